@@ -1,0 +1,1 @@
+"""What may be asked: pieces, builds, cards, decks and how they are drawn. No camera, no clock."""

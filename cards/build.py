@@ -1,0 +1,271 @@
+"""A build: pieces in millimetres, and who touches the table and rests on whom.
+
+Text notation, one piece a word group, pieces separated by ``; ``::
+
+    blue cube 0 front @ -14.8 3.1 15.0 yaw 4.0; orange bridge 90 side @ 0.0 0.0 45.0
+
+``parse_build`` and ``format_build`` are inverses (to the tenth of a millimetre written).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from cards.errors import BadCard
+from cards.pieces import PieceSet, Pose, Shape
+
+CONTACT_GAP_MM = 4.0
+"""Two faces closer than this in height touch: fitted poses are good to about 3 mm, and the
+smallest step between resting heights of real sets is a plank's thickness, 12 mm or more."""
+
+CONTACT_OVERLAP_MM = 2.0
+"""A piece rests on another when their plans overlap by at least this much in x and y."""
+
+PLAN_STEP_MM = 2.0
+"""Spacing of the plan grid on which undersides meet tops; a 15 mm arch is then good to 0.1 mm."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One placed piece: centre ``x``, ``y``, ``z`` of its box in mm, ``yaw`` in degrees."""
+
+    shape: str
+    color: str
+    pose: Pose
+    x: float
+    y: float
+    z: float
+    yaw: float = 0.0
+
+    def at(self, **changes: float) -> Piece:
+        """A copy with some coordinates replaced."""
+        return replace(self, **changes)
+
+
+@dataclass(frozen=True)
+class Build:
+    """Pieces of one structure with the set they come from. ``loose`` pieces lie outside."""
+
+    piece_set: PieceSet
+    pieces: tuple[Piece, ...]
+    loose: tuple[Piece, ...] = ()
+
+    @cached_property
+    def contacts(self) -> tuple[tuple[int, ...], ...]:
+        """Per piece the indices of the pieces it rests on, ascending."""
+        return tuple(self._supports(i) for i in range(len(self.pieces)))
+
+    @cached_property
+    def on_table(self) -> tuple[bool, ...]:
+        """Per piece whether it touches the table."""
+        return tuple(bottom(self.piece_set, p) < CONTACT_GAP_MM for p in self.pieces)
+
+    @property
+    def ground_contacts(self) -> int:
+        """How many pieces touch the table."""
+        return sum(self.on_table)
+
+    @cached_property
+    def structures(self) -> tuple[tuple[int, ...], ...]:
+        """The pieces grouped into structures: connected by resting on one another."""
+        parent = list(range(len(self.pieces)))
+
+        def root(i: int) -> int:
+            while parent[i] != i:
+                i = parent[i]
+            return i
+
+        for i, below in enumerate(self.contacts):
+            for j in below:
+                parent[root(i)] = root(j)
+        groups: dict[int, list[int]] = {}
+        for i in range(len(self.pieces)):
+            groups.setdefault(root(i), []).append(i)
+        return tuple(map(tuple, groups.values()))
+
+    def _supports(self, i: int) -> tuple[int, ...]:
+        """Pieces below ``i`` that it touches: the gap between i's underside and j's top is closed."""
+        mine = self.pieces[i]
+        found = []
+        for j, other in enumerate(self.pieces):
+            if j != i and other.z < mine.z:
+                if any(abs(g) <= CONTACT_GAP_MM for g in clearances(self.piece_set, mine, other)):
+                    found.append(j)
+        return tuple(found)
+
+
+def shape_of(pieces: PieceSet, piece: Piece) -> Shape:
+    """The Shape a placed piece is made of."""
+    return pieces.shapes[piece.shape]
+
+
+def bottom(pieces: PieceSet, piece: Piece) -> float:
+    """Height in mm of the piece's underside."""
+    return piece.z - shape_of(pieces, piece).size(piece.pose)[2] / 2
+
+
+def top(pieces: PieceSet, piece: Piece) -> float:
+    """Height in mm of the piece's upper side."""
+    return piece.z + shape_of(pieces, piece).size(piece.pose)[2] / 2
+
+
+def footprint(pieces: PieceSet, piece: Piece) -> np.ndarray:
+    """The corners (4, 2) in mm of the piece's box on the ground plane, counter-clockwise."""
+    sx, sy, _ = shape_of(pieces, piece).size(piece.pose)
+    corners = np.array([(-sx, -sy), (sx, -sy), (sx, sy), (-sx, sy)]) / 2
+    return _turn(corners, piece.yaw) + (piece.x, piece.y)
+
+
+@lru_cache(maxsize=1024)
+def surfaces(shape: Shape, pose: Pose) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Underside and upper side of a posed piece above its plan, before yaw, about its centre.
+
+    Gives (plan, lower, upper): plan (n, 2) points in mm on a grid of at most PLAN_STEP_MM,
+    lower and upper (n,) heights in mm. Points outside the solid's plan are left out.
+    """
+    sx, sy, sz = shape.size(pose)
+    xs, ys = (_grid(s) for s in (sx, sy))
+    plan = np.stack(np.meshgrid(xs, ys, indexing="ij"), -1).reshape(-1, 2)
+    lower, upper = _heights(shape, pose, plan, sz)
+    inside = np.isfinite(lower)
+    return plan[inside], lower[inside], upper[inside]
+
+
+def _grid(extent: float) -> np.ndarray:
+    n = max(2, math.ceil(extent / PLAN_STEP_MM) + 1)
+    return np.linspace(-extent / 2 + 0.05, extent / 2 - 0.05, n)
+
+
+def _heights(shape: Shape, pose: Pose, plan: np.ndarray, sz: float) -> tuple[np.ndarray, np.ndarray]:
+    x, y = plan.T
+    if shape.kind == "cylinder":
+        axis = shape.axis(pose)
+        across = {"x": y, "y": x, "z": None}[axis]
+        if across is None:
+            high = np.where(x * x + y * y <= (shape.width / 2) ** 2, sz / 2, np.nan)
+        else:
+            high = np.sqrt(np.maximum((shape.width / 2) ** 2 - across**2, 0.0))
+        return -high, high
+    outline = shape.turned_outline(pose.rotation)
+    if pose.facing == "top":
+        flat = np.where(_inside(outline, plan), sz / 2, np.nan)
+        return -flat, flat
+    return _spans(outline, x if pose.facing == "front" else y)
+
+
+def _spans(outline: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Lowest and highest w of the outline at each u, (n,) each."""
+    a, b = outline, np.roll(outline, -1, 0)
+    du = (b[:, 0] - a[:, 0])[None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = (u[:, None] - a[None, :, 0]) / du
+    w = np.where((t >= 0) & (t <= 1), a[None, :, 1] + t * (b - a)[None, :, 1], np.nan)
+    return np.nanmin(w, 1), np.nanmax(w, 1)
+
+
+def _inside(outline: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Even-odd test of points (n, 2) against a polygon (m, 2)."""
+    a, b = outline[None], np.roll(outline, -1, 0)[None]
+    p = points[:, None]
+    crosses = (a[..., 1] > p[..., 1]) != (b[..., 1] > p[..., 1])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        at = (b[..., 0] - a[..., 0]) * (p[..., 1] - a[..., 1]) / (b[..., 1] - a[..., 1]) + a[..., 0]
+    return (crosses & (p[..., 0] < at)).sum(1) % 2 == 1
+
+
+def clearances(pieces: PieceSet, above: Piece, below: Piece) -> tuple[float, ...]:
+    """Vertical gaps in mm between the underside of one piece and the top of another.
+
+    Empty when their plans do not overlap by CONTACT_OVERLAP_MM, else two figures, negative
+    where the pieces would interpenetrate:
+
+    * between the two outlines in the elevation, as a card is drawn and read;
+    * between the two solids, point by point over the common plan, so that an arch may nest
+      over what fits into it along the player's line of sight.
+
+    They differ only where an opening runs across the line of sight; there a piece that spans
+    the opening rests by the first and one that fits into it by the second.
+    """
+    shape = shape_of(pieces, below)
+    plan, lower, _ = surfaces(shape_of(pieces, above), above.pose)
+    sx, sy, _ = shape.size(below.pose)
+    there = _turn(_turn(plan, above.yaw) + (above.x - below.x, above.y - below.y), -below.yaw)
+    common = (np.abs(there) <= np.array([sx, sy]) / 2).all(1)
+    if common.sum() < 2 or np.ptp(there[common], axis=0).min() < CONTACT_OVERLAP_MM:
+        return ()
+    _, high = _heights(shape, below.pose, there[common], shape.size(below.pose)[2])
+    gaps = above.z + lower[common] - below.z - high
+    solid = [] if np.isnan(gaps).all() else [float(np.nanmin(gaps))]
+    return (_elevation_gap(pieces, above, below), *solid)
+
+
+def _elevation_gap(pieces: PieceSet, above: Piece, below: Piece) -> float:
+    a, b = shape_of(pieces, above), shape_of(pieces, below)
+    ax, bx = a.size(above.pose)[0] / 2, b.size(below.pose)[0] / 2
+    left, right = max(above.x - ax, below.x - bx), min(above.x + ax, below.x + bx)
+    xs = np.linspace(left + 0.05, max(right - 0.05, left + 0.06), 24)
+    low, _ = _profile(a, above.pose, xs - above.x)
+    _, high = _profile(b, below.pose, xs - below.x)
+    return float(np.nanmin(above.z + low - below.z - high))
+
+
+def _profile(shape: Shape, pose: Pose, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Lowest and highest point of the piece's elevation at each u, (n,) each, about its centre."""
+    if pose.facing == "front" and shape.kind != "cylinder":
+        return _spans(shape.turned_outline(pose.rotation), u)
+    half = np.full(len(u), shape.size(pose)[2] / 2)
+    if shape.kind == "cylinder" and shape.axis(pose) == "y":
+        half = np.sqrt(np.maximum((shape.width / 2) ** 2 - u * u, 0.0))
+    return -half, half
+
+
+def rest_height(pieces: PieceSet, piece: Piece, others: Sequence[Piece]) -> float:
+    """The z at which the piece, let down from above at its x, y and yaw, comes to rest.
+
+    Rests as the elevation shows it (see ``clearances``).
+    """
+    size = shape_of(pieces, piece).size(piece.pose)[2]
+    lifted = piece.at(z=1000.0)
+    rest = size / 2
+    for other in others:
+        for gap in clearances(pieces, lifted, other)[:1]:
+            rest = max(rest, lifted.z - gap)
+    return rest
+
+
+def _turn(points: np.ndarray, degrees: float) -> np.ndarray:
+    a = math.radians(degrees)
+    c, s = math.cos(a), math.sin(a)
+    return points @ np.array([[c, s], [-s, c]])
+
+
+def format_build(pieces: Sequence[Piece]) -> str:
+    """The build as one line of notation; see the module's head."""
+    words = []
+    for p in pieces:
+        yaw = f" yaw {p.yaw:.1f}" if round(p.yaw, 1) else ""
+        words.append(f"{p.color} {p.shape} {p.pose.rotation} {p.pose.facing} "
+                     f"@ {p.x:.1f} {p.y:.1f} {p.z:.1f}{yaw}")
+    return "; ".join(words)
+
+
+def parse_build(text: str) -> tuple[Piece, ...]:
+    """Pieces from the one-line notation. Raises BadCard naming the word group at fault."""
+    return tuple(_parse_piece(part.strip()) for part in text.split(";") if part.strip())
+
+
+def _parse_piece(part: str) -> Piece:
+    words = part.split()
+    try:
+        color, shape, rotation, facing, at, x, y, z = words[:8]
+        yaw = float(words[9]) if len(words) == 10 and words[8] == "yaw" else 0.0
+        if at != "@" or facing not in ("front", "side", "top") or len(words) not in (8, 10):
+            raise ValueError
+        return Piece(shape, color, Pose(int(rotation), facing), float(x), float(y), float(z), yaw)
+    except ValueError:
+        raise BadCard(f"not a placed piece: {part!r}") from None

@@ -1,0 +1,25 @@
+"""The typed faults of what may be asked: bad pieces, bad cards, bad decks."""
+
+from __future__ import annotations
+
+from pydantic import ValidationError
+
+
+class RefereeError(Exception):
+    """Base of every error this project raises on purpose; its text is one line for a user."""
+
+
+class BadPieceSet(RefereeError):
+    """A piece set that cannot be read or contradicts itself."""
+
+
+class BadCard(RefereeError):
+    """A card or deck that cannot be read, or asks for what the piece set cannot give."""
+
+
+def first_fault(error: ValidationError) -> str:
+    """The first fault of a pydantic error as ``place: what is wrong``, one line."""
+    row = error.errors()[0]
+    place = ".".join(str(part) for part in row["loc"])
+    text = row["msg"].removeprefix("Value error, ")
+    return f"{place}: {text}" if place else text

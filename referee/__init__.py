@@ -1,0 +1,1 @@
+"""Sees both builds, judges them, times the presses, runs the match."""

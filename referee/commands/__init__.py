@@ -1,0 +1,1 @@
+"""The subcommands of `referee`, one module an area; `referee.cli` assembles them."""
