@@ -1,0 +1,135 @@
+"""What the shell needs from the world: pictures, presses, time. Real devices and simulated twins fit alike.
+
+The shell (``referee.session``) knows only these; ``referee.commands`` alone chooses who stands behind them.
+All times named ``at_s`` are seconds on the host's monotonic scale, that of ``Clock.now_s``.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Protocol
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """One picture. ``image`` is (h, w, 3) uint8 BGR and never written to again.
+
+    ``number`` counts every frame the source produced, so a gap is frames dropped;
+    ``at_s`` is the time of exposure as well as it is known.
+    """
+
+    image: np.ndarray
+    number: int
+    at_s: float
+
+
+class Camera(Protocol):
+    """A source of frames with one reader thread of its own."""
+
+    name: str
+    simulated: bool
+
+    def latest(self, after: int = -1, timeout_s: float = 1.0) -> Frame | None:
+        """The newest frame with a number above ``after``; None when the time runs out.
+
+        Raises DeviceLost while the camera cannot be reached and when it is closed.
+        """
+
+    def listen(self, callback: Callable[[Frame], None]) -> None:
+        """Call back with every frame, on the reader thread: be quick, never raise."""
+
+    def status(self) -> dict:
+        """JSON-able figures: frames, dropped, fps, lost (reason or None)."""
+
+    def close(self) -> None:
+        """Stop the reader thread and let the device go."""
+
+
+class Clock(Protocol):
+    """Time, passed in wherever it is needed."""
+
+    def now_s(self) -> float:
+        """Monotonic seconds."""
+
+    def utc(self) -> datetime:
+        """The time of day, aware, in UTC."""
+
+    def sleep(self, seconds: float) -> None:
+        """Wait."""
+
+
+class SystemClock:
+    """The host's own clocks."""
+
+    def now_s(self) -> float:
+        """Seconds of ``time.monotonic``."""
+        return time.monotonic()
+
+    def utc(self) -> datetime:
+        """Now, aware, in UTC."""
+        return datetime.now(UTC)
+
+    def sleep(self, seconds: float) -> None:
+        """Wait that long; nothing for a time that is past."""
+        time.sleep(max(0.0, seconds))
+
+
+@dataclass(frozen=True)
+class Press:
+    """One Stop. ``player`` 0 is zone A's button, 1 is zone B's, and so on.
+
+    ``box_us`` is the box's own clock at the edge; ``at_s`` the same instant on the host's scale,
+    good to ``error_s``. ``seq`` is the sentence's number on the wire.
+    """
+
+    player: int
+    box_us: int
+    at_s: float
+    error_s: float
+    held_at_go: bool = False
+    seq: int = 0
+
+
+@dataclass(frozen=True)
+class BoxNotice:
+    """What a box tells. ``kind`` is one of press, stuck, held_at_go, next, go, lost, found, garbage, reset."""
+
+    kind: str
+    at_s: float
+    player: int | None = None
+    press: Press | None = None
+    text: str = ""
+
+
+class ButtonBox(Protocol):
+    """The buttons, lamps and buzzer, with one reader thread of their own."""
+
+    name: str
+    simulated: bool
+    connected: bool
+
+    def listen(self, callback: Callable[[BoxNotice], None]) -> None:
+        """Call back with every notice, on the one reader thread: be quick, never raise."""
+
+    def arm(self) -> None:
+        """Get ready for a go: presses before it are held buttons."""
+
+    def go(self) -> None:
+        """Sound the buzzer; a ``go`` notice with the box's time of it follows."""
+
+    def disarm(self) -> None:
+        """Presses no longer count."""
+
+    def lamp(self, player: int, on: bool) -> None:
+        """Light or darken a player's lamp."""
+
+    def status(self) -> dict:
+        """JSON-able figures: version, box id, latency_s, offset error, counters."""
+
+    def close(self) -> None:
+        """Stop the reader thread and let the port go."""
