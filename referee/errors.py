@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
+from calibration.errors import BadCamera, CannotSee
 from cards.errors import BadCard, BadPieceSet, RefereeError
 
 __all__ = ["BadCamera", "BadCard", "BadImage", "BadPieceSet", "CannotSee", "DeviceLost",
            "IllegalCommand", "JournalDamaged", "RefereeError"]
 
 
-class BadCamera(RefereeError):
-    """A camera file that cannot be read or does not fit the picture."""
-
-
 class BadImage(RefereeError):
     """A picture that is missing, broken or unusable as such."""
-
-
-class CannotSee(RefereeError):
-    """What was asked needs something that is not in view (a mat, the pieces of a colour frame)."""
 
 
 class DeviceLost(RefereeError):

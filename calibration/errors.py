@@ -1,0 +1,13 @@
+"""Faults of calibrating: a camera file that does not fit, nothing in view to calibrate from."""
+
+from __future__ import annotations
+
+from cards.errors import RefereeError
+
+
+class BadCamera(RefereeError):
+    """A camera file that cannot be read or does not fit the picture."""
+
+
+class CannotSee(RefereeError):
+    """What was asked needs something that is not in view (a mat, the pieces of a colour frame)."""

@@ -1,0 +1,330 @@
+"""The printed mats: from ArUco markers to the pose of every field, in one solve.
+
+All mats lie on one table, so the unknowns are one plane pose (six numbers) and, for every
+further mat, where it lies on that plane (three numbers). All corners of all markers seen pull
+on them together: a mat of which a single marker is visible is still placed well, because the
+plane is known from the others. Without a camera file the focal length is one more unknown, and
+one more is how much smaller glare makes the black squares look.
+
+Geometry from CONTRACT.md, "The mat".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import cv2
+import numpy as np
+from scipy.optimize import least_squares
+
+from calibration.camera import CameraModel, guessed_camera
+
+DICTIONARY = cv2.aruco.DICT_4X4_250
+MARKER_MM = 44.0
+MARKER_CENTRES = np.array([(-121.0, -77.5), (121.0, -77.5), (121.0, 77.5), (-121.0, 77.5)])
+FIELD = (95.0, 50.0)
+"""Half extent (x, y) in mm of the printed field."""
+SHEET = (297.0, 210.0)
+ZONES = "ABCDEFGHIJKL"
+ALIKE = 0.75
+"""Correlation with the printed bits from which an expected marker counts as seen. On the dev
+set markers in full view have 0.85 and more, half covered ones less than 0.6."""
+FAR_PX = 3.0
+"""A marker whose corners end this far from where the joint solve puts them is a misreading."""
+
+GROWTH_PRIOR_MM = 1.0
+"""Glare makes black squares look smaller, blur and ink larger: one common growth of the markers'
+side is solved for, expected within about this much of zero."""
+
+_CORNERS = np.array([(-1, 1), (1, 1), (1, -1), (-1, -1)]) * MARKER_MM / 2
+
+
+def marker_id(zone: str, k: int) -> int:
+    """ArUco id of marker ``k`` (0..3, the contract's order) of a zone's mat."""
+    return 4 * ZONES.index(zone) + k
+
+
+def marker_corners(k: int) -> np.ndarray:
+    """(4, 2) mm: the corners of marker ``k`` in the mat's frame, in ArUco's order."""
+    return MARKER_CENTRES[k] + _CORNERS
+
+
+@dataclass(frozen=True)
+class MatPose:
+    """Where a mat is: ``rotation`` (3, 3) and ``translation`` (3,) take mat mm to camera mm."""
+
+    zone: str
+    rotation: np.ndarray
+    translation: np.ndarray
+    markers: tuple[int, ...]
+    error_px: float
+
+    def to_camera(self, points: np.ndarray) -> np.ndarray:
+        """Points (n, 3) of the mat's frame in the camera's, mm."""
+        return points @ self.rotation.T + self.translation
+
+    @property
+    def camera_at(self) -> np.ndarray:
+        """(3,) mm: the camera's position in the mat's frame."""
+        return -self.rotation.T @ self.translation
+
+
+@dataclass(frozen=True)
+class Mats:
+    """Every mat in view and the lens they were solved with. ``error_px`` is the RMS over corners."""
+
+    camera: CameraModel
+    poses: Mapping[str, MatPose] = field(default_factory=dict)
+    error_px: float = 0.0
+    other_ids: tuple[int, ...] = ()
+
+
+Corners = dict[int, np.ndarray]
+
+
+def find_markers(gray: np.ndarray) -> Corners:
+    """ArUco markers in an 8-bit picture: id -> (4, 2) px, sub-pixel corners.
+
+    Overexposed paper bleeds into the black cells, so a second and third look are taken at the
+    picture with its dark parts grown (at twice the size for thin cells). Corners are always
+    refined on the picture itself. An id seen in two places is left out: one of the two is not
+    what it says.
+    """
+    found = _detect(gray)
+    looks = [(cv2.erode(gray, np.ones((3, 3), np.uint8)), 1.0)]
+    if len(_by_zone(found)) < 2 or min(map(len, _by_zone(found).values())) < 3:
+        twice = cv2.resize(gray, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC)
+        looks.append((cv2.erode(twice, np.ones((5, 5), np.uint8)), 2.0))
+    for picture, scale in looks:
+        for marker, quad in _detect(picture).items():
+            found.setdefault(marker, quad / scale)
+    return {m: _refine(gray, quad) for m, quad in found.items()}
+
+
+def _detect(gray: np.ndarray) -> Corners:
+    parameters = cv2.aruco.DetectorParameters()
+    # The middle third of a cell votes: bleeding and blur spoil its rim (measured on the dev set).
+    parameters.perspectiveRemoveIgnoredMarginPerCell = 0.33
+    parameters.perspectiveRemovePixelPerCell = 8
+    detector = cv2.aruco.ArucoDetector(cv2.aruco.getPredefinedDictionary(DICTIONARY), parameters)
+    corners, ids, _ = detector.detectMarkers(gray)
+    found: Corners = {}
+    twice = set()
+    for quad, marker in zip(corners, [] if ids is None else ids.ravel().tolist(), strict=True):
+        if marker in found:
+            twice.add(marker)
+        found[marker] = quad.reshape(4, 2).astype(float)
+    return {m: quad for m, quad in found.items() if m not in twice}
+
+
+def _refine(gray: np.ndarray, quad: np.ndarray) -> np.ndarray:
+    side = min(np.linalg.norm(np.roll(quad, -1, 0) - quad, axis=1))
+    reach = int(np.clip(side / 14, 2, 5))  # the paper ends an eighth of the side away
+    points = quad.astype(np.float32).reshape(-1, 1, 2)
+    criteria = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 30, 0.01)
+    return cv2.cornerSubPix(gray, points, (reach, reach), (-1, -1), criteria).reshape(4, 2).astype(float)
+
+
+def _by_zone(markers: Corners) -> dict[str, list[int]]:
+    mats: dict[str, list[int]] = {}
+    for marker in sorted(markers):
+        if marker < 4 * len(ZONES):
+            mats.setdefault(ZONES[marker // 4], []).append(marker)
+    return mats
+
+
+def _look_where_expected(gray: np.ndarray, mats: Mats, markers: Corners) -> Corners:
+    """Markers that detection missed but that show, bit for bit, where the pose expects them."""
+    found: Corners = {}
+    for zone, pose in mats.poses.items():
+        for k in range(4):
+            marker = marker_id(zone, k)
+            if marker in markers:
+                continue
+            flat = np.c_[marker_corners(k), np.zeros(4)]
+            quad = _confirmed(gray, mats.camera.project(pose.to_camera(flat)), marker)
+            if quad is not None:
+                found[marker] = quad
+    return found
+
+
+def _confirmed(gray: np.ndarray, quad: np.ndarray, marker: int) -> np.ndarray | None:
+    height, width = gray.shape
+    if (quad < 4).any() or (quad > (width - 5, height - 5)).any():
+        return None
+    side = np.linalg.norm(np.roll(quad, -1, 0) - quad, axis=1)
+    if side.min() < 10:
+        return None
+    refined = _refine(gray, quad)
+    if np.abs(refined - quad).max() > 0.12 * side.max():
+        return None
+    bits = cv2.aruco.generateImageMarker(cv2.aruco.getPredefinedDictionary(DICTIONARY), marker, 48)
+    square = np.array([(0, 0), (48, 0), (48, 48), (0, 48)], np.float32) - 0.5
+    flat = cv2.warpPerspective(gray, cv2.getPerspectiveTransform(refined.astype(np.float32), square), (48, 48))
+    alike = np.corrcoef(bits.ravel().astype(float), flat.ravel().astype(float))[0, 1]
+    return refined if alike > ALIKE else None
+
+
+def detect_mats(gray: np.ndarray, camera: CameraModel | None = None,
+                earlier: Corners | None = None) -> Mats:
+    """The mats in an 8-bit grey picture (h, w).
+
+    ``earlier`` are markers of a frame of the same session with the camera in the same place;
+    they fill in for covered ones, unless the markers seen in both say that the camera moved.
+    """
+    height, width = gray.shape[:2]
+    markers = merge_markers(find_markers(gray), earlier or {})
+    mats = solve_mats(markers, (width, height), camera)
+    for _ in range(2):
+        more = _look_where_expected(gray, mats, markers)
+        if not more:
+            break
+        markers = {**markers, **more}
+        mats = solve_mats(markers, (width, height), camera)
+    return mats
+
+
+def merge_markers(seen: Corners, earlier: Corners) -> Corners:
+    """``seen`` completed by ``earlier`` where the two agree on the markers they share."""
+    shared = [np.abs(seen[m] - earlier[m]).max() for m in seen.keys() & earlier.keys() if m < 4 * len(ZONES)]
+    if not shared or np.median(shared) > FAR_PX:
+        return dict(seen)
+    return {**{m: c for m, c in earlier.items() if m < 4 * len(ZONES)}, **seen}
+
+
+def solve_mats(markers: Corners, size: tuple[int, int], camera: CameraModel | None = None) -> Mats:
+    """Poses of all mats from marker corners. ``size`` is (width, height) of the picture in px."""
+    lens = camera.scaled_to(*size) if camera else guessed_camera(*size)
+    mats = _by_zone(markers)
+    others = tuple(m for m in markers if m >= 4 * len(ZONES))
+    if not mats:
+        return Mats(lens, other_ids=others)
+    solved = _solve(markers, mats, lens, free_focal=camera is None)
+    kept, dropped = _without_misreadings(markers, mats, solved)
+    if dropped and kept:
+        solved = _solve(markers, kept, lens, free_focal=camera is None)
+    return Mats(solved.camera, solved.poses, solved.error_px, others)
+
+
+def _without_misreadings(markers: Corners, mats: dict[str, list[int]], solved: Mats) -> tuple[dict, bool]:
+    kept: dict[str, list[int]] = {}
+    dropped = False
+    for zone, ids in mats.items():
+        for m in ids:
+            if len(ids) > 1 and _corner_error(markers, m, solved.poses[zone], solved.camera) > FAR_PX * 2:
+                dropped = True
+            else:
+                kept.setdefault(zone, []).append(m)
+    return kept, dropped
+
+
+def _corner_error(markers: Corners, marker: int, pose: MatPose, camera: CameraModel) -> float:
+    flat = np.c_[marker_corners(marker % 4), np.zeros(4)]
+    return float(np.abs(camera.project(pose.to_camera(flat)) - markers[marker]).max())
+
+
+def _solve(markers: Corners, mats: dict[str, list[int]], lens: CameraModel, free_focal: bool) -> Mats:
+    order = sorted(mats, key=lambda z: (-len(mats[z]), z))
+    if free_focal:
+        lens = _first_focal(markers, mats[order[0]], lens)
+    first = _mat_alone(markers, mats[order[0]], lens)
+    start = [*first, *[v for z in order[1:] for v in _on_plane(first, _mat_alone(markers, mats[z], lens))]]
+    start += [0.0, 1.0]
+    world = {z: [m % 4 for m in mats[z]] for z in order}
+    target = np.concatenate([markers[m] for z in order for m in mats[z]])
+    prior = 0.02 if free_focal else 1e-6
+
+    def residuals(v: np.ndarray) -> np.ndarray:
+        got = _project_all(v, order, world, lens)
+        return np.concatenate([(got - target).ravel(), [v[-2] / GROWTH_PRIOR_MM, (v[-1] - 1.0) / prior]])
+
+    scale = np.array([1.0, 1.0, 1.0, 300.0, 300.0, 300.0] + [100.0, 100.0, 1.0] * (len(order) - 1) + [1.0, 0.1])
+    found = least_squares(residuals, np.array(start), x_scale=scale, loss="huber", f_scale=1.0, max_nfev=60)
+    return _as_mats(found.x, order, mats, world, target, lens, free_focal)
+
+
+def _as_mats(v: np.ndarray, order: list[str], mats: dict[str, list[int]], world: dict[str, list[int]],
+             target: np.ndarray, lens: CameraModel, free_focal: bool) -> Mats:
+    camera = _with_focal(lens, v[-1], free_focal)
+    errors = np.linalg.norm(_project_all(v, order, world, lens) - target, axis=1)
+    poses, at = {}, 0
+    for i, zone in enumerate(order):
+        rotation, translation = _pose_of(v, i)
+        n = 4 * len(world[zone])
+        rms = float(np.sqrt((errors[at:at + n] ** 2).mean()))
+        poses[zone] = MatPose(zone, rotation, translation, tuple(m % 4 for m in mats[zone]), rms)
+        at += n
+    return Mats(camera, dict(sorted(poses.items())), float(np.sqrt((errors**2).mean())))
+
+
+def _with_focal(lens: CameraModel, factor: float, free: bool) -> CameraModel:
+    if not free:
+        return lens
+    matrix = lens.matrix.copy()
+    matrix[0, 0] *= factor
+    matrix[1, 1] *= factor
+    return CameraModel(lens.width, lens.height, matrix, lens.distortion, estimated=True)
+
+
+def _pose_of(v: np.ndarray, i: int) -> tuple[np.ndarray, np.ndarray]:
+    rotation, translation = cv2.Rodrigues(v[:3])[0], v[3:6]
+    if i == 0:
+        return rotation, translation
+    x, y, a = v[6 + 3 * (i - 1): 9 + 3 * (i - 1)]
+    turn = np.array([[math.cos(a), -math.sin(a), 0], [math.sin(a), math.cos(a), 0], [0, 0, 1.0]])
+    return rotation @ turn, rotation @ np.array([x, y, 0.0]) + translation
+
+
+def _project_all(v: np.ndarray, order: list[str], world: dict[str, list[int]],
+                 lens: CameraModel) -> np.ndarray:
+    camera = _with_focal(lens, v[-1], True)
+    out = []
+    for i, zone in enumerate(order):
+        rotation, translation = _pose_of(v, i)
+        corners = np.concatenate([MARKER_CENTRES[k] + _CORNERS * (1 + v[-2] / MARKER_MM) for k in world[zone]])
+        flat = np.c_[corners, np.zeros(len(corners))]
+        out.append(camera.project(flat @ rotation.T + translation))
+    return np.concatenate(out)
+
+
+def _mat_alone(markers: Corners, ids: list[int], lens: CameraModel) -> np.ndarray:
+    """Rodrigues vector and translation (6,) of one mat from its own markers, upright solution."""
+    flat = np.concatenate([np.c_[marker_corners(m % 4), np.zeros(4)] for m in ids])
+    pixels = np.concatenate([markers[m] for m in ids])
+    _, rotations, translations, errors = cv2.solvePnPGeneric(
+        flat, pixels, lens.matrix, lens.distortion, flags=cv2.SOLVEPNP_IPPE)
+    best, best_error = None, np.inf
+    for r, t, e in zip(rotations, translations, np.ravel(errors), strict=True):
+        rotation = cv2.Rodrigues(r)[0]
+        facing = (rotation[:, 2] @ t.ravel()) < 0  # the printed side looks at the camera
+        if facing and e < best_error:
+            best, best_error = np.concatenate([r.ravel(), t.ravel()]), e
+    return best if best is not None else np.concatenate([rotations[0].ravel(), translations[0].ravel()])
+
+
+def _on_plane(first: np.ndarray, other: np.ndarray) -> tuple[float, float, float]:
+    """Where a mat lies on the first one's plane: x, y in mm and its turn in radians."""
+    r1, r2 = cv2.Rodrigues(first[:3])[0], cv2.Rodrigues(other[:3])[0]
+    # Along the other's ray to the plane, so that a poor distance does not matter.
+    ray = r1.T @ other[3:6]
+    origin = -r1.T @ first[3:6]
+    at = origin + ray * (-origin[2] / ray[2]) if abs(ray[2]) > 1e-6 else origin
+    axis = r1.T @ r2[:, 0]
+    return float(at[0]), float(at[1]), math.atan2(axis[1], axis[0])
+
+
+def _first_focal(markers: Corners, ids: list[int], lens: CameraModel) -> CameraModel:
+    """The focal length, out of a geometric range, at which one mat's markers fit best."""
+    best, best_error = lens, np.inf
+    for factor in np.geomspace(0.6, 1.8, 13):
+        trial = _with_focal(lens, factor, True)
+        v = _mat_alone(markers, ids, trial)
+        flat = np.concatenate([np.c_[marker_corners(m % 4), np.zeros(4)] for m in ids])
+        got = trial.project(flat @ cv2.Rodrigues(v[:3])[0].T + v[3:6])
+        error = float(np.abs(got - np.concatenate([markers[m] for m in ids])).mean())
+        error += 0.05 * abs(math.log(factor))
+        if error < best_error:
+            best, best_error = trial, error
+    return best
