@@ -1,0 +1,9 @@
+"""Typed faults of recorded attempts."""
+
+from __future__ import annotations
+
+from cards.errors import RefereeError
+
+
+class BadAttempt(RefereeError):
+    """An attempt folder, bundle or video that cannot be read, or is not what its hashes say."""

@@ -1,0 +1,260 @@
+"""The attempt folder of CONTRACT.md: what it holds, whether it is whole, and how it travels.
+
+``attempt.json`` says everything in one object: ``card``, ``players`` (zone -> name), ``zones``, ``go``
+(seconds), ``stop`` ({zone, seconds}), ``marks``, ``judged``, ``verdicts`` (zone -> the contract's row),
+``dropped``, ``versions``, ``simulated``, ``hashes`` (file -> SHA-256) and ``cut_short``: why the recording
+is not whole, or null. All seconds are video time, 0 at the first frame. Recorded facts are never edited:
+what people say later stands in ``review.jsonl`` beside them, one line each, appended.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import os
+import zipfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import cv2
+import numpy as np
+
+from calibration.camera import CameraModel, load_camera
+from cards.card import Card
+from cards.deck import Deck, load_deck
+from cards.pieces import PieceSet, load_piece_set
+from referee.attempt.errors import BadAttempt
+
+if TYPE_CHECKING:
+    from calibration.palette import Palette
+
+META, VIDEO, TIMES, STOP, REVIEW = "attempt.json", "video.mp4", "frames.csv", "stop.png", "review.jsonl"
+CAMERA, PALETTE, PIECES, DECK, EMPTY = "camera.yaml", "palette.json", "pieces.json", "deck.json", "empty.png"
+UNHASHED = (META, REVIEW)
+LOW_MARGIN = 0.9
+"""A verdict less sure than this is worth a second look; a judge's figures are probabilities."""
+
+MAX_BUNDLE_BYTES = 4 << 30
+"""No bundle unpacks to more than this: an hour of 1080p is about 4 GB."""
+
+
+@dataclass(frozen=True, eq=False)
+class Attempt:
+    """One recorded duel, read from its folder; pictures and files are opened when asked for."""
+
+    folder: Path
+    meta: Mapping
+
+    @property
+    def name(self) -> str:
+        """The folder's name."""
+        return self.folder.name
+
+    @property
+    def cut_short(self) -> str | None:
+        """Why the recording is not whole; None when it is."""
+        return self.meta.get("cut_short")
+
+    @property
+    def go_s(self) -> float | None:
+        """Video time of the go."""
+        return self.meta.get("go")
+
+    @property
+    def stop_s(self) -> float | None:
+        """Video time of the Stop that counted."""
+        return (self.meta.get("stop") or {}).get("seconds")
+
+    @property
+    def caller(self) -> str | None:
+        """The zone whose player called Stop."""
+        return (self.meta.get("stop") or {}).get("zone")
+
+    @property
+    def verdicts(self) -> Mapping[str, dict]:
+        """Zone -> the camera's verdict as recorded, in the contract's form."""
+        return self.meta.get("verdicts") or {}
+
+    @property
+    def players(self) -> Mapping[str, str]:
+        """Zone -> player's name."""
+        return self.meta.get("players") or {}
+
+    @cached_property
+    def deck(self) -> Deck:
+        """The deck that was played."""
+        return load_deck(self.folder / DECK)
+
+    @cached_property
+    def card(self) -> Card:
+        """The card that was built."""
+        return self.deck.card(self.meta["card"])
+
+    @cached_property
+    def piece_set(self) -> PieceSet:
+        """The pieces that were used."""
+        return load_piece_set(self.folder / PIECES)
+
+    @cached_property
+    def camera(self) -> CameraModel | None:
+        """The lens, if it was known."""
+        return load_camera(self.folder / CAMERA) if (self.folder / CAMERA).exists() else None
+
+    @cached_property
+    def palette(self) -> Palette | None:
+        """The colours learnt on the rig, if any were."""
+        from calibration.palette import load_palette
+
+        return load_palette(self.folder / PALETTE) if (self.folder / PALETTE).exists() else None
+
+    @cached_property
+    def empty(self) -> np.ndarray | None:
+        """The rig with nothing on the mats, (h, w, 3) uint8 BGR, if it was kept."""
+        return read_image(self.folder / EMPTY) if (self.folder / EMPTY).exists() else None
+
+    @cached_property
+    def seconds(self) -> list[float]:
+        """Video time of every frame."""
+        return read_times(self.folder / TIMES)
+
+    def judged_frames(self) -> list[np.ndarray]:
+        """The frames that were judged, lossless, (h, w, 3) uint8 BGR each; the first is ``stop.png``."""
+        names = [n for row in self.meta.get("judged") or () for n in row.get("files", ())]
+        return [read_image(self.folder / n) for n in names or [STOP]]
+
+    def reviews(self) -> list[dict]:
+        """What people said of it, oldest first."""
+        try:
+            lines = (self.folder / REVIEW).read_text(encoding="utf-8").splitlines()
+        except FileNotFoundError:
+            return []
+        return [json.loads(line) for line in lines if line.strip()]
+
+    def problems(self) -> list[str]:
+        """Every file that is missing or is not what its hash says; empty when the folder is whole."""
+        found = []
+        for name, expected in (self.meta.get("hashes") or {}).items():
+            path = self.folder / name
+            if not path.exists():
+                found.append(f"{name} is missing")
+            elif sha256(path) != expected:
+                found.append(f"{name} is not the file that was recorded")
+        return found
+
+
+def load_attempt(folder: str | Path) -> Attempt:
+    """Read an attempt folder. Raises BadAttempt with one line that names the folder and the fault."""
+    path = Path(folder)
+    try:
+        meta = json.loads((path / META).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadAttempt(f"{path}: not an attempt ({META}: {error.strerror or error})") from None
+    except ValueError as error:
+        raise BadAttempt(f"{path / META}: not JSON ({error})") from None
+    if not isinstance(meta, dict) or "card" not in meta:
+        raise BadAttempt(f"{path / META}: names no card")
+    return Attempt(path, meta)
+
+
+def find_attempts(root: str | Path) -> list[Path]:
+    """The attempt folders at ``root`` or below it, by path; a folder inside an attempt is not looked at."""
+    root = Path(root)
+    if (root / META).exists():
+        return [root]
+    if not root.is_dir():
+        return []
+    return [found for child in sorted(root.iterdir()) if child.is_dir() for found in find_attempts(child)]
+
+
+def contested(meta: Mapping, reviews: Iterable[Mapping] = ()) -> list[str]:
+    """Why this attempt is kept when space runs out; empty when nobody has a quarrel with it."""
+    rows = (meta.get("verdicts") or {}).items()
+    why = [f"zone {z} was undecided" for z, v in rows if v.get("verdict") == "undecided"]
+    why += [f"zone {z} was close" for z, v in rows
+            if v.get("verdict") != "undecided" and v.get("confidence", 1.0) < LOW_MARGIN]
+    if meta.get("rulings"):
+        why.append("a human ruled")
+    if meta.get("fouls"):
+        why.append("a foul was reported")
+    if meta.get("keep"):
+        why.append("marked to be kept")
+    why += [f"{r.get('who', 'somebody')} ruled in review" for r in reviews if r.get("kind") == "ruling"]
+    return why
+
+
+def write_json(path: Path, data: object) -> None:
+    """Write JSON so that at every instant the old or the new file is there whole. May raise OSError."""
+    draft = path.with_name(path.name + ".tmp")
+    with open(draft, "w", encoding="utf-8") as file:
+        json.dump(data, file, indent=1, ensure_ascii=False)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(draft, path)
+
+
+def append_review(folder: Path, row: Mapping) -> None:
+    """Add one line to what people say of the attempt; nothing recorded changes."""
+    with open(folder / REVIEW, "a", encoding="utf-8") as file:
+        file.write(json.dumps(dict(row), ensure_ascii=False) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def read_times(path: Path) -> list[float]:
+    """Seconds per frame from a ``frames.csv``; a torn last line is left out. Raises BadAttempt."""
+    try:
+        rows = list(csv.reader(path.read_text(encoding="ascii").splitlines()))
+        return [float(row[1]) for row in rows[1:] if len(row) >= 2]
+    except (OSError, ValueError) as error:
+        raise BadAttempt(f"{path}: not a list of frame times ({error})") from None
+
+
+def read_image(path: Path) -> np.ndarray:
+    """A picture as (h, w, 3) uint8 BGR. Raises BadAttempt naming the file."""
+    image = cv2.imread(str(path), cv2.IMREAD_COLOR)
+    if image is None:
+        raise BadAttempt(f"{path}: not a picture that can be read")
+    return image
+
+
+def sha256(path: Path) -> str:
+    """The file's SHA-256, hexadecimal."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def hash_files(folder: Path) -> dict[str, str]:
+    """SHA-256 of every recorded file of the folder but those that hold or follow the record."""
+    names = sorted(p.name for p in folder.iterdir() if p.is_file())
+    return {n: sha256(folder / n) for n in names
+            if n not in UNHASHED and not n.startswith(".") and not n.endswith(".tmp")}
+
+
+def pack(attempt: Attempt, target: object) -> None:
+    """Write the attempt as a zip bundle to a path or binary file; ``unpack`` reads it back."""
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as bundle:
+        for path in sorted(attempt.folder.iterdir()):
+            if path.is_file() and not path.name.startswith(".") and not path.name.endswith(".tmp"):
+                bundle.write(path, f"{attempt.name}/{path.name}")
+
+
+def unpack(source: Path, target: Path) -> list[Path]:
+    """Unpack a bundle under ``target``; gives its attempt folders. Raises BadAttempt.
+
+    Nothing is written outside ``target``, and no more than MAX_BUNDLE_BYTES.
+    """
+    try:
+        with zipfile.ZipFile(source) as bundle:
+            if sum(i.file_size for i in bundle.infolist()) > MAX_BUNDLE_BYTES:
+                raise BadAttempt(f"{source}: unpacks to more than {MAX_BUNDLE_BYTES >> 30} GB")
+            bundle.extractall(target)
+    except (OSError, zipfile.BadZipFile) as error:
+        raise BadAttempt(f"{source}: not a bundle ({error})") from None
+    found = find_attempts(target)
+    if not found:
+        raise BadAttempt(f"{source}: holds no attempt")
+    return found

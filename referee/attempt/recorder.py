@@ -1,0 +1,241 @@
+"""Records duels beside everything else: a ring of frames from before the go, and a thread of its own.
+
+``frame`` only appends to a queue. When encoding falls behind, frames are thinned out far from the marks
+(the press above all) before any near them is lost, and every one that is lost is written down.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from av.error import FFmpegError
+
+from referee.attempt.errors import BadAttempt
+from referee.attempt.folder import META, find_attempts, load_attempt
+from referee.attempt.retention import Budget, Removed, make_room
+from referee.attempt.take import RESERVE_BYTES, Take
+from referee.ports import Clock, Frame
+
+BEFORE_S = 2.0
+RING_BYTES = 256 << 20
+"""Two seconds of 720p at 30 frames a second take 166 MB; larger pictures get a shorter ring."""
+
+PENDING_BYTES = 512 << 20
+"""Frames that may wait for the encoder: six seconds of 720p at 30 frames a second."""
+
+NEAR_MARK_S = 2.0
+"""Frames this near a mark are the evidence and go last when there are too many."""
+
+
+class Recorder:
+    """Writes attempt folders under ``root``. ``frame`` may be called from any thread and never blocks."""
+
+    def __init__(self, root: Path, clock: Clock, before_s: float = BEFORE_S, budget: Budget | None = None,
+                 pending_bytes: int = PENDING_BYTES, reserve_bytes: int = RESERVE_BYTES):
+        self.root, self.clock, self.before_s = Path(root), clock, before_s
+        self.dropped = 0
+        self.problem: str | None = None
+        self.removed: list[Removed] = []
+        self._budget, self._most, self._reserve = budget or Budget(), pending_bytes, reserve_bytes
+        self._wake = threading.Condition()
+        self._ring: deque[Frame] = deque()
+        self._jobs: deque[Frame | Callable[[], None]] = deque()
+        self._pending = 0
+        self._marks: list[float] = []
+        self._folder: Path | None = None
+        self._take: Take | None = None
+        self._busy = self._closed = False
+        self.root.mkdir(parents=True, exist_ok=True)
+        self._thread = threading.Thread(target=self._run, name="recorder", daemon=True)
+        self._thread.start()
+
+    def frame(self, frame: Frame) -> None:
+        """Take a frame in: into the ring, and into the recording if one runs. Never blocks."""
+        with self._wake:
+            self._ring.append(frame)
+            size = frame.image.nbytes
+            while frame.at_s - self._ring[0].at_s > self.before_s or len(self._ring) * size > RING_BYTES:
+                self._ring.popleft()
+            if self._folder is not None:
+                self._put(frame)
+
+    def begin(self, meta: Mapping[str, Any]) -> Path:
+        """Start a recording (at the go) with the ring's frames in front; gives its folder.
+
+        ``meta`` is carried into ``attempt.json``: ``card``, ``match_id``, ``players`` (zone -> name), ``zones``,
+        ``simulated``, ``rules``, … Two keys are special: ``go_at_s``, host time of the go (default now), and
+        ``files``, name -> what to keep beside the video (``deck.json``, ``pieces.json``, ``camera.yaml``,
+        ``palette.json``, ``empty.png``): JSON-able, text, bytes, a Path or a picture; None leaves it out.
+        A recording that still runs is finished first, as cut short.
+        """
+        if self._folder is not None:
+            self.finish({"cut_short": "the next duel began"})
+        go_at_s = meta.get("go_at_s", self.clock.now_s())
+        folder = self._new_folder(str(meta.get("match_id") or "duel"))
+        with self._wake:
+            self._folder, self._marks = folder, [go_at_s]
+            self._jobs.append(partial(self._open, folder, dict(meta), go_at_s))
+            for frame in self._ring:
+                self._put(frame)
+        return folder
+
+    def mark(self, name: str, at_s: float, **data: Any) -> None:
+        """Write down that something happened at host time ``at_s``; the first ``stop`` anchors the attempt.
+
+        Names the review pages know: go, stop (with zone), settled, verdict, hand_in, hand_out (with zone).
+        """
+        self._marks.append(at_s)
+        self._do(lambda take: take.mark(name, at_s, data))
+
+    def judged(self, frame: Frame | Sequence[Frame], judgement: Any, extra: Mapping | None = None) -> None:
+        """Keep the judged frame or frames without loss and the judgement's verdicts beside them.
+
+        ``judgement`` is a referee.vision Judgement or a mapping zone -> the contract's row.
+        """
+        frames = [frame] if isinstance(frame, Frame) else list(frame)
+        verdicts = judgement if isinstance(judgement, Mapping) else judgement.to_json("stop.png", "")["zones"]
+        self._do(lambda take: take.judged(frames, verdicts, dict(extra or {})))
+
+    def finish(self, final: Mapping[str, Any] | None = None) -> Path | None:
+        """End the recording with what is known now; gives the folder at once, ``settle`` waits for it.
+
+        ``final`` is added to ``attempt.json``: ``award``, ``rulings``, ``fouls``, … and ``cut_short`` (why) when
+        something is missing. None when nothing was being recorded.
+        """
+        with self._wake:
+            folder, self._folder = self._folder, None
+            if folder is not None:
+                now_s = self.clock.now_s()
+                self._append(lambda: self._close_take(dict(final or {}), now_s))
+        return folder
+
+    def settle(self, timeout_s: float = 60.0) -> bool:
+        """Wait until everything taken in so far is on disk; False when the time runs out."""
+        with self._wake:
+            return self._wake.wait_for(lambda: not self._jobs and not self._busy, timeout_s)
+
+    def status(self) -> dict:
+        """JSON-able figures: recording (folder name or None), waiting frames, dropped, problem, removed."""
+        with self._wake:
+            waiting = sum(isinstance(job, Frame) for job in self._jobs)
+            return {"recording": self._folder and self._folder.name, "waiting": waiting,
+                    "dropped": self.dropped, "problem": self.problem,
+                    "removed": [r.name for r in self.removed]}
+
+    def close(self) -> None:
+        """Finish what is being recorded, as cut short, and end the thread."""
+        self.finish({"cut_short": "the program was closed"})
+        with self._wake:
+            self._closed = True
+            self._wake.notify_all()
+        self._thread.join()
+
+    def _new_folder(self, match_id: str) -> Path:
+        stem = re.sub(r"[^A-Za-z0-9_-]+", "-", match_id)
+        taken = [int(p.name.rpartition("-")[2]) for p in self.root.glob(f"{stem}-[0-9]*")
+                 if p.name.rpartition("-")[2].isdigit()]
+        folder = self.root / f"{stem}-{max(taken, default=0) + 1:03d}"
+        try:
+            folder.mkdir()
+        except OSError as error:
+            self.problem = f"cannot record: {error.strerror}"
+        return folder
+
+    def _put(self, frame: Frame) -> None:
+        self._append(frame)
+        self._pending += frame.image.nbytes
+        if self._pending > self._most:
+            self._thin()
+
+    def _thin(self) -> None:
+        frames = [job for job in self._jobs if isinstance(job, Frame)]
+        lost = {id(f) for f in thin(frames, self._marks)}
+        self.dropped += len(lost)
+        for n, job in enumerate(self._jobs):
+            if id(job) in lost:
+                self._pending -= job.image.nbytes
+                self._jobs[n] = partial(self._skip, Frame(job.image[:0], job.number, job.at_s))
+
+    def _do(self, action: Callable[[Take], None]) -> None:
+        with self._wake:
+            if self._folder is not None:
+                self._append(lambda: action(self._take) if self._take else None)
+
+    def _append(self, job: Frame | Callable[[], None]) -> None:
+        self._jobs.append(job)
+        self._wake.notify_all()
+
+    def _run(self) -> None:
+        while (job := self._next()) is not None:
+            try:
+                self._encode(job) if isinstance(job, Frame) else job()
+            except (OSError, FFmpegError, BadAttempt, ValueError) as error:
+                self._broken(error)
+
+    def _next(self) -> Frame | Callable[[], None] | None:
+        with self._wake:
+            self._busy = False
+            self._wake.notify_all()
+            self._wake.wait_for(lambda: self._jobs or self._closed)
+            if not self._jobs:
+                return None
+            self._busy = True
+            job = self._jobs.popleft()
+            if isinstance(job, Frame):
+                self._pending -= job.image.nbytes
+            return job
+
+    def _open(self, folder: Path, meta: Mapping, go_at_s: float) -> None:
+        self._take = None
+        self._make_room(folder)
+        self._take = Take(folder, meta, go_at_s, self._reserve)
+        self.problem = None
+
+    def _encode(self, frame: Frame) -> None:
+        if self._take is None or self._take.broken:
+            self.dropped += 1
+            if self._take is not None:
+                self._take.skip(frame)
+        else:
+            self._take.frame(frame)
+
+    def _skip(self, frame: Frame) -> None:
+        if self._take is not None:
+            self._take.skip(frame)
+
+    def _close_take(self, final: Mapping, now_s: float) -> None:
+        take, self._take = self._take, None
+        if take is not None:
+            take.finish(final, now_s)
+            self._make_room(take.folder)
+
+    def _broken(self, error: Exception) -> None:
+        reason = getattr(error, "strerror", None) or str(error)
+        self.problem = f"recording stopped: {reason}"
+        if self._take is not None:
+            self._take.fail(self.problem)
+
+    def _make_room(self, busy: Path) -> None:
+        removed, warning = make_room(self.root, self._budget, self.clock.utc(), busy)
+        self.removed += removed
+        self.problem = warning or self.problem
+
+
+def thin(frames: Sequence[Frame], marks: Sequence[float], near_s: float = NEAR_MARK_S) -> list[Frame]:
+    """The frames to give up: every second one that is not near a mark, else every second one.
+
+    ``marks`` are host times. Gives at least one of two frames or more, never two neighbours.
+    """
+    far = [f for f in frames if all(abs(f.at_s - m) > near_s for m in marks)]
+    return (far if len(far) > 1 else list(frames))[1::2]
+
+
+def unfinished(root: Path) -> list[str]:
+    """Names of the attempts under ``root`` that say they were cut short."""
+    return [f.name for f in find_attempts(root) if (f / META).exists() and load_attempt(f).cut_short]

@@ -1,0 +1,197 @@
+"""One recording being written: the files of an attempt folder, on the recorder's own thread.
+
+Its law: the folder tells the truth at every instant. ``attempt.json`` is written first and says that the
+recording was cut short; only ``finish`` takes that back. Some space is set aside, so that on a disk that
+fills up there is room to write down that it did.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import shutil
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+
+from referee.attempt.folder import META, TIMES, VIDEO, hash_files, write_json
+from referee.attempt.video import VideoWriter, remux
+from referee.ports import Frame
+
+UNFINISHED = "the program ended while it was recording"
+RESERVE_BYTES = 8 << 20
+"""Room set aside for the record's last words: a lossless 1080p frame takes up to 5 MB."""
+
+SILENCE_S = 1.0
+"""No frame for so long before the end means that the camera was gone, not that it was slow."""
+
+
+class Take:
+    """Writes one attempt. ``t0_s`` is the host time of video time 0, that of the first frame."""
+
+    def __init__(self, folder: Path, meta: Mapping, go_at_s: float, reserve_bytes: int = RESERVE_BYTES):
+        self.folder, self.go_at_s = folder, go_at_s
+        self.t0_s: float | None = None
+        self.last_s = self.last_number = None
+        self.broken: str | None = None
+        self._marks: list[dict] = []
+        self._dropped: list[dict] = []
+        self._judged: list[dict] = []
+        self._writer: VideoWriter | None = None
+        self._times = open(folder / TIMES, "w", encoding="ascii")  # noqa: SIM115 - closed by _let_go()
+        self._times.write("index,seconds\n")
+        self._reserve(reserve_bytes)
+        files = meta.get("files") or {}
+        for name, content in files.items():
+            write_file(folder / name, content)
+        self.meta: dict[str, Any] = {k: v for k, v in meta.items() if k not in ("files", "go_at_s")}
+        self.meta |= {"cut_short": UNFINISHED, "versions": versions()}
+        self.save()
+
+    def frame(self, frame: Frame) -> None:
+        """Encode one frame and write its time. May raise OSError."""
+        if self._writer is None:
+            self.t0_s = frame.at_s
+            self._writer = VideoWriter(self.folder / VIDEO, frame.image.shape[1], frame.image.shape[0])
+            self.save()
+        if self.last_number is not None and frame.number > self.last_number + 1:
+            self.drop(frame.number - self.last_number - 1, frame.at_s, "camera")
+        index = self._writer.write(frame.image, frame.at_s - self.t0_s)
+        self._times.write(f"{index},{frame.at_s - self.t0_s:.4f}\n")
+        self._times.flush()
+        self.last_s, self.last_number = frame.at_s, frame.number
+
+    def skip(self, frame: Frame) -> None:
+        """Write down that this frame could not be encoded in time."""
+        self.drop(1, frame.at_s, "recorder")
+        self.last_number = frame.number
+
+    def drop(self, count: int, at_s: float, where: str) -> None:
+        """Write down frames that are not in the video. ``where``: camera or recorder."""
+        self._dropped.append({"seconds": self._video(at_s), "frames": count, "where": where})
+
+    def mark(self, name: str, at_s: float, data: Mapping) -> None:
+        """Write down that something happened at that host time."""
+        self._marks.append({"name": name, "at_s": at_s, **data})
+        self.save()
+
+    def judged(self, frames: Sequence[Frame], verdicts: Mapping, extra: Mapping) -> None:
+        """Keep the judged frames without loss, and what was ruled. May raise OSError."""
+        files = []
+        for frame in frames:
+            n = sum(len(row["files"]) for row in self._judged) + len(files)
+            files.append("stop.png" if n == 0 else f"stop_{n}.png")
+            write_file(self.folder / files[-1], frame.image)
+        self._judged.append({"files": files, "seconds": [self._video(f.at_s) for f in frames],
+                             "pixels": [pixel_hash(f.image) for f in frames], "zones": sorted(verdicts)})
+        self.meta["verdicts"] = {**self.meta.get("verdicts", {}), **verdicts}
+        self.meta |= extra
+        self.save()
+
+    def finish(self, final: Mapping, now_s: float) -> None:
+        """Close the video, hash everything, and say that the recording is whole. May raise OSError."""
+        self.meta |= final
+        cut_short = self.broken or final.get("cut_short") or self._silence(now_s)
+        if self._writer is not None and not self.broken:
+            self._writer.close()
+            self._writer = None
+            self._index_in_front()
+        self._let_go()
+        self.meta["hashes"] = hash_files(self.folder)
+        self.meta["cut_short"] = cut_short
+        self.save()
+
+    def fail(self, why: str) -> None:
+        """Stop writing pictures, keep what is whole, and say why; what follows is only noted."""
+        if self.broken:
+            return
+        seconds = self._video(self.last_s if self.last_s is not None else self.go_at_s)
+        self.broken = f"{why}, at {seconds:.1f} s"
+        self._let_go()
+        if self._writer is not None:
+            self._writer.abandon()
+            self._writer = None
+        self.meta["cut_short"] = self.broken
+        with suppress(OSError):
+            self.save()
+
+    def save(self) -> None:
+        """Write ``attempt.json`` as things stand."""
+        said = dict(self.meta) | {"go": self._video(self.go_at_s), "dropped": self._dropped,
+                                  "marks": [self._in_video_time(m) for m in self._marks],
+                                  "judged": self._judged}
+        said |= {"stop": _stop(said["marks"])} if "stop" not in self.meta else {}
+        write_json(self.folder / META, said)
+
+    def _in_video_time(self, mark: Mapping) -> dict:
+        return {"name": mark["name"], "seconds": self._video(mark["at_s"]),
+                **{k: v for k, v in mark.items() if k not in ("name", "at_s")}}
+
+    def _video(self, at_s: float) -> float:
+        return round(at_s - (self.go_at_s if self.t0_s is None else self.t0_s), 4)
+
+    def _silence(self, now_s: float) -> str | None:
+        if self.last_s is None:
+            return "the camera gave no frame"
+        if now_s - self.last_s > SILENCE_S:
+            return f"the camera gave no frame after {self._video(self.last_s):.1f} s"
+        return None
+
+    def _index_in_front(self) -> None:
+        draft = self.folder / "video.tmp"
+        try:
+            remux(self.folder / VIDEO, draft)
+            os.replace(draft, self.folder / VIDEO)
+        except OSError:  # no room for a second copy: the fragmented one is whole and plays
+            draft.unlink(missing_ok=True)
+
+    def _reserve(self, size: int) -> None:
+        with suppress(OSError), open(self.folder / "reserve.tmp", "wb") as file:
+            os.posix_fallocate(file.fileno(), 0, size)
+
+    def _let_go(self) -> None:
+        (self.folder / "reserve.tmp").unlink(missing_ok=True)
+        with suppress(OSError):
+            self._times.close()
+
+
+def _stop(marks: Sequence[Mapping]) -> dict | None:
+    """The contract's ``stop``: zone and seconds of the first mark named ``stop``."""
+    first = next((m for m in marks if m["name"] == "stop"), None)
+    return first and {k: v for k, v in first.items() if k != "name"}
+
+
+def write_file(path: Path, content: object) -> None:
+    """Write what a recording carries along: a picture (h, w, 3) as PNG, a path's bytes, text, bytes or JSON.
+
+    None writes nothing. May raise OSError.
+    """
+    if content is None:
+        return
+    if isinstance(content, Path):
+        shutil.copyfile(content, path)
+    elif isinstance(content, np.ndarray):
+        path.write_bytes(cv2.imencode(".png", content, [cv2.IMWRITE_PNG_COMPRESSION, 1])[1].tobytes())
+    elif isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        text = content if isinstance(content, str) else json.dumps(content, indent=1, ensure_ascii=False)
+        path.write_text(text, encoding="utf-8")
+
+
+def pixel_hash(image: np.ndarray) -> str:
+    """SHA-256 of the pixels, whatever file they travel in."""
+    return hashlib.sha256(np.ascontiguousarray(image).tobytes()).hexdigest()
+
+
+def versions() -> dict[str, str]:
+    """What judged and recorded: this program and the libraries that could change a verdict."""
+    found = {name: metadata.version(name) for name in ("referee", "numpy", "opencv-python", "av")}
+    return found | {"python": platform.python_version()}

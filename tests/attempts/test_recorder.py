@@ -1,0 +1,153 @@
+"""The recorder: what it writes, and what is left when the world breaks under it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from referee.attempt import Budget, Recorder, load_attempt
+from referee.attempt.recorder import thin
+from referee.attempt.video import frame_seconds, read_frame, read_video
+from referee.ports import Frame
+
+
+def record(kit, recorder, clock, before=20, during=30, **final):
+    for n in range(before):
+        recorder.frame(kit.shot(n, clock))
+    recorder.begin({"match_id": "M1", "card": "L00", "players": {"A": "Ann", "B": "Ben"},
+                    "files": {"deck.json": {"name": "d", "cards": []}, "camera.yaml": None}})
+    go = clock.now_s()
+    for n in range(before, before + during):
+        recorder.frame(last := kit.shot(n, clock))
+    recorder.mark("stop", clock.now_s() - 0.2, zone="B", error_s=0.001)
+    recorder.judged(last, {"A": {"verdict": "match", "confidence": 0.97, "reasons": []}})
+    folder = recorder.finish(final)
+    assert recorder.settle(20)
+    return folder, go
+
+
+@pytest.fixture
+def recorder(tmp_path, clock):
+    made = Recorder(tmp_path / "attempts", clock, before_s=0.5, budget=Budget(free_bytes=0))
+    yield made
+    made.close()
+
+
+def test_an_attempt_is_whole_and_starts_before_the_go(kit, recorder, clock):
+    folder, _ = record(kit, recorder, clock, award={"player": "Ben", "value": 2})
+    attempt = load_attempt(folder)
+    assert folder.name == "M1-001"
+    assert attempt.cut_short is None and attempt.problems() == []
+    assert attempt.go_s == pytest.approx(0.5, abs=0.05)
+    assert attempt.stop_s == pytest.approx(0.5 + 30 / 25 - 0.2, abs=0.05)
+    assert attempt.caller == "B"
+    assert attempt.meta["award"]["player"] == "Ben"
+    assert set(attempt.meta["hashes"]) == {"video.mp4", "frames.csv", "stop.png", "deck.json"}
+
+
+def test_frames_keep_their_true_times_and_order(kit, recorder, clock):
+    folder, _ = record(kit, recorder, clock)
+    seconds = load_attempt(folder).seconds
+    assert np.allclose(np.diff(seconds), 0.04, atol=1e-3)
+    assert np.allclose(frame_seconds(folder / "video.mp4"), seconds, atol=2e-4)
+    numbers = [kit.number_in(f.image) for f in read_video(folder / "video.mp4")]
+    assert numbers == list(range(numbers[0], 50))
+    assert kit.number_in(read_frame(folder / "video.mp4", 7).image) == numbers[7]
+
+
+def test_the_judged_frame_is_kept_bit_by_bit(kit, recorder, clock):
+    folder, _ = record(kit, recorder, clock)
+    assert np.array_equal(load_attempt(folder).judged_frames()[0], kit.picture(49))
+
+
+def test_the_video_is_an_ordinary_one_with_its_index_in_front(kit, recorder, clock):
+    folder, _ = record(kit, recorder, clock)
+    data = (folder / "video.mp4").read_bytes()
+    assert data.index(b"moov") < data.index(b"mdat")
+    assert b"moof" not in data
+
+
+def test_a_changed_file_is_found_and_named(kit, recorder, clock):
+    folder, _ = record(kit, recorder, clock)
+    (folder / "frames.csv").write_text("index,seconds\n0,0\n")
+    (folder / "deck.json").unlink()
+    assert load_attempt(folder).problems() == ["deck.json is missing",
+                                               "frames.csv is not the file that was recorded"]
+
+
+def test_frames_the_camera_lost_are_written_down(kit, recorder, clock):
+    recorder.begin({"match_id": "M", "card": "X"})
+    for n in (0, 1, 2, 6, 7):
+        recorder.frame(kit.shot(n, clock))
+    folder = recorder.finish()
+    assert recorder.settle(10)
+    assert [(d["frames"], d["where"]) for d in load_attempt(folder).meta["dropped"]] == [(3, "camera")]
+
+
+def test_frames_the_encoder_could_not_take_are_written_down_but_not_those_at_the_press(kit, tmp_path, clock):
+    size = kit.picture(0).nbytes
+    recorder = Recorder(tmp_path, clock, before_s=0.1, pending_bytes=40 * size, budget=Budget(free_bytes=0))
+    recorder._wake.acquire()  # the encoder cannot start: as if it were far too slow
+    recorder.begin({"match_id": "M", "card": "X"})
+    for n in range(200):
+        if n == 180:
+            recorder.mark("stop", clock.now_s(), zone="A")
+        recorder.frame(kit.shot(n, clock))
+    recorder._wake.release()
+    folder = recorder.finish()
+    assert recorder.settle(20)
+    recorder.close()
+    meta = load_attempt(folder).meta
+    assert recorder.dropped == sum(d["frames"] for d in meta["dropped"] if d["where"] == "recorder") > 0
+    kept = len(load_attempt(folder).seconds)
+    assert kept + recorder.dropped == 200
+
+
+@pytest.mark.parametrize(("times", "marks", "lost"), [
+    ([0, 1, 2, 3, 4, 5, 6], [6.0], [1, 3]),       # 4, 5 and 6 are near the press and stay
+    ([5, 6, 7], [6.0], [6]),                      # all are near: every second one goes
+    ([0], [0.0], []),                             # one frame is never given up
+])
+def test_thinning_spares_the_press(times, marks, lost):
+    frames = [Frame(np.zeros((2, 2, 3), np.uint8), n, float(t)) for n, t in enumerate(times)]
+    assert [f.at_s for f in thin(frames, marks)] == lost
+
+
+def test_a_vanished_camera_leaves_an_attempt_that_says_so(kit, recorder, clock):
+    recorder.begin({"match_id": "M", "card": "X"})
+    for n in range(30):
+        recorder.frame(kit.shot(n, clock))
+    clock.sleep(5.0)
+    folder = recorder.finish()
+    assert recorder.settle(10)
+    attempt = load_attempt(folder)
+    assert attempt.cut_short.startswith("the camera gave no frame after 1.")
+    assert len(list(read_video(folder / "video.mp4"))) == 30
+
+
+def test_no_camera_at_all_is_an_attempt_without_video(recorder):
+    folder = (recorder.begin({"match_id": "M", "card": "X"}), recorder.finish())[1]
+    assert recorder.settle(10)
+    assert load_attempt(folder).cut_short == "the camera gave no frame"
+
+
+def test_closing_in_the_middle_is_cut_short(kit, tmp_path, clock):
+    recorder = Recorder(tmp_path, clock, budget=Budget(free_bytes=0))
+    folder = recorder.begin({"match_id": "M", "card": "X"})
+    for n in range(10):
+        recorder.frame(kit.shot(n, clock))
+    recorder.close()
+    assert load_attempt(folder).cut_short == "the program was closed"
+    assert len(list(read_video(folder / "video.mp4"))) == 10
+
+
+def test_space_is_made_from_the_oldest_uncontested_and_it_is_logged(kit, tmp_path, clock):
+    recorder = Recorder(tmp_path, clock, budget=Budget(most_bytes=0, free_bytes=0))
+    first, _ = record(kit, recorder, clock, rulings=[{"who": "Eve", "ruling": "match"}])
+    second, _ = record(kit, recorder, clock)
+    third, _ = record(kit, recorder, clock)
+    recorder.close()
+    assert first.exists() and not second.exists() and third.exists()
+    assert [r.name for r in recorder.removed] == [second.name]
+    assert second.name in (tmp_path / "retention.jsonl").read_text()
+    assert "only contested" in recorder.problem
