@@ -68,9 +68,9 @@ class Recorder:
     def begin(self, meta: Mapping[str, Any]) -> Path:
         """Start a recording (at the go) with the ring's frames in front; gives its folder.
 
-        ``meta`` is carried into ``attempt.json``: ``card``, ``match_id``, ``players`` (zone -> name), ``zones``,
-        ``simulated``, ``rules``, … Two keys are special: ``go_at_s``, host time of the go (default now), and
-        ``files``, name -> what to keep beside the video (``deck.json``, ``pieces.json``, ``camera.yaml``,
+        ``meta`` is carried into ``attempt.json``: ``card``, ``match_id``, ``players`` (zone -> name),
+        ``zones``, ``simulated``, ``rules``, … Two keys are special: ``go_at_s``, host time of the go
+        (default now), and ``files``, name -> what to keep beside the video (``deck.json``, ``pieces.json``, ``camera.yaml``,
         ``palette.json``, ``empty.png``): JSON-able, text, bytes, a Path or a picture; None leaves it out.
         A recording that still runs is finished first, as cut short.
         """
@@ -105,8 +105,8 @@ class Recorder:
     def finish(self, final: Mapping[str, Any] | None = None) -> Path | None:
         """End the recording with what is known now; gives the folder at once, ``settle`` waits for it.
 
-        ``final`` is added to ``attempt.json``: ``award``, ``rulings``, ``fouls``, … and ``cut_short`` (why) when
-        something is missing. None when nothing was being recorded.
+        ``final`` is added to ``attempt.json``: ``award``, ``rulings``, ``fouls``, … and ``cut_short`` (why)
+        when something is missing. None when nothing was being recorded.
         """
         with self._wake:
             folder, self._folder = self._folder, None

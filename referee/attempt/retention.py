@@ -54,8 +54,9 @@ def make_room(root: Path, budget: Budget, now: datetime, busy: Path | None = Non
             _remove(root, folder, size, now)
             removed.append(Removed(folder.name, size))
             over -= size
-    warning = f"{over >> 20} MB over the disk budget and only contested attempts are left" if over > 0 else None
-    return removed, warning
+    if over <= 0:
+        return removed, None
+    return removed, f"{over >> 20} MB over the disk budget and only contested attempts are left"
 
 
 def _age(folder: Path) -> tuple[float, str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -76,10 +77,8 @@ class VideoWriter:
         """Let go of the file without writing any more to it, keeping the fragments that are whole."""
         path = Path(self._file.name)
         self._file.close()
-        try:
+        with suppress(OSError, ValueError):  # its file is closed on purpose: no more may be written
             self._container.close()
-        except (OSError, ValueError):
-            pass  # the file is closed under it on purpose: nothing more may be written
         cut_to_whole(path)
 
 

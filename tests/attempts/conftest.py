@@ -28,7 +28,7 @@ class HandClock:
 
 
 def picture(number: int, width: int = 160, height: int = 120) -> np.ndarray:
-    """A picture (height, width, 3) whose top left corner tells its number: one of eight bars is white per bit."""
+    """A picture (height, width, 3) that tells its number: eight bars, white where the bit is set."""
     image = np.full((height, width, 3), 60, np.uint8)
     for bit in range(8):
         if number >> bit & 1:
