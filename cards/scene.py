@@ -1,0 +1,134 @@
+"""Flat pictures as values: polygons in millimetres, painted in order, rendered as SVG or pixels.
+
+x runs to the right and y **up**, as in an elevation. A scene knows no device: ``to_svg`` here,
+``cards.drawing`` (pixels) and ``calibration.print_page`` (PDF) paint the very same polygons, so
+that the screen, the printed card and the simulated one cannot differ. Digits are polygons
+too (``fonts/digits.json``): no renderer needs a font.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+Rgb = tuple[int, int, int]
+Contour = tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True)
+class Patch:
+    """One or more closed contours in mm, filled even-odd; a ``line_mm`` above 0 also strokes them."""
+
+    contours: tuple[Contour, ...]
+    fill: Rgb | None
+    line: Rgb | None = None
+    line_mm: float = 0.0
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A picture of ``width`` x ``height`` mm, origin at its lower left corner."""
+
+    width: float
+    height: float
+    patches: tuple[Patch, ...] = ()
+    paper: Rgb = (255, 255, 255)
+
+
+def patch(points: Iterable[Sequence[float]], fill: Rgb | None, line: Rgb | None = None,
+          line_mm: float = 0.0) -> Patch:
+    """A Patch of one contour."""
+    return Patch((_contour(points),), fill, line, line_mm)
+
+
+def box(x: float, y: float, width: float, height: float, fill: Rgb | None, line: Rgb | None = None,
+        line_mm: float = 0.0) -> Patch:
+    """An upright rectangle whose lower left corner is (x, y)."""
+    return patch([(x, y), (x + width, y), (x + width, y + height), (x, y + height)], fill, line, line_mm)
+
+
+def placed(patches: Iterable[Patch], scale: float = 1.0, dx: float = 0.0,
+           dy: float = 0.0) -> tuple[Patch, ...]:
+    """The patches scaled about the origin, then moved; line widths stay in mm."""
+    def place(p: Patch) -> Patch:
+        contours = tuple(tuple((x * scale + dx, y * scale + dy) for x, y in c) for c in p.contours)
+        return replace(p, contours=contours)
+    return tuple(map(place, patches))
+
+
+def bounds(patches: Iterable[Patch]) -> tuple[float, float, float, float]:
+    """(x0, y0, x1, y1) mm around all contours; zeros when there are none."""
+    points = np.array([xy for p in patches for c in p.contours for xy in c]).reshape(-1, 2)
+    if not len(points):
+        return 0.0, 0.0, 0.0, 0.0
+    return (*points.min(0).tolist(), *points.max(0).tolist())
+
+
+def mixed(color: Rgb, with_: Rgb, share: float) -> Rgb:
+    """``color`` moved by ``share`` (0..1) towards another."""
+    return tuple(round(a + (b - a) * share) for a, b in zip(color, with_, strict=True))
+
+
+def number(text: str, x: float, y: float, cap_mm: float, fill: Rgb) -> tuple[Patch, ...]:
+    """Digits of height ``cap_mm``, centred on x, their feet at y."""
+    scale, glyphs = cap_mm, _digits()
+    left = x - number_width(text, cap_mm) / 2
+    patches = []
+    for digit in text:
+        advance, contours = glyphs[digit]
+        patches += placed([Patch(contours, fill)], scale, left, y)
+        left += advance * scale
+    return tuple(patches)
+
+
+def number_width(text: str, cap_mm: float) -> float:
+    """How wide ``number`` will be, mm."""
+    return cap_mm * sum(_digits()[digit][0] for digit in text)
+
+
+@lru_cache(maxsize=1)
+def _digits() -> dict[str, tuple[float, tuple[Contour, ...]]]:
+    data = json.loads((Path(__file__).parent / "fonts" / "digits.json").read_text(encoding="utf-8"))
+    return {d: (g["advance"], tuple(_contour(c) for c in g["contours"])) for d, g in data["glyphs"].items()}
+
+
+def _contour(points: Iterable[Sequence[float]]) -> Contour:
+    return tuple((float(p[0]), float(p[1])) for p in points)
+
+
+def to_svg(scene: Scene, title: str = "") -> str:
+    """The scene as a stand-alone SVG document, millimetres as its units, with a viewBox."""
+    w, h = _n(scene.width), _n(scene.height)
+    rows = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{w}mm" height="{h}mm" viewBox="0 0 {w} {h}">']
+    if title:
+        rows.append(f"<title>{_escaped(title)}</title>")
+    rows.append(f'<rect width="{w}" height="{h}" fill="{hex_of(scene.paper)}"/>')
+    rows += [_svg_path(p, scene.height) for p in scene.patches]
+    return "\n".join([*rows, "</svg>"])
+
+
+def _svg_path(p: Patch, height: float) -> str:
+    data = "".join("M" + "L".join(f"{_n(x)} {_n(height - y)}" for x, y in c) + "Z" for c in p.contours)
+    fill = hex_of(p.fill) if p.fill else "none"
+    stroke = ""
+    if p.line and p.line_mm:
+        stroke = f' stroke="{hex_of(p.line)}" stroke-width="{_n(p.line_mm)}" stroke-linejoin="round"'
+    return f'<path d="{data}" fill="{fill}" fill-rule="evenodd"{stroke}/>'
+
+
+def hex_of(color: Rgb) -> str:
+    """``#rrggbb``."""
+    return "#{:02x}{:02x}{:02x}".format(*color)
+
+
+def _n(value: float) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".") or "0"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,0 +1,55 @@
+"""Card faces: the marker reads back, the picture is the card's, SVG is well formed."""
+
+import xml.etree.ElementTree as ET
+
+import cv2
+import numpy as np
+import pytest
+
+from cards.deck import builtin_deck
+from cards.drawing import CARD_MM, card_png, card_svg, elevation, target_png, target_svg
+from cards.pieces import Pose, builtin_piece_set
+
+PIECES = builtin_piece_set()
+DECK = builtin_deck()
+
+
+def read_ids(image):
+    dictionary = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_250)
+    _, ids, _ = cv2.aruco.ArucoDetector(dictionary).detectMarkers(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY))
+    return [] if ids is None else ids.ravel().tolist()
+
+
+@pytest.mark.parametrize("n", range(0, 80, 7))
+def test_the_marker_on_the_face_is_the_cards(n):
+    card = DECK.cards[n]
+    face = card_png(card, DECK, PIECES, 220)
+    assert read_ids(face) == [50 + n]
+    assert face.shape == (round(220 * CARD_MM[1] / CARD_MM[0]), 220, 3) and face.dtype == np.uint8
+
+
+def test_pieces_wear_the_sets_colours():
+    card = next(c for c in DECK.cards if c.kind == "layout")
+    picture = target_png(card, PIECES).reshape(-1, 3)
+    for piece in card.pieces:
+        near = np.abs(picture.astype(int) - PIECES.rgb(piece.color)[::-1]).max(1) < 40
+        assert near.sum() > 50, f"{piece.color} is not in the picture"
+
+
+@pytest.mark.parametrize("card", DECK.cards[::9], ids=lambda c: c.id)
+def test_svg_is_well_formed_and_in_millimetres(card):
+    root = ET.fromstring(card_svg(card, DECK, PIECES))
+    assert root.get("width") == "88mm" and root.get("height") == "120mm"
+    assert ET.fromstring(target_svg(card, PIECES)).get("viewBox").startswith("0 0 ")
+
+
+@pytest.mark.parametrize(("shape", "pose", "size"), [
+    ("rectangle", Pose(90), (25, 75)),
+    ("rectangle", Pose(0, "side"), (30, 25)),
+    ("cylinder", Pose(90, "side"), (30, 30)),   # points at the player: a disc
+    ("cylinder", Pose(90), (45, 30)),
+    ("triangle", Pose(180), (40, 35)),
+])
+def test_elevation_has_the_size_the_player_sees(shape, pose, size):
+    outline = elevation(PIECES.shapes[shape], pose)
+    assert np.ptp(outline, axis=0) == pytest.approx(size, abs=0.1)
