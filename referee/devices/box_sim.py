@@ -1,0 +1,214 @@
+"""SIMULATED button box: speaks the real protocol on a pseudo-terminal, so that the real driver talks to it.
+
+A ``BoxTwin`` is the brain; here are its pins (with bounce), its crooked clock, its line with faults, and plain-text fault
+commands in the manner of OctoPrint's virtual printer. Nothing in production asks whether it is there.
+"""
+
+from __future__ import annotations
+
+import heapq
+import os
+import random
+import re
+import select
+import tempfile
+import threading
+import tty
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from referee.devices.box_protocol import Sentence
+from referee.devices.box_twin import NEXT, PLAYERS, BoxTwin
+from referee.errors import RefereeError
+from referee.ports import Clock
+
+FAULTS = """\
+bounce B        the next press of button B bounces for up to 6 ms
+stuck B         button B goes down and stays down
+free B          button B comes up again
+unplug S        the cable is out for S seconds; the box keeps running
+garbage N       N random bytes appear on the line
+delay MS        every sentence from now on takes 0 to MS milliseconds more
+lost line N     the next N sentences of the box are lost
+reset           the box restarts"""
+TURN_S = 0.002
+HOLD_S = 0.12
+
+
+class BadFault(RefereeError):
+    """A fault command that is not in ``FAULTS``."""
+
+
+@dataclass(order=True)
+class _Due:
+    at_s: float
+    order: int
+    act: Callable[[], None] = field(compare=False)
+
+
+class SimulatedBox:
+    """A box of its own with ``port``, a path that stays the same when it is unplugged. Marked SIMULATED.
+
+    ``seed`` decides bounce, delays, garbage, and how crooked its clock is. Call ``start`` first and ``stop`` last.
+    """
+
+    simulated = True
+
+    def __init__(self, seed: int, clock: Clock, box_id: str = "SIMULATED") -> None:
+        self._random, self._clock = random.Random(seed), clock
+        self._folder = tempfile.TemporaryDirectory(prefix="referee-box-")
+        self.port = str(Path(self._folder.name) / "SIMULATED-box")
+        self.rate = 1 + self._random.uniform(-0.004, 0.004)    # box microseconds per host microsecond
+        self.twin = BoxTwin(box_id)
+        self._zero_s = clock.now_s()
+        self._due: list[_Due] = []
+        self._order = 0
+        self._bounce: set[int] = set()
+        self._delay_s, self._lose, self._free_s = 0.0, 0, 0.0
+        self._master: int | None = None
+        self._lock = threading.RLock()
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="SIMULATED box", daemon=True)
+
+    def start(self) -> SimulatedBox:
+        """Power on and plug in."""
+        self._plug()
+        self.twin.start(self._now_us())
+        self._thread.start()
+        return self
+
+    def stop(self) -> None:
+        """Power off; the port goes away."""
+        self._stopping.set()
+        self._thread.join()
+        self._unplug()
+        self._folder.cleanup()
+
+    def press(self, player: int, hold_s: float = HOLD_S, after_s: float = 0.0) -> None:
+        """Press and release a player's button (``NEXT`` for Start/Next), from any thread."""
+        with self._lock:
+            down_s = self._clock.now_s() + after_s
+            for edge_s in self._edges(player):
+                self._at(down_s + edge_s, lambda: self._edge(player, not self.twin.contacts[player].closed))
+            self._at(down_s + hold_s, lambda: self._edge(player, False))
+
+    def next(self) -> None:
+        """Press the Start/Next button."""
+        self.press(NEXT)
+
+    def fault(self, text: str) -> None:
+        """Carry out a fault command; see ``FAULTS``. Raises BadFault."""
+        words = re.fullmatch(r"(bounce|stuck|free|unplug|garbage|delay|lost line|reset)(?: +(\d+(?:\.\d+)?))?", text.strip())
+        if words is None or (words[2] is None) != (words[1] == "reset"):
+            raise BadFault(f"no such fault: {text.strip()!r}; known are bounce, stuck, free, unplug, garbage, delay, "
+                           "lost line (each with a number) and reset")
+        value = float(words[2] or 0)
+        if words[1] in ("bounce", "stuck", "free") and value not in range(PLAYERS + 1):
+            raise BadFault(f"no button {words[2]}")
+        with self._lock:
+            getattr(self, "_fault_" + words[1].replace(" ", "_"))(value)
+
+    # --- faults ---------------------------------------------------------------------------------------------------
+
+    def _fault_bounce(self, button: float) -> None:
+        self._bounce.add(int(button))
+
+    def _fault_stuck(self, button: float) -> None:
+        self._edge(int(button), True)
+
+    def _fault_free(self, button: float) -> None:
+        self._edge(int(button), False)
+
+    def _fault_unplug(self, seconds: float) -> None:
+        self._unplug()
+        self._at(self._clock.now_s() + seconds, self._plug)
+
+    def _fault_garbage(self, count: float) -> None:
+        self._write(self._random.randbytes(int(count)))
+
+    def _fault_delay(self, milliseconds: float) -> None:
+        self._delay_s = milliseconds / 1000
+
+    def _fault_lost_line(self, count: float) -> None:
+        self._lose += int(count)
+
+    def _fault_reset(self, _: float) -> None:
+        self._zero_s = self._clock.now_s()
+        self.twin = BoxTwin(self.twin.box_id, self.twin.boot + 1)
+        self.twin.start(0)
+
+    # --- pins, clock and line -------------------------------------------------------------------------------------
+
+    def _edges(self, player: int) -> list[float]:
+        """Seconds after the first edge at which the contact changes; an odd number, so it ends closed."""
+        if player not in self._bounce:
+            return [0.0]
+        self._bounce.discard(player)
+        return [0.0, *sorted(self._random.uniform(2e-5, 6e-3) for _ in range(2 * self._random.randint(1, 12)))]
+
+    def _edge(self, player: int, closed: bool) -> None:
+        self.twin.contacts[player].edge(closed, self._now_us())
+
+    def _now_us(self) -> int:
+        return int((self._clock.now_s() - self._zero_s) * self.rate * 1e6)
+
+    def _at(self, at_s: float, act: Callable[[], None]) -> None:
+        self._order += 1
+        heapq.heappush(self._due, _Due(at_s, self._order, act))
+
+    def _plug(self) -> None:
+        master, slave = os.openpty()
+        tty.setraw(slave)
+        os.set_blocking(master, False)
+        fresh = Path(self.port + ".new")
+        fresh.symlink_to(os.ttyname(slave))
+        os.close(slave)
+        fresh.replace(self.port)
+        self._master = master
+
+    def _unplug(self) -> None:
+        if self._master is not None:
+            os.close(self._master)
+            self._master = None
+            Path(self.port).unlink()
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            with self._lock:
+                self._turn()
+                master = self._master
+            self._wait(master)
+
+    def _wait(self, master: int | None) -> None:
+        self._stopping.wait(TURN_S)                # POLLHUP of an unopened port would make a select spin
+
+    def _turn(self) -> None:
+        while self._due and self._due[0].at_s <= self._clock.now_s():
+            heapq.heappop(self._due).act()
+        self.twin.hear(self._read(), self._now_us())
+        self.twin.poll(self._now_us())
+        while self.twin.out:
+            self._say(self.twin.out.popleft())
+
+    def _say(self, sentence: Sentence) -> None:
+        if self._lose > 0:
+            self._lose -= 1
+            return
+        now_s = self._clock.now_s()
+        self._free_s = max(self._free_s, now_s + self._random.uniform(0, self._delay_s))   # a line keeps its order
+        self._at(self._free_s, lambda: self._write(sentence.encode()))
+
+    def _read(self) -> bytes:
+        try:
+            return os.read(self._master, 4096) if self._master is not None else b""
+        except OSError:                            # nobody has the other end open, or nothing to read
+            return b""
+
+    def _write(self, data: bytes) -> None:
+        if self._master is None or not select.select([], [self._master], [], 0)[1]:
+            return                                 # the bytes go nowhere, as on an open cable
+        try:
+            os.write(self._master, data)
+        except OSError:
+            return
