@@ -1,0 +1,78 @@
+"""``create_app(session)``: the dashboard's pages put together. Takes the session as it is; owns no device."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import secrets
+import time
+from types import ModuleType
+from typing import Any
+
+import flask
+
+from referee.web import api, board, console, door, live, security, setup, texts
+from referee.web.streams import Streams
+
+
+def language() -> str:
+    """The visitor's language: chosen (``?lang=de``, then a cookie), else the browser's, else English."""
+    chosen = flask.request.args.get("lang") or flask.request.cookies.get("lang")
+    if chosen in texts.LANGUAGES:
+        return chosen
+    return flask.request.accept_languages.best_match(texts.LANGUAGES) or texts.FALLBACK
+
+
+def _set_language() -> None:
+    flask.g.lang = language()
+
+
+def _page_values(session: Any) -> dict[str, Any]:
+    """What every template may use beside its own values."""
+    lang = flask.g.lang
+
+    def csrf_field() -> Any:
+        return texts.markup('<input type="hidden" name="csrf_token" value="{}">', security.csrf_token())
+
+    return {"t": lambda key, **values: texts.translate(lang, key, **values), "lang": lang,
+            "simulated": session.simulated, "csrf_token": security.csrf_token, "csrf_field": csrf_field,
+            "is_referee": security.is_referee(), "locked": security.needs_pin(),
+            "here": flask.request.path}
+
+
+def _remember_language(response: flask.Response) -> flask.Response:
+    chosen = flask.request.args.get("lang")
+    if chosen in texts.LANGUAGES:
+        response.set_cookie("lang", chosen, max_age=31_536_000, samesite="Lax", httponly=True)
+    return response
+
+
+def _others() -> list[ModuleType]:
+    """Pages of the deck and of the recorded attempts, as far as they exist yet."""
+    names = [f"referee.web.{name}" for name in ("cards", "attempts")]
+    return [importlib.import_module(name) for name in names if importlib.util.find_spec(name)]
+
+
+def create_app(session: Any, pin: str | None = None, host: str = "127.0.0.1", *,
+               secret_key: bytes | None = None) -> flask.Flask:
+    """The dashboard over a running session (``referee.session.Session`` or its like).
+
+    ``pin`` is the referee's; without one, ``host`` must be loopback. ``secret_key`` signs the
+    session cookies; a fresh one is made otherwise, and everybody has to log in again.
+    Raises ValueError for a network address without a PIN.
+    """
+    if pin is None and host not in security.LOOPBACK:
+        raise ValueError("a dashboard on the network needs a PIN for the referee")
+    app = flask.Flask(__name__)
+    app.secret_key = secret_key or secrets.token_bytes(32)
+    app.json.ensure_ascii = False  # type: ignore[attr-defined]
+    app.extensions["referee.session"] = session
+    app.extensions["referee.streams"] = Streams(session)
+    app.before_request(_set_language)
+    security.secure(app, pin, time.monotonic)
+    app.context_processor(lambda: _page_values(session))
+    app.after_request(_remember_language)
+    for part in (door, live, board, console, setup, api, *_others()):
+        app.register_blueprint(part.blueprint(session))
+    door.handle_errors(app)
+    return app

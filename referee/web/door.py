@@ -1,0 +1,83 @@
+"""Logging in with the referee's PIN, logging out, and what a refused or failed request looks like."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import flask
+from werkzeug.exceptions import HTTPException
+
+from referee.errors import RefereeError
+from referee.web import security, texts
+from referee.web.security import public
+
+
+def blueprint(session: Any) -> flask.Blueprint:
+    """``/login`` and ``/logout``."""
+    pages = flask.Blueprint("door", __name__)
+
+    @pages.get("/login")
+    @public
+    def login() -> str | flask.Response:
+        if security.is_referee():
+            return flask.redirect(_next_page())
+        return flask.render_template("login.html", next=_next_page())
+
+    @pages.post("/login")
+    @public
+    def login_post() -> flask.Response | tuple[str, int] | tuple[str, int, dict]:
+        fault = security.try_pin(flask.request.form.get("pin", ""), flask.request.form.get("name", ""))
+        if fault is None:
+            return flask.redirect(_next_page(), 303)
+        page = flask.render_template("login.html", next=_next_page(), fault=fault)
+        return page, fault.status, fault.headers
+
+    @pages.post("/logout")
+    @public
+    def logout() -> flask.Response:
+        flask.session.clear()
+        return flask.redirect(flask.url_for("board.board"), 303)
+
+    @pages.post("/name")
+    def name() -> flask.Response:
+        flask.session["name"] = flask.request.form.get("name", "").strip()[:40]
+        return flask.redirect(_next_page(), 303)
+
+    return pages
+
+
+def _next_page() -> str:
+    """Where to go on: a path of ours, never another site."""
+    wanted = flask.request.values.get("next", "")
+    ours = wanted.startswith("/") and not wanted.startswith(("//", "/\\")) and wanted.isprintable()
+    return wanted if ours else flask.url_for("console.console")
+
+
+def handle_errors(app: flask.Flask) -> None:
+    """Faults become one line: JSON for programs, a page for people."""
+    app.register_error_handler(HTTPException, _http_fault)
+    app.register_error_handler(RefereeError, _our_fault)
+
+
+def _wants_json() -> bool:
+    best = flask.request.accept_mimetypes.best_match(["application/json", "text/html"], "application/json")
+    return flask.request.path.startswith("/api/") or flask.request.is_json or best == "application/json"
+
+
+def _http_fault(error: HTTPException) -> flask.typing.ResponseReturnValue:
+    if error.code is not None and error.code < 400:
+        return error
+    return _fault(error.code or 500, error.description or error.name, error.get_headers())
+
+
+def _our_fault(error: RefereeError) -> flask.typing.ResponseReturnValue:
+    """A command that the state does not allow, or input that is no good: the text is for the user."""
+    return _fault(409, str(error), ())
+
+
+def _fault(code: int, text: str, headers: Any) -> flask.typing.ResponseReturnValue:
+    kept = {k: v for k, v in headers if k in ("Allow", "Retry-After", "Location", "Content-Range")}
+    if _wants_json():
+        return flask.jsonify(error=text), code, kept
+    title = texts.translate(flask.g.get("lang", texts.FALLBACK), f"error.{code}")
+    return flask.render_template("error.html", code=code, text=text, title=title), code, kept
