@@ -17,7 +17,21 @@ from cards.build import Piece, shape_of
 from cards.card import Card, HeightCard, LayoutCard, ShapesCard
 from cards.deck import Deck
 from cards.pieces import PieceSet, Pose, Shape
-from cards.scene import Patch, Rgb, Scene, bounds, box, mixed, number, number_width, patch, placed, to_svg
+from cards.scene import (
+    BLACK,
+    WHITE,
+    Patch,
+    Rgb,
+    Scene,
+    bounds,
+    box,
+    mixed,
+    number,
+    number_width,
+    patch,
+    placed,
+    to_svg,
+)
 
 CARD_MM = (88.0, 120.0)
 """Width and height of a card: four to an A4 or Letter sheet."""
@@ -32,14 +46,13 @@ PICTURE_MM = (76.0, 77.0)
 PICTURE_FOOT_MM = 7.0
 """Room for the picture, centred, and the height of its ground line above the lower edge."""
 
-MAX_SCALE = 0.62
+MAX_SCALE = 0.8
 """Pieces are never drawn larger than this on a card, so that small builds look small."""
 
 RED: Rgb = (200, 32, 44)
 PIPE, PIPE_LINE = (150, 152, 156), (92, 94, 98)
 GREY = (158, 160, 164)
 INK: Rgb = (38, 38, 42)
-WHITE, BLACK = (255, 255, 255), (0, 0, 0)
 SHADES = 14
 OVERSAMPLING = 3
 

@@ -18,6 +18,8 @@ import numpy as np
 
 Rgb = tuple[int, int, int]
 Contour = tuple[tuple[float, float], ...]
+WHITE: Rgb = (255, 255, 255)
+BLACK: Rgb = (0, 0, 0)
 
 
 @dataclass(frozen=True)

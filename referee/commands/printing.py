@@ -1,0 +1,93 @@
+"""``referee print``: mats, cards, colour sheet and lens board as PDF sheets at true size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from calibration.mat import ZONES
+from calibration.print_page import PAPERS
+from calibration.print_sheets import cards_pdf, charuco_pdf, colors_pdf, mats_pdf
+from cards.deck import Deck, builtin_deck, load_deck
+from cards.errors import RefereeError
+from cards.pieces import PieceSet, builtin_piece_set, load_piece_set
+
+
+@click.group("print")
+def print_() -> None:
+    """Sheets to print at 100 %: mats, cards, colours, charuco. A ruler on each shows the scale."""
+
+
+def _common(name: str) -> Callable:
+    """The options that every sheet has: paper and output file."""
+    def add(command: Callable) -> Callable:
+        file = click.Path(dir_okay=False, path_type=Path)
+        command = click.option("-o", "--output", type=file, default=Path(f"{name}.pdf"), show_default=True,
+                               help="The PDF to write.")(command)
+        return click.option("--paper", type=click.Choice(list(PAPERS)), default="a4", show_default=True,
+                            help="Paper in the printer.")(command)
+    return add
+
+
+_pieces = click.option("--pieces", default="challenge", show_default=True,
+                       help="A piece set: a pieces.json, or the name of one that ships with the program.")
+
+
+def named_piece_set(text: str) -> PieceSet:
+    """A piece set from a file, or by the name of a built-in one. Raises BadPieceSet."""
+    return builtin_piece_set(text) if _is_name(text) else load_piece_set(text)
+
+
+def named_deck(text: str, pieces: PieceSet | None = None) -> Deck:
+    """A deck from a file, or by the name of a built-in one. Raises BadCard."""
+    return builtin_deck(text) if _is_name(text) else load_deck(text, pieces)
+
+
+def _is_name(text: str) -> bool:
+    return not Path(text).suffix and not Path(text).exists()
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise RefereeError(f"{path}: {error.strerror or error}") from None
+    click.echo(f"{path}: print at 100 %, then measure the ruler")
+
+
+@print_.command()
+@click.option("--zones", default="AB", show_default=True, help="Letters A to L, one mat each.")
+@_common("mats")
+def mats(zones: str, paper: str, output: Path) -> None:
+    """The players' mats. On Letter, which is too short, a mat is two halves to join."""
+    wrong = [z for z in zones.upper() if z not in ZONES]
+    if wrong or not zones:
+        raise click.BadParameter(f"zones are the letters A to L, not {zones!r}", param_hint="--zones")
+    _write(output, mats_pdf(list(dict.fromkeys(zones.upper())), paper))
+
+
+@print_.command()
+@click.argument("deck", default="challenge80")
+@_pieces
+@_common("cards")
+def cards(deck: str, pieces: str, paper: str, output: Path) -> None:
+    """The cards of DECK (a file, or a built-in name), four to a page, fronts and backs in turn."""
+    piece_set = named_piece_set(pieces)
+    _write(output, cards_pdf(named_deck(deck, piece_set), piece_set, paper))
+
+
+@print_.command()
+@_pieces
+@_common("colors")
+def colors(pieces: str, paper: str, output: Path) -> None:
+    """Where to stand every piece for the colour picture, and the set's colours."""
+    _write(output, colors_pdf(named_piece_set(pieces), paper))
+
+
+@print_.command()
+@_common("charuco")
+def charuco(paper: str, output: Path) -> None:
+    """A ChArUco board, to fit a lens with."""
+    _write(output, charuco_pdf(paper))

@@ -1,0 +1,158 @@
+"""The PDF sheets, rasterised at 150 dpi: markers read back, sizes hold to 0.3 mm."""
+
+import cv2
+import numpy as np
+import pypdfium2
+import pytest
+from click.testing import CliRunner
+
+from calibration import charuco_board as charuco
+from calibration import mat
+from calibration.print_page import PAPERS, RULER_MM, Sheets
+from calibration.print_sheets import apart, cards_pdf, charuco_pdf, colors_pdf, mats_pdf
+from cards.deck import builtin_deck
+from cards.drawing import CARD_MM, MARKER_MM, MARKER_TOP_MM
+from cards.pieces import builtin_piece_set
+from referee.commands.printing import print_
+
+DPI = 150
+PX_PER_MM = DPI / 25.4
+TOLERANCE_MM = 0.3
+PIECES = builtin_piece_set()
+
+
+def pages(pdf, only=None):
+    document = pypdfium2.PdfDocument(pdf)
+    for n in range(len(document)) if only is None else only:
+        yield np.array(document[n].render(scale=DPI / 72, grayscale=True).to_numpy()).squeeze()
+    document.close()
+
+
+def markers_mm(gray, dictionary=mat.DICTIONARY):
+    """id -> (4, 2) mm from the page's upper left corner, y downwards."""
+    codes = cv2.aruco.getPredefinedDictionary(dictionary)
+    parameters = cv2.aruco.DetectorParameters()
+    parameters.cornerRefinementMethod = cv2.aruco.CORNER_REFINE_SUBPIX
+    corners, ids, _ = cv2.aruco.ArucoDetector(codes, parameters).detectMarkers(gray)
+    assert ids is not None, "no marker on the page"
+    return {int(i): (quad[0] + 0.5) / PX_PER_MM for i, quad in zip(ids.ravel(), corners, strict=True)}
+
+
+def far(points, expected):
+    return np.abs(np.asarray(points) - expected).max()
+
+
+def test_all_twelve_mats_have_the_contracts_geometry():
+    for zone, gray in zip(mat.ZONES, pages(mats_pdf(mat.ZONES)), strict=True):
+        found = markers_mm(gray)
+        assert sorted(found) == [mat.marker_id(zone, k) for k in range(4)]
+        for k in range(4):
+            expected = mat.marker_corners(k) * (1, -1) + np.array(mat.SHEET) / 2
+            assert far(found[mat.marker_id(zone, k)], expected) < TOLERANCE_MM
+
+
+def test_the_field_and_its_line_are_where_the_contract_says():
+    gray = next(pages(mats_pdf("A")))
+    centre = np.array(mat.SHEET) / 2
+    for y in (-mat.FIELD[1], 0.0, mat.FIELD[1]):
+        assert abs(_dark_row(gray, centre[0] + 40, centre[1] - y) - (centre[1] - y)) < TOLERANCE_MM
+    for x in (-mat.FIELD[0], mat.FIELD[0]):
+        assert abs(_dark_row(gray.T, centre[1] + 20, centre[0] + x) - (centre[0] + x)) < TOLERANCE_MM
+
+
+def _dark_row(gray, column_mm, near_mm):
+    """Where along a column the ink near a height lies, mm."""
+    column = 255.0 - gray[:, round(column_mm * PX_PER_MM)]
+    rows = np.arange(round((near_mm - 3) * PX_PER_MM), round((near_mm + 3) * PX_PER_MM))
+    assert column[rows].sum() > 50
+    return float((column[rows] * (rows + 0.5)).sum() / column[rows].sum() / PX_PER_MM)
+
+
+def test_a_mat_on_letter_is_two_halves_that_join_at_the_middle():
+    left, right = (markers_mm(g) for g in pages(mats_pdf("B", "letter")))
+    assert sorted(left) == [4, 7] and sorted(right) == [5, 6]
+    assert abs(left[4][0, 1] - right[5][0, 1]) < TOLERANCE_MM
+    width, half = PAPERS["letter"][0], mat.SHEET[0] / 2
+    joined = right[5] - (width - half - 10, 0) + (half + 10, 0)
+    assert abs((joined[0, 0] - left[4][0, 0]) - 242.0) < TOLERANCE_MM
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("paper", list(PAPERS))
+def test_all_eighty_cards_read_back_on_both_faces(paper):
+    deck = builtin_deck()
+    width, height = PAPERS[paper]
+    left, top = (width - 2 * CARD_MM[0]) / 2, (height - 2 * CARD_MM[1]) / 2
+    faces = {}
+    for n, gray in enumerate(pages(cards_pdf(deck, PIECES, paper))):
+        found = markers_mm(gray)
+        first = 50 + n // 2 * 4
+        assert sorted(found) == list(range(first, first + 4)), f"page {n + 1}"
+        for marker, quad in found.items():
+            row, column = divmod(marker - first, 2)
+            column = 1 - column if n % 2 else column
+            corner = (left + (column + 0.5) * CARD_MM[0] - MARKER_MM / 2,
+                      top + row * CARD_MM[1] + MARKER_TOP_MM)
+            square = np.array([(0, 0), (1, 0), (1, 1), (0, 1)]) * MARKER_MM + corner
+            assert far(quad, square) < TOLERANCE_MM
+            faces[marker] = faces.get(marker, 0) + 1
+    assert faces == {50 + n: 2 for n in range(80)}
+
+
+def test_a_back_is_its_front_with_the_columns_exchanged():
+    front, back = (markers_mm(g) for g in pages(cards_pdf(builtin_deck(), PIECES), only=(0, 1)))
+    width = PAPERS["a4"][0]
+    for marker, quad in front.items():
+        assert quad[:, 0].mean() + back[marker][:, 0].mean() == pytest.approx(width, abs=TOLERANCE_MM)
+
+
+@pytest.mark.parametrize("paper", list(PAPERS))
+def test_the_lens_board_is_read_at_its_size(paper):
+    gray = next(pages(charuco_pdf(paper)))
+    corners, ids, _, _ = cv2.aruco.CharucoDetector(charuco.charuco_board()).detectBoard(gray)
+    assert len(ids) == (charuco.COLUMNS - 1) * (charuco.ROWS - 1)
+    seen = corners.reshape(-1, 2) / PX_PER_MM
+    board = charuco.charuco_board().getChessboardCorners()[ids.ravel(), :2]
+    assert far(seen - seen[0], board - board[0]) < TOLERANCE_MM
+
+
+@pytest.mark.parametrize("make", [lambda p: mats_pdf("A", p), lambda p: colors_pdf(PIECES, p), charuco_pdf,
+                                  lambda p: cards_pdf(builtin_deck(), PIECES, p)])
+@pytest.mark.parametrize("paper", list(PAPERS))
+def test_the_ruler_is_a_hundred_millimetres(make, paper, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(Sheets, "ruler", lambda self, x, y, note="": drawn.append((self, x, y)))
+    make(paper)
+    monkeypatch.undo()
+    sheets = Sheets("ruler", paper)
+    sheets.ruler(20, 20)
+    gray = next(pages(sheets.pdf()))
+    line = gray[round((PAPERS[paper][1] - 21.0) * PX_PER_MM)]
+    ticks = np.flatnonzero(gray[round((PAPERS[paper][1] - 22.6) * PX_PER_MM)] < 230)
+    assert drawn and line is not None
+    assert abs((ticks.max() - ticks.min()) / PX_PER_MM - RULER_MM) < TOLERANCE_MM
+
+
+@pytest.mark.parametrize("name", ["challenge", "village"])
+def test_the_colour_sheet_places_every_piece_apart_and_inside_the_field(name):
+    pieces = builtin_piece_set(name)
+    placed = apart(pieces)
+    assert len(placed) == pieces.count
+    boxes = [(x, y, *(v / 2 for v in shape.size(pose)[:2])) for shape, _, pose, x, y in placed]
+    for n, (x, y, hx, hy) in enumerate(boxes):
+        assert abs(x) + hx <= mat.FIELD[0] and abs(y) + hy <= mat.FIELD[1]
+        for u, v, gx, gy in boxes[:n]:
+            assert abs(x - u) - hx - gx >= 5 or abs(y - v) - hy - gy >= 0
+
+
+@pytest.mark.parametrize("words", [["mats", "--zones", "ab"], ["colors"], ["charuco", "--paper", "letter"],
+                                   ["cards"]])
+def test_each_sheet_has_a_command(words, tmp_path):
+    file = tmp_path / "sheet.pdf"
+    result = CliRunner().invoke(print_, [*words, "-o", str(file)], catch_exceptions=False)
+    assert result.exit_code == 0 and file.read_bytes().startswith(b"%PDF")
+
+
+def test_a_zone_beyond_l_is_refused(tmp_path):
+    result = CliRunner().invoke(print_, ["mats", "--zones", "AM", "-o", str(tmp_path / "m.pdf")])
+    assert result.exit_code == 2 and "A to L" in result.output
