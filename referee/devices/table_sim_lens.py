@@ -1,0 +1,105 @@
+"""The simulated webcam's optics: where it stands, what its lens does. Shares no code with vision.
+
+Table frame: x to the camera's right, y away from it, z up, origin on the table midway between the mats; mm.
+Lens: pinhole with plumb-bob distortion (k1 k2 p1 p2 k3), as in the ROS ``camera_info`` message.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+UNDISTORT_STEPS = 8
+"""Fixed-point steps; for |k1| <= 0.1 they leave under 0.001 px."""
+
+
+@dataclass(frozen=True, eq=False)
+class Lens:
+    """A camera in place. ``turn`` (3, 3): table directions to camera ones (x right, y down, z forward)."""
+
+    width: int
+    height: int
+    focal_px: float
+    centre: tuple[float, float]
+    k1: float
+    k2: float
+    turn: np.ndarray
+    position: np.ndarray
+
+    def project(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Table points (n, 3) mm -> pixels (n, 2) and depth along the axis (n,) mm."""
+        seen = (points - self.position) @ self.turn.T
+        depth = np.maximum(seen[:, 2], 1.0)
+        flat = seen[:, :2] / depth[:, None]
+        return self._distorted(flat) * self.focal_px + self.centre, depth
+
+    def rays(self, pixels: np.ndarray) -> np.ndarray:
+        """Pixels (..., 2) -> directions (..., 3) in the table frame, not of unit length."""
+        bent = (pixels - np.asarray(self.centre)) / self.focal_px
+        flat = bent.copy()
+        for _ in range(UNDISTORT_STEPS):
+            flat = bent / self._stretch(flat)[..., None]
+        ones = np.ones_like(flat[..., :1])
+        return np.concatenate([flat, ones], -1) @ self.turn
+
+    def table_points(self, pixels: np.ndarray) -> np.ndarray:
+        """Pixels (..., 2) -> where their rays meet the table, (..., 2) mm; nan above the horizon."""
+        rays = self.rays(pixels)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            reach = np.where(rays[..., 2] < -1e-6, -self.position[2] / rays[..., 2], np.nan)
+        return self.position[:2] + rays[..., :2] * reach[..., None]
+
+    def camera_file(self) -> dict:
+        """The contract's ``camera.yaml`` as a dictionary: what a calibrated user would have."""
+        cx, cy = self.centre
+        f = self.focal_px
+        return {
+            "image_width": self.width,
+            "image_height": self.height,
+            "camera_name": "simulated webcam",
+            "camera_matrix": {"rows": 3, "cols": 3, "data": [f, 0.0, cx, 0.0, f, cy, 0.0, 0.0, 1.0]},
+            "distortion_model": "plumb_bob",
+            "distortion_coefficients": {"rows": 1, "cols": 5, "data": [self.k1, self.k2, 0.0, 0.0, 0.0]},
+        }
+
+    def _stretch(self, flat: np.ndarray) -> np.ndarray:
+        r2 = (flat**2).sum(-1)
+        return 1.0 + self.k1 * r2 + self.k2 * r2 * r2
+
+    def _distorted(self, flat: np.ndarray) -> np.ndarray:
+        return flat * self._stretch(flat)[..., None]
+
+
+def typical_lens(rng: np.random.Generator, height: int = 720) -> Lens:
+    """A webcam on the contract's typical rig: 0.68 to 0.8 m away, looking 24 to 36 degrees down."""
+    width = height * 16 // 9
+    focal = width * rng.uniform(0.755, 0.78)
+    centre = (width / 2 + rng.uniform(-6, 6), height / 2 + rng.uniform(-6, 6))
+    down, away = math.radians(rng.uniform(24, 36)), rng.uniform(680, 800)
+    yaw = math.radians(rng.uniform(-3, 3))
+    aim = np.array([rng.uniform(-10, 10), rng.uniform(-10, 25), 20.0])
+    forward = np.array([math.sin(yaw) * math.cos(down), math.cos(yaw) * math.cos(down), -math.sin(down)])
+    turn = _roll(math.radians(rng.uniform(-1.5, 1.5))) @ _looking(forward)
+    return Lens(
+        width,
+        height,
+        float(focal),
+        (float(centre[0]), float(centre[1])),
+        float(rng.uniform(-0.06, 0.02)),
+        float(rng.uniform(0.0, 0.02)),
+        turn,
+        aim - forward * away,
+    )
+
+
+def _looking(forward: np.ndarray) -> np.ndarray:
+    right = np.array([forward[1], -forward[0], 0.0])
+    right /= np.linalg.norm(right)
+    return np.stack([right, np.cross(forward, right), forward])
+
+
+def _roll(angle: float) -> np.ndarray:
+    c, s = math.cos(angle), math.sin(angle)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])

@@ -1,0 +1,79 @@
+"""Where the pieces lie that nobody has built with: around the mat, outside the field."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from cards.build import Piece
+from cards.pieces import PieceSet, Pose
+from referee.devices.table_sim_solids import Placed, turn_about_z, turn_of
+
+RADIUS_GAP_MM = 6.0
+"""Air between two loose pieces' circles."""
+
+
+def loose_pieces(pieces: PieceSet, used: Sequence[Piece], seed: int) -> list[Placed]:
+    """The inventory without what is ``used``, each at its own place around the mat, in the mat's frame."""
+    spots = loose_places(pieces, seed)
+    missing = Counter((p.shape, p.color) for p in used)
+    rest = []
+    for placed in spots:
+        if missing[placed.shape, placed.color] > 0:
+            missing[placed.shape, placed.color] -= 1
+        else:
+            rest.append(placed)
+    return rest
+
+
+def loose_places(pieces: PieceSet, seed: int) -> list[Placed]:
+    """The whole inventory spread around the mat, in the set's order."""
+    rng = np.random.default_rng(seed)
+    taken: list[tuple[float, float, float]] = []
+    placed = []
+    for shape, color, count in pieces.pieces:
+        for _ in range(count):
+            placed.append(_lie(pieces, shape, color, rng, taken))
+    return placed
+
+
+def _lie(pieces: PieceSet, shape: str, color: str, rng: np.random.Generator, taken: list) -> Placed:
+    pose = _pose(pieces, shape, rng)
+    sx, sy, sz = pieces.shapes[shape].size(pose)
+    reach = math.hypot(sx, sy) / 2
+    x, y = _spot(rng, reach, taken)
+    taken.append((x, y, reach))
+    turn = turn_about_z(rng.uniform(0, 360)) @ turn_of(pose)
+    return Placed(shape, color, turn, np.array([x, y, sz / 2]))
+
+
+def _pose(pieces: PieceSet, shape: str, rng: np.random.Generator) -> Pose:
+    """A pose in which the shape lies safely by itself."""
+    kind = pieces.shapes[shape].kind
+    poses = {
+        "box": ((0, "front"), (0, "front"), (90, "front")),
+        "cylinder": ((0, "front"), (90, "front")),
+        "triangle": ((0, "front"),),
+        "bridge": ((0, "front"), (0, "top"), (180, "front")),
+        "crescent": ((0, "front"), (0, "top")),
+        "half_disc": ((0, "front"), (0, "top")),
+    }[kind]
+    return Pose(*poses[rng.integers(len(poses))])
+
+
+def _spot(
+    rng: np.random.Generator, reach: float, taken: Sequence[tuple[float, float, float]]
+) -> tuple[float, float]:
+    """A free place: before the sheet on the player's side, seldom beside the field."""
+    for relax in range(400):
+        if rng.random() < 0.75:
+            x, y = rng.uniform(-140, 140), rng.uniform(-225, -112 - reach)
+        else:
+            x, y = rng.choice([-1, 1]) * (97 + reach + rng.uniform(0, 12)), rng.uniform(-60, 40)
+        air = RADIUS_GAP_MM - relax * 0.05
+        if all(math.hypot(x - a, y - b) > reach + r + air for a, b, r in taken):
+            break
+    return float(x), float(y)

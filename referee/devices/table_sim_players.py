@@ -1,0 +1,138 @@
+"""Simulated players: they see a card at the go, build it piece by piece, err now and then, and press Stop."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from cards.build import Piece, shape_of
+from cards.card import Card
+from cards.pieces import PieceSet, Pose
+from referee.devices.table_sim import World
+from referee.devices.table_sim_loose import loose_places
+from referee.devices.table_sim_moves import FALL_S, Move, Script, clearing
+from referee.devices.table_sim_plans import plan, spoil
+from referee.devices.table_sim_solids import Placed, place
+
+
+@dataclass(frozen=True)
+class Manners:
+    """How a player plays. Times in seconds at pace 1; ``errs`` and ``falls`` are probabilities per duel."""
+
+    pace: float = 1.0
+    reaction_s: float = 0.6
+    per_piece_s: float = 1.9
+    spread: float = 0.18
+    before_press_s: float = 0.35
+    errs: float = 0.18
+    falls: float = 0.04
+
+
+FAST = Manners(pace=7.0, reaction_s=0.15, before_press_s=0.75)
+"""For tests: hands faster than any human's, but never before the earliest Stop that counts."""
+
+
+class Players:
+    """The simulated players at one table: a world that changes with time. Safe in several threads."""
+
+    def __init__(self, piece_set: PieceSet, zones: Sequence[str], seed: int, manners: Manners = Manners()):
+        self.piece_set, self.zones, self.manners = piece_set, tuple(zones), manners
+        self._rng = np.random.default_rng(seed)
+        self._seed = seed
+        self._lock = threading.Lock()
+        self._scripts = {z: Script(self._places(z), pace=manners.pace) for z in self.zones}
+        self._targets: dict[str, tuple[Piece, ...]] = {}
+        self._card_face: np.ndarray | None = None
+
+    def _places(self, zone: str) -> tuple[Placed, ...]:
+        return tuple(loose_places(self.piece_set, self._seed * 31 + ord(zone)))
+
+    def world(self, t_s: float) -> World:
+        """Everything on the table at that time."""
+        with self._lock:
+            scripts, face = dict(self._scripts), self._card_face
+        states = {zone: script.at(t_s) for zone, script in scripts.items()}
+        return World({z: s[0] for z, s in states.items()}, {z: s[1] for z, s in states.items()}, face)
+
+    def moving(self, t_s: float) -> bool:
+        """Whether anything may move at that time."""
+        with self._lock:
+            return any(t_s < script.still_s + 0.2 for script in self._scripts.values())
+
+    def show(self, face: np.ndarray | None) -> None:
+        """Put a card (its face, BGR) into the holder, or take it out."""
+        with self._lock:
+            self._card_face = face
+
+    def begin(self, card: Card, go_s: float) -> None:
+        """The go: everyone builds the card in a way and at a speed of their own."""
+        with self._lock:
+            for zone in self.zones:
+                self._scripts[zone] = self._script(card, zone, go_s)
+
+    def stop(self, t_s: float) -> None:
+        """Stop has sounded: nobody acts any more."""
+        with self._lock:
+            self._scripts = {z: s.stopped(t_s) for z, s in self._scripts.items()}
+
+    def clear(self, t_s: float) -> None:
+        """Both builds are broken and the pieces put back."""
+        with self._lock:
+            for zone in self.zones:
+                now, _ = self._scripts[zone].at(t_s)
+                self._scripts[zone] = clearing(now, self._places(zone), t_s, self.manners.pace)
+
+    def presses(self) -> Mapping[str, float]:
+        """When each player will press Stop, by zone; those who will not are left out."""
+        with self._lock:
+            return {z: s.press_s for z, s in self._scripts.items() if s.press_s is not None}
+
+    def targets(self) -> Mapping[str, tuple[Piece, ...]]:
+        """What each player means to have built at his press: the truth, for the simulated referee."""
+        with self._lock:
+            return dict(self._targets)
+
+    def _script(self, card: Card, zone: str, go_s: float) -> Script:
+        rng, manners = self._rng, self.manners
+        built = plan(card, self.piece_set, rng)
+        if rng.random() < manners.errs:
+            built = spoil(built, card, self.piece_set, rng)
+        self._targets[zone] = built
+        script = build_script(self._places(zone), built, go_s, manners, rng)
+        if rng.random() < manners.falls and script.press_s is not None and len(built) > 1:
+            script = _with_fall(script, self.piece_set, rng)
+        return script
+
+
+def build_script(
+    places: Sequence[Placed], built: Sequence[Piece], go_s: float, manners: Manners, rng: np.random.Generator
+) -> Script:
+    """Carry the pieces of ``built`` one after the other from ``places``, then press."""
+    free, moves, t = list(range(len(places))), [], go_s + manners.reaction_s * rng.uniform(0.8, 1.4)
+    speed = rng.normal(1.0, 0.12)
+    for piece in built:
+        index = next(i for i in free if (places[i].shape, places[i].color) == (piece.shape, piece.color))
+        free.remove(index)
+        takes = max(0.6, manners.per_piece_s * speed * rng.normal(1.0, manners.spread)) / manners.pace
+        moves.append(Move(index, t, t + takes, place(piece)))
+        t += takes
+    press = t + manners.before_press_s * rng.uniform(0.9, 1.5)
+    return Script(tuple(places), tuple(moves), max(press, go_s + 1.15), manners.pace)
+
+
+def _with_fall(script: Script, pieces: PieceSet, rng: np.random.Generator) -> Script:
+    """The last piece slips off right after Stop and comes to rest on the table in front of the build."""
+    last = script.moves[-1]
+    shape = last.goal.shape
+    pose = Pose(0, "front") if pieces.shapes[shape].kind != "cylinder" else Pose(90, "front")
+    x = float(np.clip(last.goal.centre[0] + rng.choice([-1, 1]) * 55, -70, 70))
+    lying = Piece(
+        shape, last.goal.color, pose, x, float(last.goal.centre[1]) - 24, 0.0, float(rng.uniform(-50, 50))
+    )
+    lying = lying.at(z=shape_of(pieces, lying).size(pose)[2] / 2)
+    start = script.press_s + 0.15
+    fall = Move(last.index, start, start + FALL_S, place(lying), by_hand=False)
+    return replace(script, moves=(*script.moves, fall))

@@ -1,0 +1,33 @@
+"""What every test must leave behind: no thread, no warning."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+GRACE_S = 2.0
+"""Threads that were told to end get this long."""
+
+LASTING = ("asyncio_", "ThreadPoolExecutor-loop", "pytest_timeout")
+"""Names of threads that test libraries keep for the whole run."""
+
+
+def _foreign(before: set[threading.Thread]) -> list[threading.Thread]:
+    return [
+        t
+        for t in threading.enumerate()
+        if t not in before and t.is_alive() and not t.name.startswith(LASTING)
+    ]
+
+
+@pytest.fixture(autouse=True)
+def no_thread_is_leaked():
+    """A thread that a test has started and not ended fails it."""
+    before = set(threading.enumerate())
+    yield
+    end = time.monotonic() + GRACE_S
+    while (left := _foreign(before)) and time.monotonic() < end:
+        time.sleep(0.01)
+    assert not left, f"threads left running: {[t.name for t in left]}"
