@@ -142,7 +142,7 @@ def test_the_colour_sheet_places_every_piece_apart_and_inside_the_field(name):
     for n, (x, y, hx, hy) in enumerate(boxes):
         assert abs(x) + hx <= mat.FIELD[0] and abs(y) + hy <= mat.FIELD[1]
         for u, v, gx, gy in boxes[:n]:
-            assert abs(x - u) - hx - gx >= 5 or abs(y - v) - hy - gy >= 0
+            assert abs(x - u) - hx - gx >= 4 or abs(y - v) - hy - gy >= 0
 
 
 @pytest.mark.parametrize("words", [["mats", "--zones", "ab"], ["colors"], ["charuco", "--paper", "letter"],
