@@ -215,7 +215,8 @@ def read_times(path: Path) -> list[float]:
 
 def read_image(path: Path) -> np.ndarray:
     """A picture as (h, w, 3) uint8 BGR. Raises BadAttempt naming the file."""
-    image = cv2.imread(str(path), cv2.IMREAD_COLOR)
+    data = np.frombuffer(path.read_bytes(), np.uint8) if path.is_file() else np.zeros(0, np.uint8)
+    image = cv2.imdecode(data, cv2.IMREAD_COLOR) if len(data) else None
     if image is None:
         raise BadAttempt(f"{path}: not a picture that can be read")
     return image

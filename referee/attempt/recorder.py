@@ -70,8 +70,9 @@ class Recorder:
 
         ``meta`` is carried into ``attempt.json``: ``card``, ``match_id``, ``players`` (zone -> name),
         ``zones``, ``simulated``, ``rules``, … Two keys are special: ``go_at_s``, host time of the go
-        (default now), and ``files``, name -> what to keep beside the video (``deck.json``, ``pieces.json``, ``camera.yaml``,
-        ``palette.json``, ``empty.png``): JSON-able, text, bytes, a Path or a picture; None leaves it out.
+        (default now), and ``files``, name -> what to keep beside the video (``deck.json``,
+        ``pieces.json``, ``camera.yaml``, ``palette.json``, ``empty.png``): JSON-able, text, bytes, a Path
+        or a picture; None leaves it out.
         A recording that still runs is finished first, as cut short.
         """
         if self._folder is not None:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
+from pathlib import Path
 from types import SimpleNamespace
 
+import cv2
 import numpy as np
 import pytest
 
+from cards.build import Build, parse_build
+from cards.pieces import builtin_piece_set
+from referee.judge import build_to_json
 from referee.ports import Frame
 
 
@@ -53,7 +59,29 @@ def clock() -> HandClock:
     return HandClock()
 
 
+DECK = {"name": "small", "cards": [
+    {"id": "H02", "kind": "height", "value": 2, "count": 2},
+    {"id": "H03", "kind": "height", "value": 3, "count": 3}]}
+TOWER = "blue cube 0 front @ 0.0 0.0 15.0; blue cube 0 front @ 0.0 0.0 45.0"
+
+
+def make_attempt(folder: Path, number: int = 0, **changes) -> Path:
+    """A small attempt folder without video: two cubes on one another, card H02, called by Ann in A."""
+    folder.mkdir(parents=True)
+    pieces = builtin_piece_set()
+    row = {"verdict": "match", "confidence": 0.97, "reasons": []}
+    meta = {"card": "H02", "match_id": "M1", "players": {"A": "Ann", "B": "Ben"}, "zones": ["A"],
+            "go": 1.0, "stop": {"zone": "A", "seconds": 4.0}, "cut_short": None, "award": "Ann",
+            "verdicts": {"A": row | build_to_json(Build(pieces, parse_build(TOWER)))}} | changes
+    (folder / "attempt.json").write_text(json.dumps(meta))
+    (folder / "deck.json").write_text(json.dumps(DECK))
+    (folder / "pieces.json").write_text(json.dumps(pieces.to_json()))
+    cv2.imwrite(str(folder / "stop.png"), picture(number))
+    return folder
+
+
 @pytest.fixture
 def kit() -> SimpleNamespace:
     """The functions above, for tests that import by path."""
-    return SimpleNamespace(picture=picture, number_in=number_in, shot=shot, HandClock=HandClock)
+    return SimpleNamespace(picture=picture, number_in=number_in, shot=shot, HandClock=HandClock, DECK=DECK,
+                           make_attempt=make_attempt)

@@ -1,0 +1,134 @@
+"""``referee rejudge``, ``referee keep`` and ``referee import``: recorded attempts from the command line."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import click
+import tqdm
+
+from referee.attempt import find_attempts, load_attempt
+from referee.attempt.errors import BadAttempt
+from referee.attempt.folder import unpack
+from referee.rejudge import EYE, Interrupted, Options, write_report
+from referee.rejudge import rejudge as judge_all
+from referee.rejudge.bring import Given, bring_in
+from referee.rejudge.keep import keep_case
+
+FILE = click.Path(exists=True, dir_okay=False, resolve_path=True)
+
+
+class Bar(tqdm.tqdm):
+    """A progress bar without a thread of its own."""
+
+    monitor_interval = 0
+
+
+@click.command()
+@click.argument("attempts", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--deck", type=FILE, help="Judge against this deck's cards of the same ids.")
+@click.option("--rules", type=FILE, help="Award by these house rules (house_rules.toml).")
+@click.option("--palette", type=FILE, help="See colours by this palette instead of the recorded one.")
+@click.option("--look/--stored", default=None,
+              help="Look at the pixels again, or apply the rules to the builds as understood then. "
+                   "Default: look, unless only --deck or --rules differ.")
+@click.option("-j", "--jobs", type=click.IntRange(1), help="Processes (default: one a core).")
+@click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler, tcp://host:port, instead of this "
+              "machine's cores; attempts must be on storage its workers share.")
+@click.option("--eye", default=EYE, metavar="MODULE:FUNCTION", help="See with this function instead of the "
+              "program's own vision; see referee.rejudge.Options.")
+@click.option("-o", "--out", type=click.Path(path_type=Path), default=Path("rejudged"), show_default=True,
+              help="Folder for the report and for going on after an interruption.")
+def rejudge(attempts, deck, rules, palette, look, jobs, scheduler, eye, out) -> None:
+    """Judge ATTEMPTS again: attempt folders, zip bundles, archives of them. Nothing recorded is altered."""
+    look = (palette is not None or not (deck or rules)) if look is None else look
+    with tempfile.TemporaryDirectory(prefix="referee-") as temporary:
+        folders = gather(attempts, Path(temporary))
+        options = Options(look, deck, rules, palette, eye)
+        with Bar(total=len(folders), unit="attempt") as bar:
+            try:
+                rows = judge_all(folders, options, out, jobs, scheduler, lambda n, _: bar.update(n - bar.n))
+            except Interrupted as stop:
+                click.echo(f"referee: {stop}", err=True)
+                raise click.exceptions.Exit(130) from None
+        _say(write_report(rows, out), out)
+
+
+def gather(paths: tuple[Path, ...], temporary: Path) -> list[Path]:
+    """The attempt folders that the arguments name, each once. Raises BadAttempt naming a bad argument."""
+    found: dict[Path, None] = {}
+    for n, path in enumerate(paths):
+        if path.suffix == ".zip" and path.is_file():
+            folders = unpack(path, temporary / str(n))
+        else:
+            folders = find_attempts(path)
+        if not folders:
+            raise BadAttempt(f"{path}: neither an attempt nor an archive of attempts")
+        found |= dict.fromkeys(f.resolve() for f in folders)
+    return list(found)
+
+
+def _say(found: dict, out: Path) -> None:
+    for row in found["changes"]:
+        zones = ", ".join(f"{z} {_word(p['was'])} -> {_word(p['now'])}" for z, p in row["zones"].items())
+        click.echo(f"{row['attempt']}  {row['card']}  {zones}  card to {row['award_was'] or 'nobody'}"
+                   f" -> {row['award_now'] or 'nobody'}")
+    for fault in found["faults"]:
+        click.echo(f"{fault['attempt']}  not judged: {fault['problem']}", err=True)
+    click.echo("{attempts} attempts, {changed} changed, {awards_moved} cards moved, {problems} not judged"
+               .format_map(found))
+    click.echo(out / "report.html")
+
+
+def _word(row: dict | None) -> str:
+    return row["verdict"] if row else "not seen"
+
+
+@click.command()
+@click.argument("attempt", type=click.Path(path_type=Path))
+@click.argument("golden", type=click.Path(path_type=Path))
+@click.option("--expect", multiple=True, metavar="ZONE=RULING",
+              help="What is right, where the record is not: A=match, B=mismatch. "
+                   "Default: a human's ruling, else the recorded verdict.")
+def keep(attempt, golden, expect) -> None:
+    """Keep ATTEMPT's judged frames and the right verdict under GOLDEN as a regression test."""
+    click.echo(keep_case(load_attempt(attempt), golden, dict(_pair(text) for text in expect)))
+
+
+def _pair(text: str) -> tuple[str, str]:
+    zone, _, ruling = text.partition("=")
+    if ruling not in ("match", "mismatch", "undecided"):
+        raise BadAttempt(f"--expect {text}: write ZONE=match, ZONE=mismatch or ZONE=undecided")
+    return zone, ruling
+
+
+@click.command("import")
+@click.argument("video", type=click.Path(exists=True, path_type=Path))
+@click.option("--card", help="Id of the card that was built.")
+@click.option("--stop", type=float, metavar="SECONDS", help="Video time of the Stop.")
+@click.option("--go", type=float, metavar="SECONDS", help="Video time of the go (default 0).")
+@click.option("--zone", help="Zone whose player called Stop.")
+@click.option("--player", "players", multiple=True, metavar="ZONE=NAME")
+@click.option("--deck", type=FILE)
+@click.option("--pieces", type=FILE)
+@click.option("--camera", type=FILE)
+@click.option("--palette", type=FILE)
+@click.option("--empty", type=FILE, help="A picture of the rig with nothing on the mats.")
+@click.option("-o", "--out", type=click.Path(path_type=Path), help="Attempt folder to make "
+              "(default: attempts/ and the video's name).")
+def import_(video, card, stop, go, zone, players, deck, pieces, camera, palette, empty, out) -> None:
+    """Make an attempt of VIDEO (or of a folder that holds video.mp4), so that it can be judged.
+
+    What is not given is taken from the files beside the video, as an attempt folder names them.
+    """
+    given = Given(card=card, stop_s=stop, go_s=go, zone=zone, players=dict(p.split("=", 1) for p in players),
+                  files={"deck.json": deck, "pieces.json": pieces, "camera.yaml": camera,
+                         "palette.json": palette, "empty.png": empty})
+    default = Path("attempts") / (video.name if video.is_dir() else video.stem)
+    with Bar(unit="frame", leave=False) as bar:
+        attempt = bring_in(video, given, out or default, lambda: bar.update())
+    for z, row in attempt.verdicts.items():
+        click.echo(f"{z}: {row['verdict']} {row.get('confidence', 0):.2f} "
+                   + "; ".join(r["text"] for r in row.get("reasons", ())))
+    click.echo(attempt.folder)

@@ -1,0 +1,191 @@
+"""One attempt judged again: recorded verdict beside today's, and the award that would follow.
+
+Two ways, by ``Options.look``. *Looking* judges the recorded frames anew with today's vision. *Not looking*
+takes the builds as they were understood then and applies the rules to them: enough for another deck or
+other house rules, and a hundred times quicker. A human's ruling on a duel stands in both.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from cards.build import Build, Piece
+from cards.card import Card, card_to_json
+from cards.deck import Deck, load_deck
+from cards.errors import RefereeError
+from cards.pieces import PieceSet, Pose
+from referee.attempt import Attempt, load_attempt
+from referee.attempt.take import pixel_hash
+from referee.duel import Duel, house_ruling, outcome
+from referee.judge import faults
+from referee.rules import DEFAULT_RULES, HouseRules, load_rules, parse_rules
+
+EYE = "referee.rejudge.again:look"
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is different this time. Paths are text, so that options travel to other machines.
+
+    ``eye`` names the function that judges pixels as ``module:function``: it takes the attempt, the card and
+    the palette's path or None, and gives zone -> the contract's row.
+    """
+
+    look: bool = True
+    deck: str | None = None
+    rules: str | None = None
+    palette: str | None = None
+    eye: str = EYE
+
+    def fingerprint(self) -> str:
+        """A digest of everything that can change a row: the options, the files named, the judging code."""
+        digest = hashlib.sha256(repr(asdict(self)).encode())
+        for path in filter(None, (self.deck, self.rules, self.palette)):
+            digest.update(Path(path).read_bytes())
+        digest.update(code_fingerprint().encode())
+        return digest.hexdigest()[:16]
+
+
+@lru_cache(maxsize=1)
+def code_fingerprint() -> str:
+    """A digest of the source that judges: a change of it makes old results stale."""
+    root = Path(__file__).parents[2]
+    digest = hashlib.sha256()
+    for folder in ("cards", "calibration", "referee/vision"):
+        for path in sorted((root / folder).rglob("*.py")):
+            digest.update(path.read_bytes())
+    for name in ("judge.py", "duel.py", "rules.py"):
+        digest.update((root / "referee" / name).read_bytes())
+    return digest.hexdigest()
+
+
+def task_key(folder: Path, fingerprint: str) -> str:
+    """What one result is of: this record of that name, judged in this way."""
+    what = f"{folder.parent.name}/{folder.name} {fingerprint} "
+    return hashlib.sha256(what.encode() + (folder / "attempt.json").read_bytes()).hexdigest()[:24]
+
+
+def judge_again(folder: str, options: Options) -> dict:
+    """The attempt's row of the report; one that cannot be judged says so in ``problem``.
+
+    Keys: attempt, folder, match, card, value, players, caller, zones (zone -> was, now: the contract's rows),
+    award_was, award_now (player or None), human (whether a human ruled), changed, pixels, seconds, problem.
+    """
+    begun = time.perf_counter()
+    row: dict[str, Any] = {"attempt": Path(folder).name, "folder": str(folder), "problem": None}
+    try:
+        row |= _judged(load_attempt(folder), options)
+    except (RefereeError, OSError) as error:
+        row |= {"problem": str(error), "changed": False, "zones": {}}
+    return row | {"seconds": round(time.perf_counter() - begun, 4)}
+
+
+def _judged(attempt: Attempt, options: Options) -> dict:
+    card = _card(attempt, options)
+    now = see(attempt, card, options) if options.look else reconsider(attempt, card)
+    was_rules, rules = _rules(attempt, None), _rules(attempt, options.rules)
+    zones = {z: {"was": attempt.verdicts.get(z), "now": now.get(z)}
+             for z in sorted({*attempt.verdicts, *now})}
+    was_award = award(attempt, attempt.verdicts, attempt.card, was_rules)
+    now_award = award(attempt, now, card, rules)
+    changed = was_award != now_award or any(_ruling(v["was"]) != _ruling(v["now"]) for v in zones.values())
+    return {"match": attempt.meta.get("match_id", ""), "card": card.id, "value": card.value,
+            "players": dict(attempt.players), "caller": attempt.caller, "zones": zones,
+            "value_was": attempt.card.value, "award_was": was_award, "award_now": now_award,
+            "human": bool(attempt.meta.get("rulings")), "changed": changed, "cut_short": attempt.cut_short,
+            "pixels": [pixel_hash(f) for f in attempt.judged_frames()] if options.look else []}
+
+
+def _ruling(row: Mapping | None) -> str | None:
+    return row["verdict"] if row else None
+
+
+@lru_cache(maxsize=8)
+def _deck(path: str) -> Deck:
+    return load_deck(path)
+
+
+def _card(attempt: Attempt, options: Options) -> Card:
+    deck = _deck(options.deck) if options.deck else attempt.deck
+    return deck.card(attempt.meta["card"])
+
+
+@lru_cache(maxsize=8)
+def _rules_file(path: str) -> HouseRules:
+    return load_rules(path)
+
+
+def _rules(attempt: Attempt, path: str | None) -> HouseRules:
+    if path:
+        return _rules_file(path)
+    recorded = attempt.meta.get("rules")
+    return parse_rules(recorded, f"{attempt.folder}: rules") if recorded else DEFAULT_RULES
+
+
+def see(attempt: Attempt, card: Card, options: Options) -> Mapping[str, dict]:
+    """Zone -> the contract's row, from the recorded frames, by the eye the options name."""
+    module, _, function = options.eye.partition(":")
+    return getattr(importlib.import_module(module), function)(attempt, card, options.palette)
+
+
+def look(attempt: Attempt, card: Card, palette: str | None = None) -> Mapping[str, dict]:
+    """Today's vision on the attempt's judged frames: zone -> the contract's row."""
+    from calibration.palette import load_palette
+    from referee.vision.observe import Observer
+
+    learnt = load_palette(palette) if palette else attempt.palette
+    observer = Observer(attempt.piece_set, attempt.camera, learnt, attempt.empty)
+    frames = attempt.judged_frames()
+    return observer.judge(frames, card, attempt.meta.get("zones")).to_json("stop.png", card.id)["zones"]
+
+
+def stored_build(row: Mapping, piece_set: PieceSet) -> Build:
+    """The build of a recorded verdict: the inverse of ``judge.build_to_json``, to its rounding."""
+    pieces = (Piece(p["shape"], p["color"], Pose(p["rotation"], p["facing"]), p["x"], p["y"], p["z"],
+                    p.get("yaw", 0.0)) for p in row.get("pieces", ()))
+    return Build(piece_set, tuple(pieces))
+
+
+def reconsider(attempt: Attempt, card: Card) -> Mapping[str, dict]:
+    """The recorded verdicts under another card, from the builds as they were understood then.
+
+    A verdict moves only where the rules find other faults in the stored build than they did under the
+    recorded card; what could not be told from the pixels still cannot.
+    """
+    if card == attempt.card:
+        return attempt.verdicts
+    return {z: _reconsidered(row, stored_build(row, attempt.piece_set), attempt.card, card)
+            for z, row in attempt.verdicts.items()}
+
+
+def _reconsidered(row: dict, build: Build, was: Card, now: Card) -> dict:
+    before, after = faults(build, was), faults(build, now)
+    if before == after:
+        return row
+    ruling = "mismatch" if after else "match"
+    if row["verdict"] == "undecided":
+        return {**row, "leaning": ruling}
+    return {**row, "verdict": ruling, "reasons": [r.to_json() for r in after]}
+
+
+def award(attempt: Attempt, verdicts: Mapping[str, dict], card: Card, rules: HouseRules) -> str | None:
+    """Who gets the card by these verdicts and rules; None when nobody does or a human has to say.
+
+    A human's ruling stands: then it is the recorded award.
+    """
+    meta = attempt.meta
+    if meta.get("rulings"):
+        return meta.get("award")
+    findings, facts = meta.get("findings") or {}, card_to_json(card)
+    rulings = {z: house_ruling(rules, row, tuple(findings.get(z, ())), facts) for z, row in verdicts.items()}
+    callers = tuple(meta.get("callers") or filter(None, [attempt.caller]))
+    duel = Duel(seats=attempt.players, callers=callers, rulings=rulings, value=card.value)
+    found = outcome(duel, rules)
+    return attempt.players.get(found.winner) if found.kind == "decided" else None

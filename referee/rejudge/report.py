@@ -1,0 +1,93 @@
+"""What judging again would change: JSON for programs, a page with pictures side by side for people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+
+import cv2
+import numpy as np
+from jinja2 import Environment
+
+from referee.attempt import load_attempt
+from referee.attempt.errors import BadAttempt
+
+PICTURE_WIDTH = 720
+"""Pixels: two side by side fit a laptop's screen."""
+
+PICTURES_AT_MOST = 200
+
+
+def summary(rows: Sequence[Mapping]) -> dict:
+    """Counts, every changed row, and the standings before and after. JSON-able."""
+    changes = [row for row in rows if row["changed"]]
+    problems = [row for row in rows if row["problem"]]
+    return {"attempts": len(rows), "changed": len(changes), "problems": len(problems),
+            "awards_moved": sum(row["award_was"] != row["award_now"] for row in changes),
+            "changes": changes, "faults": [{k: row[k] for k in ("attempt", "problem")} for row in problems],
+            "standings": standings(rows)}
+
+
+def standings(rows: Iterable[Mapping]) -> dict[str, list[dict]]:
+    """Match -> players with points as recorded (``was``) and as they would be (``now``), best first."""
+    tables: dict[str, dict[str, dict]] = {}
+    for row in rows:
+        if row["problem"]:
+            continue
+        table = tables.setdefault(row["match"], {})
+        for player in row["players"].values():
+            table.setdefault(player, {"player": player, "was": 0, "now": 0})
+        for when, value in (("was", row["value_was"]), ("now", row["value"])):
+            winner = row[f"award_{when}"]
+            if winner in table:
+                table[winner][when] += value
+    return {match: sorted(table.values(), key=lambda p: (-p["now"], p["player"]))
+            for match, table in sorted(tables.items())}
+
+
+def write_report(rows: Sequence[Mapping], out: Path) -> dict:
+    """Write ``report.json``, ``report.html`` and pictures of what changed; gives the summary."""
+    found = summary(rows)
+    (out / "report.json").write_text(json.dumps(found, indent=1, ensure_ascii=False), encoding="utf-8")
+    pictures = {row["attempt"]: name for row in found["changes"][:PICTURES_AT_MOST]
+                if (name := _picture(row, out))}
+    text = files("referee").joinpath("data/rejudge.html").read_text(encoding="utf-8")
+    page = Environment(autoescape=True).from_string(text).render(found, pictures=pictures)
+    (out / "report.html").write_text(page, encoding="utf-8")
+    return found
+
+
+def _picture(row: Mapping, out: Path) -> str | None:
+    try:
+        image = load_attempt(row["folder"]).judged_frames()[0]
+    except BadAttempt:
+        return None
+    name = f"pictures/{row['attempt']}.jpg"
+    (out / "pictures").mkdir(exist_ok=True)
+    cv2.imwrite(str(out / name), side_by_side(image, row["zones"]), [cv2.IMWRITE_JPEG_QUALITY, 85])
+    return name
+
+
+def side_by_side(image: np.ndarray, zones: Mapping[str, Mapping]) -> np.ndarray:
+    """The judged frame twice, captioned with what was ruled then and what is ruled now; (h, w, 3) uint8."""
+    height = round(image.shape[0] * PICTURE_WIDTH / image.shape[1])
+    small = cv2.resize(image, (PICTURE_WIDTH, height), interpolation=cv2.INTER_AREA)
+    return np.hstack([_captioned(small, when, zones) for when in ("was", "now")])
+
+
+def _captioned(image: np.ndarray, when: str, zones: Mapping[str, Mapping]) -> np.ndarray:
+    lines = [f"{zone} {when}: {_words(pair[when])}" for zone, pair in sorted(zones.items())]
+    band = np.full((26 * len(lines) + 8, image.shape[1], 3), 24, np.uint8)
+    for n, line in enumerate(lines):
+        cv2.putText(band, line[:80], (8, 22 + 26 * n), cv2.FONT_HERSHEY_SIMPLEX, 0.5, (235, 235, 235), 1,
+                    cv2.LINE_AA)
+    return np.vstack([band, image])
+
+
+def _words(row: Mapping | None) -> str:
+    if row is None:
+        return "not seen"
+    why = "; ".join(r.get("code", "") for r in row.get("reasons", ()))
+    return f"{row['verdict']} {row.get('confidence', 0):.2f} {why}"

@@ -1,0 +1,19 @@
+"""An eye for tests of archives: reads the number in the picture, and writes down every look it takes.
+
+FAKE_EYE_LOG names the file it writes to, FAKE_EYE_SLEEP the seconds a look takes.
+"""
+
+import os
+import time
+
+
+def look(attempt, card, palette):
+    image = attempt.judged_frames()[0]
+    number = sum(1 << bit for bit in range(8) if image[10:30, bit * 20 + 5:bit * 20 + 15].mean() > 140)
+    time.sleep(float(os.environ.get("FAKE_EYE_SLEEP", "0")))
+    log = os.open(os.environ["FAKE_EYE_LOG"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    os.write(log, f"{attempt.name} {os.getpid()}\n".encode())
+    os.close(log)
+    verdict = "mismatch" if number % 10 == 3 else "match"
+    reasons = [{"code": "seeded", "text": "a seeded change"}] if verdict == "mismatch" else []
+    return {"A": {**attempt.verdicts["A"], "verdict": verdict, "reasons": reasons}}

@@ -1,0 +1,183 @@
+"""Judging again: the right changes and no others, nothing twice, nothing recorded altered."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from referee.attempt import load_attempt
+from referee.attempt.folder import append_review, hash_files, pack
+from referee.cli import cli
+from referee.rejudge import Options, judge_again, rejudge, write_report
+from referee.rejudge.run import RESULTS
+
+HERE = Path(__file__).parent
+EYE = "fake_eye:look"
+
+
+@pytest.fixture
+def eye(tmp_path, monkeypatch):
+    """The fake eye, importable here and in every process started from here; gives its log."""
+    monkeypatch.syspath_prepend(str(HERE))
+    monkeypatch.setenv("PYTHONPATH", f"{HERE}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
+    monkeypatch.setenv("FAKE_EYE_LOG", str(tmp_path / "looks.txt"))
+    return tmp_path / "looks.txt"
+
+
+def archive(kit, root, count):
+    return [kit.make_attempt(root / f"M1-{n:03d}", n) for n in range(count)]
+
+
+def run(*words):
+    result = CliRunner().invoke(cli, ["rejudge", *map(str, words)])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result
+
+
+def test_a_seeded_change_is_found_and_nothing_else(kit, tmp_path, eye):
+    folders = archive(kit, tmp_path / "archive", 25)
+    before = {f: hash_files(f) for f in folders}
+    rows = rejudge(folders, Options(eye=EYE), tmp_path / "out", jobs=2)
+    found = write_report(rows, tmp_path / "out")
+    assert [r["attempt"] for r in found["changes"]] == ["M1-003", "M1-013", "M1-023"]
+    assert found["awards_moved"] == 3
+    assert found["standings"] == {"M1": [{"player": "Ann", "was": 50, "now": 44},
+                                         {"player": "Ben", "was": 0, "now": 6}]}
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "a seeded change" in page and (tmp_path / "out" / "pictures" / "M1-003.jpg").exists()
+    assert {f: hash_files(f) for f in folders} == before
+
+
+def test_one_process_and_two_agree(kit, tmp_path, eye, monkeypatch):
+    monkeypatch.setenv("FAKE_EYE_SLEEP", "0.05")
+    folders = archive(kit, tmp_path / "archive", 12)
+    one = rejudge(folders, Options(eye=EYE), tmp_path / "one", jobs=1)
+    two = rejudge(folders, Options(eye=EYE), tmp_path / "two", jobs=2)
+    assert [{**r, "seconds": 0} for r in one] == [{**r, "seconds": 0} for r in two]
+    assert len({line.split()[1] for line in eye.read_text().splitlines()[12:]}) == 2
+
+
+def test_what_is_done_is_not_done_again(kit, tmp_path, eye):
+    folders = archive(kit, tmp_path / "archive", 10)
+    rejudge(folders[:6], Options(eye=EYE), tmp_path / "out", jobs=1)
+    with open(tmp_path / "out" / RESULTS, "a") as file:
+        file.write('{"key": "torn by a ki')
+    rows = rejudge(folders, Options(eye=EYE), tmp_path / "out", jobs=1)
+    assert [r["attempt"] for r in rows] == [f.name for f in folders]
+    assert len(eye.read_text().splitlines()) == 10
+
+
+def test_a_killed_run_goes_on_where_it_was(kit, tmp_path, eye, monkeypatch):
+    archive(kit, tmp_path / "archive", 40)
+    out = tmp_path / "out"
+    command = program(tmp_path / "archive", "-o", out, "-j", 2)
+    monkeypatch.setenv("FAKE_EYE_SLEEP", "0.05")
+    with subprocess.Popen(command) as running:
+        wait_for(lambda: (out / RESULTS).exists() and len((out / RESULTS).read_text().splitlines()) >= 8)
+        running.send_signal(signal.SIGKILL)
+    time.sleep(0.3)  # what was in flight in the workers ends with them
+    done, looks = len((out / RESULTS).read_text().splitlines()), len(eye.read_text().splitlines())
+    assert 8 <= done < 40
+    assert looks - done <= 6  # a result that never reached the disk; the pool hands out a few ahead
+    subprocess.run(command, check=True)
+    rows = [json.loads(line) for line in (out / RESULTS).read_text().splitlines()]
+    assert len(rows) == len({r["attempt"] for r in rows}) == 40
+    assert len(eye.read_text().splitlines()) == looks + 40 - done
+
+
+def program(*words):
+    """The command line of ``referee rejudge`` with the fake eye."""
+    return [sys.executable, "-c", "from referee.cli import main; main()", "rejudge", "--eye", EYE,
+            *map(str, words)]
+
+
+def wait_for(condition, seconds=30.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_another_deck_alone_needs_no_pixels(kit, tmp_path):
+    for folder in archive(kit, tmp_path / "archive", 5):
+        (folder / "stop.png").unlink()
+    deck = json.loads(json.dumps(kit.DECK))
+    deck["cards"][0]["count"] = 3
+    (tmp_path / "deck.json").write_text(json.dumps(deck))
+    result = run(tmp_path / "archive", "--deck", tmp_path / "deck.json", "-o", tmp_path / "out")
+    assert result.exit_code == 0
+    assert "5 attempts, 5 changed, 5 cards moved, 0 not judged" in result.output
+    assert "A match -> mismatch  card to Ann -> Ben" in result.output
+
+
+@pytest.mark.slow
+def test_a_change_of_rules_for_500_attempts_takes_under_ten_seconds(kit, tmp_path):
+    first = kit.make_attempt(tmp_path / "archive" / "M1-000")
+    for n in range(1, 500):
+        shutil.copytree(first, first.with_name(f"M1-{n:03d}"))
+    (tmp_path / "rules.toml").write_text('ground_contacts = "exactly_two"\n')
+    begun = time.perf_counter()
+    result = run(tmp_path / "archive", "--rules", tmp_path / "rules.toml", "-o", tmp_path / "out")
+    assert time.perf_counter() - begun < 10.0
+    assert "500 attempts, 500 changed, 500 cards moved" in result.output
+
+
+def test_a_humans_ruling_stands(kit, tmp_path, eye):
+    folder = kit.make_attempt(tmp_path / "M1-003", 3, award="Ann", rulings=[
+        {"zone": "A", "ruling": "match", "who": "Eve", "why": "I saw it"}])
+    row = judge_again(str(folder), Options(eye=EYE))
+    assert row["zones"]["A"]["now"]["verdict"] == "mismatch"
+    assert row["human"] and row["award_now"] == row["award_was"] == "Ann"
+
+
+def test_what_cannot_be_judged_is_listed_and_stops_nothing(kit, tmp_path, eye):
+    folders = archive(kit, tmp_path / "archive", 3)
+    (folders[1] / "stop.png").write_bytes(b"not a picture")
+    result = run(tmp_path / "archive", "-j", 1, "-o", tmp_path / "out", "--stored")
+    assert "3 attempts, 0 changed" in result.output
+    rows = rejudge(folders, Options(eye=EYE), tmp_path / "out", jobs=1)
+    assert [bool(r["problem"]) for r in rows] == [False, True, False]
+    assert "stop.png" in rows[1]["problem"]
+
+
+def test_a_bundle_is_judged_elsewhere_with_the_same_pixels(kit, tmp_path, eye):
+    folder = kit.make_attempt(tmp_path / "here" / "M1-007", 7)
+    pack(load_attempt(folder), tmp_path / "M1-007.zip")
+    here = judge_again(str(folder), Options(eye=EYE))
+    result = run(tmp_path / "M1-007.zip", "--stored", "-o", tmp_path / "out")
+    assert "1 attempts, 0 changed" in result.output
+    shutil.unpack_archive(tmp_path / "M1-007.zip", tmp_path / "there")
+    there = judge_again(str(tmp_path / "there" / "M1-007"), Options(eye=EYE))
+    assert there["pixels"] == here["pixels"] and there["zones"] == here["zones"]
+
+
+@pytest.mark.parametrize(("words", "fault"), [
+    (["nothing/here"], "neither an attempt nor an archive"),
+    (["empty.zip"], "not a bundle"),
+])
+def test_bad_input_is_one_clear_line(tmp_path, monkeypatch, words, fault):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty.zip").write_bytes(b"no zip")
+    result = CliRunner().invoke(cli, ["rejudge", *words])
+    assert fault in str(result.exception) and "\n" not in str(result.exception)
+
+
+def test_a_disputed_call_becomes_a_case_with_the_humans_ruling(kit, tmp_path):
+    folder = kit.make_attempt(tmp_path / "M1-003", 3)
+    append_review(folder, {"kind": "ruling", "zone": "A", "ruling": "mismatch", "who": "Eve", "why": "leans"})
+    result = CliRunner().invoke(cli, ["keep", str(folder), str(tmp_path / "golden")])
+    case = tmp_path / "golden" / "M1-003"
+    assert result.output.strip() == str(case)
+    assert json.loads((case / "truth.json").read_text()) == {"card": "H02", "expected": {"A": "mismatch"}}
+    assert (case / "stop.png").read_bytes() == (folder / "stop.png").read_bytes()
+    again = CliRunner().invoke(cli, ["keep", str(folder), str(tmp_path / "golden")])
+    assert "is there already" in str(again.exception)
