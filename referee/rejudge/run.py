@@ -111,10 +111,10 @@ def _on_cluster(todo: dict[str, str], options: Options, scheduler: str) -> Itera
     except ImportError:
         raise BadAttempt("--scheduler needs the extra 'cluster': pip install 'referee[cluster]'") from None
     try:
-        client = Client(scheduler, timeout="10s", set_as_default=False)
+        client = Client(scheduler, timeout="5s", set_as_default=False)
     except OSError as error:
         raise BadAttempt(f"--scheduler {scheduler}: {error}") from None
-    with client:
+    with client, client.as_current():
         futures = {client.submit(judge_again, folder, options, key=f"rejudge-{key}", retries=RETRIES): key
                    for key, folder in todo.items()}
         for future in completed(list(futures)):
