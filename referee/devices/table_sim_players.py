@@ -46,6 +46,7 @@ class Players:
         self._scripts = {z: Script(self._places(z), pace=manners.pace) for z in self.zones}
         self._targets: dict[str, tuple[Piece, ...]] = {}
         self._card_face: np.ndarray | None = None
+        self._touched, self._looked_s, self._bare = True, 0.0, False
 
     def _places(self, zone: str) -> tuple[Placed, ...]:
         return tuple(loose_places(self.piece_set, self._seed * 31 + ord(zone)))
@@ -55,28 +56,40 @@ class Players:
         with self._lock:
             scripts, face = dict(self._scripts), self._card_face
         states = {zone: script.at(t_s) for zone, script in scripts.items()}
+        if self._bare:
+            return World()
         return World({z: s[0] for z, s in states.items()}, {z: s[1] for z, s in states.items()}, face)
 
-    def moving(self, t_s: float) -> bool:
-        """Whether anything may move at that time."""
+    def look(self, t_s: float) -> tuple[World, bool]:
+        """The world, and whether it may differ from the last look. For one looker."""
         with self._lock:
-            return any(t_s < script.still_s + 0.2 for script in self._scripts.values())
+            until = max(script.still_s for script in self._scripts.values())
+            changed = self._touched or self._looked_s <= until + 0.1
+            self._touched, self._looked_s = False, t_s
+        return self.world(t_s), changed
+
+    def bare(self, is_bare: bool) -> None:
+        """Take everything off the table, as for the picture of the empty rig, or put it back."""
+        self._bare = is_bare
+        self._touched = True
 
     def show(self, face: np.ndarray | None) -> None:
         """Put a card (its face, BGR) into the holder, or take it out."""
         with self._lock:
-            self._card_face = face
+            self._card_face, self._touched = face, True
 
     def begin(self, card: Card, go_s: float) -> None:
         """The go: everyone builds the card in a way and at a speed of their own."""
         with self._lock:
             for zone in self.zones:
                 self._scripts[zone] = self._script(card, zone, go_s)
+            self._touched = True
 
     def stop(self, t_s: float) -> None:
         """Stop has sounded: nobody acts any more."""
         with self._lock:
             self._scripts = {z: s.stopped(t_s) for z, s in self._scripts.items()}
+            self._touched = True
 
     def clear(self, t_s: float) -> None:
         """Both builds are broken and the pieces put back."""
@@ -84,6 +97,7 @@ class Players:
             for zone in self.zones:
                 now, _ = self._scripts[zone].at(t_s)
                 self._scripts[zone] = clearing(now, self._places(zone), t_s, self.manners.pace)
+            self._touched = True
 
     def presses(self) -> Mapping[str, float]:
         """When each player will press Stop, by zone; those who will not are left out."""

@@ -1,0 +1,246 @@
+"""Cameras: a webcam by index, a phone's MJPEG or RTSP address, or a recorded file that plays as one.
+
+Each owns one reader thread. It opens the source, hands every frame to the listeners and to whoever waits
+in ``latest``, and opens the source again when it fails; until then ``latest`` raises DeviceLost.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import statistics
+import threading
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+
+import cv2
+
+from referee.errors import DeviceLost
+from referee.ports import Clock, Frame
+
+RETRY_S = 0.7
+"""Wait between two tries to open a source that is gone."""
+
+URL_TIMEOUT_MS = 4000
+HISTORY = 40
+"""Frames over which the frame clock is fitted: over a second at 30 a second."""
+
+EARLY = 0.25
+"""A frame counts as the next but one when it comes later than 0.75 periods after the next was due."""
+
+END_PACE_S = 0.2
+"""After its end a recorded file shows its last picture this often."""
+
+
+class FrameClock:
+    """When frames were exposed, from when they arrived: delays on the way only ever add.
+
+    ``stamp`` gives the frame's number, with gaps for frames that never came, and its time: the earliest
+    that the arrivals of the last frames allow, at an even rate (minimum-delay filter).
+    """
+
+    def __init__(self) -> None:
+        self._seen: deque[tuple[int, float]] = deque(maxlen=HISTORY)
+        self.dropped = 0
+
+    @property
+    def period_s(self) -> float | None:
+        """Seconds from frame to frame; None before it is known."""
+        if len(self._seen) < 12:
+            return None
+        gaps = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in itertools.pairwise(self._seen)]
+        return max(statistics.median(gaps), 1e-3)
+
+    def stamp(self, arrived_s: float) -> tuple[int, float]:
+        """(number, exposed at, host seconds) of the frame that arrived now."""
+        number, period = (self._seen[-1][0] + 1 if self._seen else 0), self.period_s
+        if period is not None:
+            missed = math.floor((arrived_s - self._earliest(number, period)) / period + EARLY)
+            self.dropped += max(0, missed)
+            number += max(0, missed)
+        self._seen.append((number, arrived_s))
+        return number, arrived_s if period is None else min(arrived_s, self._earliest(number, period))
+
+    def _earliest(self, number: int, period: float) -> float:
+        """When a frame of that number could have come at the earliest, by the last frames' arrivals."""
+        return min(at + (number - n) * period for n, at in list(self._seen)[-6:])
+
+    def restart(self) -> None:
+        """The source was opened again: its rate may be another, its numbers go on."""
+        last = self._seen[-1] if self._seen else None
+        self._seen.clear()
+        if last:
+            self._seen.append(last)
+
+
+class ThreadedCamera:
+    """The common part: one reader thread, waiting readers, listeners. Subclasses give ``_read_all``."""
+
+    simulated = False
+
+    def __init__(self, name: str, clock: Clock) -> None:
+        self.name, self.clock = name, clock
+        self._news = threading.Condition()
+        self._frame: Frame | None = None
+        self._lost: str | None = None
+        self._listeners: list[Callable[[Frame], None]] = []
+        self._closing = threading.Event()
+        self._frames = 0
+        self._recent: deque[float] = deque(maxlen=30)
+        self._thread = threading.Thread(target=self._run, name=f"camera {name}", daemon=True)
+
+    def _start(self) -> None:
+        self._thread.start()
+
+    def latest(self, after: int = -1, timeout_s: float = 1.0) -> Frame | None:
+        """The newest frame with a number above ``after``; None when the time runs out.
+
+        Raises DeviceLost while the source cannot be read and after ``close``.
+        """
+        with self._news:
+            self._news.wait_for(lambda: self._lost or self._closing.is_set() or self._newer(after), timeout_s)
+            if self._newer(after) and not self._lost:
+                return self._frame
+            if self._lost or self._closing.is_set():
+                raise DeviceLost(f"camera {self.name}: {self._lost or 'closed'}")
+            return None
+
+    def listen(self, callback: Callable[[Frame], None]) -> None:
+        """Call back with every frame, on the reader thread."""
+        self._listeners.append(callback)
+
+    def status(self) -> dict:
+        """Frames read, frames that never came, frames a second, and why it is lost (or None)."""
+        times = list(self._recent)
+        rate = (len(times) - 1) / (times[-1] - times[0]) if len(times) > 1 and times[-1] > times[0] else 0.0
+        return {"name": self.name, "simulated": self.simulated, "frames": self._frames,
+                "dropped": self.dropped, "fps": round(rate, 1), "lost": self._lost}
+
+    @property
+    def dropped(self) -> int:
+        """Frames that the source made and nobody got."""
+        return 0
+
+    def close(self) -> None:
+        """End the reader thread and let the source go."""
+        self._closing.set()
+        with self._news:
+            self._news.notify_all()
+        self._thread.join(timeout=URL_TIMEOUT_MS / 1000 + 2)
+
+    def _newer(self, after: int) -> bool:
+        return self._frame is not None and self._frame.number > after
+
+    def _publish(self, frame: Frame) -> None:
+        with self._news:
+            self._frame, self._lost = frame, None
+            self._frames += 1
+            self._recent.append(frame.at_s)
+            self._news.notify_all()
+        for callback in self._listeners:
+            callback(frame)
+
+    def _lose(self, reason: str) -> None:
+        with self._news:
+            self._lost = reason
+            self._news.notify_all()
+
+    def _run(self) -> None:
+        while not self._closing.is_set():
+            self._read_all()
+            self._closing.wait(RETRY_S)
+
+    def _read_all(self) -> None:
+        """Open the source and publish its frames until it fails (then ``_lose``) or closing."""
+        raise NotImplementedError
+
+
+class VideoCamera(ThreadedCamera):
+    """A webcam (``source`` is its index) or a network camera (``source`` is its address)."""
+
+    def __init__(self, source: int | str, clock: Clock, size: tuple[int, int] = (1280, 720)) -> None:
+        super().__init__(str(source), clock)
+        self._source, self._size = source, size
+        self._times = FrameClock()
+        self._start()
+
+    @property
+    def dropped(self) -> int:
+        """Gaps in the stream of frames, counted by the clock."""
+        return self._times.dropped
+
+    def _open(self) -> cv2.VideoCapture:
+        if isinstance(self._source, str):
+            limits = [cv2.CAP_PROP_OPEN_TIMEOUT_MSEC, URL_TIMEOUT_MS]
+            limits += [cv2.CAP_PROP_READ_TIMEOUT_MSEC, URL_TIMEOUT_MS]
+            return cv2.VideoCapture(self._source, cv2.CAP_FFMPEG, limits)
+        capture = cv2.VideoCapture(self._source)
+        if capture.isOpened():
+            capture.set(cv2.CAP_PROP_FOURCC, cv2.VideoWriter.fourcc(*"MJPG"))
+            capture.set(cv2.CAP_PROP_FRAME_WIDTH, self._size[0])
+            capture.set(cv2.CAP_PROP_FRAME_HEIGHT, self._size[1])
+            capture.set(cv2.CAP_PROP_BUFFERSIZE, 2)
+        return capture
+
+    def _read_all(self) -> None:
+        capture = self._open()
+        if not capture.isOpened():
+            self._lose("cannot be opened")
+        self._times.restart()
+        while capture.isOpened() and not self._closing.is_set():
+            there = capture.grab()
+            arrived_s = self.clock.now_s()
+            there, image = capture.retrieve() if there else (False, None)
+            if not there:
+                self._lose("gives no more pictures")
+                break
+            number, at_s = self._times.stamp(arrived_s)
+            self._publish(Frame(image, number, at_s))
+        capture.release()
+
+
+class FileCamera(ThreadedCamera):
+    """A recorded file, played once at its own pace; then its last picture stays."""
+
+    def __init__(self, path: str | Path, clock: Clock, pace: float = 1.0) -> None:
+        super().__init__(str(path), clock)
+        self._path, self._pace = Path(path), pace
+        if not self._path.is_file():
+            raise DeviceLost(f"camera {path}: no such file")
+        self._start()
+
+    def _read_all(self) -> None:
+        capture = cv2.VideoCapture(str(self._path), cv2.CAP_FFMPEG)
+        if not capture.isOpened():
+            self._lose("not a video that can be read")
+            return
+        last = self._play(capture)
+        capture.release()
+        if last is None and not self._closing.is_set():
+            self._lose("holds no picture")
+        while last is not None and not self._closing.wait(END_PACE_S):
+            last = Frame(last.image, last.number + 1, self.clock.now_s())
+            self._publish(last)
+
+    def _play(self, capture: cv2.VideoCapture) -> Frame | None:
+        begin_s, last, number = self.clock.now_s(), None, -1
+        while not self._closing.is_set():
+            there, image = capture.read()
+            if not there:
+                break
+            number += 1
+            due_s = begin_s + capture.get(cv2.CAP_PROP_POS_MSEC) / 1000 / self._pace
+            self._closing.wait(max(0.0, due_s - self.clock.now_s()))
+            last = Frame(image, number, due_s)
+            self._publish(last)
+        return last
+
+
+def open_camera(source: str, clock: Clock) -> ThreadedCamera:
+    """The camera that a user names: an index, an address or a file. Raises DeviceLost for a missing file."""
+    if source.isdigit():
+        return VideoCamera(int(source), clock)
+    if "://" in source:
+        return VideoCamera(source, clock)
+    return FileCamera(source, clock)

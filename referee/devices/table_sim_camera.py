@@ -1,0 +1,45 @@
+"""The simulated table as a camera: a webcam's twin whose reader thread renders. Marked SIMULATED."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from referee.devices.camera import ThreadedCamera
+from referee.devices.table_sim import TableSim
+from referee.devices.table_sim_players import Players
+from referee.ports import Clock, Frame
+
+
+class SimulatedCamera(ThreadedCamera):
+    """Shows the players' table at ``fps`` frames a second; a busy machine drops frames and counts them."""
+
+    simulated = True
+
+    def __init__(self, table: TableSim, players: Players, clock: Clock, fps: float = 15.0) -> None:
+        super().__init__("SIMULATED table", clock)
+        self._table, self._players, self._period_s = table, players, 1.0 / fps
+        self._still: np.ndarray | None = None
+        self._dropped = 0
+        self._start()
+
+    @property
+    def dropped(self) -> int:
+        """Frames that came too late to be rendered."""
+        return self._dropped
+
+    def _read_all(self) -> None:
+        begin_s, number = self.clock.now_s(), 0
+        while not self._closing.is_set():
+            due_s = begin_s + number * self._period_s
+            self._closing.wait(max(0.0, due_s - self.clock.now_s()))
+            self._publish(Frame(self._expose(due_s, number), number, due_s))
+            late = int((self.clock.now_s() - due_s) / self._period_s)
+            self._dropped += max(0, late - 1)
+            number += max(1, late)
+
+    def _expose(self, at_s: float, number: int) -> np.ndarray:
+        """The table at that time; what does not move is not drawn again."""
+        world, changed = self._players.look(at_s)
+        if changed or self._still is None:
+            self._still = self._table.clean(world)
+        return self._table.develop(self._still, number)
