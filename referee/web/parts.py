@@ -8,14 +8,20 @@ from typing import Any
 from jinja2 import Environment
 
 from referee.web import texts
+from referee.web.reasons import sayer
 from referee.web.streams import Parts
 
 
-def rendered(environment: Environment, lang: str, page: str, names: tuple[str, ...],
+def rendered(session: Any, environment: Environment, lang: str, page: str, names: tuple[str, ...],
              values: Mapping[str, Any]) -> Parts:
-    """The parts ``names`` of ``page``, from ``parts/<page>_<name>.html``, with ``t`` for texts of ``lang``."""
+    """The parts ``names`` of ``page``, each from its template ``parts/<page>_<name>.html``.
+
+    Templates have ``t`` for texts of ``lang``, ``say`` for a verdict's reasons, and ``values``.
+    """
     def t(key: str, /, **filled: object) -> str:
         return texts.translate(lang, key, **filled)
 
-    return {name: environment.get_template(f"parts/{page}_{name}.html").render(values, t=t, lang=lang).strip()
+    pieces = session.piece_set
+    tools = {"t": t, "lang": lang, "say": sayer(lang, tuple(pieces.colors), tuple(pieces.shapes))}
+    return {name: environment.get_template(f"parts/{page}_{name}.html").render(values, **tools).strip()
             for name in names}

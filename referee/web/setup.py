@@ -6,7 +6,6 @@ from typing import Any
 
 import flask
 
-from referee.web.security import public
 from referee.web.streams import Parts
 
 

@@ -14,6 +14,8 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from referee.ports import Clock
+
 MAX_EVENT_STREAMS, MAX_PICTURE_STREAMS = 160, 12
 """Streams open at once; each holds a thread of the server. Further ones get 503 and come again."""
 
@@ -30,6 +32,8 @@ Parts = dict[str, str]
 
 class Source(Protocol):
     """What the streams need of a session."""
+
+    clock: Clock
 
     def wait(self, version: int, timeout_s: float) -> int: ...
     def picture(self, name: str) -> bytes | None: ...
@@ -56,11 +60,14 @@ class Feed:
         self.changed |= dict.fromkeys(news, self.serial)
         return True
 
-    def message(self, since: int) -> bytes:
-        """The event with all that changed after serial ``since``; made once for all viewers alike."""
+    def message(self, since: int, now_s: float) -> bytes:
+        """The event with all that changed after serial ``since``; made once for all viewers alike.
+
+        ``now_s`` is the session's time of making it, from which the viewers' clocks run.
+        """
         if self._last[:2] != (since, self.serial):
             news = {n: h for n, h in self.parts.items() if self.changed[n] > since}
-            self._last = (since, self.serial, event("parts", news, self.serial))
+            self._last = (since, self.serial, event("parts", {"now": now_s, "parts": news}, self.serial))
         return self._last[2]
 
 
@@ -157,7 +164,8 @@ class Streams:
             with self._changed:
                 if feed.serial <= seen and not self._closed:
                     self._changed.wait(BEAT_S)
-                news = feed.message(seen) if feed.serial > seen else event("beat", {})
+                now_s = self._session.clock.now_s()
+                news = feed.message(seen, now_s) if feed.serial > seen else event("beat", {"now": now_s})
                 seen = feed.serial
             yield news
 

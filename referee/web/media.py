@@ -1,0 +1,67 @@
+"""Pictures that stay: cards as drawings, the verdict's picture, the replay around the press."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import flask
+from markupsafe import escape
+
+from cards.card import Card, LayoutCard
+from cards.drawing import picture, target_svg
+from cards.pieces import PieceSet
+from cards.scene import bounds
+from referee.web.reasons import words_of
+from referee.web.security import public
+from referee.web.texts import LANGUAGES
+
+MARGIN_MM = 4.0
+"""White around a target: ``cards.drawing.target_scene``'s own."""
+
+SVG_HEADERS = {"Cache-Control": "no-cache", "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'"}
+
+
+def blueprint(session: Any) -> flask.Blueprint:
+    """``/media/…``. Names from URLs are looked up, never joined to a path."""
+    pages = flask.Blueprint("media", __name__, url_prefix="/media")
+
+    @pages.get("/card/<card_id>.<lang>.svg")
+    @public
+    def card(card_id: str, lang: str) -> flask.Response:
+        face = session.deck.by_id.get(card_id)
+        if face is None or lang not in LANGUAGES:
+            flask.abort(404, "no such card")
+        return _svg(named_svg(face, session.piece_set, lang))
+
+    @pages.get("/overlay/<int:number>.jpg")
+    @public
+    def overlay(number: int) -> flask.Response:
+        jpeg = session.picture(f"overlay/{number}") or session.picture("overlay")
+        if jpeg is None:
+            flask.abort(404, "there is no such picture")
+        return flask.Response(jpeg, mimetype="image/jpeg", headers={"Cache-Control": "no-store"})
+
+    return pages
+
+
+def _svg(text: str) -> flask.Response:
+    response = flask.Response(text, mimetype="image/svg+xml", headers=SVG_HEADERS)
+    response.add_etag()
+    return response.make_conditional(flask.request)
+
+
+def named_svg(card: Card, pieces: PieceSet, lang: str) -> str:
+    """The card's picture with each piece's colour written on it, so that it needs no colour vision."""
+    svg = target_svg(card, pieces)
+    if not isinstance(card, LayoutCard):
+        return svg
+    x0, y0, _, y1 = bounds(picture(card, pieces))
+    words = words_of(lang, tuple(pieces.colors), tuple(pieces.shapes))
+    labels = [_label(words.get(p.color, p.color), p.x - x0 + MARGIN_MM, y1 - p.z + MARGIN_MM) for p in card.pieces]
+    return svg.replace("</svg>", "\n".join([*labels, "</svg>"]))
+
+
+def _label(text: str, x: float, y: float) -> str:
+    return (f'<text x="{x:.1f}" y="{y + 1.8:.1f}" text-anchor="middle" font-family="system-ui, sans-serif" '
+            'font-size="5.2" font-weight="700" fill="#fff" stroke="#1b1d21" stroke-width="1.1" '
+            f'stroke-linejoin="round" paint-order="stroke">{escape(text)}</text>')

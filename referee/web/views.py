@@ -1,0 +1,164 @@
+"""From a session's snapshot to what the pages show. Pure: dictionaries in, values out, nothing drawn.
+
+A snapshot is ``Session.snapshot()``: ``match`` (``MatchState.to_json()``, the referee's view),
+``live``, ``alarms``, ``verdict``. What the public may not know yet (the card before the go, a
+score under review) is left out here, once, for the board and for the API alike.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cards.card import Card, LayoutCard, ShapesCard
+
+SEEN_PHASES = frozenset({"building", "stopped", "judging", "undecided", "decided", "void", "finished"})
+"""Phases in which the card may be shown: nobody sees it before the go."""
+
+Match = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Seat:
+    """One side of the table. ``press_s`` is the time of his Stop after the go, in seconds."""
+
+    zone: str
+    name: str
+    letter: str
+    score: int
+    called: bool
+    ruling: str | None
+    won: bool
+    press_s: float | None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One duel of a round: ``state`` is 'open', 'now' or 'done'; who got how much."""
+
+    state: str
+    winner: str | None = None
+    points: int = 0
+    side: str = ""
+
+
+@dataclass(frozen=True)
+class RoundRow:
+    """One round of the schedule."""
+
+    number: int
+    a: str
+    b: str
+    kind: str
+    state: str
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class Clock:
+    """The duel's clock: running since ``go_s`` on the session's scale, or stopped at ``elapsed_s``."""
+
+    running: bool = False
+    go_s: float = 0.0
+    elapsed_s: float | None = None
+
+
+def public_match(match: Match) -> dict[str, Any]:
+    """The match as anybody may know it: no card before the go, no score under review."""
+    row = dict(match)
+    if match["phase"] not in SEEN_PHASES:
+        row |= {"card_id": None, "value": 0, "duel": dict(match["duel"]) | {"card_id": None, "value": 0,
+                                                                              "pile": None}}
+    if match["under_review"]:
+        scores = match["public_scores"]
+        row |= {"scores": scores, "winner": None, "result": None,
+                "players": [dict(p) | {"score": scores.get(p["name"], 0)} for p in match["players"]],
+                "standings": _ranked(match, scores)}
+    return row
+
+
+def _ranked(match: Match, scores: Mapping[str, int]) -> list[dict[str, Any]]:
+    rows = [dict(row) | {"score": scores.get(row["player"], 0)} for row in match["standings"]]
+    present = [row["score"] for row in rows if row["rank"] is not None]
+    ranked = [row | {"rank": row["rank"] and 1 + sum(s > row["score"] for s in present)} for row in rows]
+    return sorted(ranked, key=lambda row: (row["rank"] is None, row["rank"] or 0))
+
+
+def seats(match: Match) -> tuple[Seat, ...]:
+    """Both sides of the present duel, A first; empty before a match."""
+    duel, people = match["duel"], {p["name"]: p for p in match["players"]}
+    return tuple(_seat(match, duel, zone, people[name]) for zone, name in sorted(match["seats"].items()))
+
+
+def _seat(match: Match, duel: Match, zone: str, person: Match) -> Seat:
+    called = zone in duel["callers"]
+    return Seat(zone, person["name"], person["letter"], person["score"], called,
+                duel["rulings"].get(zone) if called else None,
+                duel["phase"] == "decided" and duel["award"] == person["name"], press_s(duel, zone))
+
+
+def press_s(duel: Match, zone: str) -> float | None:
+    """Seconds from the go to the zone's first counted Stop."""
+    if duel["go_at_s"] is None or zone not in duel["callers"]:
+        return None
+    times = [p["at_s"] for p in duel["presses"] if p["zone"] == zone]
+    return times[-1] - duel["go_at_s"] if times else None
+
+
+def clock(match: Match) -> Clock:
+    """The present duel's clock."""
+    duel = match["duel"]
+    if duel["phase"] == "building" and duel["go_at_s"] is not None:
+        return Clock(True, duel["go_at_s"])
+    times = [t for zone in duel["callers"] if (t := press_s(duel, zone)) is not None]
+    return Clock(elapsed_s=min(times)) if times else Clock()
+
+
+def rounds(match: Match) -> tuple[RoundRow, ...]:
+    """The schedule with what has been won in it."""
+    done = {(d["round_index"], d["duel_index"]): d for d in match["history"] if d["phase"] == "decided"}
+    return tuple(_round(match, i, row, done) for i, row in enumerate(match["rounds"]))
+
+
+def _round(match: Match, i: int, row: Match, done: Mapping[tuple[int, int], Match]) -> RoundRow:
+    over = match["phase"] == "finished"
+    at = match["round_index"]
+    cells = tuple(_cell(match, row, done.get((i, j)), i == at and j == match["duel_index"] and not over)
+                  for j in range(row["duels"]))
+    state = "now" if i == at and not over else "done" if i <= at else "next" if i == at + 1 else "open"
+    return RoundRow(i + 1, row["a"], row["b"], row["kind"], state, cells)
+
+
+def _cell(match: Match, row: Match, duel: Match | None, now: bool) -> Cell:
+    if duel is None or (now and match["under_review"]):
+        return Cell("now" if now else "open")
+    won = duel["award"]
+    return Cell("done", won, duel["points"], "A" if won == row["a"] else "B")
+
+
+def callers_verdicts(snapshot: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """For each zone whose Stop counts: the camera's verdict and the house's ruling on it."""
+    match = snapshot["match"]
+    duel = match["duel"]
+    names = match["seats"]
+    return [{"zone": zone, "name": names[zone], "ruling": duel["rulings"].get(zone), **duel["verdicts"].get(zone, {})}
+            for zone in duel["callers"]]
+
+
+def next_round(match: Match) -> Match | None:
+    """The pairing after the present one."""
+    i = match["round_index"] + 1
+    return match["rounds"][i] if i < len(match["rounds"]) else None
+
+
+def card(face: Card) -> dict[str, Any]:
+    """A card in words: ``rows`` are (count, colour or '', shape), colours named for who cannot tell them."""
+    rows: Counter[tuple[str, str]] = Counter()
+    if isinstance(face, LayoutCard):
+        rows.update((piece.color, piece.shape) for piece in face.pieces)
+    elif isinstance(face, ShapesCard):
+        rows.update({("", shape): n for shape, n in face.shapes})
+    return {"id": face.id, "kind": face.kind, "value": face.value, "count": getattr(face, "count", 0),
+            "rows": [(n, color, shape) for (color, shape), n in rows.items()]}

@@ -1,0 +1,97 @@
+"""A session without devices for the pages' tests: the real match, a clock of its own, drawn pictures."""
+
+from __future__ import annotations
+
+import threading
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import mkdtemp
+
+import cv2
+import numpy as np
+
+from cards.deck import builtin_deck
+from cards.pieces import builtin_piece_set
+from referee.match import CameraVerdict, CreateMatch, Go, MatchState, PressStop, cards_of, decide, evolve
+from referee.rules import DEFAULT_RULES
+
+
+class FakeClock:
+    """The host's monotonic clock, set ahead by ``skip``."""
+
+    def __init__(self) -> None:
+        self.ahead_s = 0.0
+
+    def now_s(self) -> float:
+        return time.monotonic() + self.ahead_s
+
+    def utc(self) -> datetime:
+        return datetime.now(UTC)
+
+    def sleep(self, seconds: float) -> None:
+        self.ahead_s += seconds
+
+
+class FakeSession:
+    """What the pages use of ``referee.session.Session``; verdicts are told to it by ``see``."""
+
+    def __init__(self, simulated: bool = True) -> None:
+        self.simulated = simulated
+        self.clock = FakeClock()
+        self.deck, self.piece_set, self.rules = builtin_deck(), builtin_piece_set(), DEFAULT_RULES
+        self.data_dir = Path(mkdtemp(prefix="referee-web-"))
+        self.state = MatchState()
+        self.alarms: list[dict] = []
+        self.changed = threading.Condition()
+        self.version = 0
+        self.events: list = []
+
+    def command(self, command, who: str = ""):
+        events = decide(self.state, command, self.clock.utc().isoformat())
+        for event in events:
+            self.state = evolve(self.state, event)
+        self.events += events
+        self.touch()
+        return events
+
+    def touch(self) -> None:
+        with self.changed:
+            self.version += 1
+            self.changed.notify_all()
+
+    def create_match(self, players, mode="all", seed=1, rules=None, who=""):
+        return self.command(CreateMatch(tuple(players), mode, seed, self.deck.name, rules or self.rules,
+                                        cards_of(self.deck), f"match-{self.version}", self.simulated))
+
+    def go(self, who: str = ""):
+        return self.command(Go(self.clock.now_s()))
+
+    def press(self, zone: str, who: str = ""):
+        return self.command(PressStop(zone, self.clock.now_s(), 0.001))
+
+    def see(self, zone: str, verdict: str, confidence: float = 0.97, reasons=()) -> None:
+        """The camera's verdict on a zone; ``reasons`` as (code, text)."""
+        row = {"verdict": verdict, "confidence": confidence,
+               "reasons": [{"code": c, "text": t} for c, t in reasons]}
+        self.command(CameraVerdict(zone, row))
+
+    def snapshot(self) -> dict:
+        match = self.state.to_json() if self.state.match_id else None
+        judged = self.state.verdicts
+        return {"version": self.version, "simulated": self.simulated, "match": match, "alarms": self.alarms,
+                "live": {"camera": {"name": "fake", "fps": 30.0, "dropped": 0, "lost": None},
+                         "box": {"connected": True, "version": "fake"},
+                         "gates": {z: {"mat_seen": True, "hand": False, "moving": 0.0, "settled_s": 1.2}
+                                   for z in "AB"}},
+                "verdict": {"overlay": f"/media/overlay/{self.version}.jpg"} if judged else {}}
+
+    def wait(self, version: int, timeout_s: float) -> int:
+        with self.changed:
+            self.changed.wait_for(lambda: self.version > version, timeout_s)
+            return self.version
+
+    def picture(self, name: str) -> bytes | None:
+        image = np.full((480, 640, 3), (200, 190, 180), np.uint8)
+        cv2.putText(image, f"{name} {int(self.clock.now_s() * 10) % 1000}", (40, 240), 0, 2, (40, 40, 40), 3)
+        return cv2.imencode(".jpg", image)[1].tobytes()
