@@ -6,7 +6,8 @@ from calibration.errors import BadCamera, CannotSee
 from cards.errors import BadCard, BadPieceSet, RefereeError
 
 __all__ = ["BadCamera", "BadCard", "BadImage", "BadPieceSet", "CannotSee", "DeviceLost",
-           "IllegalCommand", "JournalDamaged", "RefereeError"]
+           "IllegalCommand",
+           "JournalDamaged", "JournalUnwritable", "RefereeError"]
 
 
 class BadImage(RefereeError):
@@ -23,3 +24,7 @@ class IllegalCommand(RefereeError):
 
 class JournalDamaged(RefereeError):
     """A record whose chain of checksums breaks, naming the first bad event."""
+
+
+class JournalUnwritable(RefereeError):
+    """The record could not take an event (disk full, no server, another writer): nothing was stored."""

@@ -1,0 +1,86 @@
+"""Piles and draws: seeded shuffles, by mode, reshuffled from the returned cards when they run out."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping
+
+from referee.errors import IllegalCommand
+from referee.moves import MODES
+from referee.state import MatchState
+
+EXPERT_PILES = (2, 3, 4)
+"""RULES.md, experts: duels 1, 2, 3 of a round draw from the piles of value 2, 3, 4."""
+
+
+def shuffled(cards: Iterable[str], seed: int, name: str) -> list[str]:
+    """The cards in an order that depends on their ids, the seed and the pile's name alone."""
+    order = sorted(cards)
+    random.Random(f"{seed}/{name}").shuffle(order)
+    return order
+
+
+def pile_names(mode: str) -> tuple[str, ...]:
+    """The mode's piles: one, or one per value for experts."""
+    return tuple(f"value {v}" for v in EXPERT_PILES) if mode == "experts" else ("cards",)
+
+
+def values_of(mode: str, pile: str) -> tuple[int, ...]:
+    """The card values that belong on that pile."""
+    return (int(pile.split()[1]),) if pile.startswith("value ") else MODES[mode]
+
+
+def piles(cards: Mapping[str, Mapping], mode: str, seed: int) -> dict[str, list[str]]:
+    """Every pile of the mode, shuffled. Raises IllegalCommand when the deck leaves one empty."""
+    made = {}
+    for name in pile_names(mode):
+        values = values_of(mode, name)
+        made[name] = shuffled((c for c, row in cards.items() if row["value"] in values), seed, name)
+        if not made[name]:
+            wanted = ", ".join(map(str, values))
+            raise IllegalCommand(f"mode {mode} needs cards of value {wanted}; the deck has none")
+    return made
+
+
+def pile_for(state: MatchState) -> str:
+    """The pile the next card comes from; a tie-break among experts takes the last, value 4."""
+    names = pile_names(state.mode)
+    if state.round is not None and state.round.kind == "extra":
+        return names[-1]
+    return names[min(state.duel_index, len(names) - 1)]
+
+
+def unseen(state: MatchState, pile: str) -> tuple[str, ...]:
+    """Cards of the pile that nobody has seen, top first. (An undone draw leaves seen cards in it.)"""
+    return tuple(c for c in state.piles.get(pile, ()) if c not in state.seen)
+
+
+def reshuffled(state: MatchState, pile: str) -> dict:
+    """A new order for a pile that ran out: the returned cards; when there are none, the won ones too.
+
+    (The score stands in the record, so won cards may go round again.) The card of the attempt that
+    has just been voided counts as returned only if there is no other.
+    """
+    values = values_of(state.mode, pile)
+    back = _fitting(state, (*state.returned, *state.piles.get(pile, ())), values)
+    source = "returned"
+    if not back:
+        back, source = _fitting(state, (*(d.card_id for d in state.past), state.card_id), values), "won"
+    order = shuffled(set(back), state.seed, f"{pile}/{state.reshuffles + 1}")
+    return {"pile": pile, "order": order, "source": source}
+
+
+def _fitting(state: MatchState, cards: Iterable[str | None], values: tuple[int, ...]) -> list[str]:
+    return [c for c in cards if c and state.cards[c]["value"] in values]
+
+
+def value_by_hand(state: MatchState, card_id: str) -> int:
+    """The value of a card drawn by hand. Raises IllegalCommand for one that is not in play now."""
+    row = state.cards.get(card_id)
+    if row is None:
+        raise IllegalCommand(f"no card {card_id!r} in deck {state.deck_name!r}")
+    values = values_of(state.mode, pile_for(state))
+    if row["value"] not in values:
+        wanted = ", ".join(map(str, values))
+        raise IllegalCommand(f"card {card_id} has value {row['value']}; this duel plays value {wanted}")
+    return row["value"]

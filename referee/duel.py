@@ -1,0 +1,259 @@
+"""One duel, from the draw to the award: events, phases and the table that joins them. Pure.
+
+The law (RULES.md): a card is drawn unseen, both are ready, the go; whoever presses Stop first is
+the *caller*. The caller's build is judged: right, and the caller gets the card; wrong, and the
+other player gets it. What cannot be told waits for a human. A void duel takes a fresh card.
+
+The table below is the whole of it: which event may follow in which phase, and where it leads.
+``diagram`` draws it:
+
+>>> print(diagram())
+stateDiagram-v2
+    [*] --> idle
+    idle --> card_drawn: card_drawn
+    void --> card_drawn: card_drawn
+    card_drawn --> ready: ready
+    ready --> building: go
+    building --> stopped: stop
+    stopped --> stopped: stop
+    judging --> stopped: stop
+    undecided --> stopped: stop
+    stopped --> judging: judging
+    stopped --> undecided: duel_undecided
+    judging --> undecided: duel_undecided
+    card_drawn --> decided: duel_decided
+    ready --> decided: duel_decided
+    building --> decided: duel_decided
+    stopped --> decided: duel_decided
+    judging --> decided: duel_decided
+    undecided --> decided: duel_decided
+    decided --> decided: duel_decided
+    void --> decided: duel_decided
+    card_drawn --> void: duel_void
+    ready --> void: duel_void
+    building --> void: duel_void
+    stopped --> void: duel_void
+    judging --> void: duel_void
+    undecided --> void: duel_void
+    decided --> void: duel_void
+    void --> void: duel_void
+    decided --> idle: next_duel
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from referee.errors import IllegalCommand
+from referee.rules import HouseRules, ruled
+
+PHASES = ("idle", "card_drawn", "ready", "building", "stopped", "judging", "undecided", "decided", "void")
+IN_PLAY = ("card_drawn", "ready", "building", "stopped", "judging", "undecided")
+"""Phases in which a card is on the table and nobody has it yet."""
+
+TABLE: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "card_drawn": (("idle", "void"), "card_drawn"),
+    "ready": (("card_drawn",), "ready"),
+    "go": (("ready",), "building"),
+    "stop": (("building", "stopped", "judging", "undecided"), "stopped"),
+    "judging": (("stopped",), "judging"),
+    "duel_undecided": (("stopped", "judging"), "undecided"),
+    "duel_decided": ((*IN_PLAY, "decided", "void"), "decided"),
+    "duel_void": ((*IN_PLAY, "decided", "void"), "void"),
+    "next_duel": (("decided",), "idle"),
+}
+"""Event kind -> (phases it may come in, the phase it leads to). Other kinds leave the phase alone."""
+
+OTHER_ZONE = {"A": "B", "B": "A"}
+
+
+def diagram() -> str:
+    """The table as a Mermaid state diagram."""
+    lines = [f"    {phase} --> {to}: {kind}" for kind, (froms, to) in TABLE.items() for phase in froms]
+    return "\n".join(["stateDiagram-v2", "    [*] --> idle", *lines])
+
+
+@dataclass(frozen=True)
+class Event:
+    """One recorded fact. Facts are never edited: a correction is a new event that cites the first.
+
+    ``at`` is ISO 8601 UTC; ``who`` the person or device it came from; ``cites`` the number (in
+    this match, from 1) of the event it corrects; ``step`` the number of the command that made it:
+    events of one command stand or fall together.
+    """
+
+    kind: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+    at: str = ""
+    who: str = ""
+    simulated: bool = False
+    cites: int | None = None
+    step: int = 0
+
+    def to_json(self) -> dict:
+        """As a dictionary that ``event_from_json`` reads back to an equal event."""
+        return {"kind": self.kind, "data": dict(self.data), "at": self.at, "who": self.who,
+                "simulated": self.simulated, "cites": self.cites, "step": self.step}
+
+
+def event_from_json(row: Mapping[str, Any]) -> Event:
+    """The inverse of ``Event.to_json``; unknown fields of later versions are ignored."""
+    return Event(row["kind"], row["data"], row["at"], row.get("who", ""), row.get("simulated", False),
+                 row.get("cites"), row.get("step", 0))
+
+
+@dataclass(frozen=True)
+class Duel:
+    """One attempt at one duel. Zones are 'A' and 'B'; players are names.
+
+    ``callers`` are the zones whose Stop counts (two in a dead heat). ``verdicts`` keep what the
+    camera said per zone, ``rulings`` what the house rules made of it, ``human`` every human ruling
+    in order: none replaces another. ``award`` is the player who gets the card, or None.
+    """
+
+    number: int = 1
+    round_index: int = 0
+    duel_index: int = 0
+    attempt: int = 1
+    seats: Mapping[str, str] = field(default_factory=dict)
+    phase: str = "idle"
+    card_id: str | None = None
+    value: int = 0
+    pile: str | None = None
+    go_at_s: float | None = None
+    go_at: str | None = None
+    presses: tuple[Mapping[str, Any], ...] = ()
+    callers: tuple[str, ...] = ()
+    verdicts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    findings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    rulings: Mapping[str, str] = field(default_factory=dict)
+    human: tuple[Mapping[str, Any], ...] = ()
+    award: str | None = None
+    decided_by: str = ""
+    reason: str = ""
+    annulled: str = ""
+
+    def at_zone(self, zone: str) -> str:
+        """The player who sits there."""
+        return self.seats[zone]
+
+    def zone_of(self, player: str) -> str:
+        """Where the player sits. Raises IllegalCommand when not in this duel."""
+        for zone, name in self.seats.items():
+            if name == player:
+                return zone
+        raise IllegalCommand(f"{player} does not play in this duel")
+
+    @property
+    def ended(self) -> bool:
+        """Whether it has been awarded or is void."""
+        return self.phase in ("decided", "void")
+
+    @property
+    def points(self) -> int:
+        """What it adds to the award's total: the card's value, or 0 when annulled or void."""
+        return self.value if self.award is not None and not self.annulled else 0
+
+    def to_json(self) -> dict:
+        """JSON-able, every field by its name, and ``points``."""
+        row = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in row.items()} | {"points": self.points}
+
+
+def step(duel: Duel, event: Event) -> Duel:
+    """The duel after the event. Raises IllegalCommand when the table does not allow it."""
+    kind, data = event.kind, event.data
+    if kind in TABLE:
+        froms, to = TABLE[kind]
+        if duel.phase not in froms:
+            raise IllegalCommand(f"{kind} cannot follow in phase {duel.phase}")
+        duel = replace(duel, phase=to)
+    return _CHANGES[kind](duel, data, event) if kind in _CHANGES else duel
+
+
+def _drawn(duel: Duel, data: Mapping, event: Event) -> Duel:
+    return replace(duel, card_id=data["card_id"], value=data["value"], pile=data["pile"])
+
+
+def _named(duel: Duel, data: Mapping, event: Event) -> Duel:
+    return replace(duel, card_id=data["card_id"], value=data["value"])
+
+
+def _go(duel: Duel, data: Mapping, event: Event) -> Duel:
+    return replace(duel, go_at_s=data["at_s"], go_at=event.at)
+
+
+def _pressed(duel: Duel, data: Mapping, event: Event) -> Duel:
+    return replace(duel, presses=(*duel.presses, data), callers=tuple(data.get("callers", duel.callers)))
+
+
+def _verdict(duel: Duel, data: Mapping, event: Event) -> Duel:
+    zone = data["zone"]
+    return replace(duel, verdicts={**duel.verdicts, zone: data["verdict"]},
+                   findings={**duel.findings, zone: tuple(data["findings"])},
+                   rulings={**duel.rulings, zone: data["ruling"]})
+
+
+def _ruling(duel: Duel, data: Mapping, event: Event) -> Duel:
+    rulings = {**duel.rulings, data["zone"]: data["ruling"]} if data.get("zone") else duel.rulings
+    return replace(duel, rulings=rulings, human=(*duel.human, {**data, "who": event.who, "at": event.at}))
+
+
+def _ended(duel: Duel, data: Mapping, event: Event) -> Duel:
+    return replace(duel, award=data.get("award"), decided_by=data["by"], reason=data["reason"])
+
+
+_CHANGES = {
+    "card_drawn": _drawn, "card_named": _named, "go": _go, "stop": _pressed, "press_noted": _pressed,
+    "verdict": _verdict, "verdict_noted": _verdict, "ruling": _ruling,
+    "duel_decided": _ended, "duel_void": _ended, "duel_undecided": lambda duel, data, event: replace(
+        duel, reason=data["reason"]),
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the rulings so far make of the duel: decided, void, undecided, or wait for a verdict."""
+
+    kind: str
+    winner: str | None = None  # zone
+    reason: str = ""
+
+
+WAIT = Outcome("wait")
+
+
+def outcome(duel: Duel, rules: HouseRules) -> Outcome:
+    """The award of RULES.md for the callers' rulings. Nothing is guessed: what is open stays open."""
+    rulings = [duel.rulings.get(zone) for zone in duel.callers]
+    if "void" in rulings:
+        return Outcome("void", reason="bumped" if "bumped" in sum(duel.findings.values(), ()) else "human")
+    if not rulings or None in rulings:
+        return WAIT
+    if "undecided" in rulings:
+        return Outcome("undecided", reason="cannot_tell")
+    if len(rulings) == 1:
+        return _single(duel.callers[0], rulings[0])
+    return _dead_heat(duel.callers, rulings, rules)
+
+
+def _single(caller: str, ruling: str) -> Outcome:
+    if ruling == "match":
+        return Outcome("decided", caller, "right")
+    return Outcome("decided", OTHER_ZONE[caller], "false_stop")
+
+
+def _dead_heat(callers: tuple[str, ...], rulings: list, rules: HouseRules) -> Outcome:
+    if rulings[0] != rulings[1]:
+        return Outcome("decided", callers[rulings.index("match")], "dead_heat_right")
+    reason = "both_right" if rulings[0] == "match" else "both_wrong"
+    return Outcome("void" if getattr(rules, reason) == "fresh_card" else "undecided", reason=reason)
+
+
+def house_ruling(rules: HouseRules, verdict: Mapping, findings: tuple[str, ...], card: Mapping | None) -> str:
+    """The ruling on one zone under the house rules; with ``camera_decides = proposes`` a human confirms."""
+    if rules.camera_decides == "proposes":
+        return "undecided"
+    return ruled(rules, verdict, findings, card).ruling

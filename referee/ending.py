@@ -1,0 +1,131 @@
+"""What follows a duel: the next one, a tie-break, the result; and changes to the schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from referee.duel import IN_PLAY
+from referee.errors import IllegalCommand
+from referee.plan import Plan
+from referee.schedule import MOST, Round, round_robin
+from referee.state import MatchState
+
+
+def advance(plan: Plan) -> None:
+    """After a decided duel: the next of the round, the next round, or the end."""
+    state = plan.state
+    if state.duel_index + 1 < state.round.duels:
+        plan.add("next_duel", round_index=state.round_index, duel_index=state.duel_index + 1)
+    elif state.round_index + 1 < len(state.rounds):
+        plan.add("next_duel", round_index=state.round_index + 1, duel_index=0)
+    else:
+        conclude(plan)
+
+
+def conclude(plan: Plan) -> None:
+    """All rounds are played: name the winner, or add extra duels for those level at the top."""
+    state = plan.state
+    top = [row.player for row in state.standings if row.rank == 1]
+    if len(top) > 1 and (len(top) == 2 or state.rules.tie_of_many == "round_robin"):
+        rounds = [*state.rounds, *round_robin(top, 1, "extra")]
+        _reschedule(plan, "rounds_added", rounds, len(state.rounds), reason="tie", level=top)
+        return
+    winner = top[0] if len(top) == 1 else None
+    plan.add("match_finished", winner=winner, shared=top if len(top) > 1 else [],
+             deciding_duel=deciding_duel(state, winner), extra=state.rounds[-1].kind == "extra",
+             standings=[row.to_json() for row in state.standings])
+
+
+def deciding_duel(state: MatchState, winner: str | None) -> int | None:
+    """The number of the duel after which the winner led alone to the end; None without one."""
+    totals, deciding = dict.fromkeys(state.players, 0), None
+    for duel in state.history:
+        if duel.points:
+            totals[duel.award] += duel.points
+        alone = winner is not None and all(
+            totals[winner] > totals[p] for p in state.active if p != winner)
+        deciding = (deciding or duel.number) if alone else None
+    return deciding
+
+
+def _reschedule(plan: Plan, kind: str, rounds: Sequence[Round], round_index: int | None,
+                duel_index: int = 0, **data: object) -> None:
+    rows = [r.to_json() for r in rounds]
+    plan.add(kind, rounds=rows, round_index=round_index, duel_index=duel_index, **data)
+
+
+def _present(state: MatchState, player: str) -> None:
+    if player not in state.active:
+        raise IllegalCommand(f"{player!r} does not play in this match")
+
+
+def _begun(state: MatchState) -> bool:
+    """Whether the present round has a duel in it that ended or is in play."""
+    return state.duel_index > 0 or state.phase != "idle"
+
+
+def leave(plan: Plan, player: str, why: str) -> None:
+    """The player's duel in play is void, the rounds still to come with the player are dropped."""
+    state = plan.state
+    _present(state, player)
+    here = player in state.duel.seats.values()
+    if here and state.phase in IN_PLAY:
+        plan.add("duel_void", by="human", reason="player_left", why=why)
+    annul = [d.number for d in state.history if player in d.seats.values()]
+    if state.rules.leaver_points == "kept":
+        annul = []
+    keep = [r for r in state.rounds[state.round_index + 1:] if player not in r.players]
+    rounds = [*state.rounds[:state.round_index + 1], *keep]
+    data = {"player": player, "why": why, "annulled": annul}
+    if not here:
+        _reschedule(plan, "player_left", rounds, None, **data)
+        return
+    if not _begun(state):
+        del rounds[state.round_index]
+    _reschedule(plan, "player_left", rounds, state.round_index + _begun(state), **data)
+    if plan.state.round is None:
+        conclude(plan)
+
+
+def join(plan: Plan, player: str) -> None:
+    """A latecomer meets everyone present once, after the rounds already listed."""
+    state = plan.state
+    if player in state.players:
+        raise IllegalCommand(f"{player!r} is in this match already")
+    if len(state.active) >= MOST:
+        raise IllegalCommand(f"a match takes at most {MOST} players")
+    swap, added = len(state.rounds) % 2, []
+    for i, other in enumerate(state.active):
+        a, b = (player, other) if (i + swap) % 2 else (other, player)
+        added.append(Round(a, b, state.rules.duels_per_round, "late"))
+    _reschedule(plan, "player_joined", [*state.rounds, *added], None, player=player)
+
+
+def postpone(plan: Plan, player: str) -> None:
+    """The rounds with a player who is not there yet move to the end, in their order."""
+    state = plan.state
+    _present(state, player)
+    first = state.round_index + _begun(state)
+    rest = state.rounds[first:]
+    later = [r for r in rest if player in r.players]
+    rounds = [*state.rounds[:first], *(r for r in rest if player not in r.players), *later]
+    if tuple(rounds) == state.rounds:
+        raise IllegalCommand(f"no round with {player} can wait any longer")
+    _reschedule(plan, "player_late", rounds, None if _begun(state) else first, player=player)
+
+
+def replay(plan: Plan, round_index: int, why: str) -> None:
+    """The round's duels count no longer; the same two play it again as soon as no other round is begun."""
+    state = plan.state
+    if not 0 <= round_index <= state.round_index or (round_index == state.round_index and not _begun(state)):
+        raise IllegalCommand(f"round {round_index + 1} has not been played")
+    annulled = [d.number for d in state.history if d.round_index == round_index and not d.annulled]
+    if not annulled:
+        raise IllegalCommand(f"round {round_index + 1} has no duel that counts")
+    old = state.rounds[round_index]
+    again = Round(old.a, old.b, old.duels, "replay")
+    at = state.round_index + _begun(state)
+    rounds = [*state.rounds[:at], again, *state.rounds[at:]]
+    now = round_index == state.round_index or not _begun(state) or state.finished
+    _reschedule(plan, "round_replayed", rounds, at if now else None,
+                why=why, annulled=annulled, round=round_index)

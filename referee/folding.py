@@ -1,0 +1,209 @@
+"""Events to state: ``evolve`` one event, ``fold`` them all. Pure; the events carry what was decided.
+
+Every prefix of a log folds to a valid state. Nothing here chooses: what a command led to was
+worked out once by ``referee.match.decide`` and stands in the events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+from referee.duel import TABLE, Duel, Event, step
+from referee.errors import IllegalCommand
+from referee.rules import parse_rules
+from referee.schedule import Round
+from referee.state import MatchState
+
+NOTES = ("press_noted", "verdict_noted", "card_named")
+"""Evidence that changes no phase: an undo passes over it to the command before."""
+
+
+def fold(events: Iterable[Event]) -> MatchState:
+    """The state after all of the events."""
+    state = MatchState()
+    for event in events:
+        state = evolve(state, event)
+    return state
+
+
+def evolve(state: MatchState, event: Event) -> MatchState:
+    """The state after one more event. Raises IllegalCommand for one that cannot follow."""
+    if (event.kind == "match_created") != (state.seq == 0):
+        raise IllegalCommand(f"{event.kind} cannot be event {state.seq + 1} of a match")
+    if event.kind not in KINDS:
+        raise IllegalCommand(f"{event.kind} is no event this version knows")
+    fresh = event.step != state.step
+    after = _apply(state, event)
+    after = replace(after, seq=state.seq + 1, step=event.step, simulated=state.simulated or event.simulated)
+    if event.kind == "undone" or (event.kind in NOTES and fresh):
+        return after
+    return replace(after, before=state, first_seq=after.seq) if fresh else after
+
+
+def _apply(state: MatchState, event: Event) -> MatchState:
+    if event.kind in _MATCH:
+        return _MATCH[event.kind](state, event.data, event)
+    state = replace(state, duel=step(state.duel, event))
+    return _AFTER[event.kind](state, event.data, event) if event.kind in _AFTER else state
+
+
+def _created(state: MatchState, data: Mapping, event: Event) -> MatchState:
+    rules = parse_rules(data["rules"], "match_created")
+    state = MatchState(
+        match_id=data["match_id"], players=tuple(data["players"]), mode=data["mode"], seed=data["seed"],
+        deck_name=data["deck_name"], rules=rules, cards=data["cards"], piles=_piles(data["piles"]),
+        rounds=_rounds(data["rounds"]), created_at=event.at)
+    return replace(state, duel=_fresh(state, 1, 0, 0, 1))
+
+
+def _rounds(rows: Iterable[Mapping]) -> tuple[Round, ...]:
+    return tuple(Round(**row) for row in rows)
+
+
+def _piles(piles: Mapping) -> dict[str, tuple[str, ...]]:
+    return {name: tuple(cards) for name, cards in piles.items()}
+
+
+def _fresh(state: MatchState, number: int, round_index: int, duel_index: int, attempt: int) -> Duel:
+    """An idle duel at that place of the schedule."""
+    r = state.rounds[round_index] if round_index < len(state.rounds) else None
+    seats = {"A": r.a, "B": r.b} if r else {}
+    return Duel(number, round_index, duel_index, attempt, seats)
+
+
+def _drawn(state: MatchState, data: Mapping, event: Event) -> MatchState:
+    """Draw: a void attempt goes to the past and its card among the returned ones."""
+    if state.duel.phase == "void":
+        old = state.duel
+        returned = (*state.returned, old.card_id) if old.card_id else state.returned
+        fresh = _fresh(state, old.number + 1, state.round_index, state.duel_index, old.attempt + 1)
+        state = replace(state, past=(*state.past, old), duel=fresh, returned=returned)
+    state = replace(state, duel=step(state.duel, event))
+    return _taken(state, data["card_id"])
+
+
+def _taken(state: MatchState, card_id: str | None) -> MatchState:
+    """That card is no longer in any pile."""
+    piles = {name: tuple(c for c in cards if c != card_id) for name, cards in state.piles.items()}
+    return replace(state, piles=piles, returned=tuple(c for c in state.returned if c != card_id))
+
+
+def _named(state: MatchState, data: Mapping, event: Event) -> MatchState:
+    state = _taken(state, data["card_id"])
+    shown = state.duel.go_at is not None
+    return replace(state, seen=state.seen | {data["card_id"]}) if shown else state
+
+
+def _went(state: MatchState, data: Mapping, event: Event) -> MatchState:
+    return replace(state, seen=state.seen | {state.duel.card_id}) if state.duel.card_id else state
+
+
+def _reshuffled(state: MatchState, data: Mapping, event: Event) -> MatchState:
+    piles = {**state.piles, data["pile"]: tuple(data["order"])}
+    rest = tuple(c for c in state.returned if c not in data["order"])
+    return replace(state, piles=piles, returned=rest, reshuffles=state.reshuffles + 1,
+                   seen=state.seen - set(data["order"]))
+
+
+def _next(state: MatchState, data: Mapping, event: Event) -> MatchState:
+    old, r, d = state.duel, data["round_index"], data["duel_index"]
+    state = replace(state, duel=step(old, event), past=(*state.past, old), round_index=r, duel_index=d)
+    return replace(state, duel=_fresh(state, old.number + 1, r, d, 1))
+
+
+def _rescheduled(state: MatchState, data: Mapping, event: Event) -> MatchState:
+    """New rounds from an event, and, when it says so, another place in them."""
+    state = replace(state, rounds=_rounds(data["rounds"]))
+    if data.get("round_index") is None:
+        return state
+    number, past = state.duel.number, state.past
+    if state.duel.ended:
+        number, past = number + 1, (*past, state.duel)
+    r, d = data["round_index"], data["duel_index"]
+    state = replace(state, round_index=r, duel_index=d, past=past, finished=None)
+    return replace(state, duel=_fresh(state, number, r, d, 1))
+
+
+def _left(state: MatchState, data: Mapping, event: Event) -> MatchState:
+    state = replace(state, gone={**state.gone, data["player"]: data["why"]})
+    return _rescheduled(_annul(state, data), data, event)
+
+
+def _joined(state: MatchState, data: Mapping, event: Event) -> MatchState:
+    return _rescheduled(replace(state, players=(*state.players, data["player"])), data, event)
+
+
+def _replayed(state: MatchState, data: Mapping, event: Event) -> MatchState:
+    return _rescheduled(_annul(state, data), data, event)
+
+
+def _annul(state: MatchState, data: Mapping) -> MatchState:
+    """The duels numbered in ``data['annulled']`` count no longer; their record stays."""
+    return _change(state, data["annulled"], lambda duel: replace(duel, annulled=data["why"]))
+
+
+def _change(state: MatchState, numbers: Iterable[int], change: Callable[[Duel], Duel]) -> MatchState:
+    chosen = set(numbers)
+    past = tuple(change(d) if d.number in chosen else d for d in state.past)
+    duel = change(state.duel) if state.duel.number in chosen else state.duel
+    return replace(state, past=past, duel=duel)
+
+
+def _overruled(state: MatchState, data: Mapping, event: Event) -> MatchState:
+    """An ended duel is awarded anew; the camera's verdict and all earlier rulings stay in it."""
+    kind = "duel_decided" if data["award"] else "duel_void"
+    note = {"ruling": data["ruling"], "why": data["why"], "overruled": True}
+
+    def change(duel: Duel) -> Duel:
+        noted = step(duel, replace(event, kind="ruling", data=note))
+        return step(noted, replace(event, kind=kind, data={**data, "by": "human", "reason": "overruled"}))
+
+    return _change(replace(state, frozen=None), [data["number"]], change)
+
+
+def _foul(state: MatchState, data: Mapping, event: Event) -> MatchState:
+    row = {**data, "who": event.who, "at": event.at, "duel": state.duel.number}
+    return replace(state, fouls=(*state.fouls, row))
+
+
+def _foul_ruled(state: MatchState, data: Mapping, event: Event) -> MatchState:
+    row = {**state.fouls[data["index"]], "sanction": data["sanction"],
+           "ruled_by": event.who, "why": data["why"]}
+    fouls = (*state.fouls[:data["index"]], row, *state.fouls[data["index"] + 1:])
+    return replace(state, fouls=fouls)
+
+
+def _review(state: MatchState, data: Mapping, event: Event) -> MatchState:
+    return replace(state, frozen=state.scores)
+
+
+def _reviewed(state: MatchState, data: Mapping, event: Event) -> MatchState:
+    return replace(state, frozen=None)
+
+
+def _finished(state: MatchState, data: Mapping, event: Event) -> MatchState:
+    return replace(state, finished=data)
+
+
+def _mode(state: MatchState, data: Mapping, event: Event) -> MatchState:
+    return replace(state, mode=data["mode"], piles=_piles(data["piles"]))
+
+
+def _undone(state: MatchState, data: Mapping, event: Event) -> MatchState:
+    """Back to before the last command; only what people have seen stays seen."""
+    return replace(state.before, seen=state.before.seen | state.seen)
+
+
+_MATCH = {
+    "match_created": _created, "card_drawn": _drawn, "next_duel": _next, "rounds_added": _rescheduled,
+    "player_left": _left, "player_joined": _joined, "player_late": _rescheduled, "round_replayed": _replayed,
+    "duel_overruled": _overruled, "foul": _foul, "foul_ruled": _foul_ruled, "reshuffled": _reshuffled,
+    "review_opened": _review, "review_closed": _reviewed, "match_finished": _finished, "mode_changed": _mode,
+    "undone": _undone,
+}
+_AFTER = {"go": _went, "card_named": _named}
+
+KINDS = frozenset(_MATCH) | frozenset(TABLE) | {
+    "card_named", "press_noted", "verdict", "verdict_noted", "ruling", "duel_undecided"}
+"""Every kind of event there is."""

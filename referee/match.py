@@ -1,0 +1,380 @@
+"""The match: commands in, events out, state folded from events. Pure: no clock, no dice, no disk.
+
+    state = fold(events)
+    events = decide(state, command, at)     # raises IllegalCommand and changes nothing
+    state = fold([*events_so_far, *events])
+
+``decide`` works out everything that a command leads to (a verdict and the award that follows,
+the next duel, a tie-break, the final result) and says it in events, so that reading an old log
+never depends on today's code for choosing. Randomness is the match's seed, recorded in the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from referee import draws, ending
+from referee.duel import OTHER_ZONE, Duel, Event, house_ruling, outcome
+from referee.errors import IllegalCommand
+from referee.folding import evolve, fold
+from referee.moves import (
+    COMMANDS,
+    IN_PLAY,
+    MODES,
+    RULINGS,
+    BeginJudging,
+    CallTimeout,
+    CameraVerdict,
+    ChangeMode,
+    CloseReview,
+    Command,
+    CreateMatch,
+    DrawByHand,
+    DrawCard,
+    Foul,
+    FoulRuling,
+    Go,
+    HumanRuling,
+    NameCard,
+    NextDuel,
+    OpenReview,
+    Overrule,
+    PlayerJoins,
+    PlayerLate,
+    PlayerLeaves,
+    PressStop,
+    Ready,
+    ReplayRound,
+    Undo,
+    VoidDuel,
+    cards_of,
+)
+from referee.plan import Plan
+from referee.rules import FINDINGS
+from referee.schedule import schedule
+from referee.state import MatchState, Standing
+
+__all__ = [
+    "COMMANDS", "FINDINGS", "IN_PLAY", "MODES", "RULINGS", "BeginJudging", "CallTimeout", "CameraVerdict",
+    "ChangeMode", "CloseReview", "Command", "CreateMatch", "DrawByHand", "DrawCard", "Duel", "Event", "Foul",
+    "FoulRuling", "Go", "HumanRuling", "IllegalCommand", "MatchState", "NameCard", "NextDuel", "OpenReview",
+    "Overrule", "PlayerJoins", "PlayerLate", "PlayerLeaves", "PressStop", "Ready", "ReplayRound", "Standing",
+    "Undo", "VoidDuel", "cards_of", "decide", "evolve", "fold"]
+
+
+def decide(state: MatchState, command: Command, at: str) -> tuple[Event, ...]:
+    """The events the command leads to (at least one), stamped with time ``at`` (ISO 8601 UTC).
+
+    Raises IllegalCommand with the reason when the phase or what the command says does not allow
+    it; ``state`` is a value and stays as it is.
+    """
+    name = type(command).__name__
+    if state.phase not in command.PHASES:
+        raise IllegalCommand(f"{name} is not possible in phase {state.phase}")
+    for needed in command.NEEDS:
+        if not str(getattr(command, needed)).strip():
+            raise IllegalCommand(f"{name} needs {needed}")
+    plan = Plan(state, at, getattr(command, "who", ""))
+    _HANDLERS[type(command)](plan, command)
+    return tuple(plan.events)
+
+
+def _create(plan: Plan, c: CreateMatch) -> None:
+    names = tuple(name.strip() for name in c.players)
+    if len(set(names)) != len(names) or not all(names):
+        raise IllegalCommand("players need different names that are not blank")
+    rounds = schedule(names, c.rules.duels_per_round)
+    _known_mode(c.mode)
+    cards = {card_id: dict(row) for card_id, row in c.cards.items()}
+    piles = draws.piles(cards, c.mode, c.seed)
+    plan.simulated = c.simulated
+    plan.add("match_created", match_id=c.match_id, players=list(names), mode=c.mode, seed=c.seed,
+             deck_name=c.deck_name, cards=cards, rules=c.rules.model_dump(), piles=piles,
+             rounds=[r.to_json() for r in rounds])
+
+
+def _known_mode(mode: str) -> None:
+    if mode not in MODES:
+        raise IllegalCommand(f"no mode {mode!r}: it is one of {', '.join(MODES)}")
+
+
+def _draw(plan: Plan, c: DrawCard) -> None:
+    if c.card_id is not None:
+        value = draws.value_by_hand(plan.state, c.card_id)
+        plan.add("card_drawn", card_id=c.card_id, value=value, pile=None)
+        return
+    pile = draws.pile_for(plan.state)
+    if not draws.unseen(plan.state, pile):
+        plan.add("reshuffled", **draws.reshuffled(plan.state, pile))
+    card_id = draws.unseen(plan.state, pile)[0]
+    plan.add("card_drawn", card_id=card_id, value=plan.state.cards[card_id]["value"], pile=pile)
+
+
+def _draw_by_hand(plan: Plan, c: DrawByHand) -> None:
+    plan.add("card_drawn", card_id=None, value=0, pile=None)
+
+
+def _name_card(plan: Plan, c: NameCard) -> None:
+    if plan.state.card_id == c.card_id:
+        raise IllegalCommand(f"the card is {c.card_id} already")
+    if plan.state.verdicts:
+        raise IllegalCommand("a verdict on this card has been given: void the duel instead")
+    value = draws.value_by_hand(plan.state, c.card_id)
+    plan.add("card_named", card_id=c.card_id, value=value, source=c.source, was=plan.state.card_id)
+
+
+def _ready(plan: Plan, c: Ready) -> None:
+    plan.add("ready")
+
+
+def _go(plan: Plan, c: Go) -> None:
+    plan.add("go", at_s=c.at_s, box_us=c.box_us)
+
+
+def _press(plan: Plan, c: PressStop) -> None:
+    if c.zone not in OTHER_ZONE:
+        raise IllegalCommand(f"no zone {c.zone!r} plays: A or B")
+    duel = plan.state.duel
+    press = {"zone": c.zone, "at_s": c.at_s, "error_s": c.error_s, "box_us": c.box_us,
+             "elapsed_s": round(c.at_s - duel.go_at_s, 6)}
+    if press["elapsed_s"] < plan.state.rules.earliest_stop_s:
+        plan.add("press_noted", **press, why="too_early")
+        return
+    callers = _callers(plan.state, press)
+    if callers == duel.callers:
+        plan.add("press_noted", **press, why="late")
+        return
+    plan.add("stop", **press, callers=list(callers))
+    _settle(plan)
+
+
+def _callers(state: MatchState, press: dict) -> tuple[str, ...]:
+    """Whose Stop counts once this press is in: the earlier one, or both within the tie window."""
+    stops = [p for p in state.presses if "callers" in p]
+    if not stops:
+        return (press["zone"],)
+    if any(p["zone"] == press["zone"] for p in stops):
+        return state.duel.callers
+    gap, error = _gap_s(stops[0], press)
+    if abs(gap) <= state.rules.tie_window_ms / 1000 + error:
+        return ("A", "B")
+    return state.duel.callers if gap > 0 else (press["zone"],)
+
+
+def _gap_s(first: dict, second: dict) -> tuple[float, float]:
+    """Seconds from the first press to the second, and the bound of its error (0 in box time)."""
+    if first["box_us"] is not None and second["box_us"] is not None:
+        return (second["box_us"] - first["box_us"]) / 1e6, 0.0
+    return second["at_s"] - first["at_s"], first["error_s"] + second["error_s"]
+
+
+def _judging(plan: Plan, c: BeginJudging) -> None:
+    plan.add("judging", at_s=c.at_s)
+
+
+def _verdict(plan: Plan, c: CameraVerdict) -> None:
+    zones = {**c.others, c.zone: c.verdict}
+    counts = plan.state.phase in ("stopped", "judging")
+    for zone, verdict in zones.items():
+        if verdict.get("verdict") not in ("match", "mismatch", "undecided"):
+            raise IllegalCommand(f"zone {zone}: a verdict is match, mismatch or undecided")
+    if counts and not plan.state.card_id and any(z in plan.state.duel.callers for z in zones):
+        raise IllegalCommand("the card has not been named yet")
+    for zone, verdict in zones.items():
+        findings = tuple(f for f in c.findings if f in FINDINGS) if zone == c.zone else ()
+        ruling = house_ruling(plan.state.rules, verdict, findings, plan.state.card_of(plan.state.card_id))
+        called = counts and zone in plan.state.duel.callers
+        plan.add("verdict" if called else "verdict_noted", zone=zone, verdict=dict(verdict),
+                 findings=list(findings), ruling=ruling, evidence=dict(c.evidence))
+    if counts:
+        _settle(plan)
+
+
+def _settle(plan: Plan) -> None:
+    """Award, void or leave open, as the rulings so far say."""
+    state = plan.state
+    duel, result = state.duel, outcome(state.duel, state.rules)
+    by = "human" if duel.human else "camera"
+    if result.kind == "decided":
+        _award(plan, duel.at_zone(result.winner), by, result.reason)
+    elif result.kind == "void":
+        plan.add("duel_void", by=by, reason=result.reason)
+    elif result.kind == "undecided" and duel.phase != "undecided":
+        plan.add("duel_undecided", reason=result.reason)
+
+
+def _award(plan: Plan, player: str, by: str, reason: str) -> None:
+    duel = plan.state.duel
+    if not duel.card_id:
+        raise IllegalCommand("the card has not been named yet, so its value is not known")
+    plan.add("duel_decided", award=player, value=duel.value, by=by, reason=reason)
+
+
+def _human(plan: Plan, c: HumanRuling) -> None:
+    _known_ruling(c.ruling)
+    duel = plan.state.duel
+    if c.ruling in ("match", "mismatch"):
+        plan.add("ruling", ruling=c.ruling, why=c.why, zone=_open_zone(duel, c.zone))
+        _settle(plan)
+        return
+    plan.add("ruling", ruling=c.ruling, why=c.why, zone=None)
+    if c.ruling == "void":
+        plan.add("duel_void", by="human", reason=c.why)
+    else:
+        _award(plan, duel.at_zone(c.ruling[-1]), "human", c.why)
+
+
+def _known_ruling(ruling: str) -> None:
+    if ruling not in RULINGS:
+        raise IllegalCommand(f"no ruling {ruling!r}: it is one of {', '.join(RULINGS)}")
+
+
+def _open_zone(duel: Duel, zone: str | None) -> str:
+    """The zone a human rules on: the given caller, or the only caller that is open."""
+    if zone is not None and zone not in duel.callers:
+        raise IllegalCommand(f"zone {zone} did not call Stop")
+    open_zones = [z for z in duel.callers if duel.rulings.get(z) in (None, "undecided")]
+    if zone is None and len(duel.callers) > 1 and len(open_zones) != 1:
+        raise IllegalCommand("both pressed: say which zone the ruling is on")
+    return zone or (open_zones or list(duel.callers))[0]
+
+
+def _overrule(plan: Plan, c: Overrule) -> None:
+    _known_ruling(c.ruling)
+    duel = _ended_duel(plan.state, c.number)
+    award = _award_of(duel, c.ruling)
+    if award and not duel.card_id:
+        raise IllegalCommand(f"duel {duel.number} had no named card, so it has no value to award")
+    plan.add("duel_overruled", number=duel.number, ruling=c.ruling, award=award, why=c.why,
+             value=duel.value, was={"award": duel.award, "by": duel.decided_by, "reason": duel.reason})
+    if plan.state.finished:
+        ending.conclude(plan)
+
+
+def _ended_duel(state: MatchState, number: int | None) -> Duel:
+    """The ended duel of that number (None: the latest) that may still be overruled."""
+    if not state.history:
+        raise IllegalCommand("no duel has ended yet")
+    found = [d for d in state.history if d.number == number] if number is not None else [state.history[-1]]
+    if not found:
+        raise IllegalCommand(f"no duel {number} has ended")
+    duel = found[0]
+    if duel.annulled:
+        raise IllegalCommand(f"duel {duel.number} counts no longer: {duel.annulled}")
+    if duel.phase == "void" and duel.number != state.duel.number:
+        raise IllegalCommand(f"duel {duel.number} was void and has been played again")
+    return duel
+
+
+def _award_of(duel: Duel, ruling: str) -> str | None:
+    """Who gets the card under a human ruling on the whole duel. Raises when it does not say."""
+    if ruling == "void":
+        return None
+    if ruling.startswith("award_"):
+        return duel.at_zone(ruling[-1])
+    if len(duel.callers) != 1:
+        raise IllegalCommand("not exactly one player called Stop: rule award_A, award_B or void")
+    caller = duel.callers[0]
+    return duel.at_zone(caller if ruling == "match" else OTHER_ZONE[caller])
+
+
+def _open_review(plan: Plan, c: OpenReview) -> None:
+    if plan.state.under_review:
+        raise IllegalCommand("a review is open already")
+    plan.add("review_opened", why=c.why)
+
+
+def _close_review(plan: Plan, c: CloseReview) -> None:
+    if not plan.state.under_review:
+        raise IllegalCommand("no review is open")
+    plan.add("review_closed")
+
+
+def _foul(plan: Plan, c: Foul) -> None:
+    if c.player not in plan.state.active:
+        raise IllegalCommand(f"{c.player!r} does not play in this match")
+    default = {"human": None, "warning": "warning", "duel": "duel"}[plan.state.rules.foul]
+    sanction = c.sanction or default
+    plan.add("foul", player=c.player, text=c.text, sanction=sanction)
+    if sanction == "duel":
+        _duel_to_opponent(plan, c.player, c.text)
+
+
+def _foul_ruling(plan: Plan, c: FoulRuling) -> None:
+    fouls = plan.state.fouls
+    if not 0 <= c.index < len(fouls) or fouls[c.index]["sanction"] is not None:
+        raise IllegalCommand(f"no open foul {c.index}")
+    plan.add("foul_ruled", index=c.index, sanction=c.sanction, why=c.why)
+    if c.sanction == "duel":
+        if fouls[c.index]["duel"] != plan.state.duel.number:
+            raise IllegalCommand("that duel is over: overrule it instead")
+        _duel_to_opponent(plan, fouls[c.index]["player"], fouls[c.index]["text"])
+
+
+def _duel_to_opponent(plan: Plan, player: str, text: str) -> None:
+    duel = plan.state.duel
+    zone = duel.zone_of(player)
+    if duel.phase not in (*IN_PLAY, "decided"):
+        raise IllegalCommand(f"no duel is in play that could go to the opponent (phase {duel.phase})")
+    _award(plan, duel.at_zone(OTHER_ZONE[zone]), "foul", f"foul: {text}")
+
+
+def _void(plan: Plan, c: VoidDuel) -> None:
+    plan.add("duel_void", by="human", reason=c.reason, why=c.why)
+
+
+def _timeout(plan: Plan, c: CallTimeout) -> None:
+    limit, elapsed = plan.state.rules.time_limit_s, c.at_s - plan.state.duel.go_at_s
+    if limit is None:
+        raise IllegalCommand("the house has no time limit")
+    if elapsed < limit:
+        raise IllegalCommand(f"{elapsed:.1f} s have passed, the limit is {limit:g} s")
+    plan.add("duel_void", by="clock", reason="timeout", at_s=c.at_s)
+
+
+def _next(plan: Plan, c: NextDuel) -> None:
+    ending.advance(plan)
+
+
+def _undo(plan: Plan, c: Undo) -> None:
+    if not plan.state.can(Undo):
+        raise IllegalCommand("there is nothing to undo")
+    plan.add("undone", cites=plan.state.first_seq)
+
+
+def _leaves(plan: Plan, c: PlayerLeaves) -> None:
+    ending.leave(plan, c.player, c.why)
+
+
+def _joins(plan: Plan, c: PlayerJoins) -> None:
+    ending.join(plan, c.player.strip())
+
+
+def _late(plan: Plan, c: PlayerLate) -> None:
+    ending.postpone(plan, c.player)
+
+
+def _replay(plan: Plan, c: ReplayRound) -> None:
+    ending.replay(plan, c.round_index, c.why)
+
+
+def _mode(plan: Plan, c: ChangeMode) -> None:
+    _known_mode(c.mode)
+    state = plan.state
+    drawn = {d.card_id for d in state.past} - set(state.returned)
+    left = {card_id: row for card_id, row in state.cards.items() if card_id not in drawn}
+    plan.add("mode_changed", mode=c.mode, piles=draws.piles(left, c.mode, state.seed))
+
+
+_HANDLERS: dict[type[Command], Callable] = {
+    CreateMatch: _create, DrawCard: _draw, DrawByHand: _draw_by_hand, NameCard: _name_card, Ready: _ready,
+    Go: _go, PressStop: _press, BeginJudging: _judging, CameraVerdict: _verdict, HumanRuling: _human,
+    Overrule: _overrule, OpenReview: _open_review, CloseReview: _close_review, Foul: _foul,
+    FoulRuling: _foul_ruling, VoidDuel: _void, CallTimeout: _timeout, NextDuel: _next, Undo: _undo,
+    PlayerLeaves: _leaves, PlayerJoins: _joins, PlayerLate: _late, ReplayRound: _replay, ChangeMode: _mode}
+
+
+def stamped(events: Sequence[Event], **fields: object) -> tuple[Event, ...]:
+    """The events with fields such as ``who`` or ``simulated`` set by the shell."""
+    return tuple(replace(event, **fields) for event in events)

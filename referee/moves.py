@@ -1,0 +1,289 @@
+"""What may be asked of a match: one frozen dataclass per command, and the phases it is legal in.
+
+``zone`` is 'A' or 'B'; times called ``at_s`` are seconds of the host's monotonic clock,
+``box_us`` microseconds of the button box's own. ``who`` names the human who asks; corrections
+need it, and a reason ``why``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+from cards.card import card_to_json
+from cards.deck import Deck
+from referee.duel import IN_PLAY
+from referee.rules import DEFAULT_RULES, HouseRules
+
+MODES: Mapping[str, tuple[int, ...]] = {
+    "all": (1, 2, 3, 4), "young-1-2": (1, 2), "young-1-3": (1, 2, 3), "experts": (2, 3, 4)}
+"""Which card values each mode plays (RULES.md: young players agree on 1–2, later add 3, later all)."""
+
+Ruling = Literal["match", "mismatch", "void", "award_A", "award_B"]
+RULINGS = ("match", "mismatch", "void", "award_A", "award_B")
+BETWEEN = ("idle", "decided", "void")
+DUEL = (*IN_PLAY, "idle", "decided", "void")
+
+
+@dataclass(frozen=True)
+class Command:
+    """Base of all commands. ``PHASES``: where it is legal; NEEDS: fields that must not be blank."""
+
+    PHASES: ClassVar[tuple[str, ...]] = ()
+    NEEDS: ClassVar[tuple[str, ...]] = ()
+
+
+@dataclass(frozen=True)
+class CreateMatch(Command):
+    """Begin a match. ``players`` youngest first; ``cards`` as ``cards_of(deck)`` gives them."""
+
+    players: tuple[str, ...]
+    mode: str = "all"
+    seed: int = 0
+    deck_name: str = ""
+    rules: HouseRules = DEFAULT_RULES
+    cards: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    match_id: str = "match"
+    simulated: bool = False
+    PHASES = ("new",)
+
+
+def cards_of(deck: Deck) -> dict[str, dict]:
+    """What a match needs to know of each card: kind, value and, where the card has one, its count."""
+    rows = ((card.id, card_to_json(card)) for card in deck.cards)
+    return {card_id: {k: row[k] for k in ("kind", "value", "count") if k in row} for card_id, row in rows}
+
+
+@dataclass(frozen=True)
+class DrawCard(Command):
+    """Draw from the pile, or with ``card_id`` place a card drawn by hand."""
+
+    card_id: str | None = None
+    PHASES = ("idle", "void")
+
+
+@dataclass(frozen=True)
+class DrawByHand(Command):
+    """A card drawn by hand that nobody has read yet; ``NameCard`` follows."""
+
+    PHASES = ("idle", "void")
+
+
+@dataclass(frozen=True)
+class NameCard(Command):
+    """The card in the holder is this one: ``source`` 'marker' (the camera read it) or 'typed'."""
+
+    card_id: str
+    source: Literal["marker", "typed"] = "typed"
+    PHASES = IN_PLAY
+
+
+@dataclass(frozen=True)
+class Ready(Command):
+    """Both players sit ready, the card stands hidden in the holder."""
+
+    PHASES = ("card_drawn",)
+
+
+@dataclass(frozen=True)
+class Go(Command):
+    """The start call. From here on the card may be seen."""
+
+    at_s: float
+    box_us: int | None = None
+    PHASES = ("ready",)
+
+
+@dataclass(frozen=True)
+class PressStop(Command):
+    """A Stop button. ``error_s`` bounds the error of ``at_s``; box times compare without error."""
+
+    zone: str
+    at_s: float
+    error_s: float = 0.0
+    box_us: int | None = None
+    PHASES = ("building", "stopped", "judging", "undecided")
+
+
+@dataclass(frozen=True)
+class BeginJudging(Command):
+    """The scene has settled and is clear: the judged frames are taken."""
+
+    at_s: float | None = None
+    PHASES = ("stopped",)
+
+
+@dataclass(frozen=True)
+class CameraVerdict(Command):
+    """What the camera says of a zone: the contract's JSON of one zone, and what it saw at the press.
+
+    ``findings``: names from ``rules.FINDINGS``. ``others``: verdicts on further zones, recorded with it.
+    """
+
+    zone: str
+    verdict: Mapping[str, Any]
+    findings: tuple[str, ...] = ()
+    others: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+    PHASES = ("stopped", "judging", "undecided", "decided", "void")
+
+
+@dataclass(frozen=True)
+class HumanRuling(Command):
+    """A human rules on an open duel. ``zone`` only in a dead heat; default: the one that is open."""
+
+    ruling: Ruling
+    who: str
+    why: str
+    zone: str | None = None
+    PHASES = ("stopped", "judging", "undecided")
+    NEEDS = ("who", "why")
+
+
+@dataclass(frozen=True)
+class Overrule(Command):
+    """A human overrules an ended duel: the latest, or the one of that ``number``."""
+
+    ruling: Ruling
+    who: str
+    why: str
+    number: int | None = None
+    PHASES = (*DUEL, "finished")
+    NEEDS = ("who", "why")
+
+
+@dataclass(frozen=True)
+class OpenReview(Command):
+    """Put the last result under review: the public score stays as it is until it is closed."""
+
+    who: str
+    why: str
+    PHASES = ("decided", "void", "finished")
+    NEEDS = ("who", "why")
+
+
+@dataclass(frozen=True)
+class CloseReview(Command):
+    """The review upholds the result. (``Overrule`` closes it too.)"""
+
+    who: str
+    PHASES = (*DUEL, "finished")
+    NEEDS = ("who",)
+
+
+@dataclass(frozen=True)
+class Foul(Command):
+    """A foul seen or reported. ``sanction`` None leaves it to the house rule."""
+
+    player: str
+    text: str
+    who: str
+    sanction: Literal["none", "warning", "duel"] | None = None
+    PHASES = DUEL
+    NEEDS = ("text", "who")
+
+
+@dataclass(frozen=True)
+class FoulRuling(Command):
+    """The human referee decides on a recorded foul (``index`` in ``state.fouls``)."""
+
+    index: int
+    sanction: Literal["none", "warning", "duel"]
+    who: str
+    why: str = ""
+    PHASES = DUEL
+    NEEDS = ("who",)
+
+
+@dataclass(frozen=True)
+class VoidDuel(Command):
+    """No card for anyone, fresh card. ``reason``: 'human', 'bumped', 'device' …"""
+
+    who: str
+    why: str
+    reason: str = "human"
+    PHASES = IN_PLAY
+    NEEDS = ("who", "why")
+
+
+@dataclass(frozen=True)
+class CallTimeout(Command):
+    """Nobody has pressed until ``at_s`` and the house has a time limit."""
+
+    at_s: float
+    PHASES = ("building",)
+
+
+@dataclass(frozen=True)
+class NextDuel(Command):
+    """On to the next duel, round, tie-break, or the final result."""
+
+    PHASES = ("decided",)
+
+
+@dataclass(frozen=True)
+class Undo(Command):
+    """Take the last command back. What was recorded stays; the state goes back."""
+
+    who: str
+    PHASES = (*DUEL, "finished")
+    NEEDS = ("who",)
+
+
+@dataclass(frozen=True)
+class PlayerLeaves(Command):
+    """A player goes home: a duel in play is void, the rounds still to come are dropped."""
+
+    player: str
+    who: str
+    why: str
+    PHASES = DUEL
+    NEEDS = ("who", "why")
+
+
+@dataclass(frozen=True)
+class PlayerJoins(Command):
+    """A player comes late: one round against everyone present is added at the end."""
+
+    player: str
+    who: str
+    PHASES = DUEL
+    NEEDS = ("player", "who")
+
+
+@dataclass(frozen=True)
+class PlayerLate(Command):
+    """A listed player is not there yet: the rounds with this player move to the end."""
+
+    player: str
+    who: str
+    PHASES = BETWEEN
+    NEEDS = ("who",)
+
+
+@dataclass(frozen=True)
+class ReplayRound(Command):
+    """A round's duels count no longer and it is played again. ``round_index`` counts from 0."""
+
+    round_index: int
+    who: str
+    why: str
+    PHASES = (*BETWEEN, "finished")
+    NEEDS = ("who", "why")
+
+
+@dataclass(frozen=True)
+class ChangeMode(Command):
+    """Young players add value 3, later all: the next card comes from the new piles."""
+
+    mode: str
+    who: str
+    PHASES = ("idle",)
+    NEEDS = ("who",)
+
+
+COMMANDS: tuple[type[Command], ...] = (
+    CreateMatch, DrawCard, DrawByHand, NameCard, Ready, Go, PressStop, BeginJudging, CameraVerdict,
+    HumanRuling, Overrule, OpenReview, CloseReview, Foul, FoulRuling, VoidDuel, CallTimeout, NextDuel,
+    Undo, PlayerLeaves, PlayerJoins, PlayerLate, ReplayRound, ChangeMode)

@@ -1,0 +1,140 @@
+"""The house rules: what the printed rules leave open, as data with a default each (RULES.md).
+
+A table plays by one ``HouseRules`` value. It comes from ``house_rules.toml`` or the console, and
+the match's first event records it, so that an old match is always read by the rules it was
+played by. ``ruled`` turns what the camera says of one build into what the house makes of it.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from cards.errors import first_fault
+from referee.errors import RefereeError
+
+
+class BadRules(RefereeError):
+    """A house-rules file that cannot be read or asks for what the referee cannot do."""
+
+
+class HouseRules(BaseModel):
+    """One answer per open question. Every default is RULES.md's."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    duels_per_round: int = Field(3, ge=1, le=9, description="Duels in one round (printed: 3).")
+    judged_view: Literal["settled", "at_stop"] = Field(
+        "settled", description="What is judged: the first settled, unobstructed view after Stop, "
+                               "or the view at the press itself.")
+    hand_at_stop: Literal["wrong", "human", "ignore"] = Field(
+        "wrong", description="A piece still gripped, or a hand in the field, at Stop.")
+    fell_after_stop: Literal["wrong", "human", "ignore"] = Field(
+        "wrong", description="The build falls by itself after Stop, before it is judged.")
+    bumped: Literal["void", "human"] = Field(
+        "void", description="The opponent bumped the table or the build.")
+    earliest_stop_s: float = Field(
+        1.0, ge=0, le=60, description="A press sooner than this after the go, in seconds, is void.")
+    tie_window_ms: float = Field(
+        5.0, ge=0, le=1000, description="Two presses this close, in milliseconds of box time, are both.")
+    both_right: Literal["fresh_card", "human"] = Field(
+        "fresh_card", description="Both pressed and both builds are right.")
+    both_wrong: Literal["fresh_card", "human"] = Field(
+        "fresh_card", description="Both pressed and both builds are wrong.")
+    ground_contacts: Literal["at_most_two", "exactly_two"] = Field(
+        "at_most_two", description="How many pieces of a height or shapes card touch the table.")
+    surplus_on_height: Literal["wrong", "right"] = Field(
+        "wrong", description="More pieces than a height card asks for.")
+    foul: Literal["human", "warning", "duel"] = Field(
+        "human", description="A foul: the human referee decides, a warning, or the duel to the opponent.")
+    time_limit_s: float | None = Field(
+        None, gt=0, description="Nobody presses for this many seconds: no card, fresh card.")
+    tie_of_many: Literal["round_robin", "shared"] = Field(
+        "round_robin", description="Three or more level at the top: extra duels, or a shared first place.")
+    camera_decides: Literal["at_once", "proposes"] = Field(
+        "at_once", description="The camera's verdict counts at once, or only when a human confirms it.")
+    leaver_points: Literal["kept", "annulled"] = Field(
+        "kept", description="Duels that a player who leaves has played: they stay, or count for nobody.")
+
+
+DEFAULT_RULES = HouseRules()
+
+
+def parse_rules(data: object, source: str = "house rules") -> HouseRules:
+    """House rules from parsed TOML or JSON. Raises BadRules naming ``source`` and the first fault."""
+    try:
+        return HouseRules.model_validate(data)
+    except ValidationError as error:
+        raise BadRules(f"{source}: {first_fault(error)}") from None
+
+
+def load_rules(path: str | Path) -> HouseRules:
+    """Read ``house_rules.toml``. Raises BadRules with one line that names the file and the fault."""
+    try:
+        data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadRules(f"{path}: {error.strerror or error}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadRules(f"{path}: not TOML ({error})") from None
+    return parse_rules(data, str(path))
+
+
+def rules_toml(rules: HouseRules = DEFAULT_RULES) -> str:
+    """The rules as a commented TOML file that ``load_rules`` reads back to equal rules."""
+    lines = []
+    for name, about in HouseRules.model_fields.items():
+        value = getattr(rules, name)
+        setting = f"# {name} = (not set)" if value is None else f"{name} = {_toml(value)}"
+        lines += [f"# {about.description}", setting, ""]
+    return "\n".join(lines)
+
+
+def _toml(value: object) -> str:
+    return f'"{value}"' if isinstance(value, str) else repr(value)
+
+
+@dataclass(frozen=True)
+class Ruled:
+    """What the house makes of one zone: match, mismatch, undecided or void, and by which rule."""
+
+    ruling: Literal["match", "mismatch", "undecided", "void"]
+    rule: str = ""
+
+
+FINDINGS = ("hand_at_stop", "fell_after_stop", "bumped")
+"""What may have been seen around the press besides the build: names of the rules that answer it."""
+
+_ANSWERS = {"wrong": "mismatch", "void": "void", "human": "undecided"}
+
+
+def ruled(rules: HouseRules, verdict: Mapping[str, Any], findings: Collection[str] = (),
+          card: Mapping[str, Any] | None = None) -> Ruled:
+    """The ruling on one zone from the camera's verdict (the contract's JSON) and the findings.
+
+    ``card`` needs ``kind`` and, for height cards, ``count``; without it the rules on ground
+    contacts and surplus pieces leave the camera's verdict as it is. A finding goes before the
+    build; ``void`` before ``wrong`` before ``human``.
+    """
+    answers = [(_ANSWERS.get(getattr(rules, f)), f) for f in FINDINGS if f in findings]
+    for ruling in ("void", "mismatch", "undecided"):
+        for answer, finding in answers:
+            if answer == ruling:
+                return Ruled(ruling, finding)
+    return _of_build(rules, verdict, card or {})
+
+
+def _of_build(rules: HouseRules, verdict: Mapping[str, Any], card: Mapping[str, Any]) -> Ruled:
+    ruling, kind = verdict["verdict"], card.get("kind")
+    if ruling == "match" and kind in ("height", "shapes") and rules.ground_contacts == "exactly_two" \
+            and verdict.get("ground_contacts", 2) != 2:
+        return Ruled("mismatch", "ground_contacts")
+    if ruling == "mismatch" and kind == "height" and rules.surplus_on_height == "right" \
+            and {r["code"] for r in verdict.get("reasons", ())} == {"wrong_count"} \
+            and verdict.get("count", 0) > card.get("count", 0):
+        return Ruled("match", "surplus_on_height")
+    return Ruled(ruling)

@@ -1,0 +1,124 @@
+"""Getting a match back out of a damaged SQLite journal: everything before the damage, often more.
+
+Each event's line proves itself (``referee.journal``), so it is enough to find lines: through SQLite
+as far as it gets, and by looking for them in the raw bytes of the file and its WAL. What is
+kept of a match is the unbroken chain from its first event; the original is never written to.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from referee.errors import JournalDamaged
+from referee.journal import GENESIS, Entry, Journal, parse_line
+
+_START = re.compile(rb'\{"hash":"[0-9a-f]{64}","event":')
+_LONGEST = 1 << 20
+
+
+@dataclass(frozen=True)
+class Salvage:
+    """What was kept: match -> events in an unbroken chain; ``beyond``: proven events after a gap."""
+
+    kept: dict[str, int]
+    beyond: dict[str, int]
+    fault: str
+
+    def text(self) -> str:
+        """One line for the user."""
+        rows = [f"{m}: {n} events kept" for m, n in sorted(self.kept.items())]
+        rows += [f"{m}: {n} events after a gap left out" for m, n in sorted(self.beyond.items())]
+        return "; ".join([self.fault, *(rows or ["no event could be read"])])
+
+
+def carve(path: str | Path) -> list[Entry]:
+    """Every proven event found in the raw bytes of the journal file and its WAL, in any order."""
+    found = {}
+    for file in (Path(path), Path(f"{path}-wal")):
+        data = file.read_bytes() if file.exists() else b""
+        for start in _START.finditer(data):
+            entry = _entry_at(data, start.start())
+            if entry is not None:
+                found[entry.hash] = entry
+    return list(found.values())
+
+
+def _entry_at(data: bytes, start: int) -> Entry | None:
+    """The event whose line begins there, or None when it does not prove itself."""
+    end = start
+    for _ in range(200):
+        end = data.find(b"}", end + 1, start + _LONGEST)
+        if end < 0:
+            return None
+        if re.match(rb'\}?,"match":', data[end:end + 10]) or data[end - 1:end].isdigit():
+            try:
+                return parse_line(data[start:end + 1].decode())
+            except (ValueError, KeyError, TypeError):
+                continue
+    return None
+
+
+def chains(entries: Iterable[Entry]) -> tuple[dict[str, list[Entry]], dict[str, int]]:
+    """Per match the longest unbroken chain from the first event, and how many proven events lie beyond."""
+    by_match: dict[str, dict[str, Entry]] = {}
+    for entry in entries:
+        by_match.setdefault(entry.match_id, {})[entry.prev] = entry
+    kept, beyond = {}, {}
+    for match_id, after in by_match.items():
+        chain, prev = [], GENESIS
+        while prev in after and after[prev].seq == len(chain) + 1:
+            chain.append(after[prev])
+            prev = chain[-1].hash
+        kept[match_id], beyond[match_id] = chain, len(after) - len(chain)
+    return kept, beyond
+
+
+def salvage(path: str | Path, target: str | Path, fault: str = "") -> Salvage:
+    """Write what can be proven from the damaged file ``path`` into a new journal ``target``."""
+    if Path(target).exists():
+        raise JournalDamaged(f"{target} exists already: salvage writes a new file")
+    kept, beyond = chains(carve(path))
+    journal = Journal(target)
+    try:
+        for match_id, chain in sorted(kept.items()):
+            journal.append(match_id, [entry.event for entry in chain], after=0)
+    finally:
+        journal.close()
+    return Salvage({m: len(c) for m, c in kept.items()}, {m: n for m, n in beyond.items() if n}, fault)
+
+
+def open_sound(path: str | Path) -> tuple[Journal, Salvage | None]:
+    """The journal, verified, and a report when it was damaged.
+
+    A damaged file is set aside as ``NAME.damaged-N``; what it proves goes on in a new one.
+    A damaged PostgreSQL store is left to its administrator: JournalDamaged.
+    """
+    journal = None
+    try:
+        journal = Journal(path)
+        journal.verify()
+        return journal, None
+    except JournalDamaged as error:
+        if journal is not None:
+            journal.close()
+        if "://" in str(path):
+            raise
+        return _replaced(Path(path), str(error))
+
+
+def _replaced(path: Path, fault: str) -> tuple[Journal, Salvage]:
+    n = 1
+    while (aside := path.with_name(f"{path.name}.damaged-{n}")).exists():
+        n += 1
+    fresh = path.with_name(f"{path.name}.salvaged-{os.getpid()}")
+    report = salvage(path, fresh, f"{fault} (the damaged file is kept as {aside.name})")
+    for suffix in ("", "-wal"):
+        if (old := Path(f"{path}{suffix}")).exists():
+            old.replace(f"{aside}{suffix}")
+    Path(f"{path}-shm").unlink(missing_ok=True)
+    fresh.replace(path)
+    return Journal(path), report
