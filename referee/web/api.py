@@ -1,11 +1,151 @@
-"""JSON API."""
+"""The JSON API ``/api/…`` for other programs; ``openapi.yaml`` describes it and tests hold the two together."""
 
 from __future__ import annotations
 
+from importlib.resources import files
 from typing import Any
 
 import flask
+import yaml
+
+from cards.card import card_to_json
+from referee.web import security, views
+from referee.web.actions import ACTIONS, BadRequest, perform
+from referee.web.security import public
+
+MAX_COMMAND_BYTES = 64 * 1024
 
 
 def blueprint(session: Any) -> flask.Blueprint:
-    return flask.Blueprint("api", __name__, url_prefix="/api")
+    """All of ``/api``: who I am, what stands, what may be asked, and asking it."""
+    api = flask.Blueprint("api", __name__, url_prefix="/api")
+    api.register_error_handler(BadRequest, lambda error: (flask.jsonify(error=str(error)), 422))
+    _session_routes(api, session)
+    _reading_routes(api, session)
+    _command_routes(api, session)
+    return api
+
+
+def _session_routes(api: flask.Blueprint, session: Any) -> None:
+    @api.get("/session")
+    @public
+    def who_am_i() -> dict:
+        return {"csrf": security.csrf_token(), "referee": security.is_referee(), "pin_needed": security.needs_pin(),
+                "name": flask.session.get("name", ""), "simulated": bool(session.simulated)}
+
+    @api.post("/session")
+    @public
+    def log_in() -> flask.typing.ResponseReturnValue:
+        body = _body()
+        pin, name = body.get("pin"), body.get("name", "")
+        if not isinstance(pin, str) or not isinstance(name, str):
+            raise BadRequest("session: pin and name are texts")
+        refused = security.try_pin(pin, name)
+        if refused:
+            text = {401: "the PIN is not right", 429: "too many wrong PINs, wait"}[refused.status]
+            return flask.jsonify(error=text), refused.status, refused.headers
+        return who_am_i()
+
+    @api.delete("/session")
+    @public
+    def log_out() -> dict:
+        flask.session.clear()
+        return who_am_i()
+
+    @api.get("/openapi.yaml")
+    @public
+    def openapi() -> flask.Response:
+        return flask.Response(openapi_text(), mimetype="application/yaml")
+
+
+def openapi_text() -> str:
+    """The description of this API, OpenAPI 3.1 as YAML."""
+    return files("referee.web").joinpath("openapi.yaml").read_text(encoding="utf-8")
+
+
+def openapi_document() -> dict[str, Any]:
+    """The same, parsed."""
+    return yaml.safe_load(openapi_text())
+
+
+def _reading_routes(api: flask.Blueprint, session: Any) -> None:
+    @api.get("/state")
+    @public
+    def state() -> dict:
+        return public_state(session.snapshot())
+
+    @api.get("/snapshot")
+    def snapshot() -> dict:
+        return session.snapshot()
+
+    @api.get("/schedule")
+    @public
+    def schedule() -> dict:
+        match = _match(session)
+        return {"rounds": [_round_json(row) for row in views.rounds(match)] if match else []}
+
+    @api.get("/standings")
+    @public
+    def standings() -> dict:
+        match = _match(session)
+        if not match:
+            return {"standings": [], "winner": None, "under_review": False}
+        return {key: match[key] for key in ("standings", "winner", "under_review")}
+
+    @api.get("/cards")
+    @public
+    def cards() -> dict:
+        return session.deck.to_json()
+
+    @api.get("/cards/<card_id>")
+    @public
+    def card(card_id: str) -> dict:
+        face = session.deck.by_id.get(card_id)
+        if face is None:
+            flask.abort(404, "no such card")
+        return card_to_json(face)
+
+
+def _round_json(row: views.RoundRow) -> dict:
+    duels = [{"state": c.state, "winner": c.winner, "points": c.points} for c in row.cells]
+    return {"number": row.number, "a": row.a, "b": row.b, "kind": row.kind, "state": row.state, "duels": duels}
+
+
+def public_state(snapshot: dict) -> dict:
+    """What anybody may know: version, the match without what is hidden, the simulated mark."""
+    match = snapshot.get("match")
+    known = views.public_match(match) if match and match["phase"] != "new" else None
+    return {"version": snapshot["version"], "simulated": snapshot["simulated"], "match": known}
+
+
+def _match(session: Any) -> dict | None:
+    return public_state(session.snapshot())["match"]
+
+
+def _command_routes(api: flask.Blueprint, session: Any) -> None:
+    @api.get("/commands")
+    def commands() -> dict:
+        match = session.snapshot().get("match")
+        allowed = match["allowed"] if match else []
+        ready = not match or match["phase"] in ("new", "finished")
+        return {"commands": [{"name": name, "allowed": name in allowed or (name == "CreateMatch" and ready)}
+                             for name in ACTIONS]}
+
+    @api.post("/commands/<name>")
+    def command(name: str) -> flask.typing.ResponseReturnValue:
+        if name not in ACTIONS:
+            flask.abort(404, "no such command")
+        events = perform(session, name, _body(), flask.session.get("name", ""))
+        return {"events": [event.to_json() for event in events], "state": public_state(session.snapshot())}
+
+
+def _body() -> dict:
+    """The request's JSON object. 413 for a large one, 415 for another type, 400 when it is none."""
+    if (flask.request.content_length or 0) > MAX_COMMAND_BYTES:
+        flask.abort(413, "the body is too large")
+    if not flask.request.is_json:
+        flask.abort(415, "send JSON, as application/json")
+    body = flask.request.get_json(silent=True)
+    if not isinstance(body, dict):
+        flask.abort(400, "the body is not a JSON object")
+    return body

@@ -1,0 +1,132 @@
+"""What a page or a program may ask the session to do: names, checked fields, and the call.
+
+A command's fields are those of its dataclass in ``referee.moves``; what only the devices know
+(times, verdicts) is not asked for. ``who`` defaults to the name the referee logged in with.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, fields
+from typing import Annotated, Any, Literal, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError, create_model
+
+from cards.errors import first_fault
+from referee import moves
+from referee.errors import RefereeError
+from referee.rules import HouseRules, parse_rules
+
+PRINTABLE = "^[^\\x00-\\x1f\\x7f]*$"
+Text = Annotated[str, Field(max_length=300, pattern=PRINTABLE)]
+Name = Annotated[str, Field(min_length=1, max_length=40, pattern=PRINTABLE)]
+Events = tuple[Any, ...]
+
+PLAIN = (moves.DrawCard, moves.DrawByHand, moves.NameCard, moves.Ready, moves.HumanRuling, moves.Overrule,
+         moves.OpenReview, moves.CloseReview, moves.Foul, moves.FoulRuling, moves.VoidDuel, moves.NextDuel,
+         moves.Undo, moves.PlayerLeaves, moves.PlayerJoins, moves.PlayerLate, moves.ReplayRound, moves.ChangeMode)
+"""Commands that are passed on as they are asked for."""
+
+
+class BadRequest(RefereeError):
+    """What was sent does not fit the command; the text names the first fault."""
+
+
+class CreateMatch(BaseModel):
+    """Players youngest first; ``rules`` are the house rules that differ from the session's."""
+
+    model_config = ConfigDict(extra="forbid")
+    players: list[Name] = Field(min_length=2, max_length=12)
+    mode: Text = "all"
+    seed: int | None = Field(None, ge=0, le=2**53)
+    rules: dict[Text, Any] = Field(default_factory=dict, max_length=40)
+
+
+class Go(BaseModel):
+    """The start call, now."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class PressStop(BaseModel):
+    """A Stop by hand, now, for the player at the zone."""
+
+    model_config = ConfigDict(extra="forbid")
+    zone: Literal["A", "B"]
+
+
+class CallTimeout(BaseModel):
+    """The time limit is over, as of now."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+@dataclass(frozen=True)
+class Action:
+    """A name in the API: the body it takes and what it does with a session."""
+
+    model: type[BaseModel]
+    run: Callable[[Any, BaseModel, str], Events]
+
+
+def _create(session: Any, body: CreateMatch, who: str) -> Events:
+    rules = parse_rules({**session.rules.model_dump(), **body.rules}, "rules") if body.rules else session.rules
+    seed = secrets.randbelow(2**31) if body.seed is None else body.seed
+    return session.create_match(body.players, body.mode, seed, rules, who=who)
+
+
+def _plain(command: type[moves.Command]) -> Action:
+    hints = get_type_hints(command)
+    rows = {f.name: (_checked(hints[f.name], f.name), ... if f.default is MISSING else f.default)
+            for f in fields(command)}
+    if "who" in rows:
+        rows["who"] = (Text, "")
+    model = create_model(command.__name__, __config__=ConfigDict(extra="forbid"),
+                         __doc__=(command.__doc__ or "").strip(), **rows)
+
+    def run(session: Any, body: BaseModel, who: str) -> Events:
+        values = body.model_dump()
+        who = values.get("who") or who
+        return session.command(command(**values | ({"who": who} if "who" in values else {})), who)
+
+    return Action(model, run)
+
+
+def _checked(hint: Any, name: str) -> Any:
+    """The field's type with the limits a stranger's input needs."""
+    limits: Mapping[Any, Any] = {str: Text, str | None: Text | None, bool: StrictBool,
+                                 int: Annotated[int, Field(ge=0, le=10**6, strict=True)],
+                                 int | None: Annotated[int, Field(ge=0, le=10**6, strict=True)] | None}
+    return limits.get(hint, hint)
+
+
+ACTIONS: Mapping[str, Action] = {
+    "CreateMatch": Action(CreateMatch, _create),
+    "Go": Action(Go, lambda session, body, who: session.go(who=who)),
+    "PressStop": Action(PressStop, lambda session, body, who: session.press(body.zone, who=who)),
+    "CallTimeout": Action(CallTimeout, lambda session, body, who: session.command(
+        moves.CallTimeout(session.clock.now_s()), who)),
+} | {command.__name__: _plain(command) for command in PLAIN}
+
+
+def perform(session: Any, name: str, data: object, who: str) -> Events:
+    """Do the action ``name``. Raises BadRequest for a body that does not fit, IllegalCommand for the phase."""
+    action = ACTIONS[name]
+    try:
+        body = action.model.model_validate(data)
+    except ValidationError as error:
+        raise BadRequest(f"{name}: {first_fault(error)}") from None
+    return action.run(session, body, who)
+
+
+def modes() -> tuple[str, ...]:
+    """Names of the ways to play."""
+    return tuple(moves.MODES)
+
+
+def rule_choices() -> dict[str, dict]:
+    """Per house rule: its text, default and, where there are few, its choices."""
+    schema = HouseRules.model_json_schema()["properties"]
+    return {name: {"about": row.get("description", ""), "default": row.get("default"),
+                   "choices": row.get("enum")} for name, row in schema.items()}
