@@ -24,10 +24,8 @@ class Box {
     log("BOT", clock_.now(), 1, boot);
   }
 
-  // A pin changed: bit i of `closed` is button i. Called from the interrupt.
-  void edges(uint8_t closed, uint32_t now_us) {
-    for (uint8_t i = 0; i < CONTACTS; i++) contacts_[i].edge(closed >> i & 1, now_us);
-  }
+  // The pin of button i changed. Called from its interrupt.
+  void edge(uint8_t i, bool closed, uint32_t now_us) { contacts_[i].edge(closed, now_us); }
 
   // Whether a byte from the host can be taken now.
   bool ready() const { return !waiting_; }

@@ -6,11 +6,13 @@
 
 #include "box.h"
 
-// Stop buttons of players 1 to 4 on A0 to A3 and Start/Next on A4, each to ground: one port, so that one read of it
-// is one instant for all of them.
-const uint8_t BUTTON_MASK = 0x1F;
-const uint8_t FIRST_LAMP_PIN = 4;  // D4 to D7
-const uint8_t BUZZER_PIN = 9;
+// Every button has an interrupt vector of its own, whose flag latches an edge even when the pulse is over before
+// anybody can look at the pin: real contacts begin with pulses of 1 or 2 microseconds.
+//                 Stop 1  Stop 2  Stop 3   Stop 4   Start/Next
+//                 INT0    INT1    PCINT0   PCINT1   PCINT2
+const uint8_t BUTTON_PINS[CONTACTS] = {2, 3, 8, A0, 4};
+const uint8_t FIRST_LAMP_PIN = 9;  // D9 to D12
+const uint8_t BUZZER_PIN = 6;
 const unsigned BUZZER_HZ = 2300;   // where small piezo discs are loudest
 const long BAUD = 115200;
 
@@ -42,9 +44,21 @@ struct Board {
 Board board;
 Box<Board> box(board);
 
-ISR(PCINT1_vect) {
-  const uint8_t closed = ~PINC & BUTTON_MASK;
-  box.edges(closed, micros());
+ISR(INT0_vect) { box.edge(0, !(PIND & _BV(PD2)), micros()); }
+ISR(INT1_vect) { box.edge(1, !(PIND & _BV(PD3)), micros()); }
+ISR(PCINT0_vect) { box.edge(2, !(PINB & _BV(PB0)), micros()); }
+ISR(PCINT1_vect) { box.edge(3, !(PINC & _BV(PC0)), micros()); }
+ISR(PCINT2_vect) { box.edge(4, !(PIND & _BV(PD4)), micros()); }
+
+static void enable_interrupts() {
+  EICRA = _BV(ISC00) | _BV(ISC10);  // both edges
+  PCMSK0 = _BV(PCINT0);
+  PCMSK1 = _BV(PCINT8);
+  PCMSK2 = _BV(PCINT20);
+  EIFR = _BV(INTF0) | _BV(INTF1);   // what the pull-ups did while they rose is no edge
+  PCIFR = _BV(PCIF0) | _BV(PCIF1) | _BV(PCIF2);
+  EIMSK = _BV(INT0) | _BV(INT1);
+  PCICR = _BV(PCIE0) | _BV(PCIE1) | _BV(PCIE2);
 }
 
 static uint16_t count_start() {
@@ -63,13 +77,12 @@ void setup() {
   char name[WORD_MAX + 1];
   Serial.begin(BAUD);
   for (uint8_t i = 0; i < PLAYERS; i++) pinMode(FIRST_LAMP_PIN + i, OUTPUT);
-  for (uint8_t pin = A0; pin <= A4; pin++) pinMode(pin, INPUT_PULLUP);
+  for (uint8_t i = 0; i < CONTACTS; i++) pinMode(BUTTON_PINS[i], INPUT_PULLUP);
   read_name(name);
   box.start(name, count_start());
-  box.edges(~PINC & BUTTON_MASK, micros());  // a button that is down at power-on is seen as such
-  PCMSK1 = BUTTON_MASK;
-  PCIFR = 1 << PCIF1;
-  PCICR |= 1 << PCIE1;
+  enable_interrupts();
+  for (uint8_t i = 0; i < CONTACTS; i++)  // a button that is down at power-on is seen as such
+    if (!digitalRead(BUTTON_PINS[i])) box.edge(i, true, micros());
 }
 
 void loop() {

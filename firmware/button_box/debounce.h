@@ -21,12 +21,12 @@ class Contact {
   uint32_t first_us = 0;   // the first edge of the latest press
   uint32_t changed_us = 0;
 
-  // The pin changed. Called from the interrupt; takes a few microseconds whatever the contact does.
+  // The pin changed and is now closed or not. Called from the interrupt; takes a few microseconds. A pulse that is over
+  // before the interrupt can look has left only the interrupt itself: it begins a press all the same.
   void edge(bool is_closed, uint32_t now_us) {
-    if (is_closed == closed) return;
     closed = is_closed;
     changed_us = now_us;
-    if (closed && state == OPEN) {
+    if (state == OPEN) {
       state = TRYING;
       first_us = now_us;
     }

@@ -148,7 +148,8 @@ class SimulatedBox:
         return [0.0, *sorted(self._random.uniform(2e-5, 6e-3) for _ in range(2 * self._random.randint(1, 12)))]
 
     def _edge(self, player: int, closed: bool) -> None:
-        self.twin.contacts[player].edge(closed, self._now_us())
+        if closed != self.twin.contacts[player].closed:
+            self.twin.contacts[player].edge(closed, self._now_us())
 
     def _now_us(self) -> int:
         return int((self._clock.now_s() - self._zero_s) * self.rate * 1e6)

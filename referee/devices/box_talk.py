@@ -21,6 +21,7 @@ RESEND_S = 0.15            # well above the 2 x 30 ms a bad line may take
 TRIES = 8
 SILENT_S = 1.5             # without any reply: lost
 SLACK_US = 1_000_000       # a press is told when its bounce is over, perhaps after a later event
+GARBAGE_EVERY_S = 1.0
 TIMES_KEPT = 256           # numbers of commands whose sending times are remembered
 
 
@@ -79,6 +80,8 @@ class BoxTalk:
     _heard_s: float = 0.0
     _last_event_us: int = 0
     _doubted: Sentence | None = None
+    _garbage_told: int = 0
+    _garbage_due_s: float = 0.0
 
     def begin(self, now_s: float) -> None:
         """A port has been opened: greet."""
@@ -122,15 +125,22 @@ class BoxTalk:
 
     def hear(self, data: bytes, now_s: float) -> list[BoxNotice]:
         """Bytes that had arrived by ``now_s``; the notices they amount to, in the box's order."""
-        garbage = self.lines.garbage
         notices = []
         for sentence in self.lines.feed(data):
             if sentence.kind.startswith("BX"):
                 self._heard_s = now_s
                 notices += self._event(sentence, now_s) if sentence.kind in EVENTS else self._reply(sentence, now_s)
-        if self.lines.garbage > garbage:
-            notices.append(BoxNotice("garbage", now_s, text=f"{self.lines.garbage - garbage} bytes of garbage dropped"))
-        return notices
+        return notices + self._garbage(now_s)
+
+    def _garbage(self, now_s: float) -> list[BoxNotice]:
+        """At most one notice a second; what was heard before the hello is half a sentence or another device."""
+        if not self.met:
+            self._garbage_told = self.lines.garbage
+        count = self.lines.garbage - self._garbage_told
+        if count == 0 or now_s < self._garbage_due_s:
+            return []
+        self._garbage_told, self._garbage_due_s = self.lines.garbage, now_s + GARBAGE_EVERY_S
+        return [BoxNotice("garbage", now_s, text=f"{count} bytes of garbage dropped")]
 
     def _next(self, kind: str, *fields: int | str) -> Sentence:
         self._number = self._number % 0xFFFF + 1

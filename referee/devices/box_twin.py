@@ -15,13 +15,13 @@ VERSION = "1.0"
 PLAYERS = 4
 NEXT = 4                     # the Start/Next button comes after the players'
 CONFIRM_US = 1_000           # closed this long without a break: a press
-GLITCH_US = 5_000            # open again this long before that: a spike, no press
-RELEASE_US = 20_000          # open this long: released; until then everything is bounce
+GLITCH_US = 10_000           # open again this long before that: a spike, no press
+RELEASE_US = 120_000         # open this long: released; until then everything is bounce
 STUCK_US = 5_000_000
 BUZZ_US = 600_000
 TEST_STEP_US = 250_000       # one lamp of the self-test
-KEPT = 24                    # events until the host acknowledges
-KEPT_TRIED = 12              # presses outside a duel must not push out a duel's
+KEPT = 20                    # events until the host acknowledges
+KEPT_TRIED = 10              # presses outside a duel must not push out a duel's
 LINE_MAX = 47                # the box's input buffer
 
 
@@ -38,12 +38,14 @@ class Contact:
     stuck: bool = False
 
     def edge(self, closed: bool, now_us: int) -> None:
-        """The pin changed; runs in the interrupt on the real box."""
-        if closed == self.closed:
-            return
+        """The pin changed; runs in the interrupt on the real box, which may come too late to see a short pulse."""
         self.closed, self.changed_us = closed, now_us
-        if closed and self.state == "open":
+        if self.state == "open":
             self.state, self.first_us = "trying", now_us
+
+    def engaged(self) -> bool:
+        """Whether a press that began before now is still going on."""
+        return self.closed or self.state == "trying" or self.fresh
 
     def poll(self, now_us: int) -> bool:
         """Let time pass; True when a button that had been reported as held or stuck is up again."""
@@ -170,11 +172,10 @@ class BoxTwin:
             if len(line) > LINE_MAX:
                 raise BadSentence("too long")
             command = parse(line)
+            if not command.kind.startswith("RF"):
+                raise BadSentence("not for a box")
         except BadSentence:
             self._reply("BXERR", 0, now_us, "line")
-            return
-        if not command.kind.startswith("RF"):
-            self._reply("BXERR", command.number, now_us, "kind")
             return
         getattr(self, "_" + command.kind[2:].lower())(command, now_us)
 
@@ -215,8 +216,8 @@ class BoxTwin:
             self.phase, self.buzzer, self._buzz_until_us = "running", True, now_us + BUZZ_US
             self._log("BXGOO", now_us)
             for index, contact in enumerate(self.contacts[:PLAYERS]):
-                if contact.state != "open":
-                    contact.held = True
+                contact.held = contact.engaged()
+                if contact.held:
                     self._log("BXHLD", now_us, index)
         self._reply("BXACK", command.number, now_us, self.phase)
 

@@ -1,0 +1,209 @@
+"""The firmware, compiled: for the ATmega328P in simavr, and its headers for the PC with every sanitizer on."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import subprocess
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from referee.devices.box import SerialBox
+from referee.ports import BoxNotice, SystemClock
+
+HERE = Path(__file__).parent
+SKETCH = HERE.parents[1] / "firmware" / "button_box"
+ARDUINO = Path("/usr/share/arduino/hardware/arduino/avr")       # Debian's arduino-core-avr
+FLAGS = ["-mmcu=atmega328p", "-DF_CPU=16000000L", "-DARDUINO=10819", "-DARDUINO_AVR_UNO", "-DARDUINO_ARCH_AVR",
+         "-DDECIMAL_DIG=__DECIMAL_DIG__",                        # WString.cpp fails without it under avr-gcc 5.4
+         f"-I{ARDUINO}/cores/arduino", f"-I{ARDUINO}/variants/standard",
+         "-c", "-g", "-Os", "-ffunction-sections", "-fdata-sections", "-flto", "-fno-fat-lto-objects"]
+CPP = ["-std=gnu++11", "-fpermissive", "-fno-exceptions", "-fno-threadsafe-statics"]
+FAST_RATE_SPAN = 0.99                                           # an unpaced simulation is several times too quick
+PLAYERS = 4
+
+
+def run(*command: object, cwd: Path | None = None) -> str:
+    """Standard output of a command that must succeed without a word on standard error."""
+    done = subprocess.run([str(c) for c in command], cwd=cwd, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert not done.stderr, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="session")
+def elf(tmp_path_factory) -> Path:
+    """The sketch as the Arduino IDE builds it: platform.txt's flags, Debian's core, and no warning in our own code."""
+    out = tmp_path_factory.mktemp("avr")
+    core = ARDUINO / "cores" / "arduino"
+    for source in core.glob("*.c"):
+        run("avr-gcc", *FLAGS, "-std=gnu11", "-w", source, "-o", out / f"{source.name}.o")
+    for source in core.glob("*.S"):
+        run("avr-gcc", *FLAGS, "-x", "assembler-with-cpp", source, "-o", out / f"{source.name}.o")
+    for source in core.glob("*.cpp"):
+        run("avr-g++", *FLAGS, *CPP, "-w", source, "-o", out / f"{source.name}.o")
+    run("avr-gcc-ar", "rcs", out / "core.a", *out.glob("*.o"))
+    run("avr-g++", *FLAGS, *CPP, "-Wall", "-Wextra", "-x", "c++", "-include", "Arduino.h",
+        SKETCH / "button_box.ino", "-o", out / "sketch.o")
+    run("avr-gcc", "-Os", "-g", "-flto", "-fuse-linker-plugin", "-Wl,--gc-sections", "-mmcu=atmega328p",
+        "-o", out / "box.elf", out / "sketch.o", out / "core.a", "-lm")
+    return out / "box.elf"
+
+
+@pytest.fixture(scope="session")
+def simulator(tmp_path_factory) -> Path:
+    """The simavr harness."""
+    out = tmp_path_factory.mktemp("simavr") / "simavr_box"
+    run("gcc", "-O2", "-Wall", "-o", out, HERE / "simavr_box.c", "-I/usr/include/simavr", "-lsimavr", "-lutil")
+    return out
+
+
+@pytest.fixture(scope="session")
+def box_host(tmp_path_factory) -> Path:
+    """The headers in a program for this PC; any sanitizer's complaint ends it with an error."""
+    out = tmp_path_factory.mktemp("host") / "box_host"
+    run("g++", "-std=c++11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined",
+        "-fno-sanitize-recover=all", f"-I{SKETCH}", "-o", out, HERE / "box_host.cpp")
+    return out
+
+
+@dataclass(frozen=True)
+class Edge:
+    """One change of a contact, with the simulated time at which the pin really moved."""
+
+    button: int
+    closed: bool
+    at_us: float
+
+
+@dataclass
+class SimavrBox:
+    """The firmware running in simavr, with a hand on its buttons."""
+
+    process: subprocess.Popen
+    port: str
+    edges: list[Edge] = field(default_factory=list)
+    lamps: dict[int, bool] = field(default_factory=dict)
+    buzzes: int = 0
+    _more: threading.Condition = field(default_factory=threading.Condition)
+
+    def __post_init__(self) -> None:
+        self._watcher = threading.Thread(target=self.watch, daemon=True)
+        self._watcher.start()
+
+    def stop(self) -> None:
+        """Switch it off."""
+        self.process.stdin.close()
+        self.process.wait(10)
+        self._watcher.join()
+        self.process.stdout.close()
+
+    def watch(self) -> None:
+        """Collect what the simulator tells; runs on a thread of its own."""
+        for line in self.process.stdout:
+            with self._more:
+                self._note(line.split())
+                self._more.notify_all()
+
+    def _note(self, words: list[str]) -> None:
+        if words[:1] == ["edge"]:
+            self.edges.append(Edge(int(words[1]), words[2] == "1", float(words[3])))
+        elif words[:1] == ["lamp"]:
+            self.lamps[int(words[1])] = words[2] == "1"
+        elif words[:1] == ["buzz"]:
+            self.buzzes += 1
+
+    def wait_for(self, condition, timeout_s: float = 10.0) -> bool:
+        """Wait until the condition holds for what has been told."""
+        with self._more:
+            return self._more.wait_for(condition, timeout_s)
+
+    def wait_edges(self, count: int) -> None:
+        """Wait until that many pin changes have happened."""
+        assert self.wait_for(lambda: len(self.edges) >= count), f"{len(self.edges)} of {count} edges"
+
+    def send(self, *lines: str) -> None:
+        """Commands to the simulator."""
+        self.process.stdin.write("".join(f"{line}\n" for line in lines))
+        self.process.stdin.flush()
+
+    def press(self, button: int, after_us: int = 0, hold_us: int = 30_000) -> None:
+        """A clean press and release."""
+        self.train(button, [after_us], [after_us + hold_us])
+
+    def train(self, button: int, press_us: list[int], release_us: list[int] = ()) -> None:
+        """A press and a release with bounce, by the times at which the contact changes; see bounce_shapes.txt."""
+        closed = [*zip(press_us, itertools.cycle([1, 0]), strict=False),
+                  *zip(release_us, itertools.cycle([0, 1]), strict=False)]
+        self.send(*(f"edge {button} {c} {t}" for t, c in closed))
+
+
+@pytest.fixture
+def start_simavr(elf, simulator, tmp_path):
+    """Starts simulations: ``start(paced, delay_us, seed) -> SimavrBox``; all are ended with the test."""
+    started = []
+
+    def start(paced: bool = False, delay_us: int = 0, seed: int = 1) -> SimavrBox:
+        link = tmp_path / f"box{len(started)}"
+        process = subprocess.Popen([simulator, elf, link, str(int(paced)), str(delay_us), str(seed)], text=True,
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        while "ready" not in process.stdout.readline():
+            assert process.poll() is None
+        started.append(SimavrBox(process, str(link)))
+        return started[-1]
+
+    yield start
+    for box in started:
+        box.stop()
+
+
+class Heard:
+    """Collects a driver's notices and waits for them."""
+
+    def __init__(self):
+        self.notices: list[BoxNotice] = []
+        self._more = threading.Condition()
+
+    def __call__(self, notice: BoxNotice) -> None:
+        with self._more:
+            self.notices.append(notice)
+            self._more.notify_all()
+
+    def of(self, kind: str) -> list[BoxNotice]:
+        """The notices of that kind so far."""
+        return [n for n in self.notices if n.kind == kind]
+
+    def wait(self, kind: str, count: int = 1, timeout_s: float = 15.0) -> list[BoxNotice]:
+        """The notices of that kind, once there are ``count`` of them."""
+        with self._more:
+            assert self._more.wait_for(lambda: len(self.of(kind)) >= count, timeout_s), self.notices[-10:]
+            return self.of(kind)
+
+
+@pytest.fixture
+def drive():
+    """Starts drivers: ``drive(simavr_box, rate_span) -> (SerialBox, Heard)``, connected; all are closed with the test."""
+    started = []
+
+    def start(box: SimavrBox, rate_span: float = FAST_RATE_SPAN) -> tuple[SerialBox, Heard]:
+        driver, heard = SerialBox(box.port, SystemClock(), rate_span=rate_span), Heard()
+        started.append(driver)
+        driver.listen(heard)
+        heard.wait("found")
+        return driver, heard
+
+    yield start
+    for driver in started:
+        driver.close()
+
+
+@pytest.fixture(scope="session")
+def shapes() -> dict[str, dict[int, list[int]]]:
+    """The recorded bounce: ``shapes()["press"][21]`` is the times in microseconds at which the contact changes."""
+    text = (HERE / "bounce_shapes.txt").read_text()
+    rows = re.findall(r"^(press|release) (\d+): (.*)$", text, re.MULTILINE)
+    return {kind: {int(n): [int(t) for t in times.split()] for k, n, times in rows if k == kind}
+            for kind in ("press", "release")}
