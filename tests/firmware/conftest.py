@@ -70,6 +70,33 @@ def box_host(tmp_path_factory) -> Path:
     return out
 
 
+class Headers:
+    """The firmware's headers on this PC; see box_host.cpp for the commands."""
+
+    def __init__(self, program: Path) -> None:
+        self._process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def tell(self, lines: list[str]) -> list[str]:
+        """What the box says to these lines of a timeline."""
+        self._process.stdin.write("\n".join([*lines, "end", ""]))
+        self._process.stdin.flush()
+        return list(itertools.takewhile(lambda line: line != "--", map(str.strip, self._process.stdout)))
+
+    def stop(self) -> None:
+        """End it; a sanitizer's complaint fails here."""
+        self._process.stdin.close()
+        self._process.stdout.close()
+        assert self._process.wait(10) == 0
+
+
+@pytest.fixture(scope="session")
+def headers(box_host):
+    """One running ``Headers`` for all tests; every timeline begins with a fresh box."""
+    running = Headers(box_host)
+    yield running
+    running.stop()
+
+
 @dataclass(frozen=True)
 class Edge:
     """One change of a contact, with the simulated time at which the pin really moved."""

@@ -1,0 +1,46 @@
+"""The same lines, read by the firmware's parser and writer and by the host's."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from referee.devices.box_protocol import BadSentence, Sentence, parse
+
+TEXT = (Path(__file__).parents[2] / "firmware" / "vectors.txt").read_text()
+ROWS = re.findall(r"^(good|bad) (.*?)(?:   +# .*)?$", TEXT, re.MULTILINE)
+GOOD = [line for kind, line in ROWS if kind == "good"]
+BAD = [line for kind, line in ROWS if kind == "bad"]
+
+
+def test_the_file_has_both_kinds_and_every_sentence():
+    assert len(GOOD) + len(BAD) == len([r for r in TEXT.splitlines() if r and not r.startswith("#")])
+    assert len({line[1:6] for line in GOOD}) == 22
+
+
+@pytest.mark.parametrize("line", GOOD)
+def test_the_host_reads_and_writes_good_lines(line):
+    assert parse(line.encode()).encode() == line.encode() + b"\r\n"
+
+
+@pytest.mark.parametrize("line", BAD)
+def test_the_host_takes_no_bad_line(line):
+    with pytest.raises(BadSentence):
+        parse(line.encode())
+
+
+@pytest.mark.parametrize("line", [line for line in GOOD if line.startswith("$RF")])
+def test_the_box_takes_good_commands(headers, line):
+    assert headers.tell([f"parse {line.encode().hex()}"]) == ["good"]
+
+
+@pytest.mark.parametrize("line", [*BAD, *(line for line in GOOD if line.startswith("$BX"))])
+def test_the_box_takes_nothing_else(headers, line):
+    assert headers.tell([f"parse {line.encode().hex()}"]) == ["bad"]
+
+
+@pytest.mark.parametrize("line", [line for line in GOOD if line.startswith("$BX")])
+def test_the_box_writes_what_the_host_reads(headers, line):
+    sentence: Sentence = parse(line.encode())
+    words = " ".join(map(str, (sentence.kind, sentence.number, *sentence.fields)))
+    assert headers.tell([f"write {words}"]) == [line]
