@@ -106,7 +106,7 @@ ACTIONS: Mapping[str, Action] = {
     "Go": Action(Go, lambda session, body, who: session.go(who=who)),
     "PressStop": Action(PressStop, lambda session, body, who: session.press(body.zone, who=who)),
     "CallTimeout": Action(CallTimeout, lambda session, body, who: session.command(
-        moves.CallTimeout(session.clock.now_s()), who)),
+        moves.CallTimeout(session.clock.now_s() + session.shift_s), who)),
 } | {command.__name__: _plain(command) for command in PLAIN}
 
 

@@ -1,24 +1,71 @@
-"""The page ``/referee``."""
+"""The referee's console ``/referee``: everything needed during play, with one hand and from the keyboard."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import flask
 
+from referee.rules import HouseRules
+from referee.web import actions, views
+from referee.web.parts import rendered
 from referee.web.streams import Parts
+
+PARTS = ("alarms", "act", "fields", "log", "table", "status")
+
+PRIMARY = {"idle": "DrawCard", "void": "DrawCard", "card_drawn": "Ready", "ready": "Go", "decided": "NextDuel"}
+"""What Space does in each phase: the one next step of an undisturbed duel."""
 
 
 def parts(session: Any, environment: Any, lang: str) -> Parts:
-    return {}
+    """The console's parts as they are now."""
+    return rendered(session, environment, lang, "console", PARTS, _values(session))
+
+
+def _values(session: Any) -> dict[str, Any]:
+    """What the console's templates use; ``match`` is None before the first match."""
+    snapshot = session.snapshot()
+    match = snapshot.get("match")
+    values = {"match": None, "live": snapshot["live"], "alarms": snapshot["alarms"], "allowed": frozenset()}
+    if not match or match["phase"] == "new":
+        return values
+    shown = match["phase"] in views.SEEN_PHASES
+    face = session.deck.by_id.get(match["card_id"] or "") if shown else None
+    verdict = snapshot.get("verdict") or {}
+    return values | {
+        "match": match, "allowed": frozenset(match["allowed"]), "seats": views.seats(match),
+        "clock": views.clock(match), "rounds": views.rounds(match), "primary": PRIMARY.get(match["phase"]),
+        "verdicts": views.callers_verdicts(snapshot), "overlay": verdict.get("overlay"),
+        "card": views.card(face) if face else None, "history": _history(match),
+        "open_fouls": _open_fouls(match)}
+
+
+def _history(match: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Ended duels, the latest first."""
+    return list(reversed(match["history"]))
+
+
+def _open_fouls(match: Mapping[str, Any]) -> list[tuple[int, Mapping[str, Any]]]:
+    return [(i, foul) for i, foul in enumerate(match["fouls"]) if foul["sanction"] is None]
 
 
 def blueprint(session: Any) -> flask.Blueprint:
+    """The page."""
     pages = flask.Blueprint("console", __name__)
 
     @pages.get("/referee")
-    
     def console() -> str:
-        return flask.render_template("console.html")
+        live = parts(session, flask.current_app.jinja_env, flask.g.lang)
+        match = session.snapshot().get("match") or {}
+        return flask.render_template(
+            "console.html", parts=live, name=flask.session.get("name", ""), modes=actions.modes(),
+            rules=_rule_rows(session.rules), cards=[card.id for card in session.deck.cards],
+            people=[p["name"] for p in match.get("players", ())])
 
     return pages
+
+
+def _rule_rows(rules: HouseRules) -> list[dict[str, Any]]:
+    """The house rules as form fields: name, what it answers, value now, choices where there are few."""
+    return [{"name": name, "value": getattr(rules, name), **row} for name, row in actions.rule_choices().items()]

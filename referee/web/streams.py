@@ -34,6 +34,7 @@ class Source(Protocol):
     """What the streams need of a session."""
 
     clock: Clock
+    shift_s: float
 
     def wait(self, version: int, timeout_s: float) -> int: ...
     def picture(self, name: str) -> bytes | None: ...
@@ -164,7 +165,7 @@ class Streams:
             with self._changed:
                 if feed.serial <= seen and not self._closed:
                     self._changed.wait(BEAT_S)
-                now_s = self._session.clock.now_s()
+                now_s = self._session.clock.now_s() + self._session.shift_s
                 news = feed.message(seen, now_s) if feed.serial > seen else event("beat", {"now": now_s})
                 seen = feed.serial
             yield news

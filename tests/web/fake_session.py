@@ -38,7 +38,7 @@ class FakeSession:
 
     def __init__(self, simulated: bool = True) -> None:
         self.simulated = simulated
-        self.clock = FakeClock()
+        self.clock, self.shift_s = FakeClock(), 0.0
         self.deck, self.piece_set, self.rules = builtin_deck(), builtin_piece_set(), DEFAULT_RULES
         self.data_dir = Path(mkdtemp(prefix="referee-web-"))
         self.state = MatchState()
@@ -79,7 +79,7 @@ class FakeSession:
     def snapshot(self) -> dict:
         match = self.state.to_json() if self.state.match_id else None
         judged = self.state.verdicts
-        return {"version": self.version, "simulated": self.simulated, "match": match, "alarms": self.alarms,
+        return {"version": self.version, "simulated": self.simulated, "match": match, "card": None, "alarms": self.alarms,
                 "live": {"camera": {"name": "fake", "fps": 30.0, "dropped": 0, "lost": None},
                          "box": {"connected": True, "version": "fake"},
                          "gates": {z: {"mat_seen": True, "hand": False, "moving": 0.0, "settled_s": 1.2}

@@ -52,3 +52,17 @@
   };
   requestAnimationFrame(tick);
 })();
+
+// Films run only while somebody looks: a browser opens few connections to one host.
+(() => {
+  const films = document.querySelectorAll("img[data-film]");
+  const run = () => {
+    for (const film of films) {
+      if (document.hidden) film.removeAttribute("src");
+      else film.src = film.dataset.film;
+    }
+  };
+  document.addEventListener("visibilitychange", run);
+  addEventListener("pagehide", () => films.forEach((film) => film.removeAttribute("src")));
+  run();
+})();

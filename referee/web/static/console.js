@@ -1,0 +1,118 @@
+// The console: buttons and keys send commands to the API; dialogs ask for what a command needs.
+(() => {
+  const csrf = document.querySelector("meta[name=csrf-token]").content;
+  const toast = document.getElementById("toast");
+  let fading = 0;
+
+  const say = (text, bad) => {
+    toast.textContent = text;
+    toast.classList.toggle("bad", Boolean(bad));
+    toast.hidden = false;
+    clearTimeout(fading);
+    fading = setTimeout(() => { toast.hidden = true; }, 6000);
+  };
+
+  const send = async (name, body) => {
+    const answer = await fetch(`/api/commands/${name}`, {
+      method: "POST", credentials: "same-origin", body: JSON.stringify(body),
+      headers: { "Content-Type": "application/json", "Accept": "application/json", "X-CSRF-Token": csrf },
+    }).catch(() => null);
+    if (!answer) return "…";
+    if (answer.ok) return null;
+    return (await answer.json().catch(() => ({}))).error || String(answer.status);
+  };
+
+  const known = () => { try { return localStorage.getItem("who") || ""; } catch { return ""; } };
+  const remember = (who) => { try { localStorage.setItem("who", who); } catch { /* private window */ } };
+
+  const open = (id, fill) => {
+    const dialog = document.getElementById(`dialog-${id}`);
+    const form = dialog.querySelector("form");
+    form.reset();
+    const fault = form.querySelector(".fault");
+    if (fault) fault.hidden = true;
+    for (const field of form.querySelectorAll("[data-who]")) field.value = document.body.dataset.name || known();
+    for (const [name, value] of Object.entries(fill)) if (form.elements[name]) form.elements[name].value = value;
+    for (const switcher of form.querySelectorAll("[data-switch-command]")) switched(switcher);
+    dialog.showModal();
+    const first = [...form.querySelectorAll("select, input:not([type=hidden])")].find((f) => !f.value && f.offsetParent);
+    first?.focus();
+  };
+
+  const switched = (select) => {
+    select.form.dataset.command = select.value;
+    for (const part of select.form.querySelectorAll("[data-only]")) {
+      part.hidden = part.dataset.only !== select.value;
+      for (const field of part.querySelectorAll("input, select")) field.disabled = part.hidden;
+    }
+  };
+
+  const value = (field) => {
+    if (field.dataset.type === "int") return field.value === "" ? null : Number(field.value);
+    if (field.dataset.type === "index") return Number(field.value) - 1;
+    if (field.type === "number") return field.value === "" ? null : Number(field.value);
+    return field.value;
+  };
+
+  const OPTIONAL = new Set(["zone", "number", "sanction", "seed"]);
+  const body = (form) => {
+    const found = {};
+    for (const field of form.elements) {
+      if (!field.name || field.disabled) continue;
+      const v = value(field);
+      if (field.name === "players") { if (v.trim()) (found.players ||= []).push(v.trim()); }
+      else if ((v === "" || v === null) && OPTIONAL.has(field.name)) continue;
+      else found[field.name] = v;
+    }
+    for (const field of form.querySelectorAll("[data-rule]")) {
+      const v = value(field);
+      if (v !== null) (found.rules ||= {})[field.dataset.rule] = v;
+    }
+    return found;
+  };
+
+  document.addEventListener("submit", async (e) => {
+    const form = e.target;
+    if (!form.dataset.command) return;
+    e.preventDefault();
+    const asked = body(form);
+    if (asked.who) remember(asked.who);
+    const submit = form.querySelector("[type=submit]");
+    submit.disabled = true;
+    const fault = await send(form.dataset.command, asked);
+    submit.disabled = false;
+    const place = form.querySelector(".fault");
+    place.hidden = !fault;
+    place.textContent = fault || "";
+    if (!fault) { form.closest("dialog").close(); if (form.dataset.command === "CreateMatch") location.reload(); }
+  });
+
+  document.addEventListener("click", async (e) => {
+    const button = e.target.closest("button");
+    if (!button) return;
+    if ("close" in button.dataset) { e.preventDefault(); button.closest("dialog").close(); }
+    else if (button.dataset.dialog) open(button.dataset.dialog, JSON.parse(button.dataset.fill || "{}"));
+    else if ("morePlayers" in button.dataset) {
+      for (const row of button.form.querySelectorAll("[data-extra]")) row.hidden = false;
+      button.hidden = true;
+    } else if (button.dataset.do) {
+      button.disabled = true;
+      const fault = await send(button.dataset.do, JSON.parse(button.dataset.body || "{}"));
+      button.disabled = false;
+      if (fault) say(fault, true);
+    }
+  });
+
+  document.addEventListener("change", (e) => { if ("switchCommand" in e.target.dataset) switched(e.target); });
+
+  const EVERYWHERE = { u: "undo", f: "foul", "?": "help" };
+  const SAME = { ArrowLeft: "1", ArrowRight: "2" };
+  document.addEventListener("keydown", (e) => {
+    if (e.ctrlKey || e.metaKey || e.altKey || e.repeat || document.querySelector("dialog[open]")) return;
+    if (e.target.closest("input, select, textarea, summary, a")) return;
+    const key = SAME[e.key] || e.key.toLowerCase();
+    const button = [...document.querySelectorAll("[data-hotkey]")].find((b) => b.dataset.hotkey === key && !b.disabled);
+    if (button) { e.preventDefault(); button.focus(); button.click(); }
+    else if (EVERYWHERE[key]) { e.preventDefault(); open(EVERYWHERE[key], {}); }
+  });
+})();
