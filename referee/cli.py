@@ -17,6 +17,8 @@ COMMANDS = {
     "cards": "referee.commands.cards:cards",
     "schedule": "referee.commands.match:schedule",
     "export": "referee.commands.match:export",
+    "journal": "referee.commands.match:journal",
+    "rules": "referee.commands.match:rules",
     "box": "referee.commands.box:box",
     "run": "referee.commands.play:run",
     "demo": "referee.commands.play:demo",

@@ -1,0 +1,107 @@
+"""``referee schedule``, ``referee export`` and ``referee journal``: matches on paper and in files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from referee import export as exports
+from referee.errors import RefereeError
+from referee.journal import Journal
+from referee.rules import load_rules, rules_toml
+from referee.salvage import salvage
+from referee.schedule import letter, schedule_text
+
+JOURNAL = click.option(
+    "--journal", "-j", envvar="REFEREE_JOURNAL", default="referee-data/journal.db", show_default=True,
+    metavar="FILE|URL", help="The record: an SQLite file or postgresql://…")
+
+
+class BadRequest(RefereeError):
+    """A command line that asks for what is not there."""
+
+
+def open_journal(where: str) -> Journal:
+    """The existing record. Raises BadRequest when there is no such file: reading must not make one."""
+    if "://" not in where and not Path(where).is_file():
+        raise BadRequest(f"{where}: no such journal")
+    return Journal(where)
+
+
+@click.command()
+@click.argument("number", type=int)
+@click.option("--players", help="Names, youngest first, with commas between.")
+@click.option("--rules", type=click.Path(exists=True, dir_okay=False), help="A house_rules.toml.")
+def schedule(number: int, players: str | None, rules: str | None) -> None:
+    """Print who meets whom in a match of NUMBER players."""
+    names = [n.strip() for n in players.split(",")] if players else [letter(i) for i in range(number)]
+    if len(names) != number:
+        raise BadRequest(f"{number} players, but {len(names)} names")
+    if len(set(names)) != number:
+        raise BadRequest("players need different names")
+    duels = load_rules(rules).duels_per_round if rules else 3
+    click.echo(schedule_text(names, duels))
+
+
+@click.command()
+@click.argument("match_id", metavar="[MATCH]", required=False)
+@click.option("--format", "form", type=click.Choice(["json", "csv", "html", "sheet"]), default="json",
+              show_default=True, help="sheet: a score sheet to print and sign (HTML).")
+@JOURNAL
+@click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path),
+              help="Write here, not to the screen.")
+def export(match_id: str | None, form: str, journal: str, out: Path | None) -> None:
+    """Write a MATCH out of the record; without MATCH, list what the record holds."""
+    store = open_journal(journal)
+    try:
+        if match_id is None:
+            click.echo("\n".join(exports.listing(store)))
+            return
+        entries = store.entries(match_id)
+    finally:
+        store.close()
+    if not entries:
+        raise BadRequest(f"{journal}: no match {match_id!r}")
+    _give(exports.FORMATS[form](entries), out)
+
+
+def _give(content: str, out: Path | None) -> None:
+    if out is None:
+        click.echo(content, nl=False)
+        return
+    try:
+        out.write_text(content, encoding="utf-8")
+    except OSError as error:
+        raise BadRequest(f"{out}: {error.strerror or error}") from None
+
+
+@click.group()
+def journal() -> None:
+    """Check the record, or get back what a damaged one still proves."""
+
+
+@journal.command()
+@JOURNAL
+def verify(journal: str) -> None:
+    """Check every event against the chain; name the first that is damaged."""
+    store = open_journal(journal)
+    try:
+        for match_id, count in store.verify().items():
+            click.echo(f"{match_id}: {count} events, sound, last hash {store.head(match_id)[1][:16]}")
+    finally:
+        store.close()
+
+
+@journal.command("salvage")
+@click.argument("damaged", type=click.Path(exists=True, dir_okay=False))
+@click.argument("target", type=click.Path(dir_okay=False))
+def salvage_(damaged: str, target: str) -> None:
+    """Write what the DAMAGED journal file still proves into the new journal TARGET."""
+    click.echo(salvage(damaged, target, f"read {damaged}").text())
+
+
+@click.command()
+def rules() -> None:
+    """Print a house_rules.toml with every setting, its question and its default."""
+    click.echo(rules_toml(), nl=False)

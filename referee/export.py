@@ -1,0 +1,160 @@
+"""A match out of the record: JSON for programs, CSV for spreadsheets, HTML for people.
+
+Everything is folded from the entries of the chain; the last hash is printed on it, so that a
+sheet signed at the table is a witness of the record.
+"""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+from collections.abc import Callable, Sequence
+
+from referee.duel import Duel
+from referee.folding import fold
+from referee.journal import Entry, Journal
+from referee.state import MatchState
+
+COLUMNS = ("number", "round", "duel", "attempt", "zone_a", "zone_b", "card", "value", "caller", "verdict_a",
+           "verdict_b", "ruled_by", "reason", "award", "points", "annulled")
+
+
+def listing(journal: Journal) -> list[str]:
+    """One line per match of the record."""
+    lines = []
+    for match_id in journal.matches():
+        state = fold(journal.events(match_id))
+        mark = "  SIMULATED" if state.simulated else ""
+        names = ", ".join(state.players)
+        lines.append(f"{match_id}  {state.created_at[:16]}  {state.phase:<10}  {names}{mark}")
+    return lines or ["no match is recorded"]
+
+
+def duel_row(duel: Duel) -> dict:
+    """One attempt at a duel as a row with ``COLUMNS``."""
+    said = {zone: duel.verdicts.get(zone, {}).get("verdict", "") for zone in "AB"}
+    callers = " and ".join(duel.seats[z] for z in duel.callers)
+    return dict(zip(COLUMNS, (
+        duel.number, duel.round_index + 1, duel.duel_index + 1, duel.attempt, duel.seats["A"],
+        duel.seats["B"], duel.card_id or "", duel.value, callers, said["A"], said["B"], duel.decided_by,
+        duel.reason, duel.award or "", duel.points, duel.annulled), strict=True))
+
+
+def to_json(entries: Sequence[Entry]) -> str:
+    """State, every event with its hash, and the chain's head."""
+    state = fold(e.event for e in entries)
+    events = [{"seq": e.seq, "hash": e.hash, **e.event.to_json()} for e in entries]
+    head = {"seq": entries[-1].seq, "hash": entries[-1].hash}
+    whole = {"match": state.to_json(), "head": head, "events": events}
+    return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
+
+
+def to_csv(entries: Sequence[Entry]) -> str:
+    """One row per attempt at a duel. Cells that a spreadsheet would take for a formula are quoted."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for duel in fold(e.event for e in entries).history:
+        writer.writerow({k: _inert(v) for k, v in duel_row(duel).items()})
+    return out.getvalue()
+
+
+def _inert(cell: object) -> object:
+    return f"'{cell}" if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell
+
+
+STYLE = """body{font:14px/1.4 sans-serif;margin:2em;color:#111}table{border-collapse:collapse;margin:1em 0}
+td,th{border:1px solid #999;padding:.25em .6em;text-align:left}
+.sim{background:#b00;color:#fff;padding:.3em .6em}"""
+
+
+def to_html(entries: Sequence[Entry]) -> str:
+    """One self-contained page: result, standings, every attempt, fouls, the chain's head."""
+    state = fold(e.event for e in entries)
+    parts = [f"<h1>Match {html.escape(state.match_id)}</h1>"]
+    if state.simulated:
+        parts.append('<p class="sim">SIMULATED</p>')
+    parts.append(f"<p>{html.escape(result_text(state))}</p>")
+    parts.append(_table(("rank", "player", "points", "duels"), [
+        (row.rank or "left", row.player, row.score, row.duels) for row in state.standings]))
+    parts.append(_table(COLUMNS, [tuple(duel_row(d).values()) for d in state.history]))
+    if state.fouls:
+        parts.append(_table(("player", "foul", "duel", "sanction", "reported by"), [
+            (f["player"], f["text"], f["duel"], f["sanction"] or "open", f["who"]) for f in state.fouls]))
+    parts.append(f"<p>{html.escape(_witness(state, entries))}</p>")
+    return _page(f"Match {state.match_id}", STYLE, parts)
+
+
+def _page(title: str, style: str, parts: Sequence[str]) -> str:
+    return (f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>'
+            f"<style>{style}</style></head><body>{''.join(parts)}</body></html>\n")
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    cells = "".join(f"<th>{html.escape(str(c).replace('_', ' '))}</th>" for c in head)
+    body = "".join("<tr>" + "".join(f"<td>{html.escape(str(c))}</td>" for c in row) + "</tr>" for row in rows)
+    return f"<table><tr>{cells}</tr>{body}</table>"
+
+
+def result_text(state: MatchState) -> str:
+    """The final result with the deciding duel, or how far the match is."""
+    if not state.finished:
+        return f"Not finished: round {state.round_index + 1} of {len(state.rounds)}, phase {state.phase}."
+    if state.winner is None:
+        return "First place is shared by " + ", ".join(state.finished["shared"]) + "."
+    extra = " (an extra duel)" if state.finished["extra"] else ""
+    number = state.finished["deciding_duel"]
+    decided = f"; duel {number}{extra} decided it" if number else ""
+    return f"{state.winner} wins with {state.scores[state.winner]} points{decided}."
+
+
+def _witness(state: MatchState, entries: Sequence[Entry]) -> str:
+    return (f"Begun {state.created_at}, deck {state.deck_name}, mode {state.mode}, seed {state.seed}. "
+            f"{len(entries)} events, last hash {entries[-1].hash}")
+
+
+SHEET_COLUMNS = ("#", "Zone A", "Zone B", "Card", "Value", "Stop by", "Card to", "Ruled by")
+SHEET_STYLE = """@page{size:A4;margin:12mm}body{font:10pt sans-serif;color:#000;margin:0 auto;max-width:186mm}
+table{border-collapse:collapse;width:100%;margin:4mm 0}td,th{border:.3mm solid #555;padding:1mm 2mm;
+height:5mm;text-align:left}tr{break-inside:avoid}.sign td{border:0;border-bottom:.2mm dotted #555;padding-top:5mm}
+.sim{border:1mm solid #b00;color:#b00;padding:1mm;font-weight:bold}small{overflow-wrap:anywhere}"""
+
+
+def to_sheet(entries: Sequence[Entry]) -> str:
+    """The printable A4 score sheet, an HTML page: duels played, blank rows, lines to sign."""
+    state = fold(e.event for e in entries)
+    parts = [f"<h1>Score sheet, match {html.escape(state.match_id)}</h1>"]
+    if state.simulated:
+        parts.append('<p class="sim">SIMULATED</p>')
+    parts.append(f"<p>{html.escape(result_text(state))}</p>")
+    parts.append(_table(SHEET_COLUMNS, [*_played(state), *_to_play(state)]))
+    names = [*(f"{row.player}: {row.score} points" for row in state.standings), "Referee"]
+    signs = "".join(f"<tr><td>{html.escape(name)}</td><td>signed</td></tr>" for name in names)
+    parts.append(f'<table class="sign">{signs}</table>')
+    parts.append(f"<p><small>{html.escape(_witness(state, entries))}</small></p>")
+    return _page(f"Score sheet {state.match_id}", SHEET_STYLE, parts)
+
+
+def _played(state: MatchState) -> list[tuple]:
+    """Every attempt that has ended."""
+    rows = []
+    for d in state.history:
+        stop = " and ".join(d.seats[z] for z in d.callers)
+        to = "counts no longer" if d.annulled else d.award or "void"
+        rows.append((d.number, d.seats["A"], d.seats["B"], d.card_id or "", d.value, stop, to, d.decided_by))
+    return rows
+
+
+def _to_play(state: MatchState) -> list[tuple]:
+    """Blank rows to fill in by hand."""
+    if state.finished:
+        return []
+    start = (state.round_index, state.duel_index + (state.duel.phase == "decided"))
+    return [("", r.a, r.b, "", "", "", "", "") for n, r in enumerate(state.rounds) for i in range(r.duels)
+            if (n, i) >= start]
+
+
+FORMATS: dict[str, Callable[[Sequence[Entry]], str]] = {
+    "json": to_json, "csv": to_csv, "html": to_html, "sheet": to_sheet}

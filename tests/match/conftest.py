@@ -1,0 +1,82 @@
+"""A table for tests: plays commands through ``decide`` and ``fold`` and keeps the log."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from referee.duel import event_from_json
+from referee.match import (
+    CameraVerdict,
+    CreateMatch,
+    DrawCard,
+    Go,
+    NextDuel,
+    PressStop,
+    Ready,
+    decide,
+    fold,
+)
+
+CARDS = {f"C{i:02}": {"kind": "height", "value": i % 4 + 1, "count": 4} for i in range(80)}
+RIGHT, WRONG, UNSURE = {"verdict": "match"}, {"verdict": "mismatch"}, {"verdict": "undecided"}
+NAMES = ("Ann", "Ben", "Cem", "Dia", "Eva", "Fin", "Gus", "Hal", "Ida", "Jan", "Kim", "Leo")
+
+
+class Table:
+    """A match in the making. ``log`` holds all events, ``state`` is their fold."""
+
+    def __init__(self, players=4, mode="all", seed=3, cards=CARDS, create=True, **rules):
+        self.log, self.state = [], fold([])
+        if create:
+            from referee.rules import HouseRules
+            names = NAMES[:players] if isinstance(players, int) else tuple(players)
+            self.do(CreateMatch(names, mode, seed, "test deck", HouseRules(**rules), cards, "m1"))
+
+    def do(self, *commands):
+        for command in commands:
+            self.log += decide(self.state, command, f"2026-01-01T00:00:{len(self.log) % 60:02}+00:00")
+            self.state = fold(self.log)
+        return self.state
+
+    def build(self):
+        """From idle to the go."""
+        return self.do(DrawCard(), Ready(), Go(100.0))
+
+    def stop(self, zone="A", at_s=110.0, **more):
+        """To the press."""
+        self.build()
+        return self.do(PressStop(zone, at_s, **more))
+
+    def duel(self, caller="A", verdict=RIGHT, **more):
+        """One whole duel to its award."""
+        self.stop(caller)
+        return self.do(CameraVerdict(caller, verdict, **more))
+
+    def win(self, player):
+        """A duel that this player wins, and on to the next."""
+        self.duel(self.state.duel.zone_of(player))
+        return self.do(NextDuel())
+
+    def play_on(self, decide_duel):
+        """Play to the end; ``decide_duel(state)`` names the winner of each duel."""
+        while self.state.phase != "finished":
+            self.win(decide_duel(self.state))
+        return self.state
+
+    def replayed(self):
+        """The state from the log as the journal would give it back."""
+        return fold(event_from_json(json.loads(json.dumps(e.to_json()))) for e in self.log)
+
+
+@pytest.fixture
+def table():
+    """Makes tables: ``table(players=4, mode='all', both_right='human', …)``."""
+    return Table
+
+
+@pytest.fixture
+def verdicts():
+    """The three verdicts of a camera on one zone, in the contract's form: right, wrong, unsure."""
+    return RIGHT, WRONG, UNSURE
