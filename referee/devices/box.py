@@ -86,7 +86,6 @@ class SerialBox:
     def rename(self, box_id: str) -> None:
         """Give the box another id, kept in its EEPROM."""
         self._command("RFNAM", box_id)
-        self._talk.wanted = box_id if self._talk.wanted is not None else None
 
     def status(self) -> dict:
         """Version, id, boot, quickest round trip, clock offset with bound, rate and counters; JSON-able."""

@@ -50,15 +50,16 @@ class _Due:
 class SimulatedBox:
     """A box of its own with ``port``, a path that stays the same when it is unplugged. Marked SIMULATED.
 
-    ``seed`` decides bounce, delays, garbage, and how crooked its clock is. Call ``start`` first and ``stop`` last.
+    ``seed`` decides bounce, delays, garbage, and how crooked its clock is. ``port`` is where the port shall appear;
+    None for a folder of its own. Call ``start`` first and ``stop`` last.
     """
 
     simulated = True
 
-    def __init__(self, seed: int, clock: Clock, box_id: str = "SIMULATED") -> None:
+    def __init__(self, seed: int, clock: Clock, box_id: str = "SIMULATED", port: str | None = None) -> None:
         self._random, self._clock = random.Random(seed), clock
         self._folder = tempfile.TemporaryDirectory(prefix="referee-box-")
-        self.port = str(Path(self._folder.name) / "SIMULATED-box")
+        self.port = port or str(Path(self._folder.name) / "SIMULATED-box")
         self.rate = 1 + self._random.uniform(-0.004, 0.004)    # box microseconds per host microsecond
         self.twin = BoxTwin(box_id)
         self._zero_s = clock.now_s()

@@ -173,7 +173,13 @@ class BoxTalk:
         if self._hail is not None and self._hail.sentence.number == number:
             self._hail = None
         elif self._queue and self._queue[0].sentence.number == number:
-            self._queue.popleft()
+            done = self._queue.popleft().sentence
+            if done.kind == "RFNAM":
+                self._renamed(str(done.fields[0]))
+
+    def _renamed(self, box_id: str) -> None:
+        self.facts.box_id = box_id
+        self.wanted = box_id if self.wanted is not None else None
 
     # --- what the box answers -------------------------------------------------------------------------------------
 

@@ -1,0 +1,73 @@
+"""The sentence parser: inverse of the writer, and nothing that comes down a line can break it."""
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from referee.devices.box_protocol import BIGGEST, FIELDS, LONGEST, BadSentence, Lines, Sentence, parse
+from referee.devices.box_talk import BoxTalk
+
+WORD = st.text("abcXYZ0189._-", min_size=1, max_size=12)
+
+
+@st.composite
+def sentences(draw):
+    kind = draw(st.sampled_from(sorted(FIELDS)))
+    fields = [draw(WORD if t == "word" else st.integers(0, BIGGEST[t])) for t in FIELDS[kind]]
+    return Sentence(kind, draw(st.integers(0, BIGGEST["u32"])), tuple(fields))
+
+
+@given(sentence=sentences())
+def test_parsing_undoes_writing(sentence):
+    assert parse(sentence.encode()[:-2]) == sentence
+
+
+@given(sentence=sentences())
+def test_sentences_the_box_can_say_fit_its_buffer(sentence):
+    assert len(sentence.encode()) - 2 <= LONGEST or sentence.kind == "BXHEL"
+
+
+@given(sentence=sentences(), at=st.integers(0, 200), flip=st.integers(1, 255))
+def test_one_wrong_byte_is_always_noticed(sentence, at, flip):
+    line = bytearray(sentence.encode()[:-2])
+    line[at % len(line)] ^= flip
+    with pytest.raises(BadSentence):
+        parse(bytes(line))
+
+
+@settings(max_examples=500)
+@given(data=st.binary(max_size=300))
+@example(b"$" * 300)
+@example(b"$BXPRS,17,81234567,0,1*" + b"\xff" * 200 + b"\r\n")
+@example(b"\r\n$*\n$,*00\n$BXPRS,*00\n")
+def test_any_bytes_are_counted_and_none_crashes(data):
+    lines = Lines()
+    heard = list(lines.feed(data))
+    ends = data.count(b"\r") + data.count(b"\n")
+    assert lines.garbage + sum(len(s.encode()) - 2 for s in heard) + ends >= len(data) - LONGEST
+
+
+@settings(max_examples=300)
+@given(before=st.binary(max_size=60), sentence=sentences(), after=st.binary(max_size=60))
+def test_a_sentence_is_read_whatever_stands_around_it(before, sentence, after):
+    if sentence.kind == "BXHEL":
+        return
+    assert sentence in list(Lines().feed(before + sentence.encode() + after))
+
+
+@settings(max_examples=300)
+@given(chunks=st.lists(st.binary(max_size=80), max_size=20))
+def test_garbage_invents_no_press_and_no_box(chunks):
+    talk = BoxTalk()
+    talk.begin(0.0)
+    kinds = {n.kind for i, c in enumerate(chunks) for n in talk.hear(c, i * 0.1)}
+    assert kinds <= {"garbage"} and not talk.met
+
+
+@given(kind=st.sampled_from(sorted(FIELDS)), fields=st.lists(st.one_of(st.integers(-5, 2**70), st.text(max_size=15))))
+def test_values_that_do_not_fit_are_refused_where_they_are_built(kind, fields):
+    try:
+        sentence = Sentence(kind, 1, tuple(fields))
+    except BadSentence:
+        return
+    assert parse(sentence.encode()[:-2]) == sentence

@@ -1,0 +1,91 @@
+"""The clock tie's promise: the true time lies within the bound, whatever the line does; and the bound is small."""
+
+import math
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from referee.devices.clock_tie import ClockTie, FrameTie
+
+
+def round_trip(tie, rng, now_s, rate, zero_s, out_s, back_s):
+    """One query at ``now_s``; delays drawn up to the given ones. Gives the device's reading."""
+    read_s = now_s + rng.uniform(0, out_s)
+    device_us = int((read_s - zero_s) * rate * 1e6)
+    tie.add(now_s, device_us, read_s + rng.uniform(0, back_s))
+    return device_us
+
+
+@settings(max_examples=120, deadline=None)
+@given(seed=st.integers(0, 10**6), rate=st.floats(0.994, 1.006), out_s=st.floats(0, 0.03), back_s=st.floats(0, 0.03),
+       ask_s=st.floats(-5, 30))
+def test_the_true_time_is_always_within_the_bound(seed, rate, out_s, back_s, ask_s):
+    rng, tie, zero_s = random.Random(seed), ClockTie(), 1000.0
+    for n in range(80):
+        round_trip(tie, rng, 1010 + n * 0.25, rate, zero_s, out_s, back_s)
+    device_us = int((1010 + ask_s - zero_s) * rate * 1e6)
+    at_s, error_s = tie.to_host(device_us)
+    assert abs(at_s - (zero_s + device_us * 1e-6 / rate)) <= error_s + 1e-6
+    assert tie.restarts == 0
+
+
+@pytest.mark.parametrize(("delay_s", "within_s"), [(0.001, 0.0006), (0.016, 0.004), (0.03, 0.008)])
+def test_the_bound_is_far_below_the_delay_of_the_line(delay_s, within_s):
+    rng, tie = random.Random(1), ClockTie()
+    for n in range(64):
+        newest_us = round_trip(tie, rng, 10 + n * 0.25, 1.004, 3.0, delay_s, delay_s)
+    assert tie.to_host(newest_us)[1] < within_s
+    low, high = tie.rate()
+    assert low <= 1 / 1.004 <= high
+
+
+def test_a_one_sided_delay_cannot_fool_it():
+    """FTDI's 16 ms sit on the way back only; a mean of round trips would be 8 ms off and not know it."""
+    rng, tie = random.Random(2), ClockTie()
+    for n in range(64):
+        newest_us = round_trip(tie, rng, 10 + n * 0.25, 1.0, 0.0, 0.0005, 0.016)
+    at_s, error_s = tie.to_host(newest_us)
+    assert abs(at_s - newest_us * 1e-6) <= error_s < 0.002
+
+
+def test_a_clock_that_jumps_starts_a_new_tie():
+    rng, tie = random.Random(3), ClockTie()
+    for n in range(20):
+        round_trip(tie, rng, 10 + n * 0.25, 1.0, 0.0, 0.002, 0.002)
+    device_us = round_trip(tie, rng, 16.0, 1.0, 15.9, 0.002, 0.002)
+    assert tie.restarts == 1 and len(tie) == 1
+    assert abs(tie.to_host(device_us)[0] - 16.0) <= tie.to_host(device_us)[1] + 0.002
+
+
+def test_without_samples_nothing_is_known():
+    assert math.isinf(ClockTie().to_host(5)[1])
+    assert math.isinf(FrameTie((0.01, 0.04)).to_host(5)[1])
+
+
+PERIOD_US = 33_333
+
+
+@settings(max_examples=80, deadline=None)
+@given(seed=st.integers(0, 10**6), rate=st.floats(0.9992, 1.0008), hold_up_s=st.floats(0, 0.5))
+def test_a_frame_is_placed_within_half_a_frame_although_arrivals_are_late(seed, rate, hold_up_s):
+    rng, tie, latency_s = random.Random(seed), FrameTie((0.015, 0.035)), rng_latency(seed)
+    for n in range(150):
+        exposed_s = 50 + n * PERIOD_US * 1e-6 * rate
+        tie.add(n * PERIOD_US, exposed_s + latency_s + rng.choice([0, 0, rng.uniform(0, hold_up_s)]))
+    at_s, error_s = tie.to_host(140 * PERIOD_US)
+    assert abs(at_s - (50 + 140 * PERIOD_US * 1e-6 * rate)) <= error_s + 1e-9
+    assert error_s < PERIOD_US * 1e-6 / 2
+
+
+def rng_latency(seed):
+    """This camera's own latency, within what was promised of it."""
+    return random.Random(seed + 1).uniform(0.015, 0.035)
+
+
+def test_a_camera_that_is_restarted_is_tied_anew():
+    tie = FrameTie((0.01, 0.03))
+    tie.add(9_000_000, 100.0)
+    tie.add(0, 200.0)
+    assert abs(tie.to_host(0)[0] - 199.98) < 1e-9
