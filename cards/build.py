@@ -141,6 +141,14 @@ def _grid(extent: float) -> np.ndarray:
     return np.linspace(-extent / 2 + 0.05, extent / 2 - 0.05, n)
 
 
+def heights_at(shape: Shape, pose: Pose, plan: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Underside and upper side (n,) mm, about the centre, at plan points (n, 2) within the piece's box.
+
+    nan where the solid does not reach.
+    """
+    return _heights(shape, pose, plan, shape.size(pose)[2])
+
+
 def _heights(shape: Shape, pose: Pose, plan: np.ndarray, sz: float) -> tuple[np.ndarray, np.ndarray]:
     x, y = plan.T
     if shape.kind == "cylinder":

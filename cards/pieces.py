@@ -69,11 +69,7 @@ class Shape:
 
     def size(self, pose: Pose) -> tuple[float, float, float]:
         """Extent (x, y, z) in mm of the posed piece's box, before yaw."""
-        turned = self.turned_outline(pose.rotation)
-        u, w = np.ptp(turned, axis=0)
-        d = self.depth_mm
-        u, w, d = float(round(u, 6)), float(round(w, 6)), float(d)
-        return {"front": (u, d, w), "side": (d, u, w), "top": (u, w, d)}[pose.facing]
+        return _size(self, pose)
 
     @property
     def depth_mm(self) -> float:
@@ -101,6 +97,13 @@ class Shape:
 
 
 _ALL_POSES = tuple(Pose(r, f) for f in ("front", "side", "top") for r in (0, 90, 180, 270))
+
+
+@lru_cache(maxsize=4096)
+def _size(shape: Shape, pose: Pose) -> tuple[float, float, float]:
+    u, w = np.ptp(shape.turned_outline(pose.rotation), axis=0)
+    u, w, d = float(round(u, 6)), float(round(w, 6)), float(shape.depth_mm)
+    return {"front": (u, d, w), "side": (d, u, w), "top": (u, w, d)}[pose.facing]
 
 
 def _half_circle(radius: float) -> np.ndarray:

@@ -1,0 +1,82 @@
+"""How hard a card is, as a number of stated parts, and the value (1 to 4) that follows from it.
+
+Every piece costs the tongs one grip. It costs more
+
+* when it is set on others: ``CONTACT_MM / width`` of the face it rests on, at most 2;
+* for its overhang: half the share of its width that nothing carries;
+* when it must be erected: half, if it stands higher than ERECT times its base.
+
+The build costs ``TILT_COST`` for each degree that its tilt margin stays under what friction alone
+would bear. A card that shows no arrangement costs one more for finding one; it is measured by
+the build that ``cards.generate.example_build`` finds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cards.build import Piece, shape_of
+from cards.card import Card, LayoutCard
+from cards.pieces import PieceSet
+from cards.stability import FRICTION, Stand, stand
+
+CONTACT_MM = 10.0
+MAX_NARROW = 2.0
+ERECT = 1.4
+TILT_COST = 0.15
+PLANNING = 1.0
+FULL_TILT_DEG = math.degrees(math.atan(FRICTION / math.sqrt(2)))
+VALUE_FROM = (0.0, 4.9, 6.8, 8.8)
+"""Difficulty from which a card is worth 1, 2, 3, 4; set so that each value has its share of the deck."""
+
+
+@dataclass(frozen=True)
+class Difficulty:
+    """The parts of a build's difficulty; ``total`` decides its value."""
+
+    pieces: int
+    narrow: float
+    overhang: float
+    erect: float
+    tilt: float
+    planning: float = 0.0
+
+    @property
+    def total(self) -> float:
+        """The sum of all parts."""
+        return self.pieces + self.narrow + self.overhang + self.erect + self.tilt + self.planning
+
+    @property
+    def value(self) -> int:
+        """1 to 4."""
+        return sum(self.total >= start for start in VALUE_FROM)
+
+
+def difficulty(pieces: PieceSet, placed: Sequence[Piece], found: Stand | None = None,
+               planning: float = 0.0) -> Difficulty:
+    """The difficulty of a build that stands; of one that does not, a lower bound."""
+    found = found or stand(pieces, placed)
+    narrow = overhang = erect = 0.0
+    for i, piece in enumerate(placed):
+        wide, _, high = shape_of(pieces, piece).size(piece.pose)
+        erect += 0.5 * (high > ERECT * wide)
+        faces = [t for t in found.touches if t.above == i and t.below is not None]
+        if faces:
+            narrow += min(CONTACT_MM / max(sum(t.width for t in faces), 1.0), MAX_NARROW)
+            overhang += 0.5 * _overhang(piece, wide, faces)
+    tilt = TILT_COST * max(FULL_TILT_DEG - found.tilt_deg, 0.0)
+    return Difficulty(len(placed), narrow, overhang, erect, tilt, planning)
+
+
+def _overhang(piece: Piece, wide: float, faces: Sequence) -> float:
+    """The share of the piece's width outside of the span of what carries it, 0..1."""
+    left = min(t.points[:, 0].min() for t in faces)
+    right = max(t.points[:, 0].max() for t in faces)
+    return max(0.0, 1.0 - (right - left) / wide)
+
+
+def card_difficulty(card: Card, pieces: PieceSet, example: Sequence[Piece]) -> Difficulty:
+    """The difficulty of a card; ``example`` is a right build of it (a layout's own pieces)."""
+    return difficulty(pieces, example, planning=0.0 if isinstance(card, LayoutCard) else PLANNING)

@@ -1,0 +1,249 @@
+"""Builds that fulfil a card, and new cards: seeded random search over stable placements.
+
+``example_build`` finds a right build for any card a set can give (proof that it can be built; also
+what a simulated player builds). ``make_layouts`` proposes layouts of a wanted value.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from cards.build import Piece, bottom, rest_height, shape_of, top
+from cards.card import Card, HeightCard, LayoutCard, OrganCard, ShapesCard
+from cards.contact import overlap
+from cards.difficulty import difficulty
+from cards.errors import BadCard
+from cards.pieces import PieceSet, Pose, Shape
+from cards.stability import MIN_TILT_DEG, stand, stands
+
+SPAN_MM = 80.0
+"""A build stays within this of x = 0: the field is 95 wide to either side, and may be missed a little."""
+
+STEP_BETWEEN_PIPES_MM = 4.0
+"""Organ pipes differ in height by more than this, so that a player and the camera can tell."""
+
+TRIES = 60
+LOW = 0.02
+"""How much a millimetre of height counts against a place: low builds leave more tops."""
+
+GAP_MM = 8.0
+CAPS = ("triangle", "crescent", "half_disc")
+"""Kinds on whose top nothing rests."""
+
+SAME_PLACE_MM = 20.0
+"""Layouts that differ only by offsets must differ by more than the 18 mm the contract calls wrong."""
+
+
+def example_build(card: Card, pieces: PieceSet, seed: int = 0) -> tuple[Piece, ...]:
+    """A stable build that the card calls right, by default always the same one.
+
+    Raises BadCard when the set cannot give it, or none is found in TRIES attempts.
+    """
+    if isinstance(card, LayoutCard):
+        return card.pieces
+    rng = random.Random(seed)
+    if isinstance(card, OrganCard):
+        return _organ(card, pieces, rng)
+    for _ in range(TRIES):
+        chosen = _choice(card, pieces, rng)
+        built = _erect(pieces, chosen, rng, card.max_ground_contacts, loose=False)
+        if built and stand(pieces, built).stable:
+            return built
+    raise BadCard(f"card {card.id}: no build found that stands with at most "
+                  f"{card.max_ground_contacts} pieces on the table")
+
+
+# -- choosing pieces -------------------------------------------------------------------------------
+
+def _all_pieces(pieces: PieceSet) -> list[tuple[str, str]]:
+    return [key for key, n in sorted(pieces.inventory.items()) for _ in range(n)]
+
+
+def _choice(card: HeightCard | ShapesCard, pieces: PieceSet, rng: random.Random) -> list[tuple[str, str]]:
+    """Pieces for the card, those that carry others first."""
+    each = _all_pieces(pieces)
+    rng.shuffle(each)
+    if isinstance(card, ShapesCard):
+        chosen = [key for shape, n in card.shapes for key in [k for k in each if k[0] == shape][:n]]
+        if len(chosen) < card.count:
+            raise BadCard(f"card {card.id}: asks for shapes the set {pieces.name!r} does not hold")
+    else:
+        each.sort(key=lambda key: pieces.shapes[key[0]].kind in CAPS)
+        chosen = each[:card.count]
+        if len(chosen) < card.count:
+            raise BadCard(f"card {card.id}: asks for {card.count} pieces, the set has {len(each)}")
+    return sorted(chosen, key=lambda key: _rank(pieces.shapes[key[0]]) + rng.random() * 1.2)
+
+
+def _rank(shape: Shape) -> float:
+    """Order of placing: what is wide and flat first, caps last."""
+    if shape.kind in CAPS:
+        return 5.0
+    return {"box": 1.0, "bridge": 1.5, "cylinder": 2.0}[shape.kind] - (shape.width > 1.6 * shape.height) * 0.6
+
+
+def steady_poses(shape: Shape) -> tuple[Pose, ...]:
+    """Poses in front view that stand on a flat face, the most usual first."""
+    if shape.kind == "box" and shape.width != shape.height:
+        return Pose(0), Pose(90)
+    if shape.kind == "bridge":
+        return Pose(0), Pose(90), Pose(180)
+    return (Pose(0),)
+
+
+# -- placing ---------------------------------------------------------------------------------------
+
+def _erect(pieces: PieceSet, chosen: Sequence[tuple[str, str]], rng: random.Random, max_ground: int, *,
+           loose: bool) -> tuple[Piece, ...] | None:
+    """The pieces set down one by one, each at the best of its places; None when one finds none.
+
+    With ``loose`` pieces may stand apart on the table and off centre, as in a layout.
+    """
+    placed: list[Piece] = []
+    for shape, color in chosen:
+        options = sorted(_options(pieces, shape, color, placed, rng, loose=loose),
+                         key=lambda p: -_merit(pieces, p, placed, rng, loose=loose))
+        place = next((p for p in options[:12] if _holds(pieces, [*placed, p], max_ground)), None)
+        if place is None:
+            return None
+        placed.append(place)
+    return tuple(placed)
+
+
+def _options(pieces: PieceSet, shape: str, color: str, placed: Sequence[Piece], rng: random.Random, *,
+             loose: bool) -> Iterator[Piece]:
+    for pose in steady_poses(pieces.shapes[shape]):
+        half = pieces.shapes[shape].size(pose)[0] / 2
+        for x in _places(pieces, half, placed, rng, loose=loose):
+            piece = Piece(shape, color, pose, x, 0.0, 0.0)
+            piece = piece.at(z=round(rest_height(pieces, piece, placed), 1))
+            if abs(x) + half <= SPAN_MM and not any(overlap(pieces, piece, p) for p in placed):
+                yield piece
+
+
+def _places(pieces: PieceSet, half: float, placed: Sequence[Piece], rng: random.Random, *,
+            loose: bool) -> list[float]:
+    """Places worth trying: centred on a piece, flush with its ends, between two of them, beside all."""
+    if not placed:
+        return [0.0]
+    found, centres = set(), [p.x for p in placed]
+    for p in placed:
+        reach = shape_of(pieces, p).size(p.pose)[0] / 2
+        found |= {p.x, p.x - reach + half, p.x + reach - half, p.x - reach - half, p.x + reach + half}
+        if loose:
+            found |= {p.x + rng.choice((-9, -6, 6, 9)), p.x - reach - half - GAP_MM,
+                      p.x + reach + half + GAP_MM}
+    found |= {(a + b) / 2 for a in centres for b in centres if a < b}
+    return sorted({round(x) + 0.0 for x in found})
+
+
+def _merit(pieces: PieceSet, piece: Piece, placed: Sequence[Piece], rng: random.Random, *,
+           loose: bool) -> float:
+    """Low, broad, on few, and near the middle is good; chance decides among the good."""
+    wide, _, high = shape_of(pieces, piece).size(piece.pose)
+    under = [(p, shape_of(pieces, p).size(p.pose)[0]) for p in placed
+             if abs(top(pieces, p) - bottom(pieces, piece)) < 0.5]
+    shared = [(p, min((wide + w) / 2 - abs(p.x - piece.x), wide, w)) for p, w in under]
+    carried = sum(max(s, 0.0) for _, s in shared) / wide if shared else 1.0
+    capped = any(shape_of(pieces, p).kind in CAPS for p, s in shared if s > 0)
+    score = -LOW * piece.z - 0.01 * abs(piece.x) + 0.3 * min(wide / high, 2.0) - 5.0 * capped
+    return score + carried + 0.3 * len(shared) + rng.random() * (3.0 if loose else 1.0)
+
+
+def _holds(pieces: PieceSet, placed: Sequence[Piece], max_ground: int) -> bool:
+    on_table = sum(bottom(pieces, p) < 0.5 for p in placed)
+    return on_table <= max_ground and stands(pieces, placed, MIN_TILT_DEG)
+
+
+def _organ(card: OrganCard, pieces: PieceSet, rng: random.Random) -> tuple[Piece, ...]:
+    """Pipes of falling height side by side; each piece is used for one height it can stand at."""
+    chosen = falling_heights(pieces, card.count, rng)
+    if chosen is None:
+        raise BadCard(f"card {card.id}: the pieces of {pieces.name!r} do not stand at {card.count} "
+                      "different heights")
+    widths = [pieces.shapes[shape].size(pose)[0] for shape, _, pose in chosen]
+    x, gap, placed = -(sum(widths) + GAP_MM / 2 * (len(widths) - 1)) / 2, GAP_MM / 2, []
+    for (shape, color, pose), wide in zip(chosen, widths, strict=True):
+        placed.append(Piece(shape, color, pose, round(x + wide / 2, 1), 0.0,
+                            pieces.shapes[shape].size(pose)[2] / 2))
+        x += wide + gap
+    return tuple(placed)
+
+
+def falling_heights(pieces: PieceSet, count: int, rng: random.Random) -> list[tuple[str, str, Pose]] | None:
+    """``count`` pieces with poses whose heights fall by more than STEP_BETWEEN_PIPES_MM; None if none do."""
+    each = _all_pieces(pieces)
+    rng.shuffle(each)
+    ways = [(pieces.shapes[s].size(pose)[2], n, pose) for n, (s, _) in enumerate(each)
+            for pose in steady_poses(pieces.shapes[s])]
+    ways.sort(key=lambda w: (-w[0], w[1]))
+
+    def extend(start: int, used: frozenset, below: float, left: int) -> list | None:
+        if left == 0:
+            return []
+        for k in range(start, len(ways)):
+            high, n, pose = ways[k]
+            if n not in used and high <= below - STEP_BETWEEN_PIPES_MM:
+                rest = extend(k + 1, used | {n}, high, left - 1)
+                if rest is not None:
+                    return [(*each[n], pose), *rest]
+        return None
+    return extend(0, frozenset(), 1e9, count)
+
+
+# -- new layouts -----------------------------------------------------------------------------------
+
+def make_layouts(pieces: PieceSet, value: int, n: int, seed: int, known: Sequence[LayoutCard] = (),
+                 progress: Callable[[int], None] = lambda found: None) -> tuple[LayoutCard, ...]:
+    """``n`` new stable layouts worth ``value``, distinct from each other and from ``known``.
+
+    Raises BadCard when they are not found in 400 attempts a card.
+    """
+    rng, found = random.Random(seed), []
+    for _ in range(400 * n):
+        if len(found) == n:
+            break
+        card = _proposal(pieces, value, f"G{value}{len(found) + 1:02d}", rng)
+        if card and all(distinct(pieces, card, other) for other in (*known, *found)):
+            found.append(card)
+            progress(len(found))
+    if len(found) < n:
+        raise BadCard(f"only {len(found)} of {n} layouts of value {value} found with the set {pieces.name!r}")
+    return tuple(found)
+
+
+def _proposal(pieces: PieceSet, value: int, card_id: str, rng: random.Random) -> LayoutCard | None:
+    count = min(pieces.count, rng.randint(value + 1, value + 3))
+    chosen = rng.sample(_all_pieces(pieces), count)
+    chosen.sort(key=lambda key: _rank(pieces.shapes[key[0]]) + rng.random() * 2.0)
+    built = _erect(pieces, chosen, rng, rng.choice((1, 2, 2, 3)), loose=True)
+    if not built:
+        return None
+    middle = round(sum(p.x for p in built) / len(built))
+    built = tuple(p.at(x=p.x - middle) for p in built)
+    result = stand(pieces, built)
+    if not result.stable or difficulty(pieces, built, result).value != value:
+        return None
+    return LayoutCard(card_id, value, built)
+
+
+def distinct(pieces: PieceSet, a: LayoutCard, b: LayoutCard) -> bool:
+    """Whether no build can be right for both: other pieces, poses, supports, or places over 18 mm apart."""
+    if _signature(pieces, a) != _signature(pieces, b):
+        return True
+    rows = [sorted((p.shape, p.color, pieces.shapes[p.shape].canonical(p.pose), round(p.z), p.x)
+                   for p in card.pieces) for card in (a, b)]
+    shifts = [p[-1] - q[-1] for p, q in zip(*rows, strict=True)]
+    return max(shifts) - min(shifts) > SAME_PLACE_MM
+
+
+def _signature(pieces: PieceSet, card: LayoutCard) -> tuple:
+    return tuple(sorted((p.shape, p.color, pieces.shapes[p.shape].canonical(p.pose), round(p.z))
+                        for p in card.pieces))
+
+
+def renumbered(cards: Sequence[LayoutCard], first: int) -> tuple[LayoutCard, ...]:
+    """The cards with ids ``L<first>`` and on, for a deck of their own."""
+    return tuple(replace(card, id=f"L{first + k:02d}") for k, card in enumerate(cards))

@@ -1,0 +1,192 @@
+"""Can it stand? Contacts, overlaps and static equilibrium of a build; pure, no engine.
+
+Law. A build of rigid blocks stands when forces exist at its contacts, each pushing only and
+within its friction cone, that balance weight and torque of every piece (a linear programme;
+Livesley 1978, "Limit analysis of structures formed from rigid blocks"). The *tilt margin* is
+the largest angle by which gravity may lean, in any of four directions, before no such forces
+exist. Rolling shapes have a line for a contact, so their margin is next to nothing.
+
+A *misplacement* moves one piece, alone or with all it carries, sideways; what stands above is
+let down again. When anything would have to rise for that, the piece sits in a hollow or is blocked
+and falls back: no harm. When anything sinks, or no equilibrium exists, the build topples.
+
+All builds here are a card's: yaw 0, so that plans are aligned with x and y.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import coo_array
+
+from cards.build import Piece, bottom, rest_height, shape_of
+from cards.contact import TOUCH_MM, Touch, mass_and_centre, overlapping, touches
+from cards.pieces import PieceSet
+
+FRICTION = 0.4
+"""Wood on wood, dry: 0.25 to 0.5 (Engineering Toolbox); lacquered toys lie in between."""
+
+MISPLACEMENT_MM = 2.0
+"""How far a steady hand with tongs may be off; the issue's figure."""
+
+EDGE_MM = 1.0
+"""Wooden edges are rounded by about this much: nothing rests on a face's last millimetre."""
+
+MIN_TILT_DEG = 1.5
+"""A table out of true and a mat on cloth lean by less."""
+
+RISE_MM = 0.15
+"""What would have to rise by more than this to be misplaced sits in a hollow, or is blocked."""
+
+
+@dataclass(frozen=True)
+class Stand:
+    """What was found of a build. ``faults`` are words for a user; empty when it can be built and stands."""
+
+    faults: tuple[str, ...]
+    tilt_deg: float
+    weakest: tuple[int, ...]
+    touches: tuple[Touch, ...]
+
+    @property
+    def stable(self) -> bool:
+        """Whether nothing speaks against it."""
+        return not self.faults
+
+
+def stand(pieces: PieceSet, placed: Sequence[Piece], misplacement_mm: float = MISPLACEMENT_MM) -> Stand:
+    """Everything that keeps the build from being built or from standing, with its margins."""
+    overlaps = overlapping(pieces, placed)
+    found = touches(pieces, placed)
+    faults = [f"{_name(placed[i])} and {_name(placed[j])} overlap" for i, j in overlaps]
+    floating = [i for i in range(len(placed)) if not any(t.above == i for t in found)]
+    faults += [f"{_name(placed[i])} rests on nothing" for i in floating]
+    if faults:
+        return Stand(tuple(faults), 0.0, tuple(floating), found)
+    tilt = tilt_margin(pieces, placed, found)
+    if tilt < MIN_TILT_DEG:
+        what = "it falls" if tilt < 0 else f"it falls when it leans by {tilt:.1f} degrees"
+        return Stand((what,), max(tilt, 0.0), (), found)
+    weak = tuple(i for i in range(len(placed)) if topples(pieces, placed, i, misplacement_mm))
+    faults += [f"it falls when the {_name(placed[i])} is {misplacement_mm:g} mm off" for i in weak]
+    return Stand(tuple(faults), tilt, weak, found)
+
+
+def _name(piece: Piece) -> str:
+    return f"{piece.color} {piece.shape} at {piece.x:g}"
+
+
+# -- equilibrium -----------------------------------------------------------------------------------
+
+def tilt_margin(pieces: PieceSet, placed: Sequence[Piece], found: Sequence[Touch]) -> float:
+    """Degrees by which gravity may lean towards +-x and +-y, the least of the four; -1 when it falls."""
+    balance, masses = _balance(pieces, placed, found)
+    margins = []
+    for direction in ((1, 0), (-1, 0), (0, 1), (0, -1)):
+        share = _largest_share(balance, masses, direction)
+        if share is None:
+            return -1.0
+        margins.append(share)
+    return math.degrees(math.atan(min(margins)))
+
+
+def stands(pieces: PieceSet, placed: Sequence[Piece], lean_deg: float = 0.0) -> bool:
+    """Whether the build is in equilibrium as it is, and while it leans by ``lean_deg`` to either side."""
+    balance, masses = _balance(pieces, placed, touches(pieces, placed))
+    sides = ((1, 0), (-1, 0)) if lean_deg else ((1, 0),)
+    shares = [_largest_share(balance, masses, side) for side in sides]
+    return all(share is not None and share >= math.tan(math.radians(lean_deg)) for share in shares)
+
+
+def _balance(pieces: PieceSet, placed: Sequence[Piece],
+             found: Sequence[Touch]) -> tuple[coo_array, np.ndarray]:
+    """The equilibrium matrix (6n, forces) and the pieces' masses (n,)."""
+    solid = [mass_and_centre(shape_of(pieces, p), p.pose) for p in placed]
+    centres = np.array([(p.x, p.y, p.z) for p in placed]) + np.array([c for _, c in solid])
+    blocks, k = [], 0
+    for touch in found:
+        force, point = _generators(touch)
+        for piece, sign in ((touch.above, 1.0), (touch.below, -1.0)):
+            if piece is not None:
+                wrench = sign * np.hstack([force, np.cross(point - centres[piece], force) / 10.0])
+                row, column = np.meshgrid(np.arange(6) + 6 * piece, np.arange(len(force)) + k)
+                blocks.append((wrench.ravel(), row.ravel(), column.ravel()))
+        k += len(force)
+    values, rows, columns = (np.concatenate(part) for part in zip(*blocks, strict=True))
+    matrix = coo_array((values, (rows, columns)), shape=(6 * len(placed), k))
+    return matrix, np.array([m for m, _ in solid])
+
+
+def _generators(touch: Touch) -> tuple[np.ndarray, np.ndarray]:
+    """Edges of each contact point's friction pyramid: forces (4n, 3) and where they act (4n, 3)."""
+    normal = touch.normals
+    along = np.stack([normal[:, 2], np.zeros(len(normal)), -normal[:, 0]], 1)
+    along /= np.linalg.norm(along, axis=1, keepdims=True)
+    across = np.cross(normal, along)
+    edges = [normal + FRICTION / math.sqrt(2) * (u * along + v * across)
+             for u, v in ((1, 1), (1, -1), (-1, 1), (-1, -1))]
+    return np.concatenate(edges), np.tile(touch.points, (4, 1))
+
+
+def _largest_share(balance: coo_array, masses: np.ndarray, direction: tuple[int, int]) -> float | None:
+    """The largest sideways share of gravity that can still be balanced; None when not even 0 can."""
+    n = len(masses)
+    weight, push = np.zeros(6 * n), np.zeros(6 * n)
+    weight[2::6] = -masses
+    push[0::6], push[1::6] = masses * direction[0], masses * direction[1]
+    rows, columns = balance.coords
+    matrix = coo_array((np.concatenate([balance.data, push]),
+                        (np.concatenate([rows, np.arange(6 * n)]),
+                         np.concatenate([columns, np.full(6 * n, balance.shape[1])]))),
+                       shape=(6 * n, balance.shape[1] + 1))
+    cost = np.zeros(balance.shape[1] + 1)
+    cost[-1] = -1.0
+    limits = [(0, None)] * balance.shape[1] + [(0, 1.0)]
+    result = linprog(cost, A_eq=matrix.tocsc(), b_eq=-weight, bounds=limits, method="highs")
+    return float(result.x[-1]) if result.status == 0 else None
+
+
+# -- misplacement ----------------------------------------------------------------------------------
+
+def topples(pieces: PieceSet, placed: Sequence[Piece], i: int, by_mm: float) -> bool:
+    """Whether the build falls when piece ``i``, alone or with its load, is ``by_mm`` off to either side.
+
+    It is moved by EDGE_MM more, because what then rests on an edge alone slips off.
+    """
+    load = carried(pieces, placed, i)
+    groups = {(i,), (i, *load)}
+    off = by_mm + EDGE_MM
+    return any(_topples_with(pieces, placed, group, step) for group in groups for step in (off, -off))
+
+
+def carried(pieces: PieceSet, placed: Sequence[Piece], i: int) -> tuple[int, ...]:
+    """The pieces that rest, through others too, on piece ``i`` alone."""
+    below: dict[int, set] = {k: set() for k in range(len(placed))}
+    for touch in touches(pieces, placed):
+        below[touch.above].add(touch.below)
+    load = {i}
+    for _ in placed:
+        load |= {k for k, under in below.items() if under and under <= load}
+    return tuple(sorted(load - {i}))
+
+
+def _topples_with(pieces: PieceSet, placed: Sequence[Piece], group: Sequence[int], step: float) -> bool:
+    moved = [p.at(x=p.x + step) if k in group else p for k, p in enumerate(placed)]
+    settled = settle(pieces, moved)
+    rise = [s.z - p.z for s, p in zip(settled, placed, strict=True)]
+    if max(rise) > RISE_MM:
+        return False
+    return min(rise) < -TOUCH_MM or not stands(pieces, settled)
+
+
+def settle(pieces: PieceSet, placed: Sequence[Piece]) -> list[Piece]:
+    """The pieces let down one after another, lowest first, each at its x and y."""
+    order = sorted(range(len(placed)), key=lambda k: bottom(pieces, placed[k]))
+    done: dict[int, Piece] = {}
+    for k in order:
+        done[k] = placed[k].at(z=rest_height(pieces, placed[k], list(done.values())))
+    return [done[k] for k in range(len(placed))]
