@@ -209,7 +209,7 @@ class Box {
 
   void obey(const Command& c) {
     if (is(c, "CLK")) return clock_query(c);
-    if (is(c, "ACK")) return events_.acknowledge(c.value[0]);
+    if (is(c, "ACK")) return acknowledge(c);
     if (is(c, "RSN")) return events_.rewind(c.value[0]);
     if (is(c, "HEL")) return hello(c);
     if (is(c, "TST")) return self_test(c);
@@ -266,8 +266,13 @@ class Box {
   }
 
   void clock_query(const Command& c) {
-    reply("CLK", c.number).add(events_.first()).add(events_.last());
+    reply("CLK", c.number).add(boot_).add(events_.first()).add(events_.last());
     finish();
+  }
+
+  // An acknowledgement that was under way while the box restarted speaks of other events.
+  void acknowledge(const Command& c) {
+    if (c.value[1] == boot_) events_.acknowledge(c.value[0]);
   }
 
   void self_test(const Command& c) {

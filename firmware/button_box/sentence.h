@@ -75,10 +75,10 @@ struct Command {
   char word[WORD_MAX + 1];
 };
 
-// Field types of a command: b a byte, l 32 bits, w a word; null for a kind that is none.
+// Field types of a command: b a byte, h 16 bits, l 32 bits, w a word; null for a kind that is none.
 inline const char* field_types(const char* kind) {
   static const char* const KINDS[] = {"HEL", "", "CLK", "", "ARM", "", "GOO", "", "DIS", "", "TST", "",
-                                      "LMP", "bb", "ACK", "l", "RSN", "l", "NAM", "w"};
+                                      "LMP", "bb", "ACK", "lh", "RSN", "l", "NAM", "w"};
   for (uint8_t i = 0; i < sizeof KINDS / sizeof *KINDS; i += 2)
     if (strcmp(kind, KINDS[i]) == 0) return KINDS[i + 1];
   return nullptr;
@@ -95,10 +95,8 @@ class Parser {
     const char* types = field_types(command.kind);
     if (types == nullptr) return false;
     uint8_t values = 0;
-    for (; *types; types++) {
-      const bool good = *types == 'w' ? word(command.word) : number(command.value[values++], *types == 'b' ? 255 : 0xFFFFFFFF);
-      if (!good) return false;
-    }
+    for (; *types; types++)
+      if (!(*types == 'w' ? word(command.word) : number(command.value[values++], biggest(*types)))) return false;
     return at_ == end_;
   }
 
@@ -124,6 +122,8 @@ class Parser {
     at_ += 5;
     return true;
   }
+
+  static uint32_t biggest(char type) { return type == 'b' ? 0xFF : type == 'h' ? 0xFFFF : 0xFFFFFFFF; }
 
   bool comma() { return at_ < end_ && *at_++ == ','; }
 

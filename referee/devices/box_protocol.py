@@ -23,7 +23,7 @@ BIGGEST = {"u8": 2**8 - 1, "u16": 2**16 - 1, "u32": 2**32 - 1, "u64": 2**64 - 1}
 # kind -> types of the fields after the number; every sentence of the box has its time in microseconds first
 FIELDS: dict[str, tuple[str, ...]] = {
     "BXHEL": ("u64", "word", "word", "u16", "u8", "u32", "u32", "u32"),  # version, id, boot, buttons, first, last, lost
-    "BXCLK": ("u64", "u32", "u32"),         # first event still kept, last event
+    "BXCLK": ("u64", "u16", "u32", "u32"),  # boot number, first event still kept, last event
     "BXACK": ("u64", "word"),               # phase after the command
     "BXERR": ("u64", "word"),               # what was wrong with the line
     "BXTST": ("u64", "u8", "u32"),          # closed buttons as bits, longest turn of the loop in microseconds
@@ -36,7 +36,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "BXNXT": ("u64",),
     "RFHEL": (), "RFCLK": (), "RFARM": (), "RFGOO": (), "RFDIS": (), "RFTST": (),
     "RFLMP": ("u8", "u8"),                  # button, 0 or 1
-    "RFACK": ("u32",),                      # all events up to this one are safe with the host
+    "RFACK": ("u32", "u16"),                # all events up to this one of that boot are safe with the host
     "RFRSN": ("u32",),                      # say all events again from this one on
     "RFNAM": ("word",),                     # new box id, kept in EEPROM
 }

@@ -196,7 +196,7 @@ class BoxTalk:
             case "BXHEL":
                 return self._hello(sentence, restarted, now_s)
             case "BXCLK":
-                self._compare(int(sentence.fields[1]), int(sentence.fields[2]), now_s)
+                self._clock(*map(int, sentence.fields[1:]), now_s=now_s)
             case "BXTST":
                 self.facts.tested = (int(sentence.fields[1]), int(sentence.fields[2]))
             case "BXERR":
@@ -222,17 +222,23 @@ class BoxTalk:
         self._compare(int(first), int(last), now_s)
         return notices
 
+    def _clock(self, boot: int, first: int, last: int, now_s: float) -> None:
+        if boot == self.facts.boot:
+            self._compare(first, last, now_s)
+        else:
+            self._greet(now_s)                              # a restart whose first sentence was lost
+
     def _compare(self, first: int, last: int, now_s: float) -> None:
-        if last + 1 < self._expected:
-            self._greet(now_s)                              # it counts anew: a restart whose first sentence was lost
-            return
         if first > self._expected:
             self.counters.gone += first - self._expected
             self._expected = first
         if last >= self._expected and now_s - self._asked_s > RESEND_S:
             self._ask_again(now_s)
         elif first < self._expected:
-            self._out.append(self._next("RFACK", self._expected - 1))
+            self._acknowledge()
+
+    def _acknowledge(self) -> None:
+        self._out.append(self._next("RFACK", self._expected - 1, self.facts.boot))
 
     def _ask_again(self, now_s: float) -> None:
         self._asked_s = now_s
@@ -259,7 +265,7 @@ class BoxTalk:
             return []
         self._expected += 1
         self._last_event_us = event.box_us
-        self._out.append(self._next("RFACK", event.number))
+        self._acknowledge()
         return self._tell(event)
 
     def _plausible(self, event: Sentence, now_s: float) -> bool:

@@ -185,10 +185,11 @@ class BoxTwin:
                     self.overwritten)
 
     def _clk(self, command: Sentence, now_us: int) -> None:
-        self._reply("BXCLK", command.number, now_us, self.first, self._last)
+        self._reply("BXCLK", command.number, now_us, self.boot, self.first, self._last)
 
     def _ack(self, command: Sentence, now_us: int) -> None:
-        while self._events and self._events[0].number <= command.fields[0]:
+        number, boot = command.fields
+        while boot == self.boot and self._events and self._events[0].number <= number:
             self._events.popleft()
         self._cursor = max(self._cursor, self.first)
 

@@ -81,7 +81,7 @@ static std::string some_bytes(std::mt19937& rng) {
   static const char* const SEEDS[] = {
       "$RFHEL,1*48\r\n",
       "$RFLMP,7,2,1*5D\r\n",
-      "$RFACK,3,4294967295*63\r\n",
+      "$RFACK,3,4294967295,1*7E\r\n",
       "$RFNAM,9,box-2*05\r\n",
       "$RFTST,4*5F\r\n",
       "$RFRSN,5,0*5E\r\n",

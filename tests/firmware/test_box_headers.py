@@ -82,7 +82,7 @@ TIMELINES = [
     ("garbage is answered and obeyed by nobody", [(9000, f"hear 9000 {b'$RFGOO,1*00'.hex()}0a")],
      ["BXGOO", "BXERR"], [("BXERR", 9000, ("line",))]),
     ("a torn line does not swallow the next", [(9000, f"hear 9000 {(b'$RFAR' + b'$RFCLK,2*4E').hex()}0a")],
-     ["BXCLK", "BXERR"], [("BXCLK", 9000, (1, 1))]),
+     ["BXCLK", "BXERR"], [("BXCLK", 9000, (1, 1, 1))]),
 ]
 
 
@@ -95,12 +95,12 @@ def test_timeline(headers, name, timeline, kinds, wanted):
 
 def test_events_are_kept_said_again_and_dropped_when_acknowledged(headers):
     timeline = [edge(5000, 0, 1), edge(50000, 0, 0), (100000, hear(100000, "RFRSN", 1, 1)),
-                (200000, hear(200000, "RFACK", 2, 1)), (201000, hear(201000, "RFRSN", 3, 1)),
+                (200000, hear(200000, "RFACK", 2, 1, 1)), (200500, hear(200500, "RFACK", 2, 2, 7)), (201000, hear(201000, "RFRSN", 3, 1)),
                 (210000, hear(210000, "RFCLK", 4))]
     said = told(headers, timeline)
     assert [(s.kind, s.number) for s in said] == [
         ("BXBOT", 1), ("BXPRS", 2), ("BXBOT", 1), ("BXPRS", 2), ("BXPRS", 2), ("BXCLK", 4)]
-    assert said[-1].fields[1:] == (2, 2)
+    assert said[-1].fields[1:] == (1, 2, 2)
     assert said[1] == said[3] == said[4], "an event said again is the same to the letter"
 
 
@@ -108,7 +108,7 @@ def test_idle_presses_cannot_push_out_a_duel(headers):
     presses = [e for n in range(30) for e in (edge(500_000 + n * 200_000, 1, 1), edge(540_000 + n * 200_000, 1, 0))]
     said = told(headers, [*duel(1000), edge(20000, 0, 1), edge(60000, 0, 0), (400000, hear(400000, "RFDIS", 3)),
                           *presses, (7_000_000, hear(7_000_000, "RFCLK", 4))])
-    first, last = said[-1].fields[1:]
+    _, first, last = said[-1].fields[1:]
     assert (first, last) == (1, 10)
     assert ("BXPRS", (0, 1)) in [(s.kind, s.fields[1:]) for s in said]
 
@@ -155,7 +155,8 @@ steps = st.lists(st.tuples(
         st.tuples(st.just("edge"), st.integers(0, NEXT), st.booleans()),
         st.tuples(st.sampled_from(["RFARM", "RFGOO", "RFDIS", "RFHEL", "RFCLK", "RFTST"]), st.integers(1, 4)),
         st.tuples(st.just("RFLMP"), st.integers(1, 4), st.integers(0, 5), st.integers(0, 2)),
-        st.tuples(st.sampled_from(["RFACK", "RFRSN"]), st.integers(1, 4), st.integers(0, 12)),
+        st.tuples(st.just("RFRSN"), st.integers(1, 4), st.integers(0, 12)),
+        st.tuples(st.just("RFACK"), st.integers(1, 4), st.integers(0, 12), st.integers(1, 2)),
         st.tuples(st.just("RFNAM"), st.integers(1, 4), st.sampled_from(["a", "box-2"])),
     )), max_size=80)
 
