@@ -25,7 +25,8 @@ Events = tuple[Any, ...]
 
 PLAIN = (moves.DrawCard, moves.DrawByHand, moves.NameCard, moves.Ready, moves.HumanRuling, moves.Overrule,
          moves.OpenReview, moves.CloseReview, moves.Foul, moves.FoulRuling, moves.VoidDuel, moves.NextDuel,
-         moves.Undo, moves.PlayerLeaves, moves.PlayerJoins, moves.PlayerLate, moves.ReplayRound, moves.ChangeMode)
+         moves.Undo, moves.PlayerLeaves, moves.PlayerJoins, moves.PlayerLate, moves.ReplayRound,
+         moves.ChangeMode)
 """Commands that are passed on as they are asked for."""
 
 
@@ -71,7 +72,7 @@ class Action:
 
 
 def _create(session: Any, body: CreateMatch, who: str) -> Events:
-    rules = parse_rules({**session.rules.model_dump(), **body.rules}, "rules") if body.rules else session.rules
+    rules = parse_rules({**session.rules.model_dump(), **body.rules}, "rules")
     seed = secrets.randbelow(2**31) if body.seed is None else body.seed
     return session.create_match(body.players, body.mode, seed, rules, who=who)
 
@@ -111,7 +112,7 @@ ACTIONS: Mapping[str, Action] = {
 
 
 def perform(session: Any, name: str, data: object, who: str) -> Events:
-    """Do the action ``name``. Raises BadRequest for a body that does not fit, IllegalCommand for the phase."""
+    """Do the action ``name``. Raises BadRequest for a body that does not fit, or IllegalCommand."""
     action = ACTIONS[name]
     try:
         body = action.model.model_validate(data)

@@ -1,4 +1,4 @@
-"""The JSON API ``/api/…`` for other programs; ``openapi.yaml`` describes it and tests hold the two together."""
+"""The JSON API ``/api/…`` for other programs; tests hold it against its description, ``openapi.yaml``."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def _session_routes(api: flask.Blueprint, session: Any) -> None:
     @api.get("/session")
     @public
     def who_am_i() -> dict:
-        return {"csrf": security.csrf_token(), "referee": security.is_referee(), "pin_needed": security.needs_pin(),
-                "name": flask.session.get("name", ""), "simulated": bool(session.simulated)}
+        return {"csrf": security.csrf_token(), "referee": security.is_referee(),
+                "pin_needed": security.needs_pin(), "name": flask.session.get("name", ""), "simulated": bool(session.simulated)}
 
     @api.post("/session")
     @public
@@ -108,7 +108,8 @@ def _reading_routes(api: flask.Blueprint, session: Any) -> None:
 
 def _round_json(row: views.RoundRow) -> dict:
     duels = [{"state": c.state, "winner": c.winner, "points": c.points} for c in row.cells]
-    return {"number": row.number, "a": row.a, "b": row.b, "kind": row.kind, "state": row.state, "duels": duels}
+    return {"number": row.number, "a": row.a, "b": row.b, "kind": row.kind, "state": row.state,
+            "duels": duels}
 
 
 def public_state(snapshot: dict) -> dict:

@@ -11,7 +11,7 @@ from typing import Any
 
 import flask
 
-from referee.web import api, board, console, door, live, media, security, setup, texts
+from referee.web import api, board, console, door, live, media, replay, security, setup, texts
 from referee.web.streams import Streams
 
 
@@ -72,7 +72,7 @@ def create_app(session: Any, pin: str | None = None, host: str = "127.0.0.1", *,
     security.secure(app, pin, time.monotonic)
     app.context_processor(lambda: _page_values(session))
     app.after_request(_remember_language)
-    for part in (door, live, media, board, console, setup, api, *_others()):
+    for part in (door, live, media, replay, board, console, setup, api, *_others()):
         app.register_blueprint(part.blueprint(session))
     door.handle_errors(app)
     return app

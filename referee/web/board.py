@@ -7,7 +7,7 @@ from typing import Any
 
 import flask
 
-from referee.web import views
+from referee.web import replay, views
 from referee.web.parts import rendered
 from referee.web.security import public
 from referee.web.streams import Parts
@@ -27,10 +27,10 @@ def _values(session: Any) -> dict[str, Any]:
         return {"match": None, "live": snapshot["live"]}
     match = views.public_match(snapshot["match"])
     seen = {**snapshot, "match": match}
-    return {"match": match, "live": snapshot["live"], "seats": views.seats(match), "clock": views.clock(match),
-            "rounds": views.rounds(match), "verdicts": views.callers_verdicts(seen), "card": _card(session, match),
-            "next": views.next_round(match), "overlay": snapshot.get("verdict", {}).get("overlay"),
-            "replay": snapshot.get("verdict", {}).get("replay"), "by_name": {p["name"]: p for p in match["players"]}}
+    return {"match": match, "live": snapshot["live"], "seats": views.seats(match),
+            "clock": views.clock(match), "rounds": views.rounds(match),
+            "verdicts": views.callers_verdicts(seen), "card": _card(session, match), "overlay": views.overlay(session, snapshot),
+            "replay": replay.address(session, match["duel"])}
 
 
 def _card(session: Any, match: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""The referee's console ``/referee``: everything needed during play, with one hand and from the keyboard."""
+"""The referee's console ``/referee``: all that play needs, with one hand and from the keyboard."""
 
 from __future__ import annotations
 
@@ -32,11 +32,10 @@ def _values(session: Any) -> dict[str, Any]:
         return values
     shown = match["phase"] in views.SEEN_PHASES
     face = session.deck.by_id.get(match["card_id"] or "") if shown else None
-    verdict = snapshot.get("verdict") or {}
     return values | {
         "match": match, "allowed": frozenset(match["allowed"]), "seats": views.seats(match),
         "clock": views.clock(match), "rounds": views.rounds(match), "primary": PRIMARY.get(match["phase"]),
-        "verdicts": views.callers_verdicts(snapshot), "overlay": verdict.get("overlay"),
+        "verdicts": views.callers_verdicts(snapshot), "overlay": views.overlay(session, snapshot),
         "card": views.card(face) if face else None, "history": _history(match),
         "open_fouls": _open_fouls(match)}
 
@@ -68,4 +67,5 @@ def blueprint(session: Any) -> flask.Blueprint:
 
 def _rule_rows(rules: HouseRules) -> list[dict[str, Any]]:
     """The house rules as form fields: name, what it answers, value now, choices where there are few."""
-    return [{"name": name, "value": getattr(rules, name), **row} for name, row in actions.rule_choices().items()]
+    return [{"name": name, "value": getattr(rules, name), **row}
+            for name, row in actions.rule_choices().items()]

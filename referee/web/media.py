@@ -18,7 +18,8 @@ from referee.web.texts import LANGUAGES
 MARGIN_MM = 4.0
 """White around a target: ``cards.drawing.target_scene``'s own."""
 
-SVG_HEADERS = {"Cache-Control": "no-cache", "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'"}
+SVG_HEADERS = {"Cache-Control": "no-cache",
+               "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'"}
 
 
 def blueprint(session: Any) -> flask.Blueprint:
@@ -31,21 +32,22 @@ def blueprint(session: Any) -> flask.Blueprint:
         face = session.deck.by_id.get(card_id)
         if face is None or lang not in LANGUAGES:
             flask.abort(404, "no such card")
-        return _svg(named_svg(face, session.piece_set, lang))
+        return _cached(named_svg(face, session.piece_set, lang), "image/svg+xml", SVG_HEADERS)
 
     @pages.get("/overlay/<int:number>.jpg")
     @public
     def overlay(number: int) -> flask.Response:
-        jpeg = session.picture(f"overlay/{number}") or session.picture("overlay")
+        jpeg = session.picture(f"overlay/{number}")
         if jpeg is None:
             flask.abort(404, "there is no such picture")
-        return flask.Response(jpeg, mimetype="image/jpeg", headers={"Cache-Control": "no-store"})
+        return _cached(jpeg, "image/jpeg", {"Cache-Control": "no-cache"})
 
     return pages
 
 
-def _svg(text: str) -> flask.Response:
-    response = flask.Response(text, mimetype="image/svg+xml", headers=SVG_HEADERS)
+def _cached(body: str | bytes, kind: str, headers: dict[str, str]) -> flask.Response:
+    """A response that a browser may keep as long as it asks whether it still holds."""
+    response = flask.Response(body, mimetype=kind, headers=headers)
     response.add_etag()
     return response.make_conditional(flask.request)
 
@@ -55,9 +57,10 @@ def named_svg(card: Card, pieces: PieceSet, lang: str) -> str:
     svg = target_svg(card, pieces)
     if not isinstance(card, LayoutCard):
         return svg
-    x0, y0, _, y1 = bounds(picture(card, pieces))
+    x0, _, _, y1 = bounds(picture(card, pieces))
     words = words_of(lang, tuple(pieces.colors), tuple(pieces.shapes))
-    labels = [_label(words.get(p.color, p.color), p.x - x0 + MARGIN_MM, y1 - p.z + MARGIN_MM) for p in card.pieces]
+    labels = [_label(words.get(p.color, p.color), p.x - x0 + MARGIN_MM, y1 - p.z + MARGIN_MM)
+              for p in card.pieces]
     return svg.replace("</svg>", "\n".join([*labels, "</svg>"]))
 
 

@@ -80,7 +80,7 @@ class Door:
         return max(waits, default=0.0)
 
     def opens(self, pin: str, address: str) -> bool:
-        """Whether the PIN is right. A try counts before it is looked at, so that many at once gain nothing."""
+        """Whether the PIN is right. A try counts before it is looked at: many at once gain nothing."""
         if not self.locked:
             return True
         row = (self.now_s(), address)

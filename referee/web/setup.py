@@ -1,24 +1,153 @@
-"""The page ``/setup``."""
+"""Setting up ``/setup``: mats, lens, empty table, colours; measured, signed by both players, frozen."""
 
 from __future__ import annotations
 
+import json
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
+import cv2
 import flask
+import numpy as np
 
+from referee.errors import DeviceLost, IllegalCommand
+from referee.web import rig
+from referee.web.parts import rendered
+from referee.web.rig import Number
 from referee.web.streams import Parts
+
+STEPS = ("mats", "lens", "empty", "colors")
+PARTS = ("devices",)
+FRAME_WAIT_S = 2.0
+SHOWN_PX = 1280
+
+
+@dataclass
+class Setting:
+    """How far the setting up has come: numbers per step, who signed, frozen for which match."""
+
+    results: dict[str, tuple[Number, ...]] = field(default_factory=dict)
+    signed: tuple[str, ...] = ()
+    frozen_for: str | None = None
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def passed(self, step: str) -> bool | None:
+        """Whether the step has passed; None before it was measured."""
+        return all(n.passed for n in self.results[step]) if step in self.results else None
+
+    def to_json(self) -> dict:
+        """For the record: every number, who signed, for which match."""
+        return {"signed": list(self.signed), "match_id": self.frozen_for,
+                "steps": {s: [n.to_json() for n in rows] for s, rows in self.results.items()}}
 
 
 def parts(session: Any, environment: Any, lang: str) -> Parts:
-    return {}
+    """The part of the page that runs on: what the devices say."""
+    snapshot = session.snapshot()
+    return rendered(session, environment, lang, "setup", PARTS, {"live": snapshot["live"],
+                                                                 "alarms": snapshot["alarms"]})
 
 
 def blueprint(session: Any) -> flask.Blueprint:
-    pages = flask.Blueprint("setup", __name__)
+    """The page, its measurements and its signatures."""
+    pages = flask.Blueprint("setup", __name__, url_prefix="/setup")
+    setting = Setting()
 
-    @pages.get("/setup")
-    
+    @pages.get("")
     def setup() -> str:
-        return flask.render_template("setup.html")
+        live = parts(session, flask.current_app.jinja_env, flask.g.lang)
+        match = session.snapshot().get("match") or {}
+        _thaw(setting, match)
+        return flask.render_template("setup.html", parts=live, setting=setting, steps=STEPS, match=match)
+
+    @pages.post("/measure/<step>")
+    def measure(step: str) -> flask.typing.ResponseReturnValue:
+        if step not in STEPS:
+            flask.abort(404, "no such step")
+        if setting.frozen_for is not None:
+            raise IllegalCommand("the set-up is signed and frozen for this match")
+        if not setting.lock.acquire(blocking=False):
+            raise IllegalCommand("another measurement is running")
+        try:
+            setting.results[step] = tuple(_measured(session, step))
+            setting.signed = ()
+        finally:
+            setting.lock.release()
+        return flask.redirect(flask.url_for("setup.setup", _anchor=step), 303)
+
+    @pages.post("/sign")
+    def sign() -> flask.typing.ResponseReturnValue:
+        _sign(session, setting, flask.request.form)
+        return flask.redirect(flask.url_for("setup.setup", _anchor="sign"), 303)
+
+    @pages.post("/thaw")
+    def thaw() -> flask.typing.ResponseReturnValue:
+        setting.signed, setting.frozen_for = (), None
+        return flask.redirect(flask.url_for("setup.setup", _anchor="sign"), 303)
+
+    @pages.get("/mats.jpg")
+    def mats() -> flask.Response:
+        drawn = rig.draw_mats(_frame(session), _camera(session))
+        scale = min(1.0, SHOWN_PX / drawn.shape[1])
+        small = cv2.resize(drawn, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+        jpeg = cv2.imencode(".jpg", small, [cv2.IMWRITE_JPEG_QUALITY, 80])[1].tobytes()
+        return flask.Response(jpeg, mimetype="image/jpeg", headers={"Cache-Control": "no-store"})
 
     return pages
+
+
+def _thaw(setting: Setting, match: Mapping[str, Any]) -> None:
+    """Signatures hold for one match: another one, or its end, asks for new ones."""
+    if setting.frozen_for is not None and (match.get("match_id") or "") not in ("", setting.frozen_for):
+        if setting.frozen_for == "":
+            setting.frozen_for = match["match_id"]
+        else:
+            setting.signed, setting.frozen_for = (), None
+
+
+def _sign(session: Any, setting: Setting, form: Mapping[str, str]) -> None:
+    """Both names, both different. Raises IllegalCommand; keeps the numbers beside the match's record."""
+    names = tuple(form.get(f"name_{zone}", "").strip()[:40] for zone in rig.PLAYED)
+    if not all(names) or len(set(names)) < len(names):
+        raise IllegalCommand("both players sign, each with a name")
+    if "mats" not in setting.results:
+        raise IllegalCommand("measure the mats before signing")
+    setting.signed = names
+    setting.frozen_for = (session.snapshot().get("match") or {}).get("match_id", "")
+    text = json.dumps(setting.to_json(), ensure_ascii=False, indent=1)
+    (session.data_dir / "setup.json").write_text(text, encoding="utf-8")
+
+
+def _frame(session: Any) -> np.ndarray:
+    """The newest picture. Raises DeviceLost when none comes."""
+    frame = session.camera.latest(-1, FRAME_WAIT_S)
+    if frame is None:
+        raise DeviceLost(f"camera {session.camera.name} gives no picture")
+    return frame.image
+
+
+def _camera(session: Any) -> Any:
+    return session.observer.camera
+
+
+def _measured(session: Any, step: str) -> list[Number]:
+    image = _frame(session)
+    if step == "mats":
+        return rig.mats_numbers(image, _camera(session))
+    if step == "lens":
+        return rig.lens_numbers(_camera(session), image)
+    if step == "empty":
+        session.observer.learn_empty(image)
+        return _empty_numbers(session)
+    session.observer.learn_colors(image)
+    palette = session.observer.palette
+    return rig.color_numbers(palette, int(palette.learnt.sum()))
+
+
+def _empty_numbers(session: Any) -> list[Number]:
+    """How full the gate sees each field: an empty table shows next to nothing of pieces, and no hand."""
+    gates = session.snapshot()["live"]["gates"]
+    fills = (Number("fill", round(100 * g["fill"], 1), None, 2.0, "%", zone) for zone, g in sorted(gates.items()))
+    return [*fills, Number("hands", sum(bool(g["hand"]) for g in gates.values()), None, 0)]

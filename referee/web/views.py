@@ -143,8 +143,8 @@ def callers_verdicts(snapshot: Mapping[str, Any]) -> list[dict[str, Any]]:
     match = snapshot["match"]
     duel = match["duel"]
     names = match["seats"]
-    return [{"zone": zone, "name": names[zone], "ruling": duel["rulings"].get(zone), **duel["verdicts"].get(zone, {})}
-            for zone in duel["callers"]]
+    return [{"zone": zone, "name": names[zone], "ruling": duel["rulings"].get(zone),
+             **duel["verdicts"].get(zone, {})} for zone in duel["callers"]]
 
 
 def next_round(match: Match) -> Match | None:
@@ -162,3 +162,10 @@ def card(face: Card) -> dict[str, Any]:
         rows.update({("", shape): n for shape, n in face.shapes})
     return {"id": face.id, "kind": face.kind, "value": face.value, "count": getattr(face, "count", 0),
             "rows": [(n, color, shape) for (color, shape), n in rows.items()]}
+
+
+def overlay(session: Any, snapshot: Mapping[str, Any]) -> str | None:
+    """The address of the verdict's picture, once it is drawn; it is drawn a moment after the verdict."""
+    address = (snapshot.get("verdict") or {}).get("overlay")
+    name = (address or "").removeprefix("/media/").removesuffix(".jpg")
+    return address if name and session.picture(name) is not None else None

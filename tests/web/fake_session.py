@@ -5,15 +5,19 @@ from __future__ import annotations
 import threading
 import time
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from tempfile import mkdtemp
 
 import cv2
 import numpy as np
 
+from calibration.palette import nominal
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
+from referee.devices.table_sim import TableSim
 from referee.match import CameraVerdict, CreateMatch, Go, MatchState, PressStop, cards_of, decide, evolve
+from referee.ports import Frame
 from referee.rules import DEFAULT_RULES
 
 
@@ -33,6 +37,34 @@ class FakeClock:
         self.ahead_s += seconds
 
 
+@lru_cache
+def table_picture() -> np.ndarray:
+    """One picture of the simulated rig, (720, 1280, 3) BGR, with empty mats."""
+    return TableSim(builtin_piece_set(), 3, seating="beside").empty()
+
+
+class FakeObserver:
+    """Learns nothing, but remembers that it was asked to."""
+
+    def __init__(self, piece_set) -> None:
+        self.camera, self.palette, self.asked = None, nominal(piece_set), []
+
+    def learn_empty(self, image) -> None:
+        self.asked.append("empty")
+
+    def learn_colors(self, image) -> None:
+        self.asked.append("colors")
+
+
+class FakeCamera:
+    """Gives one picture for ever."""
+
+    name, simulated = "fake", True
+
+    def latest(self, after: int = -1, timeout_s: float = 1.0) -> Frame:
+        return Frame(table_picture(), 1, 0.0)
+
+
 class FakeSession:
     """What the pages use of ``referee.session.Session``; verdicts are told to it by ``see``."""
 
@@ -40,6 +72,7 @@ class FakeSession:
         self.simulated = simulated
         self.clock, self.shift_s = FakeClock(), 0.0
         self.deck, self.piece_set, self.rules = builtin_deck(), builtin_piece_set(), DEFAULT_RULES
+        self.observer, self.camera = FakeObserver(self.piece_set), FakeCamera()
         self.data_dir = Path(mkdtemp(prefix="referee-web-"))
         self.state = MatchState()
         self.alarms: list[dict] = []
@@ -77,14 +110,20 @@ class FakeSession:
         self.command(CameraVerdict(zone, row))
 
     def snapshot(self) -> dict:
-        match = self.state.to_json() if self.state.match_id else None
         judged = self.state.verdicts
+        match = self.state.to_json() if self.state.match_id else None
         return {"version": self.version, "simulated": self.simulated, "match": match, "card": None, "alarms": self.alarms,
                 "live": {"camera": {"name": "fake", "fps": 30.0, "dropped": 0, "lost": None},
                          "box": {"connected": True, "version": "fake"},
-                         "gates": {z: {"mat_seen": True, "hand": False, "moving": 0.0, "settled_s": 1.2}
+                         "gates": {z: {"mat_seen": True, "hand": False, "moving": 0.0, "settled_s": 1.2,
+                                       "fill": 0.0}
                                    for z in "AB"}},
-                "verdict": {"overlay": f"/media/overlay/{self.version}.jpg"} if judged else {}}
+                "verdict": {"overlay": f"/media/{self.overlay}.jpg"} if judged else {}}
+
+    @property
+    def overlay(self) -> str:
+        """The name of the present verdict's picture."""
+        return f"overlay/{self.state.duel.number}"
 
     def wait(self, version: int, timeout_s: float) -> int:
         with self.changed:
@@ -92,6 +131,15 @@ class FakeSession:
             return self.version
 
     def picture(self, name: str) -> bytes | None:
-        image = np.full((480, 640, 3), (200, 190, 180), np.uint8)
-        cv2.putText(image, f"{name} {int(self.clock.now_s() * 10) % 1000}", (40, 240), 0, 2, (40, 40, 40), 3)
-        return cv2.imencode(".jpg", image)[1].tobytes()
+        if name.startswith("overlay/") and name != self.overlay:
+            return None
+        image = {"zone_A": np.s_[:, :640], "zone_B": np.s_[:, 640:]}.get(name, np.s_[:])
+        return jpeg(image, int(self.clock.now_s() * 8))
+
+
+@lru_cache(8)
+def jpeg(part: object, tick: int) -> bytes:
+    """A part of the table's picture with a count on it, as JPEG."""
+    image = table_picture()[part].copy()
+    cv2.putText(image, str(tick % 1000), (20, 700), 0, 1, (255, 255, 255), 2)
+    return cv2.imencode(".jpg", image)[1].tobytes()

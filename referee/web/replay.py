@@ -1,0 +1,74 @@
+"""The last seconds around the press, for the board: part of the attempt's video, once that is whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import flask
+
+from referee.attempt.errors import BadAttempt
+from referee.attempt.folder import VIDEO, load_attempt
+from referee.web.security import public
+
+BEFORE_S, AFTER_S = 2.5, 0.8
+"""What is shown around the press, in seconds of video time."""
+
+LATEST = 3
+"""The duel on the board is among so many of the match's newest folders."""
+
+
+@dataclass(frozen=True)
+class Replay:
+    """Where the video lies and which seconds of it are shown."""
+
+    path: Path
+    begin_s: float
+    end_s: float
+
+
+def find(data_dir: Path, match_id: str, number: int) -> Replay | None:
+    """The replay of the match's duel of that number; None until its recording is finished."""
+    folders = sorted((data_dir / "attempts").glob(f"{_plain(match_id)}-*"), reverse=True)[:LATEST]
+    for folder in folders:
+        try:
+            attempt = load_attempt(folder)
+        except BadAttempt:
+            continue
+        video = folder / VIDEO
+        if attempt.meta.get("duel") == number and attempt.stop_s is not None and not attempt.cut_short:
+            return Replay(video, max(0.0, attempt.stop_s - BEFORE_S), attempt.stop_s + AFTER_S)
+    return None
+
+
+def _plain(match_id: str) -> str:
+    """The id without what a glob pattern would read as its own."""
+    return "".join(c if c.isalnum() or c in "-_." else "?" for c in match_id)
+
+
+def address(session: Any, duel: Mapping[str, Any]) -> dict[str, Any] | None:
+    """For the board: the replay's address and seconds; None while there is none."""
+    if duel["phase"] not in ("decided", "void") or not duel["callers"]:
+        return None
+    found = find(session.data_dir, session.state.match_id, duel["number"])
+    if found is None:
+        return None
+    return {"src": f"/media/replay/{duel['number']}.mp4", "begin": round(found.begin_s, 3),
+            "end": round(found.end_s, 3)}
+
+
+def blueprint(session: Any) -> flask.Blueprint:
+    """The video of a duel of the present match, by its number; ranges are served."""
+    pages = flask.Blueprint("replay", __name__, url_prefix="/media/replay")
+
+    @pages.get("/<int:number>.mp4")
+    @public
+    def video(number: int) -> flask.Response:
+        found = find(session.data_dir, session.state.match_id, number)
+        if found is None:
+            flask.abort(404, "there is no such replay")
+        return flask.send_file(found.path, mimetype="video/mp4", conditional=True)
+
+    return pages
