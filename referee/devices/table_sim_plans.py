@@ -278,3 +278,24 @@ def _exchange(built: tuple[Piece, ...], pieces: PieceSet, rng: np.random.Generat
 def _mirror(built: tuple[Piece, ...], pieces: PieceSet, rng: np.random.Generator) -> tuple[Piece, ...]:
     """Left and right exchanged."""
     return tuple(p.at(x=-p.x, yaw=-p.yaw) for p in built)
+
+
+def apart(pieces: PieceSet) -> tuple[Piece, ...]:
+    """The whole set standing apart in the field in two rows, as for the colour frame."""
+    stock = [(shape, color) for shape, color, n in pieces.pieces for _ in range(n)]
+    half = (len(stock) + 1) // 2
+    rows = stock[:half], stock[half:]
+    return tuple(p for row, y in zip(rows, (-24.0, 24.0), strict=True) for p in _spread(row, y, pieces))
+
+
+def _spread(row: Sequence[tuple[str, str]], y: float, pieces: PieceSet) -> list[Piece]:
+    slim = []
+    for shape, color in row:
+        options = [(o[1], o[0], o[4]) for o in _standing(pieces) if (o[2], o[3]) == (shape, color)]
+        slim.append(min(options, key=lambda o: (o[0], o[1])))
+    air = (2 * FIELD_X_MM - sum(wide for wide, _, _ in slim)) / (len(row) + 1)
+    placed, x = [], -FIELD_X_MM
+    for (shape, color), (wide, high, pose) in zip(row, slim, strict=True):
+        placed.append(Piece(shape, color, pose, x + air + wide / 2, y, high / 2))
+        x += air + wide
+    return placed

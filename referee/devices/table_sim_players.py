@@ -14,7 +14,7 @@ from cards.pieces import PieceSet, Pose
 from referee.devices.table_sim import World
 from referee.devices.table_sim_loose import loose_places
 from referee.devices.table_sim_moves import FALL_S, Move, Script, clearing
-from referee.devices.table_sim_plans import plan, spoil
+from referee.devices.table_sim_plans import is_right, plan, spoil
 from referee.devices.table_sim_solids import Placed, place
 
 
@@ -26,7 +26,7 @@ class Manners:
     reaction_s: float = 0.6
     per_piece_s: float = 1.9
     spread: float = 0.18
-    before_press_s: float = 0.35
+    before_press_s: float = 0.8
     errs: float = 0.18
     falls: float = 0.04
 
@@ -46,7 +46,9 @@ class Players:
         self._scripts = {z: Script(self._places(z), pace=manners.pace) for z in self.zones}
         self._targets: dict[str, tuple[Piece, ...]] = {}
         self._card_face: np.ndarray | None = None
-        self._touched, self._looked_s, self._bare = True, 0.0, False
+        self._touched, self._looked_s = True, 0.0
+        self._staged: World | None = None
+        self._fallen: set[str] = set()
 
     def _places(self, zone: str) -> tuple[Placed, ...]:
         return tuple(loose_places(self.piece_set, self._seed * 31 + ord(zone)))
@@ -56,8 +58,8 @@ class Players:
         with self._lock:
             scripts, face = dict(self._scripts), self._card_face
         states = {zone: script.at(t_s) for zone, script in scripts.items()}
-        if self._bare:
-            return World()
+        if self._staged is not None:
+            return self._staged
         return World({z: s[0] for z, s in states.items()}, {z: s[1] for z, s in states.items()}, face)
 
     def look(self, t_s: float) -> tuple[World, bool]:
@@ -68,10 +70,15 @@ class Players:
             self._touched, self._looked_s = False, t_s
         return self.world(t_s), changed
 
-    def bare(self, is_bare: bool) -> None:
-        """Take everything off the table, as for the picture of the empty rig, or put it back."""
-        self._bare = is_bare
-        self._touched = True
+    def moving(self, t_s: float) -> bool:
+        """Whether anything may move at that time."""
+        with self._lock:
+            return any(t_s < script.still_s for script in self._scripts.values())
+
+    def stage(self, world: World | None) -> None:
+        """Show this world instead (the empty rig, the colour frame); None goes back to the players' own."""
+        with self._lock:
+            self._staged, self._touched = world, True
 
     def show(self, face: np.ndarray | None) -> None:
         """Put a card (its face, BGR) into the holder, or take it out."""
@@ -104,10 +111,11 @@ class Players:
         with self._lock:
             return {z: s.press_s for z, s in self._scripts.items() if s.press_s is not None}
 
-    def targets(self) -> Mapping[str, tuple[Piece, ...]]:
-        """What each player means to have built at his press: the truth, for the simulated referee."""
+    def right(self, zone: str, card: Card) -> bool:
+        """Whether what that player has built is right: the truth, for tests and the simulated referee."""
         with self._lock:
-            return dict(self._targets)
+            target = self._targets.get(zone, ())
+            return bool(target) and zone not in self._fallen and is_right(target, card, self.piece_set)
 
     def _script(self, card: Card, zone: str, go_s: float) -> Script:
         rng, manners = self._rng, self.manners
@@ -115,9 +123,11 @@ class Players:
         if rng.random() < manners.errs:
             built = spoil(built, card, self.piece_set, rng)
         self._targets[zone] = built
+        self._fallen.discard(zone)
         script = build_script(self._places(zone), built, go_s, manners, rng)
         if rng.random() < manners.falls and script.press_s is not None and len(built) > 1:
             script = _with_fall(script, self.piece_set, rng)
+            self._fallen.add(zone)
         return script
 
 

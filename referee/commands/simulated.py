@@ -1,0 +1,91 @@
+"""The simulated rig put together: table, players, camera, box, and who runs the match."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import yaml
+
+from calibration.camera import CameraModel
+from cards.deck import Deck
+from cards.pieces import PieceSet
+from referee.devices.box import SerialBox
+from referee.devices.box_sim import SimulatedBox
+from referee.devices.table_sim import TableSim, World
+from referee.devices.table_sim_camera import SimulatedCamera
+from referee.devices.table_sim_people import FAST_PAUSES, Operator, Pauses, Robots
+from referee.devices.table_sim_plans import apart
+from referee.devices.table_sim_players import FAST, Manners, Players
+from referee.devices.table_sim_solids import place
+from referee.errors import DeviceLost
+from referee.ports import Clock
+
+WAIT_S = 30.0
+
+
+class SimulatedTable:
+    """A context in which ``camera`` and ``box`` work like real ones. All follows from ``seed``."""
+
+    def __init__(self, pieces: PieceSet, clock: Clock, seed: int, seating: str, fast: bool, fps: float,
+                 table: TableSim | None = None) -> None:
+        self._pieces, self._clock, self._fast = pieces, clock, fast
+        self._table = table or TableSim(pieces, seed, seating=seating)
+        self.players = Players(pieces, "AB", seed, FAST if fast else Manners())
+        self._fps, self._seed = fps, seed
+        shot = self._table.lens.camera_file()
+        matrix = np.array(shot["camera_matrix"]["data"]).reshape(3, 3)
+        distortion = np.array(shot["distortion_coefficients"]["data"])
+        self.lens = CameraModel(shot["image_width"], shot["image_height"], matrix, distortion)
+        self.keep: dict[str, Any] = {"camera.yaml": yaml.safe_dump(shot, sort_keys=False)}
+
+    def __enter__(self) -> SimulatedTable:
+        self._contacts = SimulatedBox(self._seed, self._clock).start()
+        self.box = SerialBox(self._contacts.port, self._clock)
+        self.camera = SimulatedCamera(self._table, self.players, self._clock, self._fps)
+        if not self.box.wait_connected(WAIT_S):
+            self.__exit__()
+            raise DeviceLost("the simulated button box does not answer")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.camera.close()
+        self.box.close()
+        self._contacts.stop()
+
+    def set_up(self, observer: Any) -> None:
+        """What a user does once per rig: show the empty table and the colour frame."""
+        observer.learn_empty(self._photo(World()))
+        standing = [place(p) for p in apart(self._pieces)]
+        observer.learn_colors(self._photo(World({"A": standing, "B": standing})))
+        self.players.stage(None)
+
+    def truth(self, deck: Deck) -> Callable[[str, str], bool]:
+        """Says of a zone and a card id whether the build is right, as who sits at the table can see."""
+        return lambda zone, card_id: self.players.right(zone, deck.card(card_id))
+
+    @contextmanager
+    def played(self, session: Any, duels: int | None, manual: bool) -> Iterator[threading.Event]:
+        """Players (and unless ``manual`` an operator) at the table; the event says that they are done."""
+        robots = Robots(session, self.players, self._contacts.press)
+        robots.start()
+        pauses = FAST_PAUSES if self._fast else Pauses()
+        operator = None if manual else Operator(session, self.players, pauses, duels)
+        if operator:
+            operator.start()
+        try:
+            yield operator.done if operator else threading.Event()
+        finally:
+            if operator:
+                operator.stop()
+            robots.stop()
+
+    def _photo(self, world: World) -> np.ndarray:
+        """A frame of the camera that surely shows this world."""
+        self.players.stage(world)
+        newest = self.camera.latest(-1, WAIT_S)
+        frame = self.camera.latest(newest.number + 1, WAIT_S)
+        return frame.image

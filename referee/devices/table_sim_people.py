@@ -1,0 +1,172 @@
+"""Who sits at the simulated table: they hear the go, press the buttons, draw cards.
+
+``Robots`` make the players act on what happens in a session and press the simulated box's buttons.
+``Operator`` is the inactive player: draws, calls ready and go, goes on to the next duel, and rules where the
+camera cannot tell, by looking at the table, as a human referee would.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cards.drawing import card_png
+from referee.devices.table_sim_players import Players
+from referee.errors import RefereeError
+from referee.match import DrawCard, Event, HumanRuling, MatchState, NextDuel, Ready, VoidDuel
+
+REFEREE = "simulated referee"
+
+
+class Robots:
+    """Turns a session's events into what the players do; ``press(player)`` closes a button's contact."""
+
+    def __init__(self, session: Any, players: Players, press: Callable[[int], None]) -> None:
+        self._session, self._players, self._press = session, players, press
+        self._jobs: queue.Queue[tuple[str, MatchState] | None] = queue.Queue()
+        self._due: dict[str, float] = {}
+        self._thread = threading.Thread(target=self._run, name="SIMULATED players", daemon=True)
+        session.listen(self._heard)
+
+    def start(self) -> None:
+        """Sit down. A duel that is being built already is begun anew."""
+        state = self._session.state
+        if state.phase == "building":
+            self._jobs.put(("go", state))
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Get up."""
+        self._jobs.put(None)
+        self._thread.join()
+
+    def _heard(self, state: MatchState, events: Sequence[Event]) -> None:
+        for event in events:
+            self._jobs.put((event.kind, state))
+
+    def _run(self) -> None:
+        clock = self._session.clock
+        while True:
+            soonest = min(self._due.values(), default=clock.now_s() + 1.0)
+            try:
+                job = self._jobs.get(timeout=max(0.001, soonest - clock.now_s()))
+            except queue.Empty:
+                self._press_due(clock.now_s())
+                continue
+            if job is None:
+                return
+            try:
+                self._react(*job)
+            except RefereeError as error:
+                self._session._try(VoidDuel(REFEREE, str(error)))
+
+    def _press_due(self, now_s: float) -> None:
+        for zone in [z for z, at_s in self._due.items() if at_s <= now_s]:
+            del self._due[zone]
+            self._press("AB".index(zone))
+
+    def _react(self, kind: str, state: MatchState) -> None:
+        now_s = self._session.clock.now_s()
+        if kind == "go" and state.card_id is not None:
+            card = self._session.deck.card(state.card_id)
+            self._players.show(self._face(card))
+            self._players.begin(card, now_s)
+            self._due = dict(self._players.presses())
+        elif kind == "stop":
+            self._due = {}
+            self._players.stop(now_s)
+        elif kind in ("card_drawn", "next_duel"):
+            self._due = {}
+            self._players.show(None)
+            self._players.clear(now_s)
+
+    def _face(self, card: Any) -> np.ndarray:
+        return card_png(card, self._session.deck, self._session.piece_set, 440)
+
+
+@dataclass(frozen=True)
+class Pauses:
+    """How long the operator takes for each step, in seconds."""
+
+    draw_s: float = 1.5
+    ready_s: float = 2.0
+    go_s: float = 1.5
+    admire_s: float = 5.0
+    rule_s: float = 4.0
+    give_up_s: float = 25.0
+
+
+FAST_PAUSES = Pauses(0.05, 0.25, 0.1, 0.15, 0.1, 12.0)
+
+
+class Operator:
+    """The inactive player, who keeps the match going until it is over or ``duels`` have been decided."""
+
+    def __init__(self, session: Any, players: Players, pauses: Pauses, duels: int | None = None) -> None:
+        self._session, self._players, self._pauses, self._duels = session, players, pauses, duels
+        self._closing, self.done = threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=self._run, name="SIMULATED operator", daemon=True)
+
+    def start(self) -> None:
+        """Begin to run the match."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Leave."""
+        self._closing.set()
+        self._session.touch()
+        self._thread.join()
+
+    def _run(self) -> None:
+        version, since, where = -1, 0.0, None
+        while not (self._closing.is_set() or self.done.is_set()):
+            state, now_s = self._session.state, self._session.clock.now_s()
+            if (state.seq, state.phase) != where:
+                since, where = now_s, (state.seq, state.phase)
+            wait_s = since + self._patience(state) - now_s
+            if wait_s <= 0:
+                self._act(state)
+                since = now_s
+            version = self._session.wait(version, min(0.5, max(0.01, wait_s)))
+
+    def _patience(self, state: MatchState) -> float:
+        p = self._pauses
+        return {"idle": p.draw_s, "void": p.draw_s, "card_drawn": p.ready_s, "ready": p.go_s,
+                "decided": p.admire_s, "undecided": p.rule_s, "stopped": p.give_up_s, "judging": p.give_up_s,
+                "finished": 0.0, "building": 1e9, "new": 1e9}[state.phase]
+
+    def _act(self, state: MatchState) -> None:
+        session = self._session
+        try:
+            if state.phase == "finished" or self._enough(state):
+                self.done.set()
+            elif state.phase in ("idle", "void"):
+                session.command(DrawCard())
+            elif state.phase == "card_drawn":
+                session.command(Ready())
+            elif state.phase == "ready":
+                session.go()
+            elif state.phase == "decided":
+                session.command(NextDuel())
+            elif state.phase in ("undecided", "stopped", "judging"):
+                self._rule(state)
+        except RefereeError as error:
+            session._alarm("refused", str(error))
+
+    def _enough(self, state: MatchState) -> bool:
+        decided = [d for d in state.history if d.award is not None]
+        return self._duels is not None and state.phase == "decided" and len(decided) >= self._duels
+
+    def _rule(self, state: MatchState) -> None:
+        """Look at the table and rule, as a human does where the camera cannot tell."""
+        card = self._session.deck.card(state.card_id)
+        for zone in state.duel.callers:
+            if state.duel.rulings.get(zone) in (None, "undecided") and self._session.state.can(HumanRuling):
+                right = self._players.right(zone, card)
+                ruling = HumanRuling("match" if right else "mismatch", REFEREE, "looked at the build", zone)
+                self._session.command(ruling)

@@ -1,0 +1,152 @@
+"""The pictures of a session as JPEG, made on one thread and only while somebody looks at them."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from typing import Any
+
+import cv2
+import numpy as np
+
+from calibration.mat import Mats, detect_mats
+from cards.drawing import card_png
+from referee.errors import DeviceLost, RefereeError
+from referee.state import SEEN_PHASES
+
+EVERY_S = 0.1
+WANTED_S = 3.0
+"""A picture that nobody asked for during this time is not made any more."""
+
+WIDTH_PX = 960
+MATS_EVERY_S = 5.0
+OVERLAYS = 24
+"""Verdict pictures kept for pages; the attempts keep the frames themselves for good."""
+
+QUALITY = [cv2.IMWRITE_JPEG_QUALITY, 82]
+
+
+class Pictures:
+    """JPEG by name: live, zone_A, zone_B, card, overlay, overlay/N."""
+
+    def __init__(self, session: Any) -> None:
+        self._session = session
+        self._jobs: queue.Queue[tuple | None] = queue.Queue()
+        self._wanted: dict[str, float] = {}
+        self._made: dict[str, tuple[object, bytes]] = {}
+        self._ready = threading.Condition()
+        self._mats: tuple[float, Mats | None] = (-1e9, None)
+        self._thread = threading.Thread(target=self._run, name="session pictures", daemon=True)
+
+    def start(self) -> None:
+        """Begin to make pictures."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread."""
+        self._jobs.put(None)
+        if self._thread.ident:
+            self._thread.join()
+
+    def get(self, name: str) -> bytes | None:
+        """The latest picture; the first one is waited for, half a second at most."""
+        with self._ready:
+            self._wanted[name] = time.monotonic()
+            if name in ("live", "zone_A", "zone_B", "card") and self._thread.is_alive():
+                self._ready.wait_for(lambda: name in self._made, 0.5)
+            made = self._made.get(name)
+        return made[1] if made else None
+
+    def verdict(self, number: int, frame: np.ndarray, judgement: Any, card: Any) -> None:
+        """Have the verdict's picture drawn: ``overlay/<number>`` and ``overlay``."""
+        self._jobs.put((number, frame, judgement, card))
+
+    def _run(self) -> None:
+        while True:
+            try:
+                job = self._jobs.get(timeout=EVERY_S)
+            except queue.Empty:
+                self._make_wanted()
+                continue
+            if job is None:
+                return
+            self._draw_verdict(*job)
+
+    def _draw_verdict(self, number: int, frame: np.ndarray, judgement: Any, card: Any) -> None:
+        drawn = self._session.draw(frame, judgement, card)
+        jpeg = _jpeg(drawn)
+        self._keep(f"overlay/{number}", number, jpeg)
+        self._keep("overlay", number, jpeg)
+        with self._ready:
+            self._made.pop(f"overlay/{number - OVERLAYS}", None)
+        self._session.touch()
+
+    def _keep(self, name: str, key: object, jpeg: bytes) -> None:
+        with self._ready:
+            self._made[name] = (key, jpeg)
+            self._ready.notify_all()
+
+    def _make_wanted(self) -> None:
+        now = time.monotonic()
+        with self._ready:
+            names = [n for n, at in self._wanted.items() if now - at < WANTED_S]
+        if "card" in names:
+            self._make_card()
+        names = [n for n in names if n in ("live", "zone_A", "zone_B")]
+        frame = self._newest() if names else None
+        for name in names if frame is not None else ():
+            if self._made.get(name, (None,))[0] != frame.number:
+                self._keep(name, frame.number, _jpeg(self._cut(name, frame.image)))
+
+    def _newest(self) -> Any:
+        try:
+            return self._session.camera.latest(-1, 0.0)
+        except DeviceLost:
+            return None
+
+    def _make_card(self) -> None:
+        state = self._session.state
+        card = self._session.deck.by_id.get(state.card_id or "") if state.phase in SEEN_PHASES else None
+        if card is not None and self._made.get("card", (None,))[0] != card.id:
+            self._keep("card", card.id, _jpeg(card_png(card, self._session.deck, self._session.piece_set)))
+
+    def _cut(self, name: str, image: np.ndarray) -> np.ndarray:
+        """The whole frame or the part with one mat, with a build's height above it."""
+        if name == "live":
+            return image
+        box = self._mat_box(name[-1], image)
+        half = image.shape[1] // 2
+        if box is None:
+            return image[:, :half] if name[-1] == "A" else image[:, half:]
+        left, top, right, bottom = box
+        return image[top:bottom, left:right]
+
+    def _mat_box(self, zone: str, image: np.ndarray) -> tuple[int, int, int, int] | None:
+        at, mats = self._mats
+        if time.monotonic() - at > MATS_EVERY_S:
+            mats = self._look_for_mats(image)
+            self._mats = (time.monotonic(), mats)
+        pose = mats.poses.get(zone) if mats else None
+        if pose is None:
+            return None
+        corners = np.array([(x, y, z) for x in (-120.0, 120.0) for y in (-75.0, 75.0) for z in (0.0, 170.0)])
+        pixels = mats.camera.project(pose.to_camera(corners))
+        (left, top), (right, bottom) = pixels.min(0).astype(int), pixels.max(0).astype(int)
+        tall, wide = image.shape[:2]
+        left, top, right, bottom = max(0, left), max(0, top), min(wide, right), min(tall, bottom)
+        return (left, top, right, bottom) if right - left > 20 and bottom - top > 20 else None
+
+    def _look_for_mats(self, image: np.ndarray) -> Mats | None:
+        try:
+            gray = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
+            return detect_mats(gray, getattr(self._session.observer, "camera", None))
+        except RefereeError:
+            return None
+
+
+def _jpeg(image: np.ndarray) -> bytes:
+    if image.shape[1] > WIDTH_PX:
+        scale = WIDTH_PX / image.shape[1]
+        image = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+    return cv2.imencode(".jpg", image, QUALITY)[1].tobytes()

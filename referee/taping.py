@@ -1,0 +1,85 @@
+"""Has every duel recorded: turns the match's events into what the recorder wants to know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from referee.match import Event, MatchState
+from referee.ports import Frame
+
+AFTER_S = 2.5
+"""A recording goes on so long after the verdict, unless the next card is drawn before."""
+
+ENDS = {"duel_decided", "duel_void"}
+
+
+class Taping:
+    """One attempt folder per go. ``keep`` is what to put beside the video: file name -> content."""
+
+    def __init__(self, session: Any, recorder: Any, keep: Mapping[str, Any]) -> None:
+        self._session, self._recorder, self._keep = session, recorder, dict(keep)
+        self._running, self._end_s = False, None
+        session.camera.listen(recorder.frame)
+        session.listen(self._heard)
+
+    def status(self) -> dict:
+        """The recorder's figures."""
+        return self._recorder.status()
+
+    def judged(self, frames: Sequence[Frame], rows: Mapping[str, dict]) -> None:
+        """Keep the judged frames without loss."""
+        self._recorder.judged(frames, rows)
+
+    def tick(self, now_s: float) -> None:
+        """End a recording whose verdict is long enough ago."""
+        if self._end_s is not None and now_s > self._end_s:
+            self._finish(self._session.state)
+
+    def stop(self) -> None:
+        """End what is being recorded."""
+        if self._running:
+            self._finish(self._session.state)
+
+    def _heard(self, state: MatchState, events: Sequence[Event]) -> None:
+        for event in events:
+            if event.kind in ("card_drawn", "next_duel") and self._running:
+                self._finish(state)
+            elif event.kind == "go":
+                self._begin(state)
+            elif self._running:
+                self._mark(event)
+
+    def _begin(self, state: MatchState) -> None:
+        session, duel = self._session, state.duel
+        self._running, self._end_s = True, None
+        self._recorder.begin({
+            "card": state.card_id, "match_id": state.match_id, "duel": duel.number,
+            "players": dict(duel.seats), "zones": sorted(duel.seats),
+            "simulated": session.simulated, "rules": state.rules.model_dump(),
+            "go_at_s": duel.go_at_s - session.shift_s, "files": self._keep})
+
+    def _mark(self, event: Event) -> None:
+        session, now_s = self._session, self._session.clock.now_s()
+        if event.kind == "stop":
+            self._recorder.mark("stop", event.data["at_s"] - session.shift_s, zone=event.data["zone"])
+        elif event.kind == "judging":
+            self._recorder.mark("settled", (event.data["at_s"] or now_s) - session.shift_s)
+        elif event.kind == "verdict":
+            self._recorder.mark("verdict", now_s, zone=event.data["zone"], ruling=event.data["ruling"])
+        elif event.kind in ENDS:
+            self._end_s = now_s + AFTER_S
+
+    def _finish(self, state: MatchState) -> None:
+        self._running, self._end_s = False, None
+        ended = [d for d in state.history if d.go_at_s is not None]
+        if not ended or (state.duel.go_at_s is not None and not state.duel.ended):
+            self._recorder.finish({"cut_short": "the duel was not over"})
+            return
+        duel = ended[-1]
+        self._recorder.finish({
+            "card": duel.card_id, "award": duel.award, "value": duel.points, "decided_by": duel.decided_by,
+            "reason": duel.reason, "callers": list(duel.callers), "rulings": dict(duel.rulings),
+            "human": [dict(h) for h in duel.human], "presses": [dict(p) for p in duel.presses],
+            "fouls": [dict(f) for f in state.fouls]})
+

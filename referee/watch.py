@@ -1,0 +1,192 @@
+"""Seeing during play, on one thread: the gate looks at every frame it can; after a Stop builds are judged.
+
+What is judged is the first settled, unobstructed view after Stop, in several frames.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Mapping
+from typing import Any
+
+import cv2
+
+from referee.errors import DeviceLost, IllegalCommand, RefereeError
+from referee.match import BeginJudging, CameraVerdict, MatchState, NameCard
+from referee.ports import Frame
+
+SETTLED_S = 0.4
+"""Nothing in the field has moved for so long: a toppling piece is quicker, a swaying one is not at rest."""
+
+JUDGED_FRAMES = 3
+HISTORY_S = 4.0
+TOUCH_S = 0.2
+"""Pages hear of the gates this often at most."""
+
+BLOCKED_S = 8.0
+"""After so long without a clear view the operator is told."""
+
+CARD_LOOK_S = 0.5
+
+
+class Watch:
+    """The session's eyes. ``gates`` and ``shown`` may be asked from any thread."""
+
+    def __init__(self, session: Any) -> None:
+        self._session = session
+        self._closing = threading.Event()
+        self._looks: deque[tuple[float, Any]] = deque()
+        self._gates: dict[str, dict] = {}
+        self._calm: list[Frame] = []
+        self._touched_s = self._card_s = 0.0
+        self._stopped_s: float | None = None
+        self._judged: dict[int, int] = {}
+        self._count = 0
+        self._thread = threading.Thread(target=self._run, name="session watch", daemon=True)
+
+    def start(self) -> None:
+        """Begin to watch."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread."""
+        self._closing.set()
+        if self._thread.ident:
+            self._thread.join()
+
+    @property
+    def alive(self) -> bool:
+        """Whether the thread runs."""
+        return self._thread.is_alive()
+
+    def gates(self) -> dict[str, dict]:
+        """Per zone what the gate saw last."""
+        return self._gates
+
+    def shown(self, state: MatchState) -> dict:
+        """Which picture belongs to the duel's verdict: number and address; empty without one."""
+        number = self._judged.get(state.duel.number)
+        return {"number": number, "overlay": f"/media/overlay/{number}.jpg"} if number else {}
+
+    def _run(self) -> None:
+        after = -1
+        while not self._closing.is_set():
+            try:
+                frame = self._session.camera.latest(after, 0.3)
+            except DeviceLost:
+                self._closing.wait(0.3)
+                continue
+            if frame is not None:
+                after = frame.number
+                self._see(frame)
+
+    def _see(self, frame: Frame) -> None:
+        look = self._session.gate.look(frame)
+        self._looks.append((frame.at_s, look))
+        while frame.at_s - self._looks[0][0] > HISTORY_S:
+            self._looks.popleft()
+        self._publish(frame, look)
+        state = self._session.state
+        if state.phase in ("stopped", "judging"):
+            self._towards_verdict(frame, look, state)
+        else:
+            self._calm, self._stopped_s = [], None
+            self._session._alarm("blocked", None)
+        if state.card_id is None and state.can(NameCard) and frame.at_s - self._card_s > CARD_LOOK_S:
+            self._name_card(frame)
+
+    def _publish(self, frame: Frame, look: Any) -> None:
+        gates = {zone: {"mat_seen": g.mat_seen, "hand": g.hand, "moving": round(g.moving, 3),
+                        "settled_s": round(g.settled_s, 1), "fill": round(g.fill, 3)}
+                 for zone, g in look.zones.items()}
+        if gates != self._gates and frame.at_s - self._touched_s > TOUCH_S:
+            self._gates, self._touched_s = gates, frame.at_s
+            self._session.touch()
+
+    def _towards_verdict(self, frame: Frame, look: Any, state: MatchState) -> None:
+        """Wait for enough calm frames of the callers' fields, then judge."""
+        self._stopped_s = self._stopped_s or frame.at_s
+        called = [p["at_s"] for p in state.presses if "callers" in p]
+        press_s = max(called, default=0.0) - self._session.shift_s
+        blocked = [z for z in state.duel.callers if not _clear(look, z)]
+        if blocked or state.card_id is None or frame.at_s <= press_s:
+            self._calm = []
+            if blocked and frame.at_s - self._stopped_s > BLOCKED_S:
+                fields = " and ".join(blocked)
+                self._session._alarm("blocked", f"no clear view of field {fields} to judge yet")
+            return
+        self._calm.append(frame)
+        if len(self._calm) >= JUDGED_FRAMES:
+            self._judge(self._calm, state)
+            self._calm = []
+
+    def _judge(self, frames: list[Frame], state: MatchState) -> None:
+        session, number = self._session, state.duel.number
+        try:
+            if state.phase == "stopped":
+                session.command(BeginJudging(frames[0].at_s + session.shift_s))
+            card = session.deck.card(state.card_id)
+            judgement = session.observer.judge([f.image for f in frames], card)
+            rows = _rows(judgement)
+            self._keep(frames, judgement, rows, card, number)
+            self._tell(rows, frames, judgement, number)
+        except IllegalCommand:
+            return
+        except RefereeError as error:
+            session._alarm("judging", str(error))
+
+    def _tell(self, rows: Mapping[str, dict], frames: list[Frame], judgement: Any, number: int) -> None:
+        """The camera's verdict, unless the duel has moved on meanwhile."""
+        session = self._session
+        state = session.state
+        if state.duel.number != number or state.phase not in ("stopped", "judging"):
+            return
+        verdicts = {z: rows.get(z) or _unseen(z) for z in state.duel.callers}
+        first, *rest = state.duel.callers
+        others = {z: verdicts[z] for z in rest} | {z: r for z, r in rows.items() if z not in verdicts}
+        findings = ("hand_at_stop",) if self._hand_at_stop(state) else ()
+        evidence = {"frames": [f.number for f in frames], "seconds": round(judgement.seconds, 3),
+                    "notes": list(judgement.notes)}
+        session.command(CameraVerdict(first, verdicts[first], findings, others, evidence), "camera")
+
+    def _keep(self, frames: list[Frame], judgement: Any, rows: Mapping[str, dict], card: Any,
+              number: int) -> None:
+        self._count += 1
+        self._judged[number] = self._count
+        self._session.pictures.verdict(self._count, frames[-1].image, judgement, card)
+        if self._session.taping:
+            self._session.taping.judged(frames, rows)
+
+    def _hand_at_stop(self, state: MatchState) -> bool:
+        """Whether a hand was in the caller's field in the looks on both sides of the press."""
+        press = next((p for p in state.presses if "callers" in p), None)
+        if press is None:
+            return False
+        at_s = press["at_s"] - self._session.shift_s
+        before = [look for t, look in self._looks if t <= at_s][-1:]
+        after = [look for t, look in self._looks if t > at_s][:1]
+        around = [look.zones.get(press["zone"]) for look in before + after]
+        return len(around) == 2 and all(g is not None and g.hand for g in around)
+
+    def _name_card(self, frame: Frame) -> None:
+        self._card_s = frame.at_s
+        read = getattr(self._session.observer, "read_card", None)
+        card_id = read(cv2.cvtColor(frame.image, cv2.COLOR_BGR2GRAY), self._session.deck) if read else None
+        if card_id is not None:
+            self._session._try(NameCard(card_id, "marker"))
+
+
+def _clear(look: Any, zone: str) -> bool:
+    gate = look.zones.get(zone)
+    return gate is not None and gate.mat_seen and not gate.hand and gate.settled_s >= SETTLED_S
+
+
+def _rows(judgement: Any) -> dict[str, dict]:
+    """The contract's rows by zone."""
+    return {zone: verdict.to_json() for zone, verdict in judgement.zones.items()}
+
+
+def _unseen(zone: str) -> dict:
+    text = f"mat {zone} is not in view"
+    return {"verdict": "undecided", "confidence": 0.5, "reasons": [{"code": "mat_not_seen", "text": text}]}

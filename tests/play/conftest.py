@@ -1,0 +1,99 @@
+"""A session at the simulated table with stand-ins for the eyes, for tests of what is around the eyes."""
+
+from __future__ import annotations
+
+import time
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from types import SimpleNamespace
+
+import pytest
+
+from cards.deck import builtin_deck
+from cards.pieces import builtin_piece_set
+from referee.attempt import Recorder
+from referee.commands.simulated import SimulatedTable
+from referee.devices.table_sim import TableSim
+from referee.journal import Journal
+from referee.judge import Reason, Verdict
+from referee.ports import SystemClock
+from referee.session import Session
+
+CLOCK, SET, DECK = SystemClock(), builtin_piece_set(), builtin_deck()
+
+
+@dataclass
+class StandInObserver:
+    """Says what it is told to, else the truth; looks at no pixel."""
+
+    players: object
+    says: dict = field(default_factory=dict)
+    camera: object = None
+
+    def judge(self, frames, card, zones=None):
+        truth = {z: "match" if self.players.right(z, card) else "mismatch" for z in "AB"}
+        rulings = {z: self.says.get(z) or truth[z] for z in "AB"}
+        reasons = {"match": (), "mismatch": (Reason("missing_piece", "1 blue cube missing"),),
+                   "undecided": (Reason("cannot_tell", "too dark"),)}
+        verdicts = {z: Verdict(r, 0.9, reasons[r]) for z, r in rulings.items()}
+        return SimpleNamespace(zones=verdicts, seconds=0.01, notes=(), views={})
+
+
+@dataclass
+class StandInGate:
+    """Sees hands and moving things by knowing the world."""
+
+    players: object
+    blind: bool = False
+
+    def look(self, frame):
+        world = self.players.world(frame.at_s)
+        still = not self.players.moving(frame.at_s)
+        gates = {z: SimpleNamespace(mat_seen=not self.blind, moving=0.0 if still else 0.1, fill=0.1,
+                                    hand=_over_field(world.hands.get(z)), settled_s=1.0 if still else 0.0)
+                 for z in "AB"}
+        return SimpleNamespace(zones=gates)
+
+
+def _over_field(hand) -> bool:
+    return hand is not None and hand.tip[1] > -80
+
+
+@cache
+def scene() -> TableSim:
+    """The table's still parts, drawn once for all tests."""
+    return TableSim(SET, 3, seating="across")
+
+
+@contextmanager
+def table(tmp_path, seed=3, record=False, **changes):
+    """(session, simulated table) at work under ``tmp_path``."""
+    with ExitStack() as stack:
+        rig = stack.enter_context(SimulatedTable(SET, CLOCK, seed, "across", True, 12.0, scene()))
+        journal = stack.enter_context(closing(Journal(tmp_path / "journal.sqlite")))
+        recorder = stack.enter_context(closing(Recorder(tmp_path / "attempts", CLOCK))) if record else None
+        parts = {"journal": journal, "deck": DECK, "piece_set": SET, "observer": StandInObserver(rig.players),
+                 "gate": StandInGate(rig.players), "camera": rig.camera, "box": rig.box, "clock": CLOCK,
+                 "recorder": recorder, "data_dir": tmp_path, "simulated": True} | changes
+        session = Session(**parts)
+        session.start()
+        stack.callback(session.stop)
+        yield session, rig
+
+
+@pytest.fixture
+def at_table(tmp_path):
+    """Opens a table under this test's folder."""
+    return lambda **changes: table(tmp_path, **changes)
+
+
+@pytest.fixture
+def until():
+    """Waits for something to become true."""
+    def wait(what, timeout_s=20.0):
+        end = time.monotonic() + timeout_s
+        while not what():
+            assert time.monotonic() < end, "waited too long"
+            time.sleep(0.01)
+    return wait

@@ -1,0 +1,141 @@
+"""The shell between devices and match: presses, the go, recovery, alarms, pictures, people who rule."""
+
+from __future__ import annotations
+
+import json
+
+import cv2
+import numpy as np
+import pytest
+
+from referee.errors import IllegalCommand
+from referee.match import DrawCard, HumanRuling, NextDuel, Ready
+
+PAIR = ("Ann", "Ben")
+
+
+def begin_duel(session, card="L01"):
+    session.create_match(PAIR, seed=1)
+    session.command(DrawCard(card))
+    session.command(Ready())
+    session.go()
+
+
+def test_a_press_on_the_box_is_judged_and_awards_the_card(at_table, until):
+    with at_table() as (session, rig):
+        begin_duel(session)
+        rig.players.begin(session.deck.card("L01"), session.clock.now_s())
+        until(lambda: session.state.duel.go_at_s and session.clock.now_s() > session.state.duel.go_at_s + 3.0)
+        rig.players.stop(session.clock.now_s())
+        rig._contacts.press(0)
+        until(lambda: session.state.phase == "decided")
+        state = session.state
+        assert state.presses[0]["zone"] == "A" and state.presses[0]["box_us"] > 0
+        assert abs(state.presses[0]["elapsed_s"] - 3.0) < 0.5
+        right = state.verdicts["A"]["verdict"] == "match"
+        assert state.award == ("Ann" if right else "Ben", 1)
+
+
+def test_the_go_carries_the_boxs_time_and_needs_its_phase(at_table):
+    with at_table() as (session, _):
+        with pytest.raises(IllegalCommand):
+            session.go()
+        begin_duel(session)
+        assert session.state.phase == "building"
+        assert abs(session.state.duel.go_at_s - session.clock.now_s()) < 1.0
+
+
+def test_a_press_too_early_is_noted_and_the_same_button_counts_later(at_table, until):
+    with at_table() as (session, rig):
+        begin_duel(session)
+        rig._contacts.press(1)
+        until(lambda: session.state.presses)
+        assert session.state.phase == "building" and session.state.presses[0]["why"] == "too_early"
+        session.clock.sleep(1.2)
+        rig._contacts.press(1)
+        until(lambda: session.state.phase == "decided")
+        assert session.state.duel.callers == ("B",)
+
+
+def test_what_the_camera_cannot_tell_waits_for_a_human(at_table, until):
+    with at_table() as (session, _):
+        session.observer.says["A"] = "undecided"
+        begin_duel(session)
+        session.clock.sleep(1.1)
+        session.press("A")
+        until(lambda: session.state.phase == "undecided")
+        session.command(HumanRuling("match", "Eve", "I looked"))
+        assert session.state.award == ("Ann", 1) and session.state.verdicts["A"]["verdict"] == "undecided"
+
+
+def test_nothing_is_judged_while_the_view_is_blocked_and_the_operator_is_told(at_table, until, monkeypatch):
+    monkeypatch.setattr("referee.watch.BLOCKED_S", 0.5)
+    with at_table() as (session, _):
+        session.gate.blind = True
+        begin_duel(session)
+        session.clock.sleep(1.1)
+        session.press("B")
+        until(lambda: any(a["code"] == "blocked" for a in session.snapshot()["alarms"]))
+        assert session.state.phase == "stopped"
+        session.gate.blind = False
+        until(lambda: session.state.phase == "decided")
+        until(lambda: not any(a["code"] == "blocked" for a in session.snapshot()["alarms"]))
+
+
+def test_a_killed_program_goes_on_in_the_same_phase_of_the_same_duel(at_table, until):
+    with at_table() as (session, _):
+        begin_duel(session)
+        before = session.state
+    with at_table() as (session, _):
+        assert session.state == before and session.state.phase == "building"
+        session.press("A") if session.clock.now_s() - before.duel.go_at_s > 1.1 else session.clock.sleep(1.2)
+        until(lambda: session.state.phase == "decided" or not session.state.presses)
+
+
+def test_an_unplugged_box_is_an_alarm_and_comes_back(at_table, until):
+    with at_table() as (session, rig):
+        rig._contacts.fault("unplug 1.5")
+        until(lambda: any(a["code"] == "box_unplugged" for a in session.snapshot()["alarms"]))
+        until(lambda: not any(a["code"] == "box_unplugged" for a in session.snapshot()["alarms"]))
+
+
+def test_the_snapshot_is_json_and_hides_the_card_until_the_go(at_table):
+    with at_table() as (session, _):
+        session.create_match(PAIR, seed=1)
+        session.command(DrawCard())
+        assert json.loads(json.dumps(session.snapshot()))["card"] is None
+        session.command(Ready())
+        version = session.snapshot()["version"]
+        session.go()
+        assert session.wait(version, 1.0) > version
+        assert session.snapshot()["card"]["id"] == session.state.card_id
+
+
+def test_pictures_are_made_for_who_looks(at_table, until):
+    with at_table() as (session, _):
+        until(lambda: session.picture("live"))
+        live = cv2.imdecode(np.frombuffer(session.picture("live"), np.uint8), cv2.IMREAD_COLOR)
+        assert live.shape == (540, 960, 3)
+        zone = cv2.imdecode(np.frombuffer(session.picture("zone_A"), np.uint8), cv2.IMREAD_COLOR)
+        assert zone.shape[1] < 800
+        assert session.picture("no such picture") is None
+        begin_duel(session)
+        session.clock.sleep(1.1)
+        session.press("A")
+        until(lambda: session.picture("overlay"))
+        assert session.snapshot()["verdict"]["overlay"] == "/media/overlay/1.jpg"
+        assert session.picture("overlay/1") == session.picture("overlay")
+
+
+def test_every_duel_leaves_an_attempt_that_says_simulated(at_table, until, tmp_path):
+    with at_table(record=True) as (session, _):
+        begin_duel(session)
+        session.clock.sleep(1.2)
+        session.press("A")
+        until(lambda: session.state.phase == "decided")
+        session.command(NextDuel())
+    folder, = (tmp_path / "attempts").iterdir()
+    said = json.loads((folder / "attempt.json").read_text())
+    assert said["simulated"] is True and said["card"] == "L01"
+    assert said["award"] == session.state.history[0].award
+    assert (folder / "stop.png").exists() and (folder / "video.mp4").stat().st_size > 1000
