@@ -29,10 +29,10 @@ def box() -> None:
 
 
 @box.command()
-@click.option("--box", "port", metavar="PORT", help="Serial port, pattern or URL; every USB serial port without it.")
+@click.option("--box", "port", metavar="PORT", help="Serial port, pattern or URL; default: every USB port.")
 @click.option("--id", "box_id", help="Insist on the box of this name.")
 @click.option("--rename", metavar="NAME", help="Give the box another name; it keeps it.")
-@click.option("--buttons", default=2, show_default=True, type=click.IntRange(0, 4), help="How many players' to try.")
+@click.option("--buttons", default=2, show_default=True, type=click.IntRange(0, 4), help="How many to try.")
 @click.option("--seconds", default=60.0, show_default=True, help="How long to wait for the presses.")
 def check(port: str | None, box_id: str | None, rename: str | None, buttons: int, seconds: float) -> None:
     """Show version, latency and clock offset, then try every lamp and button.
@@ -70,7 +70,8 @@ def figures(status: dict) -> list[str]:
     kind = "SIMULATED box" if status["simulated"] else "box"
     counters = ("garbage", "doubled", "missed", "resent", "overwritten")
     return [
-        f"{kind} {status['box_id']} on {status['port']}, firmware {status['version']}, start {status['boot']}",
+        f"{kind} {status['box_id']} on {status['port']}, firmware {status['version']}, "
+        f"start {status['boot']}",
         f"latency       {_ms(status['latency_s'])} (quickest round trip)",
         f"clock offset  {status['offset_s']:.6f} s, known to {_ms(status['offset_error_s'])}",
         f"clock rate    {status['rate_ppm']:+.0f} ppm, known to {status['rate_error_ppm']:.0f} ppm",
@@ -88,8 +89,7 @@ def _try_buttons(serial_box: SerialBox, buttons: int, seconds: float) -> set[int
     def heard(notice: BoxNotice) -> None:
         if notice.at_s < began_s or notice.kind not in ("tried", "press", "next", "stuck", "lost", "found"):
             return
-        click.echo(notice.text if notice.press is None else f"{notice.text}, box time {notice.press.box_us} us, "
-                   f"known to {_ms(notice.press.error_s)}")
+        click.echo(_words(notice))
         if notice.press is not None:
             missing.discard(notice.player)
             serial_box.lamp(notice.player, True)
@@ -101,8 +101,14 @@ def _try_buttons(serial_box: SerialBox, buttons: int, seconds: float) -> set[int
     return missing
 
 
+def _words(notice: BoxNotice) -> str:
+    if notice.press is None:
+        return notice.text
+    return f"{notice.text}, box time {notice.press.box_us} us, known to {_ms(notice.press.error_s)}"
+
+
 @box.command()
-@click.option("--seed", default=0, show_default=True, help="Decides bounce, delays, garbage and the clock's rate.")
+@click.option("--seed", default=0, show_default=True, help="Decides bounce, delays, garbage, clock rate.")
 @click.option("--port", metavar="PATH", help="Make the port appear under this path.")
 def sim(seed: int, port: str | None) -> None:
     """A SIMULATED button box on a pseudo-terminal; commands on standard input, see `help` there."""

@@ -30,11 +30,14 @@ HISTORY = 64           # notices kept for the first listener
 class SerialBox:
     """A ``ButtonBox`` behind a serial port. Starts looking for the box at once and never gives up.
 
-    ``port`` is a device path, a pattern such as ``/dev/ttyUSB*``, a pyserial URL, or None to try every USB serial port;
-    ``box_id`` insists on one box. Commands raise DeviceLost while no box is connected; reading never raises.
+    ``port`` is a device path, a pattern such as ``/dev/ttyUSB*``, a pyserial URL, or None to try every USB
+    serial port; ``box_id`` insists on one box. Commands raise DeviceLost while no box is connected; reading
+    never raises.
     """
 
-    def __init__(self, port: str | None, clock: Clock, box_id: str | None = None, rate_span: float = RATE_SPAN) -> None:
+    def __init__(self, port: str | None, clock: Clock, box_id: str | None = None,
+                 rate_span: float = RATE_SPAN) -> None:
+        _check_url(port)
         self.name = port or "box"
         self.port: str | None = None           # where the box was found
         self._wanted_port, self._clock = port, clock
@@ -46,7 +49,7 @@ class SerialBox:
         self._thread = threading.Thread(target=self._run, name=f"box {self.name}", daemon=True)
         self._thread.start()
 
-    # --- the ButtonBox port ---------------------------------------------------------------------------------------
+    # --- the ButtonBox port
 
     @property
     def connected(self) -> bool:
@@ -59,7 +62,9 @@ class SerialBox:
         return self._talk.facts.box_id.startswith("SIM")
 
     def listen(self, callback: Callable[[BoxNotice], None]) -> None:
-        """Call back on the reader thread with every notice; the first listener also gets what was told before it."""
+        """Call back on the reader thread with every notice; the first listener also gets what was
+        told before it.
+        """
         with self._lock:
             self._listeners.append(callback)
 
@@ -94,12 +99,16 @@ class SerialBox:
             low, high = talk.tie.rate()
             box_us = talk.tie.newest_us()
             at_s, error_s = talk.tie.to_host(box_us)
-            return {"connected": talk.met, "port": self.port, "version": facts.version, "box_id": facts.box_id,
-                    "boot": facts.boot, "buttons": facts.buttons, "latency_s": _finite(talk.latency_s),
-                    "offset_s": _finite(at_s - box_us * 1e-6), "offset_error_s": _finite(error_s),
-                    "rate_ppm": round(((low + high) / 2 - 1) * 1e6, 1), "rate_error_ppm": round((high - low) / 2 * 1e6, 1),
-                    "tested": facts.tested, "garbage": talk.lines.garbage, "overwritten": facts.overwritten,
-                    "clock_restarts": talk.tie.restarts, **vars(talk.counters), "simulated": self.simulated}
+            return {
+                "connected": talk.met, "port": self.port, "simulated": self.simulated,
+                "version": facts.version, "box_id": facts.box_id, "boot": facts.boot,
+                "buttons": facts.buttons,
+                "latency_s": _finite(talk.latency_s),
+                "offset_s": _finite(at_s - box_us * 1e-6), "offset_error_s": _finite(error_s),
+                "rate_ppm": round(((low + high) / 2 - 1) * 1e6, 1),
+                "rate_error_ppm": round((high - low) / 2 * 1e6, 1),
+                "tested": facts.tested, "garbage": talk.lines.garbage, "overwritten": facts.overwritten,
+                "clock_restarts": talk.tie.restarts, **vars(talk.counters)}
 
     def close(self) -> None:
         """Stop the reader thread and let the port go."""
@@ -124,7 +133,7 @@ class SerialBox:
                 raise DeviceLost(f"button box {self.name} is not connected")
             self._talk.command(kind, *fields, now_s=self._clock.now_s())
 
-    # --- the reader thread ----------------------------------------------------------------------------------------
+    # --- the reader thread
 
     def _run(self) -> None:
         while not self._closing.is_set():
@@ -141,8 +150,8 @@ class SerialBox:
                 with self._lock:
                     self._talk.begin(self._clock.now_s())
                 self._converse(line)
-        except (OSError, serial.SerialException, TypeError):   # TypeError: pyserial reads a port another thread closed
-            pass
+        except (OSError, termios.error):       # pyserial's own faults are OSErrors: gone, busy, no such port
+            return
         finally:
             self._lose(path)
 
@@ -197,6 +206,13 @@ def candidates(port: str | None) -> list[str]:
     return sorted(glob.glob(port)) if glob.has_magic(port) else [port]
 
 
+def _check_url(port: str | None) -> None:
+    try:
+        serial.serial_for_url(port or "", do_not_open=True)
+    except ValueError as error:
+        raise DeviceLost(f"{port}: {error}") from None
+
+
 def _open(path: str) -> serial.SerialBase:
     line = serial.serial_for_url(path, BAUD, timeout=READ_S, write_timeout=0.5)
     _hasten(line)
@@ -214,7 +230,9 @@ def _hasten(line: serial.SerialBase) -> None:
 
 
 def _keep_dtr(line: serial.SerialBase) -> None:
-    """Leave DTR as it is when the port closes: on an Uno its next rise would reset the box and lose its record."""
+    """Leave DTR as it is when the port closes: on an Uno its next rise would reset the box and lose
+    its record.
+    """
     if isinstance(getattr(line, "fd", None), int):
         settings = termios.tcgetattr(line.fd)
         settings[2] &= ~termios.HUPCL

@@ -1,7 +1,7 @@
 """The button box's line protocol: one readable line per sentence, in the NMEA 0183 manner.
 
-``$BXPRS,17,81234567,0,1*3A`` is talker BX (the box) or RF (the referee), a kind, a number, fields, and the XOR of
-everything between ``$`` and ``*`` in hexadecimal. `firmware/README.md` describes every kind and
+``$BXPRS,17,81234567,0,1*3A`` is talker BX (the box) or RF (the referee), a kind, a number, fields, and the
+XOR of everything between ``$`` and ``*`` in hexadecimal. `firmware/README.md` describes every kind and
 `firmware/vectors.txt` holds lines that this module and the firmware's own parser must read alike.
 ``Sentence.encode`` and ``parse`` are inverses.
 """
@@ -22,7 +22,8 @@ BIGGEST = {"u8": 2**8 - 1, "u16": 2**16 - 1, "u32": 2**32 - 1, "u64": 2**64 - 1}
 
 # kind -> types of the fields after the number; every sentence of the box has its time in microseconds first
 FIELDS: dict[str, tuple[str, ...]] = {
-    "BXHEL": ("u64", "word", "word", "u16", "u8", "u32", "u32", "u32"),  # version, id, boot, buttons, first, last, lost
+    "BXHEL": ("u64", "word", "word", "u16", "u8", "u32", "u32", "u32"),
+    # version, id, boot number, buttons, first event still kept, last event, events overwritten
     "BXCLK": ("u64", "u16", "u32", "u32"),  # boot number, first event still kept, last event
     "BXACK": ("u64", "word"),               # phase after the command
     "BXERR": ("u64", "word"),               # what was wrong with the line
@@ -136,7 +137,7 @@ class Lines:
                 yield sentence
 
     def _take(self, byte: int) -> Sentence | None:
-        if byte == 0x24:                        # '$' always begins anew: a torn sentence cannot swallow the next
+        if byte == 0x24:             # '$' always begins anew: a torn sentence cannot swallow the next
             self.garbage += len(self._line or b"")
             self._line = bytearray(b"$")
         elif self._line is None:

@@ -1,7 +1,8 @@
 """SIMULATED button box: speaks the real protocol on a pseudo-terminal, so that the real driver talks to it.
 
-A ``BoxTwin`` is the brain; here are its pins (with bounce), its crooked clock, its line with faults, and plain-text fault
-commands in the manner of OctoPrint's virtual printer. Nothing in production asks whether it is there.
+A ``BoxTwin`` is the brain; here are its pins (with bounce), its crooked clock, its line with faults, and
+plain-text fault commands in the manner of OctoPrint's virtual printer. Nothing in production asks whether
+it is there.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ garbage N       N random bytes appear on the line
 delay MS        every sentence from now on takes 0 to MS milliseconds more
 lost line N     the next N sentences of the box are lost
 reset           the box restarts"""
+_FAULT = re.compile(r"(bounce|stuck|free|unplug|garbage|delay|lost line|reset)(?: +(\d+(?:\.\d+)?))?")
 TURN_S = 0.002
 HOLD_S = 0.12
 
@@ -50,8 +52,8 @@ class _Due:
 class SimulatedBox:
     """A box of its own with ``port``, a path that stays the same when it is unplugged. Marked SIMULATED.
 
-    ``seed`` decides bounce, delays, garbage, and how crooked its clock is. ``port`` is where the port shall appear;
-    None for a folder of its own. Call ``start`` first and ``stop`` last.
+    ``seed`` decides bounce, delays, garbage, and how crooked its clock is. ``port`` is where the port shall
+    appear; None for a folder of its own. Call ``start`` first and ``stop`` last.
     """
 
     simulated = True
@@ -100,17 +102,17 @@ class SimulatedBox:
 
     def fault(self, text: str) -> None:
         """Carry out a fault command; see ``FAULTS``. Raises BadFault."""
-        words = re.fullmatch(r"(bounce|stuck|free|unplug|garbage|delay|lost line|reset)(?: +(\d+(?:\.\d+)?))?", text.strip())
+        words = _FAULT.fullmatch(text.strip())
         if words is None or (words[2] is None) != (words[1] == "reset"):
-            raise BadFault(f"no such fault: {text.strip()!r}; known are bounce, stuck, free, unplug, garbage, delay, "
-                           "lost line (each with a number) and reset")
+            raise BadFault(f"no such fault: {text.strip()!r}; known are bounce, stuck, free, unplug, "
+                           "garbage, delay, lost line (each with a number) and reset")
         value = float(words[2] or 0)
         if words[1] in ("bounce", "stuck", "free") and value not in range(PLAYERS + 1):
             raise BadFault(f"no button {words[2]}")
         with self._lock:
             getattr(self, "_fault_" + words[1].replace(" ", "_"))(value)
 
-    # --- faults ---------------------------------------------------------------------------------------------------
+    # --- faults
 
     def _fault_bounce(self, button: float) -> None:
         self._bounce.add(int(button))
@@ -139,14 +141,15 @@ class SimulatedBox:
         self.twin = BoxTwin(self.twin.box_id, self.twin.boot + 1)
         self.twin.start(0)
 
-    # --- pins, clock and line -------------------------------------------------------------------------------------
+    # --- pins, clock and line
 
     def _edges(self, player: int) -> list[float]:
         """Seconds after the first edge at which the contact changes; an odd number, so it ends closed."""
         if player not in self._bounce:
             return [0.0]
         self._bounce.discard(player)
-        return [0.0, *sorted(self._random.uniform(2e-5, 6e-3) for _ in range(2 * self._random.randint(1, 12)))]
+        count = 2 * self._random.randint(1, 12)
+        return [0.0, *sorted(self._random.uniform(2e-5, 6e-3) for _ in range(count))]
 
     def _edge(self, player: int, closed: bool) -> None:
         if closed != self.twin.contacts[player].closed:
@@ -198,7 +201,8 @@ class SimulatedBox:
             self._lose -= 1
             return
         now_s = self._clock.now_s()
-        self._free_s = max(self._free_s, now_s + self._random.uniform(0, self._delay_s))   # a line keeps its order
+        late_s = now_s + self._random.uniform(0, self._delay_s)
+        self._free_s = max(self._free_s, late_s)               # a line keeps its order
         self._at(self._free_s, lambda: self._write(sentence.encode()))
 
     def _read(self) -> bytes:

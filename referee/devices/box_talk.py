@@ -1,8 +1,10 @@
-"""The host's half of the conversation with the box, without port, thread or clock: bytes and times in, notices out.
+"""The host's half of the conversation with the box, without port, thread or clock: bytes and times
+in, notices out.
 
-Law: events are told to the referee in the box's order, each exactly once. An event is taken only when its number is the next
-one; a higher number means that something was missed and makes the host ask again; a lower one has been heard and is dropped.
-What the box knows last comes with every clock reply, so the loss of the very last sentence is noticed as well.
+Law: events are told to the referee in the box's order, each exactly once. An event is taken only when its
+number is the next one; a higher number means that something was missed and makes the host ask again; a
+lower one has been heard and is dropped. What the box knows last comes with every clock reply, so the loss
+of the very last sentence is noticed as well.
 """
 
 from __future__ import annotations
@@ -23,6 +25,18 @@ SILENT_S = 1.5             # without any reply: lost
 SLACK_US = 1_000_000       # a press is told when its bounce is over, perhaps after a later event
 GARBAGE_EVERY_S = 1.0
 TIMES_KEPT = 256           # numbers of commands whose sending times are remembered
+
+
+TOLD = {                   # event -> kind and words of its notice
+    "BXBOT": ("", ""),     # the hello has told it
+    "BXGOO": ("go", "go"),
+    "BXPRS": ("press", "button {0} pressed"),
+    "tried": ("tried", "button {0} pressed"),
+    "BXHLD": ("held_at_go", "button {0} was held down at the go"),
+    "BXSTK": ("stuck", "button {0} has been down for 5 s"),
+    "BXFRE": ("free", "button {0} is up again"),
+    "BXNXT": ("next", "Start/Next pressed"),
+}
 
 
 @dataclass
@@ -54,7 +68,7 @@ class BoxFacts:
     boot: int = -1
     buttons: int = 0
     overwritten: int = 0
-    tested: tuple[int, int] | None = None      # self-test: closed buttons as bits, longest loop turn in microseconds
+    tested: tuple[int, int] | None = None      # self-test: closed buttons as bits, longest loop turn in us
 
 
 @dataclass
@@ -72,7 +86,7 @@ class BoxTalk:
     _expected: int = 0                         # number of the next event; 0 before the first hello
     _sent: dict[int, float] = field(default_factory=dict)
     _hail: _Pending | None = None              # the hello under way
-    _queue: deque[_Pending] = field(default_factory=deque)    # only the first is under way, so none can overtake
+    _queue: deque[_Pending] = field(default_factory=deque)    # only the first is under way: none overtakes
     _out: list[Sentence] = field(default_factory=list)
     _clock_due_s: float = 0.0
     _burst: int = 0
@@ -129,11 +143,13 @@ class BoxTalk:
         for sentence in self.lines.feed(data):
             if sentence.kind.startswith("BX"):
                 self._heard_s = now_s
-                notices += self._event(sentence, now_s) if sentence.kind in EVENTS else self._reply(sentence, now_s)
+                take = self._event if sentence.kind in EVENTS else self._reply
+                notices += take(sentence, now_s)
         return notices + self._garbage(now_s)
 
     def _garbage(self, now_s: float) -> list[BoxNotice]:
-        """At most one notice a second; what was heard before the hello is half a sentence or another device."""
+        """At most one notice a second; what was heard before the hello is half a sentence or another device.
+        """
         if not self.met:
             self._garbage_told = self.lines.garbage
         count = self.lines.garbage - self._garbage_told
@@ -181,7 +197,7 @@ class BoxTalk:
         self.facts.box_id = box_id
         self.wanted = box_id if self.wanted is not None else None
 
-    # --- what the box answers -------------------------------------------------------------------------------------
+    # --- what the box answers
 
     def _reply(self, sentence: Sentence, now_s: float) -> list[BoxNotice]:
         self._answered(sentence.number)
@@ -215,7 +231,8 @@ class BoxTalk:
             notices.append(BoxNotice("reset", now_s, text=f"box {box_id} was restarted (start {boot})"))
         if restarted or self._expected == 0:
             self._expected, self._last_event_us = int(first), 0
-        self.facts = BoxFacts(str(version), str(box_id), int(boot), int(buttons), int(overwritten), self.facts.tested)
+        self.facts = BoxFacts(str(version), str(box_id), int(boot), int(buttons), int(overwritten),
+                              self.facts.tested)
         if not self.met:
             self.met, self._clock_due_s = True, now_s
             notices.append(BoxNotice("found", now_s, text=f"box {box_id}, version {version}"))
@@ -244,7 +261,7 @@ class BoxTalk:
         self._asked_s = now_s
         self._out.append(self._next("RFRSN", self._expected))
 
-    # --- what the box tells ---------------------------------------------------------------------------------------
+    # --- what the box tells
 
     def _event(self, event: Sentence, now_s: float) -> list[BoxNotice]:
         if not self.met:
@@ -278,20 +295,9 @@ class BoxTalk:
     def _tell(self, event: Sentence) -> list[BoxNotice]:
         at_s, error_s = self.tie.to_host(event.box_us)
         player = int(event.fields[1]) if len(event.fields) > 1 else None
-        match event.kind:
-            case "BXPRS":
-                press = Press(player, event.box_us, at_s, error_s, seq=event.number)
-                kind = "press" if event.fields[2] else "tried"
-                return [BoxNotice(kind, at_s, player, press, f"button {player} pressed")]
-            case "BXGOO":
-                return [BoxNotice("go", at_s, text=f"go at box time {event.box_us} us, +-{error_s * 1e3:.2f} ms")]
-            case "BXHLD":
-                held = Press(player, event.box_us, at_s, error_s, held_at_go=True, seq=event.number)
-                return [BoxNotice("held_at_go", at_s, player, held, f"button {player} was held down at the go")]
-            case "BXSTK":
-                return [BoxNotice("stuck", at_s, player, text=f"button {player} has been down for 5 s")]
-            case "BXFRE":
-                return [BoxNotice("free", at_s, player, text=f"button {player} is up again")]
-            case "BXNXT":
-                return [BoxNotice("next", at_s, text="Start/Next pressed")]
-        return []
+        press = None
+        if event.kind in ("BXPRS", "BXHLD"):
+            press = Press(player, event.box_us, at_s, error_s, event.kind == "BXHLD", event.number)
+        unranked = event.kind == "BXPRS" and event.fields[2] == 0
+        kind, text = TOLD["tried" if unranked else event.kind]
+        return [BoxNotice(kind, at_s, player, press, text.format(player))] if kind else []

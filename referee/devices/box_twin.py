@@ -1,7 +1,7 @@
 """The button box's own logic once more, in Python: the brain of the simulated box.
 
-It follows `firmware/button_box/` turn by turn, and a test drives both with the same timelines and compares every sentence.
-Times are microseconds since the box's start and never wrap here.
+It follows `firmware/button_box/` turn by turn, and a test drives both with the same timelines and compares
+every sentence. Times are microseconds since the box's start and never wrap here.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ class Contact:
     stuck: bool = False
 
     def edge(self, closed: bool, now_us: int) -> None:
-        """The pin changed; runs in the interrupt on the real box, which may come too late to see a short pulse."""
+        """The pin changed; runs in the interrupt on the real box, which may come too late to see a
+        short pulse.
+        """
         self.closed, self.changed_us = closed, now_us
         if self.state == "open":
             self.state, self.first_us = "trying", now_us
@@ -113,10 +115,12 @@ class BoxTwin:
             self.out.append(self._events[self._cursor - self.first])
             self._cursor += 1
 
-    # --- presses --------------------------------------------------------------------------------------------------
+    # --- presses
 
     def _settle(self) -> None:
-        """Tell confirmed presses in the order of their first edges; an earlier edge still in doubt holds them back."""
+        """Tell confirmed presses in the order of their first edges; an earlier edge still in doubt
+        holds them back.
+        """
         while fresh := [(c.first_us, i) for i, c in enumerate(self.contacts) if c.fresh]:
             first_us, index = min(fresh)
             if any(c.state == "trying" and c.first_us < first_us for c in self.contacts):
@@ -153,7 +157,7 @@ class BoxTwin:
             self.overwritten += 1
             self._cursor = max(self._cursor, self.first)
 
-    # --- commands -------------------------------------------------------------------------------------------------
+    # --- commands
 
     def hear(self, data: bytes, now_us: int) -> None:
         """Bytes from the host; whole lines are carried out at once."""
@@ -181,8 +185,8 @@ class BoxTwin:
 
     def _hel(self, command: Sentence, now_us: int) -> None:
         self._done = 0
-        self._reply("BXHEL", command.number, now_us, VERSION, self.box_id, self.boot, PLAYERS, self.first, self._last,
-                    self.overwritten)
+        self._reply("BXHEL", command.number, now_us, VERSION, self.box_id, self.boot, PLAYERS,
+                    self.first, self._last, self.overwritten)
 
     def _clk(self, command: Sentence, now_us: int) -> None:
         self._reply("BXCLK", command.number, now_us, self.boot, self.first, self._last)

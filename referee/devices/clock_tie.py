@@ -1,9 +1,10 @@
 """Ties another device's clock to the host's, with a bound on the error that holds whatever the line does.
 
-The theory: a reply stamped ``b`` by the device was stamped between the host's sending and receiving, so every round
-trip confines the line ``host = offset + rate * device`` to a window; the true line passes through all of them.
-The quickest round trips have the narrowest windows and rule by themselves (the minimum-delay filter of NTP, RFC 5905
-section 10), and the intersection of all windows gives the bound: no delay, however lopsided, can break it.
+The theory: a reply stamped ``b`` by the device was stamped between the host's sending and receiving, so
+every round trip confines the line ``host = offset + rate * device`` to a window; the true line passes
+through all of them. The quickest round trips have the narrowest windows and rule by themselves (the
+minimum-delay filter of NTP, RFC 5905 section 10), and the intersection of all windows gives the bound: no
+delay, however lopsided, can break it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections import deque
 from dataclasses import dataclass
 
 RATE_SPAN = 0.01       # a ceramic resonator keeps 0.5 % (Murata CSTCE16M, on the Uno); twice that for margin
-WANDER = 20e-6         # how far a rate may drift within one window of samples: warming up, a few ppm per degree
+WANDER = 20e-6         # how far a rate may drift within one window of samples: a few ppm per degree
 DEFAULT_KEPT = 64
 
 
@@ -30,7 +31,8 @@ class ClockTie:
     ``rate_span`` is the largest believed deviation of the device's rate from the host's, as a share.
     """
 
-    def __init__(self, rate_span: float = RATE_SPAN, kept: int = DEFAULT_KEPT, wander: float = WANDER) -> None:
+    def __init__(self, rate_span: float = RATE_SPAN, kept: int = DEFAULT_KEPT,
+                 wander: float = WANDER) -> None:
         self._span, self._wander = rate_span, wander
         self._samples: deque[_Sample] = deque(maxlen=kept)
         self._rates: deque[tuple[float, float]] = deque(maxlen=kept)
@@ -100,9 +102,10 @@ def _rate_bounds(old: _Sample, new: _Sample) -> tuple[float, float]:
 class FrameTie:
     """The same for a clock that only speaks and never answers: a camera's frame times.
 
-    A frame stamped ``f`` arrives between ``latency_s[0]`` and ``latency_s[1]`` later when nothing holds it up, and at
-    any time after that when something does. So every arrival bounds the true time from above, and the quickest arrival of the
-    window also from below. Give frame times from the driver, or frame number times the nominal period when there are none.
+    A frame stamped ``f`` arrives between ``latency_s[0]`` and ``latency_s[1]`` later when nothing holds it
+    up, and at any time after that when something does. So every arrival bounds the true time from above,
+    and the quickest arrival of the window also from below. Give frame times from the driver, or frame
+    number times the nominal period when there are none.
     """
 
     def __init__(self, latency_s: tuple[float, float], rate_span: float = 0.001, kept: int = 120) -> None:
@@ -119,7 +122,8 @@ class FrameTie:
         """(host seconds of the exposure, error bound in seconds); infinite before the first frame."""
         if not self._late:
             return 0.0, math.inf
-        reads = [(late_s + (frame_us - us) * 1e-6, abs(frame_us - us) * 1e-6 * self._span) for us, late_s in self._late]
-        late = min(host + slack for host, slack in reads)
-        early = min(host - slack for host, slack in reads) - (self._latency[1] - self._latency[0])
+        ages = [((frame_us - us) * 1e-6, late_s) for us, late_s in self._late]
+        late = min(late_s + dt_s + abs(dt_s) * self._span for dt_s, late_s in ages)
+        early = min(late_s + dt_s - abs(dt_s) * self._span for dt_s, late_s in ages)
+        early -= self._latency[1] - self._latency[0]
         return (early + late) / 2, (late - early) / 2

@@ -1,8 +1,11 @@
 """The real driver against the simulated box on a pseudo-terminal, with every fault it can have."""
 
+import contextlib
+import random
 import threading
 
 import pytest
+from serial.tools.list_ports_common import ListPortInfo
 
 from referee.devices.box import SerialBox
 from referee.devices.box_sim import BadFault, SimulatedBox
@@ -118,3 +121,41 @@ def test_the_simulation_says_so(rig):
 def test_an_unknown_fault_is_refused_by_name(rig, text):
     with pytest.raises(BadFault):
         rig[1].fault(text)
+
+
+UNPLUGGINGS = 12
+
+
+def test_unplugging_at_any_moment_neither_loses_nor_invents_a_press(rig):
+    box, sim, heard = rig
+    rng = random.Random(11)
+    for n in range(UNPLUGGINGS):
+        heard.wait("found", n + 1)
+        when_s = rng.uniform(0, 0.06)
+        sim.press(n % 4, after_s=rng.uniform(0, 0.06))
+        unplugger = threading.Timer(when_s, sim.fault, ["unplug 0.02"])
+        unplugger.start()
+        with contextlib.suppress(DeviceLost):
+            for _ in range(20):
+                box.lamp(n % 4, True)                # so that there is always a sentence to be cut in two
+        heard.wait("lost", n + 1)
+        unplugger.join()
+    heard.wait("found", UNPLUGGINGS + 1)
+    assert [p.player for p in heard.wait("tried", UNPLUGGINGS)] == [n % 4 for n in range(UNPLUGGINGS)]
+
+
+def test_a_port_that_cannot_be_is_refused_in_one_line():
+    with pytest.raises(DeviceLost, match="nosuch://box"):
+        SerialBox("nosuch://box", SystemClock())
+
+
+def test_the_only_usb_box_is_found_without_naming_its_port(monkeypatch):
+    clock = SystemClock()
+    sim = SimulatedBox(3, clock).start()
+    ports = [ListPortInfo("/dev/null"), ListPortInfo(sim.port)]
+    ports[1].vid = 0x2341
+    monkeypatch.setattr("serial.tools.list_ports.comports", lambda: ports)
+    box = SerialBox(None, clock, box_id="SIMULATED")
+    assert box.wait_connected(5) and box.port == sim.port
+    box.close()
+    sim.stop()

@@ -1,4 +1,6 @@
-"""The clock tie's promise: the true time lies within the bound, whatever the line does; and the bound is small."""
+"""The clock tie's promise: the true time lies within the bound, whatever the line does; and the
+bound is small.
+"""
 
 import math
 import random
@@ -19,8 +21,8 @@ def round_trip(tie, rng, now_s, rate, zero_s, out_s, back_s):
 
 
 @settings(max_examples=120, deadline=None)
-@given(seed=st.integers(0, 10**6), rate=st.floats(0.994, 1.006), out_s=st.floats(0, 0.03), back_s=st.floats(0, 0.03),
-       ask_s=st.floats(-5, 30))
+@given(seed=st.integers(0, 10**6), rate=st.floats(0.994, 1.006), out_s=st.floats(0, 0.03),
+       back_s=st.floats(0, 0.03), ask_s=st.floats(-5, 30))
 def test_the_true_time_is_always_within_the_bound(seed, rate, out_s, back_s, ask_s):
     rng, tie, zero_s = random.Random(seed), ClockTie(), 1000.0
     for n in range(80):

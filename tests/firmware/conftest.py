@@ -1,4 +1,5 @@
-"""The firmware, compiled: for the ATmega328P in simavr, and its headers for the PC with every sanitizer on."""
+"""The firmware, compiled: for the ATmega328P in simavr, and its headers for the PC with every sanitizer on.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +18,13 @@ from referee.ports import BoxNotice, SystemClock
 HERE = Path(__file__).parent
 SKETCH = HERE.parents[1] / "firmware" / "button_box"
 ARDUINO = Path("/usr/share/arduino/hardware/arduino/avr")       # Debian's arduino-core-avr
-FLAGS = ["-mmcu=atmega328p", "-DF_CPU=16000000L", "-DARDUINO=10819", "-DARDUINO_AVR_UNO", "-DARDUINO_ARCH_AVR",
-         "-DDECIMAL_DIG=__DECIMAL_DIG__",                        # WString.cpp fails without it under avr-gcc 5.4
+FLAGS = ["-mmcu=atmega328p", "-DF_CPU=16000000L",
+         "-DARDUINO=10819", "-DARDUINO_AVR_UNO", "-DARDUINO_ARCH_AVR",
+         "-DDECIMAL_DIG=__DECIMAL_DIG__",      # WString.cpp fails without it under avr-gcc 5.4
          f"-I{ARDUINO}/cores/arduino", f"-I{ARDUINO}/variants/standard",
          "-c", "-g", "-Os", "-ffunction-sections", "-fdata-sections", "-flto", "-fno-fat-lto-objects"]
 CPP = ["-std=gnu++11", "-fpermissive", "-fno-exceptions", "-fno-threadsafe-statics"]
-FAST_RATE_SPAN = 0.99                                           # an unpaced simulation is several times too quick
+FAST_RATE_SPAN = 0.99                          # an unpaced simulation is several times too quick
 PLAYERS = 4
 
 
@@ -36,7 +38,9 @@ def run(*command: object, cwd: Path | None = None) -> str:
 
 @pytest.fixture(scope="session")
 def elf(tmp_path_factory) -> Path:
-    """The sketch as the Arduino IDE builds it: platform.txt's flags, Debian's core, and no warning in our own code."""
+    """The sketch as the Arduino IDE builds it: platform.txt's flags, Debian's core, and no warning
+    in our own code.
+    """
     out = tmp_path_factory.mktemp("avr")
     core = ARDUINO / "cores" / "arduino"
     for source in core.glob("*.c"):
@@ -57,7 +61,8 @@ def elf(tmp_path_factory) -> Path:
 def simulator(tmp_path_factory) -> Path:
     """The simavr harness."""
     out = tmp_path_factory.mktemp("simavr") / "simavr_box"
-    run("gcc", "-O2", "-Wall", "-o", out, HERE / "simavr_box.c", "-I/usr/include/simavr", "-lsimavr", "-lutil")
+    run("gcc", "-O2", "-Wall", "-o", out, HERE / "simavr_box.c", "-I/usr/include/simavr", "-lsimavr",
+        "-lutil")
     return out
 
 
@@ -162,7 +167,9 @@ class SimavrBox:
         self.train(button, [after_us], [after_us + hold_us])
 
     def train(self, button: int, press_us: list[int], release_us: list[int] = ()) -> None:
-        """A press and a release with bounce, by the times at which the contact changes; see bounce_shapes.txt."""
+        """A press and a release with bounce, by the times at which the contact changes; see
+        bounce_shapes.txt.
+        """
         closed = [*zip(press_us, itertools.cycle([1, 0]), strict=False),
                   *zip(release_us, itertools.cycle([0, 1]), strict=False)]
         self.send(*(f"edge {button} {c} {t}" for t, c in closed))
@@ -175,8 +182,8 @@ def start_simavr(elf, simulator, tmp_path):
 
     def start(paced: bool = False, delay_us: int = 0, seed: int = 1) -> SimavrBox:
         link = tmp_path / f"box{len(started)}"
-        process = subprocess.Popen([simulator, elf, link, str(int(paced)), str(delay_us), str(seed)], text=True,
-                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        command = [simulator, elf, link, str(int(paced)), str(delay_us), str(seed)]
+        process = subprocess.Popen(command, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         while "ready" not in process.stdout.readline():
             assert process.poll() is None
         started.append(SimavrBox(process, str(link)))
@@ -212,7 +219,9 @@ class Heard:
 
 @pytest.fixture
 def drive():
-    """Starts drivers: ``drive(simavr_box, rate_span) -> (SerialBox, Heard)``, connected; all are closed with the test."""
+    """Starts drivers: ``drive(simavr_box, rate_span) -> (SerialBox, Heard)``, connected; all are
+    closed with the test.
+    """
     started = []
 
     def start(box: SimavrBox, rate_span: float = FAST_RATE_SPAN) -> tuple[SerialBox, Heard]:
@@ -229,7 +238,9 @@ def drive():
 
 @pytest.fixture(scope="session")
 def shapes() -> dict[str, dict[int, list[int]]]:
-    """The recorded bounce: ``shapes()["press"][21]`` is the times in microseconds at which the contact changes."""
+    """The recorded bounce: ``shapes()["press"][21]`` is the times in microseconds at which the
+    contact changes.
+    """
     text = (HERE / "bounce_shapes.txt").read_text()
     rows = re.findall(r"^(press|release) (\d+): (.*)$", text, re.MULTILINE)
     return {kind: {int(n): [int(t) for t in times.split()] for k, n, times in rows if k == kind}

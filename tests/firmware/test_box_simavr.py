@@ -12,8 +12,9 @@ FLASH_BYTES, RAM_BYTES = 32_768, 2_048      # ATmega328P
 
 
 def test_the_firmware_fits_half_of_flash_and_ram(elf):
-    rows = subprocess.run(["avr-size", "-A", elf], capture_output=True, text=True, check=True).stdout.splitlines()
-    size = {w[0]: int(w[1]) for w in map(str.split, rows) if len(w) == 3 and w[0].startswith(".")}
+    told = subprocess.run(["avr-size", "-A", elf], capture_output=True, text=True, check=True).stdout
+    rows = [words for words in map(str.split, told.splitlines()) if len(words) == 3]
+    size = {name: int(count) for name, count, _ in rows if name.startswith(".")}
     flash, ram = size[".text"] + size[".data"], size[".data"] + size[".bss"] + size.get(".noinit", 0)
     print(f"flash {flash} bytes, {flash / FLASH_BYTES:.1%}; RAM {ram} bytes, {ram / RAM_BYTES:.1%}")
     assert flash < FLASH_BYTES / 2
@@ -26,7 +27,7 @@ def test_presses_1_ms_apart_come_in_order_1000_times_of_1000_over_a_slow_line(st
     box, heard = drive(simavr)
     rng, wanted = random.Random(4), []
     for n in range(PAIRS):
-        first, second = rng.sample([(0, 1), (2, 3)][n % 2], 2)     # the other pair's buttons may rest meanwhile
+        first, second = rng.sample([(0, 1), (2, 3)][n % 2], 2)     # the other pair's buttons rest meanwhile
         wanted += [(first, 1), (second, 0)]
         box.arm()
         box.go()
@@ -43,7 +44,9 @@ def test_presses_1_ms_apart_come_in_order_1000_times_of_1000_over_a_slow_line(st
 
 
 def stamps_are_true(presses, simavr):
-    """Every time stamp is within 50 us of its pin edge, on one zero for all: the start of the box's own clock."""
+    """Every time stamp is within 50 us of its pin edge, on one zero for all: the start of the box's
+    own clock.
+    """
     edges = [e for e in simavr.edges if e.closed]
     assert [e.button for e in edges] == [p.player for p in presses]
     late_us = [p.press.box_us - e.at_us for p, e in zip(presses, edges, strict=True)]
