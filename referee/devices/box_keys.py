@@ -58,9 +58,9 @@ class KeysBox:
     def press(self, player: int) -> None:
         """A player's Stop, now; the same player's second one in a duel is ignored."""
         with self._lock:
-            if player in self._ranked:
-                return
             counts = self._phase == "running"
+            if counts and player in self._ranked:
+                return
             if counts:
                 self._ranked.add(player)
             self._count += 1

@@ -1,0 +1,45 @@
+"""Presses without hardware go through the same port as a box's."""
+
+import pytest
+
+from referee.devices.box_keys import KEY_ERROR_S, KeysBox
+
+
+class Clock:
+    """A clock that stands where it is put."""
+
+    at_s = 7.0
+
+    def now_s(self):
+        return self.at_s
+
+
+@pytest.fixture
+def keys():
+    box, told = KeysBox(Clock()), []
+    box.listen(told.append)
+    return box, told
+
+
+def test_a_duel_by_keys(keys):
+    box, told = keys
+    box.arm()
+    box.press(0)
+    box.go()
+    for player in (1, 0, 1):
+        box.press(player)
+    box.disarm()
+    box.press(0)
+    box.next()
+    assert [(n.kind, n.player) for n in told] == [
+        ("tried", 0), ("go", None), ("press", 1), ("press", 0), ("tried", 0), ("next", None)]
+    assert told[2].press.at_s == 7.0 and told[2].press.error_s == KEY_ERROR_S
+
+
+def test_keys_are_no_simulation_and_never_lost(keys):
+    box, _ = keys
+    assert box.name == "keys" and not box.simulated and box.connected
+    box.lamp(1, True)
+    assert box.lamps == {1: True}
+    assert box.status()["version"] == "keys"
+    box.close()

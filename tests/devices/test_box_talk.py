@@ -1,0 +1,174 @@
+"""The conversation with the box as timelines: no port, no thread, no waiting."""
+
+import pytest
+
+from referee.devices.box_protocol import Sentence
+from referee.devices.box_talk import RESEND_S, SILENT_S, TRIES, BoxTalk
+
+ZERO_S = 100.0                     # host time at which this box was started
+
+
+def box_us(at_s):
+    """The box's reading at a host time; its clock is perfect here."""
+    return int((at_s - ZERO_S) * 1e6)
+
+
+class Desk:
+    """A BoxTalk with a hand on its time; ``said`` collects what it wrote, ``told`` the notices."""
+
+    def __init__(self, **options):
+        self.talk, self.now_s, self.said, self.told = BoxTalk(**options), ZERO_S + 5, [], []
+        self.talk.begin(self.now_s)
+
+    def wait(self, seconds):
+        """Let time pass in small steps; gives what was written meanwhile."""
+        before, end_s = len(self.said), self.now_s + seconds
+        while self.now_s < end_s:
+            self.now_s += 0.005
+            for sentence in self.talk.due(self.now_s):
+                self.talk.wrote(sentence, self.now_s)
+                self.said.append(sentence)
+        return self.said[before:]
+
+    def hear(self, kind, number, *fields, at_s=None):
+        """A sentence of the box arrives, stamped with the present time if with none."""
+        stamp = box_us(self.now_s if at_s is None else at_s)
+        notices = self.talk.hear(Sentence(kind, number, (stamp, *fields)).encode(), self.now_s)
+        self.told += notices
+        return [n.kind for n in notices]
+
+    def meet(self, boot=1, first=1, last=0, name="BOX1"):
+        """The hello is answered."""
+        hello = next(s for s in self.wait(0.01) if s.kind == "RFHEL")
+        self.wait(0.002)
+        return self.hear("BXHEL", hello.number, "1.0", name, boot, 4, first, last, 0)
+
+
+@pytest.fixture
+def desk():
+    """A conversation past its hello."""
+    desk = Desk()
+    desk.meet()
+    return desk
+
+
+def kinds(sentences):
+    return [s.kind for s in sentences]
+
+
+def test_hello_is_repeated_until_answered():
+    desk = Desk()
+    assert kinds(desk.wait(3 * RESEND_S)) == ["RFHEL"] * 3
+    assert desk.meet() == ["found"]
+    assert "RFHEL" not in kinds(desk.wait(1.0))
+
+
+def test_a_box_of_another_name_is_not_met():
+    desk = Desk(wanted="red")
+    assert desk.meet(name="blue") == [] and not desk.talk.met
+
+
+def test_a_late_host_asks_for_what_happened_before_it_came():
+    desk = Desk()
+    desk.meet(first=3, last=4)
+    assert [s.fields for s in desk.wait(0.01) if s.kind == "RFRSN"] == [(3,)]
+    assert desk.hear("BXPRS", 3, 1, 1) == ["press"]
+    assert desk.talk.counters.gone == 0
+
+
+def test_a_gap_is_noticed_asked_for_and_told_in_order(desk):
+    assert desk.hear("BXPRS", 2, 0, 1) == []
+    assert [s.fields for s in desk.wait(0.01) if s.kind == "RFRSN"] == [(1,)]
+    assert desk.hear("BXGOO", 1) + desk.hear("BXPRS", 2, 0, 1) == ["go", "press"]
+    assert desk.talk.counters.missed == 1
+
+
+def test_a_lost_last_line_shows_in_the_next_clock_reply(desk):
+    query = next(s for s in desk.wait(0.3) if s.kind == "RFCLK")
+    desk.hear("BXCLK", query.number, 1, 1, 1)
+    assert "RFRSN" in kinds(desk.wait(0.01))
+
+
+def test_a_doubled_line_is_told_once_and_every_event_acknowledged(desk):
+    assert desk.hear("BXPRS", 1, 0, 1) == ["press"]
+    assert desk.hear("BXPRS", 1, 0, 1) == []
+    assert [s.fields for s in desk.wait(0.01) if s.kind == "RFACK"] == [(1, 1)]
+    assert desk.talk.counters.doubled == 1
+
+
+def test_events_the_box_no_longer_has_are_counted(desk):
+    query = next(s for s in desk.wait(0.3) if s.kind == "RFCLK")
+    desk.hear("BXCLK", query.number, 1, 5, 5)
+    assert desk.talk.counters.gone == 4
+    assert desk.hear("BXPRS", 5, 0, 1) == ["press"]
+
+
+def test_commands_wait_for_the_answer_to_the_one_before(desk):
+    desk.talk.command("RFARM", now_s=desk.now_s)
+    desk.talk.command("RFGOO", now_s=desk.now_s)
+    said = [s for s in desk.wait(2 * RESEND_S) if s.kind in ("RFARM", "RFGOO")]
+    assert kinds(said) == ["RFARM"] * 2 and said[0] == said[1]
+    desk.hear("BXACK", said[0].number, "armed")
+    assert "RFGOO" in kinds(desk.wait(0.01))
+    assert desk.talk.counters.resent == 1
+
+
+def test_a_command_that_is_never_answered_is_given_up(desk):
+    desk.talk.command("RFARM", now_s=desk.now_s)
+    said = desk.wait((TRIES + 3) * RESEND_S)
+    assert kinds(said).count("RFARM") == TRIES
+    assert desk.talk.counters.given_up == 1
+
+
+def test_commands_do_not_outlive_the_connection(desk):
+    desk.talk.command("RFGOO", now_s=desk.now_s)
+    desk.talk.end()
+    desk.talk.begin(desk.now_s)
+    desk.meet()
+    assert "RFGOO" not in kinds(desk.wait(1.0))
+
+
+def test_silence_is_noticed(desk):
+    desk.wait(SILENT_S - 0.1)
+    assert not desk.talk.silent(desk.now_s)
+    desk.wait(0.2)
+    assert desk.talk.silent(desk.now_s)
+
+
+def test_a_restart_is_told_and_its_events_count_anew(desk):
+    desk.hear("BXPRS", 1, 0, 0)
+    assert desk.hear("BXBOT", 1, 2) == []
+    assert desk.meet(boot=2, last=1) == ["reset"]
+    assert desk.hear("BXBOT", 1, 2) == [] and desk.hear("BXPRS", 2, 1, 1) == ["press"]
+
+
+def test_a_restart_whose_first_line_was_lost_shows_in_the_clock_reply(desk):
+    query = next(s for s in desk.wait(0.3) if s.kind == "RFCLK")
+    desk.hear("BXCLK", query.number, 2, 1, 1)
+    assert desk.meet(boot=2, last=1) == ["reset"]
+
+
+def test_a_press_from_the_future_is_doubted_and_believed_when_said_again(desk):
+    assert desk.hear("BXPRS", 1, 0, 1, at_s=desk.now_s + 50) == []
+    assert desk.talk.counters.implausible == 1
+    assert desk.hear("BXPRS", 1, 0, 1) == ["press"]
+
+
+def test_a_press_has_the_hosts_time_and_a_bound(desk):
+    pressed_s = desk.now_s
+    desk.wait(0.02)
+    desk.hear("BXPRS", 1, 1, 1, at_s=pressed_s)
+    press = desk.told[-1].press
+    assert abs(press.at_s - pressed_s) <= press.error_s < 0.01
+    assert (press.player, press.seq, press.box_us, press.held_at_go) == (1, 1, box_us(pressed_s), False)
+
+
+def test_a_press_outside_a_duel_is_only_tried_and_a_held_one_is_marked(desk):
+    assert desk.hear("BXPRS", 1, 0, 0) == ["tried"]
+    assert desk.hear("BXHLD", 2, 3) == ["held_at_go"]
+    assert desk.told[-1].press.held_at_go and desk.told[-1].player == 3
+
+
+def test_garbage_is_told_at_most_once_a_second(desk):
+    told = [len(desk.talk.hear(b"\xff" * 10, desk.now_s + n * 0.1)) for n in range(25)]
+    assert sum(told) == 3 and desk.talk.lines.garbage == 250
