@@ -1,0 +1,177 @@
+"""When did it fall? From the press on: the first frame in which a standing piece moved, and who was near.
+
+Compared are single frames of the zone's view with the picture at the press. The noise of the sensor and of
+the encoding is measured on the same pixels, so the thresholds follow the camera.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+
+import cv2
+import numpy as np
+
+from referee.attempt import Attempt
+from referee.attempt.folder import VIDEO
+from referee.attempt.video import read_video
+from referee.timeline.strip import OTHER, SCALE, Strip
+
+BEFORE_S, AFTER_S = 0.3, 10.0
+"""What is looked at around the press."""
+
+LEAST_CHANGE, NOISE_TIMES = 10.0, 6.0
+"""Grey levels, and times the noise: a pixel that differs by both has changed."""
+
+LEAST_AREA_MM2 = 40.0
+"""A 30 mm edge that moved by 1.5 mm."""
+
+BUILD_SHARE = 0.35
+"""Share of a changed patch on the build: a piece that begins to move covers its old place and little more."""
+
+TOUCH_MM = 6.0
+HAND_BEFORE_S = 0.35
+"""A hand that touched the piece moved in this time before it: three frames of the slowest camera."""
+
+
+@dataclass(frozen=True)
+class Fall:
+    """The first motion of a standing piece after the press, in one zone.
+
+    ``frame`` and ``seconds`` of the first frame that shows it; ``after_press_s``; ``changed_mm2`` of the
+    pieces' picture in that frame and ``at_most_mm2`` later; ``hand``: none, at rest or moving in the third
+    of a second before; ``touching``: whether a moving hand or tongs were next to what moved; ``settled_s``:
+    when all was at rest again.
+    """
+
+    zone: str
+    frame: int
+    seconds: float
+    after_press_s: float
+    changed_mm2: float
+    at_most_mm2: float
+    hand: str
+    touching: bool
+    settled_s: float | None
+
+    def to_json(self) -> dict:
+        """JSON-able."""
+        return {k: round(v, 3) if isinstance(v, float) else v for k, v in asdict(self).items()}
+
+
+@dataclass(frozen=True, eq=False)
+class _Shot:
+    index: int
+    seconds: float
+    gray: np.ndarray
+    changed: np.ndarray  # against the frame before
+    differs: np.ndarray  # against the picture at the press
+
+
+def first_move(attempt: Attempt, strips: dict[str, Strip], standing: dict[str, np.ndarray]) -> list[Fall]:
+    """The falls of all zones by time; ``standing`` zone -> (h, w) bool, the strip's pixels of the pieces that
+    stood at the press. Empty when nothing fell, or nobody pressed."""
+    stop = attempt.stop_s
+    if stop is None:
+        return []
+    shots: dict[str, list] = {z: [] for z in strips}
+    for frame in read_video(attempt.folder / VIDEO):
+        if stop - BEFORE_S <= frame.seconds <= stop + AFTER_S:
+            for zone, strip in strips.items():
+                gray = cv2.cvtColor(strip.view.crop(frame.image), cv2.COLOR_BGR2GRAY)
+                shots[zone].append((frame.index, frame.seconds, cv2.GaussianBlur(gray, (0, 0), 1.0)))
+    falls = (_in_zone(strips[z], standing[z], stop, shots[z]) for z in strips if standing[z].any())
+    return sorted((f for f in falls if f), key=lambda f: f.seconds)
+
+
+def findings(falls: list[Fall]) -> dict[str, list[str]]:
+    """Zone -> findings for the house rules (``rules.FINDINGS``): a build that fell with no moving hand at it.
+
+    What a moving hand touched is left to a human: the picture does not say whose hand it was.
+    """
+    return {f.zone: ["fell_after_stop"] for f in falls if not f.touching}
+
+
+def _in_zone(strip: Strip, standing: np.ndarray, stop: float, frames: list) -> Fall | None:
+    shots = list(_compare(frames, stop))
+    build = _full_size(standing, strip)
+    pixel = 1.0 / strip.view.px_per_mm**2
+    after = [s for s in shots if s.seconds >= stop]
+    # A change that the next frame does not show as well is a flicker of the encoder.
+    moves = [_area(_by_itself(s.differs, build), pixel) >= LEAST_AREA_MM2 for s in after]
+    first = next((n for n in range(len(moves)) if all(moves[n:n + 2])), None)
+    if first is None:
+        return None
+    shot = after[first]
+    moved = _by_itself(shot.differs, build)
+    hands = _hand_pixels(strip, shot.seconds) & ~build
+    stirred = _stirred(shots, shot, build)
+    beside = cv2.dilate(moved.astype(np.uint8), _disc(TOUCH_MM * strip.view.px_per_mm)) > 0
+    moving = _area(stirred & ~beside, pixel) + _area(stirred & hands, pixel) >= LEAST_AREA_MM2
+    return Fall(strip.view.zone, shot.index, shot.seconds, shot.seconds - stop, _area(moved, pixel),
+                max(_area(s.differs & build, pixel) for s in after), _hand(moving, hands, pixel),
+                bool(moving and (stirred & hands & beside).any()), _settled(after[first:], pixel))
+
+
+def _by_itself(differs: np.ndarray, build: np.ndarray) -> np.ndarray:
+    """Changed pixels of the build that are no hand coming over it: a hand's picture reaches far beyond."""
+    count, parts = cv2.connectedComponents(differs.astype(np.uint8))
+    inside = np.bincount(parts[build], minlength=count)
+    whole = np.bincount(parts.ravel(), minlength=count)
+    own = inside >= BUILD_SHARE * whole
+    own[0] = False
+    return own[parts] & build
+
+
+def _compare(frames: list, stop: float) -> Iterable[_Shot]:
+    """Each frame against the one before and against the picture at the press (median of three)."""
+    grays = [g.astype(np.float32) for _, _, g in frames]
+    at = next((n for n, f in enumerate(frames) if f[1] >= stop), len(frames) - 1)
+    reference = np.median(grays[max(0, at - 1):at + 2], 0)
+    steps = [np.abs(b - a) for a, b in pairwise(grays)]
+    noise = 1.48 * float(np.median([np.median(s) for s in steps])) if steps else 0.0
+    least = max(LEAST_CHANGE, NOISE_TIMES * noise)
+    none = np.zeros(grays[0].shape, bool) if grays else None
+    for n, (index, seconds, gray) in enumerate(frames):
+        yield _Shot(index, seconds, gray, steps[n - 1] > least if n else none,
+                    np.abs(grays[n] - reference) > least)
+
+
+def _stirred(shots: list[_Shot], first: _Shot, build: np.ndarray) -> np.ndarray:
+    """(h, w) bool: pixels outside the build that changed in the frames just before the first motion."""
+    before = [s.changed for s in shots if first.seconds - HAND_BEFORE_S <= s.seconds < first.seconds]
+    grown = cv2.dilate(build.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
+    return np.any(before, axis=0) & ~grown if before else np.zeros(build.shape, bool)
+
+
+def _hand_pixels(strip: Strip, seconds: float) -> np.ndarray:
+    """(h, w) bool in the full view: what is neither a piece's colour nor as before, at the frame before."""
+    n = max(0, int(np.searchsorted(strip.seconds, seconds)) - 1)
+    return _full_size(strip.labels[n] == OTHER, strip)
+
+
+def _full_size(mask: np.ndarray, strip: Strip) -> np.ndarray:
+    height, width = strip.view.image.shape[:2]
+    return cv2.resize(mask.astype(np.uint8), (width, height), interpolation=cv2.INTER_NEAREST) > 0
+
+
+def _hand(moving: bool, hands: np.ndarray, pixel: float) -> str:
+    if moving:
+        return "moving"
+    return "at rest" if _area(hands, pixel) >= LEAST_AREA_MM2 / SCALE else "none"
+
+
+def _settled(shots: list[_Shot], pixel: float) -> float | None:
+    """Time of the first frame after which nothing changes any more for the frames there are."""
+    last = max((n for n, s in enumerate(shots) if _area(s.changed, pixel) >= LEAST_AREA_MM2), default=0)
+    return shots[last + 1].seconds if last + 1 < len(shots) else None
+
+
+def _area(mask: np.ndarray, pixel_mm2: float) -> float:
+    return float(mask.sum() * pixel_mm2)
+
+
+def _disc(radius_px: float) -> np.ndarray:
+    size = 2 * round(radius_px) + 1
+    return cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (size, size))

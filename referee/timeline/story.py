@@ -1,0 +1,155 @@
+"""The time line of an attempt, kept beside it so that it is worked out once, and the pace of players."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from cards.card import LayoutCard, card_to_json
+from referee.attempt import Attempt
+from referee.attempt.folder import sha256, write_json
+from referee.timeline.fall import Fall, first_move
+from referee.timeline.placed import TOGETHER_S, Placed, name_shapes, placed
+from referee.timeline.strip import AS_BEFORE, SCALE, Strip, watch
+
+CACHE = ".timeline.json"
+VERSION = 1
+"""Raise when the reading changes, so that stored time lines are read anew."""
+
+HAND_MM2, HAND_LONG_MM = 200.0, 100.0
+"""A hand or tongs over the field show this much there, and reach further than any piece is long: the table
+that a loose piece leaves behind when it is taken does not."""
+
+HAND_HEIGHT_MM = 80.0
+"""How high above the field a hand counts as over it."""
+
+HAND_GAP_S = 0.25
+"""Shorter gaps in a hand's presence are its tongs opening."""
+
+
+@dataclass(frozen=True, eq=False)
+class Timeline:
+    """Zone -> pieces placed until the Stop, and (in, out) seconds of hands; falls after it, by time."""
+
+    placed: Mapping[str, list[Placed]]
+    hands: Mapping[str, list[tuple[float, float]]]
+    falls: list[Fall]
+
+    def to_json(self) -> dict:
+        """``{"zones": {zone: {"placed", "hands", "first_touch", "idle_s"}}, "falls": [...]}``."""
+        zones = {z: {"placed": [p.to_json() for p in rows],
+                     "hands": [[round(a, 3), round(b, 3)] for a, b in self.hands[z]],
+                     "first_touch": rows[0].to_json()["seconds"] if rows else None}
+                 for z, rows in sorted(self.placed.items())}
+        return {"version": VERSION, "zones": zones, "falls": [f.to_json() for f in self.falls]}
+
+
+def timeline(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> Timeline:
+    """Read the video; ``tick`` is called per frame. Raises BadAttempt for one without frames or mats."""
+    strips = watch(attempt, tick)
+    go, stop = attempt.go_s or 0.0, math.inf if attempt.stop_s is None else attempt.stop_s
+    found = {z: _named(attempt, z, s, placed(s, attempt.piece_set, go, stop)) for z, s in strips.items()}
+    standing = {z: np.any([p.mask for p in rows] or [strips[z].field & False], axis=0)
+                for z, rows in found.items()}
+    over = {z: hands(s, found[z]) for z, s in strips.items()}
+    return Timeline(found, over, first_move(attempt, strips, standing))
+
+
+def _named(attempt: Attempt, zone: str, strip: Strip, found: list[Placed]) -> list[Placed]:
+    known = (attempt.verdicts.get(zone) or {}).get("pieces")
+    if not known and isinstance(attempt.card, LayoutCard):
+        known = card_to_json(attempt.card)["pieces"]
+    return name_shapes(found, strip, attempt.piece_set, known or ())
+
+
+def hands(strip: Strip, found: Sequence[Placed] = ()) -> list[tuple[float, float]]:
+    """(in, out) seconds of hands and tongs over the field, with what they carry."""
+    spans: list[list[float]] = []
+    for seconds, there in zip(strip.seconds, _hand_there(strip, found), strict=True):
+        if there and spans and seconds - spans[-1][1] <= HAND_GAP_S + 1 / strip.rate_hz:
+            spans[-1][1] = float(seconds)
+        elif there:
+            spans.append([float(seconds), float(seconds)])
+    return [(a, b) for a, b in spans]
+
+
+def _hand_there(strip: Strip, found: Sequence[Placed]) -> Iterable[bool]:
+    """Per frame whether something large that is new and no standing piece is over the field."""
+    px_per_mm = strip.view.px_per_mm * SCALE
+    tall, small = round(HAND_HEIGHT_MM * px_per_mm), np.ones((3, 3), np.uint8)
+    over = cv2.dilate(strip.field.astype(np.uint8), np.ones((2 * tall + 1, 1), np.uint8)) > 0
+    for seconds, labels in zip(strip.seconds, strip.labels, strict=True):
+        strange = (labels != AS_BEFORE).astype(np.uint8)
+        for piece in found:
+            if piece.seconds <= seconds + TOGETHER_S:
+                strange &= 1 - cv2.dilate(piece.mask.astype(np.uint8), small, iterations=3)
+        strange = cv2.morphologyEx(strange, cv2.MORPH_OPEN, small)
+        _, parts, boxes, _ = cv2.connectedComponentsWithStats(strange)
+        inside = np.bincount(parts[over], minlength=len(boxes)) * strip.mm2
+        long = boxes[:, [cv2.CC_STAT_WIDTH, cv2.CC_STAT_HEIGHT]].max(1) >= HAND_LONG_MM * px_per_mm
+        yield bool((long & (inside >= HAND_MM2))[1:].any())
+
+
+def stored_timeline(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> dict:
+    """The time line as JSON, worked out at the first call and kept beside the attempt where possible."""
+    path, key = attempt.folder / CACHE, _key(attempt)
+    with suppress(OSError, ValueError):
+        kept = json.loads(path.read_text(encoding="utf-8"))
+        if kept.get("key") == key:
+            return kept
+    found = timeline(attempt, tick).to_json() | {"key": key}
+    with suppress(OSError):
+        write_json(path, found)
+    return found
+
+
+def is_stored(attempt: Attempt) -> bool:
+    """Whether ``stored_timeline`` answers at once."""
+    return (attempt.folder / CACHE).exists()
+
+
+def _key(attempt: Attempt) -> str:
+    return f"{VERSION}-{sha256(Path(attempt.folder) / 'attempt.json')}"
+
+
+def pace(told: Iterable[tuple[Mapping[str, str], float | None, float | None, Mapping]]) -> list[dict]:
+    """Per player over a match: duels, pieces, seconds per piece, idle seconds, first piece after the go.
+
+    ``told``: per attempt players (zone -> name), go and stop in seconds, and the time line's JSON. Idle is
+    the time from go to stop in which no hand is over the player's field.
+    """
+    sums: dict[str, dict] = {}
+    for players, go, stop, story in told:
+        if go is None or stop is None:
+            continue
+        for zone, rows in story["zones"].items():
+            if zone in players:
+                new = {"duels": 0, "pieces": 0, "busy": 0.0, "idle": 0.0, "touch": []}
+                row = sums.setdefault(players[zone], new)
+                _add(row, rows, go, stop)
+    return [_pace(player, row) for player, row in sorted(sums.items())]
+
+
+def _add(row: dict, rows: Mapping, go: float, stop: float) -> None:
+    at_work = sum(max(0.0, min(b, stop) - max(a, go)) for a, b in rows["hands"])
+    touches = [p["seconds"] - go for p in rows["placed"]]
+    row["duels"] += 1
+    row["pieces"] += len(rows["placed"])
+    row["busy"] += max(touches, default=0.0)
+    row["idle"] += max(0.0, stop - go - at_work)
+    row["touch"] += touches[:1]
+
+
+def _pace(player: str, row: Mapping) -> dict:
+    per_piece = row["busy"] / row["pieces"] if row["pieces"] else None
+    first = float(np.mean(row["touch"])) if row["touch"] else None
+    return {"player": player, "duels": row["duels"], "pieces": row["pieces"],
+            "seconds_per_piece": per_piece and round(per_piece, 2), "idle_s": round(row["idle"], 2),
+            "first_placed_s": first and round(first, 2)}

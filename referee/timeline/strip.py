@@ -1,0 +1,156 @@
+"""A zone followed through the video: per frame and pixel, is it a piece's colour, as at the start, or else?
+
+Works on the zone's view (undistorted, a fixed number of pixels to the millimetre), at half its scale and at
+most ten frames a second: a piece is 15 pixels wide then, and a placing takes several frames.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from calibration.mat import FIELD, Mats, detect_mats
+from calibration.palette import Palette, features, learn
+from cards.pieces import PieceSet
+from referee.attempt import Attempt
+from referee.attempt.errors import BadAttempt
+from referee.attempt.folder import VIDEO
+from referee.attempt.video import read_video
+from referee.vision.labels import ground_map, log_paper, paper_white, regions
+from referee.vision.view import ZoneView, zone_view
+
+AS_BEFORE, OTHER = -1, -2
+"""Labels below the colours: paper or what the pixel showed before anybody built; and neither, a hand say."""
+
+STRANGE = float(np.log(1 / 150.0))
+"""Log density below which a pixel is nothing known: that of "anything" in ``vision.labels``."""
+
+SAME = (0.25, 0.12, 0.15)
+"""How near the features (l, a, b) of an unchanged pixel stay: three times a webcam's noise at half scale."""
+
+SCALE = 0.5
+RATE_HZ, LONG_S, LONG_RATE_HZ = 10.0, 90.0, 5.0
+"""Frames a second that are looked at, and for videos longer than LONG_S."""
+
+FIELD_MARGIN_MM = 5.0
+LOOK_EVERY_S, LOOK_UNTIL_S = 0.5, 5.0
+"""Mats are looked for this often, and no longer once some are found: hands leave them after the go."""
+
+
+@dataclass(frozen=True, eq=False)
+class Strip:
+    """One zone over time. ``seconds`` (t,) rising; ``labels`` (t, h, w) int8: a colour's index, AS_BEFORE
+    or OTHER; ``field`` (h, w) bool: the pixel's ray meets the table inside the printed field; ``mm2``: area
+    of a pixel on the plane through the mat's centre that faces the camera.
+    """
+
+    view: ZoneView
+    colors: tuple[str, ...]
+    seconds: np.ndarray
+    labels: np.ndarray
+    field: np.ndarray
+    mm2: float
+
+    @property
+    def rate_hz(self) -> float:
+        """Frames a second, by the median."""
+        return 1.0 / float(np.median(np.diff(self.seconds)))
+
+    def pixel(self, x: float, y: float, z: float) -> tuple[int, int]:
+        """(row, column) of the strip's pixel that shows a point of the mat's frame, mm."""
+        column, row = self.view.project(np.array([(x, y, z)]))[0] * SCALE
+        return round(row), round(column)
+
+
+def watch(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> dict[str, Strip]:
+    """Follow every zone whose mat is in view. Raises BadAttempt for a video without frames or mats."""
+    mats = find_mats(attempt)
+    seconds, crops, views = _crops(attempt, mats, tick)
+    return {z: _strip(attempt, views[z], seconds, crops[z]) for z in views}
+
+
+def find_mats(attempt: Attempt) -> Mats:
+    """The mats as the clearest of the first frames shows them. Raises BadAttempt when no frame shows any."""
+    best, looked_s = None, -LOOK_EVERY_S
+    for frame in read_video(attempt.folder / VIDEO):
+        if frame.seconds - looked_s < LOOK_EVERY_S:
+            continue
+        looked_s = frame.seconds
+        mats = detect_mats(cv2.cvtColor(frame.image, cv2.COLOR_BGR2GRAY), attempt.camera)
+        if mats.poses and (best is None or _markers(mats) > _markers(best)):
+            best = mats
+        if best and (_markers(best) >= 8 or frame.seconds >= LOOK_UNTIL_S):
+            break
+    if best is None:
+        raise BadAttempt(f"{attempt.folder / VIDEO}: shows no mat")
+    return best
+
+
+def _markers(mats: Mats) -> int:
+    return sum(len(pose.markers) for pose in mats.poses.values())
+
+
+def _crops(attempt: Attempt, mats: Mats, tick: Callable[[], object]
+           ) -> tuple[np.ndarray, dict[str, list[np.ndarray]], dict[str, ZoneView]]:
+    """Times, and per zone the small view of every frame that is looked at."""
+    rate = RATE_HZ if attempt.seconds[-1] <= LONG_S else LONG_RATE_HZ
+    views: dict[str, ZoneView] = {}
+    seconds: list[float] = []
+    crops: dict[str, list[np.ndarray]] = {}
+    for frame in read_video(attempt.folder / VIDEO):
+        tick()
+        if seconds and frame.seconds - seconds[-1] < 0.95 / rate:
+            continue
+        views = views or {z: zone_view(frame.image, mats.camera, pose) for z, pose in mats.poses.items()}
+        seconds.append(frame.seconds)
+        for zone, view in views.items():
+            small = cv2.resize(view.crop(frame.image), None, fx=SCALE, fy=SCALE, interpolation=cv2.INTER_AREA)
+            crops.setdefault(zone, []).append(small)
+    return np.array(seconds), crops, views
+
+
+def _strip(attempt: Attempt, view: ZoneView, seconds: np.ndarray, crops: Sequence[np.ndarray]) -> Strip:
+    height, width = crops[0].shape[:2]
+    ground = cv2.resize(ground_map(view).astype(np.float32), (width, height), interpolation=cv2.INTER_NEAREST)
+    paper, marker, _ = regions(ground)
+    opening = _opening(attempt, seconds)
+    white = paper_white(np.median(np.stack([crops[i] for i in opening]), 0).astype(np.uint8), paper)
+    seen = [features(crop, white) for crop in crops]
+    palette = _palette(attempt.palette, attempt.piece_set, seen, paper & ~marker)
+    before = np.median(np.stack([seen[i] for i in opening]), 0)
+    labels = np.stack([_labels(f, palette, before, paper) for f in seen])
+    field = (np.abs(ground) < np.array(FIELD) + FIELD_MARGIN_MM).all(-1)
+    return Strip(view, palette.names, seconds, labels, field, (1 / (view.px_per_mm * SCALE)) ** 2)
+
+
+def _opening(attempt: Attempt, seconds: np.ndarray) -> np.ndarray:
+    """Indices of frames in which nothing stands in the fields yet and hands are mostly away.
+
+    The hands leave their rest at the go; a third of the way to the Stop more than one piece may stand.
+    """
+    go = attempt.go_s or 0.0
+    stop = attempt.stop_s if attempt.stop_s is not None else seconds[-1]
+    end = go + 0.5 + min(2.5, max(0.5, 0.35 * (stop - go)))
+    found = np.flatnonzero((seconds >= go + 0.5) & (seconds <= end))
+    return found if len(found) else np.arange(min(5, len(seconds)))
+
+
+def _palette(learnt: Palette | None, piece_set: PieceSet, seen: Sequence[np.ndarray],
+             sheet: np.ndarray) -> Palette:
+    if learnt is not None and set(learnt.names) == set(piece_set.colors):
+        return learnt
+    some = seen[:: max(1, len(seen) // 15)]
+    pixels = np.concatenate([f[(log_paper(f) < STRANGE - 2.0) & sheet] for f in some])
+    return learn(piece_set, pixels[:: max(1, len(pixels) // 20_000)])
+
+
+def _labels(f: np.ndarray, palette: Palette, before: np.ndarray, paper: np.ndarray) -> np.ndarray:
+    density = palette.log_density(f)
+    best, plain = density.max(0), log_paper(f)
+    coloured = (best > STRANGE) & ((best > plain) | ~paper)
+    labels = np.where(coloured, density.argmax(0), OTHER)
+    same = (np.abs(f - before) < SAME).all(-1) | (paper & (plain > STRANGE) & ~coloured)
+    return np.where(same, AS_BEFORE, labels).astype(np.int8)

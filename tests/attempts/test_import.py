@@ -1,0 +1,63 @@
+"""Videos from outside become attempts: judged in the first settled view, with a fake eye here."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from referee.attempt import load_attempt
+from referee.attempt.video import VideoWriter, read_video
+from referee.cli import cli
+from referee.rejudge.bring import Given, bring_in
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "attempt_collapse"
+FILES = dict.fromkeys(("deck.json", "pieces.json", "camera.yaml", "palette.json", "empty.png"))
+
+
+@pytest.mark.slow
+def test_the_collapse_is_judged_after_it_fell_and_says_so(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    monkeypatch.setenv("FAKE_EYE_LOG", str(tmp_path / "looks.txt"))
+    ticks = []
+    attempt = bring_in(GOLDEN, Given(files=FILES, players={"A": "Ann", "B": "Ben"}), tmp_path / "made",
+                       lambda: ticks.append(1), eye="fake_eye:look_blind")
+    assert attempt.problems() == [] and attempt.cut_short is None
+    assert attempt.meta["findings"] == {"A": ["fell_after_stop"]}
+    assert 10.6 <= attempt.meta["judged"][0]["seconds"][0] <= 11.2
+    frames = {round(f.seconds, 1): f.image for f in read_video(GOLDEN / "video.mp4")}
+    at = round(attempt.meta["judged"][0]["seconds"][0], 1)
+    assert np.array_equal(attempt.judged_frames()[0], frames[at])
+    assert attempt.empty is not None and len(ticks) > 100
+    assert (attempt.stop_s, attempt.caller, attempt.players["A"]) == (9.565, "A", "Ann")
+
+
+@pytest.mark.parametrize(("words", "fault"), [
+    (["video.mp4"], "--card"),
+    (["video.mp4", "--card", "H02"], "--stop"),
+    (["video.mp4", "--card", "nope", "--stop", "1"], "no card 'nope'"),
+    (["broken.mp4", "--card", "H02", "--stop", "1"], "not a video"),
+    (["video.mp4", "--card", "H02", "--stop", "99"], "not in a video"),
+    (["video.mp4", "--card", "H02", "--stop", "0.2"], "shows no mat"),
+])
+def test_what_is_missing_is_one_clear_line_and_nothing_is_left(kit, tmp_path, monkeypatch, words, fault):
+    monkeypatch.chdir(tmp_path)
+    writer = VideoWriter(tmp_path / "video.mp4", 160, 120)
+    for n in range(10):
+        writer.write(kit.picture(n), n / 25)
+    writer.close()
+    (tmp_path / "broken.mp4").write_bytes(b"no video at all")
+    (tmp_path / "deck.json").write_text(json.dumps(kit.DECK))
+    result = CliRunner().invoke(cli, ["import", *words, "-o", "made"])
+    assert fault in str(result.exception) and "\n" not in str(result.exception)
+    assert not (tmp_path / "made").exists()
+
+
+def test_an_attempt_is_never_written_over(tmp_path):
+    (tmp_path / "made").mkdir()
+    result = CliRunner().invoke(cli, ["import", str(GOLDEN), "-o", str(tmp_path / "made")])
+    assert "is there already" in str(result.exception)
+    assert load_attempt(GOLDEN).cut_short is None

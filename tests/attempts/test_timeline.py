@@ -1,0 +1,116 @@
+"""The time line of real pixels: pieces placed, hands, and the fall after the press, against the truth files.
+
+``tests/golden/attempt_collapse`` is the shared recording of a collapse, encoded small; the shared recordings
+themselves are read as well where they are there.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from referee.attempt import load_attempt
+from referee.timeline import pace, stored_timeline, timeline
+from referee.timeline.placed import solidity, stands, turns
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+SHARED = Path(__file__).parents[3] / "shared" / "attempts"
+RECORDINGS = [GOLDEN / "attempt_collapse", *sorted(SHARED.glob("*_5*"))]
+WITHIN_S = 0.5
+
+
+@pytest.fixture(scope="module")
+def told():
+    """Each recording's time line, worked out once."""
+    done = {}
+
+    def tell(folder):
+        if folder not in done:
+            done[folder] = timeline(load_attempt(folder))
+        return done[folder]
+    return tell
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", RECORDINGS, ids=lambda f: f.name)
+def test_every_placed_piece_is_found_and_no_other(folder, told):
+    truth = json.loads((folder / "truth.json").read_text())["placed"]
+    found = told(folder).to_json()["zones"]
+    for zone, rows in truth.items():
+        wanted = [(p["shape"], p["color"]) for p in rows if p["finished"]]
+        assert [(p["shape"], p["color"]) for p in found[zone]["placed"]] == wanted
+        late = [p["seconds"] - t["seconds"] for p, t in zip(found[zone]["placed"], rows, strict=False)]
+        assert np.abs(late).max() <= WITHIN_S
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", [f for f in RECORDINGS if "collapse" in f.name], ids=lambda f: f.name)
+def test_the_collapse_starts_at_its_first_moving_frame_with_hands_at_rest(folder, told):
+    falls = told(folder).falls
+    assert [f.zone for f in falls] == ["A"]
+    assert abs(falls[0].frame - 100) <= 2  # seen by eye: frame 99 is still, in 100 the bridge leans
+    assert falls[0].hand == "at rest" and not falls[0].touching
+    assert falls[0].settled_s == pytest.approx(10.6, abs=0.2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", [f for f in RECORDINGS if "right" in f.name] or RECORDINGS[:1],
+                         ids=lambda f: f.name)
+def test_hands_come_and_go_with_the_pieces(folder, told):
+    story = told(folder)
+    for zone, rows in story.placed.items():
+        for piece in rows:
+            assert any(a - 0.5 <= piece.seconds <= b + 0.5 for a, b in story.hands[zone])
+        assert len(story.hands[zone]) >= len(rows)
+    if "right" in folder.name:
+        assert story.falls == []
+
+
+@pytest.mark.slow
+def test_it_is_worked_out_once_and_kept_beside_the_attempt(tmp_path, monkeypatch, told):
+    folder = Path(shutil.copytree(GOLDEN / "attempt_collapse", tmp_path / "a"))
+    story = told(GOLDEN / "attempt_collapse")
+    monkeypatch.setattr("referee.timeline.story.timeline", lambda attempt, tick: story)
+    first = stored_timeline(load_attempt(folder))
+    monkeypatch.setattr("referee.timeline.story.timeline", None)
+    assert stored_timeline(load_attempt(folder)) == first
+
+
+def test_a_pixel_turns_once_and_keeps_its_colour_under_a_hand():
+    labels = np.array([-1, -1, 2, -1, 2, 2, 2, 2, -2, -2, -2, 2, 2, 2, 2], np.int8).reshape(-1, 1, 1)
+    turned = turns(labels, stay=4).ravel()
+    assert turned.nonzero()[0].size and np.flatnonzero(turned == 2).tolist() == [4]
+
+
+@pytest.mark.parametrize(("rows", "solid"), [
+    (["####", "####", "####"], 1.0),            # a box
+    (["#...#", "#...#", "##.##"], 8 / 15),      # a pair of tongs
+])
+def test_solidity_tells_pieces_from_tongs(rows, solid):
+    mask = np.array([[c == "#" for c in row] for row in rows])
+    assert solidity(mask) == pytest.approx(solid, abs=0.05)
+
+
+@pytest.mark.parametrize(("column", "ok"), [
+    (slice(0, 3), True),    # in the field
+    (slice(5, 8), False),   # beside it
+    (slice(8, 10), True),   # on top of what stands
+])
+def test_a_piece_stands_on_the_field_or_on_another(column, ok):
+    field, standing, mask = np.zeros((3, 12, 10), bool)
+    field[8:, :4] = True
+    standing[9:, 8:] = True
+    mask[5:9, column] = True
+    assert stands(mask, field, standing) is ok
+
+
+def test_pace_adds_up_over_a_match():
+    story = {"zones": {"A": {"placed": [{"seconds": 3.0}, {"seconds": 5.0}], "hands": [[2.0, 4.0]]},
+                       "B": {"placed": [], "hands": []}}}
+    table = pace([({"A": "Ann", "B": "Ben"}, 1.0, 6.0, story), ({"A": "Ben", "B": "Ann"}, 1.0, 6.0, story)])
+    same = {"duels": 2, "pieces": 2, "seconds_per_piece": 2.0, "idle_s": 8.0, "first_placed_s": 2.0}
+    assert table == [{"player": "Ann", **same}, {"player": "Ben", **same}]
