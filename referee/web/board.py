@@ -29,8 +29,8 @@ def _values(session: Any) -> dict[str, Any]:
     seen = {**snapshot, "match": match}
     return {"match": match, "live": snapshot["live"], "seats": views.seats(match),
             "clock": views.clock(match), "rounds": views.rounds(match),
-            "verdicts": views.callers_verdicts(seen), "card": _card(session, match), "overlay": views.overlay(session, snapshot),
-            "replay": replay.address(session, match["duel"])}
+            "verdicts": views.callers_verdicts(seen), "card": _card(session, match),
+            "overlay": views.overlay(session, snapshot), "replay": replay.address(session, match["duel"])}
 
 
 def _card(session: Any, match: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -14,7 +14,8 @@ from referee.web.streams import Parts
 
 PARTS = ("alarms", "act", "fields", "log", "table", "status")
 
-PRIMARY = {"idle": "DrawCard", "void": "DrawCard", "card_drawn": "Ready", "ready": "Go", "decided": "NextDuel"}
+PRIMARY = {"idle": "DrawCard", "void": "DrawCard", "card_drawn": "Ready", "ready": "Go",
+           "decided": "NextDuel"}
 """What Space does in each phase: the one next step of an undisturbed duel."""
 
 

@@ -149,5 +149,6 @@ def _measured(session: Any, step: str) -> list[Number]:
 def _empty_numbers(session: Any) -> list[Number]:
     """How full the gate sees each field: an empty table shows next to nothing of pieces, and no hand."""
     gates = session.snapshot()["live"]["gates"]
-    fills = (Number("fill", round(100 * g["fill"], 1), None, 2.0, "%", zone) for zone, g in sorted(gates.items()))
+    fills = (Number("fill", round(100 * g["fill"], 1), None, 2.0, "%", zone)
+             for zone, g in sorted(gates.items()))
     return [*fills, Number("hands", sum(bool(g["hand"]) for g in gates.values()), None, 0)]

@@ -112,7 +112,8 @@ class FakeSession:
     def snapshot(self) -> dict:
         judged = self.state.verdicts
         match = self.state.to_json() if self.state.match_id else None
-        return {"version": self.version, "simulated": self.simulated, "match": match, "card": None, "alarms": self.alarms,
+        return {"version": self.version, "simulated": self.simulated, "match": match, "card": None,
+                "alarms": self.alarms,
                 "live": {"camera": {"name": "fake", "fps": 30.0, "dropped": 0, "lost": None},
                          "box": {"connected": True, "version": "fake"},
                          "gates": {z: {"mat_seen": True, "hand": False, "moving": 0.0, "settled_s": 1.2,

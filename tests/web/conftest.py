@@ -1,0 +1,52 @@
+"""The dashboard over a session without devices, in process and as a real server with a browser."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import flask
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from browser import chromium  # noqa: E402
+from fake_session import FakeSession  # noqa: E402
+
+from referee.web import Server, create_app, serve  # noqa: E402
+
+PIN = "4711-blue-tongs"
+
+
+@pytest.fixture
+def session() -> FakeSession:
+    """A session without a match."""
+    return FakeSession()
+
+
+@pytest.fixture
+def app(session: FakeSession) -> flask.Flask:
+    """On loopback without a PIN: everybody is the referee."""
+    return create_app(session)
+
+
+@pytest.fixture
+def locked_app(session: FakeSession) -> flask.Flask:
+    """As on a network: reading is open, changing takes the PIN."""
+    return create_app(session, pin=PIN, host="0.0.0.0")
+
+
+@pytest.fixture
+def server(app: flask.Flask) -> Iterator[Server]:
+    """The app under waitress on a free port."""
+    running = serve(app, "127.0.0.1", 0)
+    yield running
+    running.close()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """One Chromium for all tests of these pages."""
+    with chromium() as running:
+        yield running

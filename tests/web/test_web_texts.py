@@ -1,0 +1,64 @@
+"""One catalogue: both languages say the same things, and pages name no text that is not there."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+from string import Formatter
+
+import pytest
+
+from referee.duel import PHASES
+from referee.rules import HouseRules
+from referee.web.actions import ACTIONS, modes
+from referee.web.reasons import say, words_of
+from referee.web.texts import LANGUAGES, catalogue, translate
+
+NAMED = re.compile(r"""\bt\('([\w.]+)'[,)]""")
+
+
+def _fields(text: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(text) if name}
+
+
+def test_both_languages_have_the_same_texts_with_the_same_blanks():
+    english, german = catalogue("en"), catalogue("de")
+    only = {key for key in english.keys() ^ german.keys() if not key.startswith("reason.")}
+    assert not only
+    assert [key for key in english if _fields(english[key]) != _fields(german[key])] == []
+
+
+def _templates() -> list[tuple[str, str]]:
+    root = files("referee.web").joinpath("templates")
+    folders = [root, *(p for p in root.iterdir() if p.is_dir())]
+    return [(p.name, p.read_text()) for f in folders for p in f.iterdir() if p.name.endswith(".html")]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_text_that_a_template_names_exists(language):
+    missing = {(name, key) for name, html in _templates() for key in NAMED.findall(html)
+               if key not in catalogue(language)}
+    assert not missing
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_phase_mode_rule_and_command_has_a_text(language):
+    texts = catalogue(language)
+    wanted = [f"phase.{p}" for p in (*PHASES, "new", "finished")] + [f"mode.{m}" for m in modes()]
+    wanted += [f"rule.{r}" for r in HouseRules.model_fields] + [f"do.{c}" for c in ACTIONS]
+    assert [key for key in wanted if key not in texts] == []
+
+
+def test_a_text_in_no_catalogue_comes_back_as_its_key():
+    assert translate("de", "no.such.text") == "no.such.text"
+
+
+def test_a_fault_is_said_in_german_with_the_piece_and_the_number():
+    words = words_of("de", ("blue",), ("cube",))
+    fault = {"code": "missing_piece", "text": "2 blue cube missing"}
+    assert say("de", fault, words) == "es fehlt: 2 × Würfel, blau"
+    assert say("en", fault, words) == "2 blue cube missing"
+
+
+def test_a_fault_without_a_german_sentence_keeps_its_english_one():
+    assert say("de", {"code": "brand_new", "text": "something else"}, {}) == "something else"
