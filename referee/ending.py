@@ -32,7 +32,7 @@ def conclude(plan: Plan) -> None:
         return
     winner = top[0] if len(top) == 1 else None
     plan.add("match_finished", winner=winner, shared=top if len(top) > 1 else [],
-             deciding_duel=deciding_duel(state, winner), extra=state.rounds[-1].kind == "extra",
+             deciding_duel=deciding_duel(state, winner), extra=any(r.kind == "extra" for r in state.rounds[-1:]),
              standings=[row.to_json() for row in state.standings])
 
 

@@ -118,7 +118,8 @@ def _witness(state: MatchState, entries: Sequence[Entry]) -> str:
 SHEET_COLUMNS = ("#", "Zone A", "Zone B", "Card", "Value", "Stop by", "Card to", "Ruled by")
 SHEET_STYLE = """@page{size:A4;margin:12mm}body{font:10pt sans-serif;color:#000;margin:0 auto;max-width:186mm}
 table{border-collapse:collapse;width:100%;margin:4mm 0}td,th{border:.3mm solid #555;padding:1mm 2mm;
-height:5mm;text-align:left}tr{break-inside:avoid}.sign td{border:0;border-bottom:.2mm dotted #555;padding-top:5mm}
+height:5mm;text-align:left}tr{break-inside:avoid}
+.sign td{border:0;border-bottom:.2mm dotted #555;padding-top:5mm}
 .sim{border:1mm solid #b00;color:#b00;padding:1mm;font-weight:bold}small{overflow-wrap:anywhere}"""
 
 

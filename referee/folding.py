@@ -90,6 +90,9 @@ def _taken(state: MatchState, card_id: str | None) -> MatchState:
 
 
 def _named(state: MatchState, data: Mapping, event: Event) -> MatchState:
+    """The card is another one than was thought: that one is back among the returned cards."""
+    if data["was"]:
+        state = replace(state, returned=(*state.returned, data["was"]))
     state = _taken(state, data["card_id"])
     shown = state.duel.go_at is not None
     return replace(state, seen=state.seen | {data["card_id"]}) if shown else state

@@ -16,6 +16,7 @@ from referee.match import (
     PressStop,
     Ready,
     decide,
+    evolve,
     fold,
 )
 
@@ -36,8 +37,10 @@ class Table:
 
     def do(self, *commands):
         for command in commands:
-            self.log += decide(self.state, command, f"2026-01-01T00:00:{len(self.log) % 60:02}+00:00")
-            self.state = fold(self.log)
+            events = decide(self.state, command, f"2026-01-01T00:00:{len(self.log) % 60:02}+00:00")
+            for event in events:
+                self.state = evolve(self.state, event)
+            self.log += events
         return self.state
 
     def build(self):
