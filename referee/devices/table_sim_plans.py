@@ -291,7 +291,8 @@ def apart(pieces: PieceSet) -> tuple[Piece, ...]:
 def _spread(row: Sequence[tuple[str, str]], y: float, pieces: PieceSet) -> list[Piece]:
     slim = []
     for shape, color in row:
-        options = [(o[1], o[0], o[4]) for o in _standing(pieces) if (o[2], o[3]) == (shape, color)]
+        options = [(o[1], o[0], o[4]) for o in _standing(pieces) if (o[2], o[3]) == (shape, color)
+                   and pieces.shapes[shape].size(o[4])[1] <= FIELD_Y_MM - 2]
         slim.append(min(options, key=lambda o: (o[0], o[1])))
     air = (2 * FIELD_X_MM - sum(wide for wide, _, _ in slim)) / (len(row) + 1)
     placed, x = [], -FIELD_X_MM

@@ -17,6 +17,9 @@ from referee.devices.table_sim_moves import FALL_S, Move, Script, clearing
 from referee.devices.table_sim_plans import is_right, plan, spoil
 from referee.devices.table_sim_solids import Placed, place
 
+EARLIEST_PRESS_S = 1.15
+"""Not even the fastest presses sooner after the go: under a second a Stop is void."""
+
 
 @dataclass(frozen=True)
 class Manners:
@@ -144,7 +147,8 @@ def build_script(
         moves.append(Move(index, t, t + takes, place(piece)))
         t += takes
     press = t + manners.before_press_s * rng.uniform(0.9, 1.5)
-    return Script(tuple(places), tuple(moves), max(press, go_s + 1.15), manners.pace)
+    earliest = go_s + EARLIEST_PRESS_S + rng.uniform(0, 0.3)
+    return Script(tuple(places), tuple(moves), max(press, earliest), manners.pace)
 
 
 def _with_fall(script: Script, pieces: PieceSet, rng: np.random.Generator) -> Script:
