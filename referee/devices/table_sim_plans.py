@@ -283,20 +283,24 @@ def _mirror(built: tuple[Piece, ...], pieces: PieceSet, rng: np.random.Generator
 def apart(pieces: PieceSet) -> tuple[Piece, ...]:
     """The whole set standing apart in the field in two rows, as for the colour frame."""
     stock = [(shape, color) for shape, color, n in pieces.pieces for _ in range(n)]
-    half = (len(stock) + 1) // 2
-    rows = stock[:half], stock[half:]
-    return tuple(p for row, y in zip(rows, (-24.0, 24.0), strict=True) for p in _spread(row, y, pieces))
+    slim = [(*_slimmest(shape, color, pieces), shape, color) for shape, color in stock]
+    rows: list[list] = [[], []]
+    for one in sorted(slim, key=lambda s: -s[0]):
+        min(rows, key=lambda row: sum(s[0] for s in row)).append(one)
+    return tuple(p for row, y in zip(rows, (-24.0, 24.0), strict=True) for p in _spread(row, y))
 
 
-def _spread(row: Sequence[tuple[str, str]], y: float, pieces: PieceSet) -> list[Piece]:
-    slim = []
-    for shape, color in row:
-        options = [(o[1], o[0], o[4]) for o in _standing(pieces) if (o[2], o[3]) == (shape, color)
-                   and pieces.shapes[shape].size(o[4])[1] <= FIELD_Y_MM - 2]
-        slim.append(min(options, key=lambda o: (o[0], o[1])))
-    air = (2 * FIELD_X_MM - sum(wide for wide, _, _ in slim)) / (len(row) + 1)
+def _slimmest(shape: str, color: str, pieces: PieceSet) -> tuple[float, float, Pose]:
+    """(width, height, pose) of the narrowest safe pose that fits into half the field's depth."""
+    options = [(o[1], o[0], o[4]) for o in _standing(pieces) if (o[2], o[3]) == (shape, color)
+               and pieces.shapes[shape].size(o[4])[1] <= FIELD_Y_MM - 2]
+    return min(options, key=lambda o: (o[0], o[1]))
+
+
+def _spread(row: Sequence[tuple], y: float) -> list[Piece]:
+    air = (2 * FIELD_X_MM - sum(s[0] for s in row)) / (len(row) + 1)
     placed, x = [], -FIELD_X_MM
-    for (shape, color), (wide, high, pose) in zip(row, slim, strict=True):
+    for wide, high, pose, shape, color in row:
         placed.append(Piece(shape, color, pose, x + air + wide / 2, y, high / 2))
         x += air + wide
     return placed

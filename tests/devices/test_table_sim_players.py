@@ -66,7 +66,7 @@ def test_the_hand_has_left_the_field_when_stop_is_pressed(manners):
 
 
 def test_every_piece_moves_without_a_jump():
-    script = script_of(7)
+    script = script_of(7, Manners())
     times = np.arange(100.0, script.press_s, 1 / 60)
     centres = np.array([[p.centre for p in script.at(t)[0]] for t in times])
     assert np.linalg.norm(np.diff(centres, axis=0), axis=2).max() < 40
