@@ -133,13 +133,13 @@ class Session:
             raise IllegalCommand(f"Go is not possible in phase {self.state.phase}")
         while not self._gone_at.empty():
             self._gone_at.get_nowait()
-        at_s = self.clock.now_s()
+        gone = BoxNotice("go", self.clock.now_s())
         try:
             self.box.go()
-            at_s = self._gone_at.get(timeout=GO_WAIT_S).at_s
+            gone = self._gone_at.get(timeout=GO_WAIT_S)
         except (DeviceLost, queue.Empty):
             self._alarm("box_silent", "the box did not sound the go; the host's clock counts")
-        return self.command(Go(at_s + self.shift_s), who)
+        return self.command(Go(gone.at_s + self.shift_s, gone.box_us), who)
 
     def press(self, zone: str, who: str = "") -> tuple[Event, ...]:
         """A Stop given on the dashboard, now."""
@@ -221,7 +221,10 @@ class Session:
         return shift if abs(shift) > 5.0 else 0.0
 
     def _follow(self, events: Sequence[Event]) -> None:
-        self._set_box(self.state, {e.kind for e in events})
+        kinds = {e.kind for e in events}
+        if "match_created" in kinds:
+            self.watch.set_up_anew()
+        self._set_box(self.state, kinds)
         for callback in self._listeners:
             callback(self.state, events)
 

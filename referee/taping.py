@@ -15,7 +15,7 @@ ENDS = {"duel_decided", "duel_void"}
 
 
 class Taping:
-    """One attempt folder per go. ``keep`` is what to put beside the video: file name -> content."""
+    """One attempt folder per go. ``keep`` is what to put beside the video: name -> content or its maker."""
 
     def __init__(self, session: Any, recorder: Any, keep: Mapping[str, Any]) -> None:
         self._session, self._recorder, self._keep = session, recorder, dict(keep)
@@ -57,7 +57,7 @@ class Taping:
             "card": state.card_id, "match_id": state.match_id, "duel": duel.number,
             "players": dict(duel.seats), "zones": sorted(duel.seats),
             "simulated": session.simulated, "rules": state.rules.model_dump(),
-            "go_at_s": duel.go_at_s - session.shift_s, "files": self._keep})
+            "go_at_s": duel.go_at_s - session.shift_s, "files": {name: kept() if callable(kept) else kept for name, kept in self._keep.items()}})
 
     def _mark(self, event: Event) -> None:
         session, now_s = self._session, self._session.clock.now_s()

@@ -15,6 +15,7 @@ import cv2
 from referee.errors import DeviceLost, IllegalCommand, RefereeError
 from referee.match import BeginJudging, CameraVerdict, MatchState, NameCard
 from referee.ports import Frame
+from referee.vigil import Vigil
 
 SETTLED_S = 0.4
 """Nothing in the field has moved for so long: a toppling piece is quicker, a swaying one is not at rest."""
@@ -28,6 +29,8 @@ BLOCKED_S = 8.0
 """After so long without a clear view the operator is told."""
 
 CARD_LOOK_S = 0.5
+VIGIL_S = 2.0
+"""The rig itself is looked over this often, between the duels."""
 
 
 class Watch:
@@ -39,7 +42,8 @@ class Watch:
         self._looks: deque[tuple[float, Any]] = deque()
         self._gates: dict[str, dict] = {}
         self._calm: list[Frame] = []
-        self._touched_s = self._card_s = 0.0
+        self._touched_s = self._card_s = self._vigil_s = 0.0
+        self._vigil = Vigil()
         self._stopped_s: float | None = None
         self._judged: dict[int, int] = {}
         self._count = 0
@@ -93,8 +97,21 @@ class Watch:
         else:
             self._calm, self._stopped_s = [], None
             self._session._alarm("blocked", None)
+            self._look_over_rig(frame, state)
         if state.card_id is None and state.can(NameCard) and frame.at_s - self._card_s > CARD_LOOK_S:
             self._name_card(frame)
+
+    def _look_over_rig(self, frame: Frame, state: MatchState) -> None:
+        """Camera, mats and light, while nobody builds: hands and pieces cover markers."""
+        if state.phase in ("building", "ready") or frame.at_s - self._vigil_s < VIGIL_S:
+            return
+        self._vigil_s = frame.at_s
+        for code, text in self._vigil.look(frame.image).items():
+            self._session._alarm(code, text)
+
+    def set_up_anew(self) -> None:
+        """The rig is as it should be from now on."""
+        self._vigil.restart()
 
     def _publish(self, frame: Frame, look: Any) -> None:
         gates = {zone: {"mat_seen": g.mat_seen, "hand": g.hand, "moving": round(g.moving, 3),

@@ -88,12 +88,13 @@ class TableSim:
         table: str | None = None,
         lens: Lens | None = None,
         light: Light | None = None,
+        seats: dict[str, Seat] | None = None,
     ):
         rng = np.random.default_rng(seed)
         self.piece_set, self.seed = piece_set, seed
         self.lens = lens or typical_lens(rng, height)
         self.light = light or typical_light(rng)
-        self.seats = _seats(rng, seating)
+        self.seats = seats or _seats(rng, seating)
         self.table = table or str(rng.choice(["walnut", "cloth", "linen", "oak"]))
         self.skins = [SKINS[i] for i in rng.permutation(len(SKINS))[: len(self.seats)]]
         self.tone = tone_curve()

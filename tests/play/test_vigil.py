@@ -1,0 +1,51 @@
+"""A rig that is no longer what it was set up as is noticed, one that is only played with is not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from cards.build import parse_build
+from cards.pieces import builtin_piece_set
+from referee.devices.table_sim import TableSim
+from referee.vigil import Vigil
+
+SET = builtin_piece_set()
+TOWER = parse_build("green rectangle 0 front @ 0 0 12.5; blue cube 0 front @ 0 0 40.0")
+
+
+@pytest.fixture(scope="module")
+def sim():
+    return TableSim(SET, 21, seating="across")
+
+
+def alarms(first, *later):
+    vigil = Vigil()
+    vigil.look(first)
+    said = [vigil.look(picture) for picture in later][-1]
+    return {code for code, text in said.items() if text}
+
+
+def test_play_is_no_alarm(sim):
+    pictures = [sim.picture({"A": TOWER}, number=n) for n in range(3)]
+    assert alarms(sim.empty(), *pictures) == set()
+
+
+def test_a_pushed_camera_is_noticed_but_only_the_second_time(sim):
+    pushed = np.roll(sim.empty(), 14, axis=1)
+    assert alarms(sim.empty(), pushed) == set()
+    assert alarms(sim.empty(), pushed, pushed) == {"camera_moved"}
+
+
+def test_a_pushed_mat_is_named(sim):
+    other = TableSim(SET, 21, seating="across")
+    seats = {**other.seats, "B": replace(other.seats["B"], x=other.seats["B"].x + 15)}
+    moved = TableSim(SET, 21, lens=sim.lens, light=sim.light, seats=seats).empty()
+    assert alarms(sim.empty(), moved, moved) == {"mat_moved"}
+
+
+def test_a_lamp_that_goes_out_is_noticed(sim):
+    dark = (sim.empty() * 0.6).astype(np.uint8)
+    assert alarms(sim.empty(), dark, dark) == {"light_changed"}
