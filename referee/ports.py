@@ -97,13 +97,19 @@ class Press:
 
 @dataclass(frozen=True)
 class BoxNotice:
-    """What a box tells. ``kind`` is one of press, stuck, held_at_go, next, go, lost, found, garbage, reset."""
+    """What a box tells. ``kind`` is one of press, tried (outside a duel), stuck, free (no longer stuck or
+    held), held_at_go, next, go, lost, found, garbage, reset.
+
+    ``box_us`` is the box's own time of it, None where the host noticed; ``at_s`` is good to ``error_s``.
+    """
 
     kind: str
     at_s: float
     player: int | None = None
     press: Press | None = None
     text: str = ""
+    box_us: int | None = None
+    error_s: float = 0.0
 
 
 class ButtonBox(Protocol):

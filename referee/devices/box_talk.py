@@ -300,4 +300,6 @@ class BoxTalk:
             press = Press(player, event.box_us, at_s, error_s, event.kind == "BXHLD", event.number)
         unranked = event.kind == "BXPRS" and event.fields[2] == 0
         kind, text = TOLD["tried" if unranked else event.kind]
-        return [BoxNotice(kind, at_s, player, press, text.format(player))] if kind else []
+        if not kind:
+            return []
+        return [BoxNotice(kind, at_s, player, press, text.format(player), event.box_us, error_s)]

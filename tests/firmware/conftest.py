@@ -119,7 +119,7 @@ class SimavrBox:
     port: str
     edges: list[Edge] = field(default_factory=list)
     lamps: dict[int, bool] = field(default_factory=dict)
-    buzzes: int = 0
+    buzzes_us: list[int] = field(default_factory=list)
     _more: threading.Condition = field(default_factory=threading.Condition)
 
     def __post_init__(self) -> None:
@@ -146,7 +146,7 @@ class SimavrBox:
         elif words[:1] == ["lamp"]:
             self.lamps[int(words[1])] = words[2] == "1"
         elif words[:1] == ["buzz"]:
-            self.buzzes += 1
+            self.buzzes_us.append(int(words[1]))
 
     def wait_for(self, condition, timeout_s: float = 10.0) -> bool:
         """Wait until the condition holds for what has been told."""

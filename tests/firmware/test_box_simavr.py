@@ -85,7 +85,7 @@ def test_lamps_and_buzzer_follow_the_duel(start_simavr, drive):
     simavr.press(2)
     simavr.press(1, after_us=3_000)
     heard.wait("press", 2)
-    assert simavr.wait_for(lambda: simavr.buzzes == 1)
+    assert simavr.wait_for(lambda: len(simavr.buzzes_us) == 1)
     assert [n for n, on in simavr.lamps.items() if on] == [2]
     box.lamp(3, True)
     assert simavr.wait_for(lambda: simavr.lamps[3])

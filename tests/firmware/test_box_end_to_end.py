@@ -1,0 +1,142 @@
+"""`referee run --box …` plays a duel against the firmware in simavr, from the command line to the award."""
+
+import http.cookiejar
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+
+import av
+import numpy as np
+import pytest
+import yaml
+
+from cards.deck import builtin_deck
+from cards.pieces import builtin_piece_set
+from referee.devices.table_sim import TableSim
+from referee.devices.table_sim_plans import plan
+
+CARD = "L01"
+FPS, FRAMES = 10, 12
+GAME_S = 2.0                    # from the go to the first Stop; presses before 1 s are void
+STAMP_ERROR_US = 50
+PACE_US = 5_000                 # the simulation keeps the wall clock's pace no better
+TIED_S = 0.008                  # the clocks are tied well enough for a go
+
+
+def film(path, pictures):
+    """An H.264 video of these BGR pictures, hardly compressed."""
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("libx264", rate=FPS, options={"crf": "12", "preset": "ultrafast"})
+        stream.height, stream.width = pictures[0].shape[:2]
+        stream.pix_fmt = "yuv420p"
+        for picture in pictures:
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format="bgr24")))
+        container.mux(stream.encode())
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory):
+    """A recorded table: A has built the card, B nothing. Gives (video, camera file)."""
+    folder = tmp_path_factory.mktemp("table")
+    table = TableSim(builtin_piece_set(), 3, seating="across")
+    built = plan(builtin_deck().card(CARD), builtin_piece_set(), np.random.default_rng(1))
+    film(folder / "table.mp4", [table.picture({"A": built}, number=n) for n in range(FRAMES)])
+    (folder / "camera.yaml").write_text(yaml.safe_dump(table.lens.camera_file()))
+    return folder / "table.mp4", folder / "camera.yaml"
+
+
+class Console:
+    """The JSON API as another program uses it."""
+
+    def __init__(self, url):
+        self._url = url
+        self._open = urllib.request.build_opener(
+            urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())).open
+        self._csrf = self.get("session")["csrf"]
+
+    def get(self, what):
+        with self._open(f"{self._url}api/{what}", timeout=10) as answer:
+            return json.load(answer)
+
+    def command(self, name, **body):
+        headers = {"Content-Type": "application/json", "X-CSRF-Token": self._csrf}
+        url = f"{self._url}api/commands/{name}"
+        request = urllib.request.Request(url, json.dumps(body).encode(), headers)
+        with self._open(request, timeout=10) as answer:
+            return json.load(answer)
+
+    def until(self, holds, timeout_s=60.0):
+        """The snapshot, once it is so."""
+        end_s = time.monotonic() + timeout_s
+        while not holds(shot := self.get("snapshot")):
+            assert time.monotonic() < end_s, shot
+            time.sleep(0.1)
+        return shot
+
+
+@pytest.fixture
+def referee_run(tmp_path, recording):
+    """Starts ``referee run`` with that box and the recorded table; gives its console, ends it politely."""
+    video, lens = recording
+    started = []
+
+    def start(box_port):
+        words = ["run", "--camera", video, "--camera-file", lens, "--box", box_port, "--players", "Ann,Ben",
+                 "--data-dir", tmp_path / "matches", "--port", "0", "--no-browser", "--seed", "1"]
+        program = subprocess.Popen(
+            [sys.executable, "-c", "from referee.cli import main; main()", *map(str, words)],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        started.append(program)
+        for line in program.stdout:
+            if found := re.search(r"board: (\S+)", line):
+                return Console(found[1])
+        raise AssertionError("referee run has ended")
+
+    yield start
+    for program in started:
+        program.send_signal(signal.SIGTERM)
+        rest = program.communicate(timeout=30)[0]
+        assert program.returncode == 0, rest
+
+
+@pytest.mark.slow
+def test_a_duel_from_the_go_to_the_award(start_simavr, referee_run, shapes):
+    simavr = start_simavr(paced=True, delay_us=10_000)
+    console = referee_run(simavr.port)
+    live = console.until(lambda shot: (shot["live"]["box"]["offset_error_s"] or 1) < TIED_S)
+    assert live["live"]["box"]["box_id"] == "BOX1" and not live["live"]["box"]["simulated"]
+    console.command("DrawCard", card_id=CARD)
+    console.command("Ready")
+    console.command("Go")
+    assert simavr.wait_for(lambda: simavr.buzzes_us)
+    stop_us = int(GAME_S * 1e6)
+    simavr.train(0, [stop_us + t for t in shapes["press"][21]])
+    simavr.press(1, after_us=stop_us + 20_000, hold_us=300_000)
+    shot = console.until(lambda shot: shot["match"]["phase"] in ("decided", "undecided"))
+    if shot["match"]["phase"] == "undecided":
+        console.command("HumanRuling", ruling="match", who="Eve", why="both looked")
+        shot = console.until(lambda shot: shot["match"]["phase"] == "decided")
+    first_edges = {b: next(e.at_us for e in simavr.edges if e.button == b) for b in (0, 1)}
+    press_is_the_boxes(shot["match"]["presses"], first_edges, simavr.buzzes_us[0])
+    assert simavr.lamps[0] and not simavr.lamps[1]
+    assert shot["match"]["callers"] == ["A"]
+    ruling = shot["match"]["rulings"].get("A") or shot["match"]["verdicts"]["A"]["verdict"]
+    assert shot["match"]["award"]["player"] == {"match": "Ann", "mismatch": "Ben"}[ruling]
+
+
+def press_is_the_boxes(presses, first_edges, buzz_us):
+    """A's Stop is the first, with the box's time of its first edge and an honest bound on the host's."""
+    first = presses[0]
+    assert first["zone"] == "A"
+    told_us = first["elapsed_s"] * 1e6
+    true_us = first_edges[0] - buzz_us
+    print(f"elapsed {told_us:.0f} us by host, {true_us:.0f} us in the simulation, bound {first['error_s']} s")
+    assert 0 < first["error_s"] < 0.05
+    assert abs(told_us - true_us) < (first["error_s"] + TIED_S) * 1e6 + PACE_US
+    if len(presses) > 1:
+        gap_us = presses[1]["box_us"] - first["box_us"]
+        assert abs(gap_us - (first_edges[1] - first_edges[0])) < STAMP_ERROR_US
