@@ -123,8 +123,10 @@ def replay(plan: Plan, round_index: int, why: str) -> None:
     if not annulled:
         raise IllegalCommand(f"round {round_index + 1} has no duel that counts")
     old = state.rounds[round_index]
+    for player in old.players:
+        _present(state, player)
     again = Round(old.a, old.b, old.duels, "replay")
-    at = state.round_index + _begun(state)
+    at = min(state.round_index + _begun(state), len(state.rounds))
     rounds = [*state.rounds[:at], again, *state.rounds[at:]]
     now = round_index == state.round_index or not _begun(state) or state.finished
     _reschedule(plan, "round_replayed", rounds, at if now else None,

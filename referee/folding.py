@@ -190,7 +190,10 @@ def _finished(state: MatchState, data: Mapping, event: Event) -> MatchState:
 
 
 def _mode(state: MatchState, data: Mapping, event: Event) -> MatchState:
-    return replace(state, mode=data["mode"], piles=_piles(data["piles"]))
+    piles = _piles(data["piles"])
+    lying = {card for cards in piles.values() for card in cards}
+    returned = tuple(card for card in state.returned if card not in lying)
+    return replace(state, mode=data["mode"], piles=piles, returned=returned)
 
 
 def _undone(state: MatchState, data: Mapping, event: Event) -> MatchState:

@@ -129,7 +129,7 @@ def check_view(state):
     assert set(state.allowed()) == {c.__name__ for c in COMMANDS if state.can(c)}
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_random_commands_keep_every_law(table, data):
     players = data.draw(st.integers(2, 6))
