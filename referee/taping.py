@@ -57,12 +57,17 @@ class Taping:
             "card": state.card_id, "match_id": state.match_id, "duel": duel.number,
             "players": dict(duel.seats), "zones": sorted(duel.seats),
             "simulated": session.simulated, "rules": state.rules.model_dump(),
-            "go_at_s": duel.go_at_s - session.shift_s, "files": {name: kept() if callable(kept) else kept for name, kept in self._keep.items()}})
+            "go_at_s": duel.go_at_s - session.shift_s, "files": self._files()})
+
+    def _files(self) -> dict[str, Any]:
+        return {name: kept() if callable(kept) else kept for name, kept in self._keep.items()}
 
     def _mark(self, event: Event) -> None:
         session, now_s = self._session, self._session.clock.now_s()
         if event.kind == "stop":
-            self._recorder.mark("stop", event.data["at_s"] - session.shift_s, zone=event.data["zone"])
+            self._recorder.mark("stop", event.data["at_s"] - session.shift_s, zone=event.data["zone"],
+                                error_s=event.data["error_s"], box_us=event.data["box_us"],
+                                frame_error_s=session.camera.status().get("frame_error_s"))
         elif event.kind == "judging":
             self._recorder.mark("settled", (event.data["at_s"] or now_s) - session.shift_s)
         elif event.kind == "verdict":

@@ -6,13 +6,13 @@ What is judged is the first settled, unobstructed view after Stop, in several fr
 from __future__ import annotations
 
 import threading
-from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
 import cv2
 
 from referee.errors import DeviceLost, IllegalCommand, RefereeError
+from referee.looks import Looks
 from referee.match import BeginJudging, CameraVerdict, MatchState, NameCard
 from referee.ports import Frame
 from referee.vigil import Vigil
@@ -21,7 +21,6 @@ SETTLED_S = 0.4
 """Nothing in the field has moved for so long: a toppling piece is quicker, a swaying one is not at rest."""
 
 JUDGED_FRAMES = 3
-HISTORY_S = 4.0
 TOUCH_S = 0.2
 """Pages hear of the gates this often at most."""
 
@@ -39,7 +38,7 @@ class Watch:
     def __init__(self, session: Any) -> None:
         self._session = session
         self._closing = threading.Event()
-        self._looks: deque[tuple[float, Any]] = deque()
+        self._looks = Looks()
         self._gates: dict[str, dict] = {}
         self._calm: list[Frame] = []
         self._touched_s = self._card_s = self._vigil_s = 0.0
@@ -87,11 +86,9 @@ class Watch:
 
     def _see(self, frame: Frame) -> None:
         look = self._session.gate.look(frame)
-        self._looks.append((frame.at_s, look))
-        while frame.at_s - self._looks[0][0] > HISTORY_S:
-            self._looks.popleft()
-        self._publish(frame, look)
         state = self._session.state
+        self._looks.add(frame, look, state.phase == "building")
+        self._publish(frame, look)
         if state.phase in ("stopped", "judging"):
             self._towards_verdict(frame, look, state)
         else:
@@ -135,7 +132,8 @@ class Watch:
             return
         self._calm.append(frame)
         if len(self._calm) >= JUDGED_FRAMES:
-            self._judge(self._calm, state)
+            early = self._looks.frames_at(press_s) if state.rules.judged_view == "at_stop" else []
+            self._judge(early or self._calm, state)
             self._calm = []
 
     def _judge(self, frames: list[Frame], state: MatchState) -> None:
@@ -162,7 +160,7 @@ class Watch:
         verdicts = {z: rows.get(z) or _unseen(z) for z in state.duel.callers}
         first, *rest = state.duel.callers
         others = {z: verdicts[z] for z in rest} | {z: r for z, r in rows.items() if z not in verdicts}
-        findings = ("hand_at_stop",) if self._hand_at_stop(state) else ()
+        findings = self._findings(state, verdicts[first])
         evidence = {"frames": [f.number for f in frames], "seconds": round(judgement.seconds, 3),
                     "notes": list(judgement.notes)}
         session.command(CameraVerdict(first, verdicts[first], findings, others, evidence), "camera")
@@ -175,16 +173,15 @@ class Watch:
         if self._session.taping:
             self._session.taping.judged(frames, rows)
 
-    def _hand_at_stop(self, state: MatchState) -> bool:
-        """Whether a hand was in the caller's field in the looks on both sides of the press."""
+    def _findings(self, state: MatchState, verdict: Mapping[str, Any]) -> tuple[str, ...]:
+        """What was seen around the first press that house rules ask about. What stands did not fall."""
         press = next((p for p in state.presses if "callers" in p), None)
         if press is None:
-            return False
+            return ()
         at_s = press["at_s"] - self._session.shift_s
-        before = [look for t, look in self._looks if t <= at_s][-1:]
-        after = [look for t, look in self._looks if t > at_s][:1]
-        around = [look.zones.get(press["zone"]) for look in before + after]
-        return len(around) == 2 and all(g is not None and g.hand for g in around)
+        hand = self._looks.hand_at(press["zone"], at_s)
+        fell = verdict["verdict"] == "mismatch" and self._looks.fell(press["zone"], at_s)
+        return ("hand_at_stop",) * hand + ("fell_after_stop",) * fell
 
     def _name_card(self, frame: Frame) -> None:
         self._card_s = frame.at_s

@@ -64,7 +64,7 @@ def web_options(command: Callable) -> Callable:
 @click.option("--palette", "palette_file", type=PATH, help="palette.json of the pieces' colours.")
 @click.option("--players", help="Names, youngest first, with commas: begins a match at once.")
 @click.option("--journal", help="Where the record goes: a file or a database URL.")
-@click.option("--data-dir", type=PATH, default=Path("matches"), show_default=True)
+@click.option("--data-dir", type=PATH, default=Path("referee-data"), show_default=True)
 @web_options
 def run(source: str, box_port: str, deck_file: Path | None, pieces_file: Path | None,
         camera_file: Path | None, palette_file: Path | None, players: str | None, journal: str | None,
@@ -98,7 +98,7 @@ def run(source: str, box_port: str, deck_file: Path | None, pieces_file: Path | 
 @click.option("--seating", type=click.Choice(sorted(SEATINGS)), default="across", show_default=True)
 @click.option("--manual", is_flag=True, help="You run the match on the console; the players build.")
 @click.option("--fps", type=click.FloatRange(2, 60), default=15.0, show_default=True)
-@click.option("--data-dir", type=PATH, default=Path("matches/simulated"), show_default=True)
+@click.option("--data-dir", type=PATH, default=Path("referee-data/simulated"), show_default=True)
 @web_options
 def demo(fast: bool, players: str, duels: int | None, seating: str, manual: bool, fps: float, data_dir: Path,
          seed: int | None, rules_file: Path | None, **web: str | int | bool | None) -> None:
@@ -148,7 +148,7 @@ def running(data_dir: Path, journal: str | None, keep: dict, **parts: object) ->
     """A session at work with its journal and recorder under ``data_dir``."""
     data_dir.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
-        record = stack.enter_context(closing(Journal(journal or data_dir / "journal.sqlite")))
+        record = stack.enter_context(closing(Journal(journal or data_dir / "journal.db")))
         recorder = stack.enter_context(closing(Recorder(data_dir / "attempts", parts["clock"])))
         session = Session(journal=record, recorder=recorder, data_dir=data_dir, keep=keep, draw=draw, **parts)
         session.start()
