@@ -2,8 +2,9 @@
 
 ``attempt.json`` says everything in one object: ``card``, ``players`` (zone -> name), ``zones``, ``go``
 (seconds), ``stop`` ({zone, seconds}), ``marks``, ``judged``, ``verdicts`` (zone -> the contract's row),
-``dropped``, ``versions``, ``simulated``, ``hashes`` (file -> SHA-256) and ``cut_short``: why the recording
-is not whole, or null. All seconds are video time, 0 at the first frame. Recorded facts are never edited:
+``findings`` (zone -> names of ``rules.FINDINGS``), ``callers``, ``award`` (player), ``human`` (rulings by
+people), ``dropped``, ``versions``, ``simulated``, ``hashes`` (file -> SHA-256) and ``cut_short``: why the
+recording is not whole, or null. All seconds are video time, 0 at the first frame. Recorded facts are never edited:
 what people say later stands in ``review.jsonl`` beside them, one line each, appended.
 """
 
@@ -18,19 +19,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import cv2
 import numpy as np
 
 from calibration.camera import CameraModel, load_camera
+from calibration.palette import Palette, load_palette
 from cards.card import Card
 from cards.deck import Deck, load_deck
 from cards.pieces import PieceSet, load_piece_set
 from referee.attempt.errors import BadAttempt
-
-if TYPE_CHECKING:
-    from calibration.palette import Palette
 
 META, VIDEO, TIMES, STOP, REVIEW = "attempt.json", "video.mp4", "frames.csv", "stop.png", "review.jsonl"
 CAMERA, PALETTE, PIECES, DECK, EMPTY = "camera.yaml", "palette.json", "pieces.json", "deck.json", "empty.png"
@@ -107,8 +105,6 @@ class Attempt:
     @cached_property
     def palette(self) -> Palette | None:
         """The colours learnt on the rig, if any were."""
-        from calibration.palette import load_palette
-
         return load_palette(self.folder / PALETTE) if (self.folder / PALETTE).exists() else None
 
     @cached_property
@@ -176,9 +172,9 @@ def contested(meta: Mapping, reviews: Iterable[Mapping] = ()) -> list[str]:
     why = [f"zone {z} was undecided" for z, v in rows if v.get("verdict") == "undecided"]
     why += [f"zone {z} was close" for z, v in rows
             if v.get("verdict") != "undecided" and v.get("confidence", 1.0) < LOW_MARGIN]
-    if meta.get("rulings"):
+    if meta.get("human"):
         why.append("a human ruled")
-    if meta.get("fouls"):
+    if any(foul.get("duel") in (None, meta.get("duel")) for foul in meta.get("fouls") or ()):
         why.append("a foul was reported")
     if meta.get("keep"):
         why.append("marked to be kept")

@@ -81,7 +81,8 @@ class Recorder:
         folder = self._new_folder(str(meta.get("match_id") or "duel"))
         with self._wake:
             self._folder, self._marks = folder, [go_at_s]
-            self._jobs.append(partial(self._open, folder, dict(meta), go_at_s))
+            said = dict(meta) | {"recorded_at": self.clock.utc().isoformat(timespec="seconds")}
+            self._jobs.append(partial(self._open, folder, said, go_at_s))
             for frame in self._ring:
                 self._put(frame)
         return folder
@@ -106,7 +107,7 @@ class Recorder:
     def finish(self, final: Mapping[str, Any] | None = None) -> Path | None:
         """End the recording with what is known now; gives the folder at once, ``settle`` waits for it.
 
-        ``final`` is added to ``attempt.json``: ``award``, ``rulings``, ``fouls``, … and ``cut_short`` (why)
+        ``final`` is added to ``attempt.json``: ``award``, ``human``, ``fouls``, … and ``cut_short`` (why)
         when something is missing. None when nothing was being recorded.
         """
         with self._wake:

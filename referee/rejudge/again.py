@@ -16,6 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from calibration.palette import load_palette
 from cards.build import Build, Piece
 from cards.card import Card, card_to_json
 from cards.deck import Deck, load_deck
@@ -25,6 +26,7 @@ from referee.attempt import Attempt, load_attempt
 from referee.attempt.take import pixel_hash
 from referee.duel import Duel, house_ruling, outcome
 from referee.judge import faults
+from referee.timeline.eye import observer_of
 from referee.rules import DEFAULT_RULES, HouseRules, load_rules, parse_rules
 
 EYE = "referee.rejudge.again:look"
@@ -99,7 +101,7 @@ def _judged(attempt: Attempt, options: Options) -> dict:
     return {"match": attempt.meta.get("match_id", ""), "card": card.id, "value": card.value,
             "players": dict(attempt.players), "caller": attempt.caller, "zones": zones,
             "value_was": attempt.card.value, "award_was": was_award, "award_now": now_award,
-            "human": bool(attempt.meta.get("rulings")), "changed": changed, "cut_short": attempt.cut_short,
+            "human": bool(attempt.meta.get("human")), "changed": changed, "cut_short": attempt.cut_short,
             "pixels": [pixel_hash(f) for f in attempt.judged_frames()] if options.look else []}
 
 
@@ -137,13 +139,9 @@ def see(attempt: Attempt, card: Card, options: Options) -> Mapping[str, dict]:
 
 def look(attempt: Attempt, card: Card, palette: str | None = None) -> Mapping[str, dict]:
     """Today's vision on the attempt's judged frames: zone -> the contract's row."""
-    from calibration.palette import load_palette
-    from referee.vision.observe import Observer
-
-    learnt = load_palette(palette) if palette else attempt.palette
-    observer = Observer(attempt.piece_set, attempt.camera, learnt, attempt.empty)
-    frames = attempt.judged_frames()
-    return observer.judge(frames, card, attempt.meta.get("zones")).to_json("stop.png", card.id)["zones"]
+    observer = observer_of(attempt, load_palette(palette) if palette else None)
+    seen = observer.judge(attempt.judged_frames(), card, attempt.meta.get("zones"))
+    return seen.to_json("stop.png", card.id)["zones"]
 
 
 def stored_build(row: Mapping, piece_set: PieceSet) -> Build:
@@ -181,7 +179,7 @@ def award(attempt: Attempt, verdicts: Mapping[str, dict], card: Card, rules: Hou
     A human's ruling stands: then it is the recorded award.
     """
     meta = attempt.meta
-    if meta.get("rulings"):
+    if meta.get("human"):
         return meta.get("award")
     findings, facts = meta.get("findings") or {}, card_to_json(card)
     rulings = {z: house_ruling(rules, row, tuple(findings.get(z, ())), facts) for z, row in verdicts.items()}

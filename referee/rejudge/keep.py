@@ -18,7 +18,7 @@ def expected(attempt: Attempt, said: Mapping[str, str]) -> dict[str, str]:
     """Zone -> the right ruling: what is ``said``, else a human's ruling, else the recorded verdict."""
     right = {z: row["verdict"] for z, row in attempt.verdicts.items()}
     reviewed = [r for r in attempt.reviews() if r.get("kind") == "ruling"]
-    for ruling in [*(attempt.meta.get("rulings") or ()), *reviewed]:
+    for ruling in [*(attempt.meta.get("human") or ()), *reviewed]:
         zone = ruling.get("zone") or attempt.caller
         if zone and ruling.get("ruling") in ("match", "mismatch"):
             right[zone] = ruling["ruling"]

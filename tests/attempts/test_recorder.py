@@ -143,7 +143,7 @@ def test_closing_in_the_middle_is_cut_short(kit, tmp_path, clock):
 
 def test_space_is_made_from_the_oldest_uncontested_and_it_is_logged(kit, tmp_path, clock):
     recorder = Recorder(tmp_path, clock, budget=Budget(most_bytes=0, free_bytes=0))
-    first, _ = record(kit, recorder, clock, rulings=[{"who": "Eve", "ruling": "match"}])
+    first, _ = record(kit, recorder, clock, human=[{"who": "Eve", "ruling": "match"}])
     second, _ = record(kit, recorder, clock)
     third, _ = record(kit, recorder, clock)
     recorder.close()

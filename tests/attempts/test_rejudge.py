@@ -132,7 +132,7 @@ def test_a_change_of_rules_for_500_attempts_takes_under_ten_seconds(kit, tmp_pat
 
 
 def test_a_humans_ruling_stands(kit, tmp_path, eye):
-    folder = kit.make_attempt(tmp_path / "M1-003", 3, award="Ann", rulings=[
+    folder = kit.make_attempt(tmp_path / "M1-003", 3, award="Ann", human=[
         {"zone": "A", "ruling": "match", "who": "Eve", "why": "I saw it"}])
     row = judge_again(str(folder), Options(eye=EYE))
     assert row["zones"]["A"]["now"]["verdict"] == "mismatch"

@@ -1,0 +1,189 @@
+"""The archive behind ``/attempts``: records read once, time lines worked out on a thread, few pictures kept.
+
+A name from a URL is only ever looked up among the folders that are there; it never becomes a path.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+
+from cards.errors import RefereeError
+from referee.attempt import Attempt, find_attempts, load_attempt
+from referee.attempt.errors import BadAttempt
+from referee.attempt.folder import META, REVIEW, STOP, VIDEO, contested, read_image
+from referee.attempt.video import read_frame
+from referee.timeline import stored_timeline
+from referee.timeline.eye import observer_of
+from referee.timeline.story import is_stored
+
+THUMB_WIDTH = 480
+OVERLAYS_KEPT = 64
+
+
+@dataclass(frozen=True)
+class Row:
+    """One attempt in the grid. ``margin``: the least confidence of its verdicts; ``why`` it is contested."""
+
+    name: str
+    card: str
+    players: tuple[str, ...]
+    caller: str | None
+    award: str | None
+    verdicts: tuple[tuple[str, str, float], ...]
+    margin: float
+    why: tuple[str, ...]
+    reviewed_by: tuple[str, ...]
+    overruled: bool
+    cut_short: str | None
+    simulated: bool
+    at: str
+    match: str
+
+
+def row_of(attempt: Attempt) -> Row:
+    """What the grid shows of an attempt."""
+    meta, reviews = attempt.meta, attempt.reviews()
+    verdicts = tuple((z, v["verdict"], float(v.get("confidence", 0)))
+                     for z, v in sorted(attempt.verdicts.items()))
+    return Row(attempt.name, meta["card"] or "?", tuple(attempt.players.values()),
+               attempt.players.get(attempt.caller or ""), meta.get("award"), verdicts,
+               min((c for _, _, c in verdicts), default=0.0), tuple(contested(meta, reviews)),
+               tuple(dict.fromkeys(r["who"] for r in reviews if r.get("kind") in ("reviewed", "ruling"))),
+               bool(meta.get("human")) or any(r.get("kind") == "ruling" for r in reviews), attempt.cut_short,
+               bool(meta.get("simulated")), str(meta.get("recorded_at", "")), str(meta.get("match_id", "")))
+
+
+SHOWN: Mapping[str, Callable[[Row], bool]] = {
+    "undecided": lambda r: any(v == "undecided" for _, v, _ in r.verdicts),
+    "overruled": lambda r: r.overruled,
+    "close": lambda r: any(text.endswith("was close") for text in r.why),
+    "cut_short": lambda r: bool(r.cut_short),
+    "unreviewed": lambda r: not r.reviewed_by,
+}
+"""What the grid can be narrowed down to, besides player, card and verdict."""
+
+
+def chosen(rows: list[Row], wanted: Mapping[str, str]) -> list[Row]:
+    """The rows that fit, contested and hardest first. ``wanted``: player, card, verdict, show (of SHOWN)."""
+    player, card, verdict = (wanted.get(k, "") for k in ("player", "card", "verdict"))
+    test = SHOWN.get(wanted.get("show", ""), lambda row: True)
+    fitting = [r for r in rows if test(r) and player in (*r.players, "") and card in (r.card, "")
+               and (not verdict or any(v == verdict for _, v, _ in r.verdicts))]
+    newest = sorted(fitting, key=lambda r: r.name, reverse=True)
+    return sorted(newest, key=lambda r: (not r.why, r.margin))
+
+
+class Archive:
+    """All attempts under ``root``. Safe from any thread; time lines are worked out one at a time."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._read: dict[Path, tuple[tuple[int, int], Attempt]] = {}
+        self._lock, self._seeing = threading.Lock(), threading.Lock()
+        self._queue: queue.SimpleQueue[Attempt] = queue.SimpleQueue()
+        self._asked: dict[str, str] = {}
+        self._worker: threading.Thread | None = None
+        self.thumb = lru_cache(512)(self._thumb)
+        self.overlay = lru_cache(OVERLAYS_KEPT)(self._overlay)
+
+    def attempts(self) -> dict[str, Attempt]:
+        """Every attempt that can be read, by name."""
+        found = {}
+        for folder in find_attempts(self.root):
+            try:
+                found[folder.name] = self._load(folder)
+            except BadAttempt:
+                continue  # being written this instant: it is there the next time
+        return found
+
+    def get(self, name: str) -> Attempt | None:
+        """The attempt of that name, or None."""
+        return self.attempts().get(name)
+
+    def _load(self, folder: Path) -> Attempt:
+        stamp = tuple((folder / n).stat().st_mtime_ns if (folder / n).exists() else 0 for n in (META, REVIEW))
+        with self._lock:
+            kept = self._read.get(folder)
+            if kept is None or kept[0] != stamp:
+                kept = self._read[folder] = (stamp, load_attempt(folder))
+            return kept[1]
+
+    def story(self, name: str) -> dict[str, Any]:
+        """The time line, ``{"pending": true}`` while it is worked out, or ``{"problem": text}``."""
+        attempt = self.get(name)
+        if attempt is None:
+            return {"problem": "no such attempt"}
+        if is_stored(attempt):
+            return stored_timeline(attempt)
+        with self._lock:
+            if name not in self._asked:
+                self._asked[name] = ""
+                self._queue.put(attempt)
+                self._start()
+        return {"problem": self._asked[name]} if self._asked[name] else {"pending": True}
+
+    def _start(self) -> None:
+        if self._worker is None or not self._worker.is_alive():
+            self._worker = threading.Thread(target=self._work, name="time lines", daemon=True)
+            self._worker.start()
+
+    def _work(self) -> None:
+        """Until nothing is asked for any more."""
+        while True:
+            with self._lock:
+                if self._queue.empty():
+                    self._worker = None
+                    return
+            attempt = self._queue.get()
+            problem = ""
+            try:
+                stored_timeline(attempt)
+            except (RefereeError, OSError) as error:
+                problem = str(error)
+            with self._lock:
+                self._asked[attempt.name] = problem
+                if not problem:
+                    del self._asked[attempt.name]
+
+    def _thumb(self, name: str, stamp: int) -> bytes | None:
+        attempt = self.get(name)
+        image = attempt and _still(attempt)
+        if image is None:
+            return None
+        height = round(image.shape[0] * THUMB_WIDTH / image.shape[1])
+        return jpeg(cv2.resize(image, (THUMB_WIDTH, height), interpolation=cv2.INTER_AREA))
+
+    def _overlay(self, name: str, index: int) -> bytes:
+        """JPEG of a frame with what is understood of it. Raises RefereeError when it cannot be seen."""
+        attempt = self.get(name)
+        if attempt is None:
+            raise BadAttempt("no such attempt")
+        frame = read_frame(attempt.folder / VIDEO, index).image
+        from referee.vision.overlay import draw
+        with self._seeing:
+            judgement = observer_of(attempt).judge([frame], attempt.card, attempt.meta.get("zones"))
+        return jpeg(draw(frame, judgement, attempt.card))
+
+
+def _still(attempt: Attempt) -> np.ndarray | None:
+    """The judged frame, or the first one of the video; None when there is neither."""
+    try:
+        if (attempt.folder / STOP).exists():
+            return read_image(attempt.folder / STOP)
+        return read_frame(attempt.folder / VIDEO, 0).image
+    except (BadAttempt, OSError):
+        return None
+
+
+def jpeg(image: np.ndarray) -> bytes:
+    """The picture (h, w, 3) uint8 BGR as JPEG."""
+    return cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, 85])[1].tobytes()

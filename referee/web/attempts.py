@@ -1,0 +1,203 @@
+"""``/attempts``: recorded duels to look at again, frame by frame, with why they were decided as they were."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any
+
+import flask
+
+from cards.errors import RefereeError
+from referee.attempt import Attempt
+from referee.attempt.folder import META, TIMES, VIDEO, append_review, pack
+from referee.errors import IllegalCommand
+from referee.moves import Overrule
+from referee.timeline import pace
+from referee.web import reasons, views
+from referee.web.archive import SHOWN, Archive, chosen, row_of
+from referee.web.media import SVG_HEADERS, named_svg
+from referee.web.security import is_referee
+
+RULINGS = ("match", "mismatch", "void")
+MOST_TEXT = 400
+
+
+def story_of(attempt: Attempt, told: Mapping[str, Any]) -> dict[str, Any]:
+    """What the page's script needs: frame times, marks in video time, the time line as far as it is known."""
+    marks = [{"name": m["name"], "seconds": m["seconds"], "zone": m.get("zone")}
+             for m in attempt.meta.get("marks", ())]
+    for name, seconds, zone in (("go", attempt.go_s, None), ("stop", attempt.stop_s, attempt.caller)):
+        if seconds is not None and all(m["name"] != name for m in marks):
+            marks.append({"name": name, "seconds": seconds, "zone": zone})
+    judged = [s for row in attempt.meta.get("judged", ()) for s in row["seconds"][:1]]
+    marks += [{"name": "judged", "seconds": s, "zone": None} for s in judged]
+    return {"seconds": attempt.seconds if (attempt.folder / TIMES).exists() else [],
+            "marks": sorted(marks, key=lambda m: m["seconds"]), "told": dict(told)}
+
+
+def _verdicts(attempt: Attempt, lang: str) -> list[dict[str, Any]]:
+    """Per zone who sat there, the ruling, its margin, and why, in the visitor's language."""
+    words = reasons.words_of(lang, tuple(attempt.piece_set.colors), tuple(attempt.piece_set.shapes))
+    return [{"zone": zone, "player": attempt.players.get(zone, zone), "called": zone == attempt.caller,
+             "ruling": row["verdict"], "leaning": row.get("leaning"),
+             "confidence": row.get("confidence", 0.0),
+             "reasons": [reasons.say(lang, r, words) for r in row.get("reasons", ())],
+             "findings": (attempt.meta.get("findings") or {}).get(zone, ())}
+            for zone, row in sorted(attempt.verdicts.items())]
+
+
+def _face(attempt: Attempt) -> dict[str, Any] | None:
+    """The card in words; None while nobody has named the card that was drawn by hand."""
+    return views.card(attempt.card) if attempt.meta["card"] else None
+
+
+def _text(name: str) -> str:
+    text = flask.request.form.get(name, "").strip()
+    if not text or len(text) > MOST_TEXT:
+        flask.abort(400, f"{name}: say something, in at most {MOST_TEXT} letters")
+    return text
+
+
+def _overrule(session: Any, attempt: Attempt, ruling: str, who: str, why: str) -> str:
+    """Have the running match follow the ruling when the duel is one of its own; gives a text's key."""
+    state = session.state
+    number = attempt.meta.get("duel")
+    if not number or not state.match_id or state.match_id != attempt.meta.get("match_id"):
+        return "attempts.noted"
+    try:
+        session.command(Overrule(ruling, who, why, number), who)
+    except IllegalCommand:
+        return "attempts.noted"
+    return "attempts.overruled"
+
+
+def blueprint(session: Any) -> flask.Blueprint:
+    """The pages; every one is for the referee."""
+    pages = flask.Blueprint("attempts", __name__, url_prefix="/attempts")
+    archive = Archive(session.data_dir / "attempts")
+
+    def named(view: Callable) -> Callable:
+        """Hand the view the attempt of the URL's name, or 404."""
+        @wraps(view)
+        def found(name: str, **more: Any) -> Any:
+            attempt = archive.get(name)
+            if attempt is None:
+                flask.abort(404, "no such attempt")
+            try:
+                return view(attempt, **more)
+            except RefereeError as error:
+                flask.abort(404, str(error))
+        return found
+
+    _grid(pages, archive)
+    _one(pages, archive, named)
+    _media(pages, archive, named)
+    _changes(pages, session, named)
+    return pages
+
+
+def _grid(pages: flask.Blueprint, archive: Archive) -> None:
+    @pages.get("")
+    def grid() -> str:
+        rows = [row_of(a) for a in archive.attempts().values()]
+        options = {"player": sorted({p for r in rows for p in r.players}),
+                   "card": sorted({r.card for r in rows}),
+                   "verdict": ["match", "mismatch", "undecided"], "show": list(SHOWN)}
+        wanted = {k: flask.request.args.get(k, "") for k in options}
+        matches = sorted({r.match for r in rows} - {""})
+        return flask.render_template("attempts_grid.html", rows=chosen(rows, wanted), total=len(rows),
+                                     options=options, wanted=wanted, matches=matches)
+
+    @pages.get("/pace/<match_id>")
+    def by_player(match_id: str) -> str:
+        mine = [a for a in archive.attempts().values() if a.meta.get("match_id") == match_id]
+        if not mine:
+            flask.abort(404, "no attempt of such a match")
+        told = [(a, archive.story(a.name)) for a in mine]
+        ready = [(a.players, a.go_s, a.stop_s, story) for a, story in told if "zones" in story]
+        waiting = sum("pending" in story for _, story in told)
+        return flask.render_template("attempts_pace.html", match_id=match_id, table=pace(ready),
+                                     waiting=waiting, count=len(mine))
+
+
+def _one(pages: flask.Blueprint, archive: Archive, named: Callable) -> None:
+    @pages.get("/<name>")
+    @named
+    def one(attempt: Attempt) -> str:
+        names = [r.name for r in chosen([row_of(a) for a in archive.attempts().values()], {})]
+        at = names.index(attempt.name)
+        return flask.render_template(
+            "attempts_one.html", attempt=attempt, row=row_of(attempt),
+            verdicts=_verdicts(attempt, flask.g.lang), face=_face(attempt),
+            problems=attempt.problems(), reviews=attempt.reviews(),
+            before=names[at - 1] if at else None, after=names[at + 1] if at + 1 < len(names) else None,
+            has_video=(attempt.folder / VIDEO).exists(), rulings=RULINGS, may_rule=is_referee())
+
+    @pages.get("/<name>/story.json")
+    @named
+    def story(attempt: Attempt) -> flask.Response:
+        return flask.jsonify(story_of(attempt, archive.story(attempt.name)))
+
+
+def _media(pages: flask.Blueprint, archive: Archive, named: Callable) -> None:
+    @pages.get("/<name>/video.mp4")
+    @named
+    def video(attempt: Attempt) -> flask.Response:
+        if not (attempt.folder / VIDEO).exists():
+            flask.abort(404, "this attempt has no video")
+        return flask.send_file(attempt.folder / VIDEO, mimetype="video/mp4", conditional=True)
+
+    @pages.get("/<name>/picture.jpg")
+    @named
+    def picture(attempt: Attempt) -> flask.Response:
+        data = archive.thumb(attempt.name, (attempt.folder / META).stat().st_mtime_ns)
+        if data is None:
+            flask.abort(404, "this attempt has no picture")
+        return flask.Response(data, mimetype="image/jpeg", headers={"Cache-Control": "private, max-age=60"})
+
+    @pages.get("/<name>/card.svg")
+    @named
+    def card(attempt: Attempt) -> flask.Response:
+        drawn = named_svg(attempt.card, attempt.piece_set, flask.g.lang)
+        return flask.Response(drawn, mimetype="image/svg+xml", headers=SVG_HEADERS)
+
+    @pages.get("/<name>/overlay/<int:index>.jpg")
+    @named
+    def overlay(attempt: Attempt, index: int) -> flask.Response:
+        data = archive.overlay(attempt.name, index)
+        return flask.Response(data, mimetype="image/jpeg", headers={"Cache-Control": "private, max-age=3600"})
+
+    @pages.get("/<name>/bundle.zip")
+    @named
+    def bundle(attempt: Attempt) -> flask.Response:
+        packed = io.BytesIO()
+        pack(attempt, packed)
+        packed.seek(0)
+        return flask.send_file(packed, mimetype="application/zip", as_attachment=True,
+                               download_name=f"{attempt.name}.zip")
+
+
+def _changes(pages: flask.Blueprint, session: Any, named: Callable) -> None:
+    def note(attempt: Attempt, row: Mapping[str, Any]) -> None:
+        append_review(attempt.folder, {"at": session.clock.utc().isoformat(timespec="seconds"), **row})
+
+    @pages.post("/<name>/reviewed")
+    @named
+    def reviewed(attempt: Attempt) -> Any:
+        note(attempt, {"kind": "reviewed", "who": _text("who")})
+        flask.flash("attempts.noted")
+        return flask.redirect(flask.url_for("attempts.one", name=attempt.name), 303)
+
+    @pages.post("/<name>/ruling")
+    @named
+    def ruling(attempt: Attempt) -> Any:
+        who, why, what = _text("who"), _text("why"), flask.request.form.get("ruling", "")
+        zone = flask.request.form.get("zone", attempt.caller or "")
+        if what not in RULINGS or zone not in {*attempt.verdicts, *attempt.players, attempt.caller}:
+            flask.abort(400, "a ruling is match, mismatch or void, of a zone of this attempt")
+        note(attempt, {"kind": "ruling", "zone": zone, "ruling": what, "who": who, "why": why})
+        done = _overrule(session, attempt, what, who, why) if zone == attempt.caller else "attempts.noted"
+        flask.flash(done)
+        return flask.redirect(flask.url_for("attempts.one", name=attempt.name), 303)

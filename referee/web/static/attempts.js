@@ -1,0 +1,221 @@
+// One recorded duel: single frames, slow motion, the time line and what was understood at any frame.
+"use strict";
+
+const video = document.getElementById("video");
+const overlay = document.getElementById("overlay");
+const line = document.getElementById("timeline");
+const words = document.getElementById("words").dataset;
+const place = document.getElementById("place");
+const SPEEDS = [1, 0.5, 0.25, 0.1];
+const WIDTH = 1000;
+let story = { seconds: [], marks: [], told: {} };
+let speed = 0;
+let wanted = -1;  // the frame that was asked for last; the video follows
+
+function frameAt(seconds) {
+  let low = 0;
+  let high = story.seconds.length - 1;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (story.seconds[middle] <= seconds + 1e-4) low = middle; else high = middle - 1;
+  }
+  return low;
+}
+
+// The middle of a frame's time: there every decoder shows that frame and no neighbour.
+function middleOf(index) {
+  const next = story.seconds[index + 1] ?? story.seconds[index] + 0.02;
+  return (story.seconds[index] + next) / 2;
+}
+
+function current() {
+  return wanted >= 0 ? wanted : frameAt(video.currentTime);
+}
+
+function goTo(index) {
+  if (!story.seconds.length) return;
+  wanted = Math.max(0, Math.min(story.seconds.length - 1, index));
+  video.pause();
+  video.currentTime = middleOf(wanted);
+  show();
+}
+
+function show() {
+  const index = current();
+  place.value = story.seconds.length ? `${index + 1}/${story.seconds.length} · ${story.seconds[index].toFixed(2)} s` : "–";
+  const head = line.querySelector(".head");
+  if (head) for (const end of ["x1", "x2"]) head.setAttribute(end, x(story.seconds[index] ?? 0));
+  if (!overlay.hidden) see(index);
+}
+
+let looking = null;
+function see(index) {
+  clearTimeout(looking);
+  looking = setTimeout(() => {
+    const address = video.dataset.overlay.replace("/0.jpg", `/${index}.jpg`);
+    if (overlay.getAttribute("src") === address) return;
+    note(video.paused ? "wait" : "");
+    overlay.src = address;
+  }, 150);
+}
+
+function note(kind) {
+  const at = document.getElementById("overlay-note");
+  at.textContent = kind ? at.dataset[kind] : "";
+}
+
+overlay.addEventListener("load", () => note(""));
+overlay.addEventListener("error", () => note("fault"));
+
+const actions = {
+  back: () => goTo(current() - 1),
+  forward: () => goTo(current() + 1),
+  play() {
+    wanted = -1;
+    if (video.paused) video.play(); else video.pause();
+  },
+  slow() {
+    speed = (speed + 1) % SPEEDS.length;
+    video.playbackRate = SPEEDS[speed];
+    document.getElementById("speed").value = `${SPEEDS[speed]}×`;
+  },
+  stop() {
+    const stop = story.marks.find((mark) => mark.name === "stop");
+    if (stop) goTo(frameAt(stop.seconds));
+  },
+  mark() {
+    const now = story.seconds[current()] ?? 0;
+    const next = times().find((seconds) => seconds > now + 0.001);
+    if (next !== undefined) goTo(frameAt(next));
+  },
+  overlay() {
+    overlay.hidden = !overlay.hidden;
+    document.querySelector("[data-do=overlay]").setAttribute("aria-pressed", String(!overlay.hidden));
+    note("");
+    if (!overlay.hidden) { video.pause(); see(current()); }
+  },
+};
+
+const KEYS = { ArrowLeft: "back", ArrowRight: "forward", " ": "play", s: "slow", r: "stop", n: "mark", o: "overlay" };
+
+document.addEventListener("keydown", (event) => {
+  if (event.target.closest("input, select, textarea") || event.ctrlKey || event.altKey || event.metaKey) return;
+  const action = KEYS[event.key];
+  if (!action || (event.key === " " && event.target.closest("button, a"))) return;
+  event.preventDefault();
+  if (event.shiftKey && action === "back") goTo(current() - 10);
+  else if (event.shiftKey && action === "forward") goTo(current() + 10);
+  else actions[action]();
+});
+
+for (const button of document.querySelectorAll("[data-do]")) {
+  button.addEventListener("click", () => actions[button.dataset.do]());
+}
+
+video.addEventListener("play", () => { wanted = -1; overlay.hidden = true; note(""); tick(); });
+video.addEventListener("seeked", show);
+function tick() {
+  show();
+  if (!video.paused) requestAnimationFrame(tick);
+}
+
+line.addEventListener("click", (event) => {
+  const box = line.getBoundingClientRect();
+  goTo(frameAt((event.clientX - box.left) / box.width * length()));
+});
+
+function length() {
+  return story.seconds[story.seconds.length - 1] || 1;
+}
+
+function x(seconds) {
+  return Math.max(0, Math.min(WIDTH, seconds / length() * WIDTH)).toFixed(1);
+}
+
+function draw(kind, attributes, title) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", kind);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  if (title) {
+    const text = document.createElementNS("http://www.w3.org/2000/svg", "title");
+    text.textContent = title;
+    made.append(text);
+  }
+  line.append(made);
+}
+
+function rows() {
+  const found = story.marks.map((mark) => ({ at: mark.seconds, zone: mark.zone || "", text: words[mark.name] || mark.name }));
+  for (const [zone, told] of Object.entries(story.told.zones || {})) {
+    for (const piece of told.placed) {
+      found.push({ at: piece.seconds, zone, text: `${words.placed}: ${piece.color} ${piece.shape || ""}` });
+    }
+    for (const [from, to] of told.hands) {
+      found.push({ at: from, zone, text: words.handIn }, { at: to, zone, text: words.handOut });
+    }
+  }
+  for (const fall of story.told.falls || []) {
+    const touch = fall.touching ? words.touching : words.untouched;
+    found.push({ at: fall.seconds, zone: fall.zone, text: `${words.fall} (+${fall.after_press_s.toFixed(2)} s), ${touch}` });
+  }
+  return found.sort((a, b) => a.at - b.at);
+}
+
+function times() {
+  return [...new Set(rows().map((row) => row.at))].sort((a, b) => a - b);
+}
+
+function drawLine() {
+  line.replaceChildren();
+  const zones = Object.keys(story.told.zones || {});
+  zones.forEach((zone, n) => {
+    const top = 12 + n * 62;
+    const told = story.told.zones[zone];
+    for (const [from, to] of told.hands) {
+      draw("rect", { class: "hand", x: x(from), y: top, width: Math.max(2, x(to) - x(from)), height: 44 }, `${zone} ${words.hands}`);
+    }
+    for (const piece of told.placed) {
+      draw("circle", { class: "piece", cx: x(piece.seconds), cy: top + 22, r: 8, fill: piece.color },
+        `${zone} ${piece.seconds.toFixed(2)} s ${piece.color} ${piece.shape || ""}`);
+    }
+  });
+  for (const mark of story.marks) {
+    draw("line", { class: `mark mark-${mark.name}`, x1: x(mark.seconds), x2: x(mark.seconds), y1: 0, y2: 140 }, words[mark.name] || mark.name);
+  }
+  for (const fall of story.told.falls || []) {
+    const at = Number(x(fall.seconds));
+    draw("path", { class: "fall", d: `M ${at - 9} 4 L ${at + 9} 4 L ${at} 22 Z` }, words.fall);
+  }
+  draw("line", { class: "head", x1: 0, x2: 0, y1: 0, y2: 140 });
+}
+
+function fillTable() {
+  const table = document.getElementById("events");
+  const body = table.tBodies[0];
+  body.replaceChildren();
+  for (const row of rows()) {
+    const cells = body.insertRow();
+    const jump = document.createElement("button");
+    jump.type = "button";
+    jump.textContent = `${row.at.toFixed(2)} s`;
+    jump.addEventListener("click", () => goTo(frameAt(row.at)));
+    cells.insertCell().append(jump);
+    cells.insertCell().textContent = row.zone;
+    cells.insertCell().textContent = row.text;
+  }
+  table.hidden = false;
+}
+
+async function load() {
+  const answer = await fetch(video.dataset.story);
+  if (!answer.ok) return;
+  story = await answer.json();
+  drawLine();
+  fillTable();
+  show();
+  const at = document.getElementById("timeline-note");
+  at.textContent = story.told.pending ? at.dataset.pending : story.told.problem || "";
+  document.body.dataset.story = story.told.pending ? "pending" : "there";
+  if (story.told.pending) setTimeout(load, 1500);
+}
+
+load();

@@ -1,0 +1,251 @@
+"""The review pages, in process and in a real Chromium: filters, single frames, rulings, bundles."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shutil
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "web"))
+
+from browser import PHONE, PROJECTOR, chromium
+from fake_session import FakeSession
+
+from referee.attempt import load_attempt
+from referee.attempt.folder import write_json
+from referee.web import create_app, serve
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "attempt_collapse"
+STORY = {"version": 1, "zones": {
+    "A": {"placed": [{"seconds": 3.4, "color": "green", "shape": "rectangle", "area_mm2": 2500}],
+          "hands": [[0.0, 1.8], [3.2, 3.8]], "first_touch": 3.4},
+    "B": {"placed": [], "hands": [], "first_touch": None}},
+    "falls": [{"zone": "A", "frame": 100, "seconds": 10.0, "after_press_s": 0.435, "changed_mm2": 700.0,
+               "at_most_mm2": 3800.0, "hand": "at rest", "touching": False, "settled_s": 10.6}]}
+
+
+@pytest.fixture
+def session(kit, tmp_path):
+    made = FakeSession(simulated=False)
+    made.data_dir = tmp_path
+    root = tmp_path / "attempts"
+    sure = {"A": {"verdict": "match", "confidence": 0.97, "reasons": []}}
+    kit.make_attempt(root / "M1-001", 1, verdicts=sure)
+    open_ = {"verdict": "undecided", "confidence": 0.5, "reasons": [
+        {"code": "hidden", "text": "a hand hides the build"}]}
+    kit.make_attempt(root / "M1-002", 2, verdicts={"A": open_}, award=None)
+    kit.make_attempt(root / "M2-001", 3, verdicts=sure, match_id="M2", players={"A": "Cem", "B": "Dia"},
+                     human=[{"who": "Eve", "ruling": "mismatch", "why": "it leans"}])
+    collapse(root / "M3-001")
+    return made
+
+
+def collapse(folder):
+    """The golden recording as an attempt with verdict and time line."""
+    shutil.copytree(GOLDEN, folder)
+    meta = json.loads((folder / "attempt.json").read_text())
+    why = {"code": "wrong_support", "text": "the orange bridge does not rest on what the card shows"}
+    meta |= {"players": {"A": "Ann", "B": "Ben"}, "match_id": "M3", "findings": {"A": ["fell_after_stop"]},
+             "verdicts": {"A": {"verdict": "mismatch", "confidence": 0.99, "reasons": [why]}}}
+    write_json(folder / "attempt.json", meta)
+
+
+@pytest.fixture
+def told(monkeypatch):
+    """The collapse's time line without the work."""
+    monkeypatch.setattr("referee.web.archive.is_stored", lambda attempt: True)
+    monkeypatch.setattr("referee.web.archive.stored_timeline", lambda attempt: STORY)
+
+
+@pytest.fixture
+def client(session):
+    return create_app(session).test_client()
+
+
+def names(page):
+    return list(dict.fromkeys(re.findall(r'href="/attempts/(M\d-\d+)"', page)))
+
+
+@pytest.mark.parametrize(("query", "expected"), [
+    ("", ["M1-002", "M2-001", "M3-001", "M1-001"]),  # contested first, the hardest of them first
+    ("?player=Cem", ["M2-001"]),
+    ("?card=L00", ["M3-001"]),
+    ("?verdict=undecided", ["M1-002"]),
+    ("?show=overruled", ["M2-001"]),
+    ("?show=undecided&player=Cem", []),
+    ("?show=nonsense&card=", ["M1-002", "M2-001", "M3-001", "M1-001"]),
+])
+def test_the_grid_narrows_down(client, query, expected):
+    found = names(client.get(f"/attempts{query}").get_data(as_text=True))
+    assert sorted(found[:2]) == sorted(expected[:2]) and set(found) == set(expected)
+
+
+def test_one_attempt_says_why(client, told):
+    page = client.get("/attempts/M3-001").get_data(as_text=True)
+    assert "the orange bridge does not rest on what the card shows" in page
+    assert "It fell by itself after Stop." in page and "0.99" in page
+    assert client.get("/attempts/M3-001/card.svg").mimetype == "image/svg+xml"
+    assert client.get("/attempts/M3-001/picture.jpg").data[:2] == b"\xff\xd8"
+    story = client.get("/attempts/M3-001/story.json").get_json()
+    assert len(story["seconds"]) == 120 and story["told"]["falls"][0]["frame"] == 100
+    assert [m["name"] for m in story["marks"]] == ["go", "stop"]
+
+
+def test_the_video_is_served_in_ranges(client):
+    with client.get("/attempts/M3-001/video.mp4", headers={"Range": "bytes=100-199"}) as part:
+        assert part.status_code == 206
+        assert part.data == (GOLDEN / "video.mp4").read_bytes()[100:200]
+
+
+@pytest.mark.parametrize("path", [
+    "/attempts/nothing", "/attempts/..%2f..%2fetc", "/attempts/M1-001/video.mp4",
+    "/attempts/%2e%2e/story.json", "/attempts/pace/nobody", "/attempts/M3-001/overlay/99999.jpg"])
+def test_what_is_not_there_is_404(client, path):
+    assert client.get(path).status_code == 404
+
+
+def test_a_bundle_is_the_folder(client):
+    data = client.get("/attempts/M1-002/bundle.zip").data
+    with zipfile.ZipFile(io.BytesIO(data)) as bundle:
+        assert {"M1-002/attempt.json", "M1-002/stop.png", "M1-002/deck.json"} <= set(bundle.namelist())
+
+
+def post(client, path, **form):
+    client.get("/attempts")
+    with client.session_transaction() as kept:
+        token = kept.get("csrf") or kept.setdefault("csrf", "token")
+    return client.post(path, data={"csrf_token": token, **form})
+
+
+def test_a_ruling_needs_who_and_why_and_alters_nothing_recorded(client, session):
+    folder = session.data_dir / "attempts" / "M1-002"
+    before = (folder / "attempt.json").read_bytes()
+    for bad in ({"zone": "A", "why": ""}, {"zone": "Q", "why": "so"}):
+        assert post(client, "/attempts/M1-002/ruling", ruling="match", who="Eve", **bad).status_code == 400
+    assert load_attempt(folder).reviews() == []
+    done = post(client, "/attempts/M1-002/ruling", zone="A", ruling="match", who="Eve", why="I saw it")
+    assert done.status_code == 303
+    assert [(r["who"], r["ruling"], r["why"]) for r in load_attempt(folder).reviews()] == [
+        ("Eve", "match", "I saw it")]
+    assert (folder / "attempt.json").read_bytes() == before
+    assert names(client.get("/attempts?show=unreviewed").get_data(as_text=True)).count("M1-002") == 0
+
+
+def test_everything_is_the_referees(session):
+    stranger = create_app(session, pin="4711-tongs", host="0.0.0.0").test_client()
+    assert stranger.get("/attempts", headers={"Accept": "application/json"}).status_code == 401
+    assert stranger.get("/attempts/M3-001/video.mp4").status_code == 401
+    assert stranger.post("/attempts/M1-001/reviewed", data={"who": "x"}).status_code in (401, 403)
+
+
+def test_the_pace_of_a_match_has_its_players(client, told):
+    page = client.get("/attempts/pace/M3").get_data(as_text=True)
+    assert "Ann" in page and "Ben" in page and "<rect" in page
+
+
+def test_both_languages_say_everything():
+    folder = Path(__file__).parents[2] / "referee" / "web" / "texts"
+    texts = [json.loads((folder / f"attempts.{lang}.json").read_text()) for lang in ("en", "de")]
+    assert texts[0].keys() == texts[1].keys()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as running:
+        yield running
+
+
+@pytest.fixture
+def page(browser, session, told):
+    running = serve(create_app(session), "127.0.0.1", 0)
+    context = browser.new_context(viewport=PROJECTOR, base_url=running.url)
+    faults = []
+    opened = context.new_page()
+    opened.on("pageerror", lambda error: faults.append(str(error)))
+    yield opened
+    context.close()
+    running.close()
+    assert faults == []
+
+
+@pytest.mark.slow
+def test_the_video_plays_and_steps_by_single_frames_in_a_browser(page):
+    page.goto("/attempts/M3-001")
+    page.wait_for_selector("body[data-story=there]")
+    until(page, "document.getElementById('video').readyState >= 2")
+    assert page.evaluate("document.getElementById('video').duration") == pytest.approx(12.0, abs=0.2)
+    page.evaluate("""() => { window.shown = []; const video = document.getElementById('video');
+        const note = (now, meta) => { window.shown.push(meta.mediaTime);
+                                      video.requestVideoFrameCallback(note); };
+        video.requestVideoFrameCallback(note); }""")
+    page.click("[data-do=stop]")
+    at_stop = 95
+    for step in range(1, 6):
+        place(page, at_stop + step)
+        assert shown(page) == pytest.approx((at_stop + step - 1) / 10, abs=0.01)
+        page.keyboard.press("ArrowRight")
+    place(page, at_stop + 6)
+    page.keyboard.press("ArrowLeft")
+    place(page, at_stop + 5)
+    page.keyboard.press("Shift+ArrowLeft")
+    place(page, at_stop - 5)
+    before = page.evaluate("document.getElementById('video').currentTime")
+    page.click("[data-do=slow]")
+    page.click("[data-do=play]")
+    until(page, f"document.getElementById('video').currentTime > {before} + 0.3")
+    assert page.evaluate("document.getElementById('video').playbackRate") == 0.5
+
+
+def until(page, expression, seconds=10.0):
+    """Wait for a JavaScript expression; the page's policy forbids playwright's own waiting by strings."""
+    end = time.monotonic() + seconds
+    while not page.evaluate(expression):
+        assert time.monotonic() < end, expression
+        page.wait_for_timeout(30)
+
+
+def place(page, number):
+    until(page, f"document.getElementById('place').value.startsWith('{number}/120')")
+
+
+def shown(page):
+    """Media time of the frame on the screen, once the video has found it."""
+    until(page, "!document.getElementById('video').seeking")
+    page.wait_for_timeout(150)
+    return page.evaluate("window.shown.at(-1)")
+
+
+@pytest.mark.slow
+def test_the_time_line_tells_and_jumps_and_a_human_rules(page):
+    page.goto("/attempts")
+    page.get_by_role("link", name="M3-001").first.click()
+    page.wait_for_selector("body[data-story=there]")
+    assert page.locator("#timeline circle.piece").count() == 1
+    assert "First motion after Stop (+0.43 s)" in page.inner_text("#events").replace("+0.44", "+0.43")
+    page.locator("#events tr", has_text="First motion").get_by_role("button").click()
+    place(page, 101)
+    page.click("[data-do=mark]")
+    box = page.locator("#timeline").bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 5)
+    until(page, "/^(59|60|61)\\//.test(document.getElementById('place').value)")
+    form = page.locator("form[action$='/ruling']")
+    form.locator("[name=who]").fill("Eve")
+    form.locator("[name=why]").fill("the tongs touched it")
+    form.locator("[name=ruling]").select_option("void")
+    form.get_by_role("button").click()
+    assert "the tongs touched it" in page.inner_text("main")
+
+
+@pytest.mark.slow
+def test_it_fits_a_phone(page):
+    page.set_viewport_size(PHONE)
+    for path in ("/attempts", "/attempts/M3-001", "/attempts/pace/M3"):
+        page.goto(path)
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
