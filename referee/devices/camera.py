@@ -16,6 +16,7 @@ from pathlib import Path
 
 import cv2
 
+from referee.devices.clock_tie import FrameTie
 from referee.errors import DeviceLost
 from referee.ports import Clock, Frame
 
@@ -28,6 +29,12 @@ HISTORY = 40
 
 EARLY = 0.25
 """A frame counts as the next but one when it comes later than 0.75 periods after the next was due."""
+
+WIRE_S = (0.005, 0.035)
+"""From exposure to arrival of a webcam's frame: at least its transfer, at most one frame at 30 a second."""
+
+NETWORK_S = (0.02, 0.5)
+"""The same for a network camera, which encodes, buffers and sends first."""
 
 END_PACE_S = 0.2
 """After its end a recorded file shows its last picture this often."""
@@ -115,7 +122,13 @@ class ThreadedCamera:
         times = list(self._recent)
         rate = (len(times) - 1) / (times[-1] - times[0]) if len(times) > 1 and times[-1] > times[0] else 0.0
         return {"name": self.name, "simulated": self.simulated, "frames": self._frames,
-                "dropped": self.dropped, "fps": round(rate, 1), "lost": self._lost}
+                "dropped": self.dropped, "fps": round(rate, 1), "lost": self._lost,
+                "frame_error_s": self.frame_error_s}
+
+    @property
+    def frame_error_s(self) -> float:
+        """Bound of the error of the newest frame's ``at_s``, seconds."""
+        return 0.0
 
     @property
     def dropped(self) -> int:
@@ -163,12 +176,32 @@ class VideoCamera(ThreadedCamera):
         super().__init__(str(source), clock)
         self._source, self._size = source, size
         self._times = FrameClock()
+        self._latency_s = NETWORK_S if isinstance(source, str) else WIRE_S
+        self._tie = FrameTie(self._latency_s)
+        self._error_s = self._latency_s[1]
+        self._stamp_us = 0
         self._start()
 
     @property
     def dropped(self) -> int:
         """Gaps in the stream of frames, counted by the clock."""
         return self._times.dropped
+
+    @property
+    def frame_error_s(self) -> float:
+        """Half of what the latency may vary, and what the driver's clock may drift."""
+        return round(self._error_s, 4)
+
+    def _exposed(self, stamp_us: int, arrived_s: float, earliest_s: float) -> float:
+        """Host time of the exposure: by the driver's own time stamp where it has one, else by arrival."""
+        low_s, high_s = self._latency_s
+        if stamp_us <= 0 or stamp_us == self._stamp_us:
+            self._error_s = (high_s - low_s) / 2
+            return earliest_s - (low_s + high_s) / 2
+        self._stamp_us = stamp_us
+        self._tie.add(stamp_us, arrived_s)
+        at_s, self._error_s = self._tie.to_host(stamp_us)
+        return at_s
 
     def _open(self) -> cv2.VideoCapture:
         if isinstance(self._source, str):
@@ -195,8 +228,9 @@ class VideoCamera(ThreadedCamera):
             if not there:
                 self._lose("gives no more pictures")
                 break
-            number, at_s = self._times.stamp(arrived_s)
-            self._publish(Frame(image, number, at_s))
+            number, earliest_s = self._times.stamp(arrived_s)
+            stamp_us = int(capture.get(cv2.CAP_PROP_POS_MSEC) * 1000)
+            self._publish(Frame(image, number, self._exposed(stamp_us, arrived_s, earliest_s)))
         capture.release()
 
 

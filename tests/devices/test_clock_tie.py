@@ -4,11 +4,14 @@ bound is small.
 
 import math
 import random
+import threading
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from referee.devices.camera import VideoCamera
 from referee.devices.clock_tie import ClockTie, FrameTie
 
 
@@ -91,3 +94,51 @@ def test_a_camera_that_is_restarted_is_tied_anew():
     tie.add(9_000_000, 100.0)
     tie.add(0, 200.0)
     assert abs(tie.to_host(0)[0] - 199.98) < 1e-9
+
+
+class Capture:
+    """A webcam whose driver stamps frames by a clock of its own; arrivals are held up at random."""
+
+    def __init__(self, clock, stamps):
+        self._clock, self._stamps, self._number, self._rng = clock, stamps, -1, random.Random(9)
+        self.exposed = {}
+
+    def isOpened(self):
+        return self._number < 60
+
+    def grab(self):
+        self._number += 1
+        self.exposed[self._number] = 500 + self._number / 30
+        self._clock.at_s = self.exposed[self._number] + 0.02 + self._rng.choice([0, 0, 0.012])
+        return True
+
+    def retrieve(self):
+        return True, np.zeros((2, 2, 3), np.uint8)
+
+    def get(self, _):
+        return 7_000 + self._number * 1000 / 30 if self._stamps else 0.0
+
+    def release(self):
+        pass
+
+
+class Clock:
+    at_s = 500.0
+
+    def now_s(self):
+        return self.at_s
+
+
+@pytest.mark.parametrize("stamps", [True, False])
+def test_a_webcams_frames_are_placed_to_half_a_frame_with_a_bound(monkeypatch, stamps):
+    clock, frames, done = Clock(), [], threading.Event()
+    capture = Capture(clock, stamps)
+    monkeypatch.setattr(VideoCamera, "_open", lambda self: capture)
+    monkeypatch.setattr(VideoCamera, "_publish", lambda self, frame: (
+        frames.append((frame, self.frame_error_s)), len(frames) == 60 and done.set()))
+    camera = VideoCamera(0, clock)
+    assert done.wait(10)
+    camera.close()
+    for number, (frame, error_s) in enumerate(frames[20:], 20):
+        assert abs(frame.at_s - capture.exposed[number]) <= error_s + 1e-3
+        assert error_s <= 1 / 60
