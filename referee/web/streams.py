@@ -109,6 +109,7 @@ class Streams:
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self._closed = False
+        self._run_number = 0
         self._open = {"events": 0, "pictures": 0}
 
     def close(self) -> None:
@@ -116,8 +117,9 @@ class Streams:
         with self._changed:
             self._closed = True
             self._changed.notify_all()
-        if self._thread:
-            self._thread.join(timeout=5)
+            thread = self._thread
+        if thread:
+            thread.join(timeout=5)
 
     def events(self, name: str, render: Callable[[], Parts], gone: Callable[[], bool]) -> Stream | None:
         """The events of the feed ``name``, or None when every place is taken."""
@@ -159,9 +161,9 @@ class Streams:
 
     def _watch(self, feed: Feed, gone: Callable[[], bool]) -> Generator[bytes]:
         """Messages of one viewer until he goes (the server then closes the stream)."""
-        seen = 0
+        seen, run_number = 0, self._run_number
         yield b"retry: 1000\n\n"
-        while not (self._closed or gone()):
+        while not (self._closed or gone() or run_number != self._run_number):
             with self._changed:
                 if feed.serial <= seen and not self._closed:
                     self._changed.wait(BEAT_S)
@@ -171,6 +173,16 @@ class Streams:
             yield news
 
     def _run(self) -> None:
+        """Render until closed. Should it end otherwise, every viewer is let go; his return starts it anew."""
+        try:
+            self._render_on()
+        finally:
+            with self._changed:
+                self._thread = None
+                self._run_number += 1
+                self._changed.notify_all()
+
+    def _render_on(self) -> None:
         version = -1
         while not self._closed:
             started = time.monotonic()

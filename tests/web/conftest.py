@@ -11,10 +11,10 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from browser import chromium  # noqa: E402
-from fake_session import FakeSession  # noqa: E402
+from browser import chromium
+from fake_session import FakeSession
 
-from referee.web import Server, create_app, serve  # noqa: E402
+from referee.web import Server, create_app, serve
 
 PIN = "4711-blue-tongs"
 

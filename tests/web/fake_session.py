@@ -134,13 +134,13 @@ class FakeSession:
     def picture(self, name: str) -> bytes | None:
         if name.startswith("overlay/") and name != self.overlay:
             return None
-        image = {"zone_A": np.s_[:, :640], "zone_B": np.s_[:, 640:]}.get(name, np.s_[:])
-        return jpeg(image, int(self.clock.now_s() * 8))
+        return jpeg(name.partition("/")[0], int(self.clock.now_s() * 8))
 
 
 @lru_cache(8)
-def jpeg(part: object, tick: int) -> bytes:
-    """A part of the table's picture with a count on it, as JPEG."""
-    image = table_picture()[part].copy()
+def jpeg(name: str, tick: int) -> bytes:
+    """The table's picture, or a zone's half of it, with a count on it, as JPEG."""
+    halves = {"zone_A": np.s_[:, :640], "zone_B": np.s_[:, 640:]}
+    image = table_picture()[halves.get(name, np.s_[:])].copy()
     cv2.putText(image, str(tick % 1000), (20, 700), 0, 1, (255, 255, 255), 2)
     return cv2.imencode(".jpg", image)[1].tobytes()

@@ -53,7 +53,8 @@ class Doors:
         self.app = create_app(session, pin=PIN, host="0.0.0.0")
         client = self.app.test_client()
         first = client.get("/api/session").json["csrf"]
-        answer = client.post("/api/session", json={"pin": PIN, "name": "Eva"}, headers={"X-CSRF-Token": first})
+        body = {"pin": PIN, "name": "Eva"}
+        answer = client.post("/api/session", json=body, headers={"X-CSRF-Token": first})
         self.count = 0
         self.token, self.cookie = answer.json["csrf"], client.get_cookie("referee").value
 
