@@ -1,8 +1,9 @@
 """The record: append-only events, each chained to the one before, in SQLite or PostgreSQL.
 
-The law: what ``append`` has returned is on disk (SQLite: WAL, synchronous=FULL; one transaction
-per command). Nothing is ever updated or deleted but the ``heads`` row that names each match's last
-event, which is how a missing tail is noticed. One line holds one event, in canonical JSON:
+The law: what ``append`` has returned is on disk (SQLite: WAL, synchronous=FULL, one transaction
+per command, and the WAL is copied into the file at once, so that a damaged WAL loses nothing).
+Nothing is ever updated or deleted but the ``heads`` row that names each match's last event, which
+is how a missing tail is noticed. One line holds one event, in canonical JSON:
 
     {"hash": SHA-256 of the rest, "prev": hash of the event before, "match": id, "seq": 1…, "event": …}
 
@@ -32,6 +33,9 @@ GENESIS = "0" * 64
 
 PAGE_BYTES = 16384
 """SQLite page: one event's line fits into one, so that it stays in one piece in the file."""
+
+LINE_START = b'{"hash":"'
+"""How every line begins: the mark by which events are found in raw bytes."""
 
 _META = sa.MetaData()
 EVENTS = sa.Table(
@@ -126,10 +130,19 @@ class Journal:
             sa.event.listen(self._engine, "begin", _begin_sqlite)
         try:
             with self._guarded("opened"):
-                _META.create_all(self._engine)
+                self._prepare()
         except (JournalDamaged, JournalUnwritable):
             self._engine.dispose()
             raise
+
+    def _prepare(self) -> None:
+        """Make the tables of a new store. A file that holds events but no tables is not a new one."""
+        missing = {t.name for t in (EVENTS, HEADS)} - set(sa.inspect(self._engine).get_table_names())
+        if missing and self.url.drivername == "sqlite" and LINE_START in _bytes_of(self.url.database):
+            raise JournalDamaged(f"{self.name}: the table {min(missing)} is gone though there are events")
+        if missing:
+            with self._writing() as connection:
+                _META.create_all(connection)
 
     def append(self, match_id: str, events: Sequence[Event], after: int | None = None) -> list[int]:
         """Store the events of one command: all or none. They are durable when this returns.
@@ -233,8 +246,14 @@ class Journal:
             self._engine.dispose()
 
 
-_BROKEN = ("malformed", "not a database", "Could not decode", "no such column", "already exists")
+_BROKEN = ("malformed", "not a database", "Could not decode", "no such column", "no such table",
+           "already exists", "unsupported file format", "unrecognized token", "syntax error")
 """What SQLite says of a file whose bytes are not what it wrote."""
+
+
+def _bytes_of(path: str) -> bytes:
+    file = Path(path)
+    return file.read_bytes() if file.is_file() else b""
 
 
 def _chained(match_id: str, seq: int, prev: str, events: Sequence[Event]) -> tuple[list[dict], dict]:
@@ -262,6 +281,7 @@ def _begin_sqlite(connection: sa.Connection) -> None:
 def _careful_sqlite(connection, record) -> None:
     """Every commit reaches the disk before it is acknowledged."""
     cursor = connection.cursor()
-    for pragma in (f"page_size={PAGE_BYTES}", "journal_mode=WAL", "synchronous=FULL", "cell_size_check=ON"):
+    for pragma in (f"page_size={PAGE_BYTES}", "journal_mode=WAL", "synchronous=FULL",
+                   "wal_autocheckpoint=1", "cell_size_check=ON"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()

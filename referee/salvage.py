@@ -37,14 +37,13 @@ class Salvage:
 
 def carve(path: str | Path) -> list[Entry]:
     """Every proven event found in the raw bytes of the journal file and its WAL, in any order."""
-    found = {}
-    for file in (Path(path), Path(f"{path}-wal")):
-        data = file.read_bytes() if file.exists() else b""
-        for start in _START.finditer(data):
-            entry = _entry_at(data, start.start())
-            if entry is not None:
-                found[entry.hash] = entry
-    return list(found.values())
+    return [*_carved(Path(path)), *_carved(Path(f"{path}-wal"))]
+
+
+def _carved(file: Path) -> list[Entry]:
+    data = file.read_bytes() if file.is_file() else b""
+    found = (_entry_at(data, start.start()) for start in _START.finditer(data))
+    return list({entry.hash: entry for entry in found if entry is not None}.values())
 
 
 def _entry_at(data: bytes, start: int) -> Entry | None:
@@ -91,6 +90,22 @@ def salvage(path: str | Path, target: str | Path, fault: str = "") -> Salvage:
     return Salvage({m: len(c) for m, c in kept.items()}, {m: n for m, n in beyond.items() if n}, fault)
 
 
+def check(journal: Journal) -> dict[str, int]:
+    """Verify the chain, and that no event stands in the file which the tables do not know.
+
+    Gives match -> number of events. Raises JournalDamaged.
+    """
+    counts = journal.verify()
+    if journal.url.drivername != "sqlite":
+        return counts
+    known = {entry.hash for match_id in counts for entry in journal.entries(match_id)}
+    for entry in _carved(Path(journal.url.database)):
+        if entry.hash not in known:
+            raise JournalDamaged(f"{journal.name}: match {entry.match_id}: event {entry.seq} is in the file "
+                                 "but in no table")
+    return counts
+
+
 def open_sound(path: str | Path) -> tuple[Journal, Salvage | None]:
     """The journal, verified, and a report when it was damaged.
 
@@ -100,7 +115,7 @@ def open_sound(path: str | Path) -> tuple[Journal, Salvage | None]:
     journal = None
     try:
         journal = Journal(path)
-        journal.verify()
+        check(journal)
         return journal, None
     except JournalDamaged as error:
         if journal is not None:

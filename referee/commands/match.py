@@ -10,7 +10,7 @@ from referee import export as exports
 from referee.errors import RefereeError
 from referee.journal import Journal
 from referee.rules import load_rules, rules_toml
-from referee.salvage import salvage
+from referee.salvage import check, salvage
 from referee.schedule import letter, schedule_text
 
 JOURNAL = click.option(
@@ -87,7 +87,7 @@ def verify(journal: str) -> None:
     """Check every event against the chain; name the first that is damaged."""
     store = open_journal(journal)
     try:
-        for match_id, count in store.verify().items():
+        for match_id, count in check(store).items():
             click.echo(f"{match_id}: {count} events, sound, last hash {store.head(match_id)[1][:16]}")
     finally:
         store.close()

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -83,3 +89,62 @@ def table():
 def verdicts():
     """The three verdicts of a camera on one zone, in the contract's form: right, wrong, unsure."""
     return RIGHT, WRONG, UNSURE
+
+
+def postgres_program(name: str) -> str:
+    """Debian keeps the server's programs out of PATH, one folder per version."""
+    found = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"))
+    return str(found[-1]) if found else shutil.which(name)
+
+
+class Server:
+    """A real PostgreSQL server of our own in a folder of its own, on a unix socket."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        if os.geteuid() == 0:  # PostgreSQL refuses to run as root
+            shutil.chown(folder, "postgres")
+        self._as("initdb", "-D", f"{folder}/data", "-A", "trust", "-U", "postgres", "-E", "UTF8")
+        self.start()
+
+    def _as(self, program: str, *arguments: str) -> None:
+        command = [postgres_program(program), *arguments]
+        if os.geteuid() == 0:
+            command = ["runuser", "-u", "postgres", "--", *command]
+        with open(self.folder / "said.txt", "ab") as said:
+            subprocess.run(command, check=True, cwd="/", stdout=said, stderr=said, stdin=subprocess.DEVNULL)
+
+    def start(self) -> None:
+        options = f"-c listen_addresses='' -k {self.folder}"
+        log = f"{self.folder}/log"
+        self._as("pg_ctl", "-D", f"{self.folder}/data", "-w", "-l", log, "-o", options, "start")
+
+    def stop(self, how: str = "fast") -> None:
+        self._as("pg_ctl", "-D", f"{self.folder}/data", "-w", "-m", how, "stop")
+
+    def fresh_url(self) -> str:
+        """The URL of a new, empty database."""
+        name = f"t{next(_NUMBERS)}"
+        self._as("createdb", "-h", str(self.folder), "-U", "postgres", name)
+        return f"postgresql://postgres@/{name}?host={self.folder}"
+
+
+_NUMBERS = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """The server, started once for all tests and removed after them."""
+    folder = Path(tempfile.mkdtemp(prefix="referee-pg-"))
+    server = Server(folder)
+    yield server
+    server.stop("immediate")
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store(request, tmp_path):
+    """Where a journal may live: a new SQLite file's path, then a new PostgreSQL database's URL."""
+    if request.param == "sqlite":
+        return str(tmp_path / "journal.db")
+    return request.getfixturevalue("postgres").fresh_url()
