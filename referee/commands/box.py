@@ -51,7 +51,8 @@ def check(port: str | None, box_id: str | None, rename: str | None, buttons: int
 
 def _check(serial_box: SerialBox, rename: str | None, buttons: int, seconds: float) -> set[int]:
     if not serial_box.wait_connected(FIND_S):
-        raise DeviceLost(f"no button box answers on {serial_box.name}")
+        why = f" ({serial_box.trouble})" if serial_box.trouble else ""
+        raise DeviceLost(f"no button box answers on {serial_box.name}{why}")
     if rename:
         serial_box.rename(rename)
     time.sleep(SETTLE_S)

@@ -10,7 +10,8 @@ import math
 import termios
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 
 import serial
 from serial.tools import list_ports
@@ -40,6 +41,8 @@ class SerialBox:
         _check_url(port)
         self.name = port or "box"
         self.port: str | None = None           # where the box was found
+        self.trouble: str | None = None        # why the port could not be opened or went away
+        self._line: serial.SerialBase | None = None
         self._wanted_port, self._clock = port, clock
         self._talk = BoxTalk(box_id, ClockTie(rate_span))
         self._lock = threading.Lock()          # guards the talk; never held while listeners run
@@ -100,7 +103,8 @@ class SerialBox:
             box_us = talk.tie.newest_us()
             at_s, error_s = talk.tie.to_host(box_us)
             return {
-                "connected": talk.met, "port": self.port, "simulated": self.simulated,
+                "connected": talk.met, "simulated": self.simulated, "port": self.port,
+                "trouble": self.trouble,
                 "version": facts.version, "box_id": facts.box_id, "boot": facts.boot,
                 "buttons": facts.buttons,
                 "latency_s": _finite(talk.latency_s),
@@ -132,6 +136,8 @@ class SerialBox:
             if not self._talk.met:
                 raise DeviceLost(f"button box {self.name} is not connected")
             self._talk.command(kind, *fields, now_s=self._clock.now_s())
+            if self._line is not None and hasattr(self._line, "cancel_read"):
+                self._line.cancel_read()       # the reader sends it at once
 
     # --- the reader thread
 
@@ -145,13 +151,18 @@ class SerialBox:
     def _visit(self, path: str) -> None:
         """Talk on one port until it is lost or turns out to be something else."""
         try:
-            with _open(path) as line:
-                self.port = path
-                with self._lock:
-                    self._talk.begin(self._clock.now_s())
+            with _open(path) as line, self._talking(path, line):
                 self._converse(line)
-        except (OSError, termios.error):       # pyserial's own faults are OSErrors: gone, busy, no such port
-            return
+        except (OSError, termios.error) as error:   # pyserial's own faults are OSErrors: gone, busy, none
+            self.trouble = str(error)
+
+    @contextmanager
+    def _talking(self, path: str, line: serial.SerialBase) -> Iterator[None]:
+        with self._lock:
+            self.port, self.trouble, self._line = path, None, line
+            self._talk.begin(self._clock.now_s())
+        try:
+            yield
         finally:
             self._lose(path)
 
@@ -183,7 +194,7 @@ class SerialBox:
         with self._lock:
             was_met = self._talk.met
             self._talk.end()
-            self.port = None
+            self.port = self._line = None
         if was_met and not self._closing.is_set():
             self._tell([BoxNotice("lost", self._clock.now_s(), text=f"button box on {path} does not answer")])
 
@@ -214,7 +225,7 @@ def _check_url(port: str | None) -> None:
 
 
 def _open(path: str) -> serial.SerialBase:
-    line = serial.serial_for_url(path, BAUD, timeout=READ_S, write_timeout=0.5)
+    line = serial.serial_for_url(path, BAUD, timeout=READ_S, write_timeout=0.5, exclusive=True)
     _hasten(line)
     _keep_dtr(line)
     return line
