@@ -259,7 +259,7 @@ class Session:
     def _hear(self, notice: BoxNotice) -> None:
         if notice.kind == "go":
             self._gone_at.put(notice)
-        elif notice.kind == "press" and notice.press.player < len(ZONES):
+        elif notice.kind in ("press", "tried") and notice.press.player < len(ZONES):
             self._pressed(notice)
         elif notice.kind == "next":
             threading.Thread(target=self._step_on, name="next button", daemon=True).start()
@@ -273,6 +273,7 @@ class Session:
                 self._set_box(self.state)
 
     def _pressed(self, notice: BoxNotice) -> None:
+        """A Stop. ``tried`` is one outside a duel as the box knows it: it may have restarted in the middle."""
         press = notice.press
         self._try(PressStop(ZONES[press.player], press.at_s + self.shift_s, press.error_s, press.box_us))
 

@@ -19,7 +19,7 @@ class Taping:
 
     def __init__(self, session: Any, recorder: Any, keep: Mapping[str, Any]) -> None:
         self._session, self._recorder, self._keep = session, recorder, dict(keep)
-        self._running, self._end_s = False, None
+        self._running, self._end_s, self._writing = False, None, False
         session.camera.listen(recorder.frame)
         session.listen(self._heard)
 
@@ -32,9 +32,12 @@ class Taping:
         self._recorder.judged(frames, rows)
 
     def tick(self, now_s: float) -> None:
-        """End a recording whose verdict is long enough ago."""
+        """End a recording whose verdict is long enough ago; tell the pages when it can be replayed."""
         if self._end_s is not None and now_s > self._end_s:
             self._finish(self._session.state)
+        elif self._writing and self._recorder.settle(0.0):
+            self._writing = False
+            self._session.touch()
 
     def stop(self) -> None:
         """End what is being recorded."""
@@ -76,7 +79,7 @@ class Taping:
             self._end_s = now_s + AFTER_S
 
     def _finish(self, state: MatchState) -> None:
-        self._running, self._end_s = False, None
+        self._running, self._end_s, self._writing = False, None, True
         ended = [d for d in state.history if d.go_at_s is not None]
         if not ended or (state.duel.go_at_s is not None and not state.duel.ended):
             self._recorder.finish({"cut_short": "the duel was not over"})
@@ -85,6 +88,7 @@ class Taping:
         self._recorder.finish({
             "card": duel.card_id, "award": duel.award, "value": duel.points, "decided_by": duel.decided_by,
             "reason": duel.reason, "callers": list(duel.callers), "rulings": dict(duel.rulings),
+            "findings": {zone: list(names) for zone, names in duel.findings.items()},
             "human": [dict(h) for h in duel.human], "presses": [dict(p) for p in duel.presses],
             "fouls": [dict(f) for f in state.fouls]})
 

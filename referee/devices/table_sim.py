@@ -40,6 +40,9 @@ SHADOW_ORIGIN, SHADOW_CELLS = (-540.0, -480.0), (700, 720)
 CONTACT_MM = 8.0
 """Things nearer the table than this darken it where they stand."""
 
+CARD_WIDTH_MM, CARD_AT_MM = 86.0, 175.0
+"""The card in its holder: how wide, and how far behind the middle of the table."""
+
 SKINS = ((120, 150, 205), (92, 122, 178), (58, 84, 128), (150, 180, 228))
 TONGS = (120, 172, 212)
 NOISES = 6
@@ -118,6 +121,7 @@ class TableSim:
         self._noise = [_grain(rng, tall, wide) for _ in range(NOISES)]
         self._fade = self._fade_table()
         self._slack_mm = 3.0
+        self._card: tuple | None = None
 
     def _fade_table(self) -> np.ndarray:
         share = self.light.key * self.light.towards[2]
@@ -279,25 +283,35 @@ class TableSim:
         return np.stack([ambient * dim, direct * dim, shine * dim], -1)
 
     def _stand_card(self, picture: np.ndarray, face: np.ndarray) -> None:
-        """The card upright in its holder at the back, facing the camera."""
+        """The card upright in its holder at the back, facing the camera. It is drawn once and kept."""
+        if self._card is None or self._card[0] is not face:
+            self._card = (face, *self._drawn_card(face))
+        _, (left, top, right, bottom), drawn, share = self._card
+        there = picture[top:bottom, left:right]
+        there[:] = drawn + there * (1 - share)
+
+    def _drawn_card(self, face: np.ndarray) -> tuple[tuple[int, int, int, int], np.ndarray, np.ndarray]:
+        """(left, top, right, bottom) px, the card's light there times its share of each pixel, the share."""
         tall, wide = face.shape[:2]
-        w, h, y = 86.0, 86.0 * tall / wide, 175.0
+        w, h, y = CARD_WIDTH_MM, CARD_WIDTH_MM * tall / wide, CARD_AT_MM
         quad = np.array([(-w / 2, y + 14, h + 4), (w / 2, y + 14, h + 4), (w / 2, y, 4), (-w / 2, y, 4)])
         pixels, _ = self.lens.project(quad)
-        fit = cv2.getPerspectiveTransform(
-            np.float32([(0, 0), (wide, 0), (wide, tall), (0, tall)]), np.float32(pixels)
+        size = (self.lens.width, self.lens.height)
+        left, top = np.clip(np.floor(pixels.min(0)).astype(int), 0, size)
+        right, bottom = np.clip(np.ceil(pixels.max(0)).astype(int) + 1, 0, size)
+        corners = np.array([(0, 0), (wide, 0), (wide, tall), (0, tall)], np.float32)
+        fine = ((pixels - (left, top) + 0.5) * 4 - 0.5).astype(np.float32)
+        fit, size = cv2.getPerspectiveTransform(corners, fine), (4 * (right - left), 4 * (bottom - top))
+        light = linear(face) * (0.8 * float(self.light.on_table(np.array([0.0, y])))) * self.light.tint
+        drawn, share = (
+            _quartered(cv2.warpPerspective(image, fit, size))
+            for image in (self._developed(light).astype(np.float32), np.ones((tall, wide), np.float32))
         )
-        lit = self._developed(
-            linear(face) * (0.8 * float(self.light.on_table(np.array([0.0, y])))) * self.light.tint
-        )
-        mask = cv2.warpPerspective(
-            np.full((tall, wide), 255, np.uint8), fit, picture.shape[1::-1], flags=cv2.INTER_AREA
-        )
-        drawn = cv2.warpPerspective(
-            lit, fit, picture.shape[1::-1], flags=cv2.INTER_AREA, borderMode=cv2.BORDER_REPLICATE
-        )
-        share = cv2.merge([mask] * 3).astype(np.float32) / 255
-        np.copyto(picture, (drawn * share + picture * (1 - share)).astype(np.uint8))
+        return (left, top, right, bottom), drawn, share[..., None]
+
+
+def _quartered(image: np.ndarray) -> np.ndarray:
+    return cv2.resize(image, None, fx=0.25, fy=0.25, interpolation=cv2.INTER_AREA)
 
 
 def _seats(rng: np.random.Generator, seating: str | None) -> dict[str, Seat]:
