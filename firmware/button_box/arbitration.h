@@ -20,11 +20,11 @@ inline uint8_t settled(const Contact* contacts) {
 
 enum class Phase : uint8_t { IDLE, ARMED, RUNNING, STOPPED };
 
-//            arm      go        first press   disarm
-// IDLE       ARMED    refused   (tried)       IDLE
-// ARMED      ARMED    RUNNING   (tried)       IDLE
-// RUNNING    ARMED    refused   STOPPED       IDLE
-// STOPPED    ARMED    refused   (ranked)      IDLE
+//            arm      go        run       first press   disarm
+// IDLE       ARMED    refused   RUNNING   (tried)       IDLE
+// ARMED      ARMED    RUNNING   RUNNING   (tried)       IDLE
+// RUNNING    ARMED    refused   -         STOPPED       IDLE
+// STOPPED    ARMED    refused   -         (ranked)      IDLE
 class Arbiter {
  public:
   Phase phase = Phase::IDLE;
@@ -40,11 +40,13 @@ class Arbiter {
     return true;
   }
 
+  bool waiting() const { return phase == Phase::IDLE || phase == Phase::ARMED; }
+
   void disarm() { phase = Phase::IDLE; }
 
   // 0 outside a duel, 1 for the Stop that ends it, 2 and up for those after; NONE for a player who has pressed before.
   uint8_t rank(uint8_t button) {
-    if (phase == Phase::IDLE || phase == Phase::ARMED) return 0;
+    if (waiting()) return 0;
     if (ranked_ >> button & 1) return NONE;
     ranked_ |= 1 << button;
     phase = Phase::STOPPED;

@@ -229,6 +229,8 @@ class Box {
       lamps_off();
     } else if (is(c, "GOO")) {
       go();
+    } else if (is(c, "RUN")) {
+      resume();
     } else if (is(c, "DIS")) {
       arbiter_.disarm();
       buzz(false);
@@ -240,20 +242,34 @@ class Box {
     }
   }
 
-  // From here on presses count. A button that is down, or that has just begun to close, is held: its press does not.
   void go() {
-    uint8_t held = 0;
-    {
-      typename Board::Guard guard;
-      clock_.advance(board_.micros());
-      arbiter_.go();
-      for (uint8_t i = 0; i < PLAYERS; i++) {
-        contacts_[i].held = contacts_[i].engaged();
-        if (contacts_[i].held) held |= 1 << i;
-      }
-    }
+    const uint8_t held = begin_duel();
     buzz(true, BUZZ_US);
     log("GOO", clock_.now(), 0, 0);
+    tell_held(held);
+  }
+
+  // Goes on with a duel that a restart of the box has interrupted: no buzzer, no go.
+  void resume() {
+    if (!arbiter_.waiting()) return;
+    arbiter_.arm();
+    tell_held(begin_duel());
+  }
+
+  // From here on presses count. A button that is down, or that has just begun to close, is held: its press does not.
+  uint8_t begin_duel() {
+    typename Board::Guard guard;
+    uint8_t held = 0;
+    clock_.advance(board_.micros());
+    arbiter_.go();
+    for (uint8_t i = 0; i < PLAYERS; i++) {
+      contacts_[i].held = contacts_[i].engaged();
+      if (contacts_[i].held) held |= 1 << i;
+    }
+    return held;
+  }
+
+  void tell_held(uint8_t held) {
     for (uint8_t i = 0; i < PLAYERS; i++)
       if (held >> i & 1) log("HLD", clock_.now(), 1, i);
   }

@@ -77,7 +77,7 @@ struct Command {
 
 // Field types of a command: b a byte, h 16 bits, l 32 bits, w a word; null for a kind that is none.
 inline const char* field_types(const char* kind) {
-  static const char* const KINDS[] = {"HEL", "", "CLK", "", "ARM", "", "GOO", "", "DIS", "", "TST", "",
+  static const char* const KINDS[] = {"HEL", "", "CLK", "", "ARM", "", "GOO", "", "RUN", "", "DIS", "", "TST", "",
                                       "LMP", "bb", "ACK", "lh", "RSN", "l", "NAM", "w"};
   for (uint8_t i = 0; i < sizeof KINDS / sizeof *KINDS; i += 2)
     if (strcmp(kind, KINDS[i]) == 0) return KINDS[i + 1];

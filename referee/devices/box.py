@@ -79,6 +79,10 @@ class SerialBox:
         """Sound the buzzer. The ``go`` notice with the box's time of it follows."""
         self._command("RFGOO")
 
+    def resume(self) -> None:
+        """Go on with a duel after the box was restarted: presses count from now on, without another go."""
+        self._command("RFRUN")
+
     def disarm(self) -> None:
         """End the duel on the box: presses no longer rank."""
         self._command("RFDIS")

@@ -46,6 +46,11 @@ class KeysBox:
             at_s = self._clock.now_s()
         self._tell(BoxNotice("go", at_s, text="go"))
 
+    def resume(self) -> None:
+        """Presses count, without another go."""
+        with self._lock:
+            self._phase = "running"
+
     def disarm(self) -> None:
         """Presses no longer count."""
         with self._lock:

@@ -35,7 +35,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "BXSTK": ("u64", "u8"),
     "BXFRE": ("u64", "u8"),
     "BXNXT": ("u64",),
-    "RFHEL": (), "RFCLK": (), "RFARM": (), "RFGOO": (), "RFDIS": (), "RFTST": (),
+    "RFHEL": (), "RFCLK": (), "RFARM": (), "RFGOO": (), "RFRUN": (), "RFDIS": (), "RFTST": (),
     "RFLMP": ("u8", "u8"),                  # button, 0 or 1
     "RFACK": ("u32", "u16"),                # all events up to this one of that boot are safe with the host
     "RFRSN": ("u32",),                      # say all events again from this one on

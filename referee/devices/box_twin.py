@@ -218,13 +218,23 @@ class BoxTwin:
             self._reply("BXERR", command.number, now_us, "not_armed")
             return
         if self._once(command):
-            self.phase, self.buzzer, self._buzz_until_us = "running", True, now_us + BUZZ_US
+            self.buzzer, self._buzz_until_us = True, now_us + BUZZ_US
             self._log("BXGOO", now_us)
-            for index, contact in enumerate(self.contacts[:PLAYERS]):
-                contact.held = contact.engaged()
-                if contact.held:
-                    self._log("BXHLD", now_us, index)
+            self._begin_duel(now_us)
         self._reply("BXACK", command.number, now_us, self.phase)
+
+    def _run(self, command: Sentence, now_us: int) -> None:
+        if self._once(command) and self.phase in ("idle", "armed"):
+            self._ranked.clear()
+            self._begin_duel(now_us)
+        self._reply("BXACK", command.number, now_us, self.phase)
+
+    def _begin_duel(self, now_us: int) -> None:
+        self.phase = "running"
+        for index, contact in enumerate(self.contacts[:PLAYERS]):
+            contact.held = contact.engaged()
+            if contact.held:
+                self._log("BXHLD", now_us, index)
 
     def _dis(self, command: Sentence, now_us: int) -> None:
         if self._once(command):

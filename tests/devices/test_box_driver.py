@@ -100,6 +100,17 @@ def test_a_restart_is_noticed_and_the_box_is_usable_at_once(rig):
     assert heard.wait("press")[0].player == 1
 
 
+def test_a_duel_goes_on_after_a_restart_in_the_middle_of_it(rig):
+    box, sim, heard = rig
+    duel(box, heard, 1)
+    sim.fault("reset")
+    heard.wait("reset")
+    box.resume()
+    sim.press(1, after_s=0.1)
+    assert heard.wait("press")[0].player == 1
+    assert len(heard.of("go")) == 1
+
+
 def test_a_stuck_button_is_held_at_go_and_garbage_is_no_press(rig):
     box, sim, heard = rig
     sim.fault("stuck 0")

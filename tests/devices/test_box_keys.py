@@ -36,6 +36,13 @@ def test_a_duel_by_keys(keys):
     assert told[2].press.at_s == 7.0 and told[2].press.error_s == KEY_ERROR_S
 
 
+def test_a_duel_by_keys_goes_on_when_the_program_was_started_again(keys):
+    box, told = keys
+    box.resume()
+    box.press(1)
+    assert [n.kind for n in told] == ["press"]
+
+
 def test_keys_are_no_simulation_and_never_lost(keys):
     box, _ = keys
     assert box.name == "keys" and not box.simulated and box.connected
