@@ -63,7 +63,7 @@ def _over_field(hand) -> bool:
 @cache
 def scene() -> TableSim:
     """The table's still parts, drawn once for all tests."""
-    return TableSim(SET, 3, seating="across")
+    return TableSim(SET, 3, seating="across", height=360)
 
 
 @contextmanager

@@ -115,9 +115,9 @@ def test_pictures_are_made_for_who_looks(at_table, until):
     with at_table() as (session, _):
         until(lambda: session.picture("live"))
         live = cv2.imdecode(np.frombuffer(session.picture("live"), np.uint8), cv2.IMREAD_COLOR)
-        assert live.shape == (540, 960, 3)
+        assert live.shape == (360, 640, 3)
         zone = cv2.imdecode(np.frombuffer(session.picture("zone_A"), np.uint8), cv2.IMREAD_COLOR)
-        assert zone.shape[1] < 800
+        assert zone.shape[1] < 400
         assert session.picture("no such picture") is None
         begin_duel(session)
         session.clock.sleep(1.1)
