@@ -80,8 +80,17 @@ def _work(todo: dict[str, str], options: Options, jobs: int | None, scheduler: s
         return _on_cluster(todo, options, scheduler)
     jobs = min(jobs or os.cpu_count() or 1, len(todo))
     if not options.look or jobs <= 1:  # rules alone cost less than starting a process
-        return ((key, judge_again(folder, options)) for key, folder in todo.items())
+        return _in_this_process(todo, options)
     return _in_processes(todo, options, jobs)
+
+
+def _in_this_process(todo: dict[str, str], options: Options) -> Iterator[tuple[str, dict]]:
+    threads = cv2.getNumThreads()
+    cv2.setNumThreads(1)  # one job is one core
+    try:
+        yield from ((key, judge_again(folder, options)) for key, folder in todo.items())
+    finally:
+        cv2.setNumThreads(threads)
 
 
 def _in_processes(todo: dict[str, str], options: Options, jobs: int) -> Iterator[tuple[str, dict]]:

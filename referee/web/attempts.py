@@ -24,7 +24,7 @@ RULINGS = ("match", "mismatch", "void")
 MOST_TEXT = 400
 
 
-def story_of(attempt: Attempt, told: Mapping[str, Any]) -> dict[str, Any]:
+def story_of(attempt: Attempt, told: Mapping[str, Any], lang: str) -> dict[str, Any]:
     """What the page's script needs: frame times, marks in video time, the time line as far as it is known."""
     marks = [{"name": m["name"], "seconds": m["seconds"], "zone": m.get("zone")}
              for m in attempt.meta.get("marks", ())]
@@ -34,7 +34,20 @@ def story_of(attempt: Attempt, told: Mapping[str, Any]) -> dict[str, Any]:
     judged = [s for row in attempt.meta.get("judged", ()) for s in row["seconds"][:1]]
     marks += [{"name": "judged", "seconds": s, "zone": None} for s in judged]
     return {"seconds": attempt.seconds if (attempt.folder / TIMES).exists() else [],
-            "marks": sorted(marks, key=lambda m: m["seconds"]), "told": dict(told)}
+            "marks": sorted(marks, key=lambda m: m["seconds"]), "told": _named(attempt, told, lang)}
+
+
+def _named(attempt: Attempt, told: Mapping[str, Any], lang: str) -> dict[str, Any]:
+    """The time line with each piece's ``name`` in the visitor's language and its colour as ``#rrggbb``."""
+    words = reasons.words_of(lang, tuple(attempt.piece_set.colors), tuple(attempt.piece_set.shapes))
+
+    def piece(row: Mapping[str, Any]) -> dict[str, Any]:
+        name = " ".join(words[row[k]] for k in ("color", "shape") if row[k])
+        return {**row, "name": name, "paint": attempt.piece_set.colors[row["color"]]}
+
+    zones = {zone: {**row, "placed": [piece(p) for p in row["placed"]]}
+             for zone, row in told.get("zones", {}).items()}
+    return {**told, "zones": zones}
 
 
 def _verdicts(attempt: Attempt, lang: str) -> list[dict[str, Any]]:
@@ -138,7 +151,7 @@ def _one(pages: flask.Blueprint, archive: Archive, named: Callable) -> None:
     @pages.get("/<name>/story.json")
     @named
     def story(attempt: Attempt) -> flask.Response:
-        return flask.jsonify(story_of(attempt, archive.story(attempt.name)))
+        return flask.jsonify(story_of(attempt, archive.story(attempt.name), flask.g.lang))
 
 
 def _media(pages: flask.Blueprint, archive: Archive, named: Callable) -> None:

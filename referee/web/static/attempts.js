@@ -147,7 +147,7 @@ function rows() {
   const found = story.marks.map((mark) => ({ at: mark.seconds, zone: mark.zone || "", text: words[mark.name] || mark.name }));
   for (const [zone, told] of Object.entries(story.told.zones || {})) {
     for (const piece of told.placed) {
-      found.push({ at: piece.seconds, zone, text: `${words.placed}: ${piece.color} ${piece.shape || ""}` });
+      found.push({ at: piece.seconds, zone, text: `${words.placed}: ${piece.name}` });
     }
     for (const [from, to] of told.hands) {
       found.push({ at: from, zone, text: words.handIn }, { at: to, zone, text: words.handOut });
@@ -174,8 +174,8 @@ function drawLine() {
       draw("rect", { class: "hand", x: x(from), y: top, width: Math.max(2, x(to) - x(from)), height: 44 }, `${zone} ${words.hands}`);
     }
     for (const piece of told.placed) {
-      draw("circle", { class: "piece", cx: x(piece.seconds), cy: top + 22, r: 8, fill: piece.color },
-        `${zone} ${piece.seconds.toFixed(2)} s ${piece.color} ${piece.shape || ""}`);
+      draw("circle", { class: "piece", cx: x(piece.seconds), cy: top + 22, r: 8, fill: piece.paint },
+        `${zone} ${piece.seconds.toFixed(2)} s ${piece.name}`);
     }
   });
   for (const mark of story.marks) {
