@@ -233,6 +233,8 @@ class Session:
         try:
             if state.phase == "ready" and (kinds is None or "ready" in kinds):
                 self.box.arm()
+            elif kinds is None and state.phase == "building":
+                self.box.resume()
             elif kinds and kinds & {"duel_decided", "duel_void"}:
                 self.box.disarm()
             elif kinds and "card_drawn" in kinds:
@@ -265,6 +267,8 @@ class Session:
             threading.Thread(target=self._step_on, name="next button", daemon=True).start()
         elif notice.kind in ("stuck", "held_at_go", "reset"):
             self._alarm(f"box_{notice.kind}", notice.text)
+            if notice.kind == "reset":
+                self._set_box(self.state)
         elif notice.kind == "free":
             self._alarm("box_stuck", None)
         elif notice.kind in ("lost", "found"):
@@ -273,7 +277,7 @@ class Session:
                 self._set_box(self.state)
 
     def _pressed(self, notice: BoxNotice) -> None:
-        """A Stop. ``tried`` is one outside a duel as the box knows it: it may have restarted in the middle."""
+        """A Stop. ``tried`` is one outside a duel as the box knows it; it may have restarted since."""
         press = notice.press
         self._try(PressStop(ZONES[press.player], press.at_s + self.shift_s, press.error_s, press.box_us))
 
