@@ -129,7 +129,7 @@ class ButtonBox(Protocol):
         """Sound the buzzer; a ``go`` notice with the box's time of it follows."""
 
     def resume(self) -> None:
-        """Presses count from now on, without a go: the box was restarted in mid-duel. Else changes nothing."""
+        """Presses count from now on, without a go: the box was restarted. Else changes nothing."""
 
     def disarm(self) -> None:
         """Presses no longer count."""

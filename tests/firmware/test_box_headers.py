@@ -161,12 +161,13 @@ def test_presses_rank_in_the_order_of_their_first_edges_whatever_bounces(headers
     assert events(said, "BXPRS") == [("BXPRS", 20_000, (2, 1)), ("BXPRS", 20_000 + lead_us, (1, 2))]
 
 
+PLAIN = ["RFARM", "RFGOO", "RFRUN", "RFDIS", "RFHEL", "RFCLK", "RFTST"]
 steps = st.lists(st.tuples(
     st.one_of(st.integers(1, 3_000), st.sampled_from([CONFIRM_US, GLITCH_US, RELEASE_US, STUCK_US, 250_000])),
     st.one_of(
         st.just(("turn",)),
         st.tuples(st.just("edge"), st.integers(0, NEXT), st.booleans()),
-        st.tuples(st.sampled_from(["RFARM", "RFGOO", "RFRUN", "RFDIS", "RFHEL", "RFCLK", "RFTST"]), st.integers(1, 4)),
+        st.tuples(st.sampled_from(PLAIN), st.integers(1, 4)),
         st.tuples(st.just("RFLMP"), st.integers(1, 4), st.integers(0, 5), st.integers(0, 2)),
         st.tuples(st.just("RFRSN"), st.integers(1, 4), st.integers(0, 12)),
         st.tuples(st.just("RFACK"), st.integers(1, 4), st.integers(0, 12), st.integers(1, 2)),
