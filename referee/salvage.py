@@ -37,11 +37,16 @@ class Salvage:
 
 def carve(path: str | Path) -> list[Entry]:
     """Every proven event found in the raw bytes of the journal file and its WAL, in any order."""
-    return [*_carved(Path(path)), *_carved(Path(f"{path}-wal"))]
+    return [entry for data in _files(Path(path)).values() for entry in _carved(data)]
 
 
-def _carved(file: Path) -> list[Entry]:
-    data = file.read_bytes() if file.is_file() else b""
+def _files(path: Path) -> dict[str, bytes]:
+    """The bytes of the journal and its WAL, by the end of their names."""
+    both = {suffix: Path(f"{path}{suffix}") for suffix in ("", "-wal")}
+    return {suffix: file.read_bytes() for suffix, file in both.items() if file.is_file()}
+
+
+def _carved(data: bytes) -> list[Entry]:
     found = (_entry_at(data, start.start()) for start in _START.finditer(data))
     return list({entry.hash: entry for entry in found if entry is not None}.values())
 
@@ -78,9 +83,13 @@ def chains(entries: Iterable[Entry]) -> tuple[dict[str, list[Entry]], dict[str, 
 
 def salvage(path: str | Path, target: str | Path, fault: str = "") -> Salvage:
     """Write what can be proven from the damaged file ``path`` into a new journal ``target``."""
+    return _write(carve(path), target, fault)
+
+
+def _write(found: list[Entry], target: str | Path, fault: str) -> Salvage:
     if Path(target).exists():
         raise JournalDamaged(f"{target} exists already: salvage writes a new file")
-    kept, beyond = chains(carve(path))
+    kept, beyond = chains(found)
     journal = Journal(target)
     try:
         for match_id, chain in sorted(kept.items()):
@@ -99,7 +108,7 @@ def check(journal: Journal) -> dict[str, int]:
     if journal.url.drivername != "sqlite":
         return counts
     known = {entry.hash for match_id in counts for entry in journal.entries(match_id)}
-    for entry in _carved(Path(journal.url.database)):
+    for entry in _carved(Path(journal.url.database).read_bytes()):
         if entry.hash not in known:
             raise JournalDamaged(f"{journal.name}: match {entry.match_id}: event {entry.seq} is in the file "
                                  "but in no table")
@@ -107,12 +116,16 @@ def check(journal: Journal) -> dict[str, int]:
 
 
 def open_sound(path: str | Path) -> tuple[Journal, Salvage | None]:
-    """The journal, verified, and a report when it was damaged.
+    """The journal, checked, and a report when it was damaged.
 
-    A damaged file is set aside as ``NAME.damaged-N``; what it proves goes on in a new one.
-    A damaged PostgreSQL store is left to its administrator: JournalDamaged.
+    A damaged file is kept as ``NAME.damaged-N``; what it proves goes on in a new one. A damaged
+    PostgreSQL store is left to its administrator: JournalDamaged.
     """
-    journal = None
+    if "://" in str(path):
+        journal = Journal(path)
+        check(journal)
+        return journal, None
+    files, journal = _files(Path(path)), None
     try:
         journal = Journal(path)
         check(journal)
@@ -120,20 +133,20 @@ def open_sound(path: str | Path) -> tuple[Journal, Salvage | None]:
     except JournalDamaged as error:
         if journal is not None:
             journal.close()
-        if "://" in str(path):
-            raise
-        return _replaced(Path(path), str(error))
+        return _replaced(Path(path), files, str(error))
 
 
-def _replaced(path: Path, fault: str) -> tuple[Journal, Salvage]:
+def _replaced(path: Path, files: dict[str, bytes], fault: str) -> tuple[Journal, Salvage]:
+    """Keep the damaged files as they were before anybody opened them, and go on in a new one."""
     n = 1
     while (aside := path.with_name(f"{path.name}.damaged-{n}")).exists():
         n += 1
+    for suffix, data in files.items():
+        Path(f"{aside}{suffix}").write_bytes(data)
     fresh = path.with_name(f"{path.name}.salvaged-{os.getpid()}")
-    report = salvage(path, fresh, f"{fault} (the damaged file is kept as {aside.name})")
-    for suffix in ("", "-wal"):
-        if (old := Path(f"{path}{suffix}")).exists():
-            old.replace(f"{aside}{suffix}")
-    Path(f"{path}-shm").unlink(missing_ok=True)
+    found = [entry for data in files.values() for entry in _carved(data)]
+    report = _write(found, fresh, f"{fault} (the damaged file is kept as {aside.name})")
+    for suffix in ("-wal", "-shm"):
+        Path(f"{path}{suffix}").unlink(missing_ok=True)
     fresh.replace(path)
     return Journal(path), report

@@ -79,7 +79,7 @@ class Table:
         return fold(event_from_json(json.loads(json.dumps(e.to_json()))) for e in self.log)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def table():
     """Makes tables: ``table(players=4, mode='all', both_right='human', …)``."""
     return Table

@@ -1,0 +1,221 @@
+"""What may happen to a journal: kill -9, torn and overwritten files, a full disk."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from referee.cli import cli
+from referee.duel import Event
+from referee.errors import JournalDamaged, JournalUnwritable
+from referee.journal import Journal
+from referee.match import fold
+from referee.salvage import carve, open_sound, salvage
+
+HERE = Path(__file__).parent
+
+
+def driven(script: str, *arguments: object) -> dict:
+    """Run a program beside this file; what it says as JSON."""
+    command = [sys.executable, str(HERE / script), *map(str, arguments)]
+    said = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert said.returncode == 0, said.stderr
+    return json.loads(said.stdout)
+
+
+@pytest.mark.slow
+def test_no_acknowledged_event_is_lost_in_200_kills(store):
+    """And every restart goes on in the phase the record says. (On PostgreSQL the client is killed.)"""
+    result = driven("kill_loop.py", store, 200, 7)
+    assert result["lost"] == []
+    assert result["kills"] == 200
+    assert result["acknowledged"] > 400
+    assert len(result["phases"]) >= 5
+
+
+# --- Damaged files ----------------------------------------------------------------------------------
+
+
+DAMAGES = 150
+
+
+@pytest.fixture(scope="module")
+def sound(table, tmp_path_factory):
+    """A journal of two matches as a program that was killed leaves it: folder, match -> events."""
+    folder = tmp_path_factory.mktemp("sound")
+    logs = {}
+    with closing(Journal(folder / "open.db")) as journal:
+        for match_id, players in (("one", 2), ("two", 4)):
+            t = table(players=players)
+            t.play_on(lambda s: min(s.seats.values()))
+            logs[match_id] = t.log
+            for step in sorted({e.step for e in t.log}):
+                journal.append(match_id, [e for e in t.log if e.step == step])
+        for suffix in ("", "-wal"):
+            shutil.copy(folder / f"open.db{suffix}", folder / f"journal.db{suffix}")
+    return folder, logs
+
+
+def damaged_copy(folder: Path, to: Path, dice: random.Random) -> bool:
+    """Copy the journal and cut off or overwrite a random part of the file (now and then of its WAL)."""
+    for suffix in ("", "-wal"):
+        shutil.copy(folder / f"journal.db{suffix}", to / f"journal.db{suffix}")
+    victim = to / ("journal.db" if dice.random() < 0.85 else "journal.db-wal")
+    data = bytearray(victim.read_bytes())
+    at, length = dice.randrange(1, len(data)), dice.choice([1, 8, 64, 512, 4096, 20000])
+    if dice.random() < 0.4:
+        del data[at:]
+    else:
+        data[at:at + length] = dice.randbytes(min(length, len(data) - at)) if dice.random() < 0.5 else \
+            bytes(min(length, len(data) - at))
+    victim.write_bytes(data)
+    return victim.name == "journal.db"
+
+
+def provable(path: Path, logs: dict) -> dict[str, int]:
+    """For each match the events from the first on whose bytes still stand somewhere in the files."""
+    standing = {(e.match_id, e.seq) for e in carve(path)}
+    return {m: next((n for n in range(len(log)) if (m, n + 1) not in standing), len(log))
+            for m, log in logs.items()}
+
+
+@pytest.mark.slow
+def test_damage_at_random_offsets_is_found_and_everything_before_it_is_kept(sound, tmp_path):
+    folder, logs = sound
+    found = 0
+    for seed in range(DAMAGES):
+        case = tmp_path / str(seed)
+        case.mkdir()
+        damaged_copy(folder, case, random.Random(seed))
+        before = provable(case / "journal.db", logs)
+        journal, report = open_sound(case / "journal.db")
+        with closing(journal):
+            if report is None:
+                assert {m: journal.events(m) for m in journal.matches()} == logs, seed
+                continue
+            found += 1
+            assert "journal.db" in report.fault, seed
+            assert len(report.text().splitlines()) == 1
+            for match_id, log in logs.items():
+                assert journal.events(match_id) == log[:before[match_id]], seed
+            assert (case / "journal.db.damaged-1").exists()
+            assert fold(journal.events("one")).seq == before["one"]
+            journal.append("two", [Event("x", step=0)], after=before["two"])
+        shutil.rmtree(case)
+    assert found > DAMAGES / 4
+
+
+def cut(folder: Path, at: int) -> Path:
+    path = folder / "journal.db"
+    path.write_bytes(path.read_bytes()[:at])
+    return path
+
+
+@pytest.fixture
+def small(tmp_path):
+    """A journal of one match with 30 events, closed."""
+    with closing(Journal(tmp_path / "journal.db")) as journal:
+        journal.append("m", [Event("foul", {"n": n, "text": "x" * 900}) for n in range(30)])
+    return tmp_path / "journal.db"
+
+
+def test_a_torn_file_is_named_with_what_was_kept(small):
+    data = small.read_bytes()
+    small.write_bytes(data[:len(data) - 20000])
+    journal, report = open_sound(small)
+    with closing(journal):
+        kept = report.kept["m"]
+        assert 0 < kept < 30
+        assert f"m: {kept} events kept" in report.text()
+        assert "journal.db.damaged-1" in report.text()
+        assert [e.data["n"] for e in journal.events("m")] == list(range(kept))
+
+
+def test_a_gap_is_reported_with_what_lies_beyond(small):
+    data = bytearray(small.read_bytes())
+    at = data.index(b'"n":4,')
+    data[at + 20] ^= 1
+    small.write_bytes(data)
+    journal, report = open_sound(small)
+    journal.close()
+    assert (report.kept, report.beyond) == ({"m": 4}, {"m": 25})
+    assert "event 5 is damaged" in report.fault
+
+
+def test_a_sound_journal_is_left_alone(small):
+    before = small.read_bytes()
+    journal, report = open_sound(small)
+    journal.close()
+    assert (report, small.read_bytes()) == (None, before)
+
+
+def test_what_is_no_journal_at_all_keeps_nothing_but_itself(tmp_path):
+    path = tmp_path / "journal.db"
+    path.write_bytes(b"this is a shopping list\n" * 50)
+    with pytest.raises(JournalDamaged, match="not a database"):
+        Journal(path)
+    journal, report = open_sound(path)
+    journal.close()
+    assert report.text().endswith("no event could be read")
+    assert (tmp_path / "journal.db.damaged-1").read_bytes().startswith(b"this is a shopping list")
+
+
+def test_a_file_that_has_lost_its_tables_is_not_taken_for_new(small):
+    data = bytearray(small.read_bytes())
+    data[103:105] = b"\0\0"  # page 1: number of cells, that is of tables
+    small.write_bytes(data)
+    with pytest.raises(JournalDamaged, match="is gone though there are events"):
+        Journal(small)
+
+
+def test_salvage_never_overwrites(small, tmp_path):
+    (tmp_path / "other.db").write_text("precious")
+    with pytest.raises(JournalDamaged, match="exists already"):
+        salvage(small, tmp_path / "other.db")
+
+
+def test_the_command_line_checks_and_salvages(small, tmp_path):
+    said = CliRunner().invoke(cli, ["journal", "verify", "--journal", str(small)])
+    assert said.output.startswith("m: 30 events, sound, last hash ")
+    said = CliRunner().invoke(cli, ["journal", "salvage", str(small), str(tmp_path / "new.db")])
+    assert "m: 30 events kept" in said.output
+    said = CliRunner().invoke(cli, ["journal", "verify", "--journal", str(tmp_path / "none.db")])
+    assert "no such journal" in str(said.exception)
+    assert not (tmp_path / "none.db").exists()
+
+
+# --- A full disk ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("limit", [100_000, 300_000, 1_000_000])
+def test_a_full_disk_refuses_clearly_and_loses_nothing(tmp_path, limit):
+    store = tmp_path / "journal.db"
+    result = driven("fill_disk.py", store, limit)
+    assert "nothing was recorded" in result["refusal"]
+    assert result["later"] == 3
+    with closing(Journal(store)) as journal:
+        assert journal.verify() == {"m": result["acknowledged"] + 3}
+
+
+def test_sqlites_own_full_is_one_clear_line(tmp_path):
+    with closing(Journal(tmp_path / "journal.db")) as journal:
+        journal.append("m", [Event("foul", {"n": 0})])
+        with journal._engine.connect() as connection:
+            connection.exec_driver_sql("PRAGMA max_page_count=8")
+        with pytest.raises(JournalUnwritable, match="full; nothing was recorded"):
+            journal.append("m", [Event("foul", {"text": "x" * 200_000})], after=1)
+        assert journal.verify() == {"m": 1}
+        assert journal.append("m", [Event("foul", {"n": 1})], after=1) == [2]
+
+
+def test_a_folder_that_does_not_exist_is_one_clear_line(tmp_path):
+    with pytest.raises(JournalUnwritable, match="unable to open database file"):
+        Journal(tmp_path / "nowhere" / "journal.db")
