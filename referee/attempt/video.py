@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 
 import av
@@ -123,11 +124,16 @@ def remux(source: Path, target: Path) -> None:
 
 @dataclass(frozen=True, eq=False)
 class VideoFrame:
-    """One decoded picture: index from 0, ``seconds`` in video time, image (h, w, 3) uint8 BGR."""
+    """One decoded picture: index from 0, ``seconds`` in video time."""
 
     index: int
     seconds: float
-    image: np.ndarray
+    _decoded: av.VideoFrame
+
+    @cached_property
+    def image(self) -> np.ndarray:
+        """(h, w, 3) uint8 BGR; converted when it is first asked for."""
+        return self._decoded.to_ndarray(format="bgr24")
 
 
 def read_video(path: Path, start: int = 0) -> Iterator[VideoFrame]:
@@ -139,10 +145,11 @@ def read_video(path: Path, start: int = 0) -> Iterator[VideoFrame]:
     try:
         with av.open(str(path)) as container:
             first = None
+            container.streams.video[0].thread_type = "AUTO"
             for frame in container.decode(video=0):
                 first = frame.time if first is None else first
                 if index >= start:
-                    yield VideoFrame(index, float(frame.time - first), frame.to_ndarray(format="bgr24"))
+                    yield VideoFrame(index, float(frame.time - first), frame)
                 index += 1
     except (av.error.FFmpegError, IndexError) as error:
         if not index:
@@ -161,7 +168,7 @@ def read_frame(path: Path, index: int) -> VideoFrame:
         for frame in container.decode(video=0):
             if frame.pts >= wanted:
                 seconds = float((frame.pts - times[0]) * stream.time_base)
-                return VideoFrame(index, seconds, frame.to_ndarray(format="bgr24"))
+                return VideoFrame(index, seconds, frame)
     raise BadAttempt(f"{path}: frame {index} cannot be decoded")
 
 

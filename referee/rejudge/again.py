@@ -26,8 +26,8 @@ from referee.attempt import Attempt, load_attempt
 from referee.attempt.take import pixel_hash
 from referee.duel import Duel, house_ruling, outcome
 from referee.judge import faults
-from referee.timeline.eye import observer_of
 from referee.rules import DEFAULT_RULES, HouseRules, load_rules, parse_rules
+from referee.timeline.eye import observer_of
 
 EYE = "referee.rejudge.again:look"
 

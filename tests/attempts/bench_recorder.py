@@ -68,8 +68,8 @@ def main(seconds: float, loads: int) -> None:
     for process in load:
         process.kill()
     waits_ms = np.array(waits) * 1e3
-    print(f"{n + 1} frames offered, {kept} recorded, {recorder.dropped} dropped, {late} waiting at the end, "
-          f"{size:.1f} MB, frame() took {np.median(waits_ms):.3f} ms (median), {waits_ms.max():.1f} ms at most")
+    print(f"{n + 1} frames offered, {kept} recorded, {recorder.dropped} dropped, {late} waiting at the end,"
+          f" {size:.1f} MB, frame() took {np.median(waits_ms):.3f} ms, {waits_ms.max():.1f} ms at most")
 
 
 if __name__ == "__main__":
