@@ -12,6 +12,7 @@ from __future__ import annotations
 import queue
 import shutil
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -58,7 +59,9 @@ ROUND_S = 1.0
 
 DISK_LOW_BYTES = 2 << 30
 DROPPED_SHARE = 0.1
-"""More frames lost than this, over one round, raise an alarm."""
+"""More frames lost than this, over the last rounds, raise an alarm."""
+
+ROUNDS = 6
 
 NEXT_STEP = {"idle": DrawCard, "void": DrawCard, "card_drawn": Ready, "decided": NextDuel}
 """What the inactive player's Start/Next button means in each phase; when ready it is the go."""
@@ -91,7 +94,7 @@ class Session:
         self.pictures = Pictures(self)
         self.watch = Watch(self)
         self.taping = Taping(self, recorder, keep or {}) if recorder else None
-        self._dropped = (0, 0)
+        self._counts: deque[tuple[int, int]] = deque([(0, 0)], maxlen=ROUNDS)
         self._thread = threading.Thread(target=self._run, name="session events", daemon=True)
 
     # --- what everybody uses ---
@@ -321,9 +324,8 @@ class Session:
         self._alarm("recording", problem)
 
     def _dropping(self, camera: dict) -> str | None:
-        frames, dropped = camera.get("frames", 0), camera.get("dropped", 0)
-        new, lost = frames - self._dropped[0], dropped - self._dropped[1]
-        self._dropped = (frames, dropped)
+        self._counts.append((camera.get("frames", 0), camera.get("dropped", 0)))
+        new, lost = (now - then for now, then in zip(self._counts[-1], self._counts[0], strict=True))
         if lost <= DROPPED_SHARE * (new + lost):
             return None
         return f"{lost} of the last {new + lost} frames were lost"
