@@ -243,9 +243,19 @@ def test_the_time_line_tells_and_jumps_and_a_human_rules(page):
     assert "the tongs touched it" in page.inner_text("main")
 
 
+AXE = Path(__file__).parents[1] / "web" / "node_modules" / "axe-core" / "axe.min.js"
+
+
 @pytest.mark.slow
-def test_it_fits_a_phone(page):
-    page.set_viewport_size(PHONE)
-    for path in ("/attempts", "/attempts/M3-001", "/attempts/pace/M3"):
+@pytest.mark.parametrize("path", ["/attempts", "/attempts/M3-001", "/attempts/pace/M3"])
+def test_it_fits_a_phone_and_axe_finds_no_serious_fault(page, path):
+    for scheme, size in (("light", PROJECTOR), ("dark", PHONE)):
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size(size)
         page.goto(path)
+        page.wait_for_timeout(300)
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        page.evaluate(AXE.read_text(encoding="utf-8"))
+        found = page.evaluate("axe.run({resultTypes: ['violations']})")["violations"]
+        assert [(v["id"], v["nodes"][0]["target"]) for v in found
+                if v["impact"] in ("serious", "critical")] == []
