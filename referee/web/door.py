@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import flask
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import HTTPException, default_exceptions
 
 from referee.errors import RefereeError
-from referee.web import security, texts
+from referee.web import security
 from referee.web.security import public
 
 
@@ -79,5 +79,9 @@ def _fault(code: int, text: str, headers: Any) -> flask.typing.ResponseReturnVal
     kept = {k: v for k, v in headers if k in ("Allow", "Retry-After", "Location", "Content-Range")}
     if _wants_json():
         return flask.jsonify(error=text), code, kept
-    title = texts.translate(flask.g.get("lang", texts.FALLBACK), f"error.{code}")
-    return flask.render_template("error.html", code=code, text=text, title=title), code, kept
+    return flask.render_template("error.html", code=code, text=text, ours=_is_ours(text)), code, kept
+
+
+def _is_ours(text: str) -> bool:
+    """Whether the text says what is the matter here, rather than what the status code means anyway."""
+    return text not in {error.description for error in default_exceptions.values()}

@@ -121,6 +121,14 @@ class Streams:
         if thread:
             thread.join(timeout=5)
 
+    def open_now(self) -> dict[str, int]:
+        """How many streams of each kind are open."""
+        return dict(self._open)
+
+    def feed(self, name: str) -> Feed | None:
+        """The feed of that name, once somebody has watched it."""
+        return self._feeds.get(name)
+
     def events(self, name: str, render: Callable[[], Parts], gone: Callable[[], bool]) -> Stream | None:
         """The events of the feed ``name``, or None when every place is taken."""
         if not self._enter("events", MAX_EVENT_STREAMS):

@@ -1,0 +1,45 @@
+"""axe-core finds no serious fault on any page, light or dark, large or small; none scrolls sideways."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from browser import PHONE, PROJECTOR
+from fake_session import FakeSession
+from scenes import SCENES
+
+from referee.web import create_app, serve
+
+AXE = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
+LOOKS = (("light", "en-GB", PROJECTOR), ("dark", "de-DE", PHONE))
+OURS = [scene for scene in SCENES if scene.path not in ("/attempts", "/cards")]
+
+
+def serious(page) -> list[str]:
+    """Rules broken with a serious or critical impact, with the first place each."""
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run({resultTypes: ['violations']})")["violations"]
+    return [f"{v['id']}: {v['nodes'][0]['target']} {v['nodes'][0]['failureSummary'][:200]}" for v in found
+            if v["impact"] in ("serious", "critical")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scene", OURS, ids=lambda scene: scene.name)
+def test_a_page_has_no_serious_fault_and_does_not_scroll_sideways(scene, browser):
+    session = FakeSession()
+    scene.prepare(session)
+    server = serve(create_app(session, pin="1" if scene.path == "/login" else None), "127.0.0.1", 0)
+    try:
+        for scheme, locale, size in LOOKS:
+            context = browser.new_context(color_scheme=scheme, locale=locale, viewport=size)
+            page = context.new_page()
+            page.goto(server.url.rstrip("/") + scene.path)
+            if scene.click:
+                page.locator(scene.click).first.click()
+            page.wait_for_timeout(150)
+            assert serious(page) == [], scheme
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), size
+            context.close()
+    finally:
+        server.close()

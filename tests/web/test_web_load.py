@@ -1,0 +1,139 @@
+"""A hundred viewers: state reaches everyone in time, vision keeps its pace, memory stays flat.
+
+``REFEREE_LOAD_S`` sets how long it runs: 60 seconds unless told, 600 for the full measurement.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+from fake_session import FakeSession, table_picture
+
+from referee.match import DrawCard, Undo
+
+VIEWERS = 100
+SECONDS = float(os.environ.get("REFEREE_LOAD_S", "60"))
+EVERY_S = 0.5
+FRAME_S = 1 / 15
+MOST_S, SLOWDOWN, GROWTH_BYTES = 0.25, 0.10, 8 << 20
+
+
+class Vision:
+    """A stand-in with vision's load: 15 pictures a second through OpenCV and NumPy, their rate counted."""
+
+    def __init__(self) -> None:
+        table_picture()  # rendered once, before the clock starts
+        self.frames, self._stop = 0, threading.Event()
+        self._thread = threading.Thread(target=self._run, name="vision load")
+        self._thread.start()
+
+    def _run(self) -> None:
+        image, due = table_picture(), time.monotonic()
+        while not self._stop.is_set():
+            small = cv2.GaussianBlur(cv2.cvtColor(image, cv2.COLOR_BGR2LAB), (5, 5), 1.0)
+            np.abs(small.astype(np.int16) - 128).max(axis=2).mean()
+            self.frames += 1
+            due = max(due + FRAME_S, time.monotonic() - FRAME_S)
+            time.sleep(max(0.0, due - time.monotonic()))
+
+    def rate(self, seconds: float) -> float:
+        """Frames per second over that long."""
+        before, began = self.frames, time.monotonic()
+        time.sleep(seconds)
+        return (self.frames - before) / (time.monotonic() - began)
+
+    def close(self) -> None:
+        """End the thread."""
+        self._stop.set()
+        self._thread.join()
+
+
+def resident_bytes() -> int:
+    """Memory of this process that is in use now."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+class Crowd:
+    """The viewers' process and what they have told: serial -> times of arrival."""
+
+    def __init__(self, url: str) -> None:
+        script = Path(__file__).parent / "viewers.py"
+        self._process = subprocess.Popen([sys.executable, str(script), url, str(VIEWERS)],
+                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert self._process.stdout.readline().strip() == "ready"
+        self.arrived: dict[int, list[float]] = {}
+        self._thread = threading.Thread(target=self._read, name="crowd")
+        self._thread.start()
+
+    def _read(self) -> None:
+        for line in self._process.stdout:
+            serial, at = line.split()
+            self.arrived.setdefault(int(serial), []).append(float(at))
+
+    def close(self) -> None:
+        """Let them go home."""
+        self._process.stdin.close()
+        self._thread.join()
+        assert self._process.wait(timeout=5) == 0
+        self._process.stdout.close()
+
+
+def play(session: FakeSession, crowd: Crowd, feed, seconds: float) -> list[float]:
+    """Draw and take back for that long; every viewer's delay of every event, in seconds."""
+    sent: dict[int, float] = {}
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        before, at = feed.serial, time.monotonic()
+        session.command(DrawCard() if session.state.phase == "idle" else Undo("load"))
+        while feed.serial == before and time.monotonic() - at < 2:
+            time.sleep(0.005)
+        sent[feed.serial] = at
+        time.sleep(EVERY_S)
+    time.sleep(1)
+    assert all(len(crowd.arrived.get(serial, ())) == VIEWERS for serial in sent)
+    return [at - sent[serial] for serial in sent for at in crowd.arrived[serial]]
+
+
+def all_watching(streams):
+    """The board's feed once every viewer is there."""
+    end = time.monotonic() + 20
+    while (feed := streams.feed("board.en")) is None or feed.viewers < VIEWERS:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    return feed
+
+
+@pytest.mark.slow
+def test_a_hundred_viewers_have_every_state_in_time_and_cost_vision_nothing(session, app, server, capsys):
+    session.create_match(["Ann", "Ben", "Cem", "Dia"])
+    vision = Vision()
+    try:
+        alone = vision.rate(4)
+        crowd = Crowd(server.url)
+        try:
+            feed = all_watching(app.extensions["referee.streams"])
+            play(session, crowd, feed, 5)
+            memory, frames, began = resident_bytes(), vision.frames, time.monotonic()
+            delays = play(session, crowd, feed, SECONDS)
+            watched = (vision.frames - frames) / (time.monotonic() - began)
+            grown = resident_bytes() - memory
+        finally:
+            crowd.close()
+    finally:
+        vision.close()
+    p50, p99 = np.percentile(delays, [50, 99])
+    with capsys.disabled():
+        print(f"\n{VIEWERS} viewers, {len(delays)} deliveries in {SECONDS:.0f} s: "
+              f"median {1000 * p50:.0f} ms, p99 {1000 * p99:.0f} ms, longest {1000 * max(delays):.0f} ms; vision {alone:.1f} -> "
+              f"{watched:.1f} frames/s; memory {grown / 2**20:+.1f} MB")
+    assert p99 <= MOST_S
+    assert watched >= (1 - SLOWDOWN) * alone
+    assert grown <= GROWTH_BYTES
