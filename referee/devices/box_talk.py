@@ -148,8 +148,7 @@ class BoxTalk:
         return notices + self._garbage(now_s)
 
     def _garbage(self, now_s: float) -> list[BoxNotice]:
-        """At most one notice a second; what was heard before the hello is half a sentence or another device.
-        """
+        """At most one notice a second; what came before the hello is half a sentence or another device."""
         if not self.met:
             self._garbage_told = self.lines.garbage
         count = self.lines.garbage - self._garbage_told

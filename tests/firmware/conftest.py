@@ -1,5 +1,4 @@
-"""The firmware, compiled: for the ATmega328P in simavr, and its headers for the PC with every sanitizer on.
-"""
+"""The firmware, compiled: for the ATmega328P in simavr, and its headers for the PC under the sanitizers."""
 
 from __future__ import annotations
 

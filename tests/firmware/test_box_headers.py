@@ -1,5 +1,4 @@
-"""Timelines and properties of the firmware's own headers, compiled for this PC, and against the Python twin.
-"""
+"""Timelines and properties of the firmware's own headers, compiled for this PC, and their Python twin."""
 
 import pytest
 from hypothesis import given, settings
