@@ -50,6 +50,9 @@ class HouseRules(BaseModel):
         "at_most_two", description="How many pieces of a height or shapes card touch the table.")
     surplus_on_height: Literal["wrong", "right"] = Field(
         "wrong", description="More pieces than a height card asks for.")
+    loose_piece: Literal["counts", "human"] = Field(
+        "counts", description="A piece in the field that is not part of the build: it counts as build, "
+                              "or the human referee decides when nothing else is wrong.")
     foul: Literal["human", "warning", "duel"] = Field(
         "human", description="A foul: the human referee decides, a warning, or the duel to the opponent.")
     time_limit_s: float | None = Field(
@@ -137,4 +140,13 @@ def _of_build(rules: HouseRules, verdict: Mapping[str, Any], card: Mapping[str, 
             and {r["code"] for r in verdict.get("reasons", ())} == {"wrong_count"} \
             and verdict.get("count", 0) > card.get("count", 0):
         return Ruled("match", "surplus_on_height")
+    if ruling == "mismatch" and rules.loose_piece == "human" and _only_loose(verdict, card):
+        return Ruled("undecided", "loose_piece")
     return Ruled(ruling)
+
+
+def _only_loose(verdict: Mapping[str, Any], card: Mapping[str, Any]) -> bool:
+    """Whether pieces too many, standing apart, are all that is wrong."""
+    codes = {r["code"] for r in verdict.get("reasons", ())}
+    surplus = "wrong_count" not in codes or verdict.get("count", 0) > card.get("count", 0)
+    return bool(codes) and codes <= {"extra_piece", "not_one_structure", "wrong_count"} and surplus

@@ -37,7 +37,7 @@ from referee.match import (
 
 CARDS = {f"C{i:02}": {"kind": "height", "value": i % 4 + 1, "count": 4} for i in range(80)}
 NAMES = ("Ann", "Ben", "Cem", "Dia")
-LIFE_S = 0.25
+LIFE_S = 0.2
 """A life lasts at most this long: long enough to open the journal and play some duels."""
 
 
@@ -100,11 +100,15 @@ def main(store: str, kills: int, seed: int) -> dict:
             name, number = line.rsplit(" ", 1)
             acknowledged[name] = int(number)
         with closing(Journal(store)) as journal:
-            counts = journal.verify()
             state = fold(journal.events(match_id))
-        lost += [f"{name} {n}" for name, n in acknowledged.items() if counts.get(name, 0) < n]
+        if state.seq < acknowledged.get(match_id, 0):
+            lost.append(f"{match_id}: {state.seq} of {acknowledged[match_id]}")
         phases[state.phase] += 1
         matches += state.phase == "finished"
+    with closing(Journal(store)) as journal:
+        counts = journal.verify()
+    lost += [f"{name}: {counts.get(name, 0)} of {n}"
+             for name, n in acknowledged.items() if counts.get(name, 0) < n]
     return {"kills": kills, "acknowledged": sum(acknowledged.values()), "lost": lost, "phases": phases,
             "finished": matches}
 

@@ -333,6 +333,8 @@ def test_with_a_limit_nobody_presses_no_card_fresh_card(table):
     ({"ground_contacts": "exactly_two"}, {"verdict": "match", "ground_contacts": 1}, "", "A", "B"),
     ({"surplus_on_height": "right"},
      {"verdict": "mismatch", "count": 9, "reasons": [{"code": "wrong_count"}]}, "", "B", "A"),
+    ({"loose_piece": "human"},
+     {"verdict": "mismatch", "count": 5, "reasons": [{"code": "not_one_structure"}]}, "", "B", None),
     ({"camera_decides": "proposes"}, {"verdict": "match"}, "", "A", None)])
 def test_a_house_rule_changes_the_ruling(table, rule, verdict, kind, at_default, changed):
     for rules, winner in ((DEFAULT_RULES.model_dump(), at_default), (rule, changed)):
