@@ -46,7 +46,7 @@ class BadFault(RefereeError):
 class _Due:
     at_s: float
     order: int
-    act: Callable[[], None] = field(compare=False)
+    act: Callable[[float], None] = field(compare=False)    # is given ``at_s``
 
 
 class SimulatedBox:
@@ -93,8 +93,8 @@ class SimulatedBox:
         with self._lock:
             down_s = self._clock.now_s() + after_s
             for edge_s in self._edges(player):
-                self._at(down_s + edge_s, lambda: self._edge(player, not self.twin.contacts[player].closed))
-            self._at(down_s + hold_s, lambda: self._edge(player, False))
+                self._at(down_s + edge_s, lambda at_s: self._toggle(player, at_s))
+            self._at(down_s + hold_s, lambda at_s: self._edge(player, False, at_s))
 
     def next(self) -> None:
         """Press the Start/Next button."""
@@ -118,14 +118,14 @@ class SimulatedBox:
         self._bounce.add(int(button))
 
     def _fault_stuck(self, button: float) -> None:
-        self._edge(int(button), True)
+        self._edge(int(button), True, self._clock.now_s())
 
     def _fault_free(self, button: float) -> None:
-        self._edge(int(button), False)
+        self._edge(int(button), False, self._clock.now_s())
 
     def _fault_unplug(self, seconds: float) -> None:
         self._unplug()
-        self._at(self._clock.now_s() + seconds, self._plug)
+        self._at(self._clock.now_s() + seconds, lambda _: self._plug())
 
     def _fault_garbage(self, count: float) -> None:
         self._write(self._random.randbytes(int(count)))
@@ -151,14 +151,21 @@ class SimulatedBox:
         count = 2 * self._random.randint(1, 12)
         return [0.0, *sorted(self._random.uniform(2e-5, 6e-3) for _ in range(count))]
 
-    def _edge(self, player: int, closed: bool) -> None:
+    def _toggle(self, player: int, at_s: float) -> None:
+        self._edge(player, not self.twin.contacts[player].closed, at_s)
+
+    def _edge(self, player: int, closed: bool, at_s: float) -> None:
         if closed != self.twin.contacts[player].closed:
-            self.twin.contacts[player].edge(closed, self._now_us())
+            self.twin.contacts[player].edge(closed, self._us(at_s))
+
+    def _us(self, at_s: float) -> int:
+        """The box's clock at that time; 0 before its start."""
+        return max(0, int((at_s - self._zero_s) * self.rate * 1e6))
 
     def _now_us(self) -> int:
-        return int((self._clock.now_s() - self._zero_s) * self.rate * 1e6)
+        return self._us(self._clock.now_s())
 
-    def _at(self, at_s: float, act: Callable[[], None]) -> None:
+    def _at(self, at_s: float, act: Callable[[float], None]) -> None:
         self._order += 1
         heapq.heappush(self._due, _Due(at_s, self._order, act))
 
@@ -190,7 +197,8 @@ class SimulatedBox:
 
     def _turn(self) -> None:
         while self._due and self._due[0].at_s <= self._clock.now_s():
-            heapq.heappop(self._due).act()
+            due = heapq.heappop(self._due)
+            due.act(due.at_s)
         self.twin.hear(self._read(), self._now_us())
         self.twin.poll(self._now_us())
         while self.twin.out:
@@ -203,7 +211,7 @@ class SimulatedBox:
         now_s = self._clock.now_s()
         late_s = now_s + self._random.uniform(0, self._delay_s)
         self._free_s = max(self._free_s, late_s)               # a line keeps its order
-        self._at(self._free_s, lambda: self._write(sentence.encode()))
+        self._at(self._free_s, lambda _: self._write(sentence.encode()))
 
     def _read(self) -> bytes:
         try:

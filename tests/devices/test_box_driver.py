@@ -66,7 +66,7 @@ def test_two_presses_come_in_order_with_bounds_that_hold(rig):
     assert (first.player, second.player) == (1, 0)
     assert abs(first.press.at_s - before_s) < first.press.error_s + 0.01
     assert first.press.error_s < 0.05
-    assert second.press.box_us - first.press.box_us == pytest.approx(50_000, abs=10_000)
+    assert second.press.box_us - first.press.box_us == pytest.approx(50_000, abs=2_000)
 
 
 def test_lost_lines_are_asked_for_again_and_nothing_is_told_twice(rig):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.devices.box_protocol import BadSentence, Sentence, parse
+from referee.devices.box_protocol import FIELDS, BadSentence, Sentence, parse
 
 TEXT = (Path(__file__).parents[2] / "firmware" / "vectors.txt").read_text()
 ROWS = re.findall(r"^(good|bad) (.*?)(?:   +# .*)?$", TEXT, re.MULTILINE)
@@ -44,3 +44,17 @@ def test_the_box_writes_what_the_host_reads(headers, line):
     sentence: Sentence = parse(line.encode())
     words = " ".join(map(str, (sentence.kind, sentence.number, *sentence.fields)))
     assert headers.tell([f"write {words}"]) == [line]
+
+
+README = (Path(__file__).parents[2] / "firmware" / "README.md").read_text()
+
+
+@pytest.mark.parametrize("kind", sorted(FIELDS))
+def test_every_kind_is_described_in_the_readme(kind):
+    assert f"| `{kind}` |" in README
+
+
+def test_the_readmes_examples_are_sentences():
+    examples = re.findall(r"\$(?:RF|BX)[A-Z]{3},\S+", README)
+    assert len(examples) > 5
+    assert [parse(line.encode()).encode().decode().strip() for line in examples] == examples
