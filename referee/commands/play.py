@@ -24,9 +24,9 @@ from referee.devices.box_keys import KeysBox
 from referee.devices.camera import open_camera
 from referee.devices.table_sim import SEATINGS
 from referee.errors import DeviceLost
-from referee.journal import Journal
 from referee.ports import ButtonBox, Clock, SystemClock
 from referee.rules import DEFAULT_RULES, load_rules
+from referee.salvage import open_sound
 from referee.session import Session
 from referee.vision.gate import Gate
 from referee.vision.observe import Observer
@@ -148,7 +148,10 @@ def running(data_dir: Path, journal: str | None, keep: dict, **parts: object) ->
     """A session at work with its journal and recorder under ``data_dir``."""
     data_dir.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
-        record = stack.enter_context(closing(Journal(journal or data_dir / "journal.db")))
+        record, salvaged = open_sound(journal or data_dir / "journal.db")
+        stack.enter_context(closing(record))
+        if salvaged:
+            click.echo(f"the record was damaged: {salvaged.text()}", err=True)
         recorder = stack.enter_context(closing(Recorder(data_dir / "attempts", parts["clock"])))
         session = Session(journal=record, recorder=recorder, data_dir=data_dir, keep=keep, draw=draw, **parts)
         session.start()
