@@ -132,7 +132,8 @@ def test_a_hundred_viewers_have_every_state_in_time_and_cost_vision_nothing(sess
     p50, p99 = np.percentile(delays, [50, 99])
     with capsys.disabled():
         print(f"\n{VIEWERS} viewers, {len(delays)} deliveries in {SECONDS:.0f} s: "
-              f"median {1000 * p50:.0f} ms, p99 {1000 * p99:.0f} ms, longest {1000 * max(delays):.0f} ms; vision {alone:.1f} -> "
+              f"median {1000 * p50:.0f} ms, p99 {1000 * p99:.0f} ms, longest {1000 * max(delays):.0f} ms; "
+              f"vision {alone:.1f} -> "
               f"{watched:.1f} frames/s; memory {grown / 2**20:+.1f} MB")
     assert p99 <= MOST_S
     assert watched >= (1 - SLOWDOWN) * alone
