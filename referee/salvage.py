@@ -104,11 +104,12 @@ def check(journal: Journal) -> dict[str, int]:
 
     Gives match -> number of events. Raises JournalDamaged.
     """
-    counts = journal.verify()
     if journal.url.drivername != "sqlite":
-        return counts
+        return journal.verify()
+    data = Path(journal.url.database).read_bytes()  # before the tables: another program may be writing
+    counts = journal.verify()
     known = {entry.hash for match_id in counts for entry in journal.entries(match_id)}
-    for entry in _carved(Path(journal.url.database).read_bytes()):
+    for entry in _carved(data):
         if entry.hash not in known:
             raise JournalDamaged(f"{journal.name}: match {entry.match_id}: event {entry.seq} is in the file "
                                  "but in no table")
