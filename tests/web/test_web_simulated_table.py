@@ -1,0 +1,52 @@
+"""The pages over the real session at the simulated table: a duel ends on the board, picture and replay."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+from browser import PROJECTOR
+from playwright.sync_api import expect
+
+from referee.web import create_app, serve
+
+PLAYS = """() => {
+  const video = document.querySelector("video[data-replay]");
+  return video && !video.hidden && video.currentTime > 0.1;
+}"""
+
+
+@pytest.fixture(scope="module")
+def table():
+    """The play tests' table: real session, devices and recorder; eyes that know the truth."""
+    path = Path(__file__).parents[1] / "play" / "conftest.py"
+    spec = importlib.util.spec_from_file_location("play_table", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module.table
+
+
+@pytest.mark.slow
+def test_a_duel_ends_on_the_board_with_picture_and_replay(table, tmp_path, browser):
+    with table(tmp_path, record=True, draw=lambda frame, judgement, card: frame) as (session, rig):
+        server = serve(create_app(session), "127.0.0.1", 0)
+        context = browser.new_context(viewport=PROJECTOR)
+        try:
+            board = context.new_page()
+            board.goto(server.url)
+            session.create_match(["Ann", "Ben", "Cem", "Dia"], seed=5)
+            with rig.played(session, 1, False) as done:
+                expect(board.locator(".simulated")).to_be_visible()
+                expect(board.locator(".seen img")).to_be_visible(timeout=60_000)
+                assert done.wait(30)
+                duel = session.state.history[0]
+                expect(board.locator(".seat.won .name")).to_have_text(duel.award)
+                expect(board.locator(".seat.won .score")).to_have_text(f"Score: {duel.points}")
+                assert board.locator(".seen img").evaluate("i => i.decode().then(() => i.naturalWidth)") > 300
+                board.wait_for_function(PLAYS, timeout=30_000)
+        finally:
+            context.close()
+            server.close()
