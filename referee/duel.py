@@ -110,7 +110,8 @@ class Duel:
 
     ``callers`` are the zones whose Stop counts (two in a dead heat). ``verdicts`` keep what the
     camera said per zone, ``rulings`` what the house rules made of it, ``human`` every human ruling
-    in order: none replaces another. ``award`` is the player who gets the card, or None.
+    in order: none replaces another. ``award`` is the player who gets the card, or None;
+    ``ended_seq`` the number of the event that said so, for corrections to cite.
     """
 
     number: int = 1
@@ -134,6 +135,7 @@ class Duel:
     decided_by: str = ""
     reason: str = ""
     annulled: str = ""
+    ended_seq: int | None = None
 
     def at_zone(self, zone: str) -> str:
         """The player who sits there."""

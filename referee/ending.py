@@ -31,8 +31,9 @@ def conclude(plan: Plan) -> None:
         _reschedule(plan, "rounds_added", rounds, len(state.rounds), reason="tie", level=top)
         return
     winner = top[0] if len(top) == 1 else None
+    extra = any(r.kind == "extra" for r in state.rounds[-1:])
     plan.add("match_finished", winner=winner, shared=top if len(top) > 1 else [],
-             deciding_duel=deciding_duel(state, winner), extra=any(r.kind == "extra" for r in state.rounds[-1:]),
+             deciding_duel=deciding_duel(state, winner), extra=extra,
              standings=[row.to_json() for row in state.standings])
 
 

@@ -160,13 +160,18 @@ def _overruled(state: MatchState, data: Mapping, event: Event) -> MatchState:
 
     def change(duel: Duel) -> Duel:
         noted = step(duel, replace(event, kind="ruling", data=note))
-        return step(noted, replace(event, kind=kind, data={**data, "by": "human", "reason": "overruled"}))
+        ended = step(noted, replace(event, kind=kind, data={**data, "by": "human", "reason": "overruled"}))
+        return replace(ended, ended_seq=state.seq + 1)
 
     return _change(replace(state, frozen=None), [data["number"]], change)
 
 
+def _ended(state: MatchState, data: Mapping, event: Event) -> MatchState:
+    return replace(state, duel=replace(state.duel, ended_seq=state.seq + 1))
+
+
 def _foul(state: MatchState, data: Mapping, event: Event) -> MatchState:
-    row = {**data, "who": event.who, "at": event.at, "duel": state.duel.number}
+    row = {**data, "who": event.who, "at": event.at, "duel": state.duel.number, "seq": state.seq + 1}
     return replace(state, fouls=(*state.fouls, row))
 
 
@@ -208,7 +213,7 @@ _MATCH = {
     "review_opened": _review, "review_closed": _reviewed, "match_finished": _finished, "mode_changed": _mode,
     "undone": _undone,
 }
-_AFTER = {"go": _went, "card_named": _named}
+_AFTER = {"go": _went, "card_named": _named, "duel_decided": _ended, "duel_void": _ended}
 
 KINDS = frozenset(_MATCH) | frozenset(TABLE) | {
     "card_named", "press_noted", "verdict", "verdict_noted", "ruling", "duel_undecided"}

@@ -39,6 +39,7 @@ def test_an_overruling_keeps_the_cameras_verdict_beside_it(table):
     assert (duel.award, duel.decided_by, duel.verdicts["A"]["verdict"]) == (b, "human", "match")
     assert (duel.human[-1]["who"], duel.human[-1]["why"]) == ("Ref", "the bridge was not touching")
     assert t.log[-1].data["was"] == {"award": a, "by": "camera", "reason": "right"}
+    assert t.log[t.log[-1].cites - 1].kind == "duel_decided"
 
 
 @pytest.mark.parametrize("ruling, phase, winner", [

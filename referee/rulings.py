@@ -1,0 +1,171 @@
+"""What is said of a duel, by the camera and by people, and the award that follows.
+
+Each function works one command out into a plan. A correction never replaces what it corrects:
+the camera's verdict, the house's ruling and every human ruling stand in the record side by side.
+"""
+
+from __future__ import annotations
+
+from referee import ending
+from referee.duel import IN_PLAY, OTHER_ZONE, Duel, house_ruling, outcome
+from referee.errors import IllegalCommand
+from referee.moves import (
+    RULINGS,
+    CameraVerdict,
+    CloseReview,
+    Foul,
+    FoulRuling,
+    HumanRuling,
+    OpenReview,
+    Overrule,
+)
+from referee.plan import Plan
+from referee.rules import FINDINGS
+from referee.state import MatchState
+
+
+def verdict(plan: Plan, c: CameraVerdict) -> None:
+    zones = {**c.others, c.zone: c.verdict}
+    counts = plan.state.phase in ("stopped", "judging")
+    for zone, verdict in zones.items():
+        if verdict.get("verdict") not in ("match", "mismatch", "undecided"):
+            raise IllegalCommand(f"zone {zone}: a verdict is match, mismatch or undecided")
+    if counts and not plan.state.card_id and any(z in plan.state.duel.callers for z in zones):
+        raise IllegalCommand("the card has not been named yet")
+    for zone, verdict in zones.items():
+        findings = tuple(f for f in c.findings if f in FINDINGS) if zone == c.zone else ()
+        ruling = house_ruling(plan.state.rules, verdict, findings, plan.state.card_of(plan.state.card_id))
+        called = counts and zone in plan.state.duel.callers
+        plan.add("verdict" if called else "verdict_noted", zone=zone, verdict=dict(verdict),
+                 findings=list(findings), ruling=ruling, evidence=dict(c.evidence))
+    if counts:
+        settle(plan)
+
+
+def settle(plan: Plan) -> None:
+    """Award, void or leave open, as the rulings so far say."""
+    state = plan.state
+    duel, result = state.duel, outcome(state.duel, state.rules)
+    by = "human" if duel.human else "camera"
+    if result.kind == "decided":
+        _award(plan, duel.at_zone(result.winner), by, result.reason)
+    elif result.kind == "void":
+        plan.add("duel_void", by=by, reason=result.reason)
+    elif result.kind == "undecided" and duel.phase != "undecided":
+        plan.add("duel_undecided", reason=result.reason)
+
+
+def _award(plan: Plan, player: str, by: str, reason: str) -> None:
+    duel = plan.state.duel
+    if not duel.card_id:
+        raise IllegalCommand("the card has not been named yet, so its value is not known")
+    plan.add("duel_decided", award=player, value=duel.value, by=by, reason=reason)
+
+
+def human(plan: Plan, c: HumanRuling) -> None:
+    _known_ruling(c.ruling)
+    duel = plan.state.duel
+    if c.ruling in ("match", "mismatch"):
+        plan.add("ruling", ruling=c.ruling, why=c.why, zone=_open_zone(duel, c.zone))
+        settle(plan)
+        return
+    plan.add("ruling", ruling=c.ruling, why=c.why, zone=None)
+    if c.ruling == "void":
+        plan.add("duel_void", by="human", reason=c.why)
+    else:
+        _award(plan, duel.at_zone(c.ruling[-1]), "human", c.why)
+
+
+def _known_ruling(ruling: str) -> None:
+    if ruling not in RULINGS:
+        raise IllegalCommand(f"no ruling {ruling!r}: it is one of {', '.join(RULINGS)}")
+
+
+def _open_zone(duel: Duel, zone: str | None) -> str:
+    """The zone a human rules on: the given caller, or the only caller that is open."""
+    if zone is not None and zone not in duel.callers:
+        raise IllegalCommand(f"zone {zone} did not call Stop")
+    open_zones = [z for z in duel.callers if duel.rulings.get(z) in (None, "undecided")]
+    if zone is None and len(duel.callers) > 1 and len(open_zones) != 1:
+        raise IllegalCommand("both pressed: say which zone the ruling is on")
+    return zone or (open_zones or list(duel.callers))[0]
+
+
+def overrule(plan: Plan, c: Overrule) -> None:
+    _known_ruling(c.ruling)
+    duel = _ended_duel(plan.state, c.number)
+    award = _award_of(duel, c.ruling)
+    if award and not duel.card_id:
+        raise IllegalCommand(f"duel {duel.number} had no named card, so it has no value to award")
+    plan.add("duel_overruled", cites=duel.ended_seq, number=duel.number, ruling=c.ruling,
+             award=award, why=c.why, value=duel.value, was={"award": duel.award, "by": duel.decided_by, "reason": duel.reason})
+    if plan.state.finished:
+        ending.conclude(plan)
+
+
+def _ended_duel(state: MatchState, number: int | None) -> Duel:
+    """The ended duel of that number (None: the latest) that may still be overruled."""
+    if not state.history:
+        raise IllegalCommand("no duel has ended yet")
+    found = [d for d in state.history if d.number == number] if number is not None else [state.history[-1]]
+    if not found:
+        raise IllegalCommand(f"no duel {number} has ended")
+    duel = found[0]
+    if duel.annulled:
+        raise IllegalCommand(f"duel {duel.number} counts no longer: {duel.annulled}")
+    if duel.phase == "void" and duel.number != state.duel.number:
+        raise IllegalCommand(f"duel {duel.number} was void and has been played again")
+    return duel
+
+
+def _award_of(duel: Duel, ruling: str) -> str | None:
+    """Who gets the card under a human ruling on the whole duel. Raises when it does not say."""
+    if ruling == "void":
+        return None
+    if ruling.startswith("award_"):
+        return duel.at_zone(ruling[-1])
+    if len(duel.callers) != 1:
+        raise IllegalCommand("not exactly one player called Stop: rule award_A, award_B or void")
+    caller = duel.callers[0]
+    return duel.at_zone(caller if ruling == "match" else OTHER_ZONE[caller])
+
+
+def open_review(plan: Plan, c: OpenReview) -> None:
+    if plan.state.under_review:
+        raise IllegalCommand("a review is open already")
+    plan.add("review_opened", why=c.why)
+
+
+def close_review(plan: Plan, c: CloseReview) -> None:
+    if not plan.state.under_review:
+        raise IllegalCommand("no review is open")
+    plan.add("review_closed")
+
+
+def foul(plan: Plan, c: Foul) -> None:
+    if c.player not in plan.state.active:
+        raise IllegalCommand(f"{c.player!r} does not play in this match")
+    default = {"human": None, "warning": "warning", "duel": "duel"}[plan.state.rules.foul]
+    sanction = c.sanction or default
+    plan.add("foul", player=c.player, text=c.text, sanction=sanction)
+    if sanction == "duel":
+        _duel_to_opponent(plan, c.player, c.text)
+
+
+def foul_ruling(plan: Plan, c: FoulRuling) -> None:
+    fouls = plan.state.fouls
+    if not 0 <= c.index < len(fouls) or fouls[c.index]["sanction"] is not None:
+        raise IllegalCommand(f"no open foul {c.index}")
+    plan.add("foul_ruled", cites=fouls[c.index]["seq"], index=c.index, sanction=c.sanction, why=c.why)
+    if c.sanction == "duel":
+        if fouls[c.index]["duel"] != plan.state.duel.number:
+            raise IllegalCommand("that duel is over: overrule it instead")
+        _duel_to_opponent(plan, fouls[c.index]["player"], fouls[c.index]["text"])
+
+
+def _duel_to_opponent(plan: Plan, player: str, text: str) -> None:
+    duel = plan.state.duel
+    zone = duel.zone_of(player)
+    if duel.phase not in (*IN_PLAY, "decided"):
+        raise IllegalCommand(f"no duel is in play that could go to the opponent (phase {duel.phase})")
+    _award(plan, duel.at_zone(OTHER_ZONE[zone]), "foul", f"foul: {text}")
