@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import secrets
 import time
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -13,6 +15,8 @@ import flask
 
 from referee.web import api, board, console, door, live, media, replay, security, setup, texts
 from referee.web.streams import Streams
+
+SECRET_FILE = "web-secret"
 
 
 def language() -> str:
@@ -53,18 +57,27 @@ def _others() -> list[ModuleType]:
     return [importlib.import_module(name) for name in names if importlib.util.find_spec(name)]
 
 
+def _kept_secret(path: Path) -> bytes:
+    """The key in the file, made at first use and readable by its owner alone."""
+    if not path.exists():
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(secrets.token_bytes(32))
+    return path.read_bytes()
+
+
 def create_app(session: Any, pin: str | None = None, host: str = "127.0.0.1", *,
                secret_key: bytes | None = None) -> flask.Flask:
     """The dashboard over a running session (``referee.session.Session`` or its like).
 
     ``pin`` is the referee's; without one, ``host`` must be loopback. ``secret_key`` signs the
-    session cookies; a fresh one is made otherwise, and everybody has to log in again.
+    session cookies; otherwise one is kept in the session's data folder, so that who was logged in
+    still is after a restart.
     Raises ValueError for a network address without a PIN.
     """
     if pin is None and host not in security.LOOPBACK:
         raise ValueError("a dashboard on the network needs a PIN for the referee")
     app = flask.Flask(__name__)
-    app.secret_key = secret_key or secrets.token_bytes(32)
+    app.secret_key = secret_key or _kept_secret(Path(session.data_dir) / SECRET_FILE)
     app.json.ensure_ascii = False  # type: ignore[attr-defined]
     app.extensions["referee.session"] = session
     app.extensions["referee.streams"] = Streams(session)

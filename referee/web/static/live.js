@@ -3,7 +3,7 @@
 (() => {
   const page = document.body.dataset.feed;
   if (!page) return;
-  const QUIET_MS = 12000;
+  const QUIET_MS = 12000, AGAIN_MS = 2000, HIDDEN_MS = 30000;
   const stale = document.getElementById("stale");
   const known = new Map();
   let heard = performance.now();
@@ -29,16 +29,33 @@
     document.dispatchEvent(new CustomEvent("part", { detail: name }));
   };
 
-  const source = new EventSource(`/events?page=${page}`);
-  source.addEventListener("parts", (e) => {
-    const { now, parts } = JSON.parse(e.data);
-    hear(now);
-    for (const [name, html] of Object.entries(parts)) place(name, html);
-    document.body.dataset.serial = e.lastEventId;
+  // A browser tries a broken line again by itself, but not one that was refused: we do.
+  let source = null;
+  const connect = () => {
+    source?.close();
+    source = new EventSource(`/events?page=${page}`);
+    source.addEventListener("parts", (e) => {
+      const { now, parts } = JSON.parse(e.data);
+      hear(now);
+      for (const [name, html] of Object.entries(parts)) place(name, html);
+      document.body.dataset.serial = e.lastEventId;
+    });
+    source.addEventListener("beat", (e) => hear(JSON.parse(e.data).now));
+    source.addEventListener("error", () => {
+      quiet();
+      if (source.readyState === EventSource.CLOSED) setTimeout(connect, AGAIN_MS);
+    });
+  };
+  connect();
+
+  // A browser opens few lines to one host: pages that nobody looks at give theirs back.
+  let leaving = 0;
+  document.addEventListener("visibilitychange", () => {
+    clearTimeout(leaving);
+    if (document.hidden) leaving = setTimeout(() => { source.close(); source = null; }, HIDDEN_MS);
+    else if (!source) connect();
   });
-  source.addEventListener("beat", (e) => hear(JSON.parse(e.data).now));
-  source.addEventListener("error", quiet);
-  addEventListener("pagehide", () => source.close());
+  addEventListener("pagehide", () => source?.close());
   setInterval(() => { if (performance.now() - heard > QUIET_MS) quiet(); }, 1000);
 
   const show = (s) => `${Math.floor(s / 60)}:${String(Math.floor(s % 60)).padStart(2, "0")}.${Math.floor(s * 10 % 10)}`;
