@@ -97,8 +97,9 @@ def overrule(plan: Plan, c: Overrule) -> None:
     award = _award_of(duel, c.ruling)
     if award and not duel.card_id:
         raise IllegalCommand(f"duel {duel.number} had no named card, so it has no value to award")
+    was = {"award": duel.award, "by": duel.decided_by, "reason": duel.reason}
     plan.add("duel_overruled", cites=duel.ended_seq, number=duel.number, ruling=c.ruling,
-             award=award, why=c.why, value=duel.value, was={"award": duel.award, "by": duel.decided_by, "reason": duel.reason})
+             award=award, why=c.why, value=duel.value, was=was)
     if plan.state.finished:
         ending.conclude(plan)
 
