@@ -71,17 +71,18 @@ class Recorder:
         ``meta`` is carried into ``attempt.json``: ``card``, ``match_id``, ``players`` (zone -> name),
         ``zones``, ``simulated``, ``rules``, … Two keys are special: ``go_at_s``, host time of the go
         (default now), and ``files``, name -> what to keep beside the video (``deck.json``,
-        ``pieces.json``, ``camera.yaml``, ``palette.json``, ``empty.png``): JSON-able, text, bytes, a Path
-        or a picture; None leaves it out.
+        ``pieces.json``, ``camera.yaml``, ``palette.json``, ``empty.png``): JSON-able, text, bytes, a Path,
+        a Palette, a picture, or a function that gives one of them now; None leaves it out.
         A recording that still runs is finished first, as cut short.
         """
         if self._folder is not None:
             self.finish({"cut_short": "the next duel began"})
         go_at_s = meta.get("go_at_s", self.clock.now_s())
         folder = self._new_folder(str(meta.get("match_id") or "duel"))
+        files = {n: c() if callable(c) else c for n, c in (meta.get("files") or {}).items()}
+        said = dict(meta) | {"files": files, "recorded_at": self.clock.utc().isoformat(timespec="seconds")}
         with self._wake:
             self._folder, self._marks = folder, [go_at_s]
-            said = dict(meta) | {"recorded_at": self.clock.utc().isoformat(timespec="seconds")}
             self._jobs.append(partial(self._open, folder, said, go_at_s))
             for frame in self._ring:
                 self._put(frame)

@@ -21,6 +21,7 @@ from typing import Any
 import cv2
 import numpy as np
 
+from calibration.palette import Palette, save_palette
 from referee.attempt.folder import META, TIMES, VIDEO, hash_files, write_json
 from referee.attempt.video import VideoWriter, remux
 from referee.ports import Frame
@@ -169,13 +170,16 @@ def _stop(marks: Sequence[Mapping]) -> dict | None:
 
 
 def write_file(path: Path, content: object) -> None:
-    """Write what a recording carries along: a picture (h, w, 3) as PNG, a path's bytes, text, bytes or JSON.
+    """Write what a recording carries along: a picture (h, w, 3) as PNG, a palette, a path's
+    bytes, text or JSON.
 
     None writes nothing. May raise OSError.
     """
     if content is None:
         return
-    if isinstance(content, Path):
+    if isinstance(content, Palette):
+        save_palette(content, path)
+    elif isinstance(content, Path):
         shutil.copyfile(content, path)
     elif isinstance(content, np.ndarray):
         path.write_bytes(cv2.imencode(".png", content, [cv2.IMWRITE_PNG_COMPRESSION, 1])[1].tobytes())

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -49,8 +49,8 @@ class Row:
     match: str
 
 
-def row_of(attempt: Attempt) -> Row:
-    """What the grid shows of an attempt."""
+def row_of(attempt: Attempt, ruled: Collection[tuple[str, int]] = ()) -> Row:
+    """What the grid shows of an attempt; ``ruled``: (match, duel number) on which people have ruled since."""
     meta, reviews = attempt.meta, attempt.reviews()
     verdicts = tuple((z, v["verdict"], float(v.get("confidence", 0)))
                      for z, v in sorted(attempt.verdicts.items()))
@@ -58,7 +58,8 @@ def row_of(attempt: Attempt) -> Row:
                attempt.players.get(attempt.caller or ""), meta.get("award"), verdicts,
                min((c for _, _, c in verdicts), default=0.0), tuple(contested(meta, reviews)),
                tuple(dict.fromkeys(r["who"] for r in reviews if r.get("kind") in ("reviewed", "ruling"))),
-               bool(meta.get("human")) or any(r.get("kind") == "ruling" for r in reviews), attempt.cut_short,
+               bool(meta.get("human")) or any(r.get("kind") == "ruling" for r in reviews)
+               or (meta.get("match_id"), meta.get("duel")) in ruled, attempt.cut_short,
                bool(meta.get("simulated")), str(meta.get("recorded_at", "")), str(meta.get("match_id", "")))
 
 

@@ -16,7 +16,7 @@ from referee.errors import IllegalCommand
 from referee.moves import Overrule
 from referee.timeline import pace
 from referee.web import reasons, views
-from referee.web.archive import SHOWN, Archive, chosen, row_of
+from referee.web.archive import SHOWN, Archive, Row, chosen, row_of
 from referee.web.media import SVG_HEADERS, named_svg
 from referee.web.security import is_referee
 
@@ -104,23 +104,28 @@ def blueprint(session: Any) -> flask.Blueprint:
                 flask.abort(404, str(error))
         return found
 
-    _grid(pages, archive)
-    _one(pages, archive, named)
+    def rows() -> list[Row]:
+        """Every attempt as the grid shows it now."""
+        ruled = {(session.state.match_id, duel.number) for duel in session.state.history if duel.human}
+        return [row_of(a, ruled) for a in archive.attempts().values()]
+
+    _grid(pages, archive, rows)
+    _one(pages, archive, named, rows)
     _media(pages, archive, named)
     _changes(pages, session, named)
     return pages
 
 
-def _grid(pages: flask.Blueprint, archive: Archive) -> None:
+def _grid(pages: flask.Blueprint, archive: Archive, rows: Callable[[], list[Row]]) -> None:
     @pages.get("")
     def grid() -> str:
-        rows = [row_of(a) for a in archive.attempts().values()]
-        options = {"player": sorted({p for r in rows for p in r.players}),
-                   "card": sorted({r.card for r in rows}),
+        every = rows()
+        options = {"player": sorted({p for r in every for p in r.players}),
+                   "card": sorted({r.card for r in every}),
                    "verdict": ["match", "mismatch", "undecided"], "show": list(SHOWN)}
         wanted = {k: flask.request.args.get(k, "") for k in options}
-        matches = sorted({r.match for r in rows} - {""})
-        return flask.render_template("attempts_grid.html", rows=chosen(rows, wanted), total=len(rows),
+        matches = sorted({r.match for r in every} - {""})
+        return flask.render_template("attempts_grid.html", rows=chosen(every, wanted), total=len(every),
                                      options=options, wanted=wanted, matches=matches)
 
     @pages.get("/pace/<match_id>")
@@ -135,14 +140,15 @@ def _grid(pages: flask.Blueprint, archive: Archive) -> None:
                                      waiting=waiting, count=len(mine))
 
 
-def _one(pages: flask.Blueprint, archive: Archive, named: Callable) -> None:
+def _one(pages: flask.Blueprint, archive: Archive, named: Callable, rows: Callable[[], list[Row]]) -> None:
     @pages.get("/<name>")
     @named
     def one(attempt: Attempt) -> str:
-        names = [r.name for r in chosen([row_of(a) for a in archive.attempts().values()], {})]
+        ordered = chosen(rows(), {})
+        names = [r.name for r in ordered]
         at = names.index(attempt.name)
         return flask.render_template(
-            "attempts_one.html", attempt=attempt, row=row_of(attempt),
+            "attempts_one.html", attempt=attempt, row=ordered[at],
             verdicts=_verdicts(attempt, flask.g.lang), face=_face(attempt),
             problems=attempt.problems(), reviews=attempt.reviews(),
             before=names[at - 1] if at else None, after=names[at + 1] if at + 1 < len(names) else None,
