@@ -73,13 +73,13 @@ class Lens:
 
 
 def typical_lens(rng: np.random.Generator, height: int = 720) -> Lens:
-    """A webcam on the contract's typical rig: 0.68 to 0.8 m away, looking 24 to 36 degrees down."""
+    """A webcam on the contract's typical rig: 0.65 to 0.77 m away, looking 24 to 36 degrees down."""
     width = height * 16 // 9
     focal = width * rng.uniform(0.755, 0.78)
     centre = (width / 2 + rng.uniform(-6, 6), height / 2 + rng.uniform(-6, 6))
-    down, away = math.radians(rng.uniform(24, 36)), rng.uniform(680, 800)
+    down, away = math.radians(rng.uniform(24, 36)), rng.uniform(650, 770)
     yaw = math.radians(rng.uniform(-3, 3))
-    aim = np.array([rng.uniform(-10, 10), rng.uniform(-10, 25), 20.0])
+    aim = np.array([rng.uniform(-10, 10), rng.uniform(-10, 25), 60.0])
     forward = np.array([math.sin(yaw) * math.cos(down), math.cos(yaw) * math.cos(down), -math.sin(down)])
     turn = _roll(math.radians(rng.uniform(-1.5, 1.5))) @ _looking(forward)
     return Lens(
