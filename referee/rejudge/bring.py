@@ -57,7 +57,7 @@ def bring_in(video: Path, given: Given, out: Path, tick: Callable[[], object] = 
     out.mkdir(parents=True)
     try:
         _copy_files(source, given, out, meta)
-        _copy_video(source, out)
+        copy_video(source, out)
         return _judge(out, meta, tick, eye)
     except BaseException:
         shutil.rmtree(out)
@@ -94,7 +94,7 @@ def _copy_files(source: Path, given: Given, out: Path, meta: Mapping) -> None:
     load_deck(out / DECK, load_piece_set(out / PIECES)).card(meta["card"])
 
 
-def _copy_video(source: Path, out: Path) -> None:
+def copy_video(source: Path, out: Path) -> None:
     """H.264 in MP4 as it is; everything else encoded anew with its frame times."""
     if _is_ours(source):
         shutil.copyfile(source, out / VIDEO)

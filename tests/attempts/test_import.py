@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import av
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from referee.attempt import load_attempt
+from referee.attempt.folder import read_times
 from referee.attempt.video import VideoWriter, read_video
 from referee.cli import cli
-from referee.rejudge.bring import Given, bring_in
+from referee.rejudge.bring import Given, bring_in, copy_video
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "attempt_collapse"
 FILES = dict.fromkeys(("deck.json", "pieces.json", "camera.yaml", "palette.json", "empty.png"))
@@ -61,3 +63,20 @@ def test_an_attempt_is_never_written_over(tmp_path):
     result = CliRunner().invoke(cli, ["import", str(GOLDEN), "-o", str(tmp_path / "made")])
     assert "is there already" in str(result.exception)
     assert load_attempt(GOLDEN).cut_short is None
+
+
+def test_a_video_of_another_kind_is_encoded_with_its_frame_times(kit, tmp_path):
+    source = tmp_path / "phone.avi"
+    with av.open(str(source), "w") as container:
+        stream = container.add_stream("mpeg4", rate=20)
+        stream.width, stream.height, stream.pix_fmt = 160, 120, "yuv420p"
+        for n in range(12):
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(kit.picture(n), format="bgr24")))
+        container.mux(stream.encode(None))
+    out = tmp_path / "made"
+    out.mkdir()
+    copy_video(source, out)
+    frames = list(read_video(out / "video.mp4"))
+    assert [kit.number_in(f.image) for f in frames] == list(range(12))
+    assert np.allclose([f.seconds for f in frames], read_times(out / "frames.csv"), atol=1e-3)
+    assert np.allclose(np.diff(read_times(out / "frames.csv")), 0.05, atol=1e-3)
