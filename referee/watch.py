@@ -197,8 +197,9 @@ def _clear(look: Any, zone: str) -> bool:
 
 
 def _rows(judgement: Any) -> dict[str, dict]:
-    """The contract's rows by zone."""
-    return {zone: verdict.to_json() for zone, verdict in judgement.zones.items()}
+    """The contract's rows by zone, with the other readings that a human is offered first."""
+    return {zone: verdict.to_json() | {"alternatives": [other.to_json() for other in verdict.alternatives]}
+            for zone, verdict in judgement.zones.items()}
 
 
 def _unseen(zone: str) -> dict:
