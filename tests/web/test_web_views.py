@@ -1,0 +1,120 @@
+"""What pages show of a match: nothing hidden to the public, the nearest readings first to the referee."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from scenes import PLAYERS, building, review, right, undecided, wrong
+
+from referee.match import CameraVerdict, CloseReview, DrawCard, Overrule, Ready, Undo
+from referee.web import board, console, views
+from referee.web.texts import translate
+
+
+def shown(page, session, app, lang: str = "en") -> str:
+    """All parts of the page as one text."""
+    return "\n".join(page.parts(session, app.jinja_env, lang).values())
+
+
+def test_before_a_match_the_board_welcomes(app, session):
+    assert translate("en", "board.nomatch") in shown(board, session, app)
+
+
+def test_the_public_does_not_see_the_card_before_the_go_and_the_referee_sees_its_number_only(app, session):
+    session.create_match(PLAYERS)
+    session.command(DrawCard())
+    card = session.state.card_id
+    assert card not in shown(board, session, app)
+    assert card in shown(console, session, app)
+    assert f"/media/card/{card}" not in shown(console, session, app)
+
+
+@pytest.mark.parametrize("phase", ["card_drawn", "ready"])
+def test_the_api_hides_the_card_too(app, session, phase):
+    session.create_match(PLAYERS)
+    session.command(DrawCard())
+    if phase == "ready":
+        session.command(Ready())
+    card = session.state.card_id
+    answer = app.test_client().get("/api/state")
+    assert answer.json["match"]["phase"] == phase
+    assert answer.json["match"]["card_id"] is None and card not in answer.text
+
+
+def test_the_clock_runs_from_the_go_and_stops_at_the_press(app, session):
+    building(session)
+    go_s = session.state.duel.go_at_s
+    assert f'data-clock data-go="{go_s}"' in shown(board, session, app)
+    session.press("A")
+    pressed_s = session.state.presses[-1]["at_s"] - go_s
+    assert f"<time>0:{pressed_s:05.2f}</time>" in shown(board, session, app)
+
+
+def test_a_right_build_and_a_wrong_one_are_told_apart_by_word_and_sign(app, session):
+    right(session)
+    text = shown(board, session, app)
+    assert "✓" in text and "Right" in text and "✗" not in text
+
+
+def test_the_board_names_the_faults_in_the_visitors_language(app, session):
+    wrong(session)
+    assert "1 blue cube missing" in shown(board, session, app)
+    assert "es fehlt: 1 × Würfel, blau" in shown(board, session, app, "de")
+
+
+def test_every_colour_of_the_card_is_also_a_word(app, session):
+    building(session)
+    text = shown(board, session, app)
+    card = session.deck.by_id[session.state.card_id]
+    assert all(f"{piece.color} {piece.shape}" in text for piece in card.pieces)
+    svg = app.test_client().get(f"/media/card/{card.id}.de.svg").text
+    words = {translate("de", f"color.{piece.color}") for piece in card.pieces}
+    assert words == set(re.findall(r">([^<>]+)</text>", svg))
+
+
+def test_under_review_the_public_score_stays_and_says_so(app, session):
+    review(session)
+    frozen = dict(session.state.public_scores)
+    session.command(Overrule("award_A", "Eva", "seen on the picture", session.state.history[-1].number))
+    session.command(Undo("Eva"))
+    state = app.test_client().get("/api/state").json["match"]
+    assert state["under_review"] and state["scores"] == frozen
+    assert {row["player"]: row["score"] for row in state["standings"]} == frozen
+    assert "under review" in shown(board, session, app)
+    session.command(CloseReview("Eva"))
+    assert "under review" not in shown(board, session, app)
+
+
+def test_standings_under_review_are_ranked_by_what_is_shown():
+    rows = [{"player": name, "score": score, "duels": 2, "rank": rank}
+            for name, score, rank in (("Ann", 5, 1), ("Ben", 3, 2), ("Cem", 9, None))]
+    found = views._ranked({"standings": rows}, {"Ann": 1, "Ben": 3, "Cem": 9})
+    assert [(r["player"], r["rank"]) for r in found] == [("Ben", 1), ("Ann", 2), ("Cem", None)]
+
+
+def test_an_undecided_verdict_offers_the_nearest_readings_first(app, session):
+    building(session)
+    session.press("A")
+    fault = {"code": "wrong_place", "text": "18 mm off"}
+    other = {"verdict": "mismatch", "confidence": 0.44, "reasons": [fault]}
+    session.command(CameraVerdict("A", {"verdict": "undecided", "confidence": 0.56, "leaning": "match",
+                                        "reasons": [], "alternatives": [other]}))
+    text = shown(console, session, app)
+    assert text.index("altA1") < text.index("ruleAmatch") < text.index("ruleAmismatch")
+    assert "44 %" in text and "leaning to Right" in text and "18 mm off" in text
+
+
+def test_a_verdicts_picture_is_shown_once_it_is_drawn(app, session, monkeypatch):
+    undecided(session)
+    drawn = session.picture
+    monkeypatch.setattr(session, "picture", lambda name: None)
+    assert "/media/overlay/" not in shown(board, session, app)
+    monkeypatch.setattr(session, "picture", drawn)
+    assert "/media/overlay/" in shown(board, session, app)
+
+
+def test_the_console_offers_only_what_the_phase_allows(app, session):
+    session.create_match(PLAYERS)
+    text = shown(console, session, app)
+    assert 'data-do="DrawCard"' in text and 'data-do="Go"' not in text and "data-dialog=\"void\"" not in text
