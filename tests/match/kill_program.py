@@ -1,0 +1,153 @@
+"""Runs the real ``referee run``, plays on its API, and kills it by SIGKILL at random instants.
+
+    python kill_program.py FOLDER KILLS SEED LONGEST_S
+
+Each life is a fork of this process (which has imported the program, nothing more) that runs the
+command line; a client plays as a referee at the console would and keeps every event the program
+acknowledged to it. After each kill all of them must stand in the record, and the next life must go
+on in the phase the record says. Prints one JSON line.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import random
+import re
+import signal
+import sys
+import threading
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+import referee.commands.play  # noqa: F401 - loaded once, before the forks
+from referee.cli import cli
+from referee.journal import Journal, canonical
+from referee.match import fold
+
+GONE = (OSError, http.client.HTTPException, ValueError)
+"""What a client meets when the program dies under it."""
+
+
+class Client:
+    """Plays a match on the API of the program at that port."""
+
+    def __init__(self, port: int, dice: random.Random) -> None:
+        self._http, self._dice = http.client.HTTPConnection("127.0.0.1", port, timeout=5), dice
+        self._headers = {"Content-Type": "application/json"}
+        self._headers["X-CSRF-Token"] = self._ask("GET", "/api/session")["csrf"]
+        self.match = self._ask("GET", "/api/snapshot")["match"]
+
+    def _ask(self, method: str, path: str, body: dict | None = None) -> dict:
+        self._http.request(method, path, json.dumps(body) if body is not None else None, self._headers)
+        answer = self._http.getresponse()
+        cookie = answer.getheader("Set-Cookie")
+        if cookie:
+            self._headers["Cookie"] = cookie.split(";")[0]
+        data = json.loads(answer.read())
+        if answer.status != 200:
+            raise SystemExit(f"{path}: {answer.status} {data}")
+        return data
+
+    def step(self) -> list[dict]:
+        """One command, as the phase asks; the events that were acknowledged."""
+        name, body = self._next()
+        answer = self._ask("POST", f"/api/commands/{name}", body)
+        self.match = answer["state"]["match"]
+        return answer["events"]
+
+    def _next(self) -> tuple[str, dict]:
+        phase = self.match["phase"] if self.match else "new"
+        if phase == "decided" and self._dice.random() < 0.1:
+            return "Undo", {"who": "Ref"}
+        ruling = {"ruling": self._dice.choice(["match", "mismatch"]), "who": "Ref", "why": "seen"}
+        table = {"idle": ("DrawCard", {}), "void": ("DrawCard", {}), "card_drawn": ("Ready", {}),
+                 "ready": ("Go", {}), "building": ("PressStop", {"zone": self._dice.choice("AB")}),
+                 "decided": ("NextDuel", {})}
+        table |= dict.fromkeys(("stopped", "judging", "undecided"), ("HumanRuling", ruling))
+        create = ("CreateMatch", {"players": ["Ann", "Ben", "Cem", "Dia"]})
+        table |= dict.fromkeys(("new", "finished"), create)
+        return table[phase]
+
+
+def started(folder: Path) -> tuple[int, object]:
+    """Fork the program; its process id and its output."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child:
+        os.close(writing)
+        return child, os.fdopen(reading, "r")
+    os.close(reading)
+    os.dup2(writing, 1)
+    os.dup2(writing, 2)
+    arguments = ["run", "--camera", str(folder / "table.png"), "--box", "none", "--port", "0", "--no-browser",
+                 "--data-dir", str(folder), "--rules", str(folder / "rules.toml")]
+    try:
+        cli.main(arguments, standalone_mode=False)
+    finally:
+        os._exit(3)
+
+
+def life(folder: Path, lasts_s: float, dice: random.Random, kept: list[dict]) -> str:
+    """One life, killed after that long; adds what was acknowledged to ``kept``. Gives its output."""
+    child, output = started(folder)
+    timer = threading.Timer(lasts_s, os.kill, (child, signal.SIGKILL))
+    timer.start()
+    said = ""
+    try:
+        for line in output:
+            said += line
+            if found := re.search(r"127\.0\.0\.1:(\d+)", line):
+                client = Client(int(found[1]), dice)
+                while True:
+                    kept += client.step()
+    except GONE:
+        pass
+    _, status = os.waitpid(child, 0)
+    timer.join()
+    said += output.read()
+    output.close()
+    if not os.WIFSIGNALED(status):
+        raise SystemExit(f"the program ended by itself: {said}")
+    return said
+
+
+def prepare(folder: Path) -> None:
+    """A picture as the camera, and rules under which a Stop counts at once."""
+    folder.mkdir(parents=True, exist_ok=True)
+    cv2.imwrite(str(folder / "table.png"), np.full((240, 320, 3), 90, np.uint8))
+    (folder / "rules.toml").write_text("earliest_stop_s = 0.0\n")
+
+
+def recorded(folder: Path) -> tuple[set[str], str]:
+    """Every event of the record, and the phase of its last match ('' without one)."""
+    with closing(Journal(folder / "journal.db")) as journal:
+        journal.verify()
+        matches = {m: journal.events(m) for m in journal.matches()}
+    events = {canonical(e.to_json()) for log in matches.values() for e in log}
+    return events, fold(matches[max(matches)]).phase if matches else ""
+
+
+def main(folder: Path, kills: int, seed: int, longest_s: float) -> dict:
+    """Kill that often."""
+    prepare(folder)
+    dice, kept, phases, phase, strayed = random.Random(seed), [], Counter(), "", []
+    for _ in range(kills):
+        said = life(folder, dice.uniform(0.0, longest_s), dice, kept)
+        went_on = re.search(r"going on with match \S+, phase (\w+)", said)
+        if went_on and went_on[1] != phase:
+            strayed.append([phase, went_on[1]])
+        events, phase = recorded(folder)
+        phases[phase] += 1
+    lost = [e for e in kept if canonical(e) not in events]
+    return {"kills": kills, "acknowledged": len(kept), "recorded": len(events), "lost": lost,
+            "phases": phases, "strayed": strayed}
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4]))))
