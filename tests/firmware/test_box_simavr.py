@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 PAIRS = 1000
-LINE_DELAY_US = 30_000
+LINE_DELAY_US = 30_000      # simulated time, like everything here
 STAMP_ERROR_US = 50
 FLASH_BYTES, RAM_BYTES = 32_768, 2_048      # ATmega328P
 
