@@ -107,7 +107,7 @@ def _in_zone(strip: Strip, standing: np.ndarray, stop: float, frames: list) -> F
     moved = _by_itself(shot.differs, build)
     hands = _hand_pixels(strip, shot.seconds) & ~build
     stirred = _stirred(shots, shot, build)
-    beside = cv2.dilate(moved.astype(np.uint8), _disc(TOUCH_MM * strip.view.px_per_mm)) > 0
+    beside = cv2.dilate(_whole(moved, build), _disc(TOUCH_MM * strip.view.px_per_mm)) > 0
     moving = _area(stirred & ~beside, pixel) + _area(stirred & hands, pixel) >= LEAST_AREA_MM2
     return Fall(strip.view.zone, shot.index, shot.seconds, shot.seconds - stop, _area(moved, pixel),
                 max(_area(s.differs & build, pixel) for s in after), _hand(moving, hands, pixel),
@@ -122,6 +122,12 @@ def _by_itself(differs: np.ndarray, build: np.ndarray) -> np.ndarray:
     own = inside >= BUILD_SHARE * whole
     own[0] = False
     return own[parts] & build
+
+
+def _whole(moved: np.ndarray, build: np.ndarray) -> np.ndarray:
+    """(h, w) uint8: the connected parts of the build in which something moved."""
+    _, parts = cv2.connectedComponents(build.astype(np.uint8))
+    return np.isin(parts, np.unique(parts[moved])).astype(np.uint8) * build
 
 
 def _compare(frames: list, stop: float) -> Iterable[_Shot]:
