@@ -142,7 +142,7 @@ class Watch:
             if state.phase == "stopped":
                 session.command(BeginJudging(frames[0].at_s + session.shift_s))
             card = session.deck.card(state.card_id)
-            judgement = session.observer.judge([f.image for f in frames], card)
+            judgement = session.observer.judge([f.image for f in frames], card, state.duel.callers)
             rows = _rows(judgement)
             self._keep(frames, judgement, rows, card, number)
             self._tell(rows, frames, judgement, number)
@@ -159,7 +159,7 @@ class Watch:
             return
         verdicts = {z: rows.get(z) or _unseen(z) for z in state.duel.callers}
         first, *rest = state.duel.callers
-        others = {z: verdicts[z] for z in rest} | {z: r for z, r in rows.items() if z not in verdicts}
+        others = {z: verdicts[z] for z in rest}
         findings = self._findings(state, verdicts[first])
         evidence = {"frames": [f.number for f in frames], "seconds": round(judgement.seconds, 3),
                     "notes": list(judgement.notes)}

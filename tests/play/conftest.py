@@ -31,9 +31,9 @@ class StandInObserver:
     says: dict = field(default_factory=dict)
     camera: object = None
 
-    def judge(self, frames, card, zones=None):
-        truth = {z: "match" if self.players.right(z, card) else "mismatch" for z in "AB"}
-        rulings = {z: self.says.get(z) or truth[z] for z in "AB"}
+    def judge(self, frames, card, zones):
+        truth = {z: "match" if self.players.right(z, card) else "mismatch" for z in zones}
+        rulings = {z: self.says.get(z) or truth[z] for z in zones}
         reasons = {"match": (), "mismatch": (Reason("missing_piece", "1 blue cube missing"),),
                    "undecided": (Reason("cannot_tell", "too dark"),)}
         verdicts = {z: Verdict(r, 0.9, reasons[r]) for z, r in rulings.items()}
