@@ -70,6 +70,7 @@ NEXT_STEP = {"idle": DrawCard, "void": DrawCard, "card_drawn": Ready, "decided":
 class Session:
     """One running referee. ``observer`` judges frames, ``gate`` watches them live (``referee.vision``).
 
+    ``table`` names this table's matches in a store that many tables share.
     Raises JournalDamaged when the record cannot be trusted. Call ``start`` first and ``stop`` last; the
     devices are the caller's to close.
     """
@@ -77,11 +78,12 @@ class Session:
     def __init__(self, *, journal: Journal, deck: Deck, piece_set: PieceSet, observer: Any, gate: Any,
                  camera: Camera, box: ButtonBox, clock: Clock, rules: HouseRules = DEFAULT_RULES,
                  recorder: Any = None, data_dir: Path, simulated: bool, keep: dict | None = None,
-                 draw: Callable[..., Any] | None = None) -> None:
+                 draw: Callable[..., Any] | None = None, table: str = "") -> None:
         self.journal, self.deck, self.piece_set, self.rules = journal, deck, piece_set, rules
         self.observer, self.gate, self.camera, self.box = observer, gate, camera, box
         self.clock, self.data_dir, self.simulated = clock, Path(data_dir), simulated
         self.draw = draw or (lambda frame, judgement, card: frame)
+        self._prefix = f"{table}-" if table else ""
         self.alarms = Alarms()
         self._lock = threading.RLock()
         self._news = threading.Condition()
@@ -118,7 +120,7 @@ class Session:
                      rules: HouseRules | None = None, who: str = "") -> tuple[Event, ...]:
         """Begin a match; one that is still open is left as it stands in the journal."""
         now = self.clock.utc()
-        match_id = f"{now:%Y%m%d-%H%M%S}-{len(self.journal.matches()) + 1}"
+        match_id = f"{self._prefix}{now:%Y%m%d-%H%M%S}-{len(self._own_matches()) + 1}"
         chosen = int(now.timestamp() * 1000) % (1 << 31) if seed is None else seed
         create = CreateMatch(tuple(players), mode, chosen, self.deck.name, rules or self.rules,
                              cards_of(self.deck), match_id, self.simulated)
@@ -205,9 +207,13 @@ class Session:
 
     # --- inside
 
+    def _own_matches(self) -> list[str]:
+        """Ids of this table's matches: a store may hold those of many tables."""
+        return [m for m in self.journal.matches() if m.startswith(self._prefix)]
+
     def _recovered(self) -> tuple[MatchState, float]:
         """The journal's last match unless it is finished, and what to add to the host's clock in it."""
-        matches = self.journal.matches()
+        matches = self._own_matches()
         if not matches:
             return MatchState(), 0.0
         events = self.journal.events(matches[-1])

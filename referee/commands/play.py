@@ -64,11 +64,13 @@ def web_options(command: Callable) -> Callable:
 @click.option("--palette", "palette_file", type=PATH, help="palette.json of the pieces' colours.")
 @click.option("--players", help="Names, youngest first, with commas: begins a match at once.")
 @click.option("--journal", help="Where the record goes: a file or a database URL.")
+@click.option("--table", default="", help="This table's name, where many tables share one journal.")
 @click.option("--data-dir", type=PATH, default=Path("referee-data"), show_default=True)
 @web_options
 def run(source: str, box_port: str, deck_file: Path | None, pieces_file: Path | None,
         camera_file: Path | None, palette_file: Path | None, players: str | None, journal: str | None,
-        data_dir: Path, seed: int | None, rules_file: Path | None, **web: str | int | bool | None) -> None:
+        table: str, data_dir: Path, seed: int | None, rules_file: Path | None,
+        **web: str | int | bool | None) -> None:
     """Referee real duels with a camera and a button box, or keys."""
     pieces = load_piece_set(pieces_file) if pieces_file else builtin_piece_set()
     deck = load_deck(deck_file, pieces) if deck_file else builtin_deck()
@@ -83,7 +85,7 @@ def run(source: str, box_port: str, deck_file: Path | None, pieces_file: Path | 
                 "palette.json": palette_file}
         session = stack.enter_context(running(
             data_dir, journal, keep, deck=deck, piece_set=pieces, observer=observer, gate=Gate(observer),
-            camera=camera, box=box, clock=clock, rules=rules, simulated=box.simulated))
+            camera=camera, box=box, clock=clock, rules=rules, simulated=box.simulated, table=table))
         session.listen(ScoreLines(click.echo))
         stack.enter_context(dashboard(session, **web))
         if players and session.state.phase == "new":
