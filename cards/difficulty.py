@@ -51,7 +51,7 @@ class Difficulty:
     @property
     def value(self) -> int:
         """1 to 4."""
-        return sum(self.total >= start for start in VALUE_FROM)
+        return sum(bool(self.total >= start) for start in VALUE_FROM)
 
 
 def difficulty(pieces: PieceSet, placed: Sequence[Piece], found: Stand | None = None,
@@ -67,7 +67,7 @@ def difficulty(pieces: PieceSet, placed: Sequence[Piece], found: Stand | None = 
             narrow += min(CONTACT_MM / max(sum(t.width for t in faces), 1.0), MAX_NARROW)
             overhang += 0.5 * _overhang(piece, wide, faces)
     tilt = TILT_COST * max(FULL_TILT_DEG - found.tilt_deg, 0.0)
-    return Difficulty(len(placed), narrow, overhang, erect, tilt, planning)
+    return Difficulty(len(placed), float(narrow), float(overhang), erect, float(tilt), planning)
 
 
 def _overhang(piece: Piece, wide: float, faces: Sequence) -> float:

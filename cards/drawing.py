@@ -8,7 +8,8 @@ needed to rule.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import textwrap
+from collections.abc import Iterable, Sequence
 
 import cv2
 import numpy as np
@@ -52,6 +53,7 @@ MAX_SCALE = 0.8
 RED: Rgb = (200, 32, 44)
 PIPE, PIPE_LINE = (150, 152, 156), (92, 94, 98)
 GREY = (158, 160, 164)
+BLAME: Rgb = (230, 0, 200)
 INK: Rgb = (38, 38, 42)
 SHADES = 14
 OVERSAMPLING = 3
@@ -280,6 +282,25 @@ def target_png(card: Card, pieces: PieceSet, px_per_mm: float = 1.5) -> np.ndarr
     """The picture alone, (h, w, 3) uint8 BGR."""
     scene = target_scene(card, pieces)
     return render(scene, max(1, round(scene.width * px_per_mm)))
+
+
+def faults_png(card: Card, pieces: PieceSet, faults: Sequence[str], blamed: Sequence[int] = (),
+               px: int = 640) -> np.ndarray:
+    """A refused card's picture with the blamed pieces ringed and the faults written below, BGR.
+
+    Pieces that the set does not have are left out.
+    """
+    known = [p for p in getattr(card, "pieces", ()) if p.shape in pieces.shapes and p.color in pieces.colors]
+    patches = build_patches(known, pieces) if known else ()
+    for p in (card.pieces[i] for i in blamed):
+        outline = elevation(shape_of(pieces, p), p.pose) * 1.08 + np.array((p.x, p.z))
+        patches += (patch(outline, None, BLAME, 1.2),)
+    shown = render(_framed(patches or _height(0), 8.0), px)
+    lines = [line for fault in faults for line in textwrap.wrap(fault, px // 9)]
+    foot = np.full((22 * len(lines) + 12, px, 3), 255, np.uint8)
+    for k, line in enumerate(lines):
+        cv2.putText(foot, line, (8, 20 + 22 * k), cv2.FONT_HERSHEY_SIMPLEX, 0.5, INK, 1, cv2.LINE_AA)
+    return np.vstack([shown, foot])
 
 
 def build_svg(placed_pieces: Iterable[Piece], pieces: PieceSet) -> str:

@@ -6,13 +6,14 @@ what a simulated player builds). ``make_layouts`` proposes layouts of a wanted v
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from cards.build import Piece, bottom, rest_height, shape_of, top
+from cards.build import Build, Piece, bottom, rest_height, shape_of, top
 from cards.card import Card, HeightCard, LayoutCard, OrganCard, ShapesCard
-from cards.contact import overlap
+from cards.contact import overlap, touches
 from cards.difficulty import difficulty
 from cards.errors import BadCard
 from cards.pieces import PieceSet, Pose, Shape
@@ -24,7 +25,9 @@ SPAN_MM = 80.0
 STEP_BETWEEN_PIPES_MM = 4.0
 """Organ pipes differ in height by more than this, so that a player and the camera can tell."""
 
-TRIES = 60
+TRIES, STEPS, OPTIONS, BRANCHES = 60, 40, 12, 3
+"""Fresh starts; placements in one; places looked at for a piece; how many of them are followed up."""
+
 LOW = 0.02
 """How much a millimetre of height counts against a place: low builds leave more tops."""
 
@@ -49,9 +52,9 @@ def example_build(card: Card, pieces: PieceSet, seed: int = 0) -> tuple[Piece, .
     for _ in range(TRIES):
         chosen = _choice(card, pieces, rng)
         built = _erect(pieces, chosen, rng, card.max_ground_contacts, loose=False)
-        if built and stand(pieces, built).stable:
+        if built and len(Build(pieces, built).structures) == 1 and stand(pieces, built).stable:
             return built
-    raise BadCard(f"card {card.id}: no build found that stands with at most "
+    raise BadCard(f"card {card.id}: no single structure found that stands with at most "
                   f"{card.max_ground_contacts} pieces on the table")
 
 
@@ -97,19 +100,27 @@ def steady_poses(shape: Shape) -> tuple[Pose, ...]:
 
 def _erect(pieces: PieceSet, chosen: Sequence[tuple[str, str]], rng: random.Random, max_ground: int, *,
            loose: bool) -> tuple[Piece, ...] | None:
-    """The pieces set down one by one, each at the best of its places; None when one finds none.
+    """The pieces set down one by one, each at a good place, going back a little when one finds none.
 
-    With ``loose`` pieces may stand apart on the table and off centre, as in a layout.
+    None when STEPS placements were not enough. With ``loose`` pieces may stand apart on the table
+    and off centre, as in a layout.
     """
-    placed: list[Piece] = []
-    for shape, color in chosen:
-        options = sorted(_options(pieces, shape, color, placed, rng, loose=loose),
+    steps = iter(range(STEPS))
+
+    def extend(placed: tuple[Piece, ...]) -> tuple[Piece, ...] | None:
+        if len(placed) == len(chosen):
+            return placed
+        options = sorted(_options(pieces, *chosen[len(placed)], placed, rng, loose=loose),
                          key=lambda p: -_merit(pieces, p, placed, rng, loose=loose))
-        place = next((p for p in options[:12] if _holds(pieces, [*placed, p], max_ground)), None)
-        if place is None:
-            return None
-        placed.append(place)
-    return tuple(placed)
+        options = [p for p in options if _may_stand_there(pieces, p, placed, max_ground, loose=loose)]
+        holding = (p for p in options[:OPTIONS] if _holds(pieces, (*placed, p), max_ground, loose=loose))
+        for place in itertools.islice(holding, BRANCHES):
+            if next(steps, None) is None:
+                return None
+            if (built := extend((*placed, place))) is not None:
+                return built
+        return None
+    return extend(())
 
 
 def _options(pieces: PieceSet, shape: str, color: str, placed: Sequence[Piece], rng: random.Random, *,
@@ -152,9 +163,32 @@ def _merit(pieces: PieceSet, piece: Piece, placed: Sequence[Piece], rng: random.
     return score + carried + 0.3 * len(shared) + rng.random() * (3.0 if loose else 1.0)
 
 
-def _holds(pieces: PieceSet, placed: Sequence[Piece], max_ground: int) -> bool:
+def _may_stand_there(pieces: PieceSet, piece: Piece, placed: Sequence[Piece], max_ground: int, *,
+                     loose: bool) -> bool:
+    """A quick look: not on a cap's point; not on the table when that is full, or apart from a structure."""
+    if bottom(pieces, piece) < 0.5:
+        on_table = sum(bottom(pieces, p) < 0.5 for p in placed)
+        return on_table < max_ground and (loose or len(placed) < 2)
+    below = [placed[t.below] for t in touches(pieces, (*placed, piece))
+             if t.above == len(placed) and t.below is not None]
+    return bool(below) and not any(shape_of(pieces, p).kind in CAPS for p in below)
+
+
+def _holds(pieces: PieceSet, placed: Sequence[Piece], max_ground: int, *, loose: bool) -> bool:
+    """Whether the build so far may be built on: few enough on the table, no stray part, and it stands."""
     on_table = sum(bottom(pieces, p) < 0.5 for p in placed)
-    return on_table <= max_ground and stands(pieces, placed, MIN_TILT_DEG)
+    stray = not loose and len(placed) > 2 and _parts(pieces, placed) > 1
+    return on_table <= max_ground and not stray and stands(pieces, placed, MIN_TILT_DEG)
+
+
+def _parts(pieces: PieceSet, placed: Sequence[Piece]) -> int:
+    """How many structures there are."""
+    part = list(range(len(placed)))
+    for touch in touches(pieces, placed):
+        if touch.below is not None:
+            old, new = part[touch.above], part[touch.below]
+            part = [new if p == old else p for p in part]
+    return len(set(part))
 
 
 def _organ(card: OrganCard, pieces: PieceSet, rng: random.Random) -> tuple[Piece, ...]:

@@ -1,0 +1,72 @@
+"""Is a card fair? Everything that speaks against it with a given piece set, with a build as proof."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cards.build import Piece
+from cards.card import Card, LayoutCard, inventory_problems
+from cards.difficulty import Difficulty, card_difficulty
+from cards.errors import BadCard
+from cards.generate import SPAN_MM, example_build
+from cards.pieces import PieceSet
+from cards.stability import MISPLACEMENT_MM, Stand, stand
+
+EXAMPLES, EXAMPLES_OF_FEW, FEW = 3, 8, 5
+"""Builds looked at for a card without arrangement, more when it has at most FEW pieces; the easiest
+gives its difficulty."""
+
+MAX_HEIGHT_MM = 250.0
+"""Contract: tall builds reach 250 mm; higher ones leave the camera's picture."""
+
+
+@dataclass(frozen=True)
+class CardCheck:
+    """What was found of a card. ``build`` is the layout itself, or a right build found for it."""
+
+    card: Card
+    faults: tuple[str, ...]
+    build: tuple[Piece, ...] = ()
+    stand: Stand | None = None
+    difficulty: Difficulty | None = None
+
+    @property
+    def worth(self) -> int | None:
+        """The value that follows from the difficulty; None for a card that cannot be built."""
+        return self.difficulty.value if self.difficulty and not self.faults else None
+
+
+def check_card(card: Card, pieces: PieceSet, misplacement_mm: float = MISPLACEMENT_MM) -> CardCheck:
+    """Inventory, overlaps, support, stability with its margins, room; for other kinds, a build as proof."""
+    problems = inventory_problems(card, pieces)
+    if problems:
+        return CardCheck(card, tuple(problems))
+    if isinstance(card, LayoutCard):
+        return _check_layout(card, pieces, misplacement_mm)
+    try:
+        tries = EXAMPLES_OF_FEW if card.count <= FEW else EXAMPLES
+        tried = [example_build(card, pieces, seed) for seed in range(tries)]
+    except BadCard as error:
+        return CardCheck(card, (str(error).removeprefix(f"card {card.id}: "),))
+    found = [(card_difficulty(card, pieces, build), build) for build in tried]
+    easiest, build = min(found, key=lambda row: row[0].total)
+    return CardCheck(card, (), build, stand(pieces, build, misplacement_mm), easiest)
+
+
+def _check_layout(card: LayoutCard, pieces: PieceSet, misplacement_mm: float) -> CardCheck:
+    found = stand(pieces, card.pieces, misplacement_mm)
+    faults = found.faults + tuple(_room(card, pieces))
+    measured = None if found.faults else card_difficulty(card, pieces, card.pieces)
+    return CardCheck(card, faults, card.pieces, found, measured)
+
+
+def _room(card: LayoutCard, pieces: PieceSet) -> list[str]:
+    wide = [(p.x, pieces.shapes[p.shape].size(p.pose)[0] / 2) for p in card.pieces]
+    left, right = min(x - h for x, h in wide), max(x + h for x, h in wide)
+    high = max(p.z + pieces.shapes[p.shape].size(p.pose)[2] / 2 for p in card.pieces)
+    faults = []
+    if right - left > 2 * SPAN_MM + 30:
+        faults.append(f"it is {right - left:.0f} mm wide, the field has room for {2 * SPAN_MM + 30:.0f}")
+    if high > MAX_HEIGHT_MM:
+        faults.append(f"it is {high:.0f} mm high, more than {MAX_HEIGHT_MM:.0f}")
+    return faults

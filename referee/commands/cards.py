@@ -1,0 +1,132 @@
+"""``referee cards``: check a deck, make new layouts, draw faces."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+import cv2
+from tqdm import tqdm
+
+from cards.card import LayoutCard
+from cards.check import CardCheck, check_card
+from cards.deck import Deck
+from cards.drawing import card_png, card_svg, faults_png
+from cards.errors import RefereeError
+from cards.generate import make_layouts
+from cards.pieces import PieceSet
+from cards.stability import MISPLACEMENT_MM
+from referee.commands.printing import named_deck, named_piece_set
+
+_pieces = click.option("--pieces", default="challenge", show_default=True,
+                       help="A piece set: a pieces.json, or the name of one that ships with the program.")
+
+
+class _Bar(tqdm):
+    """A progress bar without tqdm's watching thread: it would outlive the command."""
+
+    monitor_interval = 0
+
+
+@click.group()
+def cards() -> None:
+    """Decks: proof that each card can be built and stands, new cards, pictures."""
+
+
+@cards.command()
+@click.argument("deck", default="challenge80")
+@_pieces
+@click.option("--misplaced", type=float, default=MISPLACEMENT_MM, show_default=True,
+              help="A card that falls when one piece is this many mm off is reported.")
+@click.option("--pictures", type=click.Path(file_okay=False, path_type=Path), default=Path("refused"),
+              show_default=True, help="Where pictures of refused cards go.")
+def check(deck: str, pieces: str, misplaced: float, pictures: Path) -> None:
+    """Prove each card of DECK: pieces at hand, no overlap, supported, stable. Exit status 1 if one fails."""
+    piece_set = named_piece_set(pieces)
+    loaded = named_deck(deck)
+    bar = _Bar(loaded.cards, unit="card", file=sys.stderr, disable=not sys.stderr.isatty(), leave=False)
+    found = [check_card(card, piece_set, misplaced) for card in bar]
+    for row in found:
+        click.echo(_line(row))
+    refused = [row for row in found if row.faults]
+    for row in refused:
+        click.echo(f"picture of {row.card.id}: {_picture(row, piece_set, pictures)}")
+    click.echo(f"{len(found) - len(refused)} of {len(found)} cards can be built and stand")
+    if refused:
+        sys.exit(1)
+
+
+def _line(row: CardCheck) -> str:
+    head = f"{row.card.id:8s} {row.card.kind:11s} value {row.card.value}"
+    if row.faults:
+        return f"{head}  REFUSED: {'; '.join(row.faults)}"
+    worth = "" if row.worth == row.card.value else f", by measure worth {row.worth}"
+    return (f"{head}  stands, tilt margin {row.stand.tilt_deg:4.1f} degrees, "
+            f"difficulty {row.difficulty.total:4.1f}{worth}")
+
+
+def _picture(row: CardCheck, piece_set: PieceSet, folder: Path) -> Path:
+    blamed = row.stand.weakest if row.stand else ()
+    return _save(folder / f"{row.card.id}.png", faults_png(row.card, piece_set, row.faults, blamed))
+
+
+def _save(path: Path, picture) -> Path:
+    ok, data = cv2.imencode(".png", picture)
+    if not ok:
+        raise RefereeError(f"{path}: the picture cannot be encoded")
+    return _write(path, data.tobytes())
+
+
+def _write(path: Path, data: bytes) -> Path:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    except OSError as error:
+        raise RefereeError(f"{path}: {error.strerror or error}") from None
+    return path
+
+
+@cards.command()
+@click.option("--value", type=click.IntRange(1, 4), required=True, help="What each card shall be worth.")
+@click.option("--n", "count", type=click.IntRange(1, 200), default=10, show_default=True, help="How many.")
+@click.option("--seed", type=int, default=1, show_default=True, help="The same seed gives the same cards.")
+@click.option("--known", default="challenge80", show_default=True,
+              help="A deck whose layouts shall not come again.")
+@_pieces
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), default=None,
+              help="The deck file to write; standard output without it.")
+def make(value: int, count: int, seed: int, known: str, pieces: str, output: Path | None) -> None:
+    """Propose new, distinct, stable layouts of a wanted value as a deck."""
+    piece_set = named_piece_set(pieces)
+    old = [card for card in named_deck(known).cards if isinstance(card, LayoutCard)
+           and all(p.shape in piece_set.shapes for p in card.pieces)]
+    with _Bar(total=count, unit="card", file=sys.stderr, disable=not sys.stderr.isatty(), leave=False) as bar:
+        made = make_layouts(piece_set, value, count, seed, old, lambda found: bar.update())
+    text = json.dumps(Deck(f"made-{value}-{seed}", made).to_json(), indent=1)
+    if output is None:
+        click.echo(text)
+    else:
+        click.echo(_write(output, text.encode()))
+
+
+@cards.command()
+@click.argument("deck", default="challenge80")
+@click.argument("ids", nargs=-1)
+@_pieces
+@click.option("--format", "kind", type=click.Choice(["svg", "png"]), default="svg", show_default=True)
+@click.option("--px", type=click.IntRange(50, 4000), default=704, show_default=True, help="Width of a PNG.")
+@click.option("-o", "--output", type=click.Path(file_okay=False, path_type=Path), default=Path("faces"),
+              show_default=True, help="The folder to write into.")
+def draw(deck: str, ids: tuple[str, ...], pieces: str, kind: str, px: int, output: Path) -> None:
+    """Draw the faces of DECK, or of the cards named."""
+    piece_set = named_piece_set(pieces)
+    loaded = named_deck(deck, piece_set)
+    for card in [loaded.card(i) for i in ids] or loaded.cards:
+        path = output / f"{card.id}.{kind}"
+        if kind == "svg":
+            _write(path, card_svg(card, loaded, piece_set).encode())
+        else:
+            _save(path, card_png(card, loaded, piece_set, px))
+    click.echo(f"{len(ids) or len(loaded.cards)} faces in {output}")
