@@ -6,13 +6,14 @@ from rigs of the dev set that are judged well (markers fit to 0.5 mm, edges shar
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import cv2
 import numpy as np
 
 from calibration.camera import CameraModel
+from calibration.lens import LEAST_VIEWS, BoardView, LensFit, covered
 from calibration.mat import FIELD, SHEET, MatPose, Mats, detect_mats
 from calibration.palette import Palette
 
@@ -117,6 +118,13 @@ def lens_numbers(camera: CameraModel | None, image: np.ndarray) -> list[Number]:
     view = float(2 * np.degrees(np.arctan(mats.camera.width / 2 / mats.camera.focal_px)))
     return [Number("lens", int(known), 1, None), Number("view", round(view), 40, 100, "°"),
             Number("fit", round(mats.error_px, 2) if mats.poses else 99.0, None, 1.0, "px")]
+
+
+def board_numbers(views: Sequence[BoardView], fit: LensFit | None) -> list[Number]:
+    """Of the lens board's views so far: enough, spread over the picture (per cent), and the fit's error."""
+    rows = [Number("views", len(views), LEAST_VIEWS, None),
+            Number("covered", round(100 * covered(views)), 60, None, "%")]
+    return [*rows, Number("error", round(fit.error_px, 2), None, 0.8, "px")] if fit else rows
 
 
 def color_numbers(palette: Palette, field_pixels: int) -> list[Number]:

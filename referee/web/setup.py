@@ -12,6 +12,8 @@ import cv2
 import flask
 import numpy as np
 
+from calibration.camera import save_camera
+from calibration.lens import LEAST_VIEWS, BoardView, find_board, fit_lens
 from referee.errors import DeviceLost, IllegalCommand
 from referee.web import rig
 from referee.web.parts import rendered
@@ -26,11 +28,12 @@ SHOWN_PX = 1280
 
 @dataclass
 class Setting:
-    """How far the setting up has come: numbers per step, who signed, frozen for which match."""
+    """How far the setting up has come: numbers per step, views of the lens board, who signed for what."""
 
     results: dict[str, tuple[Number, ...]] = field(default_factory=dict)
     signed: tuple[str, ...] = ()
     frozen_for: str | None = None
+    views: list[BoardView] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def passed(self, step: str) -> bool | None:
@@ -71,7 +74,7 @@ def blueprint(session: Any) -> flask.Blueprint:
         if not setting.lock.acquire(blocking=False):
             raise IllegalCommand("another measurement is running")
         try:
-            setting.results[step] = tuple(_measured(session, step))
+            setting.results[step] = tuple(_measured(session, setting, step))
             setting.signed = ()
         finally:
             setting.lock.release()
@@ -132,18 +135,34 @@ def _camera(session: Any) -> Any:
     return session.observer.camera
 
 
-def _measured(session: Any, step: str) -> list[Number]:
+def _measured(session: Any, setting: Setting, step: str) -> list[Number]:
     image = _frame(session)
     if step == "mats":
         return rig.mats_numbers(image, _camera(session))
     if step == "lens":
-        return rig.lens_numbers(_camera(session), image)
+        return _lens(session, setting, image)
     if step == "empty":
         session.observer.learn_empty(image)
         return _empty_numbers(session)
     session.observer.learn_colors(image)
     palette = session.observer.palette
     return rig.color_numbers(palette, int(palette.learnt.sum()))
+
+
+def _lens(session: Any, setting: Setting, image: np.ndarray) -> list[Number]:
+    """With the lens board in view: one more view of it, and the fit once there are enough. Else a check.
+
+    The fitted lens is written to ``camera.yaml`` in the data folder, for ``--camera-file``.
+    """
+    view = find_board(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY))
+    if view is None:
+        return rig.lens_numbers(_camera(session), image)
+    setting.views = [v for v in setting.views if v.size == view.size] + [view]
+    if len(setting.views) < LEAST_VIEWS:
+        return rig.board_numbers(setting.views, None)
+    fit = fit_lens(setting.views)
+    save_camera(fit.camera, session.data_dir / "camera.yaml", session.camera.name)
+    return rig.board_numbers(setting.views, fit)
 
 
 def _empty_numbers(session: Any) -> list[Number]:

@@ -1,0 +1,77 @@
+"""A lens from pictures of the ChArUco board (``calibration.charuco_board``), held at many angles.
+
+Zhang's method as OpenCV has it (``cv2.calibrateCamera``), with the five plumb-bob coefficients of
+the camera file. A fit says how far off it is and how much of the picture the corners covered;
+where none were, the distortion is a guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from calibration.camera import CameraModel
+from calibration.charuco_board import charuco_board
+from calibration.errors import CannotSee
+
+LEAST_CORNERS = 10
+"""Corners a view needs: fewer leave its pose loose. The board has 24."""
+
+LEAST_VIEWS = 8
+CELLS = (8, 6)
+"""Columns and rows into which the picture is cut to say how much of it was covered."""
+
+
+@dataclass(frozen=True, eq=False)
+class BoardView:
+    """The board's corners in one picture: ``board`` (n, 3) mm, ``pixels`` (n, 2); ``size``: width, height."""
+
+    board: np.ndarray
+    pixels: np.ndarray
+    size: tuple[int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class LensFit:
+    """The lens, the RMS distance of corners from where it puts them, and the share of cells with corners."""
+
+    camera: CameraModel
+    error_px: float
+    covered: float
+
+
+def find_board(gray: np.ndarray) -> BoardView | None:
+    """The board in an 8-bit grey picture (h, w); None when fewer than ``LEAST_CORNERS`` are seen."""
+    board = charuco_board()
+    corners, ids, _, _ = cv2.aruco.CharucoDetector(board).detectBoard(gray)
+    if ids is None or len(ids) < LEAST_CORNERS:
+        return None
+    points, pixels = board.matchImagePoints(corners, ids)
+    return BoardView(points.reshape(-1, 3), pixels.reshape(-1, 2), (gray.shape[1], gray.shape[0]))
+
+
+def covered(views: Sequence[BoardView]) -> float:
+    """The share of the picture's cells in which any view has a corner, 0 to 1."""
+    if not views:
+        return 0.0
+    places = np.concatenate([view.pixels / view.size for view in views])
+    cells = np.clip((places * CELLS).astype(int), 0, np.array(CELLS) - 1)
+    return len({tuple(cell) for cell in cells.tolist()}) / (CELLS[0] * CELLS[1])
+
+
+def fit_lens(views: Sequence[BoardView]) -> LensFit:
+    """The lens that explains all views. Raises CannotSee for too few of them, or for two picture sizes."""
+    if len(views) < LEAST_VIEWS:
+        raise CannotSee(f"a lens needs {LEAST_VIEWS} views of the board, there are {len(views)}")
+    sizes = {view.size for view in views}
+    if len(sizes) > 1:
+        raise CannotSee(f"views of different sizes: {sorted(sizes)}")
+    size = sizes.pop()
+    error, matrix, distortion, _, _ = cv2.calibrateCamera(
+        [v.board.astype(np.float32) for v in views], [v.pixels.astype(np.float32) for v in views], size,
+        None, None)
+    camera = CameraModel(*size, matrix, distortion.ravel()[:5])
+    return LensFit(camera, float(error), covered(views))

@@ -1,0 +1,162 @@
+"""Setting up: numbers with pass or fail, the lens from its board, signatures, and the freeze."""
+
+from __future__ import annotations
+
+import json
+
+import cv2
+import numpy as np
+import pytest
+from fake_session import FakeSession, table_picture
+
+from calibration.camera import load_camera
+from calibration.charuco_board import charuco_board
+from calibration.palette import nominal
+from cards.pieces import builtin_piece_set
+from referee.errors import DeviceLost
+from referee.ports import Frame
+from referee.web import create_app, rig
+from referee.web.rig import Number
+from referee.web.setup import STEPS
+from referee.web.texts import LANGUAGES, catalogue
+
+
+class Client:
+    """A browser on the set-up page."""
+
+    def __init__(self, session: FakeSession) -> None:
+        self.web = create_app(session).test_client()
+        self.token = self.web.get("/api/session").json["csrf"]
+
+    def post(self, path: str, **form: str):
+        return self.web.post(f"/setup/{path}", data={"csrf_token": self.token, **form})
+
+    def page(self) -> str:
+        return self.web.get("/setup").text
+
+
+@pytest.fixture
+def client(session) -> Client:
+    return Client(session)
+
+
+def by_name(numbers: list[Number], name: str) -> list[Number]:
+    return [number for number in numbers if number.name == name]
+
+
+def test_a_good_rig_passes_in_every_number():
+    numbers = rig.mats_numbers(table_picture(), None)
+    assert [n for n in numbers if not n.passed] == []
+    assert {n.zone for n in numbers} == {"", "A", "B"}
+
+
+@pytest.mark.parametrize("spoil, name, side", [
+    (lambda image: (image * 0.25).astype(np.uint8), "light", "low"),
+    (lambda image: np.clip(image.astype(int) * 2, 0, 255).astype(np.uint8), "glare", "high"),
+    (lambda image: cv2.GaussianBlur(image, (0, 0), 2.5), "sharp", "low"),
+    (lambda image: np.where(np.arange(1280)[:, None] < 640, 128, image).astype(np.uint8), "mats", "low"),
+])
+def test_what_is_wrong_with_a_rig_is_named_with_what_to_do(spoil, name, side):
+    failed = [n for n in rig.mats_numbers(spoil(table_picture()), None) if not n.passed]
+    assert f"hint.{name}.{side}" in {n.hint for n in failed}
+
+
+def test_a_picture_without_mats_fails_and_breaks_nothing():
+    numbers = rig.mats_numbers(np.full((720, 1280, 3), 90, np.uint8), None)
+    assert [(n.name, n.value, n.passed) for n in numbers] == [("mats", 0, False)]
+
+
+def test_without_a_camera_file_the_lens_fails_and_says_so():
+    numbers = rig.lens_numbers(None, table_picture())
+    assert not by_name(numbers, "lens")[0].passed and by_name(numbers, "view")[0].passed
+
+
+def test_colours_that_were_not_seen_fail_and_alike_ones_are_measured():
+    palette = nominal(builtin_piece_set())
+    seen, apart = rig.color_numbers(palette, 1000)
+    assert not seen.passed and apart.value > 2
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_number_and_hint_has_a_text(language):
+    numbers = [*rig.mats_numbers(table_picture(), None), *rig.lens_numbers(None, table_picture()),
+               *rig.color_numbers(nominal(builtin_piece_set()), 1), *rig.board_numbers([], None),
+               Number("error", 2, None, 0.8), Number("fill", 9, None, 2), Number("hands", 1, None, 0)]
+    wanted = {f"number.{n.name}" for n in numbers}
+    wanted |= {f"hint.{n.name}.low" for n in numbers if n.low is not None}
+    wanted |= {f"hint.{n.name}.high" for n in numbers if n.high is not None}
+    assert wanted <= catalogue(language).keys()
+
+
+def test_each_step_is_measured_and_shown(client, session):
+    for step in STEPS:
+        assert client.post(f"measure/{step}").status_code == 303
+    assert session.observer.asked == ["empty", "colors"]
+    assert client.page().count("✓ pass") > 15
+
+
+def test_both_players_sign_and_then_nothing_is_measured_until_it_is_opened_again(client, session):
+    session.create_match(["Ann", "Ben"])
+    assert client.post("sign", name_A="Ann", name_B="Ben").status_code == 409
+    client.post("measure/mats")
+    assert client.post("sign", name_A="Ann", name_B=" ").status_code == 409
+    assert client.post("sign", name_A="Ann", name_B="Ann").status_code == 409
+    assert client.post("sign", name_A="Ann", name_B="Ben").status_code == 303
+    kept = json.loads((session.data_dir / "setup.json").read_text())
+    assert kept["signed"] == ["Ann", "Ben"] and kept["match_id"] == session.state.match_id
+    assert client.post("measure/mats").status_code == 409
+    client.post("thaw")
+    assert client.post("measure/mats").status_code == 303
+
+
+def test_signatures_hold_for_one_match(client, session):
+    session.create_match(["Ann", "Ben"])
+    client.post("measure/mats")
+    client.post("sign", name_A="Ann", name_B="Ben")
+    assert "Signed by Ann and Ben" in client.page()
+    other = FakeSession()
+    other.create_match(["Cem", "Dia"])
+    session.state = other.state.__class__(**{**vars(other.state), "match_id": "another"})
+    assert "Signed by" not in client.page()
+
+
+def test_a_set_up_signed_before_the_match_holds_for_the_next_one(client, session):
+    client.post("measure/mats")
+    client.post("sign", name_A="Ann", name_B="Ben")
+    session.create_match(["Ann", "Ben"])
+    assert "Signed by Ann and Ben" in client.page()
+
+
+def test_a_camera_that_gives_no_picture_is_one_line(client, session, monkeypatch):
+    def lost(after=-1, timeout_s=1.0):
+        raise DeviceLost("camera fake: unplugged")
+
+    monkeypatch.setattr(session.camera, "latest", lost)
+    answer = client.post("measure/mats")
+    assert answer.status_code == 409 and "unplugged" in answer.text
+    monkeypatch.setattr(session.camera, "latest", lambda after, timeout_s: None)
+    assert "gives no picture" in client.post("measure/mats").text
+
+
+def test_the_picture_shows_the_fields_found(client):
+    answer = client.web.get("/setup/mats.jpg")
+    drawn = cv2.imdecode(np.frombuffer(answer.data, np.uint8), cv2.IMREAD_COLOR)
+    blue = (np.abs(drawn.astype(int) - (171, 92, 11)).max(axis=2) < 60).sum()
+    assert drawn.shape == (720, 1280, 3) and blue > 300
+
+
+def test_eight_views_of_the_board_make_a_camera_file(client, session, monkeypatch):
+    board = cv2.cvtColor(charuco_board().generateImage((840, 600)), cv2.COLOR_GRAY2BGR)
+    rng = np.random.default_rng(1)
+
+    def view(after, timeout_s):
+        corners = np.float32([(0, 0), (840, 0), (840, 600), (0, 600)])
+        places = corners * 0.6 + rng.uniform((100, 20), (650, 330)) + rng.uniform(-60, 60, (4, 2))
+        turn = cv2.getPerspectiveTransform(corners, places.astype(np.float32))
+        return Frame(cv2.warpPerspective(board, turn, (1280, 720), borderValue=(190, 190, 190)), 1, 0.0)
+
+    monkeypatch.setattr(session.camera, "latest", view)
+    for _ in range(10):
+        client.post("measure/lens")
+    assert "Views of the lens board" in client.page()
+    assert load_camera(session.data_dir / "camera.yaml").width == 1280
