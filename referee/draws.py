@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from referee.errors import IllegalCommand
 from referee.moves import MODES
@@ -30,13 +30,18 @@ def values_of(mode: str, pile: str) -> tuple[int, ...]:
     return (int(pile.split()[1]),) if pile.startswith("value ") else MODES[mode]
 
 
-def piles(cards: Mapping[str, Mapping], mode: str, seed: int) -> dict[str, list[str]]:
-    """Every pile of the mode, shuffled. Raises IllegalCommand when the deck leaves one empty."""
+def piles(cards: Mapping[str, Mapping], mode: str, seed: int,
+          drawn: Collection[str | None] = ()) -> dict[str, list[str]]:
+    """Every pile of the mode, shuffled, without the ``drawn`` cards.
+
+    Raises IllegalCommand when the deck has no card for one.
+    """
     made = {}
     for name in pile_names(mode):
         values = values_of(mode, name)
-        made[name] = shuffled((c for c, row in cards.items() if row["value"] in values), seed, name)
-        if not made[name]:
+        fitting = [card for card, row in cards.items() if row["value"] in values]
+        made[name] = shuffled((card for card in fitting if card not in drawn), seed, name)
+        if not fitting:
             wanted = ", ".join(map(str, values))
             raise IllegalCommand(f"mode {mode} needs cards of value {wanted}; the deck has none")
     return made

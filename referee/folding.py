@@ -76,7 +76,8 @@ def _drawn(state: MatchState, data: Mapping, event: Event) -> MatchState:
     """Draw: a void attempt goes to the past and its card among the returned ones."""
     if state.duel.phase == "void":
         old = state.duel
-        returned = (*state.returned, old.card_id) if old.card_id else state.returned
+        lying = {None, *state.returned, *(card for cards in state.piles.values() for card in cards)}
+        returned = state.returned if old.card_id in lying else (*state.returned, old.card_id)
         fresh = _fresh(state, old.number + 1, state.round_index, state.duel_index, old.attempt + 1)
         state = replace(state, past=(*state.past, old), duel=fresh, returned=returned)
     state = replace(state, duel=step(state.duel, event))
@@ -91,7 +92,7 @@ def _taken(state: MatchState, card_id: str | None) -> MatchState:
 
 def _named(state: MatchState, data: Mapping, event: Event) -> MatchState:
     """The card is another one than was thought: that one is back among the returned cards."""
-    if data["was"]:
+    if data["was"] and data["was"] not in state.returned:
         state = replace(state, returned=(*state.returned, data["was"]))
     state = _taken(state, data["card_id"])
     shown = state.duel.go_at is not None

@@ -215,8 +215,7 @@ def _mode(plan: Plan, c: ChangeMode) -> None:
     _known_mode(c.mode)
     state = plan.state
     drawn = {d.card_id for d in state.past} - set(state.returned)
-    left = {card_id: row for card_id, row in state.cards.items() if card_id not in drawn}
-    plan.add("mode_changed", mode=c.mode, piles=draws.piles(left, c.mode, state.seed))
+    plan.add("mode_changed", mode=c.mode, piles=draws.piles(state.cards, c.mode, state.seed, drawn))
 
 
 _HANDLERS: dict[type[Command], Callable] = {

@@ -112,7 +112,7 @@ def check_points(state):
 def check_cards(state):
     """Every card of the mode is in one place: in a pile, returned, on the table, or has been played."""
     lying = [c for pile in state.piles.values() for c in pile] + [c for c in state.returned]
-    assert len(lying) == len(set(lying)) or any(e > 1 for e in Counter(state.returned).values())
+    assert len(lying) == len(set(lying))
     played = {d.card_id for d in (*state.past, state.duel)}
     wanted = {c for c, row in state.cards.items() if row["value"] in MODES[state.mode]}
     assert wanted <= set(lying) | played
@@ -135,8 +135,8 @@ def test_random_commands_keep_every_law(table, data):
     players = data.draw(st.integers(2, 6))
     t = table(players, data.draw(st.sampled_from(list(MODES))), data.draw(st.integers(0, 99)),
               create=False)
-    create = CreateMatch(NAMES[:players], "all", 1, "d", data.draw(house), table().state.cards)
-    t.do(create)
+    few = dict(list(table().state.cards.items())[:data.draw(st.sampled_from([5, 80]))])
+    t.do(CreateMatch(NAMES[:players], "all", 1, "d", data.draw(house), few))
     for _ in range(data.draw(st.integers(1, 60))):
         command, before, length = data.draw(command_for(t.state)), t.state, len(t.log)
         try:
