@@ -33,6 +33,7 @@ class Bar(tqdm.tqdm):
 @click.option("--look/--stored", default=None,
               help="Look at the pixels again, or apply the rules to the builds as understood then. "
                    "Default: look, unless only --deck or --rules differ.")
+@click.option("--watch", is_flag=True, help="Read the videos anew too: did it fall after Stop, by itself?")
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Processes (default: one a core).")
 @click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler, tcp://host:port, instead of this "
               "machine's cores; attempts must be on storage its workers share.")
@@ -40,12 +41,12 @@ class Bar(tqdm.tqdm):
               "program's own vision; see referee.rejudge.Options.")
 @click.option("-o", "--out", type=click.Path(path_type=Path), default=Path("rejudged"), show_default=True,
               help="Folder for the report and for going on after an interruption.")
-def rejudge(attempts, deck, rules, palette, look, jobs, scheduler, eye, out) -> None:
+def rejudge(attempts, deck, rules, palette, look, watch, jobs, scheduler, eye, out) -> None:
     """Judge ATTEMPTS again: attempt folders, zip bundles, archives of them. Nothing recorded is altered."""
     look = (palette is not None or not (deck or rules)) if look is None else look
     with tempfile.TemporaryDirectory(prefix="referee-") as temporary:
         folders = gather(attempts, Path(temporary))
-        options = Options(look, deck, rules, palette, eye)
+        options = Options(look, watch, deck, rules, palette, eye)
         with Bar(total=len(folders), unit="attempt") as bar:
             try:
                 rows = judge_all(folders, options, out, jobs, scheduler, lambda n, _: bar.update(n - bar.n))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -28,6 +28,8 @@ from referee.duel import Duel, house_ruling, outcome
 from referee.judge import faults
 from referee.rules import DEFAULT_RULES, HouseRules, load_rules, parse_rules
 from referee.timeline.eye import observer_of
+from referee.timeline.fall import findings
+from referee.timeline.story import timeline
 
 EYE = "referee.rejudge.again:look"
 
@@ -36,11 +38,14 @@ EYE = "referee.rejudge.again:look"
 class Options:
     """What is different this time. Paths are text, so that options travel to other machines.
 
+    ``watch`` also reads the videos anew: did the build fall after the press, and by itself?
+
     ``eye`` names the function that judges pixels as ``module:function``: it takes the attempt, the card and
     the palette's path or None, and gives zone -> the contract's row.
     """
 
     look: bool = True
+    watch: bool = False
     deck: str | None = None
     rules: str | None = None
     palette: str | None = None
@@ -93,15 +98,18 @@ def _judged(attempt: Attempt, options: Options) -> dict:
     card = _card(attempt, options)
     now = see(attempt, card, options) if options.look else reconsider(attempt, card)
     was_rules, rules = _rules(attempt, None), _rules(attempt, options.rules)
+    was_found = attempt.meta.get("findings") or {}
+    found = _watched(attempt) if options.watch else was_found
     zones = {z: {"was": attempt.verdicts.get(z), "now": now.get(z)}
              for z in sorted({*attempt.verdicts, *now})}
-    was_award = award(attempt, attempt.verdicts, attempt.card, was_rules)
-    now_award = award(attempt, now, card, rules)
+    was_award = award(attempt, attempt.verdicts, attempt.card, was_rules, was_found)
+    now_award = award(attempt, now, card, rules, found)
     changed = was_award != now_award or any(_ruling(v["was"]) != _ruling(v["now"]) for v in zones.values())
     return {"match": attempt.meta.get("match_id", ""), "card": card.id, "value": card.value,
             "players": dict(attempt.players), "caller": attempt.caller, "zones": zones,
             "value_was": attempt.card.value, "award_was": was_award, "award_now": now_award,
             "human": bool(attempt.meta.get("human")), "changed": changed, "cut_short": attempt.cut_short,
+            "findings": found,
             "pixels": [pixel_hash(f) for f in attempt.judged_frames()] if options.look else []}
 
 
@@ -173,16 +181,25 @@ def _reconsidered(row: dict, build: Build, was: Card, now: Card) -> dict:
     return {**row, "verdict": ruling, "reasons": [r.to_json() for r in after]}
 
 
-def award(attempt: Attempt, verdicts: Mapping[str, dict], card: Card, rules: HouseRules) -> str | None:
-    """Who gets the card by these verdicts and rules; None when nobody does or a human has to say.
+def _watched(attempt: Attempt) -> dict[str, list[str]]:
+    """The findings with those about a fall read from the video anew."""
+    recorded = {z: [f for f in names if f != "fell_after_stop"]
+                for z, names in (attempt.meta.get("findings") or {}).items()}
+    fallen = findings(timeline(attempt).falls)
+    return {z: [*recorded.get(z, ()), *fallen.get(z, ())] for z in sorted({*recorded, *fallen})}
+
+
+def award(attempt: Attempt, verdicts: Mapping[str, dict], card: Card, rules: HouseRules,
+          found: Mapping[str, Sequence[str]]) -> str | None:
+    """Who gets the card by these verdicts, rules and findings; None when nobody does or a human has to say.
 
     A human's ruling stands: then it is the recorded award.
     """
     meta = attempt.meta
     if meta.get("human"):
         return meta.get("award")
-    findings, facts = meta.get("findings") or {}, card_to_json(card)
-    rulings = {z: house_ruling(rules, row, tuple(findings.get(z, ())), facts) for z, row in verdicts.items()}
+    facts = card_to_json(card)
+    rulings = {z: house_ruling(rules, row, tuple(found.get(z, ())), facts) for z, row in verdicts.items()}
     callers = tuple(meta.get("callers") or filter(None, [attempt.caller]))
     duel = Duel(seats=attempt.players, callers=callers, rulings=rulings, value=card.value)
     found = outcome(duel, rules)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -79,7 +80,7 @@ def _work(todo: dict[str, str], options: Options, jobs: int | None, scheduler: s
     if scheduler and todo:
         return _on_cluster(todo, options, scheduler)
     jobs = min(jobs or os.cpu_count() or 1, len(todo))
-    if not options.look or jobs <= 1:  # rules alone cost less than starting a process
+    if not (options.look or options.watch) or jobs <= 1:  # rules alone cost less than starting a process
         return _in_this_process(todo, options)
     return _in_processes(todo, options, jobs)
 
@@ -105,7 +106,8 @@ def _in_processes(todo: dict[str, str], options: Options, jobs: int) -> Iterator
 
 
 def _be_one_of_many() -> None:
-    """One thread a process, and no life after the parent's."""
+    """One thread a process, deaf to Ctrl-C (the parent hears it), and no life after the parent's."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     cv2.setNumThreads(1)
     os.environ["NUMBA_NUM_THREADS"] = "1"
     parent = multiprocessing.parent_process()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import av
@@ -11,9 +12,10 @@ import pytest
 from click.testing import CliRunner
 
 from referee.attempt import load_attempt
-from referee.attempt.folder import read_times
+from referee.attempt.folder import read_times, write_json
 from referee.attempt.video import VideoWriter, read_video
 from referee.cli import cli
+from referee.rejudge import Options, judge_again
 from referee.rejudge.bring import Given, bring_in, copy_video
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "attempt_collapse"
@@ -80,3 +82,16 @@ def test_a_video_of_another_kind_is_encoded_with_its_frame_times(kit, tmp_path):
     assert [kit.number_in(f.image) for f in frames] == list(range(12))
     assert np.allclose([f.seconds for f in frames], read_times(out / "frames.csv"), atol=1e-3)
     assert np.allclose(np.diff(read_times(out / "frames.csv")), 0.05, atol=1e-3)
+
+
+@pytest.mark.slow
+def test_watching_again_finds_the_fall_that_nobody_recorded(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    monkeypatch.setenv("FAKE_EYE_LOG", str(tmp_path / "looks.txt"))
+    folder = Path(shutil.copytree(GOLDEN, tmp_path / "M1-001"))
+    meta = json.loads((folder / "attempt.json").read_text())
+    row = {"verdict": "match", "confidence": 0.97, "reasons": []}
+    write_json(folder / "attempt.json", meta | {"players": {"A": "Ann", "B": "Ben"}, "verdicts": {"A": row}})
+    found = judge_again(str(folder), Options(look=False, watch=True))
+    assert found["findings"] == {"A": ["fell_after_stop"]}
+    assert (found["award_was"], found["award_now"], found["changed"]) == ("Ann", "Ben", True)

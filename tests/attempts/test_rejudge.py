@@ -57,13 +57,13 @@ def test_a_seeded_change_is_found_and_nothing_else(kit, tmp_path, eye):
     assert {f: hash_files(f) for f in folders} == before
 
 
-def test_one_process_and_two_agree(kit, tmp_path, eye, monkeypatch):
-    monkeypatch.setenv("FAKE_EYE_SLEEP", "0.05")
+def test_one_process_and_two_agree(kit, tmp_path, eye):
     folders = archive(kit, tmp_path / "archive", 12)
     one = rejudge(folders, Options(eye=EYE), tmp_path / "one", jobs=1)
     two = rejudge(folders, Options(eye=EYE), tmp_path / "two", jobs=2)
     assert [{**r, "seconds": 0} for r in one] == [{**r, "seconds": 0} for r in two]
-    assert len({line.split()[1] for line in eye.read_text().splitlines()[12:]}) == 2
+    assert len(eye.read_text().splitlines()) == 24
+    assert str(os.getpid()) not in {line.split()[1] for line in eye.read_text().splitlines()[12:]}
 
 
 def test_what_is_done_is_not_done_again(kit, tmp_path, eye):
@@ -92,6 +92,19 @@ def test_a_killed_run_goes_on_where_it_was(kit, tmp_path, eye, monkeypatch):
     rows = [json.loads(line) for line in (out / RESULTS).read_text().splitlines()]
     assert len(rows) == len({r["attempt"] for r in rows}) == 40
     assert len(eye.read_text().splitlines()) == looks + 40 - done
+
+
+def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(kit, tmp_path, eye, monkeypatch):
+    archive(kit, tmp_path / "archive", 40)
+    monkeypatch.setenv("FAKE_EYE_SLEEP", "0.05")
+    command = program(tmp_path / "archive", "-o", tmp_path / "out", "-j", 2)
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
+        wait_for(lambda: eye.exists() and len(eye.read_text().splitlines()) >= 8)
+        running.send_signal(signal.SIGINT)
+        said = running.communicate(timeout=30)[1]
+    assert running.returncode == 130
+    assert "the same command goes on" in said and "Traceback" not in said
+    assert 0 < len((tmp_path / "out" / RESULTS).read_text().splitlines()) < 40
 
 
 def program(*words):

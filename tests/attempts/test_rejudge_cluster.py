@@ -31,7 +31,10 @@ def cluster(tmp_path, monkeypatch):
     workers = [dask("worker", "--scheduler-file", card, "--nthreads", 1, "--no-nanny", "--no-dashboard",
                     "--local-directory", tmp_path / f"worker{n}") for n in range(2)]
     wait_for(card.exists)
-    yield json.loads(card.read_text())["address"], workers
+    address = json.loads(card.read_text())["address"]
+    both = f"from distributed import Client; Client({address!r}).wait_for_workers(2, timeout=60)"
+    subprocess.run([sys.executable, "-c", both], check=True)
+    yield address, workers
     for process in [*workers, scheduler]:
         process.kill()
         process.wait()
