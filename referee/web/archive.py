@@ -88,6 +88,7 @@ class Archive:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self._known: dict[str, Path] = {}
         self._read: dict[Path, tuple[tuple[int, int], Attempt]] = {}
         self._lock, self._seeing = threading.Lock(), threading.Lock()
         self._queue: queue.SimpleQueue[Attempt] = queue.SimpleQueue()
@@ -104,11 +105,15 @@ class Archive:
                 found[folder.name] = self._load(folder)
             except BadAttempt:
                 continue  # being written this instant: it is there the next time
+            self._known[folder.name] = folder
         return found
 
     def get(self, name: str) -> Attempt | None:
         """The attempt of that name, or None."""
-        return self.attempts().get(name)
+        folder = self._known.get(name)
+        if folder is None or not (folder / META).exists():
+            return self.attempts().get(name)
+        return self._load(folder)
 
     def _load(self, folder: Path) -> Attempt:
         stamp = tuple((folder / n).stat().st_mtime_ns if (folder / n).exists() else 0 for n in (META, REVIEW))
