@@ -25,6 +25,7 @@ from referee.alarms import Alarms
 from referee.errors import DeviceLost, IllegalCommand, RefereeError
 from referee.journal import Journal
 from referee.match import (
+    IN_PLAY,
     CallTimeout,
     Command,
     CreateMatch,
@@ -178,6 +179,29 @@ class Session:
     def listen(self, callback: Callable[[MatchState, Sequence[Event]], None]) -> None:
         """Call back with (new state, events) after every command, on the commanding thread: be quick."""
         self._listeners.append(callback)
+
+    def use_camera(self, camera: Camera) -> Camera:
+        """Go on with another camera; gives back the old one to close. Raises IllegalCommand during a duel."""
+        with self._lock:
+            self._not_in_play()
+            old, self.camera = self.camera, camera
+            if self.taping:
+                self.taping.follow(camera)
+        self.touch()
+        return old
+
+    def use_box(self, box: ButtonBox) -> ButtonBox:
+        """Go on with another button box; gives back the old one. Raises IllegalCommand during a duel."""
+        with self._lock:
+            self._not_in_play()
+            old, self.box = self.box, box
+        box.listen(self._notices.put)
+        self.touch()
+        return old
+
+    def _not_in_play(self) -> None:
+        if self.state.phase in IN_PLAY:
+            raise IllegalCommand(f"finish or void the duel first (phase {self.state.phase})")
 
     def touch(self) -> None:
         """Something a page shows has changed."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from referee.match import Event, MatchState
-from referee.ports import Frame
+from referee.ports import Camera, Frame
 
 AFTER_S = 2.5
 """A recording goes on so long after the verdict, unless the next card is drawn before."""
@@ -20,8 +20,12 @@ class Taping:
     def __init__(self, session: Any, recorder: Any, keep: Mapping[str, Any]) -> None:
         self._session, self._recorder, self._keep = session, recorder, dict(keep)
         self._running, self._end_s, self._writing = False, None, False
-        session.camera.listen(recorder.frame)
+        self.follow(session.camera)
         session.listen(self._heard)
+
+    def follow(self, camera: Camera) -> None:
+        """Record this camera's frames; the one before is closed by whoever opened it."""
+        camera.listen(self._recorder.frame)
 
     def status(self) -> dict:
         """The recorder's figures."""

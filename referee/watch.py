@@ -73,10 +73,12 @@ class Watch:
         return {"number": number, "overlay": f"/media/overlay/{number}.jpg"} if number else {}
 
     def _run(self) -> None:
-        after = -1
+        camera, after = self._session.camera, -1
         while not self._closing.is_set():
+            if camera is not self._session.camera:
+                camera, after = self._session.camera, -1
             try:
-                frame = self._session.camera.latest(after, 0.3)
+                frame = camera.latest(after, 0.3)
             except DeviceLost:
                 self._closing.wait(0.3)
                 continue

@@ -19,12 +19,11 @@ from cards.pieces import builtin_piece_set, load_piece_set
 from referee.attempt import Recorder
 from referee.commands.scoreline import ScoreLines
 from referee.commands.simulated import SimulatedTable
-from referee.devices.box import SerialBox
-from referee.devices.box_keys import KeysBox
 from referee.devices.camera import open_camera
+from referee.devices.choices import DeviceChoices, open_box
 from referee.devices.table_sim import SEATINGS
 from referee.errors import DeviceLost
-from referee.ports import ButtonBox, Clock, SystemClock
+from referee.ports import SystemClock
 from referee.rules import DEFAULT_RULES, load_rules
 from referee.salvage import open_sound
 from referee.session import Session
@@ -79,7 +78,7 @@ def run(source: str, box_port: str, deck_file: Path | None, pieces_file: Path | 
     rules, clock = load_rules(rules_file) if rules_file else DEFAULT_RULES, SystemClock()
     with ExitStack() as stack, interrupted() as over:
         camera = stack.enter_context(closing(open_camera(source, clock)))
-        box = stack.enter_context(closing(_box(box_port, clock)))
+        box = stack.enter_context(closing(open_box(box_port, clock)))
         observer = Observer(pieces, lens, palette)
         keep = {"deck.json": deck.to_json(), "pieces.json": pieces.to_json(), "camera.yaml": camera_file,
                 "palette.json": palette_file}
@@ -87,7 +86,8 @@ def run(source: str, box_port: str, deck_file: Path | None, pieces_file: Path | 
             data_dir, journal, keep, deck=deck, piece_set=pieces, observer=observer, gate=Gate(observer),
             camera=camera, box=box, clock=clock, rules=rules, simulated=box.simulated, table=table))
         session.listen(ScoreLines(click.echo))
-        stack.enter_context(dashboard(session, **web))
+        choices = stack.enter_context(closing(DeviceChoices(session, source, box_port, clock)))
+        stack.enter_context(dashboard(session, choices=choices, **web))
         if players and session.state.phase == "new":
             session.create_match([name.strip() for name in players.split(",")], seed=seed)
         over.wait()
@@ -130,13 +130,6 @@ def demo(fast: bool, players: str, duels: int | None, seating: str, manual: bool
             over.wait()
 
 
-def _box(port: str, clock: Clock) -> ButtonBox:
-    """Real buttons at that port (``auto`` looks for them), or for ``none`` the dashboard's."""
-    if port == "none":
-        return KeysBox(clock)
-    return SerialBox(None if port == "auto" else port, clock)
-
-
 def _names(players: str) -> list[str]:
     if players.isdigit():
         if not 2 <= int(players) <= len(NAMES):
@@ -165,7 +158,7 @@ def running(data_dir: Path, journal: str | None, keep: dict, **parts: object) ->
 
 @contextmanager
 def dashboard(session: Session, host: str, port: int, pin: str | None, no_browser: bool,
-              headless: bool) -> Iterator[None]:
+              headless: bool, choices: DeviceChoices | None = None) -> Iterator[None]:
     """The web pages, served while the context lasts. Raises DeviceLost when the port is taken."""
     if headless:
         yield
@@ -174,7 +167,7 @@ def dashboard(session: Session, host: str, port: int, pin: str | None, no_browse
         pin = f"{secrets.randbelow(10**6):06d}"
         click.echo(f"the referee's PIN is {pin}")
     try:
-        server = serve(create_app(session, pin, host), host, port)
+        server = serve(create_app(session, pin, host, choices=choices), host, port)
     except OSError as error:
         raise DeviceLost(f"dashboard: port {port} of {host} cannot be used ({error.strerror})") from None
     click.echo(f"board: {server.url}   console: {server.url}referee")

@@ -14,6 +14,7 @@ from typing import Any
 import flask
 
 from referee.web import api, board, console, door, live, media, replay, security, setup, texts
+from referee.web.setup import Choices
 from referee.web.streams import Streams
 
 SECRET_FILE = "web-secret"
@@ -66,12 +67,12 @@ def _kept_secret(path: Path) -> bytes:
 
 
 def create_app(session: Any, pin: str | None = None, host: str = "127.0.0.1", *,
-               secret_key: bytes | None = None) -> flask.Flask:
+               secret_key: bytes | None = None, choices: Choices | None = None) -> flask.Flask:
     """The dashboard over a running session (``referee.session.Session`` or its like).
 
     ``pin`` is the referee's; without one, ``host`` must be loopback. ``secret_key`` signs the
     session cookies; otherwise one is kept in the session's data folder, so that who was logged in
-    still is after a restart.
+    still is after a restart. ``choices`` lets the set-up page change over to other devices.
     Raises ValueError for a network address without a PIN.
     """
     if pin is None and host not in security.LOOPBACK:
@@ -79,7 +80,7 @@ def create_app(session: Any, pin: str | None = None, host: str = "127.0.0.1", *,
     app = flask.Flask(__name__)
     app.secret_key = secret_key or _kept_secret(Path(session.data_dir) / SECRET_FILE)
     app.json.ensure_ascii = False  # type: ignore[attr-defined]
-    app.extensions["referee.session"] = session
+    app.extensions["referee.choices"] = choices
     app.extensions["referee.streams"] = Streams(session)
     app.before_request(_set_language)
     security.secure(app, pin, time.monotonic)

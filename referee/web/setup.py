@@ -6,7 +6,7 @@ import json
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import cv2
 import flask
@@ -24,6 +24,18 @@ STEPS = ("mats", "lens", "empty", "colors")
 PARTS = ("devices",)
 FRAME_WAIT_S = 2.0
 SHOWN_PX = 1280
+
+
+class Choices(Protocol):
+    """The devices there are and the ones in use, by what ``referee run`` calls them."""
+
+    camera: str
+    box: str
+
+    def cameras(self) -> list[str]: ...
+    def boxes(self) -> list[str]: ...
+    def use_camera(self, source: str) -> None: ...
+    def use_box(self, port: str) -> None: ...
 
 
 @dataclass
@@ -63,14 +75,20 @@ def blueprint(session: Any) -> flask.Blueprint:
         live = parts(session, flask.current_app.jinja_env, flask.g.lang)
         match = session.snapshot().get("match") or {}
         _thaw(setting, match)
-        return flask.render_template("setup.html", parts=live, setting=setting, steps=STEPS, match=match)
+        return flask.render_template("setup.html", parts=live, setting=setting, steps=STEPS, match=match,
+                                     choices=_choices())
+
+    @pages.post("/devices")
+    def devices() -> flask.typing.ResponseReturnValue:
+        _may_measure(setting)
+        _change_over(_choices(), flask.request.form)
+        return flask.redirect(flask.url_for("setup.setup", _anchor="devices"), 303)
 
     @pages.post("/measure/<step>")
     def measure(step: str) -> flask.typing.ResponseReturnValue:
         if step not in STEPS:
             flask.abort(404, "no such step")
-        if setting.frozen_for is not None:
-            raise IllegalCommand("the set-up is signed and frozen for this match")
+        _may_measure(setting)
         if not setting.lock.acquire(blocking=False):
             raise IllegalCommand("another measurement is running")
         try:
@@ -99,6 +117,25 @@ def blueprint(session: Any) -> flask.Blueprint:
         return flask.Response(jpeg, mimetype="image/jpeg", headers={"Cache-Control": "no-store"})
 
     return pages
+
+
+def _choices() -> Choices | None:
+    return flask.current_app.extensions["referee.choices"]
+
+
+def _may_measure(setting: Setting) -> None:
+    if setting.frozen_for is not None:
+        raise IllegalCommand("the set-up is signed and frozen for this match")
+
+
+def _change_over(choices: Choices | None, form: Mapping[str, str]) -> None:
+    """Take the camera or the box asked for. Raises DeviceLost or IllegalCommand; then the old one stays."""
+    if choices is None:
+        flask.abort(404, "devices cannot be changed here")
+    if form.get("camera"):
+        choices.use_camera(form.get("address", "").strip() or form["camera"])
+    if form.get("box"):
+        choices.use_box(form["box"])
 
 
 def _thaw(setting: Setting, match: Mapping[str, Any]) -> None:

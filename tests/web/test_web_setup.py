@@ -160,3 +160,43 @@ def test_eight_views_of_the_board_make_a_camera_file(client, session, monkeypatc
         client.post("measure/lens")
     assert "Views of the lens board" in client.page()
     assert load_camera(session.data_dir / "camera.yaml").width == 1280
+
+
+class TwoCameras:
+    """Choices of devices as a page sees them."""
+
+    camera, box = "0", "none"
+
+    def cameras(self):
+        return ["0", "1"]
+
+    def boxes(self):
+        return ["none", "auto", "/dev/ttyUSB0"]
+
+    def use_camera(self, source):
+        if source == "9":
+            raise DeviceLost("no camera '9': take one of 0, 1 or an address")
+        self.camera = source
+
+    def use_box(self, port):
+        self.box = port
+
+
+def test_camera_and_box_are_chosen_on_the_page(session):
+    choices = TwoCameras()
+    client = Client(session)
+    client.web.application.extensions["referee.choices"] = choices
+    assert "/dev/ttyUSB0" in client.page()
+    client.post("devices", camera="1", address="", box="auto")
+    assert (choices.camera, choices.box) == ("1", "auto")
+    client.post("devices", camera="1", address="rtsp://phone/video")
+    assert choices.camera == "rtsp://phone/video"
+    answer = client.post("devices", camera="9")
+    assert answer.status_code == 409 and "no camera" in answer.text
+    client.post("measure/mats")
+    client.post("sign", name_A="Ann", name_B="Ben")
+    assert client.post("devices", camera="0").status_code == 409
+
+
+def test_a_simulator_has_no_devices_to_choose(client):
+    assert client.post("devices", camera="1").status_code == 404

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import time
 from pathlib import Path
 
+import cv2
+import numpy as np
 import pytest
 from browser import PROJECTOR
 from playwright.sync_api import expect
 
+from referee.errors import IllegalCommand
+from referee.match import DrawCard, VoidDuel
+from referee.ports import Frame
 from referee.web import create_app, serve
 
 PLAYS = """() => {
@@ -50,3 +56,41 @@ def test_a_duel_ends_on_the_board_with_picture_and_replay(table, tmp_path, brows
         finally:
             context.close()
             server.close()
+
+
+class GreyCamera:
+    """Gives one grey picture, number 0, for ever."""
+
+    name, simulated = "grey", True
+
+    def latest(self, after=-1, timeout_s=1.0):
+        if after >= 0:
+            time.sleep(timeout_s)
+            return None
+        return Frame(np.full((360, 640, 3), 128, np.uint8), 0, time.monotonic())
+
+    def listen(self, callback):
+        callback(self.latest())
+
+    def status(self):
+        return {"name": self.name, "simulated": True, "frames": 1, "dropped": 0, "fps": 0.0, "lost": None}
+
+    def close(self):
+        pass
+
+
+@pytest.mark.slow
+def test_the_session_goes_on_with_another_camera_between_duels_only(table, tmp_path):
+    with table(tmp_path, draw=lambda frame, judgement, card: frame) as (session, _):
+        session.create_match(["Ann", "Ben"])
+        session.command(DrawCard())
+        with pytest.raises(IllegalCommand, match="finish or void the duel first"):
+            session.use_camera(GreyCamera())
+        session.command(VoidDuel("Eva", "another camera"))
+        old = session.use_camera(GreyCamera())
+        assert old.name == "SIMULATED table"
+        end = time.monotonic() + 10
+        while cv2.imdecode(np.frombuffer(session.picture("live"), np.uint8), 1).std() > 3:
+            assert time.monotonic() < end
+            time.sleep(0.1)
+        assert session.snapshot()["live"]["camera"]["name"] == "grey"

@@ -1,0 +1,86 @@
+"""Which camera and button box there are, and changing over to another while the program runs.
+
+The set-up page offers these; what it sends back must be one of them, or an address of a network camera:
+no name from a page ever reaches a file.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any
+
+from serial.tools import list_ports
+
+from referee.devices.box import SerialBox
+from referee.devices.box_keys import KeysBox
+from referee.devices.camera import open_camera
+from referee.errors import DeviceLost
+from referee.ports import ButtonBox, Camera, Clock
+
+FIRST_PICTURE_S = 5.0
+"""A webcam that has not given a picture by then is not the right one."""
+
+ADDRESSES = ("http://", "https://", "rtsp://")
+
+
+def open_box(port: str, clock: Clock) -> ButtonBox:
+    """Real buttons at that port (``auto`` looks for them), or for ``none`` the dashboard's."""
+    if port == "none":
+        return KeysBox(clock)
+    return SerialBox(None if port == "auto" else port, clock)
+
+
+class DeviceChoices:
+    """The devices of a real session. ``camera`` and ``box`` name the ones in use; ``close`` closes them."""
+
+    def __init__(self, session: Any, camera: str, box: str, clock: Clock,
+                 opener: Callable[[str, Clock], Camera] = open_camera) -> None:
+        self._session, self._clock, self._open = session, clock, opener
+        self.camera, self.box = camera, box
+        self._lock = threading.Lock()
+
+    def cameras(self) -> list[str]:
+        """Webcams by index, and the one in use."""
+        found = sorted(int(p.name[5:]) for p in Path("/dev").glob("video*") if p.name[5:].isdigit())
+        return list(dict.fromkeys([self.camera, *map(str, found)]))
+
+    def boxes(self) -> list[str]:
+        """``none`` (keys and the dashboard), ``auto``, every serial port, and the one in use."""
+        ports = sorted(port.device for port in list_ports.comports())
+        return list(dict.fromkeys([self.box, "none", "auto", *ports]))
+
+    def use_camera(self, source: str) -> None:
+        """Change over. Raises DeviceLost for one that gives no picture; then the old one stays."""
+        if source not in self.cameras() and not source.startswith(ADDRESSES):
+            raise DeviceLost(f"no camera {source!r}: take one of {', '.join(self.cameras())} or an address")
+        if source == self.camera:
+            return
+        with self._lock, ExitStack() as unless_used:
+            fresh = unless_used.enter_context(closing(self._open(source, self._clock)))
+            if fresh.latest(-1, FIRST_PICTURE_S) is None:
+                raise DeviceLost(f"camera {source} gives no picture")
+            spare = self._session.use_camera(fresh)
+            unless_used.pop_all()
+            spare.close()
+            self.camera = source
+
+    def use_box(self, port: str) -> None:
+        """Change over; a box that does not answer yet is an alarm, as at the start."""
+        if port not in self.boxes():
+            raise DeviceLost(f"no button box {port!r}: take one of {', '.join(self.boxes())}")
+        if port == self.box:
+            return
+        with self._lock, ExitStack() as unless_used:
+            fresh = unless_used.enter_context(closing(open_box(port, self._clock)))
+            spare = self._session.use_box(fresh)
+            unless_used.pop_all()
+            spare.close()
+            self.box = port
+
+    def close(self) -> None:
+        """Close what is in use now."""
+        self._session.camera.close()
+        self._session.box.close()

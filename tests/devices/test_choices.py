@@ -1,0 +1,101 @@
+"""Changing over to another camera or box while the session goes on."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from referee.devices.choices import DeviceChoices
+from referee.errors import DeviceLost, IllegalCommand
+from referee.ports import SystemClock
+
+
+class Device:
+    """A camera or box that notes whether it was closed."""
+
+    def __init__(self, picture: object = "a frame") -> None:
+        self.picture, self.closed = picture, False
+
+    def latest(self, after, timeout_s):
+        return self.picture
+
+    def close(self):
+        self.closed = True
+
+
+class Session:
+    """Takes new devices and gives the old ones back, unless a duel is in play."""
+
+    def __init__(self) -> None:
+        self.camera, self.box, self.in_play = Device(), Device(), False
+
+    def use_camera(self, camera):
+        return self._swap("camera", camera)
+
+    def use_box(self, box):
+        return self._swap("box", box)
+
+    def _swap(self, name, new):
+        if self.in_play:
+            raise IllegalCommand("finish or void the duel first")
+        old = getattr(self, name)
+        setattr(self, name, new)
+        return old
+
+
+@pytest.fixture
+def rig():
+    session = Session()
+    opened: list[Device] = []
+
+    def opener(source, clock):
+        opened.append(Device(None if "blind" in source else "a frame"))
+        return opened[-1]
+
+    return SimpleNamespace(session=session, opened=opened,
+                           choices=DeviceChoices(session, "0", "none", SystemClock(), opener))
+
+
+def test_another_camera_takes_over_and_the_old_one_is_closed(rig):
+    old = rig.session.camera
+    rig.choices.use_camera("http://phone/video")
+    assert rig.session.camera is rig.opened[0] and old.closed and not rig.opened[0].closed
+    assert rig.choices.camera == "http://phone/video" in rig.choices.cameras()
+
+
+def test_a_camera_without_a_picture_is_closed_and_the_old_one_stays(rig):
+    old = rig.session.camera
+    with pytest.raises(DeviceLost, match="gives no picture"):
+        rig.choices.use_camera("http://blind/video")
+    assert rig.session.camera is old and not old.closed and rig.opened[0].closed
+
+
+def test_during_a_duel_nothing_changes(rig):
+    rig.session.in_play = True
+    with pytest.raises(IllegalCommand):
+        rig.choices.use_camera("http://phone/video")
+    with pytest.raises(IllegalCommand):
+        rig.choices.use_box("auto")
+    assert rig.opened[0].closed and rig.choices.camera == "0" and rig.choices.box == "none"
+
+
+@pytest.mark.parametrize("source", ["/etc/passwd", "../video.mp4", "file:///etc/passwd", "17x", ""])
+def test_no_name_from_a_page_reaches_a_file(rig, source):
+    with pytest.raises(DeviceLost, match="no camera"):
+        rig.choices.use_camera(source)
+    with pytest.raises(DeviceLost, match="no button box"):
+        rig.choices.use_box(source)
+    assert rig.opened == []
+
+
+def test_the_same_device_again_is_left_as_it_is(rig):
+    rig.choices.use_camera("0")
+    rig.choices.use_box("none")
+    assert rig.opened == [] and not rig.session.camera.closed
+
+
+def test_closing_closes_what_is_in_use(rig):
+    rig.choices.use_camera("http://phone/video")
+    rig.choices.close()
+    assert rig.opened[0].closed and rig.session.box.closed
