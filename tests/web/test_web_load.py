@@ -62,21 +62,34 @@ def resident_bytes() -> int:
 
 
 class Crowd:
-    """The viewers' process and what they have told: serial -> times of arrival."""
+    """The viewers' process and what they have told: viewer -> [(serial, time of arrival)]."""
 
     def __init__(self, url: str) -> None:
         script = Path(__file__).parent / "viewers.py"
         self._process = subprocess.Popen([sys.executable, str(script), url, str(VIEWERS)],
                                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert self._process.stdout.readline().strip() == "ready"
-        self.arrived: dict[int, list[float]] = {}
+        self.arrived: dict[str, list[tuple[int, float]]] = {}
         self._thread = threading.Thread(target=self._read, name="crowd")
         self._thread.start()
 
     def _read(self) -> None:
         for line in self._process.stdout:
-            serial, at = line.split()
-            self.arrived.setdefault(int(serial), []).append(float(at))
+            viewer, serial, at = line.split()
+            self.arrived.setdefault(viewer, []).append((int(serial), float(at)))
+
+    def delays(self, sent: dict[int, float]) -> list[float]:
+        """Per viewer and state sent: seconds until he had it, or a newer one when he was too slow for it."""
+        assert len(self.arrived) == VIEWERS
+        found = []
+        for heard in self.arrived.values():
+            heard = iter(heard)
+            serial, arrived = next(heard)
+            for wanted, at in sorted(sent.items()):
+                while serial < wanted:
+                    serial, arrived = next(heard)
+                found.append(arrived - at)
+        return found
 
     def close(self) -> None:
         """Let them go home."""
@@ -98,8 +111,7 @@ def play(session: FakeSession, crowd: Crowd, feed, seconds: float) -> list[float
         sent[feed.serial] = at
         time.sleep(EVERY_S)
     time.sleep(1)
-    assert all(len(crowd.arrived.get(serial, ())) == VIEWERS for serial in sent)
-    return [at - sent[serial] for serial in sent for at in crowd.arrived[serial]]
+    return crowd.delays(sent)
 
 
 def all_watching(streams):

@@ -1,7 +1,7 @@
 """A hundred viewers from a process of their own: ``python viewers.py URL COUNT``.
 
 Reads ``/events?page=board`` on COUNT connections with one thread (selectors), so that the measuring
-costs little. For every event it writes one line ``serial seconds`` on standard output: the time
+costs little. For every event it writes one line ``viewer serial seconds`` on standard output: the time
 (CLOCK_MONOTONIC, the same for all processes of a machine) at which that viewer had the event whole.
 Ends when standard input closes.
 """
@@ -52,7 +52,7 @@ def take(line: socket.socket, buffers: dict[socket.socket, bytes]) -> None:
     buffers[line] += data.replace(b"\r\n", b"\n")
     found = list(SERIAL.finditer(buffers[line]))
     for match in found:
-        print(int(match[1]), time.monotonic())
+        print(line.fileno(), int(match[1]), time.monotonic())
     if found:
         buffers[line] = buffers[line][found[-1].end():]
         sys.stdout.flush()
