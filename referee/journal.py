@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -143,6 +144,7 @@ class Journal:
         if missing:
             with self._writing() as connection:
                 _META.create_all(connection)
+            _sync_folder(self.url)
 
     def append(self, match_id: str, events: Sequence[Event], after: int | None = None) -> list[int]:
         """Store the events of one command: all or none. They are durable when this returns.
@@ -152,7 +154,7 @@ class Journal:
         nothing was stored.
         """
         with self._lock, self._guarded("written"), self._writing() as connection:
-            seq, prev = self._head(connection, match_id)
+            seq, prev = self._head(connection, match_id, lock=True)
             if after is not None and after != seq:
                 raise JournalUnwritable(f"{self.name}: match {match_id} has {seq} events, not {after}: "
                                         "another program writes to it")
@@ -166,9 +168,15 @@ class Journal:
         """One transaction that keeps other writers out from its start."""
         return self._engine.execution_options(writes=True).begin()
 
-    def _head(self, connection: sa.Connection, match_id: str) -> tuple[int, str]:
-        query = sa.select(HEADS.c.seq, HEADS.c.hash).where(HEADS.c.match_id == match_id).with_for_update()
-        row = connection.execute(query).first()
+    def _reading(self) -> AbstractContextManager[sa.Connection]:
+        """A connection that sees one moment of the store, whatever others write meanwhile."""
+        if self.url.drivername == "sqlite":
+            return self._engine.connect()
+        return self._engine.execution_options(isolation_level="REPEATABLE READ").connect()
+
+    def _head(self, connection: sa.Connection, match_id: str, lock: bool = False) -> tuple[int, str]:
+        query = sa.select(HEADS.c.seq, HEADS.c.hash).where(HEADS.c.match_id == match_id)
+        row = connection.execute(query.with_for_update() if lock else query).first()
         return (row.seq, row.hash) if row else (0, GENESIS)
 
     def _set_head(self, connection: sa.Connection, match_id: str, was: int, head: Mapping) -> None:
@@ -185,7 +193,7 @@ class Journal:
         """The events with number and hash, the whole chain checked. Raises JournalDamaged."""
         here = EVENTS.c.match_id == match_id
         query = sa.select(EVENTS.c.seq, EVENTS.c.line).where(here).order_by(EVENTS.c.seq)
-        with self._lock, self._guarded("read"), self._engine.connect() as connection:
+        with self._lock, self._guarded("read"), self._reading() as connection:
             rows = [tuple(row) for row in connection.execute(query)]
             head = self._head(connection, match_id)
         found = list(self._named(check_chain(match_id, rows)))
@@ -202,13 +210,13 @@ class Journal:
 
     def head(self, match_id: str) -> tuple[int, str]:
         """Number and hash of the match's last event; (0, zeros) for an unknown one."""
-        with self._lock, self._guarded("read"), self._engine.connect() as connection:
+        with self._lock, self._guarded("read"), self._reading() as connection:
             return self._head(connection, match_id)
 
     def matches(self) -> list[str]:
         """Ids of all matches, in the order of their ids."""
         both = sa.union(sa.select(EVENTS.c.match_id), sa.select(HEADS.c.match_id)).order_by("match_id")
-        with self._lock, self._guarded("read"), self._engine.connect() as connection:
+        with self._lock, self._guarded("read"), self._reading() as connection:
             return [row[0] for row in connection.execute(both)]
 
     def verify(self) -> dict[str, int]:
@@ -218,7 +226,7 @@ class Journal:
         return {match_id: len(self.entries(match_id)) for match_id in self.matches()}
 
     def _check_file(self) -> None:
-        with self._lock, self._guarded("read"), self._engine.connect() as connection:
+        with self._lock, self._guarded("read"), self._reading() as connection:
             said = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
         if said != "ok":
             raise JournalDamaged(f"{self.name}: {' '.join(str(said).split())}")
@@ -249,6 +257,16 @@ class Journal:
 _BROKEN = ("malformed", "not a database", "Could not decode", "no such column", "no such table",
            "already exists", "unsupported file format", "unrecognized token", "syntax error")
 """What SQLite says of a file whose bytes are not what it wrote."""
+
+
+def _sync_folder(url: sa.URL) -> None:
+    """The name of a new file reaches the disk too."""
+    if url.drivername == "sqlite":
+        folder = os.open(Path(url.database).absolute().parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 def _bytes_of(path: str) -> bytes:

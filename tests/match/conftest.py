@@ -104,7 +104,7 @@ class Server:
         self.folder = folder
         if os.geteuid() == 0:  # PostgreSQL refuses to run as root
             shutil.chown(folder, "postgres")
-        self._as("initdb", "-D", f"{folder}/data", "-A", "trust", "-U", "postgres", "-E", "UTF8")
+        self._as("initdb", "-D", f"{folder}/data", "-A", "trust", "-U", "postgres", "-E", "UTF8", "-N")
         self.start()
 
     def _as(self, program: str, *arguments: str) -> None:

@@ -19,6 +19,7 @@ import time
 from collections import Counter
 from contextlib import closing
 
+from referee.errors import JournalUnwritable
 from referee.journal import Journal
 from referee.match import (
     CameraVerdict,
@@ -64,7 +65,11 @@ def life(store: str, match_id: str, said: int, seed: int) -> None:
             time.sleep(1)
         create = CreateMatch(NAMES, seed=seed, cards=CARDS, match_id=match_id)
         events = decide(state, create if state.phase == "new" else next_command(state, dice), "2026-01-01")
-        numbers = journal.append(match_id, events, after=state.seq)
+        try:
+            numbers = journal.append(match_id, events, after=state.seq)
+        except JournalUnwritable:  # the server has just committed what the life before was killed in
+            state = fold(journal.events(match_id))
+            continue
         os.write(said, "".join(f"{match_id} {n}\n" for n in numbers).encode())
         for event in events:
             state = evolve(state, event)

@@ -85,6 +85,27 @@ def test_many_tables_write_at_once(store):
         assert journal.verify() == {f"table {i}": 10 for i in range(8)}
 
 
+def test_who_reads_while_another_writes_sees_no_damage(store):
+    Journal(store).close()
+    done = threading.Event()
+
+    def write() -> None:
+        with closing(Journal(store)) as journal:
+            for n in range(100):
+                journal.append("m", [note(n), note(n)])
+        done.set()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    with closing(Journal(store)) as journal:
+        seen = [len(journal.events("m"))]
+        while not done.is_set():
+            seen.append(len(journal.events("m")))
+    writer.join()
+    assert seen == sorted(seen)
+    assert {n % 2 for n in seen} == {0}
+
+
 def test_two_programs_cannot_both_write_one_match(store):
     with closing(Journal(store)) as mine, closing(Journal(store)) as other:
         mine.append("m", [note(1)], after=0)
