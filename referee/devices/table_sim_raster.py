@@ -17,6 +17,17 @@ FAR = np.float32(0.0)
 
 
 @njit(cache=True)
+def _span(x0, y0, x1, y1, x2, y2, row):
+    """First and last column between the triangle's edges on a row, a column too many at either end."""
+    low, high = 1e9, -1e9
+    for xa, ya, xb, yb in ((x0, y0, x1, y1), (x1, y1, x2, y2), (x2, y2, x0, y0)):
+        if (ya <= row) != (yb <= row) or ya == row:
+            x = xa if ya == yb else xa + (row - ya) * (xb - xa) / (yb - ya)
+            low, high = min(low, x), max(high, x)
+    return int(np.floor(low)), int(np.ceil(high))
+
+
+@njit(cache=True)
 def light_depth(triangles, depth):
     """Fill ``depth`` (h, w) float32 with the greatest third coordinate of ``triangles`` (n, 3, 3)."""
     high, wide = depth.shape
@@ -27,17 +38,15 @@ def light_depth(triangles, depth):
         area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
         if abs(area) < 1e-9:
             continue
-        for i in range(max(0, int(np.floor(min(y0, y1, y2)))), min(high, int(np.ceil(max(y0, y1, y2))) + 1)):
-            for j in range(
-                max(0, int(np.floor(min(x0, x1, x2)))), min(wide, int(np.ceil(max(x0, x1, x2))) + 1)
-            ):
+        top, bottom = max(0, int(np.ceil(min(y0, y1, y2)))), min(high - 1, int(np.floor(max(y0, y1, y2))))
+        for i in range(top, bottom + 1):
+            left, right = _span(x0, y0, x1, y1, x2, y2, i)
+            for j in range(max(0, left), min(wide - 1, right) + 1):
                 a = ((x1 - j) * (y2 - i) - (x2 - j) * (y1 - i)) / area
                 b = ((x2 - j) * (y0 - i) - (x0 - j) * (y2 - i)) / area
                 c = 1.0 - a - b
                 if a >= -0.02 and b >= -0.02 and c >= -0.02:
-                    z = a * z0 + b * z1 + c * z2
-                    if z > depth[i, j]:
-                        depth[i, j] = z
+                    depth[i, j] = max(depth[i, j], a * z0 + b * z1 + c * z2)
 
 
 @njit(cache=True)
@@ -58,17 +67,6 @@ def _lit(depth, x, y, z, slack):
     if depth[i + 1, j + 1] <= z + slack:
         total += fx * fy
     return total
-
-
-@njit(cache=True)
-def _span(x0, y0, x1, y1, x2, y2, row):
-    """First and last column between the triangle's edges on a row, a column too many at either end."""
-    low, high = 1e9, -1e9
-    for xa, ya, xb, yb in ((x0, y0, x1, y1), (x1, y1, x2, y2), (x2, y2, x0, y0)):
-        if (ya <= row) != (yb <= row) or ya == row:
-            x = xa if ya == yb else xa + (row - ya) * (xb - xa) / (yb - ya)
-            low, high = min(low, x), max(high, x)
-    return int(np.floor(low)), int(np.ceil(high))
 
 
 @njit(cache=True)
