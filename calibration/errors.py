@@ -11,3 +11,7 @@ class BadCamera(RefereeError):
 
 class CannotSee(RefereeError):
     """What was asked needs something that is not in view (a mat, the pieces of a colour frame)."""
+
+
+class BadPalette(RefereeError):
+    """A palette file that cannot be read or is for another piece set."""

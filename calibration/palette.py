@@ -1,0 +1,169 @@
+"""What each piece's colour looks like under this light.
+
+A colour is a Gaussian in three numbers that a change of light hardly moves: with r, g, b the
+linear light of a pixel divided by that of the mat's paper,
+
+    l = mean(log r, log g, log b)    brightness: shading and shadow
+    a = log r - log g                red against green
+    b = log b - (log r + log g) / 2  blue against yellow
+
+(a small constant inside the logarithms keeps sensor noise in dark pixels from blowing up).
+Shading moves l alone; glare and a camera's tone curve pull a and b towards zero, all colours
+together. So a palette starts from the piece set's nominal colours under one unknown amount of
+*haze*, and the pixels themselves move it from there (expectation maximisation with the nominal
+colours as prior): colours are assigned jointly, never one at a time.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from calibration.errors import BadPalette
+from cards.errors import first_fault
+from cards.pieces import PieceSet
+
+FLOOR = 0.02
+"""Added to the relative light before the logarithm: about the noise of an 8-bit webcam's shadows."""
+
+HAZES = (0.0, 0.015, 0.03, 0.06, 0.1, 0.15)
+START_SD = (0.45, 0.28, 0.28)
+"""Spread of a colour in (l, a, b) before anything is learnt; fitted colours of the dev set have
+0.2 to 0.5, 0.1 to 0.6 and 0.1 to 0.5."""
+MIN_SD = (0.18, 0.09, 0.09)
+PRIOR_PIXELS = 150.0
+"""How many pixels the nominal colour counts as when a colour is learnt from pixels."""
+
+_CODE = np.arange(256) / 255.0
+LINEAR = np.where(_CODE <= 0.04045, _CODE / 12.92, ((_CODE + 0.055) / 1.055) ** 2.4).astype(np.float32)
+"""sRGB code (0..255) -> linear light, IEC 61966-2-1."""
+
+
+def features(bgr: np.ndarray, white: np.ndarray) -> np.ndarray:
+    """(…, 3) float32 (l, a, b) of uint8 BGR pixels; ``white`` (3,) linear R, G, B of the paper."""
+    tables = [np.log(LINEAR / max(float(w), 1e-3) + FLOOR).astype(np.float32) for w in white]
+    r, g, b = tables[0][bgr[..., 2]], tables[1][bgr[..., 1]], tables[2][bgr[..., 0]]
+    return np.stack([(r + g + b) / 3, r - g, b - (r + g) / 2], -1)
+
+
+@dataclass(frozen=True)
+class Palette:
+    """Gaussians of the set's colours: ``means`` (k, 3), ``covariances`` (k, 3, 3) in (l, a, b).
+
+    ``learnt`` (k,) counts the pixels behind each colour; zero is the nominal colour unchanged.
+    """
+
+    names: tuple[str, ...]
+    means: np.ndarray
+    covariances: np.ndarray
+    learnt: np.ndarray
+
+    def log_density(self, f: np.ndarray) -> np.ndarray:
+        """Log density (k, …) of features (…, 3) under each colour."""
+        out = np.empty((len(self.names), *f.shape[:-1]), np.float32)
+        for k, (mean, cov) in enumerate(zip(self.means, self.covariances, strict=True)):
+            whiten = np.linalg.inv(np.linalg.cholesky(cov)).astype(np.float32)
+            d = (f - mean.astype(np.float32)) @ whiten.T
+            norm = np.log(np.diag(whiten)).sum() - 1.5 * np.log(2 * np.pi)
+            out[k] = norm - 0.5 * (d * d).sum(-1)
+        return out
+
+
+def nominal(piece_set: PieceSet, haze: float = 0.03) -> Palette:
+    """The set's nominal colours in neutral light with an amount of haze (share of the paper's light)."""
+    names = tuple(piece_set.colors)
+    linear = LINEAR[np.array([piece_set.rgb(c) for c in names])]
+    log = np.log(linear * 0.8 + haze + FLOOR)
+    means = np.stack([log.mean(1), log[:, 0] - log[:, 1], log[:, 2] - (log[:, 0] + log[:, 1]) / 2], 1)
+    covariances = np.tile(np.diag(np.square(START_SD)), (len(names), 1, 1))
+    return Palette(names, means, covariances, np.zeros(len(names)))
+
+
+def learn(piece_set: PieceSet, pixels: np.ndarray, rounds: int = 6) -> Palette:
+    """The palette that explains foreground pixels, features (n, 3), starting from the nominal colours.
+
+    Pixels that fit no colour (hands, tongs, shadow) are left to a uniform class. Colours without
+    pixels keep their nominal place, moved along with what the others have in common.
+    """
+    starts = [nominal(piece_set, haze) for haze in HAZES]
+    if len(pixels) < 30:
+        return starts[2]
+    palette = max(starts, key=lambda p: float(_responsibilities(p, pixels)[1].mean()))
+    prior = palette
+    for _ in range(rounds):
+        shares, _ = _responsibilities(palette, pixels)
+        palette = _maximise(prior, pixels, shares)
+    return palette
+
+
+_UNIFORM = np.log(1 / 250.0)
+"""Log density of "none of the colours" over the feature box of about 4 x 8 x 8."""
+
+
+def _responsibilities(palette: Palette, pixels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    logs = palette.log_density(pixels)
+    top = np.maximum(logs.max(0), _UNIFORM)
+    parts = np.exp(logs - top)
+    total = parts.sum(0) + np.exp(_UNIFORM - top) * len(palette.names) * 0.3
+    return parts / total, top + np.log(total)
+
+
+def _maximise(prior: Palette, pixels: np.ndarray, shares: np.ndarray) -> Palette:
+    means, covariances = prior.means.copy(), prior.covariances.copy()
+    weights = shares.sum(1)
+    for k, w in enumerate(weights):
+        n = w + PRIOR_PIXELS
+        means[k] = (shares[k] @ pixels + PRIOR_PIXELS * prior.means[k]) / n
+        d = pixels - means[k]
+        shift = prior.means[k] - means[k]
+        spread = (d * shares[k][:, None]).T @ d + PRIOR_PIXELS * (prior.covariances[k] + np.outer(shift, shift))
+        covariances[k] = spread / n + np.diag(np.square(MIN_SD)) * 0.5
+    moved = weights > 4 * PRIOR_PIXELS
+    if moved.any():  # unseen colours follow the common change of saturation and brightness
+        common = (means[moved] - prior.means[moved]).mean(0) * (1.0, 0.0, 0.0)
+        means[~moved] += common * 0.5
+    return Palette(prior.names, means, covariances, weights)
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+    colors: dict[str, dict] = Field(min_length=1)
+
+
+def save_palette(palette: Palette, path: str | Path) -> None:
+    """Write a ``palette.json`` that ``load_palette`` reads back."""
+    colors = {name: {"mean": palette.means[k].round(5).tolist(),
+                     "covariance": palette.covariances[k].round(6).tolist(),
+                     "pixels": int(palette.learnt[k])} for k, name in enumerate(palette.names)}
+    data = {"space": "log light relative to paper: mean, R-G, B-(R+G)/2", "colors": colors}
+    Path(path).write_text(json.dumps(data, indent=1), encoding="utf-8")
+
+
+def load_palette(path: str | Path, piece_set: PieceSet | None = None) -> Palette:
+    """Read a ``palette.json``; with a piece set also check that it has exactly those colours.
+
+    Raises BadPalette with one line that names file and fault.
+    """
+    try:
+        file = _File.model_validate_json(Path(path).read_text(encoding="utf-8"))
+        names = tuple(file.colors)
+        means = np.array([file.colors[n]["mean"] for n in names], float)
+        covariances = np.array([file.colors[n]["covariance"] for n in names], float)
+        learnt = np.array([file.colors[n].get("pixels", 0) for n in names], float)
+        np.linalg.cholesky(covariances)
+    except OSError as error:
+        raise BadPalette(f"{path}: {error.strerror or error}") from None
+    except ValidationError as error:
+        raise BadPalette(f"{path}: {first_fault(error)}") from None
+    except (KeyError, ValueError, TypeError, np.linalg.LinAlgError) as error:
+        raise BadPalette(f"{path}: not a palette ({error})") from None
+    if means.shape != (len(names), 3) or covariances.shape != (len(names), 3, 3):
+        raise BadPalette(f"{path}: mean needs 3 and covariance 3 x 3 numbers a colour")
+    if piece_set is not None and set(names) != set(piece_set.colors):
+        raise BadPalette(f"{path}: its colours are {', '.join(names)}, "
+                         f"the piece set has {', '.join(piece_set.colors)}")
+    return Palette(names, means, covariances, learnt)

@@ -1,0 +1,113 @@
+"""Every piece of a set in every pose it can rest in, packed into flat arrays for the search.
+
+A *stance* is one (shape, colour, pose). Stances that a player would use when building from a card
+come free; unusual ones (lying on the face, upside down sideways) carry a small prior cost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from cards.build import surfaces
+from cards.pieces import PieceSet, Pose, Shape
+from referee.vision.solids import solid
+
+PROFILE = 33
+"""Samples of a stance's elevation across its width, for letting pieces down on one another."""
+
+RARE_COST = 25.0
+"""Nats against a pose that no elevation shows clearly (``top``, or ``side`` upside down)."""
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """Stances as arrays over their index s.
+
+    ``kind`` (s,) which (shape, colour) of ``types``; ``color`` (s,) palette index; ``size`` (s, 3) mm;
+    ``lower``, ``upper`` (s, PROFILE) mm about the centre; ``rare`` (s,) bool; ``points``, ``faces``,
+    ``normals`` the solids end to end with ``point_at``, ``face_at`` (s + 1,) offsets.
+    """
+
+    piece_set: PieceSet
+    types: tuple[tuple[str, str], ...]
+    stock: np.ndarray
+    poses: tuple[Pose, ...]
+    kind: np.ndarray
+    color: np.ndarray
+    size: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    rare: np.ndarray
+    points: np.ndarray
+    faces: np.ndarray
+    normals: np.ndarray
+    point_at: np.ndarray
+    face_at: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    @cached_property
+    def index(self) -> dict[tuple[str, str, Pose], int]:
+        """Stance index of (shape, color, canonical pose)."""
+        return {(*self.types[k], p): i for i, (k, p) in enumerate(zip(self.kind, self.poses, strict=True))}
+
+    @cached_property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """What the compiled search takes."""
+        return (self.color, self.size, self.lower, self.upper, self.points, self.faces, self.normals,
+                self.point_at, self.face_at)
+
+
+def can_rest(shape: Shape, pose: Pose) -> bool:
+    """Whether the shape stands in this pose on a flat surface, or rocks on a round bottom at rest."""
+    if shape.kind == "cylinder" or pose.facing == "top":
+        return True
+    plan, lower, _ = surfaces(shape, pose)
+    low = lower <= lower.min() + 0.35
+    across = plan[:, 0] if pose.facing == "front" else plan[:, 1]
+    if shape.kind in ("crescent", "half_disc") and pose.rotation == 180:
+        return True
+    return bool(low.any() and across[low].min() < -1.0 and across[low].max() > 1.0)
+
+
+def is_rare(shape: Shape, pose: Pose) -> bool:
+    """Poses that a card's elevation hardly shows, so that builders seldom use them."""
+    if shape.kind in ("cylinder", "box") and pose.facing != "top":
+        return pose.facing == "side" and pose.rotation == 90 and shape.kind == "box"
+    return pose.facing == "top" or (pose.facing == "side" and pose.rotation != 0)
+
+
+def catalogue(piece_set: PieceSet, colors: tuple[str, ...], extra: tuple[tuple[str, Pose], ...] = ()) -> Catalogue:
+    """The set's stances. ``colors`` gives the palette's order; ``extra`` (shape, pose) are never rare."""
+    types = tuple(piece_set.inventory)
+    rows = [(k, piece_set.shapes[shape], pose, colors.index(color))
+            for k, (shape, color) in enumerate(types) for pose in piece_set.shapes[shape].poses()
+            if can_rest(piece_set.shapes[shape], pose)]
+    solids = [solid(shape, pose) for _, shape, pose, _ in rows]
+    profiles = [_profile(shape, pose) for _, shape, pose, _ in rows]
+    asked = {(name, piece_set.shapes[name].canonical(pose)) for name, pose in extra if name in piece_set.shapes}
+    return Catalogue(
+        piece_set, types, np.array([piece_set.inventory[t] for t in types]),
+        tuple(pose for _, _, pose, _ in rows),
+        np.array([k for k, *_ in rows]), np.array([c for *_, c in rows]),
+        np.array([shape.size(pose) for _, shape, pose, _ in rows]),
+        np.array([p[0] for p in profiles]), np.array([p[1] for p in profiles]),
+        np.array([is_rare(s, p) and (s.name, p) not in asked for _, s, p, _ in rows]),
+        np.concatenate([s.points for s in solids]),
+        np.concatenate([s.faces for s in solids]), np.concatenate([s.normals for s in solids]),
+        np.cumsum([0, *[len(s.points) for s in solids]]), np.cumsum([0, *[len(s.faces) for s in solids]]))
+
+
+def _profile(shape: Shape, pose: Pose) -> tuple[np.ndarray, np.ndarray]:
+    """Underside and upper side in the elevation at PROFILE places across the width, mm."""
+    plan, lower, upper = surfaces(shape, pose)
+    width = shape.size(pose)[0]
+    at = (np.arange(PROFILE) / (PROFILE - 1) - 0.5) * width
+    xs = np.unique(plan[:, 0])
+    low = np.array([lower[plan[:, 0] == x].min() for x in xs])
+    high = np.array([upper[plan[:, 0] == x].max() for x in xs])
+    return np.interp(at, xs, low), np.interp(at, xs, high)

@@ -1,0 +1,167 @@
+"""From pixels to evidence: how much better each colour explains a pixel than the background does.
+
+The background is what the pixel would show with no piece there: the empty frame's own pixel when
+there is one (or darker: a shadow), else the mat's paper where the sheet is, the marker's black and
+white where a marker is, and elsewhere anything, with the frame's own frequent colours likelier.
+Loose pieces lie about on the table in the same colours, so a piece's colour outside the field says
+less than inside.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from calibration.mat import FIELD, MARKER_CENTRES, MARKER_MM, SHEET
+from calibration.palette import LINEAR, Palette, features
+from referee.vision.view import ZoneView
+
+CLIP = 5.0
+"""Nats: no single pixel says more than this, for or against."""
+CLUTTER_IN, CLUTTER_OUT = 0.03, 0.3
+"""How likely a piece's colour is where there is no piece of the build, in and outside the field."""
+_UNKNOWN = np.log(1 / 150.0)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """``gains`` (k, h, w) float32 nats: log p(pixel | colour k) - log p(pixel | background).
+
+    ``labels`` (h, w) int8: the likeliest colour, -1 for background; ``white`` (3,) linear RGB.
+    """
+
+    names: tuple[str, ...]
+    gains: np.ndarray
+    labels: np.ndarray
+    white: np.ndarray
+
+
+def ground_map(view: ZoneView) -> np.ndarray:
+    """(h, w, 2) mat mm: where each pixel's ray meets the table; far away above the horizon."""
+    h, w = view.image.shape[:2]
+    grid = np.stack(np.meshgrid(np.arange(w), np.arange(h)), -1).reshape(-1, 2).astype(float)
+    rays = np.c_[grid, np.ones(len(grid))] @ np.linalg.inv(view.matrix).T @ view.camera[:, :3]
+    origin = view.pose.camera_at
+    down = rays[:, 2] < -1e-4
+    t = np.where(down, -origin[2] / np.where(down, rays[:, 2], -1.0), 0.0)
+    ground = origin[:2] + rays[:, :2] * t[:, None]
+    ground[~down] = 1e6
+    return ground.reshape(h, w, 2)
+
+
+def regions(ground: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Masks (h, w): pixels whose table point is on the paper, on a marker, in the field."""
+    x, y = ground[..., 0], ground[..., 1]
+    paper = (np.abs(x) < SHEET[0] / 2) & (np.abs(y) < SHEET[1] / 2)
+    marker = np.zeros(x.shape, bool)
+    for cx, cy in MARKER_CENTRES:
+        marker |= np.maximum(np.abs(x - cx), np.abs(y - cy)) < MARKER_MM / 2 + 2
+    inside = (np.abs(x) < FIELD[0]) & (np.abs(y) < FIELD[1])
+    return paper, marker, inside
+
+
+def paper_white(image: np.ndarray, paper: np.ndarray) -> np.ndarray:
+    """(3,) linear R, G, B of the lit paper: the bright, least coloured part of the sheet's pixels."""
+    pixels = LINEAR[image[paper]]
+    if len(pixels) < 50:
+        return np.array([0.8, 0.8, 0.8])
+    light = pixels.mean(1)
+    colour = (pixels.max(1) - pixels.min(1)) / np.maximum(light, 1e-3)
+    bright = light > np.percentile(light, 50)
+    plain = bright & (colour <= np.percentile(colour[bright], 60))
+    near = np.abs(light - np.percentile(light[plain], 60)) < 0.15 * np.percentile(light[plain], 60)
+    return np.median(pixels[plain & near], 0)[::-1].astype(float)
+
+
+def _normal(f: np.ndarray, mean: tuple, sd: tuple) -> np.ndarray:
+    d = (f - np.asarray(mean, np.float32)) / np.asarray(sd, np.float32)
+    return -0.5 * (d * d).sum(-1) - np.log(np.prod(sd)) - 1.5 * np.log(2 * np.pi)
+
+
+def log_paper(f: np.ndarray) -> np.ndarray:
+    """Log density of paper, lit or in shadow (a shadow's light may be tinted), for features (…, 3)."""
+    lit = _normal(f, (0.0, 0.0, 0.0), (0.10, 0.06, 0.07)) + np.log(0.75)
+    soft = _normal(f, (-0.3, 0.0, 0.0), (0.25, 0.09, 0.12)) + np.log(0.17)
+    dark = _normal(f, (-0.9, 0.0, 0.1), (0.45, 0.15, 0.25)) + np.log(0.07)
+    return np.logaddexp(np.logaddexp(lit, soft), dark)
+
+
+def log_marker(f: np.ndarray) -> np.ndarray:
+    """Log density inside a printed marker: any grey."""
+    return _normal(f, (-1.2, 0.0, 0.0), (1.2, 0.2, 0.25))
+
+
+def log_empty(f: np.ndarray, empty: np.ndarray) -> np.ndarray:
+    """Log density of a pixel given the empty frame's: unchanged, or in a shadow of a piece."""
+    d = f - empty
+    same = _normal(d, (0.0, 0.0, 0.0), (0.10, 0.08, 0.09)) + np.log(0.8)
+    shade = _normal(d, (-0.4, 0.0, 0.0), (0.35, 0.14, 0.18)) + np.log(0.2)
+    return np.logaddexp(same, shade)
+
+
+LARGE_SHARE = 0.10
+"""A frequent colour that looks like a piece's counts as background only when it covers this share
+of what is off the mats: a shirt or a table does, loose pieces do not."""
+
+
+def log_elsewhere(f: np.ndarray, outside: np.ndarray, palette: Palette, seed: int = 1) -> np.ndarray:
+    """Log density of what is off the mats: the frame's own frequent colours, or anything."""
+    pixels = f[outside]
+    if len(pixels) < 400:
+        return np.full(f.shape[:-1], _UNKNOWN, np.float32)
+    sample = np.ascontiguousarray(pixels[:: max(1, len(pixels) // 3000)], np.float32)
+    cv2.setRNGSeed(seed)
+    criteria = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 12, 0.01)
+    _, which, centres = cv2.kmeans(sample, 6, None, criteria, 1, cv2.KMEANS_PP_CENTERS)
+    out = np.full(f.shape[:-1], _UNKNOWN + np.log(0.3), np.float32)
+    for k, centre in enumerate(centres):
+        mine = sample[which.ravel() == k]
+        share = 0.7 * len(mine) / len(sample)
+        like_a_piece = palette.log_density(centre[None].astype(np.float32)).max() > _UNKNOWN + 1.0
+        if share > 0.7 * (LARGE_SHARE if like_a_piece else 0.03):
+            sd = np.maximum(mine.std(0), 0.08)
+            out = np.logaddexp(out, _normal(f, centre, tuple(sd)) + np.log(share))
+    return out
+
+
+def background(view: ZoneView, f: np.ndarray, ground: np.ndarray, palette: Palette,
+               empty: np.ndarray | None) -> np.ndarray:
+    """(h, w) log density of each pixel with no piece of the build there, before clutter."""
+    paper, marker, _ = regions(ground)
+    if empty is not None:
+        return np.logaddexp(log_empty(f, empty), _UNKNOWN + np.log(0.02))
+    out = log_elsewhere(f, ~paper & view.valid, palette)
+    out[paper] = np.logaddexp(log_paper(f[paper]), _UNKNOWN + np.log(0.05))
+    out[marker] = np.logaddexp(log_marker(f[marker]), out[marker])
+    return out
+
+
+def evidence(view: ZoneView, palette: Palette, white: np.ndarray, ground: np.ndarray,
+             empty: np.ndarray | None = None) -> Evidence:
+    """The evidence of one view. ``empty``: features (h, w, 3) of the empty frame in the same view."""
+    f = features(view.image, white)
+    colours = palette.log_density(f)
+    # Heavy tails: a pixel far from every colour is not thereby evidence against one of them.
+    colours = np.logaddexp(colours, _UNKNOWN - 2.5)
+    plain = background(view, f, ground, palette, empty)
+    _, _, inside = regions(ground)
+    share = np.where(inside, CLUTTER_IN, CLUTTER_OUT).astype(np.float32)
+    mix = np.log(np.exp(colours).mean(0) + 1e-12)
+    back = np.logaddexp(plain + np.log1p(-share), mix + np.log(share))
+    gains = np.clip(colours - back, -CLIP, CLIP).astype(np.float32)
+    gains[:, ~view.valid] = 0.0
+    labels = np.where(gains.max(0) > 0.5, gains.argmax(0), -1).astype(np.int8)
+    return Evidence(palette.names, np.ascontiguousarray(gains), labels, white)
+
+
+def foreground(view: ZoneView, f: np.ndarray, ground: np.ndarray, empty: np.ndarray | None) -> np.ndarray:
+    """Mask (h, w) of pixels over the sheet that are surely not paper, marker or background."""
+    paper, marker, _ = regions(ground)
+    if empty is not None:
+        strange = log_empty(f, empty) < _UNKNOWN - 2.0
+    else:
+        strange = (log_paper(f) < _UNKNOWN - 2.0) & paper & ~marker
+    strange &= view.valid & paper
+    return cv2.erode(strange.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0

@@ -1,0 +1,111 @@
+"""Loose pieces: those lying about on the table outside the field, each found as a piece.
+
+They matter twice. Unexplained, their pixels would be taken for parts of the build; and a piece
+that is seen lying outside cannot be in the build (the box holds ten).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibration.mat import FIELD
+from referee.vision import search
+
+STEP_MM, YAWS = 8.0, 12
+REACH_MM = 170.0
+"""How far beyond the field loose pieces are looked for."""
+QUALITY = 0.45
+"""Share of the evidence that the silhouette could at best have (had each pixel its own colour's
+usual gain) from which a place is a candidate at all."""
+MIN_PIXELS = 40
+MOST_CANDIDATES = 90
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Loose pieces that might be: ``rows`` (n, 5) (stance, x, y, z, yaw), ``quality`` (n,) 0..1."""
+
+    rows: np.ndarray
+    quality: np.ndarray
+
+
+def candidates(canvas, labels: np.ndarray) -> Candidates:
+    """Places where a single loose piece explains the evidence well, each fitted on its own.
+
+    The same pixels may be explained by several; ``explain`` chooses among them together with
+    the build. ``labels`` (h, w) int8 at the canvas's resolution.
+    """
+    cat = canvas.cat
+    reach = np.array(FIELD) + REACH_MM
+    inside = _visible(canvas, *(np.arange(-r, r + 1, STEP_MM) for r in reach))
+    if inside is None:
+        return Candidates(np.zeros((0, 5)), np.zeros(0))
+    strict = _strict(canvas.gains)
+    near, gained = np.zeros_like(canvas.near), np.zeros_like(canvas.gained)
+    yaws = np.arange(YAWS) * np.pi / YAWS
+    rows, canvas.mark = search.scan_loose(
+        cat.arrays, np.arange(len(cat)), *inside, yaws, *FIELD, canvas.camera, canvas.matrix, strict, labels,
+        near, gained, canvas.stamp, canvas.mark)
+    return _fitted(canvas, strict, rows, near, gained)
+
+
+def _strict(gains: np.ndarray) -> np.ndarray:
+    """Gains that charge a piece for every pixel another colour would explain better."""
+    return np.ascontiguousarray(2 * gains - np.maximum(gains.max(0), 0.0))
+
+
+def _visible(canvas, xs: np.ndarray, ys: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    grid = np.stack(np.meshgrid(xs, ys, indexing="ij"), -1).reshape(-1, 2)
+    cam = np.c_[grid, np.full(len(grid), 12.0)] @ canvas.camera[:, :3].T + canvas.camera[:, 3]
+    pix = cam @ canvas.matrix.T
+    pix = pix[:, :2] / pix[:, 2:]
+    h, w = canvas.near.shape
+    ok = ((cam[:, 2] > 50) & (pix >= -5).all(1) & (pix < (w + 5, h + 5)).all(1)).reshape(len(xs), len(ys))
+    if not ok.any():
+        return None
+    return xs[ok.any(1)], ys[ok.any(0)]
+
+
+def _fitted(canvas, strict: np.ndarray, rows: np.ndarray, near: np.ndarray, gained: np.ndarray) -> Candidates:
+    chosen: list[np.ndarray] = []
+    quality: list[float] = []
+    usual = _usual_gains(canvas.gains)
+    for row in _spread(rows[np.argsort(-rows[:, 5])][:6000]):
+        piece, won, pixels = _climbed(canvas, strict, row[:5].copy(), near, gained)
+        if pixels < MIN_PIXELS:
+            continue
+        share = won / (pixels * usual[int(canvas.cat.color[int(piece[0])])])
+        if share >= QUALITY and not any(_same_place(piece, q) for q in chosen):
+            chosen.append(piece)
+            quality.append(share)
+    return Candidates(np.array(chosen).reshape(-1, 5), np.array(quality))
+
+
+def _usual_gains(gains: np.ndarray) -> np.ndarray:
+    """(k,) the gain that a pixel of each colour usually has in this view."""
+    return np.array([np.percentile(g[g > 0], 60) if (g > 0).sum() > 20 else np.inf for g in gains])
+
+
+def _same_place(a: np.ndarray, b: np.ndarray) -> bool:
+    turn = abs((a[4] - b[4] + np.pi / 2) % np.pi - np.pi / 2)
+    return a[0] == b[0] and np.hypot(a[1] - b[1], a[2] - b[2]) < 6 and turn < 0.2
+
+
+def _spread(rows: np.ndarray) -> list[np.ndarray]:
+    """The best rows, one of a stance within 18 mm, MOST_CANDIDATES in all."""
+    chosen: list[np.ndarray] = []
+    while len(rows) and len(chosen) < MOST_CANDIDATES:
+        first = rows[0]
+        close = (rows[:, 0] == first[0]) & (np.hypot(rows[:, 1] - first[1], rows[:, 2] - first[2]) < 18)
+        chosen.append(first)
+        rows = rows[~close]
+    return chosen
+
+
+def _climbed(canvas, strict, piece, near, gained) -> tuple[np.ndarray, float, int]:
+    won, pixels, canvas.mark = search.climb(
+        canvas.cat.arrays, piece, *FIELD, canvas.camera, canvas.matrix, strict, near, gained, canvas.stamp,
+        canvas.mark, np.array([4.0, 2.0, 1.0]), np.deg2rad([8.0, 4.0, 2.0]))
+    return piece, won, pixels
