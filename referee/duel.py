@@ -125,6 +125,7 @@ class Duel:
     pile: str | None = None
     go_at_s: float | None = None
     go_at: str | None = None
+    go_box_us: int | None = None
     presses: tuple[Mapping[str, Any], ...] = ()
     callers: tuple[str, ...] = ()
     verdicts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -184,7 +185,7 @@ def _named(duel: Duel, data: Mapping, event: Event) -> Duel:
 
 
 def _go(duel: Duel, data: Mapping, event: Event) -> Duel:
-    return replace(duel, go_at_s=data["at_s"], go_at=event.at)
+    return replace(duel, go_at_s=data["at_s"], go_at=event.at, go_box_us=data.get("box_us"))
 
 
 def _pressed(duel: Duel, data: Mapping, event: Event) -> Duel:

@@ -62,6 +62,10 @@ __all__ = [
     "Undo", "VoidDuel", "cards_of", "decide", "evolve", "fold"]
 
 
+BOX_RESET_S = 1.0
+"""Box and host times further apart than this are not of the same run: the box has restarted."""
+
+
 def decide(state: MatchState, command: Command, at: str) -> tuple[Event, ...]:
     """The events the command leads to (at least one), stamped with time ``at`` (ISO 8601 UTC).
 
@@ -135,8 +139,9 @@ def _press(plan: Plan, c: PressStop) -> None:
     if c.zone not in OTHER_ZONE:
         raise IllegalCommand(f"no zone {c.zone!r} plays: A or B")
     duel = plan.state.duel
-    press = {"zone": c.zone, "at_s": c.at_s, "error_s": c.error_s, "box_us": c.box_us,
-             "elapsed_s": round(c.at_s - duel.go_at_s, 6)}
+    press = {"zone": c.zone, "at_s": c.at_s, "error_s": c.error_s, "box_us": c.box_us}
+    go = {"at_s": duel.go_at_s, "error_s": 0.0, "box_us": duel.go_box_us}
+    press["elapsed_s"] = round(_gap_s(go, press)[0], 6)
     if press["elapsed_s"] < plan.state.rules.earliest_stop_s:
         plan.add("press_noted", **press, why="too_early")
         return
@@ -162,10 +167,12 @@ def _callers(state: MatchState, press: dict) -> tuple[str, ...]:
 
 
 def _gap_s(first: dict, second: dict) -> tuple[float, float]:
-    """Seconds from the first press to the second, and the bound of its error (0 in box time)."""
-    if first["box_us"] is not None and second["box_us"] is not None:
-        return (second["box_us"] - first["box_us"]) / 1e6, 0.0
-    return second["at_s"] - first["at_s"], first["error_s"] + second["error_s"]
+    """Seconds from the first time to the second, and the bound of the error (0 in box time)."""
+    host_s, error_s = second["at_s"] - first["at_s"], first["error_s"] + second["error_s"]
+    if first["box_us"] is None or second["box_us"] is None:
+        return host_s, error_s
+    box_s = (second["box_us"] - first["box_us"]) / 1e6
+    return (host_s, error_s) if abs(box_s - host_s) > BOX_RESET_S + error_s else (box_s, 0.0)
 
 
 def _judging(plan: Plan, c: BeginJudging) -> None:

@@ -270,6 +270,19 @@ def test_box_time_decides_whatever_order_presses_arrive_in(table):
     assert t.state.duel.callers == ("B",)
 
 
+def test_the_time_of_a_duel_is_the_boxs_when_it_has_one(table):
+    t = table()
+    t.do(DrawCard(), Ready(), Go(100.0, box_us=2_000_000), PressStop("A", 107.03, 0.02, 9_012_345))
+    assert t.state.presses[0]["elapsed_s"] == 7.012345
+
+
+def test_a_box_that_has_restarted_since_the_go_is_not_believed(table):
+    t = table()
+    t.do(DrawCard(), Ready(), Go(100.0, box_us=900_000_000), PressStop("A", 107.03, 0.02, 12_345))
+    assert t.state.presses[0]["elapsed_s"] == 7.03
+    assert t.state.phase == "stopped"
+
+
 def test_presses_that_clocks_cannot_tell_apart_are_a_dead_heat(table):
     """Without box time the bounds of both errors count: what cannot be told is not guessed."""
     t = table()
