@@ -175,6 +175,7 @@ def _camera(session: Any) -> Any:
 def _measured(session: Any, setting: Setting, step: str) -> list[Number]:
     image = _frame(session)
     if step == "mats":
+        session.watch.set_up_anew()
         return rig.mats_numbers(image, _camera(session))
     if step == "lens":
         return _lens(session, setting, image)

@@ -65,6 +65,16 @@ class FakeCamera:
         return Frame(table_picture(), 1, 0.0)
 
 
+class FakeWatch:
+    """Counts how often the rig was declared to be as it should."""
+
+    def __init__(self) -> None:
+        self.set_up = 0
+
+    def set_up_anew(self) -> None:
+        self.set_up += 1
+
+
 class FakeSession:
     """What the pages use of ``referee.session.Session``; verdicts are told to it by ``see``."""
 
@@ -73,6 +83,7 @@ class FakeSession:
         self.clock, self.shift_s = FakeClock(), 0.0
         self.deck, self.piece_set, self.rules = builtin_deck(), builtin_piece_set(), DEFAULT_RULES
         self.observer, self.camera = FakeObserver(self.piece_set), FakeCamera()
+        self.watch = FakeWatch()
         self.data_dir = Path(mkdtemp(prefix="referee-web-"))
         self.state = MatchState()
         self.alarms: list[dict] = []

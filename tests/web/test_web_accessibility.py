@@ -13,7 +13,6 @@ from referee.web import create_app, serve
 
 AXE = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
 LOOKS = (("light", "en-GB", PROJECTOR), ("dark", "de-DE", PHONE))
-OURS = [scene for scene in SCENES if scene.path not in ("/attempts", "/cards")]
 
 
 def serious(page) -> list[str]:
@@ -25,7 +24,7 @@ def serious(page) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scene", OURS, ids=lambda scene: scene.name)
+@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
 def test_a_page_has_no_serious_fault_and_does_not_scroll_sideways(scene, browser):
     session = FakeSession()
     scene.prepare(session)

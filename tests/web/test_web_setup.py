@@ -91,7 +91,7 @@ def test_every_number_and_hint_has_a_text(language):
 def test_each_step_is_measured_and_shown(client, session):
     for step in STEPS:
         assert client.post(f"measure/{step}").status_code == 303
-    assert session.observer.asked == ["empty", "colors"]
+    assert session.observer.asked == ["empty", "colors"] and session.watch.set_up == 1
     assert client.page().count("✓ pass") > 15
 
 

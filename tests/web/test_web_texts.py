@@ -49,6 +49,18 @@ def test_every_phase_mode_rule_and_command_has_a_text(language):
     assert [key for key in wanted if key not in texts] == []
 
 
+ALARM = re.compile(r"""alarm\("([a-z_]+)"|CODES = \(([^)]*)\)""")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_alarm_has_a_text(language):
+    sources = [p.read_text() for p in files("referee").iterdir() if p.name.endswith(".py")]
+    found = [row for text in sources for row in ALARM.findall(text)]
+    codes = {code for code, _ in found if code} | {c for _, row in found for c in re.findall(r"\w+", row)}
+    assert len(codes) > 8
+    assert {code for code in codes if f"alarm.{code}" not in catalogue(language)} == set()
+
+
 def test_a_text_in_no_catalogue_comes_back_as_its_key():
     assert translate("de", "no.such.text") == "no.such.text"
 
