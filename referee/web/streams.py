@@ -131,9 +131,10 @@ class Streams:
 
     def events(self, name: str, render: Callable[[], Parts], gone: Callable[[], bool]) -> Stream | None:
         """The events of the feed ``name``, or None when every place is taken."""
+        parts = render()
         if not self._enter("events", MAX_EVENT_STREAMS):
             return None
-        feed = self._join(name, render)
+        feed = self._join(name, render, parts)
         return Stream(self._watch(feed, gone), lambda: self._leave("events", feed))
 
     def pictures(self, name: str, gone: Callable[[], bool]) -> Stream | None:
@@ -155,8 +156,7 @@ class Streams:
             if feed:
                 feed.viewers -= 1
 
-    def _join(self, name: str, render: Callable[[], Parts]) -> Feed:
-        parts = render()
+    def _join(self, name: str, render: Callable[[], Parts], parts: Parts) -> Feed:
         with self._changed:
             feed = self._feeds.setdefault(name, Feed(render))
             feed.viewers += 1

@@ -166,11 +166,15 @@ def test_a_rendering_that_fails_lets_viewers_go_and_the_next_one_starts_anew(ses
             raise KeyError("a template's fault")
         return {"a": str(session.version)}
 
-    watcher = iter(streams.events("page", render, lambda: False))
+    watcher = streams.events("page", render, lambda: False)
     assert next(watcher).startswith(b"retry") and b"parts" in next(watcher)
     broken[0] = True
     session.touch()
     assert all(b"event: beat" in rest for rest in watcher)  # and then the stream ends
+    with pytest.raises(KeyError):
+        streams.events("page", render, lambda: False)
+    watcher.close()
+    assert streams.open_now()["events"] == 0
     broken[0] = False
     again = iter(streams.events("page", render, lambda: False))
     next(again)
