@@ -68,9 +68,12 @@ def canonical(value: object) -> str:
 
 
 def line_of(match_id: str, seq: int, event: Event, prev: str) -> tuple[str, str]:
-    """The event's line and its hash."""
-    body = canonical({"event": event.to_json(), "match": match_id, "prev": prev, "seq": seq})
-    digest = hashlib.sha256(body.encode()).hexdigest()
+    """The event's line and its hash. Raises JournalUnwritable for what cannot be written as JSON text."""
+    try:
+        body = canonical({"event": event.to_json(), "match": match_id, "prev": prev, "seq": seq})
+        digest = hashlib.sha256(body.encode()).hexdigest()
+    except (ValueError, TypeError) as error:  # not a number, no Unicode, no JSON type
+        raise JournalUnwritable(f"{event.kind} cannot be recorded: {error}; nothing was recorded") from None
     return f'{{"hash":"{digest}",{body[1:]}', digest
 
 

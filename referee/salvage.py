@@ -123,18 +123,22 @@ def open_sound(path: str | Path) -> tuple[Journal, Salvage | None]:
     PostgreSQL store is left to its administrator: JournalDamaged.
     """
     if "://" in str(path):
-        journal = Journal(path)
-        check(journal)
-        return journal, None
-    files, journal = _files(Path(path)), None
+        return _sound(Journal(path)), None
+    files = _files(Path(path))
     try:
-        journal = Journal(path)
-        check(journal)
-        return journal, None
+        return _sound(Journal(path)), None
     except JournalDamaged as error:
-        if journal is not None:
-            journal.close()
         return _replaced(Path(path), files, str(error))
+
+
+def _sound(journal: Journal) -> Journal:
+    """The journal, checked; closed when it is damaged."""
+    try:
+        check(journal)
+    except JournalDamaged:
+        journal.close()
+        raise
+    return journal
 
 
 def _replaced(path: Path, files: dict[str, bytes], fault: str) -> tuple[Journal, Salvage]:

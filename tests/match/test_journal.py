@@ -118,8 +118,9 @@ def test_two_programs_cannot_both_write_one_match(store):
 def test_a_command_is_stored_as_a_whole_or_not_at_all(store):
     with closing(Journal(store)) as journal:
         journal.append("m", [note(1)])
-        with pytest.raises(ValueError, match="JSON"):
-            journal.append("m", [note(2), Event("foul", {"n": float("nan")})])
+        for bad in (float("nan"), "\ud800", object()):
+            with pytest.raises(JournalUnwritable, match="foul cannot be recorded"):
+                journal.append("m", [note(2), Event("foul", {"n": bad})])
         assert journal.events("m") == [note(1)]
         journal.append("m", [note(2)])
         assert journal.verify() == {"m": 2}
