@@ -1,0 +1,149 @@
+"""The real program, started as a user starts it: pixels in, score lines out."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+import cv2
+import pytest
+from playwright.sync_api import expect, sync_playwright
+
+from cards.pieces import builtin_piece_set
+from referee.devices.table_sim import TableSim
+from referee.journal import Journal
+from referee.match import fold
+
+REFEREE = (sys.executable, "-c", "from referee.cli import main; main()")
+FAST = ("demo", "--fast", "--players", "Ann,Ben", "--data-dir", "data")
+MATCH_LIMIT_S = 120.0
+
+
+def start(*args, cwd):
+    return subprocess.Popen([*REFEREE, *map(str, args)], cwd=cwd, text=True, stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, env={**os.environ, "PYTHONUNBUFFERED": "1"})
+
+
+@contextmanager
+def program(*args, cwd):
+    process = start(*args, cwd=cwd)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def read_until(process, pattern):
+    """(lines so far, the match); fails when the program ends first."""
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        if found := re.search(pattern, line):
+            return lines, found
+    raise AssertionError("the program ended: " + "".join(lines))
+
+
+def state_of(path):
+    journal = Journal(path)
+    try:
+        journal.verify()
+        (match_id,) = journal.matches()
+        return fold(journal.events(match_id))
+    finally:
+        journal.close()
+
+
+@pytest.mark.slow
+def test_a_four_player_match_is_played_to_a_winner_in_under_two_minutes(tmp_path):
+    begin = time.monotonic()
+    with program("demo", "--fast", "--players", 4, "--seed", 5, "--headless", "--data-dir", tmp_path / "data",
+                 cwd=tmp_path) as process:
+        said, _ = process.communicate(timeout=MATCH_LIMIT_S + 60)
+    took_s = time.monotonic() - begin
+    assert process.returncode == 0, said
+    assert "SIMULATED" in said.splitlines()[0]
+    tally = re.search(r"(\d+) right, (\d+) wrong, (\d+) undecided", said)
+    right, wrong, _ = map(int, tally.groups())
+    state = state_of(tmp_path / "data" / "journal.db")
+    decided = [d for d in state.history if d.award]
+    assert state.phase == "finished" and state.simulated and len(decided) >= 18
+    assert f"winner: {state.winner or 'shared'}" in said
+    assert took_s < MATCH_LIMIT_S, f"{took_s:.0f} s\n{said}"
+    assert right >= 14 and wrong <= 1, said
+
+
+@pytest.mark.slow
+def test_a_program_that_is_killed_again_and_again_loses_nothing_it_said(tmp_path):
+    chance, said = random.Random(7), ""
+    for _ in range(5):
+        with program(*FAST, "--headless", "--seed", 3, cwd=tmp_path) as process:
+            read_until(process, r"going on|duel \d+|SIMULATED")
+            time.sleep(chance.uniform(3, 9))
+            process.send_signal(signal.SIGKILL)
+            said += process.communicate()[0]
+    state = state_of(tmp_path / "data" / "journal.db")
+    kept = {d.number: d for d in state.history if d.award}
+    for number, points, player in re.findall(r"^duel (\d+): .*: (\d) to (\w+) \(", said, re.M):
+        assert (kept[int(number)].points, kept[int(number)].award) == (int(points), player)
+    assert kept and state.phase != "new"
+
+
+@pytest.mark.slow
+def test_a_duel_ends_with_the_card_at_the_right_player_in_a_real_browser(tmp_path):
+    with program(*FAST, "--seed", 11, "--duels", 2, "--no-browser", "--port", 0, cwd=tmp_path) as process:
+        _, found = read_until(process, r"board: (\S+)")
+        with sync_playwright() as driver:
+            browser = driver.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+            page = browser.new_page(viewport={"width": 1920, "height": 1080})
+            page.goto(found[1])
+            expect(page.locator("body")).to_contain_text("SIMULATED")
+            _, award = read_until(process, r"^duel \d+: .*: (\d) to (\w+) \(")
+            points, player = award.groups()
+            row = page.locator("[data-part=table] tr, [data-part=table] li").filter(has_text=player).first
+            expect(row).to_contain_text(points, timeout=5000)
+            browser.close()
+
+
+@pytest.fixture
+def film(tmp_path):
+    """A recorded camera: the empty simulated table for two seconds."""
+    table = TableSim(builtin_piece_set(), 4)
+    path = tmp_path / "film.avi"
+    writer = cv2.VideoWriter(str(path), cv2.VideoWriter.fourcc(*"MJPG"), 15, (1280, 720))
+    for number in range(30):
+        writer.write(table.empty(number))
+    writer.release()
+    return path
+
+
+@pytest.mark.slow
+def test_run_takes_a_recorded_file_and_keys_and_ends_politely(tmp_path, film):
+    web = ("--no-browser", "--port", 0, "--data-dir", "data")
+    given = ("--camera", film, "--box", "none", "--players", "Ann,Ben")
+    with program("run", *given, *web, cwd=tmp_path) as process:
+        read_until(process, r"board: http")
+        time.sleep(2)
+        process.send_signal(signal.SIGINT)
+        said, _ = process.communicate(timeout=20)
+    assert process.returncode == 0, said
+    state = state_of(tmp_path / "data" / "journal.db")
+    assert state.phase == "idle" and state.players == ("Ann", "Ben") and not state.simulated
+
+
+@pytest.mark.parametrize("args, says", [
+    (("run", "--camera", "nowhere.mp4"), "nowhere.mp4: no such file"),
+    (("run", "--deck", "nowhere.json"), "nowhere.json: No such file"),
+    (("run", "--camera-file", "nowhere.yaml"), "nowhere.yaml: No such file"),
+    (("demo", "--players", "13", "--headless"), "from 2 to 12 can play"),
+])
+def test_what_cannot_be_is_one_line_and_status_2(tmp_path, args, says):
+    done = subprocess.run([*REFEREE, *args], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert says in done.stderr and "Traceback" not in done.stderr

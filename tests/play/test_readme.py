@@ -1,0 +1,122 @@
+"""Every command of the README is run here, as it stands but for what a test cannot have (``IN_TEST``)."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import cv2
+import pytest
+
+from cards.build import parse_build
+from cards.deck import builtin_deck
+from cards.pieces import builtin_piece_set
+from referee.devices.table_sim import TableSim, World
+from referee.devices.table_sim_plans import apart
+from referee.devices.table_sim_solids import place
+
+ROOT = Path(__file__).parents[2]
+PIECES = builtin_piece_set()
+REFEREE = [sys.executable, "-c", "from referee.cli import main; main()"]
+
+IN_TEST = {
+    "referee demo": "referee demo --fast --duels 1 --no-browser --port 0",
+    "referee run --camera 0 --box none --players Ann,Ben,Cem,Dia":
+        "referee run --camera film.avi --box none --players Ann,Ben,Cem,Dia --no-browser --port 0",
+    "referee run --camera 0 --box auto": "referee run --camera film.avi --box auto --no-browser --port 0",
+    "referee run --rules house_rules.toml":
+        "referee run --rules house_rules.toml --camera film.avi --no-browser --port 0",
+    "referee box check": "referee box check --seconds 0.5",
+    "referee rejudge referee-data/attempts": "referee rejudge referee-data/simulated/attempts",
+}
+"""README's command -> the same without a browser, a webcam, or patience."""
+
+STATUS = {"referee box check": 2}
+"""No box is plugged in here, and that is what it must say."""
+
+
+def commands():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^ *```sh\n(.*?)^ *```", text, re.M | re.S)
+    lines = [line.split("#")[0].strip() for block in blocks for line in block.splitlines()]
+    inline = re.findall(r"`(referee run --rules [^`]+)`", text)
+    found = [part.removeprefix(".venv/bin/") for line in lines for part in line.split(" && ") if part]
+    return [c for c in found if c.startswith("referee")] + inline
+
+
+def test_the_readme_shows_its_two_commands_on_the_first_screen():
+    first = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()[:32]
+    assert "python3 -m venv .venv && .venv/bin/pip install . && .venv/bin/referee demo" in first
+    assert "tests/run" in first
+    picture = re.search(r"!\[[^]]+\]\(([^)]+)\)", "\n".join(first))[1]
+    assert (ROOT / picture).stat().st_size > 20_000
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """What a user would have at hand: photographs, a piece set, a recording, house rules."""
+    path = tmp_path_factory.mktemp("readme")
+    table = TableSim(PIECES, 6, seating="across")
+    card = builtin_deck().card("L01")
+    standing = [place(p) for p in apart(PIECES)]
+    builds = {"A": card.pieces, "B": parse_build("blue cube 0 front @ 0 0 15")}
+    cv2.imwrite(str(path / "photo.jpg"), table.picture(builds))
+    cv2.imwrite(str(path / "colours.jpg"), table.render(World({"A": standing, "B": standing})))
+    (path / "pieces.json").write_text(json.dumps(PIECES.to_json()))
+    (path / "house_rules.toml").write_text("tie_window_ms = 10.0\n")
+    _film(path / "film.avi", table)
+    _dev_set(path / "devset" / "session", table, card)
+    return path
+
+
+def _film(path, table):
+    writer = cv2.VideoWriter(str(path), cv2.VideoWriter.fourcc(*"MJPG"), 15, (1280, 720))
+    for number in range(15):
+        writer.write(table.empty(number))
+    writer.release()
+
+
+def _dev_set(path, table, card):
+    path.mkdir(parents=True)
+    cv2.imwrite(str(path / "duel_00.jpg"), table.picture({"A": card.pieces, "B": card.pieces[:1]}))
+    (path / "pieces.json").write_text(json.dumps(PIECES.to_json()))
+    (path / "deck.json").write_text(json.dumps(builtin_deck().to_json()))
+    (path / "camera.yaml").write_text(json.dumps(table.lens.camera_file()))
+    zones = {zone: {"expected": ruling, "pieces": []} for zone, ruling in (("A", "match"), ("B", "mismatch"))}
+    truth = {"frames": [{"image": "duel_00.jpg", "card": card.id, "zones": zones}]}
+    (path / "truth.json").write_text(json.dumps(truth))
+
+
+def _run(command, cwd):
+    """(status, what it said); a program that would go on for ever is stopped politely once it serves."""
+    process = subprocess.Popen([*REFEREE, *shlex.split(command)[1:]], cwd=cwd, text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    try:
+        if command.startswith("referee run"):
+            said = next(line for line in process.stdout if "board:" in line)
+            process.send_signal(signal.SIGINT)
+            return process.wait(20), said
+        return _finished(process)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def _finished(process):
+    said, _ = process.communicate(timeout=90)
+    return process.returncode, said
+
+
+@pytest.mark.slow
+def test_every_command_of_the_readme_works(folder):
+    tried = commands()
+    assert len(tried) >= 14
+    for command in tried:
+        status, said = _run(IN_TEST.get(command, command), folder)
+        assert status == STATUS.get(command, 0), f"{command}\n{said}"
+        assert "Traceback" not in said
