@@ -18,9 +18,9 @@ class Console:
         self.page, self.session, self.keys = page, session, keys
         page.goto(f"{url}referee")
 
-    def until(self, true: Callable[[], bool]) -> None:
+    def until(self, true: Callable[[], bool], seconds: float = WAIT_S) -> None:
         """Wait for the session to get there."""
-        end = time.monotonic() + WAIT_S
+        end = time.monotonic() + seconds
         while not true():
             assert time.monotonic() < end, f"phase is {self.session.state.phase}"
             self.page.wait_for_timeout(15)

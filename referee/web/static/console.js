@@ -111,7 +111,7 @@
     if (e.ctrlKey || e.metaKey || e.altKey || e.repeat || document.querySelector("dialog[open]")) return;
     if (e.target.closest("input, select, textarea, summary, a")) return;
     const key = SAME[e.key] || e.key.toLowerCase();
-    const button = [...document.querySelectorAll("[data-hotkey]")].find((b) => b.dataset.hotkey === key && !b.disabled);
+    const button = [...document.querySelectorAll("[data-hotkey]")].find((b) => b.dataset.hotkey.split("|").includes(key) && !b.disabled);
     if (button) { e.preventDefault(); button.focus(); button.click(); }
     else if (EVERYWHERE[key]) { e.preventDefault(); open(EVERYWHERE[key], {}); }
   });
