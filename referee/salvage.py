@@ -1,7 +1,7 @@
 """Getting a match back out of a damaged SQLite journal: everything before the damage, often more.
 
-Each event's line proves itself (``referee.journal``), so it is enough to find lines: through SQLite
-as far as it gets, and by looking for them in the raw bytes of the file and its WAL. What is
+Each event's line proves itself (``referee.journal``), so it is enough to find lines: in the raw
+bytes of the file and its WAL, and through SQLite as far as it gets (lines longer than a page). What is
 kept of a match is the unbroken chain from its first event; the original is never written to.
 """
 
@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import os
 import re
+import sqlite3
+import tempfile
 from collections.abc import Iterable
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +20,7 @@ from referee.errors import JournalDamaged
 from referee.journal import GENESIS, Entry, Journal, parse_line
 
 _START = re.compile(rb'\{"hash":"[0-9a-f]{64}","event":')
+_END = re.compile(rb',"match":"(?:[^"\\]|\\.)*","prev":"[0-9a-f]{64}","seq":[0-9]+\}')
 _LONGEST = 1 << 20
 
 
@@ -36,8 +40,27 @@ class Salvage:
 
 
 def carve(path: str | Path) -> list[Entry]:
-    """Every proven event found in the raw bytes of the journal file and its WAL, in any order."""
-    return [entry for data in _files(Path(path)).values() for entry in _carved(data)]
+    """Every proven event that the journal file and its WAL still hold, in any order."""
+    return _found(_files(Path(path)))
+
+
+def _found(files: dict[str, bytes]) -> list[Entry]:
+    found = [entry for data in files.values() for entry in _carved(data)]
+    known = {entry.hash for entry in found}
+    return found + [entry for entry in _selected(files) if entry.hash not in known]
+
+
+def _selected(files: dict[str, bytes]) -> list[Entry]:
+    """Proven events that SQLite still reads out of a copy of the files, until it gives up."""
+    found = []
+    with tempfile.TemporaryDirectory(prefix="referee-") as folder:
+        for suffix, data in files.items():
+            Path(folder, f"copy.db{suffix}").write_bytes(data if suffix else _padded(data))
+        with closing(sqlite3.connect(Path(folder, "copy.db"))) as connection, suppress(sqlite3.Error):
+            connection.text_factory = bytes
+            for (line,) in connection.execute("SELECT line FROM events"):
+                found.append(_proven(line) if isinstance(line, bytes) else None)
+    return [entry for entry in found if entry is not None]
 
 
 def _files(path: Path) -> dict[str, bytes]:
@@ -53,17 +76,21 @@ def _carved(data: bytes) -> list[Entry]:
 
 def _entry_at(data: bytes, start: int) -> Entry | None:
     """The event whose line begins there, or None when it does not prove itself."""
-    end = start
-    for _ in range(200):
-        end = data.find(b"}", end + 1, start + _LONGEST)
-        if end < 0:
-            return None
-        if re.match(rb'\}?,"match":', data[end:end + 10]) or data[end - 1:end].isdigit():
-            try:
-                return parse_line(data[start:end + 1].decode())
-            except (ValueError, KeyError, TypeError):
-                continue
-    return None
+    end = _END.search(data, start, start + _LONGEST)
+    return _proven(data[start:end.end()]) if end else None
+
+
+def _padded(data: bytes) -> bytes:
+    """The file with its cut-off pages as zeros: shorter than its header says, SQLite reads none of it."""
+    pages, page_bytes = int.from_bytes(data[28:32], "big"), int.from_bytes(data[16:18], "big")
+    return data.ljust(min(pages * page_bytes, len(data) + _LONGEST * 64), b"\0")
+
+
+def _proven(line: bytes) -> Entry | None:
+    try:
+        return parse_line(line.decode())
+    except (ValueError, KeyError, TypeError):
+        return None
 
 
 def chains(entries: Iterable[Entry]) -> tuple[dict[str, list[Entry]], dict[str, int]]:
@@ -149,8 +176,7 @@ def _replaced(path: Path, files: dict[str, bytes], fault: str) -> tuple[Journal,
     for suffix, data in files.items():
         Path(f"{aside}{suffix}").write_bytes(data)
     fresh = path.with_name(f"{path.name}.salvaged-{os.getpid()}")
-    found = [entry for data in files.values() for entry in _carved(data)]
-    report = _write(found, fresh, f"{fault} (the damaged file is kept as {aside.name})")
+    report = _write(_found(files), fresh, f"{fault} (the damaged file is kept as {aside.name})")
     for suffix in ("-wal", "-shm"):
         Path(f"{path}{suffix}").unlink(missing_ok=True)
     fresh.replace(path)

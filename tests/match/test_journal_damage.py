@@ -160,6 +160,25 @@ def test_a_gap_is_reported_with_what_lies_beyond(small):
     assert "event 5 is damaged" in report.fault
 
 
+def test_large_and_odd_events_are_found_in_the_raw_bytes(tmp_path):
+    """Many nested objects, quotes and braces in texts, and what looks like the end of a line."""
+    odd = ['"', "\\", "}", '","match":"m","prev":"' + "0" * 64 + '","seq":1}', "木"]
+    events = [Event("foul", {"pieces": [{"n": n} for n in range(900)]}), Event("foul", {"texts": odd})]
+    with closing(Journal(tmp_path / "journal.db")) as journal:
+        journal.append('a "match"\\', events)
+    assert [e.event for e in sorted(carve(tmp_path / "journal.db"), key=lambda e: e.seq)] == events
+
+
+def test_an_event_longer_than_a_page_is_kept_as_long_as_sqlite_reads_it(tmp_path):
+    path, events = tmp_path / "journal.db", [Event("foul", {"n": n, "text": "x" * 60_000}) for n in range(5)]
+    with closing(Journal(path)) as journal:
+        journal.append("m", events)
+    path.write_bytes(path.read_bytes()[:-16384])
+    journal, report = open_sound(path)
+    journal.close()
+    assert report.kept["m"] >= 3
+
+
 def test_a_sound_journal_is_left_alone(small):
     before = small.read_bytes()
     journal, report = open_sound(small)
