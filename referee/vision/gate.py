@@ -1,0 +1,236 @@
+"""The live gate: per frame and field, is the mat in view, does anything move, is a hand over it.
+
+Every frame of the camera passes here, so the work is done on a copy of about 320 pixels' width
+with one compiled pass a frame, in about two milliseconds; the mats are located only now and then.
+
+A *hand* (tongs and sleeves included) is one connected thing that reaches from outside into the box
+over the field in which builds stand, and that is no piece: on the sheet whatever is neither mat nor
+piece-coloured, elsewhere what differs from how the background has looked. What has lain still for a
+while outside the sheet is background, so tongs put down behind a build do not block judging.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numba import njit
+
+from calibration.mat import FIELD, SHEET, MatPose, Mats
+from calibration.palette import Palette, nominal
+from referee.ports import Frame
+from referee.vision.labels import paper_white
+from referee.vision.lut import GROUND, STRANGE, label_table
+
+WIDTH_PX = 320
+"""Width of the reduced copy: tongs 10 mm thick are still 3 pixels, and averaging kills the noise."""
+
+CHANGED = 16
+"""A reduced pixel has changed when a channel differs by this much of 255: five sigma of a dim webcam."""
+
+SETTLED = 0.004
+"""Share of the field's pixels below which changes are noise: about five reduced pixels."""
+
+HEIGHT_MM = 230.0
+"""Height of the box over the field into which hands reach; builds stay below 250."""
+
+REST_S = 2.5
+"""What has not changed for so long off the sheet belongs to the background. The background before
+that is kept too, so that what a hand uncovers when it leaves at last is no stranger."""
+
+AWAKE_S = 0.7
+"""A thing that has moved within this time counts as a hand from a much smaller size."""
+
+HAND_MOVING, HAND_RESTING = 0.004, 0.03
+"""Share of the box that a thing must cover to be a hand, moving or at rest."""
+
+CHECK_S, SEEK_S, MISSED_CHECKS = 2.0, 0.5, 3
+"""Seconds between looks for the mats, known and unknown; a mat missed so often is gone."""
+
+WHITE_DRIFT = 0.06
+"""The label table is made anew when the paper's light has changed by this share."""
+
+
+@dataclass(frozen=True)
+class ZoneGate:
+    """One field now. ``moving``: share of its pixels that changed since the previous frame; ``fill``:
+    share covered by piece-coloured ones; ``settled_s``: for how long nothing has moved."""
+
+    mat_seen: bool
+    moving: float
+    hand: bool
+    settled_s: float
+    fill: float
+
+
+@dataclass(frozen=True)
+class GateState:
+    """The gates by zone; a zone whose mat has not been in view is left out."""
+
+    zones: Mapping[str, ZoneGate]
+
+
+@dataclass(eq=False)
+class _Zone:
+    """A zone in the reduced copy: ``at`` its window; masks (h, w) bool of field, sheet and box in it."""
+
+    at: tuple[slice, slice]
+    field: np.ndarray
+    sheet: np.ndarray
+    box: np.ndarray
+    moved_s: float
+    missed: int = 0
+
+
+class Gate:
+    """Looks at one camera's frames in order; not to be shared between threads."""
+
+    def __init__(self, observer) -> None:
+        """``observer`` (``referee.vision.observe.Observer``) locates mats and knows the colours."""
+        self._observer = observer
+        self._zones: dict[str, _Zone] = {}
+        self._check_s = -np.inf
+        self._previous_s = -np.inf
+        self._size: tuple[int, ...] = ()
+        self._palette: Palette | None = None
+        self._white = np.zeros(3)
+        self._table = np.full((32, 32, 32), STRANGE, np.int8)
+
+    def look(self, frame: Frame) -> GateState:
+        """What there is in this frame, and since when."""
+        factor = max(1, round(frame.image.shape[1] / WIDTH_PX))
+        small = _reduced(frame.image, factor)
+        if frame.image.shape != self._size:
+            self._begin(frame.image, small, factor)
+        if frame.at_s >= self._check_s:
+            self._locate(frame, small, factor)
+        step_s = float(np.clip(frame.at_s - self._previous_s, 0.0, AWAKE_S))
+        self._previous_s = frame.at_s
+        _compare(small, self._before, self._usual, self._older, self._still_s, self._table, CHANGED, step_s,
+                 REST_S, self._labels, self._changed, self._unusual)
+        self._before = small
+        return GateState({name: self._gate(zone, frame.at_s) for name, zone in sorted(self._zones.items())})
+
+    def _begin(self, image: np.ndarray, small: np.ndarray, factor: int) -> None:
+        """Another picture size, or the first frame: nothing is known."""
+        empty = getattr(self._observer, "empty", None)
+        known = empty is not None and empty.shape == image.shape
+        self._size, self._before = image.shape, small
+        self._usual = _reduced(empty, factor) if known else small.copy()
+        self._older = self._usual.copy()
+        shape = small.shape[:2]
+        self._still_s = np.full(shape, AWAKE_S, np.float32)
+        self._labels, self._changed = np.full(shape, GROUND, np.int8), np.zeros(shape, bool)
+        self._unusual = np.zeros(shape, bool)
+        self._zones.clear()
+        self._check_s = -np.inf
+
+    def _locate(self, frame: Frame, small: np.ndarray, factor: int) -> None:
+        mats = self._observer.look(frame.image)
+        for name in list(self._zones):
+            self._zones[name].missed += name not in mats.poses
+            if self._zones[name].missed >= MISSED_CHECKS:
+                del self._zones[name]
+        for name, pose in mats.poses.items():
+            zone = _zone(pose, mats, factor, small.shape[:2])
+            if zone is not None:
+                zone.moved_s = self._zones[name].moved_s if name in self._zones else frame.at_s
+                self._zones[name] = zone
+        self._know_colours(small)
+        self._check_s = frame.at_s + (CHECK_S if self._zones else SEEK_S)
+
+    def _know_colours(self, small: np.ndarray) -> None:
+        sheets = [small[z.at][z.sheet] for z in self._zones.values()]
+        if not sheets:
+            return
+        pixels = np.concatenate(sheets)[None]
+        white = paper_white(pixels, np.ones(pixels.shape[:2], bool))
+        palette = getattr(self._observer, "palette", None) or self._palette
+        drift = np.abs(white / np.maximum(self._white, 1e-3) - 1).max()
+        if palette is None or palette is not self._palette or drift > WHITE_DRIFT:
+            self._palette = palette or nominal(self._observer.piece_set)
+            self._white, self._table = white, label_table(self._palette, white)
+
+    def _gate(self, zone: _Zone, at_s: float) -> ZoneGate:
+        labels, changed = self._labels[zone.at], self._changed[zone.at]
+        of_piece = labels >= 0
+        stirred = changed & (zone.field | (zone.box & of_piece))
+        pixels = max(1, int(zone.field.sum()))
+        moving = min(1.0, float(stirred.sum()) / pixels)
+        if moving > SETTLED:
+            zone.moved_s = at_s
+        strange = np.where(zone.sheet, labels == STRANGE, self._unusual[zone.at] & ~of_piece)
+        hand = _reaches_in(strange, zone.box, self._still_s[zone.at] < AWAKE_S)
+        fill = float((of_piece & zone.field).sum()) / pixels
+        return ZoneGate(zone.missed == 0, moving, hand, at_s - zone.moved_s, fill)
+
+
+def _reduced(image: np.ndarray, factor: int) -> np.ndarray:
+    height, width = image.shape[0] // factor, image.shape[1] // factor
+    return cv2.resize(image[:height * factor, :width * factor], (width, height), interpolation=cv2.INTER_AREA)
+
+
+def _zone(pose: MatPose, mats: Mats, factor: int, size: tuple[int, int]) -> _Zone | None:
+    """The masks of one mat in the reduced copy (h, w); None when its box is out of the picture."""
+    def outline(half: tuple[float, float], heights: tuple[float, ...]) -> np.ndarray:
+        corners = np.array([(x, y, z) for z in heights for x in (-half[0], half[0]) for y in (-half[1], half[1])])
+        pixels = mats.camera.project(pose.to_camera(corners))
+        return cv2.convexHull(((pixels + 0.5) / factor - 0.5).round().astype(np.int32))
+
+    def mask(points: np.ndarray) -> np.ndarray:
+        return cv2.fillConvexPoly(np.zeros(size, np.uint8), points, 1)
+
+    box = outline(FIELD, (0.0, HEIGHT_MM))
+    x, y, w, h = cv2.boundingRect(box)
+    margin = 6
+    at = (slice(max(0, y - margin), min(size[0], y + h + margin)),
+          slice(max(0, x - margin), min(size[1], x + w + margin)))
+    box_mask = mask(box)[at] > 0
+    if not box_mask.any():
+        return None
+    sheet = mask(outline((SHEET[0] / 2 - 3, SHEET[1] / 2 - 3), (0.0,)))
+    return _Zone(at, mask(outline(FIELD, (0.0,)))[at] > 0, sheet[at] > 0, box_mask, 0.0)
+
+
+def _reaches_in(strange: np.ndarray, box: np.ndarray, awake: np.ndarray) -> bool:
+    """Whether a connected strange thing lies partly in the box and partly outside of it."""
+    thick = cv2.morphologyEx(strange.astype(np.uint8), cv2.MORPH_OPEN, np.ones((2, 2), np.uint8))
+    count, things = cv2.connectedComponents(thick, connectivity=8)
+    if count < 2:
+        return False
+    inside = np.bincount(things[box], minlength=count)[1:]
+    outside = np.bincount(things[~box], minlength=count)[1:]
+    stirring = np.bincount(things[box & awake], minlength=count)[1:]
+    whole = box.sum()
+    moving = (stirring > 0.3 * HAND_MOVING * whole) & (inside > HAND_MOVING * whole)
+    return bool(((outside > 3) & (moving | (inside > HAND_RESTING * whole))).any())
+
+
+@njit(cache=True, nogil=True)
+def _compare(small, before, usual, older, still_s, table, threshold, step_s, rest_s,
+             labels, changed, unusual):
+    """One pass: labels, what changed since the frame before, what differs from both backgrounds."""
+    for y in range(small.shape[0]):
+        for x in range(small.shape[1]):
+            pixel = small[y, x]
+            labels[y, x] = table[pixel[0] >> 3, pixel[1] >> 3, pixel[2] >> 3]
+            changed[y, x] = _apart(pixel, before[y, x]) > threshold
+            still_s[y, x] = 0.0 if changed[y, x] else still_s[y, x] + step_s
+            new = _apart(pixel, usual[y, x]) > threshold
+            unusual[y, x] = new and _apart(pixel, older[y, x]) > threshold
+            if still_s[y, x] > rest_s:
+                for k in range(3):
+                    if new:
+                        older[y, x, k] = usual[y, x, k]
+                    usual[y, x, k] = pixel[k]
+
+
+@njit(cache=True, nogil=True)
+def _apart(a, b):
+    """The largest difference of two pixels' channels."""
+    most = 0
+    for k in range(3):
+        most = max(most, abs(np.int64(a[k]) - np.int64(b[k])))
+    return most

@@ -1,0 +1,60 @@
+"""Colour labels of whole frames by table: one look-up a pixel, whatever the number of colours.
+
+A table gives each cell of a 32 x 32 x 32 grid over BGR the likeliest of the palette's colours,
+paper, or neither. 32 KB stay in the processor's nearest cache; the eight codes that share a cell
+differ by less than webcam noise, except in the darkest cells, which no piece in the light is in.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from calibration.palette import Palette, features
+from referee.vision.labels import log_marker, log_paper
+
+BITS = 5
+GROUND, STRANGE = -1, -2
+"""Labels beside the palette's indices: mat (paper in light or shadow, ink), and no known thing."""
+
+LOG_ANYTHING = float(np.log(1 / 150.0))
+"""Log density of "anything" over the feature box; what fits nothing better is ``STRANGE``."""
+
+SURER = 1.0
+"""Nats by which a piece's colour must beat anything, so that skin beside orange stays skin."""
+
+
+def label_table(palette: Palette, white: np.ndarray, bits: int = BITS) -> np.ndarray:
+    """(2**bits,) * 3 int8, index [b, g, r]: palette index, ``GROUND`` or ``STRANGE``.
+
+    ``white`` (3,) linear R, G, B of the mat's paper in the frames that will be labelled.
+    """
+    step = 256 >> bits
+    codes = np.arange(1 << bits, dtype=np.uint8) * step + step // 2
+    f = features(np.stack(np.meshgrid(codes, codes, codes, indexing="ij"), -1), white)
+    colours = palette.log_density(f)
+    ground = np.maximum(log_paper(f), log_marker(f))
+    best = colours.max(0)
+    rest = np.where(ground > LOG_ANYTHING, GROUND, STRANGE)
+    piece = (best > LOG_ANYTHING + SURER) & (best > ground)
+    return np.where(piece, colours.argmax(0), rest).astype(np.int8)
+
+
+def label_frame(frame: np.ndarray, table: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """Labels (h, w) int8 of a frame (h, w, 3) uint8 BGR; ``out`` is written to when given."""
+    if out is None:
+        out = np.empty(frame.shape[:2], np.int8)
+    shift = 8 - int(table.shape[0]).bit_length() + 1
+    _look_up(np.ascontiguousarray(frame).reshape(-1, 3), table.ravel(), shift, out.reshape(-1))
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _look_up(pixels, table, shift, out):
+    bits = np.uint32(8 - shift)
+    s = np.uint32(shift)
+    for i in range(pixels.shape[0]):
+        b = np.uint32(pixels[i, 0]) >> s
+        g = np.uint32(pixels[i, 1]) >> s
+        r = np.uint32(pixels[i, 2]) >> s
+        out[i] = table[((b << bits) | g) << bits | r]
