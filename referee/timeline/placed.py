@@ -10,7 +10,7 @@ pair of tongs of a piece's colour.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import cv2
@@ -23,7 +23,7 @@ from referee.timeline.strip import AS_BEFORE, Strip
 QUICKEST_S = 0.3
 """Nobody can place a piece sooner after the go."""
 
-STAY_S, STAY_SHARE = 1.0, 0.8
+STAY_S, STAY_SHARE, SEEN_SHARE, LOST_STAYS = 1.0, 0.8, 0.3, 3
 TOGETHER_S = 0.5
 """Pixels of one piece turn within this of one another: the last of a placing is slow."""
 
@@ -31,11 +31,11 @@ LEAST_SHARE = 0.4
 """Of the smallest front of a piece of that colour; the rest may be behind tongs or other pieces."""
 
 STANDS_SHARE = 0.5
-LEAST_SOLIDITY = 0.6
+LEAST_SOLIDITY = 0.55
 """Placed pieces of the shared recordings have 0.85 and more, tongs, sleeves and shaded edges 0.1 to 0.5."""
 
-RELEASED = 95.0
-"""Percentile of a piece's pixels: the last ones turn when the tongs let go."""
+RELEASED = 80.0
+"""Percentile of a piece's pixels: most have turned when the tongs let go, the rest when they are gone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,13 +58,20 @@ def placed(strip: Strip, piece_set: PieceSet, from_s: float = 0.0, until_s: floa
     """The pieces that were placed between those times (go and Stop), in the order of time."""
     candidates = [c for k in range(len(strip.colors)) for c in _clusters(strip, k, piece_set)]
     standing = np.zeros(strip.field.shape, bool)
-    found = []
+    found: list[Placed] = []
     for candidate in sorted(candidates, key=lambda c: c.seconds):
-        if from_s + QUICKEST_S < candidate.seconds <= until_s and solidity(candidate.mask) >= LEAST_SOLIDITY \
-                and stands(candidate.mask, strip.field, standing):
-            standing |= candidate.mask
+        if not (from_s + QUICKEST_S < candidate.seconds <= until_s) or _there_already(candidate, found) \
+                or not stands(candidate.mask, strip.field, standing):
+            continue
+        standing |= candidate.mask  # what is half hidden is not named, but carries what comes on it
+        if solidity(candidate.mask) >= LEAST_SOLIDITY:
             found.append(candidate)
     return found
+
+
+def _there_already(piece: Placed, found: Sequence[Placed]) -> bool:
+    """Whether it is one of the found pieces, seen again after something covered it."""
+    return any(p.color == piece.color and (p.mask & piece.mask).sum() > 0.5 * piece.mask.sum() for p in found)
 
 
 def _hull(mask: np.ndarray) -> np.ndarray:
@@ -83,17 +90,33 @@ def solidity(mask: np.ndarray) -> float:
 def turns(labels: np.ndarray, stay: int) -> np.ndarray:
     """(t, h, w) int8: the colour each pixel turns to at that frame, AS_BEFORE where it turns to none.
 
-    ``labels`` (t, h, w); a pixel has to keep its new colour for STAY_SHARE of ``stay`` frames.
+    ``labels`` (t, h, w). A pixel turns to a colour when it shows it now and, in the next ``stay`` frames, for
+    SEEN_SHARE of all and for STAY_SHARE of those that show this colour or the background: what covers it
+    meanwhile says nothing. It loses its colour when it shows the background for as long, or none at all for
+    LOST_STAYS times that.
     """
-    state = np.full(labels.shape[1:], AS_BEFORE, np.int8)
+    colors = range(int(labels.max(initial=0)) + 1)
+    state = _opening_state(labels[:stay], colors)
     out = np.full(labels.shape, AS_BEFORE, np.int8)
-    for t in range(len(labels)):
+    for t, now in enumerate(labels):
         window = labels[t:t + stay]
-        held = (window == window[0]).mean(0) >= STAY_SHARE
-        new = held & (labels[t] != state) & (labels[t] >= AS_BEFORE)
-        state[new] = labels[t][new]
-        out[t][new] = labels[t][new]
+        ground = (window == AS_BEFORE).sum(0)
+        for k in colors:
+            shown = (window == k).sum(0)
+            new = ((now == k) & (state != k) & (shown >= SEEN_SHARE * len(window))
+                   & (shown >= STAY_SHARE * (shown + ground)))
+            state[new] = out[t][new] = k
+        long = labels[t:t + LOST_STAYS * stay]
+        state[(ground >= STAY_SHARE * stay) | ((long < 0).sum(0) >= STAY_SHARE * LOST_STAYS * stay)] = AS_BEFORE
     return out
+
+
+def _opening_state(first: np.ndarray, colors: Iterable[int]) -> np.ndarray:
+    """(h, w) int8: the colour that a pixel mostly shows at first, AS_BEFORE where it shows none."""
+    state = np.full(first.shape[1:], AS_BEFORE, np.int8)
+    for k in colors:
+        state[(first == k).mean(0) > 0.5] = k
+    return state
 
 
 def _clusters(strip: Strip, k: int, piece_set: PieceSet) -> list[Placed]:

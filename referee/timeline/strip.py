@@ -36,6 +36,9 @@ RATE_HZ, LONG_S, LONG_RATE_HZ = 10.0, 90.0, 5.0
 """Frames a second that are looked at, and for videos longer than LONG_S."""
 
 FIELD_MARGIN_MM = 5.0
+OBLIQUE = 1.4
+"""A box seen from 30 degrees above shows its front and as much again of its top by half."""
+
 LOOK_EVERY_S, LOOK_UNTIL_S = 0.5, 5.0
 """Mats are looked for this often, and no longer once some are found: hands leave them after the go."""
 
@@ -121,9 +124,11 @@ def _strip(attempt: Attempt, view: ZoneView, seconds: np.ndarray, crops: Sequenc
     seen = [features(crop, white) for crop in crops]
     palette = _palette(attempt.palette, attempt.piece_set, seen, paper & ~marker)
     before = np.median(np.stack([seen[i] for i in opening]), 0)
-    labels = np.stack([_labels(f, palette, before, paper) for f in seen])
+    mm2 = (1 / (view.px_per_mm * SCALE)) ** 2
+    largest = np.array([all_pieces_mm2(attempt.piece_set, c) for c in palette.names]) / mm2
+    labels = np.stack([_labels(f, palette, before, paper, largest) for f in seen])
     field = (np.abs(ground) < np.array(FIELD) + FIELD_MARGIN_MM).all(-1)
-    return Strip(view, palette.names, seconds, labels, field, (1 / (view.px_per_mm * SCALE)) ** 2)
+    return Strip(view, palette.names, seconds, labels, field, mm2)
 
 
 def _opening(attempt: Attempt, seconds: np.ndarray) -> np.ndarray:
@@ -147,10 +152,28 @@ def _palette(learnt: Palette | None, piece_set: PieceSet, seen: Sequence[np.ndar
     return learn(piece_set, pixels[:: max(1, len(pixels) // 20_000)])
 
 
-def _labels(f: np.ndarray, palette: Palette, before: np.ndarray, paper: np.ndarray) -> np.ndarray:
+def _labels(f: np.ndarray, palette: Palette, before: np.ndarray, paper: np.ndarray,
+            largest_px: np.ndarray) -> np.ndarray:
     density = palette.log_density(f)
     best, plain = density.max(0), log_paper(f)
     coloured = (best > STRANGE) & ((best > plain) | ~paper)
-    labels = np.where(coloured, density.argmax(0), OTHER)
-    same = (np.abs(f - before) < SAME).all(-1) | (paper & (plain > STRANGE) & ~coloured)
-    return np.where(same, AS_BEFORE, labels).astype(np.int8)
+    same = (np.abs(f - before) < SAME).all(-1) | (paper & (plain > STRANGE))
+    labels = np.where(coloured, density.argmax(0), np.where(same, AS_BEFORE, OTHER)).astype(np.int8)
+    return without_sleeves(labels, largest_px)
+
+
+def without_sleeves(labels: np.ndarray, largest_px: np.ndarray) -> np.ndarray:
+    """The labels (h, w) with patches of a colour that are larger than all its pieces together made OTHER."""
+    out = labels.copy()
+    for k, most in enumerate(largest_px):
+        _, parts, boxes, _ = cv2.connectedComponentsWithStats((labels == k).astype(np.uint8))
+        large = boxes[:, cv2.CC_STAT_AREA] > most
+        large[0] = False
+        out[large[parts]] = OTHER
+    return out
+
+
+def all_pieces_mm2(piece_set: PieceSet, color: str) -> float:
+    """The most that all pieces of a colour can cover side by side, seen from obliquely above, mm²."""
+    shapes = [(piece_set.shapes[s], n) for s, c, n in piece_set.pieces if c == color]
+    return sum(n * OBLIQUE * max(x * z for x, _, z in map(shape.size, shape.poses())) for shape, n in shapes)
