@@ -11,8 +11,10 @@ on in the phase the record says. Prints one JSON line.
 from __future__ import annotations
 
 import http.client
+import importlib
 import json
 import os
+import pkgutil
 import random
 import re
 import signal
@@ -25,10 +27,14 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-import referee.commands.play  # noqa: F401 - loaded once, before the forks
+import referee.commands.play
+import referee.web
 from referee.cli import cli
 from referee.journal import Journal, canonical
 from referee.match import fold
+
+for module in pkgutil.iter_modules(referee.web.__path__):  # loaded late by the program: once, here
+    importlib.import_module(f"referee.web.{module.name}")
 
 GONE = (OSError, http.client.HTTPException, ValueError)
 """What a client meets when the program dies under it."""
