@@ -166,6 +166,7 @@ def test_a_card_is_made_saved_checked_printed_and_played_in_a_browser(server, br
     page.click("#remove")
     expect(page.locator("#verdict.right")).to_be_visible()
     drag(page, on_stage(page, 60, 12), on_stage(page, 2, 150))    # the triangle onto the bridge
+    expect(page.locator("#pieces .piece").nth(1)).to_have_attribute("transform", "translate(2 204.5)")
     expect(page.locator("#suggested")).to_have_text("1")
     page.fill("#save [name=deck]", "browser")
     page.fill("#save [name=id]", "B01")

@@ -1,0 +1,283 @@
+"""``/cards``: an editor for layouts, decks to keep, check, print and play, and a form for piece sets.
+
+The page's script only moves pieces about; where they come to rest, whether they stand and what the
+card is worth is answered here, by the same functions that ``referee cards check`` uses.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import flask
+
+from calibration.print_page import PAPERS
+from calibration.print_sheets import cards_pdf
+from cards.build import Piece
+from cards.card import LayoutCard, inventory_problems, parse_card
+from cards.check import check_card
+from cards.deck import Deck, load_deck
+from cards.difficulty import difficulty
+from cards.drawing import card_svg, elevation
+from cards.errors import BadCard, RefereeError
+from cards.generate import make_layouts
+from cards.pieces import PieceSet, Pose, load_piece_set, parse_piece_set
+from cards.stability import MISPLACEMENT_MM, settle, stand
+from referee.web.media import SVG_HEADERS
+from referee.web.pieces_form import form_rows, kind_svg, set_of_form
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
+IDLE = frozenset({"idle", "finished", "void", "decided"})
+MOST_PIECES = 20
+
+
+class Shelf:
+    """Decks and piece sets as files of the data folder; names are checked, never joined unseen."""
+
+    def __init__(self, session: Any) -> None:
+        self.session = session
+        self.decks, self.sets = (Path(session.data_dir) / kind for kind in ("decks", "piece_sets"))
+
+    def names(self) -> list[str]:
+        """The running deck first, then those kept."""
+        kept = sorted(p.stem for p in self.decks.glob("*.json"))
+        return [self.session.deck.name, *(n for n in kept if n != self.session.deck.name)]
+
+    def deck(self, name: str) -> Deck:
+        """A kept deck, or the running one. Raises BadCard for a name that is neither."""
+        if NAME.fullmatch(name) and (path := self.decks / f"{name}.json").exists():
+            return load_deck(path)
+        if name == self.session.deck.name:
+            return self.session.deck
+        raise BadCard(f"there is no deck {name!r}")
+
+    def keep_deck(self, deck: Deck) -> None:
+        """Write the deck in one step."""
+        _keep(self.decks / f"{_checked(deck.name)}.json", deck.to_json())
+
+    def piece_set(self, name: str) -> PieceSet:
+        """A kept piece set, or the running one."""
+        if NAME.fullmatch(name) and (path := self.sets / f"{name}.json").exists():
+            return load_piece_set(path)
+        return self.session.piece_set
+
+    def keep_set(self, pieces: PieceSet) -> None:
+        """Write the piece set in one step."""
+        _keep(self.sets / f"{_checked(pieces.name)}.json", pieces.to_json())
+
+
+def _checked(name: str) -> str:
+    if not NAME.fullmatch(name):
+        raise BadCard(f"the name {name!r} is not letters, digits, - and _, at most 40")
+    return name
+
+
+def _keep(path: Path, data: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_suffix(".part")
+    draft.write_text(json.dumps(data, indent=1), encoding="utf-8")
+    draft.replace(path)
+
+
+# -- what the editor asks --------------------------------------------------------------------------
+
+def set_for_script(pieces: PieceSet) -> dict[str, Any]:
+    """Shapes with the outline (x, z) mm of each pose, colours and counts: all that drawing needs."""
+    def pose(shape: str, p: Pose) -> dict[str, Any]:
+        return {"rotation": p.rotation, "facing": p.facing,
+                "outline": elevation(pieces.shapes[shape], p).round(2).tolist()}
+    shapes = {name: [pose(name, p) for p in s.poses() if p.facing != "top"]
+              for name, s in pieces.shapes.items()}
+    rows = [{"shape": s, "color": c, "count": n} for (s, c), n in sorted(pieces.inventory.items())]
+    return {"shapes": shapes, "colors": pieces.colors, "pieces": rows}
+
+
+def look(pieces: PieceSet, rows: object, *, thorough: bool) -> dict[str, Any]:
+    """Pieces let down, and what is known of them: faults, tilt margin, difficulty, suggested value.
+
+    ``thorough`` also misplaces every piece, which takes some tenths of a second. Raises BadCard.
+    """
+    card = _layout(pieces, rows, "new", 1)
+    settled = settled_in_order(pieces, card.pieces)
+    found = stand(pieces, settled, MISPLACEMENT_MM if thorough else None)
+    measured = difficulty(pieces, settled, found) if found.touches else None
+    faults = [*inventory_problems(LayoutCard("new", 1, settled), pieces), *found.faults]
+    return {"pieces": [{"x": p.x, "z": p.z} for p in settled], "faults": faults,
+            "weakest": list(found.weakest), "tilt_deg": round(found.tilt_deg, 1),
+            "difficulty": round(measured.total, 1) if measured else None,
+            "value": measured.value if measured and not faults else None}
+
+
+def settled_in_order(pieces: PieceSet, placed: tuple[Piece, ...]) -> tuple[Piece, ...]:
+    """The pieces let down, to the tenth of a millimetre that a deck file keeps."""
+    return tuple(p.at(z=round(p.z, 1)) for p in settle(pieces, placed)) if placed else ()
+
+
+def _layout(pieces: PieceSet, rows: object, card_id: str, value: int) -> LayoutCard:
+    if not isinstance(rows, list) or not 1 <= len(rows) <= MOST_PIECES:
+        raise BadCard(f"a layout has 1 to {MOST_PIECES} pieces")
+    card = parse_card({"id": card_id, "kind": "layout", "value": value, "pieces": rows})
+    for p in card.pieces:
+        if p.shape not in pieces.shapes or p.color not in pieces.colors:
+            raise BadCard(f"the set {pieces.name!r} has no {p.color} {p.shape}")
+        if not abs(p.x) < 500 or not abs(p.z) < 2000:
+            raise BadCard(f"the {p.color} {p.shape} is off the table")
+    return card
+
+
+def with_card(deck: Deck | None, name: str, card: LayoutCard) -> Deck:
+    """The deck with the card added, or put in place of the one of its id."""
+    old = deck.cards if deck else ()
+    if any(c.id == card.id for c in old):
+        return Deck(name, tuple(card if c.id == card.id else c for c in old))
+    return Deck(name, (*old, card))
+
+
+# -- pages -----------------------------------------------------------------------------------------
+
+def _answered(view: Callable) -> Callable:
+    """A fault of the asker becomes ``{"error": …}`` with status 400."""
+    @wraps(view)
+    def answer(*args: Any, **named: Any) -> Any:
+        try:
+            return view(*args, **named)
+        except RefereeError as error:
+            return flask.jsonify(error=str(error)), 400
+    return answer
+
+
+def _asked() -> Mapping[str, Any]:
+    data = flask.request.get_json(silent=True)
+    if not isinstance(data, dict):
+        raise BadCard("the request is not a JSON object")
+    return data
+
+
+def blueprint(session: Any) -> flask.Blueprint:
+    """All pages under ``/cards``; every one is for the referee."""
+    pages = flask.Blueprint("cards", __name__, url_prefix="/cards")
+    shelf = Shelf(session)
+    _editor(pages, session, shelf)
+    _decks(pages, session, shelf)
+    _sets(pages, session, shelf)
+    return pages
+
+
+def _editor(pages: flask.Blueprint, session: Any, shelf: Shelf) -> None:
+    @pages.get("")
+    def editor() -> str:
+        return flask.render_template("cards_editor.html", decks=shelf.names(), running=session.deck.name,
+                                     piece_set=session.piece_set, papers=list(PAPERS))
+
+    @pages.get("/set.json")
+    def piece_set() -> flask.Response:
+        return flask.jsonify(set_for_script(session.piece_set))
+
+    @pages.post("/look")
+    @_answered
+    def looked() -> flask.Response:
+        asked = _asked()
+        thorough = bool(asked.get("thorough"))
+        return flask.jsonify(look(session.piece_set, asked.get("pieces"), thorough=thorough))
+
+    @pages.post("/propose")
+    @_answered
+    def propose() -> flask.Response:
+        asked = _asked()
+        value, seed = asked.get("value"), asked.get("seed")
+        if value not in (1, 2, 3, 4) or not isinstance(seed, int):
+            raise BadCard("value is 1 to 4 and seed a whole number")
+        card = make_layouts(session.piece_set, value, 1, seed)[0]
+        return flask.jsonify(pieces=[{"shape": p.shape, "color": p.color, "rotation": p.pose.rotation,
+                                      "facing": p.pose.facing, "x": p.x, "z": p.z} for p in card.pieces])
+
+    @pages.post("/save")
+    @_answered
+    def save() -> flask.Response:
+        asked = _asked()
+        name, value = _checked(str(asked.get("deck", ""))), asked.get("value")
+        card = _layout(session.piece_set, asked.get("pieces"), _checked(str(asked.get("id", ""))), value)
+        card = LayoutCard(card.id, card.value, settled_in_order(session.piece_set, card.pieces))
+        found = check_card(card, session.piece_set)
+        if found.faults:
+            raise BadCard(f"not saved: {'; '.join(found.faults)}")
+        deck = with_card(shelf.deck(name) if name in shelf.names() else None, name, card)
+        shelf.keep_deck(deck)
+        return flask.jsonify(deck=name, cards=[c.id for c in deck.cards])
+
+
+def _decks(pages: flask.Blueprint, session: Any, shelf: Shelf) -> None:
+    @pages.get("/deck/<name>.json")
+    @_answered
+    def deck(name: str) -> flask.Response:
+        return flask.jsonify(shelf.deck(name).to_json())
+
+    @pages.get("/deck/<name>/<card_id>.svg")
+    @_answered
+    def face(name: str, card_id: str) -> flask.Response:
+        found = shelf.deck(name)
+        svg = card_svg(found.card(card_id), found, session.piece_set)
+        return flask.Response(svg, mimetype="image/svg+xml", headers=SVG_HEADERS)
+
+    @pages.get("/deck/<name>/check.json")
+    @_answered
+    def check(name: str) -> flask.Response:
+        rows = [check_card(c, session.piece_set) for c in shelf.deck(name).cards if isinstance(c, LayoutCard)]
+        return flask.jsonify([{"id": r.card.id, "faults": r.faults, "value": r.card.value, "worth": r.worth}
+                              for r in rows])
+
+    @pages.get("/deck/<name>/cards.pdf")
+    @_answered
+    def sheet(name: str) -> flask.Response:
+        paper = flask.request.args.get("paper", "a4")
+        if paper not in PAPERS:
+            raise BadCard(f"paper is one of {', '.join(PAPERS)}")
+        pdf = cards_pdf(shelf.deck(name), session.piece_set, paper)
+        return flask.Response(pdf, mimetype="application/pdf",
+                              headers={"Content-Disposition": f'attachment; filename="{_checked(name)}.pdf"'})
+
+    @pages.post("/play")
+    @_answered
+    def play() -> flask.Response:
+        chosen = shelf.deck(str(_asked().get("deck", "")))
+        for card in chosen.cards:
+            for problem in inventory_problems(card, session.piece_set):
+                raise BadCard(f"card {card.id}: {problem}")
+        if session.state.match_id and not session.state.winner and session.state.phase != "finished":
+            raise BadCard("a match is running: its deck stays. Choose the deck before the next match")
+        session.deck = chosen
+        return flask.jsonify(deck=chosen.name, cards=len(chosen.cards))
+
+
+def _sets(pages: flask.Blueprint, session: Any, shelf: Shelf) -> None:
+    def page(pieces: PieceSet, said: str = "", fault: str = "") -> str:
+        return flask.render_template("cards_pieces.html", rows=form_rows(pieces), name=pieces.name,
+                                     said=said, fault=fault)
+
+    @pages.get("/pieces")
+    def pieces() -> str:
+        return page(shelf.piece_set(flask.request.args.get("name", "")))
+
+    @pages.get("/pieces/<name>.json")
+    def pieces_file(name: str) -> flask.Response:
+        return flask.jsonify(shelf.piece_set(name).to_json())
+
+    @pages.get("/kind/<kind>.svg")
+    def kind(kind: str) -> flask.Response:
+        svg = kind_svg(kind)
+        if svg is None:
+            flask.abort(404, "no such kind of piece")
+        return flask.Response(svg, mimetype="image/svg+xml", headers=SVG_HEADERS)
+
+    @pages.post("/pieces")
+    def keep() -> Any:
+        try:
+            made = parse_piece_set(set_of_form(flask.request.form), "the form")
+            shelf.keep_set(made)
+        except RefereeError as error:
+            return page(session.piece_set, fault=str(error)), 400
+        return page(made, said=made.name)
