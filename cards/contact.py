@@ -73,9 +73,14 @@ def overlapping(pieces: PieceSet, placed: Sequence[Piece]) -> list[tuple[int, in
 
 def overlap(pieces: PieceSet, a: Piece, b: Piece) -> bool:
     """Whether the two pieces would have to be in one place."""
-    if bottom(pieces, a) > top(pieces, b) - OVERLAP_MM or bottom(pieces, b) > top(pieces, a) - OVERLAP_MM:
-        return False
-    return _overlap(shape_of(pieces, a), a.pose, shape_of(pieces, b), b.pose, _offset(a, b))
+    return penetration(pieces, a, b) > OVERLAP_MM
+
+
+def penetration(pieces: PieceSet, a: Piece, b: Piece) -> float:
+    """By how many mm one would have to rise to be clear of the other; 0 when they are clear."""
+    if bottom(pieces, a) > top(pieces, b) or bottom(pieces, b) > top(pieces, a):
+        return 0.0
+    return _penetration(shape_of(pieces, a), a.pose, shape_of(pieces, b), b.pose, _offset(a, b))
 
 
 def touches(pieces: PieceSet, placed: Sequence[Piece]) -> tuple[Touch, ...]:
@@ -104,14 +109,14 @@ def _offset(a: Piece, b: Piece) -> Point:
 
 
 @lru_cache(maxsize=65536)
-def _overlap(shape_a: Shape, pose_a: Pose, shape_b: Shape, pose_b: Pose, offset: Point) -> bool:
+def _penetration(shape_a: Shape, pose_a: Pose, shape_b: Shape, pose_b: Pose, offset: Point) -> float:
     a, b = _Solid(shape_a, pose_a, offset), _Solid(shape_b, pose_b, (0.0, 0.0, 0.0))
     plan = _common_plan(a, b)
     if not len(plan):
-        return False
+        return 0.0
     (low_a, high_a), (low_b, high_b) = a.heights(plan), b.heights(plan)
     deep = np.minimum(high_a - low_b, high_b - low_a)
-    return bool(np.nan_to_num(deep, nan=-1.0).max() > OVERLAP_MM)
+    return max(0.0, float(np.nan_to_num(deep, nan=-1.0).max()))
 
 
 @lru_cache(maxsize=512)

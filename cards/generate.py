@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 
-from cards.build import Build, Piece, bottom, rest_height, shape_of, top
+from cards.build import Build, Piece, bottom, parse_build, rest_height, shape_of, top
 from cards.card import Card, HeightCard, LayoutCard, OrganCard, ShapesCard
 from cards.contact import overlap, touches
 from cards.difficulty import difficulty
 from cards.errors import BadCard
-from cards.pieces import PieceSet, Pose, Shape
-from cards.stability import MIN_TILT_DEG, stand, stands
+from cards.pieces import BUILTIN_SETS, PieceSet, Pose, Shape
+from cards.stability import MIN_TILT_DEG, settle, stand, stands
 
 SPAN_MM = 80.0
 """A build stays within this of x = 0: the field is 95 wide to either side, and may be missed a little."""
@@ -25,10 +27,10 @@ SPAN_MM = 80.0
 STEP_BETWEEN_PIPES_MM = 4.0
 """Organ pipes differ in height by more than this, so that a player and the camera can tell."""
 
-TRIES, STEPS, OPTIONS, BRANCHES = 60, 40, 12, 3
+TRIES, STEPS, OPTIONS, BRANCHES = 60, 14, 12, 2
 """Fresh starts; placements in one; places looked at for a piece; how many of them are followed up."""
 
-LOW = 0.02
+FREE, LOW = 0.6, 0.02
 """How much a millimetre of height counts against a place: low builds leave more tops."""
 
 GAP_MM = 8.0
@@ -49,13 +51,43 @@ def example_build(card: Card, pieces: PieceSet, seed: int = 0) -> tuple[Piece, .
     rng = random.Random(seed)
     if isinstance(card, OrganCard):
         return _organ(card, pieces, rng)
-    for _ in range(TRIES):
-        chosen = _choice(card, pieces, rng)
-        built = _erect(pieces, chosen, rng, card.max_ground_contacts, loose=False)
-        if built and len(Build(pieces, built).structures) == 1 and stand(pieces, built).stable:
+    for built in itertools.chain(_known_builds(card, pieces, seed), _searched(card, pieces, rng)):
+        if len(Build(pieces, built).structures) == 1 and stand(pieces, built).stable:
             return built
     raise BadCard(f"card {card.id}: no single structure found that stands with at most "
                   f"{card.max_ground_contacts} pieces on the table")
+
+
+def _searched(card: HeightCard | ShapesCard, pieces: PieceSet,
+              rng: random.Random) -> Iterator[tuple[Piece, ...]]:
+    for _ in range(TRIES):
+        built = _erect(pieces, _choice(card, pieces, rng), rng, card.max_ground_contacts, loose=False)
+        if built:
+            yield built
+
+
+def _known_builds(card: HeightCard | ShapesCard, pieces: PieceSet, seed: int) -> Iterator[tuple[Piece, ...]]:
+    """Builds of the file that the card and the set allow, turned about by the seed, with the set's sizes."""
+    fitting = [b for b in _file_of_builds() if _suits(b, card, pieces)]
+    for k in range(len(fitting)):
+        turn, which = divmod(seed + k, len(fitting))
+        side = -1.0 if turn % 2 else 1.0
+        built = tuple(settle(pieces, [p.at(x=side * p.x) for p in fitting[which]]))
+        if sum(bottom(pieces, p) < 0.5 for p in built) <= card.max_ground_contacts:
+            yield built
+
+
+@cache
+def _file_of_builds() -> tuple[tuple[Piece, ...], ...]:
+    lines = (BUILTIN_SETS / "builds.txt").read_text(encoding="utf-8").splitlines()
+    return tuple(parse_build(line) for line in lines if line and not line.startswith("#"))
+
+
+def _suits(built: Sequence[Piece], card: HeightCard | ShapesCard, pieces: PieceSet) -> bool:
+    have = Counter((p.shape, p.color) for p in built)
+    if len(built) != card.count or have - pieces.inventory:
+        return False
+    return isinstance(card, HeightCard) or Counter(p.shape for p in built) == Counter(dict(card.shapes))
 
 
 # -- choosing pieces -------------------------------------------------------------------------------
@@ -113,7 +145,8 @@ def _erect(pieces: PieceSet, chosen: Sequence[tuple[str, str]], rng: random.Rand
         options = sorted(_options(pieces, *chosen[len(placed)], placed, rng, loose=loose),
                          key=lambda p: -_merit(pieces, p, placed, rng, loose=loose))
         options = [p for p in options if _may_stand_there(pieces, p, placed, max_ground, loose=loose)]
-        holding = (p for p in options[:OPTIONS] if _holds(pieces, (*placed, p), max_ground, loose=loose))
+        whole = not loose and (len(placed) >= 2 or len(placed) + 1 == len(chosen))
+        holding = (p for p in options[:OPTIONS] if _holds(pieces, (*placed, p), max_ground, whole=whole))
         for place in itertools.islice(holding, BRANCHES):
             if next(steps, None) is None:
                 return None
@@ -136,13 +169,14 @@ def _options(pieces: PieceSet, shape: str, color: str, placed: Sequence[Piece], 
 
 def _places(pieces: PieceSet, half: float, placed: Sequence[Piece], rng: random.Random, *,
             loose: bool) -> list[float]:
-    """Places worth trying: centred on a piece, flush with its ends, between two of them, beside all."""
+    """Places worth trying: centred on a piece, flush with its ends or its middle, between two, beside."""
     if not placed:
         return [0.0]
     found, centres = set(), [p.x for p in placed]
     for p in placed:
         reach = shape_of(pieces, p).size(p.pose)[0] / 2
-        found |= {p.x, p.x - reach + half, p.x + reach - half, p.x - reach - half, p.x + reach + half}
+        found |= {p.x, p.x - reach + half, p.x + reach - half, p.x - reach - half, p.x + reach + half,
+                  p.x - half, p.x + half}
         if loose:
             found |= {p.x + rng.choice((-9, -6, 6, 9)), p.x - reach - half - GAP_MM,
                       p.x + reach + half + GAP_MM}
@@ -160,7 +194,15 @@ def _merit(pieces: PieceSet, piece: Piece, placed: Sequence[Piece], rng: random.
     carried = sum(max(s, 0.0) for _, s in shared) / wide if shared else 1.0
     capped = any(shape_of(pieces, p).kind in CAPS for p, s in shared if s > 0)
     score = -LOW * piece.z - 0.01 * abs(piece.x) + 0.3 * min(wide / high, 2.0) - 5.0 * capped
+    score += FREE * _free_tops(pieces, (*placed, piece))
     return score + carried + 0.3 * len(shared) + rng.random() * (3.0 if loose else 1.0)
+
+
+def _free_tops(pieces: PieceSet, placed: Sequence[Piece]) -> int:
+    """How many flat tops have nothing on them; a wide one counts twice."""
+    covered = {t.below for t in touches(pieces, placed)}
+    free = [shape_of(pieces, p) for k, p in enumerate(placed) if k not in covered]
+    return sum(1 + (s.width > 2.4 * s.depth_mm) for s in free if s.kind not in CAPS)
 
 
 def _may_stand_there(pieces: PieceSet, piece: Piece, placed: Sequence[Piece], max_ground: int, *,
@@ -174,10 +216,10 @@ def _may_stand_there(pieces: PieceSet, piece: Piece, placed: Sequence[Piece], ma
     return bool(below) and not any(shape_of(pieces, p).kind in CAPS for p in below)
 
 
-def _holds(pieces: PieceSet, placed: Sequence[Piece], max_ground: int, *, loose: bool) -> bool:
-    """Whether the build so far may be built on: few enough on the table, no stray part, and it stands."""
+def _holds(pieces: PieceSet, placed: Sequence[Piece], max_ground: int, *, whole: bool) -> bool:
+    """Whether the build so far may be built on: few enough on the table, ``whole`` in one part, standing."""
     on_table = sum(bottom(pieces, p) < 0.5 for p in placed)
-    stray = not loose and len(placed) > 2 and _parts(pieces, placed) > 1
+    stray = whole and _parts(pieces, placed) > 1
     return on_table <= max_ground and not stray and stands(pieces, placed, MIN_TILT_DEG)
 
 

@@ -24,7 +24,7 @@ from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
 from cards.build import Piece, bottom, rest_height, shape_of
-from cards.contact import TOUCH_MM, Touch, mass_and_centre, overlapping, touches
+from cards.contact import TOUCH_MM, Touch, mass_and_centre, overlapping, penetration, touches
 from cards.pieces import PieceSet
 
 FRICTION = 0.4
@@ -38,6 +38,9 @@ EDGE_MM = 1.0
 
 MIN_TILT_DEG = 1.5
 """A table out of true and a mat on cloth lean by less."""
+
+SUNK_MM = 3.0
+"""``rest_height`` samples an elevation and may miss a point by less than this; it is corrected."""
 
 RISE_MM = 0.15
 """What would have to rise by more than this to be misplaced sits in a hollow, or is blocked."""
@@ -58,8 +61,12 @@ class Stand:
         return not self.faults
 
 
-def stand(pieces: PieceSet, placed: Sequence[Piece], misplacement_mm: float = MISPLACEMENT_MM) -> Stand:
-    """Everything that keeps the build from being built or from standing, with its margins."""
+def stand(pieces: PieceSet, placed: Sequence[Piece],
+          misplacement_mm: float | None = MISPLACEMENT_MM) -> Stand:
+    """Everything that keeps the build from being built or from standing, with its margins.
+
+    Without a misplacement (None) it is quick enough to follow a hand.
+    """
     overlaps = overlapping(pieces, placed)
     found = touches(pieces, placed)
     faults = [f"{_name(placed[i])} and {_name(placed[j])} overlap" for i, j in overlaps]
@@ -71,7 +78,8 @@ def stand(pieces: PieceSet, placed: Sequence[Piece], misplacement_mm: float = MI
     if tilt < MIN_TILT_DEG:
         what = "it falls" if tilt < 0 else f"it falls when it leans by {tilt:.1f} degrees"
         return Stand((what,), max(tilt, 0.0), (), found)
-    weak = tuple(i for i in range(len(placed)) if topples(pieces, placed, i, misplacement_mm))
+    weak = () if misplacement_mm is None else tuple(
+        i for i in range(len(placed)) if topples(pieces, placed, i, misplacement_mm))
     faults += [f"it falls when the {_name(placed[i])} is {misplacement_mm:g} mm off" for i in weak]
     return Stand(tuple(faults), tilt, weak, found)
 
@@ -188,5 +196,8 @@ def settle(pieces: PieceSet, placed: Sequence[Piece]) -> list[Piece]:
     order = sorted(range(len(placed)), key=lambda k: bottom(pieces, placed[k]))
     done: dict[int, Piece] = {}
     for k in order:
-        done[k] = placed[k].at(z=rest_height(pieces, placed[k], list(done.values())))
+        below = list(done.values())
+        piece = placed[k].at(z=rest_height(pieces, placed[k], below))
+        sunk = max((penetration(pieces, piece, p) for p in below), default=0.0)
+        done[k] = piece.at(z=piece.z + sunk) if sunk < SUNK_MM else piece
     return [done[k] for k in range(len(placed))]

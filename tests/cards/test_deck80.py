@@ -1,6 +1,7 @@
 """The deck that ships: its make-up, that every card can be built, that no build fits two layouts."""
 
 from collections import Counter
+from functools import cache
 
 import pytest
 
@@ -8,7 +9,7 @@ from cards.build import Build
 from cards.card import LayoutCard
 from cards.check import check_card
 from cards.deck import BUILTIN_DECKS, builtin_deck, load_deck
-from cards.generate import distinct, example_build
+from cards.generate import distinct
 from cards.pieces import builtin_piece_set
 from referee.judge import faults
 
@@ -34,10 +35,15 @@ def test_layouts_are_left_right_asymmetric_often_enough():
     assert len(lopsided) >= len(LAYOUTS) / 2
 
 
+@cache
+def proved(card_id):
+    return check_card(DECK.card(card_id), PIECES)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("card", DECK.cards, ids=lambda c: c.id)
 def test_every_card_is_proved_and_worth_its_value(card):
-    found = check_card(card, PIECES)
+    found = proved(card.id)
     assert found.faults == ()
     assert found.worth == card.value
     assert faults(Build(PIECES, found.build), card) == ()
@@ -45,7 +51,7 @@ def test_every_card_is_proved_and_worth_its_value(card):
 
 @pytest.mark.slow
 def test_eighty_by_eighty_no_build_is_right_for_another_layout(capsys):
-    builds = {card.id: Build(PIECES, example_build(card, PIECES)) for card in DECK.cards}
+    builds = {card.id: Build(PIECES, proved(card.id).build) for card in DECK.cards}
     right = {(b, c.id) for b, build in builds.items() for c in LAYOUTS if not faults(build, c)}
     with capsys.disabled():
         print(f"\n80 builds against {len(LAYOUTS)} layouts: {len(right)} judged right, "
