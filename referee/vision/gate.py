@@ -22,7 +22,7 @@ from calibration.mat import FIELD, SHEET, MatPose, Mats
 from calibration.palette import Palette, nominal
 from referee.ports import Frame
 from referee.vision.labels import paper_white
-from referee.vision.lut import GROUND, STRANGE, label_table
+from referee.vision.lut import GROUND, STRANGE, WARM, label_table
 
 WIDTH_PX = 320
 """Width of the reduced copy: tongs 10 mm thick are still 3 pixels, and averaging kills the noise."""
@@ -36,14 +36,17 @@ SETTLED = 0.004
 HEIGHT_MM = 230.0
 """Height of the box over the field into which hands reach; builds stay below 250."""
 
-REST_S = 2.5
+REST_S = 1.2
 """What has not changed for so long off the sheet belongs to the background. The background before
 that is kept too, so that what a hand uncovers when it leaves at last is no stranger."""
 
 AWAKE_S = 0.7
 """A thing that has moved within this time counts as a hand from a much smaller size."""
 
-HAND_MOVING, HAND_RESTING = 0.004, 0.03
+WARM_REST_S = 20.0
+"""The same for what has the hue of skin: a hand at rest is still a hand."""
+
+HAND_MOVING, HAND_RESTING = 0.004, 0.05
 """Share of the box that a thing must cover to be a hand, moving or at rest."""
 
 CHECK_S, SEEK_S, MISSED_CHECKS = 2.0, 0.5, 3
@@ -109,7 +112,7 @@ class Gate:
         step_s = float(np.clip(frame.at_s - self._previous_s, 0.0, AWAKE_S))
         self._previous_s = frame.at_s
         _compare(small, self._before, self._usual, self._older, self._still_s, self._table, CHANGED, step_s,
-                 REST_S, self._labels, self._changed, self._unusual)
+                 (REST_S, WARM_REST_S), self._labels, self._changed, self._unusual)
         self._before = small
         return GateState({name: self._gate(zone, frame.at_s) for name, zone in sorted(self._zones.items())})
 
@@ -161,8 +164,8 @@ class Gate:
         moving = min(1.0, float(stirred.sum()) / pixels)
         if moving > SETTLED:
             zone.moved_s = at_s
-        strange = np.where(zone.sheet, labels == STRANGE, self._unusual[zone.at] & ~of_piece)
-        hand = _reaches_in(strange, zone.box, self._still_s[zone.at] < AWAKE_S)
+        strange = np.where(zone.sheet, labels <= STRANGE, self._unusual[zone.at] & ~of_piece)
+        hand = _reaches_in(strange, zone.box, self._still_s[zone.at] < AWAKE_S, labels == WARM)
         fill = float((of_piece & zone.field).sum()) / pixels
         return ZoneGate(zone.missed == 0, moving, hand, at_s - zone.moved_s, fill)
 
@@ -175,7 +178,8 @@ def _reduced(image: np.ndarray, factor: int) -> np.ndarray:
 def _zone(pose: MatPose, mats: Mats, factor: int, size: tuple[int, int]) -> _Zone | None:
     """The masks of one mat in the reduced copy (h, w); None when its box is out of the picture."""
     def outline(half: tuple[float, float], heights: tuple[float, ...]) -> np.ndarray:
-        corners = np.array([(x, y, z) for z in heights for x in (-half[0], half[0]) for y in (-half[1], half[1])])
+        (x, y), signs = half, ((-1, -1), (1, -1), (1, 1), (-1, 1))
+        corners = np.array([(i * x, j * y, z) for z in heights for i, j in signs])
         pixels = mats.camera.project(pose.to_camera(corners))
         return cv2.convexHull(((pixels + 0.5) / factor - 0.5).round().astype(np.int32))
 
@@ -194,18 +198,18 @@ def _zone(pose: MatPose, mats: Mats, factor: int, size: tuple[int, int]) -> _Zon
     return _Zone(at, mask(outline(FIELD, (0.0,)))[at] > 0, sheet[at] > 0, box_mask, 0.0)
 
 
-def _reaches_in(strange: np.ndarray, box: np.ndarray, awake: np.ndarray) -> bool:
-    """Whether a connected strange thing lies partly in the box and partly outside of it."""
+def _reaches_in(strange: np.ndarray, box: np.ndarray, awake: np.ndarray, warm: np.ndarray) -> bool:
+    """Whether a connected strange thing is in the box that also is outside of it, or is skin or wood."""
     thick = cv2.morphologyEx(strange.astype(np.uint8), cv2.MORPH_OPEN, np.ones((2, 2), np.uint8))
     count, things = cv2.connectedComponents(thick, connectivity=8)
-    if count < 2:
-        return False
-    inside = np.bincount(things[box], minlength=count)[1:]
-    outside = np.bincount(things[~box], minlength=count)[1:]
-    stirring = np.bincount(things[box & awake], minlength=count)[1:]
-    whole = box.sum()
-    moving = (stirring > 0.3 * HAND_MOVING * whole) & (inside > HAND_MOVING * whole)
-    return bool(((outside > 3) & (moving | (inside > HAND_RESTING * whole))).any())
+
+    def pixels(where: np.ndarray) -> np.ndarray:
+        return np.bincount(things[where], minlength=count)[1:]
+
+    inside, whole = pixels(box), box.sum()
+    of_hand = (pixels(~box) > 3) | (pixels(box & warm) > inside / 2)
+    moving = (pixels(box & awake) > 0.3 * HAND_MOVING * whole) & (inside > HAND_MOVING * whole)
+    return bool((of_hand & (moving | (inside > HAND_RESTING * whole))).any())
 
 
 @njit(cache=True, nogil=True)
@@ -220,7 +224,7 @@ def _compare(small, before, usual, older, still_s, table, threshold, step_s, res
             still_s[y, x] = 0.0 if changed[y, x] else still_s[y, x] + step_s
             new = _apart(pixel, usual[y, x]) > threshold
             unusual[y, x] = new and _apart(pixel, older[y, x]) > threshold
-            if still_s[y, x] > rest_s:
+            if still_s[y, x] > rest_s[1 if labels[y, x] == WARM else 0]:
                 for k in range(3):
                     if new:
                         older[y, x, k] = usual[y, x, k]

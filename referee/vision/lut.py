@@ -14,8 +14,12 @@ from calibration.palette import Palette, features
 from referee.vision.labels import log_marker, log_paper
 
 BITS = 5
-GROUND, STRANGE = -1, -2
-"""Labels beside the palette's indices: mat (paper in light or shadow, ink), and no known thing."""
+GROUND, STRANGE, WARM = -1, -2, -3
+"""Labels beside the palette's indices: mat (paper in light or shadow, ink), no known thing, and no
+known thing but of the hue of skin and wood: hands and tongs."""
+
+WARM_RED, WARM_YELLOW, WARM_LIGHT = (0.12, 1.0), (0.2, 1.6), -2.2
+"""Skin of all tones and bare wood: red over green, missing blue, least brightness, as ``features``."""
 
 LOG_ANYTHING = float(np.log(1 / 150.0))
 """Log density of "anything" over the feature box; what fits nothing better is ``STRANGE``."""
@@ -25,7 +29,7 @@ SURER = 1.0
 
 
 def label_table(palette: Palette, white: np.ndarray, bits: int = BITS) -> np.ndarray:
-    """(2**bits,) * 3 int8, index [b, g, r]: palette index, ``GROUND`` or ``STRANGE``.
+    """(2**bits,) * 3 int8, index [b, g, r]: palette index, ``GROUND``, ``STRANGE`` or ``WARM``.
 
     ``white`` (3,) linear R, G, B of the mat's paper in the frames that will be labelled.
     """
@@ -35,9 +39,15 @@ def label_table(palette: Palette, white: np.ndarray, bits: int = BITS) -> np.nda
     colours = palette.log_density(f)
     ground = np.maximum(log_paper(f), log_marker(f))
     best = colours.max(0)
-    rest = np.where(ground > LOG_ANYTHING, GROUND, STRANGE)
+    rest = np.where(ground > LOG_ANYTHING, GROUND, np.where(_warm(f), WARM, STRANGE))
     piece = (best > LOG_ANYTHING + SURER) & (best > ground)
     return np.where(piece, colours.argmax(0), rest).astype(np.int8)
+
+
+def _warm(f: np.ndarray) -> np.ndarray:
+    light, red, yellow = f[..., 0], f[..., 1], -f[..., 2]
+    return ((light > WARM_LIGHT) & (WARM_RED[0] < red) & (red < WARM_RED[1])
+            & (WARM_YELLOW[0] < yellow) & (yellow < WARM_YELLOW[1]))
 
 
 def label_frame(frame: np.ndarray, table: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
