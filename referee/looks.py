@@ -18,6 +18,9 @@ ALONE_S = 0.5
 AFTER_PRESS_S = 0.1
 """The look at the press itself may still show the hand's last shadow."""
 
+BUSY_S = 0.3
+"""A field in which something moved so lately is being worked in."""
+
 RECENT = 4
 """Frames kept for the house rule that judges the view at the press itself."""
 
@@ -43,11 +46,15 @@ class Looks:
         return [f for f in self._frames if f.at_s <= press_s + AFTER_PRESS_S][-3:]
 
     def hand_at(self, zone: str, press_s: float) -> bool:
-        """Whether a hand was over the field in the looks on both sides of the press."""
+        """Whether a hand was at work in the field in the looks on both sides of the press.
+
+        A hand before a field in which nothing moves may be the neighbour's, nearer to the camera or farther
+        away: that is no finding, and judging waits until the view is clear.
+        """
         before = [look for t, look in self._looks if t <= press_s][-1:]
         after = [look for t, look in self._looks if t > press_s][:1]
         around = [look.zones.get(zone) for look in before + after]
-        return len(around) == 2 and all(g is not None and g.hand for g in around)
+        return len(around) == 2 and all(g is not None and g.hand and g.settled_s < BUSY_S for g in around)
 
     def fell(self, zone: str, press_s: float) -> bool:
         """Whether something in the field moved after the press with no hand near."""

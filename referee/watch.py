@@ -16,6 +16,7 @@ from referee.looks import Looks
 from referee.match import BeginJudging, CameraVerdict, MatchState, NameCard
 from referee.ports import Frame
 from referee.vigil import Vigil
+from referee.vision.cardmark import read_card_marker
 
 SETTLED_S = 0.4
 """Nothing in the field has moved for so long: a toppling piece is quicker, a swaying one is not at rest."""
@@ -159,13 +160,12 @@ class Watch:
         state = session.state
         if state.duel.number != number or state.phase not in ("stopped", "judging"):
             return
-        verdicts = {z: rows.get(z) or _unseen(z) for z in state.duel.callers}
-        first, *rest = state.duel.callers
-        others = {z: verdicts[z] for z in rest}
-        findings = self._findings(state, verdicts[first])
         evidence = {"frames": [f.number for f in frames], "seconds": round(judgement.seconds, 3),
                     "notes": list(judgement.notes)}
-        session.command(CameraVerdict(first, verdicts[first], findings, others, evidence), "camera")
+        for zone in state.duel.callers:
+            verdict = rows.get(zone) or _unseen(zone)
+            findings = self._findings(state, zone, verdict)
+            session.command(CameraVerdict(zone, verdict, findings, evidence=evidence), "camera")
 
     def _keep(self, frames: list[Frame], judgement: Any, rows: Mapping[str, dict], card: Any,
               number: int) -> None:
@@ -175,20 +175,19 @@ class Watch:
         if self._session.taping:
             self._session.taping.judged(frames, rows)
 
-    def _findings(self, state: MatchState, verdict: Mapping[str, Any]) -> tuple[str, ...]:
-        """What was seen around the first press that house rules ask about. What stands did not fall."""
-        press = next((p for p in state.presses if "callers" in p), None)
+    def _findings(self, state: MatchState, zone: str, verdict: Mapping[str, Any]) -> tuple[str, ...]:
+        """What was seen around that zone's Stop that house rules ask about. What stands did not fall."""
+        press = next((p for p in state.presses if "callers" in p and p["zone"] == zone), None)
         if press is None:
             return ()
         at_s = press["at_s"] - self._session.shift_s
-        hand = self._looks.hand_at(press["zone"], at_s)
-        fell = verdict["verdict"] == "mismatch" and self._looks.fell(press["zone"], at_s)
-        return ("hand_at_stop",) * hand + ("fell_after_stop",) * fell
+        fell = verdict["verdict"] == "mismatch" and self._looks.fell(zone, at_s)
+        return ("hand_at_stop",) * self._looks.hand_at(zone, at_s) + ("fell_after_stop",) * fell
 
     def _name_card(self, frame: Frame) -> None:
         self._card_s = frame.at_s
-        read = getattr(self._session.observer, "read_card", None)
-        card_id = read(cv2.cvtColor(frame.image, cv2.COLOR_BGR2GRAY), self._session.deck) if read else None
+        gray = cv2.cvtColor(frame.image, cv2.COLOR_BGR2GRAY)
+        card_id = read_card_marker(gray, self._session.deck)
         if card_id is not None:
             self._session._try(NameCard(card_id, "marker"))
 
