@@ -81,7 +81,7 @@ def run(source: str, box_port: str, deck_file: Path | None, pieces_file: Path | 
         box = stack.enter_context(closing(open_box(box_port, clock)))
         observer = Observer(pieces, lens, palette)
         keep = {"deck.json": deck.to_json(), "pieces.json": pieces.to_json(), "camera.yaml": camera_file,
-                "palette.json": palette_file}
+                "palette.json": lambda: observer.palette, "empty.png": lambda: observer.empty}
         session = stack.enter_context(running(
             data_dir, journal, keep, deck=deck, piece_set=pieces, observer=observer, gate=Gate(observer),
             camera=camera, box=box, clock=clock, rules=rules, simulated=box.simulated, table=table))
@@ -114,7 +114,8 @@ def demo(fast: bool, players: str, duels: int | None, seating: str, manual: bool
         observer = Observer(pieces, table.lens)
         table.set_up(observer)
         session = stack.enter_context(running(
-            data_dir, None, {"deck.json": deck.to_json(), "pieces.json": pieces.to_json(), **table.keep},
+            data_dir, None, {"deck.json": deck.to_json(), "pieces.json": pieces.to_json(), **table.keep,
+                             "palette.json": lambda: observer.palette, "empty.png": lambda: observer.empty},
             deck=deck, piece_set=pieces, observer=observer, gate=Gate(observer), camera=table.camera,
             box=table.box, clock=clock, rules=rules, simulated=True))
         lines = ScoreLines(click.echo, table.truth(deck))

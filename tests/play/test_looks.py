@@ -30,7 +30,8 @@ def test_looks_around_a_press(name):
     rows, hand, fell = CASES[name]
     looks = Looks()
     for n, (over, moving) in enumerate(rows):
-        look = SimpleNamespace(zones={"A": SimpleNamespace(hand=over, moving=moving, settled_s=float(moving < 0.01))})
+        gate = SimpleNamespace(hand=over, moving=moving, settled_s=float(moving < 0.01))
+        look = SimpleNamespace(zones={"A": gate})
         looks.add(Frame(np.zeros((1, 1, 3), np.uint8), n, 9.05 + n / 10), look, False)
     assert (looks.hand_at("A", PRESS_S), looks.fell("A", PRESS_S)) == (hand, fell)
     assert not looks.hand_at("B", PRESS_S) and not looks.fell("B", PRESS_S)
