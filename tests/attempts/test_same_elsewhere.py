@@ -1,0 +1,61 @@
+"""A duel seen, recorded, exported and judged again in an empty environment gives the same verdict."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import yaml
+from referee.vision.observe import Observer
+
+from calibration.camera import load_camera
+from cards.deck import builtin_deck
+from cards.pieces import builtin_piece_set
+from referee.attempt import Budget, Recorder, load_attempt
+from referee.attempt.folder import pack, read_image
+from referee.devices.table_sim import TableSim, World
+from referee.devices.table_sim_solids import place
+from referee.ports import Frame, SystemClock
+
+PROGRAM = "from referee.cli import main; main()"
+
+
+@pytest.mark.slow
+def test_an_exported_duel_is_judged_the_same_on_an_empty_machine(tmp_path):
+    pieces, deck, clock = builtin_piece_set(), builtin_deck(), SystemClock()
+    table, card = TableSim(pieces, 5, seating="across"), deck.card("L01")
+    camera = yaml.safe_dump(table.lens.camera_file())
+    (tmp_path / "camera.yaml").write_text(camera)
+    observer = Observer(pieces, load_camera(tmp_path / "camera.yaml"))
+    observer.learn_empty(table.empty())
+    built = World({zone: [place(p) for p in card.pieces] for zone in "AB"})
+    shots = [Frame(table.render(built, n), n, 10.0 + n / 12) for n in range(24)]
+    recorder = Recorder(tmp_path / "attempts", clock, budget=Budget(free_bytes=0))
+    recorder.begin({"match_id": "S", "card": card.id, "players": {"A": "Ann", "B": "Ben"},
+                    "zones": ["A", "B"], "simulated": True, "go_at_s": 10.0, "files": {
+                        "deck.json": deck.to_json(), "pieces.json": pieces.to_json(), "camera.yaml": camera,
+                        "palette.json": observer.palette, "empty.png": observer.empty}})
+    for shot in shots:
+        recorder.frame(shot)
+    recorder.mark("stop", 11.5, zone="A")
+    judgement = observer.judge([s.image for s in shots[-3:]], card)
+    recorder.judged(shots[-3:], judgement)
+    folder = recorder.finish({"award": "Ann", "callers": ["A"]})
+    recorder.close()
+    pack(load_attempt(folder), tmp_path / "bundle.zip")
+
+    empty = tmp_path / "elsewhere"
+    empty.mkdir()
+    (empty / "bundle.zip").write_bytes((tmp_path / "bundle.zip").read_bytes())
+    env = {"PATH": os.environ["PATH"], "HOME": str(empty), "NUMBA_CACHE_DIR": str(tmp_path / "numba")}
+    command = [sys.executable, "-c", PROGRAM, "rejudge", "bundle.zip", "-o", "out"]
+    subprocess.run(command, cwd=empty, env=env, check=True)
+    row, = (json.loads(line) for line in (empty / "out" / "results.jsonl").read_text().splitlines())
+    assert row["problem"] is None and not row["changed"]
+    assert {z: p["now"] for z, p in row["zones"].items()} == judgement.to_json("", "")["zones"]
+    assert row["pixels"] == load_attempt(folder).meta["judged"][0]["pixels"]
+    assert np.array_equal(read_image(folder / "stop.png"), shots[-3].image)
