@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import os
 import secrets
 import time
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import flask
 
-from referee.web import api, board, console, door, live, media, replay, security, setup, texts
+from referee.web import (
+    api,
+    attempts,
+    board,
+    cards,
+    console,
+    door,
+    live,
+    media,
+    replay,
+    security,
+    setup,
+    texts,
+)
 from referee.web.setup import Choices
 from referee.web.streams import Streams
 
@@ -52,12 +62,6 @@ def _remember_language(response: flask.Response) -> flask.Response:
     return response
 
 
-def _others() -> list[ModuleType]:
-    """Pages of the deck and of the recorded attempts, as far as they exist yet."""
-    names = [f"referee.web.{name}" for name in ("cards", "attempts")]
-    return [importlib.import_module(name) for name in names if importlib.util.find_spec(name)]
-
-
 def _kept_secret(path: Path) -> bytes:
     """The key in the file, made at first use and readable by its owner alone."""
     if not path.exists():
@@ -86,7 +90,7 @@ def create_app(session: Any, pin: str | None = None, host: str = "127.0.0.1", *,
     security.secure(app, pin, time.monotonic)
     app.context_processor(lambda: _page_values(session))
     app.after_request(_remember_language)
-    for part in (door, live, media, replay, board, console, setup, api, *_others()):
+    for part in (door, live, media, replay, board, console, setup, api, cards, attempts):
         app.register_blueprint(part.blueprint(session))
     door.handle_errors(app)
     return app
