@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from referee.duel import event_from_json
@@ -123,10 +124,11 @@ class Server:
         self._as("pg_ctl", "-D", f"{self.folder}/data", "-w", "-m", how, "stop")
 
     def fresh_url(self) -> str:
-        """The URL of a new, empty database."""
-        name = f"t{next(_NUMBERS)}"
-        self._as("createdb", "-h", str(self.folder), "-U", "postgres", name)
-        return f"postgresql://postgres@/{name}?host={self.folder}"
+        """The URL of a new, empty schema."""
+        name, url = f"t{next(_NUMBERS)}", f"postgresql://postgres@/postgres?host={self.folder}"
+        with psycopg.connect(url) as connection:
+            connection.execute(f"CREATE SCHEMA {name}")
+        return f"{url}&options=-csearch_path%3D{name}"
 
 
 _NUMBERS = itertools.count()

@@ -224,6 +224,13 @@ def test_the_command_line_checks_and_salvages(small, tmp_path):
 # --- A full disk ------------------------------------------------------------------------------------
 
 
+def test_every_commit_reaches_the_disk_before_it_is_acknowledged(small):
+    with closing(Journal(small)) as journal, journal._engine.connect() as connection:
+        pragmas = {name: connection.exec_driver_sql(f"PRAGMA {name}").scalar()
+                   for name in ("journal_mode", "synchronous", "wal_autocheckpoint")}
+    assert pragmas == {"journal_mode": "wal", "synchronous": 2, "wal_autocheckpoint": 1}
+
+
 @pytest.mark.parametrize("limit", [100_000, 300_000, 1_000_000])
 def test_a_full_disk_refuses_clearly_and_loses_nothing(tmp_path, limit):
     store = tmp_path / "journal.db"
