@@ -46,7 +46,7 @@ AWAKE_S = 0.7
 WARM_REST_S = 20.0
 """The same for what has the hue of skin: a hand at rest is still a hand."""
 
-HAND_MOVING, HAND_RESTING = 0.004, 0.05
+HAND_MOVING, HAND_RESTING = 0.004, 0.03
 """Share of the box that a thing must cover to be a hand, moving or at rest."""
 
 CHECK_S, SEEK_S, MISSED_CHECKS = 2.0, 0.5, 3

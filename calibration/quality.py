@@ -1,0 +1,142 @@
+"""The numbers that say whether a rig is fit to judge, each with its limit and what to do about it.
+
+All from one picture of the rig with the mats in view. The limits are those below which the dev
+set's and our own simulated rigs begin to be misjudged; they are no laws.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from calibration.mat import FIELD, SHEET, MatPose, Mats
+
+GLARE_CODE = 252
+"""An 8-bit channel from here on is clipped: its colour is lost."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One number of a rig: ``name``, ``value`` in ``unit``, whether it ``passes``, and ``advice`` if not."""
+
+    name: str
+    value: float
+    unit: str
+    passes: bool
+    advice: str = ""
+
+    def line(self) -> str:
+        """The figure as one line for a user."""
+        mark = "pass" if self.passes else "FAIL"
+        advice = "" if self.passes else f": {self.advice}"
+        return f"{mark}  {self.name} {self.value:.3g} {self.unit}{advice}".replace("  %", " %")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Lowest and highest good value of each figure, and what to do beyond."""
+
+    low: float
+    high: float
+    too_low: str
+    too_high: str
+
+
+LIMITS: Mapping[str, Limits] = {
+    "reprojection error": Limits(0.0, 1.5, "", "lay the mats flat, or calibrate the lens anew"),
+    "scale": Limits(0.7, 20.0, "move the camera closer or use a higher resolution", "move the camera back"),
+    "tilt": Limits(15.0, 50.0, "raise the camera: it sees the field edge-on",
+                   "lower the camera: it sees builds from above"),
+    "brightness": Limits(25.0, 97.0, "more light, or a longer exposure", "less light, or a shorter exposure"),
+    "glare": Limits(0.0, 60.0, "", "turn the lamp aside or shorten the exposure: the paper is clipped white"),
+    "sharpness": Limits(0.25, 100.0, "focus the camera, or hold it still: the markers' edges are blurred", ""),
+    "field in view": Limits(98.0, 100.0, "turn the camera or move the mat: the field is cut off", ""),
+    "markers": Limits(2.0, 4.0, "uncover the mat's markers", ""),
+}
+UNITS = {"reprojection error": "px", "scale": "px/mm", "tilt": "degrees", "brightness": "%", "glare": "%",
+         "sharpness": "of full contrast a pixel", "field in view": "%", "markers": "of 4"}
+
+
+def figure(name: str, value: float) -> Figure:
+    """A named figure held against its limits."""
+    limits = LIMITS[name]
+    advice = limits.too_low if value < limits.low else limits.too_high if value > limits.high else ""
+    return Figure(name, value, UNITS[name], limits.low <= value <= limits.high, advice)
+
+
+def rig_quality(gray: np.ndarray, mats: Mats) -> dict[str, tuple[Figure, ...]]:
+    """Figures by zone, from an 8-bit grey picture (h, w) and the mats found in it. Empty without mats."""
+    return {zone: _zone_figures(gray, mats, pose) for zone, pose in mats.poses.items()}
+
+
+def _zone_figures(gray: np.ndarray, mats: Mats, pose: MatPose) -> tuple[Figure, ...]:
+    sheet = _inside(gray, mats, pose, (SHEET[0] / 2, SHEET[1] / 2))
+    paper = gray[sheet]
+    white = float(np.percentile(paper, 75)) if paper.size else 0.0
+    values = {
+        "reprojection error": pose.error_px,
+        "scale": mats.camera.focal_px / float(np.linalg.norm(pose.translation)),
+        "tilt": tilt_deg(pose),
+        "brightness": 100 * white / 255,
+        "glare": 100 * float((paper >= GLARE_CODE).mean()) if paper.size else 0.0,
+        "sharpness": sharpness(gray, sheet),
+        "field in view": 100 * _in_view(gray, mats, pose),
+        "markers": float(len(pose.markers)),
+    }
+    return tuple(figure(name, value) for name, value in values.items())
+
+
+def tilt_deg(pose: MatPose) -> float:
+    """How steeply the camera looks down on the mat's centre: 0 edge-on, 90 straight down."""
+    at = pose.camera_at
+    return math.degrees(math.atan2(at[2], math.hypot(at[0], at[1])))
+
+
+def sharpness(gray: np.ndarray, where: np.ndarray) -> float:
+    """The steepest steps in a part of a picture, as a share of its contrast: 0.5 crisp, 0.1 blurred."""
+    if where.sum() < 100:
+        return 0.0
+    smooth = gray.astype(np.float32)
+    step = np.maximum(np.abs(np.diff(smooth, axis=1, append=0)), np.abs(np.diff(smooth, axis=0, append=0)))
+    inner = cv2.erode(where.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
+    contrast = float(np.percentile(smooth[where], 98) - np.percentile(smooth[where], 1))
+    return float(np.percentile(step[inner], 99)) / contrast if contrast > 8 and inner.any() else 0.0
+
+
+def picture_faults(gray: np.ndarray) -> tuple[str, ...]:
+    """What makes an 8-bit picture unusable as such, whatever it shows: black, white, blurred."""
+    dark, light = np.percentile(gray, (2, 98))
+    if light < 20:
+        return ("the picture is black",)
+    if dark > 240:
+        return ("the picture is white",)
+    if light - dark < 12:
+        return ("the picture shows nothing but one grey",)
+    steps = np.abs(np.diff(gray.astype(np.int16), axis=1))
+    if np.percentile(steps, 99.8) < 0.05 * (light - dark):
+        return ("the picture is blurred",)
+    return ()
+
+
+def _outline(mats: Mats, pose: MatPose, half: tuple[float, float]) -> np.ndarray:
+    corners = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)]) * half
+    return mats.camera.project(pose.to_camera(np.c_[corners, np.zeros(4)]))
+
+
+def _inside(gray: np.ndarray, mats: Mats, pose: MatPose, half: tuple[float, float]) -> np.ndarray:
+    mask = np.zeros(gray.shape, np.uint8)
+    return cv2.fillConvexPoly(mask, _outline(mats, pose, half).round().astype(np.int32), 1) > 0
+
+
+def _in_view(gray: np.ndarray, mats: Mats, pose: MatPose) -> float:
+    """Share of the field's area that lies in the picture."""
+    quad = _outline(mats, pose, FIELD).astype(np.float32)
+    height, width = gray.shape
+    frame = np.array([(0, 0), (width, 0), (width, height), (0, height)], np.float32)
+    whole = cv2.contourArea(cv2.convexHull(quad))
+    area, _ = cv2.intersectConvexConvex(cv2.convexHull(quad), frame)
+    return area / whole if whole > 0 else 0.0
