@@ -48,6 +48,7 @@ function showPalette() {
     const row = set.pieces[button.dataset.row];
     button.disabled = left(row) === 0;
     button.querySelector("b").textContent = left(row);
+    button.setAttribute("aria-label", `${left(row)} ${row.color} ${row.shape}`);
   }
 }
 
