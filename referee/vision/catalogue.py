@@ -18,7 +18,7 @@ from referee.vision.solids import solid
 PROFILE = 33
 """Samples of a stance's elevation across its width, for letting pieces down on one another."""
 
-RARE_COST = 25.0
+RARE_COST = 150.0
 """Nats against a pose that no elevation shows clearly (``top``, or ``side`` upside down)."""
 
 
@@ -78,7 +78,9 @@ def is_rare(shape: Shape, pose: Pose) -> bool:
     """Poses that a card's elevation hardly shows, so that builders seldom use them."""
     if shape.kind in ("cylinder", "box") and pose.facing != "top":
         return pose.facing == "side" and pose.rotation == 90 and shape.kind == "box"
-    return pose.facing == "top" or (pose.facing == "side" and pose.rotation != 0)
+    round_bottom = shape.kind in ("crescent", "half_disc")
+    return pose.facing == "top" or (pose.facing == "side" and (pose.rotation != 0 or round_bottom)) or (
+        round_bottom and pose.rotation % 180 == 90)
 
 
 def catalogue(piece_set: PieceSet, colors: tuple[str, ...], extra: tuple[tuple[str, Pose], ...] = ()) -> Catalogue:

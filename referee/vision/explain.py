@@ -27,9 +27,9 @@ PIECE_COST = 60.0
 
 TURNS_DEG = (-14.0, -7.0, 0.0, 7.0, 14.0)
 FIRST, EAGER = 120, 0.4
-BEAM = (60, 48, 36, 24, 20, 16, 12, 12, 8)
+BEAM = (48, 40, 30, 20, 14, 10, 8, 8, 8)
 """States kept after 2, 3, … pieces."""
-BRANCH = 14
+BRANCH = 8
 FIRST_PER_STANCE = 1
 SURE_LOOSE, LOOSE_SHARE = 0.75, 0.0
 """While the build grows, evidence that a loose piece of this quality would explain counts only in
@@ -307,6 +307,7 @@ def _promising(real: Canvas, regret: Canvas, grown: list[Reading], width: int) -
     Regret is what the covered pixels would give to their own best colours: a right beginning
     has little of it, however much is still to come.
     """
+    grown = sorted(grown, key=lambda r: -r.score)[: 6 * width]
     now = np.array([_rescored(real, r).score for r in grown])
     sorry = np.array([_rescored(regret, r).score for r in grown])
     hope = np.array([r.score for r in grown])
@@ -329,6 +330,7 @@ def _rescored(canvas: Canvas, r: Reading) -> Reading:
     pieces = np.ascontiguousarray(r.pieces)
     got, canvas.mark = search.score(canvas.cat.arrays, pieces, len(pieces), canvas.turned(r.turn), canvas.matrix,
                                     canvas.gains, canvas.near, canvas.gained, canvas.stamp, canvas.mark)
+    got -= search.straightness(canvas.cat.arrays, pieces, len(pieces))
     return Reading(r.turn, r.pieces, got - prior_cost(canvas.cat, pieces), r.origin)
 
 
@@ -416,16 +418,31 @@ def _grow(canvas: Canvas, s: Reading) -> list[Reading]:
     low, high = (pieces[:, 1] - half).min() - 30, (pieces[:, 1] + half).max() + 30
     middle = pieces[:, 2].mean()
     rows = []
-    for on_top, step, spread in ((True, 5.0, (-4.0, 0.0, 4.0)), (False, 6.0, (-8.0, 0.0, 8.0))):
+    spread = np.array((-4.0, 0.0, 4.0)) if s.count == 1 else np.zeros(1)  # later states are fitted
+    for on_top, step in ((True, 5.0), (False, 7.0)):
         xs = np.arange(low - 50 * (not on_top), high + 50 * (not on_top), step)
-        ys = middle + np.array(spread)
+        ys = middle + spread
         got, canvas.mark = search.scan(cat.arrays, stances, xs, ys, np.zeros(1), pieces, len(pieces), on_top,
                                        camera, canvas.matrix, canvas.gains, canvas.near, canvas.gained,
                                        canvas.stamp, canvas.mark)
-        rows += _distinct(got, BRANCH)
+        rows += _best_per_stance(got) if on_top else _distinct(got, BRANCH)
     rows = [r for r in rows if r[5] > -HIDDEN * r[6] and _in_field(r, s.turn)]
-    rows.sort(key=lambda r: -r[5])
-    return [Reading(s.turn, np.vstack([pieces, r[:5]]), s.score + r[5] - PIECE_COST) for r in rows[:BRANCH]]
+    return [Reading(s.turn, np.vstack([pieces, r[:5]]), s.score + r[5] - PIECE_COST) for r in rows]
+
+
+def _best_per_stance(rows: np.ndarray) -> list[np.ndarray]:
+    """Each stance's best row, and its next best more than 12 mm beside that one."""
+    rows = rows[np.argsort(-rows[:, 5])]
+    first: dict[float, np.ndarray] = {}
+    second: dict[float, np.ndarray] = {}
+    for r in rows:
+        if r[0] not in first:
+            first[r[0]] = r
+        elif r[0] not in second and abs(r[1] - first[r[0]][1]) > 12:
+            second[r[0]] = r
+    return [*first.values(), *second.values()]
+
+
 
 
 def _in_field(row: np.ndarray, turn: float) -> bool:

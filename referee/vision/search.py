@@ -18,7 +18,7 @@ TOUCH_MM = 3.0
 """Plans of two pieces must overlap by this much in x and in y for one to rest on the other."""
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath=True)
 def _project(points, x, y, z, yaw, camera, matrix, cam, pix):
     c, s = math.cos(yaw), math.sin(yaw)
     for i in range(points.shape[0]):
@@ -31,7 +31,7 @@ def _project(points, x, y, z, yaw, camera, matrix, cam, pix):
         pix[i, 1] = matrix[1, 1] * cam[i, 1] / cam[i, 2] + matrix[1, 2]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath=True)
 def _facing(normal, yaw, camera, at):
     """Inverse-depth plane numerator of a face: (gx, gy, gz, distance); distance < 0 faces the camera."""
     c, s = math.cos(yaw), math.sin(yaw)
@@ -43,7 +43,7 @@ def _facing(normal, yaw, camera, at):
     return gx, gy, gz, gx * at[0] + gy * at[1] + gz * at[2]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath=True)
 def _crossings(pix, a, count, y, out):
     n = 0
     for i in range(count):
@@ -62,7 +62,7 @@ def _crossings(pix, a, count, y, out):
     return n
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath=True)
 def place(cat, stance, x, y, z, yaw, camera, matrix, gains, near, gained, stamp, mark, keep):
     """Evidence won by a piece at a place over what is in the maps; drawn into them if ``keep``.
 
@@ -115,7 +115,7 @@ def place(cat, stance, x, y, z, yaw, camera, matrix, gains, near, gained, stamp,
     return won, pixels
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath=True)
 def rest_on(cat, stance, x, y, yaw, pieces, count):
     """Where a piece let down at x, y rests among the first ``count`` of ``pieces``.
 
@@ -154,7 +154,7 @@ def rest_on(cat, stance, x, y, yaw, pieces, count):
     return rest, carriers
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath=True)
 def scan(cat, stances, xs, ys, yaws, pieces, count, on_top, camera, matrix, gains, near, gained, stamp, mark):
     """Evidence of every stance at every x, y, yaw let down on the pieces of a state.
 
@@ -202,7 +202,7 @@ def scan(cat, stances, xs, ys, yaws, pieces, count, on_top, camera, matrix, gain
     return out[:n].copy(), mark
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath=True)
 def score(cat, pieces, count, camera, matrix, gains, near, gained, stamp, mark):
     """Evidence of a whole state drawn afresh. ``near`` and ``gained`` are overwritten."""
     near[:] = 0.0
@@ -216,36 +216,114 @@ def score(cat, pieces, count, camera, matrix, gains, near, gained, stamp, mark):
     return total, mark
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath=True)
 def settle(cat, pieces, count):
     """Let every piece down on those before it: rewrites the z of each row, in order."""
     for i in range(count):
         pieces[i, 3], _ = rest_on(cat, int(pieces[i, 0]), pieces[i, 1], pieces[i, 2], pieces[i, 4], pieces, i)
 
 
-Y_SLACK_MM, YAW_SLACK = 7.0, 0.10
-SLACK_COST = 12.0
+Y_SLACK_MM, YAW_SLACK = 4.0, 0.10
+Y_COST, YAW_COST, MOST_COST = 40.0, 14.0, 450.0
+"""Nats at one slack off the build's common line or turn, and the most that one piece can cost.
+Builders put pieces within 5 mm of one line and 5 degrees of one turn (dev set, every session)."""
 MOST_TURN = 0.26
 """Contract: a build is turned by up to 15 degrees."""
+TOPPLE_COST, TOPPLE_SLACK_MM = 400.0, 3.5
+"""Nats against a piece whose load's centre lies further than the slack beside what carries it."""
 
 
-@njit(cache=True, nogil=True)
-def straightness(pieces, count):
-    """Prior cost of a crooked build: pieces off the build's own line or turned against it."""
+@njit(cache=True, nogil=True, fastmath=True)
+def contact(cat, stance, x, y, z, pieces, count, skip):
+    """Extent in x of what carries a piece at x, y, z: (left, right); empty (left > right) if nothing."""
+    size, lower, upper = cat[1], cat[2], cat[3]
+    steps = lower.shape[1]
+    wx, wy = size[stance, 0], size[stance, 1]
+    left, right = 1e9, -1e9
+    if z - size[stance, 2] / 2 < 1.0:
+        for a in range(steps):
+            if lower[stance, a] + size[stance, 2] / 2 < 0.6:
+                at = x + (a / (steps - 1) - 0.5) * wx
+                left = min(left, at)
+                right = max(right, at)
+    for j in range(count):
+        if j == skip or pieces[j, 3] >= z:
+            continue
+        other = int(pieces[j, 0])
+        ox, oy = size[other, 0], size[other, 1]
+        if min(y + wy / 2, pieces[j, 2] + oy / 2) - max(y - wy / 2, pieces[j, 2] - oy / 2) < TOUCH_MM:
+            continue
+        low = max(x - wx / 2, pieces[j, 1] - ox / 2)
+        high = min(x + wx / 2, pieces[j, 1] + ox / 2)
+        if high - low < TOUCH_MM:
+            continue
+        for i in range(17):
+            at = low + 0.1 + (high - low - 0.2) * i / 16
+            iu = min(max(((at - x) / wx + 0.5) * (steps - 1), 0.0), steps - 1.001)
+            iv = min(max(((at - pieces[j, 1]) / ox + 0.5) * (steps - 1), 0.0), steps - 1.001)
+            a, b = int(iu), int(iv)
+            under = z + lower[stance, a] + (iu - a) * (lower[stance, a + 1] - lower[stance, a])
+            above = pieces[j, 3] + upper[other, b] + (iv - b) * (upper[other, b + 1] - upper[other, b])
+            if under - above < 1.2:
+                left = min(left, at)
+                right = max(right, at)
+    return left, right
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def topple(cat, pieces, count):
+    """Prior cost of pieces that would tip: each piece's own weight and all that rests on it alone."""
+    size = cat[1]
+    cost = 0.0
+    mass = np.empty(count)
+    centre = np.empty(count)
+    for i in range(count):
+        s = int(pieces[i, 0])
+        mass[i] = size[s, 0] * size[s, 1] * size[s, 2]
+        centre[i] = pieces[i, 1]
+    order = np.argsort(-pieces[:count, 3])
+    for k in range(count):
+        i = order[k]
+        left, right = contact(cat, int(pieces[i, 0]), pieces[i, 1], pieces[i, 2], pieces[i, 3], pieces, count, i)
+        if left > right:
+            continue
+        off = max(left - centre[i], centre[i] - right)
+        if off > TOPPLE_SLACK_MM:
+            cost += TOPPLE_COST * min((off - TOPPLE_SLACK_MM) / 4.0, 1.0)
+        # hand the load down to whatever carries its middle
+        below, gap = -1, 1e9
+        for j in range(count):
+            if j != i and pieces[j, 3] < pieces[i, 3]:
+                reach = size[int(pieces[j, 0]), 0] / 2
+                away = max(abs(pieces[j, 1] - centre[i]) - reach, 0.0)
+                high = abs((pieces[i, 3] - size[int(pieces[i, 0]), 2] / 2)
+                           - (pieces[j, 3] + size[int(pieces[j, 0]), 2] / 2))
+                if away + high < gap:
+                    gap, below = away + high, j
+        if below >= 0 and gap < 15.0:
+            total = mass[below] + mass[i]
+            centre[below] = (centre[below] * mass[below] + centre[i] * mass[i]) / total
+            mass[below] = total
+    return cost
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def straightness(cat, pieces, count):
+    """Prior cost of a crooked or toppling build: off its own line, turned against it, not carried."""
     if count == 0:
         return 0.0
     y, turn = 0.0, 0.0
     for i in range(count):
         y += pieces[i, 2] / count
         turn += pieces[i, 4] / count
-    cost = SLACK_COST * (turn / MOST_TURN) ** 2 / 2
+    cost = YAW_COST * (turn / MOST_TURN) ** 2 / 2
     for i in range(count):
         d, t = (pieces[i, 2] - y) / Y_SLACK_MM, (pieces[i, 4] - turn) / YAW_SLACK
-        cost += SLACK_COST * (d * d + t * t) / 2
-    return cost
+        cost += min(Y_COST * d * d / 2 + YAW_COST * t * t / 2, MOST_COST)
+    return cost + topple(cat, pieces, count)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath=True)
 def _moved(pieces, trial, count, i, axis, step):
     """Copy ``pieces`` to ``trial`` with one move: of piece i, or of the whole build when i is -1."""
     trial[:] = pieces
@@ -267,13 +345,13 @@ def _moved(pieces, trial, count, i, axis, step):
             trial[j, 4] += step
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath=True)
 def refine(cat, pieces, count, camera, matrix, gains, near, gained, stamp, mark, steps_mm, steps_rad, rounds):
     """Hill climb of a state's places; rewrites ``pieces``. Returns (evidence - straightness, mark)."""
     trial = pieces.copy()
     settle(cat, pieces, count)
     best, mark = score(cat, pieces, count, camera, matrix, gains, near, gained, stamp, mark)
-    best -= straightness(pieces, count)
+    best -= straightness(cat, pieces, count)
     for level in range(len(steps_mm)):
         for _ in range(rounds):
             better = False
@@ -286,7 +364,7 @@ def refine(cat, pieces, count, camera, matrix, gains, near, gained, stamp, mark,
                         _moved(pieces, trial, count, i, axis, sign * step)
                         settle(cat, trial, count)
                         got, mark = score(cat, trial, count, camera, matrix, gains, near, gained, stamp, mark)
-                        got -= straightness(trial, count)
+                        got -= straightness(cat, trial, count)
                         if got > best + 0.5:
                             best = got
                             pieces[:] = trial
@@ -297,7 +375,7 @@ def refine(cat, pieces, count, camera, matrix, gains, near, gained, stamp, mark,
     return best, mark
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath=True)
 def scan_loose(cat, stances, xs, ys, yaws, field_x, field_y, camera, matrix, gains, labels, near, gained, stamp, mark):
     """Evidence of single pieces lying on the table outside the field, at any turn.
 
@@ -344,7 +422,7 @@ def scan_loose(cat, stances, xs, ys, yaws, field_x, field_y, camera, matrix, gai
     return out[:n].copy(), mark
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath=True)
 def climb(cat, piece, field_x, field_y, camera, matrix, gains, near, gained, stamp, mark, steps_mm, steps_rad):
     """Hill climb of one loose piece (5,) over the maps as they are; it stays outside the field."""
     best, pixels = place(cat, int(piece[0]), piece[1], piece[2], piece[3], piece[4], camera, matrix, gains, near,
@@ -374,7 +452,7 @@ def climb(cat, piece, field_x, field_y, camera, matrix, gains, near, gained, sta
     return best, pixels, mark
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath=True)
 def add_loose(cat, rows, camera, matrix, gains, near, gained, stamp, mark, cost):
     """Greedily draw those loose candidates that win more than ``cost`` over the maps as they are.
 
@@ -410,7 +488,7 @@ def add_loose(cat, rows, camera, matrix, gains, near, gained, stamp, mark, cost)
 REPLACE, INSERT, REMOVE, SWAP, NUDGE = 0, 1, 2, 3, 4
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath=True)
 def edit(pieces, count, kind, i, s, out):
     """Write to ``out`` the state with one edit; returns its count.
 
@@ -438,7 +516,7 @@ def edit(pieces, count, kind, i, s, out):
     return count
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath=True)
 def edits(cat, kinds, stock, rare, pieces, count, most, camera, matrix, gains, near, gained, stamp, mark):
     """Score every edit of a state: rows (n, 4) (score less nothing, kind, i, s).
 
@@ -471,7 +549,7 @@ def edits(cat, kinds, stock, rare, pieces, count, most, camera, matrix, gains, n
                 m = edit(pieces, count, kind, i, s, trial)
                 settle(cat, trial, m)
                 got, mark = score(cat, trial, m, camera, matrix, gains, near, gained, stamp, mark)
-                out[n, 0] = got - straightness(trial, m)
+                out[n, 0] = got - straightness(cat, trial, m)
                 out[n, 1] = kind
                 out[n, 2] = i
                 out[n, 3] = s
@@ -479,7 +557,7 @@ def edits(cat, kinds, stock, rare, pieces, count, most, camera, matrix, gains, n
     return out[:n].copy(), mark
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath=True)
 def place_whole(cat, rows, count, xs, ys, turns, camera, matrix, gains, near, gained, stamp, mark):
     """Score a whole build at every place: rows (n, 4) (score, x, y, turn). ``rows`` in its own frame."""
     out = np.empty((len(xs) * len(ys) * len(turns), 4))
