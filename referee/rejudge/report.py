@@ -11,8 +11,14 @@ import cv2
 import numpy as np
 from jinja2 import Environment
 
-from referee.attempt import load_attempt
-from referee.attempt.errors import BadAttempt
+from calibration.camera import CameraModel
+from calibration.mat import detect_mats
+from cards.errors import RefereeError
+from cards.pieces import PieceSet
+from referee.attempt import Attempt, load_attempt
+from referee.rejudge.again import stored_build
+from referee.vision.overlay import COLOURS, outlines
+from referee.vision.view import ZoneView, zone_view
 
 PICTURE_WIDTH = 720
 """Pixels: two side by side fit a laptop's screen."""
@@ -61,20 +67,38 @@ def write_report(rows: Sequence[Mapping], out: Path) -> dict:
 
 def _picture(row: Mapping, out: Path) -> str | None:
     try:
-        image = load_attempt(row["folder"]).judged_frames()[0]
-    except BadAttempt:
+        attempt = load_attempt(row["folder"])
+        image = side_by_side(attempt, row["zones"])
+    except RefereeError:
         return None
     name = f"pictures/{row['attempt']}.jpg"
     (out / "pictures").mkdir(exist_ok=True)
-    cv2.imwrite(str(out / name), side_by_side(image, row["zones"]), [cv2.IMWRITE_JPEG_QUALITY, 85])
+    cv2.imwrite(str(out / name), image, [cv2.IMWRITE_JPEG_QUALITY, 85])
     return name
 
 
-def side_by_side(image: np.ndarray, zones: Mapping[str, Mapping]) -> np.ndarray:
-    """The judged frame twice, captioned with what was ruled then and what is ruled now; (h, w, 3) uint8."""
-    height = round(image.shape[0] * PICTURE_WIDTH / image.shape[1])
-    small = cv2.resize(image, (PICTURE_WIDTH, height), interpolation=cv2.INTER_AREA)
-    return np.hstack([_captioned(small, when, zones) for when in ("was", "now")])
+def side_by_side(attempt: Attempt, zones: Mapping[str, Mapping]) -> np.ndarray:
+    """The judged frame twice, (h, w, 3) uint8: with the build as it was understood then and as it is now,
+    outlined in the ruling's colour and captioned."""
+    image = attempt.judged_frames()[0]
+    mats = detect_mats(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), attempt.camera)
+    halves = []
+    for when in ("was", "now"):
+        drawn = image.copy()
+        for zone, pose in mats.poses.items():
+            if row := (zones.get(zone) or {}).get(when):
+                _outline(drawn, row, zone_view(image, mats.camera, pose), mats.camera, attempt.piece_set)
+        height = round(drawn.shape[0] * PICTURE_WIDTH / drawn.shape[1])
+        small = cv2.resize(drawn, (PICTURE_WIDTH, height), interpolation=cv2.INTER_AREA)
+        halves.append(_captioned(small, when, zones))
+    return np.hstack(halves)
+
+
+def _outline(image: np.ndarray, row: Mapping, view: ZoneView, camera: CameraModel, pieces: PieceSet) -> None:
+    thick = max(2, image.shape[1] // 480)
+    for outline in outlines(view, camera, stored_build(row, pieces)):
+        contours = [np.round(c).astype(np.int32) for c in outline.contours]
+        cv2.drawContours(image, contours, -1, COLOURS[row["verdict"]], thick, cv2.LINE_AA)
 
 
 def _captioned(image: np.ndarray, when: str, zones: Mapping[str, Mapping]) -> np.ndarray:

@@ -13,6 +13,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import cv2
@@ -52,6 +53,8 @@ def rejudge(folders: Sequence[Path], options: Options, out: Path, jobs: int | No
                 progress(len(rows), len(keys))
     except KeyboardInterrupt:
         raise Interrupted(f"interrupted after {len(rows)} of {len(keys)}; the same command goes on") from None
+    except BrokenProcessPool:
+        raise Interrupted(f"a process died after {len(rows)} of {len(keys)}; call again to go on") from None
     return [rows[key] for key in keys]
 
 

@@ -24,6 +24,7 @@ from referee.attempt.video import read_frame
 from referee.timeline import stored_timeline
 from referee.timeline.eye import observer_of
 from referee.timeline.story import is_stored
+from referee.vision.overlay import draw
 
 THUMB_WIDTH = 480
 OVERLAYS_KEPT = 64
@@ -174,7 +175,6 @@ class Archive:
         if attempt is None:
             raise BadAttempt("no such attempt")
         frame = read_frame(attempt.folder / VIDEO, index).image
-        from referee.vision.overlay import draw
         with self._seeing:
             judgement = observer_of(attempt).judge([frame], attempt.card, attempt.meta.get("zones"))
         return jpeg(draw(frame, judgement, attempt.card))
