@@ -38,7 +38,7 @@ from referee.match import (
 
 CARDS = {f"C{i:02}": {"kind": "height", "value": i % 4 + 1, "count": 4} for i in range(80)}
 NAMES = ("Ann", "Ben", "Cem", "Dia")
-LIFE_S = 0.2
+LIFE_S = 0.15
 """A life lasts at most this long: long enough to open the journal and play some duels."""
 
 

@@ -1,6 +1,6 @@
 """Runs the real ``referee run``, plays on its API, and kills it by SIGKILL at random instants.
 
-    python kill_program.py FOLDER KILLS SEED LONGEST_S
+    python kill_program.py FOLDER KILLS SEED
 
 Each life is a fork of this process (which has imported the program, nothing more) that runs the
 command line; a client plays as a referee at the console would and keeps every event the program
@@ -20,6 +20,7 @@ import re
 import signal
 import sys
 import threading
+import time
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
@@ -35,6 +36,9 @@ from referee.match import fold
 
 for module in pkgutil.iter_modules(referee.web.__path__):  # loaded late by the program: once, here
     importlib.import_module(f"referee.web.{module.name}")
+
+PLAY_S = 0.4
+"""Lives last at most this much longer than the program takes to start."""
 
 GONE = (OSError, http.client.HTTPException, ValueError)
 """What a client meets when the program dies under it."""
@@ -123,6 +127,19 @@ def life(folder: Path, lasts_s: float, dice: random.Random, kept: list[dict]) ->
     return said
 
 
+def start_s(folder: Path) -> float:
+    """How long the program takes here, now, until it serves; it is killed then."""
+    began, (child, output) = time.monotonic(), started(folder)
+    for line in output:
+        if "127.0.0.1:" in line:
+            break
+    took = time.monotonic() - began
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    output.close()
+    return took
+
+
 def prepare(folder: Path) -> None:
     """A picture as the camera, and rules under which a Stop counts at once."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -139,9 +156,10 @@ def recorded(folder: Path) -> tuple[set[str], str]:
     return events, fold(matches[max(matches)]).phase if matches else ""
 
 
-def main(folder: Path, kills: int, seed: int, longest_s: float) -> dict:
+def main(folder: Path, kills: int, seed: int) -> dict:
     """Kill that often."""
     prepare(folder)
+    longest_s = start_s(folder) + PLAY_S
     dice, kept, phases, phase, strayed = random.Random(seed), [], Counter(), "", []
     for _ in range(kills):
         said = life(folder, dice.uniform(0.0, longest_s), dice, kept)
@@ -156,4 +174,4 @@ def main(folder: Path, kills: int, seed: int, longest_s: float) -> dict:
 
 
 if __name__ == "__main__":
-    print(json.dumps(main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4]))))
+    print(json.dumps(main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))))

@@ -37,17 +37,17 @@ def test_no_acknowledged_event_is_lost_in_200_kills(store):
     result = driven("kill_loop.py", store, 200, 7)
     assert result["lost"] == []
     assert result["kills"] == 200
-    assert result["acknowledged"] > 400
+    assert result["acknowledged"] > 200
     assert len(result["phases"]) >= 5
 
 
 @pytest.mark.slow
 def test_the_real_program_killed_at_200_random_instants_goes_on_where_it_was(tmp_path):
     """``referee run`` under a client that plays on its API: what it acknowledged is in the record."""
-    result = driven("kill_program.py", tmp_path / "data", 200, 1, 0.8)
+    result = driven("kill_program.py", tmp_path / "data", 200, 1)
     assert (result["lost"], result["strayed"]) == ([], [])
     assert result["kills"] == 200
-    assert result["acknowledged"] > 200
+    assert result["acknowledged"] > 100
     assert len(result["phases"]) >= 6
 
 
