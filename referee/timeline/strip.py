@@ -19,7 +19,7 @@ from referee.attempt import Attempt
 from referee.attempt.errors import BadAttempt
 from referee.attempt.folder import VIDEO
 from referee.attempt.video import read_video
-from referee.vision.labels import ground_map, log_paper, paper_white, regions
+from referee.vision.labels import log_paper, paper_white, regions
 from referee.vision.view import ZoneView, zone_view
 
 AS_BEFORE, OTHER = -1, -2
@@ -117,7 +117,7 @@ def _crops(attempt: Attempt, mats: Mats, tick: Callable[[], object]
 
 def _strip(attempt: Attempt, view: ZoneView, seconds: np.ndarray, crops: Sequence[np.ndarray]) -> Strip:
     height, width = crops[0].shape[:2]
-    ground = cv2.resize(ground_map(view).astype(np.float32), (width, height), interpolation=cv2.INTER_NEAREST)
+    ground = cv2.resize(view.ground, (width, height), interpolation=cv2.INTER_NEAREST)
     paper, marker, _ = regions(ground)
     opening = _opening(attempt, seconds)
     white = paper_white(np.median(np.stack([crops[i] for i in opening]), 0).astype(np.uint8), paper)

@@ -38,19 +38,6 @@ class Evidence:
     white: np.ndarray
 
 
-def ground_map(view: ZoneView) -> np.ndarray:
-    """(h, w, 2) mat mm: where each pixel's ray meets the table; far away above the horizon."""
-    h, w = view.image.shape[:2]
-    grid = np.stack(np.meshgrid(np.arange(w), np.arange(h)), -1).reshape(-1, 2).astype(float)
-    rays = np.c_[grid, np.ones(len(grid))] @ np.linalg.inv(view.matrix).T @ view.camera[:, :3]
-    origin = view.pose.camera_at
-    down = rays[:, 2] < -1e-4
-    t = np.where(down, -origin[2] / np.where(down, rays[:, 2], -1.0), 0.0)
-    ground = origin[:2] + rays[:, :2] * t[:, None]
-    ground[~down] = 1e6
-    return ground.reshape(h, w, 2)
-
-
 def regions(ground: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Masks (h, w): pixels whose table point is on the paper, on a marker, in the field."""
     x, y = ground[..., 0], ground[..., 1]

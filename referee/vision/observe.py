@@ -129,18 +129,18 @@ class Observer:
         for zone, pose in mats.poses.items():
             if zones is None or zone in zones:
                 view = zone_view(frame, mats.camera, pose)
-                out.append((view, _white(view)))
+                out.append((view, _white(view, view.image)))
         return out
 
     def _empty_features(self, view: ZoneView) -> np.ndarray | None:
         if self.empty is None:
             return None
-        there = dataclasses.replace(view, image=view.crop(self.empty))
-        return features(there.image, _white(there))
+        there = view.crop(self.empty)
+        return features(there, _white(view, there))
 
     def _foreground(self, view: ZoneView, white: np.ndarray) -> np.ndarray:
         f = features(view.image, white)
-        return f[labels.foreground(view, f, labels.ground_map(view), self._empty_features(view))]
+        return f[labels.foreground(view, f, view.ground, self._empty_features(view))]
 
     def _palette_of(self, pairs: list[tuple[ZoneView, np.ndarray]]) -> Palette:
         if not pairs:
@@ -156,8 +156,7 @@ class Observer:
 
     def _zone(self, view: ZoneView, white: np.ndarray, palette: Palette, cat: Catalogue,
               card: Card) -> tuple[Verdict, ZoneSight]:
-        ground = labels.ground_map(view)
-        evidence = labels.evidence(view, palette, white, ground, self._empty_features(view))
+        evidence = labels.evidence(view, palette, white, view.ground, self._empty_features(view))
         canvas = canvas_of(view, evidence, cat)
         found = readings(canvas, card)
         weighed = decide(cat, found, card, explained_share(canvas, found[0]))
@@ -181,9 +180,9 @@ def _with_loose(cat: Catalogue, reading: Reading) -> Build:
     return Build(build.piece_set, build.pieces, loose)
 
 
-def _white(view: ZoneView) -> np.ndarray:
-    paper, marker, _ = labels.regions(labels.ground_map(view))
-    return labels.paper_white(view.image, paper & ~marker & view.valid)
+def _white(view: ZoneView, image: np.ndarray) -> np.ndarray:
+    paper, marker, _ = labels.regions(view.ground)
+    return labels.paper_white(image, paper & ~marker & view.valid)
 
 
 def _gray(image: np.ndarray) -> np.ndarray:

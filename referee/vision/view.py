@@ -4,6 +4,7 @@ scale that follows the mat (so many pixels to a millimetre), whatever camera too
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import cv2
 import numpy as np
@@ -50,6 +51,20 @@ class ZoneView:
         t = (z_mm - origin[2]) / rays[:, 2]
         return (origin + rays * t[:, None])[:, :2]
 
+    @cached_property
+    def ground(self) -> np.ndarray:
+        """(h, w, 2) mat mm: where each pixel's ray meets the table; far away above the horizon."""
+        h, w = self.image.shape[:2]
+        m = (np.linalg.inv(self.matrix).T @ self.camera[:, :3]).astype(np.float32)
+        x, y = np.arange(w, dtype=np.float32)[None, :, None], np.arange(h, dtype=np.float32)[:, None, None]
+        rays = x * m[0] + y * m[1] + m[2]
+        origin = self.pose.camera_at.astype(np.float32)
+        down = rays[..., 2] < -1e-4
+        t = -origin[2] / np.where(down, rays[..., 2], -1.0)
+        ground = origin[:2] + rays[..., :2] * t[..., None]
+        ground[~down] = 1e6
+        return ground
+
     def crop(self, frame: np.ndarray) -> np.ndarray:
         """The same view of another frame of the rig, (h, w, 3) uint8."""
         return cv2.remap(frame, *self.maps, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
@@ -70,7 +85,8 @@ def zone_view(frame: np.ndarray, camera: CameraModel, pose: MatPose) -> ZoneView
     maps = cv2.initUndistortRectifyMap(camera.matrix, camera.distortion, None, matrix,
                                        (int(width), int(height)), cv2.CV_32FC1)
     image = _remap(frame, maps, scale)
-    valid = ((maps[0] >= 0) & (maps[0] <= frame.shape[1] - 1) & (maps[1] >= 0) & (maps[1] <= frame.shape[0] - 1))
+    bottom, right = frame.shape[0] - 1, frame.shape[1] - 1
+    valid = (maps[0] >= 0) & (maps[0] <= right) & (maps[1] >= 0) & (maps[1] <= bottom)
     camera34 = np.c_[pose.rotation, pose.translation]
     return ZoneView(pose.zone, image, np.ascontiguousarray(camera34), matrix, maps, valid, pose, PX_PER_MM)
 
