@@ -173,7 +173,7 @@ def _spans(outline: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     with np.errstate(divide="ignore", invalid="ignore"):
         t = (u[:, None] - a[None, :, 0]) / du
     w = np.where((t >= 0) & (t <= 1), a[None, :, 1] + t * (b - a)[None, :, 1], np.nan)
-    return np.nanmin(w, 1), np.nanmax(w, 1)
+    return np.fmin.reduce(w, 1), np.fmax.reduce(w, 1)
 
 
 def _inside(outline: np.ndarray, points: np.ndarray) -> np.ndarray:
@@ -219,7 +219,7 @@ def _elevation_gap(pieces: PieceSet, above: Piece, below: Piece) -> float:
     xs = np.linspace(left + 0.05, max(right - 0.05, left + 0.06), 24)
     low, _ = _profile(a, above.pose, xs - above.x)
     _, high = _profile(b, below.pose, xs - below.x)
-    return float(np.nanmin(above.z + low - below.z - high))
+    return float(np.fmin.reduce(above.z + low - below.z - high))
 
 
 def _profile(shape: Shape, pose: Pose, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

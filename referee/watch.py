@@ -19,7 +19,7 @@ from referee.vigil import Vigil
 from referee.vision.cardmark import read_card_marker
 
 SETTLED_S = 0.4
-"""Nothing in the field has moved for so long: a toppling piece is quicker, a swaying one is not at rest."""
+"""Nothing in the field has moved for so long, and so long after the Stop: what topples does so sooner."""
 
 JUDGED_FRAMES = 3
 TOUCH_S = 0.2
@@ -127,7 +127,7 @@ class Watch:
         called = [p["at_s"] for p in state.presses if "callers" in p]
         press_s = max(called, default=0.0) - self._session.shift_s
         blocked = [z for z in state.duel.callers if not _clear(look, z)]
-        if blocked or state.card_id is None or frame.at_s <= press_s:
+        if blocked or state.card_id is None or frame.at_s <= press_s + SETTLED_S:
             self._calm = []
             if blocked and frame.at_s - self._stopped_s > BLOCKED_S:
                 fields = " and ".join(blocked)
