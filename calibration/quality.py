@@ -53,7 +53,7 @@ LIMITS: Mapping[str, Limits] = {
                    "lower the camera: it sees builds from above"),
     "brightness": Limits(25.0, 97.0, "more light, or a longer exposure", "less light, or a shorter exposure"),
     "glare": Limits(0.0, 60.0, "", "turn the lamp aside or shorten the exposure: the paper is clipped white"),
-    "sharpness": Limits(0.25, 100.0, "focus the camera, or hold it still: the markers' edges are blurred", ""),
+    "sharpness": Limits(0.25, 100.0, "focus the camera, or hold it still: edges are blurred", ""),
     "field in view": Limits(98.0, 100.0, "turn the camera or move the mat: the field is cut off", ""),
     "markers": Limits(2.0, 4.0, "uncover the mat's markers", ""),
 }

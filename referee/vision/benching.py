@@ -1,0 +1,126 @@
+"""Runs the observer over folders like the dev set: one job a frame, on as many processes as wanted."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from calibration.camera import load_camera
+from cards.deck import load_deck
+from cards.pieces import load_piece_set
+from referee.errors import BadImage
+from referee.vision.observe import Observer
+from referee.vision.pictures import read_picture
+from referee.vision.scoring import ZoneScore, score_frame, truly_wrong
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What the observer is given of a rig beside its pieces."""
+
+    empty: bool = True
+    colors: bool = True
+    camera: bool = True
+
+
+@dataclass(frozen=True)
+class Job:
+    """One frame of one session folder, judged against its own card or another's, at a scale."""
+
+    folder: Path
+    index: int
+    knowledge: Knowledge = Knowledge()
+    other_card: str | None = None
+    scale: float = 1.0
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """A build held against another card than its own: whether it was accepted, and wrongly."""
+
+    image: str
+    zone: str
+    card: str
+    truly_wrong: bool
+    ruling: str
+
+
+def sessions(folders: Sequence[Path]) -> list[Path]:
+    """Session folders among and in the given ones. Raises BadImage when there are none."""
+    found = [d for f in folders for d in ([f] if (f / "truth.json").is_file() else
+                                          sorted(p.parent for p in f.glob("*/truth.json")))]
+    frames = [d for d in found if "frames" in truth_of(d)]
+    if not frames:
+        raise BadImage(f"{', '.join(map(str, folders))}: no folder with a truth.json of frames in it")
+    return frames
+
+
+@lru_cache(maxsize=64)
+def truth_of(folder: Path) -> dict:
+    """A session's ``truth.json``. Raises BadImage."""
+    try:
+        return json.loads((folder / "truth.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BadImage(f"{folder / 'truth.json'}: not to be read ({error})") from None
+
+
+def jobs(folders: Sequence[Path], knowledge: Knowledge, wrong_cards: bool = False,
+         every: int = 1) -> list[Job]:
+    """A job for every (``every``-th) frame; with ``wrong_cards`` for each other card of its deck instead."""
+    out = []
+    for folder in folders:
+        deck = load_deck(folder / "deck.json") if wrong_cards else None
+        for i, row in list(enumerate(truth_of(folder)["frames"]))[::every]:
+            others = [c.id for c in deck.cards if c.id != row["card"]] if deck else [None]
+            out += [Job(folder, i, knowledge, other) for other in others]
+    return out
+
+
+@lru_cache(maxsize=2)
+def _observer(folder: Path, knowledge: Knowledge, scale: float) -> Observer:
+    camera = load_camera(folder / "camera.yaml") if knowledge.camera else None
+    empty = _scaled(read_picture(folder / "empty.jpg"), scale) if knowledge.empty else None
+    observer = Observer(load_piece_set(folder / "pieces.json"), camera, empty=empty)
+    if knowledge.colors:
+        observer.learn_colors(_scaled(read_picture(folder / "colours.jpg"), scale))
+    return observer
+
+
+def _scaled(image: np.ndarray, scale: float) -> np.ndarray:
+    if scale == 1.0:
+        return image
+    return cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_CUBIC)
+
+
+def run(job: Job) -> list[ZoneScore] | list[Accepted]:
+    """Judge one frame: its zones' scores, or for another card whether it was accepted."""
+    observer = _observer(job.folder, job.knowledge, job.scale)
+    truth = truth_of(job.folder)["frames"][job.index]
+    card = load_deck(job.folder / "deck.json").card(job.other_card or truth["card"])
+    path = job.folder / truth["image"]
+    judgement = observer.judge([_scaled(read_picture(path), job.scale)], card)
+    name = f"{job.folder.name}/{truth['image']}"
+    if job.other_card is None:
+        return score_frame(judgement, name, card, truth["zones"], observer.piece_set)
+    return [Accepted(name, zone, card.id, truly_wrong(truth["zones"][zone], card, observer.piece_set),
+                     verdict.ruling) for zone, verdict in judgement.zones.items()]
+
+
+def run_all(work: Sequence[Job], processes: int) -> Iterator[list]:
+    """Results as they come. With one process everything runs in this one."""
+    if processes <= 1:
+        yield from map(run, work)
+        return
+    # Spawned, not forked: the parent may have threads. One thread a worker, or they get in each other's way.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(processes, context, initializer=cv2.setNumThreads, initargs=(1,)) as pool:
+        for done in as_completed([pool.submit(run, job) for job in work]):
+            yield done.result()

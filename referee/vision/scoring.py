@@ -1,0 +1,151 @@
+"""What was seen held against the truth of a rendered session, step by step.
+
+One ``ZoneScore`` per zone and frame; everything a table needs is a number in it. Pieces are
+matched by place, so that a wrong colour shows as a confusion and not as one missing and one extra.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from cards.build import Build, Piece
+from cards.card import Card
+from cards.pieces import PieceSet, Pose
+from referee.judge import faults
+from referee.vision.observe import Judgement, ZoneSight
+from referee.vision.silhouettes import piece_tags
+from referee.vision.view import ZoneView
+
+PLACE_MM = 6.0
+"""Issue: a piece is right when its centre is within this in x and z, shape, colour and pose too."""
+
+SAME_MM = 30.0
+"""Further apart than this a piece seen is another one than the piece that is there."""
+
+NOTHING = "(nothing)"
+
+
+@dataclass(frozen=True)
+class ZoneScore:
+    """One zone of one frame against its truth.
+
+    ``ruling`` is None when the mat was not located. ``confusions`` are (true piece, seen piece) by
+    name; ``label_pixels`` counts the build's pixels in the view, ``labels_right`` those of the right
+    colour; ``pose_px`` is the RMS of the mat's marker corners.
+    """
+
+    image: str
+    zone: str
+    card: str
+    kind: str
+    expected: str
+    why: str
+    ruling: str | None
+    confidence: float
+    leaning: str | None
+    reasons: tuple[str, ...]
+    count: int
+    pieces_right: int
+    confusions: tuple[tuple[str, str], ...]
+    contacts_right: bool
+    labels_right: int
+    label_pixels: int
+    pose_px: float
+    seconds: float
+    mats_seconds: float
+
+    @property
+    def outcome(self) -> str:
+        """``right``, ``false accept``, ``false reject`` or ``undecided`` (also for a mat not seen)."""
+        if self.ruling not in ("match", "mismatch"):
+            return "undecided"
+        if self.ruling == self.expected:
+            return "right"
+        return "false accept" if self.ruling == "match" else "false reject"
+
+
+def true_pieces(row: dict, part: str) -> tuple[Piece, ...]:
+    """Pieces of a zone of ``truth.json`` that are ``part`` of: build or loose."""
+    return tuple(Piece(p["shape"], p["color"], Pose(p["rotation"], p["facing"]), p["x"], p["y"], p["z"],
+                       p["yaw_deg"]) for p in row["pieces"] if p["part_of"] == part)
+
+
+def score_frame(judgement: Judgement, image: str, card: Card, truth: dict,
+                piece_set: PieceSet) -> list[ZoneScore]:
+    """A score for each zone of the frame's truth, seen or not."""
+    return [_score(judgement, image, zone, card, row, piece_set) for zone, row in sorted(truth.items())]
+
+
+def _score(judgement: Judgement, image: str, zone: str, card: Card, row: dict,
+           piece_set: PieceSet) -> ZoneScore:
+    verdict, sight = judgement.zones.get(zone), judgement.views.get(zone)
+    there = true_pieces(row, "build")
+    seen = sight.build.pieces if sight else ()
+    pairs = matched(there, seen)
+    right, pixels = labels_right(sight, piece_set, row) if sight else (0, 0)
+    return ZoneScore(
+        image, zone, card.id, card.kind, row["expected"], row.get("why", ""),
+        verdict.ruling if verdict else None,
+        verdict.confidence if verdict else 0.5, verdict.leaning if verdict else None,
+        tuple(r.text for r in verdict.reasons) if verdict else ("the mat was not located",), len(there),
+        sum(piece_right(piece_set, a, b) for a, b in pairs), tuple((_name(a), _name(b)) for a, b in pairs),
+        sight is not None and sight.build.ground_contacts == row["ground_contacts"], right, pixels,
+        judgement.mats.poses[zone].error_px if sight else math.nan, judgement.seconds,
+        judgement.timings.get("mats", 0.0))
+
+
+def _name(piece: Piece | None) -> str:
+    return f"{piece.color} {piece.shape}" if piece else NOTHING
+
+
+def matched(there: Sequence[Piece], seen: Sequence[Piece]) -> list[tuple[Piece | None, Piece | None]]:
+    """Pairs (true, seen) nearest to one another; None for a piece missed or made up."""
+    if not there or not seen:
+        return [(p, None) for p in there] + [(None, p) for p in seen]
+    away = np.array([[math.hypot(a.x - b.x, a.z - b.z) + 0.3 * abs(a.y - b.y)
+                      + 4.0 * ((a.shape, a.color) != (b.shape, b.color)) for b in seen] for a in there])
+    rows, columns = linear_sum_assignment(away)
+    close = {int(i): int(j) for i, j in zip(rows, columns, strict=True) if away[i, j] < SAME_MM}
+    pairs = [(a, seen[close[i]] if i in close else None) for i, a in enumerate(there)]
+    return pairs + [(None, b) for j, b in enumerate(seen) if j not in close.values()]
+
+
+def piece_right(piece_set: PieceSet, there: Piece | None, seen: Piece | None) -> bool:
+    """Shape, colour and pose right, centre within ``PLACE_MM`` in x and in z."""
+    if there is None or seen is None or (there.shape, there.color) != (seen.shape, seen.color):
+        return False
+    near = abs(there.x - seen.x) <= PLACE_MM and abs(there.z - seen.z) <= PLACE_MM
+    return near and piece_set.shapes[there.shape].same_pose(there.pose, seen.pose)
+
+
+def true_labels(view: ZoneView, piece_set: PieceSet, names: Sequence[str], row: dict,
+                parts: tuple[str, ...] = ("build", "loose")) -> np.ndarray:
+    """(h, w) int8: the colour (index in ``names``) that each pixel of the view truly shows, -1 for none."""
+    pieces = [p for part in parts for p in true_pieces(row, part)]
+    colors = np.array([*(names.index(p.color) for p in pieces), -1], np.int8)
+    return colors[piece_tags(view, piece_set, pieces)]
+
+
+def labels_right(sight: ZoneSight, piece_set: PieceSet, row: dict) -> tuple[int, int]:
+    """Of the pixels that truly show the build: how many carry its colour, and how many they are."""
+    names = sight.evidence.names
+    truth = true_labels(sight.view, piece_set, names, row)
+    of_build = piece_tags(sight.view, piece_set, true_pieces(row, "build") + true_pieces(row, "loose"))
+    mask = (of_build >= 0) & (of_build < len(true_pieces(row, "build"))) & sight.view.valid
+    return int((sight.evidence.labels == truth)[mask].sum()), int(mask.sum())
+
+
+def truly_wrong(row: dict, card: Card, piece_set: PieceSet) -> bool:
+    """Whether the true build of a zone does not fulfil a card."""
+    return bool(faults(Build(piece_set, true_pieces(row, "build")), card))
+
+
+def tally(scores: Sequence[ZoneScore]) -> Counter[str]:
+    """How many of each outcome."""
+    return Counter(score.outcome for score in scores)
