@@ -99,7 +99,7 @@ def run(source: str, box_port: str, deck_file: Path | None, pieces_file: Path | 
 @click.option("--duels", type=click.IntRange(min=1), help="End after so many decided duels.")
 @click.option("--seating", type=click.Choice(sorted(SEATINGS)), default="across", show_default=True)
 @click.option("--manual", is_flag=True, help="You run the match on the console; the players build.")
-@click.option("--fps", type=click.FloatRange(2, 60), help="Of the simulated camera; default 15, fast 10.")
+@click.option("--fps", type=click.FloatRange(2, 60), help="Of the simulated camera; default 15, fast 8.")
 @click.option("--data-dir", type=PATH, default=Path("referee-data/simulated"), show_default=True)
 @web_options
 def demo(fast: bool, players: str, duels: int | None, seating: str, manual: bool, fps: float | None,
@@ -109,7 +109,7 @@ def demo(fast: bool, players: str, duels: int | None, seating: str, manual: bool
     rules = load_rules(rules_file) if rules_file else DEFAULT_RULES
     with ExitStack() as stack, interrupted() as over:
         click.echo("SIMULATED: table, players, camera and button box are not real")
-        pace = fps or (10.0 if fast else 15.0)
+        pace = fps or (8.0 if fast else 15.0)
         table = stack.enter_context(SimulatedTable(pieces, clock, seed or 0, seating, fast, pace))
         observer = Observer(pieces, table.lens)
         table.set_up(observer)

@@ -101,7 +101,7 @@ class Pauses:
     give_up_s: float = 25.0
 
 
-FAST_PAUSES = Pauses(0.05, 0.25, 0.1, 0.15, 0.1, 12.0)
+FAST_PAUSES = Pauses(0.05, 0.1, 0.05, 0.1, 0.1, 12.0)
 
 
 class Operator:
