@@ -93,9 +93,9 @@ class Build:
         mine = self.pieces[i]
         found = []
         for j, other in enumerate(self.pieces):
-            if j != i and other.z < mine.z:
-                if any(abs(g) <= CONTACT_GAP_MM for g in clearances(self.piece_set, mine, other)):
-                    found.append(j)
+            gaps = clearances(self.piece_set, mine, other) if j != i and other.z < mine.z else ()
+            if any(abs(g) <= CONTACT_GAP_MM for g in gaps):
+                found.append(j)
         return tuple(found)
 
 

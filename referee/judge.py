@@ -21,6 +21,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -147,7 +148,7 @@ def _organ(build: Build, card: OrganCard) -> tuple[Reason, ...]:
         found.append(Reason("not_side_by_side", "a pipe does not stand on the table", lifted))
     order = sorted(range(len(build.pieces)), key=lambda i: build.pieces[i].x)
     heights = [shape_of(build.piece_set, p).size(p.pose)[2] for p in build.pieces]
-    for left, right in zip(order, order[1:], strict=False):
+    for left, right in pairwise(order):
         if heights[right] > heights[left] - SAME_HEIGHT_MM:
             found.append(Reason("wrong_order", f"the {name_of(build.pieces[right])} is not lower than the "
                                 f"{name_of(build.pieces[left])} to its left", (left, right)))

@@ -103,7 +103,7 @@ def canvas_of(view: ZoneView, evidence: Evidence, cat: Catalogue) -> Canvas:
     return Canvas(cat, view.camera, view.matrix, evidence.gains)
 
 
-def readings(canvas: Canvas, card: Card | None = None, keep: int = 12) -> list[Reading]:
+def readings(canvas: Canvas, card: Card | None = None, keep: int = 8) -> list[Reading]:
     """Readings of the evidence, fitted, best first. Always includes the empty field.
 
     With a layout card, what the card shows (and its mirror image) is tried where it fits best, so
@@ -118,8 +118,8 @@ def readings(canvas: Canvas, card: Card | None = None, keep: int = 12) -> list[R
     starts += [r for r in found if r.origin == "card" and r not in starts][:2]
     better = [improve(small, r, around) for r in starts]
     pool = _distinct_readings(sorted(better + found, key=lambda r: -r.score), keep)
-    pool += [r for r in found if r.origin == "card" and r not in pool]
-    fitted = [fit(canvas, r) for r in pool]
+    pool += [r for r in found if r.origin == "card" and r not in pool][:1]
+    fitted = [fit(canvas, fit(small, r, FINE), FINEST) for r in pool]
     fitted.append(Reading(0.0, np.zeros((0, 5)), 0.0))
     return sorted((with_loose(canvas, r, around) for r in fitted), key=lambda r: -r.score)
 
@@ -159,7 +159,7 @@ def _placed(canvas: Canvas, rows: np.ndarray, mirrored: bool) -> list[Reading]:
         moved = rows.copy()
         moved[:, 1] += x
         moved[:, 2] += y
-        out.append(fit(canvas, Reading(float(turn), moved, 0.0, "card" if not mirrored else "mirror")))
+        out.append(fit(canvas, Reading(float(turn), moved, 0.0, "card" if not mirrored else "mirror"), FINE))
     return out
 
 
@@ -188,11 +188,11 @@ def improve(canvas: Canvas, reading: Reading, around: loose.Candidates) -> Readi
     for _ in range(EDIT_ROUNDS):
         best = reading
         for trial in _edited(proxy, reading):
-            fitted = with_loose(canvas, fit(canvas, trial, quick=True), around)
+            fitted = with_loose(canvas, fit(canvas, trial), around)
             if fitted.score > best.score + 1.0:
                 best = fitted
         for trial in _grow(proxy, reading)[:2] if reading.count else []:
-            fitted = with_loose(canvas, fit(canvas, trial, quick=True), around)
+            fitted = with_loose(canvas, fit(canvas, trial), around)
             if fitted.score > best.score + 1.0:
                 best = fitted
         if best is reading:
@@ -262,16 +262,19 @@ def prior_cost(cat: Catalogue, pieces: np.ndarray) -> float:
     return PIECE_COST * len(pieces) + RARE_COST * float(cat.rare[pieces[:, 0].astype(int)].sum())
 
 
-def fit(canvas: Canvas, reading: Reading, quick: bool = False) -> Reading:
+QUICK, FINE, FINEST = ((3.0,), (4.0,), 2), ((2.0, 1.0), (3.0, 1.5), 2), ((0.7,), (1.0,), 2)
+"""Hill climbs as (steps in mm, steps in degrees, rounds at each step)."""
+
+
+def fit(canvas: Canvas, reading: Reading, steps: tuple = QUICK) -> Reading:
     """The reading with its places fitted at the canvas's resolution."""
     if not reading.count:
         return reading
     pieces = np.ascontiguousarray(reading.pieces)
-    mm = np.array([3.0] if quick else [3.0, 1.5, 0.7])
-    rad = np.deg2rad([4.0] if quick else [4.0, 2.0, 1.0])
+    mm, rad = np.array(steps[0]), np.deg2rad(steps[1])
     got, canvas.mark = search.refine(
         canvas.cat.arrays, pieces, len(pieces), canvas.turned(reading.turn), canvas.matrix, canvas.gains,
-        canvas.near, canvas.gained, canvas.stamp, canvas.mark, mm, rad, 2 if quick else 3)
+        canvas.near, canvas.gained, canvas.stamp, canvas.mark, mm, rad, steps[2])
     return Reading(reading.turn, pieces, got - prior_cost(canvas.cat, pieces), reading.origin)
 
 
@@ -293,7 +296,7 @@ def _beam(real: Canvas, hopeful: Canvas) -> list[Reading]:
                 _keep_better(grown, r)
         fitted: dict[tuple, Reading] = {}
         for r in _promising(real, regret, list(grown.values()), width):
-            _keep_better(fitted, fit(hopeful, r, quick=True))
+            _keep_better(fitted, fit(hopeful, r))
         states = list(fitted.values())
         done.update(fitted)
         if not states:

@@ -69,7 +69,7 @@ def place(cat, stance, x, y, z, yaw, camera, matrix, gains, near, gained, stamp,
     ``gains`` (k, h, w); ``stamp`` (h, w) int32 scratch, ``mark`` a number not used in it before.
     Returns (evidence won, pixels won).
     """
-    color, size, lower, upper, points, faces, normals, point_at, face_at = cat
+    color, _size, _lower, _upper, points, faces, normals, point_at, face_at = cat
     p0, p1 = point_at[stance], point_at[stance + 1]
     f0, n0 = face_at[stance], face_at[stance] - stance
     count_faces = face_at[stance + 1] - f0 - 1
@@ -121,7 +121,7 @@ def rest_on(cat, stance, x, y, yaw, pieces, count):
 
     Returns (z of its centre, how many pieces carry it; 0 is the table).
     """
-    color, size, lower, upper = cat[0], cat[1], cat[2], cat[3]
+    size, lower, upper = cat[1], cat[2], cat[3]
     rest = size[stance, 2] / 2
     carriers = 0
     steps = lower.shape[1]
