@@ -47,7 +47,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from referee.errors import IllegalCommand
-from referee.rules import HouseRules, ruled
+from referee.rules import FINDINGS, HouseRules, ruled
 
 PHASES = ("idle", "card_drawn", "ready", "building", "stopped", "judging", "undecided", "decided", "void")
 IN_PLAY = ("card_drawn", "ready", "building", "stopped", "judging", "undecided")
@@ -238,14 +238,16 @@ def outcome(duel: Duel, rules: HouseRules) -> Outcome:
     if "undecided" in rulings:
         return Outcome("undecided", reason="cannot_tell")
     if len(rulings) == 1:
-        return _single(duel.callers[0], rulings[0])
+        return _single(duel, duel.callers[0], rulings[0])
     return _dead_heat(duel.callers, rulings, rules)
 
 
-def _single(caller: str, ruling: str) -> Outcome:
+def _single(duel: Duel, caller: str, ruling: str) -> Outcome:
     if ruling == "match":
         return Outcome("decided", caller, "right")
-    return Outcome("decided", OTHER_ZONE[caller], "false_stop")
+    said = duel.verdicts.get(caller, {}).get("verdict")
+    seen = [] if said == "mismatch" or duel.human else [f for f in FINDINGS if f in duel.findings.get(caller, ())]
+    return Outcome("decided", OTHER_ZONE[caller], ": ".join(["false_stop", *seen[:1]]))
 
 
 def _dead_heat(callers: tuple[str, ...], rulings: list, rules: HouseRules) -> Outcome:

@@ -222,6 +222,7 @@ def test_a_hand_in_the_field_at_stop_is_a_wrong_stop(table, verdicts):
     t = table()
     t.duel("A", verdicts[0], findings=("hand_at_stop",))
     assert t.state.award[0] == t.state.seats["B"]
+    assert t.state.duel.reason == "false_stop: hand_at_stop"
 
 
 def test_it_falls_by_itself_after_stop_and_is_a_wrong_stop(table, verdicts):
