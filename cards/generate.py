@@ -1,7 +1,7 @@
-"""Builds that fulfil a card, and new cards: seeded random search over stable placements.
+"""Builds that fulfil a card: seeded random search over stable placements.
 
-``example_build`` finds a right build for any card a set can give (proof that it can be built; also
-what a simulated player builds). ``make_layouts`` proposes layouts of a wanted value.
+``example_build`` finds a right build for any card a set can give: proof that it can be built, and
+what a simulated player builds. ``erect`` is the search itself.
 """
 
 from __future__ import annotations
@@ -9,14 +9,12 @@ from __future__ import annotations
 import itertools
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 from cards.build import Build, Piece, bottom, parse_build, rest_height, shape_of, top
 from cards.card import Card, HeightCard, LayoutCard, OrganCard, ShapesCard
 from cards.contact import overlap, touches
-from cards.difficulty import difficulty
 from cards.errors import BadCard
 from cards.pieces import BUILTIN_SETS, PieceSet, Pose, Shape
 from cards.stability import MIN_TILT_DEG, settle, stand, stands
@@ -36,9 +34,6 @@ FREE, LOW = 0.6, 0.02
 GAP_MM = 8.0
 CAPS = ("triangle", "crescent", "half_disc")
 """Kinds on whose top nothing rests."""
-
-SAME_PLACE_MM = 20.0
-"""Layouts that differ only by offsets must differ by more than the 18 mm the contract calls wrong."""
 
 
 def example_build(card: Card, pieces: PieceSet, seed: int = 0) -> tuple[Piece, ...]:
@@ -61,7 +56,7 @@ def example_build(card: Card, pieces: PieceSet, seed: int = 0) -> tuple[Piece, .
 def _searched(card: HeightCard | ShapesCard, pieces: PieceSet,
               rng: random.Random) -> Iterator[tuple[Piece, ...]]:
     for _ in range(TRIES):
-        built = _erect(pieces, _choice(card, pieces, rng), rng, card.max_ground_contacts, loose=False)
+        built = erect(pieces, _choice(card, pieces, rng), rng, card.max_ground_contacts, loose=False)
         if built:
             yield built
 
@@ -92,13 +87,13 @@ def _suits(built: Sequence[Piece], card: HeightCard | ShapesCard, pieces: PieceS
 
 # -- choosing pieces -------------------------------------------------------------------------------
 
-def _all_pieces(pieces: PieceSet) -> list[tuple[str, str]]:
+def all_pieces(pieces: PieceSet) -> list[tuple[str, str]]:
     return [key for key, n in sorted(pieces.inventory.items()) for _ in range(n)]
 
 
 def _choice(card: HeightCard | ShapesCard, pieces: PieceSet, rng: random.Random) -> list[tuple[str, str]]:
     """Pieces for the card, those that carry others first."""
-    each = _all_pieces(pieces)
+    each = all_pieces(pieces)
     rng.shuffle(each)
     if isinstance(card, ShapesCard):
         chosen = [key for shape, n in card.shapes for key in [k for k in each if k[0] == shape][:n]]
@@ -109,10 +104,10 @@ def _choice(card: HeightCard | ShapesCard, pieces: PieceSet, rng: random.Random)
         chosen = each[:card.count]
         if len(chosen) < card.count:
             raise BadCard(f"card {card.id}: asks for {card.count} pieces, the set has {len(each)}")
-    return sorted(chosen, key=lambda key: _rank(pieces.shapes[key[0]]) + rng.random() * 1.2)
+    return sorted(chosen, key=lambda key: rank(pieces.shapes[key[0]]) + rng.random() * 1.2)
 
 
-def _rank(shape: Shape) -> float:
+def rank(shape: Shape) -> float:
     """Order of placing: what is wide and flat first, caps last."""
     if shape.kind in CAPS:
         return 5.0
@@ -130,7 +125,7 @@ def steady_poses(shape: Shape) -> tuple[Pose, ...]:
 
 # -- placing ---------------------------------------------------------------------------------------
 
-def _erect(pieces: PieceSet, chosen: Sequence[tuple[str, str]], rng: random.Random, max_ground: int, *,
+def erect(pieces: PieceSet, chosen: Sequence[tuple[str, str]], rng: random.Random, max_ground: int, *,
            loose: bool) -> tuple[Piece, ...] | None:
     """The pieces set down one by one, each at a good place, going back a little when one finds none.
 
@@ -250,7 +245,7 @@ def _organ(card: OrganCard, pieces: PieceSet, rng: random.Random) -> tuple[Piece
 
 def falling_heights(pieces: PieceSet, count: int, rng: random.Random) -> list[tuple[str, str, Pose]] | None:
     """``count`` pieces with poses whose heights fall by more than STEP_BETWEEN_PIPES_MM; None if none do."""
-    each = _all_pieces(pieces)
+    each = all_pieces(pieces)
     rng.shuffle(each)
     ways = [(pieces.shapes[s].size(pose)[2], n, pose) for n, (s, _) in enumerate(each)
             for pose in steady_poses(pieces.shapes[s])]
@@ -267,59 +262,3 @@ def falling_heights(pieces: PieceSet, count: int, rng: random.Random) -> list[tu
                     return [(*each[n], pose), *rest]
         return None
     return extend(0, frozenset(), 1e9, count)
-
-
-# -- new layouts -----------------------------------------------------------------------------------
-
-def make_layouts(pieces: PieceSet, value: int, n: int, seed: int, known: Sequence[LayoutCard] = (),
-                 progress: Callable[[int], None] = lambda found: None) -> tuple[LayoutCard, ...]:
-    """``n`` new stable layouts worth ``value``, distinct from each other and from ``known``.
-
-    Raises BadCard when they are not found in 400 attempts a card.
-    """
-    rng, found = random.Random(seed), []
-    for _ in range(400 * n):
-        if len(found) == n:
-            break
-        card = _proposal(pieces, value, f"G{value}{len(found) + 1:02d}", rng)
-        if card and all(distinct(pieces, card, other) for other in (*known, *found)):
-            found.append(card)
-            progress(len(found))
-    if len(found) < n:
-        raise BadCard(f"only {len(found)} of {n} layouts of value {value} found with the set {pieces.name!r}")
-    return tuple(found)
-
-
-def _proposal(pieces: PieceSet, value: int, card_id: str, rng: random.Random) -> LayoutCard | None:
-    count = min(pieces.count, rng.randint(value + 1, value + 3))
-    chosen = rng.sample(_all_pieces(pieces), count)
-    chosen.sort(key=lambda key: _rank(pieces.shapes[key[0]]) + rng.random() * 2.0)
-    built = _erect(pieces, chosen, rng, rng.choice((1, 2, 2, 3)), loose=True)
-    if not built:
-        return None
-    middle = round(sum(p.x for p in built) / len(built))
-    built = tuple(p.at(x=p.x - middle) for p in built)
-    result = stand(pieces, built)
-    if not result.stable or difficulty(pieces, built, result).value != value:
-        return None
-    return LayoutCard(card_id, value, built)
-
-
-def distinct(pieces: PieceSet, a: LayoutCard, b: LayoutCard) -> bool:
-    """Whether no build can be right for both: other pieces, poses, supports, or places over 18 mm apart."""
-    if _signature(pieces, a) != _signature(pieces, b):
-        return True
-    rows = [sorted((p.shape, p.color, pieces.shapes[p.shape].canonical(p.pose), round(p.z), p.x)
-                   for p in card.pieces) for card in (a, b)]
-    shifts = [p[-1] - q[-1] for p, q in zip(*rows, strict=True)]
-    return max(shifts) - min(shifts) > SAME_PLACE_MM
-
-
-def _signature(pieces: PieceSet, card: LayoutCard) -> tuple:
-    return tuple(sorted((p.shape, p.color, pieces.shapes[p.shape].canonical(p.pose), round(p.z))
-                        for p in card.pieces))
-
-
-def renumbered(cards: Sequence[LayoutCard], first: int) -> tuple[LayoutCard, ...]:
-    """The cards with ids ``L<first>`` and on, for a deck of their own."""
-    return tuple(replace(card, id=f"L{first + k:02d}") for k, card in enumerate(cards))

@@ -15,8 +15,8 @@ from cards.check import CardCheck, check_card
 from cards.deck import Deck
 from cards.drawing import card_png, card_svg, faults_png
 from cards.errors import RefereeError
-from cards.generate import make_layouts
 from cards.pieces import PieceSet
+from cards.propose import make_layouts
 from cards.stability import MISPLACEMENT_MM
 from referee.commands.printing import named_deck, named_piece_set
 

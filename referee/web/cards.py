@@ -24,8 +24,8 @@ from cards.deck import Deck, load_deck
 from cards.difficulty import difficulty
 from cards.drawing import card_svg, elevation
 from cards.errors import BadCard, RefereeError
-from cards.generate import make_layouts
 from cards.pieces import PieceSet, Pose, load_piece_set, parse_piece_set
+from cards.propose import make_layouts
 from cards.stability import MISPLACEMENT_MM, settle, stand
 from referee.web.media import SVG_HEADERS
 from referee.web.pieces_form import form_rows, kind_svg, set_of_form

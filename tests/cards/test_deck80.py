@@ -9,8 +9,8 @@ from cards.build import Build
 from cards.card import LayoutCard
 from cards.check import check_card
 from cards.deck import BUILTIN_DECKS, builtin_deck, load_deck
-from cards.generate import distinct
 from cards.pieces import builtin_piece_set
+from cards.propose import distinct
 from referee.judge import faults
 
 PIECES = builtin_piece_set()

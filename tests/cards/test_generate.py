@@ -7,8 +7,9 @@ from cards.card import HeightCard, LayoutCard, OrganCard, ShapesCard
 from cards.check import check_card
 from cards.difficulty import Difficulty, difficulty
 from cards.errors import BadCard
-from cards.generate import distinct, example_build, make_layouts
+from cards.generate import example_build
 from cards.pieces import builtin_piece_set
+from cards.propose import distinct, make_layouts
 from cards.stability import stand
 from referee.judge import faults
 
