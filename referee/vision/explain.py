@@ -8,6 +8,7 @@ to rest, and are then fitted at full resolution.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass, field
 
 import cv2
@@ -15,7 +16,7 @@ import numpy as np
 
 from calibration.mat import FIELD
 from cards.build import Build, Piece
-from cards.card import Card, LayoutCard
+from cards.card import Card, LayoutCard, ShapesCard
 from cards.pieces import Pose
 from referee.vision import loose, search
 from referee.vision.catalogue import RARE_COST, Catalogue
@@ -44,12 +45,16 @@ piece that covers it: something still to come may stand in front. (Background co
 
 @dataclass
 class Canvas:
-    """One resolution of one view, with scratch maps for the compiled search."""
+    """One resolution of one view, with scratch maps for the compiled search.
+
+    ``asked`` limits what a reading may be made of: so many pieces of each named shape, no others.
+    """
 
     cat: Catalogue
     camera: np.ndarray
     matrix: np.ndarray
     gains: np.ndarray
+    asked: dict[str, int] | None = None
     near: np.ndarray = field(init=False)
     gained: np.ndarray = field(init=False)
     stamp: np.ndarray = field(init=False)
@@ -111,17 +116,32 @@ def readings(canvas: Canvas, card: Card | None = None, keep: int = 8) -> list[Re
     """
     small = coarse(canvas)
     around = loose.candidates(small, coarse_labels(small))
-    found = [with_loose(small, r, around) for r in _beam(_less(small, around, hope=False), _less(small, around))[:80]]
+    found = _searched(small, around, None)
+    if isinstance(card, ShapesCard):
+        found += _searched(small, around, dict(card.shapes))
     found += [with_loose(small, r, around) for r in _from_card(small, card)]
     found.sort(key=lambda r: -r.score)
     starts = _distinct_readings(found, IMPROVED)
     starts += [r for r in found if r.origin == "card" and r not in starts][:2]
+    if isinstance(card, ShapesCard):
+        starts += [r for r in found if _has_shapes(small.cat, r, dict(card.shapes)) and r not in starts][:2]
     better = [improve(small, r, around) for r in starts]
     pool = _distinct_readings(sorted(better + found, key=lambda r: -r.score), keep)
     pool += [r for r in found if r.origin == "card" and r not in pool][:1]
     fitted = [fit(canvas, fit(small, r, FINE), FINEST) for r in pool]
     fitted.append(Reading(0.0, np.zeros((0, 5)), 0.0))
     return sorted((with_loose(canvas, r, around) for r in fitted), key=lambda r: -r.score)
+
+
+def _searched(canvas: Canvas, around: loose.Candidates, asked: dict[str, int] | None) -> list[Reading]:
+    """Readings grown from the table upwards, of any pieces or only of those asked for."""
+    real, hopeful = _less(canvas, around, hope=False), _less(canvas, around)
+    real.asked = hopeful.asked = asked
+    return [with_loose(canvas, r, around) for r in _beam(real, hopeful)[:80]]
+
+
+def _has_shapes(cat: Catalogue, reading: Reading, asked: dict[str, int]) -> bool:
+    return Counter(cat.types[cat.kind[int(s)]][0] for s in reading.pieces[:, 0]) == asked
 
 
 def _from_card(canvas: Canvas, card: Card | None) -> list[Reading]:
@@ -342,7 +362,7 @@ def _key(r: Reading) -> tuple:
 
 
 def _first(canvas: Canvas) -> list[Reading]:
-    usual = np.flatnonzero(~canvas.cat.rare)
+    usual = _left(canvas, np.zeros((0, 5)))
     xs = np.arange(-FIELD[0] + 1, FIELD[0], 6.0)
     ys = np.arange(-FIELD[1] + 2, FIELD[1], 8.0)
     empty = np.zeros((0, 5))
@@ -407,7 +427,12 @@ def _left(canvas: Canvas, pieces: np.ndarray) -> np.ndarray:
     """Usual stances of which the box still has a piece."""
     cat = canvas.cat
     used = np.bincount(cat.kind[pieces[:, 0].astype(int)], minlength=len(cat.types))
-    return np.flatnonzero(~cat.rare & (used < cat.stock)[cat.kind])
+    free = used < cat.stock
+    if canvas.asked is not None:
+        shapes = [shape for shape, _ in cat.types]
+        have = {s: sum(int(u) for u, other in zip(used, shapes, strict=True) if other == s) for s in canvas.asked}
+        free &= np.array([have.get(s, 0) < canvas.asked.get(s, 0) for s in shapes])
+    return np.flatnonzero(~cat.rare & free[cat.kind])
 
 
 def _grow(canvas: Canvas, s: Reading) -> list[Reading]:
