@@ -146,7 +146,7 @@ def wrong_lines(rows: Sequence[ZoneScore]) -> list[str]:
     if not bad:
         return ["every verdict is right"]
     return ["not right"] + [
-        f"  {r.image} {r.zone} card {r.card}: {r.outcome}, truth {r.expected}{f' ({r.why})' if r.why else ''}, "
+        f"  {r.image} {r.zone} card {r.card}: {r.outcome}, truth {r.expected}{r.why and f' ({r.why})'}, "
         f"confidence {r.confidence:.2f}: {'; '.join(r.reasons) or 'no fault seen'}" for r in bad]
 
 

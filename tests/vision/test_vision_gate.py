@@ -1,0 +1,129 @@
+"""The live gate on scripted scenes: stillness, hands, falls, things laid aside."""
+
+from __future__ import annotations
+
+import time
+from itertools import pairwise
+
+import cv2
+import numpy as np
+import pytest
+
+from referee.ports import Frame
+from referee.vision.gate import AWAKE_S, REST_S, Gate
+from referee.vision.lut import label_frame, label_table
+from referee.vision.observe import Observer
+
+SKIN, SLEEVE, WOOD = (120, 150, 205), (60, 50, 45), (110, 165, 205)
+STEP_S = 1 / 10
+
+
+class Film:
+    """Shows pictures to a gate at ten a second."""
+
+    def __init__(self, rig, empty: np.ndarray | None = None) -> None:
+        self.gate, self.count = Gate(Observer(rig.piece_set, rig.camera, empty=empty)), 0
+
+    def show(self, image: np.ndarray, frames: int = 1) -> list:
+        shown = []
+        for _ in range(frames):
+            shown.append(self.gate.look(Frame(image, self.count, self.count * STEP_S)))
+            self.count += 1
+        return shown
+
+
+def with_hand(rig, image: np.ndarray, zone: str, x: float, y: float) -> np.ndarray:
+    """A hand whose fingertips are at a point of the field, its arm leaving upwards out of the picture."""
+    tip, away = rig.pixel(zone, x, y, 20), np.array((40, -260))
+    out = image.copy()
+    cv2.line(out, tip, (tip + away // 3).tolist(), SKIN, 64)
+    cv2.line(out, (tip + away // 3).tolist(), (tip + away * 2).tolist(), SLEEVE, 80)
+    return out
+
+
+@pytest.fixture(scope="module")
+def bare(rig) -> np.ndarray:
+    return rig.photograph()
+
+
+@pytest.fixture(scope="module")
+def built(rig, tower) -> np.ndarray:
+    return rig.photograph({"A": tower})
+
+
+def test_still_field_settles(rig, built):
+    seen = Film(rig).show(built, 8)
+    assert set(seen[-1].zones) == {"A", "B"}
+    a, b = seen[-1].zones["A"], seen[-1].zones["B"]
+    assert a.mat_seen and not a.hand and not b.hand and a.moving == 0
+    assert a.settled_s == pytest.approx(0.7)
+    assert all(x.zones["A"].settled_s < y.zones["A"].settled_s for x, y in pairwise(seen))
+    assert a.fill > 0.03 > b.fill
+
+
+def test_hand_over_one_field_is_seen_there_only(rig, built):
+    film = Film(rig)
+    film.show(built, 3)
+    now = film.show(with_hand(rig, built, "A", 20, 0))[0].zones
+    assert now["A"].hand and now["A"].moving > 0.01 and now["A"].settled_s == 0
+    assert not now["B"].hand and now["B"].settled_s > 0.2
+
+
+def test_resting_hand_stays_a_hand_and_leaves_no_ghost(rig, built):
+    film = Film(rig)
+    film.show(built, 3)
+    held = film.show(with_hand(rig, built, "A", 20, 0), round((REST_S + AWAKE_S) / STEP_S) + 20)
+    assert all(state.zones["A"].hand for state in held)
+    after = film.show(built, 12)
+    assert not after[-1].zones["A"].hand and after[-1].zones["A"].settled_s > 0.5
+
+
+def test_fall_moves_without_a_hand(rig, tower, built):
+    film = Film(rig)
+    film.show(built, 4)
+    cube, cylinder = tower
+    now = film.show(rig.photograph({"A": (cube, cylinder.at(x=45.0, z=25.0))}))[0].zones["A"]
+    assert now.moving > 0.03 and not now.hand
+
+
+def test_tongs_laid_behind_the_build_become_background(rig, built):
+    film = Film(rig)
+    film.show(built, 3)
+    laid = built.copy()
+    cv2.line(laid, rig.pixel("A", -70, 130, 0), rig.pixel("A", 75, 135, 0), WOOD, 9)
+    assert not film.show(laid, round(AWAKE_S / STEP_S) + 3)[-1].zones["A"].hand
+
+
+def test_the_empty_frame_tells_a_hand_that_was_there_from_the_start(rig, bare):
+    film = Film(rig, empty=bare)
+    seen = film.show(with_hand(rig, bare, "A", 0, 0), 3)
+    assert seen[-1].zones["A"].hand
+
+
+def test_without_mats_there_are_no_zones(rig):
+    assert Film(rig).show(np.full((720, 1280, 3), 90, np.uint8), 2)[-1].zones == {}
+
+
+def test_another_picture_size_begins_anew(rig, built):
+    film = Film(rig)
+    film.show(built, 2)
+    small = cv2.resize(built, (960, 540), interpolation=cv2.INTER_AREA)
+    assert set(film.show(small)[0].zones) == {"A", "B"}
+
+
+def test_a_camera_of_60_frames_a_second_is_kept_up_with_on_one_core(rig, built):
+    """Labels of the whole frame, motion and hand, with all looks for the mats in it."""
+    film = Film(rig)
+    film.show(built, 2)
+    observer = film.gate._observer
+    table = label_table(observer.palette or film.gate._palette, film.gate._white)
+    threads = cv2.getNumThreads()
+    cv2.setNumThreads(1)
+    hand = with_hand(rig, built, "A", 20, 0)
+    start = time.process_time()
+    for number in range(120):
+        label_frame(hand if number % 7 == 0 else built, table)
+        film.gate.look(Frame(hand if number % 7 == 0 else built, number, 1 + number / 60))
+    spent_s = time.process_time() - start
+    cv2.setNumThreads(threads)
+    assert 120 / spent_s >= 60

@@ -1,0 +1,62 @@
+"""The label table: what it says of known colours, how near it is to the exact densities, how quick."""
+
+from __future__ import annotations
+
+import time
+
+import cv2
+import numpy as np
+import pytest
+
+from calibration.palette import LINEAR, features, nominal
+from cards.pieces import builtin_piece_set
+from referee.vision.lut import GROUND, WARM, label_frame, label_table
+
+PIECES = builtin_piece_set()
+PALETTE = nominal(PIECES)
+WHITE = LINEAR[np.array([235, 235, 235])]
+
+
+@pytest.mark.parametrize("bits", [5, 6])
+@pytest.mark.parametrize(("bgr", "label"), [
+    ((235, 235, 235), GROUND),      # lit paper
+    ((150, 150, 150), GROUND),      # paper in shadow
+    ((16, 16, 16), GROUND),         # a marker's black
+    ((120, 150, 205), WARM),        # skin
+])
+def test_the_mat_and_hands_are_told_from_pieces(bgr, label, bits):
+    frame = np.full((4, 6, 3), bgr, np.uint8)
+    assert (label_frame(frame, label_table(PALETTE, WHITE, bits)) == label).all()
+
+
+@pytest.mark.parametrize("color", PALETTE.names)
+def test_each_nominal_colour_has_its_label_in_light_and_shade(color):
+    table = label_table(PALETTE, WHITE)
+    for light in (0.95, 0.75, 0.6):
+        bgr = (np.array(PIECES.rgb(color)[::-1]) * light).astype(np.uint8)
+        assert label_frame(np.full((2, 2, 3), bgr, np.uint8), table)[0, 0] == PALETTE.names.index(color)
+
+
+def test_the_table_agrees_with_the_exact_densities(rig, tower):
+    frame = rig.photograph({"A": tower, "B": tower})
+    labels = label_frame(frame, label_table(PALETTE, WHITE))
+    pieces = labels >= 0
+    exact = PALETTE.log_density(features(frame, WHITE)).argmax(0)
+    assert pieces.sum() > 2000
+    assert (exact[pieces] == labels[pieces]).mean() > 0.98
+
+
+def test_labelling_is_no_slower_than_a_conversion_to_lab(rig, tower):
+    """Best of many in turn: other programs on the machine slow down both alike."""
+    frame = rig.photograph({"A": tower})
+    table, out = label_table(PALETTE, WHITE), np.empty(frame.shape[:2], np.int8)
+    label_frame(frame, table, out)
+    ours, theirs = [], []
+    for _ in range(40):
+        start = time.perf_counter()
+        label_frame(frame, table, out)
+        middle = time.perf_counter()
+        cv2.cvtColor(frame, cv2.COLOR_BGR2LAB)
+        ours.append(middle - start)
+        theirs.append(time.perf_counter() - middle)
+    assert min(ours) <= min(theirs)
