@@ -7,7 +7,8 @@ import re
 import pytest
 from scenes import PLAYERS, building, review, right, undecided, wrong
 
-from referee.match import CameraVerdict, CloseReview, DrawCard, Overrule, Ready, Undo
+from referee.match import CameraVerdict, CloseReview, DrawCard, Go, Overrule, Ready, Undo
+from referee.rules import HouseRules
 from referee.web import board, console, views
 from referee.web.texts import translate
 
@@ -103,6 +104,18 @@ def test_an_undecided_verdict_offers_the_nearest_readings_first(app, session):
     text = shown(console, session, app)
     assert text.index("altA1") < text.index("ruleAmatch") < text.index("ruleAmismatch")
     assert "44 %" in text and "leaning to Right" in text and "18 mm off" in text
+
+
+def test_where_the_camera_only_proposes_its_verdict_is_offered_first(app, session):
+    session.create_match(PLAYERS, rules=HouseRules(camera_decides="proposes"))
+    for command in (DrawCard(), Ready(), Go(session.clock.now_s())):
+        session.command(command)
+    session.clock.sleep(5)
+    session.press("A")
+    session.see("A", "mismatch", 0.95)
+    text = shown(console, session, app)
+    assert session.state.phase == "undecided"
+    assert text.index("ruleAmismatch") < text.index("ruleAmatch")
 
 
 def test_a_verdicts_picture_is_shown_once_it_is_drawn(app, session, monkeypatch):
