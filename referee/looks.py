@@ -21,6 +21,7 @@ AFTER_PRESS_S = 0.1
 BUSY_S = 0.3
 """A field in which something moved so lately is being worked in."""
 
+OWN_S = 0.5
 RECENT = 4
 """Frames kept for the house rule that judges the view at the press itself."""
 
@@ -55,6 +56,13 @@ class Looks:
         after = [look for t, look in self._looks if t > press_s][:1]
         around = [look.zones.get(zone) for look in before + after]
         return len(around) == 2 and all(g is not None and g.hand and g.settled_s < BUSY_S for g in around)
+
+    def whose(self, zone: str, press_s: float) -> bool:
+        """Whether the hand at the press can only be the caller's own: long there, and none at any other mat."""
+        around = [look for t, look in self._looks if -OWN_S <= t - press_s <= OWN_S / 2]
+        mine = [(g := look.zones.get(zone)) is not None and g.hand for look in around]
+        others = [g.hand for look in around for z, g in look.zones.items() if z != zone]
+        return len(mine) > 2 and all(mine) and not any(others)
 
     def fell(self, zone: str, press_s: float) -> bool:
         """Whether something in the field moved after the press with no hand near."""

@@ -165,6 +165,8 @@ class Watch:
         for zone in state.duel.callers:
             verdict = rows.get(zone) or _unseen(zone)
             findings = self._findings(state, zone, verdict)
+            if "hand_at_stop" in findings and not self._own_hand(state, zone):
+                findings, verdict = (), _doubtful(verdict, state.rules.hand_at_stop)
             session.command(CameraVerdict(zone, verdict, findings, evidence=evidence), "camera")
 
     def _keep(self, frames: list[Frame], judgement: Any, rows: Mapping[str, dict], card: Any,
@@ -184,6 +186,10 @@ class Watch:
         fell = verdict["verdict"] == "mismatch" and self._looks.fell(zone, at_s)
         return ("hand_at_stop",) * self._looks.hand_at(zone, at_s) + ("fell_after_stop",) * fell
 
+    def _own_hand(self, state: MatchState, zone: str) -> bool:
+        press = next(p for p in state.presses if "callers" in p and p["zone"] == zone)
+        return self._looks.whose(zone, press["at_s"] - self._session.shift_s)
+
     def _name_card(self, frame: Frame) -> None:
         self._card_s = frame.at_s
         gray = cv2.cvtColor(frame.image, cv2.COLOR_BGR2GRAY)
@@ -201,6 +207,14 @@ def _rows(judgement: Any) -> dict[str, dict]:
     """The contract's rows by zone, with the other readings that a human is offered first."""
     return {zone: verdict.to_json() | {"alternatives": [other.to_json() for other in verdict.alternatives]}
             for zone, verdict in judgement.zones.items()}
+
+
+def _doubtful(verdict: Mapping[str, Any], rule: str) -> Mapping[str, Any]:
+    """A right build with a hand before it that may be the neighbour's: a human says whose it was."""
+    if verdict["verdict"] != "match" or rule == "ignore":
+        return verdict
+    why = {"code": "hand_at_stop", "text": "a hand was before the field at Stop, perhaps the neighbour's"}
+    return {**verdict, "verdict": "undecided", "leaning": "match", "reasons": [why]}
 
 
 def _unseen(zone: str) -> dict:

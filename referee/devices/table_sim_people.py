@@ -66,9 +66,11 @@ class Robots:
                 self._session._try(VoidDuel(REFEREE, str(error)))
 
     def _press_due(self, now_s: float) -> None:
-        for zone in [z for z, at_s in self._due.items() if at_s <= now_s]:
-            del self._due[zone]
-            self._press("AB".index(zone))
+        """The first who is due presses; who would have been later hears the Stop and does not."""
+        first = min(self._due, key=self._due.get, default=None)
+        if first is not None and self._due[first] <= now_s:
+            self._due = {}
+            self._press("AB".index(first))
 
     def _react(self, kind: str, state: MatchState) -> None:
         now_s = self._session.clock.now_s()
