@@ -112,6 +112,7 @@ SCENES = (
     Scene("setup-measured", "/setup", started, "#mats button"),
     Scene("attempts", "/attempts", started),
     Scene("cards", "/cards", started),
+    Scene("piece-set", "/cards/pieces", started),
     Scene("login", "/login"),
     Scene("error", "/nothing-here"),
 )
