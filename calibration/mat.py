@@ -34,6 +34,9 @@ set markers in full view have 0.85 and more, half covered ones less than 0.6."""
 FAR_PX = 3.0
 """A marker whose corners end this far from where the joint solve puts them is a misreading."""
 
+GROSS_PX = 15.0
+"""A marker this far from where the mat's others put it is a misreading, whatever the lens bends."""
+
 GROWTH_PRIOR_MM = 1.0
 """Glare makes black squares look smaller, blur and ink larger: one common growth of the markers'
 side is solved for, expected within about this much of zero."""
@@ -197,7 +200,7 @@ def merge_markers(seen: Corners, earlier: Corners) -> Corners:
 def solve_mats(markers: Corners, size: tuple[int, int], camera: CameraModel | None = None) -> Mats:
     """Poses of all mats from marker corners. ``size`` is (width, height) of the picture in px."""
     lens = camera.scaled_to(*size) if camera else guessed_camera(*size)
-    mats = _by_zone(markers)
+    mats = {zone: _in_one_plane(markers, ids) for zone, ids in _by_zone(markers).items()}
     others = tuple(m for m in markers if m >= 4 * len(ZONES))
     if not mats:
         return Mats(lens, other_ids=others)
@@ -206,6 +209,17 @@ def solve_mats(markers: Corners, size: tuple[int, int], camera: CameraModel | No
     if dropped and kept:
         solved = _solve(markers, kept, lens, free_focal=camera is None)
     return Mats(solved.camera, solved.poses, solved.error_px, others)
+
+
+def _in_one_plane(markers: Corners, ids: list[int]) -> list[int]:
+    """Those of one mat's markers that most of them agree with; a gross misreading would mislead the solve."""
+    if len(ids) < 3:
+        return ids
+    flat = np.concatenate([marker_corners(m % 4) for m in ids])
+    pixels = np.concatenate([markers[m] for m in ids])
+    _, inlier = cv2.findHomography(flat, pixels, cv2.RANSAC, GROSS_PX)
+    kept = [m for m, votes in zip(ids, inlier.reshape(-1, 4).sum(1), strict=True) if votes >= 2]
+    return kept or ids
 
 
 def _without_misreadings(markers: Corners, mats: dict[str, list[int]], solved: Mats) -> tuple[dict, bool]:

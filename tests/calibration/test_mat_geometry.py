@@ -1,0 +1,157 @@
+"""Poses of mats from exact pictures, and projections worked out by hand."""
+
+from __future__ import annotations
+
+import math
+
+import cv2
+import numpy as np
+import pytest
+
+from calibration.camera import CameraModel, guessed_camera, load_camera, save_camera
+from calibration.errors import BadCamera
+from calibration.mat import (
+    DICTIONARY,
+    MARKER_MM,
+    MatPose,
+    detect_mats,
+    find_markers,
+    marker_corners,
+    marker_id,
+    solve_mats,
+)
+
+LENS = CameraModel(1280, 720, np.array([[980.0, 0, 639.5], [0, 980.0, 359.5], [0, 0, 1]]), np.zeros(5))
+
+
+def on_table(x_mm: float, y_mm: float, turn_deg: float) -> tuple[np.ndarray, np.ndarray]:
+    """Pose of a mat on a table seen from 606 mm before and 390 mm above the origin, looking at it."""
+    forward = np.array([0.0, 606.0, -390.0]) / math.hypot(606, 390)
+    rotation = np.stack([np.array([1.0, 0, 0]), np.cross(forward, (1.0, 0, 0)), forward])
+    c, s = math.cos(math.radians(turn_deg)), math.sin(math.radians(turn_deg))
+    return (rotation @ np.array([[c, -s, 0], [s, c, 0], [0, 0, 1.0]]),
+            rotation @ (np.array([x_mm, y_mm, 0.0]) - (0.0, -606.0, 390.0)))
+
+
+def corners_of(spots: dict[str, tuple[float, float, float]], lens: CameraModel = LENS) -> dict[int, np.ndarray]:
+    """Exact marker corners of mats at (x, y, turn) on the table."""
+    found = {}
+    for zone, spot in spots.items():
+        pose = MatPose(zone, *on_table(*spot), (), 0.0)
+        for k in range(4):
+            found[marker_id(zone, k)] = lens.project(pose.to_camera(np.c_[marker_corners(k), np.zeros(4)]))
+    return found
+
+
+def test_projection_by_hand():
+    """(100, 50, 1000) mm: 980 * 0.1 = 98 right of the centre, 980 * 0.05 = 49 below."""
+    assert LENS.project(np.array([(100.0, 50, 1000)]))[0] == pytest.approx((737.5, 408.5))
+
+
+def test_barrel_distortion_by_hand():
+    """k1 = -0.2 at r2 = 0.01 + 0.0025: both offsets shrink by the factor 1 - 0.2 * 0.0125 = 0.9975."""
+    bent = CameraModel(1280, 720, LENS.matrix, np.array([-0.2, 0, 0, 0, 0]))
+    assert bent.project(np.array([(100.0, 50, 1000)]))[0] == pytest.approx((639.5 + 97.755, 359.5 + 48.8775))
+
+
+def test_no_points_project_to_no_pixels():
+    assert LENS.project(np.zeros((0, 3))).shape == (0, 2)
+
+
+def test_marker_corners_are_the_contracts():
+    """Marker 0 is centred at (-121, -77.5), 44 wide; corners run from its upper left, clockwise."""
+    assert marker_corners(0).tolist() == [[-143, -55.5], [-99, -55.5], [-99, -99.5], [-143, -99.5]]
+    assert (MARKER_MM, marker_id("B", 3), marker_id("L", 0)) == (44.0, 7, 44)
+
+
+@pytest.mark.parametrize("spots", [
+    {"A": (-165, 0, 0), "B": (165, 10, 0)},        # side by side
+    {"A": (-165, -20, 0), "B": (170, 40, 180)},    # facing each other
+    {"C": (0, 0, 12)},                             # one mat alone
+])
+def test_poses_are_found_again_with_the_lens(spots):
+    mats = solve_mats(corners_of(spots), (1280, 720), LENS)
+    assert set(mats.poses) == set(spots) and mats.error_px < 0.05
+    for zone, spot in spots.items():
+        rotation, translation = on_table(*spot)
+        assert mats.poses[zone].translation == pytest.approx(translation, abs=0.5)
+        assert mats.poses[zone].rotation == pytest.approx(rotation, abs=2e-3)
+
+
+def test_the_focal_length_is_found_from_two_mats():
+    mats = solve_mats(corners_of({"A": (-165, 0, 0), "B": (165, 10, 180)}), (1280, 720), None)
+    assert mats.camera.estimated and mats.camera.focal_px == pytest.approx(980, rel=0.02)
+
+
+def test_one_marker_of_a_mat_is_enough_beside_a_whole_one():
+    seen = corners_of({"A": (-165, 0, 0), "B": (165, 10, 5)})
+    mats = solve_mats({m: c for m, c in seen.items() if m <= 4}, (1280, 720), LENS)
+    assert mats.poses["B"].markers == (0,)
+    assert mats.poses["B"].translation == pytest.approx(on_table(165, 10, 5)[1], abs=2)
+
+
+def test_a_misread_marker_is_left_out():
+    seen = corners_of({"A": (-165, 0, 0), "B": (165, 10, 0)})
+    seen[marker_id("A", 2)] = seen[marker_id("A", 2)] + (160, -90)
+    mats = solve_mats(seen, (1280, 720), LENS)
+    assert mats.poses["A"].markers == (0, 1, 3)
+    assert mats.poses["A"].translation == pytest.approx(on_table(-165, 0, 0)[1], abs=1)
+
+
+def test_no_markers_are_no_mats():
+    assert not solve_mats({}, (1280, 720), LENS).poses
+    for grey in (0, 128, 255):
+        assert not detect_mats(np.full((720, 1280), grey, np.uint8)).poses
+
+
+def test_a_card_is_no_mat():
+    picture = np.full((400, 600), 230, np.uint8)
+    code = cv2.aruco.generateImageMarker(cv2.aruco.getPredefinedDictionary(DICTIONARY), 61, 120)
+    picture[100:220, 200:320] = code
+    assert set(find_markers(picture)) == {61}
+    mats = detect_mats(picture)
+    assert not mats.poses and mats.other_ids == (61,)
+
+
+def test_a_face_down_mat_cannot_be_mistaken():
+    """Mirrored markers are none of the dictionary's."""
+    picture = np.full((400, 600), 230, np.uint8)
+    code = cv2.aruco.generateImageMarker(cv2.aruco.getPredefinedDictionary(DICTIONARY), 3, 120)
+    picture[100:220, 200:320] = code[:, ::-1]
+    assert not find_markers(picture)
+
+
+def test_a_camera_file_is_read_back(tmp_path):
+    camera = CameraModel(1280, 720, LENS.matrix, np.array([0.1, -0.2, 0.001, 0.002, 0.03]))
+    save_camera(camera, tmp_path / "camera.yaml")
+    back = load_camera(tmp_path / "camera.yaml")
+    assert (back.width, back.height) == (1280, 720)
+    assert back.matrix == pytest.approx(camera.matrix) and back.distortion == pytest.approx(camera.distortion)
+
+
+def test_a_lens_scales_with_the_picture_but_not_to_another_format():
+    assert LENS.scaled_to(1920, 1080).matrix[0, 0] == pytest.approx(1470)
+    with pytest.raises(BadCamera, match="1280 x 720 pixels, the picture has 640 x 480"):
+        LENS.scaled_to(640, 480)
+
+
+@pytest.mark.parametrize(("text", "fault"), [
+    ("image_width: 1280", "image_height"),
+    ("[1, 2", "not YAML"),
+    ("image_width: 0\nimage_height: 720\ncamera_matrix: {data: [1,0,0,0,1,0,0,0,1]}\n"
+     "distortion_coefficients: {data: [0,0,0,0,0]}", "image_width"),
+    ("image_width: 1280\nimage_height: 720\ncamera_matrix: {data: [-1,0,0,0,1,0,0,0,1]}\n"
+     "distortion_coefficients: {data: [0,0,0,0,0]}", "pinhole"),
+    ("image_width: 1280\nimage_height: 720\ndistortion_model: fisheye\ncamera_matrix: {data: [1,0,0,0,1,0,0,0,1]}\n"
+     "distortion_coefficients: {data: [0,0,0,0,0]}", "plumb_bob"),
+])
+def test_a_bad_camera_file_is_refused_with_its_fault(tmp_path, text, fault):
+    path = tmp_path / "camera.yaml"
+    path.write_text(text)
+    with pytest.raises(BadCamera, match=fault) as raised:
+        load_camera(path)
+    assert "camera.yaml" in str(raised.value) and "\n" not in str(raised.value)
+
+
+def test_a_guessed_camera_says_so():
+    assert guessed_camera(1000, 500).estimated and guessed_camera(1000, 500).focal_px == 780

@@ -1,0 +1,149 @@
+"""Colours that light does not move, palettes as files, and the figures of a rig with their limits."""
+
+from __future__ import annotations
+
+import json
+
+import cv2
+import numpy as np
+import pytest
+
+from calibration.camera import guessed_camera
+from calibration.errors import BadPalette
+from calibration.mat import MatPose, Mats
+from calibration.palette import LINEAR, features, learn, load_palette, nominal, save_palette
+from calibration.quality import figure, picture_faults, rig_quality, sharpness, tilt_deg
+from cards.pieces import builtin_piece_set
+
+PIECES = builtin_piece_set()
+WHITE = np.array([0.8, 0.8, 0.8])
+
+
+def codes(linear: np.ndarray) -> np.ndarray:
+    """Linear light (…, 3) RGB as 8-bit BGR."""
+    return np.searchsorted(LINEAR, np.clip(linear, 0, 1)).clip(0, 255).astype(np.uint8)[..., ::-1]
+
+
+def test_srgb_is_the_standards():
+    """IEC 61966-2-1: code 188 is half the light (0.503), 255 all, 0 none."""
+    assert LINEAR[188] == pytest.approx(0.5029, abs=1e-4) and (LINEAR[0], LINEAR[255]) == (0, 1)
+
+
+def test_paper_is_the_origin():
+    assert features(codes(WHITE[None]), WHITE)[0] == pytest.approx((np.log(1.02),) * 1 + (0, 0), abs=0.01)
+
+
+def test_the_lamps_colour_cancels():
+    """A warm lamp tints paper and piece alike: the features stay."""
+    piece, warm = np.array([0.5, 0.3, 0.2]), np.array([1.0, 0.75, 0.45])
+    neutral = features(codes(piece[None] * 0.8), WHITE)[0]
+    tinted = features(codes(piece[None] * warm * 0.8), WHITE * warm)[0]
+    assert tinted == pytest.approx(neutral, abs=0.05)
+
+
+def test_shade_moves_brightness_alone():
+    piece = np.array([[0.5, 0.3, 0.2]])
+    lit, shaded = features(codes(piece), WHITE)[0], features(codes(piece * 0.5), WHITE)[0]
+    assert lit[0] - shaded[0] > 0.5 and shaded[1:] == pytest.approx(lit[1:], abs=0.12)
+
+
+def test_nominal_colours_are_their_own():
+    palette = nominal(PIECES, haze=0.0)
+    for k, name in enumerate(palette.names):
+        pixel = features(codes(LINEAR[np.array(PIECES.rgb(name))][None] * 0.8 * WHITE), WHITE)
+        assert palette.log_density(pixel)[:, 0].argmax() == k
+
+
+def test_learning_moves_the_colours_that_are_seen():
+    rng = np.random.default_rng(3)
+    start = nominal(PIECES)
+    shift = np.array([0.1, -0.1, 0.1])
+    pixels = np.concatenate([mean + shift + rng.normal(0, 0.05, (800, 3)) for mean in start.means])
+    learnt = learn(PIECES, pixels.astype(np.float32))
+    truth = start.means + shift
+    assert np.abs(learnt.means - truth).max() < 0.25
+    assert (learnt.learnt > 400).all()
+
+
+def test_too_few_pixels_leave_the_nominal_palette():
+    assert (learn(PIECES, np.zeros((5, 3), np.float32)).learnt == 0).all()
+
+
+def test_a_palette_is_read_back(tmp_path):
+    palette = nominal(PIECES)
+    save_palette(palette, tmp_path / "palette.json")
+    back = load_palette(tmp_path / "palette.json", PIECES)
+    assert back.names == palette.names
+    assert back.means == pytest.approx(palette.means, abs=1e-4)
+    assert back.covariances == pytest.approx(palette.covariances, abs=1e-5)
+
+
+@pytest.mark.parametrize(("change", "fault"), [
+    ({"colors": {}}, "colors"),
+    ({"colors": {"red": {"mean": [0, 0], "covariance": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]}}}, "3 numbers|mean needs 3"),
+    ({"colors": {"red": {"mean": [0, 0, 0]}}}, "not a palette"),
+    ({"colors": {"red": {"mean": [0, 0, 0], "covariance": [[0] * 3] * 3}}}, "not a palette"),
+    ({"colors": {"pink": {"mean": [0, 0, 0], "covariance": np.eye(3).tolist()}}}, "the piece set has red"),
+])
+def test_a_bad_palette_is_refused_with_its_fault(tmp_path, change, fault):
+    path = tmp_path / "palette.json"
+    path.write_text(json.dumps(change))
+    with pytest.raises(BadPalette, match=fault) as raised:
+        load_palette(path, PIECES)
+    assert "palette.json" in str(raised.value) and "\n" not in str(raised.value)
+
+
+def test_tilt_by_hand():
+    """A camera 300 mm up and 400 mm away looks down at atan(3/4) = 36.87 degrees."""
+    rotation = np.diag([1.0, -1, -1])
+    pose = MatPose("A", rotation, -rotation @ np.array([0.0, -400, 300]), (0, 1, 2, 3), 0.3)
+    assert tilt_deg(pose) == pytest.approx(36.87, abs=0.01)
+
+
+def test_figures_pass_and_fail_with_advice():
+    assert figure("scale", 1.4).passes and figure("scale", 1.4).advice == ""
+    low = figure("scale", 0.4)
+    assert not low.passes and "closer" in low.line() and low.line().startswith("FAIL")
+
+
+def test_a_rig_seen_from_straight_above_is_told_to_lower_its_camera():
+    gray = np.full((720, 1280), 120, np.uint8)
+    cv2.rectangle(gray, (500, 250), (780, 470), 220, -1)
+    pose = MatPose("A", np.diag([1.0, -1, -1]), np.array([0.0, 0, 1000]), (0, 1, 2, 3), 0.3)
+    found = {f.name: f for f in rig_quality(gray, Mats(guessed_camera(1280, 720), {"A": pose}))["A"]}
+    assert found["tilt"].value == pytest.approx(90) and "lower the camera" in found["tilt"].advice
+    assert found["scale"].value == pytest.approx(0.9984) and found["field in view"].value == pytest.approx(100)
+
+
+def test_a_mat_half_out_of_the_picture_fails():
+    gray = np.full((720, 1280), 120, np.uint8)
+    pose = MatPose("A", np.diag([1.0, -1, -1]), np.array([-640 / 0.9984, 0.0, 1000]), (1, 2), 0.3)
+    found = {f.name: f for f in rig_quality(gray, Mats(guessed_camera(1280, 720), {"A": pose}))["A"]}
+    assert found["field in view"].value == pytest.approx(50, abs=1) and not found["field in view"].passes
+
+
+def edge(blur_px: float) -> np.ndarray:
+    gray = np.full((200, 200), 40, np.uint8)
+    gray[:, 100:] = 220
+    gray[100:, :100] = 220
+    return cv2.GaussianBlur(gray, (0, 0), blur_px) if blur_px else gray
+
+
+def test_sharpness_falls_with_blur():
+    everywhere = np.ones((200, 200), bool)
+    values = [sharpness(edge(b), everywhere) for b in (0, 0.8, 2, 6)]
+    assert values == sorted(values, reverse=True) and values[0] > 0.9 and values[-1] < 0.1
+
+
+@pytest.mark.parametrize(("gray", "fault"), [
+    (np.zeros((100, 100), np.uint8), "black"),
+    (np.full((100, 100), 255, np.uint8), "white"),
+    (np.full((100, 100), 128, np.uint8), "one grey"),
+    (edge(25), "blurred"),
+])
+def test_pictures_beyond_use_are_named(gray, fault):
+    assert fault in picture_faults(gray)[0]
+
+
+def test_a_sharp_picture_has_no_fault():
+    assert picture_faults(edge(0)) == ()
