@@ -95,3 +95,18 @@ def test_watching_again_finds_the_fall_that_nobody_recorded(tmp_path, monkeypatc
     found = judge_again(str(folder), Options(look=False, watch=True))
     assert found["findings"] == {"A": ["fell_after_stop"]}
     assert (found["award_was"], found["award_now"], found["changed"]) == ("Ann", "Ben", True)
+
+
+SHARED = Path(__file__).parents[3] / "shared" / "attempts"
+JUDGED = {"attempt_collapse": {"mismatch"}, "collapse_501": {"mismatch"}, "right_500": {"match", "undecided"}}
+RECORDINGS = [GOLDEN, *sorted(SHARED.glob("*_50?"))]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", RECORDINGS, ids=lambda f: f.name)
+def test_a_recording_from_outside_is_judged_by_todays_vision(folder, tmp_path):
+    result = CliRunner().invoke(cli, ["import", str(folder), "-o", str(tmp_path / "made")])
+    assert result.exception is None
+    attempt = load_attempt(tmp_path / "made")
+    assert attempt.verdicts["A"]["verdict"] in JUDGED[folder.name]
+    assert f"A: {attempt.verdicts['A']['verdict']}" in result.output
