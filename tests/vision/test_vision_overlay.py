@@ -1,0 +1,95 @@
+"""Overlays drawn from judgements made by hand: outlines where the pieces are, faults marked, target shown."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+import pytest
+
+from calibration.mat import Mats
+from calibration.palette import nominal
+from cards.build import Build, Piece
+from cards.card import HeightCard, LayoutCard
+from cards.pieces import Pose
+from referee.judge import Reason, Verdict
+from referee.vision.labels import Evidence
+from referee.vision.observe import Judgement, ZoneSight
+from referee.vision.overlay import AMBER, GREEN, RED, draw, outlines
+from referee.vision.silhouettes import piece_tags
+from referee.vision.view import zone_view
+
+
+def judged(rig, frame: np.ndarray, pieces, verdict: Verdict, loose=()) -> Judgement:
+    """A judgement of zone A as if these pieces had been understood."""
+    view = zone_view(frame, rig.camera, rig.poses["A"])
+    size = view.image.shape[:2]
+    names = nominal(rig.piece_set).names
+    evidence = Evidence(names, np.zeros((len(names), *size), np.float32), np.full(size, -1, np.int8), np.ones(3))
+    sight = ZoneSight(view, evidence, Build(rig.piece_set, tuple(pieces), tuple(loose)), 900.0, 0.95)
+    return Judgement({"A": verdict}, 0.2, ("a note",), {"A": sight}, Mats(rig.camera, rig.poses))
+
+
+def count(picture: np.ndarray, colour: tuple) -> int:
+    return int((np.abs(picture.astype(int) - colour).max(-1) < 12).sum())
+
+
+@pytest.mark.parametrize("distortion", [(0, 0, 0, 0, 0), (-0.25, 0.08, 0.001, -0.001, 0.0)])
+def test_outlines_lie_on_the_pieces_in_a_bent_picture_too(make_rig, distortion):
+    rig = make_rig({"A": (-165, 0, 10)}, distortion)
+    cube = Piece("cube", "blue", Pose(), -70.0, 20.0, 15.0, 8.0)
+    view = zone_view(np.zeros((720, 1280, 3), np.uint8), rig.camera, rig.poses["A"])
+    found, = outlines(view, rig.camera, Build(rig.piece_set, (cube,)))
+    c, s = np.cos(np.radians(8)), np.sin(np.radians(8))
+    corners = np.array([(-70 + c * x - s * y, 20 + s * x + c * y, z)
+                        for x in (-15, 15) for y in (-15, 15) for z in (0, 30)])
+    pixels = rig.camera.project(rig.poses["A"].to_camera(corners)).astype(np.float32)
+    hull = cv2.convexHull(pixels)
+    away = [abs(cv2.pointPolygonTest(hull, tuple(map(float, p)), True)) for p in found.contours[0]]
+    assert max(away) < 2.5 and np.mean(away) < 1.2
+
+
+def test_hidden_pieces_have_no_outline(rig):
+    front = Piece("rectangle", "green", Pose(90), 0.0, -30.0, 37.5)
+    behind = Piece("cube", "blue", Pose(), 0.0, 0.0, 15.0)
+    view = zone_view(np.zeros((720, 1280, 3), np.uint8), rig.camera, rig.poses["A"])
+    tags = piece_tags(view, rig.piece_set, (front, behind))
+    assert (tags == 0).sum() > 500 > (tags == 1).sum()
+
+
+def test_a_right_build_is_drawn_green_and_without_a_cross(rig, tower):
+    frame = rig.photograph({"A": tower})
+    drawn = draw(frame, judged(rig, frame, tower, Verdict("match", 0.99)), HeightCard("H02", 1, 2))
+    assert drawn.shape[0] == 720 and drawn.shape[1] > 1280 and drawn.dtype == np.uint8
+    picture = drawn[:, :1280]
+    assert count(picture, GREEN) > 500 and count(picture, RED) == 0
+    assert (drawn[:, 1280:] < 100).any()
+
+
+def test_faults_are_marked_red_at_their_piece(rig, tower):
+    frame = rig.photograph({"A": tower})
+    verdict = Verdict("mismatch", 0.97, (Reason("wrong_place", "the red cylinder stands beside its place", (1,)),))
+    drawn = draw(frame, judged(rig, frame, tower, verdict), LayoutCard("L01", 1, tower))
+    x, y = rig.pixel("A", 0, 0, 55)
+    assert count(drawn[y - 50:y + 50, x - 50:x + 50], RED) > 200
+    x, y = rig.pixel("A", 0, 0, 8)
+    assert count(drawn[y - 12:y + 12, x - 25:x + 25], RED) == 0
+
+
+def test_undecided_is_amber_and_reasons_of_any_script_are_written(rig, tower):
+    frame = rig.photograph({"A": tower})
+    verdict = Verdict("undecided", 0.6, (Reason("hand", "Hand über dem Feld: größer als 30 %"),), None, "match")
+    drawn = draw(frame, judged(rig, frame, tower, verdict), HeightCard("H02", 1, 2))
+    assert count(drawn[:, :1280], AMBER) > 500
+
+
+def test_nothing_seen_still_gives_a_picture(rig):
+    frame = np.zeros((720, 1280, 3), np.uint8)
+    drawn = draw(frame, Judgement({}, 0.1, ("no mat is in view",)), HeightCard("H02", 1, 2))
+    assert drawn.shape[0] == 720 and not drawn[:, :1280].any()
+
+
+def test_the_frame_itself_is_left_alone(rig, tower):
+    frame = rig.photograph({"A": tower})
+    before = frame.copy()
+    draw(frame, judged(rig, frame, tower, Verdict("match", 0.9)), HeightCard("H02", 1, 2))
+    assert (frame == before).all()
