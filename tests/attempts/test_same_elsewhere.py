@@ -10,7 +10,6 @@ import sys
 import numpy as np
 import pytest
 import yaml
-from referee.vision.observe import Observer
 
 from calibration.camera import load_camera
 from cards.deck import builtin_deck
@@ -20,6 +19,7 @@ from referee.attempt.folder import pack, read_image
 from referee.devices.table_sim import TableSim, World
 from referee.devices.table_sim_solids import place
 from referee.ports import Frame, SystemClock
+from referee.vision.observe import Observer
 
 PROGRAM = "from referee.cli import main; main()"
 
