@@ -268,7 +268,7 @@ def _sets(pages: flask.Blueprint, session: Any, shelf: Shelf) -> None:
 
     @pages.get("/kind/<kind>.svg")
     def kind(kind: str) -> flask.Response:
-        svg = kind_svg(kind)
+        svg = kind_svg(kind, flask.g.lang)
         if svg is None:
             flask.abort(404, "no such kind of piece")
         return flask.Response(svg, mimetype="image/svg+xml", headers=SVG_HEADERS)

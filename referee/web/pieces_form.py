@@ -8,6 +8,7 @@ from typing import Any, get_args
 from cards.drawing import piece_patches
 from cards.pieces import Kind, PieceSet, Pose, Shape
 from cards.scene import Patch, Rgb, Scene, patch, placed, to_svg
+from referee.web.texts import translate
 
 KINDS: tuple[str, ...] = get_args(Kind)
 LENGTHS = ("width", "height", "depth", "opening")
@@ -20,8 +21,8 @@ INK: Rgb = (40, 44, 52)
 SPARE_ROWS = 2
 
 
-def kind_svg(kind: str) -> str | None:
-    """A picture of the kind with its lengths marked; None for a kind there is not."""
+def kind_svg(kind: str, lang: str) -> str | None:
+    """A picture of the kind with its lengths named in ``lang``; None for a kind there is not."""
     if kind not in SAMPLES:
         return None
     wide, high, opening = SAMPLES[kind]
@@ -36,7 +37,8 @@ def kind_svg(kind: str) -> str | None:
         labels.append(("opening", x0 + wide / 2, y0 + 4, "middle"))
     size = (x0 + wide + 16, y0 + high + 10)
     svg = to_svg(Scene(*size, patches), kind)
-    words = [_label(text, x, size[1] - y, anchor) for text, x, y, anchor in labels]
+    words = [_label(translate(lang, f"cards.sets.{key}").lower(), x, size[1] - y, anchor)
+             for key, x, y, anchor in labels]
     return svg.replace("</svg>", "\n".join([*words, "</svg>"]))
 
 
