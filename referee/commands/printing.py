@@ -10,7 +10,7 @@ import click
 from calibration.mat import ZONES
 from calibration.print_page import PAPERS
 from calibration.print_sheets import cards_pdf, charuco_pdf, colors_pdf, mats_pdf
-from cards.deck import Deck, builtin_deck, load_deck
+from cards.deck import BUILTIN_DECKS, Deck, load_deck
 from cards.errors import RefereeError
 from cards.pieces import PieceSet, builtin_piece_set, load_piece_set
 
@@ -42,7 +42,7 @@ def named_piece_set(text: str) -> PieceSet:
 
 def named_deck(text: str, pieces: PieceSet | None = None) -> Deck:
     """A deck from a file, or by the name of a built-in one. Raises BadCard."""
-    return builtin_deck(text) if _is_name(text) else load_deck(text, pieces)
+    return load_deck(BUILTIN_DECKS / f"{text}.json" if _is_name(text) else text, pieces)
 
 
 def _is_name(text: str) -> bool:

@@ -12,6 +12,7 @@ from calibration.print_page import PAPERS, RULER_MM, Sheets
 from calibration.print_sheets import apart, cards_pdf, charuco_pdf, colors_pdf, mats_pdf
 from cards.deck import builtin_deck
 from cards.drawing import CARD_MM, MARKER_MM, MARKER_TOP_MM
+from cards.errors import BadCard
 from cards.pieces import builtin_piece_set
 from referee.commands.printing import print_
 
@@ -156,3 +157,8 @@ def test_each_sheet_has_a_command(words, tmp_path):
 def test_a_zone_beyond_l_is_refused(tmp_path):
     result = CliRunner().invoke(print_, ["mats", "--zones", "AM", "-o", str(tmp_path / "m.pdf")])
     assert result.exit_code == 2 and "A to L" in result.output
+
+
+def test_a_deck_that_the_set_cannot_build_is_refused_in_one_line(tmp_path):
+    result = CliRunner().invoke(print_, ["cards", "--pieces", "village", "-o", str(tmp_path / "c.pdf")])
+    assert isinstance(result.exception, BadCard) and "\n" not in str(result.exception)
