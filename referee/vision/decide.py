@@ -17,9 +17,9 @@ import numpy as np
 
 from cards.card import Card
 from referee.judge import Reason, Verdict, faults
-from referee.vision.explain import Reading, to_build
+from referee.vision.canvas import Reading, to_build
 
-MARGIN_SCALE = 45.0
+MARGIN_SCALE = 65.0
 """Nats of margin for one unit of log odds: pixels err together, so single nats mean little. Fitted on
 the dev set's rendered sessions; ``referee bench`` prints the reliability table."""
 SURE = 0.80

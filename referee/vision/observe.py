@@ -24,9 +24,10 @@ from cards.card import Card, LayoutCard
 from cards.pieces import PieceSet
 from referee.judge import Reason, Verdict
 from referee.vision import labels
+from referee.vision.canvas import Reading, canvas_of, explained_share, to_build
 from referee.vision.catalogue import Catalogue, catalogue
 from referee.vision.decide import decide
-from referee.vision.explain import Reading, canvas_of, explained_share, readings, to_build
+from referee.vision.explain import readings
 from referee.vision.view import ZoneView, zone_view
 
 

@@ -1,7 +1,6 @@
-"""Compiled inner loops of the search: what a piece at a place would explain, and where it would rest.
+"""Compiled loops over places and edits: the scans, hill climbs and trials of the search.
 
-Pieces of a state are rows (stance, x, y, z, yaw): mm, radians. The picture so far is two maps:
-``near`` (h, w) inverse depth of the nearest piece and ``gained`` (h, w) the evidence that it claims.
+Pieces of a state are rows (stance, x, y, z, yaw): mm, radians; see ``paint`` and ``rest``.
 """
 
 from __future__ import annotations
@@ -11,147 +10,11 @@ import math
 import numpy as np
 from numba import njit
 
+from referee.vision.paint import place, score
+from referee.vision.rest import rest_on, settle, straightness
+
 HOPED = 3.0
 """A place is looked at when its middle loses no more than this (half resolution: 4 pixels)."""
-
-TOUCH_MM = 3.0
-"""Plans of two pieces must overlap by this much in x and in y for one to rest on the other."""
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def _project(points, x, y, z, yaw, camera, matrix, cam, pix):
-    c, s = math.cos(yaw), math.sin(yaw)
-    for i in range(points.shape[0]):
-        px = c * points[i, 0] - s * points[i, 1] + x
-        py = s * points[i, 0] + c * points[i, 1] + y
-        pz = points[i, 2] + z
-        for k in range(3):
-            cam[i, k] = camera[k, 0] * px + camera[k, 1] * py + camera[k, 2] * pz + camera[k, 3]
-        pix[i, 0] = matrix[0, 0] * cam[i, 0] / cam[i, 2] + matrix[0, 2]
-        pix[i, 1] = matrix[1, 1] * cam[i, 1] / cam[i, 2] + matrix[1, 2]
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def _facing(normal, yaw, camera, at):
-    """Inverse-depth plane numerator of a face: (gx, gy, gz, distance); distance < 0 faces the camera."""
-    c, s = math.cos(yaw), math.sin(yaw)
-    nx = c * normal[0] - s * normal[1]
-    ny = s * normal[0] + c * normal[1]
-    gx = camera[0, 0] * nx + camera[0, 1] * ny + camera[0, 2] * normal[2]
-    gy = camera[1, 0] * nx + camera[1, 1] * ny + camera[1, 2] * normal[2]
-    gz = camera[2, 0] * nx + camera[2, 1] * ny + camera[2, 2] * normal[2]
-    return gx, gy, gz, gx * at[0] + gy * at[1] + gz * at[2]
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def _crossings(pix, a, count, y, out):
-    n = 0
-    for i in range(count):
-        j = i + 1 if i + 1 < count else 0
-        ya, yb = pix[a + i, 1], pix[a + j, 1]
-        if (ya <= y) != (yb <= y) and n < 32:
-            out[n] = pix[a + i, 0] + (y - ya) / (yb - ya) * (pix[a + j, 0] - pix[a + i, 0])
-            n += 1
-    for i in range(1, n):
-        v = out[i]
-        k = i - 1
-        while k >= 0 and out[k] > v:
-            out[k + 1] = out[k]
-            k -= 1
-        out[k + 1] = v
-    return n
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def place(cat, stance, x, y, z, yaw, camera, matrix, gains, near, gained, stamp, mark, keep):
-    """Evidence won by a piece at a place over what is in the maps; drawn into them if ``keep``.
-
-    ``gains`` (k, h, w); ``stamp`` (h, w) int32 scratch, ``mark`` a number not used in it before.
-    Returns (evidence won, pixels won).
-    """
-    color, _size, _lower, _upper, points, faces, normals, point_at, face_at = cat
-    p0, p1 = point_at[stance], point_at[stance + 1]
-    f0, n0 = face_at[stance], face_at[stance] - stance
-    count_faces = face_at[stance + 1] - f0 - 1
-    pts = points[p0:p1]
-    cam = np.empty((p1 - p0, 3))
-    pix = np.empty((p1 - p0, 2))
-    _project(pts, x, y, z, yaw, camera, matrix, cam, pix)
-    height, width = near.shape
-    g = gains[color[stance]]
-    cross = np.empty(32)
-    won, pixels = 0.0, 0
-    for f in range(count_faces):
-        a, b = faces[f0 + f], faces[f0 + f + 1]
-        gx, gy, gz, away = _facing(normals[n0 + f], yaw, camera, cam[a])
-        if away >= -1e-9:
-            continue
-        kx = gx / matrix[0, 0] / away
-        ky = gy / matrix[1, 1] / away
-        k0 = (gz - gx * matrix[0, 2] / matrix[0, 0] - gy * matrix[1, 2] / matrix[1, 1]) / away
-        low, high = 1e9, -1e9
-        for i in range(a, b):
-            low = min(low, pix[i, 1])
-            high = max(high, pix[i, 1])
-        for row in range(max(0, int(math.ceil(low))), min(height - 1, int(math.floor(high))) + 1):
-            n = _crossings(pix, a, b - a, row, cross)
-            for i in range(0, n - 1, 2):
-                left = max(0, int(math.ceil(cross[i])))
-                right = min(width - 1, int(math.floor(cross[i + 1])))
-                for col in range(left, right + 1):
-                    closer = kx * col + ky * row + k0
-                    if closer > near[row, col]:
-                        if keep:
-                            if stamp[row, col] != mark:
-                                won += g[row, col] - gained[row, col]
-                                pixels += 1
-                                stamp[row, col] = mark
-                            near[row, col] = closer
-                            gained[row, col] = g[row, col]
-                        elif stamp[row, col] != mark:
-                            won += g[row, col] - gained[row, col]
-                            pixels += 1
-                            stamp[row, col] = mark
-    return won, pixels
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def rest_on(cat, stance, x, y, yaw, pieces, count):
-    """Where a piece let down at x, y rests among the first ``count`` of ``pieces``.
-
-    Returns (z of its centre, how many pieces carry it; 0 is the table).
-    """
-    size, lower, upper = cat[1], cat[2], cat[3]
-    rest = size[stance, 2] / 2
-    carriers = 0
-    steps = lower.shape[1]
-    wx, wy = size[stance, 0], size[stance, 1]
-    for j in range(count):
-        other = int(pieces[j, 0])
-        ox, oy = size[other, 0], size[other, 1]
-        if (min(y + wy / 2, pieces[j, 2] + oy / 2) - max(y - wy / 2, pieces[j, 2] - oy / 2)) < TOUCH_MM:
-            continue
-        left = max(x - wx / 2, pieces[j, 1] - ox / 2)
-        right = min(x + wx / 2, pieces[j, 1] + ox / 2)
-        if right - left < TOUCH_MM:
-            continue
-        top = -1e9
-        for i in range(17):
-            at = left + 0.1 + (right - left - 0.2) * i / 16
-            u = (at - x) / wx + 0.5
-            v = (at - pieces[j, 1]) / ox + 0.5
-            iu = min(max(u * (steps - 1), 0.0), steps - 1.001)
-            iv = min(max(v * (steps - 1), 0.0), steps - 1.001)
-            a, b = int(iu), int(iv)
-            low = lower[stance, a] + (iu - a) * (lower[stance, a + 1] - lower[stance, a])
-            high = upper[other, b] + (iv - b) * (upper[other, b + 1] - upper[other, b])
-            top = max(top, pieces[j, 3] + high - low)
-        if top > rest + 0.5:
-            rest = top
-            carriers = 1
-        elif top > rest - 0.5 and top > size[stance, 2] / 2 + 0.5:
-            carriers += 1
-    return rest, carriers
 
 
 @njit(cache=True, nogil=True, fastmath=True)
@@ -200,179 +63,6 @@ def scan(cat, stances, xs, ys, yaws, pieces, count, on_top, camera, matrix, gain
                         out[n, 6] = pixels
                         n += 1
     return out[:n].copy(), mark
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def score(cat, pieces, count, camera, matrix, gains, near, gained, stamp, mark):
-    """Evidence of a whole state drawn afresh. ``near`` and ``gained`` are overwritten."""
-    near[:] = 0.0
-    gained[:] = 0.0
-    total = 0.0
-    for i in range(count):
-        mark += 1
-        won, _ = place(cat, int(pieces[i, 0]), pieces[i, 1], pieces[i, 2], pieces[i, 3], pieces[i, 4],
-                       camera, matrix, gains, near, gained, stamp, mark, True)
-        total += won
-    return total, mark
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def settle(cat, pieces, count):
-    """Let every piece down on those before it: rewrites the z of each row, in order."""
-    for i in range(count):
-        pieces[i, 3], _ = rest_on(cat, int(pieces[i, 0]), pieces[i, 1], pieces[i, 2], pieces[i, 4], pieces, i)
-
-
-Y_SLACK_MM, YAW_SLACK = 4.0, 0.10
-Y_COST, YAW_COST, MOST_COST = 40.0, 14.0, 450.0
-"""Nats at one slack off the build's common line or turn, and the most that one piece can cost.
-Builders put pieces within 5 mm of one line and 5 degrees of one turn (dev set, every session)."""
-MOST_TURN = 0.26
-"""Contract: a build is turned by up to 15 degrees."""
-TOPPLE_COST, TOPPLE_SLACK_MM = 400.0, 3.5
-"""Nats against a piece whose load's centre lies further than the slack beside what carries it."""
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def contact(cat, stance, x, y, z, pieces, count, skip):
-    """Extent in x of what carries a piece at x, y, z: (left, right); empty (left > right) if nothing."""
-    size, lower, upper = cat[1], cat[2], cat[3]
-    steps = lower.shape[1]
-    wx, wy = size[stance, 0], size[stance, 1]
-    left, right = 1e9, -1e9
-    if z - size[stance, 2] / 2 < 1.0:
-        for a in range(steps):
-            if lower[stance, a] + size[stance, 2] / 2 < 0.6:
-                at = x + (a / (steps - 1) - 0.5) * wx
-                left = min(left, at)
-                right = max(right, at)
-    for j in range(count):
-        if j == skip or pieces[j, 3] >= z:
-            continue
-        other = int(pieces[j, 0])
-        ox, oy = size[other, 0], size[other, 1]
-        if min(y + wy / 2, pieces[j, 2] + oy / 2) - max(y - wy / 2, pieces[j, 2] - oy / 2) < TOUCH_MM:
-            continue
-        low = max(x - wx / 2, pieces[j, 1] - ox / 2)
-        high = min(x + wx / 2, pieces[j, 1] + ox / 2)
-        if high - low < TOUCH_MM:
-            continue
-        for i in range(17):
-            at = low + 0.1 + (high - low - 0.2) * i / 16
-            iu = min(max(((at - x) / wx + 0.5) * (steps - 1), 0.0), steps - 1.001)
-            iv = min(max(((at - pieces[j, 1]) / ox + 0.5) * (steps - 1), 0.0), steps - 1.001)
-            a, b = int(iu), int(iv)
-            under = z + lower[stance, a] + (iu - a) * (lower[stance, a + 1] - lower[stance, a])
-            above = pieces[j, 3] + upper[other, b] + (iv - b) * (upper[other, b + 1] - upper[other, b])
-            if under - above < 1.2:
-                left = min(left, at)
-                right = max(right, at)
-    return left, right
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def topple(cat, pieces, count):
-    """Prior cost of pieces that would tip: each piece's own weight and all that rests on it alone."""
-    size = cat[1]
-    cost = 0.0
-    mass = np.empty(count)
-    centre = np.empty(count)
-    for i in range(count):
-        s = int(pieces[i, 0])
-        mass[i] = size[s, 0] * size[s, 1] * size[s, 2]
-        centre[i] = pieces[i, 1]
-    order = np.argsort(-pieces[:count, 3])
-    for k in range(count):
-        i = order[k]
-        left, right = contact(cat, int(pieces[i, 0]), pieces[i, 1], pieces[i, 2], pieces[i, 3], pieces, count, i)
-        if left > right:
-            continue
-        off = max(left - centre[i], centre[i] - right)
-        if off > TOPPLE_SLACK_MM:
-            cost += TOPPLE_COST * min((off - TOPPLE_SLACK_MM) / 4.0, 1.0)
-        # hand the load down to whatever carries its middle
-        below, gap = -1, 1e9
-        for j in range(count):
-            if j != i and pieces[j, 3] < pieces[i, 3]:
-                reach = size[int(pieces[j, 0]), 0] / 2
-                away = max(abs(pieces[j, 1] - centre[i]) - reach, 0.0)
-                high = abs((pieces[i, 3] - size[int(pieces[i, 0]), 2] / 2)
-                           - (pieces[j, 3] + size[int(pieces[j, 0]), 2] / 2))
-                if away + high < gap:
-                    gap, below = away + high, j
-        if below >= 0 and gap < 15.0:
-            total = mass[below] + mass[i]
-            centre[below] = (centre[below] * mass[below] + centre[i] * mass[i]) / total
-            mass[below] = total
-    return cost
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def straightness(cat, pieces, count):
-    """Prior cost of a crooked or toppling build: off its own line, turned against it, not carried."""
-    if count == 0:
-        return 0.0
-    y, turn = 0.0, 0.0
-    for i in range(count):
-        y += pieces[i, 2] / count
-        turn += pieces[i, 4] / count
-    cost = YAW_COST * (turn / MOST_TURN) ** 2 / 2
-    for i in range(count):
-        d, t = (pieces[i, 2] - y) / Y_SLACK_MM, (pieces[i, 4] - turn) / YAW_SLACK
-        cost += min(Y_COST * d * d / 2 + YAW_COST * t * t / 2, MOST_COST)
-    return cost + topple(cat, pieces, count)
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def _moved(pieces, trial, count, i, axis, step):
-    """Copy ``pieces`` to ``trial`` with one move: of piece i, or of the whole build when i is -1."""
-    trial[:] = pieces
-    if i >= 0:
-        trial[i, axis] += step
-    elif axis != 4:
-        for j in range(count):
-            trial[j, axis] += step
-    else:
-        x, y = 0.0, 0.0
-        for j in range(count):
-            x += pieces[j, 1] / count
-            y += pieces[j, 2] / count
-        c, s = math.cos(step), math.sin(step)
-        for j in range(count):
-            dx, dy = pieces[j, 1] - x, pieces[j, 2] - y
-            trial[j, 1] = x + c * dx - s * dy
-            trial[j, 2] = y + s * dx + c * dy
-            trial[j, 4] += step
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def refine(cat, pieces, count, camera, matrix, gains, near, gained, stamp, mark, steps_mm, steps_rad, rounds):
-    """Hill climb of a state's places; rewrites ``pieces``. Returns (evidence - straightness, mark)."""
-    trial = pieces.copy()
-    settle(cat, pieces, count)
-    best, mark = score(cat, pieces, count, camera, matrix, gains, near, gained, stamp, mark)
-    best -= straightness(cat, pieces, count)
-    for level in range(len(steps_mm)):
-        for _ in range(rounds):
-            better = False
-            for i in range(-1, count):
-                if i == 0 and count == 1:
-                    continue
-                for axis in (1, 2, 4):
-                    step = steps_rad[level] if axis == 4 else steps_mm[level]
-                    for sign in (-1.0, 1.0):
-                        _moved(pieces, trial, count, i, axis, sign * step)
-                        settle(cat, trial, count)
-                        got, mark = score(cat, trial, count, camera, matrix, gains, near, gained, stamp, mark)
-                        got -= straightness(cat, trial, count)
-                        if got > best + 0.5:
-                            best = got
-                            pieces[:] = trial
-                            better = True
-                            break
-            if not better:
-                break
-    return best, mark
 
 
 @njit(cache=True, nogil=True, fastmath=True)
@@ -484,6 +174,58 @@ def add_loose(cat, rows, camera, matrix, gains, near, gained, stamp, mark, cost)
         count += 1
         total += best - cost
     return chosen[:count], total, mark
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _moved(pieces, trial, count, i, axis, step):
+    """Copy ``pieces`` to ``trial`` with one move: of piece i, or of the whole build when i is -1."""
+    trial[:] = pieces
+    if i >= 0:
+        trial[i, axis] += step
+    elif axis != 4:
+        for j in range(count):
+            trial[j, axis] += step
+    else:
+        x, y = 0.0, 0.0
+        for j in range(count):
+            x += pieces[j, 1] / count
+            y += pieces[j, 2] / count
+        c, s = math.cos(step), math.sin(step)
+        for j in range(count):
+            dx, dy = pieces[j, 1] - x, pieces[j, 2] - y
+            trial[j, 1] = x + c * dx - s * dy
+            trial[j, 2] = y + s * dx + c * dy
+            trial[j, 4] += step
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def refine(cat, pieces, count, camera, matrix, gains, near, gained, stamp, mark, steps_mm, steps_rad, rounds):
+    """Hill climb of a state's places; rewrites ``pieces``. Returns (evidence - straightness, mark)."""
+    trial = pieces.copy()
+    settle(cat, pieces, count)
+    best, mark = score(cat, pieces, count, camera, matrix, gains, near, gained, stamp, mark)
+    best -= straightness(cat, pieces, count)
+    for level in range(len(steps_mm)):
+        for _ in range(rounds):
+            better = False
+            for i in range(-1, count):
+                if i == 0 and count == 1:
+                    continue
+                for axis in (1, 2, 4):
+                    step = steps_rad[level] if axis == 4 else steps_mm[level]
+                    for sign in (-1.0, 1.0):
+                        _moved(pieces, trial, count, i, axis, sign * step)
+                        settle(cat, trial, count)
+                        got, mark = score(cat, trial, count, camera, matrix, gains, near, gained, stamp, mark)
+                        got -= straightness(cat, trial, count)
+                        if got > best + 0.5:
+                            best = got
+                            pieces[:] = trial
+                            better = True
+                            break
+            if not better:
+                break
+    return best, mark
 
 REPLACE, INSERT, REMOVE, SWAP, NUDGE = 0, 1, 2, 3, 4
 

@@ -1,0 +1,149 @@
+"""What the search draws on and what it holds: canvases of evidence, and readings of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import cv2
+import numpy as np
+
+from cards.build import Build, Piece
+from referee.vision import paint, rest, search
+from referee.vision.catalogue import RARE_COST, Catalogue
+from referee.vision.labels import Evidence
+from referee.vision.view import ZoneView
+
+PIECE_COST = 60.0
+"""Nats a piece must explain before it is believed; a visible cube's face explains over 1000."""
+
+QUICK, FINE, FINEST = ((3.0,), (4.0,), 2), ((2.0, 1.0), (3.0, 1.5), 2), ((0.7,), (1.0,), 2)
+"""Hill climbs as (steps in mm, steps in degrees, rounds at each step)."""
+
+
+@dataclass
+class Canvas:
+    """One resolution of one view, with scratch maps for the compiled search.
+
+    ``asked`` limits what a reading may be made of: so many pieces of each named shape, no others.
+    """
+
+    cat: Catalogue
+    camera: np.ndarray
+    matrix: np.ndarray
+    gains: np.ndarray
+    asked: dict[str, int] | None = None
+    near: np.ndarray = field(init=False)
+    gained: np.ndarray = field(init=False)
+    stamp: np.ndarray = field(init=False)
+    mark: int = 0
+
+    def __post_init__(self) -> None:
+        shape = self.gains.shape[1:]
+        self.near = np.zeros(shape)
+        self.gained = np.zeros(shape, np.float32)
+        self.stamp = np.zeros(shape, np.int32)
+
+    def turned(self, turn: float) -> np.ndarray:
+        """The camera (3, 4) for coordinates of a build turned by ``turn`` radians."""
+        c, s = math.cos(turn), math.sin(turn)
+        return np.ascontiguousarray(self.camera @ np.array(
+            [[c, -s, 0, 0], [s, c, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1.0]]))
+
+
+@dataclass(eq=False)
+class Reading:
+    """A build as the search holds it: rows (stance, x, y, z, yaw) in the frame turned by ``turn``.
+
+    ``score`` nats over the empty field, loose pieces (rows in the mat's frame) included; ``own``
+    without them.
+    """
+
+    turn: float
+    pieces: np.ndarray
+    score: float
+    origin: str = "search"
+    loose: np.ndarray = field(default_factory=lambda: np.zeros((0, 5)))
+    own: float = 0.0
+
+    @property
+    def count(self) -> int:
+        return len(self.pieces)
+
+
+def canvas_of(view: ZoneView, evidence: Evidence, cat: Catalogue) -> Canvas:
+    """The full-resolution canvas of a view."""
+    return Canvas(cat, view.camera, view.matrix, evidence.gains)
+
+
+def coarse(canvas: Canvas, factor: int = 2) -> Canvas:
+    """The canvas at 1/factor resolution; evidence is summed, so that scores stay comparable."""
+    h, w = canvas.gains.shape[1:]
+    small = np.stack([cv2.resize(g, (w // factor, h // factor), interpolation=cv2.INTER_AREA)
+                      for g in canvas.gains]) * factor * factor
+    scale = np.diag([1 / factor, 1 / factor, 1.0])
+    shift = np.array([[1, 0, (0.5 - factor / 2) / factor], [0, 1, (0.5 - factor / 2) / factor], [0, 0, 1.0]])
+    return Canvas(canvas.cat, canvas.camera, shift @ scale @ canvas.matrix, np.ascontiguousarray(small))
+
+
+def coarse_labels(canvas: Canvas) -> np.ndarray:
+    """(h, w) int8: the likeliest colour of each pixel, -1 where none beats the background."""
+    return np.where(canvas.gains.max(0) > 2.0, canvas.gains.argmax(0), -1).astype(np.int8)
+
+
+def prior_cost(cat: Catalogue, pieces: np.ndarray) -> float:
+    """Nats against a reading before any pixel is seen: its pieces and its rare poses."""
+    return PIECE_COST * len(pieces) + RARE_COST * float(cat.rare[pieces[:, 0].astype(int)].sum())
+
+
+def fit(canvas: Canvas, reading: Reading, steps: tuple = QUICK) -> Reading:
+    """The reading with its places fitted at the canvas's resolution."""
+    if not reading.count:
+        return reading
+    pieces = np.ascontiguousarray(reading.pieces)
+    mm, rad = np.array(steps[0]), np.deg2rad(steps[1])
+    got, canvas.mark = search.refine(
+        canvas.cat.arrays, pieces, len(pieces), canvas.turned(reading.turn), canvas.matrix, canvas.gains,
+        canvas.near, canvas.gained, canvas.stamp, canvas.mark, mm, rad, steps[2])
+    return Reading(reading.turn, pieces, got - prior_cost(canvas.cat, pieces), reading.origin)
+
+
+def rescored(canvas: Canvas, r: Reading) -> Reading:
+    pieces = np.ascontiguousarray(r.pieces)
+    got, canvas.mark = paint.score(canvas.cat.arrays, pieces, len(pieces), canvas.turned(r.turn), canvas.matrix,
+                                    canvas.gains, canvas.near, canvas.gained, canvas.stamp, canvas.mark)
+    got -= rest.straightness(canvas.cat.arrays, pieces, len(pieces))
+    return Reading(r.turn, r.pieces, got - prior_cost(canvas.cat, pieces), r.origin)
+
+
+def to_build(cat: Catalogue, reading: Reading) -> Build:
+    """The reading in the rules' own words: pieces in the mat's frame."""
+    c, s = math.cos(reading.turn), math.sin(reading.turn)
+    pieces = []
+    for stance, x, y, z, yaw in reading.pieces:
+        shape, color = cat.types[cat.kind[int(stance)]]
+        pieces.append(Piece(shape, color, cat.poses[int(stance)], float(c * x - s * y), float(s * x + c * y),
+                            float(z), math.degrees(yaw + reading.turn)))
+    return Build(cat.piece_set, tuple(pieces))
+
+
+def explained_share(canvas: Canvas, reading: Reading) -> float:
+    """How much of the evidence for pieces around the reading's build it accounts for, 0 to 1.
+
+    Looked at are the pixels of its pieces and those next to them; for the empty field, those that
+    the field's volume covers.
+    """
+    best = np.maximum(canvas.gains.max(0), 0.0)
+    pieces = np.ascontiguousarray(reading.pieces)
+    _, canvas.mark = paint.score(canvas.cat.arrays, pieces, len(pieces), canvas.turned(reading.turn), canvas.matrix,
+                                  canvas.gains, canvas.near, canvas.gained, canvas.stamp, canvas.mark)
+    touched = (canvas.near > 0).astype(np.uint8)
+    around = cv2.dilate(touched, np.ones((15, 15), np.uint8)) > 0
+    for row in reading.loose:
+        canvas.mark += 1
+        paint.place(canvas.cat.arrays, int(row[0]), *row[1:], canvas.camera, canvas.matrix, canvas.gains,
+                     canvas.near, canvas.gained, canvas.stamp, canvas.mark, True)
+    if not len(pieces):
+        around = np.ones_like(around)
+    possible = float(best[around].sum())
+    return float(np.clip(canvas.gained[around].sum() / possible, 0.0, 1.0)) if possible > 500 else 1.0

@@ -1,0 +1,160 @@
+"""How pieces come to rest, compiled: let down on one another, in line, and without toppling.
+
+Pieces of a state are rows (stance, x, y, z, yaw): mm, radians, in the frame of the build.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+TOUCH_MM = 3.0
+"""Plans of two pieces must overlap by this much in x and in y for one to rest on the other."""
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def rest_on(cat, stance, x, y, yaw, pieces, count):
+    """Where a piece let down at x, y rests among the first ``count`` of ``pieces``.
+
+    Returns (z of its centre, how many pieces carry it; 0 is the table).
+    """
+    size, lower, upper = cat[1], cat[2], cat[3]
+    rest = size[stance, 2] / 2
+    carriers = 0
+    steps = lower.shape[1]
+    wx, wy = size[stance, 0], size[stance, 1]
+    for j in range(count):
+        other = int(pieces[j, 0])
+        ox, oy = size[other, 0], size[other, 1]
+        if (min(y + wy / 2, pieces[j, 2] + oy / 2) - max(y - wy / 2, pieces[j, 2] - oy / 2)) < TOUCH_MM:
+            continue
+        left = max(x - wx / 2, pieces[j, 1] - ox / 2)
+        right = min(x + wx / 2, pieces[j, 1] + ox / 2)
+        if right - left < TOUCH_MM:
+            continue
+        top = -1e9
+        for i in range(17):
+            at = left + 0.1 + (right - left - 0.2) * i / 16
+            u = (at - x) / wx + 0.5
+            v = (at - pieces[j, 1]) / ox + 0.5
+            iu = min(max(u * (steps - 1), 0.0), steps - 1.001)
+            iv = min(max(v * (steps - 1), 0.0), steps - 1.001)
+            a, b = int(iu), int(iv)
+            low = lower[stance, a] + (iu - a) * (lower[stance, a + 1] - lower[stance, a])
+            high = upper[other, b] + (iv - b) * (upper[other, b + 1] - upper[other, b])
+            top = max(top, pieces[j, 3] + high - low)
+        if top > rest + 0.5:
+            rest = top
+            carriers = 1
+        elif top > rest - 0.5 and top > size[stance, 2] / 2 + 0.5:
+            carriers += 1
+    return rest, carriers
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def settle(cat, pieces, count):
+    """Let every piece down on those before it: rewrites the z of each row, in order."""
+    for i in range(count):
+        pieces[i, 3], _ = rest_on(cat, int(pieces[i, 0]), pieces[i, 1], pieces[i, 2], pieces[i, 4], pieces, i)
+
+Y_SLACK_MM, YAW_SLACK = 4.0, 0.10
+
+Y_COST, YAW_COST, MOST_COST = 40.0, 14.0, 450.0
+"""Nats at one slack off the build's common line or turn, and the most that one piece can cost.
+Builders put pieces within 5 mm of one line and 5 degrees of one turn (dev set, every session)."""
+
+MOST_TURN = 0.26
+"""Contract: a build is turned by up to 15 degrees."""
+
+TOPPLE_COST, TOPPLE_SLACK_MM = 400.0, 3.5
+"""Nats against a piece whose load's centre lies further than the slack beside what carries it."""
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def contact(cat, stance, x, y, z, pieces, count, skip):
+    """Extent in x of what carries a piece at x, y, z: (left, right); empty (left > right) if nothing."""
+    size, lower, upper = cat[1], cat[2], cat[3]
+    steps = lower.shape[1]
+    wx, wy = size[stance, 0], size[stance, 1]
+    left, right = 1e9, -1e9
+    if z - size[stance, 2] / 2 < 1.0:
+        for a in range(steps):
+            if lower[stance, a] + size[stance, 2] / 2 < 0.6:
+                at = x + (a / (steps - 1) - 0.5) * wx
+                left = min(left, at)
+                right = max(right, at)
+    for j in range(count):
+        if j == skip or pieces[j, 3] >= z:
+            continue
+        other = int(pieces[j, 0])
+        ox, oy = size[other, 0], size[other, 1]
+        if min(y + wy / 2, pieces[j, 2] + oy / 2) - max(y - wy / 2, pieces[j, 2] - oy / 2) < TOUCH_MM:
+            continue
+        low = max(x - wx / 2, pieces[j, 1] - ox / 2)
+        high = min(x + wx / 2, pieces[j, 1] + ox / 2)
+        if high - low < TOUCH_MM:
+            continue
+        for i in range(17):
+            at = low + 0.1 + (high - low - 0.2) * i / 16
+            iu = min(max(((at - x) / wx + 0.5) * (steps - 1), 0.0), steps - 1.001)
+            iv = min(max(((at - pieces[j, 1]) / ox + 0.5) * (steps - 1), 0.0), steps - 1.001)
+            a, b = int(iu), int(iv)
+            under = z + lower[stance, a] + (iu - a) * (lower[stance, a + 1] - lower[stance, a])
+            above = pieces[j, 3] + upper[other, b] + (iv - b) * (upper[other, b + 1] - upper[other, b])
+            if under - above < 1.2:
+                left = min(left, at)
+                right = max(right, at)
+    return left, right
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def topple(cat, pieces, count):
+    """Prior cost of pieces that would tip: each piece's own weight and all that rests on it alone."""
+    size = cat[1]
+    cost = 0.0
+    mass = np.empty(count)
+    centre = np.empty(count)
+    for i in range(count):
+        s = int(pieces[i, 0])
+        mass[i] = size[s, 0] * size[s, 1] * size[s, 2]
+        centre[i] = pieces[i, 1]
+    order = np.argsort(-pieces[:count, 3])
+    for k in range(count):
+        i = order[k]
+        left, right = contact(cat, int(pieces[i, 0]), pieces[i, 1], pieces[i, 2], pieces[i, 3], pieces, count, i)
+        if left > right:
+            continue
+        off = max(left - centre[i], centre[i] - right)
+        if off > TOPPLE_SLACK_MM:
+            cost += TOPPLE_COST * min((off - TOPPLE_SLACK_MM) / 4.0, 1.0)
+        # hand the load down to whatever carries its middle
+        below, gap = -1, 1e9
+        for j in range(count):
+            if j != i and pieces[j, 3] < pieces[i, 3]:
+                reach = size[int(pieces[j, 0]), 0] / 2
+                away = max(abs(pieces[j, 1] - centre[i]) - reach, 0.0)
+                high = abs((pieces[i, 3] - size[int(pieces[i, 0]), 2] / 2)
+                           - (pieces[j, 3] + size[int(pieces[j, 0]), 2] / 2))
+                if away + high < gap:
+                    gap, below = away + high, j
+        if below >= 0 and gap < 15.0:
+            total = mass[below] + mass[i]
+            centre[below] = (centre[below] * mass[below] + centre[i] * mass[i]) / total
+            mass[below] = total
+    return cost
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def straightness(cat, pieces, count):
+    """Prior cost of a crooked or toppling build: off its own line, turned against it, not carried."""
+    if count == 0:
+        return 0.0
+    y, turn = 0.0, 0.0
+    for i in range(count):
+        y += pieces[i, 2] / count
+        turn += pieces[i, 4] / count
+    cost = YAW_COST * (turn / MOST_TURN) ** 2 / 2
+    for i in range(count):
+        d, t = (pieces[i, 2] - y) / Y_SLACK_MM, (pieces[i, 4] - turn) / YAW_SLACK
+        cost += min(Y_COST * d * d / 2 + YAW_COST * t * t / 2, MOST_COST)
+    return cost + topple(cat, pieces, count)
