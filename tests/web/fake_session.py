@@ -143,7 +143,7 @@ class FakeSession:
             return self.version
 
     def picture(self, name: str) -> bytes | None:
-        if name.startswith("overlay/") and name != self.overlay:
+        if name.startswith("overlay/") and int(name[8:]) > self.state.duel.number:
             return None
         return jpeg(name.partition("/")[0], int(self.clock.now_s() * 8))
 

@@ -30,7 +30,7 @@ def pages(request, browser, server, session):
     context = browser.new_context(viewport=size, has_touch=not keys)
     faults: list[str] = []
     context.on("weberror", lambda e: faults.append(str(e.error)))
-    context.on("console", lambda m: faults.append(m.text) if m.type == "error" else None)
+    context.on("console", lambda m: faults.append(f"{m.text} {m.location}") if m.type == "error" else None)
     board = context.new_page()
     board.add_init_script(WATCH_SHIFTS)
     board.goto(server.url)
