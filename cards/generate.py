@@ -25,6 +25,9 @@ SPAN_MM = 80.0
 STEP_BETWEEN_PIPES_MM = 4.0
 """Organ pipes differ in height by more than this, so that a player and the camera can tell."""
 
+ROW_MM = 185.0
+"""A row of pipes fits into the field, 190 mm wide."""
+
 TRIES, STEPS, OPTIONS, BRANCHES = 60, 14, 12, 2
 """Fresh starts; placements in one; places looked at for a piece; how many of them are followed up."""
 
@@ -235,7 +238,8 @@ def _organ(card: OrganCard, pieces: PieceSet, rng: random.Random) -> tuple[Piece
         raise BadCard(f"card {card.id}: the pieces of {pieces.name!r} do not stand at {card.count} "
                       "different heights")
     widths = [pieces.shapes[shape].size(pose)[0] for shape, _, pose in chosen]
-    x, gap, placed = -(sum(widths) + GAP_MM / 2 * (len(widths) - 1)) / 2, GAP_MM / 2, []
+    gap = min(GAP_MM, max((ROW_MM - sum(widths)) / (len(widths) - 1), 1.0))
+    x, placed = -(sum(widths) + gap * (len(widths) - 1)) / 2, []
     for (shape, color, pose), wide in zip(chosen, widths, strict=True):
         placed.append(Piece(shape, color, pose, round(x + wide / 2, 1), 0.0,
                             pieces.shapes[shape].size(pose)[2] / 2))
@@ -243,13 +247,18 @@ def _organ(card: OrganCard, pieces: PieceSet, rng: random.Random) -> tuple[Piece
     return tuple(placed)
 
 
+def _narrow(shape: Shape, pose: Pose) -> Pose:
+    """The pose, or that turned a quarter about the vertical if it takes less room for the player."""
+    return min(pose, shape.canonical(Pose(pose.rotation, "side")), key=lambda p: shape.size(p)[0])
+
+
 def falling_heights(pieces: PieceSet, count: int, rng: random.Random) -> list[tuple[str, str, Pose]] | None:
     """``count`` pieces with poses whose heights fall by more than STEP_BETWEEN_PIPES_MM; None if none do."""
     each = all_pieces(pieces)
     rng.shuffle(each)
-    ways = [(pieces.shapes[s].size(pose)[2], n, pose) for n, (s, _) in enumerate(each)
-            for pose in steady_poses(pieces.shapes[s])]
-    ways.sort(key=lambda w: (-w[0], w[1]))
+    ways = [(pieces.shapes[s].size(pose)[2], n, _narrow(pieces.shapes[s], pose))
+            for n, (s, _) in enumerate(each) for pose in steady_poses(pieces.shapes[s])]
+    ways.sort(key=lambda w: (-w[0], pieces.shapes[each[w[1]][0]].kind in CAPS, w[1]))
 
     def extend(start: int, used: frozenset, below: float, left: int) -> list | None:
         if left == 0:
