@@ -17,7 +17,7 @@ from referee.attempt import Attempt
 from referee.attempt.folder import sha256, write_json
 from referee.timeline.fall import Fall, first_move
 from referee.timeline.placed import TOGETHER_S, Placed, name_shapes, placed
-from referee.timeline.strip import AS_BEFORE, SCALE, Strip, watch
+from referee.timeline.strip import SCALE, Strip, watch
 
 CACHE = ".timeline.json"
 VERSION = 1
@@ -85,8 +85,8 @@ def _hand_there(strip: Strip, found: Sequence[Placed]) -> Iterable[bool]:
     px_per_mm = strip.view.px_per_mm * SCALE
     tall, small = round(HAND_HEIGHT_MM * px_per_mm), np.ones((3, 3), np.uint8)
     over = cv2.dilate(strip.field.astype(np.uint8), np.ones((2 * tall + 1, 1), np.uint8)) > 0
-    for seconds, labels in zip(strip.seconds, strip.labels, strict=True):
-        strange = (labels != AS_BEFORE).astype(np.uint8)
+    for seconds, same in zip(strip.seconds, strip.same, strict=True):
+        strange = (~same).astype(np.uint8)
         for piece in found:
             if piece.seconds <= seconds + TOGETHER_S:
                 strange &= 1 - cv2.dilate(piece.mask.astype(np.uint8), small, iterations=3)

@@ -47,7 +47,8 @@ LOOK_EVERY_S, LOOK_UNTIL_S = 0.5, 5.0
 class Strip:
     """One zone over time. ``seconds`` (t,) rising; ``labels`` (t, h, w) int8: a colour's index, AS_BEFORE
     or OTHER; ``field`` (h, w) bool: the pixel's ray meets the table inside the printed field; ``mm2``: area
-    of a pixel on the plane through the mat's centre that faces the camera.
+    of a pixel on the plane through the mat's centre that faces the camera; ``same`` (t, h, w) bool: the pixel
+    looks as it did before anybody built, or like paper, whatever colour that is.
     """
 
     view: ZoneView
@@ -56,6 +57,7 @@ class Strip:
     labels: np.ndarray
     field: np.ndarray
     mm2: float
+    same: np.ndarray
 
     @property
     def rate_hz(self) -> float:
@@ -126,9 +128,10 @@ def _strip(attempt: Attempt, view: ZoneView, seconds: np.ndarray, crops: Sequenc
     before = np.median(np.stack([seen[i] for i in opening]), 0)
     mm2 = (1 / (view.px_per_mm * SCALE)) ** 2
     largest = np.array([all_pieces_mm2(attempt.piece_set, c) for c in palette.names]) / mm2
-    labels = np.stack([_labels(f, palette, before, paper, largest) for f in seen])
+    same = np.stack([_same(f, before, paper) for f in seen])
+    labels = np.stack([_labels(f, s, palette, paper, largest) for f, s in zip(seen, same, strict=True)])
     field = (np.abs(ground) < np.array(FIELD) + FIELD_MARGIN_MM).all(-1)
-    return Strip(view, palette.names, seconds, labels, field, mm2)
+    return Strip(view, palette.names, seconds, labels, field, mm2, same)
 
 
 def _opening(attempt: Attempt, seconds: np.ndarray) -> np.ndarray:
@@ -152,12 +155,15 @@ def _palette(learnt: Palette | None, piece_set: PieceSet, seen: Sequence[np.ndar
     return learn(piece_set, pixels[:: max(1, len(pixels) // 20_000)])
 
 
-def _labels(f: np.ndarray, palette: Palette, before: np.ndarray, paper: np.ndarray,
+def _same(f: np.ndarray, before: np.ndarray, paper: np.ndarray) -> np.ndarray:
+    return (np.abs(f - before) < SAME).all(-1) | (paper & (log_paper(f) > STRANGE))
+
+
+def _labels(f: np.ndarray, same: np.ndarray, palette: Palette, paper: np.ndarray,
             largest_px: np.ndarray) -> np.ndarray:
     density = palette.log_density(f)
     best, plain = density.max(0), log_paper(f)
     coloured = (best > STRANGE) & ((best > plain) | ~paper)
-    same = (np.abs(f - before) < SAME).all(-1) | (paper & (plain > STRANGE))
     labels = np.where(coloured, density.argmax(0), np.where(same, AS_BEFORE, OTHER)).astype(np.int8)
     return without_sleeves(labels, largest_px)
 

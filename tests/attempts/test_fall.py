@@ -39,7 +39,8 @@ def recording(folder, places):
         labels[n, :hand_y // 2, 55:70] = OTHER
     standing = np.zeros((HEIGHT // 2, WIDTH // 2), bool)
     standing[60:80, 45:75] = True
-    strip = Strip(view, ("orange",), np.arange(len(places)) / RATE, labels, standing, 4.0)
+    strip = Strip(view, ("orange",), np.arange(len(places)) / RATE, labels, standing, 4.0,
+                  labels == AS_BEFORE)
     return SimpleNamespace(folder=folder, stop_s=1.0), {"A": strip}, {"A": standing}
 
 
