@@ -24,7 +24,10 @@ WARM_RED, WARM_YELLOW, WARM_LIGHT = (0.12, 1.0), (0.2, 1.6), -2.2
 LOG_ANYTHING = float(np.log(1 / 150.0))
 """Log density of "anything" over the feature box; what fits nothing better is ``STRANGE``."""
 
-SURER = 1.0
+LOG_INK = float(np.log(0.124))
+"""Share of the sheet that is markers: any grey there, but a piece's dark side is the likelier elsewhere."""
+
+SURER = 0.5
 """Nats by which a piece's colour must beat anything, so that skin beside orange stays skin."""
 
 
@@ -37,10 +40,10 @@ def label_table(palette: Palette, white: np.ndarray, bits: int = BITS) -> np.nda
     codes = np.arange(1 << bits, dtype=np.uint8) * step + step // 2
     f = features(np.stack(np.meshgrid(codes, codes, codes, indexing="ij"), -1), white)
     colours = palette.log_density(f)
-    ground = np.maximum(log_paper(f), log_marker(f))
+    paper, ink = log_paper(f), log_marker(f)
     best = colours.max(0)
-    rest = np.where(ground > LOG_ANYTHING, GROUND, np.where(_warm(f), WARM, STRANGE))
-    piece = (best > LOG_ANYTHING + SURER) & (best > ground)
+    rest = np.where(np.maximum(paper, ink) > LOG_ANYTHING, GROUND, np.where(_warm(f), WARM, STRANGE))
+    piece = (best > LOG_ANYTHING + SURER) & (best > np.maximum(paper, ink + LOG_INK))
     return np.where(piece, colours.argmax(0), rest).astype(np.int8)
 
 
