@@ -13,12 +13,13 @@ from pathlib import Path
 import cv2
 import pytest
 
-from cards.build import parse_build
+from cards.build import Build, parse_build
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
 from referee.devices.table_sim import TableSim, World
 from referee.devices.table_sim_plans import apart
 from referee.devices.table_sim_solids import place
+from referee.judge import build_to_json
 
 ROOT = Path(__file__).parents[2]
 PIECES = builtin_piece_set()
@@ -84,12 +85,22 @@ def _film(path, table):
 def _dev_set(path, table, card):
     path.mkdir(parents=True)
     cv2.imwrite(str(path / "duel_00.jpg"), table.picture({"A": card.pieces, "B": card.pieces[:1]}))
+    standing = [place(p) for p in apart(PIECES)]
+    cv2.imwrite(str(path / "empty.jpg"), table.empty())
+    cv2.imwrite(str(path / "colours.jpg"), table.render(World({"A": standing, "B": standing})))
     (path / "pieces.json").write_text(json.dumps(PIECES.to_json()))
     (path / "deck.json").write_text(json.dumps(builtin_deck().to_json()))
     (path / "camera.yaml").write_text(json.dumps(table.lens.camera_file()))
-    zones = {zone: {"expected": ruling, "pieces": []} for zone, ruling in (("A", "match"), ("B", "mismatch"))}
+    zones = {"A": _truth("match", card.pieces), "B": _truth("mismatch", card.pieces[:1])}
     truth = {"frames": [{"image": "duel_00.jpg", "card": card.id, "zones": zones}]}
     (path / "truth.json").write_text(json.dumps(truth))
+
+
+def _truth(expected, built):
+    """A zone of a truth file as the contract's dev set writes it."""
+    row = build_to_json(Build(PIECES, tuple(built)))
+    pieces = [{**p, "yaw_deg": p["yaw"], "part_of": "build"} for p in row["pieces"]]
+    return {**row, "expected": expected, "why": "", "pieces": pieces}
 
 
 def _run(command, cwd):
