@@ -37,7 +37,8 @@ def program(*args, cwd):
         yield process
     finally:
         process.kill()
-        process.communicate()
+        process.stdout.close()
+        process.wait()
 
 
 def read_until(process, pattern):
