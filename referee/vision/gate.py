@@ -49,6 +49,9 @@ WARM_REST_S = 20.0
 HAND_MOVING, HAND_RESTING = 0.004, 0.03
 """Share of the box that a thing must cover to be a hand, moving or at rest."""
 
+WARM_SHARE = 0.2
+"""Of a thing's pixels that have the hue of skin or wood: it is a hand even if its sleeve looks like a piece."""
+
 CHECK_S, SEEK_S, MISSED_CHECKS = 2.0, 0.5, 3
 """Seconds between looks for the mats, known and unknown; a mat missed so often is gone."""
 
@@ -207,7 +210,7 @@ def _reaches_in(strange: np.ndarray, box: np.ndarray, awake: np.ndarray, warm: n
         return np.bincount(things[where], minlength=count)[1:]
 
     inside, whole = pixels(box), box.sum()
-    of_hand = (pixels(~box) > 3) | (pixels(box & warm) > inside / 2)
+    of_hand = (pixels(~box) > 3) | (pixels(box & warm) > WARM_SHARE * inside)
     moving = (pixels(box & awake) > 0.3 * HAND_MOVING * whole) & (inside > HAND_MOVING * whole)
     return bool((of_hand & (moving | (inside > HAND_RESTING * whole))).any())
 
