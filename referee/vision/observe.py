@@ -21,10 +21,12 @@ from calibration.mat import Corners, Mats, detect_mats, find_markers
 from calibration.palette import Palette, features, learn, nominal
 from cards.build import Build
 from cards.card import Card, LayoutCard
+from cards.deck import Deck
 from cards.pieces import PieceSet
 from referee.judge import Reason, Verdict
 from referee.vision import labels
 from referee.vision.canvas import Reading, canvas_of, explained_share, to_build
+from referee.vision.cardmark import read_card_marker
 from referee.vision.catalogue import Catalogue, catalogue
 from referee.vision.decide import decide
 from referee.vision.explain import readings
@@ -93,6 +95,10 @@ class Observer:
     def look(self, frame: np.ndarray) -> Mats:
         """The mats in a frame, completed by markers of the session's earlier frames."""
         return detect_mats(_gray(frame), self.camera, self.markers)
+
+    def read_card(self, gray: np.ndarray, deck: Deck) -> str | None:
+        """Id of the card whose marker is in an 8-bit grey frame, when exactly one is."""
+        return read_card_marker(gray, deck)
 
     def judge(self, frames: Sequence[np.ndarray] | np.ndarray, card: Card,
               zones: Collection[str] | None = None) -> Judgement:
