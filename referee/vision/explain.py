@@ -18,7 +18,7 @@ from referee.vision.canvas import FINE, FINEST, PIECE_COST, Canvas, Reading, coa
 from referee.vision.catalogue import Catalogue
 from referee.vision.grow import TURNS_DEG, beam, grow, key_of
 
-SEARCHED, IMPROVED, EDITS, EDIT_ROUNDS, MAX_PIECES = 80, 5, 5, 6, 10
+SEARCHED, IMPROVED, EDITS, EDIT_ROUNDS, MAX_PIECES = 80, 6, 8, 6, 10
 """How many grown readings are completed by loose pieces, how many of those are improved, by how many
 of the best edits, how often, up to how many pieces."""
 
@@ -120,7 +120,7 @@ def improve(canvas: Canvas, reading: Reading, around: loose.Candidates) -> Readi
             fitted = with_loose(canvas, fit(canvas, trial), around)
             if fitted.score > best.score + 1.0:
                 best = fitted
-        for trial in grow(canvas, reading)[:2] if reading.count else []:
+        for trial in sorted(grow(canvas, reading), key=lambda r: -r.score)[:EDITS]:
             fitted = with_loose(canvas, fit(canvas, trial), around)
             if fitted.score > best.score + 1.0:
                 best = fitted

@@ -110,9 +110,10 @@ class Observer:
         start = time.perf_counter()
         frame = _mean(frames)
         mats = self.look(frame)
-        pairs = self._views(frame, mats, zones)
+        pairs = self._views(frame, mats, None)
         timings = {"mats": time.perf_counter() - start}
-        palette = self.palette or self._palette_of(pairs)
+        palette = self.palette or self._palette_of(pairs)  # learnt from every mat in view
+        pairs = [pair for pair in pairs if zones is None or pair[0].zone in zones]
         cat = self._catalogue(palette.names, card)
         with ThreadPoolExecutor(max_workers=2) as pool:
             seen = list(pool.map(lambda pair: self._zone(*pair, palette, cat, card), pairs))
