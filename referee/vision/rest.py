@@ -66,8 +66,9 @@ Builders put pieces within 5 mm of one line and 5 degrees of one turn (dev set, 
 MOST_TURN = 0.26
 """Contract: a build is turned by up to 15 degrees."""
 
-TOPPLE_COST, TOPPLE_SLACK_MM = 400.0, 3.5
-"""Nats against a piece whose load's centre lies further than the slack beside what carries it."""
+TOPPLE_COST, LOADED_COST, TOPPLE_SLACK_MM = 1500.0, 400.0, 3.5
+"""Nats against a piece whose centre lies further than the slack beside what carries it, at 8 mm beyond;
+less against one that carries others, whose balance this simple model only estimates."""
 
 
 @njit(cache=True, nogil=True, fastmath=True)
@@ -118,6 +119,7 @@ def topple(cat, pieces, count):
         s = int(pieces[i, 0])
         mass[i] = size[s, 0] * size[s, 1] * size[s, 2]
         centre[i] = pieces[i, 1]
+    own = mass.copy()
     order = np.argsort(-pieces[:count, 3])
     for k in range(count):
         i = order[k]
@@ -126,7 +128,8 @@ def topple(cat, pieces, count):
             continue
         off = max(left - centre[i], centre[i] - right)
         if off > TOPPLE_SLACK_MM:
-            cost += TOPPLE_COST * min((off - TOPPLE_SLACK_MM) / 4.0, 1.0)
+            most = LOADED_COST if mass[i] > own[i] else TOPPLE_COST
+            cost += most * min((off - TOPPLE_SLACK_MM) / 8.0, 1.0)
         # hand the load down to whatever carries its middle
         below, gap = -1, 1e9
         for j in range(count):
