@@ -1,6 +1,10 @@
 """Compiled loops over places and edits: the scans, hill climbs and trials of the search.
 
 Pieces of a state are rows (stance, x, y, z, yaw): mm, radians; see ``paint`` and ``rest``.
+
+Mind numba's cache when editing: a compiled loop is rebuilt when its own file changes, not when a
+function that it calls from another file does. ``tests/run`` starts without the cache; by hand,
+delete ``*.nbi`` and ``*.nbc`` after a change to ``paint`` or ``rest``.
 """
 
 from __future__ import annotations
