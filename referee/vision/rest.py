@@ -59,8 +59,9 @@ def settle(cat, pieces, count):
 
 Y_SLACK_MM, YAW_SLACK = 4.0, 0.10
 
-Y_COST, YAW_COST, MOST_COST = 40.0, 14.0, 450.0
-"""Nats at one slack off the build's common line or turn, and the most that one piece can cost.
+Y_COST, YAW_COST, MOST_COST, MOST_STACKED = 40.0, 14.0, 450.0, 2000.0
+"""Nats at one slack off the build's common line or turn, and the most that one piece can cost: a piece
+astray on the table is not rare, one that lies across others far off their line and turn is.
 Builders put pieces within 5 mm of one line and 5 degrees of one turn (dev set, every session)."""
 
 MOST_TURN = 0.26
@@ -159,5 +160,6 @@ def straightness(cat, pieces, count):
     cost = YAW_COST * (turn / MOST_TURN) ** 2 / 2
     for i in range(count):
         d, t = (pieces[i, 2] - y) / Y_SLACK_MM, (pieces[i, 4] - turn) / YAW_SLACK
-        cost += min(Y_COST * d * d / 2 + YAW_COST * t * t / 2, MOST_COST)
+        stacked = pieces[i, 3] > cat[1][int(pieces[i, 0]), 2] / 2 + 3.0
+        cost += min(Y_COST * d * d / 2 + YAW_COST * t * t / 2, MOST_STACKED if stacked else MOST_COST)
     return cost + topple(cat, pieces, count)
