@@ -79,7 +79,7 @@ def run(source: str, box_port: str, deck_file: Path | None, pieces_file: Path | 
     with ExitStack() as stack, interrupted() as over:
         camera = stack.enter_context(closing(open_camera(source, clock)))
         box = stack.enter_context(closing(open_box(box_port, clock)))
-        observer = Observer(pieces, lens, palette)
+        observer = ready(Observer(pieces, lens, palette))
         keep = {"deck.json": deck.to_json(), "pieces.json": pieces.to_json(), "camera.yaml": camera_file,
                 "palette.json": lambda: observer.palette, "empty.png": lambda: observer.empty}
         session = stack.enter_context(running(
@@ -91,6 +91,13 @@ def run(source: str, box_port: str, deck_file: Path | None, pieces_file: Path | 
         if players and session.state.phase == "new":
             session.create_match([name.strip() for name in players.split(",")], seed=seed)
         over.wait()
+
+
+def ready(observer: Observer) -> Observer:
+    """The observer with its search compiled, so that no first duel waits for that."""
+    click.echo("getting ready to see; the first time on a machine takes half a minute")
+    observer.warm_up()
+    return observer
 
 
 @click.command()
@@ -111,7 +118,7 @@ def demo(fast: bool, players: str, duels: int | None, seating: str, manual: bool
         click.echo("SIMULATED: table, players, camera and button box are not real")
         pace = fps or (8.0 if fast else 15.0)
         table = stack.enter_context(SimulatedTable(pieces, clock, seed or 0, seating, fast, pace))
-        observer = Observer(pieces, table.lens)
+        observer = ready(Observer(pieces, table.lens))
         table.set_up(observer)
         session = stack.enter_context(running(
             data_dir, None, {"deck.json": deck.to_json(), "pieces.json": pieces.to_json(), **table.keep,

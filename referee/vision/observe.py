@@ -29,7 +29,7 @@ from referee.vision.canvas import Reading, canvas_of, explained_share, to_build
 from referee.vision.cardmark import read_card_marker
 from referee.vision.catalogue import Catalogue, catalogue
 from referee.vision.decide import decide
-from referee.vision.explain import readings
+from referee.vision.explain import readings, warm_up
 from referee.vision.view import ZoneView, zone_view
 
 
@@ -91,6 +91,10 @@ class Observer:
         pixels = [self._foreground(view, white) for view, white in self._views(image, mats, None)]
         self.palette = learn(self.piece_set, np.concatenate(pixels))
         return self.palette
+
+    def warm_up(self) -> None:
+        """Have the search compiled (the first time on a machine takes half a minute)."""
+        warm_up(catalogue(self.piece_set, tuple(self.piece_set.colors)))
 
     def look(self, frame: np.ndarray) -> Mats:
         """The mats in a frame, completed by markers of the session's earlier frames."""
