@@ -8,6 +8,7 @@ import pytest
 PAIRS = 1000
 LINE_DELAY_US = 30_000      # simulated time, like everything here
 STAMP_ERROR_US = 50
+AFTER_GO_US = 75_000        # a pair of buttons then rests over 120 ms (RELEASE_US) between its turns
 FLASH_BYTES, RAM_BYTES = 32_768, 2_048      # ATmega328P
 
 
@@ -33,7 +34,8 @@ def test_presses_1_ms_apart_come_in_order_1000_times_of_1000_over_a_slow_line(st
         box.go()
         heard.wait("go", n + 1)
         simavr.send(*(f"edge {b} {c} {t}" for b, c, t in
-                      [(first, 1, 0), (second, 1, 1000), (first, 0, 25_000), (second, 0, 25_000)]))
+                      [(first, 1, AFTER_GO_US), (second, 1, AFTER_GO_US + 1000),
+                       (first, 0, AFTER_GO_US + 25_000), (second, 0, AFTER_GO_US + 25_000)]))
         heard.wait("press", 2 * n + 2)
     presses = heard.of("press")
     assert [p.player for p in presses] == [player for player, _ in wanted]
