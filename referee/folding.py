@@ -15,8 +15,9 @@ from referee.rules import parse_rules
 from referee.schedule import Round
 from referee.state import MatchState
 
-NOTES = ("press_noted", "verdict_noted", "card_named")
-"""Evidence that changes no phase: an undo passes over it to the command before."""
+NOTES = ("press_noted", "verdict_noted", "card_named", "setup_signed", "setup_opened", "setup_waived",
+         "lens_changed")
+"""Evidence and the set-up that changes no phase: an undo passes over it to the command before."""
 
 
 def fold(events: Iterable[Event]) -> MatchState:
@@ -38,7 +39,7 @@ def evolve(state: MatchState, event: Event) -> MatchState:
     after = replace(after, seq=state.seq + 1, step=event.step, simulated=state.simulated or event.simulated)
     if event.kind == "undone" or (event.kind in NOTES and fresh):
         return after
-    return replace(after, before=state, first_seq=after.seq) if fresh else after
+    return replace(after, first_seq=after.seq).after(state) if fresh else after
 
 
 def _apply(state: MatchState, event: Event) -> MatchState:
@@ -203,8 +204,21 @@ def _mode(state: MatchState, data: Mapping, event: Event) -> MatchState:
 
 
 def _undone(state: MatchState, data: Mapping, event: Event) -> MatchState:
-    """Back to before the last command; only what people have seen stays seen."""
-    return replace(state.before, seen=state.before.seen | state.seen)
+    """Back to before the last command; what people have seen stays seen, and the set-up as it is."""
+    before = state.before
+    return replace(before, seen=before.seen | state.seen, setup=state.setup, signed=state.signed)
+
+
+def _setup_signed(state: MatchState, data: Mapping, event: Event) -> MatchState:
+    return replace(state, setup="signed", signed=tuple(data["names"]))
+
+
+def _setup_opened(state: MatchState, data: Mapping, event: Event) -> MatchState:
+    return replace(state, setup="open", signed=())
+
+
+def _setup_waived(state: MatchState, data: Mapping, event: Event) -> MatchState:
+    return replace(state, setup="waived", signed=())
 
 
 _MATCH = {
@@ -212,7 +226,8 @@ _MATCH = {
     "player_left": _left, "player_joined": _joined, "player_late": _rescheduled, "round_replayed": _replayed,
     "duel_overruled": _overruled, "foul": _foul, "foul_ruled": _foul_ruled, "reshuffled": _reshuffled,
     "review_opened": _review, "review_closed": _reviewed, "match_finished": _finished, "mode_changed": _mode,
-    "undone": _undone,
+    "undone": _undone, "setup_signed": _setup_signed, "setup_opened": _setup_opened,
+    "setup_waived": _setup_waived, "lens_changed": lambda state, data, event: state,
 }
 _AFTER = {"go": _went, "card_named": _named, "duel_decided": _ended, "duel_void": _ended}
 

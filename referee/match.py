@@ -25,6 +25,7 @@ from referee.moves import (
     BeginJudging,
     CallTimeout,
     CameraVerdict,
+    ChangeLens,
     ChangeMode,
     CloseReview,
     Command,
@@ -34,10 +35,12 @@ from referee.moves import (
     Foul,
     FoulRuling,
     Go,
+    GoUnsigned,
     HumanRuling,
     NameCard,
     NextDuel,
     OpenReview,
+    OpenSetup,
     Overrule,
     PlayerJoins,
     PlayerLate,
@@ -45,6 +48,7 @@ from referee.moves import (
     PressStop,
     Ready,
     ReplayRound,
+    SignSetup,
     Undo,
     VoidDuel,
     cards_of,
@@ -56,10 +60,10 @@ from referee.state import MatchState, Standing
 
 __all__ = [
     "COMMANDS", "FINDINGS", "IN_PLAY", "MODES", "RULINGS", "BeginJudging", "CallTimeout", "CameraVerdict",
-    "ChangeMode", "CloseReview", "Command", "CreateMatch", "DrawByHand", "DrawCard", "Duel", "Event", "Foul",
-    "FoulRuling", "Go", "HumanRuling", "IllegalCommand", "MatchState", "NameCard", "NextDuel", "OpenReview",
-    "Overrule", "PlayerJoins", "PlayerLate", "PlayerLeaves", "PressStop", "Ready", "ReplayRound", "Standing",
-    "Undo", "VoidDuel", "cards_of", "decide", "evolve", "fold"]
+    "ChangeLens", "ChangeMode", "CloseReview", "Command", "CreateMatch", "DrawByHand", "DrawCard", "Duel", "Event",
+    "Foul", "FoulRuling", "Go", "GoUnsigned", "HumanRuling", "IllegalCommand", "MatchState", "NameCard", "NextDuel",
+    "OpenReview", "OpenSetup", "Overrule", "PlayerJoins", "PlayerLate", "PlayerLeaves", "PressStop", "Ready",
+    "ReplayRound", "SignSetup", "Standing", "Undo", "VoidDuel", "cards_of", "decide", "evolve", "fold"]
 
 
 BOX_RESET_S = 1.0
@@ -103,6 +107,7 @@ def _known_mode(mode: str) -> None:
 
 
 def _draw(plan: Plan, c: DrawCard) -> None:
+    _signed(plan.state)
     if c.card_id is not None:
         value = draws.value_by_hand(plan.state, c.card_id)
         plan.add("card_drawn", card_id=c.card_id, value=value, pile=None)
@@ -114,7 +119,13 @@ def _draw(plan: Plan, c: DrawCard) -> None:
     plan.add("card_drawn", card_id=card_id, value=plan.state.cards[card_id]["value"], pile=pile)
 
 
+def _signed(state: MatchState) -> None:
+    if state.unsigned:
+        raise IllegalCommand("both players have not signed the set-up yet: sign it, or go on without")
+
+
 def _draw_by_hand(plan: Plan, c: DrawByHand) -> None:
+    _signed(plan.state)
     plan.add("card_drawn", card_id=None, value=0, pile=None)
 
 
@@ -225,10 +236,38 @@ def _mode(plan: Plan, c: ChangeMode) -> None:
     plan.add("mode_changed", mode=c.mode, piles=draws.piles(state.cards, c.mode, state.seed, drawn))
 
 
+def _sign_setup(plan: Plan, c: SignSetup) -> None:
+    names = tuple(name.strip() for name in c.names)
+    if len(names) < 2 or not all(names) or len(set(names)) < len(names):
+        raise IllegalCommand("both players sign, each with a name")
+    if plan.state.setup == "signed":
+        raise IllegalCommand(f"{' and '.join(plan.state.signed)} have signed the set-up already")
+    plan.add("setup_signed", names=list(names), record=dict(c.record))
+
+
+def _open_setup(plan: Plan, c: OpenSetup) -> None:
+    if plan.state.setup != "signed":
+        raise IllegalCommand("the set-up is open already")
+    plan.add("setup_opened", why=c.why)
+
+
+def _go_unsigned(plan: Plan, c: GoUnsigned) -> None:
+    if not plan.state.unsigned:
+        raise IllegalCommand("nothing waits for signatures under the set-up")
+    plan.add("setup_waived")
+
+
+def _change_lens(plan: Plan, c: ChangeLens) -> None:
+    if plan.state.setup == "signed":
+        raise IllegalCommand("the set-up is signed and frozen for this match: open it again first")
+    plan.add("lens_changed", lens=dict(c.lens))
+
+
 _HANDLERS: dict[type[Command], Callable] = {
     CreateMatch: _create, DrawCard: _draw, DrawByHand: _draw_by_hand, NameCard: _name_card, Ready: _ready,
     Go: _go, PressStop: _press, BeginJudging: _judging, CameraVerdict: rulings.verdict,
     HumanRuling: rulings.human, Overrule: rulings.overrule, OpenReview: rulings.open_review,
     CloseReview: rulings.close_review, Foul: rulings.foul, FoulRuling: rulings.foul_ruling,
     VoidDuel: _void, CallTimeout: _timeout, NextDuel: _next, Undo: _undo, PlayerLeaves: _leaves,
-    PlayerJoins: _joins, PlayerLate: _late, ReplayRound: _replay, ChangeMode: _mode}
+    PlayerJoins: _joins, PlayerLate: _late, ReplayRound: _replay, ChangeMode: _mode,
+    SignSetup: _sign_setup, OpenSetup: _open_setup, GoUnsigned: _go_unsigned, ChangeLens: _change_lens}

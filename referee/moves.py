@@ -283,7 +283,46 @@ class ChangeMode(Command):
     NEEDS = ("who",)
 
 
+@dataclass(frozen=True)
+class SignSetup(Command):
+    """Both players accept the set-up: it is frozen. ``record`` is its numbers, as JSON."""
+
+    names: tuple[str, ...]
+    who: str = ""
+    record: Mapping[str, Any] = field(default_factory=dict)
+    PHASES = BETWEEN
+
+
+@dataclass(frozen=True)
+class OpenSetup(Command):
+    """The set-up is to be changed: the signatures hold no longer."""
+
+    who: str
+    why: str = ""
+    PHASES = BETWEEN
+    NEEDS = ("who",)
+
+
+@dataclass(frozen=True)
+class GoUnsigned(Command):
+    """Play without signatures under the set-up, once and for this match."""
+
+    who: str
+    PHASES = BETWEEN
+    NEEDS = ("who",)
+
+
+@dataclass(frozen=True)
+class ChangeLens(Command):
+    """From now on pictures are read through another lens: ``lens`` is its camera file, empty for none."""
+
+    lens: Mapping[str, Any] = field(default_factory=dict)
+    who: str = ""
+    PHASES = BETWEEN
+
+
 COMMANDS: tuple[type[Command], ...] = (
     CreateMatch, DrawCard, DrawByHand, NameCard, Ready, Go, PressStop, BeginJudging, CameraVerdict,
     HumanRuling, Overrule, OpenReview, CloseReview, Foul, FoulRuling, VoidDuel, CallTimeout, NextDuel,
-    Undo, PlayerLeaves, PlayerJoins, PlayerLate, ReplayRound, ChangeMode)
+    Undo, PlayerLeaves, PlayerJoins, PlayerLate, ReplayRound, ChangeMode, SignSetup, OpenSetup,
+    GoUnsigned, ChangeLens)

@@ -61,6 +61,9 @@ class HouseRules(BaseModel):
         "round_robin", description="Three or more level at the top: extra duels, or a shared first place.")
     camera_decides: Literal["at_once", "proposes"] = Field(
         "at_once", description="The camera's verdict counts at once, or only when a human confirms it.")
+    sign_off: Literal["free", "asked"] = Field(
+        "free", description="The first card: drawn at any time, or only when both players have signed the "
+                            "set-up (or the referee goes on without).")
     leaver_points: Literal["kept", "annulled"] = Field(
         "kept", description="Duels that a player who leaves has played: they stay, or count for nobody.")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from referee.duel import IN_PLAY, Duel
@@ -13,6 +13,9 @@ from referee.schedule import Round, letter
 
 SEEN_PHASES = ("building", "stopped", "judging", "undecided", "decided", "void")
 """Phases in which the card may be shown: nobody sees it before the go."""
+
+MOST_UNDONE = 200
+"""So many commands can be undone one after the other: more than any round has, and memory stays flat."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +37,9 @@ class MatchState:
     """Everything of a match. Players are names, youngest first; zones are 'A' and 'B'.
 
     ``past`` are the attempts before the current ``duel``; ``piles`` what is still to be drawn, top
-    first; ``seen`` the cards anybody has seen, which no undo makes unseen; ``before`` the state
-    before the last command. ``seq`` counts the events folded, ``step`` the commands.
+    first; ``seen`` the cards anybody has seen, which no undo makes unseen; ``earlier`` the states
+    before the last commands, each without earlier ones of its own. ``seq`` counts the events folded,
+    ``step`` the commands. ``setup`` is 'open', 'signed' or 'waived', ``signed`` by whom.
     """
 
     match_id: str = ""
@@ -63,7 +67,23 @@ class MatchState:
     seq: int = 0
     step: int = 0
     first_seq: int = 0
-    before: MatchState | None = field(default=None, repr=False, compare=False)
+    setup: str = "open"
+    signed: tuple[str, ...] = ()
+    earlier: tuple[MatchState, ...] = field(default=(), repr=False, compare=False)
+
+    @property
+    def before(self) -> MatchState | None:
+        """The state before the last command, with what an undo of it needs; None when there is none."""
+        return replace(self.earlier[-1], earlier=self.earlier[:-1]) if self.earlier else None
+
+    def after(self, state: MatchState) -> MatchState:
+        """This state as the one that a command of ``state`` led to."""
+        return replace(self, earlier=(*state.earlier, replace(state, earlier=()))[-MOST_UNDONE:])
+
+    @property
+    def unsigned(self) -> bool:
+        """Whether the house waits for signatures under the set-up before a card is drawn."""
+        return self.rules.sign_off == "asked" and self.setup == "open"
 
     @property
     def phase(self) -> str:
@@ -172,7 +192,10 @@ class MatchState:
         """Whether the phase allows that command. (It may still be refused for what it says.)"""
         if self.phase not in command.PHASES:
             return False
-        checks = {"Undo": self.before is not None and self.before.phase != "new",
+        checks = {"Undo": bool(self.earlier) and self.earlier[-1].phase != "new",
+                  "DrawCard": not self.unsigned, "DrawByHand": not self.unsigned, "GoUnsigned": self.unsigned,
+                  "SignSetup": self.setup != "signed", "OpenSetup": self.setup == "signed",
+                  "ChangeLens": self.setup != "signed",
                   "CloseReview": self.under_review, "OpenReview": not self.under_review,
                   "FoulRuling": any(f["sanction"] is None for f in self.fouls),
                   "Overrule": bool(self.history), "CallTimeout": self.rules.time_limit_s is not None}
@@ -207,6 +230,7 @@ class MatchState:
             "drawer": self.drawer, "inactive": list(self.inactive), "in_play": self.phase in IN_PLAY,
             "piles": {name: len(cards) for name, cards in self.piles.items()},
             "allowed": list(self.allowed()),
+            "setup": {"state": self.setup, "signed": list(self.signed), "unsigned": self.unsigned},
         }
 
     def _table(self, scores: dict, public: bool) -> dict:

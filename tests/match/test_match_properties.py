@@ -18,6 +18,7 @@ from referee.match import (
     BeginJudging,
     CallTimeout,
     CameraVerdict,
+    ChangeLens,
     ChangeMode,
     CloseReview,
     CreateMatch,
@@ -26,10 +27,12 @@ from referee.match import (
     Foul,
     FoulRuling,
     Go,
+    GoUnsigned,
     HumanRuling,
     NameCard,
     NextDuel,
     OpenReview,
+    OpenSetup,
     Overrule,
     PlayerJoins,
     PlayerLate,
@@ -37,6 +40,7 @@ from referee.match import (
     PressStop,
     Ready,
     ReplayRound,
+    SignSetup,
     Undo,
     VoidDuel,
     evolve,
@@ -74,7 +78,10 @@ COMMAND = {
     PlayerLeaves: st.builds(PlayerLeaves, anyone, who, why),
     PlayerJoins: st.builds(PlayerJoins, anyone, who), PlayerLate: st.builds(PlayerLate, anyone, who),
     ReplayRound: st.builds(ReplayRound, st.integers(0, 3), who, why),
-    ChangeMode: st.builds(ChangeMode, st.sampled_from([*MODES, "wild"]), who)}
+    ChangeMode: st.builds(ChangeMode, st.sampled_from([*MODES, "wild"]), who),
+    SignSetup: st.builds(SignSetup, st.sampled_from([("Ann", "Ben"), ("Ann", ""), ("Ann", "Ann")]), who),
+    OpenSetup: st.builds(OpenSetup, who, why), GoUnsigned: st.builds(GoUnsigned, who),
+    ChangeLens: st.builds(ChangeLens, st.just({"image_width": 1280}), who)}
 FORWARD = (DrawCard, Ready, Go, PressStop, BeginJudging, CameraVerdict, HumanRuling, NextDuel)
 RARE = (PlayerLeaves, ReplayRound, PlayerJoins, CreateMatch)
 house = st.builds(
@@ -83,7 +90,7 @@ house = st.builds(
     camera_decides=st.sampled_from(["at_once", "proposes"]),
     leaver_points=st.sampled_from(["kept", "annulled"]),
     tie_of_many=st.sampled_from(["round_robin", "shared"]),
-    duels_per_round=st.sampled_from([1, 3]))
+    duels_per_round=st.sampled_from([1, 3]), sign_off=st.sampled_from(["free", "free", "asked"]))
 
 
 def test_every_command_is_tried():
