@@ -63,7 +63,9 @@ class Verdict:
 
     ``confidence`` is the probability that the ruling is right (for ``undecided``: that of the
     likelier of match and mismatch, which ``leaning`` names). ``alternatives`` are other readings
-    worth offering to a human, likeliest first.
+    worth offering to a human, likeliest first. ``margin`` is by how many nats of evidence the ruling's
+    best reading is ahead of the best one of the other ruling (an alternative's is negative: behind);
+    None where nothing was weighed.
     """
 
     ruling: Ruling
@@ -72,6 +74,7 @@ class Verdict:
     build: Build | None = None
     leaning: Ruling | None = None
     alternatives: tuple[Verdict, ...] = field(default=())
+    margin: float | None = None
 
     def to_json(self) -> dict:
         """The contract's form of one zone of ``referee judge --json``."""
@@ -79,6 +82,8 @@ class Verdict:
                      "reasons": [r.to_json() for r in self.reasons]}
         if self.leaning:
             row["leaning"] = self.leaning
+        if self.margin is not None:
+            row["margin"] = round(self.margin, 1)
         if self.build is not None:
             row |= build_to_json(self.build)
         return row

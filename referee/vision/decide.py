@@ -50,11 +50,12 @@ def decide(cat, readings: list[Reading], card: Card, explained: float) -> Weighe
     margin = best[0].score - (other[0].score if other else 0.0)
     sure = _confidence(margin, explained)
     ruling = "match" if best is right else "mismatch"
-    alternatives = tuple(Verdict("match" if not f else "mismatch", 0.0, f, b) for r, b, f in rows[1:4])
+    alternatives = tuple(Verdict("match" if not f else "mismatch", 0.0, f, b, margin=r.score - best[0].score)
+                         for r, b, f in rows[1:4])
     if sure >= SURE:
-        return Weighed(Verdict(ruling, sure, best[2], best[1], None, alternatives), margin, explained)
+        return Weighed(Verdict(ruling, sure, best[2], best[1], None, alternatives, margin), margin, explained)
     reasons = (_doubt(margin, explained, best, other),)
-    return Weighed(Verdict("undecided", sure, reasons, best[1], ruling, alternatives), margin, explained)
+    return Weighed(Verdict("undecided", sure, reasons, best[1], ruling, alternatives, margin), margin, explained)
 
 
 def _ahead(right, wrong):
