@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import cv2
 import numpy as np
@@ -111,13 +111,22 @@ def load_camera(path: str | Path) -> CameraModel:
     return CameraModel(file.image_width, file.image_height, matrix, distortion)
 
 
-def save_camera(camera: CameraModel, path: str | Path, name: str = "webcam") -> None:
-    """Write the ``camera.yaml`` that ``load_camera`` reads back."""
-    data = {
+def camera_file(camera: CameraModel, name: str = "webcam") -> dict[str, Any]:
+    """The lens in the layout of a ``camera.yaml``, JSON-able."""
+    return {
         "image_width": camera.width, "image_height": camera.height, "camera_name": name,
         "camera_matrix": {"rows": 3, "cols": 3, "data": [round(float(v), 6) for v in camera.matrix.ravel()]},
         "distortion_model": "plumb_bob",
         "distortion_coefficients": {"rows": 1, "cols": 5,
                                     "data": [round(float(v), 9) for v in camera.distortion]},
     }
-    Path(path).write_text(yaml.safe_dump(data, sort_keys=False), encoding="utf-8")
+
+
+def camera_text(camera: CameraModel, name: str = "webcam") -> str:
+    """The lens as the text of a ``camera.yaml``."""
+    return yaml.safe_dump(camera_file(camera, name), sort_keys=False)
+
+
+def save_camera(camera: CameraModel, path: str | Path, name: str = "webcam") -> None:
+    """Write the ``camera.yaml`` that ``load_camera`` reads back."""
+    Path(path).write_text(camera_text(camera, name), encoding="utf-8")

@@ -25,7 +25,6 @@ from referee.alarms import Alarms
 from referee.errors import DeviceLost, IllegalCommand, RefereeError
 from referee.journal import Journal
 from referee.match import (
-    IN_PLAY,
     CallTimeout,
     Command,
     CreateMatch,
@@ -44,6 +43,7 @@ from referee.match import (
 from referee.pictures import Pictures
 from referee.ports import BoxNotice, ButtonBox, Camera, Clock
 from referee.rules import DEFAULT_RULES, HouseRules
+from referee.setting_up import SettingUp
 from referee.state import SEEN_PHASES
 from referee.taping import Taping
 from referee.watch import Watch
@@ -94,6 +94,7 @@ class Session:
         self._gone_at: queue.Queue[BoxNotice] = queue.Queue()
         self._closing = threading.Event()
         self.state, self.shift_s = self._recovered()
+        self.setting_up = SettingUp(self)
         self.pictures = Pictures(self)
         self.watch = Watch(self)
         self.taping = Taping(self, recorder, keep or {}) if recorder else None
@@ -128,10 +129,12 @@ class Session:
         with self._lock:
             before, self.state = self.state, MatchState()
             try:
-                return self.command(create, who)
+                events = self.command(create, who)
             except RefereeError:
                 self.state = before
                 raise
+            self.setting_up.match_created()
+            return events
 
     def go(self, who: str = "") -> tuple[Event, ...]:
         """Sound the go. Its time is the box's when the box answers, else the host's."""
@@ -160,6 +163,7 @@ class Session:
             "version": version, "simulated": self.simulated,
             "match": state.to_json() if state.match_id else None,
             "live": {"camera": self.camera.status(), "box": self._box_status(), "gates": self.watch.gates(),
+                     "card_read": self.watch.card_read,
                      "recorder": self.taping.status() if self.taping else None,
                      "go_at": state.duel.go_at, "elapsed_s": self._elapsed_s(state)},
             "alarms": self.alarms.to_json(), "verdict": self._verdict(state),
@@ -183,7 +187,8 @@ class Session:
     def use_camera(self, camera: Camera) -> Camera:
         """Go on with another camera; gives back the old one to close. Raises IllegalCommand during a duel."""
         with self._lock:
-            self._not_in_play()
+            self.setting_up.may_change()
+            self.setting_up.other_camera()
             old, self.camera = self.camera, camera
             if self.taping:
                 self.taping.follow(camera)
@@ -193,15 +198,11 @@ class Session:
     def use_box(self, box: ButtonBox) -> ButtonBox:
         """Go on with another button box; gives back the old one. Raises IllegalCommand during a duel."""
         with self._lock:
-            self._not_in_play()
+            self.setting_up.may_change()
             old, self.box = self.box, box
         box.listen(self._notices.put)
         self.touch()
         return old
-
-    def _not_in_play(self) -> None:
-        if self.state.phase in IN_PLAY:
-            raise IllegalCommand(f"finish or void the duel first (phase {self.state.phase})")
 
     def touch(self) -> None:
         """Something a page shows has changed."""

@@ -9,14 +9,13 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-import cv2
-
+from calibration.errors import BadCamera
 from referee.errors import DeviceLost, IllegalCommand, RefereeError
+from referee.holder import Holder
 from referee.looks import Looks
 from referee.match import BeginJudging, CameraVerdict, MatchState, NameCard
 from referee.ports import Frame
 from referee.vigil import Vigil
-from referee.vision.cardmark import read_card_marker
 
 SETTLED_S = 0.4
 """Nothing in the field has moved for so long, and so long after the Stop: what topples does so sooner."""
@@ -28,7 +27,6 @@ TOUCH_S = 0.2
 BLOCKED_S = 8.0
 """After so long without a clear view the operator is told."""
 
-CARD_LOOK_S = 0.5
 VIGIL_S = 2.0
 """The rig itself is looked over this often, between the duels."""
 
@@ -42,7 +40,8 @@ class Watch:
         self._looks = Looks()
         self._gates: dict[str, dict] = {}
         self._calm: list[Frame] = []
-        self._touched_s = self._card_s = self._vigil_s = 0.0
+        self._touched_s = self._vigil_s = 0.0
+        self._holder = Holder()
         self._vigil = Vigil()
         self._stopped_s: float | None = None
         self._judged: dict[int, int] = {}
@@ -68,6 +67,11 @@ class Watch:
         """Per zone what the gate saw last."""
         return self._gates
 
+    @property
+    def card_read(self) -> str | None:
+        """The card that stands in the holder, as far as the camera can read it."""
+        return self._holder.seen
+
     def shown(self, state: MatchState) -> dict:
         """Which picture belongs to the duel's verdict: number and address; empty without one."""
         number = self._judged.get(state.duel.number)
@@ -85,7 +89,17 @@ class Watch:
                 continue
             if frame is not None:
                 after = frame.number
-                self._see(frame)
+                self._try_to_see(frame)
+
+    def _try_to_see(self, frame: Frame) -> None:
+        """A frame that the lens in use does not fit is an alarm and no end of seeing."""
+        try:
+            self._see(frame)
+        except BadCamera as error:
+            self._session._alarm("lens", str(error))
+            self._closing.wait(0.3)
+        else:
+            self._session._alarm("lens", None)
 
     def _see(self, frame: Frame) -> None:
         look = self._session.gate.look(frame)
@@ -98,8 +112,7 @@ class Watch:
             self._calm, self._stopped_s = [], None
             self._session._alarm("blocked", None)
             self._look_over_rig(frame, state)
-        if state.card_id is None and state.can(NameCard) and frame.at_s - self._card_s > CARD_LOOK_S:
-            self._name_card(frame)
+        self._look_at_card(frame, state)
 
     def _look_over_rig(self, frame: Frame, state: MatchState) -> None:
         """Camera, mats and light, while nobody builds: hands and pieces cover markers."""
@@ -190,12 +203,14 @@ class Watch:
         press = next(p for p in state.presses if "callers" in p and p["zone"] == zone)
         return self._looks.whose(zone, press["at_s"] - self._session.shift_s)
 
-    def _name_card(self, frame: Frame) -> None:
-        self._card_s = frame.at_s
-        gray = cv2.cvtColor(frame.image, cv2.COLOR_BGR2GRAY)
-        card_id = read_card_marker(gray, self._session.deck)
-        if card_id is not None:
-            self._session._try(NameCard(card_id, "marker"))
+    def _look_at_card(self, frame: Frame, state: MatchState) -> None:
+        before = self._holder.seen
+        read = self._holder.look(frame, state, self._session.deck)
+        if read is not None and state.card_id is None and state.can(NameCard):
+            self._session._try(NameCard(read, "marker"))
+        self._session._alarm("wrong_card", self._holder.wrong(self._session.state))
+        if self._holder.seen != before:
+            self._session.touch()
 
 
 def _clear(look: Any, zone: str) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from calibration.camera import load_camera
+from calibration.camera import camera_text, load_camera
 from calibration.palette import load_palette
 from cards.deck import builtin_deck, load_deck
 from cards.pieces import builtin_piece_set, load_piece_set
@@ -35,6 +35,8 @@ from referee.web.security import LOOPBACK
 
 NAMES = ("Ann", "Ben", "Cem", "Dia", "Eli", "Fay", "Gus", "Hal", "Ida", "Jon", "Kim", "Leo")
 PATH = click.Path(path_type=Path)
+AT_A_TABLE = DEFAULT_RULES.model_copy(update={"sign_off": "asked"})
+"""A real table begins with a set-up that both players have signed; a house-rules file may say otherwise."""
 
 WEB_OPTIONS = (
     click.option("--host", default="127.0.0.1", show_default=True, help="Address of the dashboard."),
@@ -75,12 +77,13 @@ def run(source: str, box_port: str, deck_file: Path | None, pieces_file: Path | 
     deck = load_deck(deck_file, pieces) if deck_file else builtin_deck()
     lens = load_camera(camera_file) if camera_file else None
     palette = load_palette(palette_file, pieces) if palette_file else None
-    rules, clock = load_rules(rules_file) if rules_file else DEFAULT_RULES, SystemClock()
+    rules, clock = load_rules(rules_file) if rules_file else AT_A_TABLE, SystemClock()
     with ExitStack() as stack, interrupted() as over:
         camera = stack.enter_context(closing(open_camera(source, clock)))
         box = stack.enter_context(closing(open_box(box_port, clock)))
         observer = ready(Observer(pieces, lens, palette))
-        keep = {"deck.json": deck.to_json(), "pieces.json": pieces.to_json(), "camera.yaml": camera_file,
+        keep = {"deck.json": deck.to_json(), "pieces.json": pieces.to_json(),
+                "camera.yaml": lambda: observer.camera and camera_text(observer.camera),
                 "palette.json": lambda: observer.palette, "empty.png": lambda: observer.empty}
         session = stack.enter_context(running(
             data_dir, journal, keep, deck=deck, piece_set=pieces, observer=observer, gate=Gate(observer),

@@ -26,7 +26,7 @@ Events = tuple[Any, ...]
 PLAIN = (moves.DrawCard, moves.DrawByHand, moves.NameCard, moves.Ready, moves.HumanRuling, moves.Overrule,
          moves.OpenReview, moves.CloseReview, moves.Foul, moves.FoulRuling, moves.VoidDuel, moves.NextDuel,
          moves.Undo, moves.PlayerLeaves, moves.PlayerJoins, moves.PlayerLate, moves.ReplayRound,
-         moves.ChangeMode)
+         moves.ChangeMode, moves.GoUnsigned)
 """Commands that are passed on as they are asked for."""
 
 

@@ -37,7 +37,7 @@ def _values(session: Any) -> dict[str, Any]:
         "match": match, "allowed": frozenset(match["allowed"]), "seats": views.seats(match),
         "clock": views.clock(match), "rounds": views.rounds(match), "primary": PRIMARY.get(match["phase"]),
         "verdicts": views.callers_verdicts(snapshot), "overlay": views.overlay(session, snapshot),
-        "card": views.card(face) if face else None, "history": _history(match),
+        "open_zones": views.open_zones(match), "card": views.card(face) if face else None, "history": _history(match),
         "open_fouls": _open_fouls(match)}
 
 

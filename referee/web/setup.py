@@ -40,11 +40,9 @@ class Choices(Protocol):
 
 @dataclass
 class Setting:
-    """How far the setting up has come: numbers per step, views of the lens board, who signed for what."""
+    """How far the setting up has come: numbers per step, and views of the lens board."""
 
     results: dict[str, tuple[Number, ...]] = field(default_factory=dict)
-    signed: tuple[str, ...] = ()
-    frozen_for: str | None = None
     views: list[BoardView] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -52,10 +50,19 @@ class Setting:
         """Whether the step has passed; None before it was measured."""
         return all(n.passed for n in self.results[step]) if step in self.results else None
 
+    @property
+    def failed(self) -> list[str]:
+        """Steps that were measured and have not passed."""
+        return [step for step in STEPS if self.passed(step) is False]
+
     def to_json(self) -> dict:
-        """For the record: every number, who signed, for which match."""
-        return {"signed": list(self.signed), "match_id": self.frozen_for,
-                "steps": {s: [n.to_json() for n in rows] for s, rows in self.results.items()}}
+        """For the record: every number of every step."""
+        return {"steps": {s: [n.to_json() for n in rows] for s, rows in self.results.items()}}
+
+    def forget(self) -> None:
+        """Another camera: no number holds any more."""
+        self.results.clear()
+        self.views.clear()
 
 
 def parts(session: Any, environment: Any, lang: str) -> Parts:
@@ -74,26 +81,25 @@ def blueprint(session: Any) -> flask.Blueprint:
     def setup() -> str:
         live = parts(session, flask.current_app.jinja_env, flask.g.lang)
         match = session.snapshot().get("match") or {}
-        _thaw(setting, match)
         return flask.render_template("setup.html", parts=live, setting=setting, steps=STEPS, match=match,
+                                     signed=session.setting_up.signed, failed=setting.failed,
                                      choices=_choices())
 
     @pages.post("/devices")
     def devices() -> flask.typing.ResponseReturnValue:
-        _may_measure(setting)
-        _change_over(_choices(), flask.request.form)
+        session.setting_up.may_change()
+        _change_over(_choices(), flask.request.form, setting)
         return flask.redirect(flask.url_for("setup.setup", _anchor="devices"), 303)
 
     @pages.post("/measure/<step>")
     def measure(step: str) -> flask.typing.ResponseReturnValue:
         if step not in STEPS:
             flask.abort(404, "no such step")
-        _may_measure(setting)
+        session.setting_up.may_change()
         if not setting.lock.acquire(blocking=False):
             raise IllegalCommand("another measurement is running")
         try:
             setting.results[step] = tuple(_measured(session, setting, step))
-            setting.signed = ()
         finally:
             setting.lock.release()
         return flask.redirect(flask.url_for("setup.setup", _anchor=step), 303)
@@ -105,7 +111,7 @@ def blueprint(session: Any) -> flask.Blueprint:
 
     @pages.post("/thaw")
     def thaw() -> flask.typing.ResponseReturnValue:
-        setting.signed, setting.frozen_for = (), None
+        session.setting_up.reopen(flask.request.form.get("who", "").strip()[:40] or _name())
         return flask.redirect(flask.url_for("setup.setup", _anchor="sign"), 303)
 
     @pages.get("/mats.jpg")
@@ -123,41 +129,38 @@ def _choices() -> Choices | None:
     return flask.current_app.extensions["referee.choices"]
 
 
-def _may_measure(setting: Setting) -> None:
-    if setting.frozen_for is not None:
-        raise IllegalCommand("the set-up is signed and frozen for this match")
+def _name() -> str:
+    """Who the referee logged in as."""
+    return flask.session.get("name") or "referee"
 
 
-def _change_over(choices: Choices | None, form: Mapping[str, str]) -> None:
+def _change_over(choices: Choices | None, form: Mapping[str, str], setting: Setting) -> None:
     """Take the camera or the box asked for. Raises DeviceLost or IllegalCommand; then the old one stays."""
     if choices is None:
         flask.abort(404, "devices cannot be changed here")
     if form.get("camera"):
+        before = choices.camera
         choices.use_camera(form.get("address", "").strip() or form["camera"])
+        if choices.camera != before:
+            setting.forget()
     if form.get("box"):
         choices.use_box(form["box"])
 
 
-def _thaw(setting: Setting, match: Mapping[str, Any]) -> None:
-    """Signatures hold for one match: another one, or its end, asks for new ones."""
-    if setting.frozen_for is not None and (match.get("match_id") or "") not in ("", setting.frozen_for):
-        if setting.frozen_for == "":
-            setting.frozen_for = match["match_id"]
-        else:
-            setting.signed, setting.frozen_for = (), None
-
-
 def _sign(session: Any, setting: Setting, form: Mapping[str, str]) -> None:
-    """Both names, both different. Raises IllegalCommand; keeps the numbers beside the match's record."""
+    """Both names, both different; steps that failed only when the players say that they saw it.
+
+    Raises IllegalCommand. The numbers go into the match's record, and beside it as ``setup.json``.
+    """
     names = tuple(form.get(f"name_{zone}", "").strip()[:40] for zone in rig.PLAYED)
-    if not all(names) or len(set(names)) < len(names):
-        raise IllegalCommand("both players sign, each with a name")
     if "mats" not in setting.results:
         raise IllegalCommand("measure the mats before signing")
-    setting.signed = names
-    setting.frozen_for = (session.snapshot().get("match") or {}).get("match_id", "")
-    text = json.dumps(setting.to_json(), ensure_ascii=False, indent=1)
-    (session.data_dir / "setup.json").write_text(text, encoding="utf-8")
+    if setting.failed and form.get("anyway") != "yes":
+        raise IllegalCommand(f"not everything has passed ({', '.join(setting.failed)}): say that you play anyway")
+    session.setting_up.sign(names, setting.to_json(), _name())
+    match_id = (session.snapshot().get("match") or {}).get("match_id", "")
+    kept = {"signed": list(names), "match_id": match_id, **setting.to_json()}
+    (session.data_dir / "setup.json").write_text(json.dumps(kept, ensure_ascii=False, indent=1), "utf-8")
 
 
 def _frame(session: Any) -> np.ndarray:
@@ -190,7 +193,8 @@ def _measured(session: Any, setting: Setting, step: str) -> list[Number]:
 def _lens(session: Any, setting: Setting, image: np.ndarray) -> list[Number]:
     """With the lens board in view: one more view of it, and the fit once there are enough. Else a check.
 
-    The fitted lens is written to ``camera.yaml`` in the data folder, for ``--camera-file``.
+    The fitted lens is used from now on when its numbers pass (and is kept as ``camera.yaml`` in the data
+    folder, for ``--camera-file`` at later starts).
     """
     view = find_board(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY))
     if view is None:
@@ -199,8 +203,11 @@ def _lens(session: Any, setting: Setting, image: np.ndarray) -> list[Number]:
     if len(setting.views) < LEAST_VIEWS:
         return rig.board_numbers(setting.views, None)
     fit = fit_lens(setting.views)
-    save_camera(fit.camera, session.data_dir / "camera.yaml", session.camera.name)
-    return rig.board_numbers(setting.views, fit)
+    numbers = rig.board_numbers(setting.views, fit)
+    if all(number.passed for number in numbers):
+        session.setting_up.use_lens(fit.camera, _name())
+        save_camera(fit.camera, session.data_dir / "camera.yaml", session.camera.name)
+    return [*numbers, rig.Number("used", int(_camera(session) is fit.camera), 1, None)]
 
 
 def _empty_numbers(session: Any) -> list[Number]:

@@ -8,7 +8,7 @@ score under review) is left out here, once, for the board and for the API alike.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -145,6 +145,22 @@ def callers_verdicts(snapshot: Mapping[str, Any]) -> list[dict[str, Any]]:
     names = match["seats"]
     return [{"zone": zone, "name": names[zone], "ruling": duel["rulings"].get(zone),
              **duel["verdicts"].get(zone, {})} for zone in duel["callers"]]
+
+
+def open_zones(match: Match) -> list[tuple[str, str]]:
+    """Zones that called Stop and wait for a ruling, with their players' names."""
+    duel = match["duel"]
+    return [(zone, match["seats"][zone]) for zone in duel["callers"]
+            if duel["rulings"].get(zone) in (None, "undecided") and match["in_play"]]
+
+
+def why(duel: Mapping[str, Any], t: Callable[..., str]) -> str:
+    """Why a duel ended as it did, in words; a human's own words as they were said."""
+    code, _, rest = duel["reason"].partition(": ")
+    if code == "foul":
+        return t("why.foul", text=rest)
+    words = [t(f"why.{word}") for word in duel["reason"].split(": ")]
+    return duel["reason"] if any(word.startswith("why.") for word in words) else ", ".join(words)
 
 
 def next_round(match: Match) -> Match | None:

@@ -19,6 +19,7 @@ from referee.devices.table_sim import TableSim
 from referee.match import CameraVerdict, CreateMatch, Go, MatchState, PressStop, cards_of, decide, evolve
 from referee.ports import Frame
 from referee.rules import DEFAULT_RULES
+from referee.setting_up import SettingUp
 
 
 class FakeClock:
@@ -84,6 +85,7 @@ class FakeSession:
         self.deck, self.piece_set, self.rules = builtin_deck(), builtin_piece_set(), DEFAULT_RULES
         self.observer, self.camera = FakeObserver(self.piece_set), FakeCamera()
         self.watch = FakeWatch()
+        self.setting_up = SettingUp(self)
         self.data_dir = Path(mkdtemp(prefix="referee-web-"))
         self.state = MatchState()
         self.alarms: list[dict] = []
@@ -105,8 +107,11 @@ class FakeSession:
             self.changed.notify_all()
 
     def create_match(self, players, mode="all", seed=1, rules=None, who=""):
-        return self.command(CreateMatch(tuple(players), mode, seed, self.deck.name, rules or self.rules,
-                                        cards_of(self.deck), f"match-{self.version}", self.simulated))
+        self.state = MatchState()
+        events = self.command(CreateMatch(tuple(players), mode, seed, self.deck.name, rules or self.rules,
+                                          cards_of(self.deck), f"match-{self.version}", self.simulated))
+        self.setting_up.match_created()
+        return events
 
     def go(self, who: str = ""):
         return self.command(Go(self.clock.now_s()))

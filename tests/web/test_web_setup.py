@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 from fake_session import FakeSession, table_picture
 
-from calibration.camera import load_camera
+from calibration.camera import CameraModel, load_camera
 from calibration.charuco_board import charuco_board
+from calibration.errors import BadCamera
 from calibration.palette import nominal
 from cards.pieces import builtin_piece_set
-from referee.errors import DeviceLost
+from referee.errors import DeviceLost, IllegalCommand
+from referee.match import DrawCard
 from referee.ports import Frame
 from referee.web import create_app, rig
 from referee.web.rig import Number
@@ -81,7 +83,8 @@ def test_colours_that_were_not_seen_fail_and_alike_ones_are_measured():
 def test_every_number_and_hint_has_a_text(language):
     numbers = [*rig.mats_numbers(table_picture(), None), *rig.lens_numbers(None, table_picture()),
                *rig.color_numbers(nominal(builtin_piece_set()), 1), *rig.board_numbers([], None),
-               Number("error", 2, None, 0.8), Number("fill", 9, None, 2), Number("hands", 1, None, 0)]
+               Number("error", 2, None, 0.8), Number("used", 0, 1, None),
+               Number("fill", 9, None, 2), Number("hands", 1, None, 0)]
     wanted = {f"number.{n.name}" for n in numbers}
     wanted |= {f"hint.{n.name}.low" for n in numbers if n.low is not None}
     wanted |= {f"hint.{n.name}.high" for n in numbers if n.high is not None}
@@ -105,8 +108,12 @@ def test_both_players_sign_and_then_nothing_is_measured_until_it_is_opened_again
     kept = json.loads((session.data_dir / "setup.json").read_text())
     assert kept["signed"] == ["Ann", "Ben"] and kept["match_id"] == session.state.match_id
     assert client.post("measure/mats").status_code == 409
-    client.post("thaw")
+    assert client.post("thaw", who="Eva").status_code == 303
+    assert client.post("thaw", who="Eva").status_code == 409
     assert client.post("measure/mats").status_code == 303
+    kinds = [(e.kind, e.who) for e in session.events if e.kind.startswith("setup")]
+    assert kinds == [("setup_signed", "referee"), ("setup_opened", "Eva")]
+    assert session.events[1].data["record"]["steps"]["mats"][0]["name"] == "mats"
 
 
 def test_signatures_hold_for_one_match(client, session):
@@ -114,10 +121,61 @@ def test_signatures_hold_for_one_match(client, session):
     client.post("measure/mats")
     client.post("sign", name_A="Ann", name_B="Ben")
     assert "Signed by Ann and Ben" in client.page()
-    other = FakeSession()
-    other.create_match(["Cem", "Dia"])
-    session.state = other.state.__class__(**{**vars(other.state), "match_id": "another"})
+    session.create_match(["Cem", "Dia"])
     assert "Signed by" not in client.page()
+
+
+def test_players_who_sign_a_rig_that_failed_say_so(client, session):
+    client.post("measure/mats")
+    client.post("measure/lens")                     # no camera file: fails
+    answer = client.post("sign", name_A="Ann", name_B="Ben")
+    assert answer.status_code == 409 and "not everything has passed (lens)" in answer.text
+    assert 'name="anyway"' in client.page()
+    assert client.post("sign", name_A="Ann", name_B="Ben", anyway="yes").status_code == 303
+    assert session.setting_up.signed == ("Ann", "Ben")
+
+
+def test_a_lens_is_used_at_once_and_no_more_after_signing(client, session):
+    lens = CameraModel(1280, 720, np.array([[1000.0, 0, 640], [0, 1000, 360], [0, 0, 1]]), np.zeros(5))
+    session.create_match(["Ann", "Ben"])
+    session.setting_up.use_lens(lens, "Eva")
+    assert session.observer.camera is lens
+    assert session.events[-1].kind == "lens_changed" and session.events[-1].data["lens"]["image_width"] == 1280
+    client.post("measure/mats")
+    client.post("sign", name_A="Ann", name_B="Ben")
+    with pytest.raises(IllegalCommand, match="frozen for this match"):
+        session.setting_up.use_lens(None)
+    assert session.observer.camera is lens
+
+
+def test_a_lens_for_another_picture_is_refused(session):
+    square = CameraModel(800, 800, np.eye(3), np.zeros(5))
+    with pytest.raises(BadCamera, match="for 800 x 800"):
+        session.setting_up.use_lens(square)
+    assert session.observer.camera is None
+
+
+def test_another_camera_has_everything_to_learn_anew(session):
+    lens = CameraModel(1280, 720, np.eye(3), np.zeros(5))
+    session.create_match(["Ann", "Ben"])
+    session.setting_up.use_lens(lens)
+    session.setting_up.other_camera()
+    seen = session.observer
+    assert (seen.camera, seen.palette, seen.empty, seen.markers) == (None, None, None, {})
+    assert session.events[-1].data["lens"] == {}
+
+
+def test_the_first_card_waits_for_signatures_where_the_house_asks(client, session):
+    rules = session.rules.model_copy(update={"sign_off": "asked"})
+    session.create_match(["Ann", "Ben"], rules=rules)
+    page = client.web.get("/referee").text
+    assert "Sign the set-up" in page and 'data-do="DrawCard"' not in page
+    with pytest.raises(IllegalCommand, match="have not signed the set-up"):
+        session.command(DrawCard())
+    client.post("measure/mats")
+    client.post("sign", name_A="Ann", name_B="Ben")
+    assert 'data-do="DrawCard"' in client.web.get("/referee").text
+    assert "✓ Ann, Ben" in client.web.get("/referee").text
 
 
 def test_a_set_up_signed_before_the_match_holds_for_the_next_one(client, session):
@@ -150,16 +208,20 @@ def test_eight_views_of_the_board_make_a_camera_file(client, session, monkeypatc
     rng = np.random.default_rng(1)
 
     def view(after, timeout_s):
-        corners = np.float32([(0, 0), (840, 0), (840, 600), (0, 600)])
-        places = corners * 0.6 + rng.uniform((100, 20), (650, 330)) + rng.uniform(-60, 60, (4, 2))
-        turn = cv2.getPerspectiveTransform(corners, places.astype(np.float32))
+        """The board held somewhere before a lens of 1000 px: one unit is a pixel of its drawing."""
+        turned = cv2.Rodrigues(rng.uniform(-0.4, 0.4, 3))[0]
+        centre = np.array([rng.uniform(-380, 380), rng.uniform(-160, 160), rng.uniform(1000, 1300)])
+        pose = np.c_[turned[:, :2], centre - turned[:, :2] @ (420, 300)]
+        turn = np.array([[1000.0, 0, 640], [0, 1000, 360], [0, 0, 1]]) @ pose
         return Frame(cv2.warpPerspective(board, turn, (1280, 720), borderValue=(190, 190, 190)), 1, 0.0)
 
     monkeypatch.setattr(session.camera, "latest", view)
-    for _ in range(10):
+    for _ in range(14):
         client.post("measure/lens")
     assert "Views of the lens board" in client.page()
     assert load_camera(session.data_dir / "camera.yaml").width == 1280
+    assert session.observer.camera.focal_px == pytest.approx(1000, rel=0.03)
+    assert "Used from now on" in client.page()
 
 
 class TwoCameras:

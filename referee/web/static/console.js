@@ -33,10 +33,20 @@
     if (fault) fault.hidden = true;
     for (const field of form.querySelectorAll("[data-who]")) field.value = document.body.dataset.name || known();
     for (const [name, value] of Object.entries(fill)) if (form.elements[name]) form.elements[name].value = value;
+    for (const place of form.querySelectorAll("[data-zones]")) zones(place, fill.zone);
     for (const switcher of form.querySelectorAll("[data-switch-command]")) switched(switcher);
     dialog.showModal();
     const first = [...form.querySelectorAll("select, input:not([type=hidden])")].find((f) => !f.value && f.offsetParent);
     first?.focus();
+  };
+
+  // A dead heat is ruled zone by zone: the dialog asks whose build is meant.
+  const zones = (place, chosen) => {
+    const open = JSON.parse(document.getElementById("open-zones")?.dataset.zones || "[]");
+    place.hidden = open.length < 2;
+    const select = place.querySelector("select");
+    select.replaceChildren(...open.map(([zone, name]) => new Option(`${zone} · ${name}`, zone)));
+    if (chosen) select.value = chosen;
   };
 
   const switched = (select) => {

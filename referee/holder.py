@@ -1,0 +1,48 @@
+"""The card in the holder, as the camera reads it by its marker: to name the card, and to notice a wrong one."""
+
+from __future__ import annotations
+
+import cv2
+
+from cards.deck import Deck
+from referee.match import MatchState, NameCard
+from referee.ports import Frame
+from referee.vision.cardmark import read_card_marker
+
+LOOK_S = 0.5
+"""Time between looks at the holder while a card is on the table: a look takes some 15 ms."""
+
+KEPT_S = 4.0
+"""A card that was read so lately counts as still there: hands and tongs cover the marker."""
+
+PLACED = ("card_drawn", "ready", "building")
+AT_GO = ("ready", "building")
+"""Phases in which the card must be the right one; before them the last duel's may still be there."""
+
+
+class Holder:
+    """Looks now and then. ``seen`` is the card read lately, None when there is none."""
+
+    def __init__(self) -> None:
+        self.seen: str | None = None
+        self._looked_s = self._read_s = float("-inf")
+
+    def look(self, frame: Frame, state: MatchState, deck: Deck) -> str | None:
+        """The card read in this frame; None when it was not looked at or shows none."""
+        wanted = state.phase in PLACED or (state.card_id is None and state.can(NameCard))
+        if not wanted or frame.at_s - self._looked_s < LOOK_S:
+            self.seen = self.seen if wanted else None
+            return None
+        self._looked_s = frame.at_s
+        read = read_card_marker(cv2.cvtColor(frame.image, cv2.COLOR_BGR2GRAY), deck)
+        if read is not None or frame.at_s - self._read_s > KEPT_S:
+            self.seen = read
+        if read is not None:
+            self._read_s = frame.at_s
+        return read
+
+    def wrong(self, state: MatchState) -> str | None:
+        """What is wrong with the card that stands there; None when nothing is known to be."""
+        if state.phase not in AT_GO or None in (self.seen, state.card_id) or self.seen == state.card_id:
+            return None
+        return f"card {self.seen} stands in the holder, card {state.card_id} is played"
