@@ -104,6 +104,11 @@ class Gate:
         self._white = np.zeros(3)
         self._table = np.full((32, 32, 32), STRANGE, np.int8)
 
+    @property
+    def colours(self) -> tuple[tuple[str, ...], np.ndarray] | None:
+        """Names and label table (``lut.label_frame``) in use; None before any mat was in view."""
+        return (self._palette.names, self._table) if self._palette else None
+
     def look(self, frame: Frame) -> GateState:
         """What there is in this frame, and since when."""
         factor = max(1, round(frame.image.shape[1] / WIDTH_PX))
