@@ -18,13 +18,14 @@ from cards.card import Card, HeightCard, LayoutCard, OrganCard, ShapesCard
 from cards.contact import overlapping
 from cards.errors import BadCard
 from cards.generate import CAPS, all_pieces, erect, example_build
-from cards.pieces import PieceSet, Pose
+from cards.pieces import PieceSet, Pose, Shape
 from cards.stability import settle, stands, tilt_margin, touches
 from referee.judge import faults
 
 SURE_RIGHT_MM, SURE_WRONG_MM = 8.0, 20.0
 """Offsets between 10 and 18 mm are nobody's certainty: the witness keeps clear of them."""
 
+PLAIN_MM = 9.0
 TILT_DEG = 2.0
 FIELD_MM = (95.0, 50.0)
 TRIES = 60
@@ -232,9 +233,17 @@ def _turned(card, pieces, built, rng) -> Iterator[Pieces]:
     for _ in range(12):
         k = rng.randrange(len(built))
         shape = shape_of(pieces, built[k])
-        others = [p for p in shape.poses() if not shape.same_pose(p, built[k].pose) and p.facing != "top"]
+        others = [p for p in shape.poses() if p.facing != "top" and _seen_to_differ(shape, p, built[k].pose)]
         if others:
             yield _settled(pieces, _changed(built, k, pose=rng.choice(others)))
+
+
+def _seen_to_differ(shape: Shape, one: Pose, other: Pose) -> bool:
+    """Whether nobody would doubt it: a brick of 25 by 30 turned a quarter is another pose that no one sees."""
+    if shape.same_pose(one, other):
+        return False
+    change = max(abs(a - b) for a, b in zip(shape.size(one), shape.size(other), strict=True))
+    return change >= PLAIN_MM or shape.kind not in ("box", "cylinder")
 
 
 def _shifted(card, pieces, built, rng) -> Iterator[Pieces]:
