@@ -10,9 +10,9 @@ from typing import Any
 import cv2
 import numpy as np
 
-from calibration.mat import Mats, detect_mats
 from cards.drawing import card_png
-from referee.errors import DeviceLost, RefereeError
+from referee.errors import DeviceLost
+from referee.fields import Fields, around
 from referee.state import SEEN_PHASES
 
 EVERY_S = 0.1
@@ -20,7 +20,6 @@ WANTED_S = 3.0
 """A picture that nobody asked for during this time is not made any more."""
 
 WIDTH_PX = 960
-MATS_EVERY_S = 5.0
 OVERLAYS = 24
 """Verdict pictures kept for pages; the attempts keep the frames themselves for good."""
 
@@ -36,7 +35,7 @@ class Pictures:
         self._wanted: dict[str, float] = {}
         self._made: dict[str, tuple[object, bytes]] = {}
         self._ready = threading.Condition()
-        self._mats: tuple[float, Mats | None] = (-1e9, None)
+        self._fields = Fields(session)
         self._thread = threading.Thread(target=self._run, name="session pictures", daemon=True)
 
     def start(self) -> None:
@@ -74,8 +73,10 @@ class Pictures:
             self._draw_verdict(*job)
 
     def _draw_verdict(self, number: int, frame: np.ndarray, judgement: Any, card: Any) -> None:
+        self._fields.judged(judgement, self._session.state.duel.number)
         drawn = self._session.draw(frame, judgement, card)
-        jpeg = _jpeg(drawn)
+        left, top, right, bottom = around(judgement, drawn.shape[:2])
+        jpeg = _jpeg(drawn[top:bottom, left:right])
         self._keep(f"overlay/{number}", number, jpeg)
         self._keep("overlay", number, jpeg)
         with self._ready:
@@ -97,7 +98,8 @@ class Pictures:
         frame = self._newest() if names else None
         for name in names if frame is not None else ():
             if self._made.get(name, (None,))[0] != frame.number:
-                self._keep(name, frame.number, _jpeg(self._cut(name, frame.image)))
+                part = frame.image if name == "live" else self._fields.picture(name[-1], frame.image)
+                self._keep(name, frame.number, _jpeg(part))
 
     def _newest(self) -> Any:
         try:
@@ -110,39 +112,6 @@ class Pictures:
         card = self._session.deck.by_id.get(state.card_id or "") if state.phase in SEEN_PHASES else None
         if card is not None and self._made.get("card", (None,))[0] != card.id:
             self._keep("card", card.id, _jpeg(card_png(card, self._session.deck, self._session.piece_set)))
-
-    def _cut(self, name: str, image: np.ndarray) -> np.ndarray:
-        """The whole frame or the part with one mat, with a build's height above it."""
-        if name == "live":
-            return image
-        box = self._mat_box(name[-1], image)
-        half = image.shape[1] // 2
-        if box is None:
-            return image[:, :half] if name[-1] == "A" else image[:, half:]
-        left, top, right, bottom = box
-        return image[top:bottom, left:right]
-
-    def _mat_box(self, zone: str, image: np.ndarray) -> tuple[int, int, int, int] | None:
-        at, mats = self._mats
-        if time.monotonic() - at > MATS_EVERY_S:
-            mats = self._look_for_mats(image)
-            self._mats = (time.monotonic(), mats)
-        pose = mats.poses.get(zone) if mats else None
-        if pose is None:
-            return None
-        corners = np.array([(x, y, z) for x in (-120.0, 120.0) for y in (-75.0, 75.0) for z in (0.0, 170.0)])
-        pixels = mats.camera.project(pose.to_camera(corners))
-        (left, top), (right, bottom) = pixels.min(0).astype(int), pixels.max(0).astype(int)
-        tall, wide = image.shape[:2]
-        left, top, right, bottom = max(0, left), max(0, top), min(wide, right), min(tall, bottom)
-        return (left, top, right, bottom) if right - left > 20 and bottom - top > 20 else None
-
-    def _look_for_mats(self, image: np.ndarray) -> Mats | None:
-        try:
-            gray = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
-            return detect_mats(gray, getattr(self._session.observer, "camera", None))
-        except RefereeError:
-            return None
 
 
 def _jpeg(image: np.ndarray) -> bytes:

@@ -29,7 +29,7 @@ from referee.salvage import open_sound
 from referee.session import Session
 from referee.vision.gate import Gate
 from referee.vision.observe import Observer
-from referee.vision.overlay import draw
+from referee.vision.overlay import marked
 from referee.web import create_app, serve
 from referee.web.security import LOOPBACK
 
@@ -160,7 +160,8 @@ def running(data_dir: Path, journal: str | None, keep: dict, **parts: object) ->
         if salvaged:
             click.echo(f"the record was damaged: {salvaged.text()}", err=True)
         recorder = stack.enter_context(closing(Recorder(data_dir / "attempts", parts["clock"])))
-        session = Session(journal=record, recorder=recorder, data_dir=data_dir, keep=keep, draw=draw, **parts)
+        session = Session(journal=record, recorder=recorder, data_dir=data_dir, keep=keep,
+                          draw=lambda frame, judgement, card: marked(frame, judgement), **parts)
         session.start()
         stack.callback(session.stop)
         if session.state.phase != "new":

@@ -88,6 +88,7 @@ class _Zone:
     box: np.ndarray
     moved_s: float
     missed: int = 0
+    strange: np.ndarray | None = None
 
 
 class Gate:
@@ -100,6 +101,7 @@ class Gate:
         self._check_s = -np.inf
         self._previous_s = -np.inf
         self._size: tuple[int, ...] = ()
+        self._factor = 1
         self._palette: Palette | None = None
         self._white = np.zeros(3)
         self._table = np.full((32, 32, 32), STRANGE, np.int8)
@@ -109,9 +111,17 @@ class Gate:
         """Names and label table (``lut.label_frame``) in use; None before any mat was in view."""
         return (self._palette.names, self._table) if self._palette else None
 
+    def hand_mask(self, zone: str) -> tuple[np.ndarray, tuple[int, int], int] | None:
+        """What is taken for a hand in that zone: mask (h, w) bool, its left top (x, y) in the reduced copy, and
+        how many pixels of the picture one of it is; None when the last look saw no hand."""
+        known = self._zones.get(zone)
+        if known is None or known.strange is None:
+            return None
+        return known.strange, (known.at[1].start, known.at[0].start), self._factor
+
     def look(self, frame: Frame) -> GateState:
         """What there is in this frame, and since when."""
-        factor = max(1, round(frame.image.shape[1] / WIDTH_PX))
+        self._factor = factor = max(1, round(frame.image.shape[1] / WIDTH_PX))
         small = _reduced(frame.image, factor)
         if frame.image.shape != self._size:
             self._begin(frame.image, small, factor)
@@ -174,6 +184,7 @@ class Gate:
             zone.moved_s = at_s
         strange = np.where(zone.sheet, labels <= STRANGE, self._unusual[zone.at] & ~of_piece)
         hand = _reaches_in(strange, zone.box, self._still_s[zone.at] < AWAKE_S, labels == WARM)
+        zone.strange = strange if hand else None
         fill = float((of_piece & zone.field).sum()) / pixels
         return ZoneGate(zone.missed == 0, moving, hand, at_s - zone.moved_s, fill)
 

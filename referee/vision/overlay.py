@@ -63,10 +63,16 @@ def _to_picture(view: ZoneView, camera: CameraModel, pixels: np.ndarray) -> np.n
 def draw(frame: np.ndarray, judgement, card: Card) -> np.ndarray:
     """The frame (h, w, 3) uint8 BGR with every judged zone drawn in, and a panel of the same height at
     its right: the card's target, then verdict, confidence and reasons of each zone."""
+    picture = marked(frame, judgement)
+    return np.hstack([picture, _panel(judgement, card, picture.shape[:2])])
+
+
+def marked(frame: np.ndarray, judgement) -> np.ndarray:
+    """The frame (h, w, 3) uint8 BGR with every judged zone drawn in, and nothing beside it."""
     picture = frame.copy()
     for zone, sight in sorted(judgement.views.items()):
         _draw_zone(picture, judgement, zone, sight)
-    return np.hstack([picture, _panel(judgement, card, picture.shape[:2])])
+    return picture
 
 
 def _draw_zone(picture: np.ndarray, judgement, zone: str, sight) -> None:

@@ -1,0 +1,140 @@
+"""The live pictures of the fields: each cut out around its mat, with what vision sees in it.
+
+Made on the picture thread from the newest frame and from what the vision thread has said already: the gates,
+and the build of the last verdict for as long as it stands untouched.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import cv2
+import numpy as np
+
+from calibration.mat import Mats, detect_mats
+from referee.errors import RefereeError
+from referee.vision import live
+from referee.vision.live import ReadPiece
+from referee.vision.overlay import outlines
+
+MATS_EVERY_S = 5.0
+SHOWN_PX = 640
+"""Width of a field's picture at most: a console shows two of them side by side."""
+
+TOUCHED = 0.02
+"""Share of a field's pixels that move when a build is broken; then its reading holds no longer."""
+
+WIDE = 16 / 9
+"""Shape of the verdict's picture: the place that pages have for it."""
+
+READ_PHASES = ("judging", "undecided", "decided", "void")
+
+
+class Fields:
+    """Cuts and draws for one session; to be used from one thread."""
+
+    def __init__(self, session: Any) -> None:
+        self._session = session
+        self._mats: tuple[float, Mats | None] = (-1e9, None)
+        self._read: dict[str, list[ReadPiece]] = {}
+        self._read_of = -1
+
+    def judged(self, judgement: Any, duel: int) -> None:
+        """The builds of that duel as they were just read."""
+        self._read_of = duel
+        self._read = {zone: _pieces(judgement, zone, sight) for zone, sight in judgement.views.items()}
+
+    def picture(self, zone: str, image: np.ndarray) -> np.ndarray:
+        """The part of a frame (h, w, 3) with one mat and a build's height above it, at most 640 px wide."""
+        mats = self._mats_in(image)
+        box = _box(mats, zone, image.shape[:2]) if mats else None
+        if box is None:
+            half = image.shape[1] // 2
+            return image[:, :half] if zone == "A" else image[:, half:]
+        left, top, right, bottom = box
+        scale = min(1.0, SHOWN_PX / (right - left))
+        size = (round((right - left) * scale), round((bottom - top) * scale))
+        part = cv2.resize(image[top:bottom, left:right], size, interpolation=cv2.INTER_AREA)
+        return self._drawn(part, zone, mats, (left, top), scale)
+
+    def _drawn(self, part: np.ndarray, zone: str, mats: Mats, offset: tuple[int, int],
+               scale: float) -> np.ndarray:
+        """``part`` with outlines; as it is while the gate says nothing of the zone."""
+        gate = self._session.watch.gates().get(zone)
+        if not gate or not gate["mat_seen"]:
+            return part
+        place = live.place_of(mats, mats.poses[zone], offset, scale)
+        colours = getattr(self._session.gate, "colours", None)
+        labels = live.labels_of(part, colours[1]) if colours else None
+        live.draw_field(part, place, gate)
+        read = self._still_read(zone, gate)
+        if read:
+            live.draw_read(part, read, offset, scale)
+        elif labels is not None:
+            live.draw_pieces(part, place, colours[0], labels)
+        hand = self._session.gate.hand_mask(zone) if colours else None
+        if hand:
+            mask, (x, y), factor = hand
+            live.draw_hand(part, place, mask, ((x * factor - offset[0]) * scale, (y * factor - offset[1]) * scale),
+                           factor * scale)
+        return part
+
+    def _still_read(self, zone: str, gate: Mapping[str, Any]) -> list[ReadPiece]:
+        """The zone's build as it was judged, until somebody touches it."""
+        state = self._session.state
+        if state.duel.number != self._read_of or state.phase not in READ_PHASES:
+            self._read = {}
+        elif gate["hand"] or gate["moving"] > TOUCHED:
+            self._read.pop(zone, None)
+        return self._read.get(zone, [])
+
+    def _mats_in(self, image: np.ndarray) -> Mats | None:
+        at, mats = self._mats
+        if time.monotonic() - at > MATS_EVERY_S:
+            mats = self._look_for_mats(image)
+            self._mats = (time.monotonic(), mats)
+        return mats
+
+    def _look_for_mats(self, image: np.ndarray) -> Mats | None:
+        try:
+            gray = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
+            return detect_mats(gray, getattr(self._session.observer, "camera", None))
+        except RefereeError:
+            return None
+
+
+def _pieces(judgement: Any, zone: str, sight: Any) -> list[ReadPiece]:
+    blamed = {i for reason in judgement.zones[zone].reasons for i in reason.pieces}
+    found = outlines(sight.view, judgement.mats.camera, sight.build)[:len(sight.build.pieces)]
+    return [ReadPiece(outline, i in blamed) for i, outline in enumerate(found)]
+
+
+def around(judgement: Any, size: tuple[int, int]) -> tuple[int, int, int, int]:
+    """Left, top, right, bottom of the part of a picture of ``size`` (h, w) that shows the judged builds large.
+
+    It is 16:9 where the picture allows; all of the picture when no field is known.
+    """
+    boxes = [_box(judgement.mats, zone, size) for zone in judgement.views]
+    known = np.array([box for box in boxes if box is not None])
+    if not len(known):
+        return 0, 0, size[1], size[0]
+    (left, top), (right, bottom) = known[:, :2].min(0), known[:, 2:].max(0)
+    width = min(size[1], max(right - left, round((bottom - top) * WIDE)))
+    height = min(size[0], max(bottom - top, round(width / WIDE)))
+    x = int(np.clip((left + right - width) // 2, 0, size[1] - width))
+    y = int(np.clip((top + bottom - height) // 2, 0, size[0] - height))
+    return x, y, int(x + width), int(y + height)
+
+
+def _box(mats: Mats, zone: str, size: tuple[int, int]) -> tuple[int, int, int, int] | None:
+    """Left, top, right, bottom of the zone's part in a picture of ``size`` (h, w); None when it is not in it."""
+    pose = mats.poses.get(zone)
+    if pose is None:
+        return None
+    corners = np.array([(x, y, z) for x in (-120.0, 120.0) for y in (-75.0, 75.0) for z in (0.0, 215.0)])
+    pixels = mats.camera.project(pose.to_camera(corners))
+    (left, top), (right, bottom) = pixels.min(0).astype(int), pixels.max(0).astype(int)
+    left, top, right, bottom = max(0, left), max(0, top), min(size[1], right), min(size[0], bottom)
+    return (left, top, right, bottom) if right - left > 20 and bottom - top > 20 else None
