@@ -6,13 +6,13 @@ most ten frames a second: a piece is 15 pixels wide then, and a placing takes se
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import cv2
 import numpy as np
 
-from calibration.mat import FIELD, Mats, detect_mats
+from calibration.mat import FIELD, Mats, detect_mats, find_markers
 from calibration.palette import Palette, features, learn
 from cards.pieces import PieceSet
 from referee.attempt import Attempt
@@ -39,8 +39,11 @@ FIELD_MARGIN_MM = 5.0
 OBLIQUE = 1.4
 """A box seen from 30 degrees above shows its front and as much again of its top by half."""
 
-LOOK_EVERY_S, LOOK_UNTIL_S = 0.5, 5.0
-"""Mats are looked for this often, and no longer once some are found: hands leave them after the go."""
+LOOK_EVERY_S, LOOK_OFTEN_S, LOOK_LATER_S = 0.5, 5.0, 2.0
+"""Mats are looked for this often at first, and later, until each marker of two mats has been seen: hands and
+loose pieces leave them in the course of a duel."""
+
+ALL_MARKERS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,24 +81,31 @@ def watch(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> dict[s
 
 
 def find_mats(attempt: Attempt) -> Mats:
-    """The mats as the clearest of the first frames shows them. Raises BadAttempt when no frame shows any."""
-    best, looked_s = None, -LOOK_EVERY_S
-    for frame in read_video(attempt.folder / VIDEO):
-        if frame.seconds - looked_s < LOOK_EVERY_S:
-            continue
-        looked_s = frame.seconds
-        mats = detect_mats(cv2.cvtColor(frame.image, cv2.COLOR_BGR2GRAY), attempt.camera)
-        if mats.poses and (best is None or _markers(mats) > _markers(best)):
-            best = mats
-        if best and (_markers(best) >= 8 or frame.seconds >= LOOK_UNTIL_S):
+    """The mats as the empty picture and the frames show them together: the camera stands still, hands and
+    pieces do not. Raises BadAttempt when no frame shows any."""
+    looks: dict[int, list[np.ndarray]] = {}
+    last = None
+    for gray in _looks(attempt):
+        last = gray
+        for marker, quad in find_markers(gray).items():
+            looks.setdefault(marker, []).append(quad)
+        if len(looks) >= ALL_MARKERS:
             break
-    if best is None:
+    mats = detect_mats(last, attempt.camera, {m: np.median(quads, 0) for m, quads in looks.items()})
+    if not mats.poses:
         raise BadAttempt(f"{attempt.folder / VIDEO}: shows no mat")
-    return best
+    return mats
 
 
-def _markers(mats: Mats) -> int:
-    return sum(len(pose.markers) for pose in mats.poses.values())
+def _looks(attempt: Attempt) -> Iterator[np.ndarray]:
+    """The pictures, 8-bit grey (h, w), in which mats are looked for: the empty one and some frames."""
+    if attempt.empty is not None:
+        yield cv2.cvtColor(attempt.empty, cv2.COLOR_BGR2GRAY)
+    next_s = 0.0
+    for frame in read_video(attempt.folder / VIDEO):
+        if frame.seconds >= next_s:
+            yield cv2.cvtColor(frame.image, cv2.COLOR_BGR2GRAY)
+            next_s = frame.seconds + (LOOK_EVERY_S if frame.seconds < LOOK_OFTEN_S else LOOK_LATER_S)
 
 
 def _crops(attempt: Attempt, mats: Mats, tick: Callable[[], object]
@@ -164,18 +174,19 @@ def _labels(f: np.ndarray, same: np.ndarray, palette: Palette, paper: np.ndarray
     density = palette.log_density(f)
     best, plain = density.max(0), log_paper(f)
     coloured = (best > STRANGE) & ((best > plain) | ~paper)
-    labels = np.where(coloured, density.argmax(0), np.where(same, AS_BEFORE, OTHER)).astype(np.int8)
-    return without_sleeves(labels, largest_px)
+    plainly = np.where(same, AS_BEFORE, OTHER).astype(np.int8)
+    return without_sleeves(np.where(coloured, density.argmax(0), plainly).astype(np.int8), plainly, largest_px)
 
 
-def without_sleeves(labels: np.ndarray, largest_px: np.ndarray) -> np.ndarray:
-    """The labels (h, w) with patches of a colour that are larger than all its pieces together made OTHER."""
+def without_sleeves(labels: np.ndarray, plainly: np.ndarray, largest_px: np.ndarray) -> np.ndarray:
+    """The labels (h, w) without patches of a colour that are larger than all its pieces together: a sleeve,
+    a wooden table; there they are ``plainly``, AS_BEFORE or OTHER."""
     out = labels.copy()
     for k, most in enumerate(largest_px):
         _, parts, boxes, _ = cv2.connectedComponentsWithStats((labels == k).astype(np.uint8))
         large = boxes[:, cv2.CC_STAT_AREA] > most
         large[0] = False
-        out[large[parts]] = OTHER
+        out[large[parts]] = plainly[large[parts]]
     return out
 
 

@@ -10,14 +10,14 @@ import numpy as np
 
 from cards.build import Build, Piece
 from referee.vision import paint, rest, search
-from referee.vision.catalogue import RARE_COST, Catalogue
+from referee.vision.catalogue import RARE_COST, Arrays, Catalogue
 from referee.vision.labels import Evidence
 from referee.vision.view import ZoneView
 
 PIECE_COST = 60.0
 """Nats a piece must explain before it is believed; a visible cube's face explains over 1000."""
 
-QUICK, FINE, FINEST = ((3.0,), (4.0,), 2), ((2.0, 1.0), (3.0, 1.5), 2), ((0.7,), (1.0,), 2)
+QUICK, FINE, FINEST = ((3.0,), (4.0,), 2), ((2.0, 1.0), (3.0, 1.5), 3), ((0.7,), (1.0,), 5)
 """Hill climbs as (steps in mm, steps in degrees, rounds at each step)."""
 
 
@@ -25,7 +25,8 @@ QUICK, FINE, FINEST = ((3.0,), (4.0,), 2), ((2.0, 1.0), (3.0, 1.5), 2), ((0.7,),
 class Canvas:
     """One resolution of one view, with scratch maps for the compiled search.
 
-    ``asked`` limits what a reading may be made of: so many pieces of each named shape, no others.
+    ``asked`` limits what a reading may be made of: so many pieces of each named shape, no others;
+    ``rough``: round shapes are drawn with few facets.
     """
 
     cat: Catalogue
@@ -33,16 +34,24 @@ class Canvas:
     matrix: np.ndarray
     gains: np.ndarray
     asked: dict[str, int] | None = None
-    near: np.ndarray = field(init=False)
-    gained: np.ndarray = field(init=False)
-    stamp: np.ndarray = field(init=False)
-    mark: int = 0
+    rough: bool = False
+    maps: paint.Maps = field(init=False)
+    summed: paint.Gains = field(init=False)
+    arrays: Arrays = field(init=False)
 
     def __post_init__(self) -> None:
-        shape = self.gains.shape[1:]
-        self.near = np.zeros(shape)
-        self.gained = np.zeros(shape, np.float32)
-        self.stamp = np.zeros(shape, np.int32)
+        self.maps = paint.maps(*self.gains.shape[1:])
+        self.summed = paint.gains(self.gains)
+        self.arrays = self.cat.rough_arrays if self.rough else self.cat.arrays
+
+    def seen(self, turn: float = 0.0) -> tuple[np.ndarray, np.ndarray, paint.Gains, paint.Maps]:
+        """What the compiled loops draw with, for coordinates of a build turned by ``turn`` radians."""
+        return self.turned(turn), self.matrix, self.summed, self.maps
+
+    def draw(self, reading: Reading) -> float:
+        """Draw a reading's build afresh into the maps; its evidence in nats."""
+        pieces = np.ascontiguousarray(reading.pieces)
+        return paint.score(self.arrays, pieces, len(pieces), *self.seen(reading.turn))
 
     def turned(self, turn: float) -> np.ndarray:
         """The camera (3, 4) for coordinates of a build turned by ``turn`` radians."""
@@ -83,7 +92,7 @@ def coarse(canvas: Canvas, factor: int = 2) -> Canvas:
                       for g in canvas.gains]) * factor * factor
     scale = np.diag([1 / factor, 1 / factor, 1.0])
     shift = np.array([[1, 0, (0.5 - factor / 2) / factor], [0, 1, (0.5 - factor / 2) / factor], [0, 0, 1.0]])
-    return Canvas(canvas.cat, canvas.camera, shift @ scale @ canvas.matrix, np.ascontiguousarray(small))
+    return Canvas(canvas.cat, canvas.camera, shift @ scale @ canvas.matrix, np.ascontiguousarray(small), rough=True)
 
 
 def coarse_labels(canvas: Canvas) -> np.ndarray:
@@ -96,23 +105,20 @@ def prior_cost(cat: Catalogue, pieces: np.ndarray) -> float:
     return PIECE_COST * len(pieces) + RARE_COST * float(cat.rare[pieces[:, 0].astype(int)].sum())
 
 
-def fit(canvas: Canvas, reading: Reading, steps: tuple = QUICK) -> Reading:
-    """The reading with its places fitted at the canvas's resolution."""
+def fit(canvas: Canvas, reading: Reading, steps: tuple = QUICK, first: int = 0) -> Reading:
+    """The reading with its places fitted at the canvas's resolution: the whole, and pieces from ``first`` on."""
     if not reading.count:
         return reading
-    pieces = np.ascontiguousarray(reading.pieces)
+    pieces = reading.pieces.copy()
     mm, rad = np.array(steps[0]), np.deg2rad(steps[1])
-    got, canvas.mark = search.refine(
-        canvas.cat.arrays, pieces, len(pieces), canvas.turned(reading.turn), canvas.matrix, canvas.gains,
-        canvas.near, canvas.gained, canvas.stamp, canvas.mark, mm, rad, steps[2])
+    got = search.refine(canvas.arrays, pieces, len(pieces), first, *canvas.seen(reading.turn), mm, rad, steps[2])
     return Reading(reading.turn, pieces, got - prior_cost(canvas.cat, pieces), reading.origin)
 
 
 def rescored(canvas: Canvas, r: Reading) -> Reading:
+    """The reading with its score on this canvas."""
     pieces = np.ascontiguousarray(r.pieces)
-    got, canvas.mark = paint.score(canvas.cat.arrays, pieces, len(pieces), canvas.turned(r.turn), canvas.matrix,
-                                    canvas.gains, canvas.near, canvas.gained, canvas.stamp, canvas.mark)
-    got -= rest.straightness(canvas.cat.arrays, pieces, len(pieces))
+    got = canvas.draw(r) - rest.straightness(canvas.arrays, pieces, len(pieces))
     return Reading(r.turn, r.pieces, got - prior_cost(canvas.cat, pieces), r.origin)
 
 
@@ -134,16 +140,12 @@ def explained_share(canvas: Canvas, reading: Reading) -> float:
     the field's volume covers.
     """
     best = np.maximum(canvas.gains.max(0), 0.0)
-    pieces = np.ascontiguousarray(reading.pieces)
-    _, canvas.mark = paint.score(canvas.cat.arrays, pieces, len(pieces), canvas.turned(reading.turn), canvas.matrix,
-                                  canvas.gains, canvas.near, canvas.gained, canvas.stamp, canvas.mark)
-    touched = (canvas.near > 0).astype(np.uint8)
+    canvas.draw(reading)
+    touched = (canvas.maps.near > 0).astype(np.uint8)
     around = cv2.dilate(touched, np.ones((15, 15), np.uint8)) > 0
     for row in reading.loose:
-        canvas.mark += 1
-        paint.place(canvas.cat.arrays, int(row[0]), *row[1:], canvas.camera, canvas.matrix, canvas.gains,
-                     canvas.near, canvas.gained, canvas.stamp, canvas.mark, True)
-    if not len(pieces):
+        paint.place(canvas.arrays, int(row[0]), *row[1:], *canvas.seen(), True)
+    if not reading.count:
         around = np.ones_like(around)
     possible = float(best[around].sum())
-    return float(np.clip(canvas.gained[around].sum() / possible, 0.0, 1.0)) if possible > 500 else 1.0
+    return float(np.clip(canvas.maps.gained[around].sum() / possible, 0.0, 1.0)) if possible > 500 else 1.0

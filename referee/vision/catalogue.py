@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from cards.build import surfaces
 from cards.pieces import PieceSet, Pose, Shape
-from referee.vision.solids import solid
+from referee.vision.convex import ROUGH, Part, parts
 
 PROFILE = 33
 """Samples of a stance's elevation across its width, for letting pieces down on one another."""
@@ -22,13 +23,46 @@ RARE_COST = 150.0
 """Nats against a pose that no elevation shows clearly (``top``, or ``side`` upside down)."""
 
 
+class Solids(NamedTuple):
+    """All stances' convex parts end to end: stance s has the parts from ``part_at[s]``, a part its
+    corners from ``point_at``, its faces from ``face_at`` and its edges from ``edge_at``; see ``convex.Part``.
+    """
+
+    points: np.ndarray
+    normals: np.ndarray
+    on_face: np.ndarray
+    edges: np.ndarray
+    part_at: np.ndarray
+    point_at: np.ndarray
+    face_at: np.ndarray
+    edge_at: np.ndarray
+
+
+class Arrays(NamedTuple):
+    """A catalogue as the compiled loops take it; ``flat`` (s, 2): underside, upper side are level."""
+
+    color: np.ndarray
+    size: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    flat: np.ndarray
+    points: np.ndarray
+    normals: np.ndarray
+    on_face: np.ndarray
+    edges: np.ndarray
+    part_at: np.ndarray
+    point_at: np.ndarray
+    face_at: np.ndarray
+    edge_at: np.ndarray
+
+
 @dataclass(frozen=True)
 class Catalogue:
     """Stances as arrays over their index s.
 
     ``kind`` (s,) which (shape, colour) of ``types``; ``color`` (s,) palette index; ``size`` (s, 3) mm;
-    ``lower``, ``upper`` (s, PROFILE) mm about the centre; ``rare`` (s,) bool; ``points``, ``faces``,
-    ``normals`` the solids end to end with ``point_at``, ``face_at`` (s + 1,) offsets.
+    ``lower``, ``upper`` (s, PROFILE) mm about the centre; ``rare`` (s,) bool; ``solids``, ``rough`` their convex parts,
+    the latter with fewer for searching.
     """
 
     piece_set: PieceSet
@@ -41,11 +75,8 @@ class Catalogue:
     lower: np.ndarray
     upper: np.ndarray
     rare: np.ndarray
-    points: np.ndarray
-    faces: np.ndarray
-    normals: np.ndarray
-    point_at: np.ndarray
-    face_at: np.ndarray
+    solids: Solids
+    rough: Solids
 
     def __len__(self) -> int:
         return len(self.kind)
@@ -56,10 +87,18 @@ class Catalogue:
         return {(*self.types[k], p): i for i, (k, p) in enumerate(zip(self.kind, self.poses, strict=True))}
 
     @cached_property
-    def arrays(self) -> tuple[np.ndarray, ...]:
-        """What the compiled search takes."""
-        return (self.color, self.size, self.lower, self.upper, self.points, self.faces, self.normals,
-                self.point_at, self.face_at)
+    def arrays(self) -> Arrays:
+        """What the compiled loops take to judge by."""
+        return self._arrays(self.solids)
+
+    @cached_property
+    def rough_arrays(self) -> Arrays:
+        """What they take to search with: round shapes have fewer facets."""
+        return self._arrays(self.rough)
+
+    def _arrays(self, solids: Solids) -> Arrays:
+        flat = np.stack([np.ptp(self.lower, axis=1) < 0.01, np.ptp(self.upper, axis=1) < 0.01], 1)
+        return Arrays(self.color, self.size, self.lower, self.upper, flat, *solids)
 
 
 def can_rest(shape: Shape, pose: Pose) -> bool:
@@ -89,7 +128,6 @@ def catalogue(piece_set: PieceSet, colors: tuple[str, ...], extra: tuple[tuple[s
     rows = [(k, piece_set.shapes[shape], pose, colors.index(color))
             for k, (shape, color) in enumerate(types) for pose in piece_set.shapes[shape].poses()
             if can_rest(piece_set.shapes[shape], pose)]
-    solids = [solid(shape, pose) for _, shape, pose, _ in rows]
     profiles = [_profile(shape, pose) for _, shape, pose, _ in rows]
     asked = {(name, piece_set.shapes[name].canonical(pose)) for name, pose in extra if name in piece_set.shapes}
     return Catalogue(
@@ -99,9 +137,18 @@ def catalogue(piece_set: PieceSet, colors: tuple[str, ...], extra: tuple[tuple[s
         np.array([shape.size(pose) for _, shape, pose, _ in rows]),
         np.array([p[0] for p in profiles]), np.array([p[1] for p in profiles]),
         np.array([is_rare(s, p) and (s.name, p) not in asked for _, s, p, _ in rows]),
-        np.concatenate([s.points for s in solids]),
-        np.concatenate([s.faces for s in solids]), np.concatenate([s.normals for s in solids]),
-        np.cumsum([0, *[len(s.points) for s in solids]]), np.cumsum([0, *[len(s.faces) for s in solids]]))
+        _solids([parts(shape, pose) for _, shape, pose, _ in rows]),
+        _solids([parts(shape, pose, ROUGH) for _, shape, pose, _ in rows]))
+
+
+def _solids(stances: list[tuple[Part, ...]]) -> Solids:
+    flat = [part for stance in stances for part in stance]
+    return Solids(*(np.concatenate([getattr(p, name) for p in flat]) for name in ("points", "normals", "on_face", "edges")),
+                  _offsets(stances), *(_offsets([getattr(p, name) for p in flat]) for name in ("points", "normals", "edges")))
+
+
+def _offsets(rows: list) -> np.ndarray:
+    return np.cumsum([0, *map(len, rows)])
 
 
 def _profile(shape: Shape, pose: Pose) -> tuple[np.ndarray, np.ndarray]:

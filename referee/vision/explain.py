@@ -84,10 +84,9 @@ def _placed(canvas: Canvas, rows: np.ndarray, mirrored: bool) -> list[Reading]:
     if mirrored:
         rows[:, 1] *= -1
         rows[:, 0] = [_mirrored_stance(canvas.cat, int(s)) for s in rows[:, 0]]
-    places, canvas.mark = search.place_whole(
-        canvas.cat.arrays, rows, len(rows), np.arange(-90.0, 91.0, 6.0), np.arange(-40.0, 41.0, 8.0),
-        np.deg2rad(np.array(TURNS_DEG)), canvas.camera, canvas.matrix, canvas.gains, canvas.near, canvas.gained,
-        canvas.stamp, canvas.mark)
+    places = search.place_whole(
+        canvas.arrays, rows, len(rows), np.arange(-90.0, 91.0, 6.0), np.arange(-40.0, 41.0, 8.0),
+        np.deg2rad(np.array(TURNS_DEG)), *canvas.seen())
     out = []
     for _, x, y, turn in places[np.argsort(-places[:, 0])[:3]]:
         moved = rows.copy()
@@ -136,9 +135,8 @@ def _edited(canvas: Canvas, reading: Reading) -> list[Reading]:
     cat, pieces = canvas.cat, np.ascontiguousarray(reading.pieces)
     if not len(pieces):
         return []
-    rows, canvas.mark = search.edits(
-        cat.arrays, cat.kind, cat.stock, cat.rare, pieces, len(pieces), MAX_PIECES, canvas.turned(reading.turn),
-        canvas.matrix, canvas.gains, canvas.near, canvas.gained, canvas.stamp, canvas.mark)
+    rows = search.edits(canvas.arrays, cat.kind, cat.stock, cat.rare, pieces, len(pieces), MAX_PIECES,
+                        *canvas.seen(reading.turn))
     rows[:, 0] -= PIECE_COST * (rows[:, 1] == search.INSERT) - PIECE_COST * (rows[:, 1] == search.REMOVE)
     out = []
     for _, kind, i, s in rows[np.argsort(-rows[:, 0])[:EDITS]]:
@@ -150,13 +148,8 @@ def _edited(canvas: Canvas, reading: Reading) -> list[Reading]:
 
 def with_loose(canvas: Canvas, reading: Reading, around: loose.Candidates) -> Reading:
     """The reading completed by the loose pieces that explain what it leaves; its score includes them."""
-    pieces = np.ascontiguousarray(reading.pieces)
-    camera = canvas.turned(reading.turn)
-    _, canvas.mark = paint.score(canvas.cat.arrays, pieces, len(pieces), camera, canvas.matrix, canvas.gains,
-                                  canvas.near, canvas.gained, canvas.stamp, canvas.mark)
-    rows, won, canvas.mark = search.add_loose(
-        canvas.cat.arrays, np.ascontiguousarray(around.rows), canvas.camera, canvas.matrix, canvas.gains, canvas.near,
-        canvas.gained, canvas.stamp, canvas.mark, PIECE_COST)
+    canvas.draw(reading)
+    rows, won = search.add_loose(canvas.arrays, np.ascontiguousarray(around.rows), *canvas.seen(), PIECE_COST)
     return Reading(reading.turn, reading.pieces, reading.score + won, reading.origin, around.rows[rows], reading.score)
 
 
@@ -170,9 +163,9 @@ def warm_up(cat: Catalogue) -> None:
     camera = np.ascontiguousarray(np.c_[down, (0.0, 60.0, 700.0)])
     matrix = np.array([(700.0, 0, 110.0), (0, 700.0, 110.0), (0, 0, 1.0)])
     canvas = Canvas(cat, camera, matrix, np.full((int(cat.color.max()) + 1, 220, 220), -3.0, np.float32))
-    paint.place(cat.arrays, 0, 0.0, 0.0, cat.size[0, 2] / 2, 0.0, camera, matrix, canvas.gains, canvas.near,
-                canvas.gained, canvas.stamp, 1, True)
-    canvas.gains[cat.color[0], canvas.near > 0] = 3.0
+    paint.place(canvas.arrays, 0, 0.0, 0.0, cat.size[0, 2] / 2, 0.0, *canvas.seen(), True)
+    canvas.gains[cat.color[0], canvas.maps.near > 0] = 3.0
+    canvas = Canvas(cat, camera, matrix, canvas.gains)
     shape, color = cat.types[cat.kind[0]]
     piece = Piece(shape, color, cat.poses[0], 0.0, 0.0, float(cat.size[0, 2]) / 2)
     readings(canvas, LayoutCard("warm-up", 1, (piece,)))

@@ -41,9 +41,9 @@ piece that covers it: something still to come may stand in front. (Background co
 
 def beam(real: Canvas, asked: dict[str, int] | None = None) -> list[Reading]:
     """Every reading met while growing, fitted roughly, by evidence. ``asked`` as in ``Canvas``."""
-    hopeful = Canvas(real.cat, real.camera, real.matrix, _hopeful(real.gains), asked)
+    hopeful = Canvas(real.cat, real.camera, real.matrix, _hopeful(real.gains), asked, True)
     best = np.maximum(real.gains.max(0), 0.0)
-    regret = Canvas(real.cat, real.camera, real.matrix, real.gains - best)
+    regret = Canvas(real.cat, real.camera, real.matrix, real.gains - best, rough=True)
     first = _first(hopeful)
     states = promising(real, regret, first, FIRST)
     done = {key_of(s): s for s in states}
@@ -54,7 +54,7 @@ def beam(real: Canvas, asked: dict[str, int] | None = None) -> list[Reading]:
                 _keep_better(grown, r)
         fitted: dict[tuple, Reading] = {}
         for r in promising(real, regret, list(grown.values()), width):
-            _keep_better(fitted, fit(hopeful, r))
+            _keep_better(fitted, fit(hopeful, r, first=r.count - 1))
         states = list(fitted.values())
         done.update(fitted)
         if not states:
@@ -102,13 +102,10 @@ def _first(canvas: Canvas) -> list[Reading]:
     xs = np.arange(-FIELD[0] + 1, FIELD[0], 6.0)
     ys = np.arange(-FIELD[1] + 2, FIELD[1], 8.0)
     empty = np.zeros((0, 5))
-    canvas.near[:] = 0
-    canvas.gained[:] = 0
+    paint.clear(canvas.maps)
     rows = []
     for turn in np.deg2rad(TURNS_DEG):
-        got, canvas.mark = search.scan(
-            canvas.cat.arrays, usual, xs, ys, np.zeros(1), empty, 0, False, canvas.turned(turn), canvas.matrix,
-            canvas.gains, canvas.near, canvas.gained, canvas.stamp, canvas.mark)
+        got = search.scan(canvas.arrays, usual, xs, ys, np.zeros(1), empty, 0, False, *canvas.seen(turn))
         rows += [np.append(r, turn) for r in got if _in_field(r, turn)]
     found = np.array(rows).reshape(-1, 8)
     found = np.concatenate([found, _frontmost(found, canvas.camera)])
@@ -172,22 +169,19 @@ def _left(canvas: Canvas, pieces: np.ndarray) -> np.ndarray:
 
 def grow(canvas: Canvas, s: Reading) -> list[Reading]:
     cat = canvas.cat
-    camera = canvas.turned(s.turn)
     pieces = np.ascontiguousarray(s.pieces)
-    _, canvas.mark = paint.score(cat.arrays, pieces, len(pieces), camera, canvas.matrix, canvas.gains,
-                                  canvas.near, canvas.gained, canvas.stamp, canvas.mark)
+    canvas.draw(s)
     stances = _left(canvas, pieces)
     half = cat.size[pieces[:, 0].astype(int), 0] / 2
     low, high = (pieces[:, 1] - half).min() - 30, (pieces[:, 1] + half).max() + 30
     middle = pieces[:, 2].mean()
     rows = []
-    spread = np.array((-4.0, 0.0, 4.0)) if s.count == 1 else np.zeros(1)  # later states are fitted
+    spread = np.zeros(1)
     for on_top, step in ((True, 5.0), (False, 7.0)):
         xs = np.arange(low - 50 * (not on_top), high + 50 * (not on_top), step)
         ys = middle + spread
-        got, canvas.mark = search.scan(cat.arrays, stances, xs, ys, np.zeros(1), pieces, len(pieces), on_top,
-                                       camera, canvas.matrix, canvas.gains, canvas.near, canvas.gained,
-                                       canvas.stamp, canvas.mark)
+        got = search.scan(canvas.arrays, stances, xs, ys, np.zeros(1), pieces, len(pieces), on_top,
+                          *canvas.seen(s.turn))
         rows += _best_per_stance(got) if on_top else _distinct(got, BRANCH)
     rows = [r for r in rows if r[5] > -HIDDEN * r[6] and _in_field(r, s.turn)]
     return [Reading(s.turn, np.vstack([pieces, r[:5]]), s.score + r[5] - PIECE_COST) for r in rows]

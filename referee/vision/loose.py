@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibration.mat import FIELD
-from referee.vision import search
+from referee.vision import paint, search
 
 STEP_MM, YAWS = 8.0, 12
 REACH_MM = 170.0
@@ -42,18 +42,17 @@ def candidates(canvas, labels: np.ndarray) -> Candidates:
     inside = _visible(canvas, *(np.arange(-r, r + 1, STEP_MM) for r in reach))
     if inside is None:
         return Candidates(np.zeros((0, 5)), np.zeros(0))
-    strict = _strict(canvas.gains)
-    near, gained = np.zeros_like(canvas.near), np.zeros_like(canvas.gained)
+    strict = paint.gains(_strict(canvas.gains))
+    paint.clear(canvas.maps)
     yaws = np.arange(YAWS) * np.pi / YAWS
-    rows, canvas.mark = search.scan_loose(
-        cat.arrays, np.arange(len(cat)), *inside, yaws, *FIELD, canvas.camera, canvas.matrix, strict, labels,
-        near, gained, canvas.stamp, canvas.mark)
-    return _fitted(canvas, strict, rows, near, gained)
+    rows = search.scan_loose(canvas.arrays, np.arange(len(cat)), *inside, yaws, *FIELD, canvas.camera, canvas.matrix,
+                             strict, labels, canvas.maps)
+    return _fitted(canvas, strict, rows)
 
 
 def _strict(gains: np.ndarray) -> np.ndarray:
     """Gains that charge a piece for every pixel another colour would explain better."""
-    return np.ascontiguousarray(2 * gains - np.maximum(gains.max(0), 0.0))
+    return 2 * gains - np.maximum(gains.max(0), 0.0)
 
 
 def _visible(canvas, xs: np.ndarray, ys: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
@@ -61,19 +60,19 @@ def _visible(canvas, xs: np.ndarray, ys: np.ndarray) -> tuple[np.ndarray, np.nda
     cam = np.c_[grid, np.full(len(grid), 12.0)] @ canvas.camera[:, :3].T + canvas.camera[:, 3]
     pix = cam @ canvas.matrix.T
     pix = pix[:, :2] / pix[:, 2:]
-    h, w = canvas.near.shape
+    h, w = canvas.maps.near.shape
     ok = ((cam[:, 2] > 50) & (pix >= -5).all(1) & (pix < (w + 5, h + 5)).all(1)).reshape(len(xs), len(ys))
     if not ok.any():
         return None
     return xs[ok.any(1)], ys[ok.any(0)]
 
 
-def _fitted(canvas, strict: np.ndarray, rows: np.ndarray, near: np.ndarray, gained: np.ndarray) -> Candidates:
+def _fitted(canvas, strict: paint.Gains, rows: np.ndarray) -> Candidates:
     chosen: list[np.ndarray] = []
     quality: list[float] = []
     usual = _usual_gains(canvas.gains)
     for row in _spread(rows[np.argsort(-rows[:, 5])][:6000]):
-        piece, won, pixels = _climbed(canvas, strict, row[:5].copy(), near, gained)
+        piece, won, pixels = _climbed(canvas, strict, row[:5].copy())
         if pixels < MIN_PIXELS:
             continue
         share = won / (pixels * usual[int(canvas.cat.color[int(piece[0])])])
@@ -104,8 +103,7 @@ def _spread(rows: np.ndarray) -> list[np.ndarray]:
     return chosen
 
 
-def _climbed(canvas, strict, piece, near, gained) -> tuple[np.ndarray, float, int]:
-    won, pixels, canvas.mark = search.climb(
-        canvas.cat.arrays, piece, *FIELD, canvas.camera, canvas.matrix, strict, near, gained, canvas.stamp,
-        canvas.mark, np.array([4.0, 2.0, 1.0]), np.deg2rad([8.0, 4.0, 2.0]))
+def _climbed(canvas, strict, piece) -> tuple[np.ndarray, float, int]:
+    won, pixels = search.climb(canvas.arrays, piece, *FIELD, canvas.camera, canvas.matrix, strict, canvas.maps,
+                               np.array([4.0, 2.0, 1.0]), np.deg2rad([8.0, 4.0, 2.0]))
     return piece, won, pixels

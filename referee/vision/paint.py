@@ -1,123 +1,372 @@
 """Drawing pieces into maps of evidence: what a piece at a place, or a whole build, would explain.
 
 Compiled. Pieces of a state are rows (stance, x, y, z, yaw): mm, radians. The picture so far is two
-maps: ``near`` (h, w) inverse depth of the nearest piece and ``gained`` (h, w) the evidence it claims.
+maps: the inverse depth of the nearest piece and the evidence it claims. ``Maps`` holds them with
+the scratch that drawing needs; each thread has its own.
+
+Each convex part of a piece covers one run of pixels a row, and its surface's inverse depth there is
+the least of those of its planes that face the camera (a ray has entered a convex solid when it has
+passed all of them). 1/depth is linear in pixels. Where nothing is drawn yet, a run's evidence is
+the difference of two running sums.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-
-@njit(cache=True, nogil=True, fastmath=True)
-def _project(points, x, y, z, yaw, camera, matrix, cam, pix):
-    c, s = math.cos(yaw), math.sin(yaw)
-    for i in range(points.shape[0]):
-        px = c * points[i, 0] - s * points[i, 1] + x
-        py = s * points[i, 0] + c * points[i, 1] + y
-        pz = points[i, 2] + z
-        for k in range(3):
-            cam[i, k] = camera[k, 0] * px + camera[k, 1] * py + camera[k, 2] * pz + camera[k, 3]
-        pix[i, 0] = matrix[0, 0] * cam[i, 0] / cam[i, 2] + matrix[0, 2]
-        pix[i, 1] = matrix[1, 1] * cam[i, 1] / cam[i, 2] + matrix[1, 2]
+MOST_POINTS, MOST_FACES, MOST_PARTS = 72, 40, 20
 
 
-@njit(cache=True, nogil=True, fastmath=True)
-def _facing(normal, yaw, camera, at):
-    """Inverse-depth plane numerator of a face: (gx, gy, gz, distance); distance < 0 faces the camera."""
-    c, s = math.cos(yaw), math.sin(yaw)
-    nx = c * normal[0] - s * normal[1]
-    ny = s * normal[0] + c * normal[1]
-    gx = camera[0, 0] * nx + camera[0, 1] * ny + camera[0, 2] * normal[2]
-    gy = camera[1, 0] * nx + camera[1, 1] * ny + camera[1, 2] * normal[2]
-    gz = camera[2, 0] * nx + camera[2, 1] * ny + camera[2, 2] * normal[2]
-    return gx, gy, gz, gx * at[0] + gy * at[1] + gz * at[2]
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def _crossings(pix, a, count, y, out):
-    n = 0
-    for i in range(count):
-        j = i + 1 if i + 1 < count else 0
-        ya, yb = pix[a + i, 1], pix[a + j, 1]
-        if (ya <= y) != (yb <= y) and n < 32:
-            out[n] = pix[a + i, 0] + (y - ya) / (yb - ya) * (pix[a + j, 0] - pix[a + i, 0])
-            n += 1
-    for i in range(1, n):
-        v = out[i]
-        k = i - 1
-        while k >= 0 and out[k] > v:
-            out[k + 1] = out[k]
-            k -= 1
-        out[k + 1] = v
-    return n
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def place(cat, stance, x, y, z, yaw, camera, matrix, gains, near, gained, stamp, mark, keep):
-    """Evidence won by a piece at a place over what is in the maps; drawn into them if ``keep``.
-
-    ``gains`` (k, h, w); ``stamp`` (h, w) int32 scratch, ``mark`` a number not used in it before.
-    Returns (evidence won, pixels won).
+class Maps(NamedTuple):
+    """``near`` (h, w) inverse depth, ``gained`` (h, w) evidence claimed; ``from_col``, ``to_col`` (h,) the
+    columns of each row that may not be empty (none: ``from`` > ``to``). The rest is scratch: of each part
+    in its slot the ``rows`` (first, last, how many planes), the runs ``left`` to ``right`` and the ``planes``.
     """
-    color, _size, _lower, _upper, points, faces, normals, point_at, face_at = cat
-    p0, p1 = point_at[stance], point_at[stance + 1]
-    f0, n0 = face_at[stance], face_at[stance] - stance
-    count_faces = face_at[stance + 1] - f0 - 1
-    pts = points[p0:p1]
-    cam = np.empty((p1 - p0, 3))
-    pix = np.empty((p1 - p0, 2))
-    _project(pts, x, y, z, yaw, camera, matrix, cam, pix)
+
+    near: np.ndarray
+    gained: np.ndarray
+    from_col: np.ndarray
+    to_col: np.ndarray
+    own: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    rows: np.ndarray
+    points: np.ndarray
+    planes: np.ndarray
+    front: np.ndarray
+
+
+def maps(height: int, width: int) -> Maps:
+    """Empty maps."""
+    return Maps(np.zeros((height, width), np.float32), np.zeros((height, width), np.float32),
+                np.full(height, width), np.full(height, -1), np.zeros((height, width), np.float32),
+                np.empty((MOST_PARTS, height), np.int64), np.empty((MOST_PARTS, height), np.int64),
+                np.empty((MOST_PARTS, 3), np.int64), np.empty((MOST_POINTS, 5)),
+                np.empty((MOST_PARTS, MOST_FACES, 3), np.float32), np.empty(MOST_FACES, np.bool_))
+
+
+class Gains(NamedTuple):
+    """Evidence to draw from: ``each`` (k, h, w) float32 nats a pixel, ``sums`` (k, h, w + 1) running sums of rows."""
+
+    each: np.ndarray
+    sums: np.ndarray
+
+
+def gains(each: np.ndarray) -> Gains:
+    """Gains of evidence (k, h, w)."""
+    each = np.ascontiguousarray(each, np.float32)
+    sums = np.zeros((*each.shape[:2], each.shape[2] + 1), np.float32)
+    np.cumsum(each, axis=2, out=sums[..., 1:])
+    return Gains(each, sums)
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def clear(maps):
+    """Empty the maps where anything has been drawn."""
+    near, gained = maps.near, maps.gained
     height, width = near.shape
-    g = gains[color[stance]]
-    cross = np.empty(32)
-    won, pixels = 0.0, 0
-    for f in range(count_faces):
-        a, b = faces[f0 + f], faces[f0 + f + 1]
-        gx, gy, gz, away = _facing(normals[n0 + f], yaw, camera, cam[a])
-        if away >= -1e-9:
+    for row in range(height):
+        low, high = maps.from_col[row], maps.to_col[row]
+        if low <= high:
+            near[row, low:high + 1] = 0.0
+            gained[row, low:high + 1] = 0.0
+            maps.from_col[row], maps.to_col[row] = width, -1
+
+
+@njit(cache=True, nogil=True, fastmath=True, inline="always")
+def _project(cat, part, x, y, z, c, s, camera, matrix, points):
+    """Corners of a part into ``points`` rows: camera x, y, z, then pixel x, y. Returns their rows (low, high)."""
+    a = cat.point_at[part]
+    low, high = 1e9, -1e9
+    for i in range(cat.point_at[part + 1] - a):
+        px = c * cat.points[a + i, 0] - s * cat.points[a + i, 1] + x
+        py = s * cat.points[a + i, 0] + c * cat.points[a + i, 1] + y
+        pz = cat.points[a + i, 2] + z
+        u = camera[0, 0] * px + camera[0, 1] * py + camera[0, 2] * pz + camera[0, 3]
+        v = camera[1, 0] * px + camera[1, 1] * py + camera[1, 2] * pz + camera[1, 3]
+        w = camera[2, 0] * px + camera[2, 1] * py + camera[2, 2] * pz + camera[2, 3]
+        inverse = 1.0 / w
+        points[i, 0], points[i, 1], points[i, 2] = u, v, w
+        points[i, 3] = matrix[0, 0] * u * inverse + matrix[0, 2]
+        points[i, 4] = matrix[1, 1] * v * inverse + matrix[1, 2]
+        low = min(low, points[i, 4])
+        high = max(high, points[i, 4])
+    return low, high
+
+
+@njit(cache=True, nogil=True, fastmath=True, inline="always")
+def _planes(cat, part, slot, c, s, camera, matrix, points, planes, front):
+    """The part's planes that face the camera, as inverse depth (per column, per row, constant); their number."""
+    start = cat.face_at[part]
+    count = 0
+    for f in range(cat.face_at[part + 1] - start):
+        nx = c * cat.normals[start + f, 0] - s * cat.normals[start + f, 1]
+        ny = s * cat.normals[start + f, 0] + c * cat.normals[start + f, 1]
+        nz = cat.normals[start + f, 2]
+        gx = camera[0, 0] * nx + camera[0, 1] * ny + camera[0, 2] * nz
+        gy = camera[1, 0] * nx + camera[1, 1] * ny + camera[1, 2] * nz
+        gz = camera[2, 0] * nx + camera[2, 1] * ny + camera[2, 2] * nz
+        p = cat.on_face[start + f]
+        away = gx * points[p, 0] + gy * points[p, 1] + gz * points[p, 2]
+        front[f] = away < -1e-9
+        if front[f]:
+            inverse = 1.0 / away
+            kx, ky = gx * inverse / matrix[0, 0], gy * inverse / matrix[1, 1]
+            planes[slot, count, 0], planes[slot, count, 1] = kx, ky
+            planes[slot, count, 2] = gz * inverse - kx * matrix[0, 2] - ky * matrix[1, 2]
+            count += 1
+    return count
+
+
+@njit(cache=True, nogil=True, fastmath=True, inline="always")
+def _runs(cat, part, slot, first, last, width, points, front, left, right):
+    """The part's run of columns in each row from ``first`` to ``last``, by its outline's edges.
+
+    An edge of the outline has a face towards the camera on one side only; which way it goes round that
+    face says whether the part lies to the right of it or to the left.
+    """
+    for e in range(cat.edge_at[part], cat.edge_at[part + 1]):
+        if front[cat.edges[e, 2]] == front[cat.edges[e, 3]]:
             continue
-        kx = gx / matrix[0, 0] / away
-        ky = gy / matrix[1, 1] / away
-        k0 = (gz - gx * matrix[0, 2] / matrix[0, 0] - gy * matrix[1, 2] / matrix[1, 1]) / away
-        low, high = 1e9, -1e9
-        for i in range(a, b):
-            low = min(low, pix[i, 1])
-            high = max(high, pix[i, 1])
-        for row in range(max(0, int(math.ceil(low))), min(height - 1, int(math.floor(high))) + 1):
-            n = _crossings(pix, a, b - a, row, cross)
-            for i in range(0, n - 1, 2):
-                left = max(0, int(math.ceil(cross[i])))
-                right = min(width - 1, int(math.floor(cross[i + 1])))
-                for col in range(left, right + 1):
-                    closer = kx * col + ky * row + k0
-                    if closer > near[row, col]:
-                        if keep:
-                            if stamp[row, col] != mark:
-                                won += g[row, col] - gained[row, col]
-                                pixels += 1
-                                stamp[row, col] = mark
-                            near[row, col] = closer
-                            gained[row, col] = g[row, col]
-                        elif stamp[row, col] != mark:
-                            won += g[row, col] - gained[row, col]
-                            pixels += 1
-                            stamp[row, col] = mark
+        p, q = cat.edges[e, 0], cat.edges[e, 1]
+        xa, ya, xb, yb = points[p, 3], points[p, 4], points[q, 3], points[q, 4]
+        is_left = (ya < yb) == front[cat.edges[e, 2]]
+        if ya > yb:
+            xa, ya, xb, yb = xb, yb, xa, ya
+        top, bottom = max(first, int(math.ceil(ya))), min(last, int(math.floor(yb)))
+        if top > bottom:
+            continue
+        slope = (xb - xa) / (yb - ya) if yb > ya else 0.0
+        at = xa + (top - ya) * slope
+        if is_left:
+            for row in range(top, bottom + 1):
+                col = int(at)
+                left[slot, row] = max(col + 1 if at > col else col, 0)
+                at += slope
+        else:
+            for row in range(top, bottom + 1):
+                right[slot, row] = min(int(at), width - 1) if at >= 0.0 else -1
+                at += slope
+
+
+@njit(cache=True, nogil=True, fastmath=True, inline="always")
+def _part(cat, part, slot, x, y, z, c, s, camera, matrix, maps):
+    """Take a part at a place into a slot: its rows, its runs of columns, its planes."""
+    height, width = maps.near.shape
+    low, high = _project(cat, part, x, y, z, c, s, camera, matrix, maps.points)
+    first, last = max(0, int(math.ceil(low))), min(height - 1, int(math.floor(high)))
+    count = _planes(cat, part, slot, c, s, camera, matrix, maps.points, maps.planes, maps.front)
+    if count == 0:
+        last = first - 1
+    _runs(cat, part, slot, first, last, width, maps.points, maps.front, maps.left, maps.right)
+    maps.rows[slot, 0], maps.rows[slot, 1], maps.rows[slot, 2] = first, last, count
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _depth(planes, count, col, row):
+    d = planes[0, 0] * col + planes[0, 1] * row + planes[0, 2]
+    for f in range(1, count):
+        d = min(d, planes[f, 0] * col + planes[f, 1] * row + planes[f, 2])
+    return d
+
+
+@njit(cache=True, nogil=True, fastmath=True, inline="always")
+def _three(planes, count, row):
+    """Up to three planes along a row, each as (slope, start), repeated when there are fewer."""
+    r = np.float32(row)
+    a, b = min(1, count - 1), min(2, count - 1)
+    return (planes[0, 0], planes[0, 1] * r + planes[0, 2], planes[a, 0], planes[a, 1] * r + planes[a, 2],
+            planes[b, 0], planes[b, 1] * r + planes[b, 2])
+
+
+@njit(cache=True, nogil=True, fastmath=True, inline="always")
+def _weigh_one(g, sums, maps):
+    """Evidence and pixels that the part in slot 0 would win."""
+    planes, first, last, count = maps.planes[0], maps.rows[0, 0], maps.rows[0, 1], maps.rows[0, 2]
+    left, right = maps.left[0], maps.right[0]
+    won, pixels = np.float32(0), np.float32(0)
+    for row in range(first, last + 1):
+        low, high = left[row], right[row]
+        if low > high:
+            continue
+        begin, end = max(low, maps.from_col[row]), min(high, maps.to_col[row])
+        if begin > end:
+            won += sums[row, high + 1] - sums[row, low]
+            pixels += np.float32(high - low + 1)
+            continue
+        won += sums[row, begin] - sums[row, low] + sums[row, high + 1] - sums[row, end + 1]
+        pixels += np.float32(begin - low + high - end)
+        near_row, gained_row, g_row = maps.near[row], maps.gained[row], g[row]
+        if count <= 3:
+            a0, b0, a1, b1, a2, b2 = _three(planes, count, row)
+            for col in range(np.uintp(begin), np.uintp(end + 1)):
+                at = np.float32(col)
+                over = min(min(a0 * at + b0, a1 * at + b1), a2 * at + b2) > near_row[col]
+                won += g_row[col] - gained_row[col] if over else np.float32(0)
+                pixels += np.float32(1) if over else np.float32(0)
+        else:
+            for col in range(np.uintp(begin), np.uintp(end + 1)):
+                if _depth(planes, count, np.float32(col), np.float32(row)) > near_row[col]:
+                    won += g_row[col] - gained_row[col]
+                    pixels += np.float32(1)
     return won, pixels
 
 
+@njit(cache=True, nogil=True, fastmath=True, inline="always")
+def _take_one(g, maps):
+    """Draw the part in slot 0; the evidence and pixels it wins."""
+    planes, count = maps.planes[0], maps.rows[0, 2]
+    won, pixels = np.float32(0), np.float32(0)
+    for row in range(maps.rows[0, 0], maps.rows[0, 1] + 1):
+        low, high = maps.left[0, row], maps.right[0, row]
+        if low > high:
+            continue
+        near_row, gained_row, g_row = maps.near[row], maps.gained[row], g[row]
+        a0, b0, a1, b1, a2, b2 = _three(planes, count, row)
+        for col in range(np.uintp(low), np.uintp(high + 1)):
+            at = np.float32(col)
+            d = min(min(a0 * at + b0, a1 * at + b1), a2 * at + b2)
+            if count > 3:
+                d = _depth(planes, count, at, np.float32(row))
+            if d > near_row[col]:
+                won += g_row[col] - gained_row[col]
+                pixels += np.float32(1)
+                near_row[col] = d
+                gained_row[col] = g_row[col]
+        maps.from_col[row] = min(maps.from_col[row], low)
+        maps.to_col[row] = max(maps.to_col[row], high)
+    return won, pixels
+
+
+@njit(cache=True, nogil=True, fastmath=True, inline="always")
+def _add_part(maps, slot):
+    """Draw the part in a slot into ``own``, the piece's own inverse depth."""
+    own, planes, count = maps.own, maps.planes[slot], maps.rows[slot, 2]
+    left, right = maps.left[slot], maps.right[slot]
+    for row in range(maps.rows[slot, 0], maps.rows[slot, 1] + 1):
+        r = np.float32(row)
+        for col in range(left[row], right[row] + 1):
+            own[row, col] = max(own[row, col], _depth(planes, count, np.float32(col), r))
+
+
+@njit(cache=True, nogil=True, fastmath=True, inline="always")
+def _take_own(g, maps, first, last, keep):
+    """Compete with what is in the maps by ``own`` over the runs of slot 0, and empty it."""
+    near, gained, own = maps.near, maps.gained, maps.own
+    left, right = maps.left[0], maps.right[0]
+    won, pixels = np.float32(0), np.float32(0)
+    for row in range(first, last + 1):
+        low, high = left[row], right[row]
+        if low > high:
+            continue
+        for col in range(low, high + 1):
+            d = own[row, col]
+            own[row, col] = 0.0
+            if d > near[row, col]:
+                won += g[row, col] - gained[row, col]
+                pixels += np.float32(1)
+                if keep:
+                    near[row, col] = d
+                    gained[row, col] = g[row, col]
+        if keep:
+            maps.from_col[row] = min(maps.from_col[row], low)
+            maps.to_col[row] = max(maps.to_col[row], high)
+    return won, pixels
+
+
+@njit(cache=True, nogil=True, fastmath=True, inline="always")
+def _gather(maps, parts):
+    """The runs of slots 1 to ``parts``, from the leftmost to the rightmost column, into slot 0; its rows."""
+    top, bottom = maps.near.shape[0], -1
+    for k in range(1, parts + 1):
+        top, bottom = min(top, maps.rows[k, 0]), max(bottom, maps.rows[k, 1])
+    left, right = maps.left[0], maps.right[0]
+    left[top:bottom + 1] = maps.near.shape[1]
+    right[top:bottom + 1] = -1
+    for k in range(1, parts + 1):
+        for row in range(maps.rows[k, 0], maps.rows[k, 1] + 1):
+            left[row] = min(left[row], maps.left[k, row])
+            right[row] = max(right[row], maps.right[k, row])
+    return top, bottom
+
+
+@njit(cache=True, nogil=True, fastmath=True, inline="always")
+def _free(maps, first, last):
+    """Whether nothing has been drawn where slot 0's runs are."""
+    for row in range(first, last + 1):
+        if maps.left[0, row] <= maps.to_col[row] and maps.right[0, row] >= maps.from_col[row]:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True, fastmath=True, inline="always")
+def _union(sums, maps, parts, first, last):
+    """Evidence and pixels of the union of the runs in slots 1 to ``parts``, where nothing is drawn yet."""
+    won, pixels = np.float32(0), 0
+    for row in range(first, last + 1):
+        reached = -1
+        while True:                 # the run that begins next, of those that reach further
+            low, high = maps.near.shape[1], -1
+            for k in range(1, parts + 1):
+                if row < maps.rows[k, 0] or row > maps.rows[k, 1]:
+                    continue
+                a, b = max(maps.left[k, row], reached + 1), maps.right[k, row]
+                if a <= b and (a < low or a == low and b > high):
+                    low, high = a, b
+            if high < 0:
+                break
+            won += sums[row, high + 1] - sums[row, low]
+            pixels += high - low + 1
+            reached = high
+    return won, np.float32(pixels)
+
+
 @njit(cache=True, nogil=True, fastmath=True)
-def score(cat, pieces, count, camera, matrix, gains, near, gained, stamp, mark):
-    """Evidence of a whole state drawn afresh. ``near`` and ``gained`` are overwritten."""
-    near[:] = 0.0
-    gained[:] = 0.0
+def place(cat, stance, x, y, z, yaw, camera, matrix, gains, maps, keep):
+    """Evidence won by a piece at a place over what is in the maps; drawn into them if ``keep``.
+
+    Returns (evidence won, pixels won).
+    """
+    color = cat.color[stance]
+    g, sums = gains.each[color], gains.sums[color]
+    c, s = math.cos(yaw), math.sin(yaw)
+    start, parts = cat.part_at[stance], cat.part_at[stance + 1] - cat.part_at[stance]
+    if parts == 1:
+        _part(cat, start, 0, x, y, z, c, s, camera, matrix, maps)
+        if maps.rows[0, 2] == 0:
+            return np.float32(0), np.float32(0)
+        if not keep:
+            return _weigh_one(g, sums, maps)
+        return _take_one(g, maps)
+    for k in range(1, parts + 1):
+        _part(cat, start + k - 1, k, x, y, z, c, s, camera, matrix, maps)
+    top, bottom = _gather(maps, parts)
+    if not keep and _free(maps, top, bottom):
+        return _union(sums, maps, parts, top, bottom)
+    for k in range(1, parts + 1):
+        if maps.rows[k, 2] > 0:
+            _add_part(maps, k)
+    return _take_own(g, maps, top, bottom, keep)
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def draw(cat, pieces, count, skip, camera, matrix, gains, maps):
+    """Draw a state's pieces but the one at ``skip`` (-1: all) afresh into the maps; returns their evidence."""
+    clear(maps)
     total = 0.0
     for i in range(count):
-        mark += 1
-        won, _ = place(cat, int(pieces[i, 0]), pieces[i, 1], pieces[i, 2], pieces[i, 3], pieces[i, 4],
-                       camera, matrix, gains, near, gained, stamp, mark, True)
-        total += won
-    return total, mark
+        if i != skip:
+            won, _ = place(cat, int(pieces[i, 0]), pieces[i, 1], pieces[i, 2], pieces[i, 3], pieces[i, 4],
+                           camera, matrix, gains, maps, True)
+            total += won
+    return total
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def score(cat, pieces, count, camera, matrix, gains, maps):
+    """Evidence of a whole state drawn afresh into the maps."""
+    return draw(cat, pieces, count, -1, camera, matrix, gains, maps)

@@ -18,7 +18,7 @@ def rest_on(cat, stance, x, y, yaw, pieces, count):
 
     Returns (z of its centre, how many pieces carry it; 0 is the table).
     """
-    size, lower, upper = cat[1], cat[2], cat[3]
+    size, lower, upper = cat.size, cat.lower, cat.upper
     rest = size[stance, 2] / 2
     carriers = 0
     steps = lower.shape[1]
@@ -33,7 +33,8 @@ def rest_on(cat, stance, x, y, yaw, pieces, count):
         if right - left < TOUCH_MM:
             continue
         top = -1e9
-        for i in range(17):
+        samples = 1 if cat.flat[stance, 0] and cat.flat[other, 1] else 17
+        for i in range(samples):
             at = left + 0.1 + (right - left - 0.2) * i / 16
             u = (at - x) / wx + 0.5
             v = (at - pieces[j, 1]) / ox + 0.5
@@ -75,7 +76,7 @@ less against one that carries others, whose balance this simple model only estim
 @njit(cache=True, nogil=True, fastmath=True)
 def contact(cat, stance, x, y, z, pieces, count, skip):
     """Extent in x of what carries a piece at x, y, z: (left, right); empty (left > right) if nothing."""
-    size, lower, upper = cat[1], cat[2], cat[3]
+    size, lower, upper = cat.size, cat.lower, cat.upper
     steps = lower.shape[1]
     wx, wy = size[stance, 0], size[stance, 1]
     left, right = 1e9, -1e9
@@ -112,7 +113,7 @@ def contact(cat, stance, x, y, z, pieces, count, skip):
 @njit(cache=True, nogil=True, fastmath=True)
 def topple(cat, pieces, count):
     """Prior cost of pieces that would tip: each piece's own weight and all that rests on it alone."""
-    size = cat[1]
+    size = cat.size
     cost = 0.0
     mass = np.empty(count)
     centre = np.empty(count)
@@ -160,6 +161,6 @@ def straightness(cat, pieces, count):
     cost = YAW_COST * (turn / MOST_TURN) ** 2 / 2
     for i in range(count):
         d, t = (pieces[i, 2] - y) / Y_SLACK_MM, (pieces[i, 4] - turn) / YAW_SLACK
-        stacked = pieces[i, 3] > cat[1][int(pieces[i, 0]), 2] / 2 + 3.0
+        stacked = pieces[i, 3] > cat.size[int(pieces[i, 0]), 2] / 2 + 3.0
         cost += min(Y_COST * d * d / 2 + YAW_COST * t * t / 2, MOST_STACKED if stacked else MOST_COST)
     return cost + topple(cat, pieces, count)

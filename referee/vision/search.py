@@ -14,7 +14,7 @@ import math
 import numpy as np
 from numba import njit
 
-from referee.vision.paint import place, score
+from referee.vision.paint import draw, place, score
 from referee.vision.rest import rest_on, settle, straightness
 
 HOPED = 3.0
@@ -22,7 +22,7 @@ HOPED = 3.0
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def scan(cat, stances, xs, ys, yaws, pieces, count, on_top, camera, matrix, gains, near, gained, stamp, mark):
+def scan(cat, stances, xs, ys, yaws, pieces, count, on_top, camera, matrix, gains, maps):
     """Evidence of every stance at every x, y, yaw let down on the pieces of a state.
 
     ``on_top``: leave out places on the table; otherwise only the table. Gives (n, 7) rows
@@ -31,11 +31,11 @@ def scan(cat, stances, xs, ys, yaws, pieces, count, on_top, camera, matrix, gain
     total = len(stances) * len(xs) * len(ys) * len(yaws)
     out = np.empty((total, 7))
     n = 0
-    size = cat[1]
-    height, width = near.shape
+    size = cat.size
+    height, width = maps.near.shape
     for si in range(len(stances)):
         s = stances[si]
-        g = gains[cat[0][s]]
+        g = gains.each[cat.color[s]]
         for xi in range(len(xs)):
             for yi in range(len(ys)):
                 for ai in range(len(yaws)):
@@ -51,12 +51,11 @@ def scan(cat, stances, xs, ys, yaws, pieces, count, on_top, camera, matrix, gain
                         v = camera[1, 0] * x + camera[1, 1] * y + camera[1, 2] * (z + up * size[s, 2]) + camera[1, 3]
                         col = int(matrix[0, 0] * u / w + matrix[0, 2] + 0.5)
                         row = int(matrix[1, 1] * v / w + matrix[1, 2] + 0.5)
-                        if 0 <= col < width and 0 <= row < height and g[row, col] > gained[row, col] - HOPED:
+                        if 0 <= col < width and 0 <= row < height and g[row, col] > maps.gained[row, col] - HOPED:
                             seen += 1
                     if seen == 0:
                         continue
-                    mark += 1
-                    won, pixels = place(cat, s, x, y, z, yaw, camera, matrix, gains, near, gained, stamp, mark, False)
+                    won, pixels = place(cat, s, x, y, z, yaw, camera, matrix, gains, maps, False)
                     if won > -2.0 * pixels - 1e-9 and pixels > 0:
                         out[n, 0] = s
                         out[n, 1] = x
@@ -66,11 +65,11 @@ def scan(cat, stances, xs, ys, yaws, pieces, count, on_top, camera, matrix, gain
                         out[n, 5] = won
                         out[n, 6] = pixels
                         n += 1
-    return out[:n].copy(), mark
+    return out[:n].copy()
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def scan_loose(cat, stances, xs, ys, yaws, field_x, field_y, camera, matrix, gains, labels, near, gained, stamp, mark):
+def scan_loose(cat, stances, xs, ys, yaws, field_x, field_y, camera, matrix, gains, labels, maps):
     """Evidence of single pieces lying on the table outside the field, at any turn.
 
     ``labels`` (h, w) int8, the likeliest colour: only places whose middle shows the piece's colour
@@ -78,8 +77,8 @@ def scan_loose(cat, stances, xs, ys, yaws, field_x, field_y, camera, matrix, gai
     """
     out = np.empty((200000, 7))
     n = 0
-    size = cat[1]
-    height, width = near.shape
+    size = cat.size
+    height, width = maps.near.shape
     for si in range(len(stances)):
         s = stances[si]
         z = size[s, 2] / 2
@@ -96,13 +95,12 @@ def scan_loose(cat, stances, xs, ys, yaws, field_x, field_y, camera, matrix, gai
                     v = camera[1, 0] * x + camera[1, 1] * y + camera[1, 2] * h + camera[1, 3]
                     col = int(matrix[0, 0] * u / w + matrix[0, 2] + 0.5)
                     row = int(matrix[1, 1] * v / w + matrix[1, 2] + 0.5)
-                    if 0 <= col < width and 0 <= row < height and labels[row, col] == cat[0][s]:
+                    if 0 <= col < width and 0 <= row < height and labels[row, col] == cat.color[s]:
                         seen += 1
                 if seen < 2:
                     continue
                 for ai in range(len(yaws)):
-                    mark += 1
-                    won, pixels = place(cat, s, x, y, z, yaws[ai], camera, matrix, gains, near, gained, stamp, mark,
+                    won, pixels = place(cat, s, x, y, z, yaws[ai], camera, matrix, gains, maps,
                                         False)
                     if won > 0 and n < len(out):
                         out[n, 0] = s
@@ -113,15 +111,13 @@ def scan_loose(cat, stances, xs, ys, yaws, field_x, field_y, camera, matrix, gai
                         out[n, 5] = won
                         out[n, 6] = pixels
                         n += 1
-    return out[:n].copy(), mark
+    return out[:n].copy()
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def climb(cat, piece, field_x, field_y, camera, matrix, gains, near, gained, stamp, mark, steps_mm, steps_rad):
+def climb(cat, piece, field_x, field_y, camera, matrix, gains, maps, steps_mm, steps_rad):
     """Hill climb of one loose piece (5,) over the maps as they are; it stays outside the field."""
-    best, pixels = place(cat, int(piece[0]), piece[1], piece[2], piece[3], piece[4], camera, matrix, gains, near,
-                         gained, stamp, mark + 1, False)
-    mark += 1
+    best, pixels = place(cat, int(piece[0]), piece[1], piece[2], piece[3], piece[4], camera, matrix, gains, maps, False)
     trial = piece.copy()
     for level in range(len(steps_mm)):
         for _ in range(4):
@@ -132,9 +128,8 @@ def climb(cat, piece, field_x, field_y, camera, matrix, gains, near, gained, sta
                     trial[axis] += sign * (steps_rad[level] if axis == 4 else steps_mm[level])
                     if abs(trial[1]) < field_x and abs(trial[2]) < field_y:
                         continue
-                    mark += 1
                     won, count = place(cat, int(trial[0]), trial[1], trial[2], trial[3], trial[4], camera, matrix,
-                                       gains, near, gained, stamp, mark, False)
+                                       gains, maps, False)
                     if won > best + 0.5:
                         best = won
                         pixels = count
@@ -143,14 +138,14 @@ def climb(cat, piece, field_x, field_y, camera, matrix, gains, near, gained, sta
                         break
             if not better:
                 break
-    return best, pixels, mark
+    return best, pixels
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def add_loose(cat, rows, camera, matrix, gains, near, gained, stamp, mark, cost):
+def add_loose(cat, rows, camera, matrix, gains, maps, cost):
     """Greedily draw those loose candidates that win more than ``cost`` over the maps as they are.
 
-    Returns (chosen row indices, evidence won less costs, mark).
+    Returns (chosen row indices, evidence won less costs).
     """
     n = len(rows)
     free = np.ones(n, np.bool_)
@@ -161,23 +156,21 @@ def add_loose(cat, rows, camera, matrix, gains, near, gained, stamp, mark, cost)
         best, which = cost, -1
         for i in range(n):
             if free[i]:
-                mark += 1
                 won, _ = place(cat, int(rows[i, 0]), rows[i, 1], rows[i, 2], rows[i, 3], rows[i, 4], camera, matrix,
-                               gains, near, gained, stamp, mark, False)
+                               gains, maps, False)
                 if won > best:
                     best, which = won, i
                 elif won < cost:
                     free[i] = False
         if which < 0:
             break
-        mark += 1
         place(cat, int(rows[which, 0]), rows[which, 1], rows[which, 2], rows[which, 3], rows[which, 4], camera, matrix,
-              gains, near, gained, stamp, mark, True)
+              gains, maps, True)
         free[which] = False
         chosen[count] = which
         count += 1
         total += best - cost
-    return chosen[:count], total, mark
+    return chosen[:count], total
 
 
 @njit(cache=True, nogil=True, fastmath=True)
@@ -203,25 +196,46 @@ def _moved(pieces, trial, count, i, axis, step):
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def refine(cat, pieces, count, camera, matrix, gains, near, gained, stamp, mark, steps_mm, steps_rad, rounds):
-    """Hill climb of a state's places; rewrites ``pieces``. Returns (evidence - straightness, mark)."""
+def _others_stay(pieces, trial, count, i):
+    """Whether a move of piece i has left every other piece where it was."""
+    for j in range(count):
+        if j != i and trial[j, 3] != pieces[j, 3]:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def refine(cat, pieces, count, first, camera, matrix, gains, maps, steps_mm, steps_rad, rounds):
+    """Hill climb of a state's places; rewrites ``pieces``. Returns evidence less straightness.
+
+    The whole build is moved, and each piece from the ``first`` on. While one piece is tried the
+    others stay drawn, as long as none of them rests on it.
+    """
     trial = pieces.copy()
     settle(cat, pieces, count)
-    best, mark = score(cat, pieces, count, camera, matrix, gains, near, gained, stamp, mark)
-    best -= straightness(cat, pieces, count)
+    best = score(cat, pieces, count, camera, matrix, gains, maps) - straightness(cat, pieces, count)
     for level in range(len(steps_mm)):
         for _ in range(rounds):
             better = False
             for i in range(-1, count):
-                if i == 0 and count == 1:
+                if i == 0 and count == 1 or 0 <= i < first:
                     continue
+                others, drawn = 0.0, False
                 for axis in (1, 2, 4):
                     step = steps_rad[level] if axis == 4 else steps_mm[level]
                     for sign in (-1.0, 1.0):
                         _moved(pieces, trial, count, i, axis, sign * step)
                         settle(cat, trial, count)
-                        got, mark = score(cat, trial, count, camera, matrix, gains, near, gained, stamp, mark)
-                        got -= straightness(cat, trial, count)
+                        got = -straightness(cat, trial, count)
+                        if i >= 0 and _others_stay(pieces, trial, count, i):
+                            if not drawn:
+                                others, drawn = draw(cat, pieces, count, i, camera, matrix, gains, maps), True
+                            won, _ = place(cat, int(trial[i, 0]), trial[i, 1], trial[i, 2], trial[i, 3], trial[i, 4],
+                                           camera, matrix, gains, maps, False)
+                            got += others + won
+                        else:
+                            got += score(cat, trial, count, camera, matrix, gains, maps)
+                            drawn = False
                         if got > best + 0.5:
                             best = got
                             pieces[:] = trial
@@ -229,7 +243,8 @@ def refine(cat, pieces, count, camera, matrix, gains, near, gained, stamp, mark,
                             break
             if not better:
                 break
-    return best, mark
+    return best
+
 
 REPLACE, INSERT, REMOVE, SWAP, NUDGE = 0, 1, 2, 3, 4
 
@@ -263,7 +278,7 @@ def edit(pieces, count, kind, i, s, out):
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def edits(cat, kinds, stock, rare, pieces, count, most, camera, matrix, gains, near, gained, stamp, mark):
+def edits(cat, kinds, stock, rare, pieces, count, most, camera, matrix, gains, maps):
     """Score every edit of a state: rows (n, 4) (score less nothing, kind, i, s).
 
     ``kinds`` (stances,) the type of each stance and ``stock`` (types,) how many there are of each.
@@ -294,17 +309,17 @@ def edits(cat, kinds, stock, rare, pieces, count, most, camera, matrix, gains, n
                     continue
                 m = edit(pieces, count, kind, i, s, trial)
                 settle(cat, trial, m)
-                got, mark = score(cat, trial, m, camera, matrix, gains, near, gained, stamp, mark)
+                got = score(cat, trial, m, camera, matrix, gains, maps)
                 out[n, 0] = got - straightness(cat, trial, m)
                 out[n, 1] = kind
                 out[n, 2] = i
                 out[n, 3] = s
                 n += 1
-    return out[:n].copy(), mark
+    return out[:n].copy()
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def place_whole(cat, rows, count, xs, ys, turns, camera, matrix, gains, near, gained, stamp, mark):
+def place_whole(cat, rows, count, xs, ys, turns, camera, matrix, gains, maps):
     """Score a whole build at every place: rows (n, 4) (score, x, y, turn). ``rows`` in its own frame."""
     out = np.empty((len(xs) * len(ys) * len(turns), 4))
     moved = rows.copy()
@@ -325,10 +340,10 @@ def place_whole(cat, rows, count, xs, ys, turns, camera, matrix, gains, near, ga
                 for k in range(count):
                     moved[k, 1] = rows[k, 1] + x
                     moved[k, 2] = rows[k, 2] + y
-                got, mark = score(cat, moved, count, turned, matrix, gains, near, gained, stamp, mark)
+                got = score(cat, moved, count, turned, matrix, gains, maps)
                 out[n, 0] = got
                 out[n, 1] = x
                 out[n, 2] = y
                 out[n, 3] = turns[t]
                 n += 1
-    return out, mark
+    return out

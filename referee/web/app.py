@@ -85,6 +85,7 @@ def create_app(session: Any, pin: str | None = None, host: str = "127.0.0.1", *,
     app.secret_key = secret_key or _kept_secret(Path(session.data_dir) / SECRET_FILE)
     app.json.ensure_ascii = False  # type: ignore[attr-defined]
     app.extensions["referee.choices"] = choices
+    app.extensions["referee.session"] = session
     app.extensions["referee.streams"] = Streams(session)
     app.before_request(_set_language)
     security.secure(app, pin, time.monotonic)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -27,8 +27,10 @@ from cards.errors import BadCard, RefereeError
 from cards.pieces import PieceSet, Pose, load_piece_set, parse_piece_set
 from cards.propose import make_layouts
 from cards.stability import MISPLACEMENT_MM, settle, stand
+from referee.web.door import fault_text
 from referee.web.media import SVG_HEADERS
 from referee.web.pieces_form import form_rows, kind_svg, set_of_form
+from referee.web.reasons import words_of
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 IDLE = frozenset({"idle", "finished", "void", "decided"})
@@ -146,8 +148,12 @@ def _answered(view: Callable) -> Callable:
         try:
             return view(*args, **named)
         except RefereeError as error:
-            return flask.jsonify(error=str(error)), 400
+            return flask.jsonify(error=fault_text(str(error))), 400
     return answer
+
+
+def _said(faults: Iterable[str]) -> list[str]:
+    return [fault_text(fault) for fault in faults]
 
 
 def _asked() -> Mapping[str, Any]:
@@ -175,14 +181,17 @@ def _editor(pages: flask.Blueprint, session: Any, shelf: Shelf) -> None:
 
     @pages.get("/set.json")
     def piece_set() -> flask.Response:
-        return flask.jsonify(set_for_script(session.piece_set))
+        pieces = session.piece_set
+        names = words_of(flask.g.lang, tuple(pieces.colors), tuple(pieces.shapes))
+        return flask.jsonify(set_for_script(pieces) | {"names": names})
 
     @pages.post("/look")
     @_answered
     def looked() -> flask.Response:
         asked = _asked()
         thorough = bool(asked.get("thorough"))
-        return flask.jsonify(look(session.piece_set, asked.get("pieces"), thorough=thorough))
+        found = look(session.piece_set, asked.get("pieces"), thorough=thorough)
+        return flask.jsonify(found | {"faults": _said(found["faults"])})
 
     @pages.post("/propose")
     @_answered
@@ -227,7 +236,7 @@ def _decks(pages: flask.Blueprint, session: Any, shelf: Shelf) -> None:
     @_answered
     def check(name: str) -> flask.Response:
         rows = [check_card(c, session.piece_set) for c in shelf.deck(name).cards if isinstance(c, LayoutCard)]
-        return flask.jsonify([{"id": r.card.id, "faults": r.faults, "value": r.card.value, "worth": r.worth}
+        return flask.jsonify([{"id": r.card.id, "faults": _said(r.faults), "value": r.card.value, "worth": r.worth}
                               for r in rows])
 
     @pages.get("/deck/<name>/cards.pdf")
@@ -279,5 +288,5 @@ def _sets(pages: flask.Blueprint, session: Any, shelf: Shelf) -> None:
             made = parse_piece_set(set_of_form(flask.request.form), "the form")
             shelf.keep_set(made)
         except RefereeError as error:
-            return page(session.piece_set, fault=str(error)), 400
+            return page(session.piece_set, fault=fault_text(str(error))), 400
         return page(made, said=made.name)

@@ -9,6 +9,8 @@ from werkzeug.exceptions import HTTPException, default_exceptions
 
 from referee.errors import RefereeError
 from referee.web import security
+from referee.web.faults import say_fault
+from referee.web.reasons import words_of
 from referee.web.security import public
 
 
@@ -72,7 +74,14 @@ def _http_fault(error: HTTPException) -> flask.typing.ResponseReturnValue:
 
 def _our_fault(error: RefereeError) -> flask.typing.ResponseReturnValue:
     """A command that the state does not allow, or input that is no good: the text is for the user."""
-    return _fault(409, str(error), ())
+    return _fault(409, fault_text(str(error)), ())
+
+
+def fault_text(text: str) -> str:
+    """A fault of ours in this visitor's language."""
+    pieces = flask.current_app.extensions["referee.session"].piece_set
+    lang = flask.g.lang
+    return say_fault(lang, text, words_of(lang, tuple(pieces.colors), tuple(pieces.shapes)))
 
 
 def _fault(code: int, text: str, headers: Any) -> flask.typing.ResponseReturnValue:

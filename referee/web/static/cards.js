@@ -28,15 +28,29 @@ function drawn(p) {
 }
 
 function show() {
-  layer.replaceChildren(...build.map((p, n) => {
+  layer.replaceChildren(...build.flatMap((p, n) => {
     const shape = drawn(p);
     shape.setAttribute("transform", `translate(${p.x} ${TOP - p.z})`);
     shape.setAttribute("class", "piece" + (n === chosen ? " chosen" : "") + (weakest.includes(n) ? " weak" : "")
       + (held && n === held.n ? " held" : ""));
     shape.dataset.n = n;
-    return shape;
+    shape.setAttribute("aria-label", called(p));
+    return [shape, label(p)];
   }));
   showPalette();
+}
+
+const called = (p) => `${set.names[p.color]} ${set.names[p.shape]}`;
+
+// Who cannot tell the colours reads them.
+function label(p) {
+  const text = document.createElementNS(SVG, "text");
+  text.setAttribute("x", p.x);
+  text.setAttribute("y", TOP - p.z + 2);
+  text.setAttribute("class", "colour-name");
+  text.setAttribute("aria-hidden", "true");
+  text.textContent = set.names[p.color];
+  return text;
 }
 
 function left(row) {
@@ -48,7 +62,7 @@ function showPalette() {
     const row = set.pieces[button.dataset.row];
     button.disabled = left(row) === 0;
     button.querySelector("b").textContent = left(row);
-    button.setAttribute("aria-label", `${left(row)} ${row.color} ${row.shape}`);
+    button.setAttribute("aria-label", `${left(row)} ${called(row)}`);
   }
 }
 
@@ -57,7 +71,8 @@ function makePalette() {
     const button = document.createElement("button");
     button.type = "button";
     button.dataset.row = n;
-    button.setAttribute("aria-label", `${row.color} ${row.shape}`);
+    button.setAttribute("aria-label", called(row));
+    button.title = called(row);
     const picture = document.createElementNS(SVG, "svg"), p = { ...row, rotation: 0, facing: "front" };
     const xs = pose(p).outline.map((q) => q[0]), zs = pose(p).outline.map((q) => q[1]);
     const w = Math.max(...xs) - Math.min(...xs), h = Math.max(...zs) - Math.min(...zs);
