@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from importlib.resources import files
 from string import Formatter
 
 import pytest
 
+from cards.build import Piece
+from cards.card import LayoutCard
+from cards.check import check_card
+from cards.pieces import Pose, builtin_piece_set
+from cards.stability import stand
 from referee.duel import PHASES
 from referee.rules import HouseRules
 from referee.web.actions import ACTIONS, modes
+from referee.web.faults import say_fault
 from referee.web.reasons import say, words_of
 from referee.web.texts import LANGUAGES, catalogue, translate
 
@@ -74,3 +81,51 @@ def test_a_fault_is_said_in_german_with_the_piece_and_the_number():
 
 def test_a_fault_without_a_german_sentence_keeps_its_english_one():
     assert say("de", {"code": "brand_new", "text": "something else"}, {}) == "something else"
+
+
+SAID_BY = ("match", "rulings", "draws", "ending", "schedule", "session", "setting_up", "web/setup", "web/cards")
+"""Modules whose refusals a person at the dashboard may read."""
+
+REFUSING = ("IllegalCommand", "BadCard", "DeviceLost")
+
+
+def _refusals() -> list[str]:
+    """Every refusal in those modules, with 1 in its blanks."""
+    found = []
+    for name in SAID_BY:
+        tree = ast.parse(files("referee").joinpath(f"{name}.py").read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in REFUSING:
+                found.append(_sample(node.args[0]))
+    return found
+
+
+def _sample(text: ast.expr) -> str:
+    if isinstance(text, ast.Constant):
+        return text.value
+    return "".join(part.value if isinstance(part, ast.Constant) else "1" for part in text.values)
+
+
+@pytest.mark.parametrize("text", sorted(set(_refusals())))
+def test_every_refusal_is_said_in_german(text):
+    assert say_fault("de", text, {}) != text
+    assert say_fault("en", text, {}) == text
+
+
+def test_what_speaks_against_a_layout_is_said_in_german_with_its_pieces():
+    pieces = builtin_piece_set()
+    words = words_of("de", tuple(pieces.colors), tuple(pieces.shapes))
+    cube = Piece("cube", "blue", Pose(), 0, 0, 15)
+    tower = [cube.at(z=15 + 30 * n) for n in range(9)]
+    builds = [[cube, cube.at(x=10)], [cube, cube.at(x=60, z=60)],
+              [cube, Piece("rectangle", "green", Pose(), 30, 0, 42.5)], [cube, cube.at(x=14, z=45)],
+              [cube, Piece("rectangle", "green", Pose(), 13, 0, 42.5)], tower]
+    faults = {f for build in builds for f in stand(pieces, build).faults}
+    faults |= {f for build in builds for f in check_card(LayoutCard("new", 1, tuple(build)), pieces).faults}
+    assert len(faults) > 5
+    for fault in faults:
+        german = say_fault("de", fault, words)
+        assert german != fault and not {"cube", "blue", "falls", "overlap"} & set(re.findall(r"\w+", german)), german
+    both = say_fault("de", "not saved: it falls; blue cube rests on nothing", words)
+    assert both == "nicht gespeichert: es fällt um; Würfel, blau liegt auf nichts"
+    assert say_fault("de", "an unheard-of fault", words) == "an unheard-of fault"
