@@ -7,6 +7,7 @@ and what cards ask comes from ``cards`` and ``referee.judge``; appearance never 
     pip install -e .[witness]
     python tests/witness/make_sessions.py OUT                 every session, about five minutes each on one core
     python tests/witness/make_sessions.py OUT bars_day …      only those
+    python tests/witness/make_sessions.py OUT --chance 0 20   twenty of chance, seeds 0 to 19
     referee bench OUT
 
 With an LLVM library newer than 15 (Debian: libllvm19) name it in DRJIT_LIBLLVM_PATH and pass
@@ -30,6 +31,7 @@ import mitsuba as mi
 import numpy as np
 import yaml
 from witness_builds import Pieces, Stand, make_stand, spread, truth_row
+from witness_chance import chance_session
 from witness_prints import CARD_MM, card_picture, grain_picture, mat_picture
 from witness_render import Thing, View, quad, render
 from witness_rooms import srgb
@@ -288,15 +290,18 @@ def main() -> None:
     parser.add_argument("names", nargs="*", help=f"of {', '.join(names)}; all when left out")
     parser.add_argument("--variant", default="scalar_rgb", help="Mitsuba's variant: scalar_rgb or llvm_ad_rgb")
     parser.add_argument("--threads", type=int, default=0, help="0: as many as there are cores")
+    parser.add_argument("--chance", nargs=2, type=int, metavar=("FIRST", "COUNT"), help="sessions of chance instead")
     options = parser.parse_args()
     mi.set_variant(options.variant)
     if options.threads and options.variant.startswith("llvm"):
         import drjit
 
         drjit.set_thread_count(options.threads)
-    for session in SESSIONS:
-        if not options.names or session.name in options.names:
-            write_session(session, options.out)
+    chosen = [s for s in SESSIONS if not options.names or s.name in options.names]
+    if options.chance:
+        chosen = [chance_session(options.chance[0] + k) for k in range(options.chance[1])]
+    for session in chosen:
+        write_session(session, options.out)
 
 
 if __name__ == "__main__":
