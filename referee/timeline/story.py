@@ -16,11 +16,12 @@ from cards.card import LayoutCard, card_to_json
 from referee.attempt import Attempt
 from referee.attempt.folder import sha256, write_json
 from referee.timeline.fall import Fall, first_move
-from referee.timeline.placed import TOGETHER_S, Placed, name_shapes, placed
+from referee.timeline.patches import TOGETHER_S
+from referee.timeline.placed import Placed, name_shapes, placed
 from referee.timeline.strip import SCALE, Strip, watch
 
 CACHE = ".timeline.json"
-VERSION = 1
+VERSION = 2
 """Raise when the reading changes, so that stored time lines are read anew."""
 
 HAND_MM2, HAND_LONG_MM = 200.0, 100.0

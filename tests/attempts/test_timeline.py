@@ -8,14 +8,20 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parent))
+
+from sim_recording import Plot, record
+
 from referee.attempt import load_attempt
 from referee.timeline import pace, stored_timeline, timeline
-from referee.timeline.placed import solidity, stands, turns
+from referee.timeline.patches import turns
+from referee.timeline.placed import solidity, stands
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 SHARED = Path(__file__).parents[3] / "shared" / "attempts"
@@ -45,6 +51,24 @@ def test_every_placed_piece_is_found_and_no_other(folder, told):
         assert [(p["shape"], p["color"]) for p in found[zone]["placed"]] == wanted
         late = [p["seconds"] - t["seconds"] for p, t in zip(found[zone]["placed"], rows, strict=False)]
         assert np.abs(late).max() <= WITHIN_S
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("plot", [
+    Plot(2, "facing", "L15"),          # A's arm comes from the camera's side and hides the field
+    Plot(4, "beside", "L29"),          # both arms do, and loose pieces stand on the markers
+    Plot(3, "across", "L22", falls=True),
+], ids=lambda plot: plot.seating)
+def test_every_piece_of_a_simulated_duel_is_found_and_no_other(plot, tmp_path):
+    truth = record(plot, tmp_path / "duel")
+    story = timeline(load_attempt(tmp_path / "duel"))
+    for zone, rows in truth["placed"].items():
+        found = story.placed[zone]
+        assert [(p.shape, p.color) for p in found] == [(p["shape"], p["color"]) for p in rows]
+        for piece, true in zip(found, rows, strict=True):
+            assert abs(piece.seconds - true["seconds"]) <= max(WITHIN_S, piece.within_s)
+    fallen = {fall.zone: fall.seconds for fall in story.falls if not fall.touching}
+    assert fallen == pytest.approx(truth["falls"], abs=0.2)
 
 
 @pytest.mark.slow
@@ -82,7 +106,7 @@ def test_it_is_worked_out_once_and_kept_beside_the_attempt(tmp_path, monkeypatch
 
 def test_a_pixel_turns_once_and_keeps_its_colour_under_a_hand():
     labels = np.array([-1, -1, 2, -1, 2, 2, 2, 2, -2, -2, -2, 2, 2, 2, 2], np.int8).reshape(-1, 1, 1)
-    turned = turns(labels, stay=4).ravel()
+    turned = turns(labels, stay=4)[0].ravel()
     assert turned.nonzero()[0].size and np.flatnonzero(turned == 2).tolist() == [4]
 
 

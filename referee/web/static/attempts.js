@@ -147,7 +147,8 @@ function rows() {
   const found = story.marks.map((mark) => ({ at: mark.seconds, zone: mark.zone || "", text: words[mark.name] || mark.name }));
   for (const [zone, told] of Object.entries(story.told.zones || {})) {
     for (const piece of told.placed) {
-      found.push({ at: piece.seconds, zone, text: `${words.placed}: ${piece.name}` });
+      const unsure = piece.within_s ? ` (± ${piece.within_s.toFixed(1)} s)` : "";  // a hand hid the place
+      found.push({ at: piece.seconds, zone, text: `${words.placed}: ${piece.name}${unsure}` });
     }
     for (const [from, to] of told.hands) {
       found.push({ at: from, zone, text: words.handIn }, { at: to, zone, text: words.handOut });
