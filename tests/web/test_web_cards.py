@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 
 import pytest
+from console_driver import Console
 from playwright.sync_api import expect
+from real_table import real_table
 
 from cards.card import LayoutCard
 from cards.check import check_card
 from cards.deck import load_deck
+from cards.drawing import card_png
 from cards.pieces import load_piece_set
-from referee.web import create_app
+from referee.rules import DEFAULT_RULES
+from referee.web import create_app, serve
 from referee.web.pieces_form import KINDS, form_rows, set_of_form
 
 CUBE = {"shape": "cube", "color": "blue", "rotation": 0, "facing": "front", "x": 0, "z": 15}
@@ -143,24 +147,39 @@ def on_stage(page, x, z):
         const p = new DOMPoint(x, 252 - z).matrixTransform(m); return [p.x, p.y]; }""", [x, z])
 
 
-@pytest.mark.slow
-def test_a_card_is_made_saved_checked_printed_and_played_in_a_browser(server, browser, session):
+@pytest.fixture
+def watched(browser):
+    """A page whose scripts' faults fail the test."""
     page = browser.new_page(viewport={"width": 1500, "height": 1100})
     problems = []
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.on("console", lambda m: problems.append(m.text) if m.type == "error" else None)
-    page.goto(f"http://127.0.0.1:{server.port}/cards")
+    yield page
+    page.close()
+    assert [p for p in problems if "ERR_INCOMPLETE_CHUNKED" not in p] == []
+
+
+def open_editor(page, url):
+    """The editor, ready to be used."""
+    page.goto(f"{url}cards")
     page.wait_for_selector("body[data-ready]")
 
-    def put(name, x, z):
-        box = page.get_by_role("button", name=name).bounding_box()
-        drag(page, (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2), on_stage(page, x, z))
 
-    put("orange bridge", 0, 60)
+def put(page, name, x, z):
+    """A piece of the palette dragged to a place of the elevation, in mm."""
+    box = page.get_by_role("button", name=name).bounding_box()
+    drag(page, (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2), on_stage(page, x, z))
+
+
+@pytest.mark.slow
+def test_a_card_is_made_saved_checked_and_printed_in_a_browser(server, watched, session):
+    page = watched
+    open_editor(page, server.url)
+    put(page, "orange bridge", 0, 60)
     expect(page.locator("#verdict.right")).to_be_visible()
-    put("red triangle", 60, 120)                       # beside the bridge: it drops to the table
+    put(page, "red triangle", 60, 120)                       # beside the bridge: it drops to the table
     expect(page.locator("#pieces .piece")).to_have_count(2)
-    put("green rectangle", 40, 200)                    # across bridge and point: falls
+    put(page, "green rectangle", 40, 200)                    # across bridge and point: falls
     expect(page.locator("#verdict.wrong")).to_be_visible()
     page.keyboard.press("Tab")
     page.click("#remove")
@@ -185,5 +204,66 @@ def test_a_card_is_made_saved_checked_printed_and_played_in_a_browser(server, br
     page.click("#play")
     expect(page.locator("#said")).to_contain_text("plays: browser")
     assert session.deck.name == "browser" and json.dumps(session.deck.to_json())
-    assert problems == []
-    page.close()
+
+
+def save_gate(page):
+    """A card of one's own: a triangle on a bridge."""
+    put(page, "orange bridge", 0, 60)
+    put(page, "red triangle", 2, 150)
+    expect(page.locator("#verdict.right")).to_be_visible()
+    page.fill("#save [name=deck]", "ours")
+    page.fill("#save [name=id]", "B01")
+    page.click("#keep")
+    page.wait_for_selector("#faces [data-id=B01]")
+    page.click("#play")
+    expect(page.locator("#said")).to_contain_text("plays: ours")
+
+
+@pytest.mark.slow
+def test_a_card_of_one_s_own_is_played_at_the_table_up_to_the_verdict(tmp_path, watched):
+    with real_table(tmp_path, rules=DEFAULT_RULES) as at:
+        session = at.session
+        at.rig.set_up(at.eyes)
+        server = serve(create_app(session), "127.0.0.1", 0)
+        try:
+            open_editor(watched, server.url)
+            save_gate(watched)
+            console = Console(watched, session, server.url, keys=True)
+            console.new_match(["Ann", "Ben"])
+            with at.rig.played(session, None, True):
+                console.step("card_drawn")
+                console.step("ready")
+                console.press(" ", "[data-key=primary]")
+                console.until(lambda: session.state.phase in ("decided", "undecided"), 60)
+            duel = session.state.duel
+            assert duel.card_id == "B01" and set(duel.verdicts) == set(duel.callers)
+            said = duel.verdicts[duel.callers[0]]
+            assert said["verdict"] in ("match", "undecided")
+            assert sorted(p["shape"] for p in said["pieces"]) == ["bridge", "triangle"]
+            watched.locator(f".act .phase-{session.state.phase}").wait_for()
+            expect(watched.locator(".reading .ruling")).to_be_visible()
+            expect(watched.locator(".evidence img").first).to_be_visible()
+        finally:
+            server.close()
+
+
+@pytest.mark.slow
+def test_another_card_in_the_holder_is_an_alarm_until_the_right_one_stands_there(tmp_path, browser):
+    with real_table(tmp_path, rules=DEFAULT_RULES) as at:
+        session = at.session
+        server = serve(create_app(session), "127.0.0.1", 0)
+        page = browser.new_page()
+        try:
+            console = Console(page, session, server.url, keys=True)
+            session.create_match(["Ann", "Ben"])
+            console.draw(session.deck.cards[3].id)
+            console.step("ready")
+            alarm = page.locator(".alarm", has_text="Another card stands in the holder")
+            for card, wrong in ((session.deck.cards[7], True), (session.deck.cards[3], False)):
+                at.rig.players.show(card_png(card, session.deck, session.piece_set, 440))
+                alarm.wait_for(state="visible" if wrong else "hidden", timeout=30_000)
+                console.until(lambda card=card: session.snapshot()["live"]["card_read"] == card.id)
+                expect(page.locator(".status", has_text=card.id)).to_be_visible(timeout=30_000)
+        finally:
+            page.close()
+            server.close()

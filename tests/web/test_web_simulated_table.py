@@ -11,7 +11,6 @@ import cv2
 import numpy as np
 import pytest
 from browser import PROJECTOR
-from console_driver import Console
 from playwright.sync_api import expect
 
 from referee.errors import IllegalCommand
@@ -95,60 +94,3 @@ def test_the_session_goes_on_with_another_camera_between_duels_only(table, tmp_p
             assert time.monotonic() < end
             time.sleep(0.1)
         assert session.snapshot()["live"]["camera"]["name"] == "grey"
-
-
-def play_on(console: Console, observer) -> None:
-    """The next duel by keys alone, to its decision; the second cannot be told, the third is overruled."""
-    session, number = console.session, len(session_decided(console.session)) + 1
-    says = {2: "undecided", 3: "mismatch"}.get(number)
-    observer.says = dict.fromkeys("AB", says) if says else {}
-    console.step("card_drawn")
-    console.step("ready")
-    if number == 4:
-        console.press("u", "button[data-dialog=undo]")
-        console.dialog("undo", who="Eva")
-        console.phase("card_drawn")
-        console.step("ready")
-    console.press(" ", "[data-key=primary]")
-    console.until(lambda: session.state.phase in ("decided", "undecided", "void", "idle"), 60)
-    if session.state.phase == "undecided":
-        console.phase("undecided")
-        console.press("r", "[data-key=primary]")
-        console.dialog("rule", ruling="match", who="Eva", why="I see it well")
-    if number == 3:
-        console.phase("decided")
-        console.press("o", "[data-key=overrule]")
-        console.dialog("overrule", ruling="match", who="Eva", why="the camera is wrong")
-
-
-def session_decided(session) -> list:
-    """The duels that somebody has won."""
-    return [duel for duel in session.state.history if duel.phase == "decided"]
-
-
-@pytest.mark.slow
-def test_a_whole_match_of_four_runs_at_the_simulated_table_by_keys(table, tmp_path, browser):
-    with table(tmp_path, draw=lambda frame, judgement, card: frame) as (session, rig):
-        server = serve(create_app(session), "127.0.0.1", 0)
-        context = browser.new_context(viewport=PROJECTOR)
-        try:
-            console = Console(context.new_page(), session, server.url, keys=True)
-            board = context.new_page()
-            board.goto(server.url)
-            console.page.bring_to_front()
-            console.new_match(["Ann", "Ben", "Cem", "Dia"])
-            with rig.played(session, None, True):
-                while session.state.phase != "finished":
-                    play_on(console, session.observer)
-                    if session.state.phase == "decided":
-                        console.next()
-            told = session_decided(session)
-            assert len(told) >= 18 and told[1].human[-1]["why"] == "I see it well"
-            assert told[2].human[-1]["why"] == "the camera is wrong"
-            assert sum(session.state.scores.values()) == sum(duel.value for duel in told)
-            winner = session.state.winner
-            board.bring_to_front()
-            expect(board.locator(".winner .big")).to_contain_text(winner or "Shared first place")
-        finally:
-            context.close()
-            server.close()

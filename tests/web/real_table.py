@@ -1,0 +1,96 @@
+"""The simulated table with the real eyes before it: what ``referee demo`` runs, for tests with a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from cards.deck import builtin_deck
+from cards.pieces import builtin_piece_set
+from referee.commands.play import AT_A_TABLE
+from referee.commands.simulated import SimulatedTable
+from referee.devices.table_sim import World
+from referee.devices.table_sim_plans import apart
+from referee.devices.table_sim_players import FAST
+from referee.devices.table_sim_solids import place
+from referee.journal import Journal
+from referee.judge import Reason
+from referee.ports import SystemClock
+from referee.session import Session
+from referee.vision.gate import Gate
+from referee.vision.observe import Observer
+from referee.vision.overlay import marked
+
+STEADY, CLUMSY = replace(FAST, errs=0.0, falls=0.0), replace(FAST, errs=1.0, falls=0.0)
+"""Players who build what the card shows, and players who err every time."""
+
+
+@dataclass
+class Eyes:
+    """The real observer; while ``doubts`` it says of what it has seen that it cannot tell."""
+
+    observer: Observer
+    doubts: bool = False
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.observer, name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name in ("observer", "doubts"):
+            object.__setattr__(self, name, value)
+        else:
+            setattr(self.observer, name, value)
+
+    def judge(self, frames, card, zones):
+        seen = self.observer.judge(frames, card, zones)
+        if not self.doubts:
+            return seen
+        why = (Reason("two_readings", "two readings explain the picture about equally well"),)
+        unsure = {z: replace(v, ruling="undecided", leaning="match", confidence=0.6, reasons=why)
+                  for z, v in seen.zones.items()}
+        return replace(seen, zones=unsure)
+
+
+class RealTable:
+    """A session at work at the simulated rig; ``stage_*`` lay out what a set-up asks for."""
+
+    def __init__(self, session: Session, rig: SimulatedTable, eyes: Eyes) -> None:
+        self.session, self.rig, self.eyes = session, rig, eyes
+
+    def manners(self, manners) -> None:
+        """How the players build from the next go on."""
+        self.rig.players.manners = manners
+
+    def stage_empty(self) -> None:
+        """Nothing lies on the table, and the camera has seen that."""
+        self.rig._photo(World())
+
+    def stage_colors(self) -> None:
+        """Every piece of the set apart from the others in both fields."""
+        standing = [place(p) for p in apart(self.session.piece_set)]
+        self.rig._photo(World({"A": standing, "B": standing}))
+
+    def stage_play(self) -> None:
+        """The players' own pieces again."""
+        self.rig.players.stage(None)
+
+
+@contextmanager
+def real_table(folder: Path, seed: int = 3, rules=AT_A_TABLE) -> Iterator[RealTable]:
+    """Everything real but the table itself; nothing has been set up yet."""
+    clock, pieces, deck = SystemClock(), builtin_piece_set(), builtin_deck()
+    with ExitStack() as stack:
+        rig = stack.enter_context(SimulatedTable(pieces, clock, seed, "across", True, 8.0))
+        rig.players.manners = STEADY
+        observer = Observer(pieces, rig.lens)
+        observer.warm_up()
+        eyes = Eyes(observer)
+        journal = stack.enter_context(closing(Journal(folder / "journal.sqlite")))
+        session = Session(journal=journal, deck=deck, piece_set=pieces, observer=eyes, gate=Gate(observer),
+                          camera=rig.camera, box=rig.box, clock=clock, rules=rules, data_dir=folder,
+                          simulated=True, draw=lambda frame, judgement, card: marked(frame, judgement))
+        session.start()
+        stack.callback(session.stop)
+        yield RealTable(session, rig, eyes)
