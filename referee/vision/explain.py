@@ -148,8 +148,9 @@ def _edited(canvas: Canvas, reading: Reading) -> list[Reading]:
 
 def with_loose(canvas: Canvas, reading: Reading, around: loose.Candidates) -> Reading:
     """The reading completed by the loose pieces that explain what it leaves; its score includes them."""
+    alone = around.alone(canvas)        # draws on the canvas
     canvas.draw(reading)
-    rows, won = search.add_loose(canvas.arrays, np.ascontiguousarray(around.rows), *canvas.seen(), PIECE_COST)
+    rows, won = search.add_loose(canvas.arrays, around.rows, *alone, *canvas.seen(), PIECE_COST)
     return Reading(reading.turn, reading.pieces, reading.score + won, reading.origin, around.rows[rows], reading.score)
 
 

@@ -106,8 +106,9 @@ def _first(canvas: Canvas) -> list[Reading]:
     rows = []
     for turn in np.deg2rad(TURNS_DEG):
         got = search.scan(canvas.arrays, usual, xs, ys, np.zeros(1), empty, 0, False, *canvas.seen(turn))
-        rows += [np.append(r, turn) for r in got if _in_field(r, turn)]
-    found = np.array(rows).reshape(-1, 8)
+        got = got[_in_field(got, turn)]
+        rows.append(np.c_[got, np.full(len(got), turn)])
+    found = np.concatenate(rows)
     found = np.concatenate([found, _frontmost(found, canvas.camera)])
     chosen: list[np.ndarray] = []
     found = np.unique(found, axis=0)
@@ -171,6 +172,8 @@ def grow(canvas: Canvas, s: Reading) -> list[Reading]:
     cat = canvas.cat
     pieces = np.ascontiguousarray(s.pieces)
     canvas.draw(s)
+    if not s.count:
+        return []
     stances = _left(canvas, pieces)
     half = cat.size[pieces[:, 0].astype(int), 0] / 2
     low, high = (pieces[:, 1] - half).min() - 30, (pieces[:, 1] + half).max() + 30
@@ -182,8 +185,8 @@ def grow(canvas: Canvas, s: Reading) -> list[Reading]:
         ys = middle + spread
         got = search.scan(canvas.arrays, stances, xs, ys, np.zeros(1), pieces, len(pieces), on_top,
                           *canvas.seen(s.turn))
+        got = got[(got[:, 5] > -HIDDEN * got[:, 6]) & _in_field(got, s.turn)]
         rows += _best_per_stance(got) if on_top else _distinct(got, BRANCH)
-    rows = [r for r in rows if r[5] > -HIDDEN * r[6] and _in_field(r, s.turn)]
     return [Reading(s.turn, np.vstack([pieces, r[:5]]), s.score + r[5] - PIECE_COST) for r in rows]
 
 
@@ -200,7 +203,8 @@ def _best_per_stance(rows: np.ndarray) -> list[np.ndarray]:
     return [*first.values(), *second.values()]
 
 
-def _in_field(row: np.ndarray, turn: float) -> bool:
-    x = row[1] * math.cos(turn) - row[2] * math.sin(turn)
-    y = row[1] * math.sin(turn) + row[2] * math.cos(turn)
-    return abs(x) <= FIELD[0] and abs(y) <= FIELD[1]
+def _in_field(rows: np.ndarray, turn: float) -> np.ndarray:
+    """Which of the rows (n, 5 or more) stand in the field, in the frame turned by ``turn``."""
+    x = rows[:, 1] * math.cos(turn) - rows[:, 2] * math.sin(turn)
+    y = rows[:, 1] * math.sin(turn) + rows[:, 2] * math.cos(turn)
+    return (np.abs(x) <= FIELD[0]) & (np.abs(y) <= FIELD[1])

@@ -7,11 +7,13 @@ that is seen lying outside cannot be in the build (the box holds ten).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from calibration.mat import FIELD
 from referee.vision import paint, search
+from referee.vision.catalogue import Catalogue
 
 STEP_MM, YAWS = 8.0, 12
 REACH_MM = 170.0
@@ -30,6 +32,16 @@ class Candidates:
     rows: np.ndarray
     quality: np.ndarray
 
+    @cached_property
+    def _alone(self) -> dict[int, tuple[np.ndarray, np.ndarray]]:
+        return {}
+
+    def alone(self, canvas) -> tuple[np.ndarray, np.ndarray]:
+        """Each candidate's evidence and box when drawn alone on a canvas; see ``search.alone``."""
+        if id(canvas) not in self._alone:
+            self._alone[id(canvas)] = search.alone(canvas.arrays, self.rows, *canvas.seen())
+        return self._alone[id(canvas)]
+
 
 def candidates(canvas, labels: np.ndarray) -> Candidates:
     """Places where a single loose piece explains the evidence well, each fitted on its own.
@@ -45,9 +57,20 @@ def candidates(canvas, labels: np.ndarray) -> Candidates:
     strict = paint.gains(_strict(canvas.gains))
     paint.clear(canvas.maps)
     yaws = np.arange(YAWS) * np.pi / YAWS
-    rows = search.scan_loose(canvas.arrays, np.arange(len(cat)), *inside, yaws, *FIELD, canvas.camera, canvas.matrix,
+    rows = search.scan_loose(canvas.arrays, _lying(cat), *inside, yaws, *FIELD, canvas.camera, canvas.matrix,
                              strict, labels, canvas.maps)
     return _fitted(canvas, strict, rows)
+
+
+def _lying(cat: Catalogue) -> np.ndarray:
+    """Stances that differ by more than a turn about the vertical: a piece lies loose at any turn."""
+    kept: dict[tuple, int] = {}
+    for s, pose in enumerate(cat.poses):
+        width, depth, height = (round(v, 2) for v in cat.size[s])
+        plain = cat.piece_set.shapes[cat.types[cat.kind[s]][0]].kind in ("box", "cylinder")
+        side = () if plain else (pose.rotation, pose.facing == "top")
+        kept.setdefault((cat.kind[s], min(width, depth), max(width, depth), height, side), s)
+    return np.array(list(kept.values()))
 
 
 def _strict(gains: np.ndarray) -> np.ndarray:

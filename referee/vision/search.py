@@ -14,7 +14,7 @@ import math
 import numpy as np
 from numba import njit
 
-from referee.vision.paint import draw, place, score
+from referee.vision.paint import clear, draw, place, score
 from referee.vision.rest import rest_on, settle, straightness
 
 HOPED = 3.0
@@ -142,34 +142,64 @@ def climb(cat, piece, field_x, field_y, camera, matrix, gains, maps, steps_mm, s
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def add_loose(cat, rows, camera, matrix, gains, maps, cost):
+def alone(cat, rows, camera, matrix, gains, maps):
+    """Evidence of each of ``rows`` drawn alone (n,), and its rows and columns (n, 4): first, last, first, last."""
+    won = np.empty(len(rows))
+    boxes = np.empty((len(rows), 4), np.int64)
+    height, width = maps.near.shape
+    for i in range(len(rows)):
+        clear(maps)
+        won[i], _ = place(cat, int(rows[i, 0]), rows[i, 1], rows[i, 2], rows[i, 3], rows[i, 4], camera, matrix, gains,
+                          maps, True)
+        boxes[i, 0], boxes[i, 1], boxes[i, 2], boxes[i, 3] = height, -1, width, -1
+        for row in range(height):
+            if maps.from_col[row] <= maps.to_col[row]:
+                boxes[i, 0], boxes[i, 1] = min(boxes[i, 0], row), row
+                boxes[i, 2] = min(boxes[i, 2], maps.from_col[row])
+                boxes[i, 3] = max(boxes[i, 3], maps.to_col[row])
+    clear(maps)
+    return won, boxes
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _touches_drawn(box, maps):
+    for row in range(box[0], box[1] + 1):
+        if maps.from_col[row] <= box[3] and maps.to_col[row] >= box[2]:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def add_loose(cat, rows, lone, boxes, camera, matrix, gains, maps, cost):
     """Greedily draw those loose candidates that win more than ``cost`` over the maps as they are.
 
-    Returns (chosen row indices, evidence won less costs).
+    ``lone``, ``boxes`` as ``alone`` gives them: only what overlaps is weighed anew. Returns (chosen row
+    indices, evidence won less costs).
     """
     n = len(rows)
-    free = np.ones(n, np.bool_)
+    worth = lone.copy()
+    for i in range(n):
+        if lone[i] > cost and _touches_drawn(boxes[i], maps):
+            worth[i], _ = place(cat, int(rows[i, 0]), rows[i, 1], rows[i, 2], rows[i, 3], rows[i, 4], camera, matrix,
+                                gains, maps, False)
     chosen = np.empty(n, np.int64)
     count = 0
     total = 0.0
-    while True:
-        best, which = cost, -1
-        for i in range(n):
-            if free[i]:
-                won, _ = place(cat, int(rows[i, 0]), rows[i, 1], rows[i, 2], rows[i, 3], rows[i, 4], camera, matrix,
-                               gains, maps, False)
-                if won > best:
-                    best, which = won, i
-                elif won < cost:
-                    free[i] = False
-        if which < 0:
+    while n > 0:
+        best = np.argmax(worth)
+        if worth[best] <= cost:
             break
-        place(cat, int(rows[which, 0]), rows[which, 1], rows[which, 2], rows[which, 3], rows[which, 4], camera, matrix,
+        total += worth[best] - cost
+        place(cat, int(rows[best, 0]), rows[best, 1], rows[best, 2], rows[best, 3], rows[best, 4], camera, matrix,
               gains, maps, True)
-        free[which] = False
-        chosen[count] = which
+        worth[best] = -1e9
+        chosen[count] = best
         count += 1
-        total += best - cost
+        for i in range(n):
+            if worth[i] > cost and (boxes[i, 0] <= boxes[best, 1] and boxes[i, 1] >= boxes[best, 0]
+                                    and boxes[i, 2] <= boxes[best, 3] and boxes[i, 3] >= boxes[best, 2]):
+                worth[i], _ = place(cat, int(rows[i, 0]), rows[i, 1], rows[i, 2], rows[i, 3], rows[i, 4], camera,
+                                    matrix, gains, maps, False)
     return chosen[:count], total
 
 
