@@ -15,7 +15,7 @@ import hashlib
 import json
 import os
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -119,8 +119,11 @@ class Attempt:
 
     def judged_frames(self) -> list[np.ndarray]:
         """The frames that were judged, lossless, (h, w, 3) uint8 BGR each; the first is ``stop.png``."""
-        names = [n for row in self.meta.get("judged") or () for n in row.get("files", ())]
-        return [read_image(self.folder / n) for n in names or [STOP]]
+        return [read_image(self.folder / n) for n in self.judged_names()]
+
+    def judged_names(self) -> list[str]:
+        """The files of those frames."""
+        return [n for row in self.meta.get("judged") or () for n in row.get("files", ())] or [STOP]
 
     def reviews(self) -> list[dict]:
         """What people said of it, oldest first."""
@@ -130,10 +133,12 @@ class Attempt:
             return []
         return [json.loads(line) for line in lines if line.strip()]
 
-    def problems(self) -> list[str]:
-        """Every file that is missing or is not what its hash says; empty when the folder is whole."""
+    def problems(self, of: Collection[str] | None = None) -> list[str]:
+        """Every file (``of`` these) that is missing or is not what its hash says; empty when all are whole."""
         found = []
         for name, expected in (self.meta.get("hashes") or {}).items():
+            if of is not None and name not in of:
+                continue
             path = self.folder / name
             if not path.exists():
                 found.append(f"{name} is missing")

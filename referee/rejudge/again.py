@@ -7,11 +7,9 @@ other house rules, and a hundred times quicker. A human's ruling on a duel stand
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -23,60 +21,15 @@ from cards.deck import Deck, load_deck
 from cards.errors import RefereeError
 from cards.pieces import PieceSet, Pose
 from referee.attempt import Attempt, load_attempt
+from referee.attempt.errors import BadAttempt
 from referee.attempt.take import pixel_hash
 from referee.duel import Duel, house_ruling, outcome
 from referee.judge import faults
+from referee.rejudge.options import Options, files_used
 from referee.rules import DEFAULT_RULES, HouseRules, load_rules, parse_rules
 from referee.timeline.eye import observer_of
 from referee.timeline.fall import findings
 from referee.timeline.story import timeline
-
-EYE = "referee.rejudge.again:look"
-
-
-@dataclass(frozen=True)
-class Options:
-    """What is different this time. Paths are text, so that options travel to other machines.
-
-    ``watch`` also reads the videos anew: did the build fall after the press, and by itself?
-
-    ``eye`` names the function that judges pixels as ``module:function``: it takes the attempt, the card and
-    the palette's path or None, and gives zone -> the contract's row.
-    """
-
-    look: bool = True
-    watch: bool = False
-    deck: str | None = None
-    rules: str | None = None
-    palette: str | None = None
-    eye: str = EYE
-
-    def fingerprint(self) -> str:
-        """A digest of everything that can change a row: the options, the files named, the judging code."""
-        digest = hashlib.sha256(repr(asdict(self)).encode())
-        for path in filter(None, (self.deck, self.rules, self.palette)):
-            digest.update(Path(path).read_bytes())
-        digest.update(code_fingerprint().encode())
-        return digest.hexdigest()[:16]
-
-
-@lru_cache(maxsize=1)
-def code_fingerprint() -> str:
-    """A digest of the source that judges: a change of it makes old results stale."""
-    root = Path(__file__).parents[2]
-    digest = hashlib.sha256()
-    for folder in ("cards", "calibration", "referee/vision"):
-        for path in sorted((root / folder).rglob("*.py")):
-            digest.update(path.read_bytes())
-    for name in ("judge.py", "duel.py", "rules.py"):
-        digest.update((root / "referee" / name).read_bytes())
-    return digest.hexdigest()
-
-
-def task_key(folder: Path, fingerprint: str) -> str:
-    """What one result is of: this record of that name, judged in this way."""
-    what = f"{folder.parent.name}/{folder.name} {fingerprint} "
-    return hashlib.sha256(what.encode() + (folder / "attempt.json").read_bytes()).hexdigest()[:24]
 
 
 def judge_again(folder: str, options: Options) -> dict:
@@ -95,6 +48,8 @@ def judge_again(folder: str, options: Options) -> dict:
 
 
 def _judged(attempt: Attempt, options: Options) -> dict:
+    for problem in attempt.problems(files_used(attempt, options)):
+        raise BadAttempt(f"{attempt.folder}: {problem}")
     card = _card(attempt, options)
     now = see(attempt, card, options) if options.look else reconsider(attempt, card)
     was_rules, rules = _rules(attempt, None), _rules(attempt, options.rules)

@@ -20,7 +20,8 @@ from referee.attempt.errors import BadAttempt
 from referee.attempt.folder import DECK, EMPTY, META, PIECES, TIMES, VIDEO, hash_files, sha256, write_json
 from referee.attempt.take import pixel_hash, versions, write_file
 from referee.attempt.video import VideoWriter, frame_seconds, read_video
-from referee.rejudge.again import Options, see
+from referee.rejudge.again import see
+from referee.rejudge.options import Options
 from referee.timeline.fall import findings
 from referee.timeline.settle import settled_view
 from referee.timeline.story import CACHE, Timeline, timeline

@@ -14,12 +14,14 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 
 import cv2
 
 from referee.attempt.errors import BadAttempt
-from referee.rejudge.again import Options, judge_again, task_key
+from referee.rejudge.again import judge_again
+from referee.rejudge.options import Options, task_key
 
 RESULTS = "results.jsonl"
 RETRIES = 3
@@ -41,7 +43,7 @@ def rejudge(folders: Sequence[Path], options: Options, out: Path, jobs: int | No
     """
     out.mkdir(parents=True, exist_ok=True)
     fingerprint = options.fingerprint()
-    keys = {task_key(folder, fingerprint): str(folder) for folder in folders}
+    keys = {task_key(folder, options, fingerprint): str(folder) for folder in folders}
     rows = read_results(out / RESULTS, keys)
     todo = {key: folder for key, folder in keys.items() if key not in rows}
     progress(len(rows), len(keys))
@@ -89,17 +91,33 @@ def _work(todo: dict[str, str], options: Options, jobs: int | None, scheduler: s
 
 
 def _in_this_process(todo: dict[str, str], options: Options) -> Iterator[tuple[str, dict]]:
-    threads = cv2.getNumThreads()
-    cv2.setNumThreads(1)  # one job is one core
+    cores = _cores()
+    keep_to_core(0)
     try:
         yield from ((key, judge_again(folder, options)) for key, folder in todo.items())
     finally:
-        cv2.setNumThreads(threads)
+        if cores:
+            os.sched_setaffinity(0, cores)
+
+
+def _cores() -> list[int]:
+    """The cores that this thread may use; none where the system does not tell (macOS, Windows)."""
+    return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+
+
+def keep_to_core(number: int) -> None:
+    """Keep this thread, and those it starts, to one core: vision looks at two zones at once, and many
+    workers with two threads each would only take turns. One job is one core."""
+    if cores := _cores():
+        os.sched_setaffinity(0, {cores[number % len(cores)]})
 
 
 def _in_processes(todo: dict[str, str], options: Options, jobs: int) -> Iterator[tuple[str, dict]]:
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(jobs, context, initializer=_be_one_of_many)
+    numbers = context.SimpleQueue()
+    for number in range(jobs):
+        numbers.put(number)
+    pool = ProcessPoolExecutor(jobs, context, initializer=_be_one_of_many, initargs=(numbers,))
     try:
         futures = {pool.submit(judge_again, folder, options): key for key, folder in todo.items()}
         for future in as_completed(futures):
@@ -108,11 +126,11 @@ def _in_processes(todo: dict[str, str], options: Options, jobs: int) -> Iterator
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _be_one_of_many() -> None:
-    """One thread a process, deaf to Ctrl-C (the parent hears it), and no life after the parent's."""
+def _be_one_of_many(numbers: SimpleQueue) -> None:
+    """A core of its own, deaf to Ctrl-C (the parent hears it), and no life after the parent's."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    keep_to_core(numbers.get())
     cv2.setNumThreads(1)
-    os.environ["NUMBA_NUM_THREADS"] = "1"
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()

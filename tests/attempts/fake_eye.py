@@ -4,6 +4,7 @@ FAKE_EYE_LOG names the file it writes to, FAKE_EYE_SLEEP the seconds a look take
 """
 
 import os
+import threading
 import time
 
 
@@ -22,3 +23,14 @@ def look(attempt, card, palette):
 def look_blind(attempt, card, palette):
     row = {"verdict": "undecided", "confidence": 0.5, "reasons": []}
     return {zone: row for zone in attempt.meta["zones"]}
+
+
+def look_at_cores(attempt, card, palette):
+    """Write down the cores that a thread of this process may use."""
+    cores = []
+    thread = threading.Thread(target=lambda: cores.extend(sorted(os.sched_getaffinity(0))))
+    thread.start()
+    thread.join()
+    with open(os.environ["FAKE_EYE_LOG"], "a", encoding="ascii") as log:
+        log.write(" ".join(map(str, [attempt.name, os.getpid(), *cores])) + "\n")
+    return look_blind(attempt, card, palette)

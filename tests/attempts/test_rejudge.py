@@ -18,6 +18,7 @@ from referee.attempt import load_attempt
 from referee.attempt.folder import append_review, hash_files, pack
 from referee.cli import cli
 from referee.rejudge import Options, judge_again, rejudge, write_report
+from referee.rejudge.options import code_fingerprint, task_key
 from referee.rejudge.run import RESULTS
 
 HERE = Path(__file__).parent
@@ -74,6 +75,60 @@ def test_what_is_done_is_not_done_again(kit, tmp_path, eye):
     rows = rejudge(folders, Options(eye=EYE), tmp_path / "out", jobs=1)
     assert [r["attempt"] for r in rows] == [f.name for f in folders]
     assert len(eye.read_text().splitlines()) == 10
+
+
+@pytest.mark.parametrize(("changed", "options"), [
+    ("palette.json", {"palette": "palette.json"}),
+    ("rules.toml", {"rules": "rules.toml"}),
+    ("deck.json", {"deck": "deck.json"}),
+    ("archive/M1-000/stop.png", {}),
+    ("archive/M1-000/camera.yaml", {}),
+    ("archive/M1-000/attempt.json", {}),
+    ("seeing.py", {"eye": "seeing:look"}),
+])
+def test_results_are_stale_once_anything_that_made_them_has_changed(kit, tmp_path, monkeypatch, changed, options):
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    folder = kit.make_attempt(tmp_path / "archive" / "M1-000")
+    if not (tmp_path / changed).exists():
+        (tmp_path / changed).write_text("# one\n")
+
+    def key():
+        chosen = Options(**options)
+        return task_key(folder, chosen, chosen.fingerprint())
+
+    before = key()
+    assert key() == before
+    with open(tmp_path / changed, "ab") as file:
+        file.write(b" \n")
+    assert key() != before
+
+
+@pytest.mark.parametrize("place", ["vision/search.py", "judge.py", "timeline/patches.py", "attempt/video.py"])
+def test_a_change_of_the_judging_code_makes_results_stale(place, monkeypatch):
+    before = code_fingerprint.__wrapped__()
+    changed = Path(sys.modules["referee"].__file__).parent / place
+    read = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + b"#" * (path == changed))
+    assert code_fingerprint.__wrapped__() != before
+
+
+def test_a_picture_that_is_not_the_recorded_one_is_not_judged(kit, tmp_path, eye):
+    folder = kit.make_attempt(tmp_path / "M1-001", 1, hashes={"stop.png": "0" * 64})
+    row = judge_again(str(folder), Options(eye=EYE))
+    assert row["problem"] == f"{folder}: stop.png is not the file that was recorded"
+    assert eye.exists() is False
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_job_is_one_core_whatever_vision_starts(kit, tmp_path, eye, jobs):
+    folders = archive(kit, tmp_path / "archive", 8)
+    before = os.sched_getaffinity(0)
+    rejudge(folders, Options(eye="fake_eye:look_at_cores"), tmp_path / "out", jobs=jobs)
+    cores = {line.split()[1]: line.split()[2:] for line in eye.read_text().splitlines()}
+    assert all(len(its) == 1 for its in cores.values())
+    assert len(cores) <= jobs and len({its[0] for its in cores.values()}) == len(cores)
+    assert os.sched_getaffinity(0) == before
 
 
 def test_a_killed_run_goes_on_where_it_was(kit, tmp_path, eye, monkeypatch):

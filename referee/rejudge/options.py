@@ -1,0 +1,97 @@
+"""How an archive is judged again, and the key of one result: the same key means that nothing can have changed."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from referee.attempt import Attempt, load_attempt
+from referee.attempt.errors import BadAttempt
+from referee.attempt.folder import CAMERA, DECK, EMPTY, META, PALETTE, PIECES, VIDEO
+from referee.attempt.take import versions
+
+EYE = "referee.rejudge.again:look"
+
+JUDGING = ("cards", "calibration", "referee/vision", "referee/timeline", "referee/attempt", "referee/rejudge",
+           "referee/judge.py", "referee/duel.py", "referee/rules.py")
+"""Where the source stands that reads an attempt, sees, rules and awards."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is different this time. Paths are text, so that options travel to other machines.
+
+    ``watch`` also reads the videos anew: did the build fall after the press, and by itself?
+
+    ``eye`` names the function that judges pixels as ``module:function``: it takes the attempt, the card and
+    the palette's path or None, and gives zone -> the contract's row.
+    """
+
+    look: bool = True
+    watch: bool = False
+    deck: str | None = None
+    rules: str | None = None
+    palette: str | None = None
+    eye: str = EYE
+
+    def fingerprint(self) -> str:
+        """A digest of everything but the attempt that can change a row: the options, the files they name,
+        the judging code, the eye, and the libraries' versions."""
+        digest = hashlib.sha256(repr(asdict(self)).encode())
+        for path in filter(None, (self.deck, self.rules, self.palette, eye_source(self.eye))):
+            digest.update(Path(path).read_bytes())
+        digest.update(code_fingerprint().encode() + repr(versions()).encode())
+        return digest.hexdigest()[:16]
+
+
+@lru_cache(maxsize=1)
+def code_fingerprint() -> str:
+    """A digest of the source that judges: a change of it makes old results stale."""
+    root = Path(__file__).parents[2]
+    digest = hashlib.sha256()
+    for place in JUDGING:
+        for path in sorted((root / place).rglob("*.py")) or [root / place]:
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def eye_source(eye: str) -> str | None:
+    """The file of the function that judges. Raises BadAttempt when there is no such module."""
+    try:
+        found = importlib.util.find_spec(eye.partition(":")[0])
+    except (ModuleNotFoundError, ValueError):
+        found = None
+    if found is None:
+        raise BadAttempt(f"--eye {eye}: no such module")
+    return found.origin
+
+
+def files_used(attempt: Attempt, options: Options) -> list[str]:
+    """Names of the attempt's files that a row is made of."""
+    seen = [*attempt.judged_names(), CAMERA, PALETTE, EMPTY] if options.look else []
+    return [DECK, PIECES, *seen, *([VIDEO] if options.watch else [])]
+
+
+def task_key(folder: Path, options: Options, fingerprint: str) -> str:
+    """What one result is of: this record of that name, the files it is made of, judged in this way."""
+    digest = hashlib.sha256(f"{folder.parent.name}/{folder.name} {fingerprint} ".encode())
+    try:
+        for part in _record(load_attempt(folder), options):
+            digest.update(part)
+    except BadAttempt as problem:  # its row will say so
+        digest.update(str(problem).encode())
+    return digest.hexdigest()[:24]
+
+
+def _record(attempt: Attempt, options: Options) -> Iterator[bytes]:
+    """The record, which holds its files' hashes, and the files that it holds none of."""
+    yield (attempt.folder / META).read_bytes()
+    hashed = attempt.meta.get("hashes") or {}
+    for name in files_used(attempt, options):
+        path = attempt.folder / name
+        if name not in hashed and path.exists():
+            yield path.read_bytes()
