@@ -25,7 +25,6 @@ QUICK, FINE, FINEST = ((3.0,), (4.0,), 2), ((2.0, 1.0), (3.0, 1.5), 3), ((0.7,),
 class Canvas:
     """One resolution of one view, with scratch maps for the compiled search.
 
-    ``asked`` limits what a reading may be made of: so many pieces of each named shape, no others;
     ``rough``: round shapes are drawn with few facets.
     """
 
@@ -33,7 +32,6 @@ class Canvas:
     camera: np.ndarray
     matrix: np.ndarray
     gains: np.ndarray
-    asked: dict[str, int] | None = None
     rough: bool = False
     maps: paint.Maps = field(init=False)
     summed: paint.Gains = field(init=False)
@@ -55,9 +53,7 @@ class Canvas:
 
     def turned(self, turn: float) -> np.ndarray:
         """The camera (3, 4) for coordinates of a build turned by ``turn`` radians."""
-        c, s = math.cos(turn), math.sin(turn)
-        return np.ascontiguousarray(self.camera @ np.array(
-            [[c, -s, 0, 0], [s, c, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1.0]]))
+        return search.turned_camera(self.camera, turn)
 
 
 @dataclass(eq=False)
@@ -78,6 +74,11 @@ class Reading:
     @property
     def count(self) -> int:
         return len(self.pieces)
+
+    @property
+    def key(self) -> tuple:
+        """Equal for readings of the same pieces in about the same places of the elevation."""
+        return tuple(sorted((int(p[0]), round(p[1] / 8), round(p[3] / 8)) for p in self.pieces))
 
 
 def canvas_of(view: ZoneView, evidence: Evidence, cat: Catalogue) -> Canvas:

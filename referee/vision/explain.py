@@ -17,7 +17,7 @@ from cards.pieces import Pose
 from referee.vision import loose, paint, search
 from referee.vision.canvas import FINE, FINEST, PIECE_COST, Canvas, Reading, coarse, coarse_labels, fit
 from referee.vision.catalogue import Catalogue
-from referee.vision.grow import TURNS_DEG, beam, grow, key_of
+from referee.vision.grow import TURNS_DEG, Growth
 
 SEARCHED, IMPROVED, EDITS, EDIT_ROUNDS, MAX_PIECES = 80, 6, 8, 6, 10
 """How many grown readings are completed by loose pieces, how many of those are improved, by how many
@@ -32,16 +32,17 @@ def readings(canvas: Canvas, card: Card | None = None, keep: int = 8) -> list[Re
     """
     small = coarse(canvas)
     around = loose.candidates(small, coarse_labels(small))
-    found = _searched(small, around, None)
+    growth = Growth(small)
+    found = _searched(growth, around, None)
     if isinstance(card, ShapesCard):
-        found += _searched(small, around, dict(card.shapes))
+        found += _searched(growth, around, dict(card.shapes))
     found += [with_loose(small, r, around) for r in _from_card(small, card)]
     found.sort(key=lambda r: -r.score)
     starts = _distinct_readings(found, IMPROVED)
     starts += [r for r in found if r.origin == "card" and r not in starts][:2]
     if isinstance(card, ShapesCard):
         starts += [r for r in found if _has_shapes(small.cat, r, dict(card.shapes)) and r not in starts][:2]
-    better = [improve(small, r, around) for r in starts]
+    better = [improve(growth, r, around) for r in starts]
     pool = _distinct_readings(sorted(better + found, key=lambda r: -r.score), keep)
     pool += [r for r in found if r.origin == "card" and r not in pool][:1]
     fitted = [fit(canvas, fit(small, r, FINE), FINEST) for r in pool]
@@ -49,9 +50,9 @@ def readings(canvas: Canvas, card: Card | None = None, keep: int = 8) -> list[Re
     return sorted((with_loose(canvas, r, around) for r in fitted), key=lambda r: -r.score)
 
 
-def _searched(canvas: Canvas, around: loose.Candidates, asked: dict[str, int] | None) -> list[Reading]:
+def _searched(growth: Growth, around: loose.Candidates, asked: dict[str, int] | None) -> list[Reading]:
     """Readings grown from the table upwards, of any pieces or only of those asked for."""
-    return [with_loose(canvas, r, around) for r in beam(canvas, asked)[:SEARCHED]]
+    return [with_loose(growth.real, r, around) for r in growth.beam(asked)[:SEARCHED]]
 
 
 def _has_shapes(cat: Catalogue, reading: Reading, asked: dict[str, int]) -> bool:
@@ -106,21 +107,18 @@ def _mirrored_stance(cat: Catalogue, stance: int) -> int:
 def _distinct_readings(found: list[Reading], most: int) -> list[Reading]:
     chosen: dict[tuple, Reading] = {}
     for r in found:
-        chosen.setdefault(key_of(r), r)
+        chosen.setdefault(r.key, r)
         if len(chosen) == most:
             break
     return list(chosen.values())
 
 
-def improve(canvas: Canvas, reading: Reading, around: loose.Candidates) -> Reading:
+def improve(growth: Growth, reading: Reading, around: loose.Candidates) -> Reading:
     """The reading after the edits (replace, insert, remove, swap, nudge a piece) that help it."""
+    canvas = growth.real
     for _ in range(EDIT_ROUNDS):
         best = reading
-        for trial in _edited(canvas, reading):
-            fitted = with_loose(canvas, fit(canvas, trial), around)
-            if fitted.score > best.score + 1.0:
-                best = fitted
-        for trial in sorted(grow(canvas, reading), key=lambda r: -r.score)[:EDITS]:
+        for trial in _edited(canvas, reading) + growth.grown(reading)[:EDITS]:
             fitted = with_loose(canvas, fit(canvas, trial), around)
             if fitted.score > best.score + 1.0:
                 best = fitted

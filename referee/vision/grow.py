@@ -2,34 +2,44 @@
 
 Growth is led by hope: a piece is let down where it would come to rest, and what it covers wrongly
 may still be covered again by something in front of it. Beginnings are kept for three reasons in
-turn (see ``promising``), because no single measure is fair to a build that is half seen.
+turn (see ``_promising``), because no single measure is fair to a build that is half seen: hope, the
+evidence as it stands, and regret, which is what the covered pixels would give to their own best
+colours (a right beginning has little of it, however much is still to come).
 """
 
 from __future__ import annotations
 
-import math
+from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 
 from calibration.mat import FIELD
-from referee.vision import paint, search
-from referee.vision.canvas import PIECE_COST, Canvas, Reading, fit, rescored
+from referee.vision import search
+from referee.vision.canvas import PIECE_COST, Canvas, Reading, rescored
+from referee.vision.catalogue import Catalogue
+from referee.vision.paint import Gains, clear, draw, gains, place
+from referee.vision.search import refine, scan, turned_camera
 
 TURNS_DEG = (-14.0, -7.0, 0.0, 7.0, 14.0)
+STEP_X, STEP_Y = 6.0, 8.0
+"""Places at which beginnings are tried, mm."""
 
 FIRST, EAGER = 120, 0.4
-"""Beginnings of one piece that are grown on; weight of hope against regret (see ``promising``)."""
+"""Beginnings of one piece that are grown on; weight of hope against regret (see ``_promising``)."""
 
-BEAM = (48, 40, 30, 20, 14, 10, 8, 8, 8)
+BEAM = np.array((48, 40, 30, 20, 14, 10, 8, 8, 8))
 """States kept after 2, 3, … pieces."""
+
+LOOKED_AT = 6
+"""Of the readings grown at one level, so many times the beam's width are looked at more closely."""
 
 BRANCH = 8
 """Places on the table tried for a further piece of a reading."""
 
-
-BAND_MM = 16.0
-BANDS_MM = (-32.0, -16.0, 0.0, 16.0, 32.0)
-"""Beginnings are chosen apart in bands of depth: the same pixels may be a piece low and far or high and near."""
+ON_TOP_STEP, BESIDE_STEP = 5.0, 7.0
+REACH_ON_TOP, REACH_BESIDE = 30.0, 80.0
+"""Where a further piece is tried: step and reach beyond the build's ends in x, mm."""
 
 HIDDEN = 2.0
 """Nats a pixel that a new piece may lose and still be tried: a piece behind others may win nothing."""
@@ -38,92 +48,97 @@ HOPE = 0.6
 """Nats a pixel costs, while a build is still growing, when it shows another piece's colour than the
 piece that covers it: something still to come may stand in front. (Background costs in full.)"""
 
+FRONT_SHARE = 0.7
+"""Share of a column's best evidence that the place nearest the camera must have."""
 
-def beam(real: Canvas, asked: dict[str, int] | None = None) -> list[Reading]:
-    """Every reading met while growing, fitted roughly, by evidence. ``asked`` as in ``Canvas``."""
-    hopeful = Canvas(real.cat, real.camera, real.matrix, _hopeful(real.gains), asked, True)
-    best = np.maximum(real.gains.max(0), 0.0)
-    regret = Canvas(real.cat, real.camera, real.matrix, real.gains - best, rough=True)
-    first = _first(hopeful)
-    states = promising(real, regret, first, FIRST)
-    done = {key_of(s): s for s in states}
-    for width in BEAM:
-        grown: dict[tuple, Reading] = {}
-        for s in states:
-            for r in grow(hopeful, s):
-                _keep_better(grown, r)
-        fitted: dict[tuple, Reading] = {}
-        for r in promising(real, regret, list(grown.values()), width):
-            _keep_better(fitted, fit(hopeful, r, first=r.count - 1))
-        states = list(fitted.values())
-        done.update(fitted)
-        if not states:
-            break
-    return sorted((rescored(real, r) for r in done.values()), key=lambda r: -r.score)
+QUICK_MM, QUICK_RAD = np.array([3.0]), np.deg2rad([4.0])
+CELL_MM = 8.0
+"""Readings of the same stances whose places agree within this are one and the same."""
+
+
+class Stock(NamedTuple):
+    """What may still be added: ``kind`` (s,) each stance's type, ``rare`` (s,), ``free`` (types,) how many of a
+    type the box has; ``shape`` (types,) and ``asked`` (shapes,) how many of a shape the card allows.
+    """
+
+    kind: np.ndarray
+    rare: np.ndarray
+    free: np.ndarray
+    shape: np.ndarray
+    asked: np.ndarray
+
+
+class Hopes(NamedTuple):
+    """The evidence in three lights: with hope, as it stands, and as regret."""
+
+    hope: Gains
+    now: Gains
+    regret: Gains
+
+
+def stock_of(cat: Catalogue, asked: dict[str, int] | None) -> Stock:
+    """The catalogue's stock, limited to so many of each asked shape (None: no limit)."""
+    names = list(cat.piece_set.shapes)
+    shape = np.array([names.index(s) for s, _ in cat.types])
+    limit = np.full(len(names), 99) if asked is None else np.array([asked.get(n, 0) for n in names])
+    return Stock(cat.kind, cat.rare, cat.stock, shape, limit)
+
+
+class Growth:
+    """The half-resolution evidence of one view, ready to grow readings on."""
+
+    def __init__(self, real: Canvas) -> None:
+        self.real = real
+        best = np.maximum(real.gains.max(0), 0.0)
+        self.hopes = Hopes(gains(_hopeful(real.gains)), real.summed, gains(real.gains - best))
+        self.first = self._first()
+
+    def _first(self) -> np.ndarray:
+        """Beginnings (n, 8): stance, x, y, z, yaw, evidence, pixels, turn; the best of each stance in each
+        row of places, and the frontmost of each column.
+        """
+        real = self.real
+        usual = np.flatnonzero(~real.cat.rare)
+        xs, ys = np.arange(-FIELD[0] + 1, FIELD[0], STEP_X), np.arange(-FIELD[1] + 2, FIELD[1], STEP_Y)
+        rows = []
+        clear(real.maps)
+        for turn in np.deg2rad(TURNS_DEG):
+            got = scan(real.arrays, usual, xs, ys, np.zeros(1), np.zeros((0, 5)), 0, False, real.turned(turn),
+                       real.matrix, self.hopes.hope, real.maps)
+            rows.append(np.c_[got, np.full(len(got), turn)])
+        found = np.concatenate(rows)
+        found = found[_in_field(found, found[:, 7])]
+        found = np.concatenate([found, _frontmost(found, real.camera)])
+        found = found[np.argsort(-found[:, 5], kind="stable")]
+        _, best = np.unique(found[:, [0, 2]], axis=0, return_index=True)
+        return np.ascontiguousarray(found[best])
+
+    def beam(self, asked: dict[str, int] | None = None) -> list[Reading]:
+        """Every reading met while growing, fitted roughly, by evidence as it stands. ``asked``: see ``stock_of``."""
+        real, cat = self.real, self.real.cat
+        stock = stock_of(cat, asked)
+        allowed = np.minimum(stock.free, stock.asked[stock.shape])[cat.kind[self.first[:, 0].astype(int)]] > 0
+        states, counts, turns = _beam(real.arrays, stock, np.ascontiguousarray(self.first[allowed]), real.camera,
+                                      real.matrix, self.hopes, real.maps, BEAM)
+        found = [Reading(float(t), s[:n].copy(), 0.0) for s, n, t in zip(states, counts, turns, strict=True)]
+        return sorted((rescored(real, r) for r in found), key=lambda r: -r.score)
+
+    def grown(self, reading: Reading) -> list[Reading]:
+        """The reading with one more piece, in every promising way, by hope."""
+        if not reading.count:
+            return []
+        real = self.real
+        pieces = np.ascontiguousarray(reading.pieces)
+        rows = _further(real.arrays, stock_of(real.cat, None), pieces, len(pieces), reading.turn,
+                        real.turned(reading.turn), real.matrix, self.hopes.hope, real.maps)
+        rows = rows[np.argsort(-rows[:, 5])]
+        return [Reading(reading.turn, np.vstack([pieces, r[:5]]), reading.score + r[5] - PIECE_COST) for r in rows]
 
 
 def _hopeful(gains: np.ndarray) -> np.ndarray:
     """Half-resolution gains in which a pixel of another piece's colour costs little."""
     shown = gains.max(0) > 4.0
-    return np.ascontiguousarray(np.where(shown & (gains < -4 * HOPE), -4 * HOPE, gains).astype(np.float32))
-
-
-def promising(real: Canvas, regret: Canvas, grown: list[Reading], width: int) -> list[Reading]:
-    """Those to go on with, in turn the best by hope, by evidence as it stands, and by regret.
-
-    Regret is what the covered pixels would give to their own best colours: a right beginning
-    has little of it, however much is still to come.
-    """
-    grown = sorted(grown, key=lambda r: -r.score)[: 6 * width]
-    now = np.array([rescored(real, r).score for r in grown])
-    sorry = np.array([rescored(regret, r).score for r in grown])
-    hope = np.array([r.score for r in grown])
-    orders = [np.argsort(-order) for order in (hope, now, sorry + EAGER * hope)]
-    kept: dict[int, None] = {}
-    for rank in range(len(grown)):
-        for order in orders:
-            if len(kept) < width:
-                kept[int(order[rank])] = None
-    return [grown[i] for i in kept]
-
-
-def _keep_better(readings: dict[tuple, Reading], r: Reading) -> None:
-    key = key_of(r)
-    if key not in readings or readings[key].score < r.score:
-        readings[key] = r
-
-
-def key_of(r: Reading) -> tuple:
-    return tuple(sorted((int(p[0]), round(p[1] / 8), round(p[3] / 8)) for p in r.pieces))
-
-
-def _first(canvas: Canvas) -> list[Reading]:
-    usual = _left(canvas, np.zeros((0, 5)))
-    xs = np.arange(-FIELD[0] + 1, FIELD[0], 6.0)
-    ys = np.arange(-FIELD[1] + 2, FIELD[1], 8.0)
-    empty = np.zeros((0, 5))
-    paint.clear(canvas.maps)
-    rows = []
-    for turn in np.deg2rad(TURNS_DEG):
-        got = search.scan(canvas.arrays, usual, xs, ys, np.zeros(1), empty, 0, False, *canvas.seen(turn))
-        got = got[_in_field(got, turn)]
-        rows.append(np.c_[got, np.full(len(got), turn)])
-    found = np.concatenate(rows)
-    found = np.concatenate([found, _frontmost(found, canvas.camera)])
-    chosen: list[np.ndarray] = []
-    found = np.unique(found, axis=0)
-    for band in BANDS_MM:
-        near = found[np.abs(found[:, 2] - band + 0.01) <= BAND_MM / 2]
-        mine: list[np.ndarray] = []
-        for s in np.unique(near[:, 0]):
-            of = near[near[:, 0] == s]
-            for y in np.unique(of[:, 2]):
-                mine += _distinct(of[of[:, 2] == y], 1)
-        chosen += mine
-    return [Reading(r[7], r[None, :5].copy(), r[5] - PIECE_COST) for r in chosen]
-
-FRONT_SHARE = 0.7
-"""Share of a column's best evidence that the place nearest the camera must have."""
+    return np.where(shown & (gains < -4 * HOPE), -4 * HOPE, gains)
 
 
 def _frontmost(found: np.ndarray, camera: np.ndarray) -> np.ndarray:
@@ -133,78 +148,235 @@ def _frontmost(found: np.ndarray, camera: np.ndarray) -> np.ndarray:
     camera it keeps its evidence until its foot leaves the real foot.
     """
     towards = np.sign(-(camera[:, :3].T @ camera[:, 3])[1])
-    groups: dict[tuple, list[np.ndarray]] = {}
-    for r in found:
-        groups.setdefault((r[0], r[1], r[7]), []).append(r)
-    front = []
-    for rows in groups.values():
-        high = max(r[5] for r in rows)
-        good = [r for r in rows if r[5] >= high - (1 - FRONT_SHARE) * abs(high)]
-        first = max(good, key=lambda r: towards * r[2]).copy()
-        front.append(first)
-    return np.array(front).reshape(-1, found.shape[1])
+    _, group = np.unique(found[:, [0, 1, 7]], axis=0, return_inverse=True)
+    high = np.full(group.max() + 1 if len(group) else 0, -np.inf)
+    np.maximum.at(high, group, found[:, 5])
+    good = np.flatnonzero(found[:, 5] >= (high - (1 - FRONT_SHARE) * np.abs(high))[group])
+    good = good[np.argsort(-towards * found[good, 2], kind="stable")]
+    _, first = np.unique(group[good], return_index=True)
+    return found[good[first]]
 
 
-def _distinct(rows: np.ndarray, most: int) -> list[np.ndarray]:
-    """The best rows of a scan, leaving out near copies (same stance within 10 mm)."""
-    chosen: list[np.ndarray] = []
-    for r in rows[np.argsort(-rows[:, 5])][:400]:
-        if all(r[0] != q[0] or abs(r[1] - q[1]) > 10 or abs(r[2] - q[2]) > 10 for q in chosen):
-            chosen.append(r)
-            if len(chosen) == most:
-                break
-    return chosen
-
-
-def _left(canvas: Canvas, pieces: np.ndarray) -> np.ndarray:
-    """Usual stances of which the box still has a piece."""
-    cat = canvas.cat
-    used = np.bincount(cat.kind[pieces[:, 0].astype(int)], minlength=len(cat.types))
-    free = used < cat.stock
-    if canvas.asked is not None:
-        shapes = [shape for shape, _ in cat.types]
-        have = {s: sum(int(u) for u, other in zip(used, shapes, strict=True) if other == s) for s in canvas.asked}
-        free &= np.array([have.get(s, 0) < canvas.asked.get(s, 0) for s in shapes])
-    return np.flatnonzero(~cat.rare & free[cat.kind])
-
-
-def grow(canvas: Canvas, s: Reading) -> list[Reading]:
-    cat = canvas.cat
-    pieces = np.ascontiguousarray(s.pieces)
-    canvas.draw(s)
-    if not s.count:
-        return []
-    stances = _left(canvas, pieces)
-    half = cat.size[pieces[:, 0].astype(int), 0] / 2
-    low, high = (pieces[:, 1] - half).min() - 30, (pieces[:, 1] + half).max() + 30
-    middle = pieces[:, 2].mean()
-    rows = []
-    spread = np.zeros(1)
-    for on_top, step in ((True, 5.0), (False, 7.0)):
-        xs = np.arange(low - 50 * (not on_top), high + 50 * (not on_top), step)
-        ys = middle + spread
-        got = search.scan(canvas.arrays, stances, xs, ys, np.zeros(1), pieces, len(pieces), on_top,
-                          *canvas.seen(s.turn))
-        got = got[(got[:, 5] > -HIDDEN * got[:, 6]) & _in_field(got, s.turn)]
-        rows += _best_per_stance(got) if on_top else _distinct(got, BRANCH)
-    return [Reading(s.turn, np.vstack([pieces, r[:5]]), s.score + r[5] - PIECE_COST) for r in rows]
-
-
-def _best_per_stance(rows: np.ndarray) -> list[np.ndarray]:
-    """Each stance's best row, and its next best more than 12 mm beside that one."""
-    rows = rows[np.argsort(-rows[:, 5])]
-    first: dict[float, np.ndarray] = {}
-    second: dict[float, np.ndarray] = {}
-    for r in rows:
-        if r[0] not in first:
-            first[r[0]] = r
-        elif r[0] not in second and abs(r[1] - first[r[0]][1]) > 12:
-            second[r[0]] = r
-    return [*first.values(), *second.values()]
-
-
-def _in_field(rows: np.ndarray, turn: float) -> np.ndarray:
-    """Which of the rows (n, 5 or more) stand in the field, in the frame turned by ``turn``."""
-    x = rows[:, 1] * math.cos(turn) - rows[:, 2] * math.sin(turn)
-    y = rows[:, 1] * math.sin(turn) + rows[:, 2] * math.cos(turn)
+def _in_field(rows: np.ndarray, turn: np.ndarray) -> np.ndarray:
+    """Which of the rows (n, 5 or more) stand in the field, each in the frame turned by its ``turn``."""
+    x = rows[:, 1] * np.cos(turn) - rows[:, 2] * np.sin(turn)
+    y = rows[:, 1] * np.sin(turn) + rows[:, 2] * np.cos(turn)
     return (np.abs(x) <= FIELD[0]) & (np.abs(y) <= FIELD[1])
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _left(stock, pieces, count):
+    """Usual stances of which the box, and the card, still allow a piece."""
+    used = np.zeros(len(stock.free), np.int64)
+    of_shape = np.zeros(len(stock.asked), np.int64)
+    for i in range(count):
+        kind = stock.kind[int(pieces[i, 0])]
+        used[kind] += 1
+        of_shape[stock.shape[kind]] += 1
+    out = np.empty(len(stock.kind), np.int64)
+    n = 0
+    for s in range(len(stock.kind)):
+        kind = stock.kind[s]
+        shape = stock.shape[kind]
+        if not stock.rare[s] and used[kind] < stock.free[kind] and of_shape[shape] < stock.asked[shape]:
+            out[n] = s
+            n += 1
+    return out[:n]
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _further(cat, stock, pieces, count, turn, camera, matrix, gains, maps):
+    """Rows (n, 7), as ``scan`` gives them, of further pieces worth trying on a state: on it and beside it."""
+    draw(cat, pieces, count, -1, camera, matrix, gains, maps)
+    stances = _left(stock, pieces, count)
+    low, high, middle = 1e9, -1e9, 0.0
+    for i in range(count):
+        half = cat.size[int(pieces[i, 0]), 0] / 2
+        low, high = min(low, pieces[i, 1] - half), max(high, pieces[i, 1] + half)
+        middle += pieces[i, 2] / count
+    ys, yaws = np.full(1, middle), np.zeros(1)
+    above = scan(cat, stances, np.arange(low - REACH_ON_TOP, high + REACH_ON_TOP, ON_TOP_STEP), ys, yaws, pieces,
+                 count, True, camera, matrix, gains, maps)
+    beside = scan(cat, stances, np.arange(low - REACH_BESIDE, high + REACH_BESIDE, BESIDE_STEP), ys, yaws, pieces,
+                  count, False, camera, matrix, gains, maps)
+    out = np.empty((2 * len(stances) + BRANCH, 7))
+    n = _two_of_each(_worthy(above, turn), out)
+    n = _apart(_worthy(beside, turn), out, n)
+    return out[:n]
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _worthy(rows, turn):
+    """Those that stand in the field and do not lose too much, best first."""
+    c, s = np.cos(turn), np.sin(turn)
+    keep = np.zeros(len(rows), np.bool_)
+    for i in range(len(rows)):
+        x, y = c * rows[i, 1] - s * rows[i, 2], s * rows[i, 1] + c * rows[i, 2]
+        keep[i] = rows[i, 5] > -HIDDEN * rows[i, 6] and abs(x) <= FIELD[0] and abs(y) <= FIELD[1]
+    rows = rows[keep]
+    return rows[np.argsort(-rows[:, 5])]
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _two_of_each(rows, out):
+    """Each stance's best row, and its next best more than 12 mm beside that one; returns how many."""
+    n = 0
+    for i in range(len(rows)):
+        same, apart = 0, True
+        for k in range(n):
+            if out[k, 0] == rows[i, 0]:
+                same += 1
+                apart = apart and abs(out[k, 1] - rows[i, 1]) > 12
+        if same == 0 or same == 1 and apart:
+            out[n] = rows[i]
+            n += 1
+    return n
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _apart(rows, out, n):
+    """Add the best rows, leaving out near copies (same stance within 10 mm); returns how many there are then."""
+    start = n
+    for i in range(len(rows)):
+        if n == start + BRANCH:
+            break
+        copy = False
+        for k in range(start, n):
+            copy = copy or out[k, 0] == rows[i, 0] and abs(out[k, 1] - rows[i, 1]) <= 10
+        if not copy:
+            out[n] = rows[i]
+            n += 1
+    return n
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _key(pieces, count):
+    """A number that is the same for readings that are one and the same (see ``CELL_MM``)."""
+    total = np.uint64(0)
+    for i in range(count):
+        h = np.uint64(int(pieces[i, 0]) + 1) * np.uint64(0x9E3779B97F4A7C15)
+        h ^= np.uint64(int(round(pieces[i, 1] / CELL_MM)) + 500) * np.uint64(0xC2B2AE3D27D4EB4F)
+        h ^= np.uint64(int(round(pieces[i, 3] / CELL_MM)) + 500) * np.uint64(0x165667B19E3779F9)
+        h ^= h >> np.uint64(29)
+        total += h * np.uint64(0xBF58476D1CE4E5B9)
+    return total
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _promising(hope, now, regret, width):
+    """Indices of those to go on with, in turn the best by hope, by evidence as it stands, and by regret."""
+    orders = (np.argsort(-hope), np.argsort(-now), np.argsort(-(regret + EAGER * hope)))
+    n = len(hope)
+    taken = np.zeros(n, np.bool_)
+    out = np.empty(min(width, n), np.int64)
+    count = 0
+    for rank in range(n):
+        for order in orders:
+            i = order[rank]
+            if not taken[i] and count < len(out):
+                taken[i] = True
+                out[count] = i
+                count += 1
+    return out
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _beam(cat, stock, first, camera, matrix, hopes, maps, widths):
+    """Grow beginnings (n, 8). Returns every state met (m, k, 5), how many pieces each has, and its turn."""
+    most = len(widths) + 1
+    room = FIRST + widths.sum()
+    states = np.zeros((room, most, 5))
+    counts = np.zeros(room, np.int64)
+    turns = np.zeros(room)
+    met = 0
+    lights = np.empty((len(first), 3))
+    for i in range(len(first)):
+        seen = turned_camera(camera, first[i, 7])
+        clear(maps)
+        s, x, y, z, yaw = int(first[i, 0]), first[i, 1], first[i, 2], first[i, 3], first[i, 4]
+        lights[i, 0] = first[i, 5] - PIECE_COST
+        lights[i, 1] = place(cat, s, x, y, z, yaw, seen, matrix, hopes.now, maps, False)[0] - PIECE_COST
+        lights[i, 2] = place(cat, s, x, y, z, yaw, seen, matrix, hopes.regret, maps, False)[0] - PIECE_COST
+    for i in _promising(lights[:, 0], lights[:, 1], lights[:, 2], FIRST):
+        states[met, 0] = first[i, :5]
+        counts[met], turns[met] = 1, first[i, 7]
+        met += 1
+    begin = 0
+    for level in range(len(widths)):
+        end = met
+        parents, rows, lights = _children(cat, stock, states, turns, begin, end, level + 1, camera, matrix, hopes, maps)
+        if len(parents) == 0:
+            break
+        seen_keys = set([np.uint64(0)])
+        for i in _promising(lights[:, 0], lights[:, 1], lights[:, 2], widths[level]):
+            p = parents[i]
+            state = states[met, :level + 2]
+            state[:level + 1] = states[p, :level + 1]
+            state[level + 1] = rows[i, :5]
+            refine(cat, state, level + 2, level + 1, turned_camera(camera, turns[p]), matrix, hopes.hope, maps,
+                   QUICK_MM, QUICK_RAD, 2)
+            key = _key(state, level + 2)
+            if key in seen_keys:
+                continue
+            seen_keys.add(key)
+            counts[met], turns[met] = level + 2, turns[p]
+            met += 1
+        begin = end
+    return states[:met], counts[:met], turns[:met]
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _children(cat, stock, states, turns, begin, end, count, camera, matrix, hopes, maps):
+    """Every further piece of the states from ``begin`` to ``end``: parents, rows, and evidence in three
+    lights (n, 3); near copies left out, and only the most hopeful.
+    """
+    room = (end - begin) * (2 * len(stock.kind) + BRANCH)
+    parents = np.empty(room, np.int64)
+    rows = np.empty((room, 7))
+    lights = np.empty((room, 3))
+    n = 0
+    for p in range(begin, end):
+        state = states[p, :count]
+        seen = turned_camera(camera, turns[p])
+        further = _further(cat, stock, state, count, turns[p], seen, matrix, hopes.hope, maps)
+        own = np.empty(3)
+        for light in range(3):
+            own[light] = -search.straightness(cat, state, count) - PIECE_COST * (count + 1)
+        own[0] += draw(cat, state, count, -1, seen, matrix, hopes.hope, maps)
+        for i in range(len(further)):
+            parents[n + i] = p
+            rows[n + i] = further[i]
+            lights[n + i, 0] = own[0] + further[i, 5]
+        own[1] += draw(cat, state, count, -1, seen, matrix, hopes.now, maps)
+        for i in range(len(further)):
+            f = further[i]
+            lights[n + i, 1] = own[1] + place(cat, int(f[0]), f[1], f[2], f[3], f[4], seen, matrix, hopes.now, maps,
+                                              False)[0]
+        own[2] += draw(cat, state, count, -1, seen, matrix, hopes.regret, maps)
+        for i in range(len(further)):
+            f = further[i]
+            lights[n + i, 2] = own[2] + place(cat, int(f[0]), f[1], f[2], f[3], f[4], seen, matrix, hopes.regret,
+                                              maps, False)[0]
+        n += len(further)
+    return _distinct(states, count, parents[:n], rows[:n], lights[:n], LOOKED_AT * (end - begin))
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _distinct(states, count, parents, rows, lights, most):
+    """The ``most`` most hopeful children, near copies left out."""
+    chosen = np.empty(min(most, len(parents)), np.int64)
+    n = 0
+    seen = set([np.uint64(0)])
+    child = np.empty((count + 1, 5))
+    for i in np.argsort(-lights[:, 0]):
+        if n == len(chosen):
+            break
+        child[:count] = states[parents[i], :count]
+        child[count] = rows[i, :5]
+        key = _key(child, count + 1)
+        if key not in seen:
+            seen.add(key)
+            chosen[n] = i
+            n += 1
+    chosen = chosen[:n]
+    return parents[chosen], rows[chosen], lights[chosen]

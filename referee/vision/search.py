@@ -349,19 +349,25 @@ def edits(cat, kinds, stock, rare, pieces, count, most, camera, matrix, gains, m
 
 
 @njit(cache=True, nogil=True, fastmath=True)
+def turned_camera(camera, turn):
+    """The camera (3, 4) for coordinates of a build turned by ``turn`` radians."""
+    c, s = math.cos(turn), math.sin(turn)
+    out = camera.copy()
+    for k in range(3):
+        out[k, 0] = camera[k, 0] * c + camera[k, 1] * s
+        out[k, 1] = -camera[k, 0] * s + camera[k, 1] * c
+    return out
+
+
+@njit(cache=True, nogil=True, fastmath=True)
 def place_whole(cat, rows, count, xs, ys, turns, camera, matrix, gains, maps):
     """Score a whole build at every place: rows (n, 4) (score, x, y, turn). ``rows`` in its own frame."""
     out = np.empty((len(xs) * len(ys) * len(turns), 4))
     moved = rows.copy()
-    turned = np.empty((3, 4))
     n = 0
     for t in range(len(turns)):
         c, s = math.cos(turns[t]), math.sin(turns[t])
-        for k in range(3):
-            turned[k, 0] = camera[k, 0] * c + camera[k, 1] * s
-            turned[k, 1] = -camera[k, 0] * s + camera[k, 1] * c
-            turned[k, 2] = camera[k, 2]
-            turned[k, 3] = camera[k, 3]
+        turned = turned_camera(camera, turns[t])
         for i in range(len(xs)):
             for j in range(len(ys)):
                 # the place is given in the mat's frame; the rows live in the turned one
