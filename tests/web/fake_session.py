@@ -119,10 +119,10 @@ class FakeSession:
     def press(self, zone: str, who: str = ""):
         return self.command(PressStop(zone, self.clock.now_s(), 0.001))
 
-    def see(self, zone: str, verdict: str, confidence: float = 0.97, reasons=()) -> None:
+    def see(self, zone: str, verdict: str, confidence: float = 0.97, reasons=(), **more) -> None:
         """The camera's verdict on a zone; ``reasons`` as (code, text)."""
         row = {"verdict": verdict, "confidence": confidence,
-               "reasons": [{"code": c, "text": t} for c, t in reasons]}
+               "reasons": [{"code": c, "text": t} for c, t in reasons], **more}
         self.command(CameraVerdict(zone, row))
 
     def snapshot(self) -> dict:
@@ -130,7 +130,8 @@ class FakeSession:
         match = self.state.to_json() if self.state.match_id else None
         return {"version": self.version, "simulated": self.simulated, "match": match, "card": None,
                 "alarms": self.alarms,
-                "live": {"camera": {"name": "fake", "fps": 30.0, "dropped": 0, "lost": None},
+                "live": {"card_read": self.state.card_id,
+                         "camera": {"name": "fake", "fps": 30.0, "dropped": 0, "lost": None},
                          "box": {"connected": True, "version": "fake"},
                          "gates": {z: {"mat_seen": True, "hand": False, "moving": 0.0, "settled_s": 1.2,
                                        "fill": 0.0}

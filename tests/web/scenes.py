@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from fake_session import FakeSession
 
+from referee.attempt import load_attempt
+from referee.attempt.folder import write_json
 from referee.match import DrawCard, NextDuel, OpenReview, Ready
+from referee.timeline.story import CACHE, _key
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "attempt_collapse"
+STORY = {"version": 1, "zones": {
+    "A": {"placed": [{"seconds": 3.4, "color": "green", "shape": "rectangle", "area_mm2": 2500}],
+          "hands": [[0.0, 1.8], [3.2, 3.8]], "first_touch": 3.4},
+    "B": {"placed": [], "hands": [], "first_touch": None}}, "falls": []}
+"""A time line that is there already, so that looking at the page starts no work."""
 
 PLAYERS = ["Ann", "Ben", "Cem", "Dia"]
 
@@ -70,7 +83,43 @@ def undecided(session: FakeSession) -> None:
     building(session)
     session.alarms = [{"code": "light_changed", "text": "", "since": ""}]
     session.press("A")
-    session.see("A", "undecided", 0.55, [("wrong_place", "the red triangle stands 14 mm beside its place")])
+    session.see("A", "undecided", 0.55, [("wrong_place", "the red triangle stands 14 mm beside its place")],
+                margin=12.4, leaning="mismatch")
+
+
+def unsigned(session: FakeSession) -> None:
+    """The house asks for signatures before the first card."""
+    rules = session.rules.model_copy(update={"sign_off": "asked"})
+    session.create_match(PLAYERS, rules=rules)
+
+
+def signed(session: FakeSession) -> None:
+    """Both players have signed the set-up."""
+    unsigned(session)
+    session.setting_up.sign(("Ann", "Dia"), {"steps": {}}, "Eva")
+
+
+def dead_heat(session: FakeSession) -> None:
+    """Both pressed at once, and of neither build can the camera tell."""
+    building(session)
+    session.press("A")
+    session.press("B")
+    for zone in "AB":
+        session.see(zone, "undecided", 0.6, [("two_readings", "two readings explain the picture about equally well: "
+                                              "the card is built; or: 1 blue cube missing")])
+
+
+def recorded(session: FakeSession) -> None:
+    """An attempt lies in the archive, with its verdict."""
+    started(session)
+    folder = session.data_dir / "attempts" / f"{session.state.match_id}-001"
+    shutil.copytree(GOLDEN, folder)
+    meta = json.loads((folder / "attempt.json").read_text(encoding="utf-8"))
+    why = {"code": "wrong_support", "text": "the orange bridge does not rest on what the card shows"}
+    meta |= {"players": {"A": "Ann", "B": "Ben"}, "match_id": session.state.match_id,
+             "verdicts": {"A": {"verdict": "mismatch", "confidence": 0.99, "reasons": [why]}}}
+    (folder / "attempt.json").write_text(json.dumps(meta), encoding="utf-8")
+    write_json(folder / CACHE, STORY | {"key": _key(load_attempt(folder))})
 
 
 def review(session: FakeSession) -> None:
@@ -109,8 +158,15 @@ SCENES = (
     Scene("console-wrong", "/referee", wrong),
     Scene("console-overrule", "/referee", wrong, "[data-key=overrule]"),
     Scene("setup", "/setup", started),
+    Scene("console-unsigned", "/referee", unsigned),
+    Scene("console-dead-heat", "/referee", dead_heat, "[data-key=primary]"),
+    Scene("console-foul", "/referee", building, "[data-dialog=foul]"),
+    Scene("console-keys", "/referee", started, "[data-dialog=help]"),
+    Scene("setup-signed", "/setup", signed),
     Scene("setup-measured", "/setup", started, "#mats button"),
-    Scene("attempts", "/attempts", started),
+    Scene("attempts", "/attempts", recorded),
+    Scene("attempts-pace", "/attempts", recorded, "main a[href*='/pace/']"),
+    Scene("attempt", "/attempts", recorded, ".attempt-cell a"),
     Scene("cards", "/cards", started),
     Scene("piece-set", "/cards/pieces", started),
     Scene("login", "/login"),
