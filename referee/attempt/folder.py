@@ -78,6 +78,11 @@ class Attempt:
         return self.meta.get("verdicts") or {}
 
     @property
+    def judged_zones(self) -> list[str] | None:
+        """The zones that were judged; those that the record names where none was; None where it names none."""
+        return sorted(self.verdicts) or self.meta.get("zones")
+
+    @property
     def players(self) -> Mapping[str, str]:
         """Zone -> player's name."""
         return self.meta.get("players") or {}
@@ -118,12 +123,13 @@ class Attempt:
         return read_times(self.folder / TIMES)
 
     def judged_frames(self) -> list[np.ndarray]:
-        """The frames that were judged, lossless, (h, w, 3) uint8 BGR each; the first is ``stop.png``."""
+        """The frames that the verdict stands on, lossless, (h, w, 3) uint8 BGR each."""
         return [read_image(self.folder / n) for n in self.judged_names()]
 
     def judged_names(self) -> list[str]:
-        """The files of those frames."""
-        return [n for row in self.meta.get("judged") or () for n in row.get("files", ())] or [STOP]
+        """The files of those frames: the last that were judged, mostly ``stop.png`` and what followed it."""
+        looks = [row["files"] for row in self.meta.get("judged") or () if row.get("files")]
+        return list(looks[-1]) if looks else [STOP]
 
     def reviews(self) -> list[dict]:
         """What people said of it, oldest first."""

@@ -103,7 +103,7 @@ def see(attempt: Attempt, card: Card, options: Options) -> Mapping[str, dict]:
 def look(attempt: Attempt, card: Card, palette: str | None = None) -> Mapping[str, dict]:
     """Today's vision on the attempt's judged frames: zone -> the contract's row."""
     observer = observer_of(attempt, load_palette(palette) if palette else None)
-    seen = observer.judge(attempt.judged_frames(), card, attempt.meta.get("zones"))
+    seen = observer.judge(attempt.judged_frames(), card, attempt.judged_zones)
     return seen.to_json("stop.png", card.id)["zones"]
 
 

@@ -42,7 +42,7 @@ def test_an_exported_duel_is_judged_the_same_on_an_empty_machine(tmp_path):
     for shot in shots:
         recorder.frame(shot)
     recorder.mark("stop", 11.5, zone="A")
-    judgement = observer.judge([s.image for s in shots[-3:]], card)
+    judgement = observer.judge([s.image for s in shots[-3:]], card, ["A"])  # the caller's, as in play
     recorder.judged(shots[-3:], judgement)
     folder = recorder.finish({"award": "Ann", "callers": ["A"]})
     recorder.close()
@@ -56,6 +56,7 @@ def test_an_exported_duel_is_judged_the_same_on_an_empty_machine(tmp_path):
     subprocess.run(command, cwd=empty, env=env, check=True)
     row, = (json.loads(line) for line in (empty / "out" / "results.jsonl").read_text().splitlines())
     assert row["problem"] is None and not row["changed"]
+    assert list(row["zones"]) == ["A"]
     assert {z: p["now"] for z, p in row["zones"].items()} == judgement.to_json("", "")["zones"]
     assert row["pixels"] == load_attempt(folder).meta["judged"][0]["pixels"]
     assert np.array_equal(read_image(folder / "stop.png"), shots[-3].image)
