@@ -211,7 +211,9 @@ class Session:
             self._news.notify_all()
 
     def start(self) -> None:
-        """Begin to watch, listen to the box and make pictures."""
+        """Begin to watch, listen to the box and make pictures; a match that goes on finds its rig as it was."""
+        if self.state.match_id:
+            self.setting_up.restore()
         self.box.listen(self._notices.put)
         self._thread.start()
         self.pictures.start()

@@ -6,15 +6,22 @@ agreed before there is a match is kept here and becomes the next match's first f
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
+import cv2
 import numpy as np
 
-from calibration.camera import CameraModel, camera_file
+from calibration.camera import CameraModel, camera_file, load_camera, save_camera
+from calibration.errors import BadCamera, BadPalette
+from calibration.palette import load_palette, save_palette
 from referee.errors import IllegalCommand
 from referee.match import IN_PLAY, ChangeLens, MatchState, OpenSetup, SignSetup, decide
 
+LENS, PALETTE, EMPTY = "camera.yaml", "palette.json", "empty.png"
 OPEN_PHASES = ("new", "finished")
 """Phases in which no match is under way that could record anything."""
 
@@ -78,11 +85,46 @@ class SettingUp:
         if not self._between_matches:
             self._session.command(ChangeLens(camera_file(lens) if lens else {}, who), who)
         self._session.observer.camera = lens
+        self.keep()
         self._session.touch()
+
+    def keep(self) -> None:
+        """What the observer has learnt of this rig, on the disk: a program that is started again knows it."""
+        observer, folder = self._session.observer, self._folder
+        folder.mkdir(exist_ok=True)
+        if observer.camera is not None and not observer.camera.estimated:
+            save_camera(observer.camera, folder / LENS, self._session.camera.name)
+        if observer.palette is not None:
+            save_palette(observer.palette, folder / PALETTE)
+        if observer.empty is not None:
+            cv2.imwrite(str(folder / EMPTY), observer.empty)
+
+    def restore(self) -> None:
+        """Before a match that goes on: take what was kept, where nothing newer has been given.
+
+        A file that was cut short when the program was killed is as good as none.
+        """
+        observer, folder = self._session.observer, self._folder
+        if self._between_matches:
+            return
+        if (folder / LENS).exists() and observer.camera is None:
+            with suppress(BadCamera):
+                observer.camera = load_camera(folder / LENS)
+        if (folder / PALETTE).exists() and observer.palette is None:
+            with suppress(BadPalette):
+                observer.palette = load_palette(folder / PALETTE, self._session.piece_set)
+        empty = cv2.imread(str(folder / EMPTY)) if (folder / EMPTY).exists() else None
+        if empty is not None and observer.empty is None:
+            observer.learn_empty(empty)
+
+    @property
+    def _folder(self) -> Path:
+        return Path(self._session.data_dir) / "rig"
 
     def other_camera(self) -> None:
         """Another camera: nothing that was learnt with the one before holds."""
         observer = self._session.observer
+        shutil.rmtree(self._folder, ignore_errors=True)
         known = observer.camera is not None
         observer.camera = observer.palette = observer.empty = None
         observer.markers = {}

@@ -17,13 +17,14 @@ def rendered(session: Any, environment: Environment, lang: str, page: str, names
     """The parts ``names`` of ``page``, each from its template ``parts/<page>_<name>.html``.
 
     Templates have ``t`` for texts of ``lang``, ``say`` for a verdict's reasons, ``why`` for how a duel
-    ended, and ``values``.
+    ended, ``opposite`` for the ruling that would change it, and ``values``.
     """
     def t(key: str, /, **filled: object) -> str:
         return texts.translate(lang, key, **filled)
 
     pieces = session.piece_set
     tools = {"t": t, "lang": lang, "why": lambda duel: views.why(duel, t),
+             "opposite": views.opposite,
              "say": sayer(lang, tuple(pieces.colors), tuple(pieces.shapes))}
     return {name: environment.get_template(f"parts/{page}_{name}.html").render(values, **tools).strip()
             for name in names}

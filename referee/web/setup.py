@@ -100,6 +100,7 @@ def blueprint(session: Any) -> flask.Blueprint:
             raise IllegalCommand("another measurement is running")
         try:
             setting.results[step] = tuple(_measured(session, setting, step))
+            session.setting_up.keep()
         finally:
             setting.lock.release()
         return flask.redirect(flask.url_for("setup.setup", _anchor=step), 303)

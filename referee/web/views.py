@@ -163,6 +163,14 @@ def why(duel: Mapping[str, Any], t: Callable[..., str]) -> str:
     return duel["reason"] if any(word.startswith("why.") for word in words) else ", ".join(words)
 
 
+def opposite(duel: Mapping[str, Any]) -> str:
+    """The ruling that an overruling most likely means: the other one than the duel ended with."""
+    if len(duel["callers"]) != 1:
+        return "award_A"
+    caller = duel["callers"][0]
+    return "mismatch" if duel["award"] == duel["seats"][caller] else "match"
+
+
 def next_round(match: Match) -> Match | None:
     """The pairing after the present one."""
     i = match["round_index"] + 1

@@ -49,9 +49,11 @@ class FakeObserver:
 
     def __init__(self, piece_set) -> None:
         self.camera, self.palette, self.asked = None, nominal(piece_set), []
+        self.empty, self.markers = None, {}
 
     def learn_empty(self, image) -> None:
         self.asked.append("empty")
+        self.empty = image
 
     def learn_colors(self, image) -> None:
         self.asked.append("colors")

@@ -165,6 +165,25 @@ def test_another_camera_has_everything_to_learn_anew(session):
     assert session.events[-1].data["lens"] == {}
 
 
+@pytest.mark.parametrize("cut_short", [False, True])
+def test_a_program_started_again_finds_the_rig_of_its_match_as_it_was(client, session, cut_short):
+    session.create_match(["Ann", "Ben"])
+    for step in ("empty", "colors"):
+        client.post(f"measure/{step}")
+    session.setting_up.use_lens(CameraModel(1280, 720, np.diag([1000.0, 1000, 1]), np.zeros(5)))
+    if cut_short:
+        for kept in (session.data_dir / "rig").iterdir():
+            kept.write_bytes(kept.read_bytes()[:40])
+    again = FakeSession()
+    again.data_dir, again.state, again.observer.palette = session.data_dir, session.state, None
+    again.setting_up.restore()
+    seen = again.observer
+    assert [x is None for x in (seen.camera, seen.palette, seen.empty)] == [cut_short] * 3
+    again.observer, again.state = FakeSession().observer, FakeSession().state
+    again.setting_up.restore()                       # another match measures its own
+    assert again.observer.camera is None
+
+
 def test_the_first_card_waits_for_signatures_where_the_house_asks(client, session):
     rules = session.rules.model_copy(update={"sign_off": "asked"})
     session.create_match(["Ann", "Ben"], rules=rules)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import html
 import re
 
 import pytest
 from scenes import PLAYERS, building, review, right, undecided, wrong
 
-from referee.match import CameraVerdict, CloseReview, DrawCard, Go, Overrule, Ready, Undo
+from referee.match import CameraVerdict, CloseReview, DrawCard, Go, HumanRuling, Overrule, Ready, Undo
 from referee.rules import HouseRules
 from referee.web import board, console, views
 from referee.web.texts import translate
+from referee.web.views import opposite, why
 
 
 def shown(page, session, app, lang: str = "en") -> str:
@@ -131,3 +133,53 @@ def test_the_console_offers_only_what_the_phase_allows(app, session):
     session.create_match(PLAYERS)
     text = shown(console, session, app)
     assert 'data-do="DrawCard"' in text and 'data-do="Go"' not in text and "data-dialog=\"void\"" not in text
+
+
+@pytest.mark.parametrize("lang, said", [("en", "wrong build, hand in the field at Stop"),
+                                        ("de", "falsch gebaut, Hand im Feld bei Stopp")])
+def test_why_a_duel_ended_so_is_said_in_words(app, session, lang, said):
+    building(session)
+    session.press("A")
+    session.command(CameraVerdict("A", {"verdict": "match"}, ("hand_at_stop",)))
+    assert session.state.duel.reason == "false_stop: hand_at_stop"
+    client = app.test_client()
+    assert said in client.get(f"/referee?lang={lang}").text
+    assert said in client.get(f"/?lang={lang}").text
+
+
+@pytest.mark.parametrize("reason, said", [
+    ("right", "right build"), ("foul: touched <b>", "foul: touched <b>"), ("measured it", "measured it"),
+    ("both_right", "both pressed, both right"), ("timeout", "time was up"), ("", "")])
+def test_reasons_of_every_kind_have_words(reason, said):
+    assert why({"reason": reason}, lambda key, **blanks: translate("en", key, **blanks)) == said
+
+
+def test_a_dead_heat_is_ruled_build_by_build(app, session):
+    building(session)
+    session.press("A")
+    session.press("B")
+    for zone in "AB":
+        session.see(zone, "undecided", 0.6)
+    page = app.test_client().get("/referee").text
+    assert 'data-zones=\'[["A", "Ben"], ["B", "Cem"]]\'' in html.unescape(page)
+    session.command(HumanRuling("match", "Eva", "seen", zone="A"))
+    assert 'id="open-zones"' not in app.test_client().get("/referee").text
+    session.command(HumanRuling("mismatch", "Eva", "seen", zone="B"))
+    assert session.state.award[0] == "Ben"
+
+
+def test_overruling_begins_with_what_would_change_the_result(app, session):
+    wrong(session)
+    assert opposite(session.state.duel.to_json()) == "match"
+    assert '"ruling": "match"' in html.unescape(app.test_client().get("/referee").text)
+    assert opposite({"callers": ["A", "B"]}) == "award_A"
+    assert opposite({"callers": ["A"], "award": "Ann", "seats": {"A": "Ann"}}) == "mismatch"
+
+
+def test_the_margin_and_the_other_readings_stand_beside_the_verdict(app, session):
+    building(session)
+    session.press("A")
+    other = {"verdict": "match", "confidence": 0.0, "reasons": [], "margin": -3.5}
+    session.see("A", "undecided", 0.6, margin=3.5, leaning="mismatch", alternatives=[other])
+    page = app.test_client().get("/referee").text
+    assert "margin 3.5" in page and "margin -3.5" in page and " 0 %" not in page
