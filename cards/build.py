@@ -26,6 +26,9 @@ smallest step between resting heights of real sets is a plank's thickness, 12 mm
 CONTACT_OVERLAP_MM = 2.0
 """A piece rests on another when their plans overlap by at least this much in x and y."""
 
+CONTACT_SLACK_MM = 3.0
+"""A contact that such a shift makes or breaks is no ground for a fault: fitted places err by as much."""
+
 PLAN_STEP_MM = 2.0
 """Spacing of the plan grid on which undersides meet tops; a 15 mm arch is then good to 0.1 mm."""
 
@@ -88,12 +91,17 @@ class Build:
             groups.setdefault(root(i), []).append(i)
         return tuple(map(tuple, groups.values()))
 
-    def _supports(self, i: int) -> tuple[int, ...]:
+    def doubtful_contacts(self, i: int) -> frozenset[int]:
+        """Pieces that ``i`` rests on or not, depending on CONTACT_SLACK_MM in its place along x."""
+        moved = [self._supports(i, shift) for shift in (-CONTACT_SLACK_MM, 0.0, CONTACT_SLACK_MM)]
+        return frozenset.union(*map(frozenset, moved)) - frozenset.intersection(*map(frozenset, moved))
+
+    def _supports(self, i: int, shift_mm: float = 0.0) -> tuple[int, ...]:
         """Pieces below ``i`` that it touches: the gap between i's underside and j's top is closed."""
-        mine = self.pieces[i]
+        mine = self.pieces[i].at(x=self.pieces[i].x + shift_mm)
         found = []
         for j, other in enumerate(self.pieces):
-            gaps = clearances(self.piece_set, mine, other) if j != i and other.z < mine.z else ()
+            gaps = clearances(self.piece_set, mine, other, CONTACT_GAP_MM) if j != i and other.z < mine.z else ()
             if any(abs(g) <= CONTACT_GAP_MM for g in gaps):
                 found.append(j)
         return tuple(found)
@@ -186,8 +194,11 @@ def _inside(outline: np.ndarray, points: np.ndarray) -> np.ndarray:
     return (crosses & (p[..., 0] < at)).sum(1) % 2 == 1
 
 
-def clearances(pieces: PieceSet, above: Piece, below: Piece) -> tuple[float, ...]:
+def clearances(pieces: PieceSet, above: Piece, below: Piece, floor_mm: float = -math.inf) -> tuple[float, ...]:
     """Vertical gaps in mm between the underside of one piece and the top of another.
+
+    What of ``below`` is not higher above the table than ``floor_mm`` counts as table: nothing rests on the
+    toe of a roof or an arch.
 
     Empty when their plans do not overlap by CONTACT_OVERLAP_MM, else two figures, negative
     where the pieces would interpenetrate:
@@ -207,19 +218,20 @@ def clearances(pieces: PieceSet, above: Piece, below: Piece) -> tuple[float, ...
     if common.sum() < 2 or np.ptp(there[common], axis=0).min() < CONTACT_OVERLAP_MM:
         return ()
     _, high = _heights(shape, below.pose, there[common], shape.size(below.pose)[2])
-    gaps = above.z + lower[common] - below.z - high
+    gaps = np.where(below.z + high > floor_mm, above.z + lower[common] - below.z - high, np.nan)
     solid = [] if np.isnan(gaps).all() else [float(np.nanmin(gaps))]
-    return (_elevation_gap(pieces, above, below), *solid)
+    return (*_elevation_gap(pieces, above, below, floor_mm), *solid)
 
 
-def _elevation_gap(pieces: PieceSet, above: Piece, below: Piece) -> float:
+def _elevation_gap(pieces: PieceSet, above: Piece, below: Piece, floor_mm: float) -> tuple[float, ...]:
     a, b = shape_of(pieces, above), shape_of(pieces, below)
     ax, bx = a.size(above.pose)[0] / 2, b.size(below.pose)[0] / 2
     left, right = max(above.x - ax, below.x - bx), min(above.x + ax, below.x + bx)
     xs = np.linspace(left + 0.05, max(right - 0.05, left + 0.06), 24)
     low, _ = _profile(a, above.pose, xs - above.x)
     _, high = _profile(b, below.pose, xs - below.x)
-    return float(np.fmin.reduce(above.z + low - below.z - high))
+    gap = np.fmin.reduce(np.where(below.z + high > floor_mm, above.z + low - below.z - high, np.nan))
+    return () if np.isnan(gap) else (float(gap),)
 
 
 def _profile(shape: Shape, pose: Pose, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
