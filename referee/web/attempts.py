@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
@@ -19,6 +20,9 @@ from referee.web import reasons, views
 from referee.web.archive import SHOWN, Archive, Row, chosen, row_of
 from referee.web.media import SVG_HEADERS, named_svg
 from referee.web.security import is_referee
+
+PAGE = 24
+"""Attempts on one page of the grid: six rows of four on a projector."""
 
 RULINGS = ("match", "mismatch", "void")
 MOST_TEXT = 400
@@ -125,8 +129,12 @@ def _grid(pages: flask.Blueprint, archive: Archive, rows: Callable[[], list[Row]
                    "verdict": ["match", "mismatch", "undecided"], "show": list(SHOWN)}
         wanted = {k: flask.request.args.get(k, "") for k in options}
         matches = sorted({r.match for r in every} - {""})
-        return flask.render_template("attempts_grid.html", rows=chosen(every, wanted), total=len(every),
-                                     options=options, wanted=wanted, matches=matches)
+        found = chosen(every, wanted)
+        last = max(1, math.ceil(len(found) / PAGE))
+        page = min(last, max(1, flask.request.args.get("page", 1, int)))
+        return flask.render_template("attempts_grid.html", rows=found[(page - 1) * PAGE:page * PAGE],
+                                     fitting=len(found), total=len(every), options=options, wanted=wanted,
+                                     matches=matches, page=page, last=last)
 
     @pages.get("/pace/<match_id>")
     def by_player(match_id: str) -> str:
