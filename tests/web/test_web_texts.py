@@ -86,6 +86,8 @@ def test_a_fault_without_a_german_sentence_keeps_its_english_one():
 SAID_BY = ("match", "rulings", "draws", "ending", "schedule", "session", "setting_up", "web/setup", "web/cards")
 """Modules whose refusals a person at the dashboard may read."""
 
+ALARM_FAULTS = {f"fault.{code}" for code in ("wrong_card", "camera_moved", "mat_moved", "lost", "disk", "box_silent",
+                                             "no_go", "blind", "no_view")}
 REFUSING = ("IllegalCommand", "BadCard", "DeviceLost")
 
 
@@ -102,7 +104,7 @@ def _refusals() -> list[str]:
 
 def _sample(text: ast.expr) -> str:
     if isinstance(text, ast.Constant):
-        return text.value
+        return text.value if isinstance(text.value, str) else ""
     return "".join(part.value if isinstance(part, ast.Constant) else "1" for part in text.values)
 
 
@@ -110,6 +112,26 @@ def _sample(text: ast.expr) -> str:
 def test_every_refusal_is_said_in_german(text):
     assert say_fault("de", text, {}) != text
     assert say_fault("en", text, {}) == text
+
+
+def _alarms() -> set[str]:
+    """What the session and its eyes say in alarms of their own, with 1 in the blanks."""
+    texts = set()
+    for name in ("session", "watch", "vigil", "holder"):
+        tree = ast.parse(files("referee").joinpath(f"{name}.py").read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.JoinedStr | ast.Constant) and " " in (said := _sample(node)):
+                texts.add(said)
+    return texts
+
+
+def test_alarms_are_said_in_german():
+    alarms = _alarms()
+    for key, text in catalogue("en").items():
+        if key in ALARM_FAULTS:
+            sample = re.sub(r"{\w+}", "1", text)
+            assert any(sample.startswith(a) or a in sample for a in alarms), f"nobody says {text!r} any more"
+            assert say_fault("de", sample, {}) == re.sub(r"{\w+}", "1", catalogue("de")[key])
 
 
 def test_what_speaks_against_a_layout_is_said_in_german_with_its_pieces():
