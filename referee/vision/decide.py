@@ -17,7 +17,7 @@ import numpy as np
 
 from cards.card import Card
 from referee.judge import Reason, Verdict, faults
-from referee.vision.canvas import Reading, to_build
+from referee.vision.canvas import Fit, Reading, to_build
 
 MARGIN_SCALE = 65.0
 """Nats of margin for one unit of log odds: pixels err together, so single nats mean little. Fitted on
@@ -40,7 +40,7 @@ class Weighed:
     explained: float
 
 
-def decide(cat, readings: list[Reading], card: Card, explained: float) -> Weighed:
+def decide(cat, readings: list[Reading], card: Card, fit: Fit) -> Weighed:
     """The verdict of one zone from its fitted readings (best first, at least one)."""
     judged = [(r, to_build(cat, r)) for r in readings]
     rows = [(r, build, faults(build, card)) for r, build in judged]
@@ -48,14 +48,14 @@ def decide(cat, readings: list[Reading], card: Card, explained: float) -> Weighe
     wrong = next(((r, b, f) for r, b, f in rows if f), None)
     best, other = _ahead(right, wrong)
     margin = best[0].score - (other[0].score if other else 0.0)
-    sure = _confidence(margin, explained)
+    sure = _confidence(margin, fit)
     ruling = "match" if best is right else "mismatch"
     alternatives = tuple(Verdict("match" if not f else "mismatch", 0.0, f, b, margin=r.score - best[0].score)
                          for r, b, f in rows[1:4])
     if sure >= SURE:
-        return Weighed(Verdict(ruling, sure, best[2], best[1], None, alternatives, margin), margin, explained)
-    reasons = (_doubt(margin, explained, best, other),)
-    return Weighed(Verdict("undecided", sure, reasons, best[1], ruling, alternatives, margin), margin, explained)
+        return Weighed(Verdict(ruling, sure, best[2], best[1], None, alternatives, margin), margin, fit.share)
+    reasons = (_doubt(margin, fit, best, other),)
+    return Weighed(Verdict("undecided", sure, reasons, best[1], ruling, alternatives, margin), margin, fit.share)
 
 
 def _ahead(right, wrong):
@@ -64,15 +64,15 @@ def _ahead(right, wrong):
     return (right, wrong) if right[0].score >= wrong[0].score else (wrong, right)
 
 
-def _confidence(margin: float, explained: float) -> float:
+def _confidence(margin: float, fit: Fit) -> float:
     by_margin = 1.0 / (1.0 + math.exp(-min(margin / MARGIN_SCALE, 30.0)))
-    trust = np.clip((explained - EXPLAINED_LOW) / (EXPLAINED_HIGH - EXPLAINED_LOW), 0.0, 1.0)
+    trust = np.clip((fit.share - EXPLAINED_LOW) / (EXPLAINED_HIGH - EXPLAINED_LOW), 0.0, 1.0)
     return float(min(0.5 + (by_margin - 0.5) * trust, MOST_CONFIDENCE))
 
 
-def _doubt(margin: float, explained: float, best, other) -> Reason:
-    if explained < EXPLAINED_HIGH and _confidence(margin, 1.0) >= SURE:
-        return Reason("unexplained", f"only {100 * explained:.0f} % of what stands in the field is explained by "
+def _doubt(margin: float, fit: Fit, best, other) -> Reason:
+    if fit.share < EXPLAINED_HIGH and _confidence(margin, Fit(1.0, 1.0, 0.0)) >= SURE:
+        return Reason("unexplained", f"only {100 * fit.share:.0f} % of what stands in the field is explained by "
                                      "known pieces; something hides it or the build is unusual")
     ahead = "the card is built" if not best[2] else best[2][0].text
     behind = "the card is built" if other and not other[2] else (other[2][0].text if other else "")

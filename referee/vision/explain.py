@@ -15,44 +15,59 @@ from cards.build import Piece
 from cards.card import Card, LayoutCard, ShapesCard
 from cards.pieces import Pose
 from referee.vision import loose, paint, search
-from referee.vision.canvas import FINE, FINEST, PIECE_COST, Canvas, Reading, coarse, coarse_labels, fit
+from referee.vision.canvas import FINE, FINEST, PIECE_COST, Canvas, Reading, coarse, coarse_labels, fit, fit_of, rescored
 from referee.vision.catalogue import Catalogue
-from referee.vision.grow import TURNS_DEG, Growth
+from referee.vision.grow import NARROW, TURNS_DEG, WIDE, Growth
 
-SEARCHED, IMPROVED, EDITS, EDIT_ROUNDS, MAX_PIECES = 80, 6, 8, 6, 10
-"""How many grown readings are completed by loose pieces, how many of those are improved, by how many
-of the best edits, how often, up to how many pieces."""
+SEARCHED, QUICKLY_IMPROVED, IMPROVED, EDITS, EDIT_ROUNDS, MAX_PIECES = 60, 2, 6, 8, 6, 10
+"""How many grown readings are completed by loose pieces, how many of those are improved at first and after a
+wider search, by how many of the best edits, how often, up to how many pieces."""
+
+FAR_BEHIND = 800.0
+"""Nats behind the best from where a reading needs no fit at full resolution: it cannot win any more."""
 
 
 def readings(canvas: Canvas, card: Card | None = None, keep: int = 8) -> list[Reading]:
     """Readings of the evidence, fitted, best first. Always includes the empty field.
 
     With a layout card, what the card shows (and its mirror image) is tried where it fits best, so
-    that the best explanation that satisfies the card is among them.
+    that the best explanation that satisfies the card is among them. A quick search comes first; where
+    its best reading leaves something unexplained, a wider one follows.
     """
     small = coarse(canvas)
     around = loose.candidates(small, coarse_labels(small))
     growth = Growth(small)
-    found = _searched(growth, around, None)
-    if isinstance(card, ShapesCard):
-        found += _searched(growth, around, dict(card.shapes))
-    found += [with_loose(small, r, around) for r in _from_card(small, card)]
-    found.sort(key=lambda r: -r.score)
-    starts = _distinct_readings(found, IMPROVED)
-    starts += [r for r in found if r.origin == "card" and r not in starts][:2]
-    if isinstance(card, ShapesCard):
-        starts += [r for r in found if _has_shapes(small.cat, r, dict(card.shapes)) and r not in starts][:2]
-    better = [improve(growth, r, around) for r in starts]
+    found = [with_loose(small, r, around) for r in _from_card(small, card)]
+    found += _searched(growth, around, card, NARROW)
+    better = [improve(growth, r, around) for r in _starts(small, found, card, QUICKLY_IMPROVED)]
+    if not fit_of(small, max(better + found, key=lambda r: r.score)).good:
+        found += _searched(growth, around, card, WIDE)
+        better += [improve(growth, r, around) for r in _starts(small, found, card, IMPROVED)]
     pool = _distinct_readings(sorted(better + found, key=lambda r: -r.score), keep)
     pool += [r for r in found if r.origin == "card" and r not in pool][:1]
-    fitted = [fit(canvas, fit(small, r, FINE), FINEST) for r in pool]
+    fitted = [with_loose(small, fit(small, r, FINE), around) for r in pool]
+    last = max(r.score for r in fitted) - FAR_BEHIND
+    fitted = [fit(canvas, r, FINEST) if r.score >= last else rescored(canvas, r) for r in fitted]
     fitted.append(Reading(0.0, np.zeros((0, 5)), 0.0))
     return sorted((with_loose(canvas, r, around) for r in fitted), key=lambda r: -r.score)
 
 
-def _searched(growth: Growth, around: loose.Candidates, asked: dict[str, int] | None) -> list[Reading]:
-    """Readings grown from the table upwards, of any pieces or only of those asked for."""
-    return [with_loose(growth.real, r, around) for r in growth.beam(asked)[:SEARCHED]]
+def _starts(canvas: Canvas, found: list[Reading], card: Card | None, most: int) -> list[Reading]:
+    """The readings worth improving: the best, and the best that are what the card asks for."""
+    found = sorted(found, key=lambda r: -r.score)
+    starts = _distinct_readings(found, most)
+    starts += [r for r in found if r.origin == "card" and r not in starts][:2]
+    if isinstance(card, ShapesCard):
+        starts += [r for r in found if _has_shapes(canvas.cat, r, dict(card.shapes)) and r not in starts][:2]
+    return starts
+
+
+def _searched(growth: Growth, around: loose.Candidates, card: Card | None, widths: np.ndarray) -> list[Reading]:
+    """Readings grown from the table upwards, of any pieces and, with a shapes card, of those it asks for."""
+    grown = growth.beam(widths)[:SEARCHED]
+    if isinstance(card, ShapesCard):
+        grown += growth.beam(widths, dict(card.shapes))[:SEARCHED]
+    return [with_loose(growth.real, r, around) for r in grown]
 
 
 def _has_shapes(cat: Catalogue, reading: Reading, asked: dict[str, int]) -> bool:
@@ -115,13 +130,15 @@ def _distinct_readings(found: list[Reading], most: int) -> list[Reading]:
 
 def improve(growth: Growth, reading: Reading, around: loose.Candidates) -> Reading:
     """The reading after the edits (replace, insert, remove, swap, nudge a piece) that help it."""
-    canvas = growth.real
+    canvas, most = growth.real, around.most(growth.real)
     for _ in range(EDIT_ROUNDS):
         best = reading
         for trial in _edited(canvas, reading) + growth.grown(reading)[:EDITS]:
-            fitted = with_loose(canvas, fit(canvas, trial), around)
-            if fitted.score > best.score + 1.0:
-                best = fitted
+            fitted = fit(canvas, trial)
+            if fitted.score + most > best.score + 1.0:
+                fitted = with_loose(canvas, fitted, around)
+                if fitted.score > best.score + 1.0:
+                    best = fitted
         if best is reading:
             return reading
         reading = best

@@ -25,11 +25,12 @@ TURNS_DEG = (-14.0, -7.0, 0.0, 7.0, 14.0)
 STEP_X, STEP_Y = 6.0, 8.0
 """Places at which beginnings are tried, mm."""
 
-FIRST, EAGER = 120, 0.4
-"""Beginnings of one piece that are grown on; weight of hope against regret (see ``_promising``)."""
+NARROW = np.array((40, 16, 12, 9, 7, 5, 4, 3, 3, 3))
+WIDE = np.array((120, 48, 40, 30, 20, 14, 10, 8, 8, 8))
+"""States kept after 1, 2, 3, … pieces: tried first, and where that leaves something unexplained."""
 
-BEAM = np.array((48, 40, 30, 20, 14, 10, 8, 8, 8))
-"""States kept after 2, 3, … pieces."""
+EAGER = 0.4
+"""Weight of hope against regret (see ``_promising``)."""
 
 LOOKED_AT = 6
 """Of the readings grown at one level, so many times the beam's width are looked at more closely."""
@@ -113,13 +114,13 @@ class Growth:
         _, best = np.unique(found[:, [0, 2]], axis=0, return_index=True)
         return np.ascontiguousarray(found[best])
 
-    def beam(self, asked: dict[str, int] | None = None) -> list[Reading]:
+    def beam(self, widths: np.ndarray, asked: dict[str, int] | None = None) -> list[Reading]:
         """Every reading met while growing, fitted roughly, by evidence as it stands. ``asked``: see ``stock_of``."""
         real, cat = self.real, self.real.cat
         stock = stock_of(cat, asked)
         allowed = np.minimum(stock.free, stock.asked[stock.shape])[cat.kind[self.first[:, 0].astype(int)]] > 0
         states, counts, turns = _beam(real.arrays, stock, np.ascontiguousarray(self.first[allowed]), real.camera,
-                                      real.matrix, self.hopes, real.maps, BEAM)
+                                      real.matrix, self.hopes, real.maps, widths)
         found = [Reading(float(t), s[:n].copy(), 0.0) for s, n, t in zip(states, counts, turns, strict=True)]
         return sorted((rescored(real, r) for r in found), key=lambda r: -r.score)
 
@@ -283,8 +284,7 @@ def _promising(hope, now, regret, width):
 @njit(cache=True, nogil=True, fastmath=True)
 def _beam(cat, stock, first, camera, matrix, hopes, maps, widths):
     """Grow beginnings (n, 8). Returns every state met (m, k, 5), how many pieces each has, and its turn."""
-    most = len(widths) + 1
-    room = FIRST + widths.sum()
+    most, room = len(widths), widths.sum()
     states = np.zeros((room, most, 5))
     counts = np.zeros(room, np.int64)
     turns = np.zeros(room)
@@ -297,29 +297,29 @@ def _beam(cat, stock, first, camera, matrix, hopes, maps, widths):
         lights[i, 0] = first[i, 5] - PIECE_COST
         lights[i, 1] = place(cat, s, x, y, z, yaw, seen, matrix, hopes.now, maps, False)[0] - PIECE_COST
         lights[i, 2] = place(cat, s, x, y, z, yaw, seen, matrix, hopes.regret, maps, False)[0] - PIECE_COST
-    for i in _promising(lights[:, 0], lights[:, 1], lights[:, 2], FIRST):
+    for i in _promising(lights[:, 0], lights[:, 1], lights[:, 2], widths[0]):
         states[met, 0] = first[i, :5]
         counts[met], turns[met] = 1, first[i, 7]
         met += 1
     begin = 0
-    for level in range(len(widths)):
+    for n in range(1, most):
         end = met
-        parents, rows, lights = _children(cat, stock, states, turns, begin, end, level + 1, camera, matrix, hopes, maps)
+        parents, rows, lights = _children(cat, stock, states, turns, begin, end, n, camera, matrix, hopes, maps)
         if len(parents) == 0:
             break
         seen_keys = set([np.uint64(0)])
-        for i in _promising(lights[:, 0], lights[:, 1], lights[:, 2], widths[level]):
+        for i in _promising(lights[:, 0], lights[:, 1], lights[:, 2], widths[n]):
             p = parents[i]
-            state = states[met, :level + 2]
-            state[:level + 1] = states[p, :level + 1]
-            state[level + 1] = rows[i, :5]
-            refine(cat, state, level + 2, level + 1, turned_camera(camera, turns[p]), matrix, hopes.hope, maps,
+            state = states[met, :n + 1]
+            state[:n] = states[p, :n]
+            state[n] = rows[i, :5]
+            refine(cat, state, n + 1, n, turned_camera(camera, turns[p]), matrix, hopes.hope, maps,
                    QUICK_MM, QUICK_RAD, 2)
-            key = _key(state, level + 2)
+            key = _key(state, n + 1)
             if key in seen_keys:
                 continue
             seen_keys.add(key)
-            counts[met], turns[met] = level + 2, turns[p]
+            counts[met], turns[met] = n + 1, turns[p]
             met += 1
         begin = end
     return states[:met], counts[:met], turns[:met]

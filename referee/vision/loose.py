@@ -14,6 +14,7 @@ import numpy as np
 from calibration.mat import FIELD
 from referee.vision import paint, search
 from referee.vision.catalogue import Catalogue
+from referee.vision.canvas import PIECE_COST
 
 STEP_MM, YAWS = 8.0, 12
 REACH_MM = 170.0
@@ -23,6 +24,8 @@ QUALITY = 0.45
 usual gain) from which a place is a candidate at all."""
 MIN_PIXELS = 40
 MOST_CANDIDATES = 90
+SLACK = 150.0
+"""Nats by which loose pieces may win more beside a build than alone: it hides what speaks against them."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,12 @@ class Candidates:
     @cached_property
     def _alone(self) -> dict[int, tuple[np.ndarray, np.ndarray]]:
         return {}
+
+    def most(self, canvas) -> float:
+        """Evidence that loose pieces win when nothing else is drawn; with a build they win little more."""
+        alone = self.alone(canvas)
+        paint.clear(canvas.maps)
+        return search.add_loose(canvas.arrays, self.rows, *alone, *canvas.seen(), PIECE_COST)[1] + SLACK
 
     def alone(self, canvas) -> tuple[np.ndarray, np.ndarray]:
         """Each candidate's evidence and box when drawn alone on a canvas; see ``search.alone``."""

@@ -25,7 +25,7 @@ from cards.deck import Deck
 from cards.pieces import PieceSet
 from referee.judge import Reason, Verdict
 from referee.vision import labels
-from referee.vision.canvas import Reading, canvas_of, explained_share, to_build
+from referee.vision.canvas import Reading, canvas_of, fit_of, to_build
 from referee.vision.cardmark import read_card_marker
 from referee.vision.catalogue import Catalogue, catalogue
 from referee.vision.decide import decide
@@ -171,7 +171,7 @@ class Observer:
         evidence = labels.evidence(view, palette, white, view.ground, self._empty_features(view))
         canvas = canvas_of(view, evidence, cat)
         found = readings(canvas, card)
-        weighed = decide(cat, found, card, explained_share(canvas, found[0]))
+        weighed = decide(cat, found, card, fit_of(canvas, found[0]))
         build = _with_loose(cat, found[0])
         sight = ZoneSight(view, evidence, build, weighed.margin, weighed.explained)
         return _hidden(weighed.verdict, view), sight
