@@ -21,7 +21,7 @@ from referee.timeline.placed import Placed, name_shapes, placed
 from referee.timeline.strip import SCALE, Strip, watch
 
 CACHE = ".timeline.json"
-VERSION = 2
+VERSION = 3
 """Raise when the reading changes, so that stored time lines are read anew."""
 
 HAND_MM2, HAND_LONG_MM = 200.0, 100.0
@@ -42,14 +42,21 @@ class Timeline:
     placed: Mapping[str, list[Placed]]
     hands: Mapping[str, list[tuple[float, float]]]
     falls: list[Fall]
+    go_s: float = 0.0
 
     def to_json(self) -> dict:
         """``{"zones": {zone: {"placed", "hands", "first_touch", "idle_s"}}, "falls": [...]}``."""
         zones = {z: {"placed": [p.to_json() for p in rows],
                      "hands": [[round(a, 3), round(b, 3)] for a, b in self.hands[z]],
-                     "first_touch": rows[0].to_json()["seconds"] if rows else None}
+                     "first_touch": self._first_touch(z, rows)}
                  for z, rows in sorted(self.placed.items())}
         return {"version": VERSION, "zones": zones, "falls": [f.to_json() for f in self.falls]}
+
+    def _first_touch(self, zone: str, rows: Sequence[Placed]) -> float | None:
+        """When the first hand came over the field after the go: that which carries the first piece."""
+        came = [a for a, _ in self.hands[zone] if a > self.go_s]
+        first = min([*came, *(p.seconds for p in rows)], default=None)
+        return first and round(first, 3)
 
 
 def timeline(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> Timeline:
@@ -60,7 +67,7 @@ def timeline(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> Tim
     standing = {z: np.any([p.mask for p in rows] or [strips[z].field & False], axis=0)
                 for z, rows in found.items()}
     over = {z: hands(s, found[z]) for z, s in strips.items()}
-    return Timeline(found, over, first_move(attempt, strips, standing))
+    return Timeline(found, over, first_move(attempt, strips, standing), go)
 
 
 def _named(attempt: Attempt, zone: str, strip: Strip, found: list[Placed]) -> list[Placed]:
@@ -121,7 +128,8 @@ def _key(attempt: Attempt) -> str:
 
 
 def pace(told: Iterable[tuple[Mapping[str, str], float | None, float | None, Mapping]]) -> list[dict]:
-    """Per player over a match: duels, pieces, seconds per piece, idle seconds, first piece after the go.
+    """Per player over a match: duels, pieces, seconds per piece, idle seconds, first touch and first piece
+    after the go.
 
     ``told``: per attempt players (zone -> name), go and stop in seconds, and the time line's JSON. Idle is
     the time from go to stop in which no hand is over the player's field.
@@ -132,7 +140,7 @@ def pace(told: Iterable[tuple[Mapping[str, str], float | None, float | None, Map
             continue
         for zone, rows in story["zones"].items():
             if zone in players:
-                new = {"duels": 0, "pieces": 0, "busy": 0.0, "idle": 0.0, "touch": []}
+                new = {"duels": 0, "pieces": 0, "busy": 0.0, "idle": 0.0, "first": [], "touch": []}
                 row = sums.setdefault(players[zone], new)
                 _add(row, rows, go, stop)
     return [_pace(player, row) for player, row in sorted(sums.items())]
@@ -145,12 +153,16 @@ def _add(row: dict, rows: Mapping, go: float, stop: float) -> None:
     row["pieces"] += len(rows["placed"])
     row["busy"] += max(touches, default=0.0)
     row["idle"] += max(0.0, stop - go - at_work)
-    row["touch"] += touches[:1]
+    row["first"] += touches[:1]
+    row["touch"] += [] if rows.get("first_touch") is None else [rows["first_touch"] - go]
 
 
 def _pace(player: str, row: Mapping) -> dict:
     per_piece = row["busy"] / row["pieces"] if row["pieces"] else None
-    first = float(np.mean(row["touch"])) if row["touch"] else None
     return {"player": player, "duels": row["duels"], "pieces": row["pieces"],
             "seconds_per_piece": per_piece and round(per_piece, 2), "idle_s": round(row["idle"], 2),
-            "first_placed_s": first and round(first, 2)}
+            "first_touch_s": _mean(row["touch"]), "first_placed_s": _mean(row["first"])}
+
+
+def _mean(seconds: Sequence[float]) -> float | None:
+    return round(float(np.mean(seconds)), 2) if seconds else None

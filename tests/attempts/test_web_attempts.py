@@ -87,6 +87,22 @@ def test_the_grid_narrows_down(client, query, expected):
     assert sorted(found[:2]) == sorted(expected[:2]) and set(found) == set(expected)
 
 
+def test_the_grid_has_pages_and_keeps_the_filters(client, session, kit):
+    for n in range(2, 60):
+        kit.make_attempt(session.data_dir / "attempts" / f"M1-{n + 10:03d}", n)
+    seen = []
+    address = "/attempts?player=Ann"
+    while address:
+        page = client.get(address).get_data(as_text=True)
+        seen += names(page)
+        assert "61 of 62 recorded duels" in page and len(names(page)) <= 24
+        following = re.search(r'href="(/attempts\?[^"]*)" rel="next"', page)
+        address = following and following.group(1).replace("&amp;", "&")
+    assert len(seen) == len(set(seen)) == 61 and "M2-001" not in seen
+    assert names(client.get("/attempts?page=99").get_data(as_text=True))  # the last page there is
+    assert client.get("/attempts?page=x").status_code == 200
+
+
 def test_one_attempt_says_why(client, told):
     page = client.get("/attempts/M3-001").get_data(as_text=True)
     assert "the orange bridge does not rest on what the card shows" in page
