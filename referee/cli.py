@@ -25,6 +25,7 @@ COMMANDS = {
     "rejudge": "referee.commands.attempts:rejudge",
     "keep": "referee.commands.attempts:keep",
     "import": "referee.commands.attempts:import_",
+    "timeline": "referee.commands.attempts:timeline",
 }
 
 

@@ -1,20 +1,23 @@
-"""``referee rejudge``, ``referee keep`` and ``referee import``: recorded attempts from the command line."""
+"""``referee rejudge``, ``keep``, ``import`` and ``timeline``: recorded attempts from the command line."""
 
 from __future__ import annotations
 
+import json
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
 import tqdm
 
-from referee.attempt import find_attempts, load_attempt
+from referee.attempt import Attempt, find_attempts, load_attempt
 from referee.attempt.errors import BadAttempt
 from referee.attempt.folder import unpack
 from referee.rejudge import EYE, Interrupted, Options, write_report
 from referee.rejudge import rejudge as judge_all
 from referee.rejudge.bring import Given, bring_in
 from referee.rejudge.keep import keep_case
+from referee.timeline import pace, stored_timeline
 
 FILE = click.Path(exists=True, dir_okay=False, resolve_path=True)
 
@@ -133,3 +136,46 @@ def import_(video, card, stop, go, zone, players, deck, pieces, camera, palette,
         click.echo(f"{z}: {row['verdict']} {row.get('confidence', 0):.2f} "
                    + "; ".join(r["text"] for r in row.get("reasons", ())))
     click.echo(attempt.folder)
+
+
+@click.command()
+@click.argument("attempts", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="One JSON object an attempt.")
+def timeline(attempts, as_json) -> None:
+    """What happened when in ATTEMPTS, read from their videos; for several also the players' pace."""
+    with tempfile.TemporaryDirectory(prefix="referee-") as temporary:
+        every = [load_attempt(folder) for folder in gather(attempts, Path(temporary))]
+        with Bar(unit="frame", leave=False) as bar:
+            told = [(attempt, stored_timeline(attempt, lambda: bar.update())) for attempt in every]
+    for attempt, story in told:
+        if as_json:
+            click.echo(json.dumps({"attempt": attempt.name, **story}, ensure_ascii=False))
+        else:
+            click.echo(f"{attempt.name}  card {attempt.meta['card']}")
+            for seconds, zone, text in sorted(_events(attempt, story)):
+                click.echo(f"{seconds:8.2f} s  {zone:1}  {text}")
+    if not as_json:
+        _say_pace(told)
+
+
+def _events(attempt: Attempt, story: Mapping) -> list[tuple[float, str, str]]:
+    """(video time, zone or nothing, what happened) of an attempt and its time line."""
+    found = [(s, z or "", text) for s, z, text in ((attempt.go_s, None, "go"), (attempt.stop_s, attempt.caller, "Stop"))
+             if s is not None]
+    for zone, rows in story["zones"].items():
+        for piece in rows["placed"]:
+            unsure = f" (within {piece['within_s']:.1f} s: a hand hid the place)" if piece["within_s"] else ""
+            found.append((piece["seconds"], zone, f"placed {piece['color']} {piece['shape'] or 'piece'}{unsure}"))
+        found += [(came, zone, f"hand over the field until {left:.2f} s") for came, left in rows["hands"]]
+    for fall in story["falls"]:
+        by = "touched by a moving hand or tongs" if fall["touching"] else f"hand or tongs: {fall['hand']}"
+        found.append((fall["seconds"], fall["zone"], f"first motion after Stop, +{fall['after_press_s']:.2f} s, {by}"))
+    return found
+
+
+def _say_pace(told: list[tuple[Attempt, dict]]) -> None:
+    table = pace((a.players, a.go_s, a.stop_s, story) for a, story in told)
+    for row in table:
+        seconds = {k: "–" if row[k] is None else f"{row[k]:.1f} s" for k in row if k.endswith(("_s", "_piece"))}
+        click.echo(f"{row['player']}: {row['duels']} duels, {row['pieces']} pieces, {seconds['seconds_per_piece']} a "
+                   f"piece, idle {seconds['idle_s']}, first touch {seconds['first_touch_s']} after the go")

@@ -13,12 +13,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from sim_recording import Plot, record
 
 from referee.attempt import load_attempt
+from referee.cli import cli
 from referee.timeline import pace, stored_timeline, timeline
 from referee.timeline.patches import turns
 from referee.timeline.placed import solidity, stands
@@ -102,6 +104,26 @@ def test_it_is_worked_out_once_and_kept_beside_the_attempt(tmp_path, monkeypatch
     first = stored_timeline(load_attempt(folder))
     monkeypatch.setattr("referee.timeline.story.timeline", None)
     assert stored_timeline(load_attempt(folder)) == first
+
+
+@pytest.mark.parametrize("words", [[], ["--json"]])
+def test_the_command_tells_what_happened_and_each_players_pace(tmp_path, monkeypatch, words):
+    folder = Path(shutil.copytree(GOLDEN / "attempt_collapse", tmp_path / "a"))
+    meta = json.loads((folder / "attempt.json").read_text()) | {"players": {"A": "Ann", "B": "Ben"}}
+    (folder / "attempt.json").write_text(json.dumps(meta))
+    story = {"version": 3, "zones": {"A": {"placed": [{"seconds": 3.4, "within_s": 0.4, "color": "green",
+                                                       "shape": "rectangle", "area_mm2": 2700}],
+                                           "hands": [[3.2, 3.8]], "first_touch": 3.2}},
+             "falls": [{"zone": "A", "frame": 100, "seconds": 10.0, "after_press_s": 0.435, "changed_mm2": 700.0,
+                        "at_most_mm2": 3800.0, "hand": "at rest", "touching": False, "settled_s": 10.6}]}
+    monkeypatch.setattr("referee.commands.attempts.stored_timeline", lambda attempt, tick: story)
+    said = CliRunner().invoke(cli, ["timeline", str(folder), *words]).stdout
+    if words:
+        assert json.loads(said)["zones"] == story["zones"]
+        return
+    assert "    3.40 s  A  placed green rectangle (within 0.4 s: a hand hid the place)" in said
+    assert "   10.00 s  A  first motion after Stop, +0.43 s, hand or tongs: at rest" in said.replace("0.44", "0.43")
+    assert "Ann: 1 duels, 1 pieces, 1.9 s a piece, idle 7.5 s, first touch 1.7 s after the go" in said
 
 
 def test_a_pixel_turns_once_and_keeps_its_colour_under_a_hand():
