@@ -29,6 +29,9 @@ TOUCHED = 0.02
 WIDE = 16 / 9
 """Shape of the verdict's picture: the place that pages have for it."""
 
+HEADLINE = 0.12
+"""Room under the fields for the ruling that is written there, of their picture's height."""
+
 READ_PHASES = ("judging", "undecided", "decided", "void")
 
 
@@ -121,6 +124,7 @@ def around(judgement: Any, size: tuple[int, int]) -> tuple[int, int, int, int]:
     if not len(known):
         return 0, 0, size[1], size[0]
     (left, top), (right, bottom) = known[:, :2].min(0), known[:, 2:].max(0)
+    bottom += round(HEADLINE * (bottom - top))
     width = min(size[1], max(right - left, round((bottom - top) * WIDE)))
     height = min(size[0], max(bottom - top, round(width / WIDE)))
     x = int(np.clip((left + right - width) // 2, 0, size[1] - width))
