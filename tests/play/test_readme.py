@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -34,6 +35,7 @@ IN_TEST = {
         "referee run --rules house_rules.toml --camera film.avi --no-browser --port 0",
     "referee box check": "referee box check --seconds 0.5",
     "referee rejudge referee-data/attempts": "referee rejudge referee-data/simulated/attempts",
+    "referee timeline referee-data/attempts": "referee timeline referee-data/simulated/attempts",
 }
 """README's command -> the same without a browser, a webcam, or patience."""
 
@@ -71,6 +73,7 @@ def folder(tmp_path_factory):
     (path / "pieces.json").write_text(json.dumps(PIECES.to_json()))
     (path / "house_rules.toml").write_text("tie_window_ms = 10.0\n")
     _film(path / "film.avi", table)
+    shutil.copyfile(ROOT / "tests" / "golden" / "attempt_collapse" / "video.mp4", path / "duel.mp4")
     _dev_set(path / "devset" / "session", table, card)
     return path
 
