@@ -57,16 +57,13 @@ class Console:
         box.locator("[type=submit]").click()
         box.wait_for(state="hidden")
 
-    def new_match(self, names: list[str], **rules: str) -> None:
-        """Enter players, youngest first, and house rules that differ."""
+    def new_match(self, names: list[str]) -> None:
+        """Enter players, youngest first."""
         self.press(" ", "[data-key=primary]")
         box = self.page.locator("#dialog-match")
         box.wait_for()
         for n, name in enumerate(names):
             box.locator("[name=players]").nth(n).fill(name)
-        for rule, value in rules.items():
-            box.locator("details").evaluate("e => { e.open = true; }")
-            box.locator(f"[data-rule={rule}]").fill(value)
         with self.page.expect_navigation():
             box.locator("[type=submit]").click()
         self.phase("idle")
