@@ -19,7 +19,7 @@ import numpy as np
 from cards.errors import RefereeError
 from referee.attempt import Attempt, find_attempts, load_attempt
 from referee.attempt.errors import BadAttempt
-from referee.attempt.folder import META, REVIEW, STOP, VIDEO, contested, read_image
+from referee.attempt.folder import META, REVIEW, STOP, VIDEO, Quarrel, contested, read_image
 from referee.attempt.video import read_frame
 from referee.timeline import stored_timeline
 from referee.timeline.eye import observer_of
@@ -41,7 +41,7 @@ class Row:
     award: str | None
     verdicts: tuple[tuple[str, str, float], ...]
     margin: float
-    why: tuple[str, ...]
+    why: tuple[Quarrel, ...]
     reviewed_by: tuple[str, ...]
     overruled: bool
     cut_short: str | None
@@ -67,7 +67,7 @@ def row_of(attempt: Attempt, ruled: Collection[tuple[str, int]] = ()) -> Row:
 SHOWN: Mapping[str, Callable[[Row], bool]] = {
     "undecided": lambda r: any(v == "undecided" for _, v, _ in r.verdicts),
     "overruled": lambda r: r.overruled,
-    "close": lambda r: any(text.endswith("was close") for text in r.why),
+    "close": lambda r: any(quarrel.kind == "close" for quarrel in r.why),
     "cut_short": lambda r: bool(r.cut_short),
     "unreviewed": lambda r: not r.reviewed_by,
 }

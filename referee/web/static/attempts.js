@@ -168,6 +168,7 @@ function times() {
 function drawLine() {
   line.replaceChildren();
   const zones = Object.keys(story.told.zones || {});
+  const squeezed = WIDTH / (line.getBoundingClientRect().width || WIDTH);  // the drawing fills the page's width
   zones.forEach((zone, n) => {
     const top = 12 + n * 62;
     const told = story.told.zones[zone];
@@ -175,7 +176,7 @@ function drawLine() {
       draw("rect", { class: "hand", x: x(from), y: top, width: Math.max(2, x(to) - x(from)), height: 44 }, `${zone} ${words.hands}`);
     }
     for (const piece of told.placed) {
-      draw("circle", { class: "piece", cx: x(piece.seconds), cy: top + 22, r: 8, fill: piece.paint },
+      draw("ellipse", { class: "piece", cx: x(piece.seconds), cy: top + 22, rx: 8 * squeezed, ry: 8, fill: piece.paint },
         `${zone} ${piece.seconds.toFixed(2)} s ${piece.name}`);
     }
   });
@@ -206,6 +207,8 @@ function fillTable() {
   table.hidden = false;
 }
 
+window.addEventListener("resize", () => { drawLine(); show(); });
+
 async function load() {
   const answer = await fetch(video.dataset.story);
   if (!answer.ok) return;
@@ -214,7 +217,8 @@ async function load() {
   fillTable();
   show();
   const at = document.getElementById("timeline-note");
-  at.textContent = story.told.pending ? at.dataset.pending : story.told.problem || "";
+  const lanes = Object.keys(story.told.zones || {}).map((zone, n) => `${"▲▼"[n] || "·"} ${zone}`).join("   ");
+  at.textContent = story.told.pending ? at.dataset.pending : story.told.problem || lanes;
   document.body.dataset.story = story.told.pending ? "pending" : "there";
   if (story.told.pending) setTimeout(load, 1500);
 }

@@ -8,12 +8,15 @@
   const known = new Map();
   let heard = performance.now();
   let ahead_s = null; // the session's clock minus this page's
+  let broken = false;
 
   const hear = (now_s) => {
     heard = performance.now();
     ahead_s = now_s - heard / 1000;
     stale.hidden = true;
     document.body.classList.remove("is-stale");
+    if (broken) document.dispatchEvent(new Event("again"));
+    broken = false;
   };
   const quiet = () => { stale.hidden = false; document.body.classList.add("is-stale"); };
 
@@ -43,6 +46,7 @@
     source.addEventListener("beat", (e) => hear(JSON.parse(e.data).now));
     source.addEventListener("error", () => {
       quiet();
+      broken = true;
       if (source.readyState === EventSource.CLOSED) setTimeout(connect, AGAIN_MS);
     });
   };
@@ -76,10 +80,11 @@
   const run = () => {
     for (const film of films) {
       if (document.hidden) film.removeAttribute("src");
-      else film.src = film.dataset.film;
+      else film.src = `${film.dataset.film}?${Date.now()}`;
     }
   };
   document.addEventListener("visibilitychange", run);
+  document.addEventListener("again", run); // a film that broke off does not begin again by itself
   addEventListener("pagehide", () => films.forEach((film) => film.removeAttribute("src")));
   run();
 })();
