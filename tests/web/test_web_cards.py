@@ -267,3 +267,18 @@ def test_another_card_in_the_holder_is_an_alarm_until_the_right_one_stands_there
         finally:
             page.close()
             server.close()
+
+
+@pytest.mark.slow
+def test_a_measured_set_is_entered_beside_pictures_of_its_lengths(server, watched, session):
+    watched.goto(f"{server.url}cards/pieces")
+    pictures = watched.locator(".cards-kinds img")
+    assert pictures.count() == len(KINDS)
+    for n in range(len(KINDS)):
+        assert pictures.nth(n).evaluate("i => i.decode().then(() => i.naturalWidth)") > 40
+    watched.locator("form [name=name]").fill("measured")
+    watched.locator("[name=width-1]").fill("29,7")
+    watched.locator("form button.primary").click()
+    expect(watched.get_by_role("status")).to_contain_text("measured")
+    kept = load_piece_set(session.data_dir / "piece_sets" / "measured.json")
+    assert next(iter(kept.shapes.values())).width == 29.7
