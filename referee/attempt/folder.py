@@ -177,20 +177,28 @@ def find_attempts(root: str | Path) -> list[Path]:
     return [found for child in sorted(root.iterdir()) if child.is_dir() for found in find_attempts(child)]
 
 
-def contested(meta: Mapping, reviews: Iterable[Mapping] = ()) -> list[str]:
+@dataclass(frozen=True)
+class Quarrel:
+    """Why an attempt is contested. ``kind``: undecided, close, human, foul, kept or review; ``whom``: the zone
+    or the person it is about, where there is one."""
+
+    kind: str
+    whom: str = ""
+
+
+def contested(meta: Mapping, reviews: Iterable[Mapping] = ()) -> list[Quarrel]:
     """Why this attempt is kept when space runs out; empty when nobody has a quarrel with it."""
     rows = (meta.get("verdicts") or {}).items()
-    why = [f"zone {z} was undecided" for z, v in rows if v.get("verdict") == "undecided"]
-    why += [f"zone {z} was close" for z, v in rows
+    why = [Quarrel("undecided", z) for z, v in rows if v.get("verdict") == "undecided"]
+    why += [Quarrel("close", z) for z, v in rows
             if v.get("verdict") != "undecided" and v.get("confidence", 1.0) < LOW_MARGIN]
     if meta.get("human"):
-        why.append("a human ruled")
+        why.append(Quarrel("human"))
     if any(foul.get("duel") in (None, meta.get("duel")) for foul in meta.get("fouls") or ()):
-        why.append("a foul was reported")
+        why.append(Quarrel("foul"))
     if meta.get("keep"):
-        why.append("marked to be kept")
-    why += [f"{r.get('who', 'somebody')} ruled in review" for r in reviews if r.get("kind") == "ruling"]
-    return why
+        why.append(Quarrel("kept"))
+    return why + [Quarrel("review", r.get("who", "?")) for r in reviews if r.get("kind") == "ruling"]
 
 
 def write_json(path: Path, data: object) -> None:

@@ -243,7 +243,7 @@ def test_the_time_line_tells_and_jumps_and_a_human_rules(page):
     page.goto("/attempts")
     page.get_by_role("link", name="M3-001").first.click()
     page.wait_for_selector("body[data-story=there]")
-    assert page.locator("#timeline circle.piece").count() == 1
+    assert page.locator("#timeline ellipse.piece").count() == 1
     assert "First motion after Stop (+0.43 s)" in page.inner_text("#events").replace("+0.44", "+0.43")
     page.locator("#events tr", has_text="First motion").get_by_role("button").click()
     place(page, 101)
