@@ -98,7 +98,7 @@ def test_watching_again_finds_the_fall_that_nobody_recorded(tmp_path, monkeypatc
 
 
 SHARED = Path(__file__).parents[3] / "shared" / "attempts"
-JUDGED = {"attempt_collapse": {"mismatch"}, "collapse_501": {"mismatch"}, "right_500": {"match", "undecided"}}
+JUDGED = {"attempt_collapse": {"mismatch"}, "collapse_501": {"mismatch"}, "right_500": {"match"}}
 RECORDINGS = [GOLDEN, *sorted(SHARED.glob("*_50?"))]
 
 
