@@ -15,6 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from calibration.mat import FIELD
+from cards.build import Build
 from cards.card import Card
 from referee.judge import Reason, Verdict, faults
 from referee.vision.canvas import Fit, Reading, to_build
@@ -42,7 +44,7 @@ class Weighed:
 
 def decide(cat, readings: list[Reading], card: Card, fit: Fit) -> Weighed:
     """The verdict of one zone from its fitted readings (best first, at least one)."""
-    judged = [(r, to_build(cat, r)) for r in readings]
+    judged = [(r, in_field(to_build(cat, r))) for r in readings]
     rows = [(r, build, faults(build, card)) for r, build in judged]
     right = next(((r, b, f) for r, b, f in rows if not f), None)
     wrong = next(((r, b, f) for r, b, f in rows if f), None)
@@ -56,6 +58,17 @@ def decide(cat, readings: list[Reading], card: Card, fit: Fit) -> Weighed:
         return Weighed(Verdict(ruling, sure, best[2], best[1], None, alternatives, margin), margin, fit.share)
     reasons = (_doubt(margin, fit, best, other),)
     return Weighed(Verdict("undecided", sure, reasons, best[1], ruling, alternatives, margin), margin, fit.share)
+
+
+def in_field(build: Build) -> Build:
+    """The build without what stands alone on the table with its centre outside the field: that is loose (RULES.md)."""
+    carrying = {j for below in build.contacts for j in below}
+    out = [i for i, p in enumerate(build.pieces) if build.on_table[i] and i not in carrying
+           and (abs(p.x) > FIELD[0] or abs(p.y) > FIELD[1])]
+    if not out:
+        return build
+    return Build(build.piece_set, tuple(p for i, p in enumerate(build.pieces) if i not in out),
+                 (*build.loose, *(build.pieces[i] for i in out)))
 
 
 def _ahead(right, wrong):

@@ -19,7 +19,7 @@ from referee.vision.canvas import FINE, FINEST, PIECE_COST, Canvas, Reading, coa
 from referee.vision.catalogue import Catalogue
 from referee.vision.grow import NARROW, TURNS_DEG, WIDE, Growth
 
-SEARCHED, QUICKLY_IMPROVED, IMPROVED, EDITS, EDIT_ROUNDS, MAX_PIECES = 60, 2, 6, 8, 6, 10
+SEARCHED, QUICKLY_IMPROVED, IMPROVED, EDITS, EDIT_ROUNDS, MAX_PIECES = 60, 2, 6, 6, 6, 10
 """How many grown readings are completed by loose pieces, how many of those are improved at first and after a
 wider search, by how many of the best edits, how often, up to how many pieces."""
 
@@ -130,15 +130,13 @@ def _distinct_readings(found: list[Reading], most: int) -> list[Reading]:
 
 def improve(growth: Growth, reading: Reading, around: loose.Candidates) -> Reading:
     """The reading after the edits (replace, insert, remove, swap, nudge a piece) that help it."""
-    canvas, most = growth.real, around.most(growth.real)
+    canvas = growth.real
     for _ in range(EDIT_ROUNDS):
         best = reading
         for trial in _edited(canvas, reading) + growth.grown(reading)[:EDITS]:
-            fitted = fit(canvas, trial)
-            if fitted.score + most > best.score + 1.0:
-                fitted = with_loose(canvas, fitted, around)
-                if fitted.score > best.score + 1.0:
-                    best = fitted
+            fitted = with_loose(canvas, fit(canvas, trial), around)
+            if fitted.score > best.score + 1.0:
+                best = fitted
         if best is reading:
             return reading
         reading = best
@@ -165,7 +163,10 @@ def with_loose(canvas: Canvas, reading: Reading, around: loose.Candidates) -> Re
     """The reading completed by the loose pieces that explain what it leaves; its score includes them."""
     alone = around.alone(canvas)        # draws on the canvas
     canvas.draw(reading)
-    rows, won = search.add_loose(canvas.arrays, around.rows, *alone, *canvas.seen(), PIECE_COST)
+    cat = canvas.cat
+    free = cat.stock - np.bincount(cat.kind[reading.pieces[:, 0].astype(int)], minlength=len(cat.stock))
+    rows, won = search.add_loose(canvas.arrays, around.rows, *alone, cat.kind[around.rows[:, 0].astype(int)], free,
+                                 *canvas.seen(), PIECE_COST, loose.BEYOND_COST)
     return Reading(reading.turn, reading.pieces, reading.score + won, reading.origin, around.rows[rows], reading.score)
 
 

@@ -304,7 +304,8 @@ def _beam(cat, stock, first, camera, matrix, hopes, maps, widths):
     begin = 0
     for n in range(1, most):
         end = met
-        parents, rows, lights = _children(cat, stock, states, turns, begin, end, n, camera, matrix, hopes, maps)
+        parents, rows, lights = _children(cat, stock, states, turns, begin, end, n, LOOKED_AT * widths[n], camera, matrix,
+                                             hopes, maps)
         if len(parents) == 0:
             break
         seen_keys = set([np.uint64(0)])
@@ -326,9 +327,9 @@ def _beam(cat, stock, first, camera, matrix, hopes, maps, widths):
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _children(cat, stock, states, turns, begin, end, count, camera, matrix, hopes, maps):
+def _children(cat, stock, states, turns, begin, end, count, most, camera, matrix, hopes, maps):
     """Every further piece of the states from ``begin`` to ``end``: parents, rows, and evidence in three
-    lights (n, 3); near copies left out, and only the most hopeful.
+    lights (n, 3); near copies left out, and only the ``most`` most hopeful.
     """
     room = (end - begin) * (2 * len(stock.kind) + BRANCH)
     parents = np.empty(room, np.int64)
@@ -358,7 +359,7 @@ def _children(cat, stock, states, turns, begin, end, count, camera, matrix, hope
             lights[n + i, 2] = own[2] + place(cat, int(f[0]), f[1], f[2], f[3], f[4], seen, matrix, hopes.regret,
                                               maps, False)[0]
         n += len(further)
-    return _distinct(states, count, parents[:n], rows[:n], lights[:n], LOOKED_AT * (end - begin))
+    return _distinct(states, count, parents[:n], rows[:n], lights[:n], most)
 
 
 @njit(cache=True, nogil=True, fastmath=True)

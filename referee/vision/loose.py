@@ -14,7 +14,6 @@ import numpy as np
 from calibration.mat import FIELD
 from referee.vision import paint, search
 from referee.vision.catalogue import Catalogue
-from referee.vision.canvas import PIECE_COST
 
 STEP_MM, YAWS = 8.0, 12
 REACH_MM = 170.0
@@ -24,8 +23,10 @@ QUALITY = 0.45
 usual gain) from which a place is a candidate at all."""
 MIN_PIXELS = 40
 MOST_CANDIDATES = 90
-SLACK = 150.0
-"""Nats by which loose pieces may win more beside a build than alone: it hides what speaks against them."""
+SAME_SPOT_MM, OF_A_SPOT = 20.0, 6
+"""Of candidates that stand this near to one another so many are kept, the best first."""
+BEYOND_COST = 400.0
+"""Nats against a loose piece that a box of this set cannot have beside the build: a neighbour's, perhaps."""
 
 
 @dataclass(frozen=True)
@@ -38,12 +39,6 @@ class Candidates:
     @cached_property
     def _alone(self) -> dict[int, tuple[np.ndarray, np.ndarray]]:
         return {}
-
-    def most(self, canvas) -> float:
-        """Evidence that loose pieces win when nothing else is drawn; with a build they win little more."""
-        alone = self.alone(canvas)
-        paint.clear(canvas.maps)
-        return search.add_loose(canvas.arrays, self.rows, *alone, *canvas.seen(), PIECE_COST)[1] + SLACK
 
     def alone(self, canvas) -> tuple[np.ndarray, np.ndarray]:
         """Each candidate's evidence and box when drawn alone on a canvas; see ``search.alone``."""
@@ -108,7 +103,8 @@ def _fitted(canvas, strict: paint.Gains, rows: np.ndarray) -> Candidates:
         if pixels < MIN_PIXELS:
             continue
         share = won / (pixels * usual[int(canvas.cat.color[int(piece[0])])])
-        if share >= QUALITY and not any(_same_place(piece, q) for q in chosen):
+        there = sum(np.hypot(piece[1] - q[1], piece[2] - q[2]) < SAME_SPOT_MM for q in chosen)
+        if share >= QUALITY and there < OF_A_SPOT and not any(_same_place(piece, q) for q in chosen):
             chosen.append(piece)
             quality.append(share)
     return Candidates(np.array(chosen).reshape(-1, 5), np.array(quality))

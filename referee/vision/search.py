@@ -170,26 +170,34 @@ def _touches_drawn(box, maps):
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def add_loose(cat, rows, lone, boxes, camera, matrix, gains, maps, cost):
+def add_loose(cat, rows, lone, boxes, kinds, free, camera, matrix, gains, maps, cost, beyond):
     """Greedily draw those loose candidates that win more than ``cost`` over the maps as they are.
 
-    ``lone``, ``boxes`` as ``alone`` gives them: only what overlaps is weighed anew. Returns (chosen row
-    indices, evidence won less costs).
+    ``lone``, ``boxes`` as ``alone`` gives them: only what overlaps is weighed anew. ``kinds`` (n,) the types of the
+    rows and ``free`` (types,) how many of each the build leaves in the box: one ``beyond`` that costs more. Returns
+    (chosen row indices, evidence won less costs).
     """
     n = len(rows)
-    worth = lone.copy()
+    left = free.copy()
+    worth = np.empty(n)
     for i in range(n):
+        worth[i] = lone[i]
         if lone[i] > cost and _touches_drawn(boxes[i], maps):
             worth[i], _ = place(cat, int(rows[i, 0]), rows[i, 1], rows[i, 2], rows[i, 3], rows[i, 4], camera, matrix,
                                 gains, maps, False)
     chosen = np.empty(n, np.int64)
     count = 0
     total = 0.0
-    while n > 0:
-        best = np.argmax(worth)
-        if worth[best] <= cost:
+    while True:
+        best, most = -1, 0.0
+        for i in range(n):
+            net = worth[i] - cost - (beyond if left[kinds[i]] <= 0 else 0.0)
+            if net > most:
+                best, most = i, net
+        if best < 0:
             break
-        total += worth[best] - cost
+        total += most
+        left[kinds[best]] -= 1
         place(cat, int(rows[best, 0]), rows[best, 1], rows[best, 2], rows[best, 3], rows[best, 4], camera, matrix,
               gains, maps, True)
         worth[best] = -1e9
