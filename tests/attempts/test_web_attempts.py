@@ -6,6 +6,7 @@ import io
 import json
 import re
 import shutil
+import subprocess
 import sys
 import time
 import zipfile
@@ -217,6 +218,29 @@ def test_the_video_plays_and_steps_by_single_frames_in_a_browser(page):
     page.click("[data-do=play]")
     until(page, f"document.getElementById('video').currentTime > {before} + 0.3")
     assert page.evaluate("document.getElementById('video').playbackRate") == 0.5
+
+
+@pytest.mark.slow
+def test_a_recording_whose_program_was_killed_plays_to_its_end_in_a_browser(page, session):
+    command = [sys.executable, str(Path(__file__).with_name("endless_recording.py")),
+               str(session.data_dir / "attempts"), "0"]
+    folder = session.data_dir / "attempts" / "K-001"
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as program:
+        program.stdout.readline()
+        while (folder / "frames.csv").read_bytes().count(b"\n") < 60:
+            time.sleep(0.02)
+        program.kill()
+    for name in ("deck.json", "pieces.json"):
+        shutil.copyfile(GOLDEN / name, folder / name)
+    page.goto("/attempts/K-001")
+    assert "the program ended while it was recording" in page.inner_text(".fault")
+    page.wait_for_selector("body[data-story]")
+    until(page, "document.getElementById('video').readyState >= 2")
+    page.keyboard.press("ArrowRight")
+    until(page, "document.getElementById('place').value.startsWith('2/')")
+    page.click("[data-do=play]")
+    until(page, "document.getElementById('video').ended")
+    assert page.evaluate("document.getElementById('video').duration") > 0.5
 
 
 def until(page, expression, seconds=10.0):
