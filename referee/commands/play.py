@@ -14,8 +14,8 @@ import click
 
 from calibration.camera import camera_text, load_camera
 from calibration.palette import load_palette
-from cards.deck import builtin_deck, load_deck
-from cards.pieces import builtin_piece_set, load_piece_set
+from cards.deck import Deck, builtin_deck, load_deck
+from cards.pieces import PieceSet, builtin_piece_set, load_piece_set
 from referee.attempt import Recorder
 from referee.commands.scoreline import ScoreLines
 from referee.commands.simulated import SimulatedTable
@@ -82,18 +82,23 @@ def run(source: str, box_port: str, deck_file: Path | None, pieces_file: Path | 
         camera = stack.enter_context(closing(open_camera(source, clock)))
         box = stack.enter_context(closing(open_box(box_port, clock)))
         observer = ready(Observer(pieces, lens, palette))
-        keep = {"deck.json": deck.to_json(), "pieces.json": pieces.to_json(),
-                "camera.yaml": lambda: observer.camera and camera_text(observer.camera),
-                "palette.json": lambda: observer.palette, "empty.png": lambda: observer.empty}
         session = stack.enter_context(running(
-            data_dir, journal, keep, deck=deck, piece_set=pieces, observer=observer, gate=Gate(observer),
-            camera=camera, box=box, clock=clock, rules=rules, simulated=box.simulated, table=table))
+            data_dir, journal, kept(deck, pieces, observer), deck=deck, piece_set=pieces, observer=observer,
+            gate=Gate(observer), camera=camera, box=box, clock=clock, rules=rules, simulated=box.simulated,
+            table=table))
         session.listen(ScoreLines(click.echo))
         choices = stack.enter_context(closing(DeviceChoices(session, source, box_port, clock)))
         stack.enter_context(dashboard(session, choices=choices, **web))
         if players and session.state.phase == "new":
             session.create_match([name.strip() for name in players.split(",")], seed=seed)
         over.wait()
+
+
+def kept(deck: Deck, pieces: PieceSet, observer: Observer) -> dict:
+    """What an attempt keeps beside its video; the lens, the colours and the empty table as of its go."""
+    return {"deck.json": deck.to_json(), "pieces.json": pieces.to_json(),
+            "camera.yaml": lambda: observer.camera and camera_text(observer.camera),
+            "palette.json": lambda: observer.palette, "empty.png": lambda: observer.empty}
 
 
 def ready(observer: Observer) -> Observer:
@@ -124,10 +129,8 @@ def demo(fast: bool, players: str, duels: int | None, seating: str, manual: bool
         observer = ready(Observer(pieces, table.lens))
         table.set_up(observer)
         session = stack.enter_context(running(
-            data_dir, None, {"deck.json": deck.to_json(), "pieces.json": pieces.to_json(), **table.keep,
-                             "palette.json": lambda: observer.palette, "empty.png": lambda: observer.empty},
-            deck=deck, piece_set=pieces, observer=observer, gate=Gate(observer), camera=table.camera,
-            box=table.box, clock=clock, rules=rules, simulated=True))
+            data_dir, None, kept(deck, pieces, observer), deck=deck, piece_set=pieces, observer=observer,
+            gate=Gate(observer), camera=table.camera, box=table.box, clock=clock, rules=rules, simulated=True))
         lines = ScoreLines(click.echo, table.truth(deck))
         session.listen(lines)
         stack.enter_context(dashboard(session, **web))

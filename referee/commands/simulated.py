@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-import yaml
 
 from calibration.camera import CameraModel
 from cards.deck import Deck
@@ -40,7 +39,6 @@ class SimulatedTable:
         matrix = np.array(shot["camera_matrix"]["data"]).reshape(3, 3)
         distortion = np.array(shot["distortion_coefficients"]["data"])
         self.lens = CameraModel(shot["image_width"], shot["image_height"], matrix, distortion)
-        self.keep: dict[str, Any] = {"camera.yaml": yaml.safe_dump(shot, sort_keys=False)}
 
     def __enter__(self) -> SimulatedTable:
         self._contacts = SimulatedBox(self._seed, self._clock).start()

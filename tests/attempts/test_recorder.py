@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from calibration.camera import guessed_camera
+from cards.deck import builtin_deck
+from cards.pieces import builtin_piece_set
 from referee.attempt import Budget, Recorder, load_attempt
 from referee.attempt.recorder import thin
 from referee.attempt.video import frame_seconds, read_frame, read_video
+from referee.commands.play import kept
 from referee.ports import Frame
 
 
@@ -43,6 +49,21 @@ def test_an_attempt_is_whole_and_starts_before_the_go(kit, recorder, clock):
     assert attempt.caller == "B"
     assert attempt.meta["award"]["player"] == "Ben"
     assert set(attempt.meta["hashes"]) == {"video.mp4", "frames.csv", "stop.png", "deck.json"}
+
+
+def test_each_attempt_keeps_the_lens_that_was_in_use_at_its_go(kit, recorder, clock):
+    rig = SimpleNamespace(camera=None, palette=None, empty=None)
+    files = kept(builtin_deck(), builtin_piece_set(), rig)
+    lenses = [None, guessed_camera(1280, 720, 900.0), guessed_camera(1280, 720, 950.0)]
+    folders = []
+    for lens in lenses:
+        rig.camera = lens  # fitted in /setup between two duels
+        recorder.frame(kit.shot(1, clock))
+        folders.append(recorder.begin({"match_id": "M1", "card": "L01", "files": files}))
+        recorder.finish()
+    assert recorder.settle(20)
+    recorded = [load_attempt(folder).camera for folder in folders]
+    assert [lens and lens.focal_px for lens in recorded] == [None, 900.0, 950.0]
 
 
 def test_frames_keep_their_true_times_and_order(kit, recorder, clock):
