@@ -132,6 +132,18 @@ def test_a_pixel_turns_once_and_keeps_its_colour_under_a_hand():
     assert turned.nonzero()[0].size and np.flatnonzero(turned == 2).tolist() == [4]
 
 
+def test_a_pixel_hidden_while_it_turned_knows_its_last_sight_without_the_colour():
+    labels = np.array([-1, -1, -2, -2, -2, 1, -2, 1, -2, -2, 1, 1], np.int8).reshape(-1, 1, 1)
+    turned, before = turns(labels, stay=4)
+    assert np.flatnonzero(turned.ravel() == 1).tolist() == [5]
+    assert before.ravel()[5] == 1
+
+
+def test_a_colour_that_passes_by_turns_nothing():
+    labels = np.array([-1, -1, 0, 0, -2, -2, -1, -1, -1, -1], np.int8).reshape(-1, 1, 1)
+    assert not (turns(labels, stay=4)[0] == 0).any()
+
+
 @pytest.mark.parametrize(("rows", "solid"), [
     (["####", "####", "####"], 1.0),            # a box
     (["#...#", "#...#", "##.##"], 8 / 15),      # a pair of tongs
