@@ -58,7 +58,7 @@ def settle(cat, pieces, count):
     for i in range(count):
         pieces[i, 3], _ = rest_on(cat, int(pieces[i, 0]), pieces[i, 1], pieces[i, 2], pieces[i, 4], pieces, i)
 
-Y_SLACK_MM, YAW_SLACK = 4.0, 0.10
+Y_SLACK_MM, YAW_SLACK = 3.0, 0.08
 
 Y_COST, YAW_COST, MOST_COST, MOST_STACKED = 40.0, 14.0, 450.0, 2000.0
 """Nats at one slack off the build's common line or turn, and the most that one piece can cost: a piece
