@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import mitsuba as mi
 import numpy as np
 import yaml
-from witness_builds import Pieces, Stand, make_stand, spread, truth_row
+from witness_builds import Pieces, Stand, make_stand, reach, spread, truth_row
 from witness_chance import chance_session
 from witness_prints import CARD_MM, card_picture, grain_picture, mat_picture
 from witness_render import Thing, View, quad, render
@@ -219,9 +219,23 @@ def make_frames(rig: Rig, rng: random.Random) -> list[tuple[Card, dict[str, Stan
                 others = [c for c in session_cards(rig.session, rig.pieces, rng) if c.kind != card.kind]
                 card = replace(others[0], id=f"{_letter(others[0])}{k:02d}")
                 continue
-            found.append((card, stands))
+            found.append((card, _kept_apart(rig, stands)))
             break
     return found
+
+
+def _kept_apart(rig: Rig, stands: dict[str, Stand]) -> dict[str, Stand]:
+    """The stands without those loose pieces of B that would lie in one of A's: nobody put them there."""
+    taken, kept = _plans(rig, stands["A"].loose, rig.mats[0]), []
+    for piece, (at, near) in zip(stands["B"].loose, _plans(rig, stands["B"].loose, rig.mats[1]), strict=True):
+        if all(math.dist(at, other) > near + far for other, far in taken):
+            kept.append(piece)
+    return {"A": stands["A"], "B": replace(stands["B"], loose=tuple(kept))}
+
+
+def _plans(rig: Rig, loose: Pieces, mat: Mat) -> list[tuple[np.ndarray, float]]:
+    """Where each piece lies in the world's plan, (2,) mm, and how far it reaches from there."""
+    return [(in_world(np.array([(p.x, p.y, 0.0)]), mat)[0, :2], reach(rig.pieces, p.shape, p.pose)) for p in loose]
 
 
 def truth(rig: Rig, frames: list) -> dict:

@@ -104,8 +104,8 @@ def _possible(pieces: PieceSet, built: Pieces) -> bool:
         return False
     if tilt_margin(pieces, built, touches(pieces, built)) < TILT_DEG:
         return False
-    reach = [x for p in built for x, _ in footprint(pieces, p)]
-    return max(reach) - min(reach) < 2 * FIELD_MM[0] - 6
+    ends = [x for p in built for x, _ in footprint(pieces, p)]
+    return max(ends) - min(ends) < 2 * FIELD_MM[0] - 6
 
 
 # -- ways to go wrong ------------------------------------------------------------------------------
@@ -319,13 +319,13 @@ def scatter(pieces: PieceSet, keys: list[tuple[str, str]], rng: Random, *, near_
 def _dropped(pieces: PieceSet, shape: str, color: str, rng: Random, on_line: bool) -> Piece:
     poses = [p for p in pieces.shapes[shape].poses() if _lies(pieces, shape, p)]
     pose = rng.choice(poses)
-    reach = FIELD_MM[0] + _reach(pieces, shape, pose)
+    beyond = FIELD_MM[0] + reach(pieces, shape, pose)
     if on_line:
-        x, y = rng.choice((-1, 1)) * rng.uniform(FIELD_MM[0] + 9, reach), rng.uniform(-35, 35)
+        x, y = rng.choice((-1, 1)) * rng.uniform(FIELD_MM[0] + 9, beyond), rng.uniform(-35, 35)
     elif rng.random() < 0.5:
-        x, y = rng.choice((-1, 1)) * rng.uniform(reach + 3, max(reach + 12, 158)), rng.uniform(-130, 70)
+        x, y = rng.choice((-1, 1)) * rng.uniform(beyond + 3, max(beyond + 12, 158)), rng.uniform(-130, 70)
     else:
-        x, y = rng.uniform(-150, 150), rng.uniform(-205, -58 - _reach(pieces, shape, pose))
+        x, y = rng.uniform(-150, 150), rng.uniform(-205, -58 - reach(pieces, shape, pose))
     return Piece(shape, color, pose, round(x, 1), round(y, 1), pieces.shapes[shape].size(pose)[2] / 2,
                  round(rng.uniform(0, 360), 1))
 
@@ -338,12 +338,13 @@ def _lies(pieces: PieceSet, shape: str, pose: Pose) -> bool:
     return True
 
 
-def _reach(pieces: PieceSet, shape: str, pose: Pose) -> float:
+def reach(pieces: PieceSet, shape: str, pose: Pose) -> float:
+    """How far the piece reaches in plan from its middle, mm."""
     return math.hypot(*pieces.shapes[shape].size(pose)[:2]) / 2
 
 
 def _radius(pieces: PieceSet, piece: Piece) -> float:
-    return _reach(pieces, piece.shape, piece.pose)
+    return reach(pieces, piece.shape, piece.pose)
 
 
 def spread(pieces: PieceSet, rng: Random, far: int) -> Pieces:
