@@ -154,7 +154,7 @@ class Fit:
 
 
 GOOD_SHARE, GOOD_AGREEMENT, GOOD_BESIDE = 0.83, 0.75, 300.0
-"""On the dev set's sessions, readings that a wider search bettered by more than 400 nats were all beyond one of these."""
+"""On the dev set, every reading that a wider search bettered by more than 400 nats was beyond one of these."""
 AROUND_PX, TOUCHING_PX, LEAST_SEEN_PX = 7, 4, 30
 PATCH_NATS = 2.0
 """A full-resolution pixel that loses this much counts for an unexplained patch."""

@@ -143,8 +143,9 @@ def catalogue(piece_set: PieceSet, colors: tuple[str, ...], extra: tuple[tuple[s
 
 def _solids(stances: list[tuple[Part, ...]]) -> Solids:
     flat = [part for stance in stances for part in stance]
-    return Solids(*(np.concatenate([getattr(p, name) for p in flat]) for name in ("points", "normals", "on_face", "edges")),
-                  _offsets(stances), *(_offsets([getattr(p, name) for p in flat]) for name in ("points", "normals", "edges")))
+    stacked = [np.concatenate([getattr(p, name) for p in flat]) for name in ("points", "normals", "on_face", "edges")]
+    starts = [_offsets([getattr(p, name) for p in flat]) for name in ("points", "normals", "edges")]
+    return Solids(*stacked, _offsets(stances), *starts)
 
 
 def _offsets(rows: list) -> np.ndarray:

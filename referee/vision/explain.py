@@ -15,13 +15,27 @@ from cards.build import Piece
 from cards.card import Card, LayoutCard, ShapesCard
 from cards.pieces import Pose
 from referee.vision import loose, paint, search
-from referee.vision.canvas import FINE, FINEST, PIECE_COST, Canvas, Reading, coarse, coarse_labels, fit, fit_of, rescored
+from referee.vision.canvas import (
+    FINE,
+    FINEST,
+    PIECE_COST,
+    Canvas,
+    Reading,
+    coarse,
+    coarse_labels,
+    fit,
+    fit_of,
+    rescored,
+)
 from referee.vision.catalogue import Catalogue
-from referee.vision.grow import NARROW, TURNS_DEG, WIDE, Growth
+from referee.vision.grow import TURNS_DEG, WIDE, WIDEST, Growth
 
-SEARCHED, QUICKLY_IMPROVED, IMPROVED, EDITS, EDIT_ROUNDS, MAX_PIECES = 60, 2, 6, 6, 6, 10
-"""How many grown readings are completed by loose pieces, how many of those are improved at first and after a
-wider search, by how many of the best edits, how often, up to how many pieces."""
+SEARCHED, EDITS, EDIT_ROUNDS, MAX_PIECES = 60, 6, 6, 10
+"""How many grown readings are completed by loose pieces; a reading is improved by so many of the best edits, so
+often, up to so many pieces."""
+
+SEARCHES = ((WIDE, 6), (WIDEST, 6))
+"""Widths of the beam, and how many of what it finds are improved; the next only where the fit is not good."""
 
 FAR_BEHIND = 800.0
 """Nats behind the best from where a reading needs no fit at full resolution: it cannot win any more."""
@@ -38,11 +52,12 @@ def readings(canvas: Canvas, card: Card | None = None, keep: int = 8) -> list[Re
     around = loose.candidates(small, coarse_labels(small))
     growth = Growth(small)
     found = [with_loose(small, r, around) for r in _from_card(small, card)]
-    found += _searched(growth, around, card, NARROW)
-    better = [improve(growth, r, around) for r in _starts(small, found, card, QUICKLY_IMPROVED)]
-    if not fit_of(small, max(better + found, key=lambda r: r.score)).good:
-        found += _searched(growth, around, card, WIDE)
-        better += [improve(growth, r, around) for r in _starts(small, found, card, IMPROVED)]
+    better: list[Reading] = []
+    for widths, improved in SEARCHES:
+        found += _searched(growth, around, card, widths)
+        better += [improve(growth, r, around) for r in _starts(small, found, card, improved)]
+        if fit_of(small, max(better + found, key=lambda r: r.score)).good:
+            break
     pool = _distinct_readings(sorted(better + found, key=lambda r: -r.score), keep)
     pool += [r for r in found if r.origin == "card" and r not in pool][:1]
     fitted = [with_loose(small, fit(small, r, FINE), around) for r in pool]

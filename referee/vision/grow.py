@@ -25,9 +25,9 @@ TURNS_DEG = (-14.0, -7.0, 0.0, 7.0, 14.0)
 STEP_X, STEP_Y = 6.0, 8.0
 """Places at which beginnings are tried, mm."""
 
-NARROW = np.array((40, 16, 12, 9, 7, 5, 4, 3, 3, 3))
 WIDE = np.array((120, 48, 40, 30, 20, 14, 10, 8, 8, 8))
-"""States kept after 1, 2, 3, … pieces: tried first, and where that leaves something unexplained."""
+WIDEST = np.array((240, 140, 120, 90, 60, 40, 30, 24, 20, 20))
+"""States kept after 1, 2, 3, … pieces: WIDEST only where WIDE leaves something unexplained."""
 
 EAGER = 0.4
 """Weight of hope against regret (see ``_promising``)."""
@@ -228,7 +228,7 @@ def _two_of_each(rows, out):
             if out[k, 0] == rows[i, 0]:
                 same += 1
                 apart = apart and abs(out[k, 1] - rows[i, 1]) > 12
-        if same == 0 or same == 1 and apart:
+        if same == 0 or (same == 1 and apart):
             out[n] = rows[i]
             n += 1
     return n
@@ -243,7 +243,7 @@ def _apart(rows, out, n):
             break
         copy = False
         for k in range(start, n):
-            copy = copy or out[k, 0] == rows[i, 0] and abs(out[k, 1] - rows[i, 1]) <= 10
+            copy = copy or (out[k, 0] == rows[i, 0] and abs(out[k, 1] - rows[i, 1]) <= 10)
         if not copy:
             out[n] = rows[i]
             n += 1
@@ -256,8 +256,8 @@ def _key(pieces, count):
     total = np.uint64(0)
     for i in range(count):
         h = np.uint64(int(pieces[i, 0]) + 1) * np.uint64(0x9E3779B97F4A7C15)
-        h ^= np.uint64(int(round(pieces[i, 1] / CELL_MM)) + 500) * np.uint64(0xC2B2AE3D27D4EB4F)
-        h ^= np.uint64(int(round(pieces[i, 3] / CELL_MM)) + 500) * np.uint64(0x165667B19E3779F9)
+        h ^= np.uint64(round(pieces[i, 1] / CELL_MM) + 500) * np.uint64(0xC2B2AE3D27D4EB4F)
+        h ^= np.uint64(round(pieces[i, 3] / CELL_MM) + 500) * np.uint64(0x165667B19E3779F9)
         h ^= h >> np.uint64(29)
         total += h * np.uint64(0xBF58476D1CE4E5B9)
     return total
@@ -304,8 +304,8 @@ def _beam(cat, stock, first, camera, matrix, hopes, maps, widths):
     begin = 0
     for n in range(1, most):
         end = met
-        parents, rows, lights = _children(cat, stock, states, turns, begin, end, n, LOOKED_AT * widths[n], camera, matrix,
-                                             hopes, maps)
+        parents, rows, lights = _children(cat, stock, states, turns, begin, end, n, LOOKED_AT * widths[n], camera,
+                                          matrix, hopes, maps)
         if len(parents) == 0:
             break
         seen_keys = set([np.uint64(0)])

@@ -315,7 +315,7 @@ def _union(sums, maps, parts, first, last):
                 if row < maps.rows[k, 0] or row > maps.rows[k, 1]:
                     continue
                 a, b = max(maps.left[k, row], reached + 1), maps.right[k, row]
-                if a <= b and (a < low or a == low and b > high):
+                if a <= b and (a < low or (a == low and b > high)):
                     low, high = a, b
             if high < 0:
                 break

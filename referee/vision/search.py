@@ -256,7 +256,7 @@ def refine(cat, pieces, count, first, camera, matrix, gains, maps, steps_mm, ste
         for _ in range(rounds):
             better = False
             for i in range(-1, count):
-                if i == 0 and count == 1 or 0 <= i < first:
+                if (i == 0 and count == 1) or 0 <= i < first:
                     continue
                 others, drawn = 0.0, False
                 for axis in (1, 2, 4):

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from contextlib import closing
 
@@ -68,8 +69,11 @@ class Console:
         headers = {"Content-Type": "application/json", "X-CSRF-Token": self._csrf}
         url = f"{self._url}api/commands/{name}"
         request = urllib.request.Request(url, json.dumps(body).encode(), headers)
-        with self._open(request, timeout=10) as answer:
-            return json.load(answer)
+        try:
+            with self._open(request, timeout=10) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as refused:
+            raise AssertionError(f"{name}: {refused.code} {refused.read().decode()}") from refused
 
     def until(self, holds, timeout_s=60.0):
         """The snapshot, once it is so."""
@@ -112,6 +116,7 @@ def test_a_duel_from_the_go_to_the_award(start_simavr, referee_run, shapes, tmp_
     console = referee_run(simavr.port)
     live = console.until(lambda shot: (shot["live"]["box"]["offset_error_s"] or 1) < TIED_S)
     assert live["live"]["box"]["box_id"] == "BOX1" and not live["live"]["box"]["simulated"]
+    console.command("GoUnsigned", who="Eve")
     console.command("DrawCard", card_id=CARD)
     console.command("Ready")
     console.command("Go")
