@@ -214,6 +214,8 @@ class Session:
         """Begin to watch, listen to the box and make pictures; a match that goes on finds its rig as it was."""
         if self.state.match_id:
             self.setting_up.restore()
+            if self.taping:
+                self.taping.resume()
         self.box.listen(self._notices.put)
         self._thread.start()
         self.pictures.start()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from referee.duel import IN_PLAY
 from referee.match import Event, MatchState
 from referee.ports import Camera, Frame
 
@@ -12,6 +13,10 @@ AFTER_S = 2.5
 """A recording goes on so long after the verdict, unless the next card is drawn before."""
 
 ENDS = {"duel_decided", "duel_void"}
+LATER = {"duel_overruled": "ruling", "ruling": "ruling", "foul": "foul"}
+"""What people say of a duel when its recording is closed: event -> kind of line beside the record."""
+
+GOES_ON = "the program was started again after the go"
 
 
 class Taping:
@@ -20,6 +25,7 @@ class Taping:
     def __init__(self, session: Any, recorder: Any, keep: Mapping[str, Any]) -> None:
         self._session, self._recorder, self._keep = session, recorder, dict(keep)
         self._running, self._end_s, self._writing = False, None, False
+        self._cut_short: str | None = None
         self.follow(session.camera)
         session.listen(self._heard)
 
@@ -48,6 +54,15 @@ class Taping:
         if self._running:
             self._finish(self._session.state)
 
+    def resume(self) -> None:
+        """Record on when the program was started again in the middle of a duel."""
+        state = self._session.state
+        if state.phase in IN_PLAY and state.duel.go_at_s is not None:
+            self._begin(state)
+            self._cut_short = GOES_ON
+            for press in state.presses:
+                self._press(press)
+
     def _heard(self, state: MatchState, events: Sequence[Event]) -> None:
         for event in events:
             if event.kind in ("card_drawn", "next_duel") and self._running:
@@ -56,10 +71,12 @@ class Taping:
                 self._begin(state)
             elif self._running:
                 self._mark(event)
+            if event.kind in LATER and not self._running:
+                self._note(state, event)
 
     def _begin(self, state: MatchState) -> None:
         session, duel = self._session, state.duel
-        self._running, self._end_s = True, None
+        self._running, self._end_s, self._cut_short = True, None, None
         self._recorder.begin({
             "card": state.card_id, "match_id": state.match_id, "duel": duel.number,
             "players": dict(duel.seats), "zones": sorted(duel.seats),
@@ -71,16 +88,29 @@ class Taping:
 
     def _mark(self, event: Event) -> None:
         session, now_s = self._session, self._session.clock.now_s()
-        if event.kind == "stop":
-            self._recorder.mark("stop", event.data["at_s"] - session.shift_s, zone=event.data["zone"],
-                                error_s=event.data["error_s"], box_us=event.data["box_us"],
-                                frame_error_s=session.camera.status().get("frame_error_s"))
+        if event.kind in ("stop", "press_noted"):
+            self._press(event.data)
         elif event.kind == "judging":
             self._recorder.mark("settled", (event.data["at_s"] or now_s) - session.shift_s)
         elif event.kind == "verdict":
             self._recorder.mark("verdict", now_s, zone=event.data["zone"], ruling=event.data["ruling"])
         elif event.kind in ENDS:
             self._end_s = now_s + AFTER_S
+
+    def _press(self, press: Mapping[str, Any]) -> None:
+        """Mark a press that counted as ``stop``, any other as ``press`` with why it did not count."""
+        told = {"why": press["why"]} if "why" in press else {}
+        self._recorder.mark("press" if told else "stop", press["at_s"] - self._session.shift_s,
+                            zone=press["zone"], error_s=press["error_s"], box_us=press["box_us"],
+                            frame_error_s=self._session.camera.status().get("frame_error_s"), **told)
+
+    def _note(self, state: MatchState, event: Event) -> None:
+        """Write beside the recordings of a duel what was said of it after they were closed."""
+        said = event.data
+        row = {"kind": LATER[event.kind], "who": event.who, "at": event.at,
+               "why": said.get("why") or said.get("text") or ""}
+        row |= {k: said[k] for k in ("ruling", "zone", "player") if said.get(k)}
+        self._recorder.note(state.match_id, said.get("number", state.duel.number), row)
 
     def _finish(self, state: MatchState) -> None:
         self._running, self._end_s, self._writing = False, None, True
@@ -94,5 +124,5 @@ class Taping:
             "reason": duel.reason, "callers": list(duel.callers), "rulings": dict(duel.rulings),
             "findings": {zone: list(names) for zone, names in duel.findings.items()},
             "human": [dict(h) for h in duel.human], "presses": [dict(p) for p in duel.presses],
-            "fouls": [dict(f) for f in state.fouls]})
+            "fouls": [dict(f) for f in state.fouls], "cut_short": self._cut_short})
 

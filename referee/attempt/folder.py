@@ -177,6 +177,12 @@ def find_attempts(root: str | Path) -> list[Path]:
     return [found for child in sorted(root.iterdir()) if child.is_dir() for found in find_attempts(child)]
 
 
+def attempts_of(root: str | Path, match_id: str, duel: int) -> list[Attempt]:
+    """The recordings of one duel at ``root`` or below it; more than one where it was begun anew."""
+    every = map(load_attempt, find_attempts(root))
+    return [a for a in every if (a.meta.get("match_id"), a.meta.get("duel")) == (match_id, duel)]
+
+
 @dataclass(frozen=True)
 class Quarrel:
     """Why an attempt is contested. ``kind``: undecided, close, human, foul, kept or review; ``whom``: the zone
@@ -194,7 +200,9 @@ def contested(meta: Mapping, reviews: Iterable[Mapping] = ()) -> list[Quarrel]:
             if v.get("verdict") != "undecided" and v.get("confidence", 1.0) < LOW_MARGIN]
     if meta.get("human"):
         why.append(Quarrel("human"))
-    if any(foul.get("duel") in (None, meta.get("duel")) for foul in meta.get("fouls") or ()):
+    reviews = list(reviews)
+    fouls = [*(meta.get("fouls") or ()), *(r for r in reviews if r.get("kind") == "foul")]
+    if any(foul.get("duel") in (None, meta.get("duel")) for foul in fouls):
         why.append(Quarrel("foul"))
     if meta.get("keep"):
         why.append(Quarrel("kept"))

@@ -17,7 +17,7 @@ from typing import Any
 from av.error import FFmpegError
 
 from referee.attempt.errors import BadAttempt
-from referee.attempt.folder import META, find_attempts, load_attempt
+from referee.attempt.folder import META, append_review, attempts_of, find_attempts, load_attempt
 from referee.attempt.retention import Budget, Removed, make_room
 from referee.attempt.take import RESERVE_BYTES, Take
 from referee.ports import Clock, Frame
@@ -117,6 +117,14 @@ class Recorder:
                 now_s = self.clock.now_s()
                 self._append(lambda: self._close_take(dict(final or {}), now_s))
         return folder
+
+    def note(self, match_id: str, duel: int, row: Mapping[str, Any]) -> None:
+        """Add a line to what people say of that duel's recordings; nothing recorded changes."""
+        try:
+            for attempt in attempts_of(self.root, match_id, duel):
+                append_review(attempt.folder, row)
+        except (OSError, BadAttempt) as error:
+            self.problem = f"a ruling could not be noted beside its recording: {error}"
 
     def settle(self, timeout_s: float = 60.0) -> bool:
         """Wait until everything taken in so far is on disk; False when the time runs out."""

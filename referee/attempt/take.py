@@ -164,8 +164,8 @@ class Take:
 
 
 def _stop(marks: Sequence[Mapping]) -> dict | None:
-    """The contract's ``stop``: zone and seconds of the first mark named ``stop``."""
-    first = next((m for m in marks if m["name"] == "stop"), None)
+    """The contract's ``stop``: zone and seconds of the earliest mark named ``stop``, which may be told late."""
+    first = min((m for m in marks if m["name"] == "stop"), key=lambda m: m["seconds"], default=None)
     return first and {k: v for k, v in first.items() if k != "name"}
 
 

@@ -34,7 +34,7 @@ SEARCHED, EDITS, EDIT_ROUNDS, MAX_PIECES = 60, 6, 6, 10
 """How many grown readings are completed by loose pieces; a reading is improved by so many of the best edits, so
 often, up to so many pieces."""
 
-SEARCHES = ((WIDE, 6), (WIDEST, 6))
+SEARCHES = ((WIDE, 3), (WIDEST, 6))
 """Widths of the beam, and how many of what it finds are improved; the next only where the fit is not good."""
 
 FAR_BEHIND = 800.0

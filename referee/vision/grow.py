@@ -1,4 +1,4 @@
-"""Growing readings from the table upwards, piece by piece (beam search at half resolution).
+"""Growing readings from the table upwards, piece by piece (beam search on the coarse canvas).
 
 Growth is led by hope: a piece is let down where it would come to rest, and what it covers wrongly
 may still be covered again by something in front of it. Beginnings are kept for three reasons in
@@ -86,12 +86,12 @@ def stock_of(cat: Catalogue, asked: dict[str, int] | None) -> Stock:
 
 
 class Growth:
-    """The half-resolution evidence of one view, ready to grow readings on."""
+    """The coarse evidence of one view, ready to grow readings on."""
 
     def __init__(self, real: Canvas) -> None:
         self.real = real
         best = np.maximum(real.gains.max(0), 0.0)
-        self.hopes = Hopes(gains(_hopeful(real.gains)), real.summed, gains(real.gains - best))
+        self.hopes = Hopes(gains(_hopeful(real)), real.summed, gains(real.gains - best))
         self.first = self._first()
 
     def _first(self) -> np.ndarray:
@@ -136,10 +136,11 @@ class Growth:
         return [Reading(reading.turn, np.vstack([pieces, r[:5]]), reading.score + r[5] - PIECE_COST) for r in rows]
 
 
-def _hopeful(gains: np.ndarray) -> np.ndarray:
-    """Half-resolution gains in which a pixel of another piece's colour costs little."""
-    shown = gains.max(0) > 4.0
-    return np.where(shown & (gains < -4 * HOPE), -4 * HOPE, gains)
+def _hopeful(canvas: Canvas) -> np.ndarray:
+    """The canvas's gains, but a pixel of another piece's colour costs little."""
+    gains, pixels = canvas.gains, canvas.factor ** 2
+    shown = gains.max(0) > pixels
+    return np.where(shown & (gains < -pixels * HOPE), -pixels * HOPE, gains)
 
 
 def _frontmost(found: np.ndarray, camera: np.ndarray) -> np.ndarray:

@@ -21,7 +21,7 @@ REACH_MM = 170.0
 QUALITY = 0.45
 """Share of the evidence that the silhouette could at best have (had each pixel its own colour's
 usual gain) from which a place is a candidate at all."""
-MIN_PIXELS = 40
+MIN_PIXELS = 160
 MOST_CANDIDATES = 90
 SAME_SPOT_MM, OF_A_SPOT = 20.0, 6
 """Of candidates that stand this near to one another so many are kept, the best first."""
@@ -100,7 +100,7 @@ def _fitted(canvas, strict: paint.Gains, rows: np.ndarray) -> Candidates:
     usual = _usual_gains(canvas.gains)
     for row in _spread(rows[np.argsort(-rows[:, 5])][:6000]):
         piece, won, pixels = _climbed(canvas, strict, row[:5].copy())
-        if pixels < MIN_PIXELS:
+        if pixels * canvas.factor ** 2 < MIN_PIXELS:
             continue
         share = won / (pixels * usual[int(canvas.cat.color[int(piece[0])])])
         there = sum(np.hypot(piece[1] - q[1], piece[2] - q[2]) < SAME_SPOT_MM for q in chosen)

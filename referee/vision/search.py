@@ -18,7 +18,8 @@ from referee.vision.paint import clear, draw, place, score
 from referee.vision.rest import rest_on, settle, straightness
 
 HOPED = 3.0
-"""A place is looked at when its middle loses no more than this (half resolution: 4 pixels)."""
+"""A place is looked at when one of three pixels on its middle line loses no more than this, on the coarse canvas:
+arches and cups are hollow."""
 
 
 @njit(cache=True, nogil=True, fastmath=True)
@@ -43,7 +44,6 @@ def scan(cat, stances, xs, ys, yaws, pieces, count, on_top, camera, matrix, gain
                     z, carriers = rest_on(cat, s, x, y, yaw, pieces, count)
                     if (carriers > 0) != on_top:
                         continue
-                    # The centre's own pixel speaks for most pieces; arches are hollow there.
                     seen = 0
                     for up in (-0.3, 0.0, 0.35):
                         w = camera[2, 0] * x + camera[2, 1] * y + camera[2, 2] * (z + up * size[s, 2]) + camera[2, 3]

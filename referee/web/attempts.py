@@ -30,7 +30,7 @@ MOST_TEXT = 400
 
 def story_of(attempt: Attempt, told: Mapping[str, Any], lang: str) -> dict[str, Any]:
     """What the page's script needs: frame times, marks in video time, the time line as far as it is known."""
-    marks = [{"name": m["name"], "seconds": m["seconds"], "zone": m.get("zone")}
+    marks = [{"name": m["name"], "seconds": m["seconds"], "zone": m.get("zone"), "why": m.get("why")}
              for m in attempt.meta.get("marks", ())]
     for name, seconds, zone in (("go", attempt.go_s, None), ("stop", attempt.stop_s, attempt.caller)):
         if seconds is not None and all(m["name"] != name for m in marks):
@@ -224,7 +224,8 @@ def _changes(pages: flask.Blueprint, session: Any, named: Callable) -> None:
         zone = flask.request.form.get("zone", attempt.caller or "")
         if what not in RULINGS or zone not in {*attempt.verdicts, *attempt.players, attempt.caller}:
             flask.abort(400, "a ruling is match, mismatch or void, of a zone of this attempt")
-        note(attempt, {"kind": "ruling", "zone": zone, "ruling": what, "who": who, "why": why})
         done = _overrule(session, attempt, what, who, why) if zone == attempt.caller else "attempts.noted"
+        if done == "attempts.noted":  # what the match follows is noted with its event
+            note(attempt, {"kind": "ruling", "zone": zone, "ruling": what, "who": who, "why": why})
         flask.flash(done)
         return flask.redirect(flask.url_for("attempts.one", name=attempt.name), 303)

@@ -143,8 +143,14 @@ function draw(kind, attributes, title) {
   line.append(made);
 }
 
+// A press says why it did not count; data-too-early is words.tooEarly.
+function wordOf(mark) {
+  const name = mark.why || mark.name;
+  return words[name.replace(/_(.)/g, (_, letter) => letter.toUpperCase())] || name;
+}
+
 function rows() {
-  const found = story.marks.map((mark) => ({ at: mark.seconds, zone: mark.zone || "", text: words[mark.name] || mark.name }));
+  const found = story.marks.map((mark) => ({ at: mark.seconds, zone: mark.zone || "", text: wordOf(mark) }));
   for (const [zone, told] of Object.entries(story.told.zones || {})) {
     for (const piece of told.placed) {
       const unsure = piece.within_s ? ` (± ${piece.within_s.toFixed(1)} s)` : "";  // a hand hid the place
@@ -181,7 +187,7 @@ function drawLine() {
     }
   });
   for (const mark of story.marks) {
-    draw("line", { class: `mark mark-${mark.name}`, x1: x(mark.seconds), x2: x(mark.seconds), y1: 0, y2: 140 }, words[mark.name] || mark.name);
+    draw("line", { class: `mark mark-${mark.name}`, x1: x(mark.seconds), x2: x(mark.seconds), y1: 0, y2: 140 }, wordOf(mark));
   }
   for (const fall of story.told.falls || []) {
     const at = Number(x(fall.seconds));
