@@ -1,0 +1,71 @@
+"""What the running match tells the recorder: every press, what is said later, and duels that outlive the program."""
+
+from __future__ import annotations
+
+import pytest
+
+from referee.attempt import find_attempts, load_attempt
+from referee.attempt.folder import contested
+from referee.match import DrawCard, Foul, NextDuel, Overrule, Ready
+
+
+def begin_duel(session):
+    session.create_match(("Ann", "Ben"), seed=1)
+    session.command(DrawCard("L01"))
+    session.command(Ready())
+    session.go()
+    session.clock.sleep(1.1)  # earlier presses count for nothing
+
+
+def attempts(tmp_path):
+    return [load_attempt(folder) for folder in find_attempts(tmp_path / "attempts")]
+
+
+def test_each_press_is_on_the_record_also_those_that_did_not_count(at_table, until, tmp_path):
+    with at_table(record=True) as (session, _):
+        begin_duel(session)
+        session.press("B")
+        session.clock.sleep(0.25)
+        session.press("A")
+        until(lambda: session.state.phase == "decided")
+    attempt, = attempts(tmp_path)
+    presses = [m for m in attempt.meta["marks"] if m["name"] in ("stop", "press")]
+    assert [(m["name"], m["zone"], m.get("why")) for m in presses] == [("stop", "B", None), ("press", "A", "late")]
+    assert presses[1]["seconds"] - presses[0]["seconds"] == pytest.approx(0.25, abs=0.2)
+    assert (attempt.caller, attempt.stop_s) == ("B", presses[0]["seconds"])
+
+
+@pytest.mark.parametrize(("said", "kinds", "ruling"), [
+    (Overrule("mismatch", "Eve", "it leaned", 1), {"review"}, "mismatch"),
+    (Foul("Ann", "her other hand helped", "Eve"), {"foul"}, None),
+])
+def test_what_is_said_when_the_recording_is_closed_makes_it_contested(at_table, until, tmp_path, said, kinds, ruling):
+    with at_table(record=True) as (session, _):
+        begin_duel(session)
+        session.press("A")
+        until(lambda: session.state.phase == "decided")
+        session.taping.stop()
+        assert session.taping._recorder.settle(20)
+        attempt, = attempts(tmp_path)
+        before = (attempt.folder / "attempt.json").read_bytes()
+        assert not {q.kind for q in contested(attempt.meta, attempt.reviews())} & kinds
+        session.command(said, "Eve")
+        row, = attempt.reviews()
+        assert (row["who"], row.get("ruling")) == ("Eve", ruling) and row["why"] in (said.__dict__.values())
+        assert kinds <= {q.kind for q in contested(attempt.meta, attempt.reviews())}
+        assert (attempt.folder / "attempt.json").read_bytes() == before
+
+
+def test_a_duel_that_outlives_the_program_is_recorded_on(at_table, until, tmp_path):
+    with at_table(record=True) as (session, _):
+        begin_duel(session)
+    with at_table(record=True) as (session, _):
+        assert session.state.phase == "building"
+        session.press("A")
+        until(lambda: session.state.phase == "decided")
+        session.command(NextDuel())
+    first, second = attempts(tmp_path)
+    assert first.cut_short == "the duel was not over" and not first.verdicts
+    assert second.cut_short == "the program was started again after the go"
+    assert second.go_s < 0 < second.stop_s and second.verdicts["A"]["verdict"]
+    assert (second.folder / "stop.png").exists() and second.problems() == []
