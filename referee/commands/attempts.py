@@ -169,7 +169,8 @@ def _events(attempt: Attempt, story: Mapping) -> list[tuple[float, str, str]]:
         found += [(came, zone, f"hand over the field until {left:.2f} s") for came, left in rows["hands"]]
     for fall in story["falls"]:
         by = "touched by a moving hand or tongs" if fall["touching"] else f"hand or tongs: {fall['hand']}"
-        found.append((fall["seconds"], fall["zone"], f"first motion after Stop, +{fall['after_press_s']:.2f} s, {by}"))
+        found.append((fall["seconds"], fall["zone"], f"first motion after Stop, +{fall['after_press_s']:.2f} s, "
+                      f"{fall['moved_mm']:.1f} mm, {by}"))
     return found
 
 

@@ -39,16 +39,17 @@ HAND_BEFORE_S = 0.35
 class Fall:
     """The first motion of a standing piece after the press, in one zone.
 
-    ``frame`` and ``seconds`` of the first frame that shows it; ``after_press_s``; ``changed_mm2`` of the
-    pieces' picture in that frame and ``at_most_mm2`` later; ``hand``: none, at rest or moving in the third
-    of a second before; ``touching``: whether a moving hand or tongs were next to what moved; ``settled_s``:
-    when all was at rest again.
+    ``frame`` and ``seconds`` of the first frame that shows it; ``after_press_s``; ``moved_mm``: how far what
+    moved had come by then, across the line of sight; ``changed_mm2`` of the pieces' picture in that frame and
+    ``at_most_mm2`` later; ``hand``: none, at rest or moving in the third of a second before; ``touching``:
+    whether a moving hand or tongs were next to what moved; ``settled_s``: when all was at rest again.
     """
 
     zone: str
     frame: int
     seconds: float
     after_press_s: float
+    moved_mm: float
     changed_mm2: float
     at_most_mm2: float
     hand: str
@@ -94,7 +95,8 @@ def findings(falls: list[Fall]) -> dict[str, list[str]]:
 
 
 def _in_zone(strip: Strip, standing: np.ndarray, stop: float, frames: list) -> Fall | None:
-    shots = list(_compare(frames, stop))
+    reference = _at_press(frames, stop)
+    shots = list(_compare(frames, reference))
     build = _full_size(standing, strip)
     pixel = 1.0 / strip.view.px_per_mm**2
     after = [s for s in shots if s.seconds >= stop]
@@ -109,9 +111,17 @@ def _in_zone(strip: Strip, standing: np.ndarray, stop: float, frames: list) -> F
     stirred = _stirred(shots, shot, build)
     beside = cv2.dilate(_whole(moved, build), _disc(TOUCH_MM * strip.view.px_per_mm)) > 0
     moving = _area(stirred & ~beside, pixel) + _area(stirred & hands, pixel) >= LEAST_AREA_MM2
-    return Fall(strip.view.zone, shot.index, shot.seconds, shot.seconds - stop, _area(moved, pixel),
+    return Fall(strip.view.zone, shot.index, shot.seconds, shot.seconds - stop,
+                _way_px(reference, shot.gray, moved) / strip.view.px_per_mm, _area(moved, pixel),
                 max(_area(s.differs & build, pixel) for s in after), _hand(moving, hands, pixel),
                 bool(moving and (stirred & hands & beside).any()), _settled(after[first:], pixel))
+
+
+def _way_px(before: np.ndarray, now: np.ndarray, moved: np.ndarray) -> float:
+    """How far the ``moved`` pixels (h, w) went between two grey pictures: the median of dense optical flow."""
+    flow = cv2.DISOpticalFlow_create(cv2.DISOPTICAL_FLOW_PRESET_MEDIUM)
+    ways = flow.calc(before.astype(np.uint8), now.astype(np.uint8), None)[moved]
+    return float(np.median(np.hypot(ways[:, 0], ways[:, 1])))
 
 
 def _by_itself(differs: np.ndarray, build: np.ndarray) -> np.ndarray:
@@ -130,11 +140,15 @@ def _whole(moved: np.ndarray, build: np.ndarray) -> np.ndarray:
     return np.isin(parts, np.unique(parts[moved])).astype(np.uint8) * build
 
 
-def _compare(frames: list, stop: float) -> Iterable[_Shot]:
-    """Each frame against the one before and against the picture at the press (median of three)."""
-    grays = [g.astype(np.float32) for _, _, g in frames]
+def _at_press(frames: list, stop: float) -> np.ndarray:
+    """The picture at the press, (h, w) float32: the median of three frames."""
     at = next((n for n, f in enumerate(frames) if f[1] >= stop), len(frames) - 1)
-    reference = np.median(grays[max(0, at - 1):at + 2], 0)
+    return np.median([gray.astype(np.float32) for _, _, gray in frames[max(0, at - 1):at + 2]], 0)
+
+
+def _compare(frames: list, reference: np.ndarray) -> Iterable[_Shot]:
+    """Each frame against the one before and against the picture at the press."""
+    grays = [g.astype(np.float32) for _, _, g in frames]
     steps = [np.abs(b - a) for a, b in pairwise(grays)]
     noise = 1.48 * float(np.median([np.median(s) for s in steps])) if steps else 0.0
     least = max(LEAST_CHANGE, NOISE_TIMES * noise)

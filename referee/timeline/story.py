@@ -21,7 +21,7 @@ from referee.timeline.placed import Placed, name_shapes, placed
 from referee.timeline.strip import SCALE, Strip, watch
 
 CACHE = ".timeline.json"
-VERSION = 3
+VERSION = 4
 """Raise when the reading changes, so that stored time lines are read anew."""
 
 HAND_MM2, HAND_LONG_MM = 200.0, 100.0
@@ -45,7 +45,7 @@ class Timeline:
     go_s: float = 0.0
 
     def to_json(self) -> dict:
-        """``{"zones": {zone: {"placed", "hands", "first_touch", "idle_s"}}, "falls": [...]}``."""
+        """``{"zones": {zone: {"placed", "hands", "first_touch"}}, "falls": [...]}``."""
         zones = {z: {"placed": [p.to_json() for p in rows],
                      "hands": [[round(a, 3), round(b, 3)] for a, b in self.hands[z]],
                      "first_touch": self._first_touch(z, rows)}
@@ -107,20 +107,26 @@ def _hand_there(strip: Strip, found: Sequence[Placed]) -> Iterable[bool]:
 
 def stored_timeline(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> dict:
     """The time line as JSON, worked out at the first call and kept beside the attempt where possible."""
-    path, key = attempt.folder / CACHE, _key(attempt)
-    with suppress(OSError, ValueError):
-        kept = json.loads(path.read_text(encoding="utf-8"))
-        if kept.get("key") == key:
-            return kept
-    found = timeline(attempt, tick).to_json() | {"key": key}
+    kept = _stored(attempt)
+    if kept is not None:
+        return kept
+    found = timeline(attempt, tick).to_json() | {"key": _key(attempt)}
     with suppress(OSError):
-        write_json(path, found)
+        write_json(attempt.folder / CACHE, found)
     return found
 
 
 def is_stored(attempt: Attempt) -> bool:
     """Whether ``stored_timeline`` answers at once."""
-    return (attempt.folder / CACHE).exists()
+    return _stored(attempt) is not None
+
+
+def _stored(attempt: Attempt) -> dict | None:
+    """The kept time line, unless the record or the way of reading has changed since."""
+    with suppress(OSError, ValueError):
+        kept = json.loads((attempt.folder / CACHE).read_text(encoding="utf-8"))
+        return kept if kept.get("key") == _key(attempt) else None
+    return None
 
 
 def _key(attempt: Attempt) -> str:

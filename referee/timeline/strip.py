@@ -91,6 +91,8 @@ def find_mats(attempt: Attempt) -> Mats:
             looks.setdefault(marker, []).append(quad)
         if len(looks) >= ALL_MARKERS:
             break
+    if last is None:
+        raise BadAttempt(f"{attempt.folder / VIDEO}: has no frames")
     mats = detect_mats(last, attempt.camera, {m: np.median(quads, 0) for m, quads in looks.items()})
     if not mats.poses:
         raise BadAttempt(f"{attempt.folder / VIDEO}: shows no mat")

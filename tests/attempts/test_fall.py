@@ -67,6 +67,7 @@ def test_the_first_motion_after_the_press_and_who_was_near(tmp_path, places, fra
         return
     assert abs(falls[0].frame - frame) <= 1
     assert (falls[0].hand, falls[0].touching) == (hand, touching)
+    assert falls[0].moved_mm == pytest.approx(places[falls[0].frame][0] - 90, abs=0.7)
     assert falls[0].after_press_s == pytest.approx(falls[0].frame / RATE - 1.0, abs=0.01)
 
 

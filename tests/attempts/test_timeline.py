@@ -20,10 +20,13 @@ sys.path.insert(0, str(Path(__file__).parent))
 from sim_recording import Plot, record
 
 from referee.attempt import load_attempt
+from referee.attempt.errors import BadAttempt
+from referee.attempt.video import VideoWriter
 from referee.cli import cli
 from referee.timeline import pace, stored_timeline, timeline
 from referee.timeline.patches import turns
 from referee.timeline.placed import solidity, stands
+from referee.timeline.story import is_stored
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 SHARED = Path(__file__).parents[3] / "shared" / "attempts"
@@ -79,6 +82,7 @@ def test_the_collapse_starts_at_its_first_moving_frame_with_hands_at_rest(folder
     falls = told(folder).falls
     assert [f.zone for f in falls] == ["A"]
     assert abs(falls[0].frame - 100) <= 2  # seen by eye: frame 99 is still, in 100 the bridge leans
+    assert 2.0 < falls[0].moved_mm < 8.0  # it leans there and falls later
     assert falls[0].hand == "at rest" and not falls[0].touching
     assert falls[0].settled_s == pytest.approx(10.6, abs=0.2)
 
@@ -111,18 +115,20 @@ def test_the_command_tells_what_happened_and_each_players_pace(tmp_path, monkeyp
     folder = Path(shutil.copytree(GOLDEN / "attempt_collapse", tmp_path / "a"))
     meta = json.loads((folder / "attempt.json").read_text()) | {"players": {"A": "Ann", "B": "Ben"}}
     (folder / "attempt.json").write_text(json.dumps(meta))
-    story = {"version": 3, "zones": {"A": {"placed": [{"seconds": 3.4, "within_s": 0.4, "color": "green",
+    story = {"zones": {"A": {"placed": [{"seconds": 3.4, "within_s": 0.4, "color": "green",
                                                        "shape": "rectangle", "area_mm2": 2700}],
                                            "hands": [[3.2, 3.8]], "first_touch": 3.2}},
-             "falls": [{"zone": "A", "frame": 100, "seconds": 10.0, "after_press_s": 0.435, "changed_mm2": 700.0,
-                        "at_most_mm2": 3800.0, "hand": "at rest", "touching": False, "settled_s": 10.6}]}
+             "falls": [{"zone": "A", "frame": 100, "seconds": 10.0, "after_press_s": 0.435, "moved_mm": 4.12,
+                        "changed_mm2": 700.0, "at_most_mm2": 3800.0, "hand": "at rest", "touching": False,
+                        "settled_s": 10.6}]}
     monkeypatch.setattr("referee.commands.attempts.stored_timeline", lambda attempt, tick: story)
     said = CliRunner().invoke(cli, ["timeline", str(folder), *words]).stdout
     if words:
         assert json.loads(said)["zones"] == story["zones"]
         return
     assert "    3.40 s  A  placed green rectangle (within 0.4 s: a hand hid the place)" in said
-    assert "   10.00 s  A  first motion after Stop, +0.43 s, hand or tongs: at rest" in said.replace("0.44", "0.43")
+    said = said.replace("0.44", "0.43")
+    assert "   10.00 s  A  first motion after Stop, +0.43 s, 4.1 mm, hand or tongs: at rest" in said
     assert "Ann: 1 duels, 1 pieces, 1.9 s a piece, idle 7.5 s, first touch 1.7 s after the go" in said
 
 
@@ -174,3 +180,18 @@ def test_pace_adds_up_over_a_match():
     same = {"duels": 2, "pieces": 2, "seconds_per_piece": 2.0, "idle_s": 8.0, "first_touch_s": 1.0,
             "first_placed_s": 2.0}
     assert table == [{"player": "Ann", **same}, {"player": "Ben", **same}]
+
+
+def test_a_kept_time_line_is_read_anew_once_the_record_has_changed(kit, tmp_path):
+    folder = kit.make_attempt(tmp_path / "a")
+    assert not is_stored(load_attempt(folder))
+    (folder / ".timeline.json").write_text(json.dumps({"key": "of another record", "zones": {}}))
+    assert not is_stored(load_attempt(folder))
+
+
+def test_a_recording_killed_before_its_first_frame_has_no_time_line_and_says_so(kit, tmp_path):
+    folder = kit.make_attempt(tmp_path / "a")
+    (folder / "frames.csv").write_text("index,seconds\n")
+    VideoWriter(folder / "video.mp4", 160, 120).abandon()
+    with pytest.raises(BadAttempt, match="video"):
+        timeline(load_attempt(folder))

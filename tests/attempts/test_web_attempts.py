@@ -28,8 +28,8 @@ STORY = {"version": 1, "zones": {
     "A": {"placed": [{"seconds": 3.4, "color": "green", "shape": "rectangle", "area_mm2": 2500}],
           "hands": [[0.0, 1.8], [3.2, 3.8]], "first_touch": 3.4},
     "B": {"placed": [], "hands": [], "first_touch": None}},
-    "falls": [{"zone": "A", "frame": 100, "seconds": 10.0, "after_press_s": 0.435, "changed_mm2": 700.0,
-               "at_most_mm2": 3800.0, "hand": "at rest", "touching": False, "settled_s": 10.6}]}
+    "falls": [{"zone": "A", "frame": 100, "seconds": 10.0, "after_press_s": 0.435, "moved_mm": 4.1,
+               "changed_mm2": 700.0, "at_most_mm2": 3800.0, "hand": "at rest", "touching": False, "settled_s": 10.6}]}
 
 
 @pytest.fixture
@@ -268,7 +268,7 @@ def test_the_time_line_tells_and_jumps_and_a_human_rules(page):
     page.get_by_role("link", name="M3-001").first.click()
     page.wait_for_selector("body[data-story=there]")
     assert page.locator("#timeline ellipse.piece").count() == 1
-    assert "First motion after Stop (+0.43 s)" in page.inner_text("#events").replace("+0.44", "+0.43")
+    assert "First motion after Stop (+0.43 s): 4.1 mm" in page.inner_text("#events").replace("+0.44", "+0.43")
     page.locator("#events tr", has_text="First motion").get_by_role("button").click()
     place(page, 101)
     page.click("[data-do=mark]")

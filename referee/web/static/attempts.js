@@ -162,7 +162,7 @@ function rows() {
   }
   for (const fall of story.told.falls || []) {
     const touch = fall.touching ? words.touching : words.untouched;
-    found.push({ at: fall.seconds, zone: fall.zone, text: `${words.fall} (+${fall.after_press_s.toFixed(2)} s), ${touch}` });
+    found.push({ at: fall.seconds, zone: fall.zone, text: `${words.fall} (+${fall.after_press_s.toFixed(2)} s): ${fall.moved_mm.toFixed(1)} mm, ${touch}` });
   }
   return found.sort((a, b) => a.at - b.at);
 }
