@@ -132,8 +132,9 @@ class VideoFrame:
 
     @cached_property
     def image(self) -> np.ndarray:
-        """(h, w, 3) uint8 BGR; converted when it is first asked for."""
-        return self._decoded.to_ndarray(format="bgr24")
+        """(h, w, 3) uint8 BGR, turned upright as the file asks; converted when it is first asked for."""
+        image, quarters = self._decoded.to_ndarray(format="bgr24"), round(self._decoded.rotation / 90)
+        return np.ascontiguousarray(np.rot90(image, quarters)) if quarters else image
 
 
 def read_video(path: Path, start: int = 0) -> Iterator[VideoFrame]:

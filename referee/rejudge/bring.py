@@ -96,7 +96,7 @@ def _copy_files(source: Path, given: Given, out: Path, meta: Mapping) -> None:
 
 
 def copy_video(source: Path, out: Path) -> None:
-    """H.264 in MP4 as it is; everything else encoded anew with its frame times."""
+    """Upright H.264 in MP4 as it is; everything else encoded anew with its frame times."""
     if _is_ours(source):
         shutil.copyfile(source, out / VIDEO)
     else:
@@ -109,7 +109,10 @@ def _is_ours(source: Path) -> bool:
     try:
         with av.open(str(source)) as container:
             codec = container.streams.video[0].codec_context.name
-            return container.format.name.startswith("mov") and codec == "h264"
+            upright = next(container.decode(video=0)).rotation == 0
+            return upright and container.format.name.startswith("mov") and codec == "h264"
+    except StopIteration:
+        raise BadAttempt(f"{source}: has no frames") from None
     except (av.error.FFmpegError, IndexError) as error:
         raise BadAttempt(f"{source}: not a video that can be read ({error})") from None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import struct
 from pathlib import Path
 
 import av
@@ -13,7 +14,7 @@ from click.testing import CliRunner
 
 from referee.attempt import load_attempt
 from referee.attempt.folder import read_times, write_json
-from referee.attempt.video import VideoWriter, read_video
+from referee.attempt.video import VideoWriter, read_video, remux
 from referee.cli import cli
 from referee.rejudge import Options, judge_again
 from referee.rejudge.bring import Given, bring_in, copy_video
@@ -82,6 +83,31 @@ def test_a_video_of_another_kind_is_encoded_with_its_frame_times(kit, tmp_path):
     assert [kit.number_in(f.image) for f in frames] == list(range(12))
     assert np.allclose([f.seconds for f in frames], read_times(out / "frames.csv"), atol=1e-3)
     assert np.allclose(np.diff(read_times(out / "frames.csv")), 0.05, atol=1e-3)
+
+
+NINETY_CLOCKWISE = [0, 1 << 16, 0, -(1 << 16), 0, 0, 120 << 16, 0, 1 << 30]
+HALF_ROUND = [-(1 << 16), 0, 0, 0, -(1 << 16), 0, 160 << 16, 120 << 16, 1 << 30]
+
+
+@pytest.mark.parametrize(("matrix", "quarters"), [(NINETY_CLOCKWISE, -1), (HALF_ROUND, 2)])
+def test_a_phone_held_upright_or_upside_down_is_turned(kit, tmp_path, matrix, quarters):
+    writer = VideoWriter(tmp_path / "fragments.mp4", 160, 120)
+    for n in range(5):
+        writer.write(kit.picture(n), n / 20)
+    writer.close()
+    remux(tmp_path / "fragments.mp4", tmp_path / "phone.mp4")
+    data = bytearray((tmp_path / "phone.mp4").read_bytes())
+    at = data.index(b"tkhd") + 44  # ISO 14496-12, track header: the matrix says how to show the pictures
+    data[at:at + 36] = struct.pack(">9i", *matrix)
+    (tmp_path / "phone.mp4").write_bytes(data)
+    out = tmp_path / "made"
+    out.mkdir()
+    copy_video(tmp_path / "phone.mp4", out)
+    with av.open(str(out / "video.mp4")) as container:
+        shown = next(container.decode(video=0))
+    lying = np.rot90(shown.to_ndarray(format="bgr24"), -quarters)
+    assert shown.rotation == 0 and lying.shape == (120, 160, 3)
+    assert np.abs(lying.astype(int) - kit.picture(0)).mean() < 12  # encoded twice
 
 
 @pytest.mark.slow
