@@ -31,6 +31,14 @@ class Removed:
     size_bytes: int
 
 
+def removals(root: Path) -> list[dict]:
+    """What has gone from the archive at ``root`` to make room, oldest first: ``at``, ``removed``, ``bytes``."""
+    try:
+        return [json.loads(line) for line in (root / LOG).read_text(encoding="utf-8").splitlines()]
+    except FileNotFoundError:
+        return []
+
+
 def size_of(folder: Path) -> int:
     """Bytes of all files of the folder."""
     return sum(p.stat().st_size for p in folder.iterdir() if p.is_file())

@@ -16,7 +16,7 @@ from calibration.camera import camera_text, load_camera
 from calibration.palette import load_palette
 from cards.deck import Deck, builtin_deck, load_deck
 from cards.pieces import PieceSet, builtin_piece_set, load_piece_set
-from referee.attempt import Recorder
+from referee.attempt import Budget, Recorder
 from referee.commands.scoreline import ScoreLines
 from referee.commands.simulated import SimulatedTable
 from referee.devices.camera import open_camera
@@ -45,6 +45,8 @@ WEB_OPTIONS = (
     click.option("--no-browser", is_flag=True, help="Do not open the dashboard in a browser."),
     click.option("--headless", is_flag=True, help="No dashboard at all."),
     click.option("--rules", "rules_file", type=PATH, help="house_rules.toml; default: the printed rules."),
+    click.option("--recordings-gb", type=click.FloatRange(min=0), default=40, show_default=True,
+                 help="Disk budget of recordings: beyond it the oldest uncontested ones go, and it is said."),
     click.option("--seed", type=int, help="Seed of the draws, and of everything simulated."),
 )
 
@@ -70,7 +72,7 @@ def web_options(command: Callable) -> Callable:
 @web_options
 def run(source: str, box_port: str, deck_file: Path | None, pieces_file: Path | None,
         camera_file: Path | None, palette_file: Path | None, players: str | None, journal: str | None,
-        table: str, data_dir: Path, seed: int | None, rules_file: Path | None,
+        table: str, data_dir: Path, seed: int | None, rules_file: Path | None, recordings_gb: float,
         **web: str | int | bool | None) -> None:
     """Referee real duels with a camera and a button box, or keys."""
     pieces = load_piece_set(pieces_file) if pieces_file else builtin_piece_set()
@@ -83,7 +85,7 @@ def run(source: str, box_port: str, deck_file: Path | None, pieces_file: Path | 
         box = stack.enter_context(closing(open_box(box_port, clock)))
         observer = ready(Observer(pieces, lens, palette))
         session = stack.enter_context(running(
-            data_dir, journal, kept(deck, pieces, observer), deck=deck, piece_set=pieces, observer=observer,
+            data_dir, journal, recordings_gb, kept(deck, pieces, observer), deck=deck, piece_set=pieces, observer=observer,
             gate=Gate(observer), camera=camera, box=box, clock=clock, rules=rules, simulated=box.simulated,
             table=table))
         session.listen(ScoreLines(click.echo))
@@ -118,7 +120,8 @@ def ready(observer: Observer) -> Observer:
 @click.option("--data-dir", type=PATH, default=Path("referee-data/simulated"), show_default=True)
 @web_options
 def demo(fast: bool, players: str, duels: int | None, seating: str, manual: bool, fps: float | None,
-         data_dir: Path, seed: int | None, rules_file: Path | None, **web: str | int | bool | None) -> None:
+         data_dir: Path, seed: int | None, rules_file: Path | None, recordings_gb: float,
+         **web: str | int | bool | None) -> None:
     """Referee simulated duels: no hardware needed, everything marked SIMULATED."""
     clock, pieces, deck = SystemClock(), builtin_piece_set(), builtin_deck()
     rules = load_rules(rules_file) if rules_file else DEFAULT_RULES
@@ -129,7 +132,7 @@ def demo(fast: bool, players: str, duels: int | None, seating: str, manual: bool
         observer = ready(Observer(pieces, table.lens))
         table.set_up(observer)
         session = stack.enter_context(running(
-            data_dir, None, kept(deck, pieces, observer), deck=deck, piece_set=pieces, observer=observer,
+            data_dir, None, recordings_gb, kept(deck, pieces, observer), deck=deck, piece_set=pieces, observer=observer,
             gate=Gate(observer), camera=table.camera, box=table.box, clock=clock, rules=rules, simulated=True))
         lines = ScoreLines(click.echo, table.truth(deck))
         session.listen(lines)
@@ -154,7 +157,8 @@ def _names(players: str) -> list[str]:
 
 
 @contextmanager
-def running(data_dir: Path, journal: str | None, keep: dict, **parts: object) -> Iterator[Session]:
+def running(data_dir: Path, journal: str | None, recordings_gb: float, keep: dict, **parts: object
+            ) -> Iterator[Session]:
     """A session at work with its journal and recorder under ``data_dir``."""
     data_dir.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
@@ -162,7 +166,8 @@ def running(data_dir: Path, journal: str | None, keep: dict, **parts: object) ->
         stack.enter_context(closing(record))
         if salvaged:
             click.echo(f"the record was damaged: {salvaged.text()}", err=True)
-        recorder = stack.enter_context(closing(Recorder(data_dir / "attempts", parts["clock"])))
+        budget = Budget(round(recordings_gb * (1 << 30)))
+        recorder = stack.enter_context(closing(Recorder(data_dir / "attempts", parts["clock"], budget=budget)))
         session = Session(journal=record, recorder=recorder, data_dir=data_dir, keep=keep,
                           draw=lambda frame, judgement, card: marked(frame, judgement), **parts)
         session.start()

@@ -37,8 +37,9 @@ HEIGHT_MM = 230.0
 """Height of the box over the field into which hands reach; builds stay below 250."""
 
 REST_S = 1.2
-"""What has not changed for so long off the sheet belongs to the background. The background before
-that is kept too, so that what a hand uncovers when it leaves at last is no stranger."""
+"""What has not changed for so long off the sheet belongs to the background, unless it looks like a piece:
+pieces come and go with every duel, and what they uncover is no stranger. The background before is kept
+too, for what a hand uncovers when it leaves at last."""
 
 AWAKE_S = 0.7
 """A thing that has moved within this time counts as a hand from a much smaller size."""
@@ -243,7 +244,7 @@ def _compare(small, before, usual, older, still_s, table, threshold, step_s, res
             still_s[y, x] = 0.0 if changed[y, x] else still_s[y, x] + step_s
             new = _apart(pixel, usual[y, x]) > threshold
             unusual[y, x] = new and _apart(pixel, older[y, x]) > threshold
-            if still_s[y, x] > rest_s[1 if labels[y, x] == WARM else 0]:
+            if labels[y, x] < 0 and still_s[y, x] > rest_s[1 if labels[y, x] == WARM else 0]:
                 for k in range(3):
                     if new:
                         older[y, x, k] = usual[y, x, k]

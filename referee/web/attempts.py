@@ -13,6 +13,7 @@ import flask
 from cards.errors import RefereeError
 from referee.attempt import Attempt
 from referee.attempt.folder import META, TIMES, VIDEO, append_review, pack
+from referee.attempt.retention import removals
 from referee.errors import IllegalCommand
 from referee.moves import Overrule
 from referee.timeline import pace
@@ -134,7 +135,7 @@ def _grid(pages: flask.Blueprint, archive: Archive, rows: Callable[[], list[Row]
         page = min(last, max(1, flask.request.args.get("page", 1, int)))
         return flask.render_template("attempts_grid.html", rows=found[(page - 1) * PAGE:page * PAGE],
                                      fitting=len(found), total=len(every), options=options, wanted=wanted,
-                                     matches=matches, page=page, last=last)
+                                     matches=matches, page=page, last=last, removed=removals(archive.root))
 
     @pages.get("/pace/<match_id>")
     def by_player(match_id: str) -> str:

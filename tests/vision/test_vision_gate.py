@@ -94,6 +94,21 @@ def test_tongs_laid_behind_the_build_become_background(rig, built):
     assert not film.show(laid, round(AWAKE_S / STEP_S) + 3)[-1].zones["A"].hand
 
 
+@pytest.mark.parametrize("empty_known", [True, False])
+def test_a_table_of_wood_that_pieces_uncover_is_no_hand(rig, bare, empty_known):
+    """Duel after duel other pieces lie on the table, reaching into the box; at last none does."""
+    table = bare.copy()
+    corner, away = rig.pixel("A", -150, 160, 0), rig.pixel("A", 60, 110, 0)
+    cv2.rectangle(table, corner, away, WOOD, -1)
+    film = Film(rig, empty=table if empty_known else None)
+    film.show(table, 5)
+    for color in ((45, 40, 190), (150, 60, 30), (40, 120, 30)):
+        covered = table.copy()
+        cv2.rectangle(covered, corner, away, color, -1)
+        film.show(covered, round(2 * REST_S / STEP_S))
+    assert not film.show(table, round(AWAKE_S / STEP_S) + 2)[-1].zones["A"].hand
+
+
 def test_the_empty_frame_tells_a_hand_that_was_there_from_the_start(rig, bare):
     film = Film(rig, empty=bare)
     seen = film.show(with_hand(rig, bare, "A", 0, 0), 3)
