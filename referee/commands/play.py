@@ -85,9 +85,9 @@ def run(source: str, box_port: str, deck_file: Path | None, pieces_file: Path | 
         box = stack.enter_context(closing(open_box(box_port, clock)))
         observer = ready(Observer(pieces, lens, palette))
         session = stack.enter_context(running(
-            data_dir, journal, recordings_gb, kept(deck, pieces, observer), deck=deck, piece_set=pieces, observer=observer,
-            gate=Gate(observer), camera=camera, box=box, clock=clock, rules=rules, simulated=box.simulated,
-            table=table))
+            data_dir, journal, recordings_gb, kept(deck, pieces, observer), deck=deck, piece_set=pieces,
+            observer=observer, gate=Gate(observer), camera=camera, box=box, clock=clock, rules=rules,
+            simulated=box.simulated, table=table))
         session.listen(ScoreLines(click.echo))
         choices = stack.enter_context(closing(DeviceChoices(session, source, box_port, clock)))
         stack.enter_context(dashboard(session, choices=choices, **web))
@@ -132,8 +132,9 @@ def demo(fast: bool, players: str, duels: int | None, seating: str, manual: bool
         observer = ready(Observer(pieces, table.lens))
         table.set_up(observer)
         session = stack.enter_context(running(
-            data_dir, None, recordings_gb, kept(deck, pieces, observer), deck=deck, piece_set=pieces, observer=observer,
-            gate=Gate(observer), camera=table.camera, box=table.box, clock=clock, rules=rules, simulated=True))
+            data_dir, None, recordings_gb, kept(deck, pieces, observer), deck=deck, piece_set=pieces,
+            observer=observer, gate=Gate(observer), camera=table.camera, box=table.box, clock=clock, rules=rules,
+            simulated=True))
         lines = ScoreLines(click.echo, table.truth(deck))
         session.listen(lines)
         stack.enter_context(dashboard(session, **web))

@@ -19,8 +19,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "web"))
 from browser import PHONE, PROJECTOR, chromium
 from fake_session import FakeSession
 
-from referee.attempt import load_attempt
+from referee.attempt import Budget, load_attempt
 from referee.attempt.folder import write_json
+from referee.attempt.retention import make_room
 from referee.web import create_app, serve
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "attempt_collapse"
@@ -102,6 +103,15 @@ def test_the_grid_has_pages_and_keeps_the_filters(client, session, kit):
     assert len(seen) == len(set(seen)) == 61 and "M2-001" not in seen
     assert names(client.get("/attempts?page=99").get_data(as_text=True))  # the last page there is
     assert client.get("/attempts?page=x").status_code == 200
+
+
+def test_the_grid_says_what_went_to_make_room(client, session):
+    assert 'id="removed"' not in client.get("/attempts").get_data(as_text=True)
+    root = session.data_dir / "attempts"
+    removed, _ = make_room(root, Budget(most_bytes=0, free_bytes=0), session.clock.utc())
+    assert [r.name for r in removed] == ["M1-001", "M3-001"]  # the others are undecided and overruled
+    page = client.get("/attempts").get_data(as_text=True)
+    assert "2 uncontested recordings went" in page and "last M3-001" in page
 
 
 def test_one_attempt_says_why(client, told):
