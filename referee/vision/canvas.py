@@ -17,6 +17,9 @@ from referee.vision.view import ZoneView
 PIECE_COST = 60.0
 """Nats a piece must explain before it is believed; a visible cube's face explains over 1000."""
 
+BORROWED_COST = 500.0
+"""Nats against a piece that the box has not: two wrong pieces are put right one after the other."""
+
 COARSE = 3
 """The search looks at the view (1 px a mm) at a third of its resolution, each way. Pieces are 15 mm and more: on the
 dev set it judges as well as at half and costs half; what it finds is fitted at full resolution afterwards."""
@@ -106,8 +109,15 @@ def coarse_labels(canvas: Canvas) -> np.ndarray:
 
 
 def prior_cost(cat: Catalogue, pieces: np.ndarray) -> float:
-    """Nats against a reading before any pixel is seen: its pieces and its rare poses."""
-    return PIECE_COST * len(pieces) + RARE_COST * float(cat.rare[pieces[:, 0].astype(int)].sum())
+    """Nats against a reading before any pixel is seen: its pieces, its rare poses, and pieces the box has not."""
+    return (PIECE_COST * len(pieces) + RARE_COST * float(cat.rare[pieces[:, 0].astype(int)].sum())
+            + BORROWED_COST * borrowed(cat, pieces))
+
+
+def borrowed(cat: Catalogue, pieces: np.ndarray) -> int:
+    """How many more pieces than the box has: a step on the way of the search, never a reading that counts."""
+    used = np.bincount(cat.kind[pieces[:, 0].astype(int)], minlength=len(cat.stock))
+    return int(np.maximum(used - cat.stock, 0).sum())
 
 
 def fit(canvas: Canvas, reading: Reading, steps: tuple = QUICK, first: int = 0) -> Reading:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cards.build import surfaces
+from cards.card import Card, HeightCard, LayoutCard, ShapesCard
 from cards.pieces import PieceSet, Pose, Shape
 from referee.vision.convex import ROUGH, Part, parts
 
@@ -120,6 +121,17 @@ def is_rare(shape: Shape, pose: Pose) -> bool:
     round_bottom = shape.kind in ("crescent", "half_disc")
     return pose.facing == "top" or (pose.facing == "side" and (pose.rotation != 0 or round_bottom)) or (
         round_bottom and pose.rotation % 180 == 90)
+
+
+def usual_for(piece_set: PieceSet, card: Card) -> tuple[tuple[str, Pose], ...]:
+    """Rare (shape, pose) that builders of this card are likely to use: what a layout shows; where the card leaves
+    the poses open, pieces laid flat on their face, because others stand well on them."""
+    if isinstance(card, LayoutCard):
+        return tuple((p.shape, p.pose) for p in card.pieces)
+    if isinstance(card, (HeightCard, ShapesCard)):
+        return tuple((s.name, Pose(0, "top")) for s in piece_set.shapes.values()
+                     if s.kind in ("triangle", "half_disc", "crescent"))
+    return ()
 
 
 def catalogue(piece_set: PieceSet, colors: tuple[str, ...], extra: tuple[tuple[str, Pose], ...] = ()) -> Catalogue:

@@ -21,10 +21,12 @@ from referee.vision.canvas import (
     PIECE_COST,
     Canvas,
     Reading,
+    borrowed,
     coarse,
     coarse_labels,
     fit,
     fit_of,
+    prior_cost,
     rescored,
 )
 from referee.vision.catalogue import Catalogue
@@ -34,8 +36,9 @@ SEARCHED, EDITS, EDIT_ROUNDS, MAX_PIECES = 60, 6, 6, 10
 """How many grown readings are completed by loose pieces; a reading is improved by so many of the best edits, so
 often, up to so many pieces."""
 
-SEARCHES = ((WIDE, 3), (WIDEST, 6))
-"""Widths of the beam, and how many of what it finds are improved; the next only where the fit is not good."""
+SEARCHES = ((WIDE, 3, 0), (WIDEST, 6, 1))
+"""Widths of the beam, how many of what it finds are improved, and how many pieces may be borrowed on the way; the
+next only where the fit is not good."""
 
 FAR_BEHIND = 800.0
 """Nats behind the best from where a reading needs no fit at full resolution: it cannot win any more."""
@@ -53,9 +56,10 @@ def readings(canvas: Canvas, card: Card | None = None, keep: int = 8) -> list[Re
     growth = Growth(small)
     found = [with_loose(small, r, around) for r in _from_card(small, card)]
     better: list[Reading] = []
-    for widths, improved in SEARCHES:
+    for widths, improved, borrow in SEARCHES:
         found += _searched(growth, around, card, widths)
-        better += [improve(growth, r, around) for r in _starts(small, found, card, improved)]
+        better += [improve(growth, r, around, borrow) for r in _starts(small, found, card, improved)]
+        better = [r for r in better if not borrowed(canvas.cat, r.pieces)]
         if fit_of(small, max(better + found, key=lambda r: r.score)).good:
             break
     pool = _distinct_readings(sorted(better + found, key=lambda r: -r.score), keep)
@@ -143,12 +147,15 @@ def _distinct_readings(found: list[Reading], most: int) -> list[Reading]:
     return list(chosen.values())
 
 
-def improve(growth: Growth, reading: Reading, around: loose.Candidates) -> Reading:
-    """The reading after the edits (replace, insert, remove, swap, nudge a piece) that help it."""
+def improve(growth: Growth, reading: Reading, around: loose.Candidates, borrow: int = 0) -> Reading:
+    """The reading after the edits (replace, insert, remove, swap, nudge, split a piece) that help it.
+
+    On the way there may be ``borrow`` more pieces of a kind than the box has, and in the result too.
+    """
     canvas = growth.real
     for _ in range(EDIT_ROUNDS):
         best = reading
-        for trial in _edited(canvas, reading) + growth.grown(reading)[:EDITS]:
+        for trial in _edited(canvas, reading, borrow) + growth.grown(reading)[:EDITS]:
             fitted = with_loose(canvas, fit(canvas, trial), around)
             if fitted.score > best.score + 1.0:
                 best = fitted
@@ -158,20 +165,21 @@ def improve(growth: Growth, reading: Reading, around: loose.Candidates) -> Readi
     return reading
 
 
-def _edited(canvas: Canvas, reading: Reading) -> list[Reading]:
+def _edited(canvas: Canvas, reading: Reading, borrow: int) -> list[Reading]:
     """The most promising edits of a reading, not yet fitted."""
     cat, pieces = canvas.cat, np.ascontiguousarray(reading.pieces)
     if not len(pieces):
         return []
-    rows = search.edits(canvas.arrays, cat.kind, cat.stock, cat.rare, pieces, len(pieces), MAX_PIECES,
+    rows = search.edits(canvas.arrays, cat.kind, cat.stock + borrow, cat.rare, pieces, len(pieces), MAX_PIECES,
                         *canvas.seen(reading.turn))
-    rows[:, 0] -= PIECE_COST * (rows[:, 1] == search.INSERT) - PIECE_COST * (rows[:, 1] == search.REMOVE)
-    out = []
-    for _, kind, i, s in rows[np.argsort(-rows[:, 0])[:EDITS]]:
+    rows = rows[np.argsort(-rows[:, 0])[:EDITS * (1 + 2 * borrow)]]
+    trials = []
+    for got, kind, i, s in rows:
         trial = np.empty((len(pieces) + 1, 5))
-        count = search.edit(pieces, len(pieces), int(kind), int(i), int(s), trial)
-        out.append(Reading(reading.turn, trial[:count].copy(), 0.0, "edit"))
-    return out
+        count = search.edit(canvas.arrays, pieces, len(pieces), int(kind), int(i), int(s), trial)
+        trial = trial[:count].copy()
+        trials.append(Reading(reading.turn, trial, got - prior_cost(cat, trial), "edit"))
+    return sorted(trials, key=lambda r: -r.score)[:EDITS]
 
 
 def with_loose(canvas: Canvas, reading: Reading, around: loose.Candidates) -> Reading:

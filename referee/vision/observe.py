@@ -20,14 +20,14 @@ from calibration.camera import CameraModel
 from calibration.mat import Corners, Mats, detect_mats, find_markers
 from calibration.palette import Palette, features, learn, nominal
 from cards.build import Build
-from cards.card import Card, LayoutCard
+from cards.card import Card
 from cards.deck import Deck
 from cards.pieces import PieceSet
 from referee.judge import Reason, Verdict
 from referee.vision import labels
 from referee.vision.canvas import Reading, canvas_of, fit_of, to_build
 from referee.vision.cardmark import read_card_marker
-from referee.vision.catalogue import Catalogue, catalogue
+from referee.vision.catalogue import Catalogue, catalogue, usual_for
 from referee.vision.decide import decide
 from referee.vision.explain import readings, warm_up
 from referee.vision.view import ZoneView, zone_view
@@ -160,7 +160,7 @@ class Observer:
         return learn(self.piece_set, np.concatenate([self._foreground(v, w) for v, w in pairs]))
 
     def _catalogue(self, names: tuple[str, ...], card: Card) -> Catalogue:
-        asked = tuple((p.shape, p.pose) for p in card.pieces) if isinstance(card, LayoutCard) else ()
+        asked = usual_for(self.piece_set, card)
         key = (names, asked)
         if key not in self._catalogues:
             self._catalogues[key] = catalogue(self.piece_set, names, asked)

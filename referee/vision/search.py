@@ -284,15 +284,15 @@ def refine(cat, pieces, count, first, camera, matrix, gains, maps, steps_mm, ste
     return best
 
 
-REPLACE, INSERT, REMOVE, SWAP, NUDGE = 0, 1, 2, 3, 4
+REPLACE, INSERT, REMOVE, SWAP, NUDGE, SPLIT = 0, 1, 2, 3, 4, 5
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def edit(pieces, count, kind, i, s, out):
+def edit(cat, pieces, count, kind, i, s, out):
     """Write to ``out`` the state with one edit; returns its count.
 
     REPLACE piece i by stance s; INSERT stance s below piece i; REMOVE piece i; SWAP pieces i and s;
-    NUDGE piece i by s - 2 steps of 8 mm in x.
+    NUDGE piece i by s - 2 steps of 8 mm in x; SPLIT piece i into two of stance s side by side.
     """
     out[:count] = pieces[:count]
     if kind == 0:
@@ -311,6 +311,14 @@ def edit(pieces, count, kind, i, s, out):
     if kind == 3:
         out[i, 0], out[s, 0] = pieces[s, 0], pieces[i, 0]
         return count
+    if kind == 5:
+        for j in range(count, i, -1):
+            out[j] = out[j - 1]
+        out[i + 1] = pieces[i]
+        out[i, 0], out[i + 1, 0] = s, s
+        out[i, 1] -= cat.size[s, 0] / 2
+        out[i + 1, 1] += cat.size[s, 0] / 2
+        return count + 1
     out[i, 1] += (s - 2) * 8.0
     return count
 
@@ -322,7 +330,7 @@ def edits(cat, kinds, stock, rare, pieces, count, most, camera, matrix, gains, m
     ``kinds`` (stances,) the type of each stance and ``stock`` (types,) how many there are of each.
     """
     n_stances = len(kinds)
-    out = np.empty((count * (2 * n_stances + 8) + count * count, 4))
+    out = np.empty((count * (3 * n_stances + 8) + count * count, 4))
     trial = np.empty((count + 1, 5))
     used = np.zeros(len(stock), np.int64)
     for i in range(count):
@@ -330,10 +338,10 @@ def edits(cat, kinds, stock, rare, pieces, count, most, camera, matrix, gains, m
     n = 0
     for i in range(count):
         own = int(pieces[i, 0])
-        for kind in range(5):
-            if kind == 1 and count >= most:
+        for kind in range(6):
+            if (kind == 1 or kind == 5) and count >= most:
                 continue
-            last = n_stances if kind < 2 else (1 if kind == 2 else (count if kind == 3 else 5))
+            last = (n_stances, n_stances, 1, count, 5, n_stances)[kind]
             for s in range(last):
                 if kind < 2:
                     if rare[s] and kinds[s] != kinds[own]:
@@ -341,11 +349,15 @@ def edits(cat, kinds, stock, rare, pieces, count, most, camera, matrix, gains, m
                     free = stock[kinds[s]] - used[kinds[s]] + (1 if kind == 0 and kinds[s] == kinds[own] else 0)
                     if free < 1 or (kind == 0 and s == own):
                         continue
+                if kind == 5:
+                    free = stock[kinds[s]] - used[kinds[s]] + (1 if kinds[s] == kinds[own] else 0)
+                    if rare[s] or cat.color[s] != cat.color[own] or free < 2:
+                        continue
                 if kind == 3 and (s <= i or pieces[s, 0] == pieces[i, 0]):
                     continue
                 if kind == 4 and s == 2:
                     continue
-                m = edit(pieces, count, kind, i, s, trial)
+                m = edit(cat, pieces, count, kind, i, s, trial)
                 settle(cat, trial, m)
                 got = score(cat, trial, m, camera, matrix, gains, maps)
                 out[n, 0] = got - straightness(cat, trial, m)

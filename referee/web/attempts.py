@@ -21,6 +21,7 @@ from referee.web import reasons, views
 from referee.web.archive import SHOWN, Archive, Row, chosen, row_of
 from referee.web.media import SVG_HEADERS, named_svg
 from referee.web.security import is_referee
+from referee.web.texts import translate
 
 PAGE = 24
 """Attempts on one page of the grid: six rows of four on a projector."""
@@ -47,7 +48,8 @@ def _named(attempt: Attempt, told: Mapping[str, Any], lang: str) -> dict[str, An
     words = reasons.words_of(lang, tuple(attempt.piece_set.colors), tuple(attempt.piece_set.shapes))
 
     def piece(row: Mapping[str, Any]) -> dict[str, Any]:
-        name = " ".join(words[row[k]] for k in ("color", "shape") if row[k])
+        color, shape = words[row["color"]], words.get(row["shape"])
+        name = translate(lang, "piece", color=color, shape=shape) if shape else color
         return {**row, "name": name, "paint": attempt.piece_set.colors[row["color"]]}
 
     zones = {zone: {**row, "placed": [piece(p) for p in row["placed"]]}

@@ -54,6 +54,9 @@ def collapse(folder):
     shutil.copytree(GOLDEN, folder)
     meta = json.loads((folder / "attempt.json").read_text())
     why = {"code": "wrong_support", "text": "the orange bridge does not rest on what the card shows"}
+    marks = [("stop", 9.565, "A", {}), ("press", 10.2, "B", {"why": "late"}), ("settled", 10.7, None, {}),
+             ("verdict", 11.5, "A", {})]
+    meta["marks"] = [{"name": n, "seconds": s, "zone": z, **more} for n, s, z, more in marks]
     meta |= {"players": {"A": "Ann", "B": "Ben"}, "match_id": "M3", "findings": {"A": ["fell_after_stop"]},
              "verdicts": {"A": {"verdict": "mismatch", "confidence": 0.99, "reasons": [why]}}}
     write_json(folder / "attempt.json", meta)
@@ -111,7 +114,7 @@ def test_the_grid_says_what_went_to_make_room(client, session):
     removed, _ = make_room(root, Budget(most_bytes=0, free_bytes=0), session.clock.utc())
     assert [r.name for r in removed] == ["M1-001", "M3-001"]  # the others are undecided and overruled
     page = client.get("/attempts").get_data(as_text=True)
-    assert "2 uncontested recordings went" in page and "last M3-001" in page
+    assert "budget: 2 uncontested" in page and "last M3-001" in page
 
 
 def test_one_attempt_says_why(client, told):
@@ -122,7 +125,7 @@ def test_one_attempt_says_why(client, told):
     assert client.get("/attempts/M3-001/picture.jpg").data[:2] == b"\xff\xd8"
     story = client.get("/attempts/M3-001/story.json").get_json()
     assert len(story["seconds"]) == 120 and story["told"]["falls"][0]["frame"] == 100
-    assert [m["name"] for m in story["marks"]] == ["go", "stop"]
+    assert [m["name"] for m in story["marks"]] == ["go", "stop", "press", "settled", "verdict"]
 
 
 def test_the_video_is_served_in_ranges(client):
@@ -278,9 +281,17 @@ def test_the_time_line_tells_and_jumps_and_a_human_rules(page):
     page.get_by_role("link", name="M3-001").first.click()
     page.wait_for_selector("body[data-story=there]")
     assert page.locator("#timeline ellipse.piece").count() == 1
+    told = re.sub(r"\s+", " ", page.inner_text("#events"))
+    for event in ("1.50 s Go", "9.56 s A Stop", "10.20 s B Press, after the other's Stop", "10.70 s Settled",
+                  "11.50 s A Verdict", "3.20 s A Hand in", "3.80 s A Hand out", "3.40 s A Placed: green rectangle"):
+        assert event in told
     assert "First motion after Stop (+0.43 s): 4.1 mm" in page.inner_text("#events").replace("+0.44", "+0.43")
     page.locator("#events tr", has_text="First motion").get_by_role("button").click()
     place(page, 101)
+    assert page.evaluate("document.getElementById('video').getBoundingClientRect().top >= 0")
+    page.keyboard.press("o")
+    until(page, "document.getElementById('overlay').naturalWidth > 300", 120)  # the first look may compile
+    assert page.locator("#overlay").is_visible() and page.inner_text("#overlay-note") == ""
     page.click("[data-do=mark]")
     box = page.locator("#timeline").bounding_box()
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 5)
@@ -291,6 +302,24 @@ def test_the_time_line_tells_and_jumps_and_a_human_rules(page):
     form.locator("[name=ruling]").select_option("void")
     form.get_by_role("button").click()
     assert "the tongs touched it" in page.inner_text("main")
+
+
+@pytest.mark.slow
+def test_the_grid_is_narrowed_down_and_says_who_reviewed_in_a_browser(page):
+    page.goto("/attempts")
+    page.get_by_label("Only").select_option("undecided")
+    page.get_by_role("button", name="Show").click()
+    assert page.locator(".attempt-cell h3").all_inner_texts() == ["M1-002"]
+    page.get_by_role("link", name="M1-002").click()
+    form = page.locator("form[action$='/reviewed']")
+    form.locator("[name=who]").fill("Fay")
+    form.get_by_role("button").click()
+    page.goto("/attempts?player=Ann")
+    assert "Fay" in page.locator(".attempt-cell", has_text="M1-002").inner_text()
+    with page.expect_download() as waiting:
+        page.goto("/attempts/M1-002")
+        page.get_by_role("link", name="Export").click()
+    assert zipfile.ZipFile(waiting.value.path()).testzip() is None
 
 
 AXE = Path(__file__).parents[1] / "web" / "node_modules" / "axe-core" / "axe.min.js"

@@ -205,7 +205,10 @@ function fillTable() {
     const jump = document.createElement("button");
     jump.type = "button";
     jump.textContent = `${row.at.toFixed(2)} s`;
-    jump.addEventListener("click", () => goTo(frameAt(row.at)));
+    jump.addEventListener("click", () => {
+      goTo(frameAt(row.at));
+      video.scrollIntoView({ block: "nearest" });
+    });
     cells.insertCell().append(jump);
     cells.insertCell().textContent = row.zone;
     cells.insertCell().textContent = row.text;
