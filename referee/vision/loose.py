@@ -15,7 +15,7 @@ from calibration.mat import FIELD
 from referee.vision import paint, search
 from referee.vision.catalogue import Catalogue
 
-STEP_MM, YAWS = 8.0, 12
+STEP_MM, YAWS = 10.0, 8
 REACH_MM = 170.0
 """How far beyond the field loose pieces are looked for."""
 QUALITY = 0.45
