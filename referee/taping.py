@@ -80,6 +80,7 @@ class Taping:
         self._recorder.begin({
             "card": state.card_id, "match_id": state.match_id, "duel": duel.number,
             "players": dict(duel.seats), "zones": sorted(duel.seats),
+            "camera": session.camera.name, "piece_set": session.piece_set.name, "deck": session.deck.name,
             "simulated": session.simulated, "rules": state.rules.model_dump(),
             "go_at_s": duel.go_at_s - session.shift_s, "files": self._files()})
 

@@ -1,11 +1,12 @@
 """The attempt folder of CONTRACT.md: what it holds, whether it is whole, and how it travels.
 
-``attempt.json`` says everything in one object: ``card``, ``players`` (zone -> name), ``zones``, ``go``
-(seconds), ``stop`` ({zone, seconds}), ``marks``, ``judged``, ``verdicts`` (zone -> the contract's row),
-``findings`` (zone -> names of ``rules.FINDINGS``), ``callers``, ``award`` (player), ``human`` (rulings by
-people), ``dropped``, ``versions``, ``simulated``, ``hashes`` (file -> SHA-256) and ``cut_short``: why the
-recording is not whole, or null. All seconds are video time, 0 at the first frame. Recorded facts are never
-edited: what people say later stands in ``review.jsonl`` beside them, one line each, appended.
+``attempt.json`` says everything in one object: ``card``, ``players`` (zone -> name), ``zones``, the names of
+``camera``, ``piece_set`` and ``deck``, ``go`` (seconds), ``stop`` ({zone, seconds}), ``marks``, ``judged``,
+``verdicts`` (zone -> the contract's row), ``findings`` (zone -> names of ``rules.FINDINGS``), ``callers``,
+``award`` (player), ``human`` (rulings by people), ``dropped``, ``versions``, ``simulated``, ``hashes`` (file ->
+SHA-256) and ``cut_short``: why the recording is not whole, or null. All seconds are video time, 0 at the first
+frame. Recorded facts are never edited: what people say later stands in ``review.jsonl`` beside them, one line
+each, appended.
 """
 
 from __future__ import annotations

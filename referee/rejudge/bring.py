@@ -79,7 +79,8 @@ def _said(source: Path, given: Given) -> dict[str, Any]:
     zone = given.zone or stop.get("zone")
     return {"card": card, "players": dict(given.players) or known.get("players") or {},
             "go": known.get("go", 0.0) if given.go_s is None else given.go_s,
-            "stop": {"zone": zone, "seconds": seconds}, "simulated": bool(known.get("simulated", False)),
+            "stop": {"zone": zone, "seconds": seconds}, "camera": source.name,
+            "simulated": bool(known.get("simulated", False)),
             "imported": {"from": source.name, "sha256": sha256(source)}, "versions": versions()}
 
 
@@ -143,7 +144,8 @@ def _judge(out: Path, meta: dict, tick: Callable[[], object], eye: str) -> Attem
         write_file(out / name, frame.image)
     if not (out / EMPTY).exists():
         write_file(out / EMPTY, empty_view(attempt, story))
-    meta |= {"zones": zones, "findings": findings(story.falls), "cut_short": None, "judged": [{
+    meta |= {"zones": zones, "piece_set": attempt.piece_set.name, "deck": attempt.deck.name,
+             "findings": findings(story.falls), "cut_short": None, "judged": [{
         "files": names, "seconds": [f.seconds for f in frames], "zones": zones, "unobstructed": clear,
         "pixels": [pixel_hash(f.image) for f in frames]}]}
     write_json(out / META, meta)

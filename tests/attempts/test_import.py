@@ -36,6 +36,7 @@ def test_the_collapse_is_judged_after_it_fell_and_says_so(tmp_path, monkeypatch)
     frames = {round(f.seconds, 1): f.image for f in read_video(GOLDEN / "video.mp4")}
     at = round(attempt.meta["judged"][0]["seconds"][0], 1)
     assert np.array_equal(attempt.judged_frames()[0], frames[at])
+    assert (attempt.meta["camera"], attempt.meta["piece_set"]) == ("video.mp4", attempt.piece_set.name)
     assert attempt.empty is not None and len(ticks) > 100
     assert (attempt.stop_s, attempt.caller, attempt.players["A"]) == (9.565, "A", "Ann")
 

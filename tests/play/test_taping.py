@@ -32,6 +32,8 @@ def test_each_press_is_on_the_record_also_those_that_did_not_count(at_table, unt
     presses = [m for m in attempt.meta["marks"] if m["name"] in ("stop", "press")]
     assert [(m["name"], m["zone"], m.get("why")) for m in presses] == [("stop", "B", None), ("press", "A", "late")]
     assert presses[1]["seconds"] - presses[0]["seconds"] == pytest.approx(0.25, abs=0.2)
+    assert {k: attempt.meta[k] for k in ("camera", "piece_set", "deck")} == {
+        "camera": session.camera.name, "piece_set": session.piece_set.name, "deck": session.deck.name}
     assert (attempt.caller, attempt.stop_s) == ("B", presses[0]["seconds"])
 
 
