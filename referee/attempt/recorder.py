@@ -17,7 +17,7 @@ from typing import Any
 from av.error import FFmpegError
 
 from referee.attempt.errors import BadAttempt
-from referee.attempt.folder import META, append_review, attempts_of, find_attempts, load_attempt
+from referee.attempt.folder import append_review, attempts_of
 from referee.attempt.retention import Budget, Removed, make_room
 from referee.attempt.take import RESERVE_BYTES, Take
 from referee.ports import Clock, Frame
@@ -245,8 +245,3 @@ def thin(frames: Sequence[Frame], marks: Sequence[float], near_s: float = NEAR_M
     """
     far = [f for f in frames if all(abs(f.at_s - m) > near_s for m in marks)]
     return (far if len(far) > 1 else list(frames))[1::2]
-
-
-def unfinished(root: Path) -> list[str]:
-    """Names of the attempts under ``root`` that say they were cut short."""
-    return [f.name for f in find_attempts(root) if (f / META).exists() and load_attempt(f).cut_short]

@@ -142,7 +142,7 @@ def pace(told: Iterable[tuple[Mapping[str, str], float | None, float | None, Map
     """
     sums: dict[str, dict] = {}
     for players, go, stop, story in told:
-        if go is None or stop is None:
+        if go is None or stop is None or go < 0:  # recorded on after the go: nobody saw what came before
             continue
         for zone, rows in story["zones"].items():
             if zone in players:

@@ -176,7 +176,8 @@ def test_pace_adds_up_over_a_match():
     story = {"zones": {"A": {"placed": [{"seconds": 3.0}, {"seconds": 5.0}], "hands": [[2.0, 4.0]],
                              "first_touch": 2.0},
                        "B": {"placed": [], "hands": [], "first_touch": None}}}
-    table = pace([({"A": "Ann", "B": "Ben"}, 1.0, 6.0, story), ({"A": "Ben", "B": "Ann"}, 1.0, 6.0, story)])
+    table = pace([({"A": "Ann", "B": "Ben"}, 1.0, 6.0, story), ({"A": "Ben", "B": "Ann"}, 1.0, 6.0, story),
+                  ({"A": "Ann", "B": "Ben"}, -9.0, 6.0, story)])  # the program was started again after its go
     same = {"duels": 2, "pieces": 2, "seconds_per_piece": 2.0, "idle_s": 8.0, "first_touch_s": 1.0,
             "first_placed_s": 2.0}
     assert table == [{"player": "Ann", **same}, {"player": "Ben", **same}]
