@@ -83,6 +83,17 @@ def nominal(piece_set: PieceSet, haze: float = 0.03) -> Palette:
     return Palette(names, means, covariances, np.zeros(len(names)))
 
 
+PAPER_LIGHT, PAPER_TINT = -0.8, (0.2, 0.3)
+"""A colour at least this light and with no more tint than this, as ``features``, looks like the mat's paper."""
+
+
+def paper_coloured(piece_set: PieceSet) -> frozenset[str]:
+    """The set's colours that a piece's lit sides share with the paper: such a piece can stand there unseen."""
+    palette = nominal(piece_set, haze=0.0)
+    return frozenset(name for name, (light, a, b) in zip(palette.names, palette.means, strict=True)
+                     if light > PAPER_LIGHT and abs(a) < PAPER_TINT[0] and abs(b) < PAPER_TINT[1])
+
+
 def learn(piece_set: PieceSet, pixels: np.ndarray, rounds: int = 6) -> Palette:
     """The palette that explains foreground pixels, features (n, 3), starting from the nominal colours.
 

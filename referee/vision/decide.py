@@ -5,7 +5,8 @@ does not. The verdict is the better one's; the *margin* between the two, in nats
 one pixel's worth of scale, is what the confidence comes from. A margin within what pixels'
 common errors (blur, shadow, a millimetre of pose) can make is no verdict: ``undecided``. So is a
 reading that leaves much of what stands in the field unexplained, however far it is ahead of the
-next: then the truth is probably none of the readings.
+next: then the truth is probably none of the readings. So is a build that lacks something while a
+piece of the paper's colour is nowhere to be seen: it may stand there.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibration.mat import FIELD
+from calibration.palette import paper_coloured
 from cards.build import Build
-from cards.card import Card
+from cards.card import Card, HeightCard
 from referee.judge import Reason, Verdict, faults
 from referee.vision.canvas import Fit, Reading, to_build
 
-MARGIN_SCALE = 65.0
+MARGIN_SCALE = 90.0
 """Nats of margin for one unit of log odds: pixels err together, so single nats mean little. Fitted on
 the dev set's rendered sessions; ``referee bench`` prints the reliability table."""
 SURE = 0.80
@@ -29,6 +31,11 @@ SURE = 0.80
 EXPLAINED_LOW, EXPLAINED_HIGH = 0.45, 0.75
 """Share of the evidence near the build that a reading explains: below the first nothing is
 believed, from the second on nothing is held against it."""
+NOTHING_ELSE = 500.0
+"""Nats of margin at least where the search has found no other reading: an empty field in which nothing can begin."""
+LACKING = frozenset({"missing_piece", "wrong_count", "empty_field", "not_one_structure", "wrong_support",
+                     "not_side_by_side"})
+"""Faults that a further piece, unseen, may be the cause of."""
 MOST_CONFIDENCE = 0.99
 """No margin on one picture is worth more: the build may be unlike every reading tried."""
 
@@ -49,15 +56,35 @@ def decide(cat, readings: list[Reading], card: Card, fit: Fit) -> Weighed:
     right = next(((r, b, f) for r, b, f in rows if not f), None)
     wrong = next(((r, b, f) for r, b, f in rows if f), None)
     best, other = _ahead(right, wrong)
-    margin = best[0].score - (other[0].score if other else 0.0)
+    margin = best[0].score - other[0].score if other else max(best[0].score, NOTHING_ELSE)
     sure = _confidence(margin, fit)
     ruling = "match" if best is right else "mismatch"
     alternatives = tuple(Verdict("match" if not f else "mismatch", 0.0, f, b, margin=r.score - best[0].score)
                          for r, b, f in rows[1:4])
+    unseen = _unseen(cat, best[0]) if _may_lack(best[1], best[2], card) else ()
+    if unseen:
+        reason = Reason("unseen_colour", f"{' and '.join(unseen)} can stand on the paper unseen, and not all of "
+                                         f"it is accounted for; at first sight {best[2][0].text}")
+        return Weighed(Verdict("undecided", 0.5, (reason,), best[1], ruling, alternatives, margin), margin, fit.share)
     if sure >= SURE:
         return Weighed(Verdict(ruling, sure, best[2], best[1], None, alternatives, margin), margin, fit.share)
     reasons = (_doubt(margin, fit, best, other),)
     return Weighed(Verdict("undecided", sure, reasons, best[1], ruling, alternatives, margin), margin, fit.share)
+
+
+def _may_lack(build: Build, found: tuple[Reason, ...], card: Card) -> bool:
+    """Whether there are faults, and further pieces, unseen, could take them all away."""
+    too_many = isinstance(card, HeightCard) and len(build.pieces) >= card.count
+    return bool(found) and {r.code for r in found} <= LACKING and not too_many
+
+
+def _unseen(cat, reading: Reading) -> tuple[str, ...]:
+    """Colours like the paper's of which a piece is seen neither in the build nor lying loose."""
+    stances = np.concatenate([reading.pieces[:, 0], reading.loose[:, 0]]).astype(int)
+    missing = cat.stock - np.bincount(cat.kind[stances], minlength=len(cat.stock))
+    like_paper = paper_coloured(cat.piece_set)
+    return tuple(sorted({color for (_, color), n in zip(cat.types, missing, strict=True)
+                         if n > 0 and color in like_paper}))
 
 
 def in_field(build: Build) -> Build:

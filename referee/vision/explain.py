@@ -54,7 +54,8 @@ def readings(canvas: Canvas, card: Card | None = None, keep: int = 8) -> list[Re
     small = coarse(canvas)
     around = loose.candidates(small, coarse_labels(small))
     growth = Growth(small)
-    found = [with_loose(small, r, around) for r in _from_card(small, card)]
+    empty = Reading(0.0, np.zeros((0, 5)), 0.0)
+    found = [with_loose(small, r, around) for r in [empty, *_from_card(small, card)]]
     better: list[Reading] = []
     for widths, improved, borrow in SEARCHES:
         found += _searched(growth, around, card, widths)
@@ -67,7 +68,7 @@ def readings(canvas: Canvas, card: Card | None = None, keep: int = 8) -> list[Re
     fitted = [with_loose(small, fit(small, r, FINE), around) for r in pool]
     last = max(r.score for r in fitted) - FAR_BEHIND
     fitted = [fit(canvas, r, FINEST) if r.score >= last else rescored(canvas, r) for r in fitted]
-    fitted.append(Reading(0.0, np.zeros((0, 5)), 0.0))
+    fitted.append(empty)
     return sorted((with_loose(canvas, r, around) for r in fitted), key=lambda r: -r.score)
 
 

@@ -1,0 +1,71 @@
+"""What is decided from readings of made-up certainty, and builds that a search is easily lost in."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from cards.build import Piece
+from cards.card import HeightCard, LayoutCard
+from cards.pieces import Pose, builtin_piece_set, parse_piece_set
+from referee.vision.canvas import Fit, Reading
+from referee.vision.catalogue import catalogue
+from referee.vision.decide import decide
+from referee.vision.observe import Observer
+
+CERTAIN = Fit(1.0, 1.0, 0.0)
+RED, WHITE = Piece("cube", "red", Pose(), 0.0, 0.0, 15.0), Piece("cube", "white", Pose(), 0.0, 0.0, 45.0)
+
+
+@pytest.fixture(scope="module")
+def cat():
+    """Two red cubes and a white one."""
+    cube = {"kind": "box", "width": 30, "depth": 30, "height": 30}
+    pieces = parse_piece_set({
+        "name": "cubes", "shapes": {"cube": cube}, "colors": {"red": "#c02028", "white": "#ece8e0"},
+        "pieces": [["cube", "red", 2], ["cube", "white", 1]]})
+    return catalogue(pieces, tuple(pieces.colors))
+
+
+def reading(cat, *pieces: Piece, loose: tuple[Piece, ...] = ()) -> Reading:
+    def rows(some):
+        return np.array([(cat.index[p.shape, p.color, p.pose], p.x, p.y, p.z, 0.0) for p in some]).reshape(-1, 5)
+    return Reading(0.0, rows(pieces), 30_000.0, loose=rows(loose))
+
+
+@pytest.mark.parametrize("card", [LayoutCard("L", 1, (RED, WHITE)), HeightCard("H", 1, 2)], ids=["layout", "height"])
+def test_a_white_piece_that_is_nowhere_seen_may_stand_on_the_paper(cat, card):
+    verdict = decide(cat, [reading(cat, RED)], card, CERTAIN).verdict
+    assert (verdict.ruling, verdict.leaning, verdict.reasons[0].code) == ("undecided", "mismatch", "unseen_colour")
+    assert "white" in verdict.reasons[0].text
+
+
+def test_a_white_piece_seen_lying_loose_is_missing_from_the_build(cat):
+    beside = dataclasses.replace(WHITE, y=-120.0, z=15.0)
+    verdict = decide(cat, [reading(cat, RED, loose=(beside,))], LayoutCard("L", 1, (RED, WHITE)), CERTAIN).verdict
+    assert verdict.ruling == "mismatch"
+
+
+def test_what_an_unseen_piece_could_not_mend_is_wrong(cat):
+    two = (RED, dataclasses.replace(RED, z=45.0))
+    assert decide(cat, [reading(cat, *two)], HeightCard("H", 1, 1), CERTAIN).verdict.ruling == "mismatch"
+
+
+def test_where_nothing_stands_nothing_is_found(rig):
+    """Nor is there anything to begin a search with."""
+    seen = Observer(builtin_piece_set(), rig.camera).judge([rig.photograph()], HeightCard("H", 1, 2))
+    assert {z: (v.ruling, v.reasons[0].code) for z, v in seen.zones.items()} == {
+        z: ("mismatch", "empty_field") for z in "AB"}
+
+
+def test_triangles_laid_flat_under_a_bridge_are_found(rig):
+    """As builders stack what has no level upper side; one cylinder there would look nearly the same."""
+    pieces = builtin_piece_set()
+    plank = Piece("rectangle", "green", Pose(), 0.0, 0.0, 12.5)
+    flat = [Piece("triangle", "red", Pose(0, "top"), x, 0.0, 40.0) for x in (-21.5, 21.5)]
+    bridge = Piece("bridge", "orange", Pose(), 0.0, 0.0, 55.0 + pieces.shapes["bridge"].size(Pose())[2] / 2)
+    seen = Observer(pieces, rig.camera).judge([rig.photograph({"A": (plank, *flat, bridge)})], HeightCard("H", 1, 4))
+    assert seen.zones["A"].ruling == "match"
+    assert sum(p.shape == "triangle" for p in seen.zones["A"].build.pieces) == 2
