@@ -167,7 +167,7 @@ class Fit:
         return self.share > GOOD_SHARE and self.agreement > GOOD_AGREEMENT and self.beside < GOOD_BESIDE
 
 
-GOOD_SHARE, GOOD_AGREEMENT, GOOD_BESIDE = 0.83, 0.75, 800.0
+GOOD_SHARE, GOOD_AGREEMENT, GOOD_BESIDE = 0.83, 0.75, 300.0
 """On the dev set, every reading that a wider search bettered by more than 400 nats was beyond one of these."""
 AROUND_PX, TOUCHING_PX, LEAST_SEEN_PX = 7, 4, 30
 PATCH_NATS = 2.0
