@@ -14,7 +14,7 @@ import numpy as np
 from cards.build import Piece
 from cards.card import Card, LayoutCard, ShapesCard
 from cards.pieces import Pose
-from referee.vision import loose, paint, search
+from referee.vision import loose, paint, search, search_loose
 from referee.vision.canvas import (
     FINE,
     FINEST,
@@ -189,8 +189,9 @@ def with_loose(canvas: Canvas, reading: Reading, around: loose.Candidates) -> Re
     canvas.draw(reading)
     cat = canvas.cat
     free = cat.stock - np.bincount(cat.kind[reading.pieces[:, 0].astype(int)], minlength=len(cat.stock))
-    rows, won = search.add_loose(canvas.arrays, around.rows, *alone, cat.kind[around.rows[:, 0].astype(int)], free,
-                                 *canvas.seen(), PIECE_COST, loose.BEYOND_COST)
+    kinds = cat.kind[around.rows[:, 0].astype(int)]
+    rows, won = search_loose.add_loose(canvas.arrays, around.rows, *alone, kinds, free, *canvas.seen(),
+                                       PIECE_COST, loose.BEYOND_COST)
     return Reading(reading.turn, reading.pieces, reading.score + won, reading.origin, around.rows[rows], reading.score)
 
 

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from calibration.mat import FIELD
-from referee.vision import paint, search
+from referee.vision import paint, search_loose
 from referee.vision.catalogue import Catalogue
 
 STEP_MM, YAWS = 10.0, 8
@@ -41,9 +41,9 @@ class Candidates:
         return {}
 
     def alone(self, canvas) -> tuple[np.ndarray, np.ndarray]:
-        """Each candidate's evidence and box when drawn alone on a canvas; see ``search.alone``."""
+        """Each candidate's evidence and box when drawn alone on a canvas; see ``search_loose.alone``."""
         if id(canvas) not in self._alone:
-            self._alone[id(canvas)] = search.alone(canvas.arrays, self.rows, *canvas.seen())
+            self._alone[id(canvas)] = search_loose.alone(canvas.arrays, self.rows, *canvas.seen())
         return self._alone[id(canvas)]
 
 
@@ -61,8 +61,8 @@ def candidates(canvas, labels: np.ndarray) -> Candidates:
     strict = paint.gains(_strict(canvas.gains))
     paint.clear(canvas.maps)
     yaws = np.arange(YAWS) * np.pi / YAWS
-    rows = search.scan_loose(canvas.arrays, _lying(cat), *inside, yaws, *FIELD, canvas.camera, canvas.matrix,
-                             strict, labels, canvas.maps)
+    rows = search_loose.scan_loose(canvas.arrays, _lying(cat), *inside, yaws, *FIELD, canvas.camera, canvas.matrix,
+                                   strict, labels, canvas.maps)
     return _fitted(canvas, strict, rows)
 
 
@@ -132,6 +132,6 @@ def _spread(rows: np.ndarray) -> list[np.ndarray]:
 
 
 def _climbed(canvas, strict, piece) -> tuple[np.ndarray, float, int]:
-    won, pixels = search.climb(canvas.arrays, piece, *FIELD, canvas.camera, canvas.matrix, strict, canvas.maps,
-                               np.array([4.0, 2.0, 1.0]), np.deg2rad([8.0, 4.0, 2.0]))
+    won, pixels = search_loose.climb(canvas.arrays, piece, *FIELD, canvas.camera, canvas.matrix, strict, canvas.maps,
+                                     np.array([4.0, 2.0, 1.0]), np.deg2rad([8.0, 4.0, 2.0]))
     return piece, won, pixels
