@@ -123,6 +123,7 @@ def demo(fast: bool, players: str, duels: int | None, seating: str, manual: bool
          data_dir: Path, seed: int | None, rules_file: Path | None, recordings_gb: float,
          **web: str | int | bool | None) -> None:
     """Referee simulated duels: no hardware needed, everything marked SIMULATED."""
+    names = _names(players)
     clock, pieces, deck = SystemClock(), builtin_piece_set(), builtin_deck()
     rules = load_rules(rules_file) if rules_file else DEFAULT_RULES
     with ExitStack() as stack, interrupted() as over:
@@ -139,7 +140,7 @@ def demo(fast: bool, players: str, duels: int | None, seating: str, manual: bool
         session.listen(lines)
         stack.enter_context(dashboard(session, **web))
         if session.state.phase == "new":
-            session.create_match(_names(players), seed=seed)
+            session.create_match(names, seed=seed)
         done = stack.enter_context(table.played(session, None if manual else duels, manual))
         while not over.wait(0.1) and not done.is_set():
             pass
