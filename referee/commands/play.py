@@ -105,7 +105,7 @@ def kept(deck: Deck, pieces: PieceSet, observer: Observer) -> dict:
 
 def ready(observer: Observer) -> Observer:
     """The observer with its search compiled, so that no first duel waits for that."""
-    click.echo("getting ready to see; the first time on a machine takes half a minute")
+    click.echo("getting ready to see; the first time on a machine takes about a minute")
     observer.warm_up()
     return observer
 

@@ -125,13 +125,14 @@ def is_rare(shape: Shape, pose: Pose) -> bool:
 
 def usual_for(piece_set: PieceSet, card: Card) -> tuple[tuple[str, Pose], ...]:
     """Rare (shape, pose) that builders of this card are likely to use: what a layout shows; where the card leaves
-    the poses open, pieces laid flat on their face, because others stand well on them."""
+    the poses open, pieces laid flat on their face, because others stand well on them; for organ pipes whatever gives
+    another height."""
     if isinstance(card, LayoutCard):
         return tuple((p.shape, p.pose) for p in card.pieces)
     if isinstance(card, (HeightCard, ShapesCard)):
         return tuple((s.name, Pose(0, "top")) for s in piece_set.shapes.values()
                      if s.kind in ("triangle", "half_disc", "crescent"))
-    return ()
+    return tuple((s.name, pose) for s in piece_set.shapes.values() for pose in s.poses() if pose.rotation == 0)
 
 
 def catalogue(piece_set: PieceSet, colors: tuple[str, ...], extra: tuple[tuple[str, Pose], ...] = ()) -> Catalogue:

@@ -93,7 +93,7 @@ class Observer:
         return self.palette
 
     def warm_up(self) -> None:
-        """Have the search compiled (the first time on a machine takes half a minute)."""
+        """Have the search compiled (the first time on a machine takes about a minute)."""
         warm_up(catalogue(self.piece_set, tuple(self.piece_set.colors)))
 
     def look(self, frame: np.ndarray) -> Mats:
