@@ -22,6 +22,7 @@ QUALITY = 0.45
 """Share of the evidence that the silhouette could at best have (had each pixel its own colour's
 usual gain) from which a place is a candidate at all."""
 MIN_PIXELS = 160
+"""Of the full resolution, that a loose piece must show."""
 MOST_CANDIDATES = 90
 SAME_SPOT_MM, OF_A_SPOT = 20.0, 6
 """Of candidates that stand this near to one another so many are kept, the best first."""

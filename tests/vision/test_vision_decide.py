@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cards.build import Piece
-from cards.card import HeightCard, LayoutCard
+from cards.card import HeightCard, LayoutCard, OrganCard
 from cards.pieces import Pose, builtin_piece_set, parse_piece_set
 from referee.vision.canvas import Fit, Reading
 from referee.vision.catalogue import catalogue
@@ -69,3 +69,13 @@ def test_triangles_laid_flat_under_a_bridge_are_found(rig):
     seen = Observer(pieces, rig.camera).judge([rig.photograph({"A": (plank, *flat, bridge)})], HeightCard("H", 1, 4))
     assert seen.zones["A"].ruling == "match"
     assert sum(p.shape == "triangle" for p in seen.zones["A"].build.pieces) == 2
+
+
+def test_a_crescent_turned_sideways_is_an_organ_pipe_of_its_own_height(rig):
+    """Seen from the front it is nearly a cube, which would be as high as its neighbour."""
+    pieces = builtin_piece_set()
+    row = (("cylinder", "red", Pose(), -40.0), ("cube", "blue", Pose(), 0.0),
+           ("crescent", "blue", Pose(0, "side"), 34.0))
+    built = [Piece(shape, color, pose, x, 0.0, pieces.shapes[shape].size(pose)[2] / 2) for shape, color, pose, x in row]
+    seen = Observer(pieces, rig.camera).judge([rig.photograph({"A": built})], OrganCard("P", 1, 3))
+    assert seen.zones["A"].ruling == "match", seen.zones["A"].reasons
