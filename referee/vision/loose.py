@@ -18,12 +18,14 @@ from referee.vision.catalogue import Catalogue
 STEP_MM, YAWS = 10.0, 8
 REACH_MM = 170.0
 """How far beyond the field loose pieces are looked for."""
-QUALITY = 0.45
+QUALITY = 0.3
 """Share of the evidence that the silhouette could at best have (had each pixel its own colour's
 usual gain) from which a place is a candidate at all."""
 MIN_PIXELS = 160
 """Of the full resolution, that a loose piece must show."""
 MOST_CANDIDATES = 90
+MOST_LOOKED_AT = 3000
+"""Of the places of a colour, so many of the best are spread out."""
 SAME_SPOT_MM, OF_A_SPOT = 20.0, 6
 """Of candidates that stand this near to one another so many are kept, the best first."""
 BEYOND_COST = 400.0
@@ -99,7 +101,7 @@ def _fitted(canvas, strict: paint.Gains, rows: np.ndarray) -> Candidates:
     chosen: list[np.ndarray] = []
     quality: list[float] = []
     usual = _usual_gains(canvas.gains)
-    for row in _spread(rows[np.argsort(-rows[:, 5])][:6000]):
+    for row in _spread(rows[np.argsort(-rows[:, 5])], canvas.cat.color):
         piece, won, pixels = _climbed(canvas, strict, row[:5].copy())
         if pixels * canvas.factor ** 2 < MIN_PIXELS:
             continue
@@ -121,14 +123,25 @@ def _same_place(a: np.ndarray, b: np.ndarray) -> bool:
     return a[0] == b[0] and np.hypot(a[1] - b[1], a[2] - b[2]) < 6 and turn < 0.2
 
 
-def _spread(rows: np.ndarray) -> list[np.ndarray]:
-    """The best rows, one of a stance within 18 mm, MOST_CANDIDATES in all."""
+def _spread(rows: np.ndarray, color: np.ndarray) -> list[np.ndarray]:
+    """The best rows, one of a stance within 18 mm, MOST_CANDIDATES in all; every colour gets its share.
+
+    ``color`` (s,) of each stance. Without shares a tower of one colour, read as many pieces lying behind it, would
+    leave no room for the small loose pieces of the others.
+    """
+    of_row = color[rows[:, 0].astype(int)]
+    there = np.unique(of_row)
+    of_each = max(MOST_CANDIDATES // max(len(there), 1), OF_A_SPOT)
+    return [row for k in there for row in _best_apart(rows[of_row == k][:MOST_LOOKED_AT], of_each)]
+
+
+def _best_apart(rows: np.ndarray, most: int) -> list[np.ndarray]:
     chosen: list[np.ndarray] = []
-    while len(rows) and len(chosen) < MOST_CANDIDATES:
+    while len(rows) and len(chosen) < most:
         first = rows[0]
-        close = (rows[:, 0] == first[0]) & (np.hypot(rows[:, 1] - first[1], rows[:, 2] - first[2]) < 18)
+        near = np.hypot(rows[:, 1] - first[1], rows[:, 2] - first[2])
         chosen.append(first)
-        rows = rows[~close]
+        rows = rows[~((rows[:, 0] == first[0]) & (near < 18))]
     return chosen
 
 
