@@ -141,7 +141,10 @@ def refine(cat, pieces, count, first, camera, matrix, gains, maps, steps_mm, ste
     return best
 
 
-REPLACE, INSERT, REMOVE, SWAP, NUDGE, SPLIT = 0, 1, 2, 3, 4, 5
+REPLACE, INSERT, REMOVE, SWAP, NUDGE, SPLIT, PROP = 0, 1, 2, 3, 4, 5, 6
+
+PROP_GAP_MM = 4.0
+"""A prop's top is this near to the underside of what it is to carry."""
 
 
 @njit(cache=True, nogil=True, fastmath=True)
@@ -149,7 +152,8 @@ def edit(cat, pieces, count, kind, i, s, out):
     """Write to ``out`` the state with one edit; returns its count.
 
     REPLACE piece i by stance s; INSERT stance s below piece i; REMOVE piece i; SWAP pieces i and s;
-    NUDGE piece i by s - 2 steps of 8 mm in x; SPLIT piece i into two of stance s side by side.
+    NUDGE piece i by s - 2 steps of 8 mm in x; SPLIT piece i into two of stance s side by side; PROP piece i up by
+    stance s // 2 under its left end (s even) or its right one.
     """
     out[:count] = pieces[:count]
     if kind == 0:
@@ -176,8 +180,23 @@ def edit(cat, pieces, count, kind, i, s, out):
         out[i, 1] -= cat.size[s, 0] / 2
         out[i + 1, 1] += cat.size[s, 0] / 2
         return count + 1
+    if kind == 6:
+        for j in range(count, i, -1):
+            out[j] = out[j - 1]
+        out[i] = pieces[i]
+        out[i, 0] = s // 2
+        aside = (cat.size[int(pieces[i, 0]), 0] - cat.size[s // 2, 0]) / 2
+        out[i, 1] += aside if s % 2 else -aside
+        return count + 1
     out[i, 1] += (s - 2) * 8.0
     return count
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _props(cat, pieces, i, s, trial):
+    """Whether the prop of an edit's ``trial``, let down before piece i, reaches its underside."""
+    z, _ = rest_on(cat, s, trial[i, 1], trial[i, 2], trial[i, 4], trial, i)
+    return abs(z + cat.size[s, 2] / 2 - pieces[i, 3] + cat.size[int(pieces[i, 0]), 2] / 2) < PROP_GAP_MM
 
 
 @njit(cache=True, nogil=True, fastmath=True)
@@ -187,7 +206,7 @@ def edits(cat, kinds, stock, rare, pieces, count, most, camera, matrix, gains, m
     ``kinds`` (stances,) the type of each stance and ``stock`` (types,) how many there are of each.
     """
     n_stances = len(kinds)
-    out = np.empty((count * (3 * n_stances + 8) + count * count, 4))
+    out = np.empty((count * (5 * n_stances + 8) + count * count, 4))
     trial = np.empty((count + 1, 5))
     used = np.zeros(len(stock), np.int64)
     for i in range(count):
@@ -195,10 +214,10 @@ def edits(cat, kinds, stock, rare, pieces, count, most, camera, matrix, gains, m
     n = 0
     for i in range(count):
         own = int(pieces[i, 0])
-        for kind in range(6):
-            if (kind == 1 or kind == 5) and count >= most:
+        for kind in range(7):
+            if (kind == 1 or kind >= 5) and count >= most:
                 continue
-            last = (n_stances, n_stances, 1, count, 5, n_stances)[kind]
+            last = (n_stances, n_stances, 1, count, 5, n_stances, 2 * n_stances)[kind]
             for s in range(last):
                 if kind < 2:
                     if rare[s] and kinds[s] != kinds[own]:
@@ -210,11 +229,15 @@ def edits(cat, kinds, stock, rare, pieces, count, most, camera, matrix, gains, m
                     free = stock[kinds[s]] - used[kinds[s]] + (1 if kinds[s] == kinds[own] else 0)
                     if rare[s] or cat.color[s] != cat.color[own] or free < 2:
                         continue
+                if kind == 6 and (rare[s // 2] or stock[kinds[s // 2]] <= used[kinds[s // 2]]):
+                    continue
                 if kind == 3 and (s <= i or pieces[s, 0] == pieces[i, 0]):
                     continue
                 if kind == 4 and s == 2:
                     continue
                 m = edit(cat, pieces, count, kind, i, s, trial)
+                if kind == 6 and not _props(cat, pieces, i, s // 2, trial):
+                    continue
                 settle(cat, trial, m)
                 got = score(cat, trial, m, camera, matrix, gains, maps)
                 out[n, 0] = got - straightness(cat, trial, m)
