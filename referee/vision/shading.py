@@ -94,15 +94,15 @@ def _smoothed(features, faces, where, reach, step):
             face = faces[y, x]
             if face < 0 or not where[y, x]:
                 continue
-            n, l, a, b = 0, np.float32(0), np.float32(0), np.float32(0)
+            n, light, a, b = 0, np.float32(0), np.float32(0), np.float32(0)
             for v in range(max(y - reach, y % step), min(y + reach + 1, height), step):
                 for u in range(max(x - reach, x % step), min(x + reach + 1, width), step):
                     if faces[v, u] == face:
                         n += 1
-                        l += features[v, u, 0]
+                        light += features[v, u, 0]
                         a += features[v, u, 1]
                         b += features[v, u, 2]
-            out[y, x, 0], out[y, x, 1], out[y, x, 2] = l / n, a / n, b / n
+            out[y, x, 0], out[y, x, 1], out[y, x, 2] = light / n, a / n, b / n
     return out
 
 
@@ -115,9 +115,9 @@ _WIDER_2 = WIDER * WIDER
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _face_density(l, a, b):
+def _face_density(light, a, b):
     """Log density, relative to its best, of a pixel so far off its neighbourhood's mean."""
-    z = (l * l / _VAR_L + a * a / _VAR_A + b * b / _VAR_B) / 2
+    z = (light * light / _VAR_L + a * a / _VAR_A + b * b / _VAR_B) / 2
     return math.log(math.exp(_NEAR - z) + math.exp(_WIDE - z / _WIDER_2) + math.exp(_ODD))
 
 

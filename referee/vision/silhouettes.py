@@ -12,7 +12,6 @@ from cards.pieces import PieceSet
 from referee.vision.solids import draw_solid, solid
 from referee.vision.view import ZoneView
 
-
 FACES = 64
 """More than any drawn solid has faces."""
 
