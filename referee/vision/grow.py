@@ -12,12 +12,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from calibration.mat import FIELD
 from referee.vision import search
 from referee.vision.canvas import PIECE_COST, Canvas, Reading, rescored
 from referee.vision.catalogue import Catalogue
+from referee.vision.compiled import lean, loop
 from referee.vision.paint import Gains, clear, draw, gains, place
 from referee.vision.search import refine, scan, turned_camera
 
@@ -166,7 +166,7 @@ def _in_field(rows: np.ndarray, turn: np.ndarray) -> np.ndarray:
     return (np.abs(x) <= FIELD[0]) & (np.abs(y) <= FIELD[1])
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@loop
 def _left(stock, pieces, count):
     """Usual stances of which the box, and the card, still allow a piece."""
     used = np.zeros(len(stock.free), np.int64)
@@ -186,7 +186,7 @@ def _left(stock, pieces, count):
     return out[:n]
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@loop
 def _further(cat, stock, pieces, count, turn, camera, matrix, gains, maps):
     """Rows (n, 7), as ``scan`` gives them, of further pieces worth trying on a state: on it and beside it."""
     draw(cat, pieces, count, -1, camera, matrix, gains, maps)
@@ -207,7 +207,7 @@ def _further(cat, stock, pieces, count, turn, camera, matrix, gains, maps):
     return out[:n]
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@loop
 def _worthy(rows, turn):
     """Those that stand in the field and do not lose too much, best first."""
     c, s = np.cos(turn), np.sin(turn)
@@ -219,7 +219,7 @@ def _worthy(rows, turn):
     return rows[np.argsort(-rows[:, 5])]
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@loop
 def _two_of_each(rows, out):
     """Each stance's best row, and its next best more than 12 mm beside that one; returns how many."""
     n = 0
@@ -235,7 +235,7 @@ def _two_of_each(rows, out):
     return n
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@loop
 def _apart(rows, out, n):
     """Add the best rows, leaving out near copies (same stance within 10 mm); returns how many there are then."""
     start = n
@@ -251,7 +251,7 @@ def _apart(rows, out, n):
     return n
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@lean
 def _key(pieces, count):
     """A number that is the same for readings that are one and the same (see ``CELL_MM``)."""
     total = np.uint64(0)
@@ -264,7 +264,7 @@ def _key(pieces, count):
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@loop
 def _promising(hope, now, regret, width):
     """Indices of those to go on with, in turn the best by hope, by evidence as it stands, and by regret."""
     orders = (np.argsort(-hope), np.argsort(-now), np.argsort(-(regret + EAGER * hope)))
@@ -282,7 +282,7 @@ def _promising(hope, now, regret, width):
     return out
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@loop
 def _beam(cat, stock, first, camera, matrix, hopes, maps, widths):
     """Grow beginnings (n, 8). Returns every state met (m, k, 5), how many pieces each has, and its turn."""
     most, room = len(widths), widths.sum()
@@ -294,10 +294,9 @@ def _beam(cat, stock, first, camera, matrix, hopes, maps, widths):
     for i in range(len(first)):
         seen = turned_camera(camera, first[i, 7])
         clear(maps)
-        s, x, y, z, yaw = int(first[i, 0]), first[i, 1], first[i, 2], first[i, 3], first[i, 4]
         lights[i, 0] = first[i, 5] - PIECE_COST
-        lights[i, 1] = place(cat, s, x, y, z, yaw, seen, matrix, hopes.now, maps, False)[0] - PIECE_COST
-        lights[i, 2] = place(cat, s, x, y, z, yaw, seen, matrix, hopes.regret, maps, False)[0] - PIECE_COST
+        lights[i, 1] = _added(cat, first, i, seen, matrix, hopes.now, maps) - PIECE_COST
+        lights[i, 2] = _added(cat, first, i, seen, matrix, hopes.regret, maps) - PIECE_COST
     for i in _promising(lights[:, 0], lights[:, 1], lights[:, 2], widths[0]):
         states[met, 0] = first[i, :5]
         counts[met], turns[met] = 1, first[i, 7]
@@ -327,7 +326,29 @@ def _beam(cat, stock, first, camera, matrix, hopes, maps, widths):
     return states[:met], counts[:met], turns[:met]
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@lean
+def _lit(cat, state, count, further, camera, matrix, hopes, maps, lights):
+    """Write to ``lights`` (n or more, 3) the evidence of a state with each of ``further`` (n, 7) pieces added."""
+    cost = search.straightness(cat, state, count, maps.points) + PIECE_COST * (count + 1)
+    own = draw(cat, state, count, -1, camera, matrix, hopes.hope, maps) - cost
+    for i in range(len(further)):
+        lights[i, 0] = own + further[i, 5]
+    own = draw(cat, state, count, -1, camera, matrix, hopes.now, maps) - cost
+    for i in range(len(further)):
+        lights[i, 1] = own + _added(cat, further, i, camera, matrix, hopes.now, maps)
+    own = draw(cat, state, count, -1, camera, matrix, hopes.regret, maps) - cost
+    for i in range(len(further)):
+        lights[i, 2] = own + _added(cat, further, i, camera, matrix, hopes.regret, maps)
+
+
+@lean
+def _added(cat, rows, i, camera, matrix, gains, maps):
+    """Evidence that the piece of row i would win over what is drawn."""
+    return place(cat, int(rows[i, 0]), rows[i, 1], rows[i, 2], rows[i, 3], rows[i, 4], camera, matrix, gains, maps,
+                 False)[0]
+
+
+@loop
 def _children(cat, stock, states, turns, begin, end, count, most, camera, matrix, hopes, maps):
     """Every further piece of the states from ``begin`` to ``end``: parents, rows, and evidence in three
     lights (n, 3); near copies left out, and only the ``most`` most hopeful.
@@ -341,29 +362,14 @@ def _children(cat, stock, states, turns, begin, end, count, most, camera, matrix
         state = states[p, :count]
         seen = turned_camera(camera, turns[p])
         further = _further(cat, stock, state, count, turns[p], seen, matrix, hopes.hope, maps)
-        own = np.empty(3)
-        for light in range(3):
-            own[light] = -search.straightness(cat, state, count) - PIECE_COST * (count + 1)
-        own[0] += draw(cat, state, count, -1, seen, matrix, hopes.hope, maps)
-        for i in range(len(further)):
-            parents[n + i] = p
-            rows[n + i] = further[i]
-            lights[n + i, 0] = own[0] + further[i, 5]
-        own[1] += draw(cat, state, count, -1, seen, matrix, hopes.now, maps)
-        for i in range(len(further)):
-            f = further[i]
-            lights[n + i, 1] = own[1] + place(cat, int(f[0]), f[1], f[2], f[3], f[4], seen, matrix, hopes.now, maps,
-                                              False)[0]
-        own[2] += draw(cat, state, count, -1, seen, matrix, hopes.regret, maps)
-        for i in range(len(further)):
-            f = further[i]
-            lights[n + i, 2] = own[2] + place(cat, int(f[0]), f[1], f[2], f[3], f[4], seen, matrix, hopes.regret,
-                                              maps, False)[0]
+        parents[n:n + len(further)] = p
+        rows[n:n + len(further)] = further
+        _lit(cat, state, count, further, seen, matrix, hopes, maps, lights[n:])
         n += len(further)
     return _distinct(states, count, parents[:n], rows[:n], lights[:n], most)
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@loop
 def _distinct(states, count, parents, rows, lights, most):
     """The ``most`` most hopeful children, near copies left out."""
     chosen = np.empty(min(most, len(parents)), np.int64)

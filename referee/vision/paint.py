@@ -16,7 +16,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from referee.vision.compiled import inlined, lean
 
 MOST_POINTS, MOST_FACES, MOST_PARTS = 72, 40, 20
 
@@ -64,7 +65,7 @@ def gains(each: np.ndarray) -> Gains:
     return Gains(each, sums)
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@lean
 def clear(maps):
     """Empty the maps where anything has been drawn."""
     near, gained = maps.near, maps.gained
@@ -77,7 +78,7 @@ def clear(maps):
             maps.from_col[row], maps.to_col[row] = width, -1
 
 
-@njit(cache=True, nogil=True, fastmath=True, inline="always")
+@inlined
 def _project(cat, part, x, y, z, c, s, camera, matrix, points):
     """Corners of a part into ``points`` rows: camera x, y, z, then pixel x, y. Returns their rows (low, high)."""
     a = cat.point_at[part]
@@ -98,7 +99,7 @@ def _project(cat, part, x, y, z, c, s, camera, matrix, points):
     return low, high
 
 
-@njit(cache=True, nogil=True, fastmath=True, inline="always")
+@inlined
 def _planes(cat, part, slot, c, s, camera, matrix, points, planes, front):
     """The part's planes that face the camera, as inverse depth (per column, per row, constant); their number."""
     start = cat.face_at[part]
@@ -122,7 +123,7 @@ def _planes(cat, part, slot, c, s, camera, matrix, points, planes, front):
     return count
 
 
-@njit(cache=True, nogil=True, fastmath=True, inline="always")
+@inlined
 def _runs(cat, part, slot, first, last, width, points, front, left, right):
     """The part's run of columns in each row from ``first`` to ``last``, by its outline's edges.
 
@@ -153,7 +154,7 @@ def _runs(cat, part, slot, first, last, width, points, front, left, right):
                 at += slope
 
 
-@njit(cache=True, nogil=True, fastmath=True, inline="always")
+@inlined
 def _part(cat, part, slot, x, y, z, c, s, camera, matrix, maps):
     """Take a part at a place into a slot: its rows, its runs of columns, its planes."""
     height, width = maps.near.shape
@@ -166,7 +167,7 @@ def _part(cat, part, slot, x, y, z, c, s, camera, matrix, maps):
     maps.rows[slot, 0], maps.rows[slot, 1], maps.rows[slot, 2] = first, last, count
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@lean
 def _depth(planes, count, col, row):
     d = planes[0, 0] * col + planes[0, 1] * row + planes[0, 2]
     for f in range(1, count):
@@ -174,7 +175,7 @@ def _depth(planes, count, col, row):
     return d
 
 
-@njit(cache=True, nogil=True, fastmath=True, inline="always")
+@inlined
 def _three(planes, count, row):
     """Up to three planes along a row, each as (slope, start), repeated when there are fewer."""
     r = np.float32(row)
@@ -183,7 +184,7 @@ def _three(planes, count, row):
             planes[b, 0], planes[b, 1] * r + planes[b, 2])
 
 
-@njit(cache=True, nogil=True, fastmath=True, inline="always")
+@inlined
 def _weigh_one(g, sums, maps):
     """Evidence and pixels that the part in slot 0 would win."""
     planes, first, last, count = maps.planes[0], maps.rows[0, 0], maps.rows[0, 1], maps.rows[0, 2]
@@ -216,7 +217,7 @@ def _weigh_one(g, sums, maps):
     return won, pixels
 
 
-@njit(cache=True, nogil=True, fastmath=True, inline="always")
+@inlined
 def _take_one(g, maps):
     """Draw the part in slot 0; the evidence and pixels it wins."""
     planes, count = maps.planes[0], maps.rows[0, 2]
@@ -242,7 +243,7 @@ def _take_one(g, maps):
     return won, pixels
 
 
-@njit(cache=True, nogil=True, fastmath=True, inline="always")
+@inlined
 def _add_part(maps, slot):
     """Draw the part in a slot into ``own``, the piece's own inverse depth."""
     own, planes, count = maps.own, maps.planes[slot], maps.rows[slot, 2]
@@ -253,7 +254,7 @@ def _add_part(maps, slot):
             own[row, col] = max(own[row, col], _depth(planes, count, np.float32(col), r))
 
 
-@njit(cache=True, nogil=True, fastmath=True, inline="always")
+@inlined
 def _take_own(g, maps, first, last, keep):
     """Compete with what is in the maps by ``own`` over the runs of slot 0, and empty it."""
     near, gained, own = maps.near, maps.gained, maps.own
@@ -278,7 +279,7 @@ def _take_own(g, maps, first, last, keep):
     return won, pixels
 
 
-@njit(cache=True, nogil=True, fastmath=True, inline="always")
+@inlined
 def _gather(maps, parts):
     """The runs of slots 1 to ``parts``, from the leftmost to the rightmost column, into slot 0; its rows."""
     top, bottom = maps.near.shape[0], -1
@@ -294,7 +295,7 @@ def _gather(maps, parts):
     return top, bottom
 
 
-@njit(cache=True, nogil=True, fastmath=True, inline="always")
+@inlined
 def _free(maps, first, last):
     """Whether nothing has been drawn where slot 0's runs are."""
     for row in range(first, last + 1):
@@ -303,7 +304,7 @@ def _free(maps, first, last):
     return True
 
 
-@njit(cache=True, nogil=True, fastmath=True, inline="always")
+@inlined
 def _union(sums, maps, parts, first, last):
     """Evidence and pixels of the union of the runs in slots 1 to ``parts``, where nothing is drawn yet."""
     won, pixels = np.float32(0), 0
@@ -325,7 +326,7 @@ def _union(sums, maps, parts, first, last):
     return won, np.float32(pixels)
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@lean
 def place(cat, stance, x, y, z, yaw, camera, matrix, gains, maps, keep):
     """Evidence won by a piece at a place over what is in the maps; drawn into them if ``keep``.
 
@@ -353,7 +354,7 @@ def place(cat, stance, x, y, z, yaw, camera, matrix, gains, maps, keep):
     return _take_own(g, maps, top, bottom, keep)
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@lean
 def draw(cat, pieces, count, skip, camera, matrix, gains, maps):
     """Draw a state's pieces but the one at ``skip`` (-1: all) afresh into the maps; returns their evidence."""
     clear(maps)
@@ -366,7 +367,7 @@ def draw(cat, pieces, count, skip, camera, matrix, gains, maps):
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@lean
 def score(cat, pieces, count, camera, matrix, gains, maps):
     """Evidence of a whole state drawn afresh into the maps."""
     return draw(cat, pieces, count, -1, camera, matrix, gains, maps)
