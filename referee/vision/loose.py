@@ -19,12 +19,14 @@ from referee.vision.catalogue import Catalogue
 STEP_MM, YAWS = 10.0, 8
 REACH_MM = 170.0
 """How far beyond the field loose pieces are looked for."""
-QUALITY = 0.45
+QUALITY = 0.3
 """Share of the evidence that the silhouette could at best have (had each pixel its own colour's
 usual gain) from which a place is a candidate at all."""
 MIN_PIXELS = 160
 """Of the full resolution, that a loose piece must show."""
 MOST_CANDIDATES = 90
+MOST_LOOKED_AT = 3000
+"""Of the places of a colour, so many of the best are spread out."""
 SAME_SPOT_MM, OF_A_SPOT = 20.0, 6
 """Of candidates that stand this near to one another so many are kept, the best first."""
 BEYOND_COST = 400.0
@@ -100,7 +102,7 @@ def _fitted(canvas, strict: paint.Gains, rows: np.ndarray) -> Candidates:
     chosen: list[list[float]] = []
     quality: list[float] = []
     usual = _usual_gains(canvas.gains)
-    spread = _spread(rows[np.argsort(-rows[:, 5])][:6000])
+    spread = _spread(rows[np.argsort(-rows[:, 5])], canvas.cat.color)
     climbed = search_loose.climb(canvas.arrays, spread, *FIELD, canvas.camera, canvas.matrix, strict, canvas.maps,
                                  np.array([4.0, 2.0, 1.0]), np.deg2rad([8.0, 4.0, 2.0]))
     for *piece, won, pixels in climbed.tolist():
@@ -124,12 +126,24 @@ def _same_place(a: list[float], b: list[float]) -> bool:
     return a[0] == b[0] and math.hypot(a[1] - b[1], a[2] - b[2]) < 6 and turn < 0.2
 
 
-def _spread(rows: np.ndarray) -> np.ndarray:
-    """The best rows, one of a stance within 18 mm, MOST_CANDIDATES in all."""
-    chosen: list[np.ndarray] = []
-    while len(rows) and len(chosen) < MOST_CANDIDATES:
-        first = rows[0]
-        close = (rows[:, 0] == first[0]) & (np.hypot(rows[:, 1] - first[1], rows[:, 2] - first[2]) < 18)
-        chosen.append(first)
-        rows = rows[~close]
+def _spread(rows: np.ndarray, color: np.ndarray) -> np.ndarray:
+    """The best rows, one of a stance within 18 mm, MOST_CANDIDATES in all; every colour gets its share.
+
+    ``color`` (s,) of each stance. Without shares a tower of one colour, read as many pieces lying behind it, would
+    leave no room for the small loose pieces of the others.
+    """
+    of_row = color[rows[:, 0].astype(int)]
+    there = np.unique(of_row)
+    of_each = max(MOST_CANDIDATES // max(len(there), 1), OF_A_SPOT)
+    chosen = [row for k in there for row in _best_apart(rows[of_row == k][:MOST_LOOKED_AT], of_each)]
     return np.array(chosen).reshape(-1, 7)
+
+
+def _best_apart(rows: np.ndarray, most: int) -> list[np.ndarray]:
+    chosen: list[np.ndarray] = []
+    while len(rows) and len(chosen) < most:
+        first = rows[0]
+        near = np.hypot(rows[:, 1] - first[1], rows[:, 2] - first[2])
+        chosen.append(first)
+        rows = rows[~((rows[:, 0] == first[0]) & (near < 18))]
+    return chosen
