@@ -246,31 +246,77 @@ def _solve(markers: Corners, mats: dict[str, list[int]], lens: CameraModel, free
     first = _mat_alone(markers, mats[order[0]], lens)
     start = [*first, *[v for z in order[1:] for v in _on_plane(first, _mat_alone(markers, mats[z], lens))]]
     start += [0.0, 1.0]
-    world = {z: [m % 4 for m in mats[z]] for z in order}
+    table = _Table(order, {z: [m % 4 for m in mats[z]] for z in order}, lens)
     target = np.concatenate([markers[m] for z in order for m in mats[z]])
     prior = 0.02 if free_focal else 1e-6
 
     def residuals(v: np.ndarray) -> np.ndarray:
-        got = _project_all(v, order, world, lens)
+        got = table.project(v)[0]
         return np.concatenate([(got - target).ravel(), [v[-2] / GROWTH_PRIOR_MM, (v[-1] - 1.0) / prior]])
 
+    def slopes(v: np.ndarray) -> np.ndarray:
+        priors = np.zeros((2, len(v)))
+        priors[0, -2], priors[1, -1] = 1 / GROWTH_PRIOR_MM, 1 / prior
+        return np.vstack([table.slopes(v), priors])
+
     scale = np.array([1.0, 1.0, 1.0, 300.0, 300.0, 300.0] + [100.0, 100.0, 1.0] * (len(order) - 1) + [1.0, 0.1])
-    found = least_squares(residuals, np.array(start), x_scale=scale, loss="huber", f_scale=1.0, max_nfev=60)
-    return _as_mats(found.x, order, mats, world, target, lens, free_focal)
+    found = least_squares(residuals, np.array(start), slopes, x_scale=scale, loss="huber", f_scale=1.0, max_nfev=60)
+    return _as_mats(found.x, table, target, free_focal)
 
 
-def _as_mats(v: np.ndarray, order: list[str], mats: dict[str, list[int]], world: dict[str, list[int]],
-             target: np.ndarray, lens: CameraModel, free_focal: bool) -> Mats:
-    camera = _with_focal(lens, v[-1], free_focal)
-    errors = np.linalg.norm(_project_all(v, order, world, lens) - target, axis=1)
-    poses, at = {}, 0
-    for i, zone in enumerate(order):
-        rotation, translation = _pose_of(v, i)
-        n = 4 * len(world[zone])
-        rms = float(np.sqrt((errors[at:at + n] ** 2).mean()))
-        poses[zone] = MatPose(zone, rotation, translation, tuple(m % 4 for m in mats[zone]), rms)
-        at += n
-    return Mats(camera, dict(sorted(poses.items())), float(np.sqrt((errors**2).mean())))
+def _as_mats(v: np.ndarray, table: _Table, target: np.ndarray, free_focal: bool) -> Mats:
+    errors = np.linalg.norm(table.project(v)[0] - target, axis=1)
+    poses = {}
+    for i, zone in enumerate(table.order):
+        rms = float(np.sqrt((errors[table.mat == i] ** 2).mean()))
+        poses[zone] = MatPose(zone, *_pose_of(v, i), tuple(table.seen[zone]), rms)
+    return Mats(_with_focal(table.lens, v[-1], free_focal), dict(sorted(poses.items())),
+                float(np.sqrt((errors**2).mean())))
+
+
+class _Table:
+    """The corners seen, on one table. A state v (n,) of it: Rodrigues vector and translation of the first mat,
+    x, y, turn on the table of each further one, the markers' growth in mm, and the focal length's factor.
+    """
+
+    def __init__(self, order: list[str], seen: dict[str, list[int]], lens: CameraModel) -> None:
+        """``order`` of the mats' zones; ``seen`` which of its markers (0..3), by zone."""
+        self.order, self.seen, self.lens = order, seen, lens
+        markers = [k for z in order for k in seen[z]]
+        self.mat = np.repeat(np.arange(len(order)), [4 * len(seen[z]) for z in order])
+        self.centres = np.repeat(MARKER_CENTRES[markers], 4, axis=0)
+        self.sides = np.tile(_CORNERS, (len(markers), 1))
+
+    def _laid(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Corners (n, 2) on the table about their mat's centre, those centres, and what 1 mm of growth moves them."""
+        place = np.r_[np.zeros(3), v[6:-2]].reshape(-1, 3)[self.mat]
+        c, s = np.cos(place[:, 2]), np.sin(place[:, 2])
+        turned = [np.stack([c * x - s * y, s * x + c * y], 1) for x, y in (self.centres.T, self.sides.T)]
+        return turned[0] + turned[1] * (1 + v[-2] / MARKER_MM), place[:, :2], turned[1] / MARKER_MM
+
+    def project(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Pixels (n, 2) of the corners, and OpenCV's Jacobian (2 n, …) of them by pose and lens."""
+        about, centre, _ = self._laid(v)
+        pixels, by_pose = cv2.projectPoints(np.c_[about + centre, np.zeros(len(about))], v[:3], v[3:6],
+                                            _with_focal(self.lens, v[-1], True).matrix, self.lens.distortion)
+        return pixels.reshape(-1, 2), by_pose
+
+    def slopes(self, v: np.ndarray) -> np.ndarray:
+        """(2 n, len(v)) of the pixels by the state."""
+        about, _, growth = self._laid(v)
+        pixels, by_pose = self.project(v)
+        # A step of a corner on the table is a step of the whole along the table's axes.
+        by_place = (by_pose[:, 3:6] @ cv2.Rodrigues(v[:3])[0][:, :2]).reshape(-1, 2, 2)
+        out = np.zeros((*pixels.shape, len(v)))
+        out[..., :6] = by_pose[:, :6].reshape(-1, 2, 6)
+        turning = np.stack([-about[:, 1], about[:, 0]], 1)
+        for i in range(1, len(self.order)):
+            mine = self.mat == i
+            out[mine, :, 3 + 3 * i:5 + 3 * i] = by_place[mine]
+            out[mine, :, 5 + 3 * i] = np.einsum("nij,nj->ni", by_place[mine], turning[mine])
+        out[..., -2] = np.einsum("nij,nj->ni", by_place, growth)
+        out[..., -1] = (pixels - self.lens.matrix[:2, 2]) / v[-1]
+        return out.reshape(-1, len(v))
 
 
 def _with_focal(lens: CameraModel, factor: float, free: bool) -> CameraModel:
@@ -289,18 +335,6 @@ def _pose_of(v: np.ndarray, i: int) -> tuple[np.ndarray, np.ndarray]:
     x, y, a = v[6 + 3 * (i - 1): 9 + 3 * (i - 1)]
     turn = np.array([[math.cos(a), -math.sin(a), 0], [math.sin(a), math.cos(a), 0], [0, 0, 1.0]])
     return rotation @ turn, rotation @ np.array([x, y, 0.0]) + translation
-
-
-def _project_all(v: np.ndarray, order: list[str], world: dict[str, list[int]],
-                 lens: CameraModel) -> np.ndarray:
-    camera = _with_focal(lens, v[-1], True)
-    out = []
-    for i, zone in enumerate(order):
-        rotation, translation = _pose_of(v, i)
-        corners = np.concatenate([MARKER_CENTRES[k] + _CORNERS * (1 + v[-2] / MARKER_MM) for k in world[zone]])
-        flat = np.c_[corners, np.zeros(len(corners))]
-        out.append(camera.project(flat @ rotation.T + translation))
-    return np.concatenate(out)
 
 
 def _mat_alone(markers: Corners, ids: list[int], lens: CameraModel) -> np.ndarray:

@@ -100,8 +100,10 @@ class Build:
         """Pieces below ``i`` that it touches: the gap between i's underside and j's top is closed."""
         mine = self.pieces[i].at(x=self.pieces[i].x + shift_mm)
         found = []
+        foot = bottom(self.piece_set, mine)
         for j, other in enumerate(self.pieces):
-            gaps = clearances(self.piece_set, mine, other, CONTACT_GAP_MM) if j != i and other.z < mine.z else ()
+            below = j != i and other.z < mine.z and foot - top(self.piece_set, other) <= CONTACT_GAP_MM
+            gaps = clearances(self.piece_set, mine, other, CONTACT_GAP_MM) if below else ()
             if any(abs(g) <= CONTACT_GAP_MM for g in gaps):
                 found.append(j)
         return tuple(found)
@@ -210,6 +212,8 @@ def clearances(pieces: PieceSet, above: Piece, below: Piece, floor_mm: float = -
     They differ only where an opening runs across the line of sight; there a piece that spans
     the opening rests by the first and one that fits into it by the second.
     """
+    if _beside(pieces, above, below):
+        return ()
     shape = shape_of(pieces, below)
     plan, lower, _ = surfaces(shape_of(pieces, above), above.pose)
     sx, sy, _ = shape.size(below.pose)
@@ -221,6 +225,19 @@ def clearances(pieces: PieceSet, above: Piece, below: Piece, floor_mm: float = -
     gaps = np.where(below.z + high > floor_mm, above.z + lower[common] - below.z - high, np.nan)
     solid = [] if np.isnan(gaps).all() else [float(np.nanmin(gaps))]
     return (*_elevation_gap(pieces, above, below, floor_mm), *solid)
+
+
+def _beside(pieces: PieceSet, a: Piece, b: Piece) -> bool:
+    """Whether the plans of two pieces surely do not meet: their extents in x or y do not."""
+    reach_x, reach_y = map(sum, zip(_extent(pieces, a), _extent(pieces, b), strict=True))
+    return abs(a.x - b.x) > reach_x or abs(a.y - b.y) > reach_y
+
+
+def _extent(pieces: PieceSet, piece: Piece) -> tuple[float, float]:
+    """Half extents in x and y, mm, of the piece's box."""
+    sx, sy, _ = shape_of(pieces, piece).size(piece.pose)
+    c, s = abs(math.cos(math.radians(piece.yaw))), abs(math.sin(math.radians(piece.yaw)))
+    return (c * sx + s * sy) / 2, (s * sx + c * sy) / 2
 
 
 def _elevation_gap(pieces: PieceSet, above: Piece, below: Piece, floor_mm: float) -> tuple[float, ...]:

@@ -228,7 +228,8 @@ def _supports(build: Build, card: LayoutCard, match: np.ndarray) -> tuple[Reason
     found = []
     for i, j in enumerate(match):
         differ = {int(match[k]) for k in target.contacts[i]} ^ set(build.contacts[j])
-        if differ - build.doubtful_contacts(int(j)) or target.on_table[i] != build.on_table[j]:
+        doubtful = build.doubtful_contacts(int(j)) if differ else frozenset()
+        if differ - doubtful or target.on_table[i] != build.on_table[j]:
             found.append(Reason("wrong_support", f"the {name_of(build.pieces[j])} does not rest on what "
                                                  "the card shows", (int(j),)))
     return tuple(found)

@@ -19,8 +19,8 @@ from referee.attempt import Attempt
 from referee.attempt.errors import BadAttempt
 from referee.attempt.folder import VIDEO
 from referee.attempt.video import read_video
-from referee.vision.labels import log_paper, paper_white, regions
-from referee.vision.view import ZoneView, zone_view
+from referee.vision.labels import log_paper, paper_white
+from referee.vision.view import ZoneView, regions, zone_view
 
 AS_BEFORE, OTHER = -1, -2
 """Labels below the colours: paper or what the pixel showed before anybody built; and neither, a hand say."""

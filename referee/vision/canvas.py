@@ -133,7 +133,7 @@ def fit(canvas: Canvas, reading: Reading, steps: tuple = QUICK, first: int = 0) 
 def rescored(canvas: Canvas, r: Reading) -> Reading:
     """The reading with its score on this canvas."""
     pieces = np.ascontiguousarray(r.pieces)
-    got = canvas.draw(r) - rest.straightness(canvas.arrays, pieces, len(pieces))
+    got = canvas.draw(r) - rest.straightness(canvas.arrays, pieces, len(pieces), canvas.maps.points)
     return Reading(r.turn, r.pieces, got - prior_cost(canvas.cat, pieces), r.origin)
 
 

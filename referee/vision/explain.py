@@ -30,13 +30,13 @@ from referee.vision.canvas import (
     rescored,
 )
 from referee.vision.catalogue import Catalogue
-from referee.vision.grow import TURNS_DEG, WIDE, WIDEST, Growth
+from referee.vision.grow import NARROW, TURNS_DEG, WIDE, WIDEST, Growth
 
 SEARCHED, EDITS, EDIT_ROUNDS, MAX_PIECES = 60, 6, 6, 10
 """How many grown readings are completed by loose pieces; a reading is improved by so many of the best edits, so
 often, up to so many pieces."""
 
-SEARCHES = ((WIDE, 3, 0), (WIDEST, 6, 1))
+SEARCHES = ((NARROW, 3, 0), (WIDE, 3, 0), (WIDEST, 6, 1))
 """Widths of the beam, how many of what it finds are improved, and how many pieces may be borrowed on the way; the
 next only where the fit is not good."""
 
@@ -57,9 +57,10 @@ def readings(canvas: Canvas, card: Card | None = None, keep: int = 8) -> list[Re
     empty = Reading(0.0, np.zeros((0, 5)), 0.0)
     found = [with_loose(small, r, around) for r in [empty, *_from_card(small, card)]]
     better: list[Reading] = []
+    passed: dict[tuple, float] = {}
     for widths, improved, borrow in SEARCHES:
         found += _searched(growth, around, card, widths)
-        better += [improve(growth, r, around, borrow) for r in _starts(small, found, card, improved)]
+        better += [improve(growth, r, around, passed, borrow) for r in _starts(small, found, card, improved)]
         better = [r for r in better if not borrowed(canvas.cat, r.pieces)]
         if fit_of(small, max(better + found, key=lambda r: r.score)).good:
             break
@@ -84,9 +85,9 @@ def _starts(canvas: Canvas, found: list[Reading], card: Card | None, most: int) 
 
 def _searched(growth: Growth, around: loose.Candidates, card: Card | None, widths: np.ndarray) -> list[Reading]:
     """Readings grown from the table upwards, of any pieces and, with a shapes card, of those it asks for."""
-    grown = growth.beam(widths)[:SEARCHED]
+    grown = growth.beam(widths, SEARCHED)
     if isinstance(card, ShapesCard):
-        grown += growth.beam(widths, dict(card.shapes))[:SEARCHED]
+        grown += growth.beam(widths, SEARCHED, dict(card.shapes))
     return [with_loose(growth.real, r, around) for r in grown]
 
 
@@ -148,13 +149,18 @@ def _distinct_readings(found: list[Reading], most: int) -> list[Reading]:
     return list(chosen.values())
 
 
-def improve(growth: Growth, reading: Reading, around: loose.Candidates, borrow: int = 0) -> Reading:
+def improve(growth: Growth, reading: Reading, around: loose.Candidates, passed: dict[tuple, float],
+            borrow: int = 0) -> Reading:
     """The reading after the edits (replace, insert, remove, swap, nudge, split a piece) that help it.
 
-    On the way there may be ``borrow`` more pieces of a kind than the box has, and in the result too.
+    On the way there may be ``borrow`` more pieces of a kind than the box has, and in the result too. Where the way
+    joins that of an earlier reading (``passed``: the scores by what was passed) it is not gone again.
     """
     canvas = growth.real
     for _ in range(EDIT_ROUNDS):
+        if passed.get((borrow, reading.key), -np.inf) >= reading.score - 1.0:
+            return reading
+        passed[borrow, reading.key] = reading.score
         best = reading
         for trial in _edited(canvas, reading, borrow) + growth.grown(reading)[:EDITS]:
             fitted = with_loose(canvas, fit(canvas, trial), around)

@@ -6,6 +6,7 @@ that is seen lying outside cannot be in the build (the box holds ten).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -98,15 +99,17 @@ def _visible(canvas, xs: np.ndarray, ys: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def _fitted(canvas, strict: paint.Gains, rows: np.ndarray) -> Candidates:
-    chosen: list[np.ndarray] = []
+    chosen: list[list[float]] = []
     quality: list[float] = []
     usual = _usual_gains(canvas.gains)
-    for row in _spread(rows[np.argsort(-rows[:, 5])], canvas.cat.color):
-        piece, won, pixels = _climbed(canvas, strict, row[:5].copy())
+    spread = _spread(rows[np.argsort(-rows[:, 5])], canvas.cat.color)
+    climbed = search_loose.climb(canvas.arrays, spread, *FIELD, canvas.camera, canvas.matrix, strict, canvas.maps,
+                                 np.array([4.0, 2.0, 1.0]), np.deg2rad([8.0, 4.0, 2.0]))
+    for *piece, won, pixels in climbed.tolist():
         if pixels * canvas.factor ** 2 < MIN_PIXELS:
             continue
         share = won / (pixels * usual[int(canvas.cat.color[int(piece[0])])])
-        there = sum(np.hypot(piece[1] - q[1], piece[2] - q[2]) < SAME_SPOT_MM for q in chosen)
+        there = sum(math.hypot(piece[1] - q[1], piece[2] - q[2]) < SAME_SPOT_MM for q in chosen)
         if share >= QUALITY and there < OF_A_SPOT and not any(_same_place(piece, q) for q in chosen):
             chosen.append(piece)
             quality.append(share)
@@ -118,12 +121,12 @@ def _usual_gains(gains: np.ndarray) -> np.ndarray:
     return np.array([np.percentile(g[g > 0], 60) if (g > 0).sum() > 20 else np.inf for g in gains])
 
 
-def _same_place(a: np.ndarray, b: np.ndarray) -> bool:
-    turn = abs((a[4] - b[4] + np.pi / 2) % np.pi - np.pi / 2)
-    return a[0] == b[0] and np.hypot(a[1] - b[1], a[2] - b[2]) < 6 and turn < 0.2
+def _same_place(a: list[float], b: list[float]) -> bool:
+    turn = abs((a[4] - b[4] + math.pi / 2) % math.pi - math.pi / 2)
+    return a[0] == b[0] and math.hypot(a[1] - b[1], a[2] - b[2]) < 6 and turn < 0.2
 
 
-def _spread(rows: np.ndarray, color: np.ndarray) -> list[np.ndarray]:
+def _spread(rows: np.ndarray, color: np.ndarray) -> np.ndarray:
     """The best rows, one of a stance within 18 mm, MOST_CANDIDATES in all; every colour gets its share.
 
     ``color`` (s,) of each stance. Without shares a tower of one colour, read as many pieces lying behind it, would
@@ -132,7 +135,8 @@ def _spread(rows: np.ndarray, color: np.ndarray) -> list[np.ndarray]:
     of_row = color[rows[:, 0].astype(int)]
     there = np.unique(of_row)
     of_each = max(MOST_CANDIDATES // max(len(there), 1), OF_A_SPOT)
-    return [row for k in there for row in _best_apart(rows[of_row == k][:MOST_LOOKED_AT], of_each)]
+    chosen = [row for k in there for row in _best_apart(rows[of_row == k][:MOST_LOOKED_AT], of_each)]
+    return np.array(chosen).reshape(-1, 7)
 
 
 def _best_apart(rows: np.ndarray, most: int) -> list[np.ndarray]:
@@ -143,9 +147,3 @@ def _best_apart(rows: np.ndarray, most: int) -> list[np.ndarray]:
         chosen.append(first)
         rows = rows[~((rows[:, 0] == first[0]) & (near < 18))]
     return chosen
-
-
-def _climbed(canvas, strict, piece) -> tuple[np.ndarray, float, int]:
-    won, pixels = search_loose.climb(canvas.arrays, piece, *FIELD, canvas.camera, canvas.matrix, strict, canvas.maps,
-                                     np.array([4.0, 2.0, 1.0]), np.deg2rad([8.0, 4.0, 2.0]))
-    return piece, won, pixels

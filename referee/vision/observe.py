@@ -194,7 +194,7 @@ def _with_loose(cat: Catalogue, reading: Reading) -> Build:
 
 
 def _white(view: ZoneView, image: np.ndarray) -> np.ndarray:
-    paper, marker, _ = labels.regions(view.ground)
+    paper, marker, _ = view.regions
     return labels.paper_white(image, paper & ~marker & view.valid)
 
 

@@ -16,7 +16,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from referee.vision.compiled import inlined, lean
 
 MOST_POINTS, MOST_FACES, MOST_PARTS = 72, 40, 20
 
@@ -24,7 +25,8 @@ MOST_POINTS, MOST_FACES, MOST_PARTS = 72, 40, 20
 class Maps(NamedTuple):
     """``near`` (h, w) inverse depth, ``gained`` (h, w) evidence claimed; ``from_col``, ``to_col`` (h,) the
     columns of each row that may not be empty (none: ``from`` > ``to``). The rest is scratch: of each part
-    in its slot the ``rows`` (first, last, how many planes), the runs ``left`` to ``right`` and the ``planes``.
+    in its slot the ``rows`` (first, last, how many planes), the runs ``left`` to ``right`` and the ``planes``;
+    ``own`` (2, w) inverse depths along a row.
     """
 
     near: np.ndarray
@@ -43,7 +45,7 @@ class Maps(NamedTuple):
 def maps(height: int, width: int) -> Maps:
     """Empty maps."""
     return Maps(np.zeros((height, width), np.float32), np.zeros((height, width), np.float32),
-                np.full(height, width), np.full(height, -1), np.zeros((height, width), np.float32),
+                np.full(height, width), np.full(height, -1), np.empty((2, width), np.float32),
                 np.empty((MOST_PARTS, height), np.int64), np.empty((MOST_PARTS, height), np.int64),
                 np.empty((MOST_PARTS, 3), np.int64), np.empty((MOST_POINTS, 5)),
                 np.empty((MOST_PARTS, MOST_FACES, 3), np.float32), np.empty(MOST_FACES, np.bool_))
@@ -64,7 +66,7 @@ def gains(each: np.ndarray) -> Gains:
     return Gains(each, sums)
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@lean
 def clear(maps):
     """Empty the maps where anything has been drawn."""
     near, gained = maps.near, maps.gained
@@ -77,7 +79,7 @@ def clear(maps):
             maps.from_col[row], maps.to_col[row] = width, -1
 
 
-@njit(cache=True, nogil=True, fastmath=True, inline="always")
+@inlined
 def _project(cat, part, x, y, z, c, s, camera, matrix, points):
     """Corners of a part into ``points`` rows: camera x, y, z, then pixel x, y. Returns their rows (low, high)."""
     a = cat.point_at[part]
@@ -98,7 +100,7 @@ def _project(cat, part, x, y, z, c, s, camera, matrix, points):
     return low, high
 
 
-@njit(cache=True, nogil=True, fastmath=True, inline="always")
+@inlined
 def _planes(cat, part, slot, c, s, camera, matrix, points, planes, front):
     """The part's planes that face the camera, as inverse depth (per column, per row, constant); their number."""
     start = cat.face_at[part]
@@ -122,7 +124,7 @@ def _planes(cat, part, slot, c, s, camera, matrix, points, planes, front):
     return count
 
 
-@njit(cache=True, nogil=True, fastmath=True, inline="always")
+@inlined
 def _runs(cat, part, slot, first, last, width, points, front, left, right):
     """The part's run of columns in each row from ``first`` to ``last``, by its outline's edges.
 
@@ -153,7 +155,7 @@ def _runs(cat, part, slot, first, last, width, points, front, left, right):
                 at += slope
 
 
-@njit(cache=True, nogil=True, fastmath=True, inline="always")
+@inlined
 def _part(cat, part, slot, x, y, z, c, s, camera, matrix, maps):
     """Take a part at a place into a slot: its rows, its runs of columns, its planes."""
     height, width = maps.near.shape
@@ -166,28 +168,36 @@ def _part(cat, part, slot, x, y, z, c, s, camera, matrix, maps):
     maps.rows[slot, 0], maps.rows[slot, 1], maps.rows[slot, 2] = first, last, count
 
 
-@njit(cache=True, nogil=True, fastmath=True)
-def _depth(planes, count, col, row):
-    d = planes[0, 0] * col + planes[0, 1] * row + planes[0, 2]
-    for f in range(1, count):
-        d = min(d, planes[f, 0] * col + planes[f, 1] * row + planes[f, 2])
-    return d
-
-
-@njit(cache=True, nogil=True, fastmath=True, inline="always")
-def _three(planes, count, row):
-    """Up to three planes along a row, each as (slope, start), repeated when there are fewer."""
+@inlined
+def _three(planes, first, count, row):
+    """Three planes from the ``first`` on along a row, each as (slope, start); the last is repeated when there are
+    fewer."""
     r = np.float32(row)
-    a, b = min(1, count - 1), min(2, count - 1)
-    return (planes[0, 0], planes[0, 1] * r + planes[0, 2], planes[a, 0], planes[a, 1] * r + planes[a, 2],
-            planes[b, 0], planes[b, 1] * r + planes[b, 2])
+    a, b = min(first + 1, count - 1), min(first + 2, count - 1)
+    return (planes[first, 0], planes[first, 1] * r + planes[first, 2], planes[a, 0],
+            planes[a, 1] * r + planes[a, 2], planes[b, 0], planes[b, 1] * r + planes[b, 2])
 
 
-@njit(cache=True, nogil=True, fastmath=True, inline="always")
+@inlined
+def _surface(planes, count, row, low, high, out):
+    """Write to ``out`` a part's inverse depth along a row, columns ``low`` to ``high``."""
+    for first in range(0, count, 3):
+        a0, b0, a1, b1, a2, b2 = _three(planes, first, count, row)
+        if first == 0:
+            for col in range(np.uintp(low), np.uintp(high + 1)):
+                at = np.float32(col)
+                out[col] = min(min(a0 * at + b0, a1 * at + b1), a2 * at + b2)
+        else:
+            for col in range(np.uintp(low), np.uintp(high + 1)):
+                at = np.float32(col)
+                out[col] = min(out[col], min(min(a0 * at + b0, a1 * at + b1), a2 * at + b2))
+
+
+@inlined
 def _weigh_one(g, sums, maps):
     """Evidence and pixels that the part in slot 0 would win."""
     planes, first, last, count = maps.planes[0], maps.rows[0, 0], maps.rows[0, 1], maps.rows[0, 2]
-    left, right = maps.left[0], maps.right[0]
+    left, right, own = maps.left[0], maps.right[0], maps.own[0]
     won, pixels = np.float32(0), np.float32(0)
     for row in range(first, last + 1):
         low, high = left[row], right[row]
@@ -202,83 +212,72 @@ def _weigh_one(g, sums, maps):
         pixels += np.float32(begin - low + high - end)
         near_row, gained_row, g_row = maps.near[row], maps.gained[row], g[row]
         if count <= 3:
-            a0, b0, a1, b1, a2, b2 = _three(planes, count, row)
+            a0, b0, a1, b1, a2, b2 = _three(planes, 0, count, row)
             for col in range(np.uintp(begin), np.uintp(end + 1)):
                 at = np.float32(col)
                 over = min(min(a0 * at + b0, a1 * at + b1), a2 * at + b2) > near_row[col]
                 won += g_row[col] - gained_row[col] if over else np.float32(0)
                 pixels += np.float32(1) if over else np.float32(0)
         else:
+            _surface(planes, count, row, begin, end, own)
             for col in range(np.uintp(begin), np.uintp(end + 1)):
-                if _depth(planes, count, np.float32(col), np.float32(row)) > near_row[col]:
-                    won += g_row[col] - gained_row[col]
-                    pixels += np.float32(1)
+                over = own[col] > near_row[col]
+                won += g_row[col] - gained_row[col] if over else np.float32(0)
+                pixels += np.float32(1) if over else np.float32(0)
     return won, pixels
 
 
-@njit(cache=True, nogil=True, fastmath=True, inline="always")
-def _take_one(g, maps):
-    """Draw the part in slot 0; the evidence and pixels it wins."""
-    planes, count = maps.planes[0], maps.rows[0, 2]
+@inlined
+def _take(g, maps, slot):
+    """Draw the part in a slot; the evidence it wins."""
+    planes, count, own = maps.planes[slot], maps.rows[slot, 2], maps.own[0]
+    won = np.float32(0)
+    for row in range(maps.rows[slot, 0], maps.rows[slot, 1] + 1):
+        low, high = maps.left[slot, row], maps.right[slot, row]
+        if low > high or count == 0:
+            continue
+        near_row, gained_row, g_row = maps.near[row], maps.gained[row], g[row]
+        a0, b0, a1, b1, a2, b2 = _three(planes, 0, count, row)
+        if count > 3:
+            _surface(planes, count, row, low, high, own)
+        for col in range(np.uintp(low), np.uintp(high + 1)):
+            at = np.float32(col)
+            d = own[col] if count > 3 else min(min(a0 * at + b0, a1 * at + b1), a2 * at + b2)
+            over = d > near_row[col]
+            won += g_row[col] - gained_row[col] if over else np.float32(0)
+            near_row[col] = d if over else near_row[col]
+            gained_row[col] = g_row[col] if over else gained_row[col]
+        maps.from_col[row] = min(maps.from_col[row], low)
+        maps.to_col[row] = max(maps.to_col[row], high)
+    return won
+
+
+@inlined
+def _weigh_parts(g, maps, parts, first, last):
+    """Evidence and pixels that the parts in slots 1 to ``parts`` would win, their runs together in slot 0."""
+    whole, own = maps.own[0], maps.own[1]
     won, pixels = np.float32(0), np.float32(0)
-    for row in range(maps.rows[0, 0], maps.rows[0, 1] + 1):
+    for row in range(first, last + 1):
         low, high = maps.left[0, row], maps.right[0, row]
         if low > high:
             continue
-        near_row, gained_row, g_row = maps.near[row], maps.gained[row], g[row]
-        a0, b0, a1, b1, a2, b2 = _three(planes, count, row)
         for col in range(np.uintp(low), np.uintp(high + 1)):
-            at = np.float32(col)
-            d = min(min(a0 * at + b0, a1 * at + b1), a2 * at + b2)
-            if count > 3:
-                d = _depth(planes, count, at, np.float32(row))
-            if d > near_row[col]:
-                won += g_row[col] - gained_row[col]
-                pixels += np.float32(1)
-                near_row[col] = d
-                gained_row[col] = g_row[col]
-        maps.from_col[row] = min(maps.from_col[row], low)
-        maps.to_col[row] = max(maps.to_col[row], high)
+            whole[col] = np.float32(0)
+        for k in range(1, parts + 1):
+            if row < maps.rows[k, 0] or row > maps.rows[k, 1] or maps.left[k, row] > maps.right[k, row]:
+                continue
+            _surface(maps.planes[k], maps.rows[k, 2], row, maps.left[k, row], maps.right[k, row], own)
+            for col in range(np.uintp(maps.left[k, row]), np.uintp(maps.right[k, row] + 1)):
+                whole[col] = max(whole[col], own[col])
+        near_row, gained_row, g_row = maps.near[row], maps.gained[row], g[row]
+        for col in range(np.uintp(low), np.uintp(high + 1)):
+            over = whole[col] > near_row[col]
+            won += g_row[col] - gained_row[col] if over else np.float32(0)
+            pixels += np.float32(1) if over else np.float32(0)
     return won, pixels
 
 
-@njit(cache=True, nogil=True, fastmath=True, inline="always")
-def _add_part(maps, slot):
-    """Draw the part in a slot into ``own``, the piece's own inverse depth."""
-    own, planes, count = maps.own, maps.planes[slot], maps.rows[slot, 2]
-    left, right = maps.left[slot], maps.right[slot]
-    for row in range(maps.rows[slot, 0], maps.rows[slot, 1] + 1):
-        r = np.float32(row)
-        for col in range(left[row], right[row] + 1):
-            own[row, col] = max(own[row, col], _depth(planes, count, np.float32(col), r))
-
-
-@njit(cache=True, nogil=True, fastmath=True, inline="always")
-def _take_own(g, maps, first, last, keep):
-    """Compete with what is in the maps by ``own`` over the runs of slot 0, and empty it."""
-    near, gained, own = maps.near, maps.gained, maps.own
-    left, right = maps.left[0], maps.right[0]
-    won, pixels = np.float32(0), np.float32(0)
-    for row in range(first, last + 1):
-        low, high = left[row], right[row]
-        if low > high:
-            continue
-        for col in range(low, high + 1):
-            d = own[row, col]
-            own[row, col] = 0.0
-            if d > near[row, col]:
-                won += g[row, col] - gained[row, col]
-                pixels += np.float32(1)
-                if keep:
-                    near[row, col] = d
-                    gained[row, col] = g[row, col]
-        if keep:
-            maps.from_col[row] = min(maps.from_col[row], low)
-            maps.to_col[row] = max(maps.to_col[row], high)
-    return won, pixels
-
-
-@njit(cache=True, nogil=True, fastmath=True, inline="always")
+@inlined
 def _gather(maps, parts):
     """The runs of slots 1 to ``parts``, from the leftmost to the rightmost column, into slot 0; its rows."""
     top, bottom = maps.near.shape[0], -1
@@ -294,7 +293,7 @@ def _gather(maps, parts):
     return top, bottom
 
 
-@njit(cache=True, nogil=True, fastmath=True, inline="always")
+@inlined
 def _free(maps, first, last):
     """Whether nothing has been drawn where slot 0's runs are."""
     for row in range(first, last + 1):
@@ -303,7 +302,7 @@ def _free(maps, first, last):
     return True
 
 
-@njit(cache=True, nogil=True, fastmath=True, inline="always")
+@inlined
 def _union(sums, maps, parts, first, last):
     """Evidence and pixels of the union of the runs in slots 1 to ``parts``, where nothing is drawn yet."""
     won, pixels = np.float32(0), 0
@@ -325,35 +324,35 @@ def _union(sums, maps, parts, first, last):
     return won, np.float32(pixels)
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@lean
 def place(cat, stance, x, y, z, yaw, camera, matrix, gains, maps, keep):
     """Evidence won by a piece at a place over what is in the maps; drawn into them if ``keep``.
 
-    Returns (evidence won, pixels won).
+    Returns (evidence won, pixels won); the latter is 0 if ``keep``.
     """
     color = cat.color[stance]
     g, sums = gains.each[color], gains.sums[color]
     c, s = math.cos(yaw), math.sin(yaw)
     start, parts = cat.part_at[stance], cat.part_at[stance + 1] - cat.part_at[stance]
+    slot = 0 if parts == 1 else 1
+    for k in range(parts):
+        _part(cat, start + k, slot + k, x, y, z, c, s, camera, matrix, maps)
+    if keep:
+        won = np.float32(0)
+        for k in range(parts):
+            won += _take(g, maps, slot + k)
+        return won, np.float32(0)
     if parts == 1:
-        _part(cat, start, 0, x, y, z, c, s, camera, matrix, maps)
         if maps.rows[0, 2] == 0:
             return np.float32(0), np.float32(0)
-        if not keep:
-            return _weigh_one(g, sums, maps)
-        return _take_one(g, maps)
-    for k in range(1, parts + 1):
-        _part(cat, start + k - 1, k, x, y, z, c, s, camera, matrix, maps)
+        return _weigh_one(g, sums, maps)
     top, bottom = _gather(maps, parts)
-    if not keep and _free(maps, top, bottom):
+    if _free(maps, top, bottom):
         return _union(sums, maps, parts, top, bottom)
-    for k in range(1, parts + 1):
-        if maps.rows[k, 2] > 0:
-            _add_part(maps, k)
-    return _take_own(g, maps, top, bottom, keep)
+    return _weigh_parts(g, maps, parts, top, bottom)
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@lean
 def draw(cat, pieces, count, skip, camera, matrix, gains, maps):
     """Draw a state's pieces but the one at ``skip`` (-1: all) afresh into the maps; returns their evidence."""
     clear(maps)
@@ -366,7 +365,7 @@ def draw(cat, pieces, count, skip, camera, matrix, gains, maps):
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@lean
 def score(cat, pieces, count, camera, matrix, gains, maps):
     """Evidence of a whole state drawn afresh into the maps."""
     return draw(cat, pieces, count, -1, camera, matrix, gains, maps)

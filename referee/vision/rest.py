@@ -5,14 +5,13 @@ Pieces of a state are rows (stance, x, y, z, yaw): mm, radians, in the frame of 
 
 from __future__ import annotations
 
-import numpy as np
-from numba import njit
+from referee.vision.compiled import lean
 
 TOUCH_MM = 3.0
 """Plans of two pieces must overlap by this much in x and in y for one to rest on the other."""
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@lean
 def rest_on(cat, stance, x, y, yaw, pieces, count):
     """Where a piece let down at x, y rests among the first ``count`` of ``pieces``.
 
@@ -52,7 +51,7 @@ def rest_on(cat, stance, x, y, yaw, pieces, count):
     return rest, carriers
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@lean
 def settle(cat, pieces, count):
     """Let every piece down on those before it: rewrites the z of each row, in order."""
     for i in range(count):
@@ -73,7 +72,7 @@ TOPPLE_COST, LOADED_COST, TOPPLE_SLACK_MM = 1500.0, 400.0, 3.5
 less against one that carries others, whose balance this simple model only estimates."""
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@lean
 def contact(cat, stance, x, y, z, pieces, count, skip):
     """Extent in x of what carries a piece at x, y, z: (left, right); empty (left > right) if nothing."""
     size, lower, upper = cat.size, cat.lower, cat.upper
@@ -110,48 +109,61 @@ def contact(cat, stance, x, y, z, pieces, count, skip):
     return left, right
 
 
-@njit(cache=True, nogil=True, fastmath=True)
-def topple(cat, pieces, count):
-    """Prior cost of pieces that would tip: each piece's own weight and all that rests on it alone."""
+@lean
+def _carrier(cat, pieces, count, i, centre):
+    """The piece that carries the middle of piece i, -1 where none is near enough."""
+    size = cat.size
+    foot = pieces[i, 3] - size[int(pieces[i, 0]), 2] / 2
+    below, gap = -1, 15.0
+    for j in range(count):
+        if j != i and pieces[j, 3] < pieces[i, 3]:
+            other = int(pieces[j, 0])
+            away = max(abs(pieces[j, 1] - centre) - size[other, 0] / 2, 0.0)
+            away += abs(foot - pieces[j, 3] - size[other, 2] / 2)
+            if away < gap:
+                gap, below = away, j
+    return below
+
+
+@lean
+def topple(cat, pieces, count, scratch):
+    """Prior cost of pieces that would tip: each piece's own weight and all that rests on it alone.
+
+    ``scratch`` (count or more, 4 or more) is written to: mass, own mass, centre in x, and whether it is done.
+    """
     size = cat.size
     cost = 0.0
-    mass = np.empty(count)
-    centre = np.empty(count)
     for i in range(count):
         s = int(pieces[i, 0])
-        mass[i] = size[s, 0] * size[s, 1] * size[s, 2]
-        centre[i] = pieces[i, 1]
-    own = mass.copy()
-    order = np.argsort(-pieces[:count, 3])
-    for k in range(count):
-        i = order[k]
+        scratch[i, 0] = scratch[i, 1] = size[s, 0] * size[s, 1] * size[s, 2]
+        scratch[i, 2], scratch[i, 3] = pieces[i, 1], 0.0
+    for _ in range(count):
+        i = -1
+        for j in range(count):      # the highest that is left
+            if scratch[j, 3] == 0.0 and (i < 0 or pieces[j, 3] > pieces[i, 3]):
+                i = j
+        scratch[i, 3] = 1.0
         left, right = contact(cat, int(pieces[i, 0]), pieces[i, 1], pieces[i, 2], pieces[i, 3], pieces, count, i)
         if left > right:
             continue
-        off = max(left - centre[i], centre[i] - right)
+        off = max(left - scratch[i, 2], scratch[i, 2] - right)
         if off > TOPPLE_SLACK_MM:
-            most = LOADED_COST if mass[i] > own[i] else TOPPLE_COST
+            most = LOADED_COST if scratch[i, 0] > scratch[i, 1] else TOPPLE_COST
             cost += most * min((off - TOPPLE_SLACK_MM) / 8.0, 1.0)
-        # hand the load down to whatever carries its middle
-        below, gap = -1, 1e9
-        for j in range(count):
-            if j != i and pieces[j, 3] < pieces[i, 3]:
-                reach = size[int(pieces[j, 0]), 0] / 2
-                away = max(abs(pieces[j, 1] - centre[i]) - reach, 0.0)
-                high = abs((pieces[i, 3] - size[int(pieces[i, 0]), 2] / 2)
-                           - (pieces[j, 3] + size[int(pieces[j, 0]), 2] / 2))
-                if away + high < gap:
-                    gap, below = away + high, j
-        if below >= 0 and gap < 15.0:
-            total = mass[below] + mass[i]
-            centre[below] = (centre[below] * mass[below] + centre[i] * mass[i]) / total
-            mass[below] = total
+        below = _carrier(cat, pieces, count, i, scratch[i, 2])
+        if below >= 0:
+            total = scratch[below, 0] + scratch[i, 0]
+            scratch[below, 2] = (scratch[below, 2] * scratch[below, 0] + scratch[i, 2] * scratch[i, 0]) / total
+            scratch[below, 0] = total
     return cost
 
 
-@njit(cache=True, nogil=True, fastmath=True)
-def straightness(cat, pieces, count):
-    """Prior cost of a crooked or toppling build: off its own line, turned against it, not carried."""
+@lean
+def straightness(cat, pieces, count, scratch):
+    """Prior cost of a crooked or toppling build: off its own line, turned against it, not carried.
+
+    ``scratch`` as in ``topple``.
+    """
     if count == 0:
         return 0.0
     y, turn = 0.0, 0.0
@@ -163,4 +175,4 @@ def straightness(cat, pieces, count):
         d, t = (pieces[i, 2] - y) / Y_SLACK_MM, (pieces[i, 4] - turn) / YAW_SLACK
         stacked = pieces[i, 3] > cat.size[int(pieces[i, 0]), 2] / 2 + 3.0
         cost += min(Y_COST * d * d / 2 + YAW_COST * t * t / 2, MOST_STACKED if stacked else MOST_COST)
-    return cost + topple(cat, pieces, count)
+    return cost + topple(cat, pieces, count, scratch)

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 
 from calibration.camera import CameraModel
-from calibration.mat import FIELD, MatPose
+from calibration.mat import FIELD, MARKER_CENTRES, MARKER_MM, SHEET, MatPose
 
 PX_PER_MM = 1.0
 """Scale of a view at the mat's centre. A 6 mm error is then 6 pixels, and the cost of judging
@@ -56,18 +56,35 @@ class ZoneView:
         """(h, w, 2) mat mm: where each pixel's ray meets the table; far away above the horizon."""
         h, w = self.image.shape[:2]
         m = (np.linalg.inv(self.matrix).T @ self.camera[:, :3]).astype(np.float32)
-        x, y = np.arange(w, dtype=np.float32)[None, :, None], np.arange(h, dtype=np.float32)[:, None, None]
-        rays = x * m[0] + y * m[1] + m[2]
+        x, y = np.arange(w, dtype=np.float32), np.arange(h, dtype=np.float32)[:, None]
         origin = self.pose.camera_at.astype(np.float32)
-        down = rays[..., 2] < -1e-4
-        t = -origin[2] / np.where(down, rays[..., 2], -1.0)
-        ground = origin[:2] + rays[..., :2] * t[..., None]
-        ground[~down] = 1e6
+        sinks = x * m[0, 2] + (y * m[1, 2] + m[2, 2])
+        down = sinks < -1e-4
+        t = -origin[2] / np.where(down, sinks, np.float32(-1.0))
+        ground = np.empty((h, w, 2), np.float32)
+        for k in range(2):
+            ground[..., k] = np.where(down, origin[k] + (x * m[0, k] + (y * m[1, k] + m[2, k])) * t, np.float32(1e6))
         return ground
+
+    @cached_property
+    def regions(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Masks (h, w) of the view's pixels; see ``regions``."""
+        return regions(self.ground)
 
     def crop(self, frame: np.ndarray) -> np.ndarray:
         """The same view of another frame of the rig, (h, w, 3) uint8."""
         return cv2.remap(frame, *self.maps, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+
+
+def regions(ground: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Masks (h, w): pixels whose table point is on the paper, on a marker, in the field."""
+    x, y = np.ascontiguousarray(ground[..., 0]), np.ascontiguousarray(ground[..., 1])
+    ax, ay = np.abs(x), np.abs(y)
+    paper = (ax < SHEET[0] / 2) & (ay < SHEET[1] / 2)
+    marker = np.zeros(x.shape, bool)
+    for cx, cy in MARKER_CENTRES:
+        marker |= (np.abs(x - float(cx)) < MARKER_MM / 2 + 2) & (np.abs(y - float(cy)) < MARKER_MM / 2 + 2)
+    return paper, marker, (ax < FIELD[0]) & (ay < FIELD[1])
 
 
 def zone_view(frame: np.ndarray, camera: CameraModel, pose: MatPose) -> ZoneView:

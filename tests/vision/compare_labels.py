@@ -25,12 +25,12 @@ from calibration.mat import detect_mats
 from calibration.palette import Palette
 from cards.pieces import PieceSet, load_piece_set
 from referee.vision.benching import sessions, truth_of
-from referee.vision.labels import paper_white, regions
+from referee.vision.labels import paper_white
 from referee.vision.lut import GROUND, label_frame, label_table
 from referee.vision.observe import Observer
 from referee.vision.pictures import read_picture
 from referee.vision.scoring import true_labels
-from referee.vision.view import ZoneView, zone_view
+from referee.vision.view import ZoneView, regions, zone_view
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "sessions"
 CLUSTERS, SUPERPIXELS = 12, 600

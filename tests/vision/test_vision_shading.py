@@ -12,7 +12,7 @@ from cards.pieces import Pose, builtin_piece_set
 from referee.vision import search
 from referee.vision.canvas import Reading
 from referee.vision.catalogue import catalogue
-from referee.vision.labels import Evidence, evidence, paper_light, regions
+from referee.vision.labels import Evidence, evidence, paper_light
 from referee.vision.shading import light_of, lit
 from referee.vision.view import zone_view
 
@@ -89,7 +89,7 @@ def test_where_the_margin_is_clear_light_is_not_asked(drums):
 def test_the_papers_light_is_found_under_shadows_and_pieces(rig):
     """The fit follows a lamp at the side, not what stands on the sheet."""
     view = zone_view(rig.photograph({"A": [Piece("cube", "blue", Pose(), 0.0, 0.0, 15.0)]}), rig.camera, rig.poses["A"])
-    paper, marker, _ = regions(view.ground)
+    paper, marker, _ = view.regions
     plain = paper & ~marker & view.valid
     lamp = np.where(paper, -0.1 - 0.001 * view.ground[..., 0], 0.0)
     f = np.zeros((*lamp.shape, 3), np.float32)
@@ -107,6 +107,6 @@ def test_a_plank_is_propped_up_under_its_far_end():
     width = cat.size[plank, 0]
     pieces = np.array([(cube, -20.0, 0.0, 15.0, 0.0), (plank, 0.0, 0.0, 42.5, 0.0)])
     out = np.empty((3, 5))
-    assert search.edit(cat.arrays, pieces, 2, search.PROP, 1, 2 * cube + 1, out) == 3
+    assert search.edit(cat.arrays, pieces, 2, search.PROP, 1, 4 * cube + 1, out) == 3
     assert out[:, 0].tolist() == [cube, cube, plank]
     assert out[1, 1] == pytest.approx(width / 2 - cat.size[cube, 0] / 2)

@@ -1,0 +1,122 @@
+"""Where a further piece may go: on the pieces of a state, or beside them. Compiled.
+
+Pieces of a state are rows (stance, x, y, z, yaw): mm, radians; see ``paint``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from calibration.mat import FIELD
+from referee.vision.compiled import loop
+from referee.vision.paint import draw
+from referee.vision.search import scan
+
+BRANCH = 8
+"""Places on the table tried for a further piece of a reading."""
+
+ON_TOP_STEP, BESIDE_STEP = 7.5, 10.0
+REACH_ON_TOP, REACH_BESIDE = 30.0, 80.0
+"""Where a further piece is tried: step and reach beyond the build's ends in x, mm."""
+
+HIDDEN = 2.0
+"""Nats a pixel that a new piece may lose and still be tried: a piece behind others may win nothing."""
+
+
+class Stock(NamedTuple):
+    """What may still be added: ``kind`` (s,) each stance's type, ``rare`` (s,), ``free`` (types,) how many of a
+    type the box has; ``shape`` (types,) and ``asked`` (shapes,) how many of a shape the card allows.
+    """
+
+    kind: np.ndarray
+    rare: np.ndarray
+    free: np.ndarray
+    shape: np.ndarray
+    asked: np.ndarray
+
+
+@loop
+def _left(stock, pieces, count):
+    """Usual stances of which the box, and the card, still allow a piece."""
+    used = np.zeros(len(stock.free), np.int64)
+    of_shape = np.zeros(len(stock.asked), np.int64)
+    for i in range(count):
+        kind = stock.kind[int(pieces[i, 0])]
+        used[kind] += 1
+        of_shape[stock.shape[kind]] += 1
+    out = np.empty(len(stock.kind), np.int64)
+    n = 0
+    for s in range(len(stock.kind)):
+        kind = stock.kind[s]
+        shape = stock.shape[kind]
+        if not stock.rare[s] and used[kind] < stock.free[kind] and of_shape[shape] < stock.asked[shape]:
+            out[n] = s
+            n += 1
+    return out[:n]
+
+
+@loop
+def further(cat, stock, pieces, count, turn, camera, matrix, gains, maps):
+    """Rows (n, 7), as ``scan`` gives them, of further pieces worth trying on a state: on it and beside it."""
+    draw(cat, pieces, count, -1, camera, matrix, gains, maps)
+    stances = _left(stock, pieces, count)
+    low, high, middle = 1e9, -1e9, 0.0
+    for i in range(count):
+        half = cat.size[int(pieces[i, 0]), 0] / 2
+        low, high = min(low, pieces[i, 1] - half), max(high, pieces[i, 1] + half)
+        middle += pieces[i, 2] / count
+    ys, yaws = np.full(1, middle), np.zeros(1)
+    above = scan(cat, stances, np.arange(low - REACH_ON_TOP, high + REACH_ON_TOP, ON_TOP_STEP), ys, yaws, pieces,
+                 count, True, camera, matrix, gains, maps)
+    beside = scan(cat, stances, np.arange(low - REACH_BESIDE, high + REACH_BESIDE, BESIDE_STEP), ys, yaws, pieces,
+                  count, False, camera, matrix, gains, maps)
+    out = np.empty((2 * len(stances) + BRANCH, 7))
+    n = _two_of_each(_worthy(above, turn), out)
+    n = _apart(_worthy(beside, turn), out, n)
+    return out[:n]
+
+
+@loop
+def _worthy(rows, turn):
+    """Those that stand in the field and do not lose too much, best first."""
+    c, s = np.cos(turn), np.sin(turn)
+    keep = np.zeros(len(rows), np.bool_)
+    for i in range(len(rows)):
+        x, y = c * rows[i, 1] - s * rows[i, 2], s * rows[i, 1] + c * rows[i, 2]
+        keep[i] = rows[i, 5] > -HIDDEN * rows[i, 6] and abs(x) <= FIELD[0] and abs(y) <= FIELD[1]
+    rows = rows[keep]
+    return rows[np.argsort(-rows[:, 5])]
+
+
+@loop
+def _two_of_each(rows, out):
+    """Each stance's best row, and its next best more than 12 mm beside that one; returns how many."""
+    n = 0
+    for i in range(len(rows)):
+        same, apart = 0, True
+        for k in range(n):
+            if out[k, 0] == rows[i, 0]:
+                same += 1
+                apart = apart and abs(out[k, 1] - rows[i, 1]) > 12
+        if same == 0 or (same == 1 and apart):
+            out[n] = rows[i]
+            n += 1
+    return n
+
+
+@loop
+def _apart(rows, out, n):
+    """Add the best rows, leaving out near copies (same stance within 10 mm); returns how many there are then."""
+    start = n
+    for i in range(len(rows)):
+        if n == start + BRANCH:
+            break
+        copy = False
+        for k in range(start, n):
+            copy = copy or (out[k, 0] == rows[i, 0] and abs(out[k, 1] - rows[i, 1]) <= 10)
+        if not copy:
+            out[n] = rows[i]
+            n += 1
+    return n
