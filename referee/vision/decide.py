@@ -12,6 +12,7 @@ piece of the paper's colour is nowhere to be seen: it may stand there.
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,8 +50,9 @@ class Weighed:
     explained: float
 
 
-def decide(cat, readings: list[Reading], card: Card, fit: Fit) -> Weighed:
-    """The verdict of one zone from its fitted readings (best first, at least one)."""
+def decide(cat, readings: list[Reading], card: Card, fit: Fit, hidden: Collection[str] = ()) -> Weighed:
+    """The verdict of one zone from its fitted readings (best first, at least one). ``hidden`` colours cannot be told
+    from what is behind the build."""
     judged = [(r, in_field(to_build(cat, r))) for r in readings]
     rows = [(r, build, faults(build, card)) for r, build in judged]
     right = next(((r, b, f) for r, b, f in rows if not f), None)
@@ -61,9 +63,9 @@ def decide(cat, readings: list[Reading], card: Card, fit: Fit) -> Weighed:
     ruling = "match" if best is right else "mismatch"
     alternatives = tuple(Verdict("match" if not f else "mismatch", 0.0, f, b, margin=r.score - best[0].score)
                          for r, b, f in rows[1:4])
-    unseen = _unseen(cat, best[0]) if _may_lack(best[1], best[2], card) else ()
+    unseen = _unseen(cat, best[0], hidden) if _may_lack(best[1], best[2], card) else ()
     if unseen:
-        reason = Reason("unseen_colour", f"{' and '.join(unseen)} can stand on the paper unseen, and not all of "
+        reason = Reason("unseen_colour", f"{' and '.join(unseen)} can stand there unseen, and not all of "
                                          f"it is accounted for; at first sight {best[2][0].text}")
         return Weighed(Verdict("undecided", 0.5, (reason,), best[1], ruling, alternatives, margin), margin, fit.share)
     if sure >= SURE:
@@ -78,13 +80,13 @@ def _may_lack(build: Build, found: tuple[Reason, ...], card: Card) -> bool:
     return bool(found) and {r.code for r in found} <= LACKING and not too_many
 
 
-def _unseen(cat, reading: Reading) -> tuple[str, ...]:
-    """Colours like the paper's of which a piece is seen neither in the build nor lying loose."""
+def _unseen(cat, reading: Reading, hidden: Collection[str]) -> tuple[str, ...]:
+    """Colours like the paper's or the background's of which a piece is seen neither in the build nor lying loose."""
     stances = np.concatenate([reading.pieces[:, 0], reading.loose[:, 0]]).astype(int)
     missing = cat.stock - np.bincount(cat.kind[stances], minlength=len(cat.stock))
-    like_paper = paper_coloured(cat.piece_set)
+    unseen = paper_coloured(cat.piece_set) | set(hidden)
     return tuple(sorted({color for (_, color), n in zip(cat.types, missing, strict=True)
-                         if n > 0 and color in like_paper}))
+                         if n > 0 and color in unseen}))
 
 
 def in_field(build: Build) -> Build:

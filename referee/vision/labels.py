@@ -32,7 +32,8 @@ class Evidence:
 
     ``labels`` (h, w) int8: the likeliest colour, -1 for background; ``white`` (3,) linear RGB. ``features`` (h, w, 3)
     as ``calibration.palette`` makes them; ``bare`` (h, w) nats, at most 0: how far a pixel is from what the bare table
-    would show there, 0 where that is not known.
+    would show there, 0 where that is not known. ``hidden`` are the names of colours that cannot be
+    told from what is off the mats.
     """
 
     names: tuple[str, ...]
@@ -41,6 +42,7 @@ class Evidence:
     white: np.ndarray
     features: np.ndarray
     bare: np.ndarray
+    hidden: tuple[str, ...] = ()
 
 
 PAPER_SAMPLE = 15000
@@ -94,41 +96,53 @@ def log_empty(f: np.ndarray, empty: np.ndarray) -> np.ndarray:
     return either(same, shade)
 
 
+ALIKE = 1.5
+"""Nats below its best from where a piece's colour is not the background's own: 1.7 spreads away."""
 LARGE_SHARE = 0.10
 """A frequent colour that looks like a piece's counts as background only when it covers this share
 of what is off the mats: a shirt or a table does, loose pieces do not."""
 
 
-def log_elsewhere(f: np.ndarray, outside: np.ndarray, palette: Palette, seed: int = 1) -> np.ndarray:
-    """Log density of what is off the mats: the frame's own frequent colours, or anything."""
+def frequent(f: np.ndarray, outside: np.ndarray, seed: int = 1) -> list[tuple[np.ndarray, np.ndarray, float]]:
+    """Colours (mean (3,), spread (3,), share) that what is ``outside`` (h, w) the mats often has, of features
+    (h, w, 3); none where too little of it is seen."""
     pixels = f[outside]
     if len(pixels) < 400:
-        return np.full(f.shape[:-1], _UNKNOWN, np.float32)
+        return []
     sample = np.ascontiguousarray(pixels[:: max(1, len(pixels) // 3000)], np.float32)
     cv2.setRNGSeed(seed)
     criteria = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 12, 0.01)
     _, which, centres = cv2.kmeans(sample, 6, None, criteria, 1, cv2.KMEANS_PP_CENTERS)
+    members = [sample[which.ravel() == k] for k in range(len(centres))]
+    return [(centre, np.maximum(mine.std(0), 0.08), len(mine) / len(sample))
+            for centre, mine in zip(centres, members, strict=True) if len(mine)]
+
+
+def log_elsewhere(f: np.ndarray, outside: np.ndarray, palette: Palette) -> tuple[np.ndarray, np.ndarray]:
+    """What is off the mats: log density (h, w) of the frame's own frequent colours, or anything; and which of the
+    palette's colours (k,) it has itself, as a wooden table has that of natural wood."""
     out = np.full(f.shape[:-1], _UNKNOWN + math.log(0.3), np.float32)
-    for k, centre in enumerate(centres):
-        mine = sample[which.ravel() == k]
-        share = 0.7 * len(mine) / len(sample)
-        like_a_piece = palette.log_density(centre[None].astype(np.float32)).max() > _UNKNOWN + 1.0
-        if share > 0.7 * (LARGE_SHARE if like_a_piece else 0.03):
-            sd = np.maximum(mine.std(0), 0.08)
-            out = either(out, _normal(f, centre, tuple(sd)) + math.log(share))
-    return out
+    shared = np.zeros(len(palette.names), bool)
+    for mean, sd, share in frequent(f, outside):
+        told = palette.log_density(mean[None].astype(np.float32))[:, 0]
+        alike = told > _UNKNOWN + 1.0
+        if share > (LARGE_SHARE if alike.any() else 0.03):
+            out = either(out, _normal(f, mean, tuple(sd)) + math.log(0.7 * share))
+            shared |= alike & (told > _peaks(palette) - ALIKE)
+    return out, shared
 
 
-def background(view: ZoneView, f: np.ndarray, ground: np.ndarray, palette: Palette,
-               empty: np.ndarray | None) -> np.ndarray:
-    """(h, w) log density of each pixel with no piece of the build there, before clutter."""
+def background(view: ZoneView, f: np.ndarray, palette: Palette,
+               empty: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """Log density (h, w) of each pixel with no piece of the build there, before clutter; and which colours (k,) of
+    the palette cannot be told from what is off the mats."""
     paper, marker, _ = view.regions
     if empty is not None:
-        return either(log_empty(f, empty), _UNKNOWN + math.log(0.02))
-    out = log_elsewhere(f, ~paper & view.valid, palette)
+        return either(log_empty(f, empty), _UNKNOWN + math.log(0.02)), np.zeros(len(palette.names), bool)
+    out, shared = log_elsewhere(f, ~paper & view.valid, palette)
     out[paper] = either(log_paper(f[paper]), _UNKNOWN + math.log(0.05))
     out[marker] = either(log_marker(f[marker]), out[marker])
-    return out
+    return out, shared
 
 
 def evidence(view: ZoneView, palette: Palette, white: np.ndarray, ground: np.ndarray,
@@ -138,15 +152,18 @@ def evidence(view: ZoneView, palette: Palette, white: np.ndarray, ground: np.nda
     # Heavy tails: a pixel far from every colour is not thereby evidence against one of them.
     likely = np.exp(palette.log_density(f)) + math.exp(_UNKNOWN - 2.5)
     colours = np.log(likely)
-    plain = np.exp(background(view, f, ground, palette, empty))
-    _, _, inside = view.regions
+    back, shared = background(view, f, palette, empty)
+    plain = np.exp(back)
+    paper, _, inside = view.regions
     share = np.where(inside, CLUTTER_IN, CLUTTER_OUT).astype(np.float32)
     back = np.log(plain * (1 - share) + likely.mean(0) * share)
     gains = np.clip(colours - back, -CLIP, CLIP).astype(np.float32)
     gains[:, ~view.valid] = 0.0
+    for k in np.flatnonzero(shared):        # a piece of the table's colour is not seen before the table
+        gains[k][~paper] = np.minimum(gains[k][~paper], 0.0)
     labels = np.where(gains.max(0) > 0.5, gains.argmax(0), -1).astype(np.int8)
     return Evidence(palette.names, np.ascontiguousarray(gains), labels, white, np.ascontiguousarray(f, np.float32),
-                    bareness(view, f, ground, empty))
+                    bareness(view, f, ground, empty), tuple(n for n, s in zip(palette.names, shared, strict=True) if s))
 
 
 def bareness(view: ZoneView, f: np.ndarray, ground: np.ndarray, empty: np.ndarray | None) -> np.ndarray:
@@ -167,15 +184,15 @@ def paper_light(f: np.ndarray, ground: np.ndarray, plain: np.ndarray) -> np.ndar
     x, y = ground[..., 0] / SHEET[0] * 2, ground[..., 1] / SHEET[1] * 2
     terms = np.stack([np.ones_like(x), x, y, x * x, x * y, y * y], -1)
     seen = np.flatnonzero(plain & (np.abs(f[..., 1]) < 0.25) & (np.abs(f[..., 2]) < 0.3) & (f[..., 0] > -0.6))
-    seen = seen[::max(1, len(seen) // PAPER_SAMPLE)]
-    if len(seen) < PAPER_SAMPLE // 20:
+    seen = seen[::max(1, len(seen) // LIGHT_SAMPLE)]
+    if len(seen) < LIGHT_SAMPLE // 20:
         return np.zeros_like(f)
     a, there = terms.reshape(-1, 6)[seen].astype(float), f.reshape(-1, 3)[seen]
     fitted = [_robust(a, there[:, k], shadows=k == 0) for k in range(3)]
     return np.where(plain[..., None], terms @ np.stack(fitted, 1), 0.0).astype(np.float32)
 
 
-PAPER_SAMPLE = 4000
+LIGHT_SAMPLE = 4000
 """Pixels that the paper's light is fitted to."""
 
 
@@ -201,3 +218,8 @@ def foreground(view: ZoneView, f: np.ndarray, ground: np.ndarray, empty: np.ndar
         strange = (log_paper(f) < _UNKNOWN - 2.0) & paper & ~marker
     strange &= view.valid & paper
     return cv2.erode(strange.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
+
+
+def _peaks(palette: Palette) -> np.ndarray:
+    """(k,) log density of each colour at its mean."""
+    return -np.linalg.slogdet(palette.covariances)[1] / 2 - 1.5 * math.log(2 * math.pi)

@@ -172,7 +172,7 @@ class Observer:
         evidence = labels.evidence(view, palette, white, view.ground, self._empty_features(view))
         canvas = canvas_of(view, evidence, cat)
         found = lit(view, evidence, cat, readings(canvas, card), card)
-        weighed = decide(cat, found, card, fit_of(canvas, found[0]))
+        weighed = decide(cat, found, card, fit_of(canvas, found[0]), evidence.hidden)
         build = _with_loose(cat, found[0])
         sight = ZoneSight(view, evidence, build, weighed.margin, weighed.explained)
         return _hidden(weighed.verdict, view), sight

@@ -51,6 +51,14 @@ def test_a_white_piece_seen_lying_loose_is_missing_from_the_build(cat):
     assert verdict.ruling == "mismatch"
 
 
+def test_a_piece_of_the_tables_colour_may_stand_before_it_unseen(cat):
+    """Without an empty frame a red table hides red pieces."""
+    lacking, card = [reading(cat, WHITE)], LayoutCard("L", 1, (RED, WHITE))
+    verdict = decide(cat, lacking, card, CERTAIN, hidden=("red",)).verdict
+    assert (verdict.ruling, verdict.reasons[0].code) == ("undecided", "unseen_colour")
+    assert decide(cat, lacking, card, CERTAIN).verdict.ruling == "mismatch"
+
+
 def test_what_an_unseen_piece_could_not_mend_is_wrong(cat):
     two = (RED, dataclasses.replace(RED, z=45.0))
     assert decide(cat, [reading(cat, *two)], HeightCard("H", 1, 1), CERTAIN).verdict.ruling == "mismatch"
