@@ -132,50 +132,58 @@ def log_elsewhere(f: np.ndarray, outside: np.ndarray, palette: Palette) -> tuple
     return out, shared
 
 
-def background(view: ZoneView, f: np.ndarray, palette: Palette,
-               empty: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """Log density (h, w) of each pixel with no piece of the build there, before clutter; and which colours (k,) of
-    the palette cannot be told from what is off the mats."""
-    paper, marker, _ = view.regions
+def bare_table(view: ZoneView, f: np.ndarray, empty: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """Log density (h, w) of features (h, w, 3) where the table is bare, and where (h, w) that is known: everywhere
+    by an ``empty`` frame's features, else on the sheet but its markers, by the light on the rest of it."""
     if empty is not None:
-        return either(log_empty(f, empty), _UNKNOWN + math.log(0.02)), np.zeros(len(palette.names), bool)
+        return log_empty(f, empty), np.ones(f.shape[:2], bool)
+    paper, marker, _ = view.regions
+    return log_empty(f, paper_light(f, view.ground, paper & ~marker & view.valid)), paper & ~marker
+
+
+def background(view: ZoneView, f: np.ndarray, palette: Palette, bare: np.ndarray,
+               known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Log density (h, w) of each pixel with no piece of the build there, before clutter; and which colours (k,) of
+    the palette cannot be told from what is off the mats. ``bare``, ``known``: see ``bare_table``."""
+    if known.all():
+        return either(bare, _UNKNOWN + math.log(0.02)), np.zeros(len(palette.names), bool)
+    paper, marker, _ = view.regions
     out, shared = log_elsewhere(f, ~paper & view.valid, palette)
-    out[paper] = either(log_paper(f[paper]), _UNKNOWN + math.log(0.05))
+    told = either(bare[paper], log_paper(f[paper]) + math.log(OTHER_LIGHT))
+    out[paper] = either(told, _UNKNOWN + math.log(0.05))
     out[marker] = either(log_marker(f[marker]), out[marker])
     return out, shared
 
 
-def evidence(view: ZoneView, palette: Palette, white: np.ndarray, ground: np.ndarray,
-             empty: np.ndarray | None = None) -> Evidence:
+OTHER_LIGHT = 0.1
+"""How often the paper's light is not the smooth one fitted: a second lamp's edge, a crease."""
+
+
+def evidence(view: ZoneView, palette: Palette, white: np.ndarray, empty: np.ndarray | None = None) -> Evidence:
     """The evidence of one view. ``empty``: features (h, w, 3) of the empty frame in the same view."""
     f = features(view.image, white)
     # Heavy tails: a pixel far from every colour is not thereby evidence against one of them.
     likely = np.exp(palette.log_density(f)) + math.exp(_UNKNOWN - 2.5)
-    colours = np.log(likely)
-    back, shared = background(view, f, palette, empty)
-    plain = np.exp(back)
-    paper, _, inside = view.regions
-    share = np.where(inside, CLUTTER_IN, CLUTTER_OUT).astype(np.float32)
-    back = np.log(plain * (1 - share) + likely.mean(0) * share)
-    gains = np.clip(colours - back, -CLIP, CLIP).astype(np.float32)
-    gains[:, ~view.valid] = 0.0
+    bare, known = bare_table(view, f, empty)
+    plain, shared = background(view, f, palette, bare, known)
+    gains = _gains(view, likely, plain)
+    paper, _, _ = view.regions
     for k in np.flatnonzero(shared):        # a piece of the table's colour is not seen before the table
         gains[k][~paper] = np.minimum(gains[k][~paper], 0.0)
     labels = np.where(gains.max(0) > 0.5, gains.argmax(0), -1).astype(np.int8)
     return Evidence(palette.names, np.ascontiguousarray(gains), labels, white, np.ascontiguousarray(f, np.float32),
-                    bareness(view, f, ground, empty), tuple(n for n, s in zip(palette.names, shared, strict=True) if s))
+                    np.where(known, bare - bare[known].max(initial=-np.inf), 0.0).astype(np.float32),
+                    tuple(np.array(palette.names)[shared].tolist()))
 
 
-def bareness(view: ZoneView, f: np.ndarray, ground: np.ndarray, empty: np.ndarray | None) -> np.ndarray:
-    """(h, w) nats, at most 0, of features (h, w, 3) against the empty frame's or, without one, the paper's; where
-    neither is known, 0."""
-    if empty is not None:
-        told = log_empty(f, empty)
-        return told - told.max()
-    paper, marker, _ = view.regions
-    plain = paper & ~marker
-    told = log_empty(f, paper_light(f, ground, plain & view.valid))
-    return np.where(plain, told - told.max(), 0.0).astype(np.float32)
+def _gains(view: ZoneView, likely: np.ndarray, plain: np.ndarray) -> np.ndarray:
+    """(k, h, w) nats for each colour, from its density (k, h, w) and the background's log density (h, w)."""
+    _, _, inside = view.regions
+    share = np.where(inside, CLUTTER_IN, CLUTTER_OUT).astype(np.float32)
+    back = np.log(np.exp(plain) * (1 - share) + likely.mean(0) * share)
+    gains = np.clip(np.log(likely) - back, -CLIP, CLIP).astype(np.float32)
+    gains[:, ~view.valid] = 0.0
+    return gains
 
 
 def paper_light(f: np.ndarray, ground: np.ndarray, plain: np.ndarray) -> np.ndarray:

@@ -169,7 +169,7 @@ class Observer:
 
     def _zone(self, view: ZoneView, white: np.ndarray, palette: Palette, cat: Catalogue,
               card: Card) -> tuple[Verdict, ZoneSight]:
-        evidence = labels.evidence(view, palette, white, view.ground, self._empty_features(view))
+        evidence = labels.evidence(view, palette, white, self._empty_features(view))
         canvas = canvas_of(view, evidence, cat)
         found = lit(view, evidence, cat, readings(canvas, card), card)
         weighed = decide(cat, found, card, fit_of(canvas, found[0]), evidence.hidden)

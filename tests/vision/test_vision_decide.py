@@ -78,7 +78,7 @@ def test_pieces_that_only_lie_about_are_counted_once(rig):
     observer = Observer(pieces, rig.camera)
     frame = rig.photograph({"A": loose})
     view, white = observer._views(frame, observer.look(frame), ["A"])[0]
-    seen = evidence(view, nominal(pieces), white, view.ground)
+    seen = evidence(view, nominal(pieces), white)
     canvas = canvas_of(view, seen, catalogue(pieces, tuple(pieces.colors)))
     best = readings(canvas, HeightCard("H", 1, 2))[0]
     possible = np.maximum(seen.gains.max(0), 0.0).sum()

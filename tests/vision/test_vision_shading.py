@@ -63,7 +63,7 @@ def drums(rig):
     view = zone_view(frame, rig.camera, rig.poses["A"])
     white = np.array([0.8, 0.8, 0.8])
     cat = catalogue(pieces, tuple(pieces.colors))
-    return view, evidence(view, nominal(pieces), white, view.ground), cat, standing
+    return view, evidence(view, nominal(pieces), white), cat, standing
 
 
 def test_light_prefers_the_faces_that_are_there(drums):
