@@ -9,6 +9,8 @@ colours (a right beginning has little of it, however much is still to come).
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from calibration.mat import FIELD
@@ -51,10 +53,10 @@ class Growth:
         self.real = real
         best = np.maximum(real.gains.max(0), 0.0)
         self.hopes = beam.Hopes(gains(_hopeful(real)), real.summed, gains(real.gains - best))
-        self.first = self._first()
         self._trees: dict[tuple | None, beam.Tree] = {}
 
-    def _first(self) -> np.ndarray:
+    @cached_property
+    def first(self) -> np.ndarray:
         """Beginnings (n, 8): stance, x, y, z, yaw, evidence, pixels, turn; the best of each stance in each
         row of places, and the frontmost of each column.
         """
