@@ -23,7 +23,7 @@ from cards.card import Card, HeightCard
 from referee.judge import Reason, Verdict, faults
 from referee.vision.canvas import Fit, Reading, to_build
 
-MARGIN_SCALE = 90.0
+MARGIN_SCALE = 144.0
 """Nats of margin for one unit of log odds: pixels err together, so single nats mean little. Fitted on
 the dev set's rendered sessions; ``referee bench`` prints the reliability table."""
 SURE = 0.80

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
+from calibration.mat import SHEET
 from calibration.palette import LINEAR, Palette, features
 from referee.vision.view import ZoneView
 
@@ -29,13 +30,17 @@ _UNKNOWN = math.log(1 / 150.0)
 class Evidence:
     """``gains`` (k, h, w) float32 nats: log p(pixel | colour k) - log p(pixel | background).
 
-    ``labels`` (h, w) int8: the likeliest colour, -1 for background; ``white`` (3,) linear RGB.
+    ``labels`` (h, w) int8: the likeliest colour, -1 for background; ``white`` (3,) linear RGB. ``features`` (h, w, 3)
+    as ``calibration.palette`` makes them; ``bare`` (h, w) nats, at most 0: how far a pixel is from what the bare table
+    would show there, 0 where that is not known.
     """
 
     names: tuple[str, ...]
     gains: np.ndarray
     labels: np.ndarray
     white: np.ndarray
+    features: np.ndarray
+    bare: np.ndarray
 
 
 PAPER_SAMPLE = 15000
@@ -140,7 +145,51 @@ def evidence(view: ZoneView, palette: Palette, white: np.ndarray, ground: np.nda
     gains = np.clip(colours - back, -CLIP, CLIP).astype(np.float32)
     gains[:, ~view.valid] = 0.0
     labels = np.where(gains.max(0) > 0.5, gains.argmax(0), -1).astype(np.int8)
-    return Evidence(palette.names, np.ascontiguousarray(gains), labels, white)
+    return Evidence(palette.names, np.ascontiguousarray(gains), labels, white, np.ascontiguousarray(f, np.float32),
+                    bareness(view, f, ground, empty))
+
+
+def bareness(view: ZoneView, f: np.ndarray, ground: np.ndarray, empty: np.ndarray | None) -> np.ndarray:
+    """(h, w) nats, at most 0, of features (h, w, 3) against the empty frame's or, without one, the paper's; where
+    neither is known, 0."""
+    if empty is not None:
+        told = log_empty(f, empty)
+        return told - told.max()
+    paper, marker, _ = view.regions
+    plain = paper & ~marker
+    told = log_empty(f, paper_light(f, ground, plain & view.valid))
+    return np.where(plain, told - told.max(), 0.0).astype(np.float32)
+
+
+def paper_light(f: np.ndarray, ground: np.ndarray, plain: np.ndarray) -> np.ndarray:
+    """Features (h, w, 3) of the bare paper: a quadratic over the sheet, fitted robustly to what looks like paper
+    among the pixels ``plain`` (h, w). Zero (the sheet's own white) where too little of it is seen."""
+    x, y = ground[..., 0] / SHEET[0] * 2, ground[..., 1] / SHEET[1] * 2
+    terms = np.stack([np.ones_like(x), x, y, x * x, x * y, y * y], -1)
+    seen = np.flatnonzero(plain & (np.abs(f[..., 1]) < 0.25) & (np.abs(f[..., 2]) < 0.3) & (f[..., 0] > -0.6))
+    seen = seen[::max(1, len(seen) // PAPER_SAMPLE)]
+    if len(seen) < PAPER_SAMPLE // 20:
+        return np.zeros_like(f)
+    a, there = terms.reshape(-1, 6)[seen].astype(float), f.reshape(-1, 3)[seen]
+    fitted = [_robust(a, there[:, k], shadows=k == 0) for k in range(3)]
+    return np.where(plain[..., None], terms @ np.stack(fitted, 1), 0.0).astype(np.float32)
+
+
+PAPER_SAMPLE = 4000
+"""Pixels that the paper's light is fitted to."""
+
+
+def _robust(a: np.ndarray, b: np.ndarray, shadows: bool) -> np.ndarray:
+    """Least squares of a (n, k) x = b (n,), what lies off it counting less and less; with ``shadows`` what lies
+    below, half as much again."""
+    x = np.zeros(a.shape[1])
+    x[0] = np.percentile(b, 70 if shadows else 50)
+    stiff = 1e-2 * np.diag(np.arange(a.shape[1]) > 0)
+    for scale in (0.3, 0.15, 0.08, 0.08, 0.08):
+        off = b - a @ x
+        weight = 1 / np.square(1 + np.square(off / scale)) * np.where(shadows & (off < 0), 0.5, 1.0)
+        x = np.linalg.solve((a * weight[:, None]).T @ a + stiff, (a * weight[:, None]).T @ b)
+    return x
 
 
 def foreground(view: ZoneView, f: np.ndarray, ground: np.ndarray, empty: np.ndarray | None) -> np.ndarray:

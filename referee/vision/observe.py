@@ -28,8 +28,9 @@ from referee.vision import labels
 from referee.vision.canvas import Reading, canvas_of, fit_of, to_build
 from referee.vision.cardmark import read_card_marker
 from referee.vision.catalogue import Catalogue, catalogue, usual_for
-from referee.vision.decide import decide
+from referee.vision.decide import decide, in_field
 from referee.vision.explain import readings, warm_up
+from referee.vision.shading import lit
 from referee.vision.view import ZoneView, zone_view
 
 
@@ -170,7 +171,7 @@ class Observer:
               card: Card) -> tuple[Verdict, ZoneSight]:
         evidence = labels.evidence(view, palette, white, view.ground, self._empty_features(view))
         canvas = canvas_of(view, evidence, cat)
-        found = readings(canvas, card)
+        found = lit(view, evidence, cat, readings(canvas, card), card)
         weighed = decide(cat, found, card, fit_of(canvas, found[0]))
         build = _with_loose(cat, found[0])
         sight = ZoneSight(view, evidence, build, weighed.margin, weighed.explained)
@@ -187,9 +188,9 @@ def _hidden(verdict: Verdict, view: ZoneView) -> Verdict:
 
 
 def _with_loose(cat: Catalogue, reading: Reading) -> Build:
-    build = to_build(cat, reading)
+    build = in_field(to_build(cat, reading))
     loose = to_build(cat, Reading(0.0, reading.loose, 0.0)).pieces
-    return Build(build.piece_set, build.pieces, loose)
+    return Build(build.piece_set, build.pieces, (*build.loose, *loose))
 
 
 def _white(view: ZoneView, image: np.ndarray) -> np.ndarray:

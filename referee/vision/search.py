@@ -11,7 +11,7 @@ import numpy as np
 
 from referee.vision.compiled import lean, loop
 from referee.vision.paint import draw, place, score
-from referee.vision.rest import rest_on, settle, straightness
+from referee.vision.rest import TOUCH_MM, rest_on, settle, straightness
 
 HOPED = 3.0
 """A place is looked at when one of three pixels on its middle line loses no more than this, on the coarse canvas:
@@ -163,7 +163,36 @@ def refine(cat, pieces, count, first, camera, matrix, gains, maps, steps_mm, ste
     return _climbed(cat, pieces, trial, count, first, camera, matrix, gains, maps, steps_mm, steps_rad, rounds)
 
 
-REPLACE, INSERT, REMOVE, SWAP, NUDGE, SPLIT = 0, 1, 2, 3, 4, 5
+REPLACE, INSERT, REMOVE, SWAP, NUDGE, SPLIT, PROP = 0, 1, 2, 3, 4, 5, 6
+
+PROP_GAP_MM = 4.0
+"""A prop's top is this near to the underside of what it is to carry."""
+
+
+@lean
+def _prop_x(cat, pieces, i, s, place):
+    """Where a prop of stance s stands: 0, 1 flush with the left and the right end of piece i; 2, 3 with its middle
+    there, but beside any lower piece in the way.
+    """
+    side = -1.0 if place % 2 == 0 else 1.0
+    half, own = cat.size[s, 0] / 2, cat.size[int(pieces[i, 0]), 0] / 2
+    if place < 2:
+        return pieces[i, 1] + side * (own - half)
+    x = pieces[i, 1] + side * own
+    for j in range(i):
+        reach = half + cat.size[int(pieces[j, 0]), 0] / 2
+        if pieces[j, 3] < pieces[i, 3] and abs(x - pieces[j, 1]) < reach:
+            x = pieces[j, 1] + side * reach
+    return x
+
+
+@lean
+def _props(cat, pieces, i, s, trial):
+    """Whether the prop of an edit's ``trial``, let down before piece i, reaches its underside."""
+    z, _ = rest_on(cat, s, trial[i, 1], trial[i, 2], trial[i, 4], trial, i)
+    own = int(pieces[i, 0])
+    under = abs(trial[i, 1] - pieces[i, 1]) < (cat.size[s, 0] + cat.size[own, 0]) / 2 - TOUCH_MM
+    return under and abs(z + cat.size[s, 2] / 2 - pieces[i, 3] + cat.size[own, 2] / 2) < PROP_GAP_MM
 
 
 @lean
@@ -171,7 +200,8 @@ def edit(cat, pieces, count, kind, i, s, out):
     """Write to ``out`` the state with one edit; returns its count.
 
     REPLACE piece i by stance s; INSERT stance s below piece i; REMOVE piece i; SWAP pieces i and s;
-    NUDGE piece i by s - 2 steps of 8 mm in x; SPLIT piece i into two of stance s side by side.
+    NUDGE piece i by s - 2 steps of 8 mm in x; SPLIT piece i into two of stance s side by side; PROP piece i up by
+    stance s // 4 at place s % 4 (see ``_prop_x``).
     """
     copy(pieces, out, count)
     if kind == 0:
@@ -193,6 +223,11 @@ def edit(cat, pieces, count, kind, i, s, out):
         out[i, 1] -= cat.size[s, 0] / 2
         out[i + 1, 1] += cat.size[s, 0] / 2
         return count + 1
+    if kind == 6:
+        copy(pieces[i:], out[i + 1:], count - i)
+        out[i, 0] = s // 4
+        out[i, 1] = _prop_x(cat, pieces, i, s // 4, s % 4)
+        return count + 1
     out[i, 1] += (s - 2) * 8.0
     return count
 
@@ -209,6 +244,8 @@ def _allowed(cat, kinds, free, rare, pieces, kind, i, s):
     if kind == 5:
         left = free[kinds[s]] + (1 if kinds[s] == kinds[own] else 0)
         return not rare[s] and cat.color[s] == cat.color[own] and left >= 2
+    if kind == 6:
+        return not rare[s // 4] and free[kinds[s // 4]] >= 1
     return kind == 2 or s != 2
 
 
@@ -218,13 +255,15 @@ def _weighed(cat, kinds, free, rare, pieces, count, most, trial, i, alone, camer
     (``alone``), which then are drawn only once, or those that do not.
     """
     others = draw(cat, pieces, count, i, camera, matrix, gains, maps) if alone else 0.0
-    for kind in range(6):
-        if (kind == 1 or kind == 5) and count >= most:
+    for kind in range(7):
+        if (kind == 1 or kind >= 5) and count >= most:
             continue
-        for s in range((len(kinds), len(kinds), 1, count, 5, len(kinds))[kind]):
+        for s in range((len(kinds), len(kinds), 1, count, 5, len(kinds), 4 * len(kinds))[kind]):
             if not _allowed(cat, kinds, free, rare, pieces, kind, i, s):
                 continue
             m = edit(cat, pieces, count, kind, i, s, trial)
+            if kind == 6 and (alone or not _props(cat, pieces, i, s // 4, trial)):
+                continue
             settle(cat, trial, m)
             if (m == count and kind != 3 and _others_stay(pieces, trial, count, i)) != alone:
                 continue
@@ -245,7 +284,7 @@ def edits(cat, kinds, stock, rare, pieces, count, most, camera, matrix, gains, m
 
     ``kinds`` (stances,) the type of each stance and ``stock`` (types,) how many there are of each.
     """
-    out = np.empty((count * (3 * len(kinds) + 8) + count * count, 4))
+    out = np.empty((count * (7 * len(kinds) + 8) + count * count, 4))
     trial = np.empty((count + 1, 5))
     free = stock.copy()
     for i in range(count):

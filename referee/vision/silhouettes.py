@@ -1,4 +1,4 @@
-"""Which piece each pixel of a view shows: placed pieces drawn by depth. For overlays and scores."""
+"""Which piece, and which face of it, each pixel of a view shows: placed pieces drawn by depth."""
 
 from __future__ import annotations
 
@@ -12,13 +12,25 @@ from cards.pieces import PieceSet
 from referee.vision.solids import draw_solid, solid
 from referee.vision.view import ZoneView
 
+FACES = 64
+"""More than any drawn solid has faces."""
+
 
 def piece_tags(view: ZoneView, piece_set: PieceSet, pieces: Sequence[Piece]) -> np.ndarray:
     """(h, w) int32: the index of the piece that each pixel of the view shows, -1 for none."""
+    return _drawn(view, piece_set, pieces, False)
+
+
+def face_tags(view: ZoneView, piece_set: PieceSet, pieces: Sequence[Piece]) -> np.ndarray:
+    """(h, w) int32: ``FACES`` times the index of the piece plus that of its face (``solids.solid``), -1 for none."""
+    return _drawn(view, piece_set, pieces, True)
+
+
+def _drawn(view: ZoneView, piece_set: PieceSet, pieces: Sequence[Piece], faces: bool) -> np.ndarray:
     shape = view.image.shape[:2]
     tags, inverse_depth = np.full(shape, -1, np.int32), np.zeros(shape, np.float32)
     for i, p in enumerate(pieces):
         s = solid(shape_of(piece_set, p), p.pose)
         draw_solid(s.points, s.faces, s.normals, p.x, p.y, p.z, math.radians(p.yaw), view.camera, view.matrix,
-                   i, inverse_depth, tags, False)
+                   i, inverse_depth, tags, faces)
     return tags

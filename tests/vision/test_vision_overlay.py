@@ -24,7 +24,8 @@ def judged(rig, frame: np.ndarray, pieces, verdict: Verdict, loose=()) -> Judgem
     view = zone_view(frame, rig.camera, rig.poses["A"])
     size = view.image.shape[:2]
     names = nominal(rig.piece_set).names
-    evidence = Evidence(names, np.zeros((len(names), *size), np.float32), np.full(size, -1, np.int8), np.ones(3))
+    evidence = Evidence(names, np.zeros((len(names), *size), np.float32), np.full(size, -1, np.int8), np.ones(3),
+                        np.zeros((*size, 3), np.float32), np.zeros(size, np.float32))
     sight = ZoneSight(view, evidence, Build(rig.piece_set, tuple(pieces), tuple(loose)), 900.0, 0.95)
     return Judgement({"A": verdict}, 0.2, ("a note",), {"A": sight}, Mats(rig.camera, rig.poses))
 

@@ -1,0 +1,182 @@
+"""What the light says of a reading: the faces that it claims must look like faces.
+
+Colour alone does not tell a drum that stands from one that lies, nor an arch from the glow in its
+opening. But a face, flat or rounded, is lit smoothly: within a few millimetres only noise and grain
+change it, while an edge between two faces, two pieces, or a piece and a hole is a step. So the best
+readings of both rulings are compared by how smooth the picture is within the faces they claim, and
+by how much it looks like the bare table where they claim nothing. Only where a build is claimed by
+one of them does it count: how loose pieces lie decides nothing.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+
+import cv2
+import numpy as np
+from numba import njit
+
+from cards.build import Build, shape_of
+from cards.card import Card
+from cards.pieces import PieceSet, Pose, Shape
+from referee.judge import faults
+from referee.vision.canvas import Reading, to_build
+from referee.vision.catalogue import Catalogue
+from referee.vision.decide import in_field
+from referee.vision.labels import Evidence
+from referee.vision.silhouettes import FACES, face_tags
+from referee.vision.solids import solid
+from referee.vision.view import ZoneView
+
+FACE_SD = (0.09, 0.08, 0.07)
+"""Spread of a face's pixels about their neighbourhood's mean in (l, a, b): about the median of fitted true builds in
+the dev set and in witness sessions."""
+WIDER, WIDER_SHARE, STRANGE_SHARE = 3.0, 0.17, 0.03
+"""Grain, highlights and soft shadows: so many times the spread, how often; and how often anything at all."""
+_ANYTHING = np.log(1 / 150.0)
+LEAST = -13.0
+"""Nats against a pixel, at most: about what an empty frame says of a pixel that shows a piece."""
+
+REACH_PX, STEP_PX = 10, 2
+"""Half the side, in pixels of the view (mm), of the neighbourhood that a face's pixel is compared to; every second
+pixel of it is looked at."""
+
+WEIGHT = 0.1
+"""Nats that count of each nat: neighbouring pixels say much the same. Of 0.05 to 0.3 the one with the fewest wrong
+margins over the witness sessions that leaves the dev set's where they were."""
+NEAR_PX = 5
+"""Around the builds of the compared readings so much of the background counts too."""
+
+RIVALS = 3
+"""Readings of each ruling that are compared."""
+CLEAR = 4000.0
+"""Nats of margin from which on light has never changed a ruling for the better."""
+SAME_CURVE = np.cos(np.radians(40.0))
+"""Facets whose normals are nearer than this are one rounded face."""
+
+
+def lit(view: ZoneView, evidence: Evidence, cat: Catalogue, readings: Sequence[Reading],
+        card: Card) -> list[Reading]:
+    """The readings, best first, with what light says added to the scores of the best of each ruling.
+
+    ``readings`` best first. Where only one ruling has any, or its margin is clear, they come back as they are.
+    """
+    rows = [(r, in_field(_whole(cat, r))) for r in readings]
+    right = [row for row in rows if not faults(row[1], card)][:RIVALS]
+    wrong = [row for row in rows if faults(row[1], card)][:RIVALS]
+    if not right or not wrong or abs(right[0][0].score - wrong[0][0].score) > CLEAR:
+        return list(readings)
+    compared = right + wrong
+    drawn = [_faces(view, cat.piece_set, build) for _, build in compared]
+    where = _claimed(view, [(faces, len(build.pieces)) for faces, (_, build) in zip(drawn, compared, strict=True)])
+    said = {id(r): WEIGHT * light_of(evidence, faces, where) for faces, (r, _) in zip(drawn, compared, strict=True)}
+    least = min(said.values())      # what is not compared must not gain by that
+    scored = [dataclasses.replace(r, score=r.score + said.get(id(r), least)) for r in readings]
+    return sorted(scored, key=lambda r: -r.score)
+
+
+def light_of(evidence: Evidence, faces: np.ndarray, where: np.ndarray) -> float:
+    """Nats (at most 0) of the pixels ``where`` (h, w) if they show these ``faces`` (h, w) int32, -1: none."""
+    smooth = _smoothed(evidence.features, faces, where, REACH_PX, STEP_PX)
+    return float(np.maximum(_likeliest(evidence.features, faces, smooth, evidence.bare, where), LEAST).sum())
+
+
+@njit(cache=True, nogil=True)
+def _smoothed(features, faces, where, reach, step):
+    """Mean of the features (h, w, 3) of the same face around each pixel of a face ``where``; elsewhere zero."""
+    height, width = faces.shape
+    out = np.zeros_like(features)
+    for y in range(height):
+        for x in range(width):
+            face = faces[y, x]
+            if face < 0 or not where[y, x]:
+                continue
+            n, light, a, b = 0, np.float32(0), np.float32(0), np.float32(0)
+            for v in range(max(y - reach, y % step), min(y + reach + 1, height), step):
+                for u in range(max(x - reach, x % step), min(x + reach + 1, width), step):
+                    if faces[v, u] == face:
+                        n += 1
+                        light += features[v, u, 0]
+                        a += features[v, u, 1]
+                        b += features[v, u, 2]
+            out[y, x, 0], out[y, x, 1], out[y, x, 2] = light / n, a / n, b / n
+    return out
+
+
+_VAR_L, _VAR_A, _VAR_B = (np.float32(sd * sd) for sd in FACE_SD)
+_BEST = float(-np.log(np.prod(FACE_SD)) - 1.5 * np.log(2 * np.pi))
+_NEAR = float(np.log(1 - WIDER_SHARE - STRANGE_SHARE))
+_WIDE = float(np.log(WIDER_SHARE) - 3 * np.log(WIDER))
+_ODD = float(np.log(STRANGE_SHARE) + _ANYTHING - _BEST)
+_WIDER_2 = WIDER * WIDER
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _face_density(light, a, b):
+    """Log density, relative to its best, of a pixel so far off its neighbourhood's mean."""
+    z = (light * light / _VAR_L + a * a / _VAR_A + b * b / _VAR_B) / 2
+    return math.log(math.exp(_NEAR - z) + math.exp(_WIDE - z / _WIDER_2) + math.exp(_ODD))
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _likeliest(features, faces, smooth, bare, where):
+    """Log density (n,) of each pixel ``where`` under what the reading shows there or a pixel beside: places are not
+    known to the pixel, and a pixel on an edge is a mixture."""
+    height, width = faces.shape
+    out = np.empty(height * width, np.float32)
+    n = 0
+    for y in range(height):
+        for x in range(width):
+            if not where[y, x]:
+                continue
+            most = -1e9
+            for v in range(max(y - 1, 0), min(y + 2, height)):
+                for u in range(max(x - 1, 0), min(x + 2, width)):
+                    if faces[v, u] < 0:
+                        most = max(most, bare[y, x])
+                    elif where[v, u]:
+                        most = max(most, _face_density(features[y, x, 0] - smooth[v, u, 0],
+                                                       features[y, x, 1] - smooth[v, u, 1],
+                                                       features[y, x, 2] - smooth[v, u, 2]))
+            out[n] = most
+            n += 1
+    return out[:n]
+
+
+def _whole(cat: Catalogue, reading: Reading) -> Build:
+    """The reading with its loose pieces."""
+    return Build(cat.piece_set, to_build(cat, reading).pieces, to_build(cat, Reading(0.0, reading.loose, 0.0)).pieces)
+
+
+def _faces(view: ZoneView, piece_set: PieceSet, build: Build) -> np.ndarray:
+    """(h, w) int32: which face of which piece each pixel shows, rounded ones whole; build first, -1 for none."""
+    pieces = (*build.pieces, *build.loose)
+    tags = face_tags(view, piece_set, pieces)
+    whole = np.concatenate([i * FACES + _whole_faces(shape_of(piece_set, p), p.pose) for i, p in enumerate(pieces)]
+                           + [np.array([-1])])
+    return whole[tags].astype(np.int32)
+
+
+@lru_cache(maxsize=4096)
+def _whole_faces(shape: Shape, pose: Pose) -> np.ndarray:
+    """(FACES,) of each face of the drawn solid the one it counts as: facets of a curve are one."""
+    normals = solid(shape, pose).normals
+    same = np.arange(FACES)
+    for i in range(2, len(normals)):
+        j = i + 1 if i + 1 < len(normals) else 2
+        if normals[i] @ normals[j] > SAME_CURVE:
+            same[same == same[j]] = same[i]
+    return same
+
+
+def _claimed(view: ZoneView, drawn: list[tuple[np.ndarray, int]]) -> np.ndarray:
+    """(h, w) where one of the readings shows its build, and just around it, but none a loose piece."""
+    build, loose = np.zeros(view.valid.shape, np.uint8), np.zeros(view.valid.shape, bool)
+    for faces, count in drawn:
+        build |= (faces >= 0) & (faces < FACES * count)
+        loose |= faces >= FACES * count
+    side = 2 * NEAR_PX + 1
+    return (cv2.dilate(build, np.ones((side, side), np.uint8)) > 0) & view.valid & ~loose
