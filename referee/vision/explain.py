@@ -44,6 +44,9 @@ next only where the fit is not good."""
 SHOWN = 2
 """How many placements of what a layout card shows are improved before anything is searched."""
 
+PLACE_X, PLACE_Y, PLACES = 12.0, 16.0, 8
+"""Steps in mm at which a whole build is tried over the field, and around how many of the places at half of that."""
+
 FAR_BEHIND = 800.0
 """Nats behind the best from where a reading needs no fit at full resolution: it cannot win any more."""
 
@@ -164,16 +167,31 @@ def _placed(canvas: Canvas, rows: np.ndarray, mirrored: bool) -> list[Reading]:
     if mirrored:
         rows[:, 1] *= -1
         rows[:, 0] = [_mirrored_stance(canvas.cat, int(s)) for s in rows[:, 0]]
-    places = search.place_whole(
-        canvas.arrays, rows, len(rows), np.arange(-90.0, 91.0, 6.0), np.arange(-40.0, 41.0, 8.0),
-        np.deg2rad(np.array(TURNS_DEG)), *canvas.seen())
     out = []
-    for _, x, y, turn in places[np.argsort(-places[:, 0])[:3]]:
+    for _, x, y, turn in _places(canvas, rows):
         moved = rows.copy()
         moved[:, 1] += x
         moved[:, 2] += y
         out.append(fit(canvas, Reading(float(turn), moved, 0.0, "card" if not mirrored else "mirror"), FINE))
     return out
+
+
+def _places(canvas: Canvas, rows: np.ndarray) -> np.ndarray:
+    """The three best places of a whole build: rows (score, x, y, turn) in the frame turned by ``turn``."""
+    def tried(xs: np.ndarray, ys: np.ndarray, turns: np.ndarray) -> np.ndarray:
+        return search.place_whole(canvas.arrays, rows, len(rows), xs, ys, turns, *canvas.seen())
+
+    def best(places: np.ndarray, most: int) -> np.ndarray:
+        return places[np.argsort(-places[:, 0])[:most]]
+
+    some = best(tried(np.arange(-90.0, 91.0, PLACE_X), np.arange(-40.0, 41.0, PLACE_Y),
+                      np.deg2rad(np.array(TURNS_DEG))), PLACES)
+    near = np.array([-0.5, 0.0, 0.5])
+    found = []
+    for _, x, y, turn in some:
+        c, s = np.cos(turn), np.sin(turn)       # back to the mat's frame
+        found.append(tried(c * x - s * y + near * PLACE_X, s * x + c * y + near * PLACE_Y, np.array([turn])))
+    return best(np.concatenate(found), 3)
 
 
 def _mirrored_stance(cat: Catalogue, stance: int) -> int:
