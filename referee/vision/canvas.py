@@ -123,7 +123,7 @@ def borrowed(cat: Catalogue, pieces: np.ndarray) -> int:
 def fit(canvas: Canvas, reading: Reading, steps: tuple = QUICK, first: int = 0) -> Reading:
     """The reading with its places fitted at the canvas's resolution: the whole, and pieces from ``first`` on."""
     if not reading.count:
-        return Reading(reading.turn, reading.pieces, 0.0, reading.origin)
+        return Reading(reading.turn, reading.pieces, 0.0, reading.origin)      # without its loose pieces, like others
     pieces = reading.pieces.copy()
     mm, rad = np.array(steps[0]), np.deg2rad(steps[1])
     got = search.refine(canvas.arrays, pieces, len(pieces), first, *canvas.seen(reading.turn), mm, rad, steps[2])

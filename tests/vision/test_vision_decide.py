@@ -7,12 +7,15 @@ import dataclasses
 import numpy as np
 import pytest
 
+from calibration.palette import nominal
 from cards.build import Piece
 from cards.card import HeightCard, LayoutCard, OrganCard
 from cards.pieces import Pose, builtin_piece_set, parse_piece_set
-from referee.vision.canvas import Fit, Reading
+from referee.vision.canvas import Fit, Reading, canvas_of
 from referee.vision.catalogue import catalogue
 from referee.vision.decide import decide
+from referee.vision.explain import readings
+from referee.vision.labels import evidence
 from referee.vision.observe import Observer
 
 CERTAIN = Fit(1.0, 1.0, 0.0)
@@ -58,6 +61,22 @@ def test_where_nothing_stands_nothing_is_found(rig):
     seen = Observer(builtin_piece_set(), rig.camera).judge([rig.photograph()], HeightCard("H", 1, 2))
     assert {z: (v.ruling, v.reasons[0].code) for z, v in seen.zones.items()} == {
         z: ("mismatch", "empty_field") for z in "AB"}
+
+
+def test_pieces_that_only_lie_about_are_counted_once(rig):
+    """Fitting the empty field, however often, adds nothing to what its loose pieces explain."""
+    pieces = builtin_piece_set()
+    loose = [Piece("cube", "blue", Pose(), x, -80.0, 15.0) for x in (-60.0, 60.0)]
+    observer = Observer(pieces, rig.camera)
+    frame = rig.photograph({"A": loose})
+    view, white = observer._views(frame, observer.look(frame), ["A"])[0]
+    seen = evidence(view, nominal(pieces), white, view.ground)
+    canvas = canvas_of(view, seen, catalogue(pieces, tuple(pieces.colors)))
+    best = readings(canvas, HeightCard("H", 1, 2))[0]
+    possible = np.maximum(seen.gains.max(0), 0.0).sum()
+    assert best.count == 0
+    assert len(best.loose) == 2
+    assert best.score < possible
 
 
 def test_triangles_laid_flat_under_a_bridge_are_found(rig):
