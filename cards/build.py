@@ -61,7 +61,7 @@ class Build:
     @cached_property
     def contacts(self) -> tuple[tuple[int, ...], ...]:
         """Per piece the indices of the pieces it rests on, ascending."""
-        return tuple(self._supports(i) for i in range(len(self.pieces)))
+        return _contacts(self.piece_set, self.pieces)
 
     @cached_property
     def on_table(self) -> tuple[bool, ...]:
@@ -93,20 +93,28 @@ class Build:
 
     def doubtful_contacts(self, i: int) -> frozenset[int]:
         """Pieces that ``i`` rests on or not, depending on CONTACT_SLACK_MM in its place along x."""
-        moved = [self._supports(i, shift) for shift in (-CONTACT_SLACK_MM, 0.0, CONTACT_SLACK_MM)]
+        moved = [_supports(self.piece_set, self.pieces, i, shift)
+                 for shift in (-CONTACT_SLACK_MM, 0.0, CONTACT_SLACK_MM)]
         return frozenset.union(*map(frozenset, moved)) - frozenset.intersection(*map(frozenset, moved))
 
-    def _supports(self, i: int, shift_mm: float = 0.0) -> tuple[int, ...]:
-        """Pieces below ``i`` that it touches: the gap between i's underside and j's top is closed."""
-        mine = self.pieces[i].at(x=self.pieces[i].x + shift_mm)
-        found = []
-        foot = bottom(self.piece_set, mine)
-        for j, other in enumerate(self.pieces):
-            below = j != i and other.z < mine.z and foot - top(self.piece_set, other) <= CONTACT_GAP_MM
-            gaps = clearances(self.piece_set, mine, other, CONTACT_GAP_MM) if below else ()
-            if any(abs(g) <= CONTACT_GAP_MM for g in gaps):
-                found.append(j)
-        return tuple(found)
+
+@lru_cache(maxsize=256)
+def _contacts(pieces: PieceSet, placed: tuple[Piece, ...]) -> tuple[tuple[int, ...], ...]:
+    """Per piece the indices of those it rests on: the same build is asked for by judge, light and card alike."""
+    return tuple(_supports(pieces, placed, i) for i in range(len(placed)))
+
+
+def _supports(pieces: PieceSet, placed: tuple[Piece, ...], i: int, shift_mm: float = 0.0) -> tuple[int, ...]:
+    """Pieces below ``i``, moved along x, that it touches: the gap between i's underside and j's top is closed."""
+    mine = placed[i].at(x=placed[i].x + shift_mm)
+    foot = bottom(pieces, mine)
+    found = []
+    for j, other in enumerate(placed):
+        below = j != i and other.z < mine.z and foot - top(pieces, other) <= CONTACT_GAP_MM
+        gaps = clearances(pieces, mine, other, CONTACT_GAP_MM) if below else ()
+        if any(abs(g) <= CONTACT_GAP_MM for g in gaps):
+            found.append(j)
+    return tuple(found)
 
 
 def shape_of(pieces: PieceSet, piece: Piece) -> Shape:

@@ -91,9 +91,9 @@ def _unseen(cat, reading: Reading, hidden: Collection[str]) -> tuple[str, ...]:
 
 def in_field(build: Build) -> Build:
     """The build without what stands alone on the table with its centre outside the field: that is loose (RULES.md)."""
-    carrying = {j for below in build.contacts for j in below}
-    out = [i for i, p in enumerate(build.pieces) if build.on_table[i] and i not in carrying
-           and (abs(p.x) > FIELD[0] or abs(p.y) > FIELD[1])]
+    beyond = [i for i, p in enumerate(build.pieces) if abs(p.x) > FIELD[0] or abs(p.y) > FIELD[1]]
+    carrying = {j for below in build.contacts for j in below} if beyond else ()
+    out = [i for i in beyond if build.on_table[i] and i not in carrying]
     if not out:
         return build
     return Build(build.piece_set, tuple(p for i, p in enumerate(build.pieces) if i not in out),

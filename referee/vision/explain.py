@@ -8,6 +8,7 @@ stand, improved by edits, and fitted at full resolution; all compete on the same
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -40,37 +41,82 @@ SEARCHES = ((NARROW, 3, 0), (WIDE, 3, 0), (WIDEST, 6, 1))
 """Widths of the beam, how many of what it finds are improved, and how many pieces may be borrowed on the way; the
 next only where the fit is not good."""
 
+SHOWN = 2
+"""How many placements of what a layout card shows are improved before anything is searched."""
+
+PLACE_X, PLACE_Y, PLACES = 12.0, 16.0, 8
+"""Steps in mm at which a whole build is tried over the field, and around how many of the places at half of that."""
+
 FAR_BEHIND = 800.0
 """Nats behind the best from where a reading needs no fit at full resolution: it cannot win any more."""
+
+
+@dataclass
+class Ways:
+    """Where improving readings has led: ``passed`` the scores by what was passed, ``tried`` all readings fitted."""
+
+    passed: dict[tuple, float] = field(default_factory=dict)
+    tried: list[Reading] = field(default_factory=list)
 
 
 def readings(canvas: Canvas, card: Card | None = None, keep: int = 8) -> list[Reading]:
     """Readings of the evidence, fitted, best first. Always includes the empty field.
 
     With a layout card, what the card shows (and its mirror image) is tried where it fits best, so
-    that the best explanation that satisfies the card is among them. A quick search comes first; where
-    its best reading leaves something unexplained, a wider one follows.
+    that the best explanation that satisfies the card is among them.
     """
     small = coarse(canvas)
     around = loose.candidates(small, coarse_labels(small))
-    growth = Growth(small)
     empty = Reading(0.0, np.zeros((0, 5)), 0.0)
-    found = [with_loose(small, r, around) for r in [empty, *_from_card(small, card)]]
-    better: list[Reading] = []
-    passed: dict[tuple, float] = {}
-    for widths, improved, borrow in SEARCHES:
-        found += _searched(growth, around, card, widths)
-        better += [improve(growth, r, around, passed, borrow) for r in _starts(small, found, card, improved)]
-        better = [r for r in better if not borrowed(canvas.cat, r.pieces)]
-        if fit_of(small, max(better + found, key=lambda r: r.score)).good:
-            break
-    pool = _distinct_readings(sorted(better + found, key=lambda r: -r.score), keep)
-    pool += [r for r in found if r.origin == "card" and r not in pool][:1]
+    pool = _explored(Growth(small), around, empty, card, keep)
     fitted = [with_loose(small, fit(small, r, FINE), around) for r in pool]
     last = max(r.score for r in fitted) - FAR_BEHIND
     fitted = [fit(canvas, r, FINEST) if r.score >= last else rescored(canvas, r) for r in fitted]
     fitted.append(empty)
     return sorted((with_loose(canvas, r, around) for r in fitted), key=lambda r: -r.score)
+
+
+def _explored(growth: Growth, around: loose.Candidates, empty: Reading, card: Card | None,
+              keep: int) -> list[Reading]:
+    """The ``keep`` best distinct readings, and the card's own.
+
+    Edits of what a layout card shows come first: where they explain what is seen, their other trials are the rivals.
+    A quick search follows, and a wider one where the best reading leaves something unexplained.
+    """
+    small, ways = growth.real, Ways()
+    found = [with_loose(small, r, around) for r in [empty, *_from_card(small, card)]]
+    shown = _distinct_readings(sorted(found[1:], key=lambda r: -r.score), SHOWN)
+    better = [improve(growth, r, around, ways) for r in shown]
+    if _good(small, better):
+        return _pool(better + found + _rivals(small.cat, better, ways.tried), keep)
+    for widths, improved, borrow in SEARCHES:
+        found += _searched(growth, around, card, widths)
+        better += [improve(growth, r, around, ways, borrow) for r in _starts(small, found, card, improved)]
+        better = [r for r in better if not borrowed(small.cat, r.pieces)]
+        if _good(small, better + found):
+            break
+    return _pool(better + found, keep)
+
+
+def _good(canvas: Canvas, found: list[Reading]) -> bool:
+    """Whether the best reading explains all there is."""
+    return bool(found) and fit_of(canvas, max(found, key=lambda r: r.score)).good
+
+
+def _rivals(cat: Catalogue, better: list[Reading], tried: list[Reading]) -> list[Reading]:
+    """Those tried that need no more unusual poses than the best reading: growing from the table tries none either."""
+    def rare(reading: Reading) -> int:
+        return int(cat.rare[reading.pieces[:, 0].astype(int)].sum())
+
+    most = rare(max(better, key=lambda r: r.score))
+    return [r for r in tried if rare(r) <= most]
+
+
+def _pool(found: list[Reading], keep: int) -> list[Reading]:
+    """The best that differ, and the best that is as the card shows."""
+    found = sorted(found, key=lambda r: -r.score)
+    pool = _distinct_readings(found, keep)
+    return pool + [r for r in found if r.origin == "card" and r not in pool][:1]
 
 
 def _starts(canvas: Canvas, found: list[Reading], card: Card | None, most: int) -> list[Reading]:
@@ -121,16 +167,31 @@ def _placed(canvas: Canvas, rows: np.ndarray, mirrored: bool) -> list[Reading]:
     if mirrored:
         rows[:, 1] *= -1
         rows[:, 0] = [_mirrored_stance(canvas.cat, int(s)) for s in rows[:, 0]]
-    places = search.place_whole(
-        canvas.arrays, rows, len(rows), np.arange(-90.0, 91.0, 6.0), np.arange(-40.0, 41.0, 8.0),
-        np.deg2rad(np.array(TURNS_DEG)), *canvas.seen())
     out = []
-    for _, x, y, turn in places[np.argsort(-places[:, 0])[:3]]:
+    for _, x, y, turn in _places(canvas, rows):
         moved = rows.copy()
         moved[:, 1] += x
         moved[:, 2] += y
         out.append(fit(canvas, Reading(float(turn), moved, 0.0, "card" if not mirrored else "mirror"), FINE))
     return out
+
+
+def _places(canvas: Canvas, rows: np.ndarray) -> np.ndarray:
+    """The three best places of a whole build: rows (score, x, y, turn) in the frame turned by ``turn``."""
+    def tried(xs: np.ndarray, ys: np.ndarray, turns: np.ndarray) -> np.ndarray:
+        return search.place_whole(canvas.arrays, rows, len(rows), xs, ys, turns, *canvas.seen())
+
+    def best(places: np.ndarray, most: int) -> np.ndarray:
+        return places[np.argsort(-places[:, 0])[:most]]
+
+    some = best(tried(np.arange(-90.0, 91.0, PLACE_X), np.arange(-40.0, 41.0, PLACE_Y),
+                      np.deg2rad(np.array(TURNS_DEG))), PLACES)
+    near = np.array([-0.5, 0.0, 0.5])
+    found = []
+    for _, x, y, turn in some:
+        c, s = np.cos(turn), np.sin(turn)       # back to the mat's frame
+        found.append(tried(c * x - s * y + near * PLACE_X, s * x + c * y + near * PLACE_Y, np.array([turn])))
+    return best(np.concatenate(found), 3)
 
 
 def _mirrored_stance(cat: Catalogue, stance: int) -> int:
@@ -149,21 +210,21 @@ def _distinct_readings(found: list[Reading], most: int) -> list[Reading]:
     return list(chosen.values())
 
 
-def improve(growth: Growth, reading: Reading, around: loose.Candidates, passed: dict[tuple, float],
-            borrow: int = 0) -> Reading:
+def improve(growth: Growth, reading: Reading, around: loose.Candidates, ways: Ways, borrow: int = 0) -> Reading:
     """The reading after the edits (replace, insert, remove, swap, nudge, split a piece) that help it.
 
     On the way there may be ``borrow`` more pieces of a kind than the box has, and in the result too. Where the way
-    joins that of an earlier reading (``passed``: the scores by what was passed) it is not gone again.
+    joins that of an earlier reading it is not gone again.
     """
     canvas = growth.real
     for _ in range(EDIT_ROUNDS):
-        if passed.get((borrow, reading.key), -np.inf) >= reading.score - 1.0:
+        if ways.passed.get((borrow, reading.key), -np.inf) >= reading.score - 1.0:
             return reading
-        passed[borrow, reading.key] = reading.score
+        ways.passed[borrow, reading.key] = reading.score
         best = reading
         for trial in _edited(canvas, reading, borrow) + growth.grown(reading)[:EDITS]:
             fitted = with_loose(canvas, fit(canvas, trial), around)
+            ways.tried.append(fitted)
             if fitted.score > best.score + 1.0:
                 best = fitted
         if best is reading:

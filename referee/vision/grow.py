@@ -9,6 +9,8 @@ colours (a right beginning has little of it, however much is still to come).
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from calibration.mat import FIELD
@@ -51,10 +53,10 @@ class Growth:
         self.real = real
         best = np.maximum(real.gains.max(0), 0.0)
         self.hopes = beam.Hopes(gains(_hopeful(real)), real.summed, gains(real.gains - best))
-        self.first = self._first()
-        self._trees: dict[tuple | None, beam.Tree] = {}
+        self._trees: dict[tuple | None, tuple[beam.Tree, set[int]]] = {}
 
-    def _first(self) -> np.ndarray:
+    @cached_property
+    def first(self) -> np.ndarray:
         """Beginnings (n, 8): stance, x, y, z, yaw, evidence, pixels, turn; the best of each stance in each
         row of places, and the frontmost of each column.
         """
@@ -71,28 +73,33 @@ class Growth:
         found = found[_in_field(found, found[:, 7])]
         found = np.concatenate([found, _frontmost(found, real.camera)])
         found = found[np.argsort(-found[:, 5], kind="stable")]
-        _, best = np.unique(found[:, [0, 2]], axis=0, return_index=True)
+        _, best = np.unique(1e3 * found[:, 0] + found[:, 2], return_index=True)      # by stance, then y
         return np.ascontiguousarray(found[best])
 
     def beam(self, widths: np.ndarray, most: int, asked: dict[str, int] | None = None) -> list[Reading]:
-        """The best readings met while growing, fitted roughly, by evidence as it stands. ``asked``: ``stock_of``."""
+        """The best readings met while growing, fitted roughly, by evidence as it stands, but for those that an
+        earlier beam has given already. ``asked``: see ``stock_of``.
+        """
         real, cat = self.real, self.real.cat
         stock = stock_of(cat, asked)
-        grown = self._tree(asked)
+        grown, given = self._tree(asked)
         allowed = np.minimum(stock.free, stock.asked[stock.shape])[cat.kind[self.first[:, 0].astype(int)]] > 0
         met = beam.beam(grown, np.flatnonzero(allowed), real.arrays, stock, real.camera, real.matrix, self.hopes,
                         real.maps, widths)
         met = met[np.argsort(-grown.score[met], kind="stable")][:most]
+        fresh = [i for i in met.tolist() if i not in given]
+        given.update(fresh)
         return [Reading(float(grown.turn[i]), grown.pieces[i, :grown.count[i]].copy(), float(grown.score[i]))
-                for i in met]
+                for i in fresh]
 
-    def _tree(self, asked: dict[str, int] | None) -> beam.Tree:
+    def _tree(self, asked: dict[str, int] | None) -> tuple[beam.Tree, set[int]]:
+        """The tree of so many asked pieces, and which of its nodes have been given."""
         key = None if asked is None else tuple(sorted(asked.items()))
         if key not in self._trees:
             real = self.real
             grown = beam.tree(len(self.first) + int(NARROW.sum() + WIDE.sum() + WIDEST.sum()), len(WIDEST))
             beam.plant(grown, self.first, real.arrays, real.camera, real.matrix, self.hopes, real.maps)
-            self._trees[key] = grown
+            self._trees[key] = grown, set()
         return self._trees[key]
 
     def grown(self, reading: Reading) -> list[Reading]:
@@ -121,7 +128,7 @@ def _frontmost(found: np.ndarray, camera: np.ndarray) -> np.ndarray:
     camera it keeps its evidence until its foot leaves the real foot.
     """
     towards = np.sign(-(camera[:, :3].T @ camera[:, 3])[1])
-    _, group = np.unique(found[:, [0, 1, 7]], axis=0, return_inverse=True)
+    _, group = np.unique(1e6 * found[:, 0] + 1e3 * found[:, 1] + found[:, 7], return_inverse=True)
     high = np.full(group.max() + 1 if len(group) else 0, -np.inf)
     np.maximum.at(high, group, found[:, 5])
     good = np.flatnonzero(found[:, 5] >= (high - (1 - FRONT_SHARE) * np.abs(high))[group])

@@ -256,16 +256,16 @@ def _weighed(cat, kinds, free, rare, pieces, count, most, trial, i, alone, camer
     """
     others = draw(cat, pieces, count, i, camera, matrix, gains, maps) if alone else 0.0
     for kind in range(7):
-        if (kind == 1 or kind >= 5) and count >= most:
+        if ((kind == 1 or kind >= 5) and count >= most) or (alone and kind != 0 and kind != 4):
             continue
         for s in range((len(kinds), len(kinds), 1, count, 5, len(kinds), 4 * len(kinds))[kind]):
             if not _allowed(cat, kinds, free, rare, pieces, kind, i, s):
                 continue
             m = edit(cat, pieces, count, kind, i, s, trial)
-            if kind == 6 and (alone or not _props(cat, pieces, i, s // 4, trial)):
+            if kind == 6 and not _props(cat, pieces, i, s // 4, trial):
                 continue
             settle(cat, trial, m)
-            if (m == count and kind != 3 and _others_stay(pieces, trial, count, i)) != alone:
+            if ((kind == 0 or kind == 4) and _others_stay(pieces, trial, count, i)) != alone:
                 continue
             if alone:
                 got = others + place(cat, int(trial[i, 0]), trial[i, 1], trial[i, 2], trial[i, 3], trial[i, 4],

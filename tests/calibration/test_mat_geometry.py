@@ -8,6 +8,7 @@ import cv2
 import numpy as np
 import pytest
 
+from calibration import mat
 from calibration.camera import CameraModel, guessed_camera, load_camera, save_camera
 from calibration.errors import BadCamera
 from calibration.mat import (
@@ -155,3 +156,14 @@ def test_a_bad_camera_file_is_refused_with_its_fault(tmp_path, text, fault):
 
 def test_a_guessed_camera_says_so():
     assert guessed_camera(1000, 500).estimated and guessed_camera(1000, 500).focal_px == 780
+
+
+def test_the_slopes_of_the_joint_solve_are_those_of_its_projection():
+    lens = CameraModel(1280, 720, np.array([[1000.0, 0, 640], [0, 1000.0, 360], [0, 0, 1]]),
+                       np.array([-0.1, 0.02, 1e-3, -1e-3, 0.0]))
+    table = mat._Table(["A", "B"], {"A": [0, 1, 2, 3], "B": [1, 3]}, lens)
+    v = np.array([2.3, 0.1, -0.2, -150.0, 40.0, 800.0, 330.0, 12.0, 0.2, 0.3, 1.02])
+    steps = np.array([1e-6] * 3 + [1e-3] * 3 + [1e-3, 1e-3, 1e-6] + [1e-4, 1e-6])
+    numeric = [(table.project(v + d)[0] - table.project(v - d)[0]).ravel() / (2 * s)
+               for d, s in zip(np.diag(steps), steps, strict=True)]
+    assert np.allclose(table.slopes(v), np.stack(numeric, 1), rtol=1e-3, atol=1e-3)

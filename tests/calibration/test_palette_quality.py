@@ -11,7 +11,7 @@ import pytest
 from calibration.camera import guessed_camera
 from calibration.errors import BadPalette
 from calibration.mat import MatPose, Mats
-from calibration.palette import LINEAR, features, learn, load_palette, nominal, save_palette
+from calibration.palette import CHUNK, LINEAR, Palette, features, learn, load_palette, nominal, save_palette
 from calibration.quality import figure, picture_faults, rig_quality, sharpness, tilt_deg
 from cards.pieces import builtin_piece_set
 
@@ -52,6 +52,17 @@ def test_nominal_colours_are_their_own():
     for k, name in enumerate(palette.names):
         pixel = features(codes(LINEAR[np.array(PIECES.rgb(name))][None] * 0.8 * WHITE), WHITE)
         assert palette.log_density(pixel)[:, 0].argmax() == k
+
+
+def test_log_density_is_that_of_the_gaussians():
+    palette = nominal(PIECES)
+    spread = np.array([[0.2, 0.05, 0.0], [0.05, 0.1, -0.02], [0.0, -0.02, 0.15]])
+    palette = Palette(palette.names, palette.means, np.tile(spread, (len(palette.names), 1, 1)), palette.learnt)
+    some = np.random.default_rng(5).normal(size=(CHUNK + 7, 3)).astype(np.float32)
+    off = some[:, None] - palette.means
+    want = (-0.5 * np.einsum("nki,ij,nkj->kn", off, np.linalg.inv(spread), off)
+            - 0.5 * np.log(np.linalg.det(2 * np.pi * spread)))
+    assert np.abs(palette.log_density(some) - want).max() < 1e-2
 
 
 def test_learning_moves_the_colours_that_are_seen():
