@@ -138,14 +138,19 @@ def rescored(canvas: Canvas, r: Reading) -> Reading:
 
 
 def to_build(cat: Catalogue, reading: Reading) -> Build:
-    """The reading in the rules' own words: pieces in the mat's frame."""
-    c, s = math.cos(reading.turn), math.sin(reading.turn)
+    """The reading in the rules' own words: its pieces, and the loose ones, in the mat's frame."""
+    return Build(cat.piece_set, _pieces(cat, reading.pieces, reading.turn), _pieces(cat, reading.loose, 0.0))
+
+
+def _pieces(cat: Catalogue, rows: np.ndarray, turn: float) -> tuple[Piece, ...]:
+    """Pieces in the mat's frame of rows (n, 5) in one turned by ``turn`` radians."""
+    c, s = math.cos(turn), math.sin(turn)
     pieces = []
-    for stance, x, y, z, yaw in reading.pieces:
+    for stance, x, y, z, yaw in rows:
         shape, color = cat.types[cat.kind[int(stance)]]
         pieces.append(Piece(shape, color, cat.poses[int(stance)], float(c * x - s * y), float(s * x + c * y),
-                            float(z), math.degrees(yaw + reading.turn)))
-    return Build(cat.piece_set, tuple(pieces))
+                            float(z), math.degrees(yaw + turn)))
+    return tuple(pieces)
 
 
 @dataclass(frozen=True)

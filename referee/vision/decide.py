@@ -17,12 +17,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibration.mat import FIELD
 from calibration.palette import paper_coloured
 from cards.build import Build
 from cards.card import Card, HeightCard
 from referee.judge import Reason, Verdict, faults
 from referee.vision.canvas import Fit, Reading, to_build
+from referee.vision.field import in_field
 
 MARGIN_SCALE = 144.0
 """Nats of margin for one unit of log odds: pixels err together, so single nats mean little. Fitted on
@@ -53,7 +53,7 @@ class Weighed:
 def decide(cat, readings: list[Reading], card: Card, fit: Fit, hidden: Collection[str] = ()) -> Weighed:
     """The verdict of one zone from its fitted readings (best first, at least one). ``hidden`` colours cannot be told
     from what is behind the build."""
-    judged = [(r, in_field(to_build(cat, r))) for r in readings]
+    judged = [(r, in_field(to_build(cat, r), card)) for r in readings]
     rows = [(r, build, faults(build, card)) for r, build in judged]
     right = next(((r, b, f) for r, b, f in rows if not f), None)
     wrong = next(((r, b, f) for r, b, f in rows if f), None)
@@ -87,17 +87,6 @@ def _unseen(cat, reading: Reading, hidden: Collection[str]) -> tuple[str, ...]:
     unseen = paper_coloured(cat.piece_set) | set(hidden)
     return tuple(sorted({color for (_, color), n in zip(cat.types, missing, strict=True)
                          if n > 0 and color in unseen}))
-
-
-def in_field(build: Build) -> Build:
-    """The build without what stands alone on the table with its centre outside the field: that is loose (RULES.md)."""
-    beyond = [i for i, p in enumerate(build.pieces) if abs(p.x) > FIELD[0] or abs(p.y) > FIELD[1]]
-    carrying = {j for below in build.contacts for j in below} if beyond else ()
-    out = [i for i in beyond if build.on_table[i] and i not in carrying]
-    if not out:
-        return build
-    return Build(build.piece_set, tuple(p for i, p in enumerate(build.pieces) if i not in out),
-                 (*build.loose, *(build.pieces[i] for i in out)))
 
 
 def _ahead(right, wrong):

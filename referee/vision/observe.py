@@ -25,11 +25,12 @@ from cards.deck import Deck
 from cards.pieces import PieceSet
 from referee.judge import Reason, Verdict
 from referee.vision import labels
-from referee.vision.canvas import Reading, canvas_of, fit_of, to_build
+from referee.vision.canvas import canvas_of, fit_of, to_build
 from referee.vision.cardmark import read_card_marker
 from referee.vision.catalogue import Catalogue, catalogue, usual_for
-from referee.vision.decide import decide, in_field
+from referee.vision.decide import decide
 from referee.vision.explain import readings, warm_up
+from referee.vision.field import in_field
 from referee.vision.shading import lit
 from referee.vision.view import ZoneView, zone_view
 
@@ -173,7 +174,7 @@ class Observer:
         canvas = canvas_of(view, evidence, cat)
         found = lit(view, evidence, cat, readings(canvas, card), card)
         weighed = decide(cat, found, card, fit_of(canvas, found[0]), evidence.hidden)
-        build = _with_loose(cat, found[0])
+        build = in_field(to_build(cat, found[0]), card)
         sight = ZoneSight(view, evidence, build, weighed.margin, weighed.explained)
         return _hidden(weighed.verdict, view), sight
 
@@ -185,12 +186,6 @@ def _hidden(verdict: Verdict, view: ZoneView) -> Verdict:
     reason = Reason("out_of_view", "a large part of this field is outside the picture")
     return dataclasses.replace(verdict, ruling="undecided", reasons=(reason,), leaning=verdict.leaning or
                                (verdict.ruling if verdict.ruling != "undecided" else None))
-
-
-def _with_loose(cat: Catalogue, reading: Reading) -> Build:
-    build = in_field(to_build(cat, reading))
-    loose = to_build(cat, Reading(0.0, reading.loose, 0.0)).pieces
-    return Build(build.piece_set, build.pieces, (*build.loose, *loose))
 
 
 def _white(view: ZoneView, image: np.ndarray) -> np.ndarray:

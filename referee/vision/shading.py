@@ -25,7 +25,7 @@ from cards.pieces import PieceSet, Pose, Shape
 from referee.judge import faults
 from referee.vision.canvas import Reading, to_build
 from referee.vision.catalogue import Catalogue
-from referee.vision.decide import in_field
+from referee.vision.field import in_field
 from referee.vision.labels import Evidence
 from referee.vision.silhouettes import FACES, face_tags
 from referee.vision.solids import solid
@@ -64,7 +64,7 @@ def lit(view: ZoneView, evidence: Evidence, cat: Catalogue, readings: Sequence[R
 
     ``readings`` best first. Where only one ruling has any, or its margin is clear, they come back as they are.
     """
-    rows = [(r, in_field(_whole(cat, r))) for r in readings]
+    rows = [(r, in_field(to_build(cat, r), card)) for r in readings]
     right = [row for row in rows if not faults(row[1], card)][:RIVALS]
     wrong = [row for row in rows if faults(row[1], card)][:RIVALS]
     if not right or not wrong or abs(right[0][0].score - wrong[0][0].score) > CLEAR:
@@ -144,11 +144,6 @@ def _likeliest(features, faces, smooth, bare, where):
             out[n] = most
             n += 1
     return out[:n]
-
-
-def _whole(cat: Catalogue, reading: Reading) -> Build:
-    """The reading with its loose pieces."""
-    return Build(cat.piece_set, to_build(cat, reading).pieces, to_build(cat, Reading(0.0, reading.loose, 0.0)).pieces)
 
 
 def _faces(view: ZoneView, piece_set: PieceSet, build: Build) -> np.ndarray:
