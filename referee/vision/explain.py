@@ -31,13 +31,13 @@ from referee.vision.canvas import (
     rescored,
 )
 from referee.vision.catalogue import Catalogue
-from referee.vision.grow import NARROW, TURNS_DEG, WIDE, WIDEST, Growth
+from referee.vision.grow import TURNS_DEG, WIDE, WIDEST, Growth
 
 SEARCHED, EDITS, EDIT_ROUNDS, MAX_PIECES = 60, 6, 6, 10
 """How many grown readings are completed by loose pieces; a reading is improved by so many of the best edits, so
 often, up to so many pieces."""
 
-SEARCHES = ((NARROW, 3, 0), (WIDE, 3, 0), (WIDEST, 6, 1))
+SEARCHES = ((WIDE, 3, 0), (WIDEST, 6, 1))
 """Widths of the beam, how many of what it finds are improved, and how many pieces may be borrowed on the way; the
 next only where the fit is not good."""
 

@@ -17,7 +17,7 @@ from referee.vision.search import scan
 BRANCH = 8
 """Places on the table tried for a further piece of a reading."""
 
-ON_TOP_STEP, BESIDE_STEP = 7.5, 10.0
+ON_TOP_STEP, BESIDE_STEP = 5.0, 7.0
 REACH_ON_TOP, REACH_BESIDE = 30.0, 80.0
 """Where a further piece is tried: step and reach beyond the build's ends in x, mm."""
 

@@ -25,10 +25,9 @@ TURNS_DEG = (-14.0, -7.0, 0.0, 7.0, 14.0)
 STEP_X, STEP_Y = 6.0, 8.0
 """Places at which beginnings are tried, mm."""
 
-NARROW = np.array((40, 20, 16, 12, 10, 8, 6, 6, 6, 6))
 WIDE = np.array((120, 48, 40, 30, 20, 14, 10, 8, 8, 8))
 WIDEST = np.array((240, 140, 120, 90, 60, 40, 30, 24, 20, 20))
-"""States kept after 1, 2, 3, … pieces: the next only where one leaves something unexplained."""
+"""States kept after 1, 2, 3, … pieces: WIDEST only where WIDE leaves something unexplained."""
 
 HOPE = 0.6
 """Nats a pixel costs, while a build is still growing, when it shows another piece's colour than the
@@ -97,7 +96,7 @@ class Growth:
         key = None if asked is None else tuple(sorted(asked.items()))
         if key not in self._trees:
             real = self.real
-            grown = beam.tree(len(self.first) + int(NARROW.sum() + WIDE.sum() + WIDEST.sum()), len(WIDEST))
+            grown = beam.tree(len(self.first) + int(WIDE.sum() + WIDEST.sum()), len(WIDEST))
             beam.plant(grown, self.first, real.arrays, real.camera, real.matrix, self.hopes, real.maps)
             self._trees[key] = grown, set()
         return self._trees[key]

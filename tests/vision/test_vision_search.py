@@ -10,7 +10,7 @@ from cards.pieces import Pose, builtin_piece_set
 from referee.vision import explain, paint
 from referee.vision.canvas import Canvas, Reading, coarse, fit, to_build
 from referee.vision.catalogue import catalogue
-from referee.vision.grow import NARROW, WIDE, Growth
+from referee.vision.grow import WIDE, WIDEST, Growth
 
 
 @pytest.fixture(scope="module")
@@ -53,8 +53,8 @@ def test_a_tower_is_read_with_and_without_its_card(seen, with_card):
 def test_a_wider_beam_adds_to_a_narrower_one_what_it_would_find_alone(seen):
     small = coarse(seen[0])
     fresh, grown = Growth(small), Growth(small)
-    alone = fresh.beam(WIDE, 60)
-    both = grown.beam(NARROW, 60) + grown.beam(WIDE, 60)
+    alone = fresh.beam(WIDEST, 60)
+    both = grown.beam(WIDE, 60) + grown.beam(WIDEST, 60)
     assert {(r.score, r.pieces.tobytes()) for r in alone} <= {(r.score, r.pieces.tobytes()) for r in both}
     assert len({r.pieces.tobytes() for r in both}) == len(both), "nothing is given twice"
 
