@@ -6,6 +6,9 @@ change it, while an edge between two faces, two pieces, or a piece and a hole is
 readings of both rulings are compared by how smooth the picture is within the faces they claim, and
 by how much it looks like the bare table where they claim nothing. Only where a build is claimed by
 one of them does it count: how loose pieces lie decides nothing.
+
+Light makes a ruling surer or doubtful; it never turns one: shadows in a corner look like a face of
+their own. Where it speaks for the other ruling, and louder than colour, the two are even.
 """
 
 from __future__ import annotations
@@ -62,20 +65,36 @@ def lit(view: ZoneView, evidence: Evidence, cat: Catalogue, readings: Sequence[R
         card: Card) -> list[Reading]:
     """The readings, best first, with what light says added to the scores of the best of each ruling.
 
-    ``readings`` best first. Where only one ruling has any, or its margin is clear, they come back as they are.
+    ``readings`` best first. Where only one ruling has any, or its margin is clear, they come back as they are. The
+    ruling that was ahead may come out even, never behind.
     """
     rows = [(r, in_field(to_build(cat, r), card)) for r in readings]
-    right = [row for row in rows if not faults(row[1], card)][:RIVALS]
-    wrong = [row for row in rows if faults(row[1], card)][:RIVALS]
+    is_right = [not faults(build, card) for _, build in rows]
+    right = [row for row, ok in zip(rows, is_right, strict=True) if ok][:RIVALS]
+    wrong = [row for row, ok in zip(rows, is_right, strict=True) if not ok][:RIVALS]
     if not right or not wrong or abs(right[0][0].score - wrong[0][0].score) > CLEAR:
         return list(readings)
-    compared = right + wrong
+    said = _said(view, evidence, cat, right + wrong)
+    least = min(said.values())      # what is not compared must not gain by that
+    added = [said.get(id(r), least) for r in readings]
+    before = right[0][0].score - wrong[0][0].score
+    after = _best(right, said) - _best(wrong, said)
+    turned = abs(after) if before * after < 0 else 0.0
+    scored = [dataclasses.replace(r, score=r.score + more - (turned if ok == (after > 0) else 0.0))
+              for r, more, ok in zip(readings, added, is_right, strict=True)]
+    return sorted(scored, key=lambda r: -r.score)
+
+
+def _said(view: ZoneView, evidence: Evidence, cat: Catalogue,
+          compared: list[tuple[Reading, Build]]) -> dict[int, float]:
+    """What light says of each reading, by its id, in nats that count."""
     drawn = [_faces(view, cat.piece_set, build) for _, build in compared]
     where = _claimed(view, [(faces, len(build.pieces)) for faces, (_, build) in zip(drawn, compared, strict=True)])
-    said = {id(r): WEIGHT * light_of(evidence, faces, where) for faces, (r, _) in zip(drawn, compared, strict=True)}
-    least = min(said.values())      # what is not compared must not gain by that
-    scored = [dataclasses.replace(r, score=r.score + said.get(id(r), least)) for r in readings]
-    return sorted(scored, key=lambda r: -r.score)
+    return {id(r): WEIGHT * light_of(evidence, faces, where) for faces, (r, _) in zip(drawn, compared, strict=True)}
+
+
+def _best(rows: list[tuple[Reading, Build]], said: dict[int, float]) -> float:
+    return max(r.score + said[id(r)] for r, _ in rows)
 
 
 def light_of(evidence: Evidence, faces: np.ndarray, where: np.ndarray) -> float:

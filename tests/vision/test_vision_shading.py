@@ -66,17 +66,28 @@ def drums(rig):
     return view, evidence(view, nominal(pieces), white), cat, standing
 
 
+def both(drums, ahead: float) -> tuple[list[Reading], LayoutCard]:
+    """The drum read as lying, and ``ahead`` nats behind as standing, as the card wants it."""
+    _, _, cat, standing = drums
+    poses = ((Pose(90, "side"), cat.piece_set.shapes["cylinder"].width / 2), (standing.pose, standing.z))
+    rows = [np.array([(cat.index["cylinder", "red", pose], 0.0, 0.0, z, 0.0)]) for pose, z in poses]
+    return [Reading(0.0, rows[0], 1000.0), Reading(0.0, rows[1], 1000.0 - ahead)], LayoutCard("L", 1, (standing,))
+
+
 def test_light_prefers_the_faces_that_are_there(drums):
-    """Whatever colour said before."""
-    view, seen, cat, standing = drums
-    lying = Pose(90, "side")
-    rows = [np.array([(cat.index["cylinder", "red", pose], 0.0, 0.0, z, 0.0)])
-            for pose, z in ((standing.pose, standing.z), (lying, cat.piece_set.shapes["cylinder"].width / 2))]
-    before = [Reading(0.0, rows[1], 1000.0), Reading(0.0, rows[0], 995.0)]
-    card = LayoutCard("L", 1, (standing,))
+    view, seen, cat, _ = drums
+    before, card = both(drums, ahead=-5.0)
+    after = lit(view, seen, cat, before[::-1], card)
+    assert after[0].pieces is before[1].pieces
+    assert after[0].score - after[1].score > 50
+
+
+def test_light_never_turns_a_ruling(drums):
+    """Only evens it."""
+    view, seen, cat, _ = drums
+    before, card = both(drums, ahead=5.0)
     after = lit(view, seen, cat, before, card)
-    assert after[0].pieces is rows[0]
-    assert after[0].score - after[1].score > before[1].score - before[0].score
+    assert after[0].score == pytest.approx(after[1].score)
 
 
 def test_where_the_margin_is_clear_light_is_not_asked(drums):
