@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -17,6 +17,7 @@ from scipy.stats import binomtest
 from tqdm import tqdm
 
 from referee.vision.benching import Accepted, Job, Knowledge, jobs, run_all, sessions
+from referee.vision.left_out import left_out
 from referee.vision.scoring import NOTHING, ZoneScore, tally
 
 OUTCOMES = ("right", "false accept", "false reject", "undecided")
@@ -39,24 +40,32 @@ class _Bar(tqdm):
 @click.option("--no-camera", is_flag=True, help="Without the lens file.")
 @click.option("--wrong-cards", is_flag=True, help="Judge every build against the deck's other cards instead.")
 @click.option("--steps", is_flag=True, help="Score each step of seeing on its own too.")
+@click.option("--leave-one-out", is_flag=True, help="Rule each session by the trust in margins that the others teach.")
 @click.option("--scaling", is_flag=True, help="Cost against pieces and pixels instead (one process).")
 @click.option("--every", type=click.IntRange(min=1), default=1, help="Only every so manieth frame.")
 @click.option("--processes", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="All scores as one JSON object.")
 def bench(folders: tuple[Path, ...], no_empty: bool, no_colors: bool, no_camera: bool, wrong_cards: bool,
-          steps: bool, scaling: bool, every: int, processes: int, as_json: bool) -> None:
+          steps: bool, leave_one_out: bool, scaling: bool, every: int, processes: int, as_json: bool) -> None:
     """Judge every frame of the session folders DIR… (or of those in them) and hold it against its truth."""
     knowledge = Knowledge(not no_empty, not no_colors, not no_camera)
-    work = jobs(sessions(folders), knowledge, wrong_cards, every)
+    found = sessions(folders)
+    if leave_one_out and len(found) < 2:
+        raise click.UsageError("--leave-one-out needs at least two sessions: one to rule, others to learn from")
+    work = jobs(found, knowledge, wrong_cards, every)
     if scaling:
         return _show_scaling(work, as_json)
-    rows = [row for found in _watched(run_all(work, processes), len(work)) for row in found]
+    rows = [row for seen in _watched(run_all(work, processes), len(work)) for row in seen]
     if as_json:
         return click.echo(json.dumps([asdict(row) | ({} if wrong_cards else {"outcome": row.outcome})
                                       for row in rows]))
     if wrong_cards:
         return click.echo("\n".join(wrong_card_lines(rows)))
     rows.sort(key=lambda r: (r.image, r.zone))
+    if leave_one_out:
+        held_out = left_out(rows)
+        click.echo("\n".join(left_out_lines(held_out)) + "\n")
+        rows = [row for _, scores in held_out.values() for row in scores]
     parts = [outcome_lines, time_lines, *([step_lines] if steps else []), confusion_lines, reliability_lines,
              wrong_lines]
     click.echo("\n\n".join("\n".join(part(rows)) for part in parts))
@@ -87,6 +96,16 @@ def outcome_lines(rows: Sequence[ZoneScore]) -> list[str]:
         out.append(f"{kind:12} {len(mine):4}  {cells}")
     decided = [r for r in rows if r.outcome != "undecided"]
     out.append(f"right among decided: {share(tally(decided)['right'], len(decided))}")
+    return out
+
+
+def left_out_lines(held_out: Mapping[str, tuple[float, Sequence[ZoneScore]]]) -> list[str]:
+    """Each session ruled by what the others taught."""
+    wide = max(map(len, held_out))
+    out = [f"{'session left out':{wide}} {'nats':>5} {'n':>4} " + "".join(f"{name:>14}" for name in OUTCOMES)]
+    for session, (scale, scores) in held_out.items():
+        counts = tally(scores)
+        out.append(f"{session:{wide}} {scale:5.0f} {len(scores):4} " + "".join(f"{counts[o]:>14}" for o in OUTCOMES))
     return out
 
 

@@ -217,7 +217,7 @@ def _robust(a: np.ndarray, b: np.ndarray, shadows: bool) -> np.ndarray:
     return x
 
 
-def foreground(view: ZoneView, f: np.ndarray, ground: np.ndarray, empty: np.ndarray | None) -> np.ndarray:
+def foreground(view: ZoneView, f: np.ndarray, empty: np.ndarray | None) -> np.ndarray:
     """Mask (h, w) of pixels over the sheet that are surely not paper, marker or background."""
     paper, marker, _ = view.regions
     if empty is not None:

@@ -154,7 +154,7 @@ class Observer:
 
     def _foreground(self, view: ZoneView, white: np.ndarray) -> np.ndarray:
         f = features(view.image, white)
-        return f[labels.foreground(view, f, view.ground, self._empty_features(view))]
+        return f[labels.foreground(view, f, self._empty_features(view))]
 
     def _palette_of(self, pairs: list[tuple[ZoneView, np.ndarray]]) -> Palette:
         if not pairs:

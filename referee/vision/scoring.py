@@ -30,6 +30,9 @@ SAME_MM = 30.0
 
 NOTHING = "(nothing)"
 
+BEYOND_MARGIN = frozenset({"unseen_colour", "out_of_view"})
+"""Reasons for which a zone stays undecided whatever its margin."""
+
 
 @dataclass(frozen=True)
 class ZoneScore:
@@ -37,7 +40,8 @@ class ZoneScore:
 
     ``ruling`` is None when the mat was not located. ``confusions`` are (true piece, seen piece) by
     name; ``label_pixels`` counts the build's pixels in the view, ``labels_right`` those of the right
-    colour; ``pose_px`` is the RMS of the mat's marker corners.
+    colour; ``pose_px`` is the RMS of the mat's marker corners; ``margin`` (nats) and ``explained`` (0..1) are what
+    the confidence rests on, when ``by_margin`` it is they that decided.
     """
 
     image: str
@@ -59,6 +63,9 @@ class ZoneScore:
     pose_px: float
     seconds: float
     mats_seconds: float
+    margin: float = 0.0
+    explained: float = 1.0
+    by_margin: bool = False
 
     @property
     def outcome(self) -> str:
@@ -97,7 +104,8 @@ def _score(judgement: Judgement, image: str, zone: str, card: Card, row: dict,
         sum(piece_right(piece_set, a, b) for a, b in pairs), tuple((_name(a), _name(b)) for a, b in pairs),
         sight is not None and sight.build.ground_contacts == row["ground_contacts"], right, pixels,
         judgement.mats.poses[zone].error_px if sight else math.nan, judgement.seconds,
-        judgement.timings.get("mats", 0.0))
+        judgement.timings.get("mats", 0.0), sight.margin if sight else 0.0, sight.explained if sight else 0.0,
+        verdict is not None and not {r.code for r in verdict.reasons} & BEYOND_MARGIN)
 
 
 def _name(piece: Piece | None) -> str:

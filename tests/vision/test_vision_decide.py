@@ -59,6 +59,16 @@ def test_a_piece_of_the_tables_colour_may_stand_before_it_unseen(cat):
     assert decide(cat, lacking, card, CERTAIN).verdict.ruling == "mismatch"
 
 
+def test_a_match_is_less_sure_while_a_white_piece_is_nowhere_seen(cat):
+    """It could stand there as one too many."""
+    two = (RED, dataclasses.replace(RED, z=45.0))
+    beside = dataclasses.replace(WHITE, y=-120.0, z=15.0)
+    unseen, seen = (decide(cat, [reading(cat, *two, loose=loose)], HeightCard("H", 1, 2), CERTAIN).verdict
+                    for loose in ((), (beside,)))
+    assert (unseen.ruling, seen.ruling) == ("match", "match")
+    assert unseen.confidence <= 0.93 < seen.confidence
+
+
 def test_what_an_unseen_piece_could_not_mend_is_wrong(cat):
     two = (RED, dataclasses.replace(RED, z=45.0))
     assert decide(cat, [reading(cat, *two)], HeightCard("H", 1, 1), CERTAIN).verdict.ruling == "mismatch"
