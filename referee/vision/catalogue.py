@@ -132,7 +132,8 @@ def usual_for(piece_set: PieceSet, card: Card) -> tuple[tuple[str, Pose], ...]:
     if isinstance(card, (HeightCard, ShapesCard)):
         return tuple((s.name, Pose(0, "top")) for s in piece_set.shapes.values()
                      if s.kind in ("triangle", "half_disc", "crescent"))
-    return tuple((s.name, pose) for s in piece_set.shapes.values() for pose in s.poses())
+    return tuple((s.name, pose) for s in piece_set.shapes.values() for pose in s.poses()
+                 if pose.rotation == 0 or (s.kind == "bridge" and pose.rotation != 180 and pose.facing == "side"))
 
 
 def catalogue(piece_set: PieceSet, colors: tuple[str, ...], extra: tuple[tuple[str, Pose], ...] = ()) -> Catalogue:

@@ -25,8 +25,9 @@ from referee.vision.canvas import Fit, Reading, to_build
 from referee.vision.field import in_field
 
 MARGIN_SCALE = 144.0
-"""Nats of margin for one unit of log odds: pixels err together, so single nats mean little. Fitted on
-the dev set's rendered sessions; ``referee bench`` prints the reliability table."""
+"""Nats of margin for one unit of log odds: pixels err together, so single nats mean little. Fitted to sessions with
+truth (``referee bench --leave-one-out``) it is 50 on the dev set and 160 to 450 on the harder witness sessions; a
+wrong verdict costs more than one left open, so between the two, and not at the dev set's."""
 SURE = 0.80
 """Confidence below which no verdict is given."""
 EXPLAINED_LOW, EXPLAINED_HIGH = 0.45, 0.75
