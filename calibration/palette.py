@@ -108,6 +108,17 @@ PAPER_LIGHT, PAPER_TINT = -0.8, (0.2, 0.3)
 """A colour at least this light and with no more tint than this, as ``features``, looks like the mat's paper."""
 
 
+SHADOW_LIGHT = -2.0
+"""A colour without tint and no darker than this looks like paper in some shadow."""
+
+
+def _like_shadow(palette: Palette) -> np.ndarray:
+    """(k,) which colours no foreground shows, since they look like paper in the light or in a shadow: what foreground
+    is nearest to them is not theirs."""
+    light, a, b = palette.means.T
+    return (light > SHADOW_LIGHT) & (np.abs(a) < PAPER_TINT[0]) & (np.abs(b) < PAPER_TINT[1])
+
+
 def paper_coloured(piece_set: PieceSet) -> frozenset[str]:
     """The set's colours that a piece's lit sides share with the paper: such a piece can stand there unseen."""
     palette = nominal(piece_set, haze=0.0)
@@ -119,7 +130,8 @@ def learn(piece_set: PieceSet, pixels: np.ndarray, rounds: int = 6) -> Palette:
     """The palette that explains foreground pixels, features (n, 3), starting from the nominal colours.
 
     Pixels that fit no colour (hands, tongs, shadow) are left to a uniform class. Colours without
-    pixels keep their nominal place, moved along with what the others have in common.
+    pixels keep their nominal place, moved along with what the others have in common; so do white and grey, which
+    foreground never shows.
     """
     starts = [nominal(piece_set, haze) for haze in HAZES]
     if len(pixels) < 30:
@@ -146,7 +158,8 @@ def _responsibilities(palette: Palette, pixels: np.ndarray) -> tuple[np.ndarray,
 
 def _maximise(prior: Palette, pixels: np.ndarray, shares: np.ndarray) -> Palette:
     means, covariances = prior.means.copy(), prior.covariances.copy()
-    weights = shares.sum(1)
+    weights = np.where(_like_shadow(prior), 0.0, shares.sum(1))
+    shares = np.where(_like_shadow(prior)[:, None], 0.0, shares)
     for k, w in enumerate(weights):
         n = w + PRIOR_PIXELS
         means[k] = (shares[k] @ pixels + PRIOR_PIXELS * prior.means[k]) / n

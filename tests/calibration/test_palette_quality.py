@@ -13,7 +13,7 @@ from calibration.errors import BadPalette
 from calibration.mat import MatPose, Mats
 from calibration.palette import CHUNK, LINEAR, Palette, features, learn, load_palette, nominal, save_palette
 from calibration.quality import figure, picture_faults, rig_quality, sharpness, tilt_deg
-from cards.pieces import builtin_piece_set
+from cards.pieces import builtin_piece_set, parse_piece_set
 
 PIECES = builtin_piece_set()
 WHITE = np.array([0.8, 0.8, 0.8])
@@ -158,3 +158,19 @@ def test_pictures_beyond_use_are_named(gray, fault):
 
 def test_a_sharp_picture_has_no_fault():
     assert picture_faults(edge(0)) == ()
+
+
+def test_foreground_teaches_nothing_about_white_and_grey():
+    """They look like paper and its shadows, so the foreground near them is the rims of other pieces."""
+    cube = {"kind": "box", "width": 30, "depth": 30, "height": 30}
+    colors = {"red": "#c02028", "white": "#ece8e0", "grey": "#8c8e90", "black": "#28282c"}
+    pieces = parse_piece_set({"name": "greys", "shapes": {"cube": cube}, "colors": colors,
+                              "pieces": [["cube", name, 1] for name in colors]})
+    before = nominal(pieces)
+    rng = np.random.default_rng(5)
+    shown = [before.means[k] + rng.normal(0, 0.1, (2000, 3)) for k in (0, 3)]
+    rims = before.means[0] * (0.5, 0.4, 0.4) + rng.normal(0, 0.15, (1500, 3))     # red bled into the paper
+    after = learn(pieces, np.concatenate([*shown, rims]))
+    assert after.learnt[[1, 2]].tolist() == [0, 0]
+    assert np.abs(after.means[[1, 2], 1:] - before.means[[1, 2], 1:]).max() < 0.02
+    assert after.learnt[[0, 3]].min() > 1500
