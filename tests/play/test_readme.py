@@ -74,7 +74,8 @@ def folder(tmp_path_factory):
     (path / "house_rules.toml").write_text("tie_window_ms = 10.0\n")
     _film(path / "film.avi", table)
     shutil.copyfile(ROOT / "tests" / "golden" / "attempt_collapse" / "video.mp4", path / "duel.mp4")
-    _dev_set(path / "devset" / "session", table, card)
+    for session in ("den", "hall"):
+        _dev_set(path / "devset" / session, table, card)
     return path
 
 
