@@ -7,6 +7,9 @@ readings of both rulings are compared by how smooth the picture is within the fa
 by how much it looks like the bare table where they claim nothing. Only where a build is claimed by
 one of them does it count: how loose pieces lie decides nothing.
 
+What is seen through an arch glows in its colour. Where it is darker than the arch's face, colour does
+not count it for the arch (``glow_of``).
+
 Light makes a ruling surer or doubtful; it never turns one: shadows in a corner look like a face of
 their own. Where it speaks for the other ruling, and louder than colour, the two are even.
 """
@@ -30,7 +33,7 @@ from referee.vision.canvas import Reading, to_build
 from referee.vision.catalogue import Catalogue
 from referee.vision.field import in_field
 from referee.vision.labels import Evidence
-from referee.vision.silhouettes import FACES, face_tags
+from referee.vision.silhouettes import FACES, arch_tags, face_tags
 from referee.vision.solids import solid
 from referee.vision.view import ZoneView
 
@@ -57,6 +60,11 @@ RIVALS = 3
 """Readings of each ruling that are compared."""
 CLEAR = 4000.0
 """Nats of margin from which on light has never changed a ruling for the better."""
+THROUGH = FACES - 1
+"""What is seen through an arch, as if it were a face of it: it is lit in its own way."""
+GLOW, GLOW_DARKER = 0.8, 0.25
+"""Share of the evidence for an arch's colour that its opening may have by reflected light alone, where the opening is
+darker than the arch's largest face by this much (log light)."""
 SAME_CURVE = np.cos(np.radians(40.0))
 """Facets whose normals are nearer than this are one rounded face."""
 
@@ -74,27 +82,40 @@ def lit(view: ZoneView, evidence: Evidence, cat: Catalogue, readings: Sequence[R
     wrong = [row for row, ok in zip(rows, is_right, strict=True) if not ok][:RIVALS]
     if not right or not wrong or abs(right[0][0].score - wrong[0][0].score) > CLEAR:
         return list(readings)
-    said = _said(view, evidence, cat, right + wrong)
+    compared = right + wrong
+    drawn = [_faces(view, cat.piece_set, build) for _, build in compared]
+    glow = {id(r): glow_of(evidence, build, faces) for faces, (r, build) in zip(drawn, compared, strict=True)}
+    where = _claimed(view, [(faces, len(build.pieces)) for faces, (_, build) in zip(drawn, compared, strict=True)])
+    said = {id(r): WEIGHT * light_of(evidence, faces, where) for faces, (r, _) in zip(drawn, compared, strict=True)}
     least = min(said.values())      # what is not compared must not gain by that
-    added = [said.get(id(r), least) for r in readings]
-    before = right[0][0].score - wrong[0][0].score
-    after = _best(right, said) - _best(wrong, said)
+    before = _best(right, glow) - _best(wrong, glow)
+    after = _best(right, glow, said) - _best(wrong, glow, said)
     turned = abs(after) if before * after < 0 else 0.0
-    scored = [dataclasses.replace(r, score=r.score + more - (turned if ok == (after > 0) else 0.0))
-              for r, more, ok in zip(readings, added, is_right, strict=True)]
+    scored = [dataclasses.replace(r, score=r.score + glow.get(id(r), 0.0) + said.get(id(r), least)
+                                  - (turned if ok == (after > 0) else 0.0))
+              for r, ok in zip(readings, is_right, strict=True)]
     return sorted(scored, key=lambda r: -r.score)
 
 
-def _said(view: ZoneView, evidence: Evidence, cat: Catalogue,
-          compared: list[tuple[Reading, Build]]) -> dict[int, float]:
-    """What light says of each reading, by its id, in nats that count."""
-    drawn = [_faces(view, cat.piece_set, build) for _, build in compared]
-    where = _claimed(view, [(faces, len(build.pieces)) for faces, (_, build) in zip(drawn, compared, strict=True)])
-    return {id(r): WEIGHT * light_of(evidence, faces, where) for faces, (r, _) in zip(drawn, compared, strict=True)}
+def _best(rows: list[tuple[Reading, Build]], *more: dict[int, float]) -> float:
+    return max(r.score + sum(m[id(r)] for m in more) for r, _ in rows)
 
 
-def _best(rows: list[tuple[Reading, Build]], said: dict[int, float]) -> float:
-    return max(r.score + said[id(r)] for r, _ in rows)
+def glow_of(evidence: Evidence, build: Build, faces: np.ndarray) -> float:
+    """Nats of the pixels seen through the build's arches that have the arch's colour and are darker than its face:
+    not the arch, but its light on what lies behind. ``faces`` (h, w) as ``_faces`` gives them."""
+    total = 0.0
+    for i, piece in enumerate(build.pieces):
+        through = faces == i * FACES + THROUGH
+        own = faces[(faces >= i * FACES) & (faces < i * FACES + THROUGH)]
+        if not through.any() or not len(own):
+            continue
+        face = np.bincount(own - i * FACES).argmax() + i * FACES
+        light = evidence.features[..., 0]
+        dark = through & (light < np.median(light[faces == face]) - GLOW_DARKER)
+        gains = evidence.gains[evidence.names.index(piece.color)]
+        total += GLOW * float(np.maximum(gains[dark], 0.0).sum())
+    return total
 
 
 def light_of(evidence: Evidence, faces: np.ndarray, where: np.ndarray) -> float:
@@ -171,7 +192,11 @@ def _faces(view: ZoneView, piece_set: PieceSet, build: Build) -> np.ndarray:
     tags = face_tags(view, piece_set, pieces)
     whole = np.concatenate([i * FACES + _whole_faces(shape_of(piece_set, p), p.pose) for i, p in enumerate(pieces)]
                            + [np.array([-1])])
-    return whole[tags].astype(np.int32)
+    faces = whole[tags].astype(np.int32)
+    arches = arch_tags(view, piece_set, pieces)
+    through = (faces < 0) & (arches >= 0)
+    faces[through] = arches[through] * FACES + THROUGH
+    return faces
 
 
 @lru_cache(maxsize=4096)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 from calibration.palette import nominal
-from cards.build import Piece
+from cards.build import Build, Piece
 from cards.card import LayoutCard
 from cards.pieces import Pose, builtin_piece_set
 from referee.vision import search
 from referee.vision.canvas import Reading
 from referee.vision.catalogue import catalogue
 from referee.vision.labels import Evidence, evidence, paper_light
-from referee.vision.shading import light_of, lit
+from referee.vision.shading import GLOW, THROUGH, glow_of, light_of, lit
+from referee.vision.silhouettes import arch_tags, piece_tags
 from referee.vision.view import zone_view
 
 SIZE = (40, 40)
@@ -121,3 +124,25 @@ def test_a_plank_is_propped_up_under_its_far_end():
     assert search.edit(cat.arrays, pieces, 2, search.PROP, 1, 4 * cube + 1, out) == 3
     assert out[:, 0].tolist() == [cube, cube, plank]
     assert out[1, 1] == pytest.approx(width / 2 - cat.size[cube, 0] / 2)
+
+
+@pytest.mark.parametrize(("opening", "glows"), [(-1.6, True), (-1.0, False)])
+def test_what_is_seen_dark_through_an_arch_may_be_its_glow(opening, glows):
+    """As bright as the face it is the face."""
+    bridge = Build(builtin_piece_set(), (Piece("bridge", "orange", Pose(), 0.0, 0.0, 15.0),))
+    seen = picture(np.where(LEFT, -1.0, opening))
+    seen = dataclasses.replace(seen, names=("orange",), gains=np.full((1, *SIZE), 2.0, np.float32))
+    faces = np.where(LEFT, 0, THROUGH).astype(np.int32)
+    possible = 2.0 * (~LEFT).sum()
+    assert glow_of(seen, bridge, faces) == (pytest.approx(GLOW * possible) if glows else 0.0)
+
+
+def test_an_arch_is_seen_through_where_it_is_open(rig):
+    bridge = Piece("bridge", "orange", Pose(), 0.0, 0.0, 15.0)
+    view = zone_view(rig.photograph({"A": [bridge]}), rig.camera, rig.poses["A"])
+    arches, tags = (draw(view, builtin_piece_set(), [bridge]) for draw in (arch_tags, piece_tags))
+    through = (arches == 0) & (tags < 0)
+    assert 100 < through.sum() < (tags == 0).sum() / 2
+    assert (arches[tags == 0] == 0).mean() > 0.98
+    column, row = view.project(np.array([(0.0, -15.0, 6.0)]))[0].round().astype(int)
+    assert through[row, column]
