@@ -206,7 +206,7 @@ LIGHT_SAMPLE = 4000
 
 def _robust(a: np.ndarray, b: np.ndarray, shadows: bool) -> np.ndarray:
     """Least squares of a (n, k) x = b (n,), what lies off it counting less and less; with ``shadows`` what lies
-    below, half as much again."""
+    below, half as much."""
     x = np.zeros(a.shape[1])
     x[0] = np.percentile(b, 70 if shadows else 50)
     stiff = 1e-2 * np.diag(np.arange(a.shape[1]) > 0)
