@@ -38,8 +38,9 @@ class CameraModel:
         if not len(points):
             return np.zeros((0, 2))
         zero = np.zeros(3)
-        return cv2.projectPoints(np.ascontiguousarray(points, float), zero, zero,
-                                 self.matrix, self.distortion)[0].reshape(-1, 2)
+        return cv2.projectPoints(np.ascontiguousarray(points, float), zero, zero, self.matrix, self.distortion)[
+            0
+        ].reshape(-1, 2)
 
     def scaled_to(self, width: int, height: int) -> CameraModel:
         """The same lens for another picture size of the same aspect ratio.
@@ -48,8 +49,9 @@ class CameraModel:
         """
         sx, sy = width / self.width, height / self.height
         if abs(sx / sy - 1) > 0.01:
-            raise BadCamera(f"the camera file is for {self.width} x {self.height} pixels, "
-                            f"the picture has {width} x {height}")
+            raise BadCamera(
+                f"the camera file is for {self.width} x {self.height} pixels, the picture has {width} x {height}"
+            )
         if sx == sy == 1.0:
             return self
         scale = np.diag([sx, sy, 1.0])
@@ -107,18 +109,19 @@ def load_camera(path: str | Path) -> CameraModel:
     matrix = np.array(file.camera_matrix.data, float).reshape(3, 3)
     distortion = np.zeros(5)
     given = file.distortion_coefficients.data[:5]
-    distortion[:len(given)] = given
+    distortion[: len(given)] = given
     return CameraModel(file.image_width, file.image_height, matrix, distortion)
 
 
 def camera_file(camera: CameraModel, name: str = "webcam") -> dict[str, Any]:
     """The lens in the layout of a ``camera.yaml``, JSON-able."""
     return {
-        "image_width": camera.width, "image_height": camera.height, "camera_name": name,
+        "image_width": camera.width,
+        "image_height": camera.height,
+        "camera_name": name,
         "camera_matrix": {"rows": 3, "cols": 3, "data": [round(float(v), 6) for v in camera.matrix.ravel()]},
         "distortion_model": "plumb_bob",
-        "distortion_coefficients": {"rows": 1, "cols": 5,
-                                    "data": [round(float(v), 9) for v in camera.distortion]},
+        "distortion_coefficients": {"rows": 1, "cols": 5, "data": [round(float(v), 9) for v in camera.distortion]},
     }
 
 

@@ -71,7 +71,7 @@ def fit_lens(views: Sequence[BoardView]) -> LensFit:
         raise CannotSee(f"views of different sizes: {sorted(sizes)}")
     size = sizes.pop()
     error, matrix, distortion, _, _ = cv2.calibrateCamera(
-        [v.board.astype(np.float32) for v in views], [v.pixels.astype(np.float32) for v in views], size,
-        None, None)
+        [v.board.astype(np.float32) for v in views], [v.pixels.astype(np.float32) for v in views], size, None, None
+    )
     camera = CameraModel(*size, matrix, distortion.ravel()[:5])
     return LensFit(camera, float(error), covered(views))

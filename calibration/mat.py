@@ -170,8 +170,7 @@ def _confirmed(gray: np.ndarray, quad: np.ndarray, marker: int) -> np.ndarray | 
     return refined if alike > ALIKE else None
 
 
-def detect_mats(gray: np.ndarray, camera: CameraModel | None = None,
-                earlier: Corners | None = None) -> Mats:
+def detect_mats(gray: np.ndarray, camera: CameraModel | None = None, earlier: Corners | None = None) -> Mats:
     """The mats in an 8-bit grey picture (h, w).
 
     ``earlier`` are markers of a frame of the same session with the camera in the same place;
@@ -270,8 +269,9 @@ def _as_mats(v: np.ndarray, table: _Table, target: np.ndarray, free_focal: bool)
     for i, zone in enumerate(table.order):
         rms = float(np.sqrt((errors[table.mat == i] ** 2).mean()))
         poses[zone] = MatPose(zone, *_pose_of(v, i), tuple(table.seen[zone]), rms)
-    return Mats(_with_focal(table.lens, v[-1], free_focal), dict(sorted(poses.items())),
-                float(np.sqrt((errors**2).mean())))
+    return Mats(
+        _with_focal(table.lens, v[-1], free_focal), dict(sorted(poses.items())), float(np.sqrt((errors**2).mean()))
+    )
 
 
 class _Table:
@@ -297,8 +297,13 @@ class _Table:
     def project(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Pixels (n, 2) of the corners, and OpenCV's Jacobian (2 n, …) of them by pose and lens."""
         about, centre, _ = self._laid(v)
-        pixels, by_pose = cv2.projectPoints(np.c_[about + centre, np.zeros(len(about))], v[:3], v[3:6],
-                                            _with_focal(self.lens, v[-1], True).matrix, self.lens.distortion)
+        pixels, by_pose = cv2.projectPoints(
+            np.c_[about + centre, np.zeros(len(about))],
+            v[:3],
+            v[3:6],
+            _with_focal(self.lens, v[-1], True).matrix,
+            self.lens.distortion,
+        )
         return pixels.reshape(-1, 2), by_pose
 
     def slopes(self, v: np.ndarray) -> np.ndarray:
@@ -312,7 +317,7 @@ class _Table:
         turning = np.stack([-about[:, 1], about[:, 0]], 1)
         for i in range(1, len(self.order)):
             mine = self.mat == i
-            out[mine, :, 3 + 3 * i:5 + 3 * i] = by_place[mine]
+            out[mine, :, 3 + 3 * i : 5 + 3 * i] = by_place[mine]
             out[mine, :, 5 + 3 * i] = np.einsum("nij,nj->ni", by_place[mine], turning[mine])
         out[..., -2] = np.einsum("nij,nj->ni", by_place, growth)
         out[..., -1] = (pixels - self.lens.matrix[:2, 2]) / v[-1]
@@ -332,7 +337,7 @@ def _pose_of(v: np.ndarray, i: int) -> tuple[np.ndarray, np.ndarray]:
     rotation, translation = cv2.Rodrigues(v[:3])[0], v[3:6]
     if i == 0:
         return rotation, translation
-    x, y, a = v[6 + 3 * (i - 1): 9 + 3 * (i - 1)]
+    x, y, a = v[6 + 3 * (i - 1) : 9 + 3 * (i - 1)]
     turn = np.array([[math.cos(a), -math.sin(a), 0], [math.sin(a), math.cos(a), 0], [0, 0, 1.0]])
     return rotation @ turn, rotation @ np.array([x, y, 0.0]) + translation
 
@@ -342,7 +347,8 @@ def _mat_alone(markers: Corners, ids: list[int], lens: CameraModel) -> np.ndarra
     flat = np.concatenate([np.c_[marker_corners(m % 4), np.zeros(4)] for m in ids])
     pixels = np.concatenate([markers[m] for m in ids])
     _, rotations, translations, errors = cv2.solvePnPGeneric(
-        flat, pixels, lens.matrix, lens.distortion, flags=cv2.SOLVEPNP_IPPE)
+        flat, pixels, lens.matrix, lens.distortion, flags=cv2.SOLVEPNP_IPPE
+    )
     best, best_error = None, np.inf
     for r, t, e in zip(rotations, translations, np.ravel(errors), strict=True):
         rotation = cv2.Rodrigues(r)[0]

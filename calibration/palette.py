@@ -69,12 +69,12 @@ class Palette:
         out = np.empty((len(self.names), len(flat)), np.float32)
         terms = np.ones((10, CHUNK), np.float32)
         for at in range(0, len(flat), CHUNK):
-            some = flat[at:at + CHUNK].T
+            some = flat[at : at + CHUNK].T
             n = some.shape[1]
             terms[1:4, :n] = some
             for k, (i, j) in enumerate(_PAIRS):
                 np.multiply(terms[1 + i, :n], terms[1 + j, :n], out=terms[4 + k, :n])
-            np.matmul(self._quadratic, terms[:, :n], out=out[:, at:at + n])
+            np.matmul(self._quadratic, terms[:, :n], out=out[:, at : at + n])
         return out.reshape(len(self.names), *f.shape[:-1])
 
     @cached_property
@@ -84,8 +84,11 @@ class Palette:
         for k, (mean, cov) in enumerate(zip(self.means, self.covariances, strict=True)):
             inverse = np.linalg.inv(cov)
             norm = -0.5 * np.log(np.linalg.det(cov)) - 1.5 * np.log(2 * np.pi)
-            out[k] = [norm - 0.5 * mean @ inverse @ mean, *inverse @ mean,
-                      *(inverse[i, j] * (-0.5 if i == j else -1.0) for i, j in _PAIRS)]
+            out[k] = [
+                norm - 0.5 * mean @ inverse @ mean,
+                *inverse @ mean,
+                *(inverse[i, j] * (-0.5 if i == j else -1.0) for i, j in _PAIRS),
+            ]
         return out.astype(np.float32)
 
 
@@ -122,8 +125,11 @@ def _like_shadow(palette: Palette) -> np.ndarray:
 def paper_coloured(piece_set: PieceSet) -> frozenset[str]:
     """The set's colours that a piece's lit sides share with the paper: such a piece can stand there unseen."""
     palette = nominal(piece_set, haze=0.0)
-    return frozenset(name for name, (light, a, b) in zip(palette.names, palette.means, strict=True)
-                     if light > PAPER_LIGHT and abs(a) < PAPER_TINT[0] and abs(b) < PAPER_TINT[1])
+    return frozenset(
+        name
+        for name, (light, a, b) in zip(palette.names, palette.means, strict=True)
+        if light > PAPER_LIGHT and abs(a) < PAPER_TINT[0] and abs(b) < PAPER_TINT[1]
+    )
 
 
 def learn(piece_set: PieceSet, pixels: np.ndarray, rounds: int = 6) -> Palette:
@@ -181,9 +187,14 @@ class _File(BaseModel):
 
 def save_palette(palette: Palette, path: str | Path) -> None:
     """Write a ``palette.json`` that ``load_palette`` reads back."""
-    colors = {name: {"mean": palette.means[k].round(5).tolist(),
-                     "covariance": palette.covariances[k].round(6).tolist(),
-                     "pixels": int(palette.learnt[k])} for k, name in enumerate(palette.names)}
+    colors = {
+        name: {
+            "mean": palette.means[k].round(5).tolist(),
+            "covariance": palette.covariances[k].round(6).tolist(),
+            "pixels": int(palette.learnt[k]),
+        }
+        for k, name in enumerate(palette.names)
+    }
     data = {"space": "log light relative to paper: mean, R-G, B-(R+G)/2", "colors": colors}
     Path(path).write_text(json.dumps(data, indent=1), encoding="utf-8")
 
@@ -209,6 +220,5 @@ def load_palette(path: str | Path, piece_set: PieceSet | None = None) -> Palette
     if means.shape != (len(names), 3) or covariances.shape != (len(names), 3, 3):
         raise BadPalette(f"{path}: mean needs 3 and covariance 3 x 3 numbers a colour")
     if piece_set is not None and set(names) != set(piece_set.colors):
-        raise BadPalette(f"{path}: its colours are {', '.join(names)}, "
-                         f"the piece set has {', '.join(piece_set.colors)}")
+        raise BadPalette(f"{path}: its colours are {', '.join(names)}, the piece set has {', '.join(piece_set.colors)}")
     return Palette(names, means, covariances, learnt)

@@ -72,22 +72,21 @@ class Sheets:
         self.canvas.setLineWidth(width)
         self.canvas.line(x0, y0, x1, y1)
 
-    def frame(self, x: float, y: float, width: float, height: float, line: float = 0.3,
-              color: Rgb = GREY) -> None:
+    def frame(self, x: float, y: float, width: float, height: float, line: float = 0.3, color: Rgb = GREY) -> None:
         """An empty rectangle, its line centred on the given edge."""
         self.canvas.setStrokeColorRGB(*(v / 255 for v in color))
         self.canvas.setLineWidth(line)
         self.canvas.rect(x, y, width, height)
 
-    def text(self, x: float, y: float, words: str, size_mm: float = 3.0, color: Rgb = DARK, *,
-             centred: bool = False) -> None:
+    def text(
+        self, x: float, y: float, words: str, size_mm: float = 3.0, color: Rgb = DARK, *, centred: bool = False
+    ) -> None:
         """Words with their baseline at y."""
         self.canvas.setFillColorRGB(*(v / 255 for v in color))
         self.canvas.setFont("Helvetica", size_mm)
         (self.canvas.drawCentredString if centred else self.canvas.drawString)(x, y, words)
 
-    def ruler(self, x: float, y: float, note: str = "measure: 100 mm. If not, print at 100 %, unscaled"
-              ) -> None:
+    def ruler(self, x: float, y: float, note: str = "measure: 100 mm. If not, print at 100 %, unscaled") -> None:
         """A ruler of RULER_MM from (x, y) to the right, a tick each mm, numbers each cm."""
         self.line(x, y, x + RULER_MM, y, 0.2)
         for mm in range(RULER_MM + 1):

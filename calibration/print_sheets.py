@@ -36,6 +36,7 @@ def marker_patch(marker: int, x: float, y: float, side: float, dictionary: int =
 
 # -- mats ------------------------------------------------------------------------------------------
 
+
 def mats_pdf(zones: Sequence[str], paper: str = "a4") -> bytes:
     """One mat per zone. On A4 a mat is one sheet; on Letter, which is too short, two to be joined."""
     if paper == "a4":
@@ -96,6 +97,7 @@ def _draw_mat(sheets: Sheets, zone: str, x0: float, y0: float, *, ruler: bool = 
 
 # -- colours ---------------------------------------------------------------------------------------
 
+
 def colors_pdf(pieces: PieceSet, paper: str = "a4") -> bytes:
     """Where to stand every piece for the colour picture, at true size, and the set's colours."""
     sheets = Sheets(f"colours of {pieces.name}", paper, landscape=True)
@@ -123,8 +125,9 @@ def apart(pieces: PieceSet) -> list[tuple[Shape, str, Pose, float, float]]:
     stood = [(shape, color, _slim(shape)) for shape, color in each]
     for row in sorted(stood, key=lambda r: -r[0].size(r[2])[0]):
         min(rows, key=_width).append(row)
-    return [place for row, y in zip(rows, (-mat.FIELD[1] / 2, mat.FIELD[1] / 2), strict=True)
-            for place in _spread(row, y)]
+    return [
+        place for row, y in zip(rows, (-mat.FIELD[1] / 2, mat.FIELD[1] / 2), strict=True) for place in _spread(row, y)
+    ]
 
 
 def _width(row: list[tuple[Shape, str, Pose]]) -> float:
@@ -168,6 +171,7 @@ def _swatches(sheets: Sheets, pieces: PieceSet, y: float) -> None:
 
 # -- lens ------------------------------------------------------------------------------------------
 
+
 def charuco_pdf(paper: str = "a4") -> bytes:
     """The ChArUco board on one landscape sheet."""
     sheets = Sheets("ChArUco board", paper, landscape=True)
@@ -177,8 +181,7 @@ def charuco_pdf(paper: str = "a4") -> bytes:
     sheets.paint([box(x0 + c * s, top - (r + 1) * s, s, s, BLACK) for c, r in charuco.black_squares()])
     half = charuco.MARKER_MM / 2
     for marker, left, down in charuco.board_markers():
-        sheets.paint([marker_patch(marker, x0 + left + half, top - down - half, charuco.MARKER_MM,
-                                   charuco.DICTIONARY)])
+        sheets.paint([marker_patch(marker, x0 + left + half, top - down - half, charuco.MARKER_MM, charuco.DICTIONARY)])
     sheets.ruler(sheets.width / 2 - 50, 5.5, "measure: 100 mm. Glue the sheet to something flat")
     return sheets.pdf()
 
@@ -213,7 +216,7 @@ def card_corner(sheets: Sheets, slot: int, *, back: bool) -> tuple[float, float]
 
 
 def _card_page(sheets: Sheets, deck: Deck, pieces: PieceSet, first: int, *, back: bool) -> None:
-    for slot, card in enumerate(deck.cards[first:first + COLUMNS * ROWS]):
+    for slot, card in enumerate(deck.cards[first : first + COLUMNS * ROWS]):
         x, y = card_corner(sheets, slot, back=back)
         sheets.paint(card_scene(card, deck, pieces).patches, x, y)
     _cut_marks(sheets)

@@ -51,16 +51,25 @@ class Limits:
 LIMITS: Mapping[str, Limits] = {
     "reprojection error": Limits(0.0, 1.5, "", "lay the mats flat, or calibrate the lens anew"),
     "scale": Limits(0.7, 20.0, "move the camera closer or use a higher resolution", "move the camera back"),
-    "tilt": Limits(15.0, 50.0, "raise the camera: it sees the field edge-on",
-                   "lower the camera: it sees builds from above"),
+    "tilt": Limits(
+        15.0, 50.0, "raise the camera: it sees the field edge-on", "lower the camera: it sees builds from above"
+    ),
     "brightness": Limits(25.0, 100.0, "more light, or a longer exposure", ""),
     "glare": Limits(0.0, 60.0, "", "turn the lamp aside or shorten the exposure: the paper is clipped white"),
     "sharpness": Limits(0.2, 100.0, "focus the camera, or hold it still: edges are blurred", ""),
     "field in view": Limits(98.0, 100.0, "turn the camera or move the mat: the field is cut off", ""),
     "markers": Limits(2.0, 4.0, "uncover the mat's markers", ""),
 }
-UNITS = {"reprojection error": "px", "scale": "px/mm", "tilt": "degrees", "brightness": "%", "glare": "%",
-         "sharpness": "of full contrast a pixel", "field in view": "%", "markers": "of 4"}
+UNITS = {
+    "reprojection error": "px",
+    "scale": "px/mm",
+    "tilt": "degrees",
+    "brightness": "%",
+    "glare": "%",
+    "sharpness": "of full contrast a pixel",
+    "field in view": "%",
+    "markers": "of 4",
+}
 
 
 def figure(name: str, value: float) -> Figure:

@@ -93,8 +93,9 @@ class Build:
 
     def doubtful_contacts(self, i: int) -> frozenset[int]:
         """Pieces that ``i`` rests on or not, depending on CONTACT_SLACK_MM in its place along x."""
-        moved = [_supports(self.piece_set, self.pieces, i, shift)
-                 for shift in (-CONTACT_SLACK_MM, 0.0, CONTACT_SLACK_MM)]
+        moved = [
+            _supports(self.piece_set, self.pieces, i, shift) for shift in (-CONTACT_SLACK_MM, 0.0, CONTACT_SLACK_MM)
+        ]
         return frozenset.union(*map(frozenset, moved)) - frozenset.intersection(*map(frozenset, moved))
 
 
@@ -294,8 +295,7 @@ def format_build(pieces: Sequence[Piece]) -> str:
     words = []
     for p in pieces:
         yaw = f" yaw {p.yaw:.1f}" if round(p.yaw, 1) else ""
-        words.append(f"{p.color} {p.shape} {p.pose.rotation} {p.pose.facing} "
-                     f"@ {p.x:.1f} {p.y:.1f} {p.z:.1f}{yaw}")
+        words.append(f"{p.color} {p.shape} {p.pose.rotation} {p.pose.facing} @ {p.x:.1f} {p.y:.1f} {p.z:.1f}{yaw}")
     return "; ".join(words)
 
 

@@ -104,8 +104,7 @@ class _Organ(_Base):
     count: int = Field(ge=2, le=40)
 
 
-_ADAPTER: TypeAdapter = TypeAdapter(
-    Annotated[_Layout | _Height | _Shapes | _Organ, Field(discriminator="kind")])
+_ADAPTER: TypeAdapter = TypeAdapter(Annotated[_Layout | _Height | _Shapes | _Organ, Field(discriminator="kind")])
 
 
 def parse_card(data: object, source: str = "card") -> Card:
@@ -115,8 +114,7 @@ def parse_card(data: object, source: str = "card") -> Card:
     except ValidationError as error:
         raise BadCard(f"{source}: {first_fault(error)}") from None
     if isinstance(model, _Layout):
-        pieces = tuple(Piece(p.shape, p.color, Pose(p.rotation, p.facing), p.x, 0.0, p.z)
-                       for p in model.pieces)
+        pieces = tuple(Piece(p.shape, p.color, Pose(p.rotation, p.facing), p.x, 0.0, p.z) for p in model.pieces)
         return LayoutCard(model.id, model.value, pieces)
     if isinstance(model, _Height):
         return HeightCard(model.id, model.value, model.count, model.max_ground_contacts)
@@ -130,8 +128,17 @@ def card_to_json(card: Card) -> dict:
     """The contract's form of a card; ``parse_card`` reads it back to an equal card."""
     row: dict = {"id": card.id, "kind": card.kind, "value": card.value}
     if isinstance(card, LayoutCard):
-        row["pieces"] = [{"shape": p.shape, "color": p.color, "rotation": p.pose.rotation,
-                          "facing": p.pose.facing, "x": p.x, "z": p.z} for p in card.pieces]
+        row["pieces"] = [
+            {
+                "shape": p.shape,
+                "color": p.color,
+                "rotation": p.pose.rotation,
+                "facing": p.pose.facing,
+                "x": p.x,
+                "z": p.z,
+            }
+            for p in card.pieces
+        ]
     elif isinstance(card, ShapesCard):
         row |= {"shapes": dict(card.shapes), "max_ground_contacts": card.max_ground_contacts}
     elif isinstance(card, HeightCard):

@@ -67,8 +67,7 @@ class _Solid:
 
 def overlapping(pieces: PieceSet, placed: Sequence[Piece]) -> list[tuple[int, int]]:
     """Pairs of pieces that would have to be in one place."""
-    return [(i, j) for i in range(len(placed)) for j in range(i)
-            if overlap(pieces, placed[i], placed[j])]
+    return [(i, j) for i in range(len(placed)) for j in range(i) if overlap(pieces, placed[i], placed[j])]
 
 
 def overlap(pieces: PieceSet, a: Piece, b: Piece) -> bool:
@@ -100,8 +99,7 @@ def _between(pieces: PieceSet, above: Piece, below: Piece) -> Face | None:
     low = bottom(pieces, above)
     if low > top(pieces, below) + TOUCH_MM or low < bottom(pieces, below) - TOUCH_MM:
         return None
-    return _face(shape_of(pieces, above), above.pose, shape_of(pieces, below), below.pose,
-                 _offset(above, below))
+    return _face(shape_of(pieces, above), above.pose, shape_of(pieces, below), below.pose, _offset(above, below))
 
 
 def _offset(a: Piece, b: Piece) -> Point:

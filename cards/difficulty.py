@@ -54,8 +54,9 @@ class Difficulty:
         return sum(bool(self.total >= start) for start in VALUE_FROM)
 
 
-def difficulty(pieces: PieceSet, placed: Sequence[Piece], found: Stand | None = None,
-               planning: float = 0.0) -> Difficulty:
+def difficulty(
+    pieces: PieceSet, placed: Sequence[Piece], found: Stand | None = None, planning: float = 0.0
+) -> Difficulty:
     """The difficulty of a build that stands; of one that does not, a lower bound."""
     found = found or stand(pieces, placed)
     narrow = overhang = erect = 0.0

@@ -61,6 +61,7 @@ SHADES = 14
 
 # -- single pieces ---------------------------------------------------------------------------------
 
+
 def piece_patches(shape: Shape, pose: Pose, color: Rgb, line_mm: float = 0.35) -> tuple[Patch, ...]:
     """A posed piece as the player sees it, mm, centred on its box.
 
@@ -138,6 +139,7 @@ def piece_svg(shape: Shape, pose: Pose, color: Rgb, margin_mm: float = 2.0) -> s
 
 # -- the picture of a card -------------------------------------------------------------------------
 
+
 def picture(card: Card, pieces: PieceSet) -> tuple[Patch, ...]:
     """What the card shows, in mm of the build for pieces, ground line at y = 0."""
     if isinstance(card, LayoutCard):
@@ -167,8 +169,20 @@ def _height(count: int) -> tuple[Patch, ...]:
 def _arrow(height: float) -> tuple[Patch, ...]:
     half, head, wing = 4.5, 22.0, 12.0
     tip = height + 14.0
-    return (patch([(-half, 0), (half, 0), (half, tip - head), (wing, tip - head), (0, tip),
-                   (-wing, tip - head), (-half, tip - head)], RED),)
+    return (
+        patch(
+            [
+                (-half, 0),
+                (half, 0),
+                (half, tip - head),
+                (wing, tip - head),
+                (0, tip),
+                (-wing, tip - head),
+                (-half, tip - head),
+            ],
+            RED,
+        ),
+    )
 
 
 def _pipes(count: int) -> tuple[Patch, ...]:
@@ -190,7 +204,7 @@ def _grey_shapes(card: ShapesCard, pieces: PieceSet) -> tuple[Patch, ...]:
     gap, rows = 14.0, _rows([s.width for s in each], 14.0)
     made, y, first = [], 0.0, 0
     for length in reversed(rows):
-        row = each[len(each) - first - length:len(each) - first]
+        row = each[len(each) - first - length : len(each) - first]
         first += length
         x = -(sum(s.width for s in row) + gap * (len(row) - 1)) / 2
         for s in row:
@@ -215,6 +229,7 @@ def _rows(widths: list[float], gap: float) -> list[int]:
 
 
 # -- card faces ------------------------------------------------------------------------------------
+
 
 def card_scene(card: Card, deck: Deck, pieces: PieceSet) -> Scene:
     """The card's face, CARD_MM: marker in the top margin, value in both upper corners, picture."""
@@ -284,8 +299,9 @@ def target_png(card: Card, pieces: PieceSet, px_per_mm: float = 1.5) -> np.ndarr
     return render(scene, max(1, round(scene.width * px_per_mm)))
 
 
-def faults_png(card: Card, pieces: PieceSet, faults: Sequence[str], blamed: Sequence[int] = (),
-               px: int = 640) -> np.ndarray:
+def faults_png(
+    card: Card, pieces: PieceSet, faults: Sequence[str], blamed: Sequence[int] = (), px: int = 640
+) -> np.ndarray:
     """A refused card's picture with the blamed pieces ringed and the faults written below, BGR.
 
     Pieces that the set does not have are left out.

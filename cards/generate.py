@@ -52,12 +52,13 @@ def example_build(card: Card, pieces: PieceSet, seed: int = 0) -> tuple[Piece, .
     for built in itertools.chain(_known_builds(card, pieces, seed), _searched(card, pieces, rng)):
         if len(Build(pieces, built).structures) == 1 and stand(pieces, built).stable:
             return built
-    raise BadCard(f"card {card.id}: no single structure found that stands with at most "
-                  f"{card.max_ground_contacts} pieces on the table")
+    raise BadCard(
+        f"card {card.id}: no single structure found that stands with at most "
+        f"{card.max_ground_contacts} pieces on the table"
+    )
 
 
-def _searched(card: HeightCard | ShapesCard, pieces: PieceSet,
-              rng: random.Random) -> Iterator[tuple[Piece, ...]]:
+def _searched(card: HeightCard | ShapesCard, pieces: PieceSet, rng: random.Random) -> Iterator[tuple[Piece, ...]]:
     for _ in range(TRIES):
         built = erect(pieces, _choice(card, pieces, rng), rng, card.max_ground_contacts, loose=False)
         if built:
@@ -90,6 +91,7 @@ def _suits(built: Sequence[Piece], card: HeightCard | ShapesCard, pieces: PieceS
 
 # -- choosing pieces -------------------------------------------------------------------------------
 
+
 def all_pieces(pieces: PieceSet) -> list[tuple[str, str]]:
     return [key for key, n in sorted(pieces.inventory.items()) for _ in range(n)]
 
@@ -104,7 +106,7 @@ def _choice(card: HeightCard | ShapesCard, pieces: PieceSet, rng: random.Random)
             raise BadCard(f"card {card.id}: asks for shapes the set {pieces.name!r} does not hold")
     else:
         each.sort(key=lambda key: pieces.shapes[key[0]].kind in CAPS)
-        chosen = each[:card.count]
+        chosen = each[: card.count]
         if len(chosen) < card.count:
             raise BadCard(f"card {card.id}: asks for {card.count} pieces, the set has {len(each)}")
     return sorted(chosen, key=lambda key: rank(pieces.shapes[key[0]]) + rng.random() * 1.2)
@@ -128,8 +130,10 @@ def steady_poses(shape: Shape) -> tuple[Pose, ...]:
 
 # -- placing ---------------------------------------------------------------------------------------
 
-def erect(pieces: PieceSet, chosen: Sequence[tuple[str, str]], rng: random.Random, max_ground: int, *,
-           loose: bool) -> tuple[Piece, ...] | None:
+
+def erect(
+    pieces: PieceSet, chosen: Sequence[tuple[str, str]], rng: random.Random, max_ground: int, *, loose: bool
+) -> tuple[Piece, ...] | None:
     """The pieces set down one by one, each at a good place, going back a little when one finds none.
 
     None when STEPS placements were not enough. With ``loose`` pieces may stand apart on the table
@@ -140,8 +144,10 @@ def erect(pieces: PieceSet, chosen: Sequence[tuple[str, str]], rng: random.Rando
     def extend(placed: tuple[Piece, ...]) -> tuple[Piece, ...] | None:
         if len(placed) == len(chosen):
             return placed
-        options = sorted(_options(pieces, *chosen[len(placed)], placed, rng, loose=loose),
-                         key=lambda p: -_merit(pieces, p, placed, rng, loose=loose))
+        options = sorted(
+            _options(pieces, *chosen[len(placed)], placed, rng, loose=loose),
+            key=lambda p: -_merit(pieces, p, placed, rng, loose=loose),
+        )
         options = [p for p in options if _may_stand_there(pieces, p, placed, max_ground, loose=loose)]
         whole = not loose and (len(placed) >= 2 or len(placed) + 1 == len(chosen))
         holding = (p for p in options[:OPTIONS] if _holds(pieces, (*placed, p), max_ground, whole=whole))
@@ -151,11 +157,13 @@ def erect(pieces: PieceSet, chosen: Sequence[tuple[str, str]], rng: random.Rando
             if (built := extend((*placed, place))) is not None:
                 return built
         return None
+
     return extend(())
 
 
-def _options(pieces: PieceSet, shape: str, color: str, placed: Sequence[Piece], rng: random.Random, *,
-             loose: bool) -> Iterator[Piece]:
+def _options(
+    pieces: PieceSet, shape: str, color: str, placed: Sequence[Piece], rng: random.Random, *, loose: bool
+) -> Iterator[Piece]:
     for pose in steady_poses(pieces.shapes[shape]):
         half = pieces.shapes[shape].size(pose)[0] / 2
         for x in _places(pieces, half, placed, rng, loose=loose):
@@ -165,29 +173,34 @@ def _options(pieces: PieceSet, shape: str, color: str, placed: Sequence[Piece], 
                 yield piece
 
 
-def _places(pieces: PieceSet, half: float, placed: Sequence[Piece], rng: random.Random, *,
-            loose: bool) -> list[float]:
+def _places(pieces: PieceSet, half: float, placed: Sequence[Piece], rng: random.Random, *, loose: bool) -> list[float]:
     """Places worth trying: centred on a piece, flush with its ends or its middle, between two, beside."""
     if not placed:
         return [0.0]
     found, centres = set(), [p.x for p in placed]
     for p in placed:
         reach = shape_of(pieces, p).size(p.pose)[0] / 2
-        found |= {p.x, p.x - reach + half, p.x + reach - half, p.x - reach - half, p.x + reach + half,
-                  p.x - half, p.x + half}
+        found |= {
+            p.x,
+            p.x - reach + half,
+            p.x + reach - half,
+            p.x - reach - half,
+            p.x + reach + half,
+            p.x - half,
+            p.x + half,
+        }
         if loose:
-            found |= {p.x + rng.choice((-9, -6, 6, 9)), p.x - reach - half - GAP_MM,
-                      p.x + reach + half + GAP_MM}
+            found |= {p.x + rng.choice((-9, -6, 6, 9)), p.x - reach - half - GAP_MM, p.x + reach + half + GAP_MM}
     found |= {(a + b) / 2 for a in centres for b in centres if a < b}
     return sorted({round(x) + 0.0 for x in found})
 
 
-def _merit(pieces: PieceSet, piece: Piece, placed: Sequence[Piece], rng: random.Random, *,
-           loose: bool) -> float:
+def _merit(pieces: PieceSet, piece: Piece, placed: Sequence[Piece], rng: random.Random, *, loose: bool) -> float:
     """Low, broad, on few, and near the middle is good; chance decides among the good."""
     wide, _, high = shape_of(pieces, piece).size(piece.pose)
-    under = [(p, shape_of(pieces, p).size(p.pose)[0]) for p in placed
-             if abs(top(pieces, p) - bottom(pieces, piece)) < 0.5]
+    under = [
+        (p, shape_of(pieces, p).size(p.pose)[0]) for p in placed if abs(top(pieces, p) - bottom(pieces, piece)) < 0.5
+    ]
     shared = [(p, min((wide + w) / 2 - abs(p.x - piece.x), wide, w)) for p, w in under]
     carried = sum(max(s, 0.0) for _, s in shared) / wide if shared else 1.0
     capped = any(shape_of(pieces, p).kind in CAPS for p, s in shared if s > 0)
@@ -203,14 +216,14 @@ def _free_tops(pieces: PieceSet, placed: Sequence[Piece]) -> int:
     return sum(1 + (s.width > 2.4 * s.depth_mm) for s in free if s.kind not in CAPS)
 
 
-def _may_stand_there(pieces: PieceSet, piece: Piece, placed: Sequence[Piece], max_ground: int, *,
-                     loose: bool) -> bool:
+def _may_stand_there(pieces: PieceSet, piece: Piece, placed: Sequence[Piece], max_ground: int, *, loose: bool) -> bool:
     """A quick look: not on a cap's point; not on the table when that is full, or apart from a structure."""
     if bottom(pieces, piece) < 0.5:
         on_table = sum(bottom(pieces, p) < 0.5 for p in placed)
         return on_table < max_ground and (loose or len(placed) < 2)
-    below = [placed[t.below] for t in touches(pieces, (*placed, piece))
-             if t.above == len(placed) and t.below is not None]
+    below = [
+        placed[t.below] for t in touches(pieces, (*placed, piece)) if t.above == len(placed) and t.below is not None
+    ]
     return bool(below) and not any(shape_of(pieces, p).kind in CAPS for p in below)
 
 
@@ -235,14 +248,12 @@ def _organ(card: OrganCard, pieces: PieceSet, rng: random.Random) -> tuple[Piece
     """Pipes of falling height side by side; each piece is used for one height it can stand at."""
     chosen = falling_heights(pieces, card.count, rng)
     if chosen is None:
-        raise BadCard(f"card {card.id}: the pieces of {pieces.name!r} do not stand at {card.count} "
-                      "different heights")
+        raise BadCard(f"card {card.id}: the pieces of {pieces.name!r} do not stand at {card.count} different heights")
     widths = [pieces.shapes[shape].size(pose)[0] for shape, _, pose in chosen]
     gap = min(GAP_MM, max((ROW_MM - sum(widths)) / (len(widths) - 1), 1.0))
     x, placed = -(sum(widths) + gap * (len(widths) - 1)) / 2, []
     for (shape, color, pose), wide in zip(chosen, widths, strict=True):
-        placed.append(Piece(shape, color, pose, round(x + wide / 2, 1), 0.0,
-                            pieces.shapes[shape].size(pose)[2] / 2))
+        placed.append(Piece(shape, color, pose, round(x + wide / 2, 1), 0.0, pieces.shapes[shape].size(pose)[2] / 2))
         x += wide + gap
     return tuple(placed)
 
@@ -256,8 +267,11 @@ def falling_heights(pieces: PieceSet, count: int, rng: random.Random) -> list[tu
     """``count`` pieces with poses whose heights fall by more than STEP_BETWEEN_PIPES_MM; None if none do."""
     each = all_pieces(pieces)
     rng.shuffle(each)
-    ways = [(pieces.shapes[s].size(pose)[2], n, _narrow(pieces.shapes[s], pose))
-            for n, (s, _) in enumerate(each) for pose in steady_poses(pieces.shapes[s])]
+    ways = [
+        (pieces.shapes[s].size(pose)[2], n, _narrow(pieces.shapes[s], pose))
+        for n, (s, _) in enumerate(each)
+        for pose in steady_poses(pieces.shapes[s])
+    ]
     ways.sort(key=lambda w: (-w[0], pieces.shapes[each[w[1]][0]].kind in CAPS, w[1]))
 
     def extend(start: int, used: frozenset, below: float, left: int) -> list | None:
@@ -270,4 +284,5 @@ def falling_heights(pieces: PieceSet, count: int, rng: random.Random) -> list[tu
                 if rest is not None:
                     return [(*each[n], pose), *rest]
         return None
+
     return extend(0, frozenset(), 1e9, count)

@@ -79,8 +79,9 @@ class Shape:
     def axis(self, pose: Pose) -> str:
         """For a cylinder, which of ``x``, ``y``, ``z`` its axis lies along."""
         upright = pose.rotation % 180 == 0
-        return {"front": "z" if upright else "x", "side": "z" if upright else "y",
-                "top": "y" if upright else "x"}[pose.facing]
+        return {"front": "z" if upright else "x", "side": "z" if upright else "y", "top": "y" if upright else "x"}[
+            pose.facing
+        ]
 
     def canonical(self, pose: Pose) -> Pose:
         """The representative of all poses that look and stand like ``pose``."""
@@ -239,8 +240,12 @@ class PieceSet:
         for name, s in self.shapes.items():
             row = {"kind": s.kind, "width": s.width, "height": s.height, "depth": s.depth}
             shapes[name] = row | ({"opening": s.opening} if s.opening else {})
-        return {"name": self.name, "shapes": shapes, "colors": dict(self.colors),
-                "pieces": [list(row) for row in self.pieces]}
+        return {
+            "name": self.name,
+            "shapes": shapes,
+            "colors": dict(self.colors),
+            "pieces": [list(row) for row in self.pieces],
+        }
 
 
 def parse_piece_set(data: object, source: str = "piece set") -> PieceSet:

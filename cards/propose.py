@@ -16,8 +16,14 @@ SAME_PLACE_MM = 20.0
 """Layouts that differ only by offsets must differ by more than the 18 mm the contract calls wrong."""
 
 
-def make_layouts(pieces: PieceSet, value: int, n: int, seed: int, known: Sequence[LayoutCard] = (),
-                 progress: Callable[[int], None] = lambda found: None) -> tuple[LayoutCard, ...]:
+def make_layouts(
+    pieces: PieceSet,
+    value: int,
+    n: int,
+    seed: int,
+    known: Sequence[LayoutCard] = (),
+    progress: Callable[[int], None] = lambda found: None,
+) -> tuple[LayoutCard, ...]:
     """``n`` new stable layouts worth ``value``, distinct from each other and from ``known``.
 
     Raises BadCard when they are not found in 400 attempts a card.
@@ -54,12 +60,13 @@ def distinct(pieces: PieceSet, a: LayoutCard, b: LayoutCard) -> bool:
     """Whether no build can be right for both: other pieces, poses, supports, or places over 18 mm apart."""
     if _signature(pieces, a) != _signature(pieces, b):
         return True
-    rows = [sorted((p.shape, p.color, pieces.shapes[p.shape].canonical(p.pose), round(p.z), p.x)
-                   for p in card.pieces) for card in (a, b)]
+    rows = [
+        sorted((p.shape, p.color, pieces.shapes[p.shape].canonical(p.pose), round(p.z), p.x) for p in card.pieces)
+        for card in (a, b)
+    ]
     shifts = [p[-1] - q[-1] for p, q in zip(*rows, strict=True)]
     return max(shifts) - min(shifts) > SAME_PLACE_MM
 
 
 def _signature(pieces: PieceSet, card: LayoutCard) -> tuple:
-    return tuple(sorted((p.shape, p.color, pieces.shapes[p.shape].canonical(p.pose), round(p.z))
-                        for p in card.pieces))
+    return tuple(sorted((p.shape, p.color, pieces.shapes[p.shape].canonical(p.pose), round(p.z)) for p in card.pieces))

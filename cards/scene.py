@@ -42,24 +42,25 @@ class Scene:
     paper: Rgb = (255, 255, 255)
 
 
-def patch(points: Iterable[Sequence[float]], fill: Rgb | None, line: Rgb | None = None,
-          line_mm: float = 0.0) -> Patch:
+def patch(points: Iterable[Sequence[float]], fill: Rgb | None, line: Rgb | None = None, line_mm: float = 0.0) -> Patch:
     """A Patch of one contour."""
     return Patch((_contour(points),), fill, line, line_mm)
 
 
-def box(x: float, y: float, width: float, height: float, fill: Rgb | None, line: Rgb | None = None,
-        line_mm: float = 0.0) -> Patch:
+def box(
+    x: float, y: float, width: float, height: float, fill: Rgb | None, line: Rgb | None = None, line_mm: float = 0.0
+) -> Patch:
     """An upright rectangle whose lower left corner is (x, y)."""
     return patch([(x, y), (x + width, y), (x + width, y + height), (x, y + height)], fill, line, line_mm)
 
 
-def placed(patches: Iterable[Patch], scale: float = 1.0, dx: float = 0.0,
-           dy: float = 0.0) -> tuple[Patch, ...]:
+def placed(patches: Iterable[Patch], scale: float = 1.0, dx: float = 0.0, dy: float = 0.0) -> tuple[Patch, ...]:
     """The patches scaled about the origin, then moved; line widths stay in mm."""
+
     def place(p: Patch) -> Patch:
         contours = tuple(tuple((x * scale + dx, y * scale + dy) for x, y in c) for c in p.contours)
         return replace(p, contours=contours)
+
     return tuple(map(place, patches))
 
 

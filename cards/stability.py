@@ -61,8 +61,7 @@ class Stand:
         return not self.faults
 
 
-def stand(pieces: PieceSet, placed: Sequence[Piece],
-          misplacement_mm: float | None = MISPLACEMENT_MM) -> Stand:
+def stand(pieces: PieceSet, placed: Sequence[Piece], misplacement_mm: float | None = MISPLACEMENT_MM) -> Stand:
     """Everything that keeps the build from being built or from standing, with its margins.
 
     Without a misplacement (None) it is quick enough to follow a hand.
@@ -78,8 +77,11 @@ def stand(pieces: PieceSet, placed: Sequence[Piece],
     if tilt < MIN_TILT_DEG:
         what = "it falls" if tilt < 0 else f"it falls when it leans by {tilt:.1f} degrees"
         return Stand((what,), max(tilt, 0.0), (), found)
-    weak = () if misplacement_mm is None else tuple(
-        i for i in range(len(placed)) if topples(pieces, placed, i, misplacement_mm))
+    weak = (
+        ()
+        if misplacement_mm is None
+        else tuple(i for i in range(len(placed)) if topples(pieces, placed, i, misplacement_mm))
+    )
     faults += [f"it falls when the {_name(placed[i])} is {misplacement_mm:g} mm off" for i in weak]
     return Stand(tuple(faults), tilt, weak, found)
 
@@ -89,6 +91,7 @@ def _name(piece: Piece) -> str:
 
 
 # -- equilibrium -----------------------------------------------------------------------------------
+
 
 def tilt_margin(pieces: PieceSet, placed: Sequence[Piece], found: Sequence[Touch]) -> float:
     """Degrees by which gravity may lean towards +-x and +-y, the least of the four; -1 when it falls."""
@@ -110,8 +113,7 @@ def stands(pieces: PieceSet, placed: Sequence[Piece], lean_deg: float = 0.0) -> 
     return all(share is not None and share >= math.tan(math.radians(lean_deg)) for share in shares)
 
 
-def _balance(pieces: PieceSet, placed: Sequence[Piece],
-             found: Sequence[Touch]) -> tuple[coo_array, np.ndarray]:
+def _balance(pieces: PieceSet, placed: Sequence[Piece], found: Sequence[Touch]) -> tuple[coo_array, np.ndarray]:
     """The equilibrium matrix (6n, forces) and the pieces' masses (n,)."""
     solid = [mass_and_centre(shape_of(pieces, p), p.pose) for p in placed]
     centres = np.array([(p.x, p.y, p.z) for p in placed]) + np.array([c for _, c in solid])
@@ -135,8 +137,9 @@ def _generators(touch: Touch) -> tuple[np.ndarray, np.ndarray]:
     along = np.stack([normal[:, 2], np.zeros(len(normal)), -normal[:, 0]], 1)
     along /= np.linalg.norm(along, axis=1, keepdims=True)
     across = np.cross(normal, along)
-    edges = [normal + FRICTION / math.sqrt(2) * (u * along + v * across)
-             for u, v in ((1, 1), (1, -1), (-1, 1), (-1, -1))]
+    edges = [
+        normal + FRICTION / math.sqrt(2) * (u * along + v * across) for u, v in ((1, 1), (1, -1), (-1, 1), (-1, -1))
+    ]
     return np.concatenate(edges), np.tile(touch.points, (4, 1))
 
 
@@ -147,10 +150,13 @@ def _largest_share(balance: coo_array, masses: np.ndarray, direction: tuple[int,
     weight[2::6] = -masses
     push[0::6], push[1::6] = masses * direction[0], masses * direction[1]
     rows, columns = balance.coords
-    matrix = coo_array((np.concatenate([balance.data, push]),
-                        (np.concatenate([rows, np.arange(6 * n)]),
-                         np.concatenate([columns, np.full(6 * n, balance.shape[1])]))),
-                       shape=(6 * n, balance.shape[1] + 1))
+    matrix = coo_array(
+        (
+            np.concatenate([balance.data, push]),
+            (np.concatenate([rows, np.arange(6 * n)]), np.concatenate([columns, np.full(6 * n, balance.shape[1])])),
+        ),
+        shape=(6 * n, balance.shape[1] + 1),
+    )
     cost = np.zeros(balance.shape[1] + 1)
     cost[-1] = -1.0
     limits = [(0, None)] * balance.shape[1] + [(0, 1.0)]
@@ -159,6 +165,7 @@ def _largest_share(balance: coo_array, masses: np.ndarray, direction: tuple[int,
 
 
 # -- misplacement ----------------------------------------------------------------------------------
+
 
 def topples(pieces: PieceSet, placed: Sequence[Piece], i: int, by_mm: float) -> bool:
     """Whether the build falls when piece ``i``, alone or with its load, is ``by_mm`` off to either side.

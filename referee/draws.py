@@ -30,8 +30,9 @@ def values_of(mode: str, pile: str) -> tuple[int, ...]:
     return (int(pile.split()[1]),) if pile.startswith("value ") else MODES[mode]
 
 
-def piles(cards: Mapping[str, Mapping], mode: str, seed: int,
-          drawn: Collection[str | None] = ()) -> dict[str, list[str]]:
+def piles(
+    cards: Mapping[str, Mapping], mode: str, seed: int, drawn: Collection[str | None] = ()
+) -> dict[str, list[str]]:
     """Every pile of the mode, shuffled, without the ``drawn`` cards.
 
     Raises IllegalCommand when the deck has no card for one.

@@ -94,14 +94,28 @@ class Event:
 
     def to_json(self) -> dict:
         """As a dictionary that ``event_from_json`` reads back to an equal event."""
-        return {"kind": self.kind, "data": dict(self.data), "at": self.at, "who": self.who,
-                "simulated": self.simulated, "cites": self.cites, "step": self.step}
+        return {
+            "kind": self.kind,
+            "data": dict(self.data),
+            "at": self.at,
+            "who": self.who,
+            "simulated": self.simulated,
+            "cites": self.cites,
+            "step": self.step,
+        }
 
 
 def event_from_json(row: Mapping[str, Any]) -> Event:
     """The inverse of ``Event.to_json``; unknown fields of later versions are ignored."""
-    return Event(row["kind"], row["data"], row["at"], row.get("who", ""), row.get("simulated", False),
-                 row.get("cites"), row.get("step", 0))
+    return Event(
+        row["kind"],
+        row["data"],
+        row["at"],
+        row.get("who", ""),
+        row.get("simulated", False),
+        row.get("cites"),
+        row.get("step", 0),
+    )
 
 
 @dataclass(frozen=True)
@@ -194,9 +208,12 @@ def _pressed(duel: Duel, data: Mapping, event: Event) -> Duel:
 
 def _verdict(duel: Duel, data: Mapping, event: Event) -> Duel:
     zone = data["zone"]
-    return replace(duel, verdicts={**duel.verdicts, zone: data["verdict"]},
-                   findings={**duel.findings, zone: tuple(data["findings"])},
-                   rulings={**duel.rulings, zone: data["ruling"]})
+    return replace(
+        duel,
+        verdicts={**duel.verdicts, zone: data["verdict"]},
+        findings={**duel.findings, zone: tuple(data["findings"])},
+        rulings={**duel.rulings, zone: data["ruling"]},
+    )
 
 
 def _ruling(duel: Duel, data: Mapping, event: Event) -> Duel:
@@ -209,10 +226,17 @@ def _ended(duel: Duel, data: Mapping, event: Event) -> Duel:
 
 
 _CHANGES = {
-    "card_drawn": _drawn, "card_named": _named, "go": _go, "stop": _pressed, "press_noted": _pressed,
-    "verdict": _verdict, "verdict_noted": _verdict, "ruling": _ruling,
-    "duel_decided": _ended, "duel_void": _ended, "duel_undecided": lambda duel, data, event: replace(
-        duel, reason=data["reason"]),
+    "card_drawn": _drawn,
+    "card_named": _named,
+    "go": _go,
+    "stop": _pressed,
+    "press_noted": _pressed,
+    "verdict": _verdict,
+    "verdict_noted": _verdict,
+    "ruling": _ruling,
+    "duel_decided": _ended,
+    "duel_void": _ended,
+    "duel_undecided": lambda duel, data, event: replace(duel, reason=data["reason"]),
 }
 
 

@@ -32,9 +32,14 @@ def conclude(plan: Plan) -> None:
         return
     winner = top[0] if len(top) == 1 else None
     extra = any(r.kind == "extra" for r in state.rounds[-1:])
-    plan.add("match_finished", winner=winner, shared=top if len(top) > 1 else [],
-             deciding_duel=deciding_duel(state, winner), extra=extra,
-             standings=[row.to_json() for row in state.standings])
+    plan.add(
+        "match_finished",
+        winner=winner,
+        shared=top if len(top) > 1 else [],
+        deciding_duel=deciding_duel(state, winner),
+        extra=extra,
+        standings=[row.to_json() for row in state.standings],
+    )
 
 
 def deciding_duel(state: MatchState, winner: str | None) -> int | None:
@@ -43,14 +48,14 @@ def deciding_duel(state: MatchState, winner: str | None) -> int | None:
     for duel in state.history:
         if duel.points:
             totals[duel.award] += duel.points
-        alone = winner is not None and all(
-            totals[winner] > totals[p] for p in state.active if p != winner)
+        alone = winner is not None and all(totals[winner] > totals[p] for p in state.active if p != winner)
         deciding = (deciding or duel.number) if alone else None
     return deciding
 
 
-def _reschedule(plan: Plan, kind: str, rounds: Sequence[Round], round_index: int | None,
-                duel_index: int = 0, **data: object) -> None:
+def _reschedule(
+    plan: Plan, kind: str, rounds: Sequence[Round], round_index: int | None, duel_index: int = 0, **data: object
+) -> None:
     rows = [r.to_json() for r in rounds]
     plan.add(kind, rounds=rows, round_index=round_index, duel_index=duel_index, **data)
 
@@ -75,8 +80,8 @@ def leave(plan: Plan, player: str, why: str) -> None:
     annul = [d.number for d in state.history if player in d.seats.values()]
     if state.rules.leaver_points == "kept":
         annul = []
-    keep = [r for r in state.rounds[state.round_index + 1:] if player not in r.players]
-    rounds = [*state.rounds[:state.round_index + 1], *keep]
+    keep = [r for r in state.rounds[state.round_index + 1 :] if player not in r.players]
+    rounds = [*state.rounds[: state.round_index + 1], *keep]
     data = {"player": player, "why": why, "annulled": annul}
     if not here:
         _reschedule(plan, "player_left", rounds, None, **data)
@@ -130,5 +135,4 @@ def replay(plan: Plan, round_index: int, why: str) -> None:
     at = min(state.round_index + _begun(state), len(state.rounds))
     rounds = [*state.rounds[:at], again, *state.rounds[at:]]
     now = round_index == state.round_index or not _begun(state) or state.finished
-    _reschedule(plan, "round_replayed", rounds, at if now else None,
-                why=why, annulled=annulled, round=round_index)
+    _reschedule(plan, "round_replayed", rounds, at if now else None, why=why, annulled=annulled, round=round_index)

@@ -5,9 +5,18 @@ from __future__ import annotations
 from calibration.errors import BadCamera, CannotSee
 from cards.errors import BadCard, BadPieceSet, RefereeError
 
-__all__ = ["BadCamera", "BadCard", "BadImage", "BadPieceSet", "CannotSee", "DeviceLost",
-           "IllegalCommand",
-           "JournalDamaged", "JournalUnwritable", "RefereeError"]
+__all__ = [
+    "BadCamera",
+    "BadCard",
+    "BadImage",
+    "BadPieceSet",
+    "CannotSee",
+    "DeviceLost",
+    "IllegalCommand",
+    "JournalDamaged",
+    "JournalUnwritable",
+    "RefereeError",
+]
 
 
 class BadImage(RefereeError):

@@ -17,8 +17,24 @@ from referee.folding import fold
 from referee.journal import Entry, Journal
 from referee.state import MatchState
 
-COLUMNS = ("number", "round", "duel", "attempt", "zone_a", "zone_b", "card", "value", "caller", "verdict_a",
-           "verdict_b", "ruled_by", "reason", "award", "points", "annulled")
+COLUMNS = (
+    "number",
+    "round",
+    "duel",
+    "attempt",
+    "zone_a",
+    "zone_b",
+    "card",
+    "value",
+    "caller",
+    "verdict_a",
+    "verdict_b",
+    "ruled_by",
+    "reason",
+    "award",
+    "points",
+    "annulled",
+)
 
 
 def listing(journal: Journal) -> list[str]:
@@ -36,10 +52,30 @@ def duel_row(duel: Duel) -> dict:
     """One attempt at a duel as a row with ``COLUMNS``."""
     said = {zone: duel.verdicts.get(zone, {}).get("verdict", "") for zone in "AB"}
     callers = " and ".join(duel.seats[z] for z in duel.callers)
-    return dict(zip(COLUMNS, (
-        duel.number, duel.round_index + 1, duel.duel_index + 1, duel.attempt, duel.seats["A"],
-        duel.seats["B"], duel.card_id or "", duel.value, callers, said["A"], said["B"], duel.decided_by,
-        duel.reason, duel.award or "", duel.points, duel.annulled), strict=True))
+    return dict(
+        zip(
+            COLUMNS,
+            (
+                duel.number,
+                duel.round_index + 1,
+                duel.duel_index + 1,
+                duel.attempt,
+                duel.seats["A"],
+                duel.seats["B"],
+                duel.card_id or "",
+                duel.value,
+                callers,
+                said["A"],
+                said["B"],
+                duel.decided_by,
+                duel.reason,
+                duel.award or "",
+                duel.points,
+                duel.annulled,
+            ),
+            strict=True,
+        )
+    )
 
 
 def to_json(entries: Sequence[Entry]) -> str:
@@ -77,19 +113,29 @@ def to_html(entries: Sequence[Entry]) -> str:
     if state.simulated:
         parts.append('<p class="sim">SIMULATED</p>')
     parts.append(f"<p>{html.escape(result_text(state))}</p>")
-    parts.append(_table(("rank", "player", "points", "duels"), [
-        (row.rank or "left", row.player, row.score, row.duels) for row in state.standings]))
+    parts.append(
+        _table(
+            ("rank", "player", "points", "duels"),
+            [(row.rank or "left", row.player, row.score, row.duels) for row in state.standings],
+        )
+    )
     parts.append(_table(COLUMNS, [tuple(duel_row(d).values()) for d in state.history]))
     if state.fouls:
-        parts.append(_table(("player", "foul", "duel", "sanction", "reported by"), [
-            (f["player"], f["text"], f["duel"], f["sanction"] or "open", f["who"]) for f in state.fouls]))
+        parts.append(
+            _table(
+                ("player", "foul", "duel", "sanction", "reported by"),
+                [(f["player"], f["text"], f["duel"], f["sanction"] or "open", f["who"]) for f in state.fouls],
+            )
+        )
     parts.append(f"<p>{html.escape(_witness(state, entries))}</p>")
     return _page(f"Match {state.match_id}", STYLE, parts)
 
 
 def _page(title: str, style: str, parts: Sequence[str]) -> str:
-    return (f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>'
-            f"<style>{style}</style></head><body>{''.join(parts)}</body></html>\n")
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>'
+        f"<style>{style}</style></head><body>{''.join(parts)}</body></html>\n"
+    )
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
@@ -111,8 +157,10 @@ def result_text(state: MatchState) -> str:
 
 
 def _witness(state: MatchState, entries: Sequence[Entry]) -> str:
-    return (f"Begun {state.created_at}, deck {state.deck_name}, mode {state.mode}, seed {state.seed}. "
-            f"{len(entries)} events, last hash {entries[-1].hash}")
+    return (
+        f"Begun {state.created_at}, deck {state.deck_name}, mode {state.mode}, seed {state.seed}. "
+        f"{len(entries)} events, last hash {entries[-1].hash}"
+    )
 
 
 SHEET_COLUMNS = ("#", "Zone A", "Zone B", "Card", "Value", "Stop by", "Card to", "Ruled by")
@@ -153,9 +201,17 @@ def _to_play(state: MatchState) -> list[tuple]:
     if state.finished:
         return []
     start = (state.round_index, state.duel_index + (state.duel.phase == "decided"))
-    return [("", r.a, r.b, "", "", "", "", "") for n, r in enumerate(state.rounds) for i in range(r.duels)
-            if (n, i) >= start]
+    return [
+        ("", r.a, r.b, "", "", "", "", "")
+        for n, r in enumerate(state.rounds)
+        for i in range(r.duels)
+        if (n, i) >= start
+    ]
 
 
 FORMATS: dict[str, Callable[[Sequence[Entry]], str]] = {
-    "json": to_json, "csv": to_csv, "html": to_html, "sheet": to_sheet}
+    "json": to_json,
+    "csv": to_csv,
+    "html": to_html,
+    "sheet": to_sheet,
+}

@@ -62,8 +62,7 @@ class Fields:
         part = cv2.resize(image[top:bottom, left:right], size, interpolation=cv2.INTER_AREA)
         return self._drawn(part, zone, mats, (left, top), scale)
 
-    def _drawn(self, part: np.ndarray, zone: str, mats: Mats, offset: tuple[int, int],
-               scale: float) -> np.ndarray:
+    def _drawn(self, part: np.ndarray, zone: str, mats: Mats, offset: tuple[int, int], scale: float) -> np.ndarray:
         """``part`` with outlines; as it is while the gate says nothing of the zone."""
         gate = self._session.watch.gates().get(zone)
         if not gate or not gate["mat_seen"]:
@@ -80,8 +79,9 @@ class Fields:
         hand = self._session.gate.hand_mask(zone) if colours else None
         if hand:
             mask, (x, y), factor = hand
-            live.draw_hand(part, place, mask, ((x * factor - offset[0]) * scale, (y * factor - offset[1]) * scale),
-                           factor * scale)
+            live.draw_hand(
+                part, place, mask, ((x * factor - offset[0]) * scale, (y * factor - offset[1]) * scale), factor * scale
+            )
         return part
 
     def _still_read(self, zone: str, gate: Mapping[str, Any]) -> list[ReadPiece]:
@@ -110,7 +110,7 @@ class Fields:
 
 def _pieces(judgement: Any, zone: str, sight: Any) -> list[ReadPiece]:
     blamed = {i for reason in judgement.zones[zone].reasons for i in reason.pieces}
-    found = outlines(sight.view, judgement.mats.camera, sight.build)[:len(sight.build.pieces)]
+    found = outlines(sight.view, judgement.mats.camera, sight.build)[: len(sight.build.pieces)]
     return [ReadPiece(outline, i in blamed) for i, outline in enumerate(found)]
 
 

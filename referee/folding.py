@@ -15,8 +15,7 @@ from referee.rules import parse_rules
 from referee.schedule import Round
 from referee.state import MatchState
 
-NOTES = ("press_noted", "verdict_noted", "card_named", "setup_signed", "setup_opened", "setup_waived",
-         "lens_changed")
+NOTES = ("press_noted", "verdict_noted", "card_named", "setup_signed", "setup_opened", "setup_waived", "lens_changed")
 """Evidence and the set-up that changes no phase: an undo passes over it to the command before."""
 
 
@@ -52,9 +51,17 @@ def _apply(state: MatchState, event: Event) -> MatchState:
 def _created(state: MatchState, data: Mapping, event: Event) -> MatchState:
     rules = parse_rules(data["rules"], "match_created")
     state = MatchState(
-        match_id=data["match_id"], players=tuple(data["players"]), mode=data["mode"], seed=data["seed"],
-        deck_name=data["deck_name"], rules=rules, cards=data["cards"], piles=_piles(data["piles"]),
-        rounds=_rounds(data["rounds"]), created_at=event.at)
+        match_id=data["match_id"],
+        players=tuple(data["players"]),
+        mode=data["mode"],
+        seed=data["seed"],
+        deck_name=data["deck_name"],
+        rules=rules,
+        cards=data["cards"],
+        piles=_piles(data["piles"]),
+        rounds=_rounds(data["rounds"]),
+        created_at=event.at,
+    )
     return replace(state, duel=_fresh(state, 1, 0, 0, 1))
 
 
@@ -107,8 +114,9 @@ def _went(state: MatchState, data: Mapping, event: Event) -> MatchState:
 def _reshuffled(state: MatchState, data: Mapping, event: Event) -> MatchState:
     piles = {**state.piles, data["pile"]: tuple(data["order"])}
     rest = tuple(c for c in state.returned if c not in data["order"])
-    return replace(state, piles=piles, returned=rest, reshuffles=state.reshuffles + 1,
-                   seen=state.seen - set(data["order"]))
+    return replace(
+        state, piles=piles, returned=rest, reshuffles=state.reshuffles + 1, seen=state.seen - set(data["order"])
+    )
 
 
 def _next(state: MatchState, data: Mapping, event: Event) -> MatchState:
@@ -178,9 +186,8 @@ def _foul(state: MatchState, data: Mapping, event: Event) -> MatchState:
 
 
 def _foul_ruled(state: MatchState, data: Mapping, event: Event) -> MatchState:
-    row = {**state.fouls[data["index"]], "sanction": data["sanction"],
-           "ruled_by": event.who, "why": data["why"]}
-    fouls = (*state.fouls[:data["index"]], row, *state.fouls[data["index"] + 1:])
+    row = {**state.fouls[data["index"]], "sanction": data["sanction"], "ruled_by": event.who, "why": data["why"]}
+    fouls = (*state.fouls[: data["index"]], row, *state.fouls[data["index"] + 1 :])
     return replace(state, fouls=fouls)
 
 
@@ -222,15 +229,33 @@ def _setup_waived(state: MatchState, data: Mapping, event: Event) -> MatchState:
 
 
 _MATCH = {
-    "match_created": _created, "card_drawn": _drawn, "next_duel": _next, "rounds_added": _rescheduled,
-    "player_left": _left, "player_joined": _joined, "player_late": _rescheduled, "round_replayed": _replayed,
-    "duel_overruled": _overruled, "foul": _foul, "foul_ruled": _foul_ruled, "reshuffled": _reshuffled,
-    "review_opened": _review, "review_closed": _reviewed, "match_finished": _finished, "mode_changed": _mode,
-    "undone": _undone, "setup_signed": _setup_signed, "setup_opened": _setup_opened,
-    "setup_waived": _setup_waived, "lens_changed": lambda state, data, event: state,
+    "match_created": _created,
+    "card_drawn": _drawn,
+    "next_duel": _next,
+    "rounds_added": _rescheduled,
+    "player_left": _left,
+    "player_joined": _joined,
+    "player_late": _rescheduled,
+    "round_replayed": _replayed,
+    "duel_overruled": _overruled,
+    "foul": _foul,
+    "foul_ruled": _foul_ruled,
+    "reshuffled": _reshuffled,
+    "review_opened": _review,
+    "review_closed": _reviewed,
+    "match_finished": _finished,
+    "mode_changed": _mode,
+    "undone": _undone,
+    "setup_signed": _setup_signed,
+    "setup_opened": _setup_opened,
+    "setup_waived": _setup_waived,
+    "lens_changed": lambda state, data, event: state,
 }
 _AFTER = {"go": _went, "card_named": _named, "duel_decided": _ended, "duel_void": _ended}
 
-KINDS = frozenset(_MATCH) | frozenset(TABLE) | {
-    "card_named", "press_noted", "verdict", "verdict_noted", "ruling", "duel_undecided"}
+KINDS = (
+    frozenset(_MATCH)
+    | frozenset(TABLE)
+    | {"card_named", "press_noted", "verdict", "verdict_noted", "ruling", "duel_undecided"}
+)
 """Every kind of event there is."""

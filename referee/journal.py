@@ -40,15 +40,19 @@ LINE_START = b'{"hash":"'
 
 _META = sa.MetaData()
 EVENTS = sa.Table(
-    "events", _META,
+    "events",
+    _META,
     sa.Column("match_id", sa.String(100), primary_key=True),
     sa.Column("seq", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("line", sa.Text, nullable=False))
+    sa.Column("line", sa.Text, nullable=False),
+)
 HEADS = sa.Table(
-    "heads", _META,
+    "heads",
+    _META,
     sa.Column("match_id", sa.String(100), primary_key=True),
     sa.Column("seq", sa.Integer, nullable=False),
-    sa.Column("hash", sa.String(64), nullable=False))
+    sa.Column("hash", sa.String(64), nullable=False),
+)
 
 
 @dataclass(frozen=True)
@@ -159,8 +163,9 @@ class Journal:
         with self._lock, self._guarded("written"), self._writing() as connection:
             seq, prev = self._head(connection, match_id, lock=True)
             if after is not None and after != seq:
-                raise JournalUnwritable(f"{self.name}: match {match_id} has {seq} events, not {after}: "
-                                        "another program writes to it")
+                raise JournalUnwritable(
+                    f"{self.name}: match {match_id} has {seq} events, not {after}: another program writes to it"
+                )
             rows, head = _chained(match_id, seq, prev, events)
             if rows:
                 connection.execute(sa.insert(EVENTS), rows)
@@ -201,8 +206,9 @@ class Journal:
             head = self._head(connection, match_id)
         found = list(self._named(check_chain(match_id, rows)))
         if head != ((found[-1].seq, found[-1].hash) if found else (0, GENESIS)):
-            raise JournalDamaged(f"{self.name}: match {match_id}: event {len(found) + 1} is missing: "
-                                 f"{head[0]} were recorded")
+            raise JournalDamaged(
+                f"{self.name}: match {match_id}: event {len(found) + 1} is missing: {head[0]} were recorded"
+            )
         return found
 
     def _named(self, entries: Iterable[Entry]) -> Iterator[Entry]:
@@ -240,14 +246,14 @@ class Journal:
         try:
             yield
         except sa.exc.IntegrityError:
-            raise JournalUnwritable(f"{self.name}: another program has written to this match; "
-                                    "nothing was recorded") from None
+            raise JournalUnwritable(
+                f"{self.name}: another program has written to this match; nothing was recorded"
+            ) from None
         except sa.exc.DBAPIError as error:
             cause = " ".join(str(error.orig).split())
             if any(word in cause for word in _BROKEN):
                 raise JournalDamaged(f"{self.name}: {cause}") from None
-            raise JournalUnwritable(f"{self.name} could not be {done}: {cause}; "
-                                    "nothing was recorded") from None
+            raise JournalUnwritable(f"{self.name} could not be {done}: {cause}; nothing was recorded") from None
         except UnicodeDecodeError as error:
             raise JournalDamaged(f"{self.name}: {error}") from None
 
@@ -257,8 +263,17 @@ class Journal:
             self._engine.dispose()
 
 
-_BROKEN = ("malformed", "not a database", "Could not decode", "no such column", "no such table",
-           "already exists", "unsupported file format", "unrecognized token", "syntax error")
+_BROKEN = (
+    "malformed",
+    "not a database",
+    "Could not decode",
+    "no such column",
+    "no such table",
+    "already exists",
+    "unsupported file format",
+    "unrecognized token",
+    "syntax error",
+)
 """What SQLite says of a file whose bytes are not what it wrote."""
 
 
@@ -290,8 +305,10 @@ def _chained(match_id: str, seq: int, prev: str, events: Sequence[Event]) -> tup
 def _engine_options(url: sa.URL) -> dict:
     if url.drivername != "sqlite":
         return {"pool_size": 1, "max_overflow": 0, "pool_pre_ping": True}
-    return {"poolclass": StaticPool, "connect_args": {"check_same_thread": False, "timeout": 10,
-                                                      "isolation_level": None}}
+    return {
+        "poolclass": StaticPool,
+        "connect_args": {"check_same_thread": False, "timeout": 10, "isolation_level": None},
+    }
 
 
 def _begin_sqlite(connection: sa.Connection) -> None:
@@ -302,7 +319,12 @@ def _begin_sqlite(connection: sa.Connection) -> None:
 def _careful_sqlite(connection, record) -> None:
     """Every commit reaches the disk before it is acknowledged."""
     cursor = connection.cursor()
-    for pragma in (f"page_size={PAGE_BYTES}", "journal_mode=WAL", "synchronous=FULL",
-                   "wal_autocheckpoint=1", "cell_size_check=ON"):
+    for pragma in (
+        f"page_size={PAGE_BYTES}",
+        "journal_mode=WAL",
+        "synchronous=FULL",
+        "wal_autocheckpoint=1",
+        "cell_size_check=ON",
+    ):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()

@@ -78,8 +78,11 @@ class Verdict:
 
     def to_json(self) -> dict:
         """The contract's form of one zone of ``referee judge --json``."""
-        row: dict = {"verdict": self.ruling, "confidence": round(self.confidence, 4),
-                     "reasons": [r.to_json() for r in self.reasons]}
+        row: dict = {
+            "verdict": self.ruling,
+            "confidence": round(self.confidence, 4),
+            "reasons": [r.to_json() for r in self.reasons],
+        }
         if self.leaning:
             row["leaning"] = self.leaning
         if self.margin is not None:
@@ -91,10 +94,21 @@ class Verdict:
 
 def build_to_json(build: Build) -> dict:
     """Count, ground contacts and pieces as in the contract's ``judge --json``."""
-    pieces = [{"shape": p.shape, "color": p.color, "rotation": p.pose.rotation, "facing": p.pose.facing,
-               "x": round(p.x, 1), "y": round(p.y, 1), "z": round(p.z, 1), "yaw": round(p.yaw, 1),
-               "touches_table": bool(t), "rests_on": list(r)}
-              for p, t, r in zip(build.pieces, build.on_table, build.contacts, strict=True)]
+    pieces = [
+        {
+            "shape": p.shape,
+            "color": p.color,
+            "rotation": p.pose.rotation,
+            "facing": p.pose.facing,
+            "x": round(p.x, 1),
+            "y": round(p.y, 1),
+            "z": round(p.z, 1),
+            "yaw": round(p.yaw, 1),
+            "touches_table": bool(t),
+            "rests_on": list(r),
+        }
+        for p, t, r in zip(build.pieces, build.on_table, build.contacts, strict=True)
+    ]
     return {"count": len(pieces), "ground_contacts": int(build.ground_contacts), "pieces": pieces}
 
 
@@ -120,20 +134,29 @@ def _count(build: Build, count: int) -> tuple[Reason, ...]:
     n = len(build.pieces)
     if n == count:
         return ()
-    return (Reason("wrong_count", f"{n} piece{'s' * (n != 1)} stand{'s' * (n == 1)} in the field, "
-                                  f"the card asks for {count}"),)
+    return (
+        Reason(
+            "wrong_count", f"{n} piece{'s' * (n != 1)} stand{'s' * (n == 1)} in the field, the card asks for {count}"
+        ),
+    )
 
 
 def _one_structure(build: Build, max_ground: int) -> tuple[Reason, ...]:
     found = []
     on_table = tuple(i for i, t in enumerate(build.on_table) if t)
     if len(on_table) > max_ground:
-        found.append(Reason("too_many_on_table", f"{len(on_table)} pieces touch the table, "
-                                                 f"at most {max_ground} may", on_table))
+        found.append(
+            Reason("too_many_on_table", f"{len(on_table)} pieces touch the table, at most {max_ground} may", on_table)
+        )
     if len(build.structures) > 1:
         rest = tuple(i for group in sorted(build.structures, key=len)[:-1] for i in group)
-        found.append(Reason("not_one_structure", f"{len(build.structures)} structures stand in the field, "
-                                                 "the card asks for one", rest))
+        found.append(
+            Reason(
+                "not_one_structure",
+                f"{len(build.structures)} structures stand in the field, the card asks for one",
+                rest,
+            )
+        )
     return tuple(found)
 
 
@@ -155,8 +178,14 @@ def _organ(build: Build, card: OrganCard) -> tuple[Reason, ...]:
     heights = [shape_of(build.piece_set, p).size(p.pose)[2] for p in build.pieces]
     for left, right in pairwise(order):
         if heights[right] > heights[left] - SAME_HEIGHT_MM:
-            found.append(Reason("wrong_order", f"the {name_of(build.pieces[right])} is not lower than the "
-                                f"{name_of(build.pieces[left])} to its left", (left, right)))
+            found.append(
+                Reason(
+                    "wrong_order",
+                    f"the {name_of(build.pieces[right])} is not lower than the "
+                    f"{name_of(build.pieces[left])} to its left",
+                    (left, right),
+                )
+            )
     return tuple(found)
 
 
@@ -171,8 +200,11 @@ def _layout(build: Build, card: LayoutCard) -> tuple[Reason, ...]:
     if want != have:
         return _wrong_pieces(build, card, want, have)
     turn = build_turn(build)
-    found = [Reason("turned_too_far", f"the build is turned by {turn:.0f} degrees, "
-                    f"at most {MAX_TURN_DEG:.0f} are allowed")] if abs(turn) > MAX_TURN_DEG + 5 else []
+    found = (
+        [Reason("turned_too_far", f"the build is turned by {turn:.0f} degrees, at most {MAX_TURN_DEG:.0f} are allowed")]
+        if abs(turn) > MAX_TURN_DEG + 5
+        else []
+    )
     options = [_against(build, card, match, turn) for match in _assignments(build, card, turn)]
     return tuple(found) + min(options, key=len)
 
@@ -200,12 +232,14 @@ def _assignments(build: Build, card: LayoutCard, turn: float) -> list[np.ndarray
     other = np.array([[(c.shape, c.color) != (b.shape, b.color) for b in build.pieces] for c in card.pieces])
     posed = np.array([[not _same_pose(build, c, b) for b in build.pieces] for c in card.pieces])
     shifts = {round(float(np.median(xs) - np.median(cx)), 1), round(float(xs.mean() - cx.mean()), 1)}
-    shifts |= {round(float(x - cx[0]), 1) for x, b in zip(xs, build.pieces, strict=True)
-               if b.shape == card.pieces[0].shape and b.color == card.pieces[0].color}
+    shifts |= {
+        round(float(x - cx[0]), 1)
+        for x, b in zip(xs, build.pieces, strict=True)
+        if b.shape == card.pieces[0].shape and b.color == card.pieces[0].color
+    }
     found = {}
     for shift in shifts:
-        cost = (np.abs(xs[None] - cx[:, None] - shift) + np.abs(zs[None] - cz[:, None])
-                + 30.0 * posed + 1e5 * other)
+        cost = np.abs(xs[None] - cx[:, None] - shift) + np.abs(zs[None] - cz[:, None]) + 30.0 * posed + 1e5 * other
         found[tuple(linear_sum_assignment(cost)[1])] = None
     return [np.array(match) for match in found]
 
@@ -230,8 +264,11 @@ def _supports(build: Build, card: LayoutCard, match: np.ndarray) -> tuple[Reason
         differ = {int(match[k]) for k in target.contacts[i]} ^ set(build.contacts[j])
         doubtful = build.doubtful_contacts(int(j)) if differ else frozenset()
         if differ - doubtful or target.on_table[i] != build.on_table[j]:
-            found.append(Reason("wrong_support", f"the {name_of(build.pieces[j])} does not rest on what "
-                                                 "the card shows", (int(j),)))
+            found.append(
+                Reason(
+                    "wrong_support", f"the {name_of(build.pieces[j])} does not rest on what the card shows", (int(j),)
+                )
+            )
     return tuple(found)
 
 
@@ -248,5 +285,10 @@ def _offsets(build: Build, card: LayoutCard, match: np.ndarray, turn: float) -> 
         return ()
     blame = int(np.argmax(np.abs(error[0] - np.median(error[0]))))
     piece = build.pieces[match[blame]]
-    return (Reason("wrong_place", f"the {name_of(piece)} stands {abs(error[worst]):.0f} mm beside its place",
-                   (int(match[blame]),)),)
+    return (
+        Reason(
+            "wrong_place",
+            f"the {name_of(piece)} stands {abs(error[worst]):.0f} mm beside its place",
+            (int(match[blame]),),
+        ),
+    )

@@ -59,11 +59,50 @@ from referee.schedule import schedule
 from referee.state import MatchState, Standing
 
 __all__ = [
-    "COMMANDS", "FINDINGS", "IN_PLAY", "MODES", "RULINGS", "BeginJudging", "CallTimeout", "CameraVerdict",
-    "ChangeLens", "ChangeMode", "CloseReview", "Command", "CreateMatch", "DrawByHand", "DrawCard", "Duel", "Event",
-    "Foul", "FoulRuling", "Go", "GoUnsigned", "HumanRuling", "IllegalCommand", "MatchState", "NameCard", "NextDuel",
-    "OpenReview", "OpenSetup", "Overrule", "PlayerJoins", "PlayerLate", "PlayerLeaves", "PressStop", "Ready",
-    "ReplayRound", "SignSetup", "Standing", "Undo", "VoidDuel", "cards_of", "decide", "evolve", "fold"]
+    "COMMANDS",
+    "FINDINGS",
+    "IN_PLAY",
+    "MODES",
+    "RULINGS",
+    "BeginJudging",
+    "CallTimeout",
+    "CameraVerdict",
+    "ChangeLens",
+    "ChangeMode",
+    "CloseReview",
+    "Command",
+    "CreateMatch",
+    "DrawByHand",
+    "DrawCard",
+    "Duel",
+    "Event",
+    "Foul",
+    "FoulRuling",
+    "Go",
+    "GoUnsigned",
+    "HumanRuling",
+    "IllegalCommand",
+    "MatchState",
+    "NameCard",
+    "NextDuel",
+    "OpenReview",
+    "OpenSetup",
+    "Overrule",
+    "PlayerJoins",
+    "PlayerLate",
+    "PlayerLeaves",
+    "PressStop",
+    "Ready",
+    "ReplayRound",
+    "SignSetup",
+    "Standing",
+    "Undo",
+    "VoidDuel",
+    "cards_of",
+    "decide",
+    "evolve",
+    "fold",
+]
 
 
 BOX_RESET_S = 1.0
@@ -96,9 +135,18 @@ def _create(plan: Plan, c: CreateMatch) -> None:
     cards = {card_id: dict(row) for card_id, row in c.cards.items()}
     piles = draws.piles(cards, c.mode, c.seed)
     plan.simulated = c.simulated
-    plan.add("match_created", match_id=c.match_id, players=list(names), mode=c.mode, seed=c.seed,
-             deck_name=c.deck_name, cards=cards, rules=c.rules.model_dump(), piles=piles,
-             rounds=[r.to_json() for r in rounds])
+    plan.add(
+        "match_created",
+        match_id=c.match_id,
+        players=list(names),
+        mode=c.mode,
+        seed=c.seed,
+        deck_name=c.deck_name,
+        cards=cards,
+        rules=c.rules.model_dump(),
+        piles=piles,
+        rounds=[r.to_json() for r in rounds],
+    )
 
 
 def _known_mode(mode: str) -> None:
@@ -264,10 +312,32 @@ def _change_lens(plan: Plan, c: ChangeLens) -> None:
 
 
 _HANDLERS: dict[type[Command], Callable] = {
-    CreateMatch: _create, DrawCard: _draw, DrawByHand: _draw_by_hand, NameCard: _name_card, Ready: _ready,
-    Go: _go, PressStop: _press, BeginJudging: _judging, CameraVerdict: rulings.verdict,
-    HumanRuling: rulings.human, Overrule: rulings.overrule, OpenReview: rulings.open_review,
-    CloseReview: rulings.close_review, Foul: rulings.foul, FoulRuling: rulings.foul_ruling,
-    VoidDuel: _void, CallTimeout: _timeout, NextDuel: _next, Undo: _undo, PlayerLeaves: _leaves,
-    PlayerJoins: _joins, PlayerLate: _late, ReplayRound: _replay, ChangeMode: _mode,
-    SignSetup: _sign_setup, OpenSetup: _open_setup, GoUnsigned: _go_unsigned, ChangeLens: _change_lens}
+    CreateMatch: _create,
+    DrawCard: _draw,
+    DrawByHand: _draw_by_hand,
+    NameCard: _name_card,
+    Ready: _ready,
+    Go: _go,
+    PressStop: _press,
+    BeginJudging: _judging,
+    CameraVerdict: rulings.verdict,
+    HumanRuling: rulings.human,
+    Overrule: rulings.overrule,
+    OpenReview: rulings.open_review,
+    CloseReview: rulings.close_review,
+    Foul: rulings.foul,
+    FoulRuling: rulings.foul_ruling,
+    VoidDuel: _void,
+    CallTimeout: _timeout,
+    NextDuel: _next,
+    Undo: _undo,
+    PlayerLeaves: _leaves,
+    PlayerJoins: _joins,
+    PlayerLate: _late,
+    ReplayRound: _replay,
+    ChangeMode: _mode,
+    SignSetup: _sign_setup,
+    OpenSetup: _open_setup,
+    GoUnsigned: _go_unsigned,
+    ChangeLens: _change_lens,
+}

@@ -17,7 +17,11 @@ from referee.duel import IN_PLAY
 from referee.rules import DEFAULT_RULES, HouseRules
 
 MODES: Mapping[str, tuple[int, ...]] = {
-    "all": (1, 2, 3, 4), "young-1-2": (1, 2), "young-1-3": (1, 2, 3), "experts": (2, 3, 4)}
+    "all": (1, 2, 3, 4),
+    "young-1-2": (1, 2),
+    "young-1-3": (1, 2, 3),
+    "experts": (2, 3, 4),
+}
 """Which card values each mode plays (RULES.md: young players agree on 1–2, later add 3, later all)."""
 
 Ruling = Literal["match", "mismatch", "void", "award_A", "award_B"]
@@ -322,7 +326,32 @@ class ChangeLens(Command):
 
 
 COMMANDS: tuple[type[Command], ...] = (
-    CreateMatch, DrawCard, DrawByHand, NameCard, Ready, Go, PressStop, BeginJudging, CameraVerdict,
-    HumanRuling, Overrule, OpenReview, CloseReview, Foul, FoulRuling, VoidDuel, CallTimeout, NextDuel,
-    Undo, PlayerLeaves, PlayerJoins, PlayerLate, ReplayRound, ChangeMode, SignSetup, OpenSetup,
-    GoUnsigned, ChangeLens)
+    CreateMatch,
+    DrawCard,
+    DrawByHand,
+    NameCard,
+    Ready,
+    Go,
+    PressStop,
+    BeginJudging,
+    CameraVerdict,
+    HumanRuling,
+    Overrule,
+    OpenReview,
+    CloseReview,
+    Foul,
+    FoulRuling,
+    VoidDuel,
+    CallTimeout,
+    NextDuel,
+    Undo,
+    PlayerLeaves,
+    PlayerJoins,
+    PlayerLate,
+    ReplayRound,
+    ChangeMode,
+    SignSetup,
+    OpenSetup,
+    GoUnsigned,
+    ChangeLens,
+)

@@ -30,42 +30,59 @@ class HouseRules(BaseModel):
 
     duels_per_round: int = Field(3, ge=1, le=9, description="Duels in one round (printed: 3).")
     judged_view: Literal["settled", "at_stop"] = Field(
-        "settled", description="What is judged: the first settled, unobstructed view after Stop, "
-                               "or the view at the press itself.")
+        "settled",
+        description="What is judged: the first settled, unobstructed view after Stop, or the view at the press itself.",
+    )
     hand_at_stop: Literal["wrong", "human", "ignore"] = Field(
-        "wrong", description="A piece still gripped, or a hand in the field, at Stop.")
+        "wrong", description="A piece still gripped, or a hand in the field, at Stop."
+    )
     fell_after_stop: Literal["wrong", "human", "ignore"] = Field(
-        "wrong", description="The build falls by itself after Stop, before it is judged.")
-    bumped: Literal["void", "human"] = Field(
-        "void", description="The opponent bumped the table or the build.")
+        "wrong", description="The build falls by itself after Stop, before it is judged."
+    )
+    bumped: Literal["void", "human"] = Field("void", description="The opponent bumped the table or the build.")
     earliest_stop_s: float = Field(
-        1.0, ge=0, le=60, description="A press sooner than this after the go, in seconds, is void.")
+        1.0, ge=0, le=60, description="A press sooner than this after the go, in seconds, is void."
+    )
     tie_window_ms: float = Field(
-        5.0, ge=0, le=1000, description="Two presses this close, in milliseconds of box time, are both.")
+        5.0, ge=0, le=1000, description="Two presses this close, in milliseconds of box time, are both."
+    )
     both_right: Literal["fresh_card", "human"] = Field(
-        "fresh_card", description="Both pressed and both builds are right.")
+        "fresh_card", description="Both pressed and both builds are right."
+    )
     both_wrong: Literal["fresh_card", "human"] = Field(
-        "fresh_card", description="Both pressed and both builds are wrong.")
+        "fresh_card", description="Both pressed and both builds are wrong."
+    )
     ground_contacts: Literal["at_most_two", "exactly_two"] = Field(
-        "at_most_two", description="How many pieces of a height or shapes card touch the table.")
+        "at_most_two", description="How many pieces of a height or shapes card touch the table."
+    )
     surplus_on_height: Literal["wrong", "right"] = Field(
-        "wrong", description="More pieces than a height card asks for.")
+        "wrong", description="More pieces than a height card asks for."
+    )
     loose_piece: Literal["counts", "human"] = Field(
-        "counts", description="A piece in the field that is not part of the build: it counts as build, "
-                              "or the human referee decides when nothing else is wrong.")
+        "counts",
+        description="A piece in the field that is not part of the build: it counts as build, "
+        "or the human referee decides when nothing else is wrong.",
+    )
     foul: Literal["human", "warning", "duel"] = Field(
-        "human", description="A foul: the human referee decides, a warning, or the duel to the opponent.")
+        "human", description="A foul: the human referee decides, a warning, or the duel to the opponent."
+    )
     time_limit_s: float | None = Field(
-        None, gt=0, description="Nobody presses for this many seconds: no card, fresh card.")
+        None, gt=0, description="Nobody presses for this many seconds: no card, fresh card."
+    )
     tie_of_many: Literal["round_robin", "shared"] = Field(
-        "round_robin", description="Three or more level at the top: extra duels, or a shared first place.")
+        "round_robin", description="Three or more level at the top: extra duels, or a shared first place."
+    )
     camera_decides: Literal["at_once", "proposes"] = Field(
-        "at_once", description="The camera's verdict counts at once, or only when a human confirms it.")
+        "at_once", description="The camera's verdict counts at once, or only when a human confirms it."
+    )
     sign_off: Literal["free", "asked"] = Field(
-        "free", description="The first card: drawn at any time, or only when both players have signed the "
-                            "set-up (or the referee goes on without).")
+        "free",
+        description="The first card: drawn at any time, or only when both players have signed the "
+        "set-up (or the referee goes on without).",
+    )
     leaver_points: Literal["kept", "annulled"] = Field(
-        "kept", description="Duels that a player who leaves has played: they stay, or count for nobody.")
+        "kept", description="Duels that a player who leaves has played: they stay, or count for nobody."
+    )
 
 
 DEFAULT_RULES = HouseRules()
@@ -118,8 +135,9 @@ FINDINGS = ("hand_at_stop", "fell_after_stop", "bumped")
 _ANSWERS = {"wrong": "mismatch", "void": "void", "human": "undecided"}
 
 
-def ruled(rules: HouseRules, verdict: Mapping[str, Any], findings: Collection[str] = (),
-          card: Mapping[str, Any] | None = None) -> Ruled:
+def ruled(
+    rules: HouseRules, verdict: Mapping[str, Any], findings: Collection[str] = (), card: Mapping[str, Any] | None = None
+) -> Ruled:
     """The ruling on one zone from the camera's verdict (the contract's JSON) and the findings.
 
     ``card`` needs ``kind`` and, for height cards, ``count``; without it the rules on ground
@@ -136,12 +154,20 @@ def ruled(rules: HouseRules, verdict: Mapping[str, Any], findings: Collection[st
 
 def _of_build(rules: HouseRules, verdict: Mapping[str, Any], card: Mapping[str, Any]) -> Ruled:
     ruling, kind = verdict["verdict"], card.get("kind")
-    if ruling == "match" and kind in ("height", "shapes") and rules.ground_contacts == "exactly_two" \
-            and verdict.get("ground_contacts", 2) != 2:
+    if (
+        ruling == "match"
+        and kind in ("height", "shapes")
+        and rules.ground_contacts == "exactly_two"
+        and verdict.get("ground_contacts", 2) != 2
+    ):
         return Ruled("mismatch", "ground_contacts")
-    if ruling == "mismatch" and kind == "height" and rules.surplus_on_height == "right" \
-            and {r["code"] for r in verdict.get("reasons", ())} == {"wrong_count"} \
-            and verdict.get("count", 0) > card.get("count", 0):
+    if (
+        ruling == "mismatch"
+        and kind == "height"
+        and rules.surplus_on_height == "right"
+        and {r["code"] for r in verdict.get("reasons", ())} == {"wrong_count"}
+        and verdict.get("count", 0) > card.get("count", 0)
+    ):
         return Ruled("match", "surplus_on_height")
     if ruling == "mismatch" and rules.loose_piece == "human" and _only_loose(verdict, card):
         return Ruled("undecided", "loose_piece")

@@ -36,8 +36,14 @@ def verdict(plan: Plan, c: CameraVerdict) -> None:
         findings = tuple(f for f in c.findings if f in FINDINGS) if zone == c.zone else ()
         ruling = house_ruling(plan.state.rules, verdict, findings, plan.state.card_of(plan.state.card_id))
         called = counts and zone in plan.state.duel.callers
-        plan.add("verdict" if called else "verdict_noted", zone=zone, verdict=dict(verdict),
-                 findings=list(findings), ruling=ruling, evidence=dict(c.evidence))
+        plan.add(
+            "verdict" if called else "verdict_noted",
+            zone=zone,
+            verdict=dict(verdict),
+            findings=list(findings),
+            ruling=ruling,
+            evidence=dict(c.evidence),
+        )
     if counts:
         settle(plan)
 
@@ -98,8 +104,16 @@ def overrule(plan: Plan, c: Overrule) -> None:
     if award and not duel.card_id:
         raise IllegalCommand(f"duel {duel.number} had no named card, so it has no value to award")
     was = {"award": duel.award, "by": duel.decided_by, "reason": duel.reason}
-    plan.add("duel_overruled", cites=duel.ended_seq, number=duel.number, ruling=c.ruling,
-             award=award, why=c.why, value=duel.value, was=was)
+    plan.add(
+        "duel_overruled",
+        cites=duel.ended_seq,
+        number=duel.number,
+        ruling=c.ruling,
+        award=award,
+        why=c.why,
+        value=duel.value,
+        was=was,
+    )
     if plan.state.finished:
         ending.conclude(plan)
 

@@ -77,7 +77,7 @@ def _carved(data: bytes) -> list[Entry]:
 def _entry_at(data: bytes, start: int) -> Entry | None:
     """The event whose line begins there, or None when it does not prove itself."""
     end = _END.search(data, start, start + _LONGEST)
-    return _proven(data[start:end.end()]) if end else None
+    return _proven(data[start : end.end()]) if end else None
 
 
 def _padded(data: bytes) -> bytes:
@@ -138,8 +138,9 @@ def check(journal: Journal) -> dict[str, int]:
     known = {entry.hash for match_id in counts for entry in journal.entries(match_id)}
     for entry in _carved(data):
         if entry.hash not in known:
-            raise JournalDamaged(f"{journal.name}: match {entry.match_id}: event {entry.seq} is in the file "
-                                 "but in no table")
+            raise JournalDamaged(
+                f"{journal.name}: match {entry.match_id}: event {entry.seq} is in the file but in no table"
+            )
     return counts
 
 

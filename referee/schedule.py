@@ -170,11 +170,15 @@ def schedule_text(players: Sequence[str], duels: int = 3) -> str:
     """The schedule as a table to read out: round, pairing by letter and name, who waits."""
     rounds = schedule(players, duels)
     width = max(len(f"{r.a} – {r.b}") for r in rounds)
-    lines = [f"{len(players)} players, {len(rounds)} rounds of {duels} duels; A is the youngest, "
-             "the first named sits at zone A", ""]
+    lines = [
+        f"{len(players)} players, {len(rounds)} rounds of {duels} duels; A is the youngest, "
+        "the first named sits at zone A",
+        "",
+    ]
     for number, r in enumerate(rounds, 1):
         letters = "–".join(sorted(letter(players.index(p)) for p in r.players))
         waiting = ", ".join(p for p in players if p not in r.players)
-        lines.append(f"round {number:>2}  {letters}  {f'{r.a} – {r.b}':<{width}}"
-                     + (f"  waiting: {waiting}" if waiting else ""))
+        lines.append(
+            f"round {number:>2}  {letters}  {f'{r.a} – {r.b}':<{width}}" + (f"  waiting: {waiting}" if waiting else "")
+        )
     return "\n".join(line.rstrip() for line in lines)

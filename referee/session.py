@@ -76,10 +76,25 @@ class Session:
     devices are the caller's to close.
     """
 
-    def __init__(self, *, journal: Journal, deck: Deck, piece_set: PieceSet, observer: Any, gate: Any,
-                 camera: Camera, box: ButtonBox, clock: Clock, rules: HouseRules = DEFAULT_RULES,
-                 recorder: Any = None, data_dir: Path, simulated: bool, keep: dict | None = None,
-                 draw: Callable[..., Any] | None = None, table: str = "") -> None:
+    def __init__(
+        self,
+        *,
+        journal: Journal,
+        deck: Deck,
+        piece_set: PieceSet,
+        observer: Any,
+        gate: Any,
+        camera: Camera,
+        box: ButtonBox,
+        clock: Clock,
+        rules: HouseRules = DEFAULT_RULES,
+        recorder: Any = None,
+        data_dir: Path,
+        simulated: bool,
+        keep: dict | None = None,
+        draw: Callable[..., Any] | None = None,
+        table: str = "",
+    ) -> None:
         self.journal, self.deck, self.piece_set, self.rules = journal, deck, piece_set, rules
         self.observer, self.gate, self.camera, self.box = observer, gate, camera, box
         self.clock, self.data_dir, self.simulated = clock, Path(data_dir), simulated
@@ -118,14 +133,28 @@ class Session:
         self.touch()
         return events
 
-    def create_match(self, players: Sequence[str], mode: str = "all", seed: int | None = None,
-                     rules: HouseRules | None = None, who: str = "") -> tuple[Event, ...]:
+    def create_match(
+        self,
+        players: Sequence[str],
+        mode: str = "all",
+        seed: int | None = None,
+        rules: HouseRules | None = None,
+        who: str = "",
+    ) -> tuple[Event, ...]:
         """Begin a match; one that is still open is left as it stands in the journal."""
         now = self.clock.utc()
         match_id = f"{self._prefix}{now:%Y%m%d-%H%M%S}-{len(self._own_matches()) + 1}"
         chosen = int(now.timestamp() * 1000) % (1 << 31) if seed is None else seed
-        create = CreateMatch(tuple(players), mode, chosen, self.deck.name, rules or self.rules,
-                             cards_of(self.deck), match_id, self.simulated)
+        create = CreateMatch(
+            tuple(players),
+            mode,
+            chosen,
+            self.deck.name,
+            rules or self.rules,
+            cards_of(self.deck),
+            match_id,
+            self.simulated,
+        )
         with self._lock:
             before, self.state = self.state, MatchState()
             try:
@@ -160,13 +189,20 @@ class Session:
             state, version = self.state, self._version
         card = self.deck.by_id.get(state.card_id or "") if state.phase in SEEN_PHASES else None
         return {
-            "version": version, "simulated": self.simulated,
+            "version": version,
+            "simulated": self.simulated,
             "match": state.to_json() if state.match_id else None,
-            "live": {"camera": self.camera.status(), "box": self._box_status(), "gates": self.watch.gates(),
-                     "card_read": self.watch.card_read,
-                     "recorder": self.taping.status() if self.taping else None,
-                     "go_at": state.duel.go_at, "elapsed_s": self._elapsed_s(state)},
-            "alarms": self.alarms.to_json(), "verdict": self._verdict(state),
+            "live": {
+                "camera": self.camera.status(),
+                "box": self._box_status(),
+                "gates": self.watch.gates(),
+                "card_read": self.watch.card_read,
+                "recorder": self.taping.status() if self.taping else None,
+                "go_at": state.duel.go_at,
+                "elapsed_s": self._elapsed_s(state),
+            },
+            "alarms": self.alarms.to_json(),
+            "verdict": self._verdict(state),
             "card": card_to_json(card) if card else None,
         }
 
@@ -370,8 +406,12 @@ class Session:
             self.touch()
 
     def _box_status(self) -> dict:
-        return {"name": self.box.name, "simulated": self.box.simulated, "connected": self.box.connected,
-                **self.box.status()}
+        return {
+            "name": self.box.name,
+            "simulated": self.box.simulated,
+            "connected": self.box.connected,
+            **self.box.status(),
+        }
 
     def _elapsed_s(self, state: MatchState) -> float | None:
         if state.phase != "building" or state.duel.go_at_s is None:

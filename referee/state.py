@@ -156,10 +156,8 @@ class MatchState:
         rows = []
         for player in sorted(self.players, key=lambda p: (p in self.gone, -scores.get(p, 0))):
             better = sum(scores.get(p, 0) > scores.get(player, 0) for p in self.active)
-            played = sum(d.award is not None and not d.annulled and player in d.seats.values()
-                         for d in self.history)
-            rows.append(Standing(player, scores.get(player, 0), played,
-                                 None if player in self.gone else better + 1))
+            played = sum(d.award is not None and not d.annulled and player in d.seats.values() for d in self.history)
+            rows.append(Standing(player, scores.get(player, 0), played, None if player in self.gone else better + 1))
         return tuple(rows)
 
     @property
@@ -192,13 +190,20 @@ class MatchState:
         """Whether the phase allows that command. (It may still be refused for what it says.)"""
         if self.phase not in command.PHASES:
             return False
-        checks = {"Undo": bool(self.earlier) and self.earlier[-1].phase != "new",
-                  "DrawCard": not self.unsigned, "DrawByHand": not self.unsigned, "GoUnsigned": self.unsigned,
-                  "SignSetup": self.setup != "signed", "OpenSetup": self.setup == "signed",
-                  "ChangeLens": self.setup != "signed",
-                  "CloseReview": self.under_review, "OpenReview": not self.under_review,
-                  "FoulRuling": any(f["sanction"] is None for f in self.fouls),
-                  "Overrule": bool(self.history), "CallTimeout": self.rules.time_limit_s is not None}
+        checks = {
+            "Undo": bool(self.earlier) and self.earlier[-1].phase != "new",
+            "DrawCard": not self.unsigned,
+            "DrawByHand": not self.unsigned,
+            "GoUnsigned": self.unsigned,
+            "SignSetup": self.setup != "signed",
+            "OpenSetup": self.setup == "signed",
+            "ChangeLens": self.setup != "signed",
+            "CloseReview": self.under_review,
+            "OpenReview": not self.under_review,
+            "FoulRuling": any(f["sanction"] is None for f in self.fouls),
+            "Overrule": bool(self.history),
+            "CallTimeout": self.rules.time_limit_s is not None,
+        }
         return checks.get(command.__name__, True)
 
     def allowed(self) -> tuple[str, ...]:
@@ -219,15 +224,29 @@ class MatchState:
         """What is being played."""
         award, value = self.award
         return {
-            "match_id": self.match_id, "phase": self.phase, "mode": self.mode, "deck": self.deck_name,
-            "simulated": self.simulated, "created_at": self.created_at, "seq": self.seq,
-            "rules": self.rules.model_dump(), "rounds": [r.to_json() for r in self.rounds],
-            "round_index": self.round_index, "duel_index": self.duel_index, "duel": duel,
-            "card_id": duel["card_id"], "value": duel["value"], "seats": dict(self.seats),
-            "presses": list(self.presses), "callers": list(self.duel.callers),
-            "verdicts": dict(self.verdicts), "rulings": dict(self.duel.rulings),
+            "match_id": self.match_id,
+            "phase": self.phase,
+            "mode": self.mode,
+            "deck": self.deck_name,
+            "simulated": self.simulated,
+            "created_at": self.created_at,
+            "seq": self.seq,
+            "rules": self.rules.model_dump(),
+            "rounds": [r.to_json() for r in self.rounds],
+            "round_index": self.round_index,
+            "duel_index": self.duel_index,
+            "duel": duel,
+            "card_id": duel["card_id"],
+            "value": duel["value"],
+            "seats": dict(self.seats),
+            "presses": list(self.presses),
+            "callers": list(self.duel.callers),
+            "verdicts": dict(self.verdicts),
+            "rulings": dict(self.duel.rulings),
             "award": {"player": award, "value": value},
-            "drawer": self.drawer, "inactive": list(self.inactive), "in_play": self.phase in IN_PLAY,
+            "drawer": self.drawer,
+            "inactive": list(self.inactive),
+            "in_play": self.phase in IN_PLAY,
             "piles": {name: len(cards) for name, cards in self.piles.items()},
             "allowed": list(self.allowed()),
             "setup": {"state": self.setup, "signed": list(self.signed), "unsigned": self.unsigned},
@@ -236,11 +255,23 @@ class MatchState:
     def _table(self, scores: dict, public: bool) -> dict:
         """Players, points and result."""
         table = self.table(scores)
-        people = [{"name": p, "letter": letter(i), "score": scores.get(p, 0), "active": p not in self.gone,
-                   "warnings": sum(f["player"] == p and f["sanction"] == "warning" for f in self.fouls)}
-                  for i, p in enumerate(self.players)]
-        return {"players": people, "scores": scores, "public_scores": self.public_scores,
-                "under_review": self.under_review, "standings": [row.to_json() for row in table],
-                "winner": self.winner if not (public and self.under_review) else None,
-                "result": dict(self.finished) if self.finished else None,
-                "fouls": [dict(f) for f in self.fouls]}
+        people = [
+            {
+                "name": p,
+                "letter": letter(i),
+                "score": scores.get(p, 0),
+                "active": p not in self.gone,
+                "warnings": sum(f["player"] == p and f["sanction"] == "warning" for f in self.fouls),
+            }
+            for i, p in enumerate(self.players)
+        ]
+        return {
+            "players": people,
+            "scores": scores,
+            "public_scores": self.public_scores,
+            "under_review": self.under_review,
+            "standings": [row.to_json() for row in table],
+            "winner": self.winner if not (public and self.under_review) else None,
+            "result": dict(self.finished) if self.finished else None,
+            "fouls": [dict(f) for f in self.fouls],
+        }

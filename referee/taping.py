@@ -77,12 +77,22 @@ class Taping:
     def _begin(self, state: MatchState) -> None:
         session, duel = self._session, state.duel
         self._running, self._end_s, self._cut_short = True, None, None
-        self._recorder.begin({
-            "card": state.card_id, "match_id": state.match_id, "duel": duel.number,
-            "players": dict(duel.seats), "zones": sorted(duel.seats),
-            "camera": session.camera.name, "piece_set": session.piece_set.name, "deck": session.deck.name,
-            "simulated": session.simulated, "rules": state.rules.model_dump(),
-            "go_at_s": duel.go_at_s - session.shift_s, "files": self._files()})
+        self._recorder.begin(
+            {
+                "card": state.card_id,
+                "match_id": state.match_id,
+                "duel": duel.number,
+                "players": dict(duel.seats),
+                "zones": sorted(duel.seats),
+                "camera": session.camera.name,
+                "piece_set": session.piece_set.name,
+                "deck": session.deck.name,
+                "simulated": session.simulated,
+                "rules": state.rules.model_dump(),
+                "go_at_s": duel.go_at_s - session.shift_s,
+                "files": self._files(),
+            }
+        )
 
     def _files(self) -> dict[str, Any]:
         return {name: kept() if callable(kept) else kept for name, kept in self._keep.items()}
@@ -101,15 +111,25 @@ class Taping:
     def _press(self, press: Mapping[str, Any]) -> None:
         """Mark a press that counted as ``stop``, any other as ``press`` with why it did not count."""
         told = {"why": press["why"]} if "why" in press else {}
-        self._recorder.mark("press" if told else "stop", press["at_s"] - self._session.shift_s,
-                            zone=press["zone"], error_s=press["error_s"], box_us=press["box_us"],
-                            frame_error_s=self._session.camera.status().get("frame_error_s"), **told)
+        self._recorder.mark(
+            "press" if told else "stop",
+            press["at_s"] - self._session.shift_s,
+            zone=press["zone"],
+            error_s=press["error_s"],
+            box_us=press["box_us"],
+            frame_error_s=self._session.camera.status().get("frame_error_s"),
+            **told,
+        )
 
     def _note(self, state: MatchState, event: Event) -> None:
         """Write beside the recordings of a duel what was said of it after they were closed."""
         said = event.data
-        row = {"kind": LATER[event.kind], "who": event.who, "at": event.at,
-               "why": said.get("why") or said.get("text") or ""}
+        row = {
+            "kind": LATER[event.kind],
+            "who": event.who,
+            "at": event.at,
+            "why": said.get("why") or said.get("text") or "",
+        }
         row |= {k: said[k] for k in ("ruling", "zone", "player") if said.get(k)}
         self._recorder.note(state.match_id, said.get("number", state.duel.number), row)
 
@@ -120,10 +140,19 @@ class Taping:
             self._recorder.finish({"cut_short": "the duel was not over"})
             return
         duel = ended[-1]
-        self._recorder.finish({
-            "card": duel.card_id, "award": duel.award, "value": duel.points, "decided_by": duel.decided_by,
-            "reason": duel.reason, "callers": list(duel.callers), "rulings": dict(duel.rulings),
-            "findings": {zone: list(names) for zone, names in duel.findings.items()},
-            "human": [dict(h) for h in duel.human], "presses": [dict(p) for p in duel.presses],
-            "fouls": [dict(f) for f in state.fouls], "cut_short": self._cut_short})
-
+        self._recorder.finish(
+            {
+                "card": duel.card_id,
+                "award": duel.award,
+                "value": duel.points,
+                "decided_by": duel.decided_by,
+                "reason": duel.reason,
+                "callers": list(duel.callers),
+                "rulings": dict(duel.rulings),
+                "findings": {zone: list(names) for zone, names in duel.findings.items()},
+                "human": [dict(h) for h in duel.human],
+                "presses": [dict(p) for p in duel.presses],
+                "fouls": [dict(f) for f in state.fouls],
+                "cut_short": self._cut_short,
+            }
+        )

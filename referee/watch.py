@@ -127,9 +127,16 @@ class Watch:
         self._vigil.restart()
 
     def _publish(self, frame: Frame, look: Any) -> None:
-        gates = {zone: {"mat_seen": g.mat_seen, "hand": g.hand, "moving": round(g.moving, 3),
-                        "settled_s": round(g.settled_s, 1), "fill": round(g.fill, 3)}
-                 for zone, g in look.zones.items()}
+        gates = {
+            zone: {
+                "mat_seen": g.mat_seen,
+                "hand": g.hand,
+                "moving": round(g.moving, 3),
+                "settled_s": round(g.settled_s, 1),
+                "fill": round(g.fill, 3),
+            }
+            for zone, g in look.zones.items()
+        }
         if gates != self._gates and frame.at_s - self._touched_s > TOUCH_S:
             self._gates, self._touched_s = gates, frame.at_s
             self._session.touch()
@@ -173,8 +180,11 @@ class Watch:
         state = session.state
         if state.duel.number != number or state.phase not in ("stopped", "judging"):
             return
-        evidence = {"frames": [f.number for f in frames], "seconds": round(judgement.seconds, 3),
-                    "notes": list(judgement.notes)}
+        evidence = {
+            "frames": [f.number for f in frames],
+            "seconds": round(judgement.seconds, 3),
+            "notes": list(judgement.notes),
+        }
         for zone in state.duel.callers:
             verdict = rows.get(zone) or _unseen(zone)
             findings = self._findings(state, zone, verdict)
@@ -182,8 +192,7 @@ class Watch:
                 findings, verdict = (), _doubtful(verdict, state.rules.hand_at_stop)
             session.command(CameraVerdict(zone, verdict, findings, evidence=evidence), "camera")
 
-    def _keep(self, frames: list[Frame], judgement: Any, rows: Mapping[str, dict], card: Any,
-              number: int) -> None:
+    def _keep(self, frames: list[Frame], judgement: Any, rows: Mapping[str, dict], card: Any, number: int) -> None:
         self._count += 1
         self._judged[number] = self._count
         self._session.pictures.verdict(self._count, frames[-1].image, judgement, card)
@@ -220,8 +229,10 @@ def _clear(look: Any, zone: str) -> bool:
 
 def _rows(judgement: Any) -> dict[str, dict]:
     """The contract's rows by zone, with the other readings that a human is offered first."""
-    return {zone: verdict.to_json() | {"alternatives": [other.to_json() for other in verdict.alternatives]}
-            for zone, verdict in judgement.zones.items()}
+    return {
+        zone: verdict.to_json() | {"alternatives": [other.to_json() for other in verdict.alternatives]}
+        for zone, verdict in judgement.zones.items()
+    }
 
 
 def _doubtful(verdict: Mapping[str, Any], rule: str) -> Mapping[str, Any]:

@@ -15,11 +15,7 @@ LASTING = ("asyncio_", "ThreadPoolExecutor-loop", "pytest_timeout")
 
 
 def _foreign(before: set[threading.Thread]) -> list[threading.Thread]:
-    return [
-        t
-        for t in threading.enumerate()
-        if t not in before and t.is_alive() and not t.name.startswith(LASTING)
-    ]
+    return [t for t in threading.enumerate() if t not in before and t.is_alive() and not t.name.startswith(LASTING)]
 
 
 @pytest.fixture(autouse=True)

@@ -197,8 +197,11 @@ def contested(meta: Mapping, reviews: Iterable[Mapping] = ()) -> list[Quarrel]:
     """Why this attempt is kept when space runs out; empty when nobody has a quarrel with it."""
     rows = (meta.get("verdicts") or {}).items()
     why = [Quarrel("undecided", z) for z, v in rows if v.get("verdict") == "undecided"]
-    why += [Quarrel("close", z) for z, v in rows
-            if v.get("verdict") != "undecided" and v.get("confidence", 1.0) < LOW_MARGIN]
+    why += [
+        Quarrel("close", z)
+        for z, v in rows
+        if v.get("verdict") != "undecided" and v.get("confidence", 1.0) < LOW_MARGIN
+    ]
     if meta.get("human"):
         why.append(Quarrel("human"))
     reviews = list(reviews)
@@ -255,8 +258,9 @@ def sha256(path: Path) -> str:
 def hash_files(folder: Path) -> dict[str, str]:
     """SHA-256 of every recorded file of the folder but those that hold or follow the record."""
     names = sorted(p.name for p in folder.iterdir() if p.is_file())
-    return {n: sha256(folder / n) for n in names
-            if n not in UNHASHED and not n.startswith(".") and not n.endswith(".tmp")}
+    return {
+        n: sha256(folder / n) for n in names if n not in UNHASHED and not n.startswith(".") and not n.endswith(".tmp")
+    }
 
 
 def pack(attempt: Attempt, target: object) -> None:

@@ -36,8 +36,15 @@ NEAR_MARK_S = 2.0
 class Recorder:
     """Writes attempt folders under ``root``. ``frame`` may be called from any thread and never blocks."""
 
-    def __init__(self, root: Path, clock: Clock, before_s: float = BEFORE_S, budget: Budget | None = None,
-                 pending_bytes: int = PENDING_BYTES, reserve_bytes: int = RESERVE_BYTES):
+    def __init__(
+        self,
+        root: Path,
+        clock: Clock,
+        before_s: float = BEFORE_S,
+        budget: Budget | None = None,
+        pending_bytes: int = PENDING_BYTES,
+        reserve_bytes: int = RESERVE_BYTES,
+    ):
         self.root, self.clock, self.before_s = Path(root), clock, before_s
         self.dropped = 0
         self.problem: str | None = None
@@ -135,9 +142,13 @@ class Recorder:
         """JSON-able figures: recording (folder name or None), waiting frames, dropped, problem, removed."""
         with self._wake:
             waiting = sum(isinstance(job, Frame) for job in self._jobs)
-            return {"recording": self._folder and self._folder.name, "waiting": waiting,
-                    "dropped": self.dropped, "problem": self.problem,
-                    "removed": [r.name for r in self.removed]}
+            return {
+                "recording": self._folder and self._folder.name,
+                "waiting": waiting,
+                "dropped": self.dropped,
+                "problem": self.problem,
+                "removed": [r.name for r in self.removed],
+            }
 
     def close(self) -> None:
         """Finish what is being recorded, as cut short, and end the thread."""
@@ -149,8 +160,11 @@ class Recorder:
 
     def _new_folder(self, match_id: str) -> Path:
         stem = re.sub(r"[^A-Za-z0-9_-]+", "-", match_id)
-        taken = [int(p.name.rpartition("-")[2]) for p in self.root.glob(f"{stem}-[0-9]*")
-                 if p.name.rpartition("-")[2].isdigit()]
+        taken = [
+            int(p.name.rpartition("-")[2])
+            for p in self.root.glob(f"{stem}-[0-9]*")
+            if p.name.rpartition("-")[2].isdigit()
+        ]
         folder = self.root / f"{stem}-{max(taken, default=0) + 1:03d}"
         try:
             folder.mkdir()

@@ -44,8 +44,9 @@ def size_of(folder: Path) -> int:
     return sum(p.stat().st_size for p in folder.iterdir() if p.is_file())
 
 
-def make_room(root: Path, budget: Budget, now: datetime, busy: Path | None = None,
-              free: Callable[[], int] | None = None) -> tuple[list[Removed], str | None]:
+def make_room(
+    root: Path, budget: Budget, now: datetime, busy: Path | None = None, free: Callable[[], int] | None = None
+) -> tuple[list[Removed], str | None]:
     """Remove the oldest uncontested attempts until the budget holds; gives them, and a warning or None.
 
     Each removal is a line in ``retention.jsonl`` before it happens. ``busy`` is being recorded and is left

@@ -90,8 +90,14 @@ class Take:
             n = sum(len(row["files"]) for row in self._judged) + len(files)
             files.append("stop.png" if n == 0 else f"stop_{n}.png")
             write_file(self.folder / files[-1], frame.image)
-        self._judged.append({"files": files, "seconds": [self._video(f.at_s) for f in frames],
-                             "pixels": [pixel_hash(f.image) for f in frames], "zones": sorted(verdicts)})
+        self._judged.append(
+            {
+                "files": files,
+                "seconds": [self._video(f.at_s) for f in frames],
+                "pixels": [pixel_hash(f.image) for f in frames],
+                "zones": sorted(verdicts),
+            }
+        )
         self.meta["verdicts"] = {**self.meta.get("verdicts", {}), **verdicts}
         self.meta |= extra
         self.save()
@@ -125,15 +131,21 @@ class Take:
 
     def save(self) -> None:
         """Write ``attempt.json`` as things stand."""
-        said = dict(self.meta) | {"go": self._video(self.go_at_s), "dropped": self._dropped,
-                                  "marks": [self._in_video_time(m) for m in self._marks],
-                                  "judged": self._judged}
+        said = dict(self.meta) | {
+            "go": self._video(self.go_at_s),
+            "dropped": self._dropped,
+            "marks": [self._in_video_time(m) for m in self._marks],
+            "judged": self._judged,
+        }
         said |= {"stop": _stop(said["marks"])} if "stop" not in self.meta else {}
         write_json(self.folder / META, said)
 
     def _in_video_time(self, mark: Mapping) -> dict:
-        return {"name": mark["name"], "seconds": self._video(mark["at_s"]),
-                **{k: v for k, v in mark.items() if k not in ("name", "at_s")}}
+        return {
+            "name": mark["name"],
+            "seconds": self._video(mark["at_s"]),
+            **{k: v for k, v in mark.items() if k not in ("name", "at_s")},
+        }
 
     def _video(self, at_s: float) -> float:
         return round(at_s - (self.go_at_s if self.t0_s is None else self.t0_s), 4)

@@ -30,8 +30,11 @@ FRAGMENT_S = 0.2
 KEYFRAME_EVERY = 15
 """Frames from one key frame to the next; a browser decodes at most this many to show one."""
 
-CONTAINER_OPTIONS = {"movflags": "frag_keyframe+empty_moov+default_base_moof",
-                     "frag_duration": str(int(FRAGMENT_S * 1e6)), "flush_packets": "1"}
+CONTAINER_OPTIONS = {
+    "movflags": "frag_keyframe+empty_moov+default_base_moof",
+    "frag_duration": str(int(FRAGMENT_S * 1e6)),
+    "flush_packets": "1",
+}
 ENCODER_OPTIONS = {"preset": "ultrafast", "tune": "zerolatency", "crf": "20"}
 """One thread of x264 at this setting takes 1280 x 720 at about 180 frames a second on a laptop core,
 against 60 to 75 for the next two presets at the same bytes: vision has the other core to itself."""
@@ -112,8 +115,10 @@ def cut_to_whole(path: Path) -> None:
 
 def remux(source: Path, target: Path) -> None:
     """Copy the packets of one MP4 into an ordinary one with its index in front. May raise OSError."""
-    with av.open(str(source)) as given, av.open(str(target), "w", format="mp4",
-                                               options={"movflags": "faststart"}) as made:
+    with (
+        av.open(str(source)) as given,
+        av.open(str(target), "w", format="mp4", options={"movflags": "faststart"}) as made,
+    ):
         stream = made.add_stream_from_template(given.streams.video[0])
         stream.time_base = TIME_BASE
         for packet in given.demux(video=0):

@@ -33,17 +33,34 @@ class Bar(tqdm.tqdm):
 @click.option("--deck", type=FILE, help="Judge against this deck's cards of the same ids.")
 @click.option("--rules", type=FILE, help="Award by these house rules (house_rules.toml).")
 @click.option("--palette", type=FILE, help="See colours by this palette instead of the recorded one.")
-@click.option("--look/--stored", default=None,
-              help="Look at the pixels again, or apply the rules to the builds as understood then. "
-                   "Default: look, unless only --deck or --rules differ.")
+@click.option(
+    "--look/--stored",
+    default=None,
+    help="Look at the pixels again, or apply the rules to the builds as understood then. "
+    "Default: look, unless only --deck or --rules differ.",
+)
 @click.option("--watch", is_flag=True, help="Read the videos anew too: did it fall after Stop, by itself?")
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Processes (default: one a core).")
-@click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler, tcp://host:port, instead of this "
-              "machine's cores; attempts must be on storage its workers share.")
-@click.option("--eye", default=EYE, metavar="MODULE:FUNCTION", help="See with this function instead of the "
-              "program's own vision; see referee.rejudge.Options.")
-@click.option("-o", "--out", type=click.Path(path_type=Path), default=Path("rejudged"), show_default=True,
-              help="Folder for the report and for going on after an interruption.")
+@click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="A Dask scheduler, tcp://host:port, instead of this "
+    "machine's cores; attempts must be on storage its workers share.",
+)
+@click.option(
+    "--eye",
+    default=EYE,
+    metavar="MODULE:FUNCTION",
+    help="See with this function instead of the program's own vision; see referee.rejudge.Options.",
+)
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("rejudged"),
+    show_default=True,
+    help="Folder for the report and for going on after an interruption.",
+)
 def rejudge(attempts, deck, rules, palette, look, watch, jobs, scheduler, eye, out) -> None:
     """Judge ATTEMPTS again: attempt folders, zip bundles, archives of them. Nothing recorded is altered."""
     look = (palette is not None or not (deck or rules)) if look is None else look
@@ -76,12 +93,15 @@ def gather(paths: tuple[Path, ...], temporary: Path) -> list[Path]:
 def _say(found: dict, out: Path) -> None:
     for row in found["changes"]:
         zones = ", ".join(f"{z} {_word(p['was'])} -> {_word(p['now'])}" for z, p in row["zones"].items())
-        click.echo(f"{row['attempt']}  {row['card']}  {zones}  card to {row['award_was'] or 'nobody'}"
-                   f" -> {row['award_now'] or 'nobody'}")
+        click.echo(
+            f"{row['attempt']}  {row['card']}  {zones}  card to {row['award_was'] or 'nobody'}"
+            f" -> {row['award_now'] or 'nobody'}"
+        )
     for fault in found["faults"]:
         click.echo(f"{fault['attempt']}  not judged: {fault['problem']}", err=True)
-    click.echo("{attempts} attempts, {changed} changed, {awards_moved} cards moved, {problems} not judged"
-               .format_map(found))
+    click.echo(
+        "{attempts} attempts, {changed} changed, {awards_moved} cards moved, {problems} not judged".format_map(found)
+    )
     click.echo(out / "report.html")
 
 
@@ -92,9 +112,13 @@ def _word(row: dict | None) -> str:
 @click.command()
 @click.argument("attempt", type=click.Path(path_type=Path))
 @click.argument("golden", type=click.Path(path_type=Path))
-@click.option("--expect", multiple=True, metavar="ZONE=RULING",
-              help="What is right, where the record is not: A=match, B=mismatch. "
-                   "Default: a human's ruling, else the recorded verdict.")
+@click.option(
+    "--expect",
+    multiple=True,
+    metavar="ZONE=RULING",
+    help="What is right, where the record is not: A=match, B=mismatch. "
+    "Default: a human's ruling, else the recorded verdict.",
+)
 def keep(attempt, golden, expect) -> None:
     """Keep ATTEMPT's judged frames and the right verdict under GOLDEN as a regression test."""
     click.echo(keep_case(load_attempt(attempt), golden, dict(_pair(text) for text in expect)))
@@ -119,22 +143,39 @@ def _pair(text: str) -> tuple[str, str]:
 @click.option("--camera", type=FILE)
 @click.option("--palette", type=FILE)
 @click.option("--empty", type=FILE, help="A picture of the rig with nothing on the mats.")
-@click.option("-o", "--out", type=click.Path(path_type=Path), help="Attempt folder to make "
-              "(default: attempts/ and the video's name).")
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Attempt folder to make (default: attempts/ and the video's name).",
+)
 def import_(video, card, stop, go, zone, players, deck, pieces, camera, palette, empty, out) -> None:
     """Make an attempt of VIDEO (or of a folder that holds video.mp4), so that it can be judged.
 
     What is not given is taken from the files beside the video, as an attempt folder names them.
     """
-    given = Given(card=card, stop_s=stop, go_s=go, zone=zone, players=dict(p.split("=", 1) for p in players),
-                  files={"deck.json": deck, "pieces.json": pieces, "camera.yaml": camera,
-                         "palette.json": palette, "empty.png": empty})
+    given = Given(
+        card=card,
+        stop_s=stop,
+        go_s=go,
+        zone=zone,
+        players=dict(p.split("=", 1) for p in players),
+        files={
+            "deck.json": deck,
+            "pieces.json": pieces,
+            "camera.yaml": camera,
+            "palette.json": palette,
+            "empty.png": empty,
+        },
+    )
     default = Path("attempts") / (video.name if video.is_dir() else video.stem)
     with Bar(unit="frame", leave=False) as bar:
         attempt = bring_in(video, given, out or default, lambda: bar.update())
     for z, row in attempt.verdicts.items():
-        click.echo(f"{z}: {row['verdict']} {row.get('confidence', 0):.2f} "
-                   + "; ".join(r["text"] for r in row.get("reasons", ())))
+        click.echo(
+            f"{z}: {row['verdict']} {row.get('confidence', 0):.2f} "
+            + "; ".join(r["text"] for r in row.get("reasons", ()))
+        )
     click.echo(attempt.folder)
 
 
@@ -160,8 +201,11 @@ def timeline(attempts, as_json) -> None:
 
 def _events(attempt: Attempt, story: Mapping) -> list[tuple[float, str, str]]:
     """(video time, zone or nothing, what happened) of an attempt and its time line."""
-    found = [(s, z or "", text) for s, z, text in ((attempt.go_s, None, "go"), (attempt.stop_s, attempt.caller, "Stop"))
-             if s is not None]
+    found = [
+        (s, z or "", text)
+        for s, z, text in ((attempt.go_s, None, "go"), (attempt.stop_s, attempt.caller, "Stop"))
+        if s is not None
+    ]
     for zone, rows in story["zones"].items():
         for piece in rows["placed"]:
             unsure = f" (within {piece['within_s']:.1f} s: a hand hid the place)" if piece["within_s"] else ""
@@ -169,8 +213,13 @@ def _events(attempt: Attempt, story: Mapping) -> list[tuple[float, str, str]]:
         found += [(came, zone, f"hand over the field until {left:.2f} s") for came, left in rows["hands"]]
     for fall in story["falls"]:
         by = "touched by a moving hand or tongs" if fall["touching"] else f"hand or tongs: {fall['hand']}"
-        found.append((fall["seconds"], fall["zone"], f"first motion after Stop, +{fall['after_press_s']:.2f} s, "
-                      f"{fall['moved_mm']:.1f} mm, {by}"))
+        found.append(
+            (
+                fall["seconds"],
+                fall["zone"],
+                f"first motion after Stop, +{fall['after_press_s']:.2f} s, {fall['moved_mm']:.1f} mm, {by}",
+            )
+        )
     return found
 
 
@@ -178,5 +227,7 @@ def _say_pace(told: list[tuple[Attempt, dict]]) -> None:
     table = pace((a.players, a.go_s, a.stop_s, story) for a, story in told)
     for row in table:
         seconds = {k: "–" if row[k] is None else f"{row[k]:.1f} s" for k in row if k.endswith(("_s", "_piece"))}
-        click.echo(f"{row['player']}: {row['duels']} duels, {row['pieces']} pieces, {seconds['seconds_per_piece']} a "
-                   f"piece, idle {seconds['idle_s']}, first touch {seconds['first_touch_s']} after the go")
+        click.echo(
+            f"{row['player']}: {row['duels']} duels, {row['pieces']} pieces, {seconds['seconds_per_piece']} a "
+            f"piece, idle {seconds['idle_s']}, first touch {seconds['first_touch_s']} after the go"
+        )

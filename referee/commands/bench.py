@@ -33,8 +33,9 @@ class _Bar(tqdm):
 
 
 @click.command()
-@click.argument("folders", nargs=-1, required=True, metavar="DIR…",
-                type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument(
+    "folders", nargs=-1, required=True, metavar="DIR…", type=click.Path(exists=True, file_okay=False, path_type=Path)
+)
 @click.option("--no-empty", is_flag=True, help="Without the empty frame.")
 @click.option("--no-colors", is_flag=True, help="Without the colours frame.")
 @click.option("--no-camera", is_flag=True, help="Without the lens file.")
@@ -45,8 +46,19 @@ class _Bar(tqdm):
 @click.option("--every", type=click.IntRange(min=1), default=1, help="Only every so manieth frame.")
 @click.option("--processes", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="All scores as one JSON object.")
-def bench(folders: tuple[Path, ...], no_empty: bool, no_colors: bool, no_camera: bool, wrong_cards: bool,
-          steps: bool, leave_one_out: bool, scaling: bool, every: int, processes: int, as_json: bool) -> None:
+def bench(
+    folders: tuple[Path, ...],
+    no_empty: bool,
+    no_colors: bool,
+    no_camera: bool,
+    wrong_cards: bool,
+    steps: bool,
+    leave_one_out: bool,
+    scaling: bool,
+    every: int,
+    processes: int,
+    as_json: bool,
+) -> None:
     """Judge every frame of the session folders DIR… (or of those in them) and hold it against its truth."""
     knowledge = Knowledge(not no_empty, not no_colors, not no_camera)
     found = sessions(folders)
@@ -57,8 +69,7 @@ def bench(folders: tuple[Path, ...], no_empty: bool, no_colors: bool, no_camera:
         return _show_scaling(work, as_json)
     rows = [row for seen in _watched(run_all(work, processes), len(work)) for row in seen]
     if as_json:
-        return click.echo(json.dumps([asdict(row) | ({} if wrong_cards else {"outcome": row.outcome})
-                                      for row in rows]))
+        return click.echo(json.dumps([asdict(row) | ({} if wrong_cards else {"outcome": row.outcome}) for row in rows]))
     if wrong_cards:
         return click.echo("\n".join(wrong_card_lines(rows)))
     rows.sort(key=lambda r: (r.image, r.zone))
@@ -66,15 +77,20 @@ def bench(folders: tuple[Path, ...], no_empty: bool, no_colors: bool, no_camera:
         held_out = left_out(rows)
         click.echo("\n".join(left_out_lines(held_out)) + "\n")
         rows = [row for _, scores in held_out.values() for row in scores]
-    parts = [outcome_lines, time_lines, *([step_lines] if steps else []), confusion_lines, reliability_lines,
-             wrong_lines]
+    parts = [
+        outcome_lines,
+        time_lines,
+        *([step_lines] if steps else []),
+        confusion_lines,
+        reliability_lines,
+        wrong_lines,
+    ]
     click.echo("\n\n".join("\n".join(part(rows)) for part in parts))
     return None
 
 
 def _watched(found: Iterable, count: int) -> tqdm:
-    return _Bar(found, total=count, unit="image", file=sys.stderr, disable=not sys.stderr.isatty(),
-                leave=False)
+    return _Bar(found, total=count, unit="image", file=sys.stderr, disable=not sys.stderr.isatty(), leave=False)
 
 
 def share(k: int, n: int) -> str:
@@ -113,8 +129,10 @@ def time_lines(rows: Sequence[ZoneScore]) -> list[str]:
     """Seconds per image, median and 95th percentile."""
     seconds = list({r.image: r.seconds for r in rows}.values())
     mats = list({r.image: r.mats_seconds for r in rows}.values())
-    return [f"seconds per image: median {np.median(seconds):.2f}, p95 {np.percentile(seconds, 95):.2f} "
-            f"({len(seconds)} images); of it locating mats: median {np.median(mats):.3f}"]
+    return [
+        f"seconds per image: median {np.median(seconds):.2f}, p95 {np.percentile(seconds, 95):.2f} "
+        f"({len(seconds)} images); of it locating mats: median {np.median(mats):.3f}"
+    ]
 
 
 def step_lines(rows: Sequence[ZoneScore]) -> list[str]:
@@ -124,13 +142,15 @@ def step_lines(rows: Sequence[ZoneScore]) -> list[str]:
     errors = [r.pose_px for r in seen]
     labels = 100 * sum(r.labels_right for r in seen) / pixels if pixels else 0.0
     pieces, found = sum(r.count for r in rows), sum(r.pieces_right for r in rows)
-    return ["steps",
-            f"  mats located       {share(len(seen), len(rows))}, corners off by "
-            f"{np.median(errors) if errors else 0:.2f} px (median RMS)",
-            f"  labels             {labels:5.1f} % of {pixels} pixels of builds carry the right colour",
-            f"  pieces             {share(found, pieces)} of {pieces}: shape, colour, pose, 6 mm in x and z",
-            f"  ground contacts    {share(sum(r.contacts_right for r in rows), len(rows))} of builds exact",
-            f"  verdict            {share(tally(rows)['right'], len(rows))} right"]
+    return [
+        "steps",
+        f"  mats located       {share(len(seen), len(rows))}, corners off by "
+        f"{np.median(errors) if errors else 0:.2f} px (median RMS)",
+        f"  labels             {labels:5.1f} % of {pixels} pixels of builds carry the right colour",
+        f"  pieces             {share(found, pieces)} of {pieces}: shape, colour, pose, 6 mm in x and z",
+        f"  ground contacts    {share(sum(r.contacts_right for r in rows), len(rows))} of builds exact",
+        f"  verdict            {share(tally(rows)['right'], len(rows))} right",
+    ]
 
 
 def confusion_lines(rows: Sequence[ZoneScore]) -> list[str]:
@@ -139,8 +159,10 @@ def confusion_lines(rows: Sequence[ZoneScore]) -> list[str]:
     true = [*sorted({a for a, _ in pairs} - {NOTHING}), NOTHING]
     seen = [*sorted({b for _, b in pairs} - {NOTHING}), NOTHING]
     wide = max(map(len, true))
-    out = ["pieces: truth down, seen across " + ", ".join(f"{k + 1} {name}" for k, name in enumerate(seen)),
-           " " * wide + "".join(f"{k + 1:>5}" for k in range(len(seen)))]
+    out = [
+        "pieces: truth down, seen across " + ", ".join(f"{k + 1} {name}" for k, name in enumerate(seen)),
+        " " * wide + "".join(f"{k + 1:>5}" for k in range(len(seen))),
+    ]
     for a in true:
         out.append(f"{a:{wide}}" + "".join(f"{pairs[a, b] or '.':>5}" for b in seen))
     return out
@@ -154,8 +176,10 @@ def reliability_lines(rows: Sequence[ZoneScore]) -> list[str]:
         mine = [r for r in decided if low <= r.confidence < high or (high == 1.0 and r.confidence == 1.0)]
         if mine:
             mean = np.mean([r.confidence for r in mine])
-            out.append(f"{'':11}  {low:5.2f} - {high:4.2f} {len(mine):5} {mean:7.3f} "
-                       f"{share(tally(mine)['right'], len(mine)):>24}")
+            out.append(
+                f"{'':11}  {low:5.2f} - {high:4.2f} {len(mine):5} {mean:7.3f} "
+                f"{share(tally(mine)['right'], len(mine)):>24}"
+            )
     return out
 
 
@@ -166,7 +190,9 @@ def wrong_lines(rows: Sequence[ZoneScore]) -> list[str]:
         return ["every verdict is right"]
     return ["not right"] + [
         f"  {r.image} {r.zone} card {r.card}: {r.outcome}, truth {r.expected}{r.why and f' ({r.why})'}, "
-        f"confidence {r.confidence:.2f}: {'; '.join(r.reasons) or 'no fault seen'}" for r in bad]
+        f"confidence {r.confidence:.2f}: {'; '.join(r.reasons) or 'no fault seen'}"
+        for r in bad
+    ]
 
 
 def wrong_card_lines(rows: Sequence[Accepted]) -> list[str]:
@@ -174,8 +200,10 @@ def wrong_card_lines(rows: Sequence[Accepted]) -> list[str]:
     wrong = [r for r in rows if r.truly_wrong]
     accepted = [r for r in wrong if r.ruling == "match"]
     rejected = sum(r.ruling == "mismatch" for r in wrong)
-    out = [f"builds held against other cards: {len(wrong)}; accepted {share(len(accepted), len(wrong))}, "
-           f"rejected {share(rejected, len(wrong))}"]
+    out = [
+        f"builds held against other cards: {len(wrong)}; accepted {share(len(accepted), len(wrong))}, "
+        f"rejected {share(rejected, len(wrong))}"
+    ]
     return out + [f"  {r.image} {r.zone} accepted for card {r.card}" for r in accepted]
 
 

@@ -14,7 +14,7 @@ from referee.errors import DeviceLost
 from referee.ports import BoxNotice, SystemClock
 
 FIND_S = 10.0
-SETTLE_S = 2.0        # enough round trips for an honest error bound
+SETTLE_S = 2.0  # enough round trips for an honest error bound
 HELP = f"""\
 press B [MS]    press button B (0 is player 1), MS milliseconds from now
 next            press Start/Next
@@ -71,8 +71,7 @@ def figures(status: dict) -> list[str]:
     kind = "SIMULATED box" if status["simulated"] else "box"
     counters = ("garbage", "doubled", "missed", "resent", "overwritten")
     return [
-        f"{kind} {status['box_id']} on {status['port']}, firmware {status['version']}, "
-        f"start {status['boot']}",
+        f"{kind} {status['box_id']} on {status['port']}, firmware {status['version']}, start {status['boot']}",
         f"latency       {_ms(status['latency_s'])} (quickest round trip)",
         f"clock offset  {status['offset_s']:.6f} s, known to {_ms(status['offset_error_s'])}",
         f"clock rate    {status['rate_ppm']:+.0f} ppm, known to {status['rate_error_ppm']:.0f} ppm",

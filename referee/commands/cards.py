@@ -20,8 +20,12 @@ from cards.propose import make_layouts
 from cards.stability import MISPLACEMENT_MM
 from referee.commands.printing import named_deck, named_piece_set
 
-_pieces = click.option("--pieces", default="challenge", show_default=True,
-                       help="A piece set: a pieces.json, or the name of one that ships with the program.")
+_pieces = click.option(
+    "--pieces",
+    default="challenge",
+    show_default=True,
+    help="A piece set: a pieces.json, or the name of one that ships with the program.",
+)
 
 
 class _Bar(tqdm):
@@ -38,10 +42,20 @@ def cards() -> None:
 @cards.command()
 @click.argument("deck", default="challenge80")
 @_pieces
-@click.option("--misplaced", type=float, default=MISPLACEMENT_MM, show_default=True,
-              help="A card that falls when one piece is this many mm off is reported.")
-@click.option("--pictures", type=click.Path(file_okay=False, path_type=Path), default=Path("refused"),
-              show_default=True, help="Where pictures of refused cards go.")
+@click.option(
+    "--misplaced",
+    type=float,
+    default=MISPLACEMENT_MM,
+    show_default=True,
+    help="A card that falls when one piece is this many mm off is reported.",
+)
+@click.option(
+    "--pictures",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("refused"),
+    show_default=True,
+    help="Where pictures of refused cards go.",
+)
 def check(deck: str, pieces: str, misplaced: float, pictures: Path) -> None:
     """Prove each card of DECK: pieces at hand, no overlap, supported, stable. Exit status 1 if one fails."""
     piece_set = named_piece_set(pieces)
@@ -63,8 +77,9 @@ def _line(row: CardCheck) -> str:
     if row.faults:
         return f"{head}  REFUSED: {'; '.join(row.faults)}"
     worth = "" if row.worth == row.card.value else f", by measure worth {row.worth}"
-    return (f"{head}  stands, tilt margin {row.stand.tilt_deg:4.1f} degrees, "
-            f"difficulty {row.difficulty.total:4.1f}{worth}")
+    return (
+        f"{head}  stands, tilt margin {row.stand.tilt_deg:4.1f} degrees, difficulty {row.difficulty.total:4.1f}{worth}"
+    )
 
 
 def _picture(row: CardCheck, piece_set: PieceSet, folder: Path) -> Path:
@@ -92,16 +107,23 @@ def _write(path: Path, data: bytes) -> Path:
 @click.option("--value", type=click.IntRange(1, 4), required=True, help="What each card shall be worth.")
 @click.option("--n", "count", type=click.IntRange(1, 200), default=10, show_default=True, help="How many.")
 @click.option("--seed", type=int, default=1, show_default=True, help="The same seed gives the same cards.")
-@click.option("--known", default="challenge80", show_default=True,
-              help="A deck whose layouts shall not come again.")
+@click.option("--known", default="challenge80", show_default=True, help="A deck whose layouts shall not come again.")
 @_pieces
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), default=None,
-              help="The deck file to write; standard output without it.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=None,
+    help="The deck file to write; standard output without it.",
+)
 def make(value: int, count: int, seed: int, known: str, pieces: str, output: Path | None) -> None:
     """Propose new, distinct, stable layouts of a wanted value as a deck."""
     piece_set = named_piece_set(pieces)
-    old = [card for card in named_deck(known).cards if isinstance(card, LayoutCard)
-           and all(p.shape in piece_set.shapes for p in card.pieces)]
+    old = [
+        card
+        for card in named_deck(known).cards
+        if isinstance(card, LayoutCard) and all(p.shape in piece_set.shapes for p in card.pieces)
+    ]
     with _Bar(total=count, unit="card", file=sys.stderr, disable=not sys.stderr.isatty(), leave=False) as bar:
         made = make_layouts(piece_set, value, count, seed, old, lambda found: bar.update())
     text = json.dumps(Deck(f"made-{value}-{seed}", made).to_json(), indent=1)
@@ -117,8 +139,14 @@ def make(value: int, count: int, seed: int, known: str, pieces: str, output: Pat
 @_pieces
 @click.option("--format", "kind", type=click.Choice(["svg", "png"]), default="svg", show_default=True)
 @click.option("--px", type=click.IntRange(50, 4000), default=704, show_default=True, help="Width of a PNG.")
-@click.option("-o", "--output", type=click.Path(file_okay=False, path_type=Path), default=Path("faces"),
-              show_default=True, help="The folder to write into.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("faces"),
+    show_default=True,
+    help="The folder to write into.",
+)
 def draw(deck: str, ids: tuple[str, ...], pieces: str, kind: str, px: int, output: Path) -> None:
     """Draw the faces of DECK, or of the cards named."""
     piece_set = named_piece_set(pieces)

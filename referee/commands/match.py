@@ -14,8 +14,14 @@ from referee.salvage import check, salvage
 from referee.schedule import letter, schedule_text
 
 JOURNAL = click.option(
-    "--journal", "-j", envvar="REFEREE_JOURNAL", default="referee-data/journal.db", show_default=True,
-    metavar="FILE|URL", help="The record: an SQLite file or postgresql://…")
+    "--journal",
+    "-j",
+    envvar="REFEREE_JOURNAL",
+    default="referee-data/journal.db",
+    show_default=True,
+    metavar="FILE|URL",
+    help="The record: an SQLite file or postgresql://…",
+)
 
 
 class BadRequest(RefereeError):
@@ -46,11 +52,16 @@ def schedule(number: int, players: str | None, rules: str | None) -> None:
 
 @click.command()
 @click.argument("match_id", metavar="[MATCH]", required=False)
-@click.option("--format", "form", type=click.Choice(["json", "csv", "html", "sheet"]), default="json",
-              show_default=True, help="sheet: a score sheet to print and sign (HTML).")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["json", "csv", "html", "sheet"]),
+    default="json",
+    show_default=True,
+    help="sheet: a score sheet to print and sign (HTML).",
+)
 @JOURNAL
-@click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path),
-              help="Write here, not to the screen.")
+@click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), help="Write here, not to the screen.")
 def export(match_id: str | None, form: str, journal: str, out: Path | None) -> None:
     """Write a MATCH out of the record; without MATCH, list what the record holds."""
     store = open_journal(journal)

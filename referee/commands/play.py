@@ -45,8 +45,13 @@ WEB_OPTIONS = (
     click.option("--no-browser", is_flag=True, help="Do not open the dashboard in a browser."),
     click.option("--headless", is_flag=True, help="No dashboard at all."),
     click.option("--rules", "rules_file", type=PATH, help="house_rules.toml; default: the printed rules."),
-    click.option("--recordings-gb", type=click.FloatRange(min=0), default=40, show_default=True,
-                 help="Disk budget of recordings: beyond it the oldest uncontested ones go, and it is said."),
+    click.option(
+        "--recordings-gb",
+        type=click.FloatRange(min=0),
+        default=40,
+        show_default=True,
+        help="Disk budget of recordings: beyond it the oldest uncontested ones go, and it is said.",
+    ),
     click.option("--seed", type=int, help="Seed of the draws, and of everything simulated."),
 )
 
@@ -70,10 +75,22 @@ def web_options(command: Callable) -> Callable:
 @click.option("--table", default="", help="This table's name, where many tables share one journal.")
 @click.option("--data-dir", type=PATH, default=Path("referee-data"), show_default=True)
 @web_options
-def run(source: str, box_port: str, deck_file: Path | None, pieces_file: Path | None,
-        camera_file: Path | None, palette_file: Path | None, players: str | None, journal: str | None,
-        table: str, data_dir: Path, seed: int | None, rules_file: Path | None, recordings_gb: float,
-        **web: str | int | bool | None) -> None:
+def run(
+    source: str,
+    box_port: str,
+    deck_file: Path | None,
+    pieces_file: Path | None,
+    camera_file: Path | None,
+    palette_file: Path | None,
+    players: str | None,
+    journal: str | None,
+    table: str,
+    data_dir: Path,
+    seed: int | None,
+    rules_file: Path | None,
+    recordings_gb: float,
+    **web: str | int | bool | None,
+) -> None:
     """Referee real duels with a camera and a button box, or keys."""
     pieces = load_piece_set(pieces_file) if pieces_file else builtin_piece_set()
     deck = load_deck(deck_file, pieces) if deck_file else builtin_deck()
@@ -84,10 +101,24 @@ def run(source: str, box_port: str, deck_file: Path | None, pieces_file: Path | 
         camera = stack.enter_context(closing(open_camera(source, clock)))
         box = stack.enter_context(closing(open_box(box_port, clock)))
         observer = ready(Observer(pieces, lens, palette))
-        session = stack.enter_context(running(
-            data_dir, journal, recordings_gb, kept(deck, pieces, observer), deck=deck, piece_set=pieces,
-            observer=observer, gate=Gate(observer), camera=camera, box=box, clock=clock, rules=rules,
-            simulated=box.simulated, table=table))
+        session = stack.enter_context(
+            running(
+                data_dir,
+                journal,
+                recordings_gb,
+                kept(deck, pieces, observer),
+                deck=deck,
+                piece_set=pieces,
+                observer=observer,
+                gate=Gate(observer),
+                camera=camera,
+                box=box,
+                clock=clock,
+                rules=rules,
+                simulated=box.simulated,
+                table=table,
+            )
+        )
         session.listen(ScoreLines(click.echo))
         choices = stack.enter_context(closing(DeviceChoices(session, source, box_port, clock)))
         stack.enter_context(dashboard(session, choices=choices, **web))
@@ -98,9 +129,13 @@ def run(source: str, box_port: str, deck_file: Path | None, pieces_file: Path | 
 
 def kept(deck: Deck, pieces: PieceSet, observer: Observer) -> dict:
     """What an attempt keeps beside its video; the lens, the colours and the empty table as of its go."""
-    return {"deck.json": deck.to_json(), "pieces.json": pieces.to_json(),
-            "camera.yaml": lambda: observer.camera and camera_text(observer.camera),
-            "palette.json": lambda: observer.palette, "empty.png": lambda: observer.empty}
+    return {
+        "deck.json": deck.to_json(),
+        "pieces.json": pieces.to_json(),
+        "camera.yaml": lambda: observer.camera and camera_text(observer.camera),
+        "palette.json": lambda: observer.palette,
+        "empty.png": lambda: observer.empty,
+    }
 
 
 def ready(observer: Observer) -> Observer:
@@ -119,9 +154,19 @@ def ready(observer: Observer) -> Observer:
 @click.option("--fps", type=click.FloatRange(2, 60), help="Of the simulated camera; default 15, fast 8.")
 @click.option("--data-dir", type=PATH, default=Path("referee-data/simulated"), show_default=True)
 @web_options
-def demo(fast: bool, players: str, duels: int | None, seating: str, manual: bool, fps: float | None,
-         data_dir: Path, seed: int | None, rules_file: Path | None, recordings_gb: float,
-         **web: str | int | bool | None) -> None:
+def demo(
+    fast: bool,
+    players: str,
+    duels: int | None,
+    seating: str,
+    manual: bool,
+    fps: float | None,
+    data_dir: Path,
+    seed: int | None,
+    rules_file: Path | None,
+    recordings_gb: float,
+    **web: str | int | bool | None,
+) -> None:
     """Referee simulated duels: no hardware needed, everything marked SIMULATED."""
     names = _names(players)
     clock, pieces, deck = SystemClock(), builtin_piece_set(), builtin_deck()
@@ -132,10 +177,23 @@ def demo(fast: bool, players: str, duels: int | None, seating: str, manual: bool
         table = stack.enter_context(SimulatedTable(pieces, clock, seed or 0, seating, fast, pace))
         observer = ready(Observer(pieces, table.lens))
         table.set_up(observer)
-        session = stack.enter_context(running(
-            data_dir, None, recordings_gb, kept(deck, pieces, observer), deck=deck, piece_set=pieces,
-            observer=observer, gate=Gate(observer), camera=table.camera, box=table.box, clock=clock, rules=rules,
-            simulated=True))
+        session = stack.enter_context(
+            running(
+                data_dir,
+                None,
+                recordings_gb,
+                kept(deck, pieces, observer),
+                deck=deck,
+                piece_set=pieces,
+                observer=observer,
+                gate=Gate(observer),
+                camera=table.camera,
+                box=table.box,
+                clock=clock,
+                rules=rules,
+                simulated=True,
+            )
+        )
         lines = ScoreLines(click.echo, table.truth(deck))
         session.listen(lines)
         stack.enter_context(dashboard(session, **web))
@@ -154,13 +212,14 @@ def _names(players: str) -> list[str]:
     if players.isdigit():
         if not 2 <= int(players) <= len(NAMES):
             raise click.BadParameter(f"from 2 to {len(NAMES)} can play", param_hint="--players")
-        return list(NAMES[:int(players)])
+        return list(NAMES[: int(players)])
     return [name.strip() for name in players.split(",")]
 
 
 @contextmanager
-def running(data_dir: Path, journal: str | None, recordings_gb: float, keep: dict, **parts: object
-            ) -> Iterator[Session]:
+def running(
+    data_dir: Path, journal: str | None, recordings_gb: float, keep: dict, **parts: object
+) -> Iterator[Session]:
     """A session at work with its journal and recorder under ``data_dir``."""
     data_dir.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
@@ -170,8 +229,14 @@ def running(data_dir: Path, journal: str | None, recordings_gb: float, keep: dic
             click.echo(f"the record was damaged: {salvaged.text()}", err=True)
         budget = Budget(round(recordings_gb * (1 << 30)))
         recorder = stack.enter_context(closing(Recorder(data_dir / "attempts", parts["clock"], budget=budget)))
-        session = Session(journal=record, recorder=recorder, data_dir=data_dir, keep=keep,
-                          draw=lambda frame, judgement, card: marked(frame, judgement), **parts)
+        session = Session(
+            journal=record,
+            recorder=recorder,
+            data_dir=data_dir,
+            keep=keep,
+            draw=lambda frame, judgement, card: marked(frame, judgement),
+            **parts,
+        )
         session.start()
         stack.callback(session.stop)
         if session.state.phase != "new":
@@ -180,8 +245,15 @@ def running(data_dir: Path, journal: str | None, recordings_gb: float, keep: dic
 
 
 @contextmanager
-def dashboard(session: Session, host: str, port: int, pin: str | None, no_browser: bool,
-              headless: bool, choices: DeviceChoices | None = None) -> Iterator[None]:
+def dashboard(
+    session: Session,
+    host: str,
+    port: int,
+    pin: str | None,
+    no_browser: bool,
+    headless: bool,
+    choices: DeviceChoices | None = None,
+) -> Iterator[None]:
     """The web pages, served while the context lasts. Raises DeviceLost when the port is taken."""
     if headless:
         yield

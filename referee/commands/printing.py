@@ -22,17 +22,25 @@ def print_() -> None:
 
 def _common(name: str) -> Callable:
     """The options that every sheet has: paper and output file."""
+
     def add(command: Callable) -> Callable:
         file = click.Path(dir_okay=False, path_type=Path)
-        command = click.option("-o", "--output", type=file, default=Path(f"{name}.pdf"), show_default=True,
-                               help="The PDF to write.")(command)
-        return click.option("--paper", type=click.Choice(list(PAPERS)), default="a4", show_default=True,
-                            help="Paper in the printer.")(command)
+        command = click.option(
+            "-o", "--output", type=file, default=Path(f"{name}.pdf"), show_default=True, help="The PDF to write."
+        )(command)
+        return click.option(
+            "--paper", type=click.Choice(list(PAPERS)), default="a4", show_default=True, help="Paper in the printer."
+        )(command)
+
     return add
 
 
-_pieces = click.option("--pieces", default="challenge", show_default=True,
-                       help="A piece set: a pieces.json, or the name of one that ships with the program.")
+_pieces = click.option(
+    "--pieces",
+    default="challenge",
+    show_default=True,
+    help="A piece set: a pieces.json, or the name of one that ships with the program.",
+)
 
 
 def named_piece_set(text: str) -> PieceSet:

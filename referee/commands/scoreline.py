@@ -54,8 +54,10 @@ class ScoreLines:
         call = f"Stop by {duel.at_zone(stop['zone'])} after {stop['elapsed_s']:.2f} s, " if stop else ""
         scores = "  ".join(f"{p} {s}" for p, s in state.scores.items())
         seats = " - ".join(duel.seats[z] for z in sorted(duel.seats))
-        return (f"duel {duel.number}: {seats}, card {duel.card_id}: {call}{duel.reason.replace('_', ' ')}: "
-                f"{duel.points} to {duel.award} ({duel.decided_by})   {scores}")
+        return (
+            f"duel {duel.number}: {seats}, card {duel.card_id}: {call}{duel.reason.replace('_', ' ')}: "
+            f"{duel.points} to {duel.award} ({duel.decided_by})   {scores}"
+        )
 
 
 def result(state: MatchState) -> str:

@@ -29,8 +29,16 @@ WAIT_S = 30.0
 class SimulatedTable:
     """A context in which ``camera`` and ``box`` work like real ones. All follows from ``seed``."""
 
-    def __init__(self, pieces: PieceSet, clock: Clock, seed: int, seating: str, fast: bool, fps: float,
-                 table: TableSim | None = None) -> None:
+    def __init__(
+        self,
+        pieces: PieceSet,
+        clock: Clock,
+        seed: int,
+        seating: str,
+        fast: bool,
+        fps: float,
+        table: TableSim | None = None,
+    ) -> None:
         self._pieces, self._clock, self._fast = pieces, clock, fast
         self._table = table or TableSim(pieces, seed, seating=seating)
         self.players = Players(pieces, "AB", seed, FAST if fast else Manners())

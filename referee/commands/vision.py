@@ -34,18 +34,26 @@ LEAST_BOARDS = 12
 GOOD_LENS_PX, BAD_VIEW_PX, LEAST_COVERED = 0.8, 1.5, 0.5
 """RMS error of a good fit and of a view that spoils one; share of the picture's cells with corners."""
 
-_pieces = click.option("--pieces", default="challenge", show_default=True,
-                       help="The piece set: a pieces.json, or the name of one that ships with the program.")
+_pieces = click.option(
+    "--pieces",
+    default="challenge",
+    show_default=True,
+    help="The piece set: a pieces.json, or the name of one that ships with the program.",
+)
 _camera = click.option("--camera", "camera_file", type=FILE, help="camera.yaml of the calibrated lens.")
 
 
 def _rig_options(command: Callable) -> Callable:
     """The options that say what is known of the rig."""
-    for option in reversed((
-            _pieces, _camera,
+    for option in reversed(
+        (
+            _pieces,
+            _camera,
             click.option("--empty", type=FILE, help="The same rig with nothing on the mats."),
             click.option("--colors", type=FILE, help="The same rig with every piece standing apart."),
-            click.option("--palette", type=FILE, help="What calibrate colors made of such a picture."))):
+            click.option("--palette", type=FILE, help="What calibrate colors made of such a picture."),
+        )
+    ):
         command = option(command)
     return command
 
@@ -53,14 +61,26 @@ def _rig_options(command: Callable) -> Callable:
 @click.command()
 @click.argument("images", nargs=-1, required=True, type=FILE)
 @click.option("--card", "card_id", required=True, help="Id of the card that was asked for.")
-@click.option("--deck", default="challenge80", show_default=True,
-              help="The deck: a deck.json, or the name of one that ships with the program.")
+@click.option(
+    "--deck",
+    default="challenge80",
+    show_default=True,
+    help="The deck: a deck.json, or the name of one that ships with the program.",
+)
 @_rig_options
 @click.option("--zone", "zones", multiple=True, type=click.Choice(list(ZONES)), help="Only this zone.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per image and line.")
 @click.option("--overlay", type=FILE, help="Draw the verdict: a picture, or a folder for several.")
-def judge(images: tuple[Path, ...], card_id: str, deck: str, zones: tuple[str, ...], as_json: bool,
-          overlay: Path | None, pieces: str, **rig: Path | None) -> None:
+def judge(
+    images: tuple[Path, ...],
+    card_id: str,
+    deck: str,
+    zones: tuple[str, ...],
+    as_json: bool,
+    overlay: Path | None,
+    pieces: str,
+    **rig: Path | None,
+) -> None:
     """Judge the builds in IMAGES against a card.
 
     Exit status: 0 judged (undecided is a verdict too), 2 unusable input.
@@ -71,8 +91,7 @@ def judge(images: tuple[Path, ...], card_id: str, deck: str, zones: tuple[str, .
     observer = _observer(piece_set, frames, images, **rig)
     for path, frame in zip(images, frames, strict=True):
         judgement = _judged(observer, frame, card, zones, rig["camera_file"])
-        click.echo(json.dumps(judgement.to_json(str(path), card.id)) if as_json
-                   else told(judgement, str(path), card))
+        click.echo(json.dumps(judgement.to_json(str(path), card.id)) if as_json else told(judgement, str(path), card))
         if overlay:
             write_picture(_overlay_path(overlay, path, len(images)), draw(frame, judgement, card))
 
@@ -84,16 +103,24 @@ def _card(deck: str, card_id: str, pieces: str, piece_set: PieceSet) -> Card:
     return card
 
 
-def _observer(piece_set: PieceSet, frames: list[np.ndarray], images: tuple[Path, ...], *,
-              camera_file: Path | None, empty: Path | None, colors: Path | None,
-              palette: Path | None) -> Observer:
+def _observer(
+    piece_set: PieceSet,
+    frames: list[np.ndarray],
+    images: tuple[Path, ...],
+    *,
+    camera_file: Path | None,
+    empty: Path | None,
+    colors: Path | None,
+    palette: Path | None,
+) -> Observer:
     camera = load_camera(camera_file) if camera_file else None
     known = load_palette(palette, piece_set) if palette else None
     bare = read_picture(empty) if empty else None
     for path, frame in zip(images, frames, strict=True):
         if bare is not None and bare.shape != frame.shape:
-            raise BadImage(f"{empty}: has {bare.shape[1]} x {bare.shape[0]} pixels, "
-                           f"{path} has {frame.shape[1]} x {frame.shape[0]}")
+            raise BadImage(
+                f"{empty}: has {bare.shape[1]} x {bare.shape[0]} pixels, {path} has {frame.shape[1]} x {frame.shape[0]}"
+            )
     observer = Observer(piece_set, camera, known, bare)
     if colors and not palette:
         _learn(observer, colors)
@@ -107,8 +134,9 @@ def _learn(observer: Observer, colors: Path) -> None:
         raise type(error)(f"{colors}: {error}") from None
 
 
-def _judged(observer: Observer, frame: np.ndarray, card: Card, zones: tuple[str, ...],
-            camera_file: Path | None) -> Judgement:
+def _judged(
+    observer: Observer, frame: np.ndarray, card: Card, zones: tuple[str, ...], camera_file: Path | None
+) -> Judgement:
     try:
         judgement = observer.judge([frame], card, zones or None)
     except BadCamera as error:
@@ -174,16 +202,19 @@ def lens(pictures: tuple[Path, ...], output: Path) -> None:
             click.echo(f"{path}: BAD VIEW, the board is not seen well enough")
     seen = {path: view for path, view in views.items() if view is not None}
     if len(seen) < LEAST_BOARDS:
-        raise CannotSee(f"a lens file needs {LEAST_BOARDS} views of the board, {len(seen)} of "
-                        f"{len(pictures)} pictures show it")
+        raise CannotSee(
+            f"a lens file needs {LEAST_BOARDS} views of the board, {len(seen)} of {len(pictures)} pictures show it"
+        )
     fit = fit_lens(list(seen.values()))
     errors = {path: view_error_px(fit.camera, view) for path, view in seen.items()}
     for path, error in errors.items():
         click.echo(f"{path}: {error:.2f} px" + (" BAD VIEW" if error > BAD_VIEW_PX else ""))
     _saved(save_camera, fit.camera, output)
     good = fit.error_px <= GOOD_LENS_PX and fit.covered >= LEAST_COVERED
-    click.echo(f"{output}: {'pass' if good else 'FAIL'}, {fit.error_px:.2f} px over {len(seen)} views, "
-               f"corners in {100 * fit.covered:.0f} % of the picture's cells")
+    click.echo(
+        f"{output}: {'pass' if good else 'FAIL'}, {fit.error_px:.2f} px over {len(seen)} views, "
+        f"corners in {100 * fit.covered:.0f} % of the picture's cells"
+    )
     if not good:
         click.echo("take the bad views anew, hold the board into the corners of the picture, and flat")
         raise SystemExit(1)

@@ -22,10 +22,10 @@ from referee.devices.clock_tie import RATE_SPAN, ClockTie
 from referee.errors import DeviceLost
 from referee.ports import BoxNotice, Clock
 
-READ_S = 0.01          # a command waits at most this long for the reader thread to send it
-HELLO_S = 2.5          # an Uno whose reset line follows DTR sits in its bootloader for 1.6 s after opening
+READ_S = 0.01  # a command waits at most this long for the reader thread to send it
+HELLO_S = 2.5  # an Uno whose reset line follows DTR sits in its bootloader for 1.6 s after opening
 RETRY_S = 0.2
-HISTORY = 64           # notices kept for the first listener
+HISTORY = 64  # notices kept for the first listener
 
 
 class SerialBox:
@@ -36,18 +36,17 @@ class SerialBox:
     never raises.
     """
 
-    def __init__(self, port: str | None, clock: Clock, box_id: str | None = None,
-                 rate_span: float = RATE_SPAN) -> None:
+    def __init__(self, port: str | None, clock: Clock, box_id: str | None = None, rate_span: float = RATE_SPAN) -> None:
         _check_url(port)
         self.name = port or "box"
-        self.port: str | None = None           # where the box was found
-        self.trouble: str | None = None        # why the port could not be opened or went away
+        self.port: str | None = None  # where the box was found
+        self.trouble: str | None = None  # why the port could not be opened or went away
         self._line: serial.SerialBase | None = None
         self._wanted_port, self._clock = port, clock
         self._talk = BoxTalk(box_id, ClockTie(rate_span))
-        self._lock = threading.Lock()          # guards the talk; never held while listeners run
+        self._lock = threading.Lock()  # guards the talk; never held while listeners run
         self._listeners: list[Callable[[BoxNotice], None]] = []
-        self._history: list[BoxNotice] = []    # what happened before anybody listened
+        self._history: list[BoxNotice] = []  # what happened before anybody listened
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"box {self.name}", daemon=True)
         self._thread.start()
@@ -107,16 +106,25 @@ class SerialBox:
             box_us = talk.tie.newest_us()
             at_s, error_s = talk.tie.to_host(box_us)
             return {
-                "connected": talk.met, "simulated": self.simulated, "port": self.port,
+                "connected": talk.met,
+                "simulated": self.simulated,
+                "port": self.port,
                 "trouble": self.trouble,
-                "version": facts.version, "box_id": facts.box_id, "boot": facts.boot,
+                "version": facts.version,
+                "box_id": facts.box_id,
+                "boot": facts.boot,
                 "buttons": facts.buttons,
                 "latency_s": _finite(talk.latency_s),
-                "offset_s": _finite(at_s - box_us * 1e-6), "offset_error_s": _finite(error_s),
+                "offset_s": _finite(at_s - box_us * 1e-6),
+                "offset_error_s": _finite(error_s),
                 "rate_ppm": round(((low + high) / 2 - 1) * 1e6, 1),
                 "rate_error_ppm": round((high - low) / 2 * 1e6, 1),
-                "tested": facts.tested, "garbage": talk.lines.garbage, "overwritten": facts.overwritten,
-                "clock_restarts": talk.tie.restarts, **vars(talk.counters)}
+                "tested": facts.tested,
+                "garbage": talk.lines.garbage,
+                "overwritten": facts.overwritten,
+                "clock_restarts": talk.tie.restarts,
+                **vars(talk.counters),
+            }
 
     def close(self) -> None:
         """Stop the reader thread and let the port go."""
@@ -141,7 +149,7 @@ class SerialBox:
                 raise DeviceLost(f"button box {self.name} is not connected")
             self._talk.command(kind, *fields, now_s=self._clock.now_s())
             if self._line is not None and hasattr(self._line, "cancel_read"):
-                self._line.cancel_read()       # the reader sends it at once
+                self._line.cancel_read()  # the reader sends it at once
 
     # --- the reader thread
 
@@ -157,7 +165,7 @@ class SerialBox:
         try:
             with _open(path) as line, self._talking(path, line):
                 self._converse(line)
-        except (OSError, termios.error) as error:   # pyserial's own faults are OSErrors: gone, busy, none
+        except (OSError, termios.error) as error:  # pyserial's own faults are OSErrors: gone, busy, none
             self.trouble = str(error)
 
     @contextmanager

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from referee.ports import BoxNotice, Clock, Press
 
-KEY_ERROR_S = 0.05     # keyboard scan, USB polling, browser event and a local network, together
+KEY_ERROR_S = 0.05  # keyboard scan, USB polling, browser event and a local network, together
 
 
 class KeysBox:
@@ -79,8 +79,17 @@ class KeysBox:
 
     def status(self) -> dict:
         """The same keys as a real box where they mean anything."""
-        return {"connected": True, "port": None, "version": "keys", "box_id": "keys", "latency_s": None,
-                "offset_s": 0.0, "offset_error_s": KEY_ERROR_S, "garbage": 0, "simulated": False}
+        return {
+            "connected": True,
+            "port": None,
+            "version": "keys",
+            "box_id": "keys",
+            "latency_s": None,
+            "offset_s": 0.0,
+            "offset_error_s": KEY_ERROR_S,
+            "garbage": 0,
+            "simulated": False,
+        }
 
     def close(self) -> None:
         """Nothing to let go."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from referee.errors import RefereeError
 
 BAUD = 115_200
-LONGEST = 95             # bytes of a sentence without its line end; the firmware's buffer is one more
+LONGEST = 95  # bytes of a sentence without its line end; the firmware's buffer is one more
 BIGGEST = {"u8": 2**8 - 1, "u16": 2**16 - 1, "u32": 2**32 - 1, "u64": 2**64 - 1}
 
 # kind -> types of the fields after the number; every sentence of the box has its time in microseconds first
@@ -25,21 +25,27 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "BXHEL": ("u64", "word", "word", "u16", "u8", "u32", "u32", "u32"),
     # version, id, boot number, buttons, first event still kept, last event, events overwritten
     "BXCLK": ("u64", "u16", "u32", "u32"),  # boot number, first event still kept, last event
-    "BXACK": ("u64", "word"),               # phase after the command
-    "BXERR": ("u64", "word"),               # what was wrong with the line
-    "BXTST": ("u64", "u8", "u32"),          # closed buttons as bits, longest turn of the loop in microseconds
-    "BXBOT": ("u64", "u16"),                # boot number
+    "BXACK": ("u64", "word"),  # phase after the command
+    "BXERR": ("u64", "word"),  # what was wrong with the line
+    "BXTST": ("u64", "u8", "u32"),  # closed buttons as bits, longest turn of the loop in microseconds
+    "BXBOT": ("u64", "u16"),  # boot number
     "BXGOO": ("u64",),
-    "BXPRS": ("u64", "u8", "u8"),           # button, rank (0 outside a duel, 1 first, 2 second ...)
+    "BXPRS": ("u64", "u8", "u8"),  # button, rank (0 outside a duel, 1 first, 2 second ...)
     "BXHLD": ("u64", "u8"),
     "BXSTK": ("u64", "u8"),
     "BXFRE": ("u64", "u8"),
     "BXNXT": ("u64",),
-    "RFHEL": (), "RFCLK": (), "RFARM": (), "RFGOO": (), "RFRUN": (), "RFDIS": (), "RFTST": (),
-    "RFLMP": ("u8", "u8"),                  # button, 0 or 1
-    "RFACK": ("u32", "u16"),                # all events up to this one of that boot are safe with the host
-    "RFRSN": ("u32",),                      # say all events again from this one on
-    "RFNAM": ("word",),                     # new box id, kept in EEPROM
+    "RFHEL": (),
+    "RFCLK": (),
+    "RFARM": (),
+    "RFGOO": (),
+    "RFRUN": (),
+    "RFDIS": (),
+    "RFTST": (),
+    "RFLMP": ("u8", "u8"),  # button, 0 or 1
+    "RFACK": ("u32", "u16"),  # all events up to this one of that boot are safe with the host
+    "RFRSN": ("u32",),  # say all events again from this one on
+    "RFNAM": ("word",),  # new box id, kept in EEPROM
 }
 EVENTS = frozenset({"BXBOT", "BXGOO", "BXPRS", "BXHLD", "BXSTK", "BXFRE", "BXNXT"})
 _LINE = re.compile(rb"\$([A-Z]{5}),([^*$]*)\*([0-9A-F]{2})")
@@ -137,7 +143,7 @@ class Lines:
                 yield sentence
 
     def _take(self, byte: int) -> Sentence | None:
-        if byte == 0x24:             # '$' always begins anew: a torn sentence cannot swallow the next
+        if byte == 0x24:  # '$' always begins anew: a torn sentence cannot swallow the next
             self.garbage += len(self._line or b"")
             self._line = bytearray(b"$")
         elif self._line is None:

@@ -46,7 +46,7 @@ class BadFault(RefereeError):
 class _Due:
     at_s: float
     order: int
-    act: Callable[[float], None] = field(compare=False)    # is given ``at_s``
+    act: Callable[[float], None] = field(compare=False)  # is given ``at_s``
 
 
 class SimulatedBox:
@@ -62,7 +62,7 @@ class SimulatedBox:
         self._random, self._clock = random.Random(seed), clock
         self._folder = tempfile.TemporaryDirectory(prefix="referee-box-")
         self.port = port or str(Path(self._folder.name) / "SIMULATED-box")
-        self.rate = 1 + self._random.uniform(-0.004, 0.004)    # box microseconds per host microsecond
+        self.rate = 1 + self._random.uniform(-0.004, 0.004)  # box microseconds per host microsecond
         self.twin = BoxTwin(box_id)
         self._zero_s = clock.now_s()
         self._due: list[_Due] = []
@@ -104,8 +104,10 @@ class SimulatedBox:
         """Carry out a fault command; see ``FAULTS``. Raises BadFault."""
         words = _FAULT.fullmatch(text.strip())
         if words is None or (words[2] is None) != (words[1] == "reset"):
-            raise BadFault(f"no such fault: {text.strip()!r}; known are bounce, stuck, free, unplug, "
-                           "garbage, delay, lost line (each with a number) and reset")
+            raise BadFault(
+                f"no such fault: {text.strip()!r}; known are bounce, stuck, free, unplug, "
+                "garbage, delay, lost line (each with a number) and reset"
+            )
         value = float(words[2] or 0)
         if words[1] in ("bounce", "stuck", "free") and value not in range(PLAYERS + 1):
             raise BadFault(f"no button {words[2]}")
@@ -193,7 +195,7 @@ class SimulatedBox:
             self._wait(master)
 
     def _wait(self, master: int | None) -> None:
-        self._stopping.wait(TURN_S)                # POLLHUP of an unopened port would make a select spin
+        self._stopping.wait(TURN_S)  # POLLHUP of an unopened port would make a select spin
 
     def _turn(self) -> None:
         while self._due and self._due[0].at_s <= self._clock.now_s():
@@ -210,18 +212,18 @@ class SimulatedBox:
             return
         now_s = self._clock.now_s()
         late_s = now_s + self._random.uniform(0, self._delay_s)
-        self._free_s = max(self._free_s, late_s)               # a line keeps its order
+        self._free_s = max(self._free_s, late_s)  # a line keeps its order
         self._at(self._free_s, lambda _: self._write(sentence.encode()))
 
     def _read(self) -> bytes:
         try:
             return os.read(self._master, 4096) if self._master is not None else b""
-        except OSError:                            # nobody has the other end open, or nothing to read
+        except OSError:  # nobody has the other end open, or nothing to read
             return b""
 
     def _write(self, data: bytes) -> None:
         if self._master is None or not select.select([], [self._master], [], 0)[1]:
-            return                                 # the bytes go nowhere, as on an open cable
+            return  # the bytes go nowhere, as on an open cable
         try:
             os.write(self._master, data)
         except OSError:

@@ -16,19 +16,19 @@ from referee.devices.box_protocol import EVENTS, Lines, Sentence
 from referee.devices.clock_tie import ClockTie
 from referee.ports import BoxNotice, Press
 
-CLOCK_EVERY_S = 0.25       # a missed last sentence is noticed after this
-BURST = 8                  # quick clock queries after finding the box
+CLOCK_EVERY_S = 0.25  # a missed last sentence is noticed after this
+BURST = 8  # quick clock queries after finding the box
 BURST_EVERY_S = 0.03
-RESEND_S = 0.15            # well above the 2 x 30 ms a bad line may take
+RESEND_S = 0.15  # well above the 2 x 30 ms a bad line may take
 TRIES = 8
-SILENT_S = 1.5             # without any reply: lost
-SLACK_US = 1_000_000       # a press is told when its bounce is over, perhaps after a later event
+SILENT_S = 1.5  # without any reply: lost
+SLACK_US = 1_000_000  # a press is told when its bounce is over, perhaps after a later event
 GARBAGE_EVERY_S = 1.0
-TIMES_KEPT = 256           # numbers of commands whose sending times are remembered
+TIMES_KEPT = 256  # numbers of commands whose sending times are remembered
 
 
-TOLD = {                   # event -> kind and words of its notice
-    "BXBOT": ("", ""),     # the hello has told it
+TOLD = {  # event -> kind and words of its notice
+    "BXBOT": ("", ""),  # the hello has told it
     "BXGOO": ("go", "go"),
     "BXPRS": ("press", "button {0} pressed"),
     "tried": ("tried", "button {0} pressed"),
@@ -50,13 +50,13 @@ class _Pending:
 class Counters:
     """What went wrong on the line since the program began."""
 
-    doubled: int = 0       # events heard again
-    missed: int = 0        # times something had to be asked for again
-    gone: int = 0          # events the box no longer had
-    resent: int = 0        # commands sent again
-    given_up: int = 0      # commands the box never answered
-    refused: int = 0       # commands the box did not understand
-    implausible: int = 0   # events dropped because their time cannot be
+    doubled: int = 0  # events heard again
+    missed: int = 0  # times something had to be asked for again
+    gone: int = 0  # events the box no longer had
+    resent: int = 0  # commands sent again
+    given_up: int = 0  # commands the box never answered
+    refused: int = 0  # commands the box did not understand
+    implausible: int = 0  # events dropped because their time cannot be
 
 
 @dataclass
@@ -68,7 +68,7 @@ class BoxFacts:
     boot: int = -1
     buttons: int = 0
     overwritten: int = 0
-    tested: tuple[int, int] | None = None      # self-test: closed buttons as bits, longest loop turn in us
+    tested: tuple[int, int] | None = None  # self-test: closed buttons as bits, longest loop turn in us
 
 
 @dataclass
@@ -80,13 +80,13 @@ class BoxTalk:
     lines: Lines = field(default_factory=Lines)
     counters: Counters = field(default_factory=Counters)
     facts: BoxFacts = field(default_factory=BoxFacts)
-    met: bool = False                          # a hello was answered on this connection
-    latency_s: float = float("inf")            # quickest round trip on this connection
+    met: bool = False  # a hello was answered on this connection
+    latency_s: float = float("inf")  # quickest round trip on this connection
     _number: int = 0
-    _expected: int = 0                         # number of the next event; 0 before the first hello
+    _expected: int = 0  # number of the next event; 0 before the first hello
     _sent: dict[int, float] = field(default_factory=dict)
-    _hail: _Pending | None = None              # the hello under way
-    _queue: deque[_Pending] = field(default_factory=deque)    # only the first is under way: none overtakes
+    _hail: _Pending | None = None  # the hello under way
+    _queue: deque[_Pending] = field(default_factory=deque)  # only the first is under way: none overtakes
     _out: list[Sentence] = field(default_factory=list)
     _clock_due_s: float = 0.0
     _burst: int = 0
@@ -230,8 +230,7 @@ class BoxTalk:
             notices.append(BoxNotice("reset", now_s, text=f"box {box_id} was restarted (start {boot})"))
         if restarted or self._expected == 0:
             self._expected, self._last_event_us = int(first), 0
-        self.facts = BoxFacts(str(version), str(box_id), int(boot), int(buttons), int(overwritten),
-                              self.facts.tested)
+        self.facts = BoxFacts(str(version), str(box_id), int(boot), int(buttons), int(overwritten), self.facts.tested)
         if not self.met:
             self.met, self._clock_due_s = True, now_s
             notices.append(BoxNotice("found", now_s, text=f"box {box_id}, version {version}"))
@@ -242,7 +241,7 @@ class BoxTalk:
         if boot == self.facts.boot:
             self._compare(first, last, now_s)
         else:
-            self._greet(now_s)                              # a restart whose first sentence was lost
+            self._greet(now_s)  # a restart whose first sentence was lost
 
     def _compare(self, first: int, last: int, now_s: float) -> None:
         if first > self._expected:
@@ -264,9 +263,9 @@ class BoxTalk:
 
     def _event(self, event: Sentence, now_s: float) -> list[BoxNotice]:
         if not self.met:
-            return []                                       # asked for again after the hello
+            return []  # asked for again after the hello
         if event.kind == "BXBOT" and event.fields[1] != self.facts.boot:
-            self._greet(now_s)                              # it restarted under us; the hello sorts it out
+            self._greet(now_s)  # it restarted under us; the hello sorts it out
             return []
         if event.number < self._expected:
             self.counters.doubled += 1

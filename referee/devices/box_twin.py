@@ -13,28 +13,28 @@ from referee.devices.box_protocol import BadSentence, Sentence, parse
 
 VERSION = "1.0"
 PLAYERS = 4
-NEXT = 4                     # the Start/Next button comes after the players'
-CONFIRM_US = 1_000           # closed this long without a break: a press
-GLITCH_US = 10_000           # open again this long before that: a spike, no press
-RELEASE_US = 120_000         # open this long: released; until then everything is bounce
+NEXT = 4  # the Start/Next button comes after the players'
+CONFIRM_US = 1_000  # closed this long without a break: a press
+GLITCH_US = 10_000  # open again this long before that: a spike, no press
+RELEASE_US = 120_000  # open this long: released; until then everything is bounce
 STUCK_US = 5_000_000
 BUZZ_US = 600_000
-TEST_STEP_US = 250_000       # one lamp of the self-test
-KEPT = 20                    # events until the host acknowledges
-KEPT_TRIED = 10              # presses outside a duel must not push out a duel's
-LINE_MAX = 47                # the box's input buffer
+TEST_STEP_US = 250_000  # one lamp of the self-test
+KEPT = 20  # events until the host acknowledges
+KEPT_TRIED = 10  # presses outside a duel must not push out a duel's
+LINE_MAX = 47  # the box's input buffer
 
 
 @dataclass
 class Contact:
     """One button: the first edge is the time, everything after it is bounce until the contact has rested."""
 
-    state: str = "open"      # open, trying, down
+    state: str = "open"  # open, trying, down
     closed: bool = False
     changed_us: int = 0
     first_us: int = 0
-    fresh: bool = False      # confirmed and not yet told
-    held: bool = False       # was down at the go: does not count
+    fresh: bool = False  # confirmed and not yet told
+    held: bool = False  # was down at the go: does not count
     stuck: bool = False
 
     def edge(self, closed: bool, now_us: int) -> None:
@@ -75,15 +75,15 @@ class BoxTwin:
     boot: int = 1
     contacts: list[Contact] = field(default_factory=lambda: [Contact() for _ in range(PLAYERS + 1)])
     lamps: list[bool] = field(default_factory=lambda: [False] * PLAYERS)
-    phase: str = "idle"      # idle, armed, running, stopped
+    phase: str = "idle"  # idle, armed, running, stopped
     buzzer: bool = False
     out: deque[Sentence] = field(default_factory=deque)
     overwritten: int = 0
     _events: deque[Sentence] = field(default_factory=deque)
     _last: int = 0
-    _cursor: int = 1         # number of the next event to say
+    _cursor: int = 1  # number of the next event to say
     _ranked: list[int] = field(default_factory=list)
-    _done: int = 0           # number of the last command carried out
+    _done: int = 0  # number of the last command carried out
     _buzz_until_us: int = 0
     _test_since_us: int | None = None
     _line: bytearray = field(default_factory=bytearray)
@@ -185,8 +185,18 @@ class BoxTwin:
 
     def _hel(self, command: Sentence, now_us: int) -> None:
         self._done = 0
-        self._reply("BXHEL", command.number, now_us, VERSION, self.box_id, self.boot, PLAYERS,
-                    self.first, self._last, self.overwritten)
+        self._reply(
+            "BXHEL",
+            command.number,
+            now_us,
+            VERSION,
+            self.box_id,
+            self.boot,
+            PLAYERS,
+            self.first,
+            self._last,
+            self.overwritten,
+        )
 
     def _clk(self, command: Sentence, now_us: int) -> None:
         self._reply("BXCLK", command.number, now_us, self.boot, self.first, self._last)

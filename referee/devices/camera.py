@@ -121,9 +121,15 @@ class ThreadedCamera:
         """Frames read, frames that never came, frames a second, and why it is lost (or None)."""
         times = list(self._recent)
         rate = (len(times) - 1) / (times[-1] - times[0]) if len(times) > 1 and times[-1] > times[0] else 0.0
-        return {"name": self.name, "simulated": self.simulated, "frames": self._frames,
-                "dropped": self.dropped, "fps": round(rate, 1), "lost": self._lost,
-                "frame_error_s": self.frame_error_s}
+        return {
+            "name": self.name,
+            "simulated": self.simulated,
+            "frames": self._frames,
+            "dropped": self.dropped,
+            "fps": round(rate, 1),
+            "lost": self._lost,
+            "frame_error_s": self.frame_error_s,
+        }
 
     @property
     def frame_error_s(self) -> float:

@@ -36,8 +36,9 @@ def open_box(port: str, clock: Clock) -> ButtonBox:
 class DeviceChoices:
     """The devices of a real session. ``camera`` and ``box`` name the ones in use; ``close`` closes them."""
 
-    def __init__(self, session: Any, camera: str, box: str, clock: Clock,
-                 opener: Callable[[str, Clock], Camera] = open_camera) -> None:
+    def __init__(
+        self, session: Any, camera: str, box: str, clock: Clock, opener: Callable[[str, Clock], Camera] = open_camera
+    ) -> None:
         self._session, self._clock, self._open = session, clock, opener
         self.camera, self.box = camera, box
         self._lock = threading.Lock()

@@ -13,16 +13,16 @@ import math
 from collections import deque
 from dataclasses import dataclass
 
-RATE_SPAN = 0.01       # a ceramic resonator keeps 0.5 % (Murata CSTCE16M, on the Uno); twice that for margin
-WANDER = 20e-6         # how far a rate may drift within one window of samples: a few ppm per degree
+RATE_SPAN = 0.01  # a ceramic resonator keeps 0.5 % (Murata CSTCE16M, on the Uno); twice that for margin
+WANDER = 20e-6  # how far a rate may drift within one window of samples: a few ppm per degree
 DEFAULT_KEPT = 64
 
 
 @dataclass(frozen=True)
 class _Sample:
-    early_s: float     # the host's time cannot have been earlier
+    early_s: float  # the host's time cannot have been earlier
     device_us: int
-    late_s: float      # nor later
+    late_s: float  # nor later
 
 
 class ClockTie:
@@ -31,8 +31,7 @@ class ClockTie:
     ``rate_span`` is the largest believed deviation of the device's rate from the host's, as a share.
     """
 
-    def __init__(self, rate_span: float = RATE_SPAN, kept: int = DEFAULT_KEPT,
-                 wander: float = WANDER) -> None:
+    def __init__(self, rate_span: float = RATE_SPAN, kept: int = DEFAULT_KEPT, wander: float = WANDER) -> None:
         self._span, self._wander = rate_span, wander
         self._samples: deque[_Sample] = deque(maxlen=kept)
         self._rates: deque[tuple[float, float]] = deque(maxlen=kept)
@@ -115,7 +114,7 @@ class FrameTie:
     def add(self, frame_us: int, arrived_s: float) -> None:
         """A frame of that time stamp arrived."""
         if self._late and frame_us <= self._late[-1][0]:
-            self._late.clear()                              # the camera was restarted
+            self._late.clear()  # the camera was restarted
         self._late.append((frame_us, arrived_s - self._latency[0]))
 
     def to_host(self, frame_us: int) -> tuple[float, float]:

@@ -191,9 +191,7 @@ class TableSim:
         for zone, seat in self.seats.items():
             turn, centre = seat.turn(), np.array([seat.x, seat.y, 0.0])
             for piece in world.pieces.get(zone, ()):
-                mesh = solid(self.piece_set.shapes[piece.shape]).moved(
-                    turn @ piece.turn, turn @ piece.centre + centre
-                )
+                mesh = solid(self.piece_set.shapes[piece.shape]).moved(turn @ piece.turn, turn @ piece.centre + centre)
                 parts.append((mesh, self._paint[piece.color], 0.05))
             hand = world.hands.get(zone)
             if hand is not None:
@@ -262,9 +260,7 @@ class TableSim:
         right, bottom = np.clip(np.ceil(pixels.max(0)).astype(int) + 2, 0, (wide, tall))
         raster.compose(picture, self._near, self._color, top, bottom, left, right)
 
-    def _lights(
-        self, corners: np.ndarray, normals: np.ndarray, gloss: np.ndarray, pixels: np.ndarray
-    ) -> np.ndarray:
+    def _lights(self, corners: np.ndarray, normals: np.ndarray, gloss: np.ndarray, pixels: np.ndarray) -> np.ndarray:
         """Ambient, direct and glossy light at each corner, (n, 3, 3)."""
         light = self.light
         view = self.lens.position - corners
@@ -275,9 +271,7 @@ class TableSim:
         shine = gloss[:, None] * np.clip((normals * half).sum(-1), 0, 1) ** 40
         up = 0.5 + 0.5 * normals[..., 2]
         near_table = np.clip(corners[..., 2] / 60, 0, 1)
-        ambient = light.ambient * (0.62 + 0.38 * up) * (0.82 + 0.18 * near_table) + 0.10 * light.key * (
-            1 - up
-        )
+        ambient = light.ambient * (0.62 + 0.38 * up) * (0.82 + 0.18 * near_table) + 0.10 * light.key * (1 - up)
         u = np.clip(pixels.reshape(-1, 3, 2).astype(int), 0, (self.lens.width - 1, self.lens.height - 1))
         dim = self._vignette[u[..., 1], u[..., 0]]
         return np.stack([ambient * dim, direct * dim, shine * dim], -1)
@@ -317,9 +311,7 @@ def _quartered(image: np.ndarray) -> np.ndarray:
 def _seats(rng: np.random.Generator, seating: str | None) -> dict[str, Seat]:
     chosen = SEATINGS[seating or str(rng.choice(sorted(SEATINGS)))]
     return {
-        zone: Seat(
-            seat.x + rng.uniform(-6, 6), seat.y + rng.uniform(-10, 10), seat.angle + rng.uniform(-3, 3)
-        )
+        zone: Seat(seat.x + rng.uniform(-6, 6), seat.y + rng.uniform(-10, 10), seat.angle + rng.uniform(-3, 3))
         for zone, seat in chosen.items()
     }
 
@@ -344,7 +336,5 @@ def burn_mark(picture: np.ndarray, number: int) -> np.ndarray:
     text, scale = "SIMULATED  TABLE  -  NOT  A  PHOTOGRAPH", band / 34
     (length, _), _ = cv2.getTextSize(text, cv2.FONT_HERSHEY_SIMPLEX, scale, 1)
     at = ((wide - length) // 2, int(band * 0.72))
-    cv2.putText(
-        picture, text, at, cv2.FONT_HERSHEY_SIMPLEX, scale, (255, 255, 255), max(1, tall // 600), cv2.LINE_AA
-    )
+    cv2.putText(picture, text, at, cv2.FONT_HERSHEY_SIMPLEX, scale, (255, 255, 255), max(1, tall // 600), cv2.LINE_AA)
     return picture

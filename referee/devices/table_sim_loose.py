@@ -64,9 +64,7 @@ def _pose(pieces: PieceSet, shape: str, rng: np.random.Generator) -> Pose:
     return Pose(*poses[rng.integers(len(poses))])
 
 
-def _spot(
-    rng: np.random.Generator, reach: float, taken: Sequence[tuple[float, float, float]]
-) -> tuple[float, float]:
+def _spot(rng: np.random.Generator, reach: float, taken: Sequence[tuple[float, float, float]]) -> tuple[float, float]:
     """A free place: before the sheet on the player's side, seldom beside the field."""
     for relax in range(400):
         if rng.random() < 0.75:

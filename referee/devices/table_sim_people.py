@@ -138,9 +138,19 @@ class Operator:
 
     def _patience(self, state: MatchState) -> float:
         p = self._pauses
-        return {"idle": p.draw_s, "void": p.draw_s, "card_drawn": p.ready_s, "ready": p.go_s,
-                "decided": p.admire_s, "undecided": p.rule_s, "stopped": p.give_up_s, "judging": p.give_up_s,
-                "finished": 0.0, "building": 1e9, "new": 1e9}[state.phase]
+        return {
+            "idle": p.draw_s,
+            "void": p.draw_s,
+            "card_drawn": p.ready_s,
+            "ready": p.go_s,
+            "decided": p.admire_s,
+            "undecided": p.rule_s,
+            "stopped": p.give_up_s,
+            "judging": p.give_up_s,
+            "finished": 0.0,
+            "building": 1e9,
+            "new": 1e9,
+        }[state.phase]
 
     def _act(self, state: MatchState) -> None:
         session = self._session

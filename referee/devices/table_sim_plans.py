@@ -64,9 +64,7 @@ def in_field(built: Sequence[Piece], pieces: PieceSet) -> bool:
     return True
 
 
-def shaken(
-    ideal: Sequence[Piece], pieces: PieceSet, rng: np.random.Generator, calm: float = 1.0
-) -> tuple[Piece, ...]:
+def shaken(ideal: Sequence[Piece], pieces: PieceSet, rng: np.random.Generator, calm: float = 1.0) -> tuple[Piece, ...]:
     """The build as hands put it: every piece a little off, the whole shifted and turned, all at rest."""
     placed: list[Piece] = []
     for p in sorted(ideal, key=lambda p: bottom(pieces, p)):
@@ -78,9 +76,7 @@ def shaken(
         placed.append(p.at(z=rest_height(pieces, p, placed)))
     room = max(
         0.0,
-        FIELD_X_MM
-        - 1
-        - max((abs(p.x) + shape_of(pieces, p).size(p.pose)[0] / 2 for p in placed), default=0.0),
+        FIELD_X_MM - 1 - max((abs(p.x) + shape_of(pieces, p).size(p.pose)[0] / 2 for p in placed), default=0.0),
     )
     turn = min(6.0, room / 4) * calm
     return _shifted(
@@ -103,16 +99,13 @@ def _ideal(card: Card, pieces: PieceSet, rng: np.random.Generator) -> tuple[Piec
 
 def _centred(built: Sequence[Piece], pieces: PieceSet) -> tuple[Piece, ...]:
     edges = [
-        (p.x - shape_of(pieces, p).size(p.pose)[0] / 2, p.x + shape_of(pieces, p).size(p.pose)[0] / 2)
-        for p in built
+        (p.x - shape_of(pieces, p).size(p.pose)[0] / 2, p.x + shape_of(pieces, p).size(p.pose)[0] / 2) for p in built
     ]
     middle = (min(e[0] for e in edges) + max(e[1] for e in edges)) / 2
     return tuple(p.at(x=p.x - middle) for p in built)
 
 
-def _chosen(
-    card: HeightCard | ShapesCard, pieces: PieceSet, rng: np.random.Generator
-) -> list[tuple[str, str]]:
+def _chosen(card: HeightCard | ShapesCard, pieces: PieceSet, rng: np.random.Generator) -> list[tuple[str, str]]:
     stock = [(shape, color) for shape, color, n in pieces.pieces for _ in range(n)]
     stock = [stock[i] for i in rng.permutation(len(stock))]
     if isinstance(card, HeightCard):
@@ -125,9 +118,7 @@ def _chosen(
     return chosen
 
 
-def _tower(
-    chosen: Sequence[tuple[str, str]], pieces: PieceSet, rng: np.random.Generator
-) -> tuple[Piece, ...]:
+def _tower(chosen: Sequence[tuple[str, str]], pieces: PieceSet, rng: np.random.Generator) -> tuple[Piece, ...]:
     """The chosen pieces in one pile; empty when this order of layers does not hold."""
     built: list[Piece] = []
     for layer in _layers(chosen, pieces, rng):
@@ -141,9 +132,7 @@ def _tower(
     return tuple(built) if max(top(pieces, p) for p in built) <= TALLEST_MM else ()
 
 
-def _layers(
-    chosen: Sequence[tuple[str, str]], pieces: PieceSet, rng: np.random.Generator
-) -> list[list[Piece]]:
+def _layers(chosen: Sequence[tuple[str, str]], pieces: PieceSet, rng: np.random.Generator) -> list[list[Piece]]:
     def width(c: tuple[str, str]) -> float:
         return pieces.shapes[c[0]].size(FLAT[pieces.shapes[c[0]].kind])[0]
 
@@ -155,9 +144,7 @@ def _layers(
         layers += [_row([wide.pop()], pieces), _row(pairs.pop(), pieces)]
     single += [c for pair in pairs for c in pair]
     layers += [_row([c], pieces) for c in wide]
-    single = sorted(
-        single, key=lambda c: (pieces.shapes[c[0]].kind in ("triangle", "half_disc"), rng.random())
-    )
+    single = sorted(single, key=lambda c: (pieces.shapes[c[0]].kind in ("triangle", "half_disc"), rng.random()))
     layers += [_row([c], pieces, last=i == len(single) - 1) for i, c in enumerate(single)]
     return layers
 
@@ -224,9 +211,7 @@ def _standing(pieces: PieceSet) -> list[tuple[float, float, str, str, Pose]]:
     return found
 
 
-def spoil(
-    built: Sequence[Piece], card: Card, pieces: PieceSet, rng: np.random.Generator
-) -> tuple[Piece, ...]:
+def spoil(built: Sequence[Piece], card: Card, pieces: PieceSet, rng: np.random.Generator) -> tuple[Piece, ...]:
     """The build with a mistake in it that the rules call wrong."""
     mistakes = [_drop_last, _beside, _other_piece, _exchange, _mirror]
     for i in rng.permutation(len(mistakes)):
@@ -256,9 +241,7 @@ def _other_piece(built: tuple[Piece, ...], pieces: PieceSet, rng: np.random.Gene
     if not others:
         return ()
     shape, color = others[rng.integers(len(others))]
-    changed = Piece(
-        shape, color, FLAT[pieces.shapes[shape].kind], built[-1].x, built[-1].y, 0.0, built[-1].yaw
-    )
+    changed = Piece(shape, color, FLAT[pieces.shapes[shape].kind], built[-1].x, built[-1].y, 0.0, built[-1].yaw)
     return (*built[:-1], changed.at(z=rest_height(pieces, changed, built[:-1])))
 
 
@@ -292,8 +275,11 @@ def apart(pieces: PieceSet) -> tuple[Piece, ...]:
 
 def _slimmest(shape: str, color: str, pieces: PieceSet) -> tuple[float, float, Pose]:
     """(width, height, pose) of the narrowest safe pose that fits into half the field's depth."""
-    options = [(o[1], o[0], o[4]) for o in _standing(pieces) if (o[2], o[3]) == (shape, color)
-               and pieces.shapes[shape].size(o[4])[1] <= FIELD_Y_MM - 2]
+    options = [
+        (o[1], o[0], o[4])
+        for o in _standing(pieces)
+        if (o[2], o[3]) == (shape, color) and pieces.shapes[shape].size(o[4])[1] <= FIELD_Y_MM - 2
+    ]
     return min(options, key=lambda o: (o[0], o[1]))
 
 

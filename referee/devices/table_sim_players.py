@@ -157,9 +157,7 @@ def _with_fall(script: Script, pieces: PieceSet, rng: np.random.Generator) -> Sc
     shape = last.goal.shape
     pose = Pose(0, "front") if pieces.shapes[shape].kind != "cylinder" else Pose(90, "front")
     x = float(np.clip(last.goal.centre[0] + rng.choice([-1, 1]) * 55, -70, 70))
-    lying = Piece(
-        shape, last.goal.color, pose, x, float(last.goal.centre[1]) - 24, 0.0, float(rng.uniform(-50, 50))
-    )
+    lying = Piece(shape, last.goal.color, pose, x, float(last.goal.centre[1]) - 24, 0.0, float(rng.uniform(-50, 50)))
     lying = lying.at(z=shape_of(pieces, lying).size(pose)[2] / 2)
     start = script.press_s + 0.15
     fall = Move(last.index, start, start + FALL_S, place(lying), by_hand=False)

@@ -100,9 +100,7 @@ def shade(screen, values, albedo, depth, slack, tone, near, color):
                     continue
                 near[i, j] = w
                 for k in range(6):
-                    v[k] = (
-                        a * w0 * values[n, 0, k] + b * w1 * values[n, 1, k] + c * w2 * values[n, 2, k]
-                    ) / w
+                    v[k] = (a * w0 * values[n, 0, k] + b * w1 * values[n, 1, k] + c * w2 * values[n, 2, k]) / w
                 seen = 0.0
                 if v[4] > 0.0:
                     seen = _lit(depth, v[0], v[1], v[2], slack)

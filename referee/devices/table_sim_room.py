@@ -70,9 +70,7 @@ def typical_light(rng: np.random.Generator) -> Light:
     tint = np.array([1.0 - warm, 1.0, 1.0 + warm])
     key = rng.uniform(0.42, 0.55)
     spot = (float(rng.uniform(-200, 200)), float(rng.uniform(-100, 300)))
-    return Light(
-        towards, key, float(rng.uniform(0.85, 0.95) - key), tint, spot, float(rng.uniform(900, 1400))
-    )
+    return Light(towards, key, float(rng.uniform(0.85, 0.95) - key), tint, spot, float(rng.uniform(900, 1400)))
 
 
 def tone_curve() -> np.ndarray:
@@ -130,13 +128,9 @@ def _noise(rng: np.random.Generator, shape: tuple[int, int], knots: tuple[int, i
     return cv2.resize(coarse, shape[::-1], interpolation=cv2.INTER_CUBIC)
 
 
-def still_picture(
-    lens: Lens, seats: dict[str, Seat], light: Light, table: str, rng: np.random.Generator
-) -> np.ndarray:
+def still_picture(lens: Lens, seats: dict[str, Seat], light: Light, table: str, rng: np.random.Generator) -> np.ndarray:
     """The empty rig as linear light, (h, w, 3) float32 BGR."""
-    albedo = cv2.resize(
-        _albedo(lens, seats, table, rng), (lens.width, lens.height), interpolation=cv2.INTER_AREA
-    )
+    albedo = cv2.resize(_albedo(lens, seats, table, rng), (lens.width, lens.height), interpolation=cv2.INTER_AREA)
     points = lens.table_points(pixel_grid(lens.width, lens.height))
     on_table = _is_table(points)
     falls = np.where(on_table, light.on_table(np.nan_to_num(points)), 0.42).astype(np.float32)
@@ -167,9 +161,7 @@ def _albedo(lens: Lens, seats: dict[str, Seat], table: str, rng: np.random.Gener
     picture = cv2.resize(back, (points.shape[1], points.shape[0]))
     mask = _is_table(points)
     top = table_top(table, rng)
-    wood = cv2.remap(
-        top, points[..., 0] + 900, 600 - points[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT
-    )
+    wood = cv2.remap(top, points[..., 0] + 900, 600 - points[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT)
     picture[mask] = wood[mask]
     for zone, seat in seats.items():
         _lay_sheet(picture, points, seat, sheet(ord(zone) - ord("A")))
@@ -186,9 +178,7 @@ def _lay_sheet(picture: np.ndarray, points: np.ndarray, seat: Seat, paper: np.nd
     strip = 30000
     for at in range(0, len(rows), strip):
         part = slice(at, at + strip)
-        seen = cv2.remap(
-            paper, u[part, None], v[part, None], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
-        )
+        seen = cv2.remap(paper, u[part, None], v[part, None], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
         picture[rows[part], cols[part]] = seen[:, 0]
 
 
@@ -201,9 +191,7 @@ def _room(lens: Lens, seats: dict[str, Seat], rng: np.random.Generator) -> np.nd
     for _ in range(rng.integers(3, 7)):
         x, w = rng.integers(0, wide), rng.integers(wide // 30, wide // 7)
         shade = tuple(float(c) for c in np.clip(wall * rng.uniform(0.4, 1.4, 3), 0, 255))
-        cv2.rectangle(
-            picture, (int(x), int(rng.integers(-tall // 3, tall // 6))), (int(x + w), tall), shade, -1
-        )
+        cv2.rectangle(picture, (int(x), int(rng.integers(-tall // 3, tall // 6))), (int(x + w), tall), shade, -1)
     picture = cv2.GaussianBlur(picture, (0, 0), tall / 60)
     for seat, color in zip(seats.values(), sleeves(rng, len(seats)), strict=True):
         if abs(seat.angle) > 90:

@@ -128,9 +128,7 @@ def _is_ear(outline: np.ndarray, left: Sequence[int], i: int) -> bool:
     if _cross(b - a, c - b) <= 1e-9:
         return False
     rest = outline[[j for k, j in enumerate(left) if k not in (i, (i - 1) % len(left), (i + 1) % len(left))]]
-    inside = (
-        (_cross(b - a, rest - a) > 1e-9) & (_cross(c - b, rest - b) > 1e-9) & (_cross(a - c, rest - c) > 1e-9)
-    )
+    inside = (_cross(b - a, rest - a) > 1e-9) & (_cross(c - b, rest - b) > 1e-9) & (_cross(a - c, rest - c) > 1e-9)
     return not inside.any()
 
 
@@ -138,9 +136,7 @@ def _cross(p: np.ndarray, q: np.ndarray) -> np.ndarray:
     return p[..., 0] * q[..., 1] - p[..., 1] * q[..., 0]
 
 
-def rod(
-    start: Sequence[float], end: Sequence[float], radius: float, end_radius: float, sides: int = ROUND
-) -> Mesh:
+def rod(start: Sequence[float], end: Sequence[float], radius: float, end_radius: float, sides: int = ROUND) -> Mesh:
     """A closed round rod between two points (3,), mm; its radius may change along it."""
     p, q = np.asarray(start, float), np.asarray(end, float)
     axis = (q - p) / np.linalg.norm(q - p)
@@ -169,9 +165,7 @@ def _fan(ring: np.ndarray, centre: np.ndarray, normal: np.ndarray) -> Mesh:
     return Mesh(corners, np.broadcast_to(normal, corners.shape).copy())
 
 
-def ball(
-    centre: Sequence[float], radii: Sequence[float], turn: np.ndarray | None = None, rings: int = 9
-) -> Mesh:
+def ball(centre: Sequence[float], radii: Sequence[float], turn: np.ndarray | None = None, rings: int = 9) -> Mesh:
     """An ellipsoid with half axes ``radii`` (3,) mm, turned by (3, 3)."""
     lat = np.linspace(-math.pi / 2, math.pi / 2, rings)
     lon = np.linspace(0, 2 * math.pi, 2 * rings)
@@ -188,9 +182,7 @@ def ball(
     scale = np.asarray(radii, float)
     normals = sphere.normals / scale
     normals /= np.linalg.norm(normals, axis=-1, keepdims=True)
-    turned = Mesh(sphere.corners * scale, normals).moved(
-        np.eye(3) if turn is None else turn, np.asarray(centre, float)
-    )
+    turned = Mesh(sphere.corners * scale, normals).moved(np.eye(3) if turn is None else turn, np.asarray(centre, float))
     return _outward(turned)
 
 

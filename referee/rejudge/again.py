@@ -55,17 +55,26 @@ def _judged(attempt: Attempt, options: Options) -> dict:
     was_rules, rules = _rules(attempt, None), _rules(attempt, options.rules)
     was_found = attempt.meta.get("findings") or {}
     found = _watched(attempt) if options.watch else was_found
-    zones = {z: {"was": attempt.verdicts.get(z), "now": now.get(z)}
-             for z in sorted({*attempt.verdicts, *now})}
+    zones = {z: {"was": attempt.verdicts.get(z), "now": now.get(z)} for z in sorted({*attempt.verdicts, *now})}
     was_award = award(attempt, attempt.verdicts, attempt.card, was_rules, was_found)
     now_award = award(attempt, now, card, rules, found)
     changed = was_award != now_award or any(_ruling(v["was"]) != _ruling(v["now"]) for v in zones.values())
-    return {"match": attempt.meta.get("match_id", ""), "card": card.id, "value": card.value,
-            "players": dict(attempt.players), "caller": attempt.caller, "zones": zones,
-            "value_was": attempt.card.value, "award_was": was_award, "award_now": now_award,
-            "human": bool(attempt.meta.get("human")), "changed": changed, "cut_short": attempt.cut_short,
-            "findings": found,
-            "pixels": [pixel_hash(f) for f in attempt.judged_frames()] if options.look else []}
+    return {
+        "match": attempt.meta.get("match_id", ""),
+        "card": card.id,
+        "value": card.value,
+        "players": dict(attempt.players),
+        "caller": attempt.caller,
+        "zones": zones,
+        "value_was": attempt.card.value,
+        "award_was": was_award,
+        "award_now": now_award,
+        "human": bool(attempt.meta.get("human")),
+        "changed": changed,
+        "cut_short": attempt.cut_short,
+        "findings": found,
+        "pixels": [pixel_hash(f) for f in attempt.judged_frames()] if options.look else [],
+    }
 
 
 def _ruling(row: Mapping | None) -> str | None:
@@ -109,8 +118,10 @@ def look(attempt: Attempt, card: Card, palette: str | None = None) -> Mapping[st
 
 def stored_build(row: Mapping, piece_set: PieceSet) -> Build:
     """The build of a recorded verdict: the inverse of ``judge.build_to_json``, to its rounding."""
-    pieces = (Piece(p["shape"], p["color"], Pose(p["rotation"], p["facing"]), p["x"], p["y"], p["z"],
-                    p.get("yaw", 0.0)) for p in row.get("pieces", ()))
+    pieces = (
+        Piece(p["shape"], p["color"], Pose(p["rotation"], p["facing"]), p["x"], p["y"], p["z"], p.get("yaw", 0.0))
+        for p in row.get("pieces", ())
+    )
     return Build(piece_set, tuple(pieces))
 
 
@@ -122,8 +133,10 @@ def reconsider(attempt: Attempt, card: Card) -> Mapping[str, dict]:
     """
     if card == attempt.card:
         return attempt.verdicts
-    return {z: _reconsidered(row, stored_build(row, attempt.piece_set), attempt.card, card)
-            for z, row in attempt.verdicts.items()}
+    return {
+        z: _reconsidered(row, stored_build(row, attempt.piece_set), attempt.card, card)
+        for z, row in attempt.verdicts.items()
+    }
 
 
 def _reconsidered(row: dict, build: Build, was: Card, now: Card) -> dict:
@@ -138,14 +151,16 @@ def _reconsidered(row: dict, build: Build, was: Card, now: Card) -> dict:
 
 def _watched(attempt: Attempt) -> dict[str, list[str]]:
     """The findings with those about a fall read from the video anew."""
-    recorded = {z: [f for f in names if f != "fell_after_stop"]
-                for z, names in (attempt.meta.get("findings") or {}).items()}
+    recorded = {
+        z: [f for f in names if f != "fell_after_stop"] for z, names in (attempt.meta.get("findings") or {}).items()
+    }
     fallen = findings(timeline(attempt).falls)
     return {z: [*recorded.get(z, ()), *fallen.get(z, ())] for z in sorted({*recorded, *fallen})}
 
 
-def award(attempt: Attempt, verdicts: Mapping[str, dict], card: Card, rules: HouseRules,
-          found: Mapping[str, Sequence[str]]) -> str | None:
+def award(
+    attempt: Attempt, verdicts: Mapping[str, dict], card: Card, rules: HouseRules, found: Mapping[str, Sequence[str]]
+) -> str | None:
     """Who gets the card by these verdicts, rules and findings; None when nobody does or a human has to say.
 
     A human's ruling stands: then it is the recorded award.

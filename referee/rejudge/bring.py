@@ -44,8 +44,9 @@ class Given:
     files: Mapping[str, str | None] = field(default_factory=dict)
 
 
-def bring_in(video: Path, given: Given, out: Path, tick: Callable[[], object] = lambda: None,
-             eye: str = Options.eye) -> Attempt:
+def bring_in(
+    video: Path, given: Given, out: Path, tick: Callable[[], object] = lambda: None, eye: str = Options.eye
+) -> Attempt:
     """Make an attempt folder at ``out`` of the video (or a folder with one), judge it, and give it.
 
     What is not given is taken from the files beside the video. Raises RefereeError with one line that names
@@ -77,11 +78,16 @@ def _said(source: Path, given: Given) -> dict[str, Any]:
     if seconds is None:
         raise BadAttempt(f"{source}: say when Stop was pressed with --stop")
     zone = given.zone or stop.get("zone")
-    return {"card": card, "players": dict(given.players) or known.get("players") or {},
-            "go": known.get("go", 0.0) if given.go_s is None else given.go_s,
-            "stop": {"zone": zone, "seconds": seconds}, "camera": source.name,
-            "simulated": bool(known.get("simulated", False)),
-            "imported": {"from": source.name, "sha256": sha256(source)}, "versions": versions()}
+    return {
+        "card": card,
+        "players": dict(given.players) or known.get("players") or {},
+        "go": known.get("go", 0.0) if given.go_s is None else given.go_s,
+        "stop": {"zone": zone, "seconds": seconds},
+        "camera": source.name,
+        "simulated": bool(known.get("simulated", False)),
+        "imported": {"from": source.name, "sha256": sha256(source)},
+        "versions": versions(),
+    }
 
 
 def _copy_files(source: Path, given: Given, out: Path, meta: Mapping) -> None:
@@ -144,10 +150,22 @@ def _judge(out: Path, meta: dict, tick: Callable[[], object], eye: str) -> Attem
         write_file(out / name, frame.image)
     if not (out / EMPTY).exists():
         write_file(out / EMPTY, empty_view(attempt, story))
-    meta |= {"zones": zones, "piece_set": attempt.piece_set.name, "deck": attempt.deck.name,
-             "findings": findings(story.falls), "cut_short": None, "judged": [{
-        "files": names, "seconds": [f.seconds for f in frames], "zones": zones, "unobstructed": clear,
-        "pixels": [pixel_hash(f.image) for f in frames]}]}
+    meta |= {
+        "zones": zones,
+        "piece_set": attempt.piece_set.name,
+        "deck": attempt.deck.name,
+        "findings": findings(story.falls),
+        "cut_short": None,
+        "judged": [
+            {
+                "files": names,
+                "seconds": [f.seconds for f in frames],
+                "zones": zones,
+                "unobstructed": clear,
+                "pixels": [pixel_hash(f.image) for f in frames],
+            }
+        ],
+    }
     write_json(out / META, meta)
     attempt = load_attempt(out)
     meta["verdicts"] = dict(see(attempt, attempt.card, Options(eye=eye)))
@@ -162,8 +180,11 @@ def empty_view(attempt: Attempt, story: Timeline) -> np.ndarray | None:
     placed = [rows[0].seconds for rows in story.placed.values() if rows]
     until = min(placed, default=attempt.stop_s or 0.0) - CARRIED_S
     busy = [span for spans in story.hands.values() for span in spans]
-    quiet = [f.image for f in takewhile(lambda f: f.seconds < until, read_video(attempt.folder / VIDEO))
-             if not any(a - 0.05 <= f.seconds <= b + 0.05 for a, b in busy)]
+    quiet = [
+        f.image
+        for f in takewhile(lambda f: f.seconds < until, read_video(attempt.folder / VIDEO))
+        if not any(a - 0.05 <= f.seconds <= b + 0.05 for a, b in busy)
+    ]
     return np.median(np.stack(quiet[:5]), 0).astype(np.uint8) if quiet else None
 
 

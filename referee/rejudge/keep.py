@@ -41,8 +41,11 @@ def keep_case(attempt: Attempt, golden: Path, said: Mapping[str, str]) -> Path:
         if (attempt.folder / name).exists():
             shutil.copyfile(attempt.folder / name, target / name)
     kept = ("card", "zones", "judged", "verdicts", "stop", "rules", "findings", "simulated", "versions")
-    write_json(target / META, {k: attempt.meta[k] for k in kept if k in attempt.meta}
-               | {"cut_short": "kept without its video as a regression test"})
+    write_json(
+        target / META,
+        {k: attempt.meta[k] for k in kept if k in attempt.meta}
+        | {"cut_short": "kept without its video as a regression test"},
+    )
     write_json(target / TRUTH, {"card": attempt.meta["card"], "expected": right})
     return target
 

@@ -16,8 +16,17 @@ from referee.attempt.take import versions
 
 EYE = "referee.rejudge.again:look"
 
-JUDGING = ("cards", "calibration", "referee/vision", "referee/timeline", "referee/attempt", "referee/rejudge",
-           "referee/judge.py", "referee/duel.py", "referee/rules.py")
+JUDGING = (
+    "cards",
+    "calibration",
+    "referee/vision",
+    "referee/timeline",
+    "referee/attempt",
+    "referee/rejudge",
+    "referee/judge.py",
+    "referee/duel.py",
+    "referee/rules.py",
+)
 """Where the source stands that reads an attempt, sees, rules and awards."""
 
 

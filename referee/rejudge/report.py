@@ -32,10 +32,15 @@ def summary(rows: Sequence[Mapping]) -> dict:
     """Counts, every changed row, and the standings before and after. JSON-able."""
     changes = [row for row in rows if row["changed"]]
     problems = [row for row in rows if row["problem"]]
-    return {"attempts": len(rows), "changed": len(changes), "problems": len(problems),
-            "awards_moved": sum(row["award_was"] != row["award_now"] for row in changes),
-            "changes": changes, "faults": [{k: row[k] for k in ("attempt", "problem")} for row in problems],
-            "standings": standings(rows)}
+    return {
+        "attempts": len(rows),
+        "changed": len(changes),
+        "problems": len(problems),
+        "awards_moved": sum(row["award_was"] != row["award_now"] for row in changes),
+        "changes": changes,
+        "faults": [{k: row[k] for k in ("attempt", "problem")} for row in problems],
+        "standings": standings(rows),
+    }
 
 
 def standings(rows: Iterable[Mapping]) -> dict[str, list[dict]]:
@@ -51,8 +56,9 @@ def standings(rows: Iterable[Mapping]) -> dict[str, list[dict]]:
             winner = row[f"award_{when}"]
             if winner in table:
                 table[winner][when] += value
-    return {match: sorted(table.values(), key=lambda p: (-p["now"], p["player"]))
-            for match, table in sorted(tables.items())}
+    return {
+        match: sorted(table.values(), key=lambda p: (-p["now"], p["player"])) for match, table in sorted(tables.items())
+    }
 
 
 def write_report(rows: Sequence[Mapping], out: Path) -> dict:
@@ -109,8 +115,7 @@ def _captioned(image: np.ndarray, when: str, zones: Mapping[str, Mapping]) -> np
     lines = [f"{zone} {when}: {_words(pair[when])}" for zone, pair in sorted(zones.items())]
     band = np.full((26 * len(lines) + 8, image.shape[1], 3), 24, np.uint8)
     for n, line in enumerate(lines):
-        cv2.putText(band, line[:80], (8, 22 + 26 * n), cv2.FONT_HERSHEY_SIMPLEX, 0.5, (235, 235, 235), 1,
-                    cv2.LINE_AA)
+        cv2.putText(band, line[:80], (8, 22 + 26 * n), cv2.FONT_HERSHEY_SIMPLEX, 0.5, (235, 235, 235), 1, cv2.LINE_AA)
     return np.vstack([band, image])
 
 

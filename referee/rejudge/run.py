@@ -34,8 +34,14 @@ class Interrupted(BadAttempt):
     """The run was interrupted; what is done is kept, and the same command goes on."""
 
 
-def rejudge(folders: Sequence[Path], options: Options, out: Path, jobs: int | None = None,
-            scheduler: str | None = None, progress: Progress = lambda done, total: None) -> list[dict]:
+def rejudge(
+    folders: Sequence[Path],
+    options: Options,
+    out: Path,
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    progress: Progress = lambda done, total: None,
+) -> list[dict]:
     """Judge the attempts again and give their rows in the order of ``folders``.
 
     ``jobs`` processes (default: one a core; 1 judges in this process), or the Dask scheduler at
@@ -80,8 +86,9 @@ def _append(file, row: dict) -> None:
     file.flush()
 
 
-def _work(todo: dict[str, str], options: Options, jobs: int | None, scheduler: str | None
-          ) -> Iterator[tuple[str, dict]]:
+def _work(
+    todo: dict[str, str], options: Options, jobs: int | None, scheduler: str | None
+) -> Iterator[tuple[str, dict]]:
     if scheduler and todo:
         return _on_cluster(todo, options, scheduler)
     jobs = min(jobs or os.cpu_count() or 1, len(todo))
@@ -147,8 +154,10 @@ def _on_cluster(todo: dict[str, str], options: Options, scheduler: str) -> Itera
     except OSError as error:
         raise BadAttempt(f"--scheduler {scheduler}: {error}") from None
     with client, client.as_current():
-        futures = {client.submit(judge_again, folder, options, key=f"rejudge-{key}", retries=RETRIES): key
-                   for key, folder in todo.items()}
+        futures = {
+            client.submit(judge_again, folder, options, key=f"rejudge-{key}", retries=RETRIES): key
+            for key, folder in todo.items()
+        }
         for future in completed(list(futures)):
             yield futures.pop(future), future.result()
             future.release()

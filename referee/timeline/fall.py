@@ -102,7 +102,7 @@ def _in_zone(strip: Strip, standing: np.ndarray, stop: float, frames: list) -> F
     after = [s for s in shots if s.seconds >= stop]
     # A change that the next frame does not show as well is a flicker of the encoder.
     moves = [_area(_by_itself(s.differs, build), pixel) >= LEAST_AREA_MM2 for s in after]
-    first = next((n for n in range(len(moves)) if all(moves[n:n + 2])), None)
+    first = next((n for n in range(len(moves)) if all(moves[n : n + 2])), None)
     if first is None:
         return None
     shot = after[first]
@@ -111,10 +111,18 @@ def _in_zone(strip: Strip, standing: np.ndarray, stop: float, frames: list) -> F
     stirred = _stirred(shots, shot, build)
     beside = cv2.dilate(_whole(moved, build), _disc(TOUCH_MM * strip.view.px_per_mm)) > 0
     moving = _area(stirred & ~beside, pixel) + _area(stirred & hands, pixel) >= LEAST_AREA_MM2
-    return Fall(strip.view.zone, shot.index, shot.seconds, shot.seconds - stop,
-                _way_px(reference, shot.gray, moved) / strip.view.px_per_mm, _area(moved, pixel),
-                max(_area(s.differs & build, pixel) for s in after), _hand(moving, hands, pixel),
-                bool(moving and (stirred & hands & beside).any()), _settled(after[first:], pixel))
+    return Fall(
+        strip.view.zone,
+        shot.index,
+        shot.seconds,
+        shot.seconds - stop,
+        _way_px(reference, shot.gray, moved) / strip.view.px_per_mm,
+        _area(moved, pixel),
+        max(_area(s.differs & build, pixel) for s in after),
+        _hand(moving, hands, pixel),
+        bool(moving and (stirred & hands & beside).any()),
+        _settled(after[first:], pixel),
+    )
 
 
 def _way_px(before: np.ndarray, now: np.ndarray, moved: np.ndarray) -> float:
@@ -143,7 +151,7 @@ def _whole(moved: np.ndarray, build: np.ndarray) -> np.ndarray:
 def _at_press(frames: list, stop: float) -> np.ndarray:
     """The picture at the press, (h, w) float32: the median of three frames."""
     at = next((n for n, f in enumerate(frames) if f[1] >= stop), len(frames) - 1)
-    return np.median([gray.astype(np.float32) for _, _, gray in frames[max(0, at - 1):at + 2]], 0)
+    return np.median([gray.astype(np.float32) for _, _, gray in frames[max(0, at - 1) : at + 2]], 0)
 
 
 def _compare(frames: list, reference: np.ndarray) -> Iterable[_Shot]:
@@ -154,8 +162,7 @@ def _compare(frames: list, reference: np.ndarray) -> Iterable[_Shot]:
     least = max(LEAST_CHANGE, NOISE_TIMES * noise)
     none = np.zeros(grays[0].shape, bool) if grays else None
     for n, (index, seconds, gray) in enumerate(frames):
-        yield _Shot(index, seconds, gray, steps[n - 1] > least if n else none,
-                    np.abs(grays[n] - reference) > least)
+        yield _Shot(index, seconds, gray, steps[n - 1] > least if n else none, np.abs(grays[n] - reference) > least)
 
 
 def _stirred(shots: list[_Shot], first: _Shot, build: np.ndarray) -> np.ndarray:

@@ -111,8 +111,7 @@ def _opening_state(first: np.ndarray, colors: Iterable[int]) -> np.ndarray:
     return state
 
 
-def candidates(strip: Strip, turned: np.ndarray, before: np.ndarray, k: int, piece_set: PieceSet
-                ) -> list[Patch]:
+def candidates(strip: Strip, turned: np.ndarray, before: np.ndarray, k: int, piece_set: PieceSet) -> list[Patch]:
     """What may be pieces of the k-th colour, by their size; ``turned`` and ``before`` as ``turns`` gives them."""
     color = strip.colors[k]
     front = smallest_front(piece_set, color) / strip.mm2
@@ -144,16 +143,22 @@ def _split(patch: Patch, least_px: float, most_px: float) -> list[Patch]:
     later = patch.mask & (patch.hidden > first + slow)
     if min(later.sum(), patch.mask.sum() - later.sum()) < least_px:
         return [patch]
-    return [replace(patch, mask=patch.mask & ~later),
-            *_split(replace(patch, mask=later), least_px, most_px)]
+    return [replace(patch, mask=patch.mask & ~later), *_split(replace(patch, mask=later), least_px, most_px)]
 
 
 def _without_fragments(patches: Sequence[Patch], small_px: float) -> list[Patch]:
     """The patches with the small ones made part of a larger one beside them that came within a second."""
     large = [p for p in patches if p.mask.sum() >= small_px]
     for piece in (p for p in patches if p.mask.sum() < small_px):
-        n = next((n for n, p in enumerate(large) if abs(p.seconds - piece.seconds) < FRAGMENT_S
-                  and _around(piece.mask, p.mask | piece.mask).sum() > piece.mask.sum()), None)
+        n = next(
+            (
+                n
+                for n, p in enumerate(large)
+                if abs(p.seconds - piece.seconds) < FRAGMENT_S
+                and _around(piece.mask, p.mask | piece.mask).sum() > piece.mask.sum()
+            ),
+            None,
+        )
         if n is None:
             large.append(piece)
         else:
@@ -164,8 +169,12 @@ def _without_fragments(patches: Sequence[Patch], small_px: float) -> list[Patch]
 def _joined(piece: Patch, other: Patch, theirs: np.ndarray, seen_s: float) -> Patch:
     """The piece with ``theirs``, pixels (h, w) of the other patch, as seen from ``seen_s`` on."""
     theirs = theirs & ~piece.mask
-    return replace(piece, mask=piece.mask | theirs, hidden=np.where(theirs, other.hidden, piece.hidden),
-                   seen=np.where(theirs, seen_s, piece.seen))
+    return replace(
+        piece,
+        mask=piece.mask | theirs,
+        hidden=np.where(theirs, other.hidden, piece.hidden),
+        seen=np.where(theirs, seen_s, piece.seen),
+    )
 
 
 def _patch(strip: Strip, k: int, mine: np.ndarray, before: np.ndarray, box: tuple) -> Patch:

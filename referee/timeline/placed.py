@@ -49,8 +49,13 @@ class Placed:
 
     def to_json(self) -> dict:
         """JSON-able, without the mask."""
-        return {"seconds": round(self.seconds, 3), "within_s": round(self.within_s, 2), "color": self.color,
-                "shape": self.shape, "area_mm2": round(self.area_mm2)}
+        return {
+            "seconds": round(self.seconds, 3),
+            "within_s": round(self.within_s, 2),
+            "color": self.color,
+            "shape": self.shape,
+            "area_mm2": round(self.area_mm2),
+        }
 
 
 def placed(strip: Strip, piece_set: PieceSet, from_s: float = 0.0, until_s: float = math.inf) -> list[Placed]:
@@ -62,8 +67,11 @@ def placed(strip: Strip, piece_set: PieceSet, from_s: float = 0.0, until_s: floa
         under = [p for p in standing if _rests_on(patch.mask, p.mask)]
         candidate = _placed(strip, patch, under)
         carrying = np.any([p.mask for p in standing] or [strip.field & False], axis=0)
-        if from_s + QUICKEST_S < candidate.seconds <= until_s and not _there_already(candidate, standing) \
-                and stands(patch.mask, strip.field, carrying):
+        if (
+            from_s + QUICKEST_S < candidate.seconds <= until_s
+            and not _there_already(candidate, standing)
+            and stands(patch.mask, strip.field, carrying)
+        ):
             standing.append(candidate)  # what is half hidden is not named, but carries what comes on it
     found = [p for p in standing if solidity(p.mask) >= LEAST_SOLIDITY]
     return sorted(found, key=lambda p: p.seconds)
@@ -109,12 +117,11 @@ def stands(mask: np.ndarray, field: np.ndarray, standing: np.ndarray) -> bool:
     columns = np.flatnonzero(mask.any(0))
     bottom = len(mask) - 1 - mask[::-1].argmax(0)[columns]
     on_field = field[bottom, columns]
-    below = [standing[b + 1:b + 1 + BELOW_PX, c].any() for b, c in zip(bottom, columns, strict=True)]
+    below = [standing[b + 1 : b + 1 + BELOW_PX, c].any() for b, c in zip(bottom, columns, strict=True)]
     return bool((on_field | np.array(below)).mean() > STANDS_SHARE)
 
 
-def name_shapes(found: Sequence[Placed], strip: Strip, piece_set: PieceSet,
-                known: Sequence[Mapping]) -> list[Placed]:
+def name_shapes(found: Sequence[Placed], strip: Strip, piece_set: PieceSet, known: Sequence[Mapping]) -> list[Placed]:
     """The same with shapes: that of the nearest piece of the colour in ``known`` (the contract's or
     the card's pieces), else the only shape of the colour; None where neither tells."""
     left = list(known)

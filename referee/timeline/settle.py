@@ -20,8 +20,9 @@ FRAMES = 3
 """How many frames of a settled view are judged together."""
 
 
-def settled_view(attempt: Attempt, views: Sequence[ZoneView], busy: Sequence[tuple[float, float]]
-                 ) -> tuple[list[VideoFrame], bool]:
+def settled_view(
+    attempt: Attempt, views: Sequence[ZoneView], busy: Sequence[tuple[float, float]]
+) -> tuple[list[VideoFrame], bool]:
     """The last frames of the first still stretch after the press, and whether it is free of hands.
 
     ``busy``: (in, out) seconds of hands over the judged fields. With no still stretch free of hands the first
@@ -39,7 +40,7 @@ def settled_view(attempt: Attempt, views: Sequence[ZoneView], busy: Sequence[tup
             if not any(a <= frame.seconds <= b for a, b in busy):
                 return run[-FRAMES:], True
             blocked = blocked or run[-FRAMES:]
-            run = run[-FRAMES - round(STILL_S * 60):]
+            run = run[-FRAMES - round(STILL_S * 60) :]
     return blocked or run[-1:], False
 
 

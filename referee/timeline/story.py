@@ -46,10 +46,14 @@ class Timeline:
 
     def to_json(self) -> dict:
         """``{"zones": {zone: {"placed", "hands", "first_touch"}}, "falls": [...]}``."""
-        zones = {z: {"placed": [p.to_json() for p in rows],
-                     "hands": [[round(a, 3), round(b, 3)] for a, b in self.hands[z]],
-                     "first_touch": self._first_touch(z, rows)}
-                 for z, rows in sorted(self.placed.items())}
+        zones = {
+            z: {
+                "placed": [p.to_json() for p in rows],
+                "hands": [[round(a, 3), round(b, 3)] for a, b in self.hands[z]],
+                "first_touch": self._first_touch(z, rows),
+            }
+            for z, rows in sorted(self.placed.items())
+        }
         return {"version": VERSION, "zones": zones, "falls": [f.to_json() for f in self.falls]}
 
     def _first_touch(self, zone: str, rows: Sequence[Placed]) -> float | None:
@@ -64,8 +68,7 @@ def timeline(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> Tim
     strips = watch(attempt, tick)
     go, stop = attempt.go_s or 0.0, math.inf if attempt.stop_s is None else attempt.stop_s
     found = {z: _named(attempt, z, s, placed(s, attempt.piece_set, go, stop)) for z, s in strips.items()}
-    standing = {z: np.any([p.mask for p in rows] or [strips[z].field & False], axis=0)
-                for z, rows in found.items()}
+    standing = {z: np.any([p.mask for p in rows] or [strips[z].field & False], axis=0) for z, rows in found.items()}
     over = {z: hands(s, found[z]) for z, s in strips.items()}
     return Timeline(found, over, first_move(attempt, strips, standing), go)
 
@@ -165,9 +168,15 @@ def _add(row: dict, rows: Mapping, go: float, stop: float) -> None:
 
 def _pace(player: str, row: Mapping) -> dict:
     per_piece = row["busy"] / row["pieces"] if row["pieces"] else None
-    return {"player": player, "duels": row["duels"], "pieces": row["pieces"],
-            "seconds_per_piece": per_piece and round(per_piece, 2), "idle_s": round(row["idle"], 2),
-            "first_touch_s": _mean(row["touch"]), "first_placed_s": _mean(row["first"])}
+    return {
+        "player": player,
+        "duels": row["duels"],
+        "pieces": row["pieces"],
+        "seconds_per_piece": per_piece and round(per_piece, 2),
+        "idle_s": round(row["idle"], 2),
+        "first_touch_s": _mean(row["touch"]),
+        "first_placed_s": _mean(row["first"]),
+    }
 
 
 def _mean(seconds: Sequence[float]) -> float | None:

@@ -110,8 +110,9 @@ def _looks(attempt: Attempt) -> Iterator[np.ndarray]:
             next_s = frame.seconds + (LOOK_EVERY_S if frame.seconds < LOOK_OFTEN_S else LOOK_LATER_S)
 
 
-def _crops(attempt: Attempt, mats: Mats, tick: Callable[[], object]
-           ) -> tuple[np.ndarray, dict[str, list[np.ndarray]], dict[str, ZoneView]]:
+def _crops(
+    attempt: Attempt, mats: Mats, tick: Callable[[], object]
+) -> tuple[np.ndarray, dict[str, list[np.ndarray]], dict[str, ZoneView]]:
     """Times, and per zone the small view of every frame that is looked at."""
     rate = RATE_HZ if attempt.seconds[-1] <= LONG_S else LONG_RATE_HZ
     views: dict[str, ZoneView] = {}
@@ -158,8 +159,7 @@ def _opening(attempt: Attempt, seconds: np.ndarray) -> np.ndarray:
     return found if len(found) else np.arange(min(5, len(seconds)))
 
 
-def _palette(learnt: Palette | None, piece_set: PieceSet, seen: Sequence[np.ndarray],
-             sheet: np.ndarray) -> Palette:
+def _palette(learnt: Palette | None, piece_set: PieceSet, seen: Sequence[np.ndarray], sheet: np.ndarray) -> Palette:
     if learnt is not None and set(learnt.names) == set(piece_set.colors):
         return learnt
     some = seen[:: max(1, len(seen) // 15)]
@@ -171,8 +171,7 @@ def _same(f: np.ndarray, before: np.ndarray, paper: np.ndarray) -> np.ndarray:
     return (np.abs(f - before) < SAME).all(-1) | (paper & (log_paper(f) > STRANGE))
 
 
-def _labels(f: np.ndarray, same: np.ndarray, palette: Palette, paper: np.ndarray,
-            largest_px: np.ndarray) -> np.ndarray:
+def _labels(f: np.ndarray, same: np.ndarray, palette: Palette, paper: np.ndarray, largest_px: np.ndarray) -> np.ndarray:
     density = palette.log_density(f)
     best, plain = density.max(0), log_paper(f)
     coloured = (best > STRANGE) & ((best > plain) | ~paper)

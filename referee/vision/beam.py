@@ -63,9 +63,18 @@ class Tree(NamedTuple):
 def tree(nodes: int, most: int) -> Tree:
     """An empty tree with room for so many nodes of up to ``most`` pieces."""
     rows = nodes * ROWS_OF_A_NODE
-    return Tree(np.empty((nodes, most, 5)), np.empty(nodes, np.int64), np.empty(nodes), np.empty(nodes),
-                np.empty((nodes, 2), np.int64), np.empty((rows, 7)), np.empty((rows, 3)), np.empty(rows, np.int64),
-                np.empty(rows, np.int64), np.zeros(2, np.int64))
+    return Tree(
+        np.empty((nodes, most, 5)),
+        np.empty(nodes, np.int64),
+        np.empty(nodes),
+        np.empty(nodes),
+        np.empty((nodes, 2), np.int64),
+        np.empty((rows, 7)),
+        np.empty((rows, 3)),
+        np.empty(rows, np.int64),
+        np.empty(rows, np.int64),
+        np.zeros(2, np.int64),
+    )
 
 
 @lean
@@ -133,7 +142,7 @@ def _grown(tree, nodes, cat, stock, camera, matrix, hopes, maps):
             seen = turned_camera(camera, tree.turn[node])
             rows = further(cat, stock, state, count, tree.turn[node], seen, matrix, hopes.hope, maps)
             begin, end = _add_rows(tree, rows, node)
-            _lit(cat, state, count, rows[:end - begin], seen, matrix, hopes, maps, tree.light[begin:])
+            _lit(cat, state, count, rows[: end - begin], seen, matrix, hopes, maps, tree.light[begin:])
             tree.grows[node, 0], tree.grows[node, 1] = begin, end
         total += tree.grows[node, 1] - tree.grows[node, 0]
     out = np.empty(total, np.int64)
@@ -154,7 +163,7 @@ def _became(tree, row, cat, camera, matrix, hopes, maps):
     if node == len(tree.count):
         return parent
     count = tree.count[parent]
-    state = tree.pieces[node, :count + 1]
+    state = tree.pieces[node, : count + 1]
     copy(tree.pieces[parent], state, count)
     copy(tree.row[row:], state[count:], 1)
     seen = turned_camera(camera, tree.turn[parent])
@@ -178,7 +187,7 @@ def _distinct(tree, rows, count, most):
         if n == len(chosen):
             break
         copy(tree.pieces[tree.parent[rows[i]]], child, count)
-        copy(tree.row[rows[i]:], child[count:], 1)
+        copy(tree.row[rows[i] :], child[count:], 1)
         key = _key(child, count + 1)
         if key not in seen:
             seen.add(key)
@@ -236,5 +245,6 @@ def _lit(cat, state, count, rows, camera, matrix, hopes, maps, lights):
 @lean
 def _added(cat, rows, i, camera, matrix, gains, maps):
     """Evidence that the piece of row i would win over what is drawn."""
-    return place(cat, int(rows[i, 0]), rows[i, 1], rows[i, 2], rows[i, 3], rows[i, 4], camera, matrix, gains, maps,
-                 False)[0]
+    return place(
+        cat, int(rows[i, 0]), rows[i, 1], rows[i, 2], rows[i, 3], rows[i, 4], camera, matrix, gains, maps, False
+    )[0]

@@ -55,8 +55,11 @@ class Accepted:
 
 def sessions(folders: Sequence[Path]) -> list[Path]:
     """Session folders among and in the given ones. Raises BadImage when there are none."""
-    found = [d for f in folders for d in ([f] if (f / "truth.json").is_file() else
-                                          sorted(p.parent for p in f.glob("*/truth.json")))]
+    found = [
+        d
+        for f in folders
+        for d in ([f] if (f / "truth.json").is_file() else sorted(p.parent for p in f.glob("*/truth.json")))
+    ]
     frames = [d for d in found if "frames" in truth_of(d)]
     if not frames:
         raise BadImage(f"{', '.join(map(str, folders))}: no folder with a truth.json of frames in it")
@@ -72,8 +75,7 @@ def truth_of(folder: Path) -> dict:
         raise BadImage(f"{folder / 'truth.json'}: not to be read ({error})") from None
 
 
-def jobs(folders: Sequence[Path], knowledge: Knowledge, wrong_cards: bool = False,
-         every: int = 1) -> list[Job]:
+def jobs(folders: Sequence[Path], knowledge: Knowledge, wrong_cards: bool = False, every: int = 1) -> list[Job]:
     """A job for every (``every``-th) frame; with ``wrong_cards`` for each other card of its deck instead."""
     out = []
     for folder in folders:
@@ -110,8 +112,10 @@ def run(job: Job) -> list[ZoneScore] | list[Accepted]:
     name = f"{job.folder.name}/{truth['image']}"
     if job.other_card is None:
         return score_frame(judgement, name, card, truth["zones"], observer.piece_set)
-    return [Accepted(name, zone, card.id, truly_wrong(truth["zones"][zone], card, observer.piece_set),
-                     verdict.ruling) for zone, verdict in judgement.zones.items()]
+    return [
+        Accepted(name, zone, card.id, truly_wrong(truth["zones"][zone], card, observer.piece_set), verdict.ruling)
+        for zone, verdict in judgement.zones.items()
+    ]
 
 
 def run_all(work: Sequence[Job], processes: int) -> Iterator[list]:

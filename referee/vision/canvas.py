@@ -96,8 +96,11 @@ def canvas_of(view: ZoneView, evidence: Evidence, cat: Catalogue) -> Canvas:
 def coarse(canvas: Canvas, factor: int = COARSE) -> Canvas:
     """The canvas at 1/factor resolution; evidence is summed, so that scores stay comparable."""
     h, w = canvas.gains.shape[1:]
-    small = np.stack([cv2.resize(g, (w // factor, h // factor), interpolation=cv2.INTER_AREA)
-                      for g in canvas.gains]) * factor * factor
+    small = (
+        np.stack([cv2.resize(g, (w // factor, h // factor), interpolation=cv2.INTER_AREA) for g in canvas.gains])
+        * factor
+        * factor
+    )
     scale = np.diag([1 / factor, 1 / factor, 1.0])
     shift = np.array([[1, 0, (0.5 - factor / 2) / factor], [0, 1, (0.5 - factor / 2) / factor], [0, 0, 1.0]])
     return Canvas(canvas.cat, canvas.camera, shift @ scale @ canvas.matrix, np.ascontiguousarray(small), factor)
@@ -110,8 +113,11 @@ def coarse_labels(canvas: Canvas) -> np.ndarray:
 
 def prior_cost(cat: Catalogue, pieces: np.ndarray) -> float:
     """Nats against a reading before any pixel is seen: its pieces, its rare poses, and pieces the box has not."""
-    return (PIECE_COST * len(pieces) + RARE_COST * float(cat.rare[pieces[:, 0].astype(int)].sum())
-            + BORROWED_COST * borrowed(cat, pieces))
+    return (
+        PIECE_COST * len(pieces)
+        + RARE_COST * float(cat.rare[pieces[:, 0].astype(int)].sum())
+        + BORROWED_COST * borrowed(cat, pieces)
+    )
 
 
 def borrowed(cat: Catalogue, pieces: np.ndarray) -> int:
@@ -123,7 +129,7 @@ def borrowed(cat: Catalogue, pieces: np.ndarray) -> int:
 def fit(canvas: Canvas, reading: Reading, steps: tuple = QUICK, first: int = 0) -> Reading:
     """The reading with its places fitted at the canvas's resolution: the whole, and pieces from ``first`` on."""
     if not reading.count:
-        return Reading(reading.turn, reading.pieces, 0.0, reading.origin)      # without its loose pieces, like others
+        return Reading(reading.turn, reading.pieces, 0.0, reading.origin)  # without its loose pieces, like others
     pieces = reading.pieces.copy()
     mm, rad = np.array(steps[0]), np.deg2rad(steps[1])
     got = search.refine(canvas.arrays, pieces, len(pieces), first, *canvas.seen(reading.turn), mm, rad, steps[2])
@@ -148,8 +154,17 @@ def _pieces(cat: Catalogue, rows: np.ndarray, turn: float) -> tuple[Piece, ...]:
     pieces = []
     for stance, x, y, z, yaw in rows:
         shape, color = cat.types[cat.kind[int(stance)]]
-        pieces.append(Piece(shape, color, cat.poses[int(stance)], float(c * x - s * y), float(s * x + c * y),
-                            float(z), math.degrees(yaw + turn)))
+        pieces.append(
+            Piece(
+                shape,
+                color,
+                cat.poses[int(stance)],
+                float(c * x - s * y),
+                float(s * x + c * y),
+                float(z),
+                math.degrees(yaw + turn),
+            )
+        )
     return tuple(pieces)
 
 
@@ -192,7 +207,7 @@ def fit_of(canvas: Canvas, reading: Reading) -> Fit:
     around = _grown(near > 0, AROUND_PX // canvas.factor) if reading.count else np.ones_like(near, bool)
     possible = float(best[around].sum())
     share = float(np.clip(gained[around].sum() / possible, 0.0, 1.0)) if possible > 500 else 1.0
-    left = (best - np.maximum(gained, 0.0)) * (canvas.gains.max(0) > PATCH_NATS * canvas.factor ** 2)
+    left = (best - np.maximum(gained, 0.0)) * (canvas.gains.max(0) > PATCH_NATS * canvas.factor**2)
     return Fit(share, agreement, _beside(left, _grown(near > 0, TOUCHING_PX // canvas.factor), canvas.factor))
 
 
@@ -202,9 +217,9 @@ def _grown(mask: np.ndarray, px: int) -> np.ndarray:
 
 def _agreement(canvas: Canvas, reading: Reading, i: int, near: np.ndarray, best: np.ndarray) -> float:
     """What piece i's visible pixels give of what they could; 1 where hardly anything of it is seen."""
-    canvas.draw(Reading(reading.turn, reading.pieces[i:i + 1], 0.0))
+    canvas.draw(Reading(reading.turn, reading.pieces[i : i + 1], 0.0))
     shown = (canvas.maps.near >= near) & (canvas.maps.near > 0)
-    if shown.sum() * canvas.factor ** 2 < LEAST_SEEN_PX:
+    if shown.sum() * canvas.factor**2 < LEAST_SEEN_PX:
         return 1.0
     color = canvas.cat.color[int(reading.pieces[i, 0])]
     return float(canvas.gains[color][shown].sum() / max(best[shown].sum(), 1.0))
@@ -212,12 +227,10 @@ def _agreement(canvas: Canvas, reading: Reading, i: int, near: np.ndarray, best:
 
 def _beside(left: np.ndarray, near_build: np.ndarray, factor: int) -> float:
     """Nats of the largest unexplained patch that touches the build; outlines, a pixel wide, are no patches."""
-    patches = (left > PATCH_NATS * factor ** 2).astype(np.uint8)
+    patches = (left > PATCH_NATS * factor**2).astype(np.uint8)
     if factor == 1:
         patches = cv2.erode(patches, np.ones((3, 3), np.uint8))
     count, which = cv2.connectedComponents(patches)
     touching = np.setdiff1d(np.unique(which[near_build]), 0)
     sums = np.bincount(which.ravel(), left.ravel(), count)
     return float(sums[touching].max(initial=0.0))
-
-

@@ -119,8 +119,11 @@ def is_rare(shape: Shape, pose: Pose) -> bool:
     if shape.kind in ("cylinder", "box") and pose.facing != "top":
         return pose.facing == "side" and pose.rotation == 90 and shape.kind == "box"
     round_bottom = shape.kind in ("crescent", "half_disc")
-    return pose.facing == "top" or (pose.facing == "side" and (pose.rotation != 0 or round_bottom)) or (
-        round_bottom and pose.rotation % 180 == 90)
+    return (
+        pose.facing == "top"
+        or (pose.facing == "side" and (pose.rotation != 0 or round_bottom))
+        or (round_bottom and pose.rotation % 180 == 90)
+    )
 
 
 def usual_for(piece_set: PieceSet, card: Card) -> tuple[tuple[str, Pose], ...]:
@@ -130,29 +133,44 @@ def usual_for(piece_set: PieceSet, card: Card) -> tuple[tuple[str, Pose], ...]:
     if isinstance(card, LayoutCard):
         return tuple((p.shape, p.pose) for p in card.pieces)
     if isinstance(card, (HeightCard, ShapesCard)):
-        return tuple((s.name, Pose(0, "top")) for s in piece_set.shapes.values()
-                     if s.kind in ("triangle", "half_disc", "crescent"))
-    return tuple((s.name, pose) for s in piece_set.shapes.values() for pose in s.poses()
-                 if pose.rotation == 0 or (s.kind == "bridge" and pose.rotation != 180 and pose.facing == "side"))
+        return tuple(
+            (s.name, Pose(0, "top"))
+            for s in piece_set.shapes.values()
+            if s.kind in ("triangle", "half_disc", "crescent")
+        )
+    return tuple(
+        (s.name, pose)
+        for s in piece_set.shapes.values()
+        for pose in s.poses()
+        if pose.rotation == 0 or (s.kind == "bridge" and pose.rotation != 180 and pose.facing == "side")
+    )
 
 
 def catalogue(piece_set: PieceSet, colors: tuple[str, ...], extra: tuple[tuple[str, Pose], ...] = ()) -> Catalogue:
     """The set's stances. ``colors`` gives the palette's order; ``extra`` (shape, pose) are never rare."""
     types = tuple(piece_set.inventory)
-    rows = [(k, piece_set.shapes[shape], pose, colors.index(color))
-            for k, (shape, color) in enumerate(types) for pose in piece_set.shapes[shape].poses()
-            if can_rest(piece_set.shapes[shape], pose)]
+    rows = [
+        (k, piece_set.shapes[shape], pose, colors.index(color))
+        for k, (shape, color) in enumerate(types)
+        for pose in piece_set.shapes[shape].poses()
+        if can_rest(piece_set.shapes[shape], pose)
+    ]
     profiles = [_profile(shape, pose) for _, shape, pose, _ in rows]
     asked = {(name, piece_set.shapes[name].canonical(pose)) for name, pose in extra if name in piece_set.shapes}
     return Catalogue(
-        piece_set, types, np.array([piece_set.inventory[t] for t in types]),
+        piece_set,
+        types,
+        np.array([piece_set.inventory[t] for t in types]),
         tuple(pose for _, _, pose, _ in rows),
-        np.array([k for k, *_ in rows]), np.array([c for *_, c in rows]),
+        np.array([k for k, *_ in rows]),
+        np.array([c for *_, c in rows]),
         np.array([shape.size(pose) for _, shape, pose, _ in rows]),
-        np.array([p[0] for p in profiles]), np.array([p[1] for p in profiles]),
+        np.array([p[0] for p in profiles]),
+        np.array([p[1] for p in profiles]),
         np.array([is_rare(s, p) and (s.name, p) not in asked for _, s, p, _ in rows]),
         _solids([parts(shape, pose) for _, shape, pose, _ in rows]),
-        _solids([parts(shape, pose, ROUGH) for _, shape, pose, _ in rows]))
+        _solids([parts(shape, pose, ROUGH) for _, shape, pose, _ in rows]),
+    )
 
 
 def _solids(stances: list[tuple[Part, ...]]) -> Solids:

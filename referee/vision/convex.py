@@ -89,8 +89,11 @@ def _prism(polygon: np.ndarray, depth: float, order: tuple[int, int, int]) -> Pa
     across = np.stack([along[:, 1], -along[:, 0]], 1) / np.hypot(*along.T)[:, None]
     normals = np.concatenate([[(0.0, 0.0, 1.0), (0.0, 0.0, -1.0)], np.c_[across, np.zeros(n)]])
     on_face = np.array([0, n, *range(n)])
-    edges = [e for i in range(n) for e in ((i, (i + 1) % n, 0, 2 + i), (n + (i + 1) % n, n + i, 1, 2 + i),
-                                           (i, n + i, 2 + i, 2 + (i - 1) % n))]
-    if order == (0, 2, 1):      # a mirror image: what went round counter-clockwise goes clockwise
+    edges = [
+        e
+        for i in range(n)
+        for e in ((i, (i + 1) % n, 0, 2 + i), (n + (i + 1) % n, n + i, 1, 2 + i), (i, n + i, 2 + i, 2 + (i - 1) % n))
+    ]
+    if order == (0, 2, 1):  # a mirror image: what went round counter-clockwise goes clockwise
         edges = [(b, a, *faces) for a, b, *faces in edges]
     return Part(np.ascontiguousarray(points[:, order]), normals[:, order], on_face, np.array(edges))

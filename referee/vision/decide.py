@@ -35,8 +35,9 @@ EXPLAINED_LOW, EXPLAINED_HIGH = 0.45, 0.75
 believed, from the second on nothing is held against it."""
 NOTHING_ELSE = 500.0
 """Nats of margin at least where the search has found no other reading: an empty field in which nothing can begin."""
-LACKING = frozenset({"missing_piece", "wrong_count", "empty_field", "not_one_structure", "wrong_support",
-                     "not_side_by_side"})
+LACKING = frozenset(
+    {"missing_piece", "wrong_count", "empty_field", "not_one_structure", "wrong_support", "not_side_by_side"}
+)
 """Faults that a further piece, unseen, may be the cause of."""
 MATCH_UNSEEN = 0.93
 """Most confidence of a match where a piece of the paper's colour is seen nowhere: it may stand in the build as one too
@@ -65,14 +66,18 @@ def decide(cat, readings: list[Reading], card: Card, fit: Fit, hidden: Collectio
     margin = best[0].score - other[0].score if other else max(best[0].score, NOTHING_ELSE)
     sure = confidence_of(margin, fit.share)
     ruling = "match" if best is right else "mismatch"
-    alternatives = tuple(Verdict("match" if not f else "mismatch", 0.0, f, b, margin=r.score - best[0].score)
-                         for r, b, f in rows[1:4])
+    alternatives = tuple(
+        Verdict("match" if not f else "mismatch", 0.0, f, b, margin=r.score - best[0].score) for r, b, f in rows[1:4]
+    )
     if not best[2] and _unseen(cat, best[0], ()):
         sure = min(sure, MATCH_UNSEEN)
     unseen = _unseen(cat, best[0], hidden) if _may_lack(best[1], best[2], card) else ()
     if unseen:
-        reason = Reason("unseen_colour", f"{' and '.join(unseen)} can stand there unseen, and not all of "
-                                         f"it is accounted for; at first sight {best[2][0].text}")
+        reason = Reason(
+            "unseen_colour",
+            f"{' and '.join(unseen)} can stand there unseen, and not all of "
+            f"it is accounted for; at first sight {best[2][0].text}",
+        )
         return Weighed(Verdict("undecided", 0.5, (reason,), best[1], ruling, alternatives, margin), margin, fit.share)
     if sure >= SURE:
         return Weighed(Verdict(ruling, sure, best[2], best[1], None, alternatives, margin), margin, fit.share)
@@ -91,8 +96,7 @@ def _unseen(cat, reading: Reading, hidden: Collection[str]) -> tuple[str, ...]:
     stances = np.concatenate([reading.pieces[:, 0], reading.loose[:, 0]]).astype(int)
     missing = cat.stock - np.bincount(cat.kind[stances], minlength=len(cat.stock))
     unseen = paper_coloured(cat.piece_set) | set(hidden)
-    return tuple(sorted({color for (_, color), n in zip(cat.types, missing, strict=True)
-                         if n > 0 and color in unseen}))
+    return tuple(sorted({color for (_, color), n in zip(cat.types, missing, strict=True) if n > 0 and color in unseen}))
 
 
 def _ahead(right, wrong):
@@ -111,8 +115,11 @@ def confidence_of(margin: float, explained: float, scale: float = MARGIN_SCALE) 
 
 def _doubt(margin: float, fit: Fit, best, other) -> Reason:
     if fit.share < EXPLAINED_HIGH and confidence_of(margin, 1.0) >= SURE:
-        return Reason("unexplained", f"only {100 * fit.share:.0f} % of what stands in the field is explained by "
-                                     "known pieces; something hides it or the build is unusual")
+        return Reason(
+            "unexplained",
+            f"only {100 * fit.share:.0f} % of what stands in the field is explained by "
+            "known pieces; something hides it or the build is unusual",
+        )
     ahead = "the card is built" if not best[2] else best[2][0].text
     behind = "the card is built" if other and not other[2] else (other[2][0].text if other else "")
     return Reason("two_readings", f"two readings explain the picture about equally well: {ahead}; or: {behind}")

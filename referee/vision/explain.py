@@ -76,8 +76,7 @@ def readings(canvas: Canvas, card: Card | None = None, keep: int = 8) -> list[Re
     return sorted((with_loose(canvas, r, around) for r in fitted), key=lambda r: -r.score)
 
 
-def _explored(growth: Growth, around: loose.Candidates, empty: Reading, card: Card | None,
-              keep: int) -> list[Reading]:
+def _explored(growth: Growth, around: loose.Candidates, empty: Reading, card: Card | None, keep: int) -> list[Reading]:
     """The ``keep`` best distinct readings, and the card's own.
 
     Edits of what a layout card shows come first: where they explain what is seen, their other trials are the rivals.
@@ -105,6 +104,7 @@ def _good(canvas: Canvas, found: list[Reading]) -> bool:
 
 def _rivals(cat: Catalogue, better: list[Reading], tried: list[Reading]) -> list[Reading]:
     """Those tried that need no more unusual poses than the best reading: growing from the table tries none either."""
+
     def rare(reading: Reading) -> int:
         return int(cat.rare[reading.pieces[:, 0].astype(int)].sum())
 
@@ -178,18 +178,20 @@ def _placed(canvas: Canvas, rows: np.ndarray, mirrored: bool) -> list[Reading]:
 
 def _places(canvas: Canvas, rows: np.ndarray) -> np.ndarray:
     """The three best places of a whole build: rows (score, x, y, turn) in the frame turned by ``turn``."""
+
     def tried(xs: np.ndarray, ys: np.ndarray, turns: np.ndarray) -> np.ndarray:
         return search.place_whole(canvas.arrays, rows, len(rows), xs, ys, turns, *canvas.seen())
 
     def best(places: np.ndarray, most: int) -> np.ndarray:
         return places[np.argsort(-places[:, 0])[:most]]
 
-    some = best(tried(np.arange(-90.0, 91.0, PLACE_X), np.arange(-40.0, 41.0, PLACE_Y),
-                      np.deg2rad(np.array(TURNS_DEG))), PLACES)
+    some = best(
+        tried(np.arange(-90.0, 91.0, PLACE_X), np.arange(-40.0, 41.0, PLACE_Y), np.deg2rad(np.array(TURNS_DEG))), PLACES
+    )
     near = np.array([-0.5, 0.0, 0.5])
     found = []
     for _, x, y, turn in some:
-        c, s = np.cos(turn), np.sin(turn)       # back to the mat's frame
+        c, s = np.cos(turn), np.sin(turn)  # back to the mat's frame
         found.append(tried(c * x - s * y + near * PLACE_X, s * x + c * y + near * PLACE_Y, np.array([turn])))
     return best(np.concatenate(found), 3)
 
@@ -238,9 +240,17 @@ def _edited(canvas: Canvas, reading: Reading, borrow: int) -> list[Reading]:
     cat, pieces = canvas.cat, np.ascontiguousarray(reading.pieces)
     if not len(pieces):
         return []
-    rows = search.edits(canvas.arrays, cat.kind, cat.stock + borrow, cat.rare, pieces, len(pieces), MAX_PIECES,
-                        *canvas.seen(reading.turn))
-    rows = rows[np.argsort(-rows[:, 0])[:EDITS * (1 + 2 * borrow)]]
+    rows = search.edits(
+        canvas.arrays,
+        cat.kind,
+        cat.stock + borrow,
+        cat.rare,
+        pieces,
+        len(pieces),
+        MAX_PIECES,
+        *canvas.seen(reading.turn),
+    )
+    rows = rows[np.argsort(-rows[:, 0])[: EDITS * (1 + 2 * borrow)]]
     trials = []
     for got, kind, i, s in rows:
         trial = np.empty((len(pieces) + 1, 5))
@@ -252,13 +262,14 @@ def _edited(canvas: Canvas, reading: Reading, borrow: int) -> list[Reading]:
 
 def with_loose(canvas: Canvas, reading: Reading, around: loose.Candidates) -> Reading:
     """The reading completed by the loose pieces that explain what it leaves; its score includes them."""
-    alone = around.alone(canvas)        # draws on the canvas
+    alone = around.alone(canvas)  # draws on the canvas
     canvas.draw(reading)
     cat = canvas.cat
     free = cat.stock - np.bincount(cat.kind[reading.pieces[:, 0].astype(int)], minlength=len(cat.stock))
     kinds = cat.kind[around.rows[:, 0].astype(int)]
-    rows, won = search_loose.add_loose(canvas.arrays, around.rows, *alone, kinds, free, *canvas.seen(),
-                                       PIECE_COST, loose.BEYOND_COST)
+    rows, won = search_loose.add_loose(
+        canvas.arrays, around.rows, *alone, kinds, free, *canvas.seen(), PIECE_COST, loose.BEYOND_COST
+    )
     return Reading(reading.turn, reading.pieces, reading.score + won, reading.origin, around.rows[rows], reading.score)
 
 

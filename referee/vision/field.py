@@ -25,7 +25,7 @@ def in_field(build: Build, card: Card) -> Build:
     kept = [p for i, p in enumerate(build.pieces) if i not in astray]
     loose = [*build.loose, *(build.pieces[i] for i in astray)]
     if isinstance(card, OrganCard) and kept:
-        row = [p for p in loose if _continues(build, p, kept)][:max(card.count - len(kept), 0)]
+        row = [p for p in loose if _continues(build, p, kept)][: max(card.count - len(kept), 0)]
         kept, loose = kept + row, [p for p in loose if p not in row]
     return Build(build.piece_set, tuple(kept), tuple(loose))
 

@@ -68,10 +68,34 @@ def further(cat, stock, pieces, count, turn, camera, matrix, gains, maps):
         low, high = min(low, pieces[i, 1] - half), max(high, pieces[i, 1] + half)
         middle += pieces[i, 2] / count
     ys, yaws = np.full(1, middle), np.zeros(1)
-    above = scan(cat, stances, np.arange(low - REACH_ON_TOP, high + REACH_ON_TOP, ON_TOP_STEP), ys, yaws, pieces,
-                 count, True, camera, matrix, gains, maps)
-    beside = scan(cat, stances, np.arange(low - REACH_BESIDE, high + REACH_BESIDE, BESIDE_STEP), ys, yaws, pieces,
-                  count, False, camera, matrix, gains, maps)
+    above = scan(
+        cat,
+        stances,
+        np.arange(low - REACH_ON_TOP, high + REACH_ON_TOP, ON_TOP_STEP),
+        ys,
+        yaws,
+        pieces,
+        count,
+        True,
+        camera,
+        matrix,
+        gains,
+        maps,
+    )
+    beside = scan(
+        cat,
+        stances,
+        np.arange(low - REACH_BESIDE, high + REACH_BESIDE, BESIDE_STEP),
+        ys,
+        yaws,
+        pieces,
+        count,
+        False,
+        camera,
+        matrix,
+        gains,
+        maps,
+    )
     out = np.empty((2 * len(stances) + BRANCH, 7))
     n = _two_of_each(_worthy(above, turn), out)
     n = _apart(_worthy(beside, turn), out, n)

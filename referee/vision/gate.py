@@ -130,8 +130,20 @@ class Gate:
             self._locate(frame, small, factor)
         step_s = float(np.clip(frame.at_s - self._previous_s, 0.0, AWAKE_S))
         self._previous_s = frame.at_s
-        _compare(small, self._before, self._usual, self._older, self._still_s, self._table, CHANGED, step_s,
-                 (REST_S, WARM_REST_S), self._labels, self._changed, self._unusual)
+        _compare(
+            small,
+            self._before,
+            self._usual,
+            self._older,
+            self._still_s,
+            self._table,
+            CHANGED,
+            step_s,
+            (REST_S, WARM_REST_S),
+            self._labels,
+            self._changed,
+            self._unusual,
+        )
         self._before = small
         return GateState({name: self._gate(zone, frame.at_s) for name, zone in sorted(self._zones.items())})
 
@@ -192,11 +204,12 @@ class Gate:
 
 def _reduced(image: np.ndarray, factor: int) -> np.ndarray:
     height, width = image.shape[0] // factor, image.shape[1] // factor
-    return cv2.resize(image[:height * factor, :width * factor], (width, height), interpolation=cv2.INTER_AREA)
+    return cv2.resize(image[: height * factor, : width * factor], (width, height), interpolation=cv2.INTER_AREA)
 
 
 def _zone(pose: MatPose, mats: Mats, factor: int, size: tuple[int, int]) -> _Zone | None:
     """The masks of one mat in the reduced copy (h, w); None when its box is out of the picture."""
+
     def outline(half: tuple[float, float], heights: tuple[float, ...]) -> np.ndarray:
         (x, y), signs = half, ((-1, -1), (1, -1), (1, 1), (-1, 1))
         corners = np.array([(i * x, j * y, z) for z in heights for i, j in signs])
@@ -209,8 +222,10 @@ def _zone(pose: MatPose, mats: Mats, factor: int, size: tuple[int, int]) -> _Zon
     box = outline(FIELD, (0.0, HEIGHT_MM))
     x, y, w, h = cv2.boundingRect(box)
     margin = 6
-    at = (slice(max(0, y - margin), min(size[0], y + h + margin)),
-          slice(max(0, x - margin), min(size[1], x + w + margin)))
+    at = (
+        slice(max(0, y - margin), min(size[0], y + h + margin)),
+        slice(max(0, x - margin), min(size[1], x + w + margin)),
+    )
     box_mask = mask(box)[at] > 0
     if not box_mask.any():
         return None
@@ -233,8 +248,7 @@ def _reaches_in(strange: np.ndarray, box: np.ndarray, awake: np.ndarray, warm: n
 
 
 @njit(cache=True, nogil=True)
-def _compare(small, before, usual, older, still_s, table, threshold, step_s, rest_s,
-             labels, changed, unusual):
+def _compare(small, before, usual, older, still_s, table, threshold, step_s, rest_s, labels, changed, unusual):
     """One pass: labels, what changed since the frame before, what differs from both backgrounds."""
     for y in range(small.shape[0]):
         for x in range(small.shape[1]):

@@ -65,14 +65,26 @@ class Growth:
         rows = []
         clear(real.maps)
         for turn in np.deg2rad(TURNS_DEG):
-            got = scan(real.arrays, usual, xs, ys, np.zeros(1), np.zeros((0, 5)), 0, False, real.turned(turn),
-                       real.matrix, self.hopes.hope, real.maps)
+            got = scan(
+                real.arrays,
+                usual,
+                xs,
+                ys,
+                np.zeros(1),
+                np.zeros((0, 5)),
+                0,
+                False,
+                real.turned(turn),
+                real.matrix,
+                self.hopes.hope,
+                real.maps,
+            )
             rows.append(np.c_[got, np.full(len(got), turn)])
         found = np.concatenate(rows)
         found = found[_in_field(found, found[:, 7])]
         found = np.concatenate([found, _frontmost(found, real.camera)])
         found = found[np.argsort(-found[:, 5], kind="stable")]
-        _, best = np.unique(1e3 * found[:, 0] + found[:, 2], return_index=True)      # by stance, then y
+        _, best = np.unique(1e3 * found[:, 0] + found[:, 2], return_index=True)  # by stance, then y
         return np.ascontiguousarray(found[best])
 
     def beam(self, widths: np.ndarray, most: int, asked: dict[str, int] | None = None) -> list[Reading]:
@@ -83,13 +95,16 @@ class Growth:
         stock = stock_of(cat, asked)
         grown, given = self._tree(asked)
         allowed = np.minimum(stock.free, stock.asked[stock.shape])[cat.kind[self.first[:, 0].astype(int)]] > 0
-        met = beam.beam(grown, np.flatnonzero(allowed), real.arrays, stock, real.camera, real.matrix, self.hopes,
-                        real.maps, widths)
+        met = beam.beam(
+            grown, np.flatnonzero(allowed), real.arrays, stock, real.camera, real.matrix, self.hopes, real.maps, widths
+        )
         met = met[np.argsort(-grown.score[met], kind="stable")][:most]
         fresh = [i for i in met.tolist() if i not in given]
         given.update(fresh)
-        return [Reading(float(grown.turn[i]), grown.pieces[i, :grown.count[i]].copy(), float(grown.score[i]))
-                for i in fresh]
+        return [
+            Reading(float(grown.turn[i]), grown.pieces[i, : grown.count[i]].copy(), float(grown.score[i]))
+            for i in fresh
+        ]
 
     def _tree(self, asked: dict[str, int] | None) -> tuple[beam.Tree, set[int]]:
         """The tree of so many asked pieces, and which of its nodes have been given."""
@@ -107,15 +122,24 @@ class Growth:
             return []
         real = self.real
         pieces = np.ascontiguousarray(reading.pieces)
-        rows = further(real.arrays, stock_of(real.cat, None), pieces, len(pieces), reading.turn,
-                        real.turned(reading.turn), real.matrix, self.hopes.hope, real.maps)
+        rows = further(
+            real.arrays,
+            stock_of(real.cat, None),
+            pieces,
+            len(pieces),
+            reading.turn,
+            real.turned(reading.turn),
+            real.matrix,
+            self.hopes.hope,
+            real.maps,
+        )
         rows = rows[np.argsort(-rows[:, 5])]
         return [Reading(reading.turn, np.vstack([pieces, r[:5]]), reading.score + r[5] - PIECE_COST) for r in rows]
 
 
 def _hopeful(canvas: Canvas) -> np.ndarray:
     """The canvas's gains, but a pixel of another piece's colour costs little."""
-    gains, pixels = canvas.gains, canvas.factor ** 2
+    gains, pixels = canvas.gains, canvas.factor**2
     shown = gains.max(0) > pixels
     return np.where(shown & (gains < -pixels * HOPE), -pixels * HOPE, gains)
 

@@ -54,7 +54,7 @@ def paper_white(image: np.ndarray, paper: np.ndarray) -> np.ndarray:
     pixels = image[paper]
     if len(pixels) < 50:
         return np.array([0.8, 0.8, 0.8])
-    pixels = LINEAR[pixels[::max(1, len(pixels) // PAPER_SAMPLE)]]
+    pixels = LINEAR[pixels[:: max(1, len(pixels) // PAPER_SAMPLE)]]
     light = pixels.mean(1)
     colour = (pixels.max(1) - pixels.min(1)) / np.maximum(light, 1e-3)
     bright = light > np.percentile(light, 50)
@@ -65,8 +65,10 @@ def paper_white(image: np.ndarray, paper: np.ndarray) -> np.ndarray:
 
 def _normal(f: np.ndarray, mean: tuple, sd: tuple) -> np.ndarray:
     norm = -sum(math.log(s) for s in sd) - 1.5 * math.log(2 * math.pi)
-    parts = [np.square((f[..., k] - float(m)) * (math.sqrt(0.5) / float(s)))
-             for k, (m, s) in enumerate(zip(mean, sd, strict=True))]
+    parts = [
+        np.square((f[..., k] - float(m)) * (math.sqrt(0.5) / float(s)))
+        for k, (m, s) in enumerate(zip(mean, sd, strict=True))
+    ]
     return norm - parts[0] - parts[1] - parts[2]
 
 
@@ -114,8 +116,11 @@ def frequent(f: np.ndarray, outside: np.ndarray, seed: int = 1) -> list[tuple[np
     criteria = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 12, 0.01)
     _, which, centres = cv2.kmeans(sample, 6, None, criteria, 1, cv2.KMEANS_PP_CENTERS)
     members = [sample[which.ravel() == k] for k in range(len(centres))]
-    return [(centre, np.maximum(mine.std(0), 0.08), len(mine) / len(sample))
-            for centre, mine in zip(centres, members, strict=True) if len(mine)]
+    return [
+        (centre, np.maximum(mine.std(0), 0.08), len(mine) / len(sample))
+        for centre, mine in zip(centres, members, strict=True)
+        if len(mine)
+    ]
 
 
 def log_elsewhere(f: np.ndarray, outside: np.ndarray, palette: Palette) -> tuple[np.ndarray, np.ndarray]:
@@ -141,8 +146,9 @@ def bare_table(view: ZoneView, f: np.ndarray, empty: np.ndarray | None) -> tuple
     return log_empty(f, paper_light(f, view.ground, paper & ~marker & view.valid)), paper & ~marker
 
 
-def background(view: ZoneView, f: np.ndarray, palette: Palette, bare: np.ndarray,
-               known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def background(
+    view: ZoneView, f: np.ndarray, palette: Palette, bare: np.ndarray, known: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Log density (h, w) of each pixel with no piece of the build there, before clutter; and which colours (k,) of
     the palette cannot be told from what is off the mats. ``bare``, ``known``: see ``bare_table``."""
     if known.all():
@@ -168,12 +174,18 @@ def evidence(view: ZoneView, palette: Palette, white: np.ndarray, empty: np.ndar
     plain, shared = background(view, f, palette, bare, known)
     gains = _gains(view, likely, plain)
     paper, _, _ = view.regions
-    for k in np.flatnonzero(shared):        # a piece of the table's colour is not seen before the table
+    for k in np.flatnonzero(shared):  # a piece of the table's colour is not seen before the table
         gains[k][~paper] = np.minimum(gains[k][~paper], 0.0)
     labels = np.where(gains.max(0) > 0.5, gains.argmax(0), -1).astype(np.int8)
-    return Evidence(palette.names, np.ascontiguousarray(gains), labels, white, np.ascontiguousarray(f, np.float32),
-                    np.where(known, bare - bare[known].max(initial=-np.inf), 0.0).astype(np.float32),
-                    tuple(np.array(palette.names)[shared].tolist()))
+    return Evidence(
+        palette.names,
+        np.ascontiguousarray(gains),
+        labels,
+        white,
+        np.ascontiguousarray(f, np.float32),
+        np.where(known, bare - bare[known].max(initial=-np.inf), 0.0).astype(np.float32),
+        tuple(np.array(palette.names)[shared].tolist()),
+    )
 
 
 def _gains(view: ZoneView, likely: np.ndarray, plain: np.ndarray) -> np.ndarray:
@@ -192,7 +204,7 @@ def paper_light(f: np.ndarray, ground: np.ndarray, plain: np.ndarray) -> np.ndar
     x, y = ground[..., 0] / SHEET[0] * 2, ground[..., 1] / SHEET[1] * 2
     terms = np.stack([np.ones_like(x), x, y, x * x, x * y, y * y], -1)
     seen = np.flatnonzero(plain & (np.abs(f[..., 1]) < 0.25) & (np.abs(f[..., 2]) < 0.3) & (f[..., 0] > -0.6))
-    seen = seen[::max(1, len(seen) // LIGHT_SAMPLE)]
+    seen = seen[:: max(1, len(seen) // LIGHT_SAMPLE)]
     if len(seen) < LIGHT_SAMPLE // 20:
         return np.zeros_like(f)
     a, there = terms.reshape(-1, 6)[seen].astype(float), f.reshape(-1, 3)[seen]

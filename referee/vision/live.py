@@ -43,6 +43,7 @@ class Place:
 
 def place_of(mats: Mats, pose: MatPose, offset: tuple[int, int], scale: float) -> Place:
     """Where a mat's field is in a part of the camera's picture that begins at ``offset`` and is scaled."""
+
     def pixels(heights: tuple[float, ...]) -> np.ndarray:
         x, y = FIELD
         corners = np.array([(i * x, j * y, z) for z in heights for i, j in ((-1, -1), (1, -1), (1, 1), (-1, 1))])
@@ -69,8 +70,7 @@ def draw_pieces(picture: np.ndarray, place: Place, names: Sequence[str], labels:
             _name(picture, name, contour.mean(0))
 
 
-def draw_hand(picture: np.ndarray, place: Place, mask: np.ndarray, offset: tuple[float, float],
-              scale: float) -> None:
+def draw_hand(picture: np.ndarray, place: Place, mask: np.ndarray, offset: tuple[float, float], scale: float) -> None:
     """What the gate takes for a hand: ``mask`` (h, w) bool whose pixels are ``scale`` wide in the picture and
     whose first is at ``offset`` (x, y) of it."""
     height, width = picture.shape[:2]
@@ -89,8 +89,11 @@ def draw_read(picture: np.ndarray, pieces: Sequence[ReadPiece], offset: tuple[in
         for contour in piece.outline.contours:
             _line(picture, _shown(contour, offset, scale).round().astype(np.int32), RED if piece.blamed else GREEN)
         if piece.outline.contours:
-            _name(picture, f"{number} x" if piece.blamed else f"{number}",
-                  _shown(max(piece.outline.contours, key=len), offset, scale).mean(0))
+            _name(
+                picture,
+                f"{number} x" if piece.blamed else f"{number}",
+                _shown(max(piece.outline.contours, key=len), offset, scale).mean(0),
+            )
 
 
 def labels_of(picture: np.ndarray, table: np.ndarray) -> np.ndarray:

@@ -65,8 +65,9 @@ def candidates(canvas, labels: np.ndarray) -> Candidates:
     strict = paint.gains(_strict(canvas.gains))
     paint.clear(canvas.maps)
     yaws = np.arange(YAWS) * np.pi / YAWS
-    rows = search_loose.scan_loose(canvas.arrays, _lying(cat), *inside, yaws, *FIELD, canvas.camera, canvas.matrix,
-                                   strict, labels, canvas.maps)
+    rows = search_loose.scan_loose(
+        canvas.arrays, _lying(cat), *inside, yaws, *FIELD, canvas.camera, canvas.matrix, strict, labels, canvas.maps
+    )
     return _fitted(canvas, strict, rows)
 
 
@@ -103,10 +104,19 @@ def _fitted(canvas, strict: paint.Gains, rows: np.ndarray) -> Candidates:
     quality: list[float] = []
     usual = _usual_gains(canvas.gains)
     spread = _spread(rows[np.argsort(-rows[:, 5])], canvas.cat.color)
-    climbed = search_loose.climb(canvas.arrays, spread, *FIELD, canvas.camera, canvas.matrix, strict, canvas.maps,
-                                 np.array([4.0, 2.0, 1.0]), np.deg2rad([8.0, 4.0, 2.0]))
+    climbed = search_loose.climb(
+        canvas.arrays,
+        spread,
+        *FIELD,
+        canvas.camera,
+        canvas.matrix,
+        strict,
+        canvas.maps,
+        np.array([4.0, 2.0, 1.0]),
+        np.deg2rad([8.0, 4.0, 2.0]),
+    )
     for *piece, won, pixels in climbed.tolist():
-        if pixels * canvas.factor ** 2 < MIN_PIXELS:
+        if pixels * canvas.factor**2 < MIN_PIXELS:
             continue
         share = won / (pixels * usual[int(canvas.cat.color[int(piece[0])])])
         there = sum(math.hypot(piece[1] - q[1], piece[2] - q[2]) < SAME_SPOT_MM for q in chosen)

@@ -49,8 +49,13 @@ def label_table(palette: Palette, white: np.ndarray, bits: int = BITS) -> np.nda
 
 def _warm(f: np.ndarray) -> np.ndarray:
     light, red, yellow = f[..., 0], f[..., 1], -f[..., 2]
-    return ((light > WARM_LIGHT) & (WARM_RED[0] < red) & (red < WARM_RED[1])
-            & (WARM_YELLOW[0] < yellow) & (yellow < WARM_YELLOW[1]))
+    return (
+        (light > WARM_LIGHT)
+        & (WARM_RED[0] < red)
+        & (red < WARM_RED[1])
+        & (WARM_YELLOW[0] < yellow)
+        & (yellow < WARM_YELLOW[1])
+    )
 
 
 def label_frame(frame: np.ndarray, table: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:

@@ -59,16 +59,25 @@ class Judgement:
 
     def to_json(self, image: str, card: str) -> dict:
         """The contract's object of one image."""
-        row = {"image": image, "card": card, "seconds": round(self.seconds, 3),
-               "zones": {zone: verdict.to_json() for zone, verdict in self.zones.items()}}
+        row = {
+            "image": image,
+            "card": card,
+            "seconds": round(self.seconds, 3),
+            "zones": {zone: verdict.to_json() for zone, verdict in self.zones.items()},
+        }
         return row | ({"notes": list(self.notes)} if self.notes else {})
 
 
 class Observer:
     """Judges frames of one rig. Thread-safe for concurrent ``judge`` calls; the ``learn_*`` are not."""
 
-    def __init__(self, piece_set: PieceSet, camera: CameraModel | None = None,
-                 palette: Palette | None = None, empty: np.ndarray | None = None) -> None:
+    def __init__(
+        self,
+        piece_set: PieceSet,
+        camera: CameraModel | None = None,
+        palette: Palette | None = None,
+        empty: np.ndarray | None = None,
+    ) -> None:
         self.piece_set = piece_set
         self.camera = camera
         self.palette = palette
@@ -106,8 +115,9 @@ class Observer:
         """Id of the card whose marker is in an 8-bit grey frame, when exactly one is."""
         return read_card_marker(gray, deck)
 
-    def judge(self, frames: Sequence[np.ndarray] | np.ndarray, card: Card,
-              zones: Collection[str] | None = None) -> Judgement:
+    def judge(
+        self, frames: Sequence[np.ndarray] | np.ndarray, card: Card, zones: Collection[str] | None = None
+    ) -> Judgement:
         """Verdicts on one frame (h, w, 3) uint8 BGR, or on several settled frames of the same scene.
 
         Several frames are averaged before anything else: the camera stands still and so does the
@@ -137,8 +147,7 @@ class Observer:
             notes.append(f"no camera file: focal length estimated from the mats, {mats.camera.focal_px:.0f} px")
         return tuple(notes)
 
-    def _views(self, frame: np.ndarray, mats: Mats,
-               zones: Collection[str] | None) -> list[tuple[ZoneView, np.ndarray]]:
+    def _views(self, frame: np.ndarray, mats: Mats, zones: Collection[str] | None) -> list[tuple[ZoneView, np.ndarray]]:
         out = []
         for zone, pose in mats.poses.items():
             if zones is None or zone in zones:
@@ -168,8 +177,9 @@ class Observer:
             self._catalogues[key] = catalogue(self.piece_set, names, asked)
         return self._catalogues[key]
 
-    def _zone(self, view: ZoneView, white: np.ndarray, palette: Palette, cat: Catalogue,
-              card: Card) -> tuple[Verdict, ZoneSight]:
+    def _zone(
+        self, view: ZoneView, white: np.ndarray, palette: Palette, cat: Catalogue, card: Card
+    ) -> tuple[Verdict, ZoneSight]:
         evidence = labels.evidence(view, palette, white, self._empty_features(view))
         canvas = canvas_of(view, evidence, cat)
         found = lit(view, evidence, cat, readings(canvas, card), card)
@@ -184,8 +194,12 @@ def _hidden(verdict: Verdict, view: ZoneView) -> Verdict:
     if view.valid.mean() >= 0.55:
         return verdict
     reason = Reason("out_of_view", "a large part of this field is outside the picture")
-    return dataclasses.replace(verdict, ruling="undecided", reasons=(reason,), leaning=verdict.leaning or
-                               (verdict.ruling if verdict.ruling != "undecided" else None))
+    return dataclasses.replace(
+        verdict,
+        ruling="undecided",
+        reasons=(reason,),
+        leaning=verdict.leaning or (verdict.ruling if verdict.ruling != "undecided" else None),
+    )
 
 
 def _white(view: ZoneView, image: np.ndarray) -> np.ndarray:

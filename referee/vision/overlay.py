@@ -50,8 +50,11 @@ def _outline(view: ZoneView, camera: CameraModel, mask: np.ndarray, piece: Piece
     found, _ = cv2.findContours(large, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
     kept = [c.reshape(-1, 2) / 2.0 - 0.25 for c in found if len(c) > 8]
     at = view.project(np.array([(piece.x, piece.y, piece.z)]))
-    return Outline(piece, tuple(_to_picture(view, camera, c) for c in kept),
-                   tuple(_to_picture(view, camera, at)[0].round().astype(int).tolist()))
+    return Outline(
+        piece,
+        tuple(_to_picture(view, camera, c) for c in kept),
+        tuple(_to_picture(view, camera, at)[0].round().astype(int).tolist()),
+    )
 
 
 def _to_picture(view: ZoneView, camera: CameraModel, pixels: np.ndarray) -> np.ndarray:
@@ -119,12 +122,20 @@ def _mark(picture: np.ndarray, outline: Outline, number: int, blamed: bool, thic
     _text(picture, str(number), foot, 0.22 * thick + 0.12, WHITE if blamed else BLACK, thick)
     if blamed:
         top = largest[largest[:, 1].argmin()].round().astype(int)
-        cv2.drawMarker(picture, (int(top[0]), int(top[1]) - 2 * radius), RED, cv2.MARKER_TILTED_CROSS,
-                       3 * radius, thick + 2, cv2.LINE_AA)
+        cv2.drawMarker(
+            picture,
+            (int(top[0]), int(top[1]) - 2 * radius),
+            RED,
+            cv2.MARKER_TILTED_CROSS,
+            3 * radius,
+            thick + 2,
+            cv2.LINE_AA,
+        )
 
 
-def _headline(picture: np.ndarray, camera: CameraModel, view: ZoneView, zone: str, verdict: Verdict,
-              thick: int) -> None:
+def _headline(
+    picture: np.ndarray, camera: CameraModel, view: ZoneView, zone: str, verdict: Verdict, thick: int
+) -> None:
     """Zone and ruling under the field, wherever in the picture that is."""
     corners = np.array([(x * FIELD[0], y * FIELD[1], 0.0) for x in (-1, 1) for y in (-1, 1)])
     pixels = camera.project(view.pose.to_camera(corners))
@@ -160,7 +171,7 @@ def _target(panel: np.ndarray, judgement, card: Card, y: float) -> float:
     factor = min(room[0] / target.shape[1], room[1] / target.shape[0], 1.0)
     target = cv2.resize(target, None, fx=factor, fy=factor, interpolation=cv2.INTER_AREA)
     top, left = round(y), (panel.shape[1] - target.shape[1]) // 2
-    panel[top:top + target.shape[0], left:left + target.shape[1]] = target[:panel.shape[0] - top]
+    panel[top : top + target.shape[0], left : left + target.shape[1]] = target[: panel.shape[0] - top]
     return top + target.shape[0] + 4
 
 
@@ -169,8 +180,14 @@ def _zone_lines(panel: np.ndarray, zone: str, verdict: Verdict, sight, y: float,
     y = _line(panel, head, y + 14 * scale, 0.6 * scale, COLOURS[verdict.ruling], bold=True)
     if sight is not None:
         count = len(sight.build.pieces)
-        y = _wrapped(panel, f"{count} piece{'s' * (count != 1)} understood; margin {sight.margin:.0f} nats, "
-                            f"{100 * sight.explained:.0f} % explained", y, 0.4 * scale, (110, 110, 110))
+        y = _wrapped(
+            panel,
+            f"{count} piece{'s' * (count != 1)} understood; margin {sight.margin:.0f} nats, "
+            f"{100 * sight.explained:.0f} % explained",
+            y,
+            0.4 * scale,
+            (110, 110, 110),
+        )
     if verdict.leaning:
         y = _wrapped(panel, f"leans to {verdict.leaning}", y, 0.42 * scale, BLACK)
     for reason in verdict.reasons:

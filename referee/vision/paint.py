@@ -44,11 +44,19 @@ class Maps(NamedTuple):
 
 def maps(height: int, width: int) -> Maps:
     """Empty maps."""
-    return Maps(np.zeros((height, width), np.float32), np.zeros((height, width), np.float32),
-                np.full(height, width), np.full(height, -1), np.empty((2, width), np.float32),
-                np.empty((MOST_PARTS, height), np.int64), np.empty((MOST_PARTS, height), np.int64),
-                np.empty((MOST_PARTS, 3), np.int64), np.empty((MOST_POINTS, 5)),
-                np.empty((MOST_PARTS, MOST_FACES, 3), np.float32), np.empty(MOST_FACES, np.bool_))
+    return Maps(
+        np.zeros((height, width), np.float32),
+        np.zeros((height, width), np.float32),
+        np.full(height, width),
+        np.full(height, -1),
+        np.empty((2, width), np.float32),
+        np.empty((MOST_PARTS, height), np.int64),
+        np.empty((MOST_PARTS, height), np.int64),
+        np.empty((MOST_PARTS, 3), np.int64),
+        np.empty((MOST_POINTS, 5)),
+        np.empty((MOST_PARTS, MOST_FACES, 3), np.float32),
+        np.empty(MOST_FACES, np.bool_),
+    )
 
 
 class Gains(NamedTuple):
@@ -74,8 +82,8 @@ def clear(maps):
     for row in range(height):
         low, high = maps.from_col[row], maps.to_col[row]
         if low <= high:
-            near[row, low:high + 1] = 0.0
-            gained[row, low:high + 1] = 0.0
+            near[row, low : high + 1] = 0.0
+            gained[row, low : high + 1] = 0.0
             maps.from_col[row], maps.to_col[row] = width, -1
 
 
@@ -174,8 +182,14 @@ def _three(planes, first, count, row):
     fewer."""
     r = np.float32(row)
     a, b = min(first + 1, count - 1), min(first + 2, count - 1)
-    return (planes[first, 0], planes[first, 1] * r + planes[first, 2], planes[a, 0],
-            planes[a, 1] * r + planes[a, 2], planes[b, 0], planes[b, 1] * r + planes[b, 2])
+    return (
+        planes[first, 0],
+        planes[first, 1] * r + planes[first, 2],
+        planes[a, 0],
+        planes[a, 1] * r + planes[a, 2],
+        planes[b, 0],
+        planes[b, 1] * r + planes[b, 2],
+    )
 
 
 @inlined
@@ -284,8 +298,8 @@ def _gather(maps, parts):
     for k in range(1, parts + 1):
         top, bottom = min(top, maps.rows[k, 0]), max(bottom, maps.rows[k, 1])
     left, right = maps.left[0], maps.right[0]
-    left[top:bottom + 1] = maps.near.shape[1]
-    right[top:bottom + 1] = -1
+    left[top : bottom + 1] = maps.near.shape[1]
+    right[top : bottom + 1] = -1
     for k in range(1, parts + 1):
         for row in range(maps.rows[k, 0], maps.rows[k, 1] + 1):
             left[row] = min(left[row], maps.left[k, row])
@@ -308,7 +322,7 @@ def _union(sums, maps, parts, first, last):
     won, pixels = np.float32(0), 0
     for row in range(first, last + 1):
         reached = -1
-        while True:                 # the run that begins next, of those that reach further
+        while True:  # the run that begins next, of those that reach further
             low, high = maps.near.shape[1], -1
             for k in range(1, parts + 1):
                 if row < maps.rows[k, 0] or row > maps.rows[k, 1]:
@@ -359,8 +373,19 @@ def draw(cat, pieces, count, skip, camera, matrix, gains, maps):
     total = 0.0
     for i in range(count):
         if i != skip:
-            won, _ = place(cat, int(pieces[i, 0]), pieces[i, 1], pieces[i, 2], pieces[i, 3], pieces[i, 4],
-                           camera, matrix, gains, maps, True)
+            won, _ = place(
+                cat,
+                int(pieces[i, 0]),
+                pieces[i, 1],
+                pieces[i, 2],
+                pieces[i, 3],
+                pieces[i, 4],
+                camera,
+                matrix,
+                gains,
+                maps,
+                True,
+            )
             total += won
     return total
 

@@ -57,6 +57,7 @@ def settle(cat, pieces, count):
     for i in range(count):
         pieces[i, 3], _ = rest_on(cat, int(pieces[i, 0]), pieces[i, 1], pieces[i, 2], pieces[i, 4], pieces, i)
 
+
 Y_SLACK_MM, YAW_SLACK = 3.0, 0.08
 
 Y_COST, YAW_COST, MOST_COST, MOST_STACKED = 40.0, 14.0, 450.0, 2000.0
@@ -139,7 +140,7 @@ def topple(cat, pieces, count, scratch):
         scratch[i, 2], scratch[i, 3] = pieces[i, 1], 0.0
     for _ in range(count):
         i = -1
-        for j in range(count):      # the highest that is left
+        for j in range(count):  # the highest that is left
             if scratch[j, 3] == 0.0 and (i < 0 or pieces[j, 3] > pieces[i, 3]):
                 i = j
         scratch[i, 3] = 1.0

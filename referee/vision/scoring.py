@@ -79,33 +79,48 @@ class ZoneScore:
 
 def true_pieces(row: dict, part: str) -> tuple[Piece, ...]:
     """Pieces of a zone of ``truth.json`` that are ``part`` of: build or loose."""
-    return tuple(Piece(p["shape"], p["color"], Pose(p["rotation"], p["facing"]), p["x"], p["y"], p["z"],
-                       p["yaw_deg"]) for p in row["pieces"] if p["part_of"] == part)
+    return tuple(
+        Piece(p["shape"], p["color"], Pose(p["rotation"], p["facing"]), p["x"], p["y"], p["z"], p["yaw_deg"])
+        for p in row["pieces"]
+        if p["part_of"] == part
+    )
 
 
-def score_frame(judgement: Judgement, image: str, card: Card, truth: dict,
-                piece_set: PieceSet) -> list[ZoneScore]:
+def score_frame(judgement: Judgement, image: str, card: Card, truth: dict, piece_set: PieceSet) -> list[ZoneScore]:
     """A score for each zone of the frame's truth, seen or not."""
     return [_score(judgement, image, zone, card, row, piece_set) for zone, row in sorted(truth.items())]
 
 
-def _score(judgement: Judgement, image: str, zone: str, card: Card, row: dict,
-           piece_set: PieceSet) -> ZoneScore:
+def _score(judgement: Judgement, image: str, zone: str, card: Card, row: dict, piece_set: PieceSet) -> ZoneScore:
     verdict, sight = judgement.zones.get(zone), judgement.views.get(zone)
     there = true_pieces(row, "build")
     seen = sight.build.pieces if sight else ()
     pairs = matched(there, seen)
     right, pixels = labels_right(sight, piece_set, row) if sight else (0, 0)
     return ZoneScore(
-        image, zone, card.id, card.kind, row["expected"], row.get("why", ""),
+        image,
+        zone,
+        card.id,
+        card.kind,
+        row["expected"],
+        row.get("why", ""),
         verdict.ruling if verdict else None,
-        verdict.confidence if verdict else 0.5, verdict.leaning if verdict else None,
-        tuple(r.text for r in verdict.reasons) if verdict else ("the mat was not located",), len(there),
-        sum(piece_right(piece_set, a, b) for a, b in pairs), tuple((_name(a), _name(b)) for a, b in pairs),
-        sight is not None and sight.build.ground_contacts == row["ground_contacts"], right, pixels,
-        judgement.mats.poses[zone].error_px if sight else math.nan, judgement.seconds,
-        judgement.timings.get("mats", 0.0), sight.margin if sight else 0.0, sight.explained if sight else 0.0,
-        verdict is not None and not {r.code for r in verdict.reasons} & BEYOND_MARGIN)
+        verdict.confidence if verdict else 0.5,
+        verdict.leaning if verdict else None,
+        tuple(r.text for r in verdict.reasons) if verdict else ("the mat was not located",),
+        len(there),
+        sum(piece_right(piece_set, a, b) for a, b in pairs),
+        tuple((_name(a), _name(b)) for a, b in pairs),
+        sight is not None and sight.build.ground_contacts == row["ground_contacts"],
+        right,
+        pixels,
+        judgement.mats.poses[zone].error_px if sight else math.nan,
+        judgement.seconds,
+        judgement.timings.get("mats", 0.0),
+        sight.margin if sight else 0.0,
+        sight.explained if sight else 0.0,
+        verdict is not None and not {r.code for r in verdict.reasons} & BEYOND_MARGIN,
+    )
 
 
 def _name(piece: Piece | None) -> str:
@@ -116,8 +131,17 @@ def matched(there: Sequence[Piece], seen: Sequence[Piece]) -> list[tuple[Piece |
     """Pairs (true, seen) nearest to one another; None for a piece missed or made up."""
     if not there or not seen:
         return [(p, None) for p in there] + [(None, p) for p in seen]
-    away = np.array([[math.hypot(a.x - b.x, a.z - b.z) + 0.3 * abs(a.y - b.y)
-                      + 4.0 * ((a.shape, a.color) != (b.shape, b.color)) for b in seen] for a in there])
+    away = np.array(
+        [
+            [
+                math.hypot(a.x - b.x, a.z - b.z)
+                + 0.3 * abs(a.y - b.y)
+                + 4.0 * ((a.shape, a.color) != (b.shape, b.color))
+                for b in seen
+            ]
+            for a in there
+        ]
+    )
     rows, columns = linear_sum_assignment(away)
     close = {int(i): int(j) for i, j in zip(rows, columns, strict=True) if away[i, j] < SAME_MM}
     pairs = [(a, seen[close[i]] if i in close else None) for i, a in enumerate(there)]
@@ -132,8 +156,9 @@ def piece_right(piece_set: PieceSet, there: Piece | None, seen: Piece | None) ->
     return near and piece_set.shapes[there.shape].same_pose(there.pose, seen.pose)
 
 
-def true_labels(view: ZoneView, piece_set: PieceSet, names: Sequence[str], row: dict,
-                parts: tuple[str, ...] = ("build", "loose")) -> np.ndarray:
+def true_labels(
+    view: ZoneView, piece_set: PieceSet, names: Sequence[str], row: dict, parts: tuple[str, ...] = ("build", "loose")
+) -> np.ndarray:
     """(h, w) int8: the colour (index in ``names``) that each pixel of the view truly shows, -1 for none."""
     pieces = [p for part in parts for p in true_pieces(row, part)]
     colors = np.array([*(names.index(p.color) for p in pieces), -1], np.int8)

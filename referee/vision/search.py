@@ -121,11 +121,25 @@ def _shifted(cat, pieces, trial, count, i, best, mm, rad, camera, matrix, gains,
             if i >= 0 and _others_stay(pieces, trial, count, i):
                 if not drawn:
                     others, drawn = draw(cat, pieces, count, i, camera, matrix, gains, maps), True
-                got = others + place(cat, int(trial[i, 0]), trial[i, 1], trial[i, 2], trial[i, 3], trial[i, 4],
-                                     camera, matrix, gains, maps, False)[0]
+                got = (
+                    others
+                    + place(
+                        cat,
+                        int(trial[i, 0]),
+                        trial[i, 1],
+                        trial[i, 2],
+                        trial[i, 3],
+                        trial[i, 4],
+                        camera,
+                        matrix,
+                        gains,
+                        maps,
+                        False,
+                    )[0]
+                )
             else:
                 got, drawn = score(cat, trial, count, camera, matrix, gains, maps), False
-            if got <= best + 0.5:       # what is not straight only costs
+            if got <= best + 0.5:  # what is not straight only costs
                 continue
             got -= straightness(cat, trial, count, maps.points)
             if got > best + 0.5:
@@ -141,13 +155,14 @@ def _climbed(cat, pieces, trial, count, first, camera, matrix, gains, maps, step
     best = score(cat, pieces, count, camera, matrix, gains, maps) - straightness(cat, pieces, count, maps.points)
     movable = 1 + (count - first if count > 1 else 0)
     for level in range(len(steps_mm)):
-        still = 0       # how many in a row could not be moved
+        still = 0  # how many in a row could not be moved
         for _ in range(rounds):
             for i in range(-1, count):
                 if still == movable or (i == 0 and count == 1) or 0 <= i < first:
                     continue
-                got = _shifted(cat, pieces, trial, count, i, best, steps_mm[level], steps_rad[level], camera, matrix,
-                               gains, maps)
+                got = _shifted(
+                    cat, pieces, trial, count, i, best, steps_mm[level], steps_rad[level], camera, matrix, gains, maps
+                )
                 still = 0 if got > best else still + 1
                 best = got
     return best
@@ -208,23 +223,23 @@ def edit(cat, pieces, count, kind, i, s, out):
         out[i, 0] = s
         return count
     if kind == 1:
-        copy(pieces[i:], out[i + 1:], count - i)
+        copy(pieces[i:], out[i + 1 :], count - i)
         out[i, 0] = s
         return count + 1
     if kind == 2:
-        copy(pieces[i + 1:], out[i:], count - 1 - i)
+        copy(pieces[i + 1 :], out[i:], count - 1 - i)
         return count - 1
     if kind == 3:
         out[i, 0], out[s, 0] = pieces[s, 0], pieces[i, 0]
         return count
     if kind == 5:
-        copy(pieces[i:], out[i + 1:], count - i)
+        copy(pieces[i:], out[i + 1 :], count - i)
         out[i, 0], out[i + 1, 0] = s, s
         out[i, 1] -= cat.size[s, 0] / 2
         out[i + 1, 1] += cat.size[s, 0] / 2
         return count + 1
     if kind == 6:
-        copy(pieces[i:], out[i + 1:], count - i)
+        copy(pieces[i:], out[i + 1 :], count - i)
         out[i, 0] = s // 4
         out[i, 1] = _prop_x(cat, pieces, i, s // 4, s % 4)
         return count + 1
@@ -268,8 +283,22 @@ def _weighed(cat, kinds, free, rare, pieces, count, most, trial, i, alone, camer
             if ((kind == 0 or kind == 4) and _others_stay(pieces, trial, count, i)) != alone:
                 continue
             if alone:
-                got = others + place(cat, int(trial[i, 0]), trial[i, 1], trial[i, 2], trial[i, 3], trial[i, 4],
-                                     camera, matrix, gains, maps, False)[0]
+                got = (
+                    others
+                    + place(
+                        cat,
+                        int(trial[i, 0]),
+                        trial[i, 1],
+                        trial[i, 2],
+                        trial[i, 3],
+                        trial[i, 4],
+                        camera,
+                        matrix,
+                        gains,
+                        maps,
+                        False,
+                    )[0]
+                )
             else:
                 got = score(cat, trial, m, camera, matrix, gains, maps)
             out[n, 0] = got - straightness(cat, trial, m, maps.points)
@@ -292,8 +321,9 @@ def edits(cat, kinds, stock, rare, pieces, count, most, camera, matrix, gains, m
     n = 0
     for i in range(count):
         for alone in (True, False):
-            n = _weighed(cat, kinds, free, rare, pieces, count, most, trial, i, alone, camera, matrix, gains, maps,
-                         out, n)
+            n = _weighed(
+                cat, kinds, free, rare, pieces, count, most, trial, i, alone, camera, matrix, gains, maps, out, n
+            )
     return out[:n].copy()
 
 
@@ -340,6 +370,7 @@ def place_whole(cat, rows, count, xs, ys, turns, camera, matrix, gains, maps):
     moved = rows.copy()
     n = 0
     for t in range(len(turns)):
-        n = _whole(cat, rows, moved, count, xs, ys, turns[t], turned_camera(camera, turns[t]), matrix, gains, maps,
-                   out, n)
+        n = _whole(
+            cat, rows, moved, count, xs, ys, turns[t], turned_camera(camera, turns[t]), matrix, gains, maps, out, n
+        )
     return out

@@ -72,8 +72,9 @@ def _climbed(cat, piece, trial, field_x, field_y, camera, matrix, gains, maps, s
                     trial[axis] += sign * (steps_rad[level] if axis == 4 else steps_mm[level])
                     if abs(trial[1]) < field_x and abs(trial[2]) < field_y:
                         continue
-                    won, count = place(cat, int(trial[0]), trial[1], trial[2], trial[3], trial[4], camera, matrix,
-                                       gains, maps, False)
+                    won, count = place(
+                        cat, int(trial[0]), trial[1], trial[2], trial[3], trial[4], camera, matrix, gains, maps, False
+                    )
                     if won > best + 0.5:
                         best = won
                         pixels = count
@@ -101,8 +102,9 @@ def climb(cat, rows, field_x, field_y, camera, matrix, gains, maps, steps_mm, st
     trial = np.empty(5)
     for i in range(len(rows)):
         piece = rows[i, :5].copy()
-        out[i, 5], out[i, 6] = _climbed(cat, piece, trial, field_x, field_y, camera, matrix, gains, maps, steps_mm,
-                                        steps_rad)
+        out[i, 5], out[i, 6] = _climbed(
+            cat, piece, trial, field_x, field_y, camera, matrix, gains, maps, steps_mm, steps_rad
+        )
         out[i, :5] = piece
     return out
 
@@ -110,8 +112,9 @@ def climb(cat, rows, field_x, field_y, camera, matrix, gains, maps, steps_mm, st
 @lean
 def _worth(cat, rows, i, camera, matrix, gains, maps, keep):
     """Evidence that the piece of row i wins over the maps as they are; drawn into them if ``keep``."""
-    return place(cat, int(rows[i, 0]), rows[i, 1], rows[i, 2], rows[i, 3], rows[i, 4], camera, matrix, gains, maps,
-                 keep)[0]
+    return place(
+        cat, int(rows[i, 0]), rows[i, 1], rows[i, 2], rows[i, 3], rows[i, 4], camera, matrix, gains, maps, keep
+    )[0]
 
 
 @lean
@@ -173,8 +176,12 @@ def _taken(cat, rows, worth, boxes, kinds, left, chosen, camera, matrix, gains, 
         chosen[count] = best
         count += 1
         for i in range(len(rows)):
-            if worth[i] > cost and (boxes[i, 0] <= boxes[best, 1] and boxes[i, 1] >= boxes[best, 0]
-                                    and boxes[i, 2] <= boxes[best, 3] and boxes[i, 3] >= boxes[best, 2]):
+            if worth[i] > cost and (
+                boxes[i, 0] <= boxes[best, 1]
+                and boxes[i, 1] >= boxes[best, 0]
+                and boxes[i, 2] <= boxes[best, 3]
+                and boxes[i, 3] >= boxes[best, 2]
+            ):
                 worth[i] = _worth(cat, rows, i, camera, matrix, gains, maps, False)
 
 
@@ -191,6 +198,7 @@ def add_loose(cat, rows, lone, boxes, kinds, free, camera, matrix, gains, maps, 
         if lone[i] > cost and _touches_drawn(boxes[i], maps):
             worth[i] = _worth(cat, rows, i, camera, matrix, gains, maps, False)
     chosen = np.empty(len(rows), np.int64)
-    count, total = _taken(cat, rows, worth, boxes, kinds, free.copy(), chosen, camera, matrix, gains, maps, cost,
-                          beyond)
+    count, total = _taken(
+        cat, rows, worth, boxes, kinds, free.copy(), chosen, camera, matrix, gains, maps, cost, beyond
+    )
     return chosen[:count], total

@@ -69,8 +69,7 @@ SAME_CURVE = np.cos(np.radians(40.0))
 """Facets whose normals are nearer than this are one rounded face."""
 
 
-def lit(view: ZoneView, evidence: Evidence, cat: Catalogue, readings: Sequence[Reading],
-        card: Card) -> list[Reading]:
+def lit(view: ZoneView, evidence: Evidence, cat: Catalogue, readings: Sequence[Reading], card: Card) -> list[Reading]:
     """The readings, best first, with what light says added to the scores of the best of each ruling.
 
     ``readings`` best first. Where only one ruling has any, or its margin is clear, they come back as they are. The
@@ -87,13 +86,16 @@ def lit(view: ZoneView, evidence: Evidence, cat: Catalogue, readings: Sequence[R
     glow = {id(r): glow_of(evidence, build, faces) for faces, (r, build) in zip(drawn, compared, strict=True)}
     where = _claimed(view, [(faces, len(build.pieces)) for faces, (_, build) in zip(drawn, compared, strict=True)])
     said = {id(r): WEIGHT * light_of(evidence, faces, where) for faces, (r, _) in zip(drawn, compared, strict=True)}
-    least = min(said.values())      # what is not compared must not gain by that
+    least = min(said.values())  # what is not compared must not gain by that
     before = _best(right, glow) - _best(wrong, glow)
     after = _best(right, glow, said) - _best(wrong, glow, said)
     turned = abs(after) if before * after < 0 else 0.0
-    scored = [dataclasses.replace(r, score=r.score + glow.get(id(r), 0.0) + said.get(id(r), least)
-                                  - (turned if ok == (after > 0) else 0.0))
-              for r, ok in zip(readings, is_right, strict=True)]
+    scored = [
+        dataclasses.replace(
+            r, score=r.score + glow.get(id(r), 0.0) + said.get(id(r), least) - (turned if ok == (after > 0) else 0.0)
+        )
+        for r, ok in zip(readings, is_right, strict=True)
+    ]
     return sorted(scored, key=lambda r: -r.score)
 
 
@@ -178,9 +180,14 @@ def _likeliest(features, faces, smooth, bare, where):
                     if faces[v, u] < 0:
                         most = max(most, bare[y, x])
                     elif where[v, u]:
-                        most = max(most, _face_density(features[y, x, 0] - smooth[v, u, 0],
-                                                       features[y, x, 1] - smooth[v, u, 1],
-                                                       features[y, x, 2] - smooth[v, u, 2]))
+                        most = max(
+                            most,
+                            _face_density(
+                                features[y, x, 0] - smooth[v, u, 0],
+                                features[y, x, 1] - smooth[v, u, 1],
+                                features[y, x, 2] - smooth[v, u, 2],
+                            ),
+                        )
             out[n] = most
             n += 1
     return out[:n]
@@ -190,8 +197,9 @@ def _faces(view: ZoneView, piece_set: PieceSet, build: Build) -> np.ndarray:
     """(h, w) int32: which face of which piece each pixel shows, rounded ones whole; build first, -1 for none."""
     pieces = (*build.pieces, *build.loose)
     tags = face_tags(view, piece_set, pieces)
-    whole = np.concatenate([i * FACES + _whole_faces(shape_of(piece_set, p), p.pose) for i, p in enumerate(pieces)]
-                           + [np.array([-1])])
+    whole = np.concatenate(
+        [i * FACES + _whole_faces(shape_of(piece_set, p), p.pose) for i, p in enumerate(pieces)] + [np.array([-1])]
+    )
     faces = whole[tags].astype(np.int32)
     arches = arch_tags(view, piece_set, pieces)
     through = (faces < 0) & (arches >= 0)

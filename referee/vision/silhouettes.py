@@ -36,8 +36,21 @@ def arch_tags(view: ZoneView, piece_set: PieceSet, pieces: Sequence[Piece]) -> n
         arch = shape_of(piece_set, p)
         if arch.kind in filled:
             s = solid(dataclasses.replace(arch, kind=filled[arch.kind], opening=0.0), p.pose)
-            draw_solid(s.points, s.faces, s.normals, p.x, p.y, p.z, math.radians(p.yaw), view.camera, view.matrix,
-                       i, inverse_depth, tags, False)
+            draw_solid(
+                s.points,
+                s.faces,
+                s.normals,
+                p.x,
+                p.y,
+                p.z,
+                math.radians(p.yaw),
+                view.camera,
+                view.matrix,
+                i,
+                inverse_depth,
+                tags,
+                False,
+            )
     return tags
 
 
@@ -46,6 +59,19 @@ def _drawn(view: ZoneView, piece_set: PieceSet, pieces: Sequence[Piece], faces: 
     tags, inverse_depth = np.full(shape, -1, np.int32), np.zeros(shape, np.float32)
     for i, p in enumerate(pieces):
         s = solid(shape_of(piece_set, p), p.pose)
-        draw_solid(s.points, s.faces, s.normals, p.x, p.y, p.z, math.radians(p.yaw), view.camera, view.matrix,
-                   i, inverse_depth, tags, faces)
+        draw_solid(
+            s.points,
+            s.faces,
+            s.normals,
+            p.x,
+            p.y,
+            p.z,
+            math.radians(p.yaw),
+            view.camera,
+            view.matrix,
+            i,
+            inverse_depth,
+            tags,
+            faces,
+        )
     return tags

@@ -99,8 +99,9 @@ def zone_view(frame: np.ndarray, camera: CameraModel, pose: MatPose) -> ZoneView
     low, high = np.floor(pixels.min(0)), np.ceil(pixels.max(0))
     width, height = (high - low).astype(int) + 1
     matrix = np.array([[focal, 0, -low[0]], [0, focal, -low[1]], [0, 0, 1.0]])
-    maps = cv2.initUndistortRectifyMap(camera.matrix, camera.distortion, None, matrix,
-                                       (int(width), int(height)), cv2.CV_32FC1)
+    maps = cv2.initUndistortRectifyMap(
+        camera.matrix, camera.distortion, None, matrix, (int(width), int(height)), cv2.CV_32FC1
+    )
     image = _remap(frame, maps, scale)
     bottom, right = frame.shape[0] - 1, frame.shape[1] - 1
     valid = (maps[0] >= 0) & (maps[0] <= right) & (maps[1] >= 0) & (maps[1] <= bottom)

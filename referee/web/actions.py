@@ -23,10 +23,27 @@ Text = Annotated[str, Field(max_length=300, pattern=PRINTABLE)]
 Name = Annotated[str, Field(min_length=1, max_length=40, pattern=PRINTABLE)]
 Events = tuple[Any, ...]
 
-PLAIN = (moves.DrawCard, moves.DrawByHand, moves.NameCard, moves.Ready, moves.HumanRuling, moves.Overrule,
-         moves.OpenReview, moves.CloseReview, moves.Foul, moves.FoulRuling, moves.VoidDuel, moves.NextDuel,
-         moves.Undo, moves.PlayerLeaves, moves.PlayerJoins, moves.PlayerLate, moves.ReplayRound,
-         moves.ChangeMode, moves.GoUnsigned)
+PLAIN = (
+    moves.DrawCard,
+    moves.DrawByHand,
+    moves.NameCard,
+    moves.Ready,
+    moves.HumanRuling,
+    moves.Overrule,
+    moves.OpenReview,
+    moves.CloseReview,
+    moves.Foul,
+    moves.FoulRuling,
+    moves.VoidDuel,
+    moves.NextDuel,
+    moves.Undo,
+    moves.PlayerLeaves,
+    moves.PlayerJoins,
+    moves.PlayerLate,
+    moves.ReplayRound,
+    moves.ChangeMode,
+    moves.GoUnsigned,
+)
 """Commands that are passed on as they are asked for."""
 
 
@@ -79,12 +96,14 @@ def _create(session: Any, body: CreateMatch, who: str) -> Events:
 
 def _plain(command: type[moves.Command]) -> Action:
     hints = get_type_hints(command)
-    rows = {f.name: (_checked(hints[f.name], f.name), ... if f.default is MISSING else f.default)
-            for f in fields(command)}
+    rows = {
+        f.name: (_checked(hints[f.name], f.name), ... if f.default is MISSING else f.default) for f in fields(command)
+    }
     if "who" in rows:
         rows["who"] = (Text, "")
-    model = create_model(command.__name__, __config__=ConfigDict(extra="forbid"),
-                         __doc__=(command.__doc__ or "").strip(), **rows)
+    model = create_model(
+        command.__name__, __config__=ConfigDict(extra="forbid"), __doc__=(command.__doc__ or "").strip(), **rows
+    )
 
     def run(session: Any, body: BaseModel, who: str) -> Events:
         values = body.model_dump()
@@ -96,9 +115,13 @@ def _plain(command: type[moves.Command]) -> Action:
 
 def _checked(hint: Any, name: str) -> Any:
     """The field's type with the limits a stranger's input needs."""
-    limits: Mapping[Any, Any] = {str: Text, str | None: Text | None, bool: StrictBool,
-                                 int: Annotated[int, Field(ge=0, le=10**6, strict=True)],
-                                 int | None: Annotated[int, Field(ge=0, le=10**6, strict=True)] | None}
+    limits: Mapping[Any, Any] = {
+        str: Text,
+        str | None: Text | None,
+        bool: StrictBool,
+        int: Annotated[int, Field(ge=0, le=10**6, strict=True)],
+        int | None: Annotated[int, Field(ge=0, le=10**6, strict=True)] | None,
+    }
     return limits.get(hint, hint)
 
 
@@ -106,8 +129,10 @@ ACTIONS: Mapping[str, Action] = {
     "CreateMatch": Action(CreateMatch, _create),
     "Go": Action(Go, lambda session, body, who: session.go(who=who)),
     "PressStop": Action(PressStop, lambda session, body, who: session.press(body.zone, who=who)),
-    "CallTimeout": Action(CallTimeout, lambda session, body, who: session.command(
-        moves.CallTimeout(session.clock.now_s() + session.shift_s), who)),
+    "CallTimeout": Action(
+        CallTimeout,
+        lambda session, body, who: session.command(moves.CallTimeout(session.clock.now_s() + session.shift_s), who),
+    ),
 } | {command.__name__: _plain(command) for command in PLAIN}
 
 
@@ -129,5 +154,7 @@ def modes() -> tuple[str, ...]:
 def rule_choices() -> dict[str, dict]:
     """Per house rule: its text, default and, where there are few, its choices."""
     schema = HouseRules.model_json_schema()["properties"]
-    return {name: {"about": row.get("description", ""), "default": row.get("default"),
-                   "choices": row.get("enum")} for name, row in schema.items()}
+    return {
+        name: {"about": row.get("description", ""), "default": row.get("default"), "choices": row.get("enum")}
+        for name, row in schema.items()
+    }

@@ -30,9 +30,13 @@ def _session_routes(api: flask.Blueprint, session: Any) -> None:
     @api.get("/session")
     @public
     def who_am_i() -> dict:
-        return {"csrf": security.csrf_token(), "referee": security.is_referee(),
-                "pin_needed": security.needs_pin(), "name": flask.session.get("name", ""),
-                "simulated": bool(session.simulated)}
+        return {
+            "csrf": security.csrf_token(),
+            "referee": security.is_referee(),
+            "pin_needed": security.needs_pin(),
+            "name": flask.session.get("name", ""),
+            "simulated": bool(session.simulated),
+        }
 
     @api.post("/session")
     @public
@@ -109,8 +113,7 @@ def _reading_routes(api: flask.Blueprint, session: Any) -> None:
 
 def _round_json(row: views.RoundRow) -> dict:
     duels = [{"state": c.state, "winner": c.winner, "points": c.points} for c in row.cells]
-    return {"number": row.number, "a": row.a, "b": row.b, "kind": row.kind, "state": row.state,
-            "duels": duels}
+    return {"number": row.number, "a": row.a, "b": row.b, "kind": row.kind, "state": row.state, "duels": duels}
 
 
 def public_state(snapshot: dict) -> dict:
@@ -130,8 +133,11 @@ def _command_routes(api: flask.Blueprint, session: Any) -> None:
         match = session.snapshot().get("match")
         allowed = match["allowed"] if match else []
         ready = not match or match["phase"] in ("new", "finished")
-        return {"commands": [{"name": name, "allowed": name in allowed or (name == "CreateMatch" and ready)}
-                             for name in ACTIONS]}
+        return {
+            "commands": [
+                {"name": name, "allowed": name in allowed or (name == "CreateMatch" and ready)} for name in ACTIONS
+            ]
+        }
 
     @api.post("/commands/<name>")
     def command(name: str) -> flask.typing.ResponseReturnValue:

@@ -49,10 +49,16 @@ def _page_values(session: Any) -> dict[str, Any]:
     def csrf_field() -> Any:
         return texts.markup('<input type="hidden" name="csrf_token" value="{}">', security.csrf_token())
 
-    return {"t": lambda key, **values: texts.translate(lang, key, **values), "lang": lang,
-            "simulated": session.simulated, "csrf_token": security.csrf_token, "csrf_field": csrf_field,
-            "is_referee": security.is_referee(), "locked": security.needs_pin(),
-            "here": flask.request.path}
+    return {
+        "t": lambda key, **values: texts.translate(lang, key, **values),
+        "lang": lang,
+        "simulated": session.simulated,
+        "csrf_token": security.csrf_token,
+        "csrf_field": csrf_field,
+        "is_referee": security.is_referee(),
+        "locked": security.needs_pin(),
+        "here": flask.request.path,
+    }
 
 
 def _remember_language(response: flask.Response) -> flask.Response:
@@ -70,8 +76,14 @@ def _kept_secret(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def create_app(session: Any, pin: str | None = None, host: str = "127.0.0.1", *,
-               secret_key: bytes | None = None, choices: Choices | None = None) -> flask.Flask:
+def create_app(
+    session: Any,
+    pin: str | None = None,
+    host: str = "127.0.0.1",
+    *,
+    secret_key: bytes | None = None,
+    choices: Choices | None = None,
+) -> flask.Flask:
     """The dashboard over a running session (``referee.session.Session`` or its like).
 
     ``pin`` is the referee's; without one, ``host`` must be loopback. ``secret_key`` signs the

@@ -53,15 +53,25 @@ class Row:
 def row_of(attempt: Attempt, ruled: Collection[tuple[str, int]] = ()) -> Row:
     """What the grid shows of an attempt; ``ruled``: (match, duel number) on which people have ruled since."""
     meta, reviews = attempt.meta, attempt.reviews()
-    verdicts = tuple((z, v["verdict"], float(v.get("confidence", 0)))
-                     for z, v in sorted(attempt.verdicts.items()))
-    return Row(attempt.name, meta["card"] or "?", tuple(attempt.players.values()),
-               attempt.players.get(attempt.caller or ""), meta.get("award"), verdicts,
-               min((c for _, _, c in verdicts), default=0.0), tuple(contested(meta, reviews)),
-               tuple(dict.fromkeys(r["who"] for r in reviews if r.get("kind") in ("reviewed", "ruling"))),
-               bool(meta.get("human")) or any(r.get("kind") == "ruling" for r in reviews)
-               or (meta.get("match_id"), meta.get("duel")) in ruled, attempt.cut_short,
-               bool(meta.get("simulated")), str(meta.get("recorded_at", "")), str(meta.get("match_id", "")))
+    verdicts = tuple((z, v["verdict"], float(v.get("confidence", 0))) for z, v in sorted(attempt.verdicts.items()))
+    return Row(
+        attempt.name,
+        meta["card"] or "?",
+        tuple(attempt.players.values()),
+        attempt.players.get(attempt.caller or ""),
+        meta.get("award"),
+        verdicts,
+        min((c for _, _, c in verdicts), default=0.0),
+        tuple(contested(meta, reviews)),
+        tuple(dict.fromkeys(r["who"] for r in reviews if r.get("kind") in ("reviewed", "ruling"))),
+        bool(meta.get("human"))
+        or any(r.get("kind") == "ruling" for r in reviews)
+        or (meta.get("match_id"), meta.get("duel")) in ruled,
+        attempt.cut_short,
+        bool(meta.get("simulated")),
+        str(meta.get("recorded_at", "")),
+        str(meta.get("match_id", "")),
+    )
 
 
 SHOWN: Mapping[str, Callable[[Row], bool]] = {
@@ -78,8 +88,14 @@ def chosen(rows: list[Row], wanted: Mapping[str, str]) -> list[Row]:
     """The rows that fit, contested and hardest first. ``wanted``: player, card, verdict, show (of SHOWN)."""
     player, card, verdict = (wanted.get(k, "") for k in ("player", "card", "verdict"))
     test = SHOWN.get(wanted.get("show", ""), lambda row: True)
-    fitting = [r for r in rows if test(r) and player in (*r.players, "") and card in (r.card, "")
-               and (not verdict or any(v == verdict for _, v, _ in r.verdicts))]
+    fitting = [
+        r
+        for r in rows
+        if test(r)
+        and player in (*r.players, "")
+        and card in (r.card, "")
+        and (not verdict or any(v == verdict for _, v, _ in r.verdicts))
+    ]
     newest = sorted(fitting, key=lambda r: r.name, reverse=True)
     return sorted(newest, key=lambda r: (not r.why, r.margin))
 

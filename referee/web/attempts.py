@@ -32,15 +32,20 @@ MOST_TEXT = 400
 
 def story_of(attempt: Attempt, told: Mapping[str, Any], lang: str) -> dict[str, Any]:
     """What the page's script needs: frame times, marks in video time, the time line as far as it is known."""
-    marks = [{"name": m["name"], "seconds": m["seconds"], "zone": m.get("zone"), "why": m.get("why")}
-             for m in attempt.meta.get("marks", ())]
+    marks = [
+        {"name": m["name"], "seconds": m["seconds"], "zone": m.get("zone"), "why": m.get("why")}
+        for m in attempt.meta.get("marks", ())
+    ]
     for name, seconds, zone in (("go", attempt.go_s, None), ("stop", attempt.stop_s, attempt.caller)):
         if seconds is not None and all(m["name"] != name for m in marks):
             marks.append({"name": name, "seconds": seconds, "zone": zone})
     judged = [s for row in attempt.meta.get("judged", ()) for s in row["seconds"][:1]]
     marks += [{"name": "judged", "seconds": s, "zone": None} for s in judged]
-    return {"seconds": attempt.seconds if (attempt.folder / TIMES).exists() else [],
-            "marks": sorted(marks, key=lambda m: m["seconds"]), "told": _named(attempt, told, lang)}
+    return {
+        "seconds": attempt.seconds if (attempt.folder / TIMES).exists() else [],
+        "marks": sorted(marks, key=lambda m: m["seconds"]),
+        "told": _named(attempt, told, lang),
+    }
 
 
 def _named(attempt: Attempt, told: Mapping[str, Any], lang: str) -> dict[str, Any]:
@@ -52,20 +57,26 @@ def _named(attempt: Attempt, told: Mapping[str, Any], lang: str) -> dict[str, An
         name = translate(lang, "piece", color=color, shape=shape) if shape else color
         return {**row, "name": name, "paint": attempt.piece_set.colors[row["color"]]}
 
-    zones = {zone: {**row, "placed": [piece(p) for p in row["placed"]]}
-             for zone, row in told.get("zones", {}).items()}
+    zones = {zone: {**row, "placed": [piece(p) for p in row["placed"]]} for zone, row in told.get("zones", {}).items()}
     return {**told, "zones": zones}
 
 
 def _verdicts(attempt: Attempt, lang: str) -> list[dict[str, Any]]:
     """Per zone who sat there, the ruling, its margin, and why, in the visitor's language."""
     words = reasons.words_of(lang, tuple(attempt.piece_set.colors), tuple(attempt.piece_set.shapes))
-    return [{"zone": zone, "player": attempt.players.get(zone, zone), "called": zone == attempt.caller,
-             "ruling": row["verdict"], "leaning": row.get("leaning"),
-             "confidence": row.get("confidence", 0.0),
-             "reasons": [reasons.say(lang, r, words) for r in row.get("reasons", ())],
-             "findings": (attempt.meta.get("findings") or {}).get(zone, ())}
-            for zone, row in sorted(attempt.verdicts.items())]
+    return [
+        {
+            "zone": zone,
+            "player": attempt.players.get(zone, zone),
+            "called": zone == attempt.caller,
+            "ruling": row["verdict"],
+            "leaning": row.get("leaning"),
+            "confidence": row.get("confidence", 0.0),
+            "reasons": [reasons.say(lang, r, words) for r in row.get("reasons", ())],
+            "findings": (attempt.meta.get("findings") or {}).get(zone, ()),
+        }
+        for zone, row in sorted(attempt.verdicts.items())
+    ]
 
 
 def _face(attempt: Attempt) -> dict[str, Any] | None:
@@ -100,6 +111,7 @@ def blueprint(session: Any) -> flask.Blueprint:
 
     def named(view: Callable) -> Callable:
         """Hand the view the attempt of the URL's name, or 404."""
+
         @wraps(view)
         def found(name: str, **more: Any) -> Any:
             attempt = archive.get(name)
@@ -109,6 +121,7 @@ def blueprint(session: Any) -> flask.Blueprint:
                 return view(attempt, **more)
             except RefereeError as error:
                 flask.abort(404, str(error))
+
         return found
 
     def rows() -> list[Row]:
@@ -127,17 +140,29 @@ def _grid(pages: flask.Blueprint, archive: Archive, rows: Callable[[], list[Row]
     @pages.get("")
     def grid() -> str:
         every = rows()
-        options = {"player": sorted({p for r in every for p in r.players}),
-                   "card": sorted({r.card for r in every}),
-                   "verdict": ["match", "mismatch", "undecided"], "show": list(SHOWN)}
+        options = {
+            "player": sorted({p for r in every for p in r.players}),
+            "card": sorted({r.card for r in every}),
+            "verdict": ["match", "mismatch", "undecided"],
+            "show": list(SHOWN),
+        }
         wanted = {k: flask.request.args.get(k, "") for k in options}
         matches = sorted({r.match for r in every} - {""})
         found = chosen(every, wanted)
         last = max(1, math.ceil(len(found) / PAGE))
         page = min(last, max(1, flask.request.args.get("page", 1, int)))
-        return flask.render_template("attempts_grid.html", rows=found[(page - 1) * PAGE:page * PAGE],
-                                     fitting=len(found), total=len(every), options=options, wanted=wanted,
-                                     matches=matches, page=page, last=last, removed=removals(archive.root))
+        return flask.render_template(
+            "attempts_grid.html",
+            rows=found[(page - 1) * PAGE : page * PAGE],
+            fitting=len(found),
+            total=len(every),
+            options=options,
+            wanted=wanted,
+            matches=matches,
+            page=page,
+            last=last,
+            removed=removals(archive.root),
+        )
 
     @pages.get("/pace/<match_id>")
     def by_player(match_id: str) -> str:
@@ -147,8 +172,9 @@ def _grid(pages: flask.Blueprint, archive: Archive, rows: Callable[[], list[Row]
         told = [(a, archive.story(a.name)) for a in mine]
         ready = [(a.players, a.go_s, a.stop_s, story) for a, story in told if "zones" in story]
         waiting = sum("pending" in story for _, story in told)
-        return flask.render_template("attempts_pace.html", match_id=match_id, table=pace(ready),
-                                     waiting=waiting, count=len(mine))
+        return flask.render_template(
+            "attempts_pace.html", match_id=match_id, table=pace(ready), waiting=waiting, count=len(mine)
+        )
 
 
 def _one(pages: flask.Blueprint, archive: Archive, named: Callable, rows: Callable[[], list[Row]]) -> None:
@@ -159,11 +185,19 @@ def _one(pages: flask.Blueprint, archive: Archive, named: Callable, rows: Callab
         names = [r.name for r in ordered]
         at = names.index(attempt.name)
         return flask.render_template(
-            "attempts_one.html", attempt=attempt, row=ordered[at],
-            verdicts=_verdicts(attempt, flask.g.lang), face=_face(attempt),
-            problems=attempt.problems(), reviews=attempt.reviews(),
-            before=names[at - 1] if at else None, after=names[at + 1] if at + 1 < len(names) else None,
-            has_video=(attempt.folder / VIDEO).exists(), rulings=RULINGS, may_rule=is_referee())
+            "attempts_one.html",
+            attempt=attempt,
+            row=ordered[at],
+            verdicts=_verdicts(attempt, flask.g.lang),
+            face=_face(attempt),
+            problems=attempt.problems(),
+            reviews=attempt.reviews(),
+            before=names[at - 1] if at else None,
+            after=names[at + 1] if at + 1 < len(names) else None,
+            has_video=(attempt.folder / VIDEO).exists(),
+            rulings=RULINGS,
+            may_rule=is_referee(),
+        )
 
     @pages.get("/<name>/story.json")
     @named
@@ -205,8 +239,9 @@ def _media(pages: flask.Blueprint, archive: Archive, named: Callable) -> None:
         packed = io.BytesIO()
         pack(attempt, packed)
         packed.seek(0)
-        return flask.send_file(packed, mimetype="application/zip", as_attachment=True,
-                               download_name=f"{attempt.name}.zip")
+        return flask.send_file(
+            packed, mimetype="application/zip", as_attachment=True, download_name=f"{attempt.name}.zip"
+        )
 
 
 def _changes(pages: flask.Blueprint, session: Any, named: Callable) -> None:

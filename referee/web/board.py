@@ -27,10 +27,17 @@ def _values(session: Any) -> dict[str, Any]:
         return {"match": None, "live": snapshot["live"]}
     match = views.public_match(snapshot["match"])
     seen = {**snapshot, "match": match}
-    return {"match": match, "live": snapshot["live"], "seats": views.seats(match),
-            "clock": views.clock(match), "rounds": views.rounds(match),
-            "verdicts": views.callers_verdicts(seen), "card": _card(session, match),
-            "overlay": views.overlay(session, snapshot), "replay": replay.address(session, match["duel"])}
+    return {
+        "match": match,
+        "live": snapshot["live"],
+        "seats": views.seats(match),
+        "clock": views.clock(match),
+        "rounds": views.rounds(match),
+        "verdicts": views.callers_verdicts(seen),
+        "card": _card(session, match),
+        "overlay": views.overlay(session, snapshot),
+        "replay": replay.address(session, match["duel"]),
+    }
 
 
 def _card(session: Any, match: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -87,13 +87,18 @@ def _keep(path: Path, data: object) -> None:
 
 # -- what the editor asks --------------------------------------------------------------------------
 
+
 def set_for_script(pieces: PieceSet) -> dict[str, Any]:
     """Shapes with the outline (x, z) mm of each pose, colours and counts: all that drawing needs."""
+
     def pose(shape: str, p: Pose) -> dict[str, Any]:
-        return {"rotation": p.rotation, "facing": p.facing,
-                "outline": elevation(pieces.shapes[shape], p).round(2).tolist()}
-    shapes = {name: [pose(name, p) for p in s.poses() if p.facing != "top"]
-              for name, s in pieces.shapes.items()}
+        return {
+            "rotation": p.rotation,
+            "facing": p.facing,
+            "outline": elevation(pieces.shapes[shape], p).round(2).tolist(),
+        }
+
+    shapes = {name: [pose(name, p) for p in s.poses() if p.facing != "top"] for name, s in pieces.shapes.items()}
     rows = [{"shape": s, "color": c, "count": n} for (s, c), n in sorted(pieces.inventory.items())]
     return {"shapes": shapes, "colors": pieces.colors, "pieces": rows}
 
@@ -108,10 +113,14 @@ def look(pieces: PieceSet, rows: object, *, thorough: bool) -> dict[str, Any]:
     found = stand(pieces, settled, MISPLACEMENT_MM if thorough else None)
     measured = difficulty(pieces, settled, found) if found.touches else None
     faults = [*inventory_problems(LayoutCard("new", 1, settled), pieces), *found.faults]
-    return {"pieces": [{"x": p.x, "z": p.z} for p in settled], "faults": faults,
-            "weakest": list(found.weakest), "tilt_deg": round(found.tilt_deg, 1),
-            "difficulty": round(measured.total, 1) if measured else None,
-            "value": measured.value if measured and not faults else None}
+    return {
+        "pieces": [{"x": p.x, "z": p.z} for p in settled],
+        "faults": faults,
+        "weakest": list(found.weakest),
+        "tilt_deg": round(found.tilt_deg, 1),
+        "difficulty": round(measured.total, 1) if measured else None,
+        "value": measured.value if measured and not faults else None,
+    }
 
 
 def settled_in_order(pieces: PieceSet, placed: tuple[Piece, ...]) -> tuple[Piece, ...]:
@@ -141,14 +150,17 @@ def with_card(deck: Deck | None, name: str, card: LayoutCard) -> Deck:
 
 # -- pages -----------------------------------------------------------------------------------------
 
+
 def _answered(view: Callable) -> Callable:
     """A fault of the asker becomes ``{"error": …}`` with status 400."""
+
     @wraps(view)
     def answer(*args: Any, **named: Any) -> Any:
         try:
             return view(*args, **named)
         except RefereeError as error:
             return flask.jsonify(error=fault_text(str(error))), 400
+
     return answer
 
 
@@ -176,8 +188,13 @@ def blueprint(session: Any) -> flask.Blueprint:
 def _editor(pages: flask.Blueprint, session: Any, shelf: Shelf) -> None:
     @pages.get("")
     def editor() -> str:
-        return flask.render_template("cards_editor.html", decks=shelf.names(), running=session.deck.name,
-                                     piece_set=session.piece_set, papers=list(PAPERS))
+        return flask.render_template(
+            "cards_editor.html",
+            decks=shelf.names(),
+            running=session.deck.name,
+            piece_set=session.piece_set,
+            papers=list(PAPERS),
+        )
 
     @pages.get("/set.json")
     def piece_set() -> flask.Response:
@@ -201,8 +218,19 @@ def _editor(pages: flask.Blueprint, session: Any, shelf: Shelf) -> None:
         if value not in (1, 2, 3, 4) or not isinstance(seed, int):
             raise BadCard("value is 1 to 4 and seed a whole number")
         card = make_layouts(session.piece_set, value, 1, seed)[0]
-        return flask.jsonify(pieces=[{"shape": p.shape, "color": p.color, "rotation": p.pose.rotation,
-                                      "facing": p.pose.facing, "x": p.x, "z": p.z} for p in card.pieces])
+        return flask.jsonify(
+            pieces=[
+                {
+                    "shape": p.shape,
+                    "color": p.color,
+                    "rotation": p.pose.rotation,
+                    "facing": p.pose.facing,
+                    "x": p.x,
+                    "z": p.z,
+                }
+                for p in card.pieces
+            ]
+        )
 
     @pages.post("/save")
     @_answered
@@ -236,8 +264,9 @@ def _decks(pages: flask.Blueprint, session: Any, shelf: Shelf) -> None:
     @_answered
     def check(name: str) -> flask.Response:
         rows = [check_card(c, session.piece_set) for c in shelf.deck(name).cards if isinstance(c, LayoutCard)]
-        return flask.jsonify([{"id": r.card.id, "faults": _said(r.faults), "value": r.card.value, "worth": r.worth}
-                              for r in rows])
+        return flask.jsonify(
+            [{"id": r.card.id, "faults": _said(r.faults), "value": r.card.value, "worth": r.worth} for r in rows]
+        )
 
     @pages.get("/deck/<name>/cards.pdf")
     @_answered
@@ -246,8 +275,11 @@ def _decks(pages: flask.Blueprint, session: Any, shelf: Shelf) -> None:
         if paper not in PAPERS:
             raise BadCard(f"paper is one of {', '.join(PAPERS)}")
         pdf = cards_pdf(shelf.deck(name), session.piece_set, paper)
-        return flask.Response(pdf, mimetype="application/pdf",
-                              headers={"Content-Disposition": f'attachment; filename="{_checked(name)}.pdf"'})
+        return flask.Response(
+            pdf,
+            mimetype="application/pdf",
+            headers={"Content-Disposition": f'attachment; filename="{_checked(name)}.pdf"'},
+        )
 
     @pages.post("/play")
     @_answered
@@ -264,8 +296,9 @@ def _decks(pages: flask.Blueprint, session: Any, shelf: Shelf) -> None:
 
 def _sets(pages: flask.Blueprint, session: Any, shelf: Shelf) -> None:
     def page(pieces: PieceSet, said: str = "", fault: str = "") -> str:
-        return flask.render_template("cards_pieces.html", rows=form_rows(pieces), name=pieces.name,
-                                     said=said, fault=fault)
+        return flask.render_template(
+            "cards_pieces.html", rows=form_rows(pieces), name=pieces.name, said=said, fault=fault
+        )
 
     @pages.get("/pieces")
     def pieces() -> str:

@@ -14,8 +14,7 @@ from referee.web.streams import Parts
 
 PARTS = ("alarms", "act", "fields", "log", "table", "status")
 
-PRIMARY = {"idle": "DrawCard", "void": "DrawCard", "card_drawn": "Ready", "ready": "Go",
-           "decided": "NextDuel"}
+PRIMARY = {"idle": "DrawCard", "void": "DrawCard", "card_drawn": "Ready", "ready": "Go", "decided": "NextDuel"}
 """What Space does in each phase: the one next step of an undisturbed duel."""
 
 
@@ -34,11 +33,19 @@ def _values(session: Any) -> dict[str, Any]:
     shown = match["phase"] in views.SEEN_PHASES
     face = session.deck.by_id.get(match["card_id"] or "") if shown else None
     return values | {
-        "match": match, "allowed": frozenset(match["allowed"]), "seats": views.seats(match),
-        "clock": views.clock(match), "rounds": views.rounds(match), "primary": PRIMARY.get(match["phase"]),
-        "verdicts": views.callers_verdicts(snapshot), "overlay": views.overlay(session, snapshot),
-        "open_zones": views.open_zones(match), "card": views.card(face) if face else None, "history": _history(match),
-        "open_fouls": _open_fouls(match)}
+        "match": match,
+        "allowed": frozenset(match["allowed"]),
+        "seats": views.seats(match),
+        "clock": views.clock(match),
+        "rounds": views.rounds(match),
+        "primary": PRIMARY.get(match["phase"]),
+        "verdicts": views.callers_verdicts(snapshot),
+        "overlay": views.overlay(session, snapshot),
+        "open_zones": views.open_zones(match),
+        "card": views.card(face) if face else None,
+        "history": _history(match),
+        "open_fouls": _open_fouls(match),
+    }
 
 
 def _history(match: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -59,14 +66,18 @@ def blueprint(session: Any) -> flask.Blueprint:
         live = parts(session, flask.current_app.jinja_env, flask.g.lang)
         match = session.snapshot().get("match") or {}
         return flask.render_template(
-            "console.html", parts=live, name=flask.session.get("name", ""), modes=actions.modes(),
-            rules=_rule_rows(session.rules), cards=[card.id for card in session.deck.cards],
-            people=[p["name"] for p in match.get("players", ())])
+            "console.html",
+            parts=live,
+            name=flask.session.get("name", ""),
+            modes=actions.modes(),
+            rules=_rule_rows(session.rules),
+            cards=[card.id for card in session.deck.cards],
+            people=[p["name"] for p in match.get("players", ())],
+        )
 
     return pages
 
 
 def _rule_rows(rules: HouseRules) -> list[dict[str, Any]]:
     """The house rules as form fields: name, what it answers, value now, choices where there are few."""
-    return [{"name": name, "value": getattr(rules, name), **row}
-            for name, row in actions.rule_choices().items()]
+    return [{"name": name, "value": getattr(rules, name), **row} for name, row in actions.rule_choices().items()]

@@ -47,5 +47,7 @@ def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 
 def _pattern(text: str) -> str:
-    return "".join(re.escape(literal) + (f"(?P<{name}>{'.+' if name == REST else '[^;]+?'})" if name else "")
-                   for literal, name, *_ in Formatter().parse(text))
+    return "".join(
+        re.escape(literal) + (f"(?P<{name}>{'.+' if name == REST else '[^;]+?'})" if name else "")
+        for literal, name, *_ in Formatter().parse(text)
+    )

@@ -82,4 +82,3 @@ def _stream(begin: Callable[[Callable[[], bool]], Stream | None], kind: str) -> 
     if stream is None:
         flask.abort(flask.Response("too many viewers", 503, {"Retry-After": "5"}))
     return flask.Response(stream, headers=headers, content_type=kind)
-

@@ -18,8 +18,7 @@ from referee.web.texts import LANGUAGES
 MARGIN_MM = 4.0
 """White around a target: ``cards.drawing.target_scene``'s own."""
 
-SVG_HEADERS = {"Cache-Control": "no-cache",
-               "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'"}
+SVG_HEADERS = {"Cache-Control": "no-cache", "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'"}
 
 
 def blueprint(session: Any) -> flask.Blueprint:
@@ -59,12 +58,13 @@ def named_svg(card: Card, pieces: PieceSet, lang: str) -> str:
         return svg
     x0, _, _, y1 = bounds(picture(card, pieces))
     words = words_of(lang, tuple(pieces.colors), tuple(pieces.shapes))
-    labels = [_label(words.get(p.color, p.color), p.x - x0 + MARGIN_MM, y1 - p.z + MARGIN_MM)
-              for p in card.pieces]
+    labels = [_label(words.get(p.color, p.color), p.x - x0 + MARGIN_MM, y1 - p.z + MARGIN_MM) for p in card.pieces]
     return svg.replace("</svg>", "\n".join([*labels, "</svg>"]))
 
 
 def _label(text: str, x: float, y: float) -> str:
-    return (f'<text x="{x:.1f}" y="{y + 1.8:.1f}" text-anchor="middle" font-family="system-ui, sans-serif" '
-            'font-size="5.2" font-weight="700" fill="#fff" stroke="#1b1d21" stroke-width="1.1" '
-            f'stroke-linejoin="round" paint-order="stroke">{escape(text)}</text>')
+    return (
+        f'<text x="{x:.1f}" y="{y + 1.8:.1f}" text-anchor="middle" font-family="system-ui, sans-serif" '
+        'font-size="5.2" font-weight="700" fill="#fff" stroke="#1b1d21" stroke-width="1.1" '
+        f'stroke-linejoin="round" paint-order="stroke">{escape(text)}</text>'
+    )

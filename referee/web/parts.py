@@ -13,21 +13,28 @@ from referee.web.reasons import sayer, words_of
 from referee.web.streams import Parts
 
 
-def rendered(session: Any, environment: Environment, lang: str, page: str, names: tuple[str, ...],
-             values: Mapping[str, Any]) -> Parts:
+def rendered(
+    session: Any, environment: Environment, lang: str, page: str, names: tuple[str, ...], values: Mapping[str, Any]
+) -> Parts:
     """The parts ``names`` of ``page``, each from its template ``parts/<page>_<name>.html``.
 
     Templates have ``t`` for texts of ``lang``, ``say`` for a verdict's reasons, ``fault`` for an alarm's text,
     ``why`` for how a duel ended, ``opposite`` for the ruling that would change it, and ``values``.
     """
+
     def t(key: str, /, **filled: object) -> str:
         return texts.translate(lang, key, **filled)
 
     pieces = session.piece_set
     words = words_of(lang, tuple(pieces.colors), tuple(pieces.shapes))
-    tools = {"t": t, "lang": lang, "fault": lambda text: say_fault(lang, text, words),
-             "why": lambda duel: views.why(duel, t),
-             "opposite": views.opposite,
-             "say": sayer(lang, tuple(pieces.colors), tuple(pieces.shapes))}
-    return {name: environment.get_template(f"parts/{page}_{name}.html").render(values, **tools).strip()
-            for name in names}
+    tools = {
+        "t": t,
+        "lang": lang,
+        "fault": lambda text: say_fault(lang, text, words),
+        "why": lambda duel: views.why(duel, t),
+        "opposite": views.opposite,
+        "say": sayer(lang, tuple(pieces.colors), tuple(pieces.shapes)),
+    }
+    return {
+        name: environment.get_template(f"parts/{page}_{name}.html").render(values, **tools).strip() for name in names
+    }

@@ -12,8 +12,14 @@ from referee.web.texts import translate
 
 KINDS: tuple[str, ...] = get_args(Kind)
 LENGTHS = ("width", "height", "depth", "opening")
-SAMPLES = {"box": (60, 30, 0), "cylinder": (34, 50, 0), "triangle": (60, 46, 0), "bridge": (70, 40, 34),
-           "crescent": (70, 35, 30), "half_disc": (70, 35, 0)}
+SAMPLES = {
+    "box": (60, 30, 0),
+    "cylinder": (34, 50, 0),
+    "triangle": (60, 46, 0),
+    "bridge": (70, 40, 34),
+    "crescent": (70, 35, 30),
+    "half_disc": (70, 35, 0),
+}
 """Width, height, opening in mm of the shape shown for each kind."""
 
 WOOD: Rgb = (214, 178, 120)
@@ -37,32 +43,40 @@ def kind_svg(kind: str, lang: str) -> str | None:
         labels.append(("opening", x0 + wide / 2, y0 + 4, "middle"))
     size = (x0 + wide + 16, y0 + high + 10)
     svg = to_svg(Scene(*size, patches), kind)
-    words = [_label(translate(lang, f"cards.sets.{key}").lower(), x, size[1] - y, anchor)
-             for key, x, y, anchor in labels]
+    words = [
+        _label(translate(lang, f"cards.sets.{key}").lower(), x, size[1] - y, anchor) for key, x, y, anchor in labels
+    ]
     return svg.replace("</svg>", "\n".join([*words, "</svg>"]))
 
 
 def _line(x0: float, y0: float, x1: float, y1: float) -> tuple[Patch, ...]:
     """A measure with a tick at either end."""
     tick = (0.0, 3.0) if y0 == y1 else (3.0, 0.0)
-    ends = [patch([(x - tick[0], y - tick[1]), (x + tick[0], y + tick[1])], None, INK, 0.6)
-            for x, y in ((x0, y0), (x1, y1))]
+    ends = [
+        patch([(x - tick[0], y - tick[1]), (x + tick[0], y + tick[1])], None, INK, 0.6) for x, y in ((x0, y0), (x1, y1))
+    ]
     return (patch([(x0, y0), (x1, y1)], None, INK, 0.6), *ends)
 
 
 def _label(text: str, x: float, y: float, anchor: str) -> str:
-    return (f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-family="system-ui, sans-serif" '
-            f'font-size="7" fill="#14181f">{text}</text>')
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-family="system-ui, sans-serif" '
+        f'font-size="7" fill="#14181f">{text}</text>'
+    )
 
 
 def form_rows(pieces: PieceSet) -> dict[str, Any]:
     """What the form shows: the set's rows and some empty ones."""
     blank = {"name": "", "kind": "box", "width": "", "height": "", "depth": "", "opening": ""}
-    shapes = [{"name": n, "kind": s.kind, **{k: f"{getattr(s, k):g}" for k in LENGTHS}}
-              for n, s in pieces.shapes.items()]
-    return {"kinds": KINDS, "shapes": [*shapes, *[blank] * SPARE_ROWS],
-            "colors": [*pieces.colors.items(), *[("", "#808080")] * SPARE_ROWS],
-            "pieces": [*pieces.pieces, *[("", "", "")] * SPARE_ROWS]}
+    shapes = [
+        {"name": n, "kind": s.kind, **{k: f"{getattr(s, k):g}" for k in LENGTHS}} for n, s in pieces.shapes.items()
+    ]
+    return {
+        "kinds": KINDS,
+        "shapes": [*shapes, *[blank] * SPARE_ROWS],
+        "colors": [*pieces.colors.items(), *[("", "#808080")] * SPARE_ROWS],
+        "pieces": [*pieces.pieces, *[("", "", "")] * SPARE_ROWS],
+    }
 
 
 def set_of_form(form: Mapping[str, str]) -> dict[str, Any]:
@@ -70,13 +84,16 @@ def set_of_form(form: Mapping[str, str]) -> dict[str, Any]:
     shapes, colors, pieces = {}, {}, []
     for k in _numbers(form, "shape"):
         row = {key: _number(form.get(f"{key}-{k}", "")) for key in LENGTHS}
-        shapes[form[f"shape-{k}"].strip()] = {"kind": form.get(f"kind-{k}", "box"),
-                                              **{key: v for key, v in row.items() if v is not None}}
+        shapes[form[f"shape-{k}"].strip()] = {
+            "kind": form.get(f"kind-{k}", "box"),
+            **{key: v for key, v in row.items() if v is not None},
+        }
     for k in _numbers(form, "color"):
         colors[form[f"color-{k}"].strip()] = form.get(f"paint-{k}", "")
     for k in _numbers(form, "of"):
-        pieces.append([form[f"of-{k}"].strip(), form.get(f"in-{k}", "").strip(),
-                       _number(form.get(f"count-{k}", "")) or 0])
+        pieces.append(
+            [form[f"of-{k}"].strip(), form.get(f"in-{k}", "").strip(), _number(form.get(f"count-{k}", "")) or 0]
+        )
     return {"name": form.get("name", "").strip(), "shapes": shapes, "colors": colors, "pieces": pieces}
 
 

@@ -32,6 +32,7 @@ def _piece_in(text: str, words: Mapping[str, str]) -> str:
 @cache
 def words_of(lang: str, colors: tuple[str, ...], shapes: tuple[str, ...]) -> dict[str, str]:
     """English names of colours and shapes -> names in ``lang``; a name in no catalogue stays."""
+
     def word(kind: str, name: str) -> str:
         text = translate(lang, f"{kind}.{name}")
         return name if text == f"{kind}.{name}" else text

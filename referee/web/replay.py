@@ -55,8 +55,11 @@ def address(session: Any, duel: Mapping[str, Any]) -> dict[str, Any] | None:
     found = find(session.data_dir, session.state.match_id, duel["number"])
     if found is None:
         return None
-    return {"src": f"/media/replay/{duel['number']}.mp4", "begin": round(found.begin_s, 3),
-            "end": round(found.end_s, 3)}
+    return {
+        "src": f"/media/replay/{duel['number']}.mp4",
+        "begin": round(found.begin_s, 3),
+        "end": round(found.end_s, 3),
+    }
 
 
 def blueprint(session: Any) -> flask.Blueprint:

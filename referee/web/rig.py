@@ -49,8 +49,15 @@ class Number:
 
     def to_json(self) -> dict:
         """By field name, and whether it passed."""
-        return {"name": self.name, "value": self.value, "low": self.low, "high": self.high, "unit": self.unit,
-                "zone": self.zone, "passed": self.passed}
+        return {
+            "name": self.name,
+            "value": self.value,
+            "low": self.low,
+            "high": self.high,
+            "unit": self.unit,
+            "zone": self.zone,
+            "passed": self.passed,
+        }
 
 
 def mats_numbers(image: np.ndarray, camera: CameraModel | None) -> list[Number]:
@@ -69,11 +76,13 @@ def _pose_numbers(mats: Mats, pose: MatPose) -> list[Number]:
     distance = float(np.linalg.norm(pose.translation))
     height = float(np.degrees(np.arctan2(z, np.hypot(x, y))))
     off_mm = pose.error_px * distance / mats.camera.focal_px
-    return [Number("markers", len(pose.markers), 3, None, "", pose.zone),
-            Number("flat", round(off_mm, 2), None, 0.8, "mm", pose.zone),
-            Number("angle", round(height, 1), 18.0, 44.0, "°", pose.zone),
-            Number("distance", round(distance / 10), 45, 95, "cm", pose.zone),
-            Number("detail", round(mats.camera.focal_px / distance, 2), 0.9, None, "px/mm", pose.zone)]
+    return [
+        Number("markers", len(pose.markers), 3, None, "", pose.zone),
+        Number("flat", round(off_mm, 2), None, 0.8, "mm", pose.zone),
+        Number("angle", round(height, 1), 18.0, 44.0, "°", pose.zone),
+        Number("distance", round(distance / 10), 45, 95, "cm", pose.zone),
+        Number("detail", round(mats.camera.focal_px / distance, 2), 0.9, None, "px/mm", pose.zone),
+    ]
 
 
 def _light_numbers(gray: np.ndarray, mats: Mats, pose: MatPose) -> list[Number]:
@@ -83,9 +92,11 @@ def _light_numbers(gray: np.ndarray, mats: Mats, pose: MatPose) -> list[Number]:
     slope = np.hypot(cv2.Sobel(gray, cv2.CV_32F, 1, 0) / 8, cv2.Sobel(gray, cv2.CV_32F, 0, 1) / 8)
     contrast = max(float(paper - np.percentile(inside, 2)), 1.0)
     sharp = 2 * np.percentile(_inside(slope, mats, pose), 99.5) / contrast
-    rows = [Number("light", int(paper), 120, WHITE_CODE - 1, "", pose.zone),
-            Number("glare", round(100 * float((inside >= WHITE_CODE).mean()), 1), None, 10.0, "%", pose.zone),
-            Number("sharp", round(float(sharp), 2), 0.4, None, "", pose.zone)]
+    rows = [
+        Number("light", int(paper), 120, WHITE_CODE - 1, "", pose.zone),
+        Number("glare", round(100 * float((inside >= WHITE_CODE).mean()), 1), None, 10.0, "%", pose.zone),
+        Number("sharp", round(float(sharp), 2), 0.4, None, "", pose.zone),
+    ]
     if spots:
         rows.append(Number("even", round(min(spots) / max(*spots, 1.0), 2), 0.6, None, "", pose.zone))
     return rows
@@ -101,7 +112,7 @@ def _inside(picture: np.ndarray, mats: Mats, pose: MatPose) -> np.ndarray:
 
 
 def _spots(gray: np.ndarray, mats: Mats, pose: MatPose) -> list[float]:
-    patches = [gray[max(0, v - 4):v + 5, max(0, u - 4):u + 5] for u, v in _pixels(mats, pose, SPOTS_MM)]
+    patches = [gray[max(0, v - 4) : v + 5, max(0, u - 4) : u + 5] for u, v in _pixels(mats, pose, SPOTS_MM)]
     return [float(np.median(p)) for p in patches if p.size]
 
 
@@ -116,22 +127,29 @@ def lens_numbers(camera: CameraModel | None, image: np.ndarray) -> list[Number]:
     mats = detect_mats(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), camera)
     known = camera is not None and not camera.estimated
     view = float(2 * np.degrees(np.arctan(mats.camera.width / 2 / mats.camera.focal_px)))
-    return [Number("lens", int(known), 1, None), Number("view", round(view), 40, 100, "°"),
-            Number("fit", round(mats.error_px, 2) if mats.poses else 99.0, None, 1.0, "px")]
+    return [
+        Number("lens", int(known), 1, None),
+        Number("view", round(view), 40, 100, "°"),
+        Number("fit", round(mats.error_px, 2) if mats.poses else 99.0, None, 1.0, "px"),
+    ]
 
 
 def board_numbers(views: Sequence[BoardView], fit: LensFit | None) -> list[Number]:
     """Of the lens board's views so far: enough, spread over the picture (per cent), and the fit's error."""
-    rows = [Number("views", len(views), LEAST_VIEWS, None),
-            Number("covered", round(100 * covered(views)), 60, None, "%")]
+    rows = [
+        Number("views", len(views), LEAST_VIEWS, None),
+        Number("covered", round(100 * covered(views)), 60, None, "%"),
+    ]
     return [*rows, Number("error", round(fit.error_px, 2), None, 0.8, "px")] if fit else rows
 
 
 def color_numbers(palette: Palette, field_pixels: int) -> list[Number]:
     """Has every colour been seen, and are the two most alike far enough apart (in standard deviations)?"""
     seen = int((palette.learnt > 0.002 * field_pixels).sum())
-    return [Number("colors", seen, len(palette.names), None),
-            Number("apart", round(least_distance(palette), 1), 2.0, None)]
+    return [
+        Number("colors", seen, len(palette.names), None),
+        Number("apart", round(least_distance(palette), 1), 2.0, None),
+    ]
 
 
 def least_distance(palette: Palette) -> float:
@@ -155,6 +173,14 @@ def draw_mats(image: np.ndarray, camera: CameraModel | None, name: Callable[[str
         line = _pixels(mats, pose, [(-w, 0), (w, 0)])
         cv2.polylines(drawn, [corners], True, color, 3, cv2.LINE_AA)
         cv2.polylines(drawn, [line], False, color, 2, cv2.LINE_AA)
-        cv2.putText(drawn, name(zone), tuple(int(v) for v in corners[0] + (6, -8)), cv2.FONT_HERSHEY_SIMPLEX,
-                    1.0, color, 3, cv2.LINE_AA)
+        cv2.putText(
+            drawn,
+            name(zone),
+            tuple(int(v) for v in corners[0] + (6, -8)),
+            cv2.FONT_HERSHEY_SIMPLEX,
+            1.0,
+            color,
+            3,
+            cv2.LINE_AA,
+        )
     return drawn

@@ -31,13 +31,20 @@ PIN_TRIES, PIN_WINDOW_S = 5, 60.0
 PIN_TRIES_ALL = 40
 """Wrong PINs from all addresses together in the window: a network of guessers gains nothing."""
 
-CSP = ("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
-       "media-src 'self' blob:; connect-src 'self'; font-src 'self'; manifest-src 'self'; "
-       "form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
-HEADERS = {"Content-Security-Policy": CSP, "X-Content-Type-Options": "nosniff",
-           "X-Frame-Options": "DENY", "Referrer-Policy": "same-origin",
-           "Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
-           "Permissions-Policy": "camera=(), microphone=(), geolocation=()"}
+CSP = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
+    "media-src 'self' blob:; connect-src 'self'; font-src 'self'; manifest-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": CSP,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+}
 
 View = TypeVar("View", bound=Callable[..., Any])
 
@@ -75,8 +82,11 @@ class Door:
             self._wrong = [row for row in self._wrong if now - row[0] < PIN_WINDOW_S]
             mine = [at for at, who in self._wrong if who == address]
             everyone = [at for at, _ in self._wrong]
-        waits = [PIN_WINDOW_S - (now - tries[0]) for tries, limit in
-                 ((mine, PIN_TRIES), (everyone, PIN_TRIES_ALL)) if len(tries) >= limit]
+        waits = [
+            PIN_WINDOW_S - (now - tries[0])
+            for tries, limit in ((mine, PIN_TRIES), (everyone, PIN_TRIES_ALL))
+            if len(tries) >= limit
+        ]
         return max(waits, default=0.0)
 
     def opens(self, pin: str, address: str) -> bool:
@@ -183,9 +193,14 @@ def _headers(response: flask.Response) -> flask.Response:
 def secure(app: flask.Flask, pin: str | None, now_s: Callable[[], float]) -> None:
     """Put the guard before and the headers behind every view of the app."""
     app.extensions["referee.door"] = Door(pin, now_s)
-    app.config.update(MAX_CONTENT_LENGTH=MAX_BODY_BYTES, MAX_FORM_MEMORY_SIZE=512 * 1024, MAX_FORM_PARTS=200,
-                      SESSION_COOKIE_HTTPONLY=True, SESSION_COOKIE_SAMESITE="Strict",
-                      SESSION_COOKIE_NAME="referee")
+    app.config.update(
+        MAX_CONTENT_LENGTH=MAX_BODY_BYTES,
+        MAX_FORM_MEMORY_SIZE=512 * 1024,
+        MAX_FORM_PARTS=200,
+        SESSION_COOKIE_HTTPONLY=True,
+        SESSION_COOKIE_SAMESITE="Strict",
+        SESSION_COOKIE_NAME="referee",
+    )
     app.before_request(_guard)
     app.after_request(_headers)
 

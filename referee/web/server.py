@@ -37,11 +37,22 @@ class Server:
         self._map: dict = {}
         self._closing = False
         self._server = create_server(
-            app, map=self._map, host=self.host, port=port, ident=None, clear_untrusted_proxy_headers=True,
-            threads=MAX_EVENT_STREAMS + MAX_PICTURE_STREAMS + REQUEST_THREADS, connection_limit=1000,
-            channel_timeout=30, channel_request_lookahead=1, asyncore_use_poll=True, backlog=256,
-            log_socket_errors=False, max_request_body_size=app.config["MAX_CONTENT_LENGTH"],
-            outbuf_high_watermark=OUTBUF_BYTES)
+            app,
+            map=self._map,
+            host=self.host,
+            port=port,
+            ident=None,
+            clear_untrusted_proxy_headers=True,
+            threads=MAX_EVENT_STREAMS + MAX_PICTURE_STREAMS + REQUEST_THREADS,
+            connection_limit=1000,
+            channel_timeout=30,
+            channel_request_lookahead=1,
+            asyncore_use_poll=True,
+            backlog=256,
+            log_socket_errors=False,
+            max_request_body_size=app.config["MAX_CONTENT_LENGTH"],
+            outbuf_high_watermark=OUTBUF_BYTES,
+        )
         self._server.adj.socket_options = _socket_options()  # no keyword sets it
         self.port = int(self._server.effective_port)
         self._thread = threading.Thread(target=self._run, name="web", daemon=True)

@@ -68,8 +68,9 @@ class Setting:
 def parts(session: Any, environment: Any, lang: str) -> Parts:
     """The part of the page that runs on: what the devices say."""
     snapshot = session.snapshot()
-    return rendered(session, environment, lang, "setup", PARTS, {"live": snapshot["live"],
-                                                                 "alarms": snapshot["alarms"]})
+    return rendered(
+        session, environment, lang, "setup", PARTS, {"live": snapshot["live"], "alarms": snapshot["alarms"]}
+    )
 
 
 def blueprint(session: Any) -> flask.Blueprint:
@@ -81,9 +82,16 @@ def blueprint(session: Any) -> flask.Blueprint:
     def setup() -> str:
         live = parts(session, flask.current_app.jinja_env, flask.g.lang)
         match = session.snapshot().get("match") or {}
-        return flask.render_template("setup.html", parts=live, setting=setting, steps=STEPS, match=match,
-                                     signed=session.setting_up.signed, failed=setting.failed,
-                                     choices=_choices())
+        return flask.render_template(
+            "setup.html",
+            parts=live,
+            setting=setting,
+            steps=STEPS,
+            match=match,
+            signed=session.setting_up.signed,
+            failed=setting.failed,
+            choices=_choices(),
+        )
 
     @pages.post("/devices")
     def devices() -> flask.typing.ResponseReturnValue:
@@ -214,6 +222,5 @@ def _lens(session: Any, setting: Setting, image: np.ndarray) -> list[Number]:
 def _empty_numbers(session: Any) -> list[Number]:
     """How full the gate sees each field: an empty table shows next to nothing of pieces, and no hand."""
     gates = session.snapshot()["live"]["gates"]
-    fills = (Number("fill", round(100 * g["fill"], 1), None, 2.0, "%", zone)
-             for zone, g in sorted(gates.items()))
+    fills = (Number("fill", round(100 * g["fill"], 1), None, 2.0, "%", zone) for zone, g in sorted(gates.items()))
     return [*fills, Number("hands", sum(bool(g["hand"]) for g in gates.values()), None, 0)]

@@ -212,7 +212,8 @@ class Streams:
         while not (self._closed or gone()):
             jpeg = self._session.picture(name)
             if jpeg is not None and jpeg is not last:
-                yield (b"--frame\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\n\r\n" % len(jpeg)
-                       + jpeg + b"\r\n")
+                yield (
+                    b"--frame\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\n\r\n" % len(jpeg) + jpeg + b"\r\n"
+                )
                 last = jpeg
             time.sleep(PICTURE_EVERY_S)

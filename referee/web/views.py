@@ -69,13 +69,16 @@ def public_match(match: Match) -> dict[str, Any]:
     """The match as anybody may know it: no card before the go, no score under review."""
     row = dict(match)
     if match["phase"] not in SEEN_PHASES:
-        row |= {"card_id": None, "value": 0, "duel": dict(match["duel"]) | {"card_id": None, "value": 0,
-                                                                              "pile": None}}
+        row |= {"card_id": None, "value": 0, "duel": dict(match["duel"]) | {"card_id": None, "value": 0, "pile": None}}
     if match["under_review"]:
         scores = match["public_scores"]
-        row |= {"scores": scores, "winner": None, "result": None,
-                "players": [dict(p) | {"score": scores.get(p["name"], 0)} for p in match["players"]],
-                "standings": _ranked(match, scores)}
+        row |= {
+            "scores": scores,
+            "winner": None,
+            "result": None,
+            "players": [dict(p) | {"score": scores.get(p["name"], 0)} for p in match["players"]],
+            "standings": _ranked(match, scores),
+        }
     return row
 
 
@@ -94,9 +97,16 @@ def seats(match: Match) -> tuple[Seat, ...]:
 
 def _seat(match: Match, duel: Match, zone: str, person: Match) -> Seat:
     called = zone in duel["callers"]
-    return Seat(zone, person["name"], person["letter"], person["score"], called,
-                duel["rulings"].get(zone) if called else None,
-                duel["phase"] == "decided" and duel["award"] == person["name"], press_s(duel, zone))
+    return Seat(
+        zone,
+        person["name"],
+        person["letter"],
+        person["score"],
+        called,
+        duel["rulings"].get(zone) if called else None,
+        duel["phase"] == "decided" and duel["award"] == person["name"],
+        press_s(duel, zone),
+    )
 
 
 def press_s(duel: Match, zone: str) -> float | None:
@@ -125,8 +135,10 @@ def rounds(match: Match) -> tuple[RoundRow, ...]:
 def _round(match: Match, i: int, row: Match, done: Mapping[tuple[int, int], Match]) -> RoundRow:
     over = match["phase"] == "finished"
     at = match["round_index"]
-    cells = tuple(_cell(match, row, done.get((i, j)), i == at and j == match["duel_index"] and not over)
-                  for j in range(row["duels"]))
+    cells = tuple(
+        _cell(match, row, done.get((i, j)), i == at and j == match["duel_index"] and not over)
+        for j in range(row["duels"])
+    )
     state = "now" if i == at and not over else "done" if i <= at else "next" if i == at + 1 else "open"
     return RoundRow(i + 1, row["a"], row["b"], row["kind"], state, cells)
 
@@ -143,15 +155,20 @@ def callers_verdicts(snapshot: Mapping[str, Any]) -> list[dict[str, Any]]:
     match = snapshot["match"]
     duel = match["duel"]
     names = match["seats"]
-    return [{"zone": zone, "name": names[zone], "ruling": duel["rulings"].get(zone),
-             **duel["verdicts"].get(zone, {})} for zone in duel["callers"]]
+    return [
+        {"zone": zone, "name": names[zone], "ruling": duel["rulings"].get(zone), **duel["verdicts"].get(zone, {})}
+        for zone in duel["callers"]
+    ]
 
 
 def open_zones(match: Match) -> list[tuple[str, str]]:
     """Zones that called Stop and wait for a ruling, with their players' names."""
     duel = match["duel"]
-    return [(zone, match["seats"][zone]) for zone in duel["callers"]
-            if duel["rulings"].get(zone) in (None, "undecided") and match["in_play"]]
+    return [
+        (zone, match["seats"][zone])
+        for zone in duel["callers"]
+        if duel["rulings"].get(zone) in (None, "undecided") and match["in_play"]
+    ]
 
 
 def why(duel: Mapping[str, Any], t: Callable[..., str]) -> str:
@@ -184,8 +201,13 @@ def card(face: Card) -> dict[str, Any]:
         rows.update((piece.color, piece.shape) for piece in face.pieces)
     elif isinstance(face, ShapesCard):
         rows.update({("", shape): n for shape, n in face.shapes})
-    return {"id": face.id, "kind": face.kind, "value": face.value, "count": getattr(face, "count", 0),
-            "rows": [(n, color, shape) for (color, shape), n in rows.items()]}
+    return {
+        "id": face.id,
+        "kind": face.kind,
+        "value": face.value,
+        "count": getattr(face, "count", 0),
+        "rows": [(n, color, shape) for (color, shape), n in rows.items()],
+    }
 
 
 def overlay(session: Any, snapshot: Mapping[str, Any]) -> str | None:

@@ -111,10 +111,14 @@ def main(seconds: float) -> None:
         kept = len(load_attempt(folder).seconds)
         size = (folder / "video.mp4").stat().st_size / 1e6
     waits_ms = np.array(waits) * 1e3
-    print(f"{len(waits)} frames offered, {kept} recorded, {recorder.dropped} dropped, {late} waiting at the end, "
-          f"{size:.1f} MB; frame() took {np.median(waits_ms):.3f} ms, {waits_ms.max():.1f} ms at most")
-    print(f"beside it {len(vision.looks) / seconds * 2:.1f} looks a second of the gate, then "
-          f"{len(vision.judgements)} judgements of both fields in {np.median(vision.judgements):.2f} s each")
+    print(
+        f"{len(waits)} frames offered, {kept} recorded, {recorder.dropped} dropped, {late} waiting at the end, "
+        f"{size:.1f} MB; frame() took {np.median(waits_ms):.3f} ms, {waits_ms.max():.1f} ms at most"
+    )
+    print(
+        f"beside it {len(vision.looks) / seconds * 2:.1f} looks a second of the gate, then "
+        f"{len(vision.judgements)} judgements of both fields in {np.median(vision.judgements):.2f} s each"
+    )
 
 
 if __name__ == "__main__":

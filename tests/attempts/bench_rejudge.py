@@ -131,8 +131,16 @@ def measure(root: Path, count: int, sample: int) -> Figures:
     run(every, "--deck", other_deck(root), "--rules", other_rules(root), "-o", root / "rules")
     rules_s = time.monotonic() - begun
     by_rules = json.loads((root / "rules" / "report.json").read_text())
-    return Figures(one / one_s, (first + then) / (first_s + then_s), killed_at, results(root / "two"),
-                   [row["attempt"] for row in report["changes"]], seeded, rules_s, by_rules["changed"])
+    return Figures(
+        one / one_s,
+        (first + then) / (first_s + then_s),
+        killed_at,
+        results(root / "two"),
+        [row["attempt"] for row in report["changes"]],
+        seeded,
+        rules_s,
+        by_rules["changed"],
+    )
 
 
 def other_deck(root: Path) -> Path:
@@ -154,12 +162,15 @@ def main(count: int, sample: int) -> None:
     """Measure and print."""
     with tempfile.TemporaryDirectory() as folder:
         found = measure(Path(folder), count, sample)
-    print(f"{count} attempts: one core {found.one_core_hz:.2f} a second, two {found.two_cores_hz:.2f}, "
-          f"{found.two_cores_hz / found.one_core_hz:.2f} times the rate")
-    print(f"killed at {found.killed_at}, resumed to {len(found.results)} results of "
-          f"{len(set(found.results))} attempts")
-    print(f"{len(found.seeded)} seeded, {len(found.changed)} changed, "
-          f"{'the same' if found.changed == found.seeded else 'NOT the same'}")
+    print(
+        f"{count} attempts: one core {found.one_core_hz:.2f} a second, two {found.two_cores_hz:.2f}, "
+        f"{found.two_cores_hz / found.one_core_hz:.2f} times the rate"
+    )
+    print(f"killed at {found.killed_at}, resumed to {len(found.results)} results of {len(set(found.results))} attempts")
+    print(
+        f"{len(found.seeded)} seeded, {len(found.changed)} changed, "
+        f"{'the same' if found.changed == found.seeded else 'NOT the same'}"
+    )
     print(f"other deck and rules: {found.rules_changed} changed in {found.rules_s:.1f} s")
 
 

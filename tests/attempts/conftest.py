@@ -38,14 +38,14 @@ def picture(number: int, width: int = 160, height: int = 120) -> np.ndarray:
     image = np.full((height, width, 3), 60, np.uint8)
     for bit in range(8):
         if number >> bit & 1:
-            image[:40, bit * 20:(bit + 1) * 20] = 230
-    image[60:100, (number * 3) % (width - 20):][:, :20] = (30, 40, 200)
+            image[:40, bit * 20 : (bit + 1) * 20] = 230
+    image[60:100, (number * 3) % (width - 20) :][:, :20] = (30, 40, 200)
     return image
 
 
 def number_in(image: np.ndarray) -> int:
     """The number that ``picture`` wrote."""
-    return sum(1 << bit for bit in range(8) if image[10:30, bit * 20 + 5:bit * 20 + 15].mean() > 140)
+    return sum(1 << bit for bit in range(8) if image[10:30, bit * 20 + 5 : bit * 20 + 15].mean() > 140)
 
 
 def shot(number: int, clock: HandClock, fps: float = 25.0) -> Frame:
@@ -59,9 +59,13 @@ def clock() -> HandClock:
     return HandClock()
 
 
-DECK = {"name": "small", "cards": [
-    {"id": "H02", "kind": "height", "value": 2, "count": 2},
-    {"id": "H03", "kind": "height", "value": 3, "count": 3}]}
+DECK = {
+    "name": "small",
+    "cards": [
+        {"id": "H02", "kind": "height", "value": 2, "count": 2},
+        {"id": "H03", "kind": "height", "value": 3, "count": 3},
+    ],
+}
 TOWER = "blue cube 0 front @ 0.0 0.0 15.0; blue cube 0 front @ 0.0 0.0 45.0"
 
 
@@ -70,9 +74,17 @@ def make_attempt(folder: Path, number: int = 0, **changes) -> Path:
     folder.mkdir(parents=True)
     pieces = builtin_piece_set()
     row = {"verdict": "match", "confidence": 0.97, "reasons": []}
-    meta = {"card": "H02", "match_id": "M1", "players": {"A": "Ann", "B": "Ben"}, "zones": ["A"],
-            "go": 1.0, "stop": {"zone": "A", "seconds": 4.0}, "cut_short": None, "award": "Ann",
-            "verdicts": {"A": row | build_to_json(Build(pieces, parse_build(TOWER)))}} | changes
+    meta = {
+        "card": "H02",
+        "match_id": "M1",
+        "players": {"A": "Ann", "B": "Ben"},
+        "zones": ["A"],
+        "go": 1.0,
+        "stop": {"zone": "A", "seconds": 4.0},
+        "cut_short": None,
+        "award": "Ann",
+        "verdicts": {"A": row | build_to_json(Build(pieces, parse_build(TOWER)))},
+    } | changes
     (folder / "attempt.json").write_text(json.dumps(meta))
     (folder / "deck.json").write_text(json.dumps(DECK))
     (folder / "pieces.json").write_text(json.dumps(pieces.to_json()))
@@ -83,5 +95,6 @@ def make_attempt(folder: Path, number: int = 0, **changes) -> Path:
 @pytest.fixture
 def kit() -> SimpleNamespace:
     """The functions above, for tests that import by path."""
-    return SimpleNamespace(picture=picture, number_in=number_in, shot=shot, HandClock=HandClock, DECK=DECK,
-                           make_attempt=make_attempt)
+    return SimpleNamespace(
+        picture=picture, number_in=number_in, shot=shot, HandClock=HandClock, DECK=DECK, make_attempt=make_attempt
+    )

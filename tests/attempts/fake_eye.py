@@ -10,7 +10,7 @@ import time
 
 def look(attempt, card, palette):
     image = attempt.judged_frames()[0]
-    number = sum(1 << bit for bit in range(8) if image[10:30, bit * 20 + 5:bit * 20 + 15].mean() > 140)
+    number = sum(1 << bit for bit in range(8) if image[10:30, bit * 20 + 5 : bit * 20 + 15].mean() > 140)
     time.sleep(float(os.environ.get("FAKE_EYE_SLEEP", "0")))
     log = os.open(os.environ["FAKE_EYE_LOG"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     os.write(log, f"{attempt.name} {os.getpid()}\n".encode())

@@ -49,16 +49,30 @@ def record(plot: Plot, folder: Path) -> dict:
     zone, stop = min(players.presses().items(), key=lambda press: press[1])
     folder.mkdir(parents=True)
     film(table, players, stop, folder)
-    for name, content in (("palette.json", learnt(table)),
-                          ("deck.json", deck.to_json()), ("pieces.json", pieces.to_json()),
-                          ("camera.yaml", yaml.safe_dump(table.lens.camera_file())),
-                          ("empty.png", table.empty())):
+    for name, content in (
+        ("palette.json", learnt(table)),
+        ("deck.json", deck.to_json()),
+        ("pieces.json", pieces.to_json()),
+        ("camera.yaml", yaml.safe_dump(table.lens.camera_file())),
+        ("empty.png", table.empty()),
+    ):
         write_file(folder / name, content)
-    write_json(folder / "attempt.json", {"card": plot.card, "go": GO_S, "simulated": True, "cut_short": None,
-                                         "players": {"A": "Ann", "B": "Ben"}, "zones": ["A", "B"],
-                                         "stop": {"zone": zone, "seconds": round(stop, 3)}})
-    truth = {"placed": {z: told(s, stop) for z, s in scripts.items()},
-             "falls": {z: round(m.start_s, 3) for z, s in scripts.items() for m in s.moves if not m.by_hand}}
+    write_json(
+        folder / "attempt.json",
+        {
+            "card": plot.card,
+            "go": GO_S,
+            "simulated": True,
+            "cut_short": None,
+            "players": {"A": "Ann", "B": "Ben"},
+            "zones": ["A", "B"],
+            "stop": {"zone": zone, "seconds": round(stop, 3)},
+        },
+    )
+    truth = {
+        "placed": {z: told(s, stop) for z, s in scripts.items()},
+        "falls": {z: round(m.start_s, 3) for z, s in scripts.items() for m in s.moves if not m.by_hand},
+    }
     write_json(folder / "truth.json", truth)
     return truth
 
@@ -95,6 +109,7 @@ if __name__ == "__main__":
         number = int(text)
         made = Path(sys.argv[1]) / f"sim_{number}"
         deck_ids = [c.id for c in builtin_deck().cards]
-        plot = Plot(number, ("across", "beside", "facing")[number % 3], deck_ids[number * 7 % len(deck_ids)],
-                    number % 4 == 3)
+        plot = Plot(
+            number, ("across", "beside", "facing")[number % 3], deck_ids[number * 7 % len(deck_ids)], number % 4 == 3
+        )
         print(made, json.dumps(record(plot, made)))

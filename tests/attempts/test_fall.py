@@ -36,11 +36,10 @@ def recording(folder, places):
     view = SimpleNamespace(zone="A", px_per_mm=1.0, image=picture(90, 0), crop=lambda image: image)
     labels = np.full((len(places), HEIGHT // 2, WIDTH // 2), AS_BEFORE, np.int8)
     for n, (_, hand_y) in enumerate(places):
-        labels[n, :hand_y // 2, 55:70] = OTHER
+        labels[n, : hand_y // 2, 55:70] = OTHER
     standing = np.zeros((HEIGHT // 2, WIDTH // 2), bool)
     standing[60:80, 45:75] = True
-    strip = Strip(view, ("orange",), np.arange(len(places)) / RATE, labels, standing, 4.0,
-                  labels == AS_BEFORE)
+    strip = Strip(view, ("orange",), np.arange(len(places)) / RATE, labels, standing, 4.0, labels == AS_BEFORE)
     return SimpleNamespace(folder=folder, stop_s=1.0), {"A": strip}, {"A": standing}
 
 
@@ -52,14 +51,17 @@ COVERED = [(90, 0)] * 12 + [(90, 60), (90, 150)] + [(90, 180)] * 8
 BEFORE_THE_STOP = [(90, 0)] * 5 + [(95, 0)] + [(100, 0)] * 15
 
 
-@pytest.mark.parametrize(("places", "frame", "hand", "touching"), [
-    (STILL, None, None, None),
-    (FALLS, 15, "none", False),
-    (BESIDE_A_RESTING_HAND, 15, "at rest", False),
-    (PUSHED, 15, "moving", True),
-    (COVERED, None, None, None),          # a hand comes over the build and stays: nothing fell
-    (BEFORE_THE_STOP, None, None, None),  # what moved while building is no fall
-])
+@pytest.mark.parametrize(
+    ("places", "frame", "hand", "touching"),
+    [
+        (STILL, None, None, None),
+        (FALLS, 15, "none", False),
+        (BESIDE_A_RESTING_HAND, 15, "at rest", False),
+        (PUSHED, 15, "moving", True),
+        (COVERED, None, None, None),  # a hand comes over the build and stays: nothing fell
+        (BEFORE_THE_STOP, None, None, None),  # what moved while building is no fall
+    ],
+)
 def test_the_first_motion_after_the_press_and_who_was_near(tmp_path, places, frame, hand, touching):
     falls = first_move(*recording(tmp_path, places))
     if frame is None:

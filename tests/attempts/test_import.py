@@ -28,8 +28,13 @@ def test_the_collapse_is_judged_after_it_fell_and_says_so(tmp_path, monkeypatch)
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
     monkeypatch.setenv("FAKE_EYE_LOG", str(tmp_path / "looks.txt"))
     ticks = []
-    attempt = bring_in(GOLDEN, Given(files=FILES, players={"A": "Ann", "B": "Ben"}), tmp_path / "made",
-                       lambda: ticks.append(1), eye="fake_eye:look_blind")
+    attempt = bring_in(
+        GOLDEN,
+        Given(files=FILES, players={"A": "Ann", "B": "Ben"}),
+        tmp_path / "made",
+        lambda: ticks.append(1),
+        eye="fake_eye:look_blind",
+    )
     assert attempt.problems() == [] and attempt.cut_short is None
     assert attempt.meta["findings"] == {"A": ["fell_after_stop"]}
     assert 10.6 <= attempt.meta["judged"][0]["seconds"][0] <= 11.2
@@ -41,14 +46,17 @@ def test_the_collapse_is_judged_after_it_fell_and_says_so(tmp_path, monkeypatch)
     assert (attempt.stop_s, attempt.caller, attempt.players["A"]) == (9.565, "A", "Ann")
 
 
-@pytest.mark.parametrize(("words", "fault"), [
-    (["video.mp4"], "--card"),
-    (["video.mp4", "--card", "H02"], "--stop"),
-    (["video.mp4", "--card", "nope", "--stop", "1"], "no card 'nope'"),
-    (["broken.mp4", "--card", "H02", "--stop", "1"], "not a video"),
-    (["video.mp4", "--card", "H02", "--stop", "99"], "not in a video"),
-    (["video.mp4", "--card", "H02", "--stop", "0.2"], "shows no mat"),
-])
+@pytest.mark.parametrize(
+    ("words", "fault"),
+    [
+        (["video.mp4"], "--card"),
+        (["video.mp4", "--card", "H02"], "--stop"),
+        (["video.mp4", "--card", "nope", "--stop", "1"], "no card 'nope'"),
+        (["broken.mp4", "--card", "H02", "--stop", "1"], "not a video"),
+        (["video.mp4", "--card", "H02", "--stop", "99"], "not in a video"),
+        (["video.mp4", "--card", "H02", "--stop", "0.2"], "shows no mat"),
+    ],
+)
 def test_what_is_missing_is_one_clear_line_and_nothing_is_left(kit, tmp_path, monkeypatch, words, fault):
     monkeypatch.chdir(tmp_path)
     writer = VideoWriter(tmp_path / "video.mp4", 160, 120)
@@ -99,7 +107,7 @@ def test_a_phone_held_upright_or_upside_down_is_turned(kit, tmp_path, matrix, qu
     remux(tmp_path / "fragments.mp4", tmp_path / "phone.mp4")
     data = bytearray((tmp_path / "phone.mp4").read_bytes())
     at = data.index(b"tkhd") + 44  # ISO 14496-12, track header: the matrix says how to show the pictures
-    data[at:at + 36] = struct.pack(">9i", *matrix)
+    data[at : at + 36] = struct.pack(">9i", *matrix)
     (tmp_path / "phone.mp4").write_bytes(data)
     out = tmp_path / "made"
     out.mkdir()

@@ -20,8 +20,14 @@ from referee.ports import Frame
 def record(kit, recorder, clock, before=20, during=30, **final):
     for n in range(before):
         recorder.frame(kit.shot(n, clock))
-    recorder.begin({"match_id": "M1", "card": "L00", "players": {"A": "Ann", "B": "Ben"},
-                    "files": {"deck.json": {"name": "d", "cards": []}, "camera.yaml": None}})
+    recorder.begin(
+        {
+            "match_id": "M1",
+            "card": "L00",
+            "players": {"A": "Ann", "B": "Ben"},
+            "files": {"deck.json": {"name": "d", "cards": []}, "camera.yaml": None},
+        }
+    )
     go = clock.now_s()
     for n in range(before, before + during):
         recorder.frame(last := kit.shot(n, clock))
@@ -92,8 +98,7 @@ def test_a_changed_file_is_found_and_named(kit, recorder, clock):
     folder, _ = record(kit, recorder, clock)
     (folder / "frames.csv").write_text("index,seconds\n0,0\n")
     (folder / "deck.json").unlink()
-    assert load_attempt(folder).problems() == ["deck.json is missing",
-                                               "frames.csv is not the file that was recorded"]
+    assert load_attempt(folder).problems() == ["deck.json is missing", "frames.csv is not the file that was recorded"]
 
 
 def test_frames_the_camera_lost_are_written_down(kit, recorder, clock):
@@ -124,11 +129,14 @@ def test_frames_the_encoder_could_not_take_are_written_down_but_not_those_at_the
     assert kept + recorder.dropped == 200
 
 
-@pytest.mark.parametrize(("times", "marks", "lost"), [
-    ([0, 1, 2, 3, 4, 5, 6], [6.0], [1, 3]),       # 4, 5 and 6 are near the press and stay
-    ([5, 6, 7], [6.0], [6]),                      # all are near: every second one goes
-    ([0], [0.0], []),                             # one frame is never given up
-])
+@pytest.mark.parametrize(
+    ("times", "marks", "lost"),
+    [
+        ([0, 1, 2, 3, 4, 5, 6], [6.0], [1, 3]),  # 4, 5 and 6 are near the press and stay
+        ([5, 6, 7], [6.0], [6]),  # all are near: every second one goes
+        ([0], [0.0], []),  # one frame is never given up
+    ],
+)
 def test_thinning_spares_the_press(times, marks, lost):
     frames = [Frame(np.zeros((2, 2, 3), np.uint8), n, float(t)) for n, t in enumerate(times)]
     assert [f.at_s for f in thin(frames, marks)] == lost

@@ -16,8 +16,9 @@ PROGRAM = Path(__file__).with_name("endless_recording.py")
 
 
 def start(tmp_path, limit=0):
-    program = subprocess.Popen([sys.executable, str(PROGRAM), str(tmp_path), str(limit)],
-                               stdout=subprocess.PIPE, text=True)
+    program = subprocess.Popen(
+        [sys.executable, str(PROGRAM), str(tmp_path), str(limit)], stdout=subprocess.PIPE, text=True
+    )
     assert program.stdout.readline().startswith("recording")
     return program
 

@@ -51,8 +51,9 @@ def test_a_seeded_change_is_found_and_nothing_else(kit, tmp_path, eye):
     found = write_report(rows, tmp_path / "out")
     assert [r["attempt"] for r in found["changes"]] == ["M1-003", "M1-013", "M1-023"]
     assert found["awards_moved"] == 3
-    assert found["standings"] == {"M1": [{"player": "Ann", "was": 50, "now": 44},
-                                         {"player": "Ben", "was": 0, "now": 6}]}
+    assert found["standings"] == {
+        "M1": [{"player": "Ann", "was": 50, "now": 44}, {"player": "Ben", "was": 0, "now": 6}]
+    }
     page = (tmp_path / "out" / "report.html").read_text()
     assert "a seeded change" in page and (tmp_path / "out" / "pictures" / "M1-003.jpg").exists()
     assert {f: hash_files(f) for f in folders} == before
@@ -77,15 +78,18 @@ def test_what_is_done_is_not_done_again(kit, tmp_path, eye):
     assert len(eye.read_text().splitlines()) == 10
 
 
-@pytest.mark.parametrize(("changed", "options"), [
-    ("palette.json", {"palette": "palette.json"}),
-    ("rules.toml", {"rules": "rules.toml"}),
-    ("deck.json", {"deck": "deck.json"}),
-    ("archive/M1-000/stop.png", {}),
-    ("archive/M1-000/camera.yaml", {}),
-    ("archive/M1-000/attempt.json", {}),
-    ("seeing.py", {"eye": "seeing:look"}),
-])
+@pytest.mark.parametrize(
+    ("changed", "options"),
+    [
+        ("palette.json", {"palette": "palette.json"}),
+        ("rules.toml", {"rules": "rules.toml"}),
+        ("deck.json", {"deck": "deck.json"}),
+        ("archive/M1-000/stop.png", {}),
+        ("archive/M1-000/camera.yaml", {}),
+        ("archive/M1-000/attempt.json", {}),
+        ("seeing.py", {"eye": "seeing:look"}),
+    ],
+)
 def test_results_are_stale_once_anything_that_made_them_has_changed(kit, tmp_path, monkeypatch, changed, options):
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.chdir(tmp_path)
@@ -164,8 +168,7 @@ def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(kit, tmp_path, eye, mon
 
 def program(*words):
     """The command line of ``referee rejudge`` with the fake eye."""
-    return [sys.executable, "-c", "from referee.cli import main; main()", "rejudge", "--eye", EYE,
-            *map(str, words)]
+    return [sys.executable, "-c", "from referee.cli import main; main()", "rejudge", "--eye", EYE, *map(str, words)]
 
 
 def wait_for(condition, seconds=30.0):
@@ -200,8 +203,9 @@ def test_a_change_of_rules_for_500_attempts_takes_under_ten_seconds(kit, tmp_pat
 
 
 def test_a_humans_ruling_stands(kit, tmp_path, eye):
-    folder = kit.make_attempt(tmp_path / "M1-003", 3, award="Ann", human=[
-        {"zone": "A", "ruling": "match", "who": "Eve", "why": "I saw it"}])
+    folder = kit.make_attempt(
+        tmp_path / "M1-003", 3, award="Ann", human=[{"zone": "A", "ruling": "match", "who": "Eve", "why": "I saw it"}]
+    )
     row = judge_again(str(folder), Options(eye=EYE))
     assert row["zones"]["A"]["now"]["verdict"] == "mismatch"
     assert row["human"] and row["award_now"] == row["award_was"] == "Ann"
@@ -228,10 +232,13 @@ def test_a_bundle_is_judged_elsewhere_with_the_same_pixels(kit, tmp_path, eye):
     assert there["pixels"] == here["pixels"] and there["zones"] == here["zones"]
 
 
-@pytest.mark.parametrize(("words", "fault"), [
-    (["nothing/here"], "neither an attempt nor an archive"),
-    (["empty.zip"], "not a bundle"),
-])
+@pytest.mark.parametrize(
+    ("words", "fault"),
+    [
+        (["nothing/here"], "neither an attempt nor an archive"),
+        (["empty.zip"], "not a bundle"),
+    ],
+)
 def test_bad_input_is_one_clear_line(tmp_path, monkeypatch, words, fault):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty.zip").write_bytes(b"no zip")

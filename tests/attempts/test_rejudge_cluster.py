@@ -26,10 +26,21 @@ def cluster(tmp_path, monkeypatch):
     monkeypatch.setenv("FAKE_EYE_LOG", str(tmp_path / "looks.txt"))
     monkeypatch.setenv("FAKE_EYE_SLEEP", "0.1")
     card = tmp_path / "scheduler.json"
-    scheduler = dask("scheduler", "--host", "127.0.0.1", "--port", 0, "--scheduler-file", card,
-                     "--no-dashboard")
-    workers = [dask("worker", "--scheduler-file", card, "--nthreads", 1, "--no-nanny", "--no-dashboard",
-                    "--local-directory", tmp_path / f"worker{n}") for n in range(2)]
+    scheduler = dask("scheduler", "--host", "127.0.0.1", "--port", 0, "--scheduler-file", card, "--no-dashboard")
+    workers = [
+        dask(
+            "worker",
+            "--scheduler-file",
+            card,
+            "--nthreads",
+            1,
+            "--no-nanny",
+            "--no-dashboard",
+            "--local-directory",
+            tmp_path / f"worker{n}",
+        )
+        for n in range(2)
+    ]
     wait_for(card.exists)
     address = json.loads(card.read_text())["address"]
     both = f"from distributed import Client; Client({address!r}).wait_for_workers(2, timeout=60)"
@@ -48,8 +59,21 @@ def wait_for(condition, seconds=60.0):
 
 
 def rejudge(archive, out, *more):
-    return subprocess.Popen([sys.executable, "-c", "from referee.cli import main; main()", "rejudge", archive,
-                             "--eye", "fake_eye:look", "-o", out, *more], stderr=subprocess.DEVNULL)
+    return subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "from referee.cli import main; main()",
+            "rejudge",
+            archive,
+            "--eye",
+            "fake_eye:look",
+            "-o",
+            out,
+            *more,
+        ],
+        stderr=subprocess.DEVNULL,
+    )
 
 
 @pytest.mark.slow
@@ -78,8 +102,17 @@ def report(folder):
 @pytest.mark.slow
 def test_an_address_where_nobody_listens_is_one_clear_line(kit, tmp_path):
     kit.make_attempt(tmp_path / "archive" / "M1-000")
-    command = [sys.executable, "-c", "from referee.cli import main; main()", "rejudge",
-               str(tmp_path / "archive"), "--scheduler", "tcp://127.0.0.1:9", "-o", str(tmp_path / "out")]
+    command = [
+        sys.executable,
+        "-c",
+        "from referee.cli import main; main()",
+        "rejudge",
+        str(tmp_path / "archive"),
+        "--scheduler",
+        "tcp://127.0.0.1:9",
+        "-o",
+        str(tmp_path / "out"),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
     assert "--scheduler tcp://127.0.0.1:9" in done.stderr.splitlines()[-1]

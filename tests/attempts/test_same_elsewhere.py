@@ -35,10 +35,23 @@ def test_an_exported_duel_is_judged_the_same_on_an_empty_machine(tmp_path):
     built = World({zone: [place(p) for p in card.pieces] for zone in "AB"})
     shots = [Frame(table.render(built, n), n, 10.0 + n / 12) for n in range(24)]
     recorder = Recorder(tmp_path / "attempts", clock, budget=Budget(free_bytes=0))
-    recorder.begin({"match_id": "S", "card": card.id, "players": {"A": "Ann", "B": "Ben"},
-                    "zones": ["A", "B"], "simulated": True, "go_at_s": 10.0, "files": {
-                        "deck.json": deck.to_json(), "pieces.json": pieces.to_json(), "camera.yaml": camera,
-                        "palette.json": observer.palette, "empty.png": observer.empty}})
+    recorder.begin(
+        {
+            "match_id": "S",
+            "card": card.id,
+            "players": {"A": "Ann", "B": "Ben"},
+            "zones": ["A", "B"],
+            "simulated": True,
+            "go_at_s": 10.0,
+            "files": {
+                "deck.json": deck.to_json(),
+                "pieces.json": pieces.to_json(),
+                "camera.yaml": camera,
+                "palette.json": observer.palette,
+                "empty.png": observer.empty,
+            },
+        }
+    )
     for shot in shots:
         recorder.frame(shot)
     recorder.mark("stop", 11.5, zone="A")
@@ -54,7 +67,7 @@ def test_an_exported_duel_is_judged_the_same_on_an_empty_machine(tmp_path):
     env = {"PATH": os.environ["PATH"], "HOME": str(empty), "NUMBA_CACHE_DIR": str(tmp_path / "numba")}
     command = [sys.executable, "-c", PROGRAM, "rejudge", "bundle.zip", "-o", "out"]
     subprocess.run(command, cwd=empty, env=env, check=True)
-    row, = (json.loads(line) for line in (empty / "out" / "results.jsonl").read_text().splitlines())
+    (row,) = (json.loads(line) for line in (empty / "out" / "results.jsonl").read_text().splitlines())
     assert row["problem"] is None and not row["changed"]
     assert list(row["zones"]) == ["A"]
     assert {z: p["now"] for z, p in row["zones"].items()} == judgement.to_json("", "")["zones"]

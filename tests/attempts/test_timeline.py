@@ -43,6 +43,7 @@ def told():
         if folder not in done:
             done[folder] = timeline(load_attempt(folder))
         return done[folder]
+
     return tell
 
 
@@ -59,11 +60,15 @@ def test_every_placed_piece_is_found_and_no_other(folder, told):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("plot", [
-    Plot(2, "facing", "L15"),          # A's arm comes from the camera's side and hides the field
-    Plot(4, "beside", "L29"),          # both arms do, and loose pieces stand on the markers
-    Plot(3, "across", "L22", falls=True),
-], ids=lambda plot: plot.seating)
+@pytest.mark.parametrize(
+    "plot",
+    [
+        Plot(2, "facing", "L15"),  # A's arm comes from the camera's side and hides the field
+        Plot(4, "beside", "L29"),  # both arms do, and loose pieces stand on the markers
+        Plot(3, "across", "L22", falls=True),
+    ],
+    ids=lambda plot: plot.seating,
+)
 def test_every_piece_of_a_simulated_duel_is_found_and_no_other(plot, tmp_path):
     truth = record(plot, tmp_path / "duel")
     story = timeline(load_attempt(tmp_path / "duel"))
@@ -88,8 +93,7 @@ def test_the_collapse_starts_at_its_first_moving_frame_with_hands_at_rest(folder
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("folder", [f for f in RECORDINGS if "right" in f.name] or RECORDINGS[:1],
-                         ids=lambda f: f.name)
+@pytest.mark.parametrize("folder", [f for f in RECORDINGS if "right" in f.name] or RECORDINGS[:1], ids=lambda f: f.name)
 def test_hands_come_and_go_with_the_pieces(folder, told):
     story = told(folder)
     for zone, rows in story.placed.items():
@@ -115,12 +119,29 @@ def test_the_command_tells_what_happened_and_each_players_pace(tmp_path, monkeyp
     folder = Path(shutil.copytree(GOLDEN / "attempt_collapse", tmp_path / "a"))
     meta = json.loads((folder / "attempt.json").read_text()) | {"players": {"A": "Ann", "B": "Ben"}}
     (folder / "attempt.json").write_text(json.dumps(meta))
-    story = {"zones": {"A": {"placed": [{"seconds": 3.4, "within_s": 0.4, "color": "green",
-                                                       "shape": "rectangle", "area_mm2": 2700}],
-                                           "hands": [[3.2, 3.8]], "first_touch": 3.2}},
-             "falls": [{"zone": "A", "frame": 100, "seconds": 10.0, "after_press_s": 0.435, "moved_mm": 4.12,
-                        "changed_mm2": 700.0, "at_most_mm2": 3800.0, "hand": "at rest", "touching": False,
-                        "settled_s": 10.6}]}
+    story = {
+        "zones": {
+            "A": {
+                "placed": [{"seconds": 3.4, "within_s": 0.4, "color": "green", "shape": "rectangle", "area_mm2": 2700}],
+                "hands": [[3.2, 3.8]],
+                "first_touch": 3.2,
+            }
+        },
+        "falls": [
+            {
+                "zone": "A",
+                "frame": 100,
+                "seconds": 10.0,
+                "after_press_s": 0.435,
+                "moved_mm": 4.12,
+                "changed_mm2": 700.0,
+                "at_most_mm2": 3800.0,
+                "hand": "at rest",
+                "touching": False,
+                "settled_s": 10.6,
+            }
+        ],
+    }
     monkeypatch.setattr("referee.commands.attempts.stored_timeline", lambda attempt, tick: story)
     said = CliRunner().invoke(cli, ["timeline", str(folder), *words]).stdout
     if words:
@@ -150,20 +171,26 @@ def test_a_colour_that_passes_by_turns_nothing():
     assert not (turns(labels, stay=4)[0] == 0).any()
 
 
-@pytest.mark.parametrize(("rows", "solid"), [
-    (["####", "####", "####"], 1.0),            # a box
-    (["#...#", "#...#", "##.##"], 8 / 15),      # a pair of tongs
-])
+@pytest.mark.parametrize(
+    ("rows", "solid"),
+    [
+        (["####", "####", "####"], 1.0),  # a box
+        (["#...#", "#...#", "##.##"], 8 / 15),  # a pair of tongs
+    ],
+)
 def test_solidity_tells_pieces_from_tongs(rows, solid):
     mask = np.array([[c == "#" for c in row] for row in rows])
     assert solidity(mask) == pytest.approx(solid, abs=0.05)
 
 
-@pytest.mark.parametrize(("column", "ok"), [
-    (slice(0, 3), True),    # in the field
-    (slice(5, 8), False),   # beside it
-    (slice(8, 10), True),   # on top of what stands
-])
+@pytest.mark.parametrize(
+    ("column", "ok"),
+    [
+        (slice(0, 3), True),  # in the field
+        (slice(5, 8), False),  # beside it
+        (slice(8, 10), True),  # on top of what stands
+    ],
+)
 def test_a_piece_stands_on_the_field_or_on_another(column, ok):
     field, standing, mask = np.zeros((3, 12, 10), bool)
     field[8:, :4] = True
@@ -173,13 +200,27 @@ def test_a_piece_stands_on_the_field_or_on_another(column, ok):
 
 
 def test_pace_adds_up_over_a_match():
-    story = {"zones": {"A": {"placed": [{"seconds": 3.0}, {"seconds": 5.0}], "hands": [[2.0, 4.0]],
-                             "first_touch": 2.0},
-                       "B": {"placed": [], "hands": [], "first_touch": None}}}
-    table = pace([({"A": "Ann", "B": "Ben"}, 1.0, 6.0, story), ({"A": "Ben", "B": "Ann"}, 1.0, 6.0, story),
-                  ({"A": "Ann", "B": "Ben"}, -9.0, 6.0, story)])  # the program was started again after its go
-    same = {"duels": 2, "pieces": 2, "seconds_per_piece": 2.0, "idle_s": 8.0, "first_touch_s": 1.0,
-            "first_placed_s": 2.0}
+    story = {
+        "zones": {
+            "A": {"placed": [{"seconds": 3.0}, {"seconds": 5.0}], "hands": [[2.0, 4.0]], "first_touch": 2.0},
+            "B": {"placed": [], "hands": [], "first_touch": None},
+        }
+    }
+    table = pace(
+        [
+            ({"A": "Ann", "B": "Ben"}, 1.0, 6.0, story),
+            ({"A": "Ben", "B": "Ann"}, 1.0, 6.0, story),
+            ({"A": "Ann", "B": "Ben"}, -9.0, 6.0, story),
+        ]
+    )  # the program was started again after its go
+    same = {
+        "duels": 2,
+        "pieces": 2,
+        "seconds_per_piece": 2.0,
+        "idle_s": 8.0,
+        "first_touch_s": 1.0,
+        "first_placed_s": 2.0,
+    }
     assert table == [{"player": "Ann", **same}, {"player": "Ben", **same}]
 
 

@@ -25,12 +25,31 @@ from referee.attempt.retention import make_room
 from referee.web import create_app, serve
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "attempt_collapse"
-STORY = {"version": 1, "zones": {
-    "A": {"placed": [{"seconds": 3.4, "color": "green", "shape": "rectangle", "area_mm2": 2500}],
-          "hands": [[0.0, 1.8], [3.2, 3.8]], "first_touch": 3.4},
-    "B": {"placed": [], "hands": [], "first_touch": None}},
-    "falls": [{"zone": "A", "frame": 100, "seconds": 10.0, "after_press_s": 0.435, "moved_mm": 4.1,
-               "changed_mm2": 700.0, "at_most_mm2": 3800.0, "hand": "at rest", "touching": False, "settled_s": 10.6}]}
+STORY = {
+    "version": 1,
+    "zones": {
+        "A": {
+            "placed": [{"seconds": 3.4, "color": "green", "shape": "rectangle", "area_mm2": 2500}],
+            "hands": [[0.0, 1.8], [3.2, 3.8]],
+            "first_touch": 3.4,
+        },
+        "B": {"placed": [], "hands": [], "first_touch": None},
+    },
+    "falls": [
+        {
+            "zone": "A",
+            "frame": 100,
+            "seconds": 10.0,
+            "after_press_s": 0.435,
+            "moved_mm": 4.1,
+            "changed_mm2": 700.0,
+            "at_most_mm2": 3800.0,
+            "hand": "at rest",
+            "touching": False,
+            "settled_s": 10.6,
+        }
+    ],
+}
 
 
 @pytest.fixture
@@ -40,11 +59,20 @@ def session(kit, tmp_path):
     root = tmp_path / "attempts"
     sure = {"A": {"verdict": "match", "confidence": 0.97, "reasons": []}}
     kit.make_attempt(root / "M1-001", 1, verdicts=sure)
-    open_ = {"verdict": "undecided", "confidence": 0.5, "reasons": [
-        {"code": "hidden", "text": "a hand hides the build"}]}
+    open_ = {
+        "verdict": "undecided",
+        "confidence": 0.5,
+        "reasons": [{"code": "hidden", "text": "a hand hides the build"}],
+    }
     kit.make_attempt(root / "M1-002", 2, verdicts={"A": open_}, award=None)
-    kit.make_attempt(root / "M2-001", 3, verdicts=sure, match_id="M2", players={"A": "Cem", "B": "Dia"},
-                     human=[{"who": "Eve", "ruling": "mismatch", "why": "it leans"}])
+    kit.make_attempt(
+        root / "M2-001",
+        3,
+        verdicts=sure,
+        match_id="M2",
+        players={"A": "Cem", "B": "Dia"},
+        human=[{"who": "Eve", "ruling": "mismatch", "why": "it leans"}],
+    )
     collapse(root / "M3-001")
     return made
 
@@ -54,11 +82,19 @@ def collapse(folder):
     shutil.copytree(GOLDEN, folder)
     meta = json.loads((folder / "attempt.json").read_text())
     why = {"code": "wrong_support", "text": "the orange bridge does not rest on what the card shows"}
-    marks = [("stop", 9.565, "A", {}), ("press", 10.2, "B", {"why": "late"}), ("settled", 10.7, None, {}),
-             ("verdict", 11.5, "A", {})]
+    marks = [
+        ("stop", 9.565, "A", {}),
+        ("press", 10.2, "B", {"why": "late"}),
+        ("settled", 10.7, None, {}),
+        ("verdict", 11.5, "A", {}),
+    ]
     meta["marks"] = [{"name": n, "seconds": s, "zone": z, **more} for n, s, z, more in marks]
-    meta |= {"players": {"A": "Ann", "B": "Ben"}, "match_id": "M3", "findings": {"A": ["fell_after_stop"]},
-             "verdicts": {"A": {"verdict": "mismatch", "confidence": 0.99, "reasons": [why]}}}
+    meta |= {
+        "players": {"A": "Ann", "B": "Ben"},
+        "match_id": "M3",
+        "findings": {"A": ["fell_after_stop"]},
+        "verdicts": {"A": {"verdict": "mismatch", "confidence": 0.99, "reasons": [why]}},
+    }
     write_json(folder / "attempt.json", meta)
 
 
@@ -78,15 +114,18 @@ def names(page):
     return list(dict.fromkeys(re.findall(r'href="/attempts/(M\d-\d+)"', page)))
 
 
-@pytest.mark.parametrize(("query", "expected"), [
-    ("", ["M1-002", "M2-001", "M3-001", "M1-001"]),  # contested first, the hardest of them first
-    ("?player=Cem", ["M2-001"]),
-    ("?card=L00", ["M3-001"]),
-    ("?verdict=undecided", ["M1-002"]),
-    ("?show=overruled", ["M2-001"]),
-    ("?show=undecided&player=Cem", []),
-    ("?show=nonsense&card=", ["M1-002", "M2-001", "M3-001", "M1-001"]),
-])
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("", ["M1-002", "M2-001", "M3-001", "M1-001"]),  # contested first, the hardest of them first
+        ("?player=Cem", ["M2-001"]),
+        ("?card=L00", ["M3-001"]),
+        ("?verdict=undecided", ["M1-002"]),
+        ("?show=overruled", ["M2-001"]),
+        ("?show=undecided&player=Cem", []),
+        ("?show=nonsense&card=", ["M1-002", "M2-001", "M3-001", "M1-001"]),
+    ],
+)
 def test_the_grid_narrows_down(client, query, expected):
     found = names(client.get(f"/attempts{query}").get_data(as_text=True))
     assert sorted(found[:2]) == sorted(expected[:2]) and set(found) == set(expected)
@@ -134,9 +173,17 @@ def test_the_video_is_served_in_ranges(client):
         assert part.data == (GOLDEN / "video.mp4").read_bytes()[100:200]
 
 
-@pytest.mark.parametrize("path", [
-    "/attempts/nothing", "/attempts/..%2f..%2fetc", "/attempts/M1-001/video.mp4",
-    "/attempts/%2e%2e/story.json", "/attempts/pace/nobody", "/attempts/M3-001/overlay/99999.jpg"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/attempts/nothing",
+        "/attempts/..%2f..%2fetc",
+        "/attempts/M1-001/video.mp4",
+        "/attempts/%2e%2e/story.json",
+        "/attempts/pace/nobody",
+        "/attempts/M3-001/overlay/99999.jpg",
+    ],
+)
 def test_what_is_not_there_is_404(client, path):
     assert client.get(path).status_code == 404
 
@@ -162,8 +209,7 @@ def test_a_ruling_needs_who_and_why_and_alters_nothing_recorded(client, session)
     assert load_attempt(folder).reviews() == []
     done = post(client, "/attempts/M1-002/ruling", zone="A", ruling="match", who="Eve", why="I saw it")
     assert done.status_code == 303
-    assert [(r["who"], r["ruling"], r["why"]) for r in load_attempt(folder).reviews()] == [
-        ("Eve", "match", "I saw it")]
+    assert [(r["who"], r["ruling"], r["why"]) for r in load_attempt(folder).reviews()] == [("Eve", "match", "I saw it")]
     assert (folder / "attempt.json").read_bytes() == before
     assert names(client.get("/attempts?show=unreviewed").get_data(as_text=True)).count("M1-002") == 0
 
@@ -235,8 +281,12 @@ def test_the_video_plays_and_steps_by_single_frames_in_a_browser(page):
 
 @pytest.mark.slow
 def test_a_recording_whose_program_was_killed_plays_to_its_end_in_a_browser(page, session):
-    command = [sys.executable, str(Path(__file__).with_name("endless_recording.py")),
-               str(session.data_dir / "attempts"), "0"]
+    command = [
+        sys.executable,
+        str(Path(__file__).with_name("endless_recording.py")),
+        str(session.data_dir / "attempts"),
+        "0",
+    ]
     folder = session.data_dir / "attempts" / "K-001"
     with subprocess.Popen(command, stdout=subprocess.PIPE) as program:
         program.stdout.readline()
@@ -282,8 +332,16 @@ def test_the_time_line_tells_and_jumps_and_a_human_rules(page):
     page.wait_for_selector("body[data-story=there]")
     assert page.locator("#timeline ellipse.piece").count() == 1
     told = re.sub(r"\s+", " ", page.inner_text("#events"))
-    for event in ("1.50 s Go", "9.56 s A Stop", "10.20 s B Press, after the other's Stop", "10.70 s Settled",
-                  "11.50 s A Verdict", "3.20 s A Hand in", "3.80 s A Hand out", "3.40 s A Placed: green rectangle"):
+    for event in (
+        "1.50 s Go",
+        "9.56 s A Stop",
+        "10.20 s B Press, after the other's Stop",
+        "10.70 s Settled",
+        "11.50 s A Verdict",
+        "3.20 s A Hand in",
+        "3.80 s A Hand out",
+        "3.40 s A Placed: green rectangle",
+    ):
         assert event in told
     assert "First motion after Stop (+0.43 s): 4.1 mm" in page.inner_text("#events").replace("+0.44", "+0.43")
     page.locator("#events tr", has_text="First motion").get_by_role("button").click()
@@ -336,5 +394,4 @@ def test_it_fits_a_phone_and_axe_finds_no_serious_fault(page, path):
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
         page.evaluate(AXE.read_text(encoding="utf-8"))
         found = page.evaluate("axe.run({resultTypes: ['violations']})")["violations"]
-        assert [(v["id"], v["nodes"][0]["target"]) for v in found
-                if v["impact"] in ("serious", "critical")] == []
+        assert [(v["id"], v["nodes"][0]["target"]) for v in found if v["impact"] in ("serious", "critical")] == []

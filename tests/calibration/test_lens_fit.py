@@ -12,8 +12,9 @@ from calibration.errors import CannotSee
 from calibration.lens import LEAST_VIEWS, BoardView, covered, find_board, fit_lens
 
 SIZE = (1280, 720)
-TRUE = CameraModel(*SIZE, np.array([[980.0, 0, 652], [0, 984.0, 351], [0, 0, 1]]),
-                   np.array([0.06, -0.12, 0.0008, -0.0006, 0.03]))
+TRUE = CameraModel(
+    *SIZE, np.array([[980.0, 0, 652], [0, 984.0, 351], [0, 0, 1]]), np.array([0.06, -0.12, 0.0008, -0.0006, 0.03])
+)
 PX_PER_MM = 4
 
 
@@ -56,7 +57,7 @@ def test_a_picture_without_the_board_gives_no_view():
 
 def test_too_few_views_are_refused(views):
     with pytest.raises(CannotSee, match=f"needs {LEAST_VIEWS} views"):
-        fit_lens(views[:LEAST_VIEWS - 1])
+        fit_lens(views[: LEAST_VIEWS - 1])
 
 
 def test_views_of_two_sizes_are_refused(views):

@@ -30,8 +30,10 @@ def on_table(x_mm: float, y_mm: float, turn_deg: float) -> tuple[np.ndarray, np.
     forward = np.array([0.0, 606.0, -390.0]) / math.hypot(606, 390)
     rotation = np.stack([np.array([1.0, 0, 0]), np.cross(forward, (1.0, 0, 0)), forward])
     c, s = math.cos(math.radians(turn_deg)), math.sin(math.radians(turn_deg))
-    return (rotation @ np.array([[c, -s, 0], [s, c, 0], [0, 0, 1.0]]),
-            rotation @ (np.array([x_mm, y_mm, 0.0]) - (0.0, -606.0, 390.0)))
+    return (
+        rotation @ np.array([[c, -s, 0], [s, c, 0], [0, 0, 1.0]]),
+        rotation @ (np.array([x_mm, y_mm, 0.0]) - (0.0, -606.0, 390.0)),
+    )
 
 
 def corners_of(spots: dict[str, tuple[float, float, float]], lens: CameraModel = LENS) -> dict[int, np.ndarray]:
@@ -65,11 +67,14 @@ def test_marker_corners_are_the_contracts():
     assert (MARKER_MM, marker_id("B", 3), marker_id("L", 0)) == (44.0, 7, 44)
 
 
-@pytest.mark.parametrize("spots", [
-    {"A": (-165, 0, 0), "B": (165, 10, 0)},        # side by side
-    {"A": (-165, -20, 0), "B": (170, 40, 180)},    # facing each other
-    {"C": (0, 0, 12)},                             # one mat alone
-])
+@pytest.mark.parametrize(
+    "spots",
+    [
+        {"A": (-165, 0, 0), "B": (165, 10, 0)},  # side by side
+        {"A": (-165, -20, 0), "B": (170, 40, 180)},  # facing each other
+        {"C": (0, 0, 12)},  # one mat alone
+    ],
+)
 def test_poses_are_found_again_with_the_lens(spots):
     mats = solve_mats(corners_of(spots), (1280, 720), LENS)
     assert set(mats.poses) == set(spots) and mats.error_px < 0.05
@@ -136,16 +141,28 @@ def test_a_lens_scales_with_the_picture_but_not_to_another_format():
         LENS.scaled_to(640, 480)
 
 
-@pytest.mark.parametrize(("text", "fault"), [
-    ("image_width: 1280", "image_height"),
-    ("[1, 2", "not YAML"),
-    ("image_width: 0\nimage_height: 720\ncamera_matrix: {data: [1,0,0,0,1,0,0,0,1]}\n"
-     "distortion_coefficients: {data: [0,0,0,0,0]}", "image_width"),
-    ("image_width: 1280\nimage_height: 720\ncamera_matrix: {data: [-1,0,0,0,1,0,0,0,1]}\n"
-     "distortion_coefficients: {data: [0,0,0,0,0]}", "pinhole"),
-    ("image_width: 1280\nimage_height: 720\ndistortion_model: fisheye\ncamera_matrix: {data: [1,0,0,0,1,0,0,0,1]}\n"
-     "distortion_coefficients: {data: [0,0,0,0,0]}", "plumb_bob"),
-])
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("image_width: 1280", "image_height"),
+        ("[1, 2", "not YAML"),
+        (
+            "image_width: 0\nimage_height: 720\ncamera_matrix: {data: [1,0,0,0,1,0,0,0,1]}\n"
+            "distortion_coefficients: {data: [0,0,0,0,0]}",
+            "image_width",
+        ),
+        (
+            "image_width: 1280\nimage_height: 720\ncamera_matrix: {data: [-1,0,0,0,1,0,0,0,1]}\n"
+            "distortion_coefficients: {data: [0,0,0,0,0]}",
+            "pinhole",
+        ),
+        (
+            "image_width: 1280\nimage_height: 720\ndistortion_model: fisheye\ncamera_matrix: {data: [1,0,0,0,1,0,0,0,1]}\n"
+            "distortion_coefficients: {data: [0,0,0,0,0]}",
+            "plumb_bob",
+        ),
+    ],
+)
 def test_a_bad_camera_file_is_refused_with_its_fault(tmp_path, text, fault):
     path = tmp_path / "camera.yaml"
     path.write_text(text)
@@ -159,11 +176,14 @@ def test_a_guessed_camera_says_so():
 
 
 def test_the_slopes_of_the_joint_solve_are_those_of_its_projection():
-    lens = CameraModel(1280, 720, np.array([[1000.0, 0, 640], [0, 1000.0, 360], [0, 0, 1]]),
-                       np.array([-0.1, 0.02, 1e-3, -1e-3, 0.0]))
+    lens = CameraModel(
+        1280, 720, np.array([[1000.0, 0, 640], [0, 1000.0, 360], [0, 0, 1]]), np.array([-0.1, 0.02, 1e-3, -1e-3, 0.0])
+    )
     table = mat._Table(["A", "B"], {"A": [0, 1, 2, 3], "B": [1, 3]}, lens)
     v = np.array([2.3, 0.1, -0.2, -150.0, 40.0, 800.0, 330.0, 12.0, 0.2, 0.3, 1.02])
     steps = np.array([1e-6] * 3 + [1e-3] * 3 + [1e-3, 1e-3, 1e-6] + [1e-4, 1e-6])
-    numeric = [(table.project(v + d)[0] - table.project(v - d)[0]).ravel() / (2 * s)
-               for d, s in zip(np.diag(steps), steps, strict=True)]
+    numeric = [
+        (table.project(v + d)[0] - table.project(v - d)[0]).ravel() / (2 * s)
+        for d, s in zip(np.diag(steps), steps, strict=True)
+    ]
     assert np.allclose(table.slopes(v), np.stack(numeric, 1), rtol=1e-3, atol=1e-3)

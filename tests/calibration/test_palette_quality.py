@@ -60,8 +60,9 @@ def test_log_density_is_that_of_the_gaussians():
     palette = Palette(palette.names, palette.means, np.tile(spread, (len(palette.names), 1, 1)), palette.learnt)
     some = np.random.default_rng(5).normal(size=(CHUNK + 7, 3)).astype(np.float32)
     off = some[:, None] - palette.means
-    want = (-0.5 * np.einsum("nki,ij,nkj->kn", off, np.linalg.inv(spread), off)
-            - 0.5 * np.log(np.linalg.det(2 * np.pi * spread)))
+    want = -0.5 * np.einsum("nki,ij,nkj->kn", off, np.linalg.inv(spread), off) - 0.5 * np.log(
+        np.linalg.det(2 * np.pi * spread)
+    )
     assert np.abs(palette.log_density(some) - want).max() < 1e-2
 
 
@@ -89,13 +90,19 @@ def test_a_palette_is_read_back(tmp_path):
     assert back.covariances == pytest.approx(palette.covariances, abs=1e-5)
 
 
-@pytest.mark.parametrize(("change", "fault"), [
-    ({"colors": {}}, "colors"),
-    ({"colors": {"red": {"mean": [0, 0], "covariance": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]}}}, "3 numbers|mean needs 3"),
-    ({"colors": {"red": {"mean": [0, 0, 0]}}}, "not a palette"),
-    ({"colors": {"red": {"mean": [0, 0, 0], "covariance": [[0] * 3] * 3}}}, "not a palette"),
-    ({"colors": {"pink": {"mean": [0, 0, 0], "covariance": np.eye(3).tolist()}}}, "the piece set has red"),
-])
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"colors": {}}, "colors"),
+        (
+            {"colors": {"red": {"mean": [0, 0], "covariance": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]}}},
+            "3 numbers|mean needs 3",
+        ),
+        ({"colors": {"red": {"mean": [0, 0, 0]}}}, "not a palette"),
+        ({"colors": {"red": {"mean": [0, 0, 0], "covariance": [[0] * 3] * 3}}}, "not a palette"),
+        ({"colors": {"pink": {"mean": [0, 0, 0], "covariance": np.eye(3).tolist()}}}, "the piece set has red"),
+    ],
+)
 def test_a_bad_palette_is_refused_with_its_fault(tmp_path, change, fault):
     path = tmp_path / "palette.json"
     path.write_text(json.dumps(change))
@@ -146,12 +153,15 @@ def test_sharpness_falls_with_blur():
     assert values == sorted(values, reverse=True) and values[0] > 0.9 and values[-1] < 0.1
 
 
-@pytest.mark.parametrize(("gray", "fault"), [
-    (np.zeros((100, 100), np.uint8), "black"),
-    (np.full((100, 100), 255, np.uint8), "white"),
-    (np.full((100, 100), 128, np.uint8), "one grey"),
-    (edge(25), "blurred"),
-])
+@pytest.mark.parametrize(
+    ("gray", "fault"),
+    [
+        (np.zeros((100, 100), np.uint8), "black"),
+        (np.full((100, 100), 255, np.uint8), "white"),
+        (np.full((100, 100), 128, np.uint8), "one grey"),
+        (edge(25), "blurred"),
+    ],
+)
 def test_pictures_beyond_use_are_named(gray, fault):
     assert fault in picture_faults(gray)[0]
 
@@ -164,12 +174,13 @@ def test_foreground_teaches_nothing_about_white_and_grey():
     """They look like paper and its shadows, so the foreground near them is the rims of other pieces."""
     cube = {"kind": "box", "width": 30, "depth": 30, "height": 30}
     colors = {"red": "#c02028", "white": "#ece8e0", "grey": "#8c8e90", "black": "#28282c"}
-    pieces = parse_piece_set({"name": "greys", "shapes": {"cube": cube}, "colors": colors,
-                              "pieces": [["cube", name, 1] for name in colors]})
+    pieces = parse_piece_set(
+        {"name": "greys", "shapes": {"cube": cube}, "colors": colors, "pieces": [["cube", name, 1] for name in colors]}
+    )
     before = nominal(pieces)
     rng = np.random.default_rng(5)
     shown = [before.means[k] + rng.normal(0, 0.1, (2000, 3)) for k in (0, 3)]
-    rims = before.means[0] * (0.5, 0.4, 0.4) + rng.normal(0, 0.15, (1500, 3))     # red bled into the paper
+    rims = before.means[0] * (0.5, 0.4, 0.4) + rng.normal(0, 0.15, (1500, 3))  # red bled into the paper
     after = learn(pieces, np.concatenate([*shown, rims]))
     assert after.learnt[[1, 2]].tolist() == [0, 0]
     assert np.abs(after.means[[1, 2], 1:] - before.means[[1, 2], 1:]).max() < 0.02

@@ -92,8 +92,7 @@ def test_all_eighty_cards_read_back_on_both_faces(paper):
         for marker, quad in found.items():
             row, column = divmod(marker - first, 2)
             column = 1 - column if n % 2 else column
-            corner = (left + (column + 0.5) * CARD_MM[0] - MARKER_MM / 2,
-                      top + row * CARD_MM[1] + MARKER_TOP_MM)
+            corner = (left + (column + 0.5) * CARD_MM[0] - MARKER_MM / 2, top + row * CARD_MM[1] + MARKER_TOP_MM)
             square = np.array([(0, 0), (1, 0), (1, 1), (0, 1)]) * MARKER_MM + corner
             assert far(quad, square) < TOLERANCE_MM
             faces[marker] = faces.get(marker, 0) + 1
@@ -117,8 +116,15 @@ def test_the_lens_board_is_read_at_its_size(paper):
     assert far(seen - seen[0], board - board[0]) < TOLERANCE_MM
 
 
-@pytest.mark.parametrize("make", [lambda p: mats_pdf("A", p), lambda p: colors_pdf(PIECES, p), charuco_pdf,
-                                  lambda p: cards_pdf(builtin_deck(), PIECES, p)])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda p: mats_pdf("A", p),
+        lambda p: colors_pdf(PIECES, p),
+        charuco_pdf,
+        lambda p: cards_pdf(builtin_deck(), PIECES, p),
+    ],
+)
 @pytest.mark.parametrize("paper", list(PAPERS))
 def test_the_ruler_is_a_hundred_millimetres(make, paper, monkeypatch):
     drawn = []
@@ -146,8 +152,7 @@ def test_the_colour_sheet_places_every_piece_apart_and_inside_the_field(name):
             assert abs(x - u) - hx - gx >= 4 or abs(y - v) - hy - gy >= 0
 
 
-@pytest.mark.parametrize("words", [["mats", "--zones", "ab"], ["colors"], ["charuco", "--paper", "letter"],
-                                   ["cards"]])
+@pytest.mark.parametrize("words", [["mats", "--zones", "ab"], ["colors"], ["charuco", "--paper", "letter"], ["cards"]])
 def test_each_sheet_has_a_command(words, tmp_path):
     file = tmp_path / "sheet.pdf"
     result = CliRunner().invoke(print_, [*words, "-o", str(file)], catch_exceptions=False)

@@ -43,13 +43,16 @@ def test_svg_is_well_formed_and_in_millimetres(card):
     assert ET.fromstring(target_svg(card, PIECES)).get("viewBox").startswith("0 0 ")
 
 
-@pytest.mark.parametrize(("shape", "pose", "size"), [
-    ("rectangle", Pose(90), (25, 75)),
-    ("rectangle", Pose(0, "side"), (30, 25)),
-    ("cylinder", Pose(90, "side"), (30, 30)),   # points at the player: a disc
-    ("cylinder", Pose(90), (45, 30)),
-    ("triangle", Pose(180), (40, 35)),
-])
+@pytest.mark.parametrize(
+    ("shape", "pose", "size"),
+    [
+        ("rectangle", Pose(90), (25, 75)),
+        ("rectangle", Pose(0, "side"), (30, 25)),
+        ("cylinder", Pose(90, "side"), (30, 30)),  # points at the player: a disc
+        ("cylinder", Pose(90), (45, 30)),
+        ("triangle", Pose(180), (40, 35)),
+    ],
+)
 def test_elevation_has_the_size_the_player_sees(shape, pose, size):
     outline = elevation(PIECES.shapes[shape], pose)
     assert np.ptp(outline, axis=0) == pytest.approx(size, abs=0.1)

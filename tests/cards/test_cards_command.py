@@ -8,23 +8,39 @@ from click.testing import CliRunner
 
 from referee.commands.cards import cards
 
-GOOD = {"id": "L1", "kind": "layout", "value": 1, "pieces": [
-    {"shape": "cube", "color": "blue", "x": 0, "z": 15},
-    {"shape": "triangle", "color": "red", "x": 0, "z": 47.5}]}
+GOOD = {
+    "id": "L1",
+    "kind": "layout",
+    "value": 1,
+    "pieces": [
+        {"shape": "cube", "color": "blue", "x": 0, "z": 15},
+        {"shape": "triangle", "color": "red", "x": 0, "z": 47.5},
+    ],
+}
 BAD = {
-    "overlap": [{"shape": "cube", "color": "blue", "x": 0, "z": 15},
-                {"shape": "cylinder", "color": "red", "x": 10, "z": 22.5}],
-    "it falls": [{"shape": "cube", "color": "blue", "x": 0, "z": 15},
-                 {"shape": "rectangle", "color": "green", "x": 20, "z": 42.5}],
-    "2 mm off": [{"shape": "cube", "color": "blue", "x": 0, "z": 15},
-                 {"shape": "rectangle", "color": "green", "x": 13, "z": 42.5}],
+    "overlap": [
+        {"shape": "cube", "color": "blue", "x": 0, "z": 15},
+        {"shape": "cylinder", "color": "red", "x": 10, "z": 22.5},
+    ],
+    "it falls": [
+        {"shape": "cube", "color": "blue", "x": 0, "z": 15},
+        {"shape": "rectangle", "color": "green", "x": 20, "z": 42.5},
+    ],
+    "2 mm off": [
+        {"shape": "cube", "color": "blue", "x": 0, "z": 15},
+        {"shape": "rectangle", "color": "green", "x": 13, "z": 42.5},
+    ],
     "rests on nothing": [{"shape": "cube", "color": "blue", "x": 0, "z": 55}],
-    "the set has 1": [{"shape": "bridge", "color": "orange", "x": -40, "z": 15},
-                      {"shape": "bridge", "color": "orange", "x": 40, "z": 15}],
-    "mm high": [{"shape": "rectangle", "color": "green", "rotation": 90, "x": 0, "z": 37.5},
-                {"shape": "rectangle", "color": "green", "rotation": 90, "x": 0, "z": 112.5},
-                {"shape": "bridge", "color": "orange", "rotation": 90, "x": 0, "z": 180},
-                {"shape": "cylinder", "color": "red", "x": 0, "z": 232.5}],
+    "the set has 1": [
+        {"shape": "bridge", "color": "orange", "x": -40, "z": 15},
+        {"shape": "bridge", "color": "orange", "x": 40, "z": 15},
+    ],
+    "mm high": [
+        {"shape": "rectangle", "color": "green", "rotation": 90, "x": 0, "z": 37.5},
+        {"shape": "rectangle", "color": "green", "rotation": 90, "x": 0, "z": 112.5},
+        {"shape": "bridge", "color": "orange", "rotation": 90, "x": 0, "z": 180},
+        {"shape": "cylinder", "color": "red", "x": 0, "z": 232.5},
+    ],
 }
 
 
@@ -63,8 +79,10 @@ def test_made_cards_are_the_same_for_the_same_seed(tmp_path):
     assert run("check", made).exit_code == 0
 
 
-@pytest.mark.parametrize(("kind", "read"), [("svg", lambda p: p.read_text().startswith("<svg")),
-                                            ("png", lambda p: cv2.imread(str(p)).shape[1] == 300)])
+@pytest.mark.parametrize(
+    ("kind", "read"),
+    [("svg", lambda p: p.read_text().startswith("<svg")), ("png", lambda p: cv2.imread(str(p)).shape[1] == 300)],
+)
 def test_faces_are_drawn(kind, read, tmp_path):
     result = run("draw", "challenge80", "L05", "H10", "--format", kind, "--px", 300, "-o", tmp_path)
     assert result.exit_code == 0

@@ -30,8 +30,8 @@ def test_the_make_up_is_the_games():
 def test_layouts_are_left_right_asymmetric_often_enough():
     def mirrored(card):
         return sorted((p.shape, p.color, p.pose, p.z, -p.x) for p in card.pieces)
-    lopsided = [c for c in LAYOUTS if mirrored(c) != sorted((p.shape, p.color, p.pose, p.z, p.x)
-                                                            for p in c.pieces)]
+
+    lopsided = [c for c in LAYOUTS if mirrored(c) != sorted((p.shape, p.color, p.pose, p.z, p.x) for p in c.pieces)]
     assert len(lopsided) >= len(LAYOUTS) / 2
 
 
@@ -54,8 +54,10 @@ def test_eighty_by_eighty_no_build_is_right_for_another_layout(capsys):
     builds = {card.id: Build(PIECES, proved(card.id).build) for card in DECK.cards}
     right = {(b, c.id) for b, build in builds.items() for c in LAYOUTS if not faults(build, c)}
     with capsys.disabled():
-        print(f"\n80 builds against {len(LAYOUTS)} layouts: {len(right)} judged right, "
-              f"{len(right - {(c.id, c.id) for c in LAYOUTS})} confusions")
+        print(
+            f"\n80 builds against {len(LAYOUTS)} layouts: {len(right)} judged right, "
+            f"{len(right - {(c.id, c.id) for c in LAYOUTS})} confusions"
+        )
     assert right == {(c.id, c.id) for c in LAYOUTS}
 
 

@@ -36,7 +36,7 @@ def readings(table):
     observer = Observer(PIECES)
     observer.learn_empty(table.empty())
     for k in range(0, len(DECK.cards), 2):
-        pair = dict(zip("AB", DECK.cards[k:k + 2], strict=True))
+        pair = dict(zip("AB", DECK.cards[k : k + 2], strict=True))
         picture = table.picture({zone: example_build(card, PIECES) for zone, card in pair.items()}, number=k)
         for zone, card in pair.items():
             yield card, observer.judge([picture], card, zones=[zone]).zones[zone]
@@ -46,14 +46,16 @@ def readings(table):
 def test_every_card_is_told_from_all_others_on_the_simulated_table(table, capsys):
     read = list(readings(table))
     rulings = {card.id: verdict.ruling for card, verdict in read}
-    seen = {card.id: Build(PIECES, verdict.build.pieces) for card, verdict in read
-            if verdict.ruling == "match"}
-    confused = [(b, card.id) for b, build in seen.items() for card in LAYOUTS
-                if card.id != b and not faults(build, card)]
+    seen = {card.id: Build(PIECES, verdict.build.pieces) for card, verdict in read if verdict.ruling == "match"}
+    confused = [
+        (b, card.id) for b, build in seen.items() for card in LAYOUTS if card.id != b and not faults(build, card)
+    ]
     undecided = sorted(i for i, r in rulings.items() if r == "undecided")
     with capsys.disabled():
-        print(f"\n80 builds on the simulated table: {len(seen)} match, undecided {undecided}, wrong "
-              f"{sorted(i for i, r in rulings.items() if r == 'mismatch')}; {len(confused)} confusions")
+        print(
+            f"\n80 builds on the simulated table: {len(seen)} match, undecided {undecided}, wrong "
+            f"{sorted(i for i, r in rulings.items() if r == 'mismatch')}; {len(confused)} confusions"
+        )
     assert len(confused) <= 1
     assert len([card.id for card in LAYOUTS if rulings[card.id] == "mismatch"]) <= 1  # vision's own bar is 1 in 100
     assert len(seen) >= LEAST_MATCHES
@@ -78,15 +80,16 @@ def in_holder(card, distance_mm, turn_deg, tilt_deg):
     size = face.shape[1], face.shape[0]
     square = np.array([(0, 0), (size[0], 0), size, (0, size[1])], np.float32)
     room = np.full((720, 1280, 3), 96, np.uint8)
-    cv2.warpPerspective(face, cv2.getPerspectiveTransform(square, image), (1280, 720), room,
-                        cv2.INTER_AREA, cv2.BORDER_TRANSPARENT)
+    cv2.warpPerspective(
+        face, cv2.getPerspectiveTransform(square, image), (1280, 720), room, cv2.INTER_AREA, cv2.BORDER_TRANSPARENT
+    )
     return behind_plastic(room, image.mean(0))
 
 
 def behind_plastic(picture, middle):
     """Contrast lost to haze, a bright band across the face, blur and noise of a webcam."""
     ys, xs = np.mgrid[:720, :1280]
-    band = np.exp(-(((xs - middle[0]) + 0.6 * (ys - middle[1]) - 25) / 22.0) ** 2)
+    band = np.exp(-((((xs - middle[0]) + 0.6 * (ys - middle[1]) - 25) / 22.0) ** 2))
     hazy = picture * 0.72 + 38 + 90 * band[..., None]
     noisy = cv2.GaussianBlur(hazy, (0, 0), 0.7) + np.random.default_rng(1).normal(0, 3, picture.shape)
     return cv2.cvtColor(noisy.clip(0, 255).astype(np.uint8), cv2.COLOR_BGR2GRAY)

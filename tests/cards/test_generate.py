@@ -34,13 +34,17 @@ def test_organ_pipes_fall_from_left_to_right(count):
     assert faults(Build(pieces, example_build(card, pieces)), card) == ()
 
 
-@pytest.mark.parametrize(("card", "words"), [
-    (OrganCard("P", 3, 9), "different heights"),
-    (HeightCard("H", 1, 12), "12 pieces"),
-    (ShapesCard("S", 1, (("cube", 3),)), "asks for"),
-    pytest.param(ShapesCard("S", 1, (("triangle", 2), ("crescent", 1))), "no single structure",
-                 marks=pytest.mark.slow),   # three roofs
-])
+@pytest.mark.parametrize(
+    ("card", "words"),
+    [
+        (OrganCard("P", 3, 9), "different heights"),
+        (HeightCard("H", 1, 12), "12 pieces"),
+        (ShapesCard("S", 1, (("cube", 3),)), "asks for"),
+        pytest.param(
+            ShapesCard("S", 1, (("triangle", 2), ("crescent", 1))), "no single structure", marks=pytest.mark.slow
+        ),  # three roofs
+    ],
+)
 def test_what_cannot_be_built_is_refused_with_the_reason(card, words):
     pieces = builtin_piece_set()
     with pytest.raises(BadCard, match=words):
@@ -62,11 +66,14 @@ def test_new_layouts_are_stable_distinct_and_worth_what_was_asked(name, value):
 
 def test_difficulty_grows_with_pieces_narrowness_and_lean():
     from cards.build import parse_build
+
     pieces = builtin_piece_set()
-    texts = ["blue cube 0 front @ 0 0 15",
-             "blue cube 0 front @ 0 0 15; blue cube 0 front @ 0 0 45",
-             "blue cube 0 front @ 0 0 15; blue cube 0 front @ 10 0 45",
-             "green rectangle 90 front @ 0 0 37.5; green rectangle 90 front @ 0 0 112.5"]
+    texts = [
+        "blue cube 0 front @ 0 0 15",
+        "blue cube 0 front @ 0 0 15; blue cube 0 front @ 0 0 45",
+        "blue cube 0 front @ 0 0 15; blue cube 0 front @ 10 0 45",
+        "green rectangle 90 front @ 0 0 37.5; green rectangle 90 front @ 0 0 112.5",
+    ]
     totals = [difficulty(pieces, parse_build(t)).total for t in texts]
     assert totals == sorted(totals) and len(set(totals)) == 4
 

@@ -17,22 +17,26 @@ from cards.stability import FRICTION, settle, stand
 PIECES = builtin_piece_set()
 LAYOUTS = [card for card in builtin_deck().cards if isinstance(card, LayoutCard)]
 SECONDS, MOVED_MM, TURNED_DEG = 3.0, 5.0, 8.0
-DENSITY = 0.65e-3   # kg per cm3: beech
+DENSITY = 0.65e-3  # kg per cm3: beech
 
 
 def slices(shape, n=8):
     """Convex parts (k, 2) of an arched outline: strips in u between its lower and upper edge."""
     arc = np.cos(np.linspace(0, np.pi, n + 1)) / 2
-    cuts = np.unique(np.concatenate([shape.width * (arc if shape.kind != "bridge" else arc[[0, -1]]),
-                                     shape.opening * arc]).round(4))
+    cuts = np.unique(
+        np.concatenate([shape.width * (arc if shape.kind != "bridge" else arc[[0, -1]]), shape.opening * arc]).round(4)
+    )
     for a, b in itertools.pairwise(cuts):
         yield np.array([(u, w) for u in (a + 1e-4, b - 1e-4) for w in span(shape.outline, u)])
 
 
 def span(outline, u):
     a, b = outline, np.roll(outline, -1, 0)
-    rows = [(p[1] + (u - p[0]) / (q[0] - p[0]) * (q[1] - p[1])) for p, q in zip(a, b, strict=True)
-            if (p[0] - u) * (q[0] - u) < 0]
+    rows = [
+        (p[1] + (u - p[0]) / (q[0] - p[0]) * (q[1] - p[1]))
+        for p, q in zip(a, b, strict=True)
+        if (p[0] - u) * (q[0] - u) < 0
+    ]
     return min(rows), max(rows)
 
 
@@ -40,8 +44,10 @@ def parts(shape, pose):
     """Convex corner clouds (k, 3) in mm about the centre of the posed piece's box, before turning."""
     d = shape.depth / 2
     outline = shape.outline
-    return [np.array([(u, y, w) for u, w in part for y in (-d, d)])
-            for part in ([outline] if shape.kind in ("box", "triangle") else slices(shape))]
+    return [
+        np.array([(u, y, w) for u, w in part for y in (-d, d)])
+        for part in ([outline] if shape.kind in ("box", "triangle") else slices(shape))
+    ]
 
 
 def turned(points, pose, shape):
@@ -69,8 +75,10 @@ def model_of(placed):
         mass = mass_and_centre(shape, piece.pose)[0] * DENSITY
         if shape.kind == "cylinder":
             axis = {"x": "0 90 0", "y": "90 0 0", "z": "0 0 0"}[shape.axis(piece.pose)]
-            geoms = (f'<geom type="cylinder" size="{shape.width / 2000} {shape.height / 2000}" '
-                     f'euler="{axis}" mass="{mass}"/>')
+            geoms = (
+                f'<geom type="cylinder" size="{shape.width / 2000} {shape.height / 2000}" '
+                f'euler="{axis}" mass="{mass}"/>'
+            )
         else:
             clouds = centred([turned(c, piece.pose, shape) for c in parts(shape, piece.pose)])
             volumes = [hull_volume(c) for c in clouds]

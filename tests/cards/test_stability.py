@@ -17,35 +17,42 @@ def standing(text, misplaced=2.0):
     return stand(PIECES, parse_build(text), misplaced)
 
 
-@pytest.mark.parametrize(("text", "fault"), [
-    ("blue cube 0 front @ 0 0 15; red cylinder 0 front @ 10 0 22.5", "overlap"),
-    ("blue cube 0 front @ 0 0 15; red cylinder 0 front @ 0 0 80", "rests on nothing"),
-    ("blue cube 0 front @ 0 0 15; green rectangle 0 front @ 20 0 42.5", "it falls"),
-    ("red cylinder 90 side @ 0 0 15", "leans"),                           # rolls
-    ("blue crescent 180 front @ 0 0 12.5", "leans"),                      # rocks
-    ("red triangle 0 front @ 0 0 17.5; blue cube 0 front @ 0 0 50", "leans"),
-    ("blue cube 0 front @ 0 0 15; green rectangle 0 front @ 13.5 0 42.5", "2 mm off"),
-    ("green rectangle 90 front @ 0 0 37.5; blue crescent 0 front @ 0 0 87.5", "2 mm off"),  # feet on 2.5 mm
-])
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("blue cube 0 front @ 0 0 15; red cylinder 0 front @ 10 0 22.5", "overlap"),
+        ("blue cube 0 front @ 0 0 15; red cylinder 0 front @ 0 0 80", "rests on nothing"),
+        ("blue cube 0 front @ 0 0 15; green rectangle 0 front @ 20 0 42.5", "it falls"),
+        ("red cylinder 90 side @ 0 0 15", "leans"),  # rolls
+        ("blue crescent 180 front @ 0 0 12.5", "leans"),  # rocks
+        ("red triangle 0 front @ 0 0 17.5; blue cube 0 front @ 0 0 50", "leans"),
+        ("blue cube 0 front @ 0 0 15; green rectangle 0 front @ 13.5 0 42.5", "2 mm off"),
+        ("green rectangle 90 front @ 0 0 37.5; blue crescent 0 front @ 0 0 87.5", "2 mm off"),  # feet on 2.5 mm
+    ],
+)
 def test_faults_are_named(text, fault):
     assert any(fault in f for f in standing(text).faults)
 
 
-@pytest.mark.parametrize("text", [
-    "blue cube 0 front @ 0 0 15",
-    "blue cube 0 front @ 0 0 15; green rectangle 0 front @ 9 0 42.5",
-    "orange bridge 180 front @ 0 0 15; red cylinder 90 side @ 0 0 30",    # a barrel in its cradle
-    "orange bridge 0 front @ 0 0 15; blue crescent 0 front @ 0 0 42.5",
-    # a counterweight holds what would fall alone
-    "blue cube 0 front @ 0 0 15; green rectangle 0 front @ 16 0 42.5; red cylinder 0 front @ -8 0 77.5",
-])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "blue cube 0 front @ 0 0 15",
+        "blue cube 0 front @ 0 0 15; green rectangle 0 front @ 9 0 42.5",
+        "orange bridge 180 front @ 0 0 15; red cylinder 90 side @ 0 0 30",  # a barrel in its cradle
+        "orange bridge 0 front @ 0 0 15; blue crescent 0 front @ 0 0 42.5",
+        # a counterweight holds what would fall alone
+        "blue cube 0 front @ 0 0 15; green rectangle 0 front @ 16 0 42.5; red cylinder 0 front @ -8 0 77.5",
+    ],
+)
 def test_what_stands_is_let_stand(text):
     assert standing(text).faults == ()
 
 
 def test_a_cubes_tilt_margin_is_that_of_its_friction():
     assert standing("blue cube 0 front @ 0 0 15").tilt_deg == pytest.approx(
-        math.degrees(math.atan(FRICTION / math.sqrt(2))), abs=0.1)
+        math.degrees(math.atan(FRICTION / math.sqrt(2))), abs=0.1
+    )
 
 
 def test_a_slender_towers_tilt_margin_is_half_its_base_over_its_centre():
@@ -72,9 +79,11 @@ def test_the_misplacement_asked_for_decides():
 
 
 def test_what_a_piece_carries():
-    placed = parse_build("red cylinder 0 front @ -25 0 22.5; red cylinder 0 front @ 25 0 22.5; "
-                         "green rectangle 0 front @ 0 0 57.5; blue cube 0 front @ 0 0 85")
-    assert carried(PIECES, placed, 0) == ()          # the beam rests on both posts
+    placed = parse_build(
+        "red cylinder 0 front @ -25 0 22.5; red cylinder 0 front @ 25 0 22.5; "
+        "green rectangle 0 front @ 0 0 57.5; blue cube 0 front @ 0 0 85"
+    )
+    assert carried(PIECES, placed, 0) == ()  # the beam rests on both posts
     assert carried(PIECES, placed, 2) == (3,)
 
 
@@ -84,8 +93,7 @@ def test_a_contacts_width_is_the_shared_face():
 
 
 def test_side_by_side_is_no_overlap():
-    placed = parse_build("blue cube 0 front @ 0 0 15; blue cube 0 front @ 30 0 15; "
-                         "red triangle 0 front @ 65 0 17.5")
+    placed = parse_build("blue cube 0 front @ 0 0 15; blue cube 0 front @ 30 0 15; red triangle 0 front @ 65 0 17.5")
     assert overlapping(PIECES, placed) == []
 
 

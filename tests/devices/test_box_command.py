@@ -28,8 +28,16 @@ def test_check_shows_the_figures_and_lets_every_button_be_tried(sim):
     result = check("--box", sim.port, "--seconds", "8")
     presser.join()
     assert result.exit_code == 0, result.output
-    for words in ("SIMULATED box SIMULATED on", "firmware 1.0", "latency", "clock offset", "known to",
-                  "0 garbage", "button 0 pressed", "button 1 pressed"):
+    for words in (
+        "SIMULATED box SIMULATED on",
+        "firmware 1.0",
+        "latency",
+        "clock offset",
+        "known to",
+        "0 garbage",
+        "button 0 pressed",
+        "button 1 pressed",
+    ):
         assert words in result.output
 
 
@@ -57,9 +65,14 @@ def test_check_says_in_one_line_that_there_is_no_box(monkeypatch, tmp_path):
 
 
 def test_sim_takes_presses_and_faults_and_refuses_the_rest():
-    result = CliRunner().invoke(box, ["sim", "--seed", "2"], input=(
-        "press 0\npress 1 20\nnext\nbounce 0\nstuck 1\nfree 1\ngarbage 9\ndelay 20\nlost line 1\nunplug 0.1\n"
-        "reset\nlamps\nhelp\n\nsmoke 3\npress 9\npress\nquit\nnever read\n"))
+    result = CliRunner().invoke(
+        box,
+        ["sim", "--seed", "2"],
+        input=(
+            "press 0\npress 1 20\nnext\nbounce 0\nstuck 1\nfree 1\ngarbage 9\ndelay 20\nlost line 1\nunplug 0.1\n"
+            "reset\nlamps\nhelp\n\nsmoke 3\npress 9\npress\nquit\nnever read\n"
+        ),
+    )
     assert result.exit_code == 0
     assert result.stdout.startswith("SIMULATED box on ")
     assert "0:off 1:off 2:off 3:off" in result.stdout and "lost line N" in result.stdout

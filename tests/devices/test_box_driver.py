@@ -148,7 +148,7 @@ def test_unplugging_at_any_moment_neither_loses_nor_invents_a_press(rig):
         unplugger.start()
         with contextlib.suppress(DeviceLost):
             for _ in range(20):
-                box.lamp(n % 4, True)                # so that there is always a sentence to be cut in two
+                box.lamp(n % 4, True)  # so that there is always a sentence to be cut in two
         heard.wait("lost", n + 1)
         unplugger.join()
     heard.wait("found", UNPLUGGINGS + 1)

@@ -32,7 +32,13 @@ def test_a_duel_by_keys(keys):
     box.press(0)
     box.next()
     assert [(n.kind, n.player) for n in told] == [
-        ("tried", 0), ("go", None), ("press", 1), ("press", 0), ("tried", 0), ("next", None)]
+        ("tried", 0),
+        ("go", None),
+        ("press", 1),
+        ("press", 0),
+        ("tried", 0),
+        ("next", None),
+    ]
     assert told[2].press.at_s == 7.0 and told[2].press.error_s == KEY_ERROR_S
 
 

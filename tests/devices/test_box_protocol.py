@@ -64,8 +64,7 @@ def test_garbage_invents_no_press_and_no_box(chunks):
     assert kinds <= {"garbage"} and not talk.met
 
 
-@given(kind=st.sampled_from(sorted(FIELDS)),
-       fields=st.lists(st.one_of(st.integers(-5, 2**70), st.text(max_size=15))))
+@given(kind=st.sampled_from(sorted(FIELDS)), fields=st.lists(st.one_of(st.integers(-5, 2**70), st.text(max_size=15))))
 def test_values_that_do_not_fit_are_refused_where_they_are_built(kind, fields):
     try:
         sentence = Sentence(kind, 1, tuple(fields))

@@ -5,7 +5,7 @@ import pytest
 from referee.devices.box_protocol import Sentence
 from referee.devices.box_talk import RESEND_S, SILENT_S, TRIES, BoxTalk
 
-ZERO_S = 100.0                     # host time at which this box was started
+ZERO_S = 100.0  # host time at which this box was started
 
 
 def box_us(at_s):

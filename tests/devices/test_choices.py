@@ -53,8 +53,9 @@ def rig():
         opened.append(Device(None if "blind" in source else "a frame"))
         return opened[-1]
 
-    return SimpleNamespace(session=session, opened=opened,
-                           choices=DeviceChoices(session, "0", "none", SystemClock(), opener))
+    return SimpleNamespace(
+        session=session, opened=opened, choices=DeviceChoices(session, "0", "none", SystemClock(), opener)
+    )
 
 
 def test_another_camera_takes_over_and_the_old_one_is_closed(rig):

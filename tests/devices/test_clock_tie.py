@@ -24,8 +24,13 @@ def round_trip(tie, rng, now_s, rate, zero_s, out_s, back_s):
 
 
 @settings(max_examples=120, deadline=None)
-@given(seed=st.integers(0, 10**6), rate=st.floats(0.994, 1.006), out_s=st.floats(0, 0.03),
-       back_s=st.floats(0, 0.03), ask_s=st.floats(-5, 30))
+@given(
+    seed=st.integers(0, 10**6),
+    rate=st.floats(0.994, 1.006),
+    out_s=st.floats(0, 0.03),
+    back_s=st.floats(0, 0.03),
+    ask_s=st.floats(-5, 30),
+)
 def test_the_true_time_is_always_within_the_bound(seed, rate, out_s, back_s, ask_s):
     rng, tie, zero_s = random.Random(seed), ClockTie(), 1000.0
     for n in range(80):
@@ -134,8 +139,11 @@ def test_a_webcams_frames_are_placed_to_half_a_frame_with_a_bound(monkeypatch, s
     clock, frames, done = Clock(), [], threading.Event()
     capture = Capture(clock, stamps)
     monkeypatch.setattr(VideoCamera, "_open", lambda self: capture)
-    monkeypatch.setattr(VideoCamera, "_publish", lambda self, frame: (
-        frames.append((frame, self.frame_error_s)), len(frames) == 60 and done.set()))
+    monkeypatch.setattr(
+        VideoCamera,
+        "_publish",
+        lambda self, frame: (frames.append((frame, self.frame_error_s)), len(frames) == 60 and done.set()),
+    )
     camera = VideoCamera(0, clock)
     assert done.wait(10)
     camera.close()

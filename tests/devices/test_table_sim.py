@@ -15,9 +15,7 @@ from referee.devices.table_sim_loose import loose_places
 from referee.devices.table_sim_solids import turn_about_z
 
 SET = builtin_piece_set()
-TOWER = parse_build(
-    "green rectangle 0 front @ 0 0 12.5; blue cube 0 front @ 0 0 40.0; red triangle 0 front @ 0 0 72.5"
-)
+TOWER = parse_build("green rectangle 0 front @ 0 0 12.5; blue cube 0 front @ 0 0 40.0; red triangle 0 front @ 0 0 72.5")
 
 
 @pytest.fixture(scope="module")
@@ -41,9 +39,7 @@ def test_opencv_finds_all_markers_where_the_lens_says(seating):
     for quad, marker in zip(corners, ids.ravel(), strict=True):
         seat = sim.seats["AB"[marker // 4]]
         x, y = ((-121, -77.5), (121, -77.5), (121, 77.5), (-121, 77.5))[marker % 4]
-        square = np.array(
-            [(x - 22, y + 22, 0), (x + 22, y + 22, 0), (x + 22, y - 22, 0), (x - 22, y - 22, 0)]
-        )
+        square = np.array([(x - 22, y + 22, 0), (x + 22, y + 22, 0), (x + 22, y - 22, 0), (x - 22, y - 22, 0)])
         wanted, _ = sim.lens.project(seat.to_table(square))
         assert np.abs(quad[0] - wanted).max() < 0.6
 

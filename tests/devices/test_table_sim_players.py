@@ -44,8 +44,9 @@ def test_the_colour_frame_shows_every_piece_apart_in_the_field(name):
     standing = apart(pieces)
     assert len(standing) == pieces.count and in_field(standing, pieces)
     for row in (-24.0, 24.0):
-        edges = sorted((p.x - w, p.x + w) for p in standing if p.y == row
-                       for w in [pieces.shapes[p.shape].size(p.pose)[0] / 2])
+        edges = sorted(
+            (p.x - w, p.x + w) for p in standing if p.y == row for w in [pieces.shapes[p.shape].size(p.pose)[0] / 2]
+        )
         assert all(b[0] - a[1] > 2 for a, b in pairwise(edges))
 
 

@@ -16,14 +16,26 @@ from referee.ports import BoxNotice, SystemClock
 
 HERE = Path(__file__).parent
 SKETCH = HERE.parents[1] / "firmware" / "button_box"
-ARDUINO = Path("/usr/share/arduino/hardware/arduino/avr")       # Debian's arduino-core-avr
-FLAGS = ["-mmcu=atmega328p", "-DF_CPU=16000000L",
-         "-DARDUINO=10819", "-DARDUINO_AVR_UNO", "-DARDUINO_ARCH_AVR",
-         "-DDECIMAL_DIG=__DECIMAL_DIG__",      # WString.cpp fails without it under avr-gcc 5.4
-         f"-I{ARDUINO}/cores/arduino", f"-I{ARDUINO}/variants/standard",
-         "-c", "-g", "-Os", "-ffunction-sections", "-fdata-sections", "-flto", "-fno-fat-lto-objects"]
+ARDUINO = Path("/usr/share/arduino/hardware/arduino/avr")  # Debian's arduino-core-avr
+FLAGS = [
+    "-mmcu=atmega328p",
+    "-DF_CPU=16000000L",
+    "-DARDUINO=10819",
+    "-DARDUINO_AVR_UNO",
+    "-DARDUINO_ARCH_AVR",
+    "-DDECIMAL_DIG=__DECIMAL_DIG__",  # WString.cpp fails without it under avr-gcc 5.4
+    f"-I{ARDUINO}/cores/arduino",
+    f"-I{ARDUINO}/variants/standard",
+    "-c",
+    "-g",
+    "-Os",
+    "-ffunction-sections",
+    "-fdata-sections",
+    "-flto",
+    "-fno-fat-lto-objects",
+]
 CPP = ["-std=gnu++11", "-fpermissive", "-fno-exceptions", "-fno-threadsafe-statics"]
-FAST_RATE_SPAN = 0.99                          # an unpaced simulation is several times too quick
+FAST_RATE_SPAN = 0.99  # an unpaced simulation is several times too quick
 PLAYERS = 4
 
 
@@ -49,10 +61,34 @@ def elf(tmp_path_factory) -> Path:
     for source in core.glob("*.cpp"):
         run("avr-g++", *FLAGS, *CPP, "-w", source, "-o", out / f"{source.name}.o")
     run("avr-gcc-ar", "rcs", out / "core.a", *out.glob("*.o"))
-    run("avr-g++", *FLAGS, *CPP, "-Wall", "-Wextra", "-x", "c++", "-include", "Arduino.h",
-        SKETCH / "button_box.ino", "-o", out / "sketch.o")
-    run("avr-gcc", "-Os", "-g", "-flto", "-fuse-linker-plugin", "-Wl,--gc-sections", "-mmcu=atmega328p",
-        "-o", out / "box.elf", out / "sketch.o", out / "core.a", "-lm")
+    run(
+        "avr-g++",
+        *FLAGS,
+        *CPP,
+        "-Wall",
+        "-Wextra",
+        "-x",
+        "c++",
+        "-include",
+        "Arduino.h",
+        SKETCH / "button_box.ino",
+        "-o",
+        out / "sketch.o",
+    )
+    run(
+        "avr-gcc",
+        "-Os",
+        "-g",
+        "-flto",
+        "-fuse-linker-plugin",
+        "-Wl,--gc-sections",
+        "-mmcu=atmega328p",
+        "-o",
+        out / "box.elf",
+        out / "sketch.o",
+        out / "core.a",
+        "-lm",
+    )
     return out / "box.elf"
 
 
@@ -60,8 +96,7 @@ def elf(tmp_path_factory) -> Path:
 def simulator(tmp_path_factory) -> Path:
     """The simavr harness."""
     out = tmp_path_factory.mktemp("simavr") / "simavr_box"
-    run("gcc", "-O2", "-Wall", "-o", out, HERE / "simavr_box.c", "-I/usr/include/simavr", "-lsimavr",
-        "-lutil")
+    run("gcc", "-O2", "-Wall", "-o", out, HERE / "simavr_box.c", "-I/usr/include/simavr", "-lsimavr", "-lutil")
     return out
 
 
@@ -69,8 +104,21 @@ def simulator(tmp_path_factory) -> Path:
 def box_host(tmp_path_factory) -> Path:
     """The headers in a program for this PC; any sanitizer's complaint ends it with an error."""
     out = tmp_path_factory.mktemp("host") / "box_host"
-    run("g++", "-std=c++11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined",
-        "-fno-sanitize-recover=all", f"-I{SKETCH}", "-o", out, HERE / "box_host.cpp")
+    run(
+        "g++",
+        "-std=c++11",
+        "-O1",
+        "-g",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-fsanitize=address,undefined",
+        "-fno-sanitize-recover=all",
+        f"-I{SKETCH}",
+        "-o",
+        out,
+        HERE / "box_host.cpp",
+    )
     return out
 
 
@@ -169,8 +217,10 @@ class SimavrBox:
         """A press and a release with bounce, by the times at which the contact changes; see
         bounce_shapes.txt.
         """
-        closed = [*zip(press_us, itertools.cycle([1, 0]), strict=False),
-                  *zip(release_us, itertools.cycle([0, 1]), strict=False)]
+        closed = [
+            *zip(press_us, itertools.cycle([1, 0]), strict=False),
+            *zip(release_us, itertools.cycle([0, 1]), strict=False),
+        ]
         self.send(*(f"edge {button} {c} {t}" for t, c in closed))
 
 
@@ -242,5 +292,7 @@ def shapes() -> dict[str, dict[int, list[int]]]:
     """
     text = (HERE / "bounce_shapes.txt").read_text()
     rows = re.findall(r"^(press|release) (\d+): (.*)$", text, re.MULTILINE)
-    return {kind: {int(n): [int(t) for t in times.split()] for k, n, times in rows if k == kind}
-            for kind in ("press", "release")}
+    return {
+        kind: {int(n): [int(t) for t in times.split()] for k, n, times in rows if k == kind}
+        for kind in ("press", "release")
+    }

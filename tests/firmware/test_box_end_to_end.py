@@ -24,10 +24,10 @@ from referee.journal import Journal
 
 CARD, RECORD = "L01", "record.db"
 FPS, FRAMES = 10, 12
-GAME_S = 2.0                    # from the go to the first Stop; presses before 1 s are void
+GAME_S = 2.0  # from the go to the first Stop; presses before 1 s are void
 STAMP_ERROR_US = 50
-GO_LATE_US = 1_500              # the buzzer's first half wave comes so long after the go at most
-TIED_S = 0.008                  # the clocks are tied well enough for a go
+GO_LATE_US = 1_500  # the buzzer's first half wave comes so long after the go at most
+TIED_S = 0.008  # the clocks are tied well enough for a go
 
 
 def film(path, pictures):
@@ -57,8 +57,7 @@ class Console:
 
     def __init__(self, url):
         self._url = url
-        self._open = urllib.request.build_opener(
-            urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())).open
+        self._open = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())).open
         self._csrf = self.get("session")["csrf"]
 
     def get(self, what):
@@ -91,12 +90,32 @@ def referee_run(tmp_path, recording):
     started = []
 
     def start(box_port):
-        words = ["run", "--camera", video, "--camera-file", lens, "--box", box_port, "--players", "Ann,Ben",
-                 "--data-dir", tmp_path, "--journal", tmp_path / RECORD, "--port", "0", "--no-browser",
-                 "--seed", "1"]
+        words = [
+            "run",
+            "--camera",
+            video,
+            "--camera-file",
+            lens,
+            "--box",
+            box_port,
+            "--players",
+            "Ann,Ben",
+            "--data-dir",
+            tmp_path,
+            "--journal",
+            tmp_path / RECORD,
+            "--port",
+            "0",
+            "--no-browser",
+            "--seed",
+            "1",
+        ]
         program = subprocess.Popen(
             [sys.executable, "-c", "from referee.cli import main; main()", *map(str, words)],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
         started.append(program)
         for line in program.stdout:
             if found := re.search(r"board: (\S+)", line):
@@ -147,11 +166,13 @@ def clocks_agree(presses, box_times_us, simavr):
     edges_us = {b: next(e.at_us for e in simavr.edges if e.button == b) for b in (0, 1)}
     go_us, stop_us = box_times_us
     true_us = edges_us[0] - simavr.buzzes_us[0]
-    print(f"elapsed {stop_us - go_us} us by the box, {true_us:.0f} us in the simulation, "
-          f"{presses[0]['elapsed_s'] * 1e6:.0f} us by the host, bound {presses[0]['error_s']} s")
-    assert [p["zone"] for p in presses] == ["A", "B"][:len(presses)]
+    print(
+        f"elapsed {stop_us - go_us} us by the box, {true_us:.0f} us in the simulation, "
+        f"{presses[0]['elapsed_s'] * 1e6:.0f} us by the host, bound {presses[0]['error_s']} s"
+    )
+    assert [p["zone"] for p in presses] == ["A", "B"][: len(presses)]
     assert abs(stop_us - go_us - true_us) < GO_LATE_US
-    assert presses[0]["elapsed_s"] > GAME_S - 0.1      # a busy machine simulates slower, never quicker
+    assert presses[0]["elapsed_s"] > GAME_S - 0.1  # a busy machine simulates slower, never quicker
     assert 0 < presses[0]["error_s"] < 0.1
     for press, button in zip(presses[1:], (1,), strict=False):
         assert abs(press["box_us"] - stop_us - (edges_us[button] - edges_us[0])) < STAMP_ERROR_US

@@ -6,10 +6,10 @@ import subprocess
 import pytest
 
 PAIRS = 1000
-LINE_DELAY_US = 30_000      # simulated time, like everything here
+LINE_DELAY_US = 30_000  # simulated time, like everything here
 STAMP_ERROR_US = 50
-AFTER_GO_US = 75_000        # a pair of buttons then rests over 120 ms (RELEASE_US) between its turns
-FLASH_BYTES, RAM_BYTES = 32_768, 2_048      # ATmega328P
+AFTER_GO_US = 75_000  # a pair of buttons then rests over 120 ms (RELEASE_US) between its turns
+FLASH_BYTES, RAM_BYTES = 32_768, 2_048  # ATmega328P
 
 
 def test_the_firmware_fits_half_of_flash_and_ram(elf):
@@ -28,14 +28,22 @@ def test_presses_1_ms_apart_come_in_order_1000_times_of_1000_over_a_slow_line(st
     box, heard = drive(simavr)
     rng, wanted = random.Random(4), []
     for n in range(PAIRS):
-        first, second = rng.sample([(0, 1), (2, 3)][n % 2], 2)     # the other pair's buttons rest meanwhile
+        first, second = rng.sample([(0, 1), (2, 3)][n % 2], 2)  # the other pair's buttons rest meanwhile
         wanted += [(first, 1), (second, 0)]
         box.arm()
         box.go()
         heard.wait("go", n + 1)
-        simavr.send(*(f"edge {b} {c} {t}" for b, c, t in
-                      [(first, 1, AFTER_GO_US), (second, 1, AFTER_GO_US + 1000),
-                       (first, 0, AFTER_GO_US + 25_000), (second, 0, AFTER_GO_US + 25_000)]))
+        simavr.send(
+            *(
+                f"edge {b} {c} {t}"
+                for b, c, t in [
+                    (first, 1, AFTER_GO_US),
+                    (second, 1, AFTER_GO_US + 1000),
+                    (first, 0, AFTER_GO_US + 25_000),
+                    (second, 0, AFTER_GO_US + 25_000),
+                ]
+            )
+        )
         heard.wait("press", 2 * n + 2)
     presses = heard.of("press")
     assert [p.player for p in presses] == [player for player, _ in wanted]

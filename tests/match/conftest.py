@@ -39,6 +39,7 @@ class Table:
         self.log, self.state = [], fold([])
         if create:
             from referee.rules import HouseRules
+
             names = NAMES[:players] if isinstance(players, int) else tuple(players)
             self.do(CreateMatch(names, mode, seed, "test deck", HouseRules(**rules), cards, "m1"))
 

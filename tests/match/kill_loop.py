@@ -49,9 +49,15 @@ def next_command(state, dice):
         return CameraVerdict(state.duel.callers[0], verdict)
     if state.phase == "decided" and dice.random() < 0.1:
         return Undo("Ref")
-    return {"idle": DrawCard(), "void": DrawCard(), "card_drawn": Ready(), "ready": Go(0.0),
-            "building": PressStop(dice.choice("AB"), 5.0), "decided": NextDuel(),
-            "undecided": HumanRuling("match", "Ref", "seen")}[state.phase]
+    return {
+        "idle": DrawCard(),
+        "void": DrawCard(),
+        "card_drawn": Ready(),
+        "ready": Go(0.0),
+        "building": PressStop(dice.choice("AB"), 5.0),
+        "decided": NextDuel(),
+        "undecided": HumanRuling("match", "Ref", "seen"),
+    }[state.phase]
 
 
 def life(store: str, match_id: str, said: int, seed: int) -> None:
@@ -112,10 +118,14 @@ def main(store: str, kills: int, seed: int) -> dict:
         matches += state.phase == "finished"
     with closing(Journal(store)) as journal:
         counts = journal.verify()
-    lost += [f"{name}: {counts.get(name, 0)} of {n}"
-             for name, n in acknowledged.items() if counts.get(name, 0) < n]
-    return {"kills": kills, "acknowledged": sum(acknowledged.values()), "lost": lost, "phases": phases,
-            "finished": matches}
+    lost += [f"{name}: {counts.get(name, 0)} of {n}" for name, n in acknowledged.items() if counts.get(name, 0) < n]
+    return {
+        "kills": kills,
+        "acknowledged": sum(acknowledged.values()),
+        "lost": lost,
+        "phases": phases,
+        "finished": matches,
+    }
 
 
 if __name__ == "__main__":

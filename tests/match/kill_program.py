@@ -76,9 +76,14 @@ class Client:
         if phase == "decided" and self._dice.random() < 0.1:
             return "Undo", {"who": "Ref"}
         ruling = {"ruling": self._dice.choice(["match", "mismatch"]), "who": "Ref", "why": "seen"}
-        table = {"idle": ("DrawCard", {}), "void": ("DrawCard", {}), "card_drawn": ("Ready", {}),
-                 "ready": ("Go", {}), "building": ("PressStop", {"zone": self._dice.choice("AB")}),
-                 "decided": ("NextDuel", {})}
+        table = {
+            "idle": ("DrawCard", {}),
+            "void": ("DrawCard", {}),
+            "card_drawn": ("Ready", {}),
+            "ready": ("Go", {}),
+            "building": ("PressStop", {"zone": self._dice.choice("AB")}),
+            "decided": ("NextDuel", {}),
+        }
         table |= dict.fromkeys(("stopped", "judging", "undecided"), ("HumanRuling", ruling))
         create = ("CreateMatch", {"players": ["Ann", "Ben", "Cem", "Dia"]})
         table |= dict.fromkeys(("new", "finished"), create)
@@ -95,8 +100,20 @@ def started(folder: Path) -> tuple[int, object]:
     os.close(reading)
     os.dup2(writing, 1)
     os.dup2(writing, 2)
-    arguments = ["run", "--camera", str(folder / "table.png"), "--box", "none", "--port", "0", "--no-browser",
-                 "--data-dir", str(folder), "--rules", str(folder / "rules.toml")]
+    arguments = [
+        "run",
+        "--camera",
+        str(folder / "table.png"),
+        "--box",
+        "none",
+        "--port",
+        "0",
+        "--no-browser",
+        "--data-dir",
+        str(folder),
+        "--rules",
+        str(folder / "rules.toml"),
+    ]
     try:
         cli.main(arguments, standalone_mode=False)
     finally:
@@ -169,8 +186,14 @@ def main(folder: Path, kills: int, seed: int) -> dict:
         events, phase = recorded(folder)
         phases[phase] += 1
     lost = [e for e in kept if canonical(e) not in events]
-    return {"kills": kills, "acknowledged": len(kept), "recorded": len(events), "lost": lost,
-            "phases": phases, "strayed": strayed}
+    return {
+        "kills": kills,
+        "acknowledged": len(kept),
+        "recorded": len(events),
+        "lost": lost,
+        "phases": phases,
+        "strayed": strayed,
+    }
 
 
 if __name__ == "__main__":

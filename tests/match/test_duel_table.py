@@ -11,8 +11,17 @@ import referee.duel
 from referee.duel import IN_PLAY, PHASES, TABLE, Duel, Event, diagram, step
 from referee.errors import IllegalCommand
 
-DATA = {"card_id": "C01", "value": 1, "pile": "cards", "at_s": 1.0, "zone": "A", "callers": ["A"],
-        "by": "camera", "reason": "right", "award": "Ann"}
+DATA = {
+    "card_id": "C01",
+    "value": 1,
+    "pile": "cards",
+    "at_s": 1.0,
+    "zone": "A",
+    "callers": ["A"],
+    "by": "camera",
+    "reason": "right",
+    "award": "Ann",
+}
 SEATED = {"seats": {"A": "Ann", "B": "Ben"}}
 
 

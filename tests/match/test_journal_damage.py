@@ -84,8 +84,9 @@ def damaged_copy(folder: Path, to: Path, dice: random.Random) -> bool:
     if dice.random() < 0.4:
         del data[at:]
     else:
-        data[at:at + length] = dice.randbytes(min(length, len(data) - at)) if dice.random() < 0.5 else \
-            bytes(min(length, len(data) - at))
+        data[at : at + length] = (
+            dice.randbytes(min(length, len(data) - at)) if dice.random() < 0.5 else bytes(min(length, len(data) - at))
+        )
     victim.write_bytes(data)
     return victim.name == "journal.db"
 
@@ -93,8 +94,7 @@ def damaged_copy(folder: Path, to: Path, dice: random.Random) -> bool:
 def provable(path: Path, logs: dict) -> dict[str, int]:
     """For each match the events from the first on whose bytes still stand somewhere in the files."""
     standing = {(e.match_id, e.seq) for e in carve(path)}
-    return {m: next((n for n in range(len(log)) if (m, n + 1) not in standing), len(log))
-            for m, log in logs.items()}
+    return {m: next((n for n in range(len(log)) if (m, n + 1) not in standing), len(log)) for m, log in logs.items()}
 
 
 @pytest.mark.slow
@@ -115,7 +115,7 @@ def test_damage_at_random_offsets_is_found_and_everything_before_it_is_kept(soun
             assert "journal.db" in report.fault, seed
             assert len(report.text().splitlines()) == 1
             for match_id, log in logs.items():
-                assert journal.events(match_id) == log[:before[match_id]], seed
+                assert journal.events(match_id) == log[: before[match_id]], seed
             assert (case / "journal.db.damaged-1").exists()
             assert fold(journal.events("one")).seq == before["one"]
             journal.append("two", [Event("x", step=0)], after=before["two"])
@@ -139,7 +139,7 @@ def small(tmp_path):
 
 def test_a_torn_file_is_named_with_what_was_kept(small):
     data = small.read_bytes()
-    small.write_bytes(data[:len(data) - 20000])
+    small.write_bytes(data[: len(data) - 20000])
     journal, report = open_sound(small)
     with closing(journal):
         kept = report.kept["m"]
@@ -226,8 +226,10 @@ def test_the_command_line_checks_and_salvages(small, tmp_path):
 
 def test_every_commit_reaches_the_disk_before_it_is_acknowledged(small):
     with closing(Journal(small)) as journal, journal._engine.connect() as connection:
-        pragmas = {name: connection.exec_driver_sql(f"PRAGMA {name}").scalar()
-                   for name in ("journal_mode", "synchronous", "wal_autocheckpoint")}
+        pragmas = {
+            name: connection.exec_driver_sql(f"PRAGMA {name}").scalar()
+            for name in ("journal_mode", "synchronous", "wal_autocheckpoint")
+        }
     assert pragmas == {"journal_mode": "wal", "synchronous": 2, "wal_autocheckpoint": 1}
 
 

@@ -15,9 +15,19 @@ from referee.session import Session
 
 def program(journal, folder, table):
     """The shell of one table's program, its devices and eyes left out."""
-    return Session(journal=journal, deck=builtin_deck(), piece_set=builtin_piece_set(), observer=MagicMock(),
-                   gate=MagicMock(), camera=MagicMock(), box=MagicMock(), clock=SystemClock(),
-                   data_dir=folder, simulated=True, table=table)
+    return Session(
+        journal=journal,
+        deck=builtin_deck(),
+        piece_set=builtin_piece_set(),
+        observer=MagicMock(),
+        gate=MagicMock(),
+        camera=MagicMock(),
+        box=MagicMock(),
+        clock=SystemClock(),
+        data_dir=folder,
+        simulated=True,
+        table=table,
+    )
 
 
 def test_each_table_goes_on_with_its_own_match(store, tmp_path):
@@ -32,7 +42,10 @@ def test_each_table_goes_on_with_its_own_match(store, tmp_path):
     with closing(Journal(store)) as journal:
         again = {table: program(journal, tmp_path, table).state for table in ("amber", "blue", "new")}
         assert {table: state.phase for table, state in again.items()} == {
-            "amber": "card_drawn", "blue": "ready", "new": "new"}
+            "amber": "card_drawn",
+            "blue": "ready",
+            "new": "new",
+        }
         assert again["blue"].players == ("Cem", "Dia", "Eva")
         assert len(journal.matches()) == 2
         assert sum(journal.verify().values()) == 5

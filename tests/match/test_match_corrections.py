@@ -42,9 +42,16 @@ def test_an_overruling_keeps_the_cameras_verdict_beside_it(table):
     assert t.log[t.log[-1].cites - 1].kind == "duel_decided"
 
 
-@pytest.mark.parametrize("ruling, phase, winner", [
-    ("match", "decided", "A"), ("mismatch", "decided", "B"), ("void", "void", None),
-    ("award_A", "decided", "A"), ("award_B", "decided", "B")])
+@pytest.mark.parametrize(
+    "ruling, phase, winner",
+    [
+        ("match", "decided", "A"),
+        ("mismatch", "decided", "B"),
+        ("void", "void", None),
+        ("award_A", "decided", "A"),
+        ("award_B", "decided", "B"),
+    ],
+)
 def test_every_ruling_of_a_human(table, ruling, phase, winner):
     t = table()
     t.duel("A")
@@ -304,10 +311,16 @@ def test_an_illegal_command_says_why_and_changes_nothing(table, way, command, me
     assert (t.state, len(t.log)) == (before, length)
 
 
-@pytest.mark.parametrize("create, message", [
-    (CreateMatch(("Ann",)), "2 to 12"), (CreateMatch(("Ann", "Ann")), "different names"),
-    (CreateMatch(("Ann", " ")), "blank"), (CreateMatch(("Ann", "Ben"), mode="wild"), "no mode"),
-    (CreateMatch(("Ann", "Ben")), "the deck has none")])
+@pytest.mark.parametrize(
+    "create, message",
+    [
+        (CreateMatch(("Ann",)), "2 to 12"),
+        (CreateMatch(("Ann", "Ann")), "different names"),
+        (CreateMatch(("Ann", " ")), "blank"),
+        (CreateMatch(("Ann", "Ben"), mode="wild"), "no mode"),
+        (CreateMatch(("Ann", "Ben")), "the deck has none"),
+    ],
+)
 def test_a_match_that_cannot_be(table, create, message):
     with pytest.raises(IllegalCommand, match=message):
         table(create=False).do(create)

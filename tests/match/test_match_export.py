@@ -86,15 +86,17 @@ def test_the_score_sheet_has_a_row_for_every_duel_played_or_to_come(played, tmp_
 
 def test_a_simulated_match_says_so(table, tmp_path):
     from dataclasses import replace
+
     with closing(Journal(tmp_path / "journal.db")) as journal:
         journal.append("m", [replace(e, simulated=True) for e in table(2).log])
     for form in ("html", "sheet"):
         assert "SIMULATED" in exported(tmp_path / "journal.db", "m", "--format", form)
 
 
-@pytest.mark.parametrize("arguments, message", [
-    (["export", "nope"], "no match 'nope'"),
-    (["export", "whole", "-o", "/nowhere/x.json"], "/nowhere/x.json")])
+@pytest.mark.parametrize(
+    "arguments, message",
+    [(["export", "nope"], "no match 'nope'"), (["export", "whole", "-o", "/nowhere/x.json"], "/nowhere/x.json")],
+)
 def test_what_is_not_there_is_one_clear_line(played, arguments, message):
     said = CliRunner().invoke(cli, [*arguments, "--journal", str(played)])
     assert message in str(said.exception)

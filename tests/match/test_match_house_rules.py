@@ -12,10 +12,21 @@ from referee.match import fold
 from referee.rules import DEFAULT_RULES, BadRules, HouseRules, load_rules, ruled, rules_toml
 
 DEFAULTS = {  # RULES.md, "Where the rules are silent": the defaults, row by row
-    "judged_view": "settled", "hand_at_stop": "wrong", "fell_after_stop": "wrong", "bumped": "void",
-    "earliest_stop_s": 1.0, "tie_window_ms": 5.0, "both_right": "fresh_card",
-    "ground_contacts": "at_most_two", "surplus_on_height": "wrong", "foul": "human", "time_limit_s": None,
-    "loose_piece": "counts", "tie_of_many": "round_robin", "duels_per_round": 3}
+    "judged_view": "settled",
+    "hand_at_stop": "wrong",
+    "fell_after_stop": "wrong",
+    "bumped": "void",
+    "earliest_stop_s": 1.0,
+    "tie_window_ms": 5.0,
+    "both_right": "fresh_card",
+    "ground_contacts": "at_most_two",
+    "surplus_on_height": "wrong",
+    "foul": "human",
+    "time_limit_s": None,
+    "loose_piece": "counts",
+    "tie_of_many": "round_robin",
+    "duels_per_round": 3,
+}
 
 
 @pytest.mark.parametrize("name, value", DEFAULTS.items())
@@ -23,8 +34,14 @@ def test_every_default_is_the_one_of_the_rules(name, value):
     assert getattr(DEFAULT_RULES, name) == value
 
 
-@given(st.builds(HouseRules, time_limit_s=st.one_of(st.none(), st.floats(0.1, 900)),
-                 earliest_stop_s=st.floats(0, 60), tie_window_ms=st.floats(0, 1000)))
+@given(
+    st.builds(
+        HouseRules,
+        time_limit_s=st.one_of(st.none(), st.floats(0.1, 900)),
+        earliest_stop_s=st.floats(0, 60),
+        tie_window_ms=st.floats(0, 1000),
+    )
+)
 def test_the_file_reads_back_what_was_written(tmp_path_factory, rules):
     path = tmp_path_factory.mktemp("rules") / "house_rules.toml"
     path.write_text(rules_toml(rules), encoding="utf-8")
@@ -39,10 +56,16 @@ def test_the_command_prints_a_file_to_edit(tmp_path):
     assert "# Two presses this close" in said.output
 
 
-@pytest.mark.parametrize("text, message", [
-    ("tie_window_ms = -1", "tie_window_ms: Input should be greater"),
-    ('bumped = "ignore"', "bumped: Input should be"),
-    ("gravity = 1", "gravity: Extra inputs"), ("= 3", "not TOML"), ("time_limit_s = 0", "time_limit_s")])
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("tie_window_ms = -1", "tie_window_ms: Input should be greater"),
+        ('bumped = "ignore"', "bumped: Input should be"),
+        ("gravity = 1", "gravity: Extra inputs"),
+        ("= 3", "not TOML"),
+        ("time_limit_s = 0", "time_limit_s"),
+    ],
+)
 def test_a_bad_file_is_one_line_that_names_file_and_fault(tmp_path, text, message):
     path = tmp_path / "house_rules.toml"
     path.write_text(text)
@@ -69,21 +92,27 @@ HEIGHT = {"kind": "height", "value": 3, "count": 5}
 COUNT = [{"code": "wrong_count"}]
 
 
-@pytest.mark.parametrize("rules, verdict, findings, ruling, rule", [
-    ({}, {"verdict": "match"}, (), "match", ""),
-    ({}, {"verdict": "undecided"}, (), "undecided", ""),
-    ({}, {"verdict": "match"}, ("fell_after_stop", "bumped"), "void", "bumped"),
-    ({"bumped": "human"}, {"verdict": "match"}, ("fell_after_stop", "bumped"), "mismatch", "fell_after_stop"),
-    ({}, {"verdict": "undecided"}, ("hand_at_stop",), "mismatch", "hand_at_stop"),
-    ({"ground_contacts": "exactly_two"}, {"verdict": "match", "ground_contacts": 2}, (), "match", ""),
-    ({"surplus_on_height": "right"}, {"verdict": "mismatch", "count": 4, "reasons": COUNT}, (),
-     "mismatch", ""),
-    ({"loose_piece": "human"}, {"verdict": "mismatch", "count": 4, "reasons": COUNT}, (),
-     "mismatch", ""),
-    ({"loose_piece": "human"}, {"verdict": "mismatch", "count": 7, "reasons": COUNT}, (),
-     "undecided", "loose_piece"),
-    ({"loose_piece": "human"}, {"verdict": "mismatch", "reasons": []}, (), "mismatch", ""),
-])
+@pytest.mark.parametrize(
+    "rules, verdict, findings, ruling, rule",
+    [
+        ({}, {"verdict": "match"}, (), "match", ""),
+        ({}, {"verdict": "undecided"}, (), "undecided", ""),
+        ({}, {"verdict": "match"}, ("fell_after_stop", "bumped"), "void", "bumped"),
+        ({"bumped": "human"}, {"verdict": "match"}, ("fell_after_stop", "bumped"), "mismatch", "fell_after_stop"),
+        ({}, {"verdict": "undecided"}, ("hand_at_stop",), "mismatch", "hand_at_stop"),
+        ({"ground_contacts": "exactly_two"}, {"verdict": "match", "ground_contacts": 2}, (), "match", ""),
+        ({"surplus_on_height": "right"}, {"verdict": "mismatch", "count": 4, "reasons": COUNT}, (), "mismatch", ""),
+        ({"loose_piece": "human"}, {"verdict": "mismatch", "count": 4, "reasons": COUNT}, (), "mismatch", ""),
+        (
+            {"loose_piece": "human"},
+            {"verdict": "mismatch", "count": 7, "reasons": COUNT},
+            (),
+            "undecided",
+            "loose_piece",
+        ),
+        ({"loose_piece": "human"}, {"verdict": "mismatch", "reasons": []}, (), "mismatch", ""),
+    ],
+)
 def test_what_the_house_makes_of_a_verdict(rules, verdict, findings, ruling, rule):
     result = ruled(HouseRules(**rules), verdict, findings, HEIGHT)
     assert (result.ruling, result.rule) == (ruling, rule)

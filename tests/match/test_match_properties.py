@@ -64,33 +64,46 @@ sanctions = st.sampled_from([None, "none", "warning", "duel"])
 COMMAND = {
     CreateMatch: st.builds(CreateMatch, st.just(("Ann", "Ben"))),
     DrawCard: st.builds(DrawCard, st.one_of(st.none(), st.none(), card_ids)),
-    DrawByHand: st.builds(DrawByHand), NameCard: st.builds(NameCard, card_ids), Ready: st.builds(Ready),
-    Go: st.builds(Go, st.just(100.0)), PressStop: st.builds(PressStop, zones, times, st.just(0.0005), boxes),
-    BeginJudging: st.builds(BeginJudging), CameraVerdict: st.builds(CameraVerdict, zones, saids, clues),
+    DrawByHand: st.builds(DrawByHand),
+    NameCard: st.builds(NameCard, card_ids),
+    Ready: st.builds(Ready),
+    Go: st.builds(Go, st.just(100.0)),
+    PressStop: st.builds(PressStop, zones, times, st.just(0.0005), boxes),
+    BeginJudging: st.builds(BeginJudging),
+    CameraVerdict: st.builds(CameraVerdict, zones, saids, clues),
     HumanRuling: st.builds(HumanRuling, rulings, who, why, st.one_of(st.none(), zones)),
     Overrule: st.builds(Overrule, rulings, who, why, st.one_of(st.none(), st.integers(1, 9))),
-    OpenReview: st.builds(OpenReview, who, why), CloseReview: st.builds(CloseReview, who),
+    OpenReview: st.builds(OpenReview, who, why),
+    CloseReview: st.builds(CloseReview, who),
     Foul: st.builds(Foul, anyone, why, who, sanctions),
     FoulRuling: st.builds(FoulRuling, st.integers(0, 2), sanctions.filter(bool), who),
     VoidDuel: st.builds(VoidDuel, who, why),
     CallTimeout: st.builds(CallTimeout, st.sampled_from([110.0, 190.0])),
-    NextDuel: st.builds(NextDuel), Undo: st.builds(Undo, who),
+    NextDuel: st.builds(NextDuel),
+    Undo: st.builds(Undo, who),
     PlayerLeaves: st.builds(PlayerLeaves, anyone, who, why),
-    PlayerJoins: st.builds(PlayerJoins, anyone, who), PlayerLate: st.builds(PlayerLate, anyone, who),
+    PlayerJoins: st.builds(PlayerJoins, anyone, who),
+    PlayerLate: st.builds(PlayerLate, anyone, who),
     ReplayRound: st.builds(ReplayRound, st.integers(0, 3), who, why),
     ChangeMode: st.builds(ChangeMode, st.sampled_from([*MODES, "wild"]), who),
     SignSetup: st.builds(SignSetup, st.sampled_from([("Ann", "Ben"), ("Ann", ""), ("Ann", "Ann")]), who),
-    OpenSetup: st.builds(OpenSetup, who, why), GoUnsigned: st.builds(GoUnsigned, who),
-    ChangeLens: st.builds(ChangeLens, st.just({"image_width": 1280}), who)}
+    OpenSetup: st.builds(OpenSetup, who, why),
+    GoUnsigned: st.builds(GoUnsigned, who),
+    ChangeLens: st.builds(ChangeLens, st.just({"image_width": 1280}), who),
+}
 FORWARD = (DrawCard, Ready, Go, PressStop, BeginJudging, CameraVerdict, HumanRuling, NextDuel)
 RARE = (PlayerLeaves, ReplayRound, PlayerJoins, CreateMatch)
 house = st.builds(
-    HouseRules, time_limit_s=st.sampled_from([None, 30.0]), foul=st.sampled_from(["human", "duel"]),
+    HouseRules,
+    time_limit_s=st.sampled_from([None, 30.0]),
+    foul=st.sampled_from(["human", "duel"]),
     both_right=st.sampled_from(["fresh_card", "human"]),
     camera_decides=st.sampled_from(["at_once", "proposes"]),
     leaver_points=st.sampled_from(["kept", "annulled"]),
     tie_of_many=st.sampled_from(["round_robin", "shared"]),
-    duels_per_round=st.sampled_from([1, 3]), sign_off=st.sampled_from(["free", "free", "asked"]))
+    duels_per_round=st.sampled_from([1, 3]),
+    sign_off=st.sampled_from(["free", "free", "asked"]),
+)
 
 
 def test_every_command_is_tried():
@@ -140,9 +153,8 @@ def check_view(state):
 @given(st.data())
 def test_random_commands_keep_every_law(table, data):
     players = data.draw(st.integers(2, 6))
-    t = table(players, data.draw(st.sampled_from(list(MODES))), data.draw(st.integers(0, 99)),
-              create=False)
-    few = dict(list(table().state.cards.items())[:data.draw(st.sampled_from([5, 80]))])
+    t = table(players, data.draw(st.sampled_from(list(MODES))), data.draw(st.integers(0, 99)), create=False)
+    few = dict(list(table().state.cards.items())[: data.draw(st.sampled_from([5, 80]))])
     t.do(CreateMatch(NAMES[:players], "all", 1, "d", data.draw(house), few))
     for _ in range(data.draw(st.integers(1, 60))):
         command, before, length = data.draw(command_for(t.state)), t.state, len(t.log)
@@ -196,7 +208,7 @@ def test_the_deciding_duel_is_the_one_after_which_the_winner_led_to_the_end(tabl
         totals[duel.award] += duel.points
         lead.append(totals["Ann" if state.winner == "Ann" else "Ben"] > sum(totals.values()) / 2)
     deciding = state.finished["deciding_duel"]
-    assert all(lead[deciding - 1:])
+    assert all(lead[deciding - 1 :])
     assert deciding == 1 or not lead[deciding - 2]
 
 

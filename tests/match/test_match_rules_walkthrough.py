@@ -249,9 +249,10 @@ def test_stop_earlier_than_any_build_is_possible_is_a_void_press_and_logged(tabl
     assert t.do(PressStop("A", 101.1)).phase == "stopped"
 
 
-@pytest.mark.parametrize("a, b, award", [
-    ("match", "mismatch", "A"), ("mismatch", "match", "B"),
-    ("match", "match", None), ("mismatch", "mismatch", None)])
+@pytest.mark.parametrize(
+    "a, b, award",
+    [("match", "mismatch", "A"), ("mismatch", "match", "B"), ("match", "match", None), ("mismatch", "mismatch", None)],
+)
 def test_both_press_within_the_tie_window_and_both_builds_are_judged(table, a, b, award):
     t = table()
     t.stop("A", 110.0, box_us=5_000_000)
@@ -339,17 +340,31 @@ def test_with_a_limit_nobody_presses_no_card_fresh_card(table):
     assert t.do(DrawCard()).duel_index == 0
 
 
-@pytest.mark.parametrize("rule, verdict, kind, at_default, changed", [
-    ({"hand_at_stop": "ignore"}, {"verdict": "match"}, "hand_at_stop", "B", "A"),
-    ({"hand_at_stop": "human"}, {"verdict": "match"}, "hand_at_stop", "B", None),
-    ({"fell_after_stop": "ignore"}, {"verdict": "match"}, "fell_after_stop", "B", "A"),
-    ({"bumped": "human"}, {"verdict": "match"}, "bumped", None, None),
-    ({"ground_contacts": "exactly_two"}, {"verdict": "match", "ground_contacts": 1}, "", "A", "B"),
-    ({"surplus_on_height": "right"},
-     {"verdict": "mismatch", "count": 9, "reasons": [{"code": "wrong_count"}]}, "", "B", "A"),
-    ({"loose_piece": "human"},
-     {"verdict": "mismatch", "count": 5, "reasons": [{"code": "not_one_structure"}]}, "", "B", None),
-    ({"camera_decides": "proposes"}, {"verdict": "match"}, "", "A", None)])
+@pytest.mark.parametrize(
+    "rule, verdict, kind, at_default, changed",
+    [
+        ({"hand_at_stop": "ignore"}, {"verdict": "match"}, "hand_at_stop", "B", "A"),
+        ({"hand_at_stop": "human"}, {"verdict": "match"}, "hand_at_stop", "B", None),
+        ({"fell_after_stop": "ignore"}, {"verdict": "match"}, "fell_after_stop", "B", "A"),
+        ({"bumped": "human"}, {"verdict": "match"}, "bumped", None, None),
+        ({"ground_contacts": "exactly_two"}, {"verdict": "match", "ground_contacts": 1}, "", "A", "B"),
+        (
+            {"surplus_on_height": "right"},
+            {"verdict": "mismatch", "count": 9, "reasons": [{"code": "wrong_count"}]},
+            "",
+            "B",
+            "A",
+        ),
+        (
+            {"loose_piece": "human"},
+            {"verdict": "mismatch", "count": 5, "reasons": [{"code": "not_one_structure"}]},
+            "",
+            "B",
+            None,
+        ),
+        ({"camera_decides": "proposes"}, {"verdict": "match"}, "", "A", None),
+    ],
+)
 def test_a_house_rule_changes_the_ruling(table, rule, verdict, kind, at_default, changed):
     for rules, winner in ((DEFAULT_RULES.model_dump(), at_default), (rule, changed)):
         t = table(**rules)

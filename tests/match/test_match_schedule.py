@@ -105,7 +105,8 @@ def test_the_schedule_prints_as_text():
         "round  3  A–B  Ann – Ben  waiting: Cem, Dia\n"
         "round  4  C–D  Cem – Dia  waiting: Ann, Ben\n"
         "round  5  A–C  Cem – Ann  waiting: Ben, Dia\n"
-        "round  6  B–D  Dia – Ben  waiting: Ann, Cem\n")
+        "round  6  B–D  Dia – Ben  waiting: Ann, Cem\n"
+    )
 
 
 def test_without_names_players_are_letters():
@@ -114,9 +115,14 @@ def test_without_names_players_are_letters():
     assert "round  1  A–B  A – B" in said.output
 
 
-@pytest.mark.parametrize("arguments, message", [
-    (["schedule", "1"], "2 to 12"), (["schedule", "3", "--players", "Ann,Ben"], "3 players, but 2 names"),
-    (["schedule", "2", "--players", "Ann,Ann"], "different names")])
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["schedule", "1"], "2 to 12"),
+        (["schedule", "3", "--players", "Ann,Ben"], "3 players, but 2 names"),
+        (["schedule", "2", "--players", "Ann,Ann"], "different names"),
+    ],
+)
 def test_a_bad_list_is_one_clear_line(arguments, message):
     said = CliRunner().invoke(cli, arguments)
     assert said.exit_code != 0

@@ -80,8 +80,9 @@ def test_no_set_up_is_changed_during_a_duel(table):
 
 def test_an_undo_takes_no_signature_back(table):
     t = table(sign_off="asked")
-    t.do(SIGN, DrawCard(), VoidDuel("Ref", "bumped"), OpenSetup("Ref"), ChangeLens({"image_width": 9}), SIGN,
-         Undo("Ref"))
+    t.do(
+        SIGN, DrawCard(), VoidDuel("Ref", "bumped"), OpenSetup("Ref"), ChangeLens({"image_width": 9}), SIGN, Undo("Ref")
+    )
     assert (t.state.phase, t.state.setup) == ("card_drawn", "signed")
     t.do(Undo("Ref"))
     assert (t.state.phase, t.state.setup) == ("idle", "signed")

@@ -34,8 +34,11 @@ class StandInObserver:
     def judge(self, frames, card, zones):
         truth = {z: "match" if self.players.right(z, card) else "mismatch" for z in zones}
         rulings = {z: self.says.get(z) or truth[z] for z in zones}
-        reasons = {"match": (), "mismatch": (Reason("missing_piece", "1 blue cube missing"),),
-                   "undecided": (Reason("cannot_tell", "too dark"),)}
+        reasons = {
+            "match": (),
+            "mismatch": (Reason("missing_piece", "1 blue cube missing"),),
+            "undecided": (Reason("cannot_tell", "too dark"),),
+        }
         verdicts = {z: Verdict(r, 0.9, reasons[r]) for z, r in rulings.items()}
         return SimpleNamespace(zones=verdicts, seconds=0.01, notes=(), views={})
 
@@ -50,9 +53,16 @@ class StandInGate:
     def look(self, frame):
         world = self.players.world(frame.at_s)
         still = not self.players.moving(frame.at_s)
-        gates = {z: SimpleNamespace(mat_seen=not self.blind, moving=0.0 if still else 0.1, fill=0.1,
-                                    hand=_over_field(world.hands.get(z)), settled_s=1.0 if still else 0.0)
-                 for z in "AB"}
+        gates = {
+            z: SimpleNamespace(
+                mat_seen=not self.blind,
+                moving=0.0 if still else 0.1,
+                fill=0.1,
+                hand=_over_field(world.hands.get(z)),
+                settled_s=1.0 if still else 0.0,
+            )
+            for z in "AB"
+        }
         return SimpleNamespace(zones=gates)
 
 
@@ -73,9 +83,19 @@ def table(tmp_path, seed=3, record=False, **changes):
         rig = stack.enter_context(SimulatedTable(SET, CLOCK, seed, "across", True, 12.0, scene()))
         journal = stack.enter_context(closing(Journal(tmp_path / "journal.sqlite")))
         recorder = stack.enter_context(closing(Recorder(tmp_path / "attempts", CLOCK))) if record else None
-        parts = {"journal": journal, "deck": DECK, "piece_set": SET, "observer": StandInObserver(rig.players),
-                 "gate": StandInGate(rig.players), "camera": rig.camera, "box": rig.box, "clock": CLOCK,
-                 "recorder": recorder, "data_dir": tmp_path, "simulated": True} | changes
+        parts = {
+            "journal": journal,
+            "deck": DECK,
+            "piece_set": SET,
+            "observer": StandInObserver(rig.players),
+            "gate": StandInGate(rig.players),
+            "camera": rig.camera,
+            "box": rig.box,
+            "clock": CLOCK,
+            "recorder": recorder,
+            "data_dir": tmp_path,
+            "simulated": True,
+        } | changes
         session = Session(**parts)
         session.start()
         stack.callback(session.stop)
@@ -91,9 +111,11 @@ def at_table(tmp_path):
 @pytest.fixture
 def until():
     """Waits for something to become true."""
+
     def wait(what, timeout_s=20.0):
         end = time.monotonic() + timeout_s
         while not what():
             assert time.monotonic() < end, "waited too long"
             time.sleep(0.01)
+
     return wait

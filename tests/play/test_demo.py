@@ -27,8 +27,14 @@ MATCH_LIMIT_S = 600.0
 
 
 def start(*args, cwd):
-    return subprocess.Popen([*REFEREE, *map(str, args)], cwd=cwd, text=True, stdout=subprocess.PIPE,
-                            stderr=subprocess.STDOUT, env={**os.environ, "PYTHONUNBUFFERED": "1"})
+    return subprocess.Popen(
+        [*REFEREE, *map(str, args)],
+        cwd=cwd,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
 
 
 @contextmanager
@@ -65,8 +71,9 @@ def state_of(path):
 @pytest.mark.slow
 def test_a_four_player_match_is_played_to_a_winner(tmp_path, capsys):
     begin = time.monotonic()
-    with program("demo", "--fast", "--players", 4, "--seed", 5, "--headless", "--data-dir", tmp_path / "data",
-                 cwd=tmp_path) as process:
+    with program(
+        "demo", "--fast", "--players", 4, "--seed", 5, "--headless", "--data-dir", tmp_path / "data", cwd=tmp_path
+    ) as process:
         said, _ = process.communicate(timeout=MATCH_LIMIT_S)
     took_s = time.monotonic() - begin
     assert process.returncode == 0, said
@@ -142,12 +149,15 @@ def test_run_takes_a_recorded_file_and_keys_and_ends_politely(tmp_path, film):
     assert state.phase == "idle" and state.players == ("Ann", "Ben") and not state.simulated
 
 
-@pytest.mark.parametrize("args, says", [
-    (("run", "--camera", "nowhere.mp4"), "nowhere.mp4: no such file"),
-    (("run", "--deck", "nowhere.json"), "nowhere.json: No such file"),
-    (("run", "--camera-file", "nowhere.yaml"), "nowhere.yaml: No such file"),
-    (("demo", "--players", "13", "--headless"), "from 2 to 12 can play"),
-])
+@pytest.mark.parametrize(
+    "args, says",
+    [
+        (("run", "--camera", "nowhere.mp4"), "nowhere.mp4: no such file"),
+        (("run", "--deck", "nowhere.json"), "nowhere.json: No such file"),
+        (("run", "--camera-file", "nowhere.yaml"), "nowhere.yaml: No such file"),
+        (("demo", "--players", "13", "--headless"), "from 2 to 12 can play"),
+    ],
+)
 def test_what_cannot_be_is_one_line_and_status_2(tmp_path, args, says):
     done = subprocess.run([*REFEREE, *args], cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2

@@ -37,15 +37,20 @@ def test_looks_around_a_press(name):
     assert not looks.hand_at("B", PRESS_S) and not looks.fell("B", PRESS_S)
 
 
-@pytest.mark.parametrize("rows, neighbour, own", [
-    ([HAND] * 25, False, True), ([HAND] * 25, True, False), ([HAND] * 8 + [STILL] * 17, False, False)])
+@pytest.mark.parametrize(
+    "rows, neighbour, own",
+    [([HAND] * 25, False, True), ([HAND] * 25, True, False), ([HAND] * 8 + [STILL] * 17, False, False)],
+)
 def test_a_hand_is_surely_the_callers_only_when_nobody_elses_is_there(rows, neighbour, own):
     looks = Looks()
     for n, (over, moving) in enumerate(rows):
         mine = SimpleNamespace(hand=over, moving=moving, settled_s=0.0)
         other = SimpleNamespace(hand=neighbour, moving=0.0, settled_s=9.0)
-        looks.add(Frame(np.zeros((1, 1, 3), np.uint8), n, 9.05 + n / 10),
-                  SimpleNamespace(zones={"A": mine, "B": other}), False)
+        looks.add(
+            Frame(np.zeros((1, 1, 3), np.uint8), n, 9.05 + n / 10),
+            SimpleNamespace(zones={"A": mine, "B": other}),
+            False,
+        )
     assert looks.whose("A", PRESS_S) is own
 
 

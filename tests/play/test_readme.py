@@ -28,11 +28,9 @@ REFEREE = [sys.executable, "-c", "from referee.cli import main; main()"]
 
 IN_TEST = {
     "referee demo": "referee demo --fast --duels 1 --no-browser --port 0",
-    "referee run --camera 0 --box none --players Ann,Ben,Cem,Dia":
-        "referee run --camera film.avi --box none --players Ann,Ben,Cem,Dia --no-browser --port 0",
+    "referee run --camera 0 --box none --players Ann,Ben,Cem,Dia": "referee run --camera film.avi --box none --players Ann,Ben,Cem,Dia --no-browser --port 0",
     "referee run --camera 0 --box auto": "referee run --camera film.avi --box auto --no-browser --port 0",
-    "referee run --rules house_rules.toml":
-        "referee run --rules house_rules.toml --camera film.avi --no-browser --port 0",
+    "referee run --rules house_rules.toml": "referee run --rules house_rules.toml --camera film.avi --no-browser --port 0",
     "referee box check": "referee box check --seconds 0.5",
     "referee rejudge referee-data/attempts": "referee rejudge referee-data/simulated/attempts",
     "referee timeline referee-data/attempts": "referee timeline referee-data/simulated/attempts",
@@ -109,8 +107,9 @@ def _truth(expected, built):
 
 def _run(command, cwd):
     """(status, what it said); a program that would go on for ever is stopped politely once it serves."""
-    process = subprocess.Popen([*REFEREE, *shlex.split(command)[1:]], cwd=cwd, text=True,
-                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    process = subprocess.Popen(
+        [*REFEREE, *shlex.split(command)[1:]], cwd=cwd, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
     try:
         if command.startswith("referee run"):
             said = next(line for line in process.stdout if "board:" in line)

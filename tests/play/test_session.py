@@ -134,7 +134,7 @@ def test_every_duel_leaves_an_attempt_that_says_simulated(at_table, until, tmp_p
         session.press("A")
         until(lambda: session.state.phase == "decided")
         session.command(NextDuel())
-    folder, = (tmp_path / "attempts").iterdir()
+    (folder,) = (tmp_path / "attempts").iterdir()
     said = json.loads((folder / "attempt.json").read_text())
     assert said["simulated"] is True and said["card"] == "L01"
     assert said["award"] == session.state.history[0].award

@@ -28,19 +28,25 @@ def test_each_press_is_on_the_record_also_those_that_did_not_count(at_table, unt
         session.clock.sleep(0.25)
         session.press("A")
         until(lambda: session.state.phase == "decided")
-    attempt, = attempts(tmp_path)
+    (attempt,) = attempts(tmp_path)
     presses = [m for m in attempt.meta["marks"] if m["name"] in ("stop", "press")]
     assert [(m["name"], m["zone"], m.get("why")) for m in presses] == [("stop", "B", None), ("press", "A", "late")]
     assert presses[1]["seconds"] - presses[0]["seconds"] == pytest.approx(0.25, abs=0.2)
     assert {k: attempt.meta[k] for k in ("camera", "piece_set", "deck")} == {
-        "camera": session.camera.name, "piece_set": session.piece_set.name, "deck": session.deck.name}
+        "camera": session.camera.name,
+        "piece_set": session.piece_set.name,
+        "deck": session.deck.name,
+    }
     assert (attempt.caller, attempt.stop_s) == ("B", presses[0]["seconds"])
 
 
-@pytest.mark.parametrize(("said", "kinds", "ruling"), [
-    (Overrule("mismatch", "Eve", "it leaned", 1), {"review"}, "mismatch"),
-    (Foul("Ann", "her other hand helped", "Eve"), {"foul"}, None),
-])
+@pytest.mark.parametrize(
+    ("said", "kinds", "ruling"),
+    [
+        (Overrule("mismatch", "Eve", "it leaned", 1), {"review"}, "mismatch"),
+        (Foul("Ann", "her other hand helped", "Eve"), {"foul"}, None),
+    ],
+)
 def test_what_is_said_when_the_recording_is_closed_makes_it_contested(at_table, until, tmp_path, said, kinds, ruling):
     with at_table(record=True) as (session, _):
         begin_duel(session)
@@ -48,11 +54,11 @@ def test_what_is_said_when_the_recording_is_closed_makes_it_contested(at_table, 
         until(lambda: session.state.phase == "decided")
         session.taping.stop()
         assert session.taping._recorder.settle(20)
-        attempt, = attempts(tmp_path)
+        (attempt,) = attempts(tmp_path)
         before = (attempt.folder / "attempt.json").read_bytes()
         assert not {q.kind for q in contested(attempt.meta, attempt.reviews())} & kinds
         session.command(said, "Eve")
-        row, = attempt.reviews()
+        (row,) = attempt.reviews()
         assert (row["who"], row.get("ruling")) == ("Eve", ruling) and row["why"] in (said.__dict__.values())
         assert kinds <= {q.kind for q in contested(attempt.meta, attempt.reviews())}
         assert (attempt.folder / "attempt.json").read_bytes() == before

@@ -40,7 +40,7 @@ def printed_mat(zone: str) -> np.ndarray:
     for k, centre in enumerate(MARKER_CENTRES):
         code = cv2.aruco.generateImageMarker(cv2.aruco.getPredefinedDictionary(DICTIONARY), marker_id(zone, k), side)
         x, y = at(*centre)
-        sheet[y - side // 2:y - side // 2 + side, x - side // 2:x - side // 2 + side] = np.maximum(code // 1.1, 12)
+        sheet[y - side // 2 : y - side // 2 + side, x - side // 2 : x - side // 2 + side] = np.maximum(code // 1.1, 12)
     cv2.rectangle(sheet, at(-FIELD[0], FIELD[1]), at(FIELD[0], -FIELD[1]), 170, 3)
     return cv2.cvtColor(sheet, cv2.COLOR_GRAY2BGR)
 
@@ -70,8 +70,13 @@ class Rig:
         return tuple(self.camera.project(self.poses[zone].to_camera(np.array([point])))[0].round().astype(int).tolist())
 
     def _lay(self, image: np.ndarray, zone: str, pose: MatPose) -> None:
-        to_mm = np.array([[1 / PX_PER_MM, 0, 0.5 / PX_PER_MM - SHEET[0] / 2],
-                          [0, -1 / PX_PER_MM, SHEET[1] / 2 - 0.5 / PX_PER_MM], [0, 0, 1]])
+        to_mm = np.array(
+            [
+                [1 / PX_PER_MM, 0, 0.5 / PX_PER_MM - SHEET[0] / 2],
+                [0, -1 / PX_PER_MM, SHEET[1] / 2 - 0.5 / PX_PER_MM],
+                [0, 0, 1],
+            ]
+        )
         flat = self.camera.matrix @ np.c_[pose.rotation[:, :2], pose.translation] @ to_mm
         sheet, size = printed_mat(zone), image.shape[1::-1]
         seen = cv2.warpPerspective(sheet, flat, size, flags=cv2.INTER_AREA)
@@ -84,8 +89,9 @@ class Rig:
         shades: dict[int, np.ndarray] = {}
         for i, p in enumerate(pieces):
             s, yaw = solid(shape_of(self.piece_set, p), p.pose), math.radians(p.yaw)
-            draw_solid(s.points, s.faces, s.normals, p.x, p.y, p.z, yaw, camera, self.camera.matrix, i, depth,
-                       tags, True)
+            draw_solid(
+                s.points, s.faces, s.normals, p.x, p.y, p.z, yaw, camera, self.camera.matrix, i, depth, tags, True
+            )
             turn = np.array([[math.cos(yaw), -math.sin(yaw), 0], [math.sin(yaw), math.cos(yaw), 0], [0, 0, 1]])
             for f, normal in enumerate(s.normals @ turn.T):
                 light = 0.72 + 0.28 * max(0.0, float(normal @ LIGHT))

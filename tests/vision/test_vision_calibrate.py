@@ -17,7 +17,8 @@ from cards.pieces import Pose, builtin_piece_set
 from referee.cli import main
 
 SPEC = importlib.util.spec_from_file_location(
-    "lens_pictures", Path(__file__).parents[1] / "calibration" / "test_lens_fit.py")
+    "lens_pictures", Path(__file__).parents[1] / "calibration" / "test_lens_fit.py"
+)
 LENS_PICTURES = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(LENS_PICTURES)
 
@@ -25,12 +26,14 @@ SPEC.loader.exec_module(LENS_PICTURES)
 @pytest.fixture
 def run(monkeypatch, capsys):
     """Runs the program: (exit status, standard output, standard error)."""
+
     def call(*arguments: object) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["referee", *map(str, arguments)])
         with pytest.raises(SystemExit) as ended:
             main()
         out = capsys.readouterr()
         return ended.value.code or 0, out.out, out.err
+
     return call
 
 
@@ -78,9 +81,12 @@ def test_eleven_views_are_too_few(run, boards, tmp_path):
 
 def test_colours_are_learnt_and_told(run, rig, tmp_path):
     pieces = builtin_piece_set()
-    apart = [Piece(shape, color, Pose(), -75.0 + 50 * k, 0.0, pieces.shapes[shape].height / 2)
-             for k, (shape, color) in enumerate((("cube", "blue"), ("triangle", "red"), ("bridge", "orange"),
-                                                 ("rectangle", "green")))]
+    apart = [
+        Piece(shape, color, Pose(), -75.0 + 50 * k, 0.0, pieces.shapes[shape].height / 2)
+        for k, (shape, color) in enumerate(
+            (("cube", "blue"), ("triangle", "red"), ("bridge", "orange"), ("rectangle", "green"))
+        )
+    ]
     cv2.imwrite(str(tmp_path / "colours.png"), rig.photograph({"A": apart, "B": apart}))
     status, out, err = run("calibrate", "colors", tmp_path / "colours.png", "-o", tmp_path / "palette.json")
     assert (status, err) == (0, "") and out.count("pixels") == 4 and "too few" not in out

@@ -19,7 +19,7 @@ def shown(rig, *cards, width: int = 130) -> np.ndarray:
     for k, card in enumerate(cards):
         face = cv2.cvtColor(card_png(card, DECK, PIECES, 704), cv2.COLOR_BGR2GRAY)
         face = cv2.resize(face, (width, round(face.shape[0] * width / 704)), interpolation=cv2.INTER_AREA)
-        picture[5:5 + face.shape[0], 500 + 150 * k:500 + 150 * k + width] = face
+        picture[5 : 5 + face.shape[0], 500 + 150 * k : 500 + 150 * k + width] = face
     return picture
 
 

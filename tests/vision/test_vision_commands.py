@@ -15,22 +15,28 @@ from cards.pieces import builtin_piece_set
 from referee.cli import main
 from referee.commands.bench import share
 
-DECK = {"name": "mini", "cards": [
-    {"id": "H02", "kind": "height", "value": 1, "count": 2},
-    {"id": "H09", "kind": "height", "value": 1, "count": 11},
-    {"id": "S01", "kind": "shapes", "value": 1, "shapes": {"cube": 1, "cylinder": 1}},
-    {"id": "S02", "kind": "shapes", "value": 1, "shapes": {"gate": 1}}]}
+DECK = {
+    "name": "mini",
+    "cards": [
+        {"id": "H02", "kind": "height", "value": 1, "count": 2},
+        {"id": "H09", "kind": "height", "value": 1, "count": 11},
+        {"id": "S01", "kind": "shapes", "value": 1, "shapes": {"cube": 1, "cylinder": 1}},
+        {"id": "S02", "kind": "shapes", "value": 1, "shapes": {"gate": 1}},
+    ],
+}
 
 
 @pytest.fixture
 def run(monkeypatch, capsys):
     """Runs the program: (exit status, standard output, standard error)."""
+
     def call(*arguments: object) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["referee", *map(str, arguments)])
         with pytest.raises(SystemExit) as ended:
             main()
         out = capsys.readouterr()
         return ended.value.code or 0, out.out, out.err
+
     return call
 
 
@@ -40,16 +46,21 @@ def files(tmp_path_factory, rig, tower):
     folder = tmp_path_factory.mktemp("judge")
     built = rig.photograph({"A": tower})
     pictures = {
-        "built.png": built, "bare.png": rig.photograph(), "black.png": np.zeros_like(built),
-        "white.png": np.full_like(built, 255), "blurred.png": cv2.GaussianBlur(built, (0, 0), 30),
-        "mirrored.png": np.ascontiguousarray(built[:, ::-1]), "small.png": built[:40, :40],
-        "other_size.png": cv2.resize(built, (640, 360)), "square.png": built[:, 280:1000],
+        "built.png": built,
+        "bare.png": rig.photograph(),
+        "black.png": np.zeros_like(built),
+        "white.png": np.full_like(built, 255),
+        "blurred.png": cv2.GaussianBlur(built, (0, 0), 30),
+        "mirrored.png": np.ascontiguousarray(built[:, ::-1]),
+        "small.png": built[:40, :40],
+        "other_size.png": cv2.resize(built, (640, 360)),
+        "square.png": built[:, 280:1000],
     }
     for name, picture in pictures.items():
         cv2.imwrite(str(folder / name), picture)
     (folder / "cut.png").write_bytes((folder / "built.png").read_bytes()[:20_000])
     jpeg = cv2.imencode(".jpg", built)[1].tobytes()
-    (folder / "cut.jpg").write_bytes(jpeg[:len(jpeg) // 2])
+    (folder / "cut.jpg").write_bytes(jpeg[: len(jpeg) // 2])
     (folder / "text.jpg").write_text("no picture")
     (folder / "nothing.jpg").write_bytes(b"")
     (folder / "deck.json").write_text(json.dumps(DECK))
@@ -90,8 +101,13 @@ BAD = {  # options that replace the good ones -> what the line must name
 
 
 def arguments(files, changes: dict[str, str]) -> list[str]:
-    good = {"": "built.png", "--card": "H02", "--deck": "deck.json", "--pieces": "pieces.json",
-            "--camera": "camera.yaml"} | changes
+    good = {
+        "": "built.png",
+        "--card": "H02",
+        "--deck": "deck.json",
+        "--pieces": "pieces.json",
+        "--camera": "camera.yaml",
+    } | changes
     words = []
     for option, value in good.items():
         words += [option] * bool(option) + [value if option == "--card" else str(files / value)]
@@ -107,12 +123,15 @@ def test_bad_input_is_one_line_and_status_2(run, files, case):
     assert "Traceback" not in err
 
 
-@pytest.mark.parametrize(("picture", "notes"), [
-    ("black.png", ["no mat is in view", "the picture is black"]),
-    ("white.png", ["no mat is in view", "the picture is white"]),
-    ("blurred.png", ["no mat is in view", "the picture is blurred"]),
-    ("mirrored.png", ["no mat is in view"]),
-])
+@pytest.mark.parametrize(
+    ("picture", "notes"),
+    [
+        ("black.png", ["no mat is in view", "the picture is black"]),
+        ("white.png", ["no mat is in view", "the picture is white"]),
+        ("blurred.png", ["no mat is in view", "the picture is blurred"]),
+        ("mirrored.png", ["no mat is in view"]),
+    ],
+)
 def test_a_picture_without_mats_is_no_fault_and_no_guess(run, files, picture, notes):
     status, out, err = run("judge", *arguments(files, {"": picture}), "--json")
     row = json.loads(out)

@@ -26,15 +26,21 @@ RED, WHITE = Piece("cube", "red", Pose(), 0.0, 0.0, 15.0), Piece("cube", "white"
 def cat():
     """Two red cubes and a white one."""
     cube = {"kind": "box", "width": 30, "depth": 30, "height": 30}
-    pieces = parse_piece_set({
-        "name": "cubes", "shapes": {"cube": cube}, "colors": {"red": "#c02028", "white": "#ece8e0"},
-        "pieces": [["cube", "red", 2], ["cube", "white", 1]]})
+    pieces = parse_piece_set(
+        {
+            "name": "cubes",
+            "shapes": {"cube": cube},
+            "colors": {"red": "#c02028", "white": "#ece8e0"},
+            "pieces": [["cube", "red", 2], ["cube", "white", 1]],
+        }
+    )
     return catalogue(pieces, tuple(pieces.colors))
 
 
 def reading(cat, *pieces: Piece, loose: tuple[Piece, ...] = ()) -> Reading:
     def rows(some):
         return np.array([(cat.index[p.shape, p.color, p.pose], p.x, p.y, p.z, 0.0) for p in some]).reshape(-1, 5)
+
     return Reading(0.0, rows(pieces), 30_000.0, loose=rows(loose))
 
 
@@ -63,8 +69,10 @@ def test_a_match_is_less_sure_while_a_white_piece_is_nowhere_seen(cat):
     """It could stand there as one too many."""
     two = (RED, dataclasses.replace(RED, z=45.0))
     beside = dataclasses.replace(WHITE, y=-120.0, z=15.0)
-    unseen, seen = (decide(cat, [reading(cat, *two, loose=loose)], HeightCard("H", 1, 2), CERTAIN).verdict
-                    for loose in ((), (beside,)))
+    unseen, seen = (
+        decide(cat, [reading(cat, *two, loose=loose)], HeightCard("H", 1, 2), CERTAIN).verdict
+        for loose in ((), (beside,))
+    )
     assert (unseen.ruling, seen.ruling) == ("match", "match")
     assert unseen.confidence <= 0.93 < seen.confidence
 
@@ -78,7 +86,8 @@ def test_where_nothing_stands_nothing_is_found(rig):
     """Nor is there anything to begin a search with."""
     seen = Observer(builtin_piece_set(), rig.camera).judge([rig.photograph()], HeightCard("H", 1, 2))
     assert {z: (v.ruling, v.reasons[0].code) for z, v in seen.zones.items()} == {
-        z: ("mismatch", "empty_field") for z in "AB"}
+        z: ("mismatch", "empty_field") for z in "AB"
+    }
 
 
 def test_pieces_that_only_lie_about_are_counted_once(rig):
@@ -111,8 +120,11 @@ def test_triangles_laid_flat_under_a_bridge_are_found(rig):
 def test_a_crescent_turned_sideways_is_an_organ_pipe_of_its_own_height(rig):
     """Seen from the front it is nearly a cube, which would be as high as its neighbour."""
     pieces = builtin_piece_set()
-    row = (("cylinder", "red", Pose(), -40.0), ("cube", "blue", Pose(), 0.0),
-           ("crescent", "blue", Pose(0, "side"), 34.0))
+    row = (
+        ("cylinder", "red", Pose(), -40.0),
+        ("cube", "blue", Pose(), 0.0),
+        ("crescent", "blue", Pose(0, "side"), 34.0),
+    )
     built = [Piece(shape, color, pose, x, 0.0, pieces.shapes[shape].size(pose)[2] / 2) for shape, color, pose, x in row]
     seen = Observer(pieces, rig.camera).judge([rig.photograph({"A": built})], OrganCard("P", 1, 3))
     assert seen.zones["A"].ruling == "match", seen.zones["A"].reasons

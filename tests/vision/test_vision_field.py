@@ -34,19 +34,23 @@ def test_what_carries_others_is_of_the_build_wherever_it_stands():
 @pytest.mark.parametrize("as_loose", [True, False])
 def test_a_row_of_pipes_goes_on_just_beyond_the_line(as_loose):
     outer = cube(105.0, 4.0)
-    seen = in_field(build(cube(20.0), cube(60.0), loose=(outer,)) if as_loose else build(cube(20.0), cube(60.0), outer),
-                    ROW)
+    seen = in_field(
+        build(cube(20.0), cube(60.0), loose=(outer,)) if as_loose else build(cube(20.0), cube(60.0), outer), ROW
+    )
     assert [p.x for p in seen.pieces] == [20.0, 60.0, 105.0]
     assert not seen.loose
 
 
-@pytest.mark.parametrize("outer, row", [
-    (cube(109.0), (20.0, 60.0)),                # too far beyond
-    (cube(100.0, 30.0), (20.0, 60.0)),          # out of line
-    (cube(100.0), (-30.0, 0.0)),                # too far from the row
-    (cube(100.0), (0.0, 35.0, 70.0)),           # nothing lacks
-    (cube(100.0, 0.0, 45.0), (20.0, 60.0)),     # not on the table
-])
+@pytest.mark.parametrize(
+    "outer, row",
+    [
+        (cube(109.0), (20.0, 60.0)),  # too far beyond
+        (cube(100.0, 30.0), (20.0, 60.0)),  # out of line
+        (cube(100.0), (-30.0, 0.0)),  # too far from the row
+        (cube(100.0), (0.0, 35.0, 70.0)),  # nothing lacks
+        (cube(100.0, 0.0, 45.0), (20.0, 60.0)),  # not on the table
+    ],
+)
 def test_what_does_not_continue_the_row_lies_loose(outer, row):
     seen = in_field(build(*map(cube, row), loose=(outer,)), ROW)
     assert seen.loose == (outer,)

@@ -16,8 +16,30 @@ from referee.vision.scoring import ZoneScore
 
 def score(session: str, margin: float, right: bool = True, by_margin: bool = True, ruling: str = "match") -> ZoneScore:
     truth = ruling if right else "mismatch"
-    return ZoneScore(f"{session}/duel_00.jpg", "A", "H01", "height", truth, "", ruling, 0.9, None, (), 3, 3, (), True,
-                     1, 1, 0.3, 0.3, 0.05, margin, 1.0, by_margin)
+    return ZoneScore(
+        f"{session}/duel_00.jpg",
+        "A",
+        "H01",
+        "height",
+        truth,
+        "",
+        ruling,
+        0.9,
+        None,
+        (),
+        3,
+        3,
+        (),
+        True,
+        1,
+        1,
+        0.3,
+        0.3,
+        0.05,
+        margin,
+        1.0,
+        by_margin,
+    )
 
 
 def drawn(scale: float, n: int, session: str = "s") -> list[ZoneScore]:

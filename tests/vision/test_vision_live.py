@@ -33,8 +33,10 @@ class Seen:
     def look(self, image: np.ndarray, frames: int = 8) -> None:
         """The gate sees these frames; what it says of the last one stands."""
         zones = self.film.show(image, frames)[-1].zones
-        self.gates = {zone: {"mat_seen": g.mat_seen, "hand": g.hand, "moving": g.moving, "settled_s": g.settled_s}
-                      for zone, g in zones.items()}
+        self.gates = {
+            zone: {"mat_seen": g.mat_seen, "hand": g.hand, "moving": g.moving, "settled_s": g.settled_s}
+            for zone, g in zones.items()
+        }
 
     def pixels(self, zone: str, image: np.ndarray, colour: tuple[int, int, int]) -> int:
         """So many pixels of exactly that colour are drawn in the zone's picture."""
@@ -77,7 +79,7 @@ def test_a_build_that_was_read_is_outlined_until_somebody_touches_it(rig, tower,
     wrong = Verdict("mismatch", 0.97, (Reason("wrong_place", "it stands beside its place", (1,)),))
     seen.fields.judged(judged(rig, built, tower, wrong), 1)
     seen.state.phase = "decided"
-    assert seen.pixels("A", built, RED) > 30                   # the piece to blame
+    assert seen.pixels("A", built, RED) > 30  # the piece to blame
     seen.look(with_hand(rig, built, "A", 0, 0), 1)
     seen.fields.picture("A", built)
     seen.look(built)

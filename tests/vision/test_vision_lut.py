@@ -18,12 +18,15 @@ WHITE = LINEAR[np.array([235, 235, 235])]
 
 
 @pytest.mark.parametrize("bits", [5, 6])
-@pytest.mark.parametrize(("bgr", "label"), [
-    ((235, 235, 235), GROUND),      # lit paper
-    ((150, 150, 150), GROUND),      # paper in shadow
-    ((16, 16, 16), GROUND),         # a marker's black
-    ((120, 150, 205), WARM),        # skin
-])
+@pytest.mark.parametrize(
+    ("bgr", "label"),
+    [
+        ((235, 235, 235), GROUND),  # lit paper
+        ((150, 150, 150), GROUND),  # paper in shadow
+        ((16, 16, 16), GROUND),  # a marker's black
+        ((120, 150, 205), WARM),  # skin
+    ],
+)
 def test_the_mat_and_hands_are_told_from_pieces(bgr, label, bits):
     frame = np.full((4, 6, 3), bgr, np.uint8)
     assert (label_frame(frame, label_table(PALETTE, WHITE, bits)) == label).all()

@@ -24,8 +24,14 @@ def judged(rig, frame: np.ndarray, pieces, verdict: Verdict, loose=()) -> Judgem
     view = zone_view(frame, rig.camera, rig.poses["A"])
     size = view.image.shape[:2]
     names = nominal(rig.piece_set).names
-    evidence = Evidence(names, np.zeros((len(names), *size), np.float32), np.full(size, -1, np.int8), np.ones(3),
-                        np.zeros((*size, 3), np.float32), np.zeros(size, np.float32))
+    evidence = Evidence(
+        names,
+        np.zeros((len(names), *size), np.float32),
+        np.full(size, -1, np.int8),
+        np.ones(3),
+        np.zeros((*size, 3), np.float32),
+        np.zeros(size, np.float32),
+    )
     sight = ZoneSight(view, evidence, Build(rig.piece_set, tuple(pieces), tuple(loose)), 900.0, 0.95)
     return Judgement({"A": verdict}, 0.2, ("a note",), {"A": sight}, Mats(rig.camera, rig.poses))
 
@@ -39,10 +45,11 @@ def test_outlines_lie_on_the_pieces_in_a_bent_picture_too(make_rig, distortion):
     rig = make_rig({"A": (-165, 0, 10)}, distortion)
     cube = Piece("cube", "blue", Pose(), -70.0, 20.0, 15.0, 8.0)
     view = zone_view(np.zeros((720, 1280, 3), np.uint8), rig.camera, rig.poses["A"])
-    found, = outlines(view, rig.camera, Build(rig.piece_set, (cube,)))
+    (found,) = outlines(view, rig.camera, Build(rig.piece_set, (cube,)))
     c, s = np.cos(np.radians(8)), np.sin(np.radians(8))
-    corners = np.array([(-70 + c * x - s * y, 20 + s * x + c * y, z)
-                        for x in (-15, 15) for y in (-15, 15) for z in (0, 30)])
+    corners = np.array(
+        [(-70 + c * x - s * y, 20 + s * x + c * y, z) for x in (-15, 15) for y in (-15, 15) for z in (0, 30)]
+    )
     pixels = rig.camera.project(rig.poses["A"].to_camera(corners)).astype(np.float32)
     hull = cv2.convexHull(pixels)
     away = [abs(cv2.pointPolygonTest(hull, tuple(map(float, p)), True)) for p in found.contours[0]]
@@ -71,9 +78,9 @@ def test_faults_are_marked_red_at_their_piece(rig, tower):
     verdict = Verdict("mismatch", 0.97, (Reason("wrong_place", "the red cylinder stands beside its place", (1,)),))
     drawn = draw(frame, judged(rig, frame, tower, verdict), LayoutCard("L01", 1, tower))
     x, y = rig.pixel("A", 0, 0, 55)
-    assert count(drawn[y - 50:y + 50, x - 50:x + 50], RED) > 200
+    assert count(drawn[y - 50 : y + 50, x - 50 : x + 50], RED) > 200
     x, y = rig.pixel("A", 0, 0, 8)
-    assert count(drawn[y - 12:y + 12, x - 25:x + 25], RED) == 0
+    assert count(drawn[y - 12 : y + 12, x - 25 : x + 25], RED) == 0
 
 
 def test_undecided_is_amber_and_reasons_of_any_script_are_written(rig, tower):

@@ -24,15 +24,18 @@ PIECES = builtin_piece_set()
 CUBE = Piece("cube", "blue", Pose(), 0.0, 0.0, 15.0)
 
 
-@pytest.mark.parametrize(("seen", "right"), [
-    (CUBE, True),
-    (CUBE.at(x=6.0, z=21.0), True),                                   # just within 6 mm both ways
-    (CUBE.at(x=6.1), False),
-    (CUBE.at(y=25.0), True),                                          # depth is not asked for
-    (Piece("cube", "blue", Pose(90, "side"), 0, 0, 15), True),        # a cube has one pose
-    (Piece("cylinder", "red", Pose(), 0, 0, 15), False),
-    (None, False),
-])
+@pytest.mark.parametrize(
+    ("seen", "right"),
+    [
+        (CUBE, True),
+        (CUBE.at(x=6.0, z=21.0), True),  # just within 6 mm both ways
+        (CUBE.at(x=6.1), False),
+        (CUBE.at(y=25.0), True),  # depth is not asked for
+        (Piece("cube", "blue", Pose(90, "side"), 0, 0, 15), True),  # a cube has one pose
+        (Piece("cylinder", "red", Pose(), 0, 0, 15), False),
+        (None, False),
+    ],
+)
 def test_a_piece_is_right_within_6_mm(seen, right):
     assert piece_right(PIECES, CUBE, seen) is right
 
@@ -52,33 +55,71 @@ def test_pieces_are_matched_by_place_so_that_a_wrong_colour_is_a_confusion():
 
 
 def score(expected: str, ruling: str | None, confidence: float = 0.95, kind: str = "height", **other) -> ZoneScore:
-    row = {"image": "s/duel_00.jpg", "zone": "A", "card": "H01", "kind": kind, "expected": expected, "why": "",
-           "ruling": ruling, "confidence": confidence, "leaning": None, "reasons": ("because",), "count": 3,
-           "pieces_right": 3, "confusions": (("blue cube", "blue cube"),), "contacts_right": True,
-           "labels_right": 90, "label_pixels": 100, "pose_px": 0.3, "seconds": 0.3, "mats_seconds": 0.05}
+    row = {
+        "image": "s/duel_00.jpg",
+        "zone": "A",
+        "card": "H01",
+        "kind": kind,
+        "expected": expected,
+        "why": "",
+        "ruling": ruling,
+        "confidence": confidence,
+        "leaning": None,
+        "reasons": ("because",),
+        "count": 3,
+        "pieces_right": 3,
+        "confusions": (("blue cube", "blue cube"),),
+        "contacts_right": True,
+        "labels_right": 90,
+        "label_pixels": 100,
+        "pose_px": 0.3,
+        "seconds": 0.3,
+        "mats_seconds": 0.05,
+    }
     return ZoneScore(**row | other)
 
 
-@pytest.mark.parametrize(("expected", "ruling", "outcome"), [
-    ("match", "match", "right"), ("mismatch", "mismatch", "right"), ("mismatch", "match", "false accept"),
-    ("match", "mismatch", "false reject"), ("match", "undecided", "undecided"), ("match", None, "undecided"),
-])
+@pytest.mark.parametrize(
+    ("expected", "ruling", "outcome"),
+    [
+        ("match", "match", "right"),
+        ("mismatch", "mismatch", "right"),
+        ("mismatch", "match", "false accept"),
+        ("match", "mismatch", "false reject"),
+        ("match", "undecided", "undecided"),
+        ("match", None, "undecided"),
+    ],
+)
 def test_outcomes(expected, ruling, outcome):
     assert score(expected, ruling).outcome == outcome
 
 
 def test_the_tables_count_by_kind_and_in_all():
-    rows = [score("match", "match"), score("match", "mismatch", kind="layout"), score("mismatch", "match", 0.99),
-            score("match", None, 0.5, label_pixels=0, labels_right=0, pose_px=math.nan, pieces_right=0,
-                  confusions=(("blue cube", NOTHING),), contacts_right=False)]
+    rows = [
+        score("match", "match"),
+        score("match", "mismatch", kind="layout"),
+        score("mismatch", "match", 0.99),
+        score(
+            "match",
+            None,
+            0.5,
+            label_pixels=0,
+            labels_right=0,
+            pose_px=math.nan,
+            pieces_right=0,
+            confusions=(("blue cube", NOTHING),),
+            contacts_right=False,
+        ),
+    ]
     text = "\n".join(outcome_lines(rows))
     assert "height          3" in text and "layout          1" in text and "all             4" in text
     assert "right among decided:  33.3 % [6.1, 79.2]" in text
     steps = "\n".join(step_lines(rows))
     assert "mats located        75.0 %" in steps and "labels              90.0 % of 300" in steps
     assert "75.0 % [46.8, 91.1] of 12" in steps
-    assert any(line.startswith("blue cube") and line.split() == ["blue", "cube", "3", "1"]
-               for line in confusion_lines(rows))
+    assert any(
+        line.startswith("blue cube") and line.split() == ["blue", "cube", "3", "1"] for line in confusion_lines(rows)
+    )
     reliability = reliability_lines(rows)
     assert len(reliability) == 3 and " 50.0 %" in reliability[1] and "  0.0 %" in reliability[2]
     listed = wrong_lines(rows)

@@ -18,11 +18,17 @@ def seen():
     """The canvas of a tower, and its pieces as rows."""
     pieces = builtin_piece_set()
     cat = catalogue(pieces, tuple(pieces.colors))
-    stances = [next(s for s in range(len(cat)) if cat.color[s] == k and cat.poses[s] == Pose(0, "front"))
-               for k in sorted(set(cat.color.tolist()))[:3]]
+    stances = [
+        next(s for s in range(len(cat)) if cat.color[s] == k and cat.poses[s] == Pose(0, "front"))
+        for k in sorted(set(cat.color.tolist()))[:3]
+    ]
     down = np.radians(30.0)
-    camera = np.ascontiguousarray(np.c_[
-        np.array([(1, 0, 0), (0, -np.sin(down), -np.cos(down)), (0, np.cos(down), -np.sin(down))]), (0.0, 60.0, 700.0)])
+    camera = np.ascontiguousarray(
+        np.c_[
+            np.array([(1, 0, 0), (0, -np.sin(down), -np.cos(down)), (0, np.cos(down), -np.sin(down))]),
+            (0.0, 60.0, 700.0),
+        ]
+    )
     matrix = np.array([(700.0, 0, 150.0), (0, 700.0, 150.0), (0, 0, 1.0)])
     canvas = Canvas(cat, camera, matrix, np.full((len(pieces.colors), 300, 300), -3.0, np.float32))
     rows, z = [], 0.0
@@ -31,7 +37,7 @@ def seen():
         z += cat.size[s, 2]
     canvas.draw(Reading(0.0, np.array(rows), 0.0))
     tags = canvas.maps.near.copy()
-    for row in rows:            # each piece where it is the nearest
+    for row in rows:  # each piece where it is the nearest
         paint.clear(canvas.maps)
         paint.place(canvas.arrays, int(row[0]), *row[1:], *canvas.seen(), True)
         canvas.gains[cat.color[row[0]], (canvas.maps.near >= tags) & (canvas.maps.near > 0)] = 3.0

@@ -29,8 +29,14 @@ def picture(light: np.ndarray, bare: float = -3.0) -> Evidence:
     """Evidence of a picture of brightness ``light`` (h, w), with noise, and of a table nothing like it."""
     rng = np.random.default_rng(3)
     f = np.stack([light, np.full(SIZE, 0.5), np.full(SIZE, -0.4)], -1) + rng.normal(0, 0.04, (*SIZE, 3))
-    return Evidence(("red",), np.zeros((1, *SIZE), np.float32), np.zeros(SIZE, np.int8), np.ones(3),
-                    f.astype(np.float32), np.full(SIZE, bare, np.float32))
+    return Evidence(
+        ("red",),
+        np.zeros((1, *SIZE), np.float32),
+        np.zeros(SIZE, np.int8),
+        np.ones(3),
+        f.astype(np.float32),
+        np.full(SIZE, bare, np.float32),
+    )
 
 
 def test_a_step_of_light_is_the_edge_of_two_faces():

@@ -110,8 +110,18 @@ class FakeSession:
 
     def create_match(self, players, mode="all", seed=1, rules=None, who=""):
         self.state = MatchState()
-        events = self.command(CreateMatch(tuple(players), mode, seed, self.deck.name, rules or self.rules,
-                                          cards_of(self.deck), f"match-{self.version}", self.simulated))
+        events = self.command(
+            CreateMatch(
+                tuple(players),
+                mode,
+                seed,
+                self.deck.name,
+                rules or self.rules,
+                cards_of(self.deck),
+                f"match-{self.version}",
+                self.simulated,
+            )
+        )
         self.setting_up.match_created()
         return events
 
@@ -123,22 +133,33 @@ class FakeSession:
 
     def see(self, zone: str, verdict: str, confidence: float = 0.97, reasons=(), **more) -> None:
         """The camera's verdict on a zone; ``reasons`` as (code, text)."""
-        row = {"verdict": verdict, "confidence": confidence,
-               "reasons": [{"code": c, "text": t} for c, t in reasons], **more}
+        row = {
+            "verdict": verdict,
+            "confidence": confidence,
+            "reasons": [{"code": c, "text": t} for c, t in reasons],
+            **more,
+        }
         self.command(CameraVerdict(zone, row))
 
     def snapshot(self) -> dict:
         judged = self.state.verdicts
         match = self.state.to_json() if self.state.match_id else None
-        return {"version": self.version, "simulated": self.simulated, "match": match, "card": None,
-                "alarms": self.alarms,
-                "live": {"card_read": self.state.card_id,
-                         "camera": {"name": "fake", "fps": 30.0, "dropped": 0, "lost": None},
-                         "box": {"connected": True, "version": "fake"},
-                         "gates": {z: {"mat_seen": True, "hand": False, "moving": 0.0, "settled_s": 1.2,
-                                       "fill": 0.0}
-                                   for z in "AB"}},
-                "verdict": {"overlay": f"/media/{self.overlay}.jpg"} if judged else {}}
+        return {
+            "version": self.version,
+            "simulated": self.simulated,
+            "match": match,
+            "card": None,
+            "alarms": self.alarms,
+            "live": {
+                "card_read": self.state.card_id,
+                "camera": {"name": "fake", "fps": 30.0, "dropped": 0, "lost": None},
+                "box": {"connected": True, "version": "fake"},
+                "gates": {
+                    z: {"mat_seen": True, "hand": False, "moving": 0.0, "settled_s": 1.2, "fill": 0.0} for z in "AB"
+                },
+            },
+            "verdict": {"overlay": f"/media/{self.overlay}.jpg"} if judged else {},
+        }
 
     @property
     def overlay(self) -> str:

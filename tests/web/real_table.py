@@ -48,8 +48,10 @@ class Eyes:
         if not self.doubts:
             return seen
         why = (Reason("two_readings", "two readings explain the picture about equally well"),)
-        unsure = {z: replace(v, ruling="undecided", leaning="match", confidence=0.6, reasons=why)
-                  for z, v in seen.zones.items()}
+        unsure = {
+            z: replace(v, ruling="undecided", leaning="match", confidence=0.6, reasons=why)
+            for z, v in seen.zones.items()
+        }
         return replace(seen, zones=unsure)
 
 
@@ -88,9 +90,20 @@ def real_table(folder: Path, seed: int = 3, rules=AT_A_TABLE) -> Iterator[RealTa
         observer.warm_up()
         eyes = Eyes(observer)
         journal = stack.enter_context(closing(Journal(folder / "journal.sqlite")))
-        session = Session(journal=journal, deck=deck, piece_set=pieces, observer=eyes, gate=Gate(observer),
-                          camera=rig.camera, box=rig.box, clock=clock, rules=rules, data_dir=folder,
-                          simulated=True, draw=lambda frame, judgement, card: marked(frame, judgement))
+        session = Session(
+            journal=journal,
+            deck=deck,
+            piece_set=pieces,
+            observer=eyes,
+            gate=Gate(observer),
+            camera=rig.camera,
+            box=rig.box,
+            clock=clock,
+            rules=rules,
+            data_dir=folder,
+            simulated=True,
+            draw=lambda frame, judgement, card: marked(frame, judgement),
+        )
         session.start()
         stack.callback(session.stop)
         yield RealTable(session, rig, eyes)

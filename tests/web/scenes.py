@@ -16,10 +16,18 @@ from referee.match import DrawCard, NextDuel, OpenReview, Ready
 from referee.timeline.story import CACHE, _key
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "attempt_collapse"
-STORY = {"version": 1, "zones": {
-    "A": {"placed": [{"seconds": 3.4, "color": "green", "shape": "rectangle", "area_mm2": 2500}],
-          "hands": [[0.0, 1.8], [3.2, 3.8]], "first_touch": 3.4},
-    "B": {"placed": [], "hands": [], "first_touch": None}}, "falls": []}
+STORY = {
+    "version": 1,
+    "zones": {
+        "A": {
+            "placed": [{"seconds": 3.4, "color": "green", "shape": "rectangle", "area_mm2": 2500}],
+            "hands": [[0.0, 1.8], [3.2, 3.8]],
+            "first_touch": 3.4,
+        },
+        "B": {"placed": [], "hands": [], "first_touch": None},
+    },
+    "falls": [],
+}
 """A time line that is there already, so that looking at the page starts no work."""
 
 PLAYERS = ["Ann", "Ben", "Cem", "Dia"]
@@ -74,8 +82,12 @@ def wrong(session: FakeSession) -> None:
     """A false stop with two faults."""
     building(session)
     session.press("A")
-    session.see("A", "mismatch", 0.953, [("missing_piece", "1 blue cube missing"),
-                                         ("wrong_place", "the red triangle stands 23 mm beside its place")])
+    session.see(
+        "A",
+        "mismatch",
+        0.953,
+        [("missing_piece", "1 blue cube missing"), ("wrong_place", "the red triangle stands 23 mm beside its place")],
+    )
 
 
 def undecided(session: FakeSession) -> None:
@@ -83,8 +95,14 @@ def undecided(session: FakeSession) -> None:
     building(session)
     session.alarms = [{"code": "light_changed", "text": "", "since": ""}]
     session.press("A")
-    session.see("A", "undecided", 0.55, [("wrong_place", "the red triangle stands 14 mm beside its place")],
-                margin=12.4, leaning="mismatch")
+    session.see(
+        "A",
+        "undecided",
+        0.55,
+        [("wrong_place", "the red triangle stands 14 mm beside its place")],
+        margin=12.4,
+        leaning="mismatch",
+    )
 
 
 def unsigned(session: FakeSession) -> None:
@@ -105,8 +123,17 @@ def dead_heat(session: FakeSession) -> None:
     session.press("A")
     session.press("B")
     for zone in "AB":
-        session.see(zone, "undecided", 0.6, [("two_readings", "two readings explain the picture about equally well: "
-                                              "the card is built; or: 1 blue cube missing")])
+        session.see(
+            zone,
+            "undecided",
+            0.6,
+            [
+                (
+                    "two_readings",
+                    "two readings explain the picture about equally well: the card is built; or: 1 blue cube missing",
+                )
+            ],
+        )
 
 
 def recorded(session: FakeSession) -> None:
@@ -116,8 +143,11 @@ def recorded(session: FakeSession) -> None:
     shutil.copytree(GOLDEN, folder)
     meta = json.loads((folder / "attempt.json").read_text(encoding="utf-8"))
     why = {"code": "wrong_support", "text": "the orange bridge does not rest on what the card shows"}
-    meta |= {"players": {"A": "Ann", "B": "Ben"}, "match_id": session.state.match_id,
-             "verdicts": {"A": {"verdict": "mismatch", "confidence": 0.99, "reasons": [why]}}}
+    meta |= {
+        "players": {"A": "Ann", "B": "Ben"},
+        "match_id": session.state.match_id,
+        "verdicts": {"A": {"verdict": "mismatch", "confidence": 0.99, "reasons": [why]}},
+    }
     (folder / "attempt.json").write_text(json.dumps(meta), encoding="utf-8")
     write_json(folder / CACHE, STORY | {"key": _key(load_attempt(folder))})
 

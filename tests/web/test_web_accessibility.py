@@ -19,8 +19,11 @@ def serious(page) -> list[str]:
     """Rules broken with a serious or critical impact, with the first place each."""
     page.evaluate(AXE.read_text(encoding="utf-8"))
     found = page.evaluate("axe.run({resultTypes: ['violations']})")["violations"]
-    return [f"{v['id']}: {v['nodes'][0]['target']} {v['nodes'][0]['failureSummary'][:200]}" for v in found
-            if v["impact"] in ("serious", "critical")]
+    return [
+        f"{v['id']}: {v['nodes'][0]['target']} {v['nodes'][0]['failureSummary'][:200]}"
+        for v in found
+        if v["impact"] in ("serious", "critical")
+    ]
 
 
 @pytest.mark.slow

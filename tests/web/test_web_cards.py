@@ -56,9 +56,18 @@ def test_more_than_the_set_holds_is_said(client):
     assert "asks for 3 x blue cube, the set has 2" in client.post("look", pieces=cubes).json["faults"]
 
 
-@pytest.mark.parametrize("asked", [{"pieces": []}, {"pieces": "cube"}, {"pieces": [{"shape": "cube"}]},
-                                   {"pieces": [{**CUBE, "shape": "ball"}]}, {"pieces": [{**CUBE, "x": 1e9}]},
-                                   {"pieces": [CUBE] * 21}, {}])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"pieces": []},
+        {"pieces": "cube"},
+        {"pieces": [{"shape": "cube"}]},
+        {"pieces": [{**CUBE, "shape": "ball"}]},
+        {"pieces": [{**CUBE, "x": 1e9}]},
+        {"pieces": [CUBE] * 21},
+        {},
+    ],
+)
 def test_nonsense_is_a_clear_400(client, asked):
     answer = client.post("look", **asked)
     assert answer.status_code == 400 and answer.json["error"]
@@ -143,8 +152,11 @@ def drag(page, start, end, steps=6):
 
 def on_stage(page, x, z):
     """Page coordinates of a place in the elevation, mm."""
-    return page.evaluate("""([x, z]) => { const m = document.getElementById('stage').getScreenCTM();
-        const p = new DOMPoint(x, 252 - z).matrixTransform(m); return [p.x, p.y]; }""", [x, z])
+    return page.evaluate(
+        """([x, z]) => { const m = document.getElementById('stage').getScreenCTM();
+        const p = new DOMPoint(x, 252 - z).matrixTransform(m); return [p.x, p.y]; }""",
+        [x, z],
+    )
 
 
 @pytest.fixture
@@ -177,14 +189,14 @@ def test_a_card_is_made_saved_checked_and_printed_in_a_browser(server, watched, 
     open_editor(page, server.url)
     put(page, "orange bridge", 0, 60)
     expect(page.locator("#verdict.right")).to_be_visible()
-    put(page, "red triangle", 60, 120)                       # beside the bridge: it drops to the table
+    put(page, "red triangle", 60, 120)  # beside the bridge: it drops to the table
     expect(page.locator("#pieces .piece")).to_have_count(2)
-    put(page, "green rectangle", 40, 200)                    # across bridge and point: falls
+    put(page, "green rectangle", 40, 200)  # across bridge and point: falls
     expect(page.locator("#verdict.wrong")).to_be_visible()
     page.keyboard.press("Tab")
     page.click("#remove")
     expect(page.locator("#verdict.right")).to_be_visible()
-    drag(page, on_stage(page, 60, 12), on_stage(page, 2, 150))    # the triangle onto the bridge
+    drag(page, on_stage(page, 60, 12), on_stage(page, 2, 150))  # the triangle onto the bridge
     expect(page.locator("#pieces .piece").nth(1)).to_have_attribute("transform", "translate(2 204.5)")
     expect(page.locator("#suggested")).to_have_text("1")
     page.fill("#save [name=deck]", "browser")

@@ -98,8 +98,18 @@ def session(tmp_path) -> Iterator[Session]:
     observer = Observer(pieces, load_camera(GOLDEN / "camera.yaml"))
     deck, clock = load_deck(GOLDEN / "deck.json", pieces), SystemClock()
     with closing(Journal(tmp_path / "journal.db")) as journal, closing(KeysBox(clock)) as box:
-        made = Session(journal=journal, deck=deck, piece_set=pieces, observer=observer, gate=Counted(observer),
-                       camera=Tape(), box=box, clock=clock, data_dir=tmp_path, simulated=True)
+        made = Session(
+            journal=journal,
+            deck=deck,
+            piece_set=pieces,
+            observer=observer,
+            gate=Counted(observer),
+            camera=Tape(),
+            box=box,
+            clock=clock,
+            data_dir=tmp_path,
+            simulated=True,
+        )
         made.start()
         try:
             yield made
@@ -134,8 +144,9 @@ class Crowd:
 
     def __init__(self, url: str) -> None:
         script = Path(__file__).parent / "viewers.py"
-        self._process = subprocess.Popen([sys.executable, str(script), url, str(VIEWERS)],
-                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self._process = subprocess.Popen(
+            [sys.executable, str(script), url, str(VIEWERS)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
         assert self._process.stdout.readline().strip() == "ready"
         self.arrived: dict[str, array] = {}
         self._thread = threading.Thread(target=self._read, name="crowd")
@@ -222,10 +233,12 @@ def test_a_hundred_viewers_have_every_state_in_time_and_cost_vision_nothing(sess
     alone = (alone + vision.rate(5)) / 2
     p50, p99 = np.percentile(delays, [50, 99])
     with capsys.disabled():
-        print(f"\n{VIEWERS} viewers and a console, {len(delays)} deliveries in {SECONDS:.0f} s: "
-              f"median {1000 * p50:.0f} ms, p99 {1000 * p99:.0f} ms, longest {1000 * max(delays):.0f} ms; "
-              f"live vision {alone:.1f} -> {watched:.1f} frames/s; "
-              f"web and pictures {100 * web_cpu_s / lasted:.0f} % of a core; memory {grown / 2**20:+.1f} MB")
+        print(
+            f"\n{VIEWERS} viewers and a console, {len(delays)} deliveries in {SECONDS:.0f} s: "
+            f"median {1000 * p50:.0f} ms, p99 {1000 * p99:.0f} ms, longest {1000 * max(delays):.0f} ms; "
+            f"live vision {alone:.1f} -> {watched:.1f} frames/s; "
+            f"web and pictures {100 * web_cpu_s / lasted:.0f} % of a core; memory {grown / 2**20:+.1f} MB"
+        )
     assert p99 <= MOST_S
     assert watched >= (1 - SLOWDOWN) * alone
     assert grown <= GROWTH_BYTES

@@ -16,8 +16,14 @@ from referee.web import create_app, serve
 
 PLAYERS = ["Ann", "Ben", "Cem", "Dia"]
 SEEN_MS = 60_000
-WON = [("Ann", "Dia", "Dia"), ("Ben", "Ben", "Cem"), ("Ann", "Ann", "Ann"), ("Dia", "Dia", "Dia"),
-       ("Ann", "Ann", "Cem"), ("Dia", "Ben", "Ben")]
+WON = [
+    ("Ann", "Dia", "Dia"),
+    ("Ben", "Ben", "Cem"),
+    ("Ann", "Ann", "Ann"),
+    ("Dia", "Dia", "Dia"),
+    ("Ann", "Ann", "Cem"),
+    ("Dia", "Ben", "Ben"),
+]
 """Who has won each duel in the end. With cards of value 1 all along, Ann and Dia come out level at six."""
 
 
@@ -137,8 +143,13 @@ class Play:
 
     def match(self) -> None:
         """Every round; then extra duels until one is ahead."""
-        special = dict(zip(((0, 0), (1, 0), (2, 0), (3, 0)),
-                           (self.false_stop, self.doubted, self.reviewed, self.undone), strict=True))
+        special = dict(
+            zip(
+                ((0, 0), (1, 0), (2, 0), (3, 0)),
+                (self.false_stop, self.doubted, self.reviewed, self.undone),
+                strict=True,
+            )
+        )
         for number, winners in enumerate(WON):
             for duel, winner in enumerate(winners):
                 special.get((number, duel), self.duel)(winner)

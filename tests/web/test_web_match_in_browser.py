@@ -11,8 +11,14 @@ from playwright.sync_api import expect
 
 PLAYERS = ["Ann", "Ben", "Cem", "Dia"]
 
-WON = [("Ann", "Dia", "Dia"), ("Ben", "Ben", "Cem"), ("Ann", "Ann", "Ann"), ("Dia", "Dia", "Dia"),
-       ("Ann", "Ann", "Cem"), ("Dia", "Ben", "Ben")]
+WON = [
+    ("Ann", "Dia", "Dia"),
+    ("Ben", "Ben", "Cem"),
+    ("Ann", "Ann", "Ann"),
+    ("Dia", "Dia", "Dia"),
+    ("Ann", "Ann", "Cem"),
+    ("Dia", "Ben", "Ben"),
+]
 """Who wins which duel. With cards of value 1 all along, Ann and Dia end level at six."""
 
 WATCH_SHIFTS = """window.shifts = [];

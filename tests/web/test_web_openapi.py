@@ -77,8 +77,12 @@ def _started() -> FakeSession:
 SCHEMA = schemathesis.openapi.from_wsgi("/api/openapi.yaml", Doors(_started()))
 
 
-CHECKS = [checks.not_a_server_error, checks.status_code_conformance, checks.content_type_conformance,
-          checks.response_schema_conformance]
+CHECKS = [
+    checks.not_a_server_error,
+    checks.status_code_conformance,
+    checks.content_type_conformance,
+    checks.response_schema_conformance,
+]
 
 
 @pytest.mark.slow

@@ -33,7 +33,7 @@ def changing_routes(app) -> list[tuple[str, str]]:
     for rule in app.url_map.iter_rules():
         path = rule.rule
         for argument in rule.arguments:
-            part = path[path.index("<"):path.index(">") + 1]
+            part = path[path.index("<") : path.index(">") + 1]
             filled = {"name": "DrawCard", "step": "mats"}.get(argument, "1")
             path = path.replace(part, filled, 1)
         found += [(m, path) for m in sorted(rule.methods - {"GET", "HEAD", "OPTIONS"})]
@@ -46,8 +46,11 @@ def test_without_the_pin_no_route_changes_anything(locked_app, session):
     for method, path in changing_routes(locked_app):
         client = locked_app.test_client()
         status = client.open(path, method=method, json={}, headers=token(client)).status_code
-        assert status in (401, 422) or (method, path) in {("DELETE", "/api/session"), ("POST", "/logout"),
-                                                          ("POST", "/login")}, (method, path, status)
+        assert status in (401, 422) or (method, path) in {
+            ("DELETE", "/api/session"),
+            ("POST", "/logout"),
+            ("POST", "/login"),
+        }, (method, path, status)
     assert session.version == before
 
 
@@ -63,8 +66,12 @@ def test_without_a_csrf_token_no_route_changes_anything_even_for_the_referee(loc
 def test_a_request_from_another_site_is_refused_with_a_valid_token_too(app, session):
     session.create_match(PLAYERS)
     client = app.test_client()
-    for forged in ({"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"},
-                   {"Sec-Fetch-Site": "same-site"}, {"Origin": "null"}):
+    for forged in (
+        {"Origin": "http://evil.example"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+        {"Origin": "null"},
+    ):
         answer = client.post("/api/commands/DrawCard", json={}, headers=token(client) | forged)
         assert answer.status_code == 403, forged
     assert session.state.phase == "idle"
@@ -82,8 +89,14 @@ def test_the_public_may_watch_and_only_the_referee_sees_cameras_and_console(lock
     client = locked_app.test_client()
     for path in ("/", "/api/state", "/api/schedule", "/api/standings", "/api/cards", "/login"):
         assert client.get(path).status_code == 200, path
-    for path in ("/live/live.jpg", "/live/zone_A.mjpg", "/events?page=console", "/api/snapshot",
-                 "/api/commands", "/setup/mats.jpg"):
+    for path in (
+        "/live/live.jpg",
+        "/live/zone_A.mjpg",
+        "/events?page=console",
+        "/api/snapshot",
+        "/api/commands",
+        "/setup/mats.jpg",
+    ):
         assert client.get(path).status_code == 401, path
     answer = client.get("/referee", headers={"Accept": "text/html"})
     assert (answer.status_code, answer.location) == (302, "/login?next=/referee")
@@ -139,14 +152,33 @@ def test_a_network_address_needs_a_pin(session):
         create_app(session, host="0.0.0.0")
 
 
-@pytest.mark.parametrize("path", [
-    "/static/../security.py", "/static/..%2fsecurity.py", "/static/%2e%2e/%2e%2e/cli.py",
-    "/static//etc/passwd",
-    "/live/..%2f..%2fetc%2fpasswd.jpg", "/live/../../x.mjpg", "/media/card/..%2f..%2fx.en.svg",
-    "/media/card/L01.xx.svg", "/media/overlay/-1.jpg", "/media/overlay/99999999999999999999.jpg",
-    "/media/replay/1.mp4", "/media/replay/..%2f1.mp4", "/api/cards/..%2fdeck.json", "/api/cards/%00",
-    "/api/commands/__class__", "/events?page=../../etc", "/setup/measure/../../x", "/live/live%00.jpg",
-    "/?lang=../../etc/passwd", "/login?next=//evil.example", "/\\..\\..", "/%ff%fe"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/static/../security.py",
+        "/static/..%2fsecurity.py",
+        "/static/%2e%2e/%2e%2e/cli.py",
+        "/static//etc/passwd",
+        "/live/..%2f..%2fetc%2fpasswd.jpg",
+        "/live/../../x.mjpg",
+        "/media/card/..%2f..%2fx.en.svg",
+        "/media/card/L01.xx.svg",
+        "/media/overlay/-1.jpg",
+        "/media/overlay/99999999999999999999.jpg",
+        "/media/replay/1.mp4",
+        "/media/replay/..%2f1.mp4",
+        "/api/cards/..%2fdeck.json",
+        "/api/cards/%00",
+        "/api/commands/__class__",
+        "/events?page=../../etc",
+        "/setup/measure/../../x",
+        "/live/live%00.jpg",
+        "/?lang=../../etc/passwd",
+        "/login?next=//evil.example",
+        "/\\..\\..",
+        "/%ff%fe",
+    ],
+)
 def test_tricks_with_paths_reach_nothing(app, path):
     answer = app.test_client().get(path)
     assert answer.status_code in (200, 302, 308, 400, 401, 404, 405), path
@@ -161,17 +193,29 @@ def test_after_logging_in_nobody_is_sent_to_another_site(locked_app):
         assert client.post("/login", data=form).location == "/referee"
 
 
-@pytest.mark.parametrize("body, status", [
-    (b"", 400), (b"not json", 400), (b"[]", 400), (b"null", 400), (b'"DrawCard"', 400),
-    (b'{"card_id": 5}', 422), (b'{"extra": 1}', 422), (b'{"card_id": "\\ud800"}', 422),
-    (b'{"card_id": "a\\u0000b"}', 422), (b'{"card_id": "' + b"x" * 5000 + b'"}', 422),
-    (b'{"card_id": ' + b"[" * 30000 + b"}", 400), (b'{"card_id": "' + b"x" * 100_000 + b'"}', 413),
-    (b'{"card_id": "no such card"}', 409), (b"\xff\xfe", 400)])
+@pytest.mark.parametrize(
+    "body, status",
+    [
+        (b"", 400),
+        (b"not json", 400),
+        (b"[]", 400),
+        (b"null", 400),
+        (b'"DrawCard"', 400),
+        (b'{"card_id": 5}', 422),
+        (b'{"extra": 1}', 422),
+        (b'{"card_id": "\\ud800"}', 422),
+        (b'{"card_id": "a\\u0000b"}', 422),
+        (b'{"card_id": "' + b"x" * 5000 + b'"}', 422),
+        (b'{"card_id": ' + b"[" * 30000 + b"}", 400),
+        (b'{"card_id": "' + b"x" * 100_000 + b'"}', 413),
+        (b'{"card_id": "no such card"}', 409),
+        (b"\xff\xfe", 400),
+    ],
+)
 def test_bodies_that_do_not_fit_are_refused_in_one_line(app, session, body, status):
     session.create_match(PLAYERS)
     client = app.test_client()
-    answer = client.post("/api/commands/DrawCard", data=body, content_type="application/json",
-                         headers=token(client))
+    answer = client.post("/api/commands/DrawCard", data=body, content_type="application/json", headers=token(client))
     assert answer.status_code == status
     assert isinstance(answer.json["error"], str) and "\n" not in answer.json["error"]
     assert session.state.phase == "idle"

@@ -52,12 +52,15 @@ def test_a_good_rig_passes_in_every_number():
     assert {n.zone for n in numbers} == {"", "A", "B"}
 
 
-@pytest.mark.parametrize("spoil, name, side", [
-    (lambda image: (image * 0.25).astype(np.uint8), "light", "low"),
-    (lambda image: np.clip(image.astype(int) * 2, 0, 255).astype(np.uint8), "glare", "high"),
-    (lambda image: cv2.GaussianBlur(image, (0, 0), 2.5), "sharp", "low"),
-    (lambda image: np.where(np.arange(1280)[:, None] < 640, 128, image).astype(np.uint8), "mats", "low"),
-])
+@pytest.mark.parametrize(
+    "spoil, name, side",
+    [
+        (lambda image: (image * 0.25).astype(np.uint8), "light", "low"),
+        (lambda image: np.clip(image.astype(int) * 2, 0, 255).astype(np.uint8), "glare", "high"),
+        (lambda image: cv2.GaussianBlur(image, (0, 0), 2.5), "sharp", "low"),
+        (lambda image: np.where(np.arange(1280)[:, None] < 640, 128, image).astype(np.uint8), "mats", "low"),
+    ],
+)
 def test_what_is_wrong_with_a_rig_is_named_with_what_to_do(spoil, name, side):
     failed = [n for n in rig.mats_numbers(spoil(table_picture()), None) if not n.passed]
     assert f"hint.{name}.{side}" in {n.hint for n in failed}
@@ -81,10 +84,16 @@ def test_colours_that_were_not_seen_fail_and_alike_ones_are_measured():
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_number_and_hint_has_a_text(language):
-    numbers = [*rig.mats_numbers(table_picture(), None), *rig.lens_numbers(None, table_picture()),
-               *rig.color_numbers(nominal(builtin_piece_set()), 1), *rig.board_numbers([], None),
-               Number("error", 2, None, 0.8), Number("used", 0, 1, None),
-               Number("fill", 9, None, 2), Number("hands", 1, None, 0)]
+    numbers = [
+        *rig.mats_numbers(table_picture(), None),
+        *rig.lens_numbers(None, table_picture()),
+        *rig.color_numbers(nominal(builtin_piece_set()), 1),
+        *rig.board_numbers([], None),
+        Number("error", 2, None, 0.8),
+        Number("used", 0, 1, None),
+        Number("fill", 9, None, 2),
+        Number("hands", 1, None, 0),
+    ]
     wanted = {f"number.{n.name}" for n in numbers}
     wanted |= {f"hint.{n.name}.low" for n in numbers if n.low is not None}
     wanted |= {f"hint.{n.name}.high" for n in numbers if n.high is not None}
@@ -127,7 +136,7 @@ def test_signatures_hold_for_one_match(client, session):
 
 def test_players_who_sign_a_rig_that_failed_say_so(client, session):
     client.post("measure/mats")
-    client.post("measure/lens")                     # no camera file: fails
+    client.post("measure/lens")  # no camera file: fails
     answer = client.post("sign", name_A="Ann", name_B="Ben")
     assert answer.status_code == 409 and "not everything has passed (lens)" in answer.text
     assert 'name="anyway"' in client.page()
@@ -180,7 +189,7 @@ def test_a_program_started_again_finds_the_rig_of_its_match_as_it_was(client, se
     seen = again.observer
     assert [x is None for x in (seen.camera, seen.palette, seen.empty)] == [cut_short] * 3
     again.observer, again.state = FakeSession().observer, FakeSession().state
-    again.setting_up.restore()                       # another match measures its own
+    again.setting_up.restore()  # another match measures its own
     assert again.observer.camera is None
 
 

@@ -39,10 +39,10 @@ def wait_until(true, seconds: float = 10.0) -> None:
 def test_a_viewer_gets_all_parts_first_and_then_only_what_has_changed(server, session):
     session.create_match(["Ann", "Ben", "Cem", "Dia"])
     with urllib.request.urlopen(f"{server.url}events", timeout=10) as answer:
-        (kind, first), = events(answer, 1)
+        ((kind, first),) = events(answer, 1)
         assert (kind, set(first["parts"])) == ("parts", {"duel", "stage", "table", "schedule"})
         session.command(DrawCard())
-        (kind, second), = events(answer, 1)
+        ((kind, second),) = events(answer, 1)
     assert kind == "parts" and set(second["parts"]) == {"duel", "stage"}
     assert abs(second["now"] - session.clock.now_s()) < 5
 
@@ -126,8 +126,7 @@ def test_slow_readers_and_slow_writers_keep_nobody_else_waiting(server):
 
 def test_a_body_larger_than_its_limit_is_cut_off_by_the_server(server):
     with socket.create_connection((server.host, server.port)) as line:
-        line.sendall(b"POST /api/commands/DrawCard HTTP/1.1\r\nHost: 127.0.0.1\r\n"
-                     b"Content-Length: 99999999999\r\n\r\n")
+        line.sendall(b"POST /api/commands/DrawCard HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 99999999999\r\n\r\n")
         assert line.recv(100).startswith(b"HTTP/1.1 413")
 
 

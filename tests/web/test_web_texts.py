@@ -43,8 +43,9 @@ def _templates() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_text_that_a_template_names_exists(language):
-    missing = {(name, key) for name, html in _templates() for key in NAMED.findall(html)
-               if key not in catalogue(language)}
+    missing = {
+        (name, key) for name, html in _templates() for key in NAMED.findall(html) if key not in catalogue(language)
+    }
     assert not missing
 
 
@@ -86,8 +87,10 @@ def test_a_fault_without_a_german_sentence_keeps_its_english_one():
 SAID_BY = ("match", "rulings", "draws", "ending", "schedule", "session", "setting_up", "web/setup", "web/cards")
 """Modules whose refusals a person at the dashboard may read."""
 
-ALARM_FAULTS = {f"fault.{code}" for code in ("wrong_card", "camera_moved", "mat_moved", "lost", "disk", "box_silent",
-                                             "no_go", "blind", "no_view")}
+ALARM_FAULTS = {
+    f"fault.{code}"
+    for code in ("wrong_card", "camera_moved", "mat_moved", "lost", "disk", "box_silent", "no_go", "blind", "no_view")
+}
 REFUSING = ("IllegalCommand", "BadCard", "DeviceLost")
 
 
@@ -139,9 +142,14 @@ def test_what_speaks_against_a_layout_is_said_in_german_with_its_pieces():
     words = words_of("de", tuple(pieces.colors), tuple(pieces.shapes))
     cube = Piece("cube", "blue", Pose(), 0, 0, 15)
     tower = [cube.at(z=15 + 30 * n) for n in range(9)]
-    builds = [[cube, cube.at(x=10)], [cube, cube.at(x=60, z=60)],
-              [cube, Piece("rectangle", "green", Pose(), 30, 0, 42.5)], [cube, cube.at(x=14, z=45)],
-              [cube, Piece("rectangle", "green", Pose(), 13, 0, 42.5)], tower]
+    builds = [
+        [cube, cube.at(x=10)],
+        [cube, cube.at(x=60, z=60)],
+        [cube, Piece("rectangle", "green", Pose(), 30, 0, 42.5)],
+        [cube, cube.at(x=14, z=45)],
+        [cube, Piece("rectangle", "green", Pose(), 13, 0, 42.5)],
+        tower,
+    ]
     faults = {f for build in builds for f in stand(pieces, build).faults}
     faults |= {f for build in builds for f in check_card(LayoutCard("new", 1, tuple(build)), pieces).faults}
     assert len(faults) > 5

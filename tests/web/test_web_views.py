@@ -90,8 +90,10 @@ def test_under_review_the_public_score_stays_and_says_so(app, session):
 
 
 def test_standings_under_review_are_ranked_by_what_is_shown():
-    rows = [{"player": name, "score": score, "duels": 2, "rank": rank}
-            for name, score, rank in (("Ann", 5, 1), ("Ben", 3, 2), ("Cem", 9, None))]
+    rows = [
+        {"player": name, "score": score, "duels": 2, "rank": rank}
+        for name, score, rank in (("Ann", 5, 1), ("Ben", 3, 2), ("Cem", 9, None))
+    ]
     found = views._ranked({"standings": rows}, {"Ann": 1, "Ben": 3, "Cem": 9})
     assert [(r["player"], r["rank"]) for r in found] == [("Ben", 1), ("Ann", 2), ("Cem", None)]
 
@@ -101,8 +103,12 @@ def test_an_undecided_verdict_offers_the_nearest_readings_first(app, session):
     session.press("A")
     fault = {"code": "wrong_place", "text": "18 mm off"}
     other = {"verdict": "mismatch", "confidence": 0.44, "reasons": [fault]}
-    session.command(CameraVerdict("A", {"verdict": "undecided", "confidence": 0.56, "leaning": "match",
-                                        "reasons": [], "alternatives": [other]}))
+    session.command(
+        CameraVerdict(
+            "A",
+            {"verdict": "undecided", "confidence": 0.56, "leaning": "match", "reasons": [], "alternatives": [other]},
+        )
+    )
     text = shown(console, session, app)
     assert text.index("altA1") < text.index("ruleAmatch") < text.index("ruleAmismatch")
     assert "44 %" in text and "leaning to Right" in text and "18 mm off" in text
@@ -132,11 +138,12 @@ def test_a_verdicts_picture_is_shown_once_it_is_drawn(app, session, monkeypatch)
 def test_the_console_offers_only_what_the_phase_allows(app, session):
     session.create_match(PLAYERS)
     text = shown(console, session, app)
-    assert 'data-do="DrawCard"' in text and 'data-do="Go"' not in text and "data-dialog=\"void\"" not in text
+    assert 'data-do="DrawCard"' in text and 'data-do="Go"' not in text and 'data-dialog="void"' not in text
 
 
-@pytest.mark.parametrize("lang, said", [("en", "wrong build, hand in the field at Stop"),
-                                        ("de", "falsch gebaut, Hand im Feld bei Stopp")])
+@pytest.mark.parametrize(
+    "lang, said", [("en", "wrong build, hand in the field at Stop"), ("de", "falsch gebaut, Hand im Feld bei Stopp")]
+)
 def test_why_a_duel_ended_so_is_said_in_words(app, session, lang, said):
     building(session)
     session.press("A")
@@ -147,9 +154,17 @@ def test_why_a_duel_ended_so_is_said_in_words(app, session, lang, said):
     assert said in client.get(f"/?lang={lang}").text
 
 
-@pytest.mark.parametrize("reason, said", [
-    ("right", "right build"), ("foul: touched <b>", "foul: touched <b>"), ("measured it", "measured it"),
-    ("both_right", "both pressed, both right"), ("timeout", "time was up"), ("", "")])
+@pytest.mark.parametrize(
+    "reason, said",
+    [
+        ("right", "right build"),
+        ("foul: touched <b>", "foul: touched <b>"),
+        ("measured it", "measured it"),
+        ("both_right", "both pressed, both right"),
+        ("timeout", "time was up"),
+        ("", ""),
+    ],
+)
 def test_reasons_of_every_kind_have_words(reason, said):
     assert why({"reason": reason}, lambda key, **blanks: translate("en", key, **blanks)) == said
 

@@ -54,7 +54,7 @@ def take(line: socket.socket, buffers: dict[socket.socket, bytes]) -> None:
     for match in found:
         print(line.fileno(), int(match[1]), time.monotonic())
     if found:
-        buffers[line] = buffers[line][found[-1].end():]
+        buffers[line] = buffers[line][found[-1].end() :]
         sys.stdout.flush()
 
 

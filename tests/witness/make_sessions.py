@@ -90,8 +90,10 @@ def _seats(session: Session, rng: np.random.Generator) -> tuple[Mat, Mat]:
     away = 180.0 if session.camera_side == "opposite" else 0.0
     turns = (away, 180.0 - away if session.seating == "facing" else away)
     sides = (1, -1) if rng.random() < 0.5 else (-1, 1)
-    found = [Mat(side * rng.uniform(163, 176), rng.uniform(-35, 35), turn + rng.uniform(-7, 7))
-             for side, turn in zip(sides, turns, strict=True)]
+    found = [
+        Mat(side * rng.uniform(163, 176), rng.uniform(-35, 35), turn + rng.uniform(-7, 7))
+        for side, turn in zip(sides, turns, strict=True)
+    ]
     return found[0], found[1]
 
 
@@ -111,8 +113,10 @@ def in_world(points: np.ndarray, mat: Mat) -> np.ndarray:
 
 def _paints(pieces: PieceSet, rng: np.random.Generator) -> dict:
     """Per colour the paint's sRGB BGR as the box really came: not quite the nominal one."""
-    return {name: np.clip(srgb(code) * rng.normal(1, 0.035) + rng.normal(0, 3, 3), 4, 250)
-            for name, code in pieces.colors.items()}
+    return {
+        name: np.clip(srgb(code) * rng.normal(1, 0.035) + rng.normal(0, 3, 3), 4, 250)
+        for name, code in pieces.colors.items()
+    }
 
 
 def _tolerances(pieces: PieceSet, rng: np.random.Generator) -> dict:
@@ -120,6 +124,7 @@ def _tolerances(pieces: PieceSet, rng: np.random.Generator) -> dict:
 
 
 # -- the picture -------------------------------------------------------------------------------------
+
 
 def shoot(rig: Rig, fields: dict, seed: int) -> np.ndarray:
     """Linear light of the rig with pieces (per zone, mat frame) on it, as ``witness_webcam.take`` wants it."""
@@ -131,8 +136,10 @@ def shoot(rig: Rig, fields: dict, seed: int) -> np.ndarray:
 
 
 def _printed(rig: Rig) -> list[Thing]:
-    return [Thing(quad(297, 210, np.array([mat.x, mat.y, 0.0]), about_z(mat.turn)), mat_picture(k))
-            for k, mat in enumerate(rig.mats)]
+    return [
+        Thing(quad(297, 210, np.array([mat.x, mat.y, 0.0]), about_z(mat.turn)), mat_picture(k))
+        for k, mat in enumerate(rig.mats)
+    ]
 
 
 def _painted(rig: Rig, zone: str, mat: Mat, pieces: Pieces) -> list[Thing]:
@@ -179,18 +186,20 @@ def _props(rig: Rig) -> list[Thing]:
 
 # -- the session -------------------------------------------------------------------------------------
 
+
 def session_cards(session: Session, pieces: PieceSet, rng: random.Random) -> list[Card]:
     """The frames' cards in order, each with the id of its frame: half of them layouts."""
     kinds = ["layout"] * 5 + ["height", "shapes", rng.choice(["organ_pipes", "height", "shapes"])]
     rng.shuffle(kinds)
     if session.pieces is None:
         deck = load_deck(DECK).cards
-        chosen = [rng.choice([c for c in deck if c.kind == kind]) for kind in kinds[:session.frames]]
+        chosen = [rng.choice([c for c in deck if c.kind == kind]) for kind in kinds[: session.frames]]
     else:
-        layouts = [c for value in (1, 2, 3) for c in make_layouts(pieces, value, 3, rng.randrange(10 ** 6))]
+        layouts = [c for value in (1, 2, 3) for c in make_layouts(pieces, value, 3, rng.randrange(10**6))]
         rng.shuffle(layouts)
-        chosen = [layouts.pop() if kind == "layout" else _free_card(kind, pieces, rng)
-                  for kind in kinds[:session.frames]]
+        chosen = [
+            layouts.pop() if kind == "layout" else _free_card(kind, pieces, rng) for kind in kinds[: session.frames]
+        ]
     return [replace(card, id=f"{_letter(card)}{k:02d}") for k, card in enumerate(chosen)]
 
 
@@ -241,11 +250,23 @@ def _plans(rig: Rig, loose: Pieces, mat: Mat) -> list[tuple[np.ndarray, float]]:
 def truth(rig: Rig, frames: list) -> dict:
     """``truth.json``."""
     session = rig.session
-    rows = [{"image": f"duel_{k:02d}.jpg", "card": card.id,
-             "zones": {zone: truth_row(rig.pieces, stand) for zone, stand in stands.items()}}
-            for k, (card, stands) in enumerate(frames)]
-    return {"seed": session.seed, "piece_set": rig.pieces.name, "world": session.name, "table": session.room.table[0],
-            "camera_side": session.camera_side, "seating": session.seating, "frames": rows}
+    rows = [
+        {
+            "image": f"duel_{k:02d}.jpg",
+            "card": card.id,
+            "zones": {zone: truth_row(rig.pieces, stand) for zone, stand in stands.items()},
+        }
+        for k, (card, stands) in enumerate(frames)
+    ]
+    return {
+        "seed": session.seed,
+        "piece_set": rig.pieces.name,
+        "world": session.name,
+        "table": session.room.table[0],
+        "camera_side": session.camera_side,
+        "seating": session.seating,
+        "frames": rows,
+    }
 
 
 def write_session(session: Session, out: Path) -> None:
@@ -258,11 +279,14 @@ def write_session(session: Session, out: Path) -> None:
     _write_papers(rig, frames, work)
     empty = shoot(rig, {}, session.seed)
     paper = _paper(rig, empty)
-    rows = {zone: spread(rig.pieces, rng, -1 if abs(mat.turn) > 90 else 1)
-            for zone, mat in zip(ZONES, rig.mats, strict=True)}
+    rows = {
+        zone: spread(rig.pieces, rng, -1 if abs(mat.turn) > 90 else 1)
+        for zone, mat in zip(ZONES, rig.mats, strict=True)
+    }
     pictures = {"empty": {}, "colours": rows}
-    pictures |= {f"duel_{k:02d}": {z: (*s.build, *s.loose) for z, s in stands.items()}
-                 for k, (_, stands) in enumerate(frames)}
+    pictures |= {
+        f"duel_{k:02d}": {z: (*s.build, *s.loose) for z, s in stands.items()} for k, (_, stands) in enumerate(frames)
+    }
     for k, (name, fields) in enumerate(pictures.items()):
         light = empty if name == "empty" else shoot(rig, fields, session.seed + k)
         picture = take(light, session.webcam, paper, np.random.default_rng((session.seed, k)))
@@ -274,10 +298,14 @@ def write_session(session: Session, out: Path) -> None:
 
 def _write_papers(rig: Rig, frames: list, folder: Path) -> None:
     cam = rig.session.webcam
-    camera = {"image_width": cam.width, "image_height": cam.height, "camera_name": "webcam",
-              "camera_matrix": {"rows": 3, "cols": 3, "data": [round(float(v), 4) for v in cam.matrix.ravel()]},
-              "distortion_model": "plumb_bob",
-              "distortion_coefficients": {"rows": 1, "cols": 5, "data": [round(float(v), 6) for v in cam.distortion]}}
+    camera = {
+        "image_width": cam.width,
+        "image_height": cam.height,
+        "camera_name": "webcam",
+        "camera_matrix": {"rows": 3, "cols": 3, "data": [round(float(v), 4) for v in cam.matrix.ravel()]},
+        "distortion_model": "plumb_bob",
+        "distortion_coefficients": {"rows": 1, "cols": 5, "data": [round(float(v), 6) for v in cam.distortion]},
+    }
     (folder / "camera.yaml").write_text(yaml.safe_dump(camera, sort_keys=False))
     deck = {"name": f"session {rig.session.seed}", "cards": [card_to_json(card) for card, _ in frames]}
     for name, data in (("pieces", rig.pieces.to_json()), ("deck", deck), ("truth", truth(rig, frames))):
@@ -292,7 +320,7 @@ def _paper(rig: Rig, empty: np.ndarray) -> np.ndarray:
     turn, shift = rig.view.pose()
     rays = points @ turn.T + shift
     pixels = rays[:, :2] / rays[:, 2:] * cam.focal_px + ((wide - 1) / 2, (high - 1) / 2)
-    patches = [empty[round(y) - 3:round(y) + 4, round(x) - 3:round(x) + 4].mean((0, 1)) for x, y in pixels]
+    patches = [empty[round(y) - 3 : round(y) + 4, round(x) - 3 : round(x) + 4].mean((0, 1)) for x, y in pixels]
     return np.mean(patches, 0)
 
 

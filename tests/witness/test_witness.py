@@ -37,9 +37,14 @@ def volume(mesh: Mesh) -> float:
 def solid_volume(spec: dict) -> float:
     """The contract's piece, edges sharp."""
     w, h, d, r = spec["width"], spec["height"], spec["depth"], spec.get("opening", 0) / 2
-    area = {"box": w * h, "triangle": w * h / 2, "half_disc": math.pi * w * h / 4,
-            "bridge": w * h - math.pi * r * r / 2, "crescent": math.pi * w * h / 4 - math.pi * r * r / 2,
-            "cylinder": math.pi * w * w / 4}[spec["kind"]]
+    area = {
+        "box": w * h,
+        "triangle": w * h / 2,
+        "half_disc": math.pi * w * h / 4,
+        "bridge": w * h - math.pi * r * r / 2,
+        "crescent": math.pi * w * h / 4 - math.pi * r * r / 2,
+        "cylinder": math.pi * w * w / 4,
+    }[spec["kind"]]
     return area * (h if spec["kind"] == "cylinder" else d)
 
 
@@ -81,8 +86,10 @@ def test_a_small_picture_shows_mats_and_pieces_where_the_truth_has_them():
     mats = detect_mats(picture.mean(2).astype(np.uint8), camera)
     assert set(mats.poses) == set(ZONES)
     turn, shift = rig.view.pose()
-    blue, paper = (small.project(in_world(np.array([spot]), rig.mats[0]), turn, shift)[0].round().astype(int)
-                   for spot in ((20.0, 0.0, 30.0), (-70.0, 0.0, 0.0)))
+    blue, paper = (
+        small.project(in_world(np.array([spot]), rig.mats[0]), turn, shift)[0].round().astype(int)
+        for spot in ((20.0, 0.0, 30.0), (-70.0, 0.0, 0.0))
+    )
     b, _, r = picture[blue[1], blue[0]].astype(int)
     paper_b, _, paper_r = picture[paper[1], paper[0]].astype(int)
     assert b / r > 2 * paper_b / paper_r

@@ -110,10 +110,19 @@ def _possible(pieces: PieceSet, built: Pieces) -> bool:
 
 # -- ways to go wrong ------------------------------------------------------------------------------
 
+
 def _ways(card: Card) -> dict[str, Callable]:
     if isinstance(card, LayoutCard):
-        return {"missing": _missing, "extra": _extra, "swap": _swap, "other_piece": _other, "mirrored": _mirrored,
-                "turned": _turned, "shifted": _shifted, "stray": _stray}
+        return {
+            "missing": _missing,
+            "extra": _extra,
+            "swap": _swap,
+            "other_piece": _other,
+            "mirrored": _mirrored,
+            "turned": _turned,
+            "shifted": _shifted,
+            "stray": _stray,
+        }
     if isinstance(card, HeightCard):
         return {"count": _missing, "extra": _extra, "ground": _ground, "apart": _apart}
     if isinstance(card, ShapesCard):
@@ -133,7 +142,7 @@ def _free(pieces: PieceSet, built: Pieces) -> list[int]:
 
 
 def _without(built: Pieces, k: int) -> Pieces:
-    return (*built[:k], *built[k + 1:])
+    return (*built[:k], *built[k + 1 :])
 
 
 def _missing(card, pieces, built, rng) -> Iterator[Pieces | None]:
@@ -193,12 +202,16 @@ def _settled(pieces: PieceSet, built: Pieces) -> Pieces:
 
 
 def _changed(built: Pieces, k: int, **changes) -> Pieces:
-    return (*built[:k], built[k].at(**changes), *built[k + 1:])
+    return (*built[:k], built[k].at(**changes), *built[k + 1 :])
 
 
 def _swap(card, pieces, built, rng) -> Iterator[Pieces | None]:
-    pairs = [(i, j) for i in range(len(built)) for j in range(i)
-             if (built[i].shape, built[i].color) != (built[j].shape, built[j].color)]
+    pairs = [
+        (i, j)
+        for i in range(len(built))
+        for j in range(i)
+        if (built[i].shape, built[i].color) != (built[j].shape, built[j].color)
+    ]
     for i, j in rng.sample(pairs, len(pairs)):
         a, b = built[i], built[j]
         swapped = _changed(built, i, shape=b.shape, color=b.color, pose=b.pose)
@@ -259,6 +272,7 @@ def _order(card, pieces, built, rng) -> Iterator[Pieces]:
 
 # -- putting it down ---------------------------------------------------------------------------------
 
+
 def put_down(card: Card, pieces: PieceSet, built: Pieces, expected: str, rng: Random) -> Pieces:
     """The build as hands leave it: turned, a little untrue, somewhere in the field. Raises BadCard."""
     for attempt in range(TRIES):
@@ -287,8 +301,10 @@ def _slip(pieces: PieceSet, piece: Piece, rng: Random) -> float:
 
 def _turned_by(built, turn: float, about: float, rng: Random) -> Pieces:
     c, s = math.cos(math.radians(turn)), math.sin(math.radians(turn))
-    return tuple(p.at(x=c * (p.x - about) - s * p.y, y=s * (p.x - about) + c * p.y,
-                      yaw=round(turn + rng.gauss(0, 1.3), 1)) for p in built)
+    return tuple(
+        p.at(x=c * (p.x - about) - s * p.y, y=s * (p.x - about) + c * p.y, yaw=round(turn + rng.gauss(0, 1.3), 1))
+        for p in built
+    )
 
 
 def _spot(pieces: PieceSet, laid: Pieces, rng: Random) -> tuple[float, float] | None:
@@ -309,8 +325,10 @@ def scatter(pieces: PieceSet, keys: list[tuple[str, str]], rng: Random, *, near_
     for shape, color in keys:
         for _ in range(TRIES * 4):
             piece = _dropped(pieces, shape, color, rng, rng.random() < near_line)
-            if all(math.hypot(piece.x - p.x, piece.y - p.y) > _radius(pieces, piece) + _radius(pieces, p) + 2
-                   for p in found):
+            if all(
+                math.hypot(piece.x - p.x, piece.y - p.y) > _radius(pieces, piece) + _radius(pieces, p) + 2
+                for p in found
+            ):
                 found.append(piece)
                 break
     return tuple(found)
@@ -326,8 +344,15 @@ def _dropped(pieces: PieceSet, shape: str, color: str, rng: Random, on_line: boo
         x, y = rng.choice((-1, 1)) * rng.uniform(beyond + 3, max(beyond + 12, 158)), rng.uniform(-130, 70)
     else:
         x, y = rng.uniform(-150, 150), rng.uniform(-205, -58 - reach(pieces, shape, pose))
-    return Piece(shape, color, pose, round(x, 1), round(y, 1), pieces.shapes[shape].size(pose)[2] / 2,
-                 round(rng.uniform(0, 360), 1))
+    return Piece(
+        shape,
+        color,
+        pose,
+        round(x, 1),
+        round(y, 1),
+        pieces.shapes[shape].size(pose)[2] / 2,
+        round(rng.uniform(0, 360), 1),
+    )
 
 
 def _lies(pieces: PieceSet, shape: str, pose: Pose) -> bool:
@@ -361,8 +386,17 @@ def spread(pieces: PieceSet, rng: Random, far: int) -> Pieces:
         x = -FIELD_MM[0] + 4
         for (shape, color), pose, w in zip(row, poses, wide, strict=True):
             x += gap / 2 + w / 2
-            found.append(Piece(shape, color, pose, round(x + rng.uniform(-1, 1), 1), y + rng.uniform(-1, 1),
-                               pieces.shapes[shape].size(pose)[2] / 2, round(rng.gauss(0, 3), 1)))
+            found.append(
+                Piece(
+                    shape,
+                    color,
+                    pose,
+                    round(x + rng.uniform(-1, 1), 1),
+                    y + rng.uniform(-1, 1),
+                    pieces.shapes[shape].size(pose)[2] / 2,
+                    round(rng.gauss(0, 3), 1),
+                )
+            )
             x += w / 2 + gap / 2
     return tuple(found)
 
@@ -392,15 +426,28 @@ def make_stand(card: Card, pieces: PieceSet, rng: Random, right: bool) -> Stand:
 
 def truth_row(pieces: PieceSet, stand: Stand) -> dict:
     """A zone of ``truth.json``, in the dev set's words."""
-    return {"expected": stand.expected, "why": stand.why,
-            "ground_contacts": sum(bottom(pieces, p) < 0.5 for p in stand.build), "count": len(stand.build),
-            "pieces": [_piece_row(pieces, p, part) for part in ("build", "loose") for p in getattr(stand, part)]}
+    return {
+        "expected": stand.expected,
+        "why": stand.why,
+        "ground_contacts": sum(bottom(pieces, p) < 0.5 for p in stand.build),
+        "count": len(stand.build),
+        "pieces": [_piece_row(pieces, p, part) for part in ("build", "loose") for p in getattr(stand, part)],
+    }
 
 
 def _piece_row(pieces: PieceSet, piece: Piece, part: str) -> dict:
-    return {"shape": piece.shape, "color": piece.color, "rotation": piece.pose.rotation, "facing": piece.pose.facing,
-            "x": piece.x, "y": piece.y, "z": piece.z, "yaw_deg": piece.yaw, "part_of": part,
-            "touches_table": bottom(pieces, piece) < 0.5}
+    return {
+        "shape": piece.shape,
+        "color": piece.color,
+        "rotation": piece.pose.rotation,
+        "facing": piece.pose.facing,
+        "x": piece.x,
+        "y": piece.y,
+        "z": piece.z,
+        "yaw_deg": piece.yaw,
+        "part_of": part,
+        "touches_table": bottom(pieces, piece) < 0.5,
+    }
 
 
 def tallest(pieces: PieceSet, built: Pieces) -> float:

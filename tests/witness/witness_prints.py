@@ -33,7 +33,7 @@ def mat_picture(zone: int, line_px: int = 4) -> np.ndarray:
     for k, (x, y) in enumerate(CENTRES_MM):
         left, top = pixel(x - MARKER_MM / 2, y + MARKER_MM / 2)
         marker = cv2.aruco.generateImageMarker(_dictionary(), 4 * zone + k, side, borderBits=1)
-        sheet[top:top + side, left:left + side] = np.where(marker > 0, PAPER, INK)
+        sheet[top : top + side, left : left + side] = np.where(marker > 0, PAPER, INK)
     return cv2.cvtColor(sheet, cv2.COLOR_GRAY2BGR)
 
 
@@ -59,7 +59,7 @@ def smooth_noise(shape: tuple[int, int], scale_px: tuple[float, float], rng: np.
     """Noise (h, w) of mean 0 and deviation 1 with features of ``scale_px`` (x, y), tiling."""
     white = rng.normal(size=shape)
     fy, fx = np.fft.fftfreq(shape[0]), np.fft.fftfreq(shape[1])
-    low = np.exp(-2 * np.pi ** 2 * ((fx[None] * scale_px[0]) ** 2 + (fy[:, None] * scale_px[1]) ** 2))
+    low = np.exp(-2 * np.pi**2 * ((fx[None] * scale_px[0]) ** 2 + (fy[:, None] * scale_px[1]) ** 2))
     soft = np.fft.ifft2(np.fft.fft2(white) * low).real
     return (soft - soft.mean()) / soft.std()
 
@@ -79,7 +79,7 @@ def planks_picture(base_bgr: np.ndarray, rng: np.random.Generator, size: int = 1
     whole = np.zeros((size, size, 3), np.uint8)
     edges = np.linspace(0, size, planks + 1).astype(int)
     for low, high in pairwise(edges):
-        board = grain_picture(np.asarray(base_bgr) * rng.uniform(0.85, 1.1), 0.13, rng, size)[:high - low]
+        board = grain_picture(np.asarray(base_bgr) * rng.uniform(0.85, 1.1), 0.13, rng, size)[: high - low]
         board[:2] = board[:2] * 0.45
         whole[low:high] = board
     return whole

@@ -71,8 +71,12 @@ def quad(wide: float, high: float, at: np.ndarray, turn: np.ndarray) -> Mesh:
 
 def render(room: Room, things: Sequence[Thing], cam: Webcam, view: View, spp: int, seed: int) -> np.ndarray:
     """Linear RGB light (h, w, 3) on the ideal pinhole picture that ``witness_webcam.take`` wants."""
-    parts = {"type": "scene", "integrator": {"type": "path", "max_depth": 6, "rr_depth": 4},
-             "sensor": _sensor(cam, view), "around": _around(room)}
+    parts = {
+        "type": "scene",
+        "integrator": {"type": "path", "max_depth": 6, "rr_depth": 4},
+        "sensor": _sensor(cam, view),
+        "around": _around(room),
+    }
     parts |= {f"lamp{k}": _lamp(lamp) for k, lamp in enumerate(room.lamps)}
     surfaces: dict = {}
     everything = [*things, *_furniture(room)]
@@ -109,11 +113,22 @@ def _sensor(cam: Webcam, view: View) -> dict:
     to_world = np.eye(4)
     to_world[:3, :3] = turn.T @ np.diag([-1.0, -1.0, 1.0])
     to_world[:3, 3] = -turn.T @ shift * UNIT
-    return {"type": "perspective", "fov": math.degrees(2 * math.atan(wide / 2 / cam.focal_px)), "fov_axis": "x",
-            "to_world": mi.ScalarTransform4f(to_world), "near_clip": 0.5, "far_clip": 1000.0,
-            "sampler": {"type": "independent"},
-            "film": {"type": "hdrfilm", "width": wide, "height": high, "pixel_format": "rgb",
-                     "rfilter": {"type": "gaussian", "stddev": 0.45}}}
+    return {
+        "type": "perspective",
+        "fov": math.degrees(2 * math.atan(wide / 2 / cam.focal_px)),
+        "fov_axis": "x",
+        "to_world": mi.ScalarTransform4f(to_world),
+        "near_clip": 0.5,
+        "far_clip": 1000.0,
+        "sampler": {"type": "independent"},
+        "film": {
+            "type": "hdrfilm",
+            "width": wide,
+            "height": high,
+            "pixel_format": "rgb",
+            "rfilter": {"type": "gaussian", "stddev": 0.45},
+        },
+    }
 
 
 def _around(room: Room) -> dict:
@@ -125,8 +140,12 @@ def _around(room: Room) -> dict:
 
 def _lamp(lamp: Lamp) -> dict:
     light = kelvin_rgb(lamp.kelvin) * lamp.power * (100.0 / lamp.radius_mm) ** 2
-    return {"type": "sphere", "center": [v * UNIT for v in lamp.at_mm], "radius": lamp.radius_mm * UNIT,
-            "emitter": {"type": "area", "radiance": {"type": "rgb", "value": light.tolist()}}}
+    return {
+        "type": "sphere",
+        "center": [v * UNIT for v in lamp.at_mm],
+        "radius": lamp.radius_mm * UNIT,
+        "emitter": {"type": "area", "radiance": {"type": "rgb", "value": light.tolist()}},
+    }
 
 
 def _shape(thing: Thing, surfaces: dict) -> mi.Mesh:
@@ -136,8 +155,9 @@ def _shape(thing: Thing, surfaces: dict) -> mi.Mesh:
     props = mi.Properties()
     props["bsdf"] = surfaces[key]
     mesh = thing.mesh
-    made = mi.Mesh("thing", len(mesh.points), len(mesh.faces), props=props, has_vertex_normals=True,
-                   has_vertex_texcoords=True)
+    made = mi.Mesh(
+        "thing", len(mesh.points), len(mesh.faces), props=props, has_vertex_normals=True, has_vertex_texcoords=True
+    )
     data = mi.traverse(made)
     data["vertex_positions"] = np.ascontiguousarray(mesh.points * UNIT, np.float32).ravel()
     data["vertex_normals"] = np.ascontiguousarray(mesh.normals, np.float32).ravel()
@@ -152,5 +172,13 @@ def _surface(thing: Thing) -> dict:
     texture = {"type": "bitmap", "bitmap": mi.Bitmap(picture), "raw": True, "wrap_mode": "repeat"}
     if not thing.roughness:
         return {"type": "twosided", "bsdf": {"type": "diffuse", "reflectance": texture}}
-    return {"type": "twosided", "bsdf": {"type": "roughplastic", "diffuse_reflectance": texture, "int_ior": 1.49,
-                                         "alpha": thing.roughness, "distribution": "ggx"}}
+    return {
+        "type": "twosided",
+        "bsdf": {
+            "type": "roughplastic",
+            "diffuse_reflectance": texture,
+            "int_ior": 1.49,
+            "alpha": thing.roughness,
+            "distribution": "ggx",
+        },
+    }

@@ -68,7 +68,7 @@ class Room:
 
 def srgb(code: str) -> np.ndarray:
     """#rrggbb as BGR (3,) floats 0..255."""
-    return np.array([int(code[k:k + 2], 16) for k in (5, 3, 1)], float)
+    return np.array([int(code[k : k + 2], 16) for k in (5, 3, 1)], float)
 
 
 def linear(picture_bgr: np.ndarray) -> np.ndarray:
@@ -81,12 +81,15 @@ def kelvin_rgb(kelvin: float) -> np.ndarray:
     """Linear RGB (3,) of a black body, luminance 1 (Kim et al. 2002, cubic fit of the Planckian locus)."""
     t = 1000.0 / kelvin
     if kelvin <= 4000:
-        x = -0.2661239 * t ** 3 - 0.2343589 * t ** 2 + 0.8776956 * t + 0.179910
-        y = (-1.1063814 * x ** 3 - 1.34811020 * x ** 2 + 2.18555832 * x - 0.20219683 if kelvin <= 2222 else
-             -0.9549476 * x ** 3 - 1.37418593 * x ** 2 + 2.09137015 * x - 0.16748867)
+        x = -0.2661239 * t**3 - 0.2343589 * t**2 + 0.8776956 * t + 0.179910
+        y = (
+            -1.1063814 * x**3 - 1.34811020 * x**2 + 2.18555832 * x - 0.20219683
+            if kelvin <= 2222
+            else -0.9549476 * x**3 - 1.37418593 * x**2 + 2.09137015 * x - 0.16748867
+        )
     else:
-        x = -3.0258469 * t ** 3 + 2.1070379 * t ** 2 + 0.2226347 * t + 0.240390
-        y = 3.0817580 * x ** 3 - 5.87338670 * x ** 2 + 3.75112997 * x - 0.37001483
+        x = -3.0258469 * t**3 + 2.1070379 * t**2 + 0.2226347 * t + 0.240390
+        y = 3.0817580 * x**3 - 5.87338670 * x**2 + 3.75112997 * x - 0.37001483
     xyz = np.array([x / y, 1.0, (1 - x - y) / y])
     rgb = np.array([[3.2406, -1.5372, -0.4986], [-0.9689, 1.8758, 0.0415], [0.0557, -0.2040, 1.0570]]) @ xyz
     return np.maximum(rgb, 0.02)
@@ -134,7 +137,7 @@ def _open(light: np.ndarray, window: Window) -> None:
     sky = kelvin_rgb(window.kelvin) * window.power
     part[:] = sky * np.linspace(1.15, 0.7, part.shape[0])[:, None, None]
     bar = max(part.shape[1] // 24, 1)
-    part[:, part.shape[1] // 2 - bar:part.shape[1] // 2 + bar] = 0.25 * sky
+    part[:, part.shape[1] // 2 - bar : part.shape[1] // 2 + bar] = 0.25 * sky
 
 
 def table_picture(room: Room) -> np.ndarray:
@@ -166,7 +169,7 @@ def torso(person: Person, rng: np.random.Generator) -> Mesh:
     heights = np.linspace(-250, 520, 60)
     around = np.linspace(0, 2 * math.pi, 97)
     share = np.clip((heights - 330) / 190, 0, 1)[:, None]
-    wide, deep = 205 * (1 - 0.65 * share ** 2), 120 * (1 - 0.4 * share ** 2)
+    wide, deep = 205 * (1 - 0.65 * share**2), 120 * (1 - 0.4 * share**2)
     folds = 5.0 * smooth_noise((60, 96), (3, 2), rng)
     folds = np.hstack([folds, folds[:, :1]])
     c, s = np.cos(around)[None], np.sin(around)[None]
@@ -187,8 +190,11 @@ def limb(start: np.ndarray, end: np.ndarray, radii: tuple[float, float], rng: np
     around = np.linspace(0, 2 * math.pi, 33)[None]
     radius = (radii[0] * (1 - t) + radii[1] * t) * np.clip(np.sqrt(1 - (2 * t - 1) ** 6), 0.02, 1)
     radius = radius * (1 + 0.05 * np.sin(9 * t + rng.uniform(0, 6)))
-    points = (start + t[..., None] * (end - start)
-              + radius[..., None] * (np.cos(around)[..., None] * side + np.sin(around)[..., None] * other))
+    points = (
+        start
+        + t[..., None] * (end - start)
+        + radius[..., None] * (np.cos(around)[..., None] * side + np.sin(around)[..., None] * other)
+    )
     return sheet(points, np.stack(np.broadcast_arrays(around / 3, t), -1))
 
 
@@ -199,5 +205,9 @@ def sheet(points: np.ndarray, uv: np.ndarray) -> Mesh:
     a, b, c, d = (k[:-1, :-1].ravel(), k[:-1, 1:].ravel(), k[1:, 1:].ravel(), k[1:, :-1].ravel())
     normal = np.cross(np.gradient(points, axis=1), np.gradient(points, axis=0))
     normal /= np.maximum(np.linalg.norm(normal, axis=-1, keepdims=True), 1e-9)
-    return Mesh(points.reshape(-1, 3), normal.reshape(-1, 3),
-                np.concatenate([np.column_stack([a, b, c]), np.column_stack([a, c, d])]), uv.reshape(-1, 2))
+    return Mesh(
+        points.reshape(-1, 3),
+        normal.reshape(-1, 3),
+        np.concatenate([np.column_stack([a, b, c]), np.column_stack([a, c, d])]),
+        uv.reshape(-1, 2),
+    )

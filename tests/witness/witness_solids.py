@@ -77,12 +77,17 @@ def extruded(corners: np.ndarray, deep: float, edge_mm: float = EDGE_MM) -> Mesh
     for i, z, out in rows:
         flat = ring - side * i
         points.append(np.column_stack([flat[:, 0], np.full(len(ring), z), flat[:, 1]]))
-        normals.append(np.column_stack([side[:, 0] * math.sqrt(1 - out * out), np.full(len(ring), out),
-                                        side[:, 1] * math.sqrt(1 - out * out)]))
+        normals.append(
+            np.column_stack(
+                [side[:, 0] * math.sqrt(1 - out * out), np.full(len(ring), out), side[:, 1] * math.sqrt(1 - out * out)]
+            )
+        )
     faces = _band_faces(len(rows), len(ring))
     lid = _lid_faces(points[0][:, [0, 2]])
-    points, normals = [*points, points[0], points[-1]], [*normals, np.tile((0, -1.0, 0), (len(ring), 1)),
-                                                        np.tile((0, 1.0, 0), (len(ring), 1))]
+    points, normals = (
+        [*points, points[0], points[-1]],
+        [*normals, np.tile((0, -1.0, 0), (len(ring), 1)), np.tile((0, 1.0, 0), (len(ring), 1))],
+    )
     n = len(rows) * len(ring)
     faces = np.concatenate([faces, lid + n, lid[:, ::-1] + n + len(ring)])
     points, normals = np.concatenate(points), np.concatenate(normals)

@@ -83,13 +83,13 @@ def _through_lens(ideal: np.ndarray, cam: Webcam) -> np.ndarray:
 def _balanced(light: np.ndarray, cam: Webcam, paper: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Exposed for the paper, with what the automatic white balance leaves of the lamp's cast."""
     cast = paper / paper.mean()
-    gains = cast ** -cam.white_balance * np.array(cam.tint) * rng.normal(1, 0.006, 3)
+    gains = cast**-cam.white_balance * np.array(cam.tint) * rng.normal(1, 0.006, 3)
     return light * (gains * 0.55 * cam.exposure * rng.normal(1, 0.015) / paper.mean()).astype(np.float32)
 
 
 def _vignette(cam: Webcam) -> np.ndarray:
-    y, x = np.mgrid[:cam.height, :cam.width].astype(np.float32)
-    r2 = ((x - cam.width / 2) ** 2 + (y - cam.height / 2) ** 2) / (cam.width ** 2 + cam.height ** 2) * 4
+    y, x = np.mgrid[: cam.height, : cam.width].astype(np.float32)
+    r2 = ((x - cam.width / 2) ** 2 + (y - cam.height / 2) ** 2) / (cam.width**2 + cam.height**2) * 4
     return 1 - cam.vignette * r2
 
 
