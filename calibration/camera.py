@@ -100,7 +100,7 @@ def load_camera(path: str | Path) -> CameraModel:
         data = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise BadCamera(f"{path}: {error.strerror or error}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise BadCamera(f"{path}: not YAML ({str(error).splitlines()[0]})") from None
     try:
         file = _File.model_validate(data)

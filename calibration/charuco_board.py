@@ -21,7 +21,7 @@ def charuco_board() -> cv2.aruco.CharucoBoard:
 
 def black_squares() -> list[tuple[int, int]]:
     """(column, row) of the black squares, row 0 at the top: those in which no marker lies."""
-    centres = np.array([c.mean(0)[:2] for c in charuco_board().getObjPoints()]) / SQUARE_MM
+    centres = np.array([np.mean(c, 0)[:2] for c in charuco_board().getObjPoints()]) / SQUARE_MM
     white = {(int(x), int(y)) for x, y in centres}
     return [(c, r) for r in range(ROWS) for c in range(COLUMNS) if (c, r) not in white]
 
@@ -29,5 +29,5 @@ def black_squares() -> list[tuple[int, int]]:
 def board_markers() -> list[tuple[int, float, float]]:
     """(id, left, top) of each marker in mm from the board's upper left corner, y downwards."""
     board = charuco_board()
-    rows = zip(board.getIds().ravel().tolist(), board.getObjPoints(), strict=True)
+    rows = zip(np.ravel(board.getIds()).tolist(), map(np.asarray, board.getObjPoints()), strict=True)
     return [(marker, float(c[:, 0].min()), float(c[:, 1].min())) for marker, c in rows]

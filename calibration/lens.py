@@ -49,7 +49,7 @@ def find_board(gray: np.ndarray) -> BoardView | None:
     corners, ids, _, _ = cv2.aruco.CharucoDetector(board).detectBoard(gray)
     if ids is None or len(ids) < LEAST_CORNERS:
         return None
-    points, pixels = board.matchImagePoints(corners, ids)
+    points, pixels = board.matchImagePoints(corners, ids)  # type: ignore[call-overload]  # its stubs want lists
     return BoardView(points.reshape(-1, 3), pixels.reshape(-1, 2), (gray.shape[1], gray.shape[0]))
 
 

@@ -14,18 +14,21 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import cv2
 import numpy as np
-from scipy.optimize import least_squares
 
 from calibration.camera import CameraModel, guessed_camera
+from calibration.robust_fit import huber_fit
 
 DICTIONARY = cv2.aruco.DICT_4X4_250
 MARKER_MM = 44.0
 MARKER_CENTRES = np.array([(-121.0, -77.5), (121.0, -77.5), (121.0, 77.5), (-121.0, 77.5)])
 FIELD = (95.0, 50.0)
 """Half extent (x, y) in mm of the printed field."""
+BAND = (140.0, 50.0)
+"""The same of the whole band between the markers: the field of organ pipes, six of which are up to 260 mm wide."""
 SHEET = (297.0, 210.0)
 ZONES = "ABCDEFGHIJKL"
 ALIKE = 0.75
@@ -33,6 +36,10 @@ ALIKE = 0.75
 set markers in full view have 0.85 and more, half covered ones less than 0.6."""
 FAR_PX = 3.0
 """A marker whose corners end this far from where the joint solve puts them is a misreading."""
+
+MOST_ERROR = 6 / 1280
+"""Of the picture's width: markers this far (RMS) from any flat sheet are of two. On devset and devset2 poses have at
+most 1.8 px; two sheets of one letter, each giving some of its markers, have 20 and more."""
 
 GROSS_PX = 15.0
 """A marker this far from where the mat's others put it is a misreading, whatever the lens bends."""
@@ -82,6 +89,8 @@ class Mats:
     poses: Mapping[str, MatPose] = field(default_factory=dict)
     error_px: float = 0.0
     other_ids: tuple[int, ...] = ()
+    doubtful: tuple[str, ...] = ()
+    """Zones whose markers fit no mat on the table: two sheets of one letter in view, or a bent one."""
 
 
 Corners = dict[int, np.ndarray]
@@ -118,7 +127,7 @@ def _detect(gray: np.ndarray) -> Corners:
     for quad, marker in zip(corners, [] if ids is None else ids.ravel().tolist(), strict=True):
         if marker in found:
             twice.add(marker)
-        found[marker] = quad.reshape(4, 2).astype(float)
+        found[int(marker)] = quad.reshape(4, 2).astype(float)
     return {m: quad for m, quad in found.items() if m not in twice}
 
 
@@ -201,13 +210,33 @@ def solve_mats(markers: Corners, size: tuple[int, int], camera: CameraModel | No
     lens = camera.scaled_to(*size) if camera else guessed_camera(*size)
     mats = {zone: _in_one_plane(markers, ids) for zone, ids in _by_zone(markers).items()}
     others = tuple(m for m in markers if m >= 4 * len(ZONES))
+    seen = _by_zone(markers)
+    doubtful = tuple(
+        sorted(
+            zone
+            for zone, ids in mats.items()
+            if _sheet_error(markers, ids) > MOST_ERROR * size[0] or 2 * len(ids) <= len(seen[zone])
+        )
+    )
+    mats = {zone: ids for zone, ids in mats.items() if zone not in doubtful}
     if not mats:
-        return Mats(lens, other_ids=others)
+        return Mats(lens, other_ids=others, doubtful=doubtful)
     solved = _solve(markers, mats, lens, free_focal=camera is None)
     kept, dropped = _without_misreadings(markers, mats, solved)
     if dropped and kept:
         solved = _solve(markers, kept, lens, free_focal=camera is None)
-    return Mats(solved.camera, solved.poses, solved.error_px, others)
+    return Mats(solved.camera, solved.poses, solved.error_px, others, doubtful)
+
+
+def _sheet_error(markers: Corners, ids: list[int]) -> float:
+    """RMS distance in pixels of one mat's marker corners from the best flat sheet, whatever the focal length."""
+    flat = np.concatenate([marker_corners(m % 4) for m in ids])
+    pixels = np.concatenate([markers[m] for m in ids])
+    sheet, _ = cv2.findHomography(flat, pixels)
+    if sheet is None:
+        return math.inf
+    off = cv2.perspectiveTransform(flat[None], sheet)[0] - pixels
+    return float(np.sqrt((off**2).sum(1).mean()))
 
 
 def _in_one_plane(markers: Corners, ids: list[int]) -> list[int]:
@@ -221,7 +250,7 @@ def _in_one_plane(markers: Corners, ids: list[int]) -> list[int]:
     return kept or ids
 
 
-def _without_misreadings(markers: Corners, mats: dict[str, list[int]], solved: Mats) -> tuple[dict, bool]:
+def _without_misreadings(markers: Corners, mats: dict[str, list[int]], solved: Mats) -> tuple[dict[str, Any], bool]:
     kept: dict[str, list[int]] = {}
     dropped = False
     for zone, ids in mats.items():
@@ -259,8 +288,8 @@ def _solve(markers: Corners, mats: dict[str, list[int]], lens: CameraModel, free
         return np.vstack([table.slopes(v), priors])
 
     scale = np.array([1.0, 1.0, 1.0, 300.0, 300.0, 300.0] + [100.0, 100.0, 1.0] * (len(order) - 1) + [1.0, 0.1])
-    found = least_squares(residuals, np.array(start), slopes, x_scale=scale, loss="huber", f_scale=1.0, max_nfev=60)
-    return _as_mats(found.x, table, target, free_focal)
+    found = huber_fit(residuals, slopes, np.array(start), scale)
+    return _as_mats(found, table, target, free_focal)
 
 
 def _as_mats(v: np.ndarray, table: _Table, target: np.ndarray, free_focal: bool) -> Mats:
@@ -354,7 +383,7 @@ def _mat_alone(markers: Corners, ids: list[int], lens: CameraModel) -> np.ndarra
         rotation = cv2.Rodrigues(r)[0]
         facing = (rotation[:, 2] @ t.ravel()) < 0  # the printed side looks at the camera
         if facing and e < best_error:
-            best, best_error = np.concatenate([r.ravel(), t.ravel()]), e
+            best, best_error = np.concatenate([r.ravel(), t.ravel()]), float(e)
     return best if best is not None else np.concatenate([rotations[0].ravel(), translations[0].ravel()])
 
 

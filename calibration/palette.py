@@ -16,10 +16,12 @@ colours as prior): colours are assigned jointly, never one at a time.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -52,44 +54,73 @@ def features(bgr: np.ndarray, white: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
+class Wear:
+    """Where paint has worn off any piece: the wood's colour, ``mean`` (3,) and ``covariance`` (3, 3) in (l, a, b), and
+    the ``share`` (0..1) of the pieces' pixels that show it."""
+
+    mean: np.ndarray
+    covariance: np.ndarray
+    share: float
+
+    def log_density(self, f: np.ndarray) -> np.ndarray:
+        """Log density (…) of features (…, 3) of worn wood."""
+        return _log_density(f, self._quadratic)[0]
+
+    @cached_property
+    def _quadratic(self) -> np.ndarray:
+        return _quadratics(self.mean[None], self.covariance[None])
+
+
+@dataclass(frozen=True)
 class Palette:
     """Gaussians of the set's colours: ``means`` (k, 3), ``covariances`` (k, 3, 3) in (l, a, b).
 
-    ``learnt`` (k,) counts the pixels behind each colour; zero is the nominal colour unchanged.
+    ``learnt`` (k,) counts the pixels behind each colour; zero is the nominal colour unchanged. ``wear`` is None where
+    hardly any paint has worn off.
     """
 
     names: tuple[str, ...]
     means: np.ndarray
     covariances: np.ndarray
     learnt: np.ndarray
+    wear: Wear | None = None
 
     def log_density(self, f: np.ndarray) -> np.ndarray:
         """Log density (k, …) of features (…, 3) under each colour."""
-        flat = f.reshape(-1, 3)
-        out = np.empty((len(self.names), len(flat)), np.float32)
-        terms = np.ones((10, CHUNK), np.float32)
-        for at in range(0, len(flat), CHUNK):
-            some = flat[at : at + CHUNK].T
-            n = some.shape[1]
-            terms[1:4, :n] = some
-            for k, (i, j) in enumerate(_PAIRS):
-                np.multiply(terms[1 + i, :n], terms[1 + j, :n], out=terms[4 + k, :n])
-            np.matmul(self._quadratic, terms[:, :n], out=out[:, at : at + n])
-        return out.reshape(len(self.names), *f.shape[:-1])
+        return _log_density(f, self._quadratic)
 
     @cached_property
     def _quadratic(self) -> np.ndarray:
-        """(k, 10) float32: each colour's log density as a polynomial in 1, the features, and their products."""
-        out = np.empty((len(self.names), 10))
-        for k, (mean, cov) in enumerate(zip(self.means, self.covariances, strict=True)):
-            inverse = np.linalg.inv(cov)
-            norm = -0.5 * np.log(np.linalg.det(cov)) - 1.5 * np.log(2 * np.pi)
-            out[k] = [
-                norm - 0.5 * mean @ inverse @ mean,
-                *inverse @ mean,
-                *(inverse[i, j] * (-0.5 if i == j else -1.0) for i, j in _PAIRS),
-            ]
-        return out.astype(np.float32)
+        return _quadratics(self.means, self.covariances)
+
+
+def _log_density(f: np.ndarray, quadratic: np.ndarray) -> np.ndarray:
+    """Values (k, …) of polynomials ``quadratic`` (k, 10), as ``_quadratics`` gives them, at features (…, 3)."""
+    flat = f.reshape(-1, 3)
+    out = np.empty((len(quadratic), len(flat)), np.float32)
+    terms = np.ones((10, CHUNK), np.float32)
+    for at in range(0, len(flat), CHUNK):
+        some = flat[at : at + CHUNK].T
+        n = some.shape[1]
+        terms[1:4, :n] = some
+        for k, (i, j) in enumerate(_PAIRS):
+            np.multiply(terms[1 + i, :n], terms[1 + j, :n], out=terms[4 + k, :n])
+        np.matmul(quadratic, terms[:, :n], out=out[:, at : at + n])
+    return out.reshape(len(quadratic), *f.shape[:-1])
+
+
+def _quadratics(means: np.ndarray, covariances: np.ndarray) -> np.ndarray:
+    """(k, 10) float32: each Gaussian's log density as a polynomial in 1, the features, and their products."""
+    out = np.empty((len(means), 10))
+    for k, (mean, cov) in enumerate(zip(means, covariances, strict=True)):
+        inverse = np.linalg.inv(cov)
+        norm = -0.5 * np.log(np.linalg.det(cov)) - 1.5 * np.log(2 * np.pi)
+        out[k] = [
+            norm - 0.5 * mean @ inverse @ mean,
+            *inverse @ mean,
+            *(inverse[i, j] * (-0.5 if i == j else -1.0) for i, j in _PAIRS),
+        ]
+    return out.astype(np.float32)
 
 
 _PAIRS = tuple((i, j) for i in range(3) for j in range(i, 3))
@@ -180,9 +211,92 @@ def _maximise(prior: Palette, pixels: np.ndarray, shares: np.ndarray) -> Palette
     return Palette(prior.names, means, covariances, weights)
 
 
+WOOD = Wear(np.array([-0.85, 0.45, -1.0]), np.diag(np.square([0.4, 0.22, 0.32])), 0.03)
+"""Bare beech, maple and pine in neutral light, where nothing is learnt."""
+WOOD_REACH = np.array([0.5, 0.35, 0.6])
+"""A learnt wood's mean is within this of the usual one: beyond, it is another thing."""
+LEAST_WEAR, WOOD_APART = 0.03, 1.5
+"""Share of worn pixels from which wear is believed (sound paint shows up to 0.014 by its highlights), and how many
+spreads the wood is from every paint: where a piece is of bare wood itself, wear has that piece's colour."""
+
+
+def learn_wear(palette: Palette, piece_set: PieceSet, pixels: np.ndarray, rounds: int = 8) -> Palette:
+    """The palette with the wood that shows where paint has worn off, and its colours learnt without those pixels.
+
+    ``pixels`` (n, 3): features well inside of pieces, of a picture that shows all of them: at their rims paint mixes
+    with the paper, which looks like wood. The palette comes back as it is where hardly any of them are wood.
+    """
+    if len(pixels) < LEAST_INNER:
+        return palette
+    starts = [nominal(piece_set, haze) for haze in HAZES]
+    prior = max(starts, key=lambda p: float(_worn_shares(p, WOOD, pixels)[1].mean()))
+    learnt, wear = prior, WOOD
+    for _ in range(rounds):
+        shares, _ = _worn_shares(learnt, wear, pixels)
+        wear = _moved_wood(wear, pixels, shares[-1])
+        learnt = dataclasses.replace(_maximise(prior, pixels, shares[:-1]), wear=wear)
+    apart = min(_apart(m, c, wear) for m, c in zip(learnt.means, learnt.covariances, strict=True))
+    return learnt if wear.share >= LEAST_WEAR and apart >= WOOD_APART else palette
+
+
+LEAST_INNER = 1000
+"""Pixels that wear is learnt from, at least."""
+
+
+def _worn_shares(palette: Palette, wear: Wear, pixels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(k + 1, n) how much each pixel belongs to each colour, and to the wood; (n,) its log density."""
+    logs = np.concatenate([palette.log_density(pixels), wear.log_density(pixels)[None]])
+    usual = np.full((len(logs), 1), (1 - wear.share) / len(palette.names))
+    usual[-1] = wear.share
+    parts = np.exp(logs) * usual
+    total = parts.sum(0) + MIXED * np.exp(_UNIFORM)
+    return parts / total, np.log(total)
+
+
+MIXED = 0.1
+"""Weight of "none of the colours" among worn pieces. At 0.5 and more the colours are narrower and worn builds no longer
+explained (devset2: 98 % of worn pieces right become 90 %)."""
+
+
+def _moved_wood(wear: Wear, pixels: np.ndarray, own: np.ndarray) -> Wear:
+    """The wood moved to where its pixels (n, 3), by their shares ``own`` (n,), are densest (mean shift): patches are
+    small, and most of their pixels are mixtures with one paint or another."""
+    dense = own * np.exp(-0.5 * np.square((pixels - wear.mean) / WOOD_CORE).sum(1))
+    mean = (dense @ pixels + WOOD_PRIOR * WOOD.mean) / (dense.sum() + WOOD_PRIOR)
+    mean = np.clip(mean, WOOD.mean - WOOD_REACH, WOOD.mean + WOOD_REACH)
+    return Wear(mean, WOOD.covariance, float(own.mean()))
+
+
+WOOD_CORE = np.array([0.25, 0.15, 0.2])
+"""Reach of the mean shift."""
+WOOD_PRIOR = 50.0
+"""How many pixels the usual wood counts as."""
+
+
+def _apart(mean: np.ndarray, covariance: np.ndarray, wear: Wear) -> float:
+    off = mean - wear.mean
+    return float(np.sqrt(off @ np.linalg.solve((covariance + wear.covariance) / 2, off)))
+
+
+def shaded(palette: Palette, left: float) -> Palette:
+    """The palette's colours where that share of the light is ``left`` (0..1): the noise floor fades dark ones."""
+    log = np.stack(
+        [
+            palette.means[:, 0] + palette.means[:, 1] / 2 - palette.means[:, 2] / 3,
+            palette.means[:, 0] - palette.means[:, 1] / 2 - palette.means[:, 2] / 3,
+            palette.means[:, 0] + palette.means[:, 2] * 2 / 3,
+        ],
+        1,
+    )
+    log = np.log(np.maximum(np.exp(log) - FLOOR, 0.0) * left + FLOOR)
+    means = np.stack([log.mean(1), log[:, 0] - log[:, 1], log[:, 2] - (log[:, 0] + log[:, 1]) / 2], 1)
+    return dataclasses.replace(palette, means=means)
+
+
 class _File(BaseModel):
     model_config = ConfigDict(extra="ignore")
-    colors: dict[str, dict] = Field(min_length=1)
+    colors: dict[str, dict[str, Any]] = Field(min_length=1)
+    wear: dict[str, Any] | None = None
 
 
 def save_palette(palette: Palette, path: str | Path) -> None:
@@ -196,6 +310,12 @@ def save_palette(palette: Palette, path: str | Path) -> None:
         for k, name in enumerate(palette.names)
     }
     data = {"space": "log light relative to paper: mean, R-G, B-(R+G)/2", "colors": colors}
+    if palette.wear:
+        data["wear"] = {
+            "mean": palette.wear.mean.round(5).tolist(),
+            "covariance": palette.wear.covariance.round(6).tolist(),
+            "share": round(palette.wear.share, 4),
+        }
     Path(path).write_text(json.dumps(data, indent=1), encoding="utf-8")
 
 
@@ -211,6 +331,7 @@ def load_palette(path: str | Path, piece_set: PieceSet | None = None) -> Palette
         covariances = np.array([file.colors[n]["covariance"] for n in names], float)
         learnt = np.array([file.colors[n].get("pixels", 0) for n in names], float)
         np.linalg.cholesky(covariances)
+        wear = _wear_of(file.wear) if file.wear else None
     except OSError as error:
         raise BadPalette(f"{path}: {error.strerror or error}") from None
     except ValidationError as error:
@@ -221,4 +342,12 @@ def load_palette(path: str | Path, piece_set: PieceSet | None = None) -> Palette
         raise BadPalette(f"{path}: mean needs 3 and covariance 3 x 3 numbers a colour")
     if piece_set is not None and set(names) != set(piece_set.colors):
         raise BadPalette(f"{path}: its colours are {', '.join(names)}, the piece set has {', '.join(piece_set.colors)}")
-    return Palette(names, means, covariances, learnt)
+    return Palette(names, means, covariances, learnt, wear)
+
+
+def _wear_of(row: dict[str, Any]) -> Wear:
+    mean, covariance = np.array(row["mean"], float), np.array(row["covariance"], float)
+    if mean.shape != (3,) or covariance.shape != (3, 3) or not 0 <= row["share"] < 1:
+        raise ValueError("wear needs a mean of 3 and a covariance of 3 x 3 numbers and a share below 1")
+    np.linalg.cholesky(covariance)
+    return Wear(mean, covariance, float(row["share"]))

@@ -19,7 +19,19 @@ from cards.pieces import PieceSet, Pose, Shape
 from cards.scene import BLACK, Patch, Rgb, box, patch
 
 FIELD_LINE_MM = 0.4
-RULER_Y_MM = -98.0
+BAND_HALF_MM = 140.0
+"""CONTRACT.md: organ pipes stand anywhere in x -140 to 140 between the markers."""
+
+BAND_DASH_MM = (4.0, 3.0)
+"""Ink and gap of the dashed lines that continue the field to the band of organ pipes."""
+
+UNPRINTED_MM = 6.0
+"""Home printers leave up to so much of the edge blank; only the mat's markers, by contract, lie 5.5 mm from it."""
+
+FOOT_MM = 9.2
+"""Height of a ruler at the foot of a sheet, whose words below it keep clear of that edge."""
+
+RULER_Y_MM = -95.8
 """Where a mat's ruler lies, in the mat's frame: the strip between the two near markers."""
 
 
@@ -75,8 +87,8 @@ def _half(sheets: Sheets, zone: str, x0: float, hidden: float, foot: float) -> N
     canvas.clipPath(area, stroke=0, fill=0)
     _draw_mat(sheets, zone, x0, sheets.height / 2, ruler=False)
     canvas.restoreState()
-    for y in (4.0, sheets.height - foot):
-        sheets.line(x0, y, x0, y + foot - 6, 0.15)
+    for y in (UNPRINTED_MM, sheets.height - foot):
+        sheets.line(x0, y, x0, y + foot - UNPRINTED_MM - 2, 0.15)
     side, left = ("left", 12.0) if hidden else ("right", x0 + 6)
     sheets.text(left, 12, f"zone {zone}, {side} half: cut at the marks, tape both halves edge to edge", 3.0)
     sheets.ruler(left, 20)
@@ -89,10 +101,22 @@ def _draw_mat(sheets: Sheets, zone: str, x0: float, y0: float, *, ruler: bool = 
     half_x, half_y = mat.FIELD
     sheets.frame(x0 - half_x, y0 - half_y, 2 * half_x, 2 * half_y, FIELD_LINE_MM)
     sheets.line(x0 - half_x, y0, x0 + half_x, y0, FIELD_LINE_MM)
+    _draw_band(sheets, x0, y0)
     sheets.text(x0, y0 + half_y + 30, f"{zone}", 12, (215, 215, 215), centred=True)
     sheets.text(x0, y0 - half_y - 10, "the player sits at this edge", 3, GREY, centred=True)
     if ruler:
         sheets.ruler(x0 - 50, y0 + RULER_Y_MM)
+
+
+def _draw_band(sheets: Sheets, x0: float, y0: float) -> None:
+    """The band that organ pipes stand in, where it reaches beyond the field: dashed (CONTRACT.md, "The mat")."""
+    (half_x, half_y), band_x = mat.FIELD, BAND_HALF_MM
+    sheets.canvas.setDash(*BAND_DASH_MM)
+    for side in (-1, 1):
+        for y in (-half_y, half_y):
+            sheets.line(x0 + side * half_x, y0 + y, x0 + side * band_x, y0 + y, FIELD_LINE_MM)
+        sheets.line(x0 + side * band_x, y0 - half_y, x0 + side * band_x, y0 + half_y, FIELD_LINE_MM)
+    sheets.canvas.setDash()
 
 
 # -- colours ---------------------------------------------------------------------------------------
@@ -182,7 +206,7 @@ def charuco_pdf(paper: str = "a4") -> bytes:
     half = charuco.MARKER_MM / 2
     for marker, left, down in charuco.board_markers():
         sheets.paint([marker_patch(marker, x0 + left + half, top - down - half, charuco.MARKER_MM, charuco.DICTIONARY)])
-    sheets.ruler(sheets.width / 2 - 50, 5.5, "measure: 100 mm. Glue the sheet to something flat")
+    sheets.ruler(sheets.width / 2 - 50, FOOT_MM, "measure: 100 mm. Glue the sheet to something flat")
     return sheets.pdf()
 
 
@@ -220,7 +244,7 @@ def _card_page(sheets: Sheets, deck: Deck, pieces: PieceSet, first: int, *, back
         x, y = card_corner(sheets, slot, back=back)
         sheets.paint(card_scene(card, deck, pieces).patches, x, y)
     _cut_marks(sheets)
-    sheets.ruler(sheets.width / 2 - 50, 5, "measure: 100 mm. Print double-sided, flip on the long edge")
+    sheets.ruler(sheets.width / 2 - 50, FOOT_MM, "measure: 100 mm. Print double-sided, flip on the long edge")
 
 
 def _cut_marks(sheets: Sheets) -> None:
@@ -229,8 +253,8 @@ def _cut_marks(sheets: Sheets) -> None:
     x1, y1 = x0 + COLUMNS * CARD_MM[0], y0 + ROWS * CARD_MM[1]
     for k in range(COLUMNS + 1):
         x = x0 + k * CARD_MM[0]
-        sheets.line(x, y0 - 2, x, y0 - 7, 0.2)
-        sheets.line(x, y1 + 2, x, y1 + 7, 0.2)
+        sheets.line(x, y0 - 2, x, y0 - 5, 0.2)
+        sheets.line(x, y1 + 2, x, y1 + 5, 0.2)
     for k in range(ROWS + 1):
         y = y0 + k * CARD_MM[1]
         sheets.line(x0 - 2, y, x0 - 7, y, 0.2)

@@ -13,11 +13,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from typing import cast
 
 import numpy as np
 
 from cards.errors import BadCard
-from cards.pieces import PieceSet, Pose, Shape
+from cards.pieces import Facing, PieceSet, Pose, Shape
 
 CONTACT_GAP_MM = 4.0
 """Two faces closer than this in height touch: fitted poses are good to about 3 mm, and the
@@ -26,8 +27,11 @@ smallest step between resting heights of real sets is a plank's thickness, 12 mm
 CONTACT_OVERLAP_MM = 2.0
 """A piece rests on another when their plans overlap by at least this much in x and y."""
 
-CONTACT_SLACK_MM = 3.0
-"""A contact that such a shift makes or breaks is no ground for a fault: fitted places err by as much."""
+SLIGHT_OVERLAP_MM = 4.0
+"""CONTRACT.md: two pieces that overlap by less may or may not rest on one another."""
+
+OVERLAP_STEP_MM = 0.1
+"""Overlaps are measured to this."""
 
 PLAN_STEP_MM = 2.0
 """Spacing of the plan grid on which undersides meet tops; a 15 mm arch is then good to 0.1 mm."""
@@ -47,7 +51,7 @@ class Piece:
 
     def at(self, **changes: float) -> Piece:
         """A copy with some coordinates replaced."""
-        return replace(self, **changes)
+        return replace(self, **changes)  # type: ignore[arg-type]  # coordinates alone are given
 
 
 @dataclass(frozen=True)
@@ -91,12 +95,14 @@ class Build:
             groups.setdefault(root(i), []).append(i)
         return tuple(map(tuple, groups.values()))
 
-    def doubtful_contacts(self, i: int) -> frozenset[int]:
-        """Pieces that ``i`` rests on or not, depending on CONTACT_SLACK_MM in its place along x."""
-        moved = [
-            _supports(self.piece_set, self.pieces, i, shift) for shift in (-CONTACT_SLACK_MM, 0.0, CONTACT_SLACK_MM)
-        ]
-        return frozenset.union(*map(frozenset, moved)) - frozenset.intersection(*map(frozenset, moved))
+    def slight_contacts(self, i: int) -> frozenset[int]:
+        """Pieces that ``i`` meets from above on less than SLIGHT_OVERLAP_MM: it may or may not rest on them."""
+        mine = self.pieces[i]
+        return frozenset(
+            j
+            for j, other in enumerate(self.pieces)
+            if j != i and other.z < mine.z and 0.0 < overlap_mm(self.piece_set, mine, other) < SLIGHT_OVERLAP_MM
+        )
 
 
 @lru_cache(maxsize=256)
@@ -105,9 +111,9 @@ def _contacts(pieces: PieceSet, placed: tuple[Piece, ...]) -> tuple[tuple[int, .
     return tuple(_supports(pieces, placed, i) for i in range(len(placed)))
 
 
-def _supports(pieces: PieceSet, placed: tuple[Piece, ...], i: int, shift_mm: float = 0.0) -> tuple[int, ...]:
-    """Pieces below ``i``, moved along x, that it touches: the gap between i's underside and j's top is closed."""
-    mine = placed[i].at(x=placed[i].x + shift_mm)
+def _supports(pieces: PieceSet, placed: tuple[Piece, ...], i: int) -> tuple[int, ...]:
+    """Pieces below ``i`` that it touches: the gap between i's underside and j's top is closed."""
+    mine = placed[i]
     foot = bottom(pieces, mine)
     found = []
     for j, other in enumerate(placed):
@@ -260,6 +266,19 @@ def _elevation_gap(pieces: PieceSet, above: Piece, below: Piece, floor_mm: float
     return () if np.isnan(gap) else (float(gap),)
 
 
+def overlap_mm(pieces: PieceSet, above: Piece, below: Piece) -> float:
+    """How far two pieces overlap, mm, to OVERLAP_STEP_MM: in x where their faces meet in the elevation, or in y in
+    plan, whichever is less; 0 when they do not meet."""
+    a, b = shape_of(pieces, above), shape_of(pieces, below)
+    ax, bx = a.size(above.pose)[0] / 2, b.size(below.pose)[0] / 2
+    left, right = max(above.x - ax, below.x - bx), min(above.x + ax, below.x + bx)
+    xs = np.arange(left + OVERLAP_STEP_MM / 2, right, OVERLAP_STEP_MM)
+    low, high = _profile(a, above.pose, xs - above.x)[0], _profile(b, below.pose, xs - below.x)[1]
+    meets = np.abs(above.z + low - below.z - high) <= CONTACT_GAP_MM
+    in_y = _extent(pieces, above)[1] + _extent(pieces, below)[1] - abs(above.y - below.y)
+    return max(0.0, min(float(meets.sum()) * OVERLAP_STEP_MM, in_y))
+
+
 def _profile(shape: Shape, pose: Pose, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Lowest and highest point of the piece's elevation at each u, (n,) each, about its centre."""
     if pose.facing == "front" and shape.kind != "cylinder":
@@ -294,8 +313,9 @@ def format_build(pieces: Sequence[Piece]) -> str:
     """The build as one line of notation; see the module's head."""
     words = []
     for p in pieces:
-        yaw = f" yaw {p.yaw:.1f}" if round(p.yaw, 1) else ""
-        words.append(f"{p.color} {p.shape} {p.pose.rotation} {p.pose.facing} @ {p.x:.1f} {p.y:.1f} {p.z:.1f}{yaw}")
+        x, y, z, yaw = (round(value, 1) + 0.0 for value in (p.x, p.y, p.z, p.yaw))  # + 0.0: no "-0.0"
+        turn = f" yaw {yaw:.1f}" if yaw else ""
+        words.append(f"{p.color} {p.shape} {p.pose.rotation} {p.pose.facing} @ {x:.1f} {y:.1f} {z:.1f}{turn}")
     return "; ".join(words)
 
 
@@ -305,12 +325,15 @@ def parse_build(text: str) -> tuple[Piece, ...]:
 
 
 def _parse_piece(part: str) -> Piece:
-    words = part.split()
     try:
-        color, shape, rotation, facing, at, x, y, z = words[:8]
-        yaw = float(words[9]) if len(words) == 10 and words[8] == "yaw" else 0.0
-        if at != "@" or facing not in ("front", "side", "top") or len(words) not in (8, 10):
+        color, shape, rotation, facing, at, *numbers = part.split()
+        if numbers[3:4] == ["yaw"]:
+            del numbers[3]
+        else:
+            numbers.append("0")
+        x, y, z, yaw = map(float, numbers)
+        if at != "@" or facing not in ("front", "side", "top") or not all(map(math.isfinite, (x, y, z, yaw))):
             raise ValueError
-        return Piece(shape, color, Pose(int(rotation), facing), float(x), float(y), float(z), yaw)
+        return Piece(shape, color, Pose(int(rotation), cast(Facing, facing)), x, y, z, yaw)
     except ValueError:
         raise BadCard(f"not a placed piece: {part!r}") from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -104,7 +104,7 @@ class _Organ(_Base):
     count: int = Field(ge=2, le=40)
 
 
-_ADAPTER: TypeAdapter = TypeAdapter(Annotated[_Layout | _Height | _Shapes | _Organ, Field(discriminator="kind")])
+_ADAPTER: TypeAdapter[Any] = TypeAdapter(Annotated[_Layout | _Height | _Shapes | _Organ, Field(discriminator="kind")])
 
 
 def parse_card(data: object, source: str = "card") -> Card:
@@ -124,9 +124,9 @@ def parse_card(data: object, source: str = "card") -> Card:
     return OrganCard(model.id, model.value, model.count)
 
 
-def card_to_json(card: Card) -> dict:
+def card_to_json(card: Card) -> dict[str, Any]:
     """The contract's form of a card; ``parse_card`` reads it back to an equal card."""
-    row: dict = {"id": card.id, "kind": card.kind, "value": card.value}
+    row: dict[str, Any] = {"id": card.id, "kind": card.kind, "value": card.value}
     if isinstance(card, LayoutCard):
         row["pieces"] = [
             {

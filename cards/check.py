@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cards.build import Piece
-from cards.card import Card, LayoutCard, inventory_problems
+from cards.card import MAX_GROUND_CONTACTS, Card, LayoutCard, inventory_problems
 from cards.difficulty import Difficulty, card_difficulty
 from cards.errors import BadCard
-from cards.generate import SPAN_MM, example_build
+from cards.generate import SPAN_MM, proved_example
 from cards.pieces import PieceSet
 from cards.stability import MISPLACEMENT_MM, Stand, stand
 
@@ -38,25 +38,36 @@ class CardCheck:
 
 def check_card(card: Card, pieces: PieceSet, misplacement_mm: float = MISPLACEMENT_MM) -> CardCheck:
     """Inventory, overlaps, support, stability with its margins, room; for other kinds, a build as proof."""
-    problems = inventory_problems(card, pieces)
+    problems = [*inventory_problems(card, pieces), *_too_kind(card)]
     if problems:
         return CardCheck(card, tuple(problems))
     if isinstance(card, LayoutCard):
         return _check_layout(card, pieces, misplacement_mm)
     try:
         tries = EXAMPLES_OF_FEW if card.count <= FEW else EXAMPLES
-        tried = [example_build(card, pieces, seed) for seed in range(tries)]
+        known: dict[tuple[Piece, ...], Stand] = {}
+        tried = dict(proved_example(card, pieces, seed, known) for seed in range(tries))
     except BadCard as error:
         return CardCheck(card, (str(error).removeprefix(f"card {card.id}: "),))
-    found = [(card_difficulty(card, pieces, build), build) for build in tried]
+    proofs = {build: proof or stand(pieces, build) for build, proof in tried.items()}
+    found = [(card_difficulty(card, pieces, build, proof), build) for build, proof in proofs.items()]
     easiest, build = min(found, key=lambda row: row[0].total)
-    return CardCheck(card, (), build, stand(pieces, build, misplacement_mm), easiest)
+    as_asked = proofs[build] if misplacement_mm == MISPLACEMENT_MM else stand(pieces, build, misplacement_mm)
+    return CardCheck(card, (), build, as_asked, easiest)
+
+
+def _too_kind(card: Card) -> list[str]:
+    """The game lets two pieces touch the table (RULES.md): a card may ask for fewer, not allow more."""
+    most = getattr(card, "max_ground_contacts", MAX_GROUND_CONTACTS)
+    if most <= MAX_GROUND_CONTACTS:
+        return []
+    return [f"it lets {most} pieces touch the table, the rules allow {MAX_GROUND_CONTACTS}"]
 
 
 def _check_layout(card: LayoutCard, pieces: PieceSet, misplacement_mm: float) -> CardCheck:
     found = stand(pieces, card.pieces, misplacement_mm)
     faults = found.faults + tuple(_room(card, pieces))
-    measured = None if found.faults else card_difficulty(card, pieces, card.pieces)
+    measured = None if found.faults else card_difficulty(card, pieces, card.pieces, found)
     return CardCheck(card, faults, card.pieces, found, measured)
 
 

@@ -132,7 +132,7 @@ def _face(shape_a: Shape, pose_a: Pose, shape_b: Shape, pose_b: Pose, offset: Po
     """Contact of a on b about b's centre; None when they do not touch."""
     a, b = _Solid(shape_a, pose_a, offset), _Solid(shape_b, pose_b, (0.0, 0.0, 0.0))
     plan = _common_plan(a, b)
-    if len(plan) < 2:
+    if not len(plan):
         return None
     low, high = a.heights(plan)[0], b.heights(plan)[1]
     gap = low - high
@@ -152,16 +152,16 @@ def _product(xs: np.ndarray, ys: np.ndarray) -> np.ndarray:
 
 
 def _common_plan(a: _Solid, b: _Solid) -> np.ndarray:
-    """Points (n, 2) mm where the plans of the two boxes meet; both pieces' edges are among them."""
+    """Points (n, 2) mm where the plans of two boxes meet, ``b`` at the origin; both pieces' edges are among them."""
     axes = []
     for axis in (0, 1):
-        p, q, half_a, half_b = a.at[axis], b.at[axis], a.half()[axis], b.half()[axis]
-        low, high = max(p - half_a, q - half_b), min(p + half_a, q + half_b)
+        p, half_a, half_b = a.at[axis], a.half()[axis], b.half()[axis]
+        low, high = max(p - half_a, -half_b), min(p + half_a, half_b)
         if high - low < 0.5:
             return np.empty((0, 2))
-        both = np.concatenate([_own_grid(2 * half_a) + p, _own_grid(2 * half_b) + q])
+        both = np.concatenate([_own_grid(2 * half_a) + p, _own_grid(2 * half_b)])
         axes.append(np.unique(both[(both >= low) & (both <= high)].round(4)))
-    return _product(*axes) if all(map(len, axes)) else np.empty((0, 2))
+    return _product(*axes)
 
 
 def _slopes(above: _Solid, below: _Solid, plan: np.ndarray) -> np.ndarray:
@@ -190,10 +190,10 @@ def _corners(plan: np.ndarray, z: np.ndarray, slopes: np.ndarray) -> Face:
     for x in chosen:
         rows = np.flatnonzero(plan[:, 0] == x)
         index += [rows[plan[rows, 1].argmin()], rows[plan[rows, 1].argmax()]]
-    index = np.unique(index)
-    normals = np.column_stack([-slopes[index], np.ones(len(index))])
+    corners = np.unique(index)
+    normals = np.column_stack([-slopes[corners], np.ones(len(corners))])
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
-    return np.column_stack([plan[index], z[index]]), normals
+    return np.column_stack([plan[corners], z[corners]]), normals
 
 
 @lru_cache(maxsize=512)

@@ -7,13 +7,17 @@ import random
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from cards.card import Card, card_to_json, inventory_problems, parse_card
 from cards.errors import BadCard
 from cards.pieces import PieceSet
 
 FIRST_CARD_MARKER = 50
-"""Contract: the deck's n-th card (from 0) carries the ArUco id ``50 + n``."""
+"""Contract: the deck's n-th card (from 0) carries the ArUco id ``50 + n``, unless the deck says where it begins."""
+
+LAST_MARKER = 249
+"""DICT_4X4_250 ends here."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +26,8 @@ class Deck:
 
     name: str
     cards: tuple[Card, ...]
+    first_marker: int = FIRST_CARD_MARKER
+    """Two decks on one table begin at different ids, so that no card is taken for another deck's."""
 
     @cached_property
     def by_id(self) -> dict[str, Card]:
@@ -38,11 +44,11 @@ class Deck:
 
     def marker(self, card_id: str) -> int:
         """The ArUco id printed on the card."""
-        return FIRST_CARD_MARKER + self.cards.index(self.card(card_id))
+        return self.first_marker + self.cards.index(self.card(card_id))
 
     def with_marker(self, marker: int) -> Card | None:
         """The card that carries the ArUco id, or None."""
-        n = marker - FIRST_CARD_MARKER
+        n = marker - self.first_marker
         return self.cards[n] if 0 <= n < len(self.cards) else None
 
     def shuffled(self, seed: int) -> tuple[str, ...]:
@@ -51,9 +57,10 @@ class Deck:
         random.Random(seed).shuffle(order)
         return tuple(order)
 
-    def to_json(self) -> dict:
+    def to_json(self) -> dict[str, Any]:
         """The contract's ``deck.json`` as a dictionary."""
-        return {"name": self.name, "cards": [card_to_json(c) for c in self.cards]}
+        start = {} if self.first_marker == FIRST_CARD_MARKER else {"first_marker": self.first_marker}
+        return {"name": self.name, **start, "cards": [card_to_json(c) for c in self.cards]}
 
 
 def parse_deck(data: object, source: str = "deck") -> Deck:
@@ -68,7 +75,16 @@ def parse_deck(data: object, source: str = "deck") -> Deck:
     for card_id in ids:
         if ids.count(card_id) > 1:
             raise BadCard(f"{source}: card id {card_id!r} occurs more than once")
-    return Deck(str(data.get("name", "deck")), tuple(cards))
+    return Deck(str(data.get("name", "deck")), tuple(cards), _first_marker(data, len(cards), source))
+
+
+def _first_marker(data: dict[str, Any], count: int, source: str) -> int:
+    first = data.get("first_marker", FIRST_CARD_MARKER)
+    if type(first) is not int or not FIRST_CARD_MARKER <= first <= LAST_MARKER:
+        raise BadCard(f"{source}: first_marker is a whole number from {FIRST_CARD_MARKER} to {LAST_MARKER}")
+    if (room := LAST_MARKER + 1 - first) < count:
+        raise BadCard(f"{source}: {count} cards, but markers {first} to {LAST_MARKER} are enough for {room} only")
+    return first
 
 
 def load_deck(path: str | Path, pieces: PieceSet | None = None) -> Deck:
@@ -80,16 +96,21 @@ def load_deck(path: str | Path, pieces: PieceSet | None = None) -> Deck:
         data = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise BadCard(f"{path}: {error.strerror or error}") from None
-    except (ValueError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise BadCard(f"{path}: not JSON ({error})") from None
     deck = parse_deck(data, str(path))
-    for card in deck.cards if pieces else ():
-        for problem in inventory_problems(card, pieces):
+    for card in deck.cards if pieces is not None else ():
+        for problem in inventory_problems(card, pieces) if pieces is not None else ():
             raise BadCard(f"{path}: card {card.id}: {problem}")
     return deck
 
 
 BUILTIN_DECKS = Path(__file__).parent / "decks"
+
+
+def builtin_deck_names() -> list[str]:
+    """Names of the decks that ship with the package."""
+    return sorted(path.stem for path in BUILTIN_DECKS.glob("*.json"))
 
 
 def builtin_deck(name: str = "challenge80") -> Deck:

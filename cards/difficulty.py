@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from cards.build import Piece, shape_of
 from cards.card import Card, LayoutCard
@@ -71,13 +72,13 @@ def difficulty(
     return Difficulty(len(placed), float(narrow), float(overhang), erect, float(tilt), planning)
 
 
-def _overhang(piece: Piece, wide: float, faces: Sequence) -> float:
+def _overhang(piece: Piece, wide: float, faces: Sequence[Any]) -> float:
     """The share of the piece's width outside of the span of what carries it, 0..1."""
     left = min(t.points[:, 0].min() for t in faces)
     right = max(t.points[:, 0].max() for t in faces)
     return max(0.0, 1.0 - (right - left) / wide)
 
 
-def card_difficulty(card: Card, pieces: PieceSet, example: Sequence[Piece]) -> Difficulty:
-    """The difficulty of a card; ``example`` is a right build of it (a layout's own pieces)."""
-    return difficulty(pieces, example, planning=0.0 if isinstance(card, LayoutCard) else PLANNING)
+def card_difficulty(card: Card, pieces: PieceSet, example: Sequence[Piece], found: Stand | None = None) -> Difficulty:
+    """The difficulty of a card; ``example`` is a right build of it (a layout's own pieces), ``found`` how it stands."""
+    return difficulty(pieces, example, found, planning=0.0 if isinstance(card, LayoutCard) else PLANNING)

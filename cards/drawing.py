@@ -9,7 +9,7 @@ needed to rule.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import cv2
 import numpy as np
@@ -28,11 +28,11 @@ from cards.scene import (
     bounds,
     box,
     mixed,
-    number,
-    number_width,
     patch,
     placed,
     to_svg,
+    words,
+    words_width,
 )
 
 CARD_MM = (88.0, 120.0)
@@ -47,6 +47,9 @@ MARKER_TOP_MM = 5.0
 PICTURE_MM = (76.0, 77.0)
 PICTURE_FOOT_MM = 7.0
 """Room for the picture, centred, and the height of its ground line above the lower edge."""
+
+ID_AT_MM, ID_CAP_MM, ID_LENGTH = (5.0, 2.6), 2.6, 16
+"""Where the card's id is printed (lower left, below the picture's foot), how high, and how much of it."""
 
 MAX_SCALE = 0.8
 """Pieces are never drawn larger than this on a card, so that small builds look small."""
@@ -100,7 +103,7 @@ def _disc(outline: np.ndarray, color: Rgb) -> tuple[Patch, ...]:
     return patch(outline, color), patch(outline * 0.72, mixed(color, WHITE, 0.14))
 
 
-def _strips(sx: float, sz: float, color: Rgb, light, *, upright: bool) -> tuple[Patch, ...]:
+def _strips(sx: float, sz: float, color: Rgb, light: Callable[[float], float], *, upright: bool) -> tuple[Patch, ...]:
     """A rectangle painted in overlapping strips; ``light`` maps 0..1 across to -1 (dark) .. 1 (bright)."""
     made = []
     for k in range(SHADES):
@@ -120,7 +123,7 @@ def _round_light(t: float) -> float:
     return 0.85 - 3.6 * abs(t - 0.36) ** 1.3 - 0.15
 
 
-def _slope_light(shape: Shape, pose: Pose):
+def _slope_light(shape: Shape, pose: Pose) -> Callable[[float], float]:
     """Light on a face that leans away: brighter where it looks up (``t`` runs from foot to top)."""
     if shape.kind == "triangle":
         up = 0.45 if pose.rotation % 360 == 0 else -0.45 if pose.rotation % 360 == 180 else 0.0
@@ -161,8 +164,8 @@ def build_patches(placed_pieces: Iterable[Piece], pieces: PieceSet) -> tuple[Pat
 
 def _height(count: int) -> tuple[Patch, ...]:
     cap = 70.0
-    width = number_width(str(count), cap)
-    digits = number(str(count), width / 2, 0.0, cap, RED)
+    width = words_width(str(count), cap)
+    digits = words(str(count), width / 2, 0.0, cap, RED)
     return digits + placed(_arrow(cap), 1.0, width + 13.0, 0.0)
 
 
@@ -202,7 +205,8 @@ def _grey_shapes(card: ShapesCard, pieces: PieceSet) -> tuple[Patch, ...]:
     each = [pieces.shapes[name] for name, n in card.shapes for _ in range(n)]
     each.sort(key=lambda s: (-s.width, -s.height, s.name))
     gap, rows = 14.0, _rows([s.width for s in each], 14.0)
-    made, y, first = [], 0.0, 0
+    made: list[Patch] = []
+    y, first = 0.0, 0
     for length in reversed(rows):
         row = each[len(each) - first - length : len(each) - first]
         first += length
@@ -232,13 +236,20 @@ def _rows(widths: list[float], gap: float) -> list[int]:
 
 
 def card_scene(card: Card, deck: Deck, pieces: PieceSet) -> Scene:
-    """The card's face, CARD_MM: marker in the top margin, value in both upper corners, picture."""
+    """The card's face, CARD_MM: marker in the top margin, value in both upper corners, id at the foot, picture."""
     width, height = CARD_MM
     made = list(_marker(deck.marker(card.id), width / 2, height - MARKER_TOP_MM))
     for x in (11.0, width - 11.0):
-        made += number(str(card.value), x, height - 15.0, 8.0, RED)
+        made += words(str(card.value), x, height - 15.0, 8.0, RED)
+    made += _id_mark(card.id)
     made += _fitted(picture(card, pieces), isinstance(card, LayoutCard))
     return Scene(width, height, tuple(made))
+
+
+def _id_mark(card_id: str) -> tuple[Patch, ...]:
+    """The card's id in the lower left corner, for a person who has to name it; long ones are cut."""
+    text = card_id[:ID_LENGTH]
+    return words(text, ID_AT_MM[0] + words_width(text, ID_CAP_MM) / 2, ID_AT_MM[1], ID_CAP_MM, GREY)
 
 
 def _marker(marker: int, x: float, top: float) -> tuple[Patch, ...]:
@@ -308,7 +319,8 @@ def faults_png(
     """
     known = [p for p in getattr(card, "pieces", ()) if p.shape in pieces.shapes and p.color in pieces.colors]
     patches = build_patches(known, pieces) if known else ()
-    for p in (card.pieces[i] for i in blamed):
+    placed = getattr(card, "pieces", ())
+    for p in (placed[i] for i in blamed):
         outline = elevation(shape_of(pieces, p), p.pose) * 1.08 + np.array((p.x, p.z))
         patches += (patch(outline, None, BLAME, 1.2),)
     shown = render(_framed(patches or _height(0), 8.0), px)

@@ -11,13 +11,14 @@ import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
+from typing import Any
 
 from cards.build import Build, Piece, bottom, parse_build, rest_height, shape_of, top
 from cards.card import Card, HeightCard, LayoutCard, OrganCard, ShapesCard
 from cards.contact import overlap, touches
 from cards.errors import BadCard
 from cards.pieces import BUILTIN_SETS, PieceSet, Pose, Shape
-from cards.stability import MIN_TILT_DEG, settle, stand, stands
+from cards.stability import MIN_TILT_DEG, Stand, settle, stand, stands
 
 SPAN_MM = 80.0
 """A build stays within this of x = 0: the field is 95 wide to either side, and may be missed a little."""
@@ -44,18 +45,34 @@ def example_build(card: Card, pieces: PieceSet, seed: int = 0) -> tuple[Piece, .
 
     Raises BadCard when the set cannot give it, or none is found in TRIES attempts.
     """
+    return proved_example(card, pieces, seed)[0]
+
+
+def proved_example(
+    card: Card, pieces: PieceSet, seed: int = 0, known: dict[tuple[Piece, ...], Stand] | None = None
+) -> tuple[tuple[Piece, ...], Stand | None]:
+    """``example_build`` and the proof that it stands; None for a card whose builds need none (layout, organ pipes).
+
+    ``known`` remembers proofs: several seeds often try the same builds.
+    """
     if isinstance(card, LayoutCard):
-        return card.pieces
-    rng = random.Random(seed)
+        return card.pieces, None
+    rng, known = random.Random(seed), {} if known is None else known
     if isinstance(card, OrganCard):
-        return _organ(card, pieces, rng)
+        return _organ(card, pieces, rng), None
     for built in itertools.chain(_known_builds(card, pieces, seed), _searched(card, pieces, rng)):
-        if len(Build(pieces, built).structures) == 1 and stand(pieces, built).stable:
-            return built
+        if built not in known:
+            whole = len(Build(pieces, built).structures) == 1
+            known[built] = stand(pieces, built) if whole else NOT_WHOLE
+        if known[built].stable:
+            return built, known[built]
     raise BadCard(
         f"card {card.id}: no single structure found that stands with at most "
         f"{card.max_ground_contacts} pieces on the table"
     )
+
+
+NOT_WHOLE = Stand(("it is not one structure",), 0.0, (), ())
 
 
 def _searched(card: HeightCard | ShapesCard, pieces: PieceSet, rng: random.Random) -> Iterator[tuple[Piece, ...]]:
@@ -274,7 +291,7 @@ def falling_heights(pieces: PieceSet, count: int, rng: random.Random) -> list[tu
     ]
     ways.sort(key=lambda w: (-w[0], pieces.shapes[each[w[1]][0]].kind in CAPS, w[1]))
 
-    def extend(start: int, used: frozenset, below: float, left: int) -> list | None:
+    def extend(start: int, used: frozenset[Any], below: float, left: int) -> list[Any] | None:
         if left == 0:
             return []
         for k in range(start, len(ways)):

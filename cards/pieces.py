@@ -22,7 +22,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
@@ -132,7 +132,7 @@ def _outline(kind: Kind, width: float, height: float, opening: float) -> np.ndar
     return points
 
 
-def _solid_key(shape: Shape, pose: Pose) -> frozenset:
+def _solid_key(shape: Shape, pose: Pose) -> frozenset[Any]:
     """A value equal for poses whose solids coincide (``top``: up to a mirror in y)."""
     if shape.kind == "cylinder":
         return frozenset({shape.axis(pose)})
@@ -234,7 +234,7 @@ class PieceSet:
         value = self.colors[color]
         return int(value[1:3], 16), int(value[3:5], 16), int(value[5:7], 16)
 
-    def to_json(self) -> dict:
+    def to_json(self) -> dict[str, Any]:
         """The contract's ``pieces.json`` as a dictionary; ``parse_piece_set`` reads it back."""
         shapes = {}
         for name, s in self.shapes.items():
@@ -264,7 +264,7 @@ def load_piece_set(path: str | Path) -> PieceSet:
         data = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise BadPieceSet(f"{path}: {error.strerror or error}") from None
-    except (ValueError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise BadPieceSet(f"{path}: not JSON ({error})") from None
     return parse_piece_set(data, str(path))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from cards.card import LayoutCard
 from cards.difficulty import difficulty
@@ -28,7 +29,8 @@ def make_layouts(
 
     Raises BadCard when they are not found in 400 attempts a card.
     """
-    rng, found = random.Random(seed), []
+    rng = random.Random(seed)
+    found: list[LayoutCard] = []
     for _ in range(400 * n):
         if len(found) == n:
             break
@@ -68,5 +70,5 @@ def distinct(pieces: PieceSet, a: LayoutCard, b: LayoutCard) -> bool:
     return max(shifts) - min(shifts) > SAME_PLACE_MM
 
 
-def _signature(pieces: PieceSet, card: LayoutCard) -> tuple:
+def _signature(pieces: PieceSet, card: LayoutCard) -> tuple[Any, ...]:
     return tuple(sorted((p.shape, p.color, pieces.shapes[p.shape].canonical(p.pose), round(p.z)) for p in card.pieces))

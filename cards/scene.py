@@ -74,29 +74,31 @@ def bounds(patches: Iterable[Patch]) -> tuple[float, float, float, float]:
 
 def mixed(color: Rgb, with_: Rgb, share: float) -> Rgb:
     """``color`` moved by ``share`` (0..1) towards another."""
-    return tuple(round(a + (b - a) * share) for a, b in zip(color, with_, strict=True))
+    r, g, b = (round(a + (b - a) * share) for a, b in zip(color, with_, strict=True))
+    return r, g, b
 
 
-def number(text: str, x: float, y: float, cap_mm: float, fill: Rgb) -> tuple[Patch, ...]:
-    """Digits of height ``cap_mm``, centred on x, their feet at y."""
-    scale, glyphs = cap_mm, _digits()
-    left = x - number_width(text, cap_mm) / 2
-    patches = []
-    for digit in text:
-        advance, contours = glyphs[digit]
+def words(text: str, x: float, y: float, cap_mm: float, fill: Rgb) -> tuple[Patch, ...]:
+    """Letters and digits of height ``cap_mm``, centred on x, their feet at y; ``?`` for a sign the font lacks."""
+    scale, glyphs = cap_mm, _glyphs()
+    left = x - words_width(text, cap_mm) / 2
+    patches: list[Patch] = []
+    for sign in text:
+        advance, contours = glyphs.get(sign, glyphs["?"])
         patches += placed([Patch(contours, fill)], scale, left, y)
         left += advance * scale
     return tuple(patches)
 
 
-def number_width(text: str, cap_mm: float) -> float:
-    """How wide ``number`` will be, mm."""
-    return cap_mm * sum(_digits()[digit][0] for digit in text)
+def words_width(text: str, cap_mm: float) -> float:
+    """How wide ``words`` will be, mm."""
+    glyphs = _glyphs()
+    return cap_mm * sum(glyphs.get(sign, glyphs["?"])[0] for sign in text)
 
 
 @lru_cache(maxsize=1)
-def _digits() -> dict[str, tuple[float, tuple[Contour, ...]]]:
-    data = json.loads((Path(__file__).parent / "fonts" / "digits.json").read_text(encoding="utf-8"))
+def _glyphs() -> dict[str, tuple[float, tuple[Contour, ...]]]:
+    data = json.loads((Path(__file__).parent / "fonts" / "glyphs.json").read_text(encoding="utf-8"))
     return {d: (g["advance"], tuple(_contour(c) for c in g["contours"])) for d, g in data["glyphs"].items()}
 
 

@@ -75,7 +75,7 @@ def stand(pieces: PieceSet, placed: Sequence[Piece], misplacement_mm: float | No
         return Stand(tuple(faults), 0.0, tuple(floating), found)
     tilt = tilt_margin(pieces, placed, found)
     if tilt < MIN_TILT_DEG:
-        what = "it falls" if tilt < 0 else f"it falls when it leans by {tilt:.1f} degrees"
+        what = "it falls" if tilt < 0 else f"it falls when it leans by {max(tilt, 0.0) + 0.0:.1f} degrees"
         return Stand((what,), max(tilt, 0.0), (), found)
     weak = (
         ()
@@ -108,8 +108,9 @@ def tilt_margin(pieces: PieceSet, placed: Sequence[Piece], found: Sequence[Touch
 def stands(pieces: PieceSet, placed: Sequence[Piece], lean_deg: float = 0.0) -> bool:
     """Whether the build is in equilibrium as it is, and while it leans by ``lean_deg`` to either side."""
     balance, masses = _balance(pieces, placed, touches(pieces, placed))
-    sides = ((1, 0), (-1, 0)) if lean_deg else ((1, 0),)
-    shares = [_largest_share(balance, masses, side) for side in sides]
+    if not lean_deg:
+        return _largest_share(balance, masses, (1, 0), most=0.0) is not None
+    shares = [_largest_share(balance, masses, side) for side in ((1, 0), (-1, 0))]
     return all(share is not None and share >= math.tan(math.radians(lean_deg)) for share in shares)
 
 
@@ -143,8 +144,10 @@ def _generators(touch: Touch) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate(edges), np.tile(touch.points, (4, 1))
 
 
-def _largest_share(balance: coo_array, masses: np.ndarray, direction: tuple[int, int]) -> float | None:
-    """The largest sideways share of gravity that can still be balanced; None when not even 0 can."""
+def _largest_share(
+    balance: coo_array, masses: np.ndarray, direction: tuple[int, int], most: float = 1.0
+) -> float | None:
+    """The largest sideways share of gravity, up to ``most``, that can still be balanced; None when there is none."""
     n = len(masses)
     weight, push = np.zeros(6 * n), np.zeros(6 * n)
     weight[2::6] = -masses
@@ -159,7 +162,7 @@ def _largest_share(balance: coo_array, masses: np.ndarray, direction: tuple[int,
     )
     cost = np.zeros(balance.shape[1] + 1)
     cost[-1] = -1.0
-    limits = [(0, None)] * balance.shape[1] + [(0, 1.0)]
+    limits = [(0, None)] * balance.shape[1] + [(0, most)]
     result = linprog(cost, A_eq=matrix.tocsc(), b_eq=-weight, bounds=limits, method="highs")
     return float(result.x[-1]) if result.status == 0 else None
 
@@ -180,7 +183,7 @@ def topples(pieces: PieceSet, placed: Sequence[Piece], i: int, by_mm: float) -> 
 
 def carried(pieces: PieceSet, placed: Sequence[Piece], i: int) -> tuple[int, ...]:
     """The pieces that rest, through others too, on piece ``i`` alone."""
-    below: dict[int, set] = {k: set() for k in range(len(placed))}
+    below: dict[int, set[int | None]] = {k: set() for k in range(len(placed))}
     for touch in touches(pieces, placed):
         below[touch.above].add(touch.below)
     load = {i}

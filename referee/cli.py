@@ -10,23 +10,24 @@ import click
 from cards.errors import RefereeError
 
 COMMANDS = {
-    "judge": "referee.commands.vision:judge",
-    "calibrate": "referee.commands.vision:calibrate",
-    "bench": "referee.commands.vision:bench",
-    "print": "referee.commands.printing:print_",
-    "cards": "referee.commands.cards:cards",
-    "schedule": "referee.commands.match:schedule",
-    "export": "referee.commands.match:export",
-    "journal": "referee.commands.match:journal",
-    "rules": "referee.commands.match:rules",
-    "box": "referee.commands.box:box",
-    "run": "referee.commands.play:run",
-    "demo": "referee.commands.play:demo",
-    "rejudge": "referee.commands.attempts:rejudge",
-    "keep": "referee.commands.attempts:keep",
-    "import": "referee.commands.attempts:import_",
-    "timeline": "referee.commands.attempts:timeline",
+    "judge": ("vision:judge", "Judge the builds in IMAGES against a card."),
+    "calibrate": ("vision:calibrate", "Learn colours or a lens from pictures; say whether a rig is fit to judge."),
+    "bench": ("bench:bench", "Judge every frame of the session folders DIR… and hold it against its truth."),
+    "print": ("printing:print_", "Sheets to print at 100 %: mats, cards, colours, charuco."),
+    "cards": ("cards:cards", "Decks: proof that each card can be built and stands, new cards, pictures."),
+    "schedule": ("match:schedule", "Print who meets whom in a match of NUMBER players."),
+    "export": ("match:export", "Write a MATCH out of the record; without MATCH, list what the record holds."),
+    "journal": ("match:journal", "Check the record, or get back what a damaged one still proves."),
+    "rules": ("match:rules", "Print a house_rules.toml with every setting, its question and its default."),
+    "box": ("box:box", "Try the button box, or play one."),
+    "run": ("play:run", "Referee real duels with a camera and a button box, or keys."),
+    "demo": ("play:demo", "Referee simulated duels: no hardware needed, everything marked SIMULATED."),
+    "rejudge": ("attempts:rejudge", "Judge ATTEMPTS again: attempt folders, zip bundles, archives of them."),
+    "keep": ("attempts:keep", "Keep ATTEMPT's judged frames and the right verdict as a regression test."),
+    "import": ("attempts:import_", "Make an attempt of VIDEO, so that it can be judged."),
+    "timeline": ("attempts:timeline", "What happened when in ATTEMPTS, read from their videos."),
 }
+"""Name -> where in ``referee.commands`` it is, and its line in the list: to show that, nothing needs loading."""
 
 
 class _Lazy(click.Group):
@@ -38,8 +39,12 @@ class _Lazy(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        module, attribute = COMMANDS[name].split(":")
-        return getattr(importlib.import_module(module), attribute)
+        module, attribute = COMMANDS[name][0].split(":")
+        return getattr(importlib.import_module(f"referee.commands.{module}"), attribute)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
 
 
 @click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})

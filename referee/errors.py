@@ -1,4 +1,4 @@
-"""Typed faults of seeing and running. A ruling is never an exception; see ``referee.judge``."""
+"""Typed faults of seeing and running. A ruling is never an exception; see ``referee.match.judge``."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ __all__ = [
     "BadPieceSet",
     "CannotSee",
     "DeviceLost",
+    "FolderUnusable",
+    "HeldElsewhere",
     "IllegalCommand",
     "JournalDamaged",
     "JournalUnwritable",
@@ -25,6 +27,14 @@ class BadImage(RefereeError):
 
 class DeviceLost(RefereeError):
     """A camera or box that does not answer, by name."""
+
+
+class FolderUnusable(RefereeError):
+    """A folder that cannot be made or written to, by name."""
+
+
+class HeldElsewhere(RefereeError):
+    """A folder or a table that another program works with; the text says which one."""
 
 
 class IllegalCommand(RefereeError):

@@ -1,23 +1,29 @@
-// The button box: who pressed Stop first, by the box's own clock. Arduino Uno or Nano (ATmega328P, 16 MHz).
+// The button box: who pressed Stop first, by the box's own clock. Arduino Uno, Nano or Mega 2560, 16 MHz.
 // Wiring and protocol: ../README.md. Everything that can be wrong is in the headers, which are tested on a PC;
-// this file only joins them to pins, clock, serial line and EEPROM.
+// this file only joins them to pins, clock, serial line, EEPROM and watchdog.
 
 #include <avr/eeprom.h>
+#include <avr/wdt.h>
 
+#include "pins.h"
+#ifdef BOX_BOARD  // an unknown board gets one sentence from pins.h and no more
 #include "box.h"
 
-// Every button has an interrupt vector of its own, whose flag latches an edge even when the pulse is over before
-// anybody can look at the pin: real contacts begin with pulses of 1 or 2 microseconds.
-//                 Stop 1  Stop 2  Stop 3   Stop 4   Start/Next
-//                 INT0    INT1    PCINT0   PCINT1   PCINT2
-const uint8_t BUTTON_PINS[CONTACTS] = {2, 3, 8, A0, 4};
-const uint8_t FIRST_LAMP_PIN = 9;  // D9 to D12
-const uint8_t BUZZER_PIN = 6;
-const unsigned BUZZER_HZ = 2300;   // where small piezo discs are loudest
-const long BAUD = 115200;
+const long BAUD = 250000;         // 16 MHz divides into it without a remainder; into 115200 it does not (2.1 % off)
+const unsigned SETTLE_MS = 20;    // until the pull-ups have charged cables and filters
+
+// Boards with a bootloader from before Optiboot hang in it after a watchdog reset: build for them with 0.
+#ifndef BOX_WATCHDOG
+#define BOX_WATCHDOG 1
+#endif
 
 uint16_t EEMEM stored_boot;
 char EEMEM stored_name[WORD_MAX + 1];
+uint8_t optiboots_cause __attribute__((section(".noinit")));
+
+// Optiboot clears MCUSR and hands on in r2 what it said; r2 must be read before anything else uses it.
+extern "C" void save_r2() __attribute__((naked, used, section(".init3")));
+void save_r2() { __asm__ __volatile__("sts %0, r2" : : "i"(&optiboots_cause)); }
 
 struct Board {
   struct Guard {
@@ -27,14 +33,18 @@ struct Board {
   };
 
   uint32_t micros() { return ::micros(); }
-  void lamp(uint8_t player, bool on) { digitalWrite(FIRST_LAMP_PIN + player, on); }
   bool room() { return Serial.availableForWrite() > 0; }
   void write(char c) { Serial.write(c); }
+  bool pad(uint8_t player) { return !digitalRead(PAD_PINS[player]); }
   void keep_name(const char* name) { eeprom_update_block(name, stored_name, WORD_MAX + 1); }
 
-  void buzzer(bool on) {
-    if (on) {
-      tone(BUZZER_PIN, BUZZER_HZ);
+  void lamp(uint8_t lamp, bool on) {
+    digitalWrite(lamp < PLAYERS ? LAMP_PINS[lamp] : lamp == CONNECTED_LAMP ? CONNECTED_LAMP_PIN : ARMED_LAMP_PIN, on);
+  }
+
+  void tone(uint16_t hz) {
+    if (hz > 0) {
+      ::tone(BUZZER_PIN, hz);
     } else {
       noTone(BUZZER_PIN);
     }
@@ -44,6 +54,7 @@ struct Board {
 Board board;
 Box<Board> box(board);
 
+#if defined(__AVR_ATmega328P__)
 ISR(INT0_vect) { box.edge(0, !(PIND & _BV(PD2)), micros()); }
 ISR(INT1_vect) { box.edge(1, !(PIND & _BV(PD3)), micros()); }
 ISR(PCINT0_vect) { box.edge(2, !(PINB & _BV(PB0)), micros()); }
@@ -60,32 +71,74 @@ static void enable_interrupts() {
   EIMSK = _BV(INT0) | _BV(INT1);
   PCICR = _BV(PCIE0) | _BV(PCIE1) | _BV(PCIE2);
 }
+#else
+ISR(INT4_vect) { box.edge(0, !(PINE & _BV(PE4)), micros()); }
+ISR(INT5_vect) { box.edge(1, !(PINE & _BV(PE5)), micros()); }
+ISR(INT3_vect) { box.edge(2, !(PIND & _BV(PD3)), micros()); }
+ISR(INT2_vect) { box.edge(3, !(PIND & _BV(PD2)), micros()); }
+ISR(INT1_vect) { box.edge(4, !(PIND & _BV(PD1)), micros()); }
+
+static void enable_interrupts() {
+  EICRA = _BV(ISC10) | _BV(ISC20) | _BV(ISC30);  // both edges
+  EICRB = _BV(ISC40) | _BV(ISC50);
+  EIFR = _BV(INTF1) | _BV(INTF2) | _BV(INTF3) | _BV(INTF4) | _BV(INTF5);
+  EIMSK = _BV(INT1) | _BV(INT2) | _BV(INT3) | _BV(INT4) | _BV(INT5);
+}
+#endif
+
+// Why the processor started: bits of MCUSR. The watchdog that has reset it still runs, at its quickest.
+static uint8_t reset_cause() {
+  const uint8_t cause = uint8_t((MCUSR ? MCUSR : optiboots_cause) & 0x0F);
+  MCUSR = 0;
+  wdt_disable();
+  return cause;
+}
 
 static uint16_t count_start() {
-  const uint16_t boot = eeprom_read_word(&stored_boot) + 1;  // a fresh EEPROM is all ones: the first start is 0
+  const uint16_t boot = uint16_t(eeprom_read_word(&stored_boot) + 1);  // a fresh EEPROM is all ones: the first start is 0
   eeprom_update_word(&stored_boot, boot);
   return boot;
 }
 
+// A used Arduino's EEPROM holds what its last sketch left there: only a legal name is one.
 static void read_name(char* name) {
   eeprom_read_block(name, stored_name, WORD_MAX + 1);
   name[WORD_MAX] = 0;
-  if (name[0] == 0 || name[0] == char(0xFF)) strcpy(name, "BOX1");
+  if (!is_name(name)) strcpy(name, "BOX1");
+}
+
+static uint8_t closed_contacts() {
+  uint8_t closed = 0;
+  for (uint8_t i = 0; i < CONTACTS; i++)
+    if (!digitalRead(BUTTON_PINS[i])) closed = uint8_t(closed | 1 << i);
+  return closed;
 }
 
 void setup() {
+  const uint8_t cause = reset_cause();
   char name[WORD_MAX + 1];
   Serial.begin(BAUD);
-  for (uint8_t i = 0; i < PLAYERS; i++) pinMode(FIRST_LAMP_PIN + i, OUTPUT);
+  for (uint8_t i = 0; i < PLAYERS; i++) pinMode(LAMP_PINS[i], OUTPUT);
+  pinMode(CONNECTED_LAMP_PIN, OUTPUT);
+  pinMode(ARMED_LAMP_PIN, OUTPUT);
   for (uint8_t i = 0; i < CONTACTS; i++) pinMode(BUTTON_PINS[i], INPUT_PULLUP);
+  for (uint8_t i = 0; i < PADS; i++) pinMode(PAD_PINS[i], INPUT_PULLUP);
   read_name(name);
-  box.start(name, count_start());
+  delay(SETTLE_MS);
+  noInterrupts();  // between looking at the pins and listening to their edges nothing may be missed
   enable_interrupts();
-  for (uint8_t i = 0; i < CONTACTS; i++)  // a button that is down at power-on is seen as such
-    if (!digitalRead(BUTTON_PINS[i])) box.edge(i, true, micros());
+  box.start(name, count_start(), closed_contacts(), cause);
+  interrupts();
+#if BOX_WATCHDOG
+  wdt_enable(WDTO_250MS);
+#endif
 }
 
 void loop() {
+#if BOX_WATCHDOG
+  wdt_reset();
+#endif
   while (box.ready() && Serial.available()) box.take(char(Serial.read()));
   box.poll();
 }
+#endif  // BOX_BOARD

@@ -3,14 +3,15 @@
 #include <stdint.h>
 
 const uint8_t KEPT = 20;
-const uint8_t KEPT_TRIED = 10;  // presses outside a duel stop here: they must not push out a duel's
+const uint8_t KEPT_MINOR = 10;  // what is no part of a duel stops here: it must not push out a duel's events
 
 struct Event {
   const char* kind;
   uint64_t at_us;
   uint8_t fields;   // how many of the values below belong to it
   uint16_t value;   // button, or the number of the start
-  uint8_t rank;
+  uint8_t rank;     // of a press; why the box started
+  uint16_t run;     // the duel of a go or a press
 };
 
 class Events {
@@ -18,7 +19,6 @@ class Events {
   uint32_t first() const { return last_ - count_ + 1; }
   uint32_t last() const { return last_; }
   uint32_t overwritten() const { return overwritten_; }
-  uint8_t count() const { return count_; }
 
   void add(const Event& event) {
     last_++;
@@ -29,6 +29,11 @@ class Events {
     }
     ring_[last_ % KEPT] = event;
     if (cursor_ < first()) cursor_ = first();
+  }
+
+  // The same for an event that no duel depends on.
+  void add_minor(const Event& event) {
+    if (count_ < KEPT_MINOR) add(event);
   }
 
   // The host has all events up to this one.

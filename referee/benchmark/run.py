@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import multiprocessing
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,10 +16,10 @@ import numpy as np
 from calibration.camera import load_camera
 from cards.deck import load_deck
 from cards.pieces import load_piece_set
+from referee.benchmark.scoring import ZoneScore, score_frame, truly_wrong
 from referee.errors import BadImage
-from referee.vision.observe import Observer
-from referee.vision.pictures import read_picture
-from referee.vision.scoring import ZoneScore, score_frame, truly_wrong
+from referee.vision.image.files import read_picture
+from referee.vision.observer import Observer
 
 
 @dataclass(frozen=True)
@@ -118,13 +118,13 @@ def run(job: Job) -> list[ZoneScore] | list[Accepted]:
     ]
 
 
-def run_all(work: Sequence[Job], processes: int) -> Iterator[list]:
-    """Results as they come. With one process everything runs in this one."""
+def run_all(work: Sequence, processes: int, do: Callable = run) -> Iterator[list]:
+    """Results of doing each job as they come. With one process everything runs in this one."""
     if processes <= 1:
-        yield from map(run, work)
+        yield from map(do, work)
         return
     # Spawned, not forked: the parent may have threads. One thread a worker, or they get in each other's way.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(processes, context, initializer=cv2.setNumThreads, initargs=(1,)) as pool:
-        for done in as_completed([pool.submit(run, job) for job in work]):
+        for done in as_completed([pool.submit(do, job) for job in work]):
             yield done.result()

@@ -17,10 +17,11 @@ from scipy.optimize import linear_sum_assignment
 from cards.build import Build, Piece
 from cards.card import Card
 from cards.pieces import PieceSet, Pose
-from referee.judge import faults
-from referee.vision.observe import Judgement, ZoneSight
-from referee.vision.silhouettes import piece_tags
-from referee.vision.view import ZoneView
+from referee.match.judge import faults
+from referee.match.verdict import Verdict
+from referee.vision.image.view import ZoneView
+from referee.vision.observer import Judgement, ZoneSight
+from referee.vision.render.silhouettes import piece_tags
 
 PLACE_MM = 6.0
 """Issue: a piece is right when its centre is within this in x and z, shape, colour and pose too."""
@@ -30,8 +31,9 @@ SAME_MM = 30.0
 
 NOTHING = "(nothing)"
 
-BEYOND_MARGIN = frozenset({"unseen_colour", "out_of_view"})
-"""Reasons for which a zone stays undecided whatever its margin."""
+BY_FEATURES = frozenset({"two_readings", "unexplained"})
+"""Reasons of an undecided verdict that more confidence would take away; for any other it stays undecided whatever its
+features say."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,8 @@ class ZoneScore:
 
     ``ruling`` is None when the mat was not located. ``confusions`` are (true piece, seen piece) by
     name; ``label_pixels`` counts the build's pixels in the view, ``labels_right`` those of the right
-    colour; ``pose_px`` is the RMS of the mat's marker corners; ``margin`` (nats) and ``explained`` (0..1) are what
-    the confidence rests on, when ``by_margin`` it is they that decided.
+    colour; ``pose_px`` is the RMS of the mat's marker corners; ``features`` by name are what the confidence rests on,
+    ``margin`` (nats) and ``explained`` (0..1) among them; when ``by_margin`` it is they that decided.
     """
 
     image: str
@@ -66,6 +68,7 @@ class ZoneScore:
     margin: float = 0.0
     explained: float = 1.0
     by_margin: bool = False
+    features: tuple[tuple[str, float], ...] = ()
 
     @property
     def outcome(self) -> str:
@@ -119,8 +122,22 @@ def _score(judgement: Judgement, image: str, zone: str, card: Card, row: dict, p
         judgement.timings.get("mats", 0.0),
         sight.margin if sight else 0.0,
         sight.explained if sight else 0.0,
-        verdict is not None and not {r.code for r in verdict.reasons} & BEYOND_MARGIN,
+        verdict is not None and by_features(verdict),
+        tuple((name, round(value, 4)) for name, value in sorted((sight.features if sight else {}).items())),
     )
+
+
+def unjudged(image: str, zone: str, card: Card, row: dict, why: str) -> ZoneScore:
+    """The score of a zone about which nothing was said, and why."""
+    count, nan = row["count"], math.nan
+    expected, reason = row["expected"], row.get("why", "")
+    seen = (None, 0.5, None, (why,), count, 0, (), False, 0, 0, nan, nan, nan)
+    return ZoneScore(image, zone, card.id, card.kind, expected, reason, *seen)
+
+
+def by_features(verdict: Verdict) -> bool:
+    """Whether it is its features that decide a verdict."""
+    return verdict.ruling != "undecided" or {r.code for r in verdict.reasons} <= BY_FEATURES
 
 
 def _name(piece: Piece | None) -> str:

@@ -10,14 +10,16 @@ from pathlib import Path
 import click
 import tqdm
 
-from referee.attempt import Attempt, find_attempts, load_attempt
-from referee.attempt.errors import BadAttempt
-from referee.attempt.folder import unpack
-from referee.rejudge import EYE, Interrupted, Options, write_report
-from referee.rejudge import rejudge as judge_all
-from referee.rejudge.bring import Given, bring_in
-from referee.rejudge.keep import keep_case
-from referee.timeline import pace, stored_timeline
+from referee.recording import Attempt, find_attempts, load_attempt
+from referee.recording.errors import BadAttempt
+from referee.recording.folder import unpack
+from referee.review.batch import Interrupted
+from referee.review.batch import rejudge as judge_all
+from referee.review.import_video import Given, bring_in
+from referee.review.options import EYE, Options
+from referee.review.regression_case import keep_case
+from referee.review.report import write_report
+from referee.review.timeline import pace, stored_timeline
 
 FILE = click.Path(exists=True, dir_okay=False, resolve_path=True)
 
@@ -51,7 +53,7 @@ class Bar(tqdm.tqdm):
     "--eye",
     default=EYE,
     metavar="MODULE:FUNCTION",
-    help="See with this function instead of the program's own vision; see referee.rejudge.Options.",
+    help="See with this function instead of the program's own vision; see referee.review.Options.",
 )
 @click.option(
     "-o",

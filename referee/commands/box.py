@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import suppress
 
 import click
 
 from referee.devices.box import SerialBox
-from referee.devices.box_sim import FAULTS, BadFault, SimulatedBox
-from referee.devices.box_twin import NEXT
+from referee.devices.firmware import BOARDS, image, send
+from referee.devices.ports import BoxNotice, Lamp, SystemClock
 from referee.errors import DeviceLost
-from referee.ports import BoxNotice, SystemClock
+from referee.simulator.box import FAULTS, BadFault, SimulatedBox
+from referee.simulator.box_firmware import NEXT, PADS
 
 FIND_S = 10.0
 SETTLE_S = 2.0  # enough round trips for an honest error bound
+ANSWER_S = 0.5  # until every line's counts have been answered
+LAMP_TEST_S = 1.1  # the box's self-test, which shows each lamp in turn
+RESONATOR_PPM = 10_000  # twice what a ceramic resonator keeps
 HELP = f"""\
 press B [MS]    press button B (0 is player 1), MS milliseconds from now
 next            press Start/Next
+rest B [MS]     player B's tongs lie on the pad from then on
+lift B [MS]     and leave it
 lamps           what the lamps show
 {FAULTS}
 quit            switch the box off"""
@@ -32,16 +39,21 @@ def box() -> None:
 @click.option("--box", "port", metavar="PORT", help="Serial port, pattern or URL; default: every USB port.")
 @click.option("--id", "box_id", help="Insist on the box of this name.")
 @click.option("--rename", metavar="NAME", help="Give the box another name; it keeps it.")
+@click.option(
+    "--listen", default=10.0, show_default=True, help="Seconds for which nobody touches a button: edges are noise."
+)
 @click.option("--buttons", default=2, show_default=True, type=click.IntRange(0, 4), help="How many to try.")
 @click.option("--seconds", default=60.0, show_default=True, help="How long to wait for the presses.")
-def check(port: str | None, box_id: str | None, rename: str | None, buttons: int, seconds: float) -> None:
-    """Show version, latency and clock offset, then try every lamp and button.
+def check(
+    port: str | None, box_id: str | None, rename: str | None, listen: float, buttons: int, seconds: float
+) -> None:
+    """Show version, latency and how far the clock can be trusted, count edges on the lines, then try lamps and buttons.
 
     Exit status: 0 every button was pressed, 1 some were not, 2 no box was found.
     """
     serial_box = SerialBox(port, SystemClock(), box_id)
     try:
-        missing = _check(serial_box, rename, buttons, seconds)
+        missing = _check(serial_box, rename, listen, buttons, seconds)
     finally:
         serial_box.close()
     if missing:
@@ -49,38 +61,100 @@ def check(port: str | None, box_id: str | None, rename: str | None, buttons: int
         sys.exit(1)
 
 
-def _check(serial_box: SerialBox, rename: str | None, buttons: int, seconds: float) -> set[int]:
+def _check(serial_box: SerialBox, rename: str | None, listen: float, buttons: int, seconds: float) -> set[int]:
     if not serial_box.wait_connected(FIND_S):
         why = f" ({serial_box.trouble})" if serial_box.trouble else ""
         raise DeviceLost(f"no button box answers on {serial_box.name}{why}")
     if rename:
         serial_box.rename(rename)
     time.sleep(SETTLE_S)
-    for line in figures(serial_box.status()):
-        click.echo(line)
+    _show(figures(serial_box.status()))
+    _show(_listened(serial_box, listen))
     if buttons == 0:
         return set()
     click.echo("Lamps: each lights in turn, with one beep.")
     serial_box.self_test()
+    time.sleep(LAMP_TEST_S)
     click.echo(f"Buttons: press each of {buttons} within {seconds:g} s; its lamp lights.")
-    return _try_buttons(serial_box, buttons, seconds)
+    missing = _try_buttons(serial_box, buttons, seconds)
+    _show(bounce(_counts(serial_box)))
+    return missing
+
+
+def _show(lines: list[str]) -> None:
+    for line in lines:
+        click.echo(line)
+
+
+def _counts(serial_box: SerialBox) -> dict[int, tuple[int, int, int]]:
+    with suppress(DeviceLost):
+        serial_box.ask_counts()
+    time.sleep(ANSWER_S)
+    return serial_box.status()["counts"]
+
+
+def _listened(serial_box: SerialBox, seconds: float) -> list[str]:
+    """Edges on every line while nobody touches a button."""
+    if serial_box.status()["protocol"] == 1:
+        return ['noise         not measured: firmware 1 counts no edges; "referee box flash" sends the present one']
+    click.echo(f"Noise: hands off all buttons for {seconds:g} s.")
+    with suppress(DeviceLost):
+        serial_box.clear_counts()
+    time.sleep(ANSWER_S + seconds)
+    return noise(_counts(serial_box), seconds)
+
+
+def noise(counts: dict[int, tuple[int, int, int]], seconds: float) -> list[str]:
+    """What edges on lines that nobody touched say of them."""
+    lines = [
+        f"noise         {_line(button)}: {edges} edges in {seconds:g} s: look at its cable, or add the RC filter"
+        for button, (edges, _, _) in sorted(counts.items())
+        if edges
+    ]
+    if not counts:
+        return ["noise         the box did not tell its counts"]
+    return lines or ["noise         none: no edge on any line"]
+
+
+def bounce(counts: dict[int, tuple[int, int, int]]) -> list[str]:
+    """How long each button that was pressed bounces."""
+    return [
+        f"bounce        {_line(button)}: rests {settle_us / 1000:.2f} ms after its first edge, longest lift-off "
+        f"{gap_us / 1000:.2f} ms, {edges} edges"
+        for button, (edges, settle_us, gap_us) in sorted(counts.items())
+        if edges
+    ]
+
+
+def _line(button: int) -> str:
+    return "Start/Next" if button == NEXT else f"button {button}"
 
 
 def figures(status: dict) -> list[str]:
     """The lines that `referee box check` shows of a box's status."""
     kind = "SIMULATED box" if status["simulated"] else "box"
     counters = ("garbage", "doubled", "missed", "resent", "overwritten")
-    return [
-        f"{kind} {status['box_id']} on {status['port']}, firmware {status['version']}, start {status['boot']}",
+    rows = [
+        f"{kind} {status['box_id']} on {status['port']}, firmware {status['version']}, start {status['boot']}, "
+        f"protocol {status['protocol']}",
         f"latency       {_ms(status['latency_s'])} (quickest round trip)",
-        f"clock offset  {status['offset_s']:.6f} s, known to {_ms(status['offset_error_s'])}",
+        f"clock offset  {_offset(status['offset_s'])}, known to {_ms(status['offset_error_s'])}",
         f"clock rate    {status['rate_ppm']:+.0f} ppm, known to {status['rate_error_ppm']:.0f} ppm",
         "line          " + ", ".join(f"{status[name]} {name}" for name in counters),
     ]
+    if not status["connected"]:
+        rows.append("silent        the box has stopped to answer")
+    if abs(status["rate_ppm"]) > RESONATOR_PPM + status["rate_error_ppm"]:
+        rows.append(f"resonator     off by more than {RESONATOR_PPM} ppm: this board's clock is faulty")
+    return rows
 
 
-def _ms(seconds: float) -> str:
-    return f"{seconds * 1000:.2f} ms"
+def _offset(seconds: float | None) -> str:
+    return "not known" if seconds is None else f"{seconds:.6f} s"
+
+
+def _ms(seconds: float | None) -> str:
+    return "nothing" if seconds is None else f"{seconds * 1000:.2f} ms"
 
 
 def _try_buttons(serial_box: SerialBox, buttons: int, seconds: float) -> set[int]:
@@ -92,7 +166,8 @@ def _try_buttons(serial_box: SerialBox, buttons: int, seconds: float) -> set[int
         click.echo(_words(notice))
         if notice.press is not None:
             missing.discard(notice.player)
-            serial_box.lamp(notice.player, True)
+            with suppress(DeviceLost):
+                serial_box.lamp(notice.player, Lamp.ON)
 
     serial_box.listen(heard)
     end_s = time.monotonic() + seconds
@@ -105,6 +180,16 @@ def _words(notice: BoxNotice) -> str:
     if notice.press is None:
         return notice.text
     return f"{notice.text}, box time {notice.press.box_us} us, known to {_ms(notice.press.error_s)}"
+
+
+@box.command()
+@click.option("--port", required=True, metavar="PORT", help="Where the Arduino is, such as /dev/ttyACM0.")
+@click.option("--board", type=click.Choice(sorted(BOARDS)), default="uno", show_default=True)
+def flash(port: str, board: str) -> None:
+    """Send the box's firmware, which comes with this program, to an Arduino. Needs the program avrdude."""
+    click.echo(f"sending firmware {image(board).name} to the {board} on {port}")
+    send(port, board)
+    click.echo('done; now try it with "referee box check"')
 
 
 @box.command()
@@ -130,6 +215,8 @@ def _obey(simulated: SimulatedBox, line: str) -> None:
             _press(simulated, words[1:])
         elif words == ["next"]:
             simulated.next()
+        elif words[:1] in (["rest"], ["lift"]):
+            _put(simulated, words)
         elif words == ["lamps"]:
             click.echo(" ".join(f"{n}:{'on' if on else 'off'}" for n, on in enumerate(simulated.twin.lamps)))
         elif words == ["help"]:
@@ -138,6 +225,14 @@ def _obey(simulated: SimulatedBox, line: str) -> None:
             simulated.fault(line)
     except BadFault as error:
         click.echo(str(error), err=True)
+
+
+def _put(simulated: SimulatedBox, words: list[str]) -> None:
+    what, *numbers = words
+    if not numbers or len(numbers) > 2 or not all(n.isdigit() for n in numbers) or int(numbers[0]) >= PADS:
+        raise BadFault(f"{what} takes a player, 0 or 1, and milliseconds if you like")
+    put = simulated.rest if what == "rest" else simulated.lift
+    put(int(numbers[0]), after_s=int(numbers[1]) / 1000 if len(numbers) > 1 else 0.0)
 
 
 def _press(simulated: SimulatedBox, words: list[str]) -> None:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
-from referee import export as exports
 from referee.errors import RefereeError
-from referee.journal import Journal
-from referee.rules import load_rules, rules_toml
-from referee.salvage import check, salvage
-from referee.schedule import letter, schedule_text
+from referee.journal import export as exports
+from referee.journal.journal import Entry, Journal
+from referee.journal.recovery import check, salvage
+from referee.match.house_rules import load_rules, rules_toml
+from referee.match.schedule import letter, schedule_text
 
 JOURNAL = click.option(
     "--journal",
@@ -107,9 +107,17 @@ def verify(journal: str) -> None:
 @journal.command("salvage")
 @click.argument("damaged", type=click.Path(exists=True, dir_okay=False))
 @click.argument("target", type=click.Path(dir_okay=False))
-def salvage_(damaged: str, target: str) -> None:
-    """Write what the DAMAGED journal file still proves into the new journal TARGET."""
-    click.echo(salvage(damaged, target, f"read {damaged}").text())
+@click.option("--confirm", "who", help="Your name: offers what lies beyond a gap, for you to confirm.")
+def salvage_(damaged: str, target: str, who: str | None) -> None:
+    """Write what the DAMAGED journal file and its second copy still prove into the new journal TARGET."""
+
+    def confirm(match_id: str, kept: int, rest: list[Entry]) -> str | None:
+        click.echo(f"match {match_id}: {kept} events are kept, then {rest[0].seq - kept - 1} are gone, then come:")
+        for entry in rest:
+            click.echo(f"  {entry.seq}  {entry.event.at}  {entry.event.kind}  {entry.event.who}")
+        return who if click.confirm("Did it happen so?") else None
+
+    click.echo(salvage(damaged, target, f"read {damaged}", confirm if who else None).text())
 
 
 @click.command()

@@ -2,37 +2,48 @@
 
 from __future__ import annotations
 
+import errno
 import secrets
 import signal
+import ssl
 import threading
 import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
+from urllib.parse import quote
 
 import click
+from flask import Flask
 
 from calibration.camera import camera_text, load_camera
 from calibration.palette import load_palette
 from cards.deck import Deck, builtin_deck, load_deck
 from cards.pieces import PieceSet, builtin_piece_set, load_piece_set
-from referee.attempt import Budget, Recorder
+from referee.commands.preparing import Preparation, PreparedObserver
 from referee.commands.scoreline import ScoreLines
-from referee.commands.simulated import SimulatedTable
 from referee.devices.camera import open_camera
-from referee.devices.choices import DeviceChoices, open_box
-from referee.devices.table_sim import SEATINGS
+from referee.devices.ports import SystemClock
 from referee.errors import DeviceLost
-from referee.ports import SystemClock
-from referee.rules import DEFAULT_RULES, load_rules
-from referee.salvage import open_sound
-from referee.session import Session
-from referee.vision.gate import Gate
-from referee.vision.observe import Observer
-from referee.vision.overlay import marked
+from referee.journal.holding import LOCK, held, usable_folder
+from referee.journal.journal import Journal
+from referee.journal.recovery import open_server, open_sound
+from referee.journal.spool import SpooledJournal
+from referee.match.commands import MODES
+from referee.match.house_rules import DEFAULT_RULES, load_rules
+from referee.recording import Budget, Recorder
+from referee.session.device_choice import DeviceChoices, open_box
+from referee.session.session import Equipment, Session
+from referee.simulator.rig import SimulatedTable
+from referee.simulator.table import SEATINGS
+from referee.vision.live.gate import Gate
+from referee.vision.observer import Observer
+from referee.vision.render.overlay import marked
 from referee.web import create_app, serve
 from referee.web.security import LOOPBACK
+from referee.web.server import Server
 
+USUAL_PORT = 8000
 NAMES = ("Ann", "Ben", "Cem", "Dia", "Eli", "Fay", "Gus", "Hal", "Ida", "Jon", "Kim", "Leo")
 PATH = click.Path(path_type=Path)
 AT_A_TABLE = DEFAULT_RULES.model_copy(update={"sign_off": "asked"})
@@ -40,8 +51,13 @@ AT_A_TABLE = DEFAULT_RULES.model_copy(update={"sign_off": "asked"})
 
 WEB_OPTIONS = (
     click.option("--host", default="127.0.0.1", show_default=True, help="Address of the dashboard."),
-    click.option("--port", default=8000, show_default=True, help="Its port; 0 takes a free one."),
+    click.option(
+        "--port",
+        type=int,
+        help=f"Its port; 0 takes a free one, and so does {USUAL_PORT}, the default, when it is taken.",
+    ),
     click.option("--pin", help="The referee's PIN; made up and printed when --host is not this machine."),
+    click.option("--tls", nargs=2, type=PATH, metavar="CERT KEY", help="Serve https with these PEM files."),
     click.option("--no-browser", is_flag=True, help="Do not open the dashboard in a browser."),
     click.option("--headless", is_flag=True, help="No dashboard at all."),
     click.option("--rules", "rules_file", type=PATH, help="house_rules.toml; default: the printed rules."),
@@ -51,6 +67,9 @@ WEB_OPTIONS = (
         default=40,
         show_default=True,
         help="Disk budget of recordings: beyond it the oldest uncontested ones go, and it is said.",
+    ),
+    click.option(
+        "--mode", type=click.Choice(tuple(MODES)), default="all", show_default=True, help="Which cards are played."
     ),
     click.option("--seed", type=int, help="Seed of the draws, and of everything simulated."),
 )
@@ -66,6 +85,7 @@ def web_options(command: Callable) -> Callable:
 @click.command()
 @click.option("--camera", "source", default="0", show_default=True, help="Webcam index, URL or file.")
 @click.option("--box", "box_port", default="none", show_default=True, help="Serial port, auto, or none.")
+@click.option("--id", "box_id", help="Insist on the button box of this name.")
 @click.option("--deck", "deck_file", type=PATH, help="deck.json; default: the built-in deck.")
 @click.option("--pieces", "pieces_file", type=PATH, help="pieces.json; default: the challenge set.")
 @click.option("--camera-file", type=PATH, help="camera.yaml of a calibrated lens.")
@@ -78,6 +98,7 @@ def web_options(command: Callable) -> Callable:
 def run(
     source: str,
     box_port: str,
+    box_id: str | None,
     deck_file: Path | None,
     pieces_file: Path | None,
     camera_file: Path | None,
@@ -86,6 +107,7 @@ def run(
     journal: str | None,
     table: str,
     data_dir: Path,
+    mode: str,
     seed: int | None,
     rules_file: Path | None,
     recordings_gb: float,
@@ -98,9 +120,11 @@ def run(
     palette = load_palette(palette_file, pieces) if palette_file else None
     rules, clock = load_rules(rules_file) if rules_file else AT_A_TABLE, SystemClock()
     with ExitStack() as stack, interrupted() as over:
+        data_dir = stack.enter_context(taken(data_dir))
         camera = stack.enter_context(closing(open_camera(source, clock)))
-        box = stack.enter_context(closing(open_box(box_port, clock)))
-        observer = ready(Observer(pieces, lens, palette))
+        box = stack.enter_context(closing(open_box(box_port, clock, box_id)))
+        preparation = stack.enter_context(closing(Preparation()))
+        observer = PreparedObserver(preparation, pieces, lens, palette)
         session = stack.enter_context(
             running(
                 data_dir,
@@ -120,10 +144,12 @@ def run(
             )
         )
         session.listen(ScoreLines(click.echo))
+        stack.callback(preparation.close)  # before the session ends: a judgement may be waiting for it
+        session.start()
         choices = stack.enter_context(closing(DeviceChoices(session, source, box_port, clock)))
         stack.enter_context(dashboard(session, choices=choices, **web))
         if players and session.state.phase == "new":
-            session.create_match([name.strip() for name in players.split(",")], seed=seed)
+            session.create_match([name.strip() for name in players.split(",")], mode, seed)
         over.wait()
 
 
@@ -136,13 +162,6 @@ def kept(deck: Deck, pieces: PieceSet, observer: Observer) -> dict:
         "palette.json": lambda: observer.palette,
         "empty.png": lambda: observer.empty,
     }
-
-
-def ready(observer: Observer) -> Observer:
-    """The observer with its search compiled, so that no first duel waits for that."""
-    click.echo("getting ready to see; the first time on a machine takes about a minute")
-    observer.warm_up()
-    return observer
 
 
 @click.command()
@@ -162,6 +181,7 @@ def demo(
     manual: bool,
     fps: float | None,
     data_dir: Path,
+    mode: str,
     seed: int | None,
     rules_file: Path | None,
     recordings_gb: float,
@@ -173,10 +193,11 @@ def demo(
     rules = load_rules(rules_file) if rules_file else DEFAULT_RULES
     with ExitStack() as stack, interrupted() as over:
         click.echo("SIMULATED: table, players, camera and button box are not real")
+        data_dir = stack.enter_context(taken(data_dir))
+        preparation = stack.enter_context(closing(Preparation()))
         pace = fps or (8.0 if fast else 15.0)
         table = stack.enter_context(SimulatedTable(pieces, clock, seed or 0, seating, fast, pace))
-        observer = ready(Observer(pieces, table.lens))
-        table.set_up(observer)
+        observer = PreparedObserver(preparation, pieces, table.lens)
         session = stack.enter_context(
             running(
                 data_dir,
@@ -196,9 +217,12 @@ def demo(
         )
         lines = ScoreLines(click.echo, table.truth(deck))
         session.listen(lines)
+        stack.callback(preparation.close)  # before the session ends: a judgement may be waiting for it
         stack.enter_context(dashboard(session, **web))
+        table.set_up(observer)
+        session.start()
         if session.state.phase == "new":
-            session.create_match(names, seed=seed)
+            session.create_match(names, mode, seed)
         done = stack.enter_context(table.played(session, None if manual else duels, manual))
         while not over.wait(0.1) and not done.is_set():
             pass
@@ -217,39 +241,84 @@ def _names(players: str) -> list[str]:
 
 
 @contextmanager
-def running(
-    data_dir: Path, journal: str | None, recordings_gb: float, keep: dict, **parts: object
-) -> Iterator[Session]:
-    """A session at work with its journal and recorder under ``data_dir``."""
-    data_dir.mkdir(parents=True, exist_ok=True)
-    with ExitStack() as stack:
-        record, salvaged = open_sound(journal or data_dir / "journal.db")
-        stack.enter_context(closing(record))
+def taken(data_dir: Path) -> Iterator[Path]:
+    """The data folder as an absolute path, this program's alone while the context lasts.
+
+    Raises FolderUnusable, or HeldElsewhere saying which program works with it.
+    """
+    folder = usable_folder(data_dir)
+    with held(folder / LOCK, f"the data folder {folder}"):
+        yield folder
+
+
+@contextmanager
+def opened(where: str | Path, data_dir: Path, table: str) -> Iterator[Journal | SpooledJournal]:
+    """The record, checked, and this table's in it for this program alone while the context lasts.
+
+    Raises HeldElsewhere saying which program has the table, JournalDamaged, JournalUnwritable.
+    """
+    if "://" in str(where):
+        if not table:
+            raise click.UsageError("--journal URL: many tables may share a server: name this one with --table")
+        with closing(open_server(str(where), table, data_dir / f"journal-{quote(table, safe='')}.lines")) as record:
+            yield record
+        return
+    path = Path(where).resolve()
+    usable_folder(path.parent)
+    with held(Path(f"{path}.{quote(table, safe='')}.{LOCK}"), f"table {table!r} of {path}"):
+        record, salvaged = open_sound(path)
         if salvaged:
             click.echo(f"the record was damaged: {salvaged.text()}", err=True)
+        with closing(record):
+            yield record
+
+
+@contextmanager
+def running(
+    data_dir: Path, journal: str | None, recordings_gb: float, keep: dict, table: str = "", **parts: object
+) -> Iterator[Session]:
+    """A session with its journal and recorder under ``data_dir``, not started yet; it is stopped in the end."""
+    with ExitStack() as stack:
+        record = stack.enter_context(opened(journal or data_dir / "journal.db", data_dir, table))
         budget = Budget(round(recordings_gb * (1 << 30)))
         recorder = stack.enter_context(closing(Recorder(data_dir / "attempts", parts["clock"], budget=budget)))
         session = Session(
-            journal=record,
-            recorder=recorder,
-            data_dir=data_dir,
-            keep=keep,
-            draw=lambda frame, judgement, card: marked(frame, judgement),
-            **parts,
+            Equipment(
+                journal=record,
+                recorder=recorder,
+                data_dir=data_dir,
+                keep=keep,
+                table=table,
+                draw=lambda frame, judgement, card: marked(frame, judgement),
+                **parts,
+            )
         )
-        session.start()
         stack.callback(session.stop)
         if session.state.phase != "new":
             click.echo(f"going on with match {session.state.match_id}, phase {session.state.phase}")
         yield session
 
 
+def _served(app: Flask, host: str, port: int | None, tls: tuple[Path, Path] | None) -> Server:
+    """The pages on a port; where none was asked for on the usual one or, when that is taken, on a free one."""
+    if port is not None:
+        return serve(app, host, port, tls)
+    try:
+        return serve(app, host, USUAL_PORT, tls)
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+        click.echo(f"port {USUAL_PORT} is taken, so the board has another address")
+        return serve(app, host, 0, tls)
+
+
 @contextmanager
 def dashboard(
     session: Session,
     host: str,
-    port: int,
+    port: int | None,
     pin: str | None,
+    tls: tuple[Path, Path] | None,
     no_browser: bool,
     headless: bool,
     choices: DeviceChoices | None = None,
@@ -261,10 +330,14 @@ def dashboard(
     if pin is None and host not in LOOPBACK:
         pin = f"{secrets.randbelow(10**6):06d}"
         click.echo(f"the referee's PIN is {pin}")
+    app = create_app(session, pin, host, choices=choices, tls=bool(tls))
     try:
-        server = serve(create_app(session, pin, host, choices=choices), host, port)
+        server = _served(app, host, port, tls)
+    except ssl.SSLError as error:
+        raise DeviceLost(f"dashboard: --tls: not a certificate and its key ({error.reason})") from None
     except OSError as error:
-        raise DeviceLost(f"dashboard: port {port} of {host} cannot be used ({error.strerror})") from None
+        what = f"--tls: {error.filename or tls}" if tls and error.errno == errno.ENOENT else f"port {port} of {host}"
+        raise DeviceLost(f"dashboard: {what} cannot be used ({error.strerror})") from None
     click.echo(f"board: {server.url}   console: {server.url}referee")
     if not no_browser:
         webbrowser.open(server.url)

@@ -10,9 +10,8 @@ import click
 from calibration.mat import ZONES
 from calibration.print_page import PAPERS
 from calibration.print_sheets import cards_pdf, charuco_pdf, colors_pdf, mats_pdf
-from cards.deck import BUILTIN_DECKS, Deck, load_deck
 from cards.errors import RefereeError
-from cards.pieces import PieceSet, builtin_piece_set, load_piece_set
+from referee.commands.named_files import named_deck, named_piece_set
 
 
 @click.group("print")
@@ -41,20 +40,6 @@ _pieces = click.option(
     show_default=True,
     help="A piece set: a pieces.json, or the name of one that ships with the program.",
 )
-
-
-def named_piece_set(text: str) -> PieceSet:
-    """A piece set from a file, or by the name of a built-in one. Raises BadPieceSet."""
-    return builtin_piece_set(text) if _is_name(text) else load_piece_set(text)
-
-
-def named_deck(text: str, pieces: PieceSet | None = None) -> Deck:
-    """A deck from a file, or by the name of a built-in one. Raises BadCard."""
-    return load_deck(BUILTIN_DECKS / f"{text}.json" if _is_name(text) else text, pieces)
-
-
-def _is_name(text: str) -> bool:
-    return not Path(text).suffix and not Path(text).exists()
 
 
 def _write(path: Path, data: bytes) -> None:

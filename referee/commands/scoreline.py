@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from referee.duel import Duel
-from referee.match import Event, MatchState
+from referee.match.decide import Event, MatchState
+from referee.match.duel import Duel
 
 
 class ScoreLines:
@@ -50,8 +50,8 @@ class ScoreLines:
         return "right" if said == there else "wrong"
 
     def _duel(self, duel: Duel, state: MatchState) -> str:
-        stop = next((p for p in duel.presses if "callers" in p), None)
-        call = f"Stop by {duel.at_zone(stop['zone'])} after {stop['elapsed_s']:.2f} s, " if stop else ""
+        stop = next(iter(duel.stops), None)
+        call = f"Stop by {duel.at_zone(stop.zone)} after {stop.elapsed_s:.2f} s, " if stop else ""
         scores = "  ".join(f"{p} {s}" for p, s in state.scores.items())
         seats = " - ".join(duel.seats[z] for z in sorted(duel.seats))
         return (

@@ -19,14 +19,11 @@ from calibration.quality import picture_faults, rig_quality
 from cards.card import Card, inventory_problems
 from cards.errors import BadCard
 from cards.pieces import PieceSet
-from referee.commands.bench import bench
-from referee.commands.printing import named_deck, named_piece_set
+from referee.commands.named_files import named_deck, named_piece_set
 from referee.errors import BadCamera, BadImage, CannotSee, RefereeError
-from referee.vision.observe import Judgement, Observer
-from referee.vision.overlay import draw
-from referee.vision.pictures import read_picture, write_picture
-
-__all__ = ["bench", "calibrate", "judge"]
+from referee.vision.image.files import read_picture, write_picture
+from referee.vision.observer import Judgement, Observer
+from referee.vision.render.overlay import draw
 
 FILE = click.Path(path_type=Path)
 LEAST_BOARDS = 12

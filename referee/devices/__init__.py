@@ -1,0 +1,1 @@
+"""Hardware behind ports: camera, button box, clocks. It imports nothing of the rest but errors."""

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import glob
 import math
 import termios
 import threading
@@ -14,17 +13,18 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 import serial
-from serial.tools import list_ports
 
-from referee.devices.box_protocol import BAUD, Sentence
-from referee.devices.box_talk import BoxTalk
-from referee.devices.clock_tie import RATE_SPAN, ClockTie
+from referee.devices.box_conversation import BoxTalk
+from referee.devices.box_protocol import BAUDS, Sentence
+from referee.devices.clock_sync import RATE_SPAN, ClockTie
+from referee.devices.ports import BoxNotice, Clock, Lamp
+from referee.devices.serial_line import READ_S, candidates, check_url, open_line
 from referee.errors import DeviceLost
-from referee.ports import BoxNotice, Clock
 
-READ_S = 0.01  # a command waits at most this long for the reader thread to send it
-HELLO_S = 2.5  # an Uno whose reset line follows DTR sits in its bootloader for 1.6 s after opening
+HELLO_S = 3.2  # an Uno whose reset line follows DTR sits in its bootloader for 1.6 s after opening
+BAUD_S = 0.4  # each speed is tried this long in turn until a box answers
 RETRY_S = 0.2
+LINES = 5  # of buttons
 HISTORY = 64  # notices kept for the first listener
 
 
@@ -37,12 +37,12 @@ class SerialBox:
     """
 
     def __init__(self, port: str | None, clock: Clock, box_id: str | None = None, rate_span: float = RATE_SPAN) -> None:
-        _check_url(port)
+        check_url(port)
         self.name = port or "box"
         self.port: str | None = None  # where the box was found
         self.trouble: str | None = None  # why the port could not be opened or went away
         self._line: serial.SerialBase | None = None
-        self._wanted_port, self._clock = port, clock
+        self._wanted_port, self._wanted_id, self._clock = port, box_id, clock
         self._talk = BoxTalk(box_id, ClockTie(rate_span))
         self._lock = threading.Lock()  # guards the talk; never held while listeners run
         self._listeners: list[Callable[[BoxNotice], None]] = []
@@ -74,9 +74,12 @@ class SerialBox:
         """Lamps off; presses from now to the go are no stops."""
         self._command("RFARM")
 
-    def go(self) -> None:
-        """Sound the buzzer. The ``go`` notice with the box's time of it follows."""
-        self._command("RFGOO")
+    def go(self, countdown: bool = False) -> None:
+        """Sound the buzzer, after three tones if asked. The ``go`` notice with the box's time of it follows.
+
+        A box of protocol 1 has no countdown and goes at once.
+        """
+        self._command("RFGOO", *((int(countdown),) if self._talk.protocol > 1 else ()))
 
     def resume(self) -> None:
         """Go on with a duel after the box was restarted: presses count from now on, without another go."""
@@ -86,9 +89,29 @@ class SerialBox:
         """End the duel on the box: presses no longer rank."""
         self._command("RFDIS")
 
-    def lamp(self, player: int, on: bool) -> None:
-        """Light or darken a player's lamp."""
-        self._command("RFLMP", player, int(on))
+    def lamp(self, player: int, lamp: Lamp) -> None:
+        """What a player's lamp shows; a box of protocol 1 only knows on and off."""
+        self._command("RFLMP", player, int(lamp) if self._talk.protocol > 1 else int(lamp != Lamp.OFF))
+
+    def insist(self, box_id: str | None) -> None:
+        """Believe only this box from now on; any other that answers is told as ``foreign`` and not connected.
+
+        None goes back to what was asked for at the beginning.
+        """
+        with self._lock:
+            self._talk.insist(box_id or self._wanted_id)
+
+    def clear_counts(self) -> None:
+        """Begin to count edges anew; see ``ask_counts``."""
+        self.ask_counts()
+        with self._lock:
+            self._talk.facts.counts.clear()
+
+    def ask_counts(self) -> None:
+        """Ask what every line did since it was last asked; ``status()['counts']`` then has the sums."""
+        if self._talk.protocol > 1:
+            for button in range(LINES):
+                self._command("RFCNT", button)
 
     def self_test(self) -> None:
         """Every lamp in turn and a beep; ``status()['tested']`` then has what the box found."""
@@ -114,6 +137,11 @@ class SerialBox:
                 "box_id": facts.box_id,
                 "boot": facts.boot,
                 "buttons": facts.buttons,
+                "protocol": talk.protocol,
+                "noisy": facts.noisy_lines(),
+                "pads": facts.pads(),
+                "cause": facts.cause,
+                "counts": dict(facts.counts),
                 "latency_s": _finite(talk.latency_s),
                 "offset_s": _finite(at_s - box_us * 1e-6),
                 "offset_error_s": _finite(error_s),
@@ -123,6 +151,8 @@ class SerialBox:
                 "garbage": talk.lines.garbage,
                 "overwritten": facts.overwritten,
                 "clock_restarts": talk.tie.restarts,
+                "resent": talk.queue.resent,
+                "given_up": talk.queue.given_up,
                 **vars(talk.counters),
             }
 
@@ -163,7 +193,7 @@ class SerialBox:
     def _visit(self, path: str) -> None:
         """Talk on one port until it is lost or turns out to be something else."""
         try:
-            with _open(path) as line, self._talking(path, line):
+            with open_line(path) as line, self._talking(path, line):
                 self._converse(line)
         except (OSError, termios.error) as error:  # pyserial's own faults are OSErrors: gone, busy, none
             self.trouble = str(error)
@@ -188,9 +218,27 @@ class SerialBox:
             with self._lock:
                 notices = self._talk.hear(data, now_s) if data else []
                 gone = self._talk.silent(now_s) if self._talk.met else now_s - opened_s > HELLO_S
+                self._explain()
             self._tell(notices)
             if gone:
                 return
+            if not self._talk.met:
+                self._use_baud(line, BAUDS[int((now_s - opened_s) / BAUD_S) % len(BAUDS)])
+
+    def _use_baud(self, line: serial.SerialBase, baud: int) -> None:
+        """Boxes of firmware 1 speak at another speed; changing it does not touch DTR."""
+        if line.baudrate != baud:
+            line.baudrate = baud
+            self._talk.lines.restart()
+
+    def _explain(self) -> None:
+        """Why there is no box although something answers."""
+        bad = self._talk.lines.bad_hello
+        if not self._talk.met and bad:
+            self.trouble = (
+                f"something there speaks the box's protocol, but its hello is malformed: {bad}; a used Arduino with "
+                'the first firmware does that: send it the present one with "referee box flash"'
+            )
 
     def _due(self) -> list[Sentence]:
         with self._lock:
@@ -220,46 +268,6 @@ class SerialBox:
         for notice in told:
             for listener in listeners:
                 listener(notice)
-
-
-def candidates(port: str | None) -> list[str]:
-    """The ports to try: what a pattern matches, the given port itself, or every USB serial port."""
-    if port is None:
-        return [p.device for p in list_ports.comports() if p.vid is not None]
-    return sorted(glob.glob(port)) if glob.has_magic(port) else [port]
-
-
-def _check_url(port: str | None) -> None:
-    try:
-        serial.serial_for_url(port or "", do_not_open=True)
-    except ValueError as error:
-        raise DeviceLost(f"{port}: {error}") from None
-
-
-def _open(path: str) -> serial.SerialBase:
-    line = serial.serial_for_url(path, BAUD, timeout=READ_S, write_timeout=0.5, exclusive=True)
-    _hasten(line)
-    _keep_dtr(line)
-    return line
-
-
-def _hasten(line: serial.SerialBase) -> None:
-    """Ask the driver for 1 ms instead of FTDI's 16 ms, where it has such a thing."""
-    if hasattr(line, "set_low_latency_mode"):
-        try:
-            line.set_low_latency_mode(True)
-        except (ValueError, OSError):
-            return
-
-
-def _keep_dtr(line: serial.SerialBase) -> None:
-    """Leave DTR as it is when the port closes: on an Uno its next rise would reset the box and lose
-    its record.
-    """
-    if isinstance(getattr(line, "fd", None), int):
-        settings = termios.tcgetattr(line.fd)
-        settings[2] &= ~termios.HUPCL
-        termios.tcsetattr(line.fd, termios.TCSANOW, settings)
 
 
 def _finite(value: float) -> float | None:

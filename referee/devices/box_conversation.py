@@ -5,45 +5,29 @@ Law: events are told to the referee in the box's order, each exactly once. An ev
 number is the next one; a higher number means that something was missed and makes the host ask again; a
 lower one has been heard and is dropped. What the box knows last comes with every clock reply, so the loss
 of the very last sentence is noticed as well.
+
+Two protocols: a hello of protocol 1 is understood by every box. One whose version begins with 2 or more is asked again
+in protocol 2, and from its answer on nothing is believed that is not in protocol 2.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from referee.devices.box_protocol import EVENTS, Lines, Sentence
-from referee.devices.clock_tie import ClockTie
-from referee.ports import BoxNotice, Press
+from referee.devices.box_notices import BoxFacts, is_of, notice_of
+from referee.devices.box_protocol import EVENTS, PROTOCOL, Lines, Sentence
+from referee.devices.clock_sync import ClockTie
+from referee.devices.command_queue import CommandQueue
+from referee.devices.ports import BoxNotice
 
-CLOCK_EVERY_S = 0.25  # a missed last sentence is noticed after this
+CLOCK_EVERY_S = 0.12  # a missed last sentence is noticed after this
 BURST = 8  # quick clock queries after finding the box
 BURST_EVERY_S = 0.03
-RESEND_S = 0.15  # well above the 2 x 30 ms a bad line may take
-TRIES = 8
+ASK_S = 0.06  # between two questions for events that are missing
 SILENT_S = 1.5  # without any reply: lost
 SLACK_US = 1_000_000  # a press is told when its bounce is over, perhaps after a later event
 GARBAGE_EVERY_S = 1.0
 TIMES_KEPT = 256  # numbers of commands whose sending times are remembered
-
-
-TOLD = {  # event -> kind and words of its notice
-    "BXBOT": ("", ""),  # the hello has told it
-    "BXGOO": ("go", "go"),
-    "BXPRS": ("press", "button {0} pressed"),
-    "tried": ("tried", "button {0} pressed"),
-    "BXHLD": ("held_at_go", "button {0} was held down at the go"),
-    "BXSTK": ("stuck", "button {0} has been down for 5 s"),
-    "BXFRE": ("free", "button {0} is up again"),
-    "BXNXT": ("next", "Start/Next pressed"),
-}
-
-
-@dataclass
-class _Pending:
-    sentence: Sentence
-    due_s: float
-    tries: int = 0
 
 
 @dataclass
@@ -53,22 +37,9 @@ class Counters:
     doubled: int = 0  # events heard again
     missed: int = 0  # times something had to be asked for again
     gone: int = 0  # events the box no longer had
-    resent: int = 0  # commands sent again
-    given_up: int = 0  # commands the box never answered
     refused: int = 0  # commands the box did not understand
     implausible: int = 0  # events dropped because their time cannot be
-
-
-@dataclass
-class BoxFacts:
-    """What the box said of itself; ``box_id`` is empty before the first hello."""
-
-    version: str = ""
-    box_id: str = ""
-    boot: int = -1
-    buttons: int = 0
-    overwritten: int = 0
-    tested: tuple[int, int] | None = None  # self-test: closed buttons as bits, longest loop turn in us
+    foreign: int = 0  # events and hellos of another box than the one that is talked to
 
 
 @dataclass
@@ -80,41 +51,50 @@ class BoxTalk:
     lines: Lines = field(default_factory=Lines)
     counters: Counters = field(default_factory=Counters)
     facts: BoxFacts = field(default_factory=BoxFacts)
+    queue: CommandQueue = field(default_factory=CommandQueue)
     met: bool = False  # a hello was answered on this connection
+    protocol: int = 1  # the one agreed on
     latency_s: float = float("inf")  # quickest round trip on this connection
     _number: int = 0
     _expected: int = 0  # number of the next event; 0 before the first hello
     _sent: dict[int, float] = field(default_factory=dict)
-    _hail: _Pending | None = None  # the hello under way
-    _queue: deque[_Pending] = field(default_factory=deque)  # only the first is under way: none overtakes
     _out: list[Sentence] = field(default_factory=list)
     _clock_due_s: float = 0.0
     _burst: int = 0
     _asked_s: float = -1e9
+    _known: int = 0  # number of the last event that the box is known to have
     _heard_s: float = 0.0
     _last_event_us: int = 0
     _doubted: Sentence | None = None
+    _foreign: str = ""  # the other box that was told of last
     _garbage_told: int = 0
     _garbage_due_s: float = 0.0
 
     def begin(self, now_s: float) -> None:
         """A port has been opened: greet."""
         self.met, self.latency_s, self._burst, self._heard_s = False, float("inf"), BURST, now_s
+        self.protocol = 1
         self._out.clear()
         self._sent.clear()
         self.lines.restart()
-        self._hail = None
+        self.queue.begin()
         self._greet(now_s)
 
     def end(self) -> None:
         """The port is gone. Commands under way are given up: a late go would be worse than none."""
         self.met = False
-        self._queue.clear()
+        self.queue.clear()
         self._out.clear()
 
     def command(self, kind: str, *fields: int | str, now_s: float) -> None:
         """Send and repeat until the box has answered, after the commands before it."""
-        self._queue.append(_Pending(self._next(kind, *fields), now_s))
+        self.queue.add(self._next(kind, *fields), now_s)
+
+    def insist(self, box_id: str | None) -> None:
+        """Believe only this box from now on; None takes any."""
+        self.wanted = box_id
+        if box_id is not None and self.facts.box_id != box_id:
+            self.met = False
 
     def silent(self, now_s: float) -> bool:
         """Whether the box has not been heard for too long."""
@@ -123,13 +103,15 @@ class BoxTalk:
     def due(self, now_s: float) -> list[Sentence]:
         """What to write now. Call ``wrote`` with each just before it goes out."""
         if not self.met:
-            return self._repeats(now_s)
+            return self.queue.due(self.met, now_s)
         if now_s >= self._clock_due_s:
             self._burst = max(0, self._burst - 1)
             self._clock_due_s = now_s + (BURST_EVERY_S if self._burst else CLOCK_EVERY_S)
             self._out.append(self._next("RFCLK"))
+        if self._known >= self._expected and now_s - self._asked_s > ASK_S:
+            self._ask_again(now_s)  # the question or the answer was lost
         out, self._out = self._out, []
-        return out + self._repeats(now_s)
+        return out + self.queue.due(self.met, now_s)
 
     def wrote(self, sentence: Sentence, now_s: float) -> None:
         """Remember when a command first went out: no answer can be older."""
@@ -142,10 +124,17 @@ class BoxTalk:
         notices = []
         for sentence in self.lines.feed(data):
             if sentence.kind.startswith("BX"):
-                self._heard_s = now_s
-                take = self._event if sentence.kind in EVENTS else self._reply
-                notices += take(sentence, now_s)
+                notices += self._hear(sentence, now_s)
         return notices + self._garbage(now_s)
+
+    def _hear(self, sentence: Sentence, now_s: float) -> list[BoxNotice]:
+        if sentence.protocol != self.protocol and sentence.kind != "BXHEL":
+            if self.met:
+                self._greet(now_s)  # it does not speak as agreed any more: it was restarted
+            return []
+        self._heard_s = now_s
+        take = self._event if sentence.kind in EVENTS else self._reply
+        return take(sentence, now_s)
 
     def _garbage(self, now_s: float) -> list[BoxNotice]:
         """At most one notice a second; what came before the hello is half a sentence or another device."""
@@ -157,40 +146,13 @@ class BoxTalk:
         self._garbage_told, self._garbage_due_s = self.lines.garbage, now_s + GARBAGE_EVERY_S
         return [BoxNotice("garbage", now_s, text=f"{count} bytes of garbage dropped")]
 
-    def _next(self, kind: str, *fields: int | str) -> Sentence:
+    def _next(self, kind: str, *fields: int | str, protocol: int | None = None) -> Sentence:
         self._number = self._number % 0xFFFF + 1
-        return Sentence(kind, self._number, fields)
+        return Sentence(kind, self._number, fields, protocol or self.protocol)
 
     def _greet(self, now_s: float) -> None:
-        if self._hail is None:
-            self._hail = _Pending(self._next("RFHEL"), now_s)
-
-    def _repeats(self, now_s: float) -> list[Sentence]:
-        out = self._repeat(self._hail, now_s)
-        if not self.met or self._hail is not None or not self._queue:
-            return out
-        head = self._queue[0]
-        if head.tries >= TRIES and now_s >= head.due_s:
-            self._queue.popleft()
-            self.counters.given_up += 1
-            return out
-        return out + self._repeat(head, now_s)
-
-    def _repeat(self, pending: _Pending | None, now_s: float) -> list[Sentence]:
-        if pending is None or now_s < pending.due_s:
-            return []
-        self.counters.resent += pending.tries > 0
-        pending.tries += 1
-        pending.due_s = now_s + RESEND_S
-        return [pending.sentence]
-
-    def _answered(self, number: int) -> None:
-        if self._hail is not None and self._hail.sentence.number == number:
-            self._hail = None
-        elif self._queue and self._queue[0].sentence.number == number:
-            done = self._queue.popleft().sentence
-            if done.kind == "RFNAM":
-                self._renamed(str(done.fields[0]))
+        if not self.queue.greeting:
+            self.queue.greet(self._next("RFHEL", protocol=1), now_s)
 
     def _renamed(self, box_id: str) -> None:
         self.facts.box_id = box_id
@@ -199,58 +161,87 @@ class BoxTalk:
     # --- what the box answers
 
     def _reply(self, sentence: Sentence, now_s: float) -> list[BoxNotice]:
-        self._answered(sentence.number)
+        done = self.queue.answered(sentence.number)
+        if done is not None and done.kind == "RFNAM":
+            self._renamed(str(done.fields[0]))
         sent_s = self._sent.get(sentence.number)
         restarted = sentence.kind == "BXHEL" and self._is_restart(sentence)
-        if restarted:
+        if restarted and not self._is_foreign(sentence):
             self.tie.clear()
-        if sent_s is not None and sentence.kind != "BXERR":
+        if sent_s is not None and sentence.kind != "BXERR" and not self._is_foreign(sentence):
             self.tie.add(sent_s, sentence.box_us, now_s)
             self.latency_s = min(self.latency_s, now_s - sent_s)
         match sentence.kind:
             case "BXHEL":
                 return self._hello(sentence, restarted, now_s)
             case "BXCLK":
-                self._clock(*map(int, sentence.fields[1:]), now_s=now_s)
+                return self._clock(*map(int, sentence.fields[1:]), now_s=now_s)
             case "BXTST":
                 self.facts.tested = (int(sentence.fields[1]), int(sentence.fields[2]))
+                self.facts.cause = int(sentence.fields[3]) if sentence.protocol > 1 else None
+            case "BXCNT":
+                self.facts.add_counts(*map(int, sentence.fields[1:]))
             case "BXERR":
                 self.counters.refused += 1
         return []
 
+    def _is_foreign(self, sentence: Sentence) -> bool:
+        return sentence.kind == "BXHEL" and self.wanted not in (None, sentence.fields[-6])
+
     def _is_restart(self, hello: Sentence) -> bool:
-        return self.facts.boot >= 0 and hello.fields[2:4] != (self.facts.box_id, self.facts.boot)
+        return self.facts.boot >= 0 and hello.fields[-6:-4] != (self.facts.box_id, self.facts.boot)
 
     def _hello(self, hello: Sentence, restarted: bool, now_s: float) -> list[BoxNotice]:
-        _, version, box_id, boot, buttons, first, last, overwritten = hello.fields
+        version, box_id, boot, buttons, first, last, overwritten = hello.fields[-7:]
         if self.wanted is not None and box_id != self.wanted:
+            self.counters.foreign += 1
+            text = f"the box that answers is {box_id}, not {self.wanted}"
+            return [] if self._told_foreign(str(box_id)) else [BoxNotice("foreign", now_s, text=text)]
+        if hello.protocol == 1 and str(version)[0] != "1":
+            self.queue.greet(self._next("RFHEL", PROTOCOL, protocol=PROTOCOL), now_s)
             return []
+        self.protocol, self._foreign = hello.protocol, ""
         notices = []
         if restarted:
             notices.append(BoxNotice("reset", now_s, text=f"box {box_id} was restarted (start {boot})"))
+            self.queue.clear()
         if restarted or self._expected == 0:
-            self._expected, self._last_event_us = int(first), 0
-        self.facts = BoxFacts(str(version), str(box_id), int(boot), int(buttons), int(overwritten), self.facts.tested)
+            self._expected, self._known, self._last_event_us = int(first), 0, 0
+        known = self.facts if not restarted else BoxFacts()
+        self.facts = replace(
+            known,
+            version=str(version),
+            box_id=str(box_id),
+            boot=int(boot),
+            buttons=int(buttons),
+            overwritten=overwritten,
+        )
         if not self.met:
             self.met, self._clock_due_s = True, now_s
-            notices.append(BoxNotice("found", now_s, text=f"box {box_id}, version {version}"))
-        self._compare(int(first), int(last), now_s)
-        return notices
+            notices.append(BoxNotice("found", now_s, text=f"box {box_id}, version {version}", box_id=str(box_id)))
+        return notices + self._compare(int(first), int(last), now_s)
 
-    def _clock(self, boot: int, first: int, last: int, now_s: float) -> None:
+    def _told_foreign(self, box_id: str) -> bool:
+        told, self._foreign = self._foreign == box_id, box_id
+        return told
+
+    def _clock(self, boot: int, first: int, last: int, lines: int = 0, *, now_s: float) -> list[BoxNotice]:
         if boot == self.facts.boot:
-            self._compare(first, last, now_s)
-        else:
-            self._greet(now_s)  # a restart whose first sentence was lost
+            self.facts.lines = lines
+            return self._compare(first, last, now_s)
+        self._greet(now_s)  # a restart whose first sentence was lost
+        return []
 
-    def _compare(self, first: int, last: int, now_s: float) -> None:
-        if first > self._expected:
-            self.counters.gone += first - self._expected
+    def _compare(self, first: int, last: int, now_s: float) -> list[BoxNotice]:
+        gone, self._known = max(0, first - self._expected), last
+        if gone:
+            self.counters.gone += gone
             self._expected = first
-        if last >= self._expected and now_s - self._asked_s > RESEND_S:
+        if last >= self._expected and now_s - self._asked_s > ASK_S:
             self._ask_again(now_s)
         elif first < self._expected:
             self._acknowledge()
+        return [BoxNotice("events_lost", now_s, text=f"{gone} events of the box are lost")] if gone else []
 
     def _acknowledge(self) -> None:
         self._out.append(self._next("RFACK", self._expected - 1, self.facts.boot))
@@ -271,9 +262,14 @@ class BoxTalk:
             self.counters.doubled += 1
             return []
         if event.number > self._expected:
-            if now_s - self._asked_s > RESEND_S:
+            self._known = max(self._known, event.number)
+            if now_s - self._asked_s > ASK_S:
                 self.counters.missed += 1
                 self._ask_again(now_s)
+            return []
+        if not is_of(event, self.facts):
+            self.counters.foreign += 1
+            self._greet(now_s)  # another box sits at the end of the line, or this one has another name
             return []
         if not self._plausible(event, now_s):
             self.counters.implausible += 1
@@ -281,7 +277,8 @@ class BoxTalk:
         self._expected += 1
         self._last_event_us = event.box_us
         self._acknowledge()
-        return self._tell(event)
+        notice = notice_of(event, self.tie, self.facts)
+        return [] if notice is None else [notice]
 
     def _plausible(self, event: Sentence, now_s: float) -> bool:
         """Whether the event's time can be; one checksum in 256 lies, the same lie twice is the truth."""
@@ -289,15 +286,3 @@ class BoxTalk:
         in_order = event.box_us + SLACK_US >= self._last_event_us
         doubted, self._doubted = self._doubted, event
         return (in_order and early_s <= now_s) or event == doubted
-
-    def _tell(self, event: Sentence) -> list[BoxNotice]:
-        at_s, error_s = self.tie.to_host(event.box_us)
-        player = int(event.fields[1]) if len(event.fields) > 1 else None
-        press = None
-        if event.kind in ("BXPRS", "BXHLD"):
-            press = Press(player, event.box_us, at_s, error_s, event.kind == "BXHLD", event.number)
-        unranked = event.kind == "BXPRS" and event.fields[2] == 0
-        kind, text = TOLD["tried" if unranked else event.kind]
-        if not kind:
-            return []
-        return [BoxNotice(kind, at_s, player, press, text.format(player), event.box_us, error_s)]

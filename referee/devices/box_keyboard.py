@@ -8,9 +8,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from referee.ports import BoxNotice, Clock, Press
+from referee.devices.ports import BoxNotice, Clock, Lamp, Press
 
 KEY_ERROR_S = 0.05  # keyboard scan, USB polling, browser event and a local network, together
+COUNT_STEPS = 3  # three, two, one
 
 
 class KeysBox:
@@ -20,14 +21,16 @@ class KeysBox:
     simulated = False
     connected = True
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
+    def __init__(self, clock: Clock, step_s: float = 1.0) -> None:
+        self._clock, self._step_s = clock, step_s
+        self._timer: threading.Timer | None = None  # of a countdown
+        self._pads: dict[int, bool] = {}
         self._listeners: list[Callable[[BoxNotice], None]] = []
         self._lock = threading.Lock()
         self._count = 0
         self._phase = "idle"
         self._ranked: set[int] = set()
-        self.lamps: dict[int, bool] = {}
+        self.lamps: dict[int, Lamp] = {}
 
     def listen(self, callback: Callable[[BoxNotice], None]) -> None:
         """Call back with every notice, on the thread that presses."""
@@ -39,12 +42,35 @@ class KeysBox:
             self._phase = "armed"
             self._ranked.clear()
 
-    def go(self) -> None:
-        """A ``go`` notice with the time of this call."""
+    def go(self, countdown: bool = False) -> None:
+        """A ``go`` notice with the time of this call; with a countdown after three steps, unless somebody's tongs
+        leave their mark before.
+        """
+        if not countdown:
+            self._go()
+            return
         with self._lock:
-            self._phase = "running"
-            at_s = self._clock.now_s()
-        self._tell(BoxNotice("go", at_s, text="go"))
+            self._phase = "counting"
+            self._timer = threading.Timer(COUNT_STEPS * self._step_s, self._end_of_count)
+            self._timer.daemon = True
+        missing = [player for player, resting in self._pads.items() if not resting]
+        for player in missing:
+            self._false_start(player)
+        if not missing:
+            self._timer.start()
+
+    def rest(self, player: int, resting: bool) -> None:
+        """A player's tongs lie behind the mark, or leave it: a key held down. Leaving during the count is a false
+        start.
+        """
+        with self._lock:
+            left = self._pads.get(player, False) and not resting
+            self._pads[player] = resting
+        if left and self._phase == "counting":
+            self._false_start(player)
+
+    def insist(self, box_id: str | None) -> None:
+        """There is only one keyboard."""
 
     def resume(self) -> None:
         """Presses count, without another go."""
@@ -56,9 +82,9 @@ class KeysBox:
         with self._lock:
             self._phase = "idle"
 
-    def lamp(self, player: int, on: bool) -> None:
+    def lamp(self, player: int, lamp: Lamp) -> None:
         """Remember it; there is no lamp."""
-        self.lamps[player] = on
+        self.lamps[player] = lamp
 
     def press(self, player: int) -> None:
         """A player's Stop, now; the same player's second one in a duel is ignored."""
@@ -89,10 +115,36 @@ class KeysBox:
             "offset_error_s": KEY_ERROR_S,
             "garbage": 0,
             "simulated": False,
+            "pads": dict(self._pads),
         }
 
     def close(self) -> None:
-        """Nothing to let go."""
+        """A count that is under way ends without a go."""
+        with self._lock:
+            self._phase = "idle"
+            timer = self._timer
+        if timer is not None and timer.ident:
+            timer.cancel()
+            timer.join()
+
+    def _go(self) -> None:
+        with self._lock:
+            self._phase = "running"
+            at_s = self._clock.now_s()
+        self._tell(BoxNotice("go", at_s, text="go"))
+
+    def _end_of_count(self) -> None:
+        if self._phase == "counting":
+            self._go()
+
+    def _false_start(self, player: int) -> None:
+        with self._lock:
+            self._phase = "armed"
+            at_s = self._clock.now_s()
+            if self._timer is not None:
+                self._timer.cancel()
+        text = f"player {player} left the mark before the go"
+        self._tell(BoxNotice("false_start", at_s, player, text=text, error_s=KEY_ERROR_S))
 
     def _tell(self, notice: BoxNotice) -> None:
         for listener in list(self._listeners):

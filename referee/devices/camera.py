@@ -16,9 +16,9 @@ from pathlib import Path
 
 import cv2
 
-from referee.devices.clock_tie import FrameTie
+from referee.devices.clock_sync import FrameTie
+from referee.devices.ports import Clock, Frame
 from referee.errors import DeviceLost
-from referee.ports import Clock, Frame
 
 RETRY_S = 0.7
 """Wait between two tries to open a source that is gone."""

@@ -1,21 +1,34 @@
 """Ties another device's clock to the host's, with a bound on the error that holds whatever the line does.
 
 The theory: a reply stamped ``b`` by the device was stamped between the host's sending and receiving, so
-every round trip confines the line ``host = offset + rate * device`` to a window; the true line passes
-through all of them. The quickest round trips have the narrowest windows and rule by themselves (the
-minimum-delay filter of NTP, RFC 5905 section 10), and the intersection of all windows gives the bound: no
-delay, however lopsided, can break it.
+every round trip confines the curve ``host = f(device)`` to a window; the true curve passes through all of
+them. The quickest round trips have the narrowest windows and rule by themselves (the minimum-delay filter
+of NTP, RFC 5905 section 10), and the intersection of all windows gives the bound: no delay, however
+lopsided, can break it.
+
+From one window to another the curve's slope is needed. Two round trips confine its mean between them; the
+slope anywhere else differs from that by at most ``wander`` (a host's clock that NTP slews changes its rate
+by 500 ppm at once, a resonator by a few ppm per degree) plus whatever change the round trips themselves
+have shown. So the bound follows measured changes of the rate.
+
+One round trip may be a lie: a misread number whose checksum is right by chance. Of all lower bounds the
+greatest is left out, and of all upper bounds the least, so that one wrong window moves nothing (Marzullo
+and Owicki 1983, with one faulty clock). A reply that contradicts all others is set aside until the next
+one says who is right.
 """
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-RATE_SPAN = 0.01  # a ceramic resonator keeps 0.5 % (Murata CSTCE16M, on the Uno); twice that for margin
-WANDER = 20e-6  # how far a rate may drift within one window of samples: a few ppm per degree
-DEFAULT_KEPT = 64
+RATE_SPAN = 0.05  # a ceramic resonator keeps 0.5 % (Murata CSTCE16M, on the Uno), a clone's perhaps 1.2 %
+MOST_SPAN = 0.99
+WANDER = 600e-6  # how much the rate may change unseen: NTP's largest slew, and a resonator that warms up
+DEFAULT_KEPT = 40  # five seconds of round trips
 
 
 @dataclass(frozen=True)
@@ -26,37 +39,40 @@ class _Sample:
 
 
 class ClockTie:
-    """Round trips in, host times out. ``restarts`` counts how often the device's clock jumped.
+    """Round trips in, host times out.
 
-    ``rate_span`` is the largest believed deviation of the device's rate from the host's, as a share.
+    ``rate_span`` is the largest believed deviation of the device's rate from the host's, as a share; it widens by
+    itself when two round trips agree on more. ``restarts`` counts how often the device's clock jumped, ``outliers``
+    the replies that no other confirmed.
     """
 
     def __init__(self, rate_span: float = RATE_SPAN, kept: int = DEFAULT_KEPT, wander: float = WANDER) -> None:
-        self._span, self._wander = rate_span, wander
+        self._first_span = self._span = rate_span
+        self._wander = wander
         self._samples: deque[_Sample] = deque(maxlen=kept)
         self._rates: deque[tuple[float, float]] = deque(maxlen=kept)
-        self.restarts = 0
+        self._suspect: _Sample | None = None
+        self.restarts = self.outliers = 0
 
     def __len__(self) -> int:
         return len(self._samples)
 
     def add(self, sent_s: float, device_us: int, received_s: float) -> None:
         """One round trip: the device read its clock between the two host times."""
-        new = _Sample(sent_s, device_us, received_s)
-        bounds = [_rate_bounds(old, new) for old in self._samples if old.device_us != device_us]
-        low = max((b[0] for b in bounds), default=-math.inf)
-        high = min((b[1] for b in bounds), default=math.inf)
-        self._samples.append(new)
-        self._rates.append((low - self._wander, high + self._wander))
-        if not self._consistent(device_us):
-            self.clear()
-            self.restarts += 1
-            self._samples.append(new)
+        new, suspect = _Sample(sent_s, device_us, received_s), self._suspect
+        if self._fits(new):
+            self.outliers += suspect is not None
+            self._suspect = None
+            self._take(new)
+        elif suspect is None and len(self._samples) > 1:
+            self._suspect = new
+        else:
+            self._begin_anew(suspect or self._samples[-1], new)
 
     def clear(self) -> None:
         """Forget everything: the device has been replaced or restarted."""
-        self._samples.clear()
-        self._rates.clear()
+        self._forget()
+        self._span = self._first_span
 
     def newest_us(self) -> int:
         """The device time of the newest sample; 0 without samples."""
@@ -64,32 +80,63 @@ class ClockTie:
 
     def rate(self) -> tuple[float, float]:
         """The least and greatest possible host seconds per device second."""
-        low = max((r[0] for r in self._rates), default=-math.inf)
-        high = min((r[1] for r in self._rates), default=math.inf)
-        return max(low, 1 - self._span), min(high, 1 + self._span)
+        low = _but_one((r[0] for r in self._rates), most=True)
+        high = _but_one((r[1] for r in self._rates), most=False)
+        wander = self._wander + max(0.0, low - high)  # the change of rate that has been seen
+        return max(low - wander, 1 - self._span), min(high + wander, 1 + self._span)
 
     def window_s(self, device_us: int) -> tuple[float, float]:
         """The earliest and latest host time that a device time can be; infinite without samples."""
         low, high = self.rate()
-        early, late = -math.inf, math.inf
-        for sample in self._samples:
-            dt_s = (device_us - sample.device_us) * 1e-6
-            slack = self._wander * abs(dt_s)
-            early = max(early, sample.early_s + min(low * dt_s, high * dt_s) - slack)
-            late = min(late, sample.late_s + max(low * dt_s, high * dt_s) + slack)
-        return early, late
+        ages = [((device_us - sample.device_us) * 1e-6, sample) for sample in self._samples]
+        early = (sample.early_s + min(low * dt_s, high * dt_s) for dt_s, sample in ages)
+        late = (sample.late_s + max(low * dt_s, high * dt_s) for dt_s, sample in ages)
+        return _but_one(early, most=True), _but_one(late, most=False)
 
     def to_host(self, device_us: int) -> tuple[float, float]:
         """(host seconds, error bound in seconds) of a device time; the bound is infinite without samples."""
         early, late = self.window_s(device_us)
         if math.isinf(early):
             return 0.0, math.inf
-        return (early + late) / 2, max(0.0, (late - early) / 2)
+        return (early + late) / 2, abs(late - early) / 2
 
-    def _consistent(self, device_us: int) -> bool:
-        low, high = self.rate()
-        early, late = self.window_s(device_us)
-        return low <= high and early <= late
+    def _forget(self) -> None:
+        self._samples.clear()
+        self._rates.clear()
+        self._suspect = None
+
+    def _fits(self, new: _Sample) -> bool:
+        """Whether the window of the others and this one's have a moment in common."""
+        early, late = self.window_s(new.device_us)
+        return early <= new.late_s and new.early_s <= late
+
+    def _take(self, new: _Sample) -> None:
+        bounds = [_rate_bounds(old, new) for old in self._samples if old.device_us != new.device_us]
+        self._samples.append(new)
+        self._rates.append((_but_one((b[0] for b in bounds), most=True), _but_one((b[1] for b in bounds), most=False)))
+
+    def _begin_anew(self, suspect: _Sample, new: _Sample) -> None:
+        """Two replies in a row say that the clock has jumped, or that its rate is none that was believed possible."""
+        self._forget()
+        self.restarts += 1
+        if suspect.device_us < new.device_us:
+            self._allow(*_rate_bounds(suspect, new))
+            self._take(suspect)
+        self._take(new)
+
+    def _allow(self, low: float, high: float) -> None:
+        """Believe a rate that lies outside the span."""
+        outside = max(low - 1, 1 - high, 0.0)
+        if outside > self._span:
+            self._span = min(MOST_SPAN, 2 * outside)
+
+
+def _but_one(bounds: Iterable[float], most: bool) -> float:
+    """The greatest (or least) but one, so that a single wrong bound changes nothing; of one or two, the greatest."""
+    found = heapq.nlargest(3, bounds) if most else heapq.nsmallest(3, bounds)
+    if not found:
+        return -math.inf if most else math.inf
+    return found[1] if len(found) > 2 else found[0]
 
 
 def _rate_bounds(old: _Sample, new: _Sample) -> tuple[float, float]:

@@ -1,6 +1,6 @@
 """What the shell needs from the world: pictures, presses, time. Real devices and simulated twins fit alike.
 
-The shell (``referee.session``) knows only these; ``referee.commands`` alone chooses who stands behind them.
+The shell (``referee.session.session``) knows only these; ``referee.commands`` alone chooses who stands behind them.
 All times named ``at_s`` are seconds on the host's monotonic scale, that of ``Clock.now_s``.
 """
 
@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from enum import IntEnum
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -62,6 +64,9 @@ class Clock(Protocol):
     def sleep(self, seconds: float) -> None:
         """Wait."""
 
+    def boot_id(self) -> str:
+        """Names this run of the machine, in which ``now_s`` never jumps; empty where that cannot be told."""
+
 
 class SystemClock:
     """The host's own clocks."""
@@ -78,13 +83,21 @@ class SystemClock:
         """Wait that long; nothing for a time that is past."""
         time.sleep(max(0.0, seconds))
 
+    def boot_id(self) -> str:
+        """What Linux calls its boot; empty on other systems."""
+        try:
+            return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        except OSError:
+            return ""
+
 
 @dataclass(frozen=True)
 class Press:
     """One Stop. ``player`` 0 is zone A's button, 1 is zone B's, and so on.
 
     ``box_us`` is the box's own clock at the edge; ``at_s`` the same instant on the host's scale,
-    good to ``error_s``. ``seq`` is the sentence's number on the wire.
+    good to ``error_s``. ``seq`` is the sentence's number on the wire, ``run`` the box's number of the duel
+    (None from a box that counts none).
     """
 
     player: int
@@ -93,12 +106,24 @@ class Press:
     error_s: float
     held_at_go: bool = False
     seq: int = 0
+    box_id: str = ""
+    run: int | None = None
+
+
+class Lamp(IntEnum):
+    """What a player's lamp can show."""
+
+    OFF = 0
+    ON = 1
+    BLINK = 2
+    PULSE = 3
 
 
 @dataclass(frozen=True)
 class BoxNotice:
     """What a box tells. ``kind`` is one of press, tried (outside a duel), stuck, free (no longer stuck or
-    held), held_at_go, next, go, lost, found, garbage, reset.
+    held), held_at_go, false_start, noisy, quiet, next, go, lost, found, foreign (another box answers than the one that
+    is insisted on), garbage, reset, events_lost.
 
     ``box_us`` is the box's own time of it, None where the host noticed; ``at_s`` is good to ``error_s``.
     """
@@ -110,6 +135,7 @@ class BoxNotice:
     text: str = ""
     box_us: int | None = None
     error_s: float = 0.0
+    box_id: str = ""
 
 
 class ButtonBox(Protocol):
@@ -125,8 +151,10 @@ class ButtonBox(Protocol):
     def arm(self) -> None:
         """Get ready for a go: presses before it are held buttons."""
 
-    def go(self) -> None:
-        """Sound the buzzer; a ``go`` notice with the box's time of it follows."""
+    def go(self, countdown: bool = False) -> None:
+        """Sound the buzzer, after three tones if asked; a ``go`` notice with the box's time of it follows, or a
+        ``false_start`` in its place.
+        """
 
     def resume(self) -> None:
         """Presses count from now on, without a go: the box was restarted. Else changes nothing."""
@@ -134,11 +162,16 @@ class ButtonBox(Protocol):
     def disarm(self) -> None:
         """Presses no longer count."""
 
-    def lamp(self, player: int, on: bool) -> None:
-        """Light or darken a player's lamp."""
+    def lamp(self, player: int, lamp: Lamp) -> None:
+        """What a player's lamp shows."""
+
+    def insist(self, box_id: str | None) -> None:
+        """Believe only the box of that id from now on; None believes any."""
 
     def status(self) -> dict:
-        """JSON-able figures: version, box id, latency_s, offset error, counters."""
+        """JSON-able figures: version, box id, latency_s, offset error, counters, and ``pads``: players with a pad and
+        whether their tongs rest on it.
+        """
 
     def close(self) -> None:
         """Stop the reader thread and let the port go."""

@@ -11,11 +11,12 @@ import html
 import io
 import json
 from collections.abc import Callable, Sequence
+from typing import Any
 
-from referee.duel import Duel
-from referee.folding import fold
-from referee.journal import Entry, Journal
-from referee.state import MatchState
+from referee.journal.journal import Entry, Journal
+from referee.match.duel import Duel
+from referee.match.evolve import fold
+from referee.match.state import MatchState
 
 COLUMNS = (
     "number",
@@ -48,7 +49,7 @@ def listing(journal: Journal) -> list[str]:
     return lines or ["no match is recorded"]
 
 
-def duel_row(duel: Duel) -> dict:
+def duel_row(duel: Duel) -> dict[str, Any]:
     """One attempt at a duel as a row with ``COLUMNS``."""
     said = {zone: duel.verdicts.get(zone, {}).get("verdict", "") for zone in "AB"}
     callers = " and ".join(duel.seats[z] for z in duel.callers)
@@ -186,7 +187,7 @@ def to_sheet(entries: Sequence[Entry]) -> str:
     return _page(f"Score sheet {state.match_id}", SHEET_STYLE, parts)
 
 
-def _played(state: MatchState) -> list[tuple]:
+def _played(state: MatchState) -> list[tuple[Any, ...]]:
     """Every attempt that has ended."""
     rows = []
     for d in state.history:
@@ -196,7 +197,7 @@ def _played(state: MatchState) -> list[tuple]:
     return rows
 
 
-def _to_play(state: MatchState) -> list[tuple]:
+def _to_play(state: MatchState) -> list[tuple[Any, ...]]:
     """Blank rows to fill in by hand."""
     if state.finished:
         return []

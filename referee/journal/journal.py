@@ -7,7 +7,7 @@ is how a missing tail is noticed. One line holds one event, in canonical JSON:
 
     {"hash": SHA-256 of the rest, "prev": hash of the event before, "match": id, "seq": 1…, "event": …}
 
-so every line proves itself, wherever it is found: ``referee.salvage`` reads them out of a broken
+so every line proves itself, wherever it is found: ``referee.journal.recovery`` reads them out of a broken
 file. The chain finds accidents and edits; who can rewrite a whole file can rewrite the chain
 too, which is why score sheets print the last hash.
 """
@@ -17,17 +17,23 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
+import socket
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
+from typing import Any, Protocol
 
 import sqlalchemy as sa
 from sqlalchemy.pool import StaticPool
 
-from referee.duel import Event, event_from_json
-from referee.errors import JournalDamaged, JournalUnwritable
+from referee.errors import HeldElsewhere, JournalDamaged, JournalUnwritable, RefereeError
+from referee.journal.holding import holder
+from referee.match.duel import Event, event_from_json
 
 GENESIS = "0" * 64
 """The ``prev`` of a match's first event."""
@@ -53,6 +59,30 @@ HEADS = sa.Table(
     sa.Column("seq", sa.Integer, nullable=False),
     sa.Column("hash", sa.String(64), nullable=False),
 )
+MATCHES = sa.Table(
+    "matches",
+    _META,
+    sa.Column("number", sa.Integer, primary_key=True),  # the order of their beginning, whatever the clock said
+    sa.Column("match_id", sa.String(100), nullable=False, unique=True),
+    sa.Column("table_name", sa.String(100), nullable=False),
+    sa.Column("owner", sa.String(200), nullable=False),
+    sa.Column("proof", sa.String(64), nullable=False),
+)
+LATE = sa.Table(
+    "late",
+    _META,
+    sa.Column("match_id", sa.String(100), primary_key=True),
+    sa.Column("seq", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("stored_at", sa.String(40), nullable=False),
+)
+NEEDED = frozenset({"events", "heads"})
+"""Tables without which events cannot be there; the others can be made anew from them."""
+
+OLD_ID = re.compile(r"(?:(.*)-)?\d{8}-\d{6}-\d+")
+"""A match's id as sessions make it: the table's name, when it began by the clock, how manieth."""
+
+STATEMENT_MS, CONNECT_S = 5000, 4
+"""A server that takes longer is taken for gone."""
 
 
 @dataclass(frozen=True)
@@ -122,13 +152,26 @@ def url_of(url_or_path: str | Path) -> sa.URL:
     return url.set(drivername="postgresql+psycopg") if url.drivername in ("postgresql", "postgres") else url
 
 
+class Copy(Protocol):
+    """A second place for lines (``referee.journal.lines``)."""
+
+    def append(self, lines: Sequence[str]) -> None:
+        """Add these lines; may raise OSError."""
+
+
 class Journal:
     """The store of many matches. Thread-safe; one connection.
 
     Raises JournalDamaged or JournalUnwritable when it cannot be opened.
     """
 
-    def __init__(self, url_or_path: str | Path) -> None:
+    def __init__(self, url_or_path: str | Path, hold: str | None = None, copy: Copy | None = None) -> None:
+        """With ``hold``, that table of a server's store is this program's alone while the journal is open.
+
+        ``copy`` gets every line after the store has it; ``problem`` says when it did not.
+        """
+        self.problem: str | None = None
+        self._copy = copy
         self.url = url_of(url_or_path)
         self.name = self.url.database if self.url.drivername == "sqlite" else self.url.render_as_string()
         self._lock = threading.RLock()
@@ -136,28 +179,45 @@ class Journal:
         if self.url.drivername == "sqlite":
             sa.event.listen(self._engine, "connect", _careful_sqlite)
             sa.event.listen(self._engine, "begin", _begin_sqlite)
+        else:
+            sa.event.listen(self._engine, "connect", partial(_careful_server, hold, str(self.name)))
         try:
             with self._guarded("opened"):
                 self._prepare()
-        except (JournalDamaged, JournalUnwritable):
+        except RefereeError:
             self._engine.dispose()
             raise
 
     def _prepare(self) -> None:
         """Make the tables of a new store. A file that holds events but no tables is not a new one."""
-        missing = {t.name for t in (EVENTS, HEADS)} - set(sa.inspect(self._engine).get_table_names())
-        if missing and self.url.drivername == "sqlite" and LINE_START in _bytes_of(self.url.database):
-            raise JournalDamaged(f"{self.name}: the table {min(missing)} is gone though there are events")
+        missing = set(_META.tables) - set(sa.inspect(self._engine).get_table_names())
+        if missing & NEEDED and self.url.drivername == "sqlite" and LINE_START in _bytes_of(self.url.database or ""):
+            raise JournalDamaged(f"{self.name}: the table {min(missing & NEEDED)} is gone though there are events")
         if missing:
             with self._writing() as connection:
                 _META.create_all(connection)
             _sync_folder(self.url)
+        self._adopt()
 
-    def append(self, match_id: str, events: Sequence[Event], after: int | None = None) -> list[int]:
+    def _adopt(self) -> None:
+        """Give matches of a store without the table ``matches`` their place in it, by what their ids say."""
+        with self._reading() as connection:
+            known = {row[0] for row in connection.execute(sa.select(MATCHES.c.match_id))}
+            found = [row[0] for row in connection.execute(sa.select(HEADS.c.match_id))]
+        if new := sorted((m for m in found if m not in known), key=_when):
+            with self._writing() as connection:
+                for match_id in new:
+                    said = OLD_ID.fullmatch(match_id)
+                    _register(connection, match_id, (said and said[1]) or "")
+
+    def append(
+        self, match_id: str, events: Sequence[Event], after: int | None = None, table: str = "", late: bool = False
+    ) -> list[int]:
         """Store the events of one command: all or none. They are durable when this returns.
 
         Gives their numbers in the match, from 1. With ``after``, the match must stand at that
-        number. Raises JournalUnwritable (disk full, no server, another writer was first): then
+        number. ``table`` is whose match it is, said with its first events; ``late`` events happened long before.
+        Raises JournalUnwritable (disk full, no server, another writer was first): then
         nothing was stored.
         """
         with self._lock, self._guarded("written"), self._writing() as connection:
@@ -168,9 +228,26 @@ class Journal:
                 )
             rows, head = _chained(match_id, seq, prev, events)
             if rows:
+                if not seq:
+                    _register(connection, match_id, table)
                 connection.execute(sa.insert(EVENTS), rows)
                 self._set_head(connection, match_id, seq, head)
-            return [row["seq"] for row in rows]
+            if rows and late:
+                now = datetime.now(UTC).isoformat(timespec="seconds")
+                marks = [{"match_id": match_id, "seq": row["seq"], "stored_at": now} for row in rows]
+                connection.execute(sa.insert(LATE), marks)
+        self._copied([row["line"] for row in rows])
+        return [row["seq"] for row in rows]
+
+    def _copied(self, lines: list[str]) -> None:
+        """The store has these lines: what comes of the copy takes nothing back."""
+        if self._copy is None or not lines:
+            return
+        try:
+            self._copy.append(lines)
+            self.problem = None
+        except OSError as error:
+            self.problem = f"the record's second copy cannot be written: {error.strerror}"
 
     def _writing(self) -> AbstractContextManager[sa.Connection]:
         """One transaction that keeps other writers out from its start."""
@@ -187,7 +264,7 @@ class Journal:
         row = connection.execute(query.with_for_update() if lock else query).first()
         return (row.seq, row.hash) if row else (0, GENESIS)
 
-    def _set_head(self, connection: sa.Connection, match_id: str, was: int, head: Mapping) -> None:
+    def _set_head(self, connection: sa.Connection, match_id: str, was: int, head: Mapping[str, Any]) -> None:
         if was:
             connection.execute(sa.update(HEADS).where(HEADS.c.match_id == match_id).values(**head))
         else:
@@ -222,11 +299,23 @@ class Journal:
         with self._lock, self._guarded("read"), self._reading() as connection:
             return self._head(connection, match_id)
 
-    def matches(self) -> list[str]:
-        """Ids of all matches, in the order of their ids."""
-        both = sa.union(sa.select(EVENTS.c.match_id), sa.select(HEADS.c.match_id)).order_by("match_id")
+    def matches(self, table: str | None = None) -> list[str]:
+        """Ids of all matches, or of this table's, in the order in which they were begun. Raises JournalDamaged."""
+        both = sa.union(sa.select(EVENTS.c.match_id), sa.select(HEADS.c.match_id))
         with self._lock, self._guarded("read"), self._reading() as connection:
-            return [row[0] for row in connection.execute(both)]
+            begun = list(connection.execute(sa.select(MATCHES).order_by(MATCHES.c.number)))
+            every = {row[0] for row in connection.execute(both)}
+        if any(row.proof != _proof(row.match_id, row.table_name, row.owner) for row in begun) or every != {
+            row.match_id for row in begun
+        }:
+            raise JournalDamaged(f"{self.name}: the list of matches is not what was recorded")
+        return [row.match_id for row in begun if table in (None, row.table_name)]
+
+    def late(self, match_id: str) -> dict[int, str]:
+        """Events that reached the store long after they happened: number -> when they came, UTC."""
+        query = sa.select(LATE.c.seq, LATE.c.stored_at).where(LATE.c.match_id == match_id)
+        with self._lock, self._guarded("read"), self._reading() as connection:
+            return {row.seq: row.stored_at for row in connection.execute(query)}
 
     def verify(self) -> dict[str, int]:
         """Check everything; gives match -> number of events. Raises JournalDamaged naming the first fault."""
@@ -277,10 +366,51 @@ _BROKEN = (
 """What SQLite says of a file whose bytes are not what it wrote."""
 
 
+def _register(connection: sa.Connection, match_id: str, table: str) -> None:
+    """Write down that this match begins now, at which table and by which program."""
+    owner = f"{socket.gethostname()}:{os.getpid()}"
+    row = {"match_id": match_id, "table_name": table, "owner": owner, "proof": _proof(match_id, table, owner)}
+    connection.execute(sa.insert(MATCHES), row)
+
+
+def _proof(match_id: str, table: str, owner: str) -> str:
+    return hashlib.sha256(canonical([match_id, table, owner]).encode()).hexdigest()
+
+
+def _when(match_id: str) -> str:
+    """What an id says of when its match began, for the order of those that came without one."""
+    said = OLD_ID.fullmatch(match_id)
+    return match_id.removeprefix(f"{said[1]}-") if said and said[1] else match_id
+
+
+def _careful_server(hold: str | None, name: str, connection: Any, record: Any) -> None:
+    """No statement lasts for ever, and a table is one program's: its lock ends with this connection."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SET statement_timeout = {STATEMENT_MS}")
+        if hold is not None:
+            cursor.execute("SELECT pg_try_advisory_lock(hashtext('referee table'), hashtext(%s))", (hold,))
+            if not cursor.fetchone()[0]:
+                raise HeldElsewhere(f"table {hold!r} of {name} is in use: {_holder(cursor, hold)}")
+            cursor.execute("SELECT set_config('application_name', %s, false)", (f"referee {hold}: {holder()}"[:63],))
+    connection.commit()
+
+
+def _holder(cursor: Any, table: str) -> str:
+    """Who holds the table, as its program has told the server."""
+    cursor.execute(
+        "SELECT a.application_name FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE l.locktype = 'advisory'"
+        " AND l.granted AND l.classid::int8 = (hashtext('referee table')::int8 & 4294967295)"
+        " AND l.objid::int8 = (hashtext(%s)::int8 & 4294967295)",
+        (table,),
+    )
+    row = cursor.fetchone()
+    return row[0].partition(": ")[2] if row else "by another program"
+
+
 def _sync_folder(url: sa.URL) -> None:
     """The name of a new file reaches the disk too."""
     if url.drivername == "sqlite":
-        folder = os.open(Path(url.database).absolute().parent, os.O_RDONLY)
+        folder = os.open(Path(url.database or "").absolute().parent, os.O_RDONLY)
         try:
             os.fsync(folder)
         finally:
@@ -292,7 +422,13 @@ def _bytes_of(path: str) -> bytes:
     return file.read_bytes() if file.is_file() else b""
 
 
-def _chained(match_id: str, seq: int, prev: str, events: Sequence[Event]) -> tuple[list[dict], dict]:
+Row = dict[str, Any]
+"""A row of a table, by column."""
+
+
+def _chained(
+    match_id: str, seq: int, prev: str, events: Sequence[Event]
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Rows to insert and the new head."""
     rows = []
     for event in events:
@@ -302,9 +438,10 @@ def _chained(match_id: str, seq: int, prev: str, events: Sequence[Event]) -> tup
     return rows, {"seq": seq, "hash": prev}
 
 
-def _engine_options(url: sa.URL) -> dict:
+def _engine_options(url: sa.URL) -> dict[str, Any]:
     if url.drivername != "sqlite":
-        return {"pool_size": 1, "max_overflow": 0, "pool_pre_ping": True}
+        patience = {"connect_timeout": CONNECT_S, "tcp_user_timeout": 1000 * CONNECT_S, "keepalives_idle": CONNECT_S}
+        return {"pool_size": 1, "max_overflow": 0, "pool_pre_ping": True, "connect_args": patience}
     return {
         "poolclass": StaticPool,
         "connect_args": {"check_same_thread": False, "timeout": 10, "isolation_level": None},
@@ -316,7 +453,7 @@ def _begin_sqlite(connection: sa.Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-def _careful_sqlite(connection, record) -> None:
+def _careful_sqlite(connection: Any, record: Any) -> None:
     """Every commit reaches the disk before it is acknowledged."""
     cursor = connection.cursor()
     for pragma in (

@@ -1,6 +1,6 @@
 """Getting a match back out of a damaged SQLite journal: everything before the damage, often more.
 
-Each event's line proves itself (``referee.journal``), so it is enough to find lines: in the raw
+Each event's line proves itself (``referee.journal.journal``), so it is enough to find lines: in the raw
 bytes of the file and its WAL, and through SQLite as far as it gets (lines longer than a page). What is
 kept of a match is the unbroken chain from its first event; the original is never written to.
 """
@@ -11,13 +11,17 @@ import os
 import re
 import sqlite3
 import tempfile
-from collections.abc import Iterable
-from contextlib import closing, suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from referee.errors import JournalDamaged
-from referee.journal import GENESIS, Entry, Journal, parse_line
+from referee.errors import JournalDamaged, RefereeError
+from referee.journal.journal import GENESIS, OLD_ID, Entry, Journal, line_of, parse_line
+from referee.journal.lines import LineCopy
+from referee.journal.spool import SpooledJournal
+from referee.match.duel import Event
+from referee.match.evolve import fold
 
 _START = re.compile(rb'\{"hash":"[0-9a-f]{64}","event":')
 _END = re.compile(rb',"match":"(?:[^"\\]|\\.)*","prev":"[0-9a-f]{64}","seq":[0-9]+\}')
@@ -26,17 +30,27 @@ _LONGEST = 1 << 20
 
 @dataclass(frozen=True)
 class Salvage:
-    """What was kept: match -> events in an unbroken chain; ``beyond``: proven events after a gap."""
+    """What was kept: match -> events in an unbroken chain, of so many (``recorded``) that there were at least;
+    ``beyond``: proven events after a gap, which no chain leads to and which a human must confirm."""
 
     kept: dict[str, int]
-    beyond: dict[str, int]
+    recorded: dict[str, int]
+    beyond: dict[str, list[Entry]]
     fault: str
 
     def text(self) -> str:
         """One line for the user."""
-        rows = [f"{m}: {n} events kept" for m, n in sorted(self.kept.items())]
-        rows += [f"{m}: {n} events after a gap left out" for m, n in sorted(self.beyond.items())]
+        rows = [f"{m}: {n} of {self.recorded[m]} events kept" for m, n in sorted(self.kept.items())]
+        rows += [
+            f"{m}: {len(rest)} events after a gap wait to be confirmed (referee journal salvage --confirm)"
+            for m, rest in sorted(self.beyond.items())
+        ]
         return "; ".join([self.fault, *(rows or ["no event could be read"])])
+
+
+Confirm = Callable[[str, int, list[Entry]], str | None]
+"""Asks a human whether events beyond a gap are right: match, how many are kept before it, those after. Gives the
+name of who confirms, None when nobody does."""
 
 
 def carve(path: str | Path) -> list[Entry]:
@@ -53,14 +67,21 @@ def _found(files: dict[str, bytes]) -> list[Entry]:
 def _selected(files: dict[str, bytes]) -> list[Entry]:
     """Proven events that SQLite still reads out of a copy of the files, until it gives up."""
     found = []
+    with _opened(files) as connection, suppress(sqlite3.Error):
+        for (line,) in connection.execute("SELECT line FROM events"):
+            found.append(_proven(line) if isinstance(line, bytes) else None)
+    return [entry for entry in found if entry is not None]
+
+
+@contextmanager
+def _opened(files: dict[str, bytes]) -> Iterator[sqlite3.Connection]:
+    """A copy of the files, opened by SQLite; texts come as bytes."""
     with tempfile.TemporaryDirectory(prefix="referee-") as folder:
         for suffix, data in files.items():
             Path(folder, f"copy.db{suffix}").write_bytes(data if suffix else _padded(data))
-        with closing(sqlite3.connect(Path(folder, "copy.db"))) as connection, suppress(sqlite3.Error):
+        with closing(sqlite3.connect(Path(folder, "copy.db"))) as connection:
             connection.text_factory = bytes
-            for (line,) in connection.execute("SELECT line FROM events"):
-                found.append(_proven(line) if isinstance(line, bytes) else None)
-    return [entry for entry in found if entry is not None]
+            yield connection
 
 
 def _files(path: Path) -> dict[str, bytes]:
@@ -93,37 +114,83 @@ def _proven(line: bytes) -> Entry | None:
         return None
 
 
-def chains(entries: Iterable[Entry]) -> tuple[dict[str, list[Entry]], dict[str, int]]:
-    """Per match the longest unbroken chain from the first event, and how many proven events lie beyond."""
+def chains(entries: Iterable[Entry]) -> tuple[dict[str, list[Entry]], dict[str, list[Entry]]]:
+    """Per match the longest unbroken chain from the first event, and the proven events that lie beyond."""
     by_match: dict[str, dict[str, Entry]] = {}
     for entry in entries:
         by_match.setdefault(entry.match_id, {})[entry.prev] = entry
     kept, beyond = {}, {}
     for match_id, after in by_match.items():
-        chain, prev = [], GENESIS
+        chain: list[Entry] = []
+        prev = GENESIS
         while prev in after and after[prev].seq == len(chain) + 1:
             chain.append(after[prev])
             prev = chain[-1].hash
-        kept[match_id], beyond[match_id] = chain, len(after) - len(chain)
+        known = {entry.hash for entry in chain}
+        rest = (entry for entry in after.values() if entry.hash not in known)
+        kept[match_id], beyond[match_id] = chain, sorted(rest, key=lambda entry: entry.seq)
     return kept, beyond
 
 
-def salvage(path: str | Path, target: str | Path, fault: str = "") -> Salvage:
-    """Write what can be proven from the damaged file ``path`` into a new journal ``target``."""
-    return _write(carve(path), target, fault)
+def copy_of(path: str | Path) -> LineCopy:
+    """The second copy beside a journal file."""
+    return LineCopy(Path(f"{path}.lines"))
 
 
-def _write(found: list[Entry], target: str | Path, fault: str) -> Salvage:
+def salvage(path: str | Path, target: str | Path, fault: str = "", confirm: Confirm | None = None) -> Salvage:
+    """Write what can be proven from the damaged file ``path`` and its second copy into a new journal ``target``.
+
+    ``confirm`` is asked about events beyond a gap that can follow what is kept before it.
+    """
+    files = _files(Path(path))
+    return _write(_found(files) + copy_of(path).entries(), _begun(files), target, fault, confirm)
+
+
+def _write(
+    found: list[Entry], begun: list[str], target: str | Path, fault: str, confirm: Confirm | None = None
+) -> Salvage:
+    """``begun``: ids of matches as the damaged file lists them, oldest first, as far as it can be read."""
     if Path(target).exists():
         raise JournalDamaged(f"{target} exists already: salvage writes a new file")
     kept, beyond = chains(found)
+    recorded = {m: max([len(c), *(entry.seq for entry in beyond[m])]) for m, c in kept.items()}
     journal = Journal(target)
     try:
-        for match_id, chain in sorted(kept.items()):
-            journal.append(match_id, [entry.event for entry in chain], after=0)
+        for match_id in sorted(kept, key=lambda m: (begun.index(m) if m in begun else len(begun), m)):
+            events = [entry.event for entry in kept[match_id]]
+            said = OLD_ID.fullmatch(match_id)
+            journal.append(match_id, events, after=0, table=(said and said[1]) or "")
+            if confirm and _follow(events, beyond[match_id]):
+                who = confirm(match_id, len(events), beyond[match_id])
+                confirmed = [replace(entry.event, who=_confirmed(entry, who)) for entry in beyond[match_id] if who]
+                journal.append(match_id, confirmed, after=len(events))
+                beyond[match_id] = [] if who else beyond[match_id]
+        counts = {match_id: journal.head(match_id)[0] for match_id in kept}
     finally:
         journal.close()
-    return Salvage({m: len(c) for m, c in kept.items()}, {m: n for m, n in beyond.items() if n}, fault)
+    return Salvage(counts, recorded, {m: rest for m, rest in beyond.items() if rest}, fault)
+
+
+def _confirmed(entry: Entry, who: str | None) -> str:
+    """Who did it, and who says so though its chain is broken."""
+    return f"{entry.event.who} (event {entry.seq}, confirmed by {who} after a gap)".strip()
+
+
+def _follow(events: list[Event], rest: list[Entry]) -> bool:
+    """Whether the rules let the events beyond the gap follow those before it."""
+    try:
+        fold([*events, *(entry.event for entry in rest)])
+    except (RefereeError, KeyError, TypeError, ValueError):
+        return False
+    return bool(events and rest)
+
+
+def _begun(files: dict[str, bytes]) -> list[str]:
+    """Ids of matches in the order of their beginning, as far as SQLite still reads them from a copy of the files."""
+    with _opened(files) as connection, suppress(sqlite3.Error):
+        rows = connection.execute("SELECT match_id FROM matches ORDER BY number")
+        return [row[0].decode(errors="replace") for row in rows if isinstance(row[0], bytes)]
+    return []
 
 
 def check(journal: Journal) -> dict[str, int]:
@@ -133,7 +200,7 @@ def check(journal: Journal) -> dict[str, int]:
     """
     if journal.url.drivername != "sqlite":
         return journal.verify()
-    data = Path(journal.url.database).read_bytes()  # before the tables: another program may be writing
+    data = Path(journal.url.database or "").read_bytes()  # before the tables: another program may be writing
     counts = journal.verify()
     known = {entry.hash for match_id in counts for entry in journal.entries(match_id)}
     for entry in _carved(data):
@@ -145,18 +212,49 @@ def check(journal: Journal) -> dict[str, int]:
 
 
 def open_sound(path: str | Path) -> tuple[Journal, Salvage | None]:
-    """The journal, checked, and a report when it was damaged.
+    """The journal in a file, checked, with its second copy, and a report when it was damaged.
 
-    A damaged file is kept as ``NAME.damaged-N``; what it proves goes on in a new one. A damaged
-    PostgreSQL store is left to its administrator: JournalDamaged.
+    A damaged file is kept as ``NAME.damaged-N``; what it and the copy prove goes on in a new one. So it is with a
+    file that holds less than its copy, or is gone.
     """
-    if "://" in str(path):
-        return _sound(Journal(path)), None
-    files = _files(Path(path))
+    files, copy = _files(Path(path)), copy_of(path)
+    copied = copy.entries()  # before the file: another program may be writing
+    report: Salvage | None = None
     try:
-        return _sound(Journal(path)), None
+        journal = _sound(Journal(path, copy=copy))
+        try:
+            _refuse_behind(journal, copied)
+        except JournalDamaged:
+            journal.close()
+            raise
     except JournalDamaged as error:
-        return _replaced(Path(path), files, str(error))
+        journal, report = _replaced(Path(path), files, copied, str(error))
+    _catch_up(journal, copy)
+    return journal, report
+
+
+def _catch_up(journal: Journal, copy: LineCopy) -> None:
+    """Give the copy what the file has and it has not; on a full disk that waits until the next start."""
+    for match_id in journal.matches():
+        entries = journal.entries(match_id)
+        with suppress(OSError):
+            copy.catch_up((e, line_of(match_id, e.seq, e.event, e.prev)[0]) for e in entries)
+
+
+def open_server(url: str, table: str, copy: Path) -> SpooledJournal:
+    """The server's store for one table, checked; ``copy`` is this machine's own of its events.
+
+    A damaged store is left to its administrator: JournalDamaged.
+    """
+    return SpooledJournal(_sound(Journal(url, hold=table)), LineCopy(copy), table)
+
+
+def _refuse_behind(journal: Journal, copied: list[Entry]) -> None:
+    """JournalDamaged when the copy, which follows the file, holds what the file does not."""
+    heads = {entry.match_id: journal.head(entry.match_id)[0] for entry in copied}
+    behind = sum(entry.seq > heads[entry.match_id] for entry in copied)
+    if behind:
+        raise JournalDamaged(f"{journal.name}: {behind} events are missing that its second copy holds")
 
 
 def _sound(journal: Journal) -> Journal:
@@ -169,7 +267,7 @@ def _sound(journal: Journal) -> Journal:
     return journal
 
 
-def _replaced(path: Path, files: dict[str, bytes], fault: str) -> tuple[Journal, Salvage]:
+def _replaced(path: Path, files: dict[str, bytes], copied: list[Entry], fault: str) -> tuple[Journal, Salvage]:
     """Keep the damaged files as they were before anybody opened them, and go on in a new one."""
     n = 1
     while (aside := path.with_name(f"{path.name}.damaged-{n}")).exists():
@@ -177,8 +275,11 @@ def _replaced(path: Path, files: dict[str, bytes], fault: str) -> tuple[Journal,
     for suffix, data in files.items():
         Path(f"{aside}{suffix}").write_bytes(data)
     fresh = path.with_name(f"{path.name}.salvaged-{os.getpid()}")
-    report = _write(_found(files), fresh, f"{fault} (the damaged file is kept as {aside.name})")
+    kept_as = f" (the damaged file is kept as {aside.name})" if files else ""
+    report = _write(_found(files) + copied, _begun(files), fresh, fault + kept_as)
     for suffix in ("-wal", "-shm"):
         Path(f"{path}{suffix}").unlink(missing_ok=True)
     fresh.replace(path)
-    return Journal(path), report
+    if copied:  # what could not be kept stays there for a human; the new file gets a copy of its own
+        copy_of(path).path.replace(f"{aside}.lines")
+    return Journal(path, copy=copy_of(path)), report

@@ -6,10 +6,9 @@ the camera's verdict, the house's ruling and every human ruling stand in the rec
 
 from __future__ import annotations
 
-from referee import ending
-from referee.duel import IN_PLAY, OTHER_ZONE, Duel, house_ruling, outcome
 from referee.errors import IllegalCommand
-from referee.moves import (
+from referee.match import progress
+from referee.match.commands import (
     RULINGS,
     CameraVerdict,
     CloseReview,
@@ -19,9 +18,10 @@ from referee.moves import (
     OpenReview,
     Overrule,
 )
-from referee.plan import Plan
-from referee.rules import FINDINGS
-from referee.state import MatchState
+from referee.match.decision import Plan
+from referee.match.duel import BEFORE_GO, IN_PLAY, OTHER_ZONE, Duel, house_ruling, outcome
+from referee.match.house_rules import FINDINGS
+from referee.match.state import MatchState
 
 
 def verdict(plan: Plan, c: CameraVerdict) -> None:
@@ -34,6 +34,8 @@ def verdict(plan: Plan, c: CameraVerdict) -> None:
         raise IllegalCommand("the card has not been named yet")
     for zone, verdict in zones.items():
         findings = tuple(f for f in c.findings if f in FINDINGS) if zone == c.zone else ()
+        early = ("false_start",) if zone in plan.state.duel.touched and not plan.state.duel.waived else ()
+        findings = (*findings, *(f for f in early if f not in findings))
         ruling = house_ruling(plan.state.rules, verdict, findings, plan.state.card_of(plan.state.card_id))
         called = counts and zone in plan.state.duel.callers
         plan.add(
@@ -53,7 +55,7 @@ def settle(plan: Plan) -> None:
     state = plan.state
     duel, result = state.duel, outcome(state.duel, state.rules)
     by = "human" if duel.human else "camera"
-    if result.kind == "decided":
+    if result.winner is not None:
         _award(plan, duel.at_zone(result.winner), by, result.reason)
     elif result.kind == "void":
         plan.add("duel_void", by=by, reason=result.reason)
@@ -115,13 +117,11 @@ def overrule(plan: Plan, c: Overrule) -> None:
         was=was,
     )
     if plan.state.finished:
-        ending.conclude(plan)
+        progress.conclude(plan)
 
 
 def _ended_duel(state: MatchState, number: int | None) -> Duel:
     """The ended duel of that number (None: the latest) that may still be overruled."""
-    if not state.history:
-        raise IllegalCommand("no duel has ended yet")
     found = [d for d in state.history if d.number == number] if number is not None else [state.history[-1]]
     if not found:
         raise IllegalCommand(f"no duel {number} has ended")
@@ -146,14 +146,10 @@ def _award_of(duel: Duel, ruling: str) -> str | None:
 
 
 def open_review(plan: Plan, c: OpenReview) -> None:
-    if plan.state.under_review:
-        raise IllegalCommand("a review is open already")
     plan.add("review_opened", why=c.why)
 
 
 def close_review(plan: Plan, c: CloseReview) -> None:
-    if not plan.state.under_review:
-        raise IllegalCommand("no review is open")
     plan.add("review_closed")
 
 
@@ -161,7 +157,8 @@ def foul(plan: Plan, c: Foul) -> None:
     if c.player not in plan.state.active:
         raise IllegalCommand(f"{c.player!r} does not play in this match")
     default = {"human": None, "warning": "warning", "duel": "duel"}[plan.state.rules.foul]
-    sanction = c.sanction or default
+    hidden = plan.state.phase in BEFORE_GO
+    sanction = c.sanction or ("warning" if default == "duel" and hidden else default)
     plan.add("foul", player=c.player, text=c.text, sanction=sanction)
     if sanction == "duel":
         _duel_to_opponent(plan, c.player, c.text)
@@ -181,6 +178,8 @@ def foul_ruling(plan: Plan, c: FoulRuling) -> None:
 def _duel_to_opponent(plan: Plan, player: str, text: str) -> None:
     duel = plan.state.duel
     zone = duel.zone_of(player)
+    if duel.phase in BEFORE_GO:
+        raise IllegalCommand("before the go the card is hidden: warn, or void the duel")
     if duel.phase not in (*IN_PLAY, "decided"):
         raise IllegalCommand(f"no duel is in play that could go to the opponent (phase {duel.phase})")
     _award(plan, duel.at_zone(OTHER_ZONE[zone]), "foul", f"foul: {text}")

@@ -13,8 +13,8 @@ from typing import Any, ClassVar, Literal
 
 from cards.card import card_to_json
 from cards.deck import Deck
-from referee.duel import IN_PLAY
-from referee.rules import DEFAULT_RULES, HouseRules
+from referee.match.duel import IN_PLAY
+from referee.match.house_rules import DEFAULT_RULES, HouseRules
 
 MODES: Mapping[str, tuple[int, ...]] = {
     "all": (1, 2, 3, 4),
@@ -53,7 +53,7 @@ class CreateMatch(Command):
     PHASES = ("new",)
 
 
-def cards_of(deck: Deck) -> dict[str, dict]:
+def cards_of(deck: Deck) -> dict[str, dict[str, Any]]:
     """What a match needs to know of each card: kind, value and, where the card has one, its count."""
     rows = ((card.id, card_to_json(card)) for card in deck.cards)
     return {card_id: {k: row[k] for k in ("kind", "value", "count") if k in row} for card_id, row in rows}
@@ -92,11 +92,38 @@ class Ready(Command):
 
 @dataclass(frozen=True)
 class Go(Command):
-    """The start call. From here on the card may be seen."""
+    """The start call. From here on the card may be seen.
+
+    ``fields``: zone -> what was wrong with its field before the go (``FIELD_FAULTS``); those that were as they should
+    be are left out. With any the go is refused, unless a human has waived it or the house does not ask.
+    ``touched``: zones whose player's hand was over the field when the go sounded.
+    ``at_s`` is ``shift_s`` more than the host's monotonic clock showed, in that run of the machine (``boot``).
+    """
 
     at_s: float
     box_us: int | None = None
+    fields: Mapping[str, str] = field(default_factory=dict)
+    touched: tuple[str, ...] = ()
+    boot: str = ""
+    shift_s: float = 0.0
     PHASES = ("ready",)
+
+
+FIELD_FAULTS: Mapping[str, str] = {
+    "not_empty": "field {zone} is not empty",
+    "hand": "a hand is in field {zone}",
+}
+"""What may be wrong with a field before the go, in words."""
+
+
+@dataclass(frozen=True)
+class WaiveFields(Command):
+    """Go although a field is not empty, or a hand is in it: for this duel, on record."""
+
+    who: str
+    why: str
+    PHASES = ("card_drawn", "ready")
+    NEEDS = ("who", "why")
 
 
 @dataclass(frozen=True)
@@ -332,6 +359,7 @@ COMMANDS: tuple[type[Command], ...] = (
     NameCard,
     Ready,
     Go,
+    WaiveFields,
     PressStop,
     BeginJudging,
     CameraVerdict,

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from referee.duel import Event
-from referee.folding import evolve
-from referee.state import MatchState
+from referee.match.duel import Event
+from referee.match.evolve import evolve
+from referee.match.state import MatchState
 
 
 class Plan:
     """Collects the events of one command. ``state`` is always the fold of what was added."""
 
     def __init__(self, state: MatchState, at: str, who: str) -> None:
-        self.state, self.events = state, []
+        self.state = state
+        self.events: list[Event] = []
         self.simulated = state.simulated
         self._at, self._who, self._step = at, who, state.step + 1
 

@@ -42,16 +42,19 @@ stateDiagram-v2
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from referee.errors import IllegalCommand
-from referee.rules import FINDINGS, HouseRules, ruled
+from referee.match.house_rules import FINDINGS, HouseRules, ruled
 
 PHASES = ("idle", "card_drawn", "ready", "building", "stopped", "judging", "undecided", "decided", "void")
 IN_PLAY = ("card_drawn", "ready", "building", "stopped", "judging", "undecided")
 """Phases in which a card is on the table and nobody has it yet."""
+
+BEFORE_GO = ("card_drawn", "ready")
+"""Phases in which nobody has seen the card."""
 
 TABLE: Mapping[str, tuple[tuple[str, ...], str]] = {
     "card_drawn": (("idle", "void"), "card_drawn"),
@@ -67,6 +70,9 @@ TABLE: Mapping[str, tuple[tuple[str, ...], str]] = {
 """Event kind -> (phases it may come in, the phase it leads to). Other kinds leave the phase alone."""
 
 OTHER_ZONE = {"A": "B", "B": "A"}
+
+SAID_ANYWAY = ("touched_after_stop",)
+"""Findings that are named as the reason of a false stop also where the build was wrong."""
 
 
 def diagram() -> str:
@@ -92,7 +98,7 @@ class Event:
     cites: int | None = None
     step: int = 0
 
-    def to_json(self) -> dict:
+    def to_json(self) -> dict[str, Any]:
         """As a dictionary that ``event_from_json`` reads back to an equal event."""
         return {
             "kind": self.kind,
@@ -119,13 +125,48 @@ def event_from_json(row: Mapping[str, Any]) -> Event:
 
 
 @dataclass(frozen=True)
+class StopPress:
+    """One press of a Stop button during a duel.
+
+    ``at_s`` is host time, good to ``error_s``; ``box_us`` the box's own, None without one; ``elapsed_s`` the time
+    since the go. ``callers`` are the zones whose Stop counts once this press is in; a press that does not count
+    has none and says ``why``: too_early or late.
+    """
+
+    zone: str
+    at_s: float
+    error_s: float = 0.0
+    box_us: int | None = None
+    elapsed_s: float = 0.0
+    callers: tuple[str, ...] = ()
+    why: str = ""
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is a Stop, and not a press that was noted only."""
+        return bool(self.callers)
+
+    def to_json(self) -> dict[str, Any]:
+        """The event's data: with ``callers`` when it counts, else with ``why``."""
+        row: dict[str, Any] = {name: getattr(self, name) for name in ("zone", "at_s", "error_s", "box_us", "elapsed_s")}
+        return row | ({"callers": list(self.callers)} if self.counts else {"why": self.why})
+
+
+def press_from_json(row: Mapping[str, Any]) -> StopPress:
+    """The inverse of ``StopPress.to_json``; what older records lack takes its default."""
+    known = {name: row[name] for name in StopPress.__dataclass_fields__ if name in row}
+    return StopPress(**known | {"callers": tuple(row.get("callers", ()))})
+
+
+@dataclass(frozen=True)
 class Duel:
     """One attempt at one duel. Zones are 'A' and 'B'; players are names.
 
     ``callers`` are the zones whose Stop counts (two in a dead heat). ``verdicts`` keep what the
     camera said per zone, ``rulings`` what the house rules made of it, ``human`` every human ruling
     in order: none replaces another. ``award`` is the player who gets the card, or None;
-    ``ended_seq`` the number of the event that said so, for corrections to cite.
+    ``ended_seq`` the number of the event that said so, for corrections to cite. ``waived`` says why the go was given
+    although a field was not as it should be; ``touched`` are the zones whose field a hand was over at the go.
     """
 
     number: int = 1
@@ -140,7 +181,9 @@ class Duel:
     go_at_s: float | None = None
     go_at: str | None = None
     go_box_us: int | None = None
-    presses: tuple[Mapping[str, Any], ...] = ()
+    waived: str = ""
+    touched: tuple[str, ...] = ()
+    presses: tuple[StopPress, ...] = ()
     callers: tuple[str, ...] = ()
     verdicts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     findings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -164,6 +207,15 @@ class Duel:
         raise IllegalCommand(f"{player} does not play in this duel")
 
     @property
+    def stops(self) -> tuple[StopPress, ...]:
+        """The presses that count, in the order in which they were heard."""
+        return tuple(p for p in self.presses if p.counts)
+
+    def stop_of(self, zone: str) -> StopPress | None:
+        """The zone's press that counts; None when it did not call."""
+        return next((p for p in self.stops if p.zone == zone), None)
+
+    @property
     def ended(self) -> bool:
         """Whether it has been awarded or is void."""
         return self.phase in ("decided", "void")
@@ -173,10 +225,11 @@ class Duel:
         """What it adds to the award's total: the card's value, or 0 when annulled or void."""
         return self.value if self.award is not None and not self.annulled else 0
 
-    def to_json(self) -> dict:
+    def to_json(self) -> dict[str, Any]:
         """JSON-able, every field by its name, and ``points``."""
         row = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return {k: list(v) if isinstance(v, tuple) else v for k, v in row.items()} | {"points": self.points}
+        row |= {"presses": [p.to_json() for p in self.presses], "points": self.points}
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in row.items()}
 
 
 def step(duel: Duel, event: Event) -> Duel:
@@ -190,23 +243,25 @@ def step(duel: Duel, event: Event) -> Duel:
     return _CHANGES[kind](duel, data, event) if kind in _CHANGES else duel
 
 
-def _drawn(duel: Duel, data: Mapping, event: Event) -> Duel:
+def _drawn(duel: Duel, data: Mapping[str, Any], event: Event) -> Duel:
     return replace(duel, card_id=data["card_id"], value=data["value"], pile=data["pile"])
 
 
-def _named(duel: Duel, data: Mapping, event: Event) -> Duel:
+def _named(duel: Duel, data: Mapping[str, Any], event: Event) -> Duel:
     return replace(duel, card_id=data["card_id"], value=data["value"])
 
 
-def _go(duel: Duel, data: Mapping, event: Event) -> Duel:
-    return replace(duel, go_at_s=data["at_s"], go_at=event.at, go_box_us=data.get("box_us"))
+def _go(duel: Duel, data: Mapping[str, Any], event: Event) -> Duel:
+    touched = tuple(data.get("touched", ()))
+    return replace(duel, go_at_s=data["at_s"], go_at=event.at, go_box_us=data.get("box_us"), touched=touched)
 
 
-def _pressed(duel: Duel, data: Mapping, event: Event) -> Duel:
-    return replace(duel, presses=(*duel.presses, data), callers=tuple(data.get("callers", duel.callers)))
+def _pressed(duel: Duel, data: Mapping[str, Any], event: Event) -> Duel:
+    press = press_from_json(data)
+    return replace(duel, presses=(*duel.presses, press), callers=press.callers or duel.callers)
 
 
-def _verdict(duel: Duel, data: Mapping, event: Event) -> Duel:
+def _verdict(duel: Duel, data: Mapping[str, Any], event: Event) -> Duel:
     zone = data["zone"]
     return replace(
         duel,
@@ -216,16 +271,17 @@ def _verdict(duel: Duel, data: Mapping, event: Event) -> Duel:
     )
 
 
-def _ruling(duel: Duel, data: Mapping, event: Event) -> Duel:
+def _ruling(duel: Duel, data: Mapping[str, Any], event: Event) -> Duel:
     rulings = {**duel.rulings, data["zone"]: data["ruling"]} if data.get("zone") else duel.rulings
     return replace(duel, rulings=rulings, human=(*duel.human, {**data, "who": event.who, "at": event.at}))
 
 
-def _ended(duel: Duel, data: Mapping, event: Event) -> Duel:
+def _ended(duel: Duel, data: Mapping[str, Any], event: Event) -> Duel:
     return replace(duel, award=data.get("award"), decided_by=data["by"], reason=data["reason"])
 
 
-_CHANGES = {
+_CHANGES: dict[str, Callable[[Duel, Mapping[str, Any], Event], Duel]] = {
+    "fields_waived": lambda duel, data, event: replace(duel, waived=data["why"]),
     "card_drawn": _drawn,
     "card_named": _named,
     "go": _go,
@@ -262,7 +318,7 @@ def outcome(duel: Duel, rules: HouseRules) -> Outcome:
     if "undecided" in rulings:
         return Outcome("undecided", reason="cannot_tell")
     if len(rulings) == 1:
-        return _single(duel, duel.callers[0], rulings[0])
+        return _single(duel, duel.callers[0], str(rulings[0]))
     return _dead_heat(duel.callers, rulings, rules)
 
 
@@ -270,18 +326,25 @@ def _single(duel: Duel, caller: str, ruling: str) -> Outcome:
     if ruling == "match":
         return Outcome("decided", caller, "right")
     said = duel.verdicts.get(caller, {}).get("verdict")
-    seen = [] if said == "mismatch" or duel.human else [f for f in FINDINGS if f in duel.findings.get(caller, ())]
+    found = [] if duel.human else [f for f in FINDINGS if f in duel.findings.get(caller, ())]
+    seen = [f for f in found if said != "mismatch" or f in SAID_ANYWAY]
     return Outcome("decided", OTHER_ZONE[caller], ": ".join(["false_stop", *seen[:1]]))
 
 
-def _dead_heat(callers: tuple[str, ...], rulings: list, rules: HouseRules) -> Outcome:
+def _dead_heat(callers: tuple[str, ...], rulings: list[Any], rules: HouseRules) -> Outcome:
     if rulings[0] != rulings[1]:
         return Outcome("decided", callers[rulings.index("match")], "dead_heat_right")
     reason = "both_right" if rulings[0] == "match" else "both_wrong"
     return Outcome("void" if getattr(rules, reason) == "fresh_card" else "undecided", reason=reason)
 
 
-def house_ruling(rules: HouseRules, verdict: Mapping, findings: tuple[str, ...], card: Mapping | None) -> str:
+Facts = Mapping[str, Any]
+"""What a match knows of a card: kind, value and, where it has one, its count."""
+
+
+def house_ruling(
+    rules: HouseRules, verdict: Mapping[str, Any], findings: tuple[str, ...], card: Mapping[str, Any] | None
+) -> str:
     """The ruling on one zone under the house rules; with ``camera_decides = proposes`` a human confirms."""
     if rules.camera_decides == "proposes":
         return "undecided"

@@ -8,14 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
-from referee.duel import TABLE, Duel, Event, step
 from referee.errors import IllegalCommand
-from referee.rules import parse_rules
-from referee.schedule import Round
-from referee.state import MatchState
+from referee.match.duel import TABLE, Duel, Event, step
+from referee.match.house_rules import parse_rules
+from referee.match.schedule import Round
+from referee.match.state import MatchState
 
-NOTES = ("press_noted", "verdict_noted", "card_named", "setup_signed", "setup_opened", "setup_waived", "lens_changed")
+NOTES = (
+    "fields_waived",
+    "press_noted",
+    "verdict_noted",
+    "card_named",
+    "setup_signed",
+    "setup_opened",
+    "setup_waived",
+    "lens_changed",
+)
 """Evidence and the set-up that changes no phase: an undo passes over it to the command before."""
 
 
@@ -33,12 +43,12 @@ def evolve(state: MatchState, event: Event) -> MatchState:
         raise IllegalCommand(f"{event.kind} cannot be event {state.seq + 1} of a match")
     if event.kind not in KINDS:
         raise IllegalCommand(f"{event.kind} is no event this version knows")
-    fresh = event.step != state.step
+    opens = event.kind not in NOTES and event.step != state.undo_step
     after = _apply(state, event)
     after = replace(after, seq=state.seq + 1, step=event.step, simulated=state.simulated or event.simulated)
-    if event.kind == "undone" or (event.kind in NOTES and fresh):
+    if event.kind == "undone" or not opens:
         return after
-    return replace(after, first_seq=after.seq).after(state) if fresh else after
+    return replace(after, first_seq=after.seq, undo_step=event.step).after(state)
 
 
 def _apply(state: MatchState, event: Event) -> MatchState:
@@ -48,7 +58,7 @@ def _apply(state: MatchState, event: Event) -> MatchState:
     return _AFTER[event.kind](state, event.data, event) if event.kind in _AFTER else state
 
 
-def _created(state: MatchState, data: Mapping, event: Event) -> MatchState:
+def _created(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
     rules = parse_rules(data["rules"], "match_created")
     state = MatchState(
         match_id=data["match_id"],
@@ -65,11 +75,11 @@ def _created(state: MatchState, data: Mapping, event: Event) -> MatchState:
     return replace(state, duel=_fresh(state, 1, 0, 0, 1))
 
 
-def _rounds(rows: Iterable[Mapping]) -> tuple[Round, ...]:
+def _rounds(rows: Iterable[Mapping[str, Any]]) -> tuple[Round, ...]:
     return tuple(Round(**row) for row in rows)
 
 
-def _piles(piles: Mapping) -> dict[str, tuple[str, ...]]:
+def _piles(piles: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     return {name: tuple(cards) for name, cards in piles.items()}
 
 
@@ -80,12 +90,12 @@ def _fresh(state: MatchState, number: int, round_index: int, duel_index: int, at
     return Duel(number, round_index, duel_index, attempt, seats)
 
 
-def _drawn(state: MatchState, data: Mapping, event: Event) -> MatchState:
+def _drawn(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
     """Draw: a void attempt goes to the past and its card among the returned ones."""
     if state.duel.phase == "void":
         old = state.duel
-        lying = {None, *state.returned, *(card for cards in state.piles.values() for card in cards)}
-        returned = state.returned if old.card_id in lying else (*state.returned, old.card_id)
+        lying = {*state.returned, *(card for cards in state.piles.values() for card in cards)}
+        returned = state.returned if not old.card_id or old.card_id in lying else (*state.returned, old.card_id)
         fresh = _fresh(state, old.number + 1, state.round_index, state.duel_index, old.attempt + 1)
         state = replace(state, past=(*state.past, old), duel=fresh, returned=returned)
     state = replace(state, duel=step(state.duel, event))
@@ -98,7 +108,7 @@ def _taken(state: MatchState, card_id: str | None) -> MatchState:
     return replace(state, piles=piles, returned=tuple(c for c in state.returned if c != card_id))
 
 
-def _named(state: MatchState, data: Mapping, event: Event) -> MatchState:
+def _named(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
     """The card is another one than was thought: that one is back among the returned cards."""
     if data["was"] and data["was"] not in state.returned:
         state = replace(state, returned=(*state.returned, data["was"]))
@@ -107,11 +117,11 @@ def _named(state: MatchState, data: Mapping, event: Event) -> MatchState:
     return replace(state, seen=state.seen | {data["card_id"]}) if shown else state
 
 
-def _went(state: MatchState, data: Mapping, event: Event) -> MatchState:
+def _went(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
     return replace(state, seen=state.seen | {state.duel.card_id}) if state.duel.card_id else state
 
 
-def _reshuffled(state: MatchState, data: Mapping, event: Event) -> MatchState:
+def _reshuffled(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
     piles = {**state.piles, data["pile"]: tuple(data["order"])}
     rest = tuple(c for c in state.returned if c not in data["order"])
     return replace(
@@ -119,13 +129,13 @@ def _reshuffled(state: MatchState, data: Mapping, event: Event) -> MatchState:
     )
 
 
-def _next(state: MatchState, data: Mapping, event: Event) -> MatchState:
+def _next(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
     old, r, d = state.duel, data["round_index"], data["duel_index"]
     state = replace(state, duel=step(old, event), past=(*state.past, old), round_index=r, duel_index=d)
     return replace(state, duel=_fresh(state, old.number + 1, r, d, 1))
 
 
-def _rescheduled(state: MatchState, data: Mapping, event: Event) -> MatchState:
+def _rescheduled(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
     """New rounds from an event, and, when it says so, another place in them."""
     state = replace(state, rounds=_rounds(data["rounds"]))
     if data.get("round_index") is None:
@@ -138,20 +148,20 @@ def _rescheduled(state: MatchState, data: Mapping, event: Event) -> MatchState:
     return replace(state, duel=_fresh(state, number, r, d, 1))
 
 
-def _left(state: MatchState, data: Mapping, event: Event) -> MatchState:
+def _left(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
     state = replace(state, gone={**state.gone, data["player"]: data["why"]})
     return _rescheduled(_annul(state, data), data, event)
 
 
-def _joined(state: MatchState, data: Mapping, event: Event) -> MatchState:
+def _joined(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
     return _rescheduled(replace(state, players=(*state.players, data["player"])), data, event)
 
 
-def _replayed(state: MatchState, data: Mapping, event: Event) -> MatchState:
+def _replayed(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
     return _rescheduled(_annul(state, data), data, event)
 
 
-def _annul(state: MatchState, data: Mapping) -> MatchState:
+def _annul(state: MatchState, data: Mapping[str, Any]) -> MatchState:
     """The duels numbered in ``data['annulled']`` count no longer; their record stays."""
     return _change(state, data["annulled"], lambda duel: replace(duel, annulled=data["why"]))
 
@@ -163,7 +173,7 @@ def _change(state: MatchState, numbers: Iterable[int], change: Callable[[Duel], 
     return replace(state, past=past, duel=duel)
 
 
-def _overruled(state: MatchState, data: Mapping, event: Event) -> MatchState:
+def _overruled(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
     """An ended duel is awarded anew; the camera's verdict and all earlier rulings stay in it."""
     kind = "duel_decided" if data["award"] else "duel_void"
     note = {"ruling": data["ruling"], "why": data["why"], "overruled": True}
@@ -176,59 +186,62 @@ def _overruled(state: MatchState, data: Mapping, event: Event) -> MatchState:
     return _change(replace(state, frozen=None), [data["number"]], change)
 
 
-def _ended(state: MatchState, data: Mapping, event: Event) -> MatchState:
+def _ended(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
     return replace(state, duel=replace(state.duel, ended_seq=state.seq + 1))
 
 
-def _foul(state: MatchState, data: Mapping, event: Event) -> MatchState:
+def _foul(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
     row = {**data, "who": event.who, "at": event.at, "duel": state.duel.number, "seq": state.seq + 1}
     return replace(state, fouls=(*state.fouls, row))
 
 
-def _foul_ruled(state: MatchState, data: Mapping, event: Event) -> MatchState:
+def _foul_ruled(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
     row = {**state.fouls[data["index"]], "sanction": data["sanction"], "ruled_by": event.who, "why": data["why"]}
     fouls = (*state.fouls[: data["index"]], row, *state.fouls[data["index"] + 1 :])
     return replace(state, fouls=fouls)
 
 
-def _review(state: MatchState, data: Mapping, event: Event) -> MatchState:
+def _review(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
     return replace(state, frozen=state.scores)
 
 
-def _reviewed(state: MatchState, data: Mapping, event: Event) -> MatchState:
+def _reviewed(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
     return replace(state, frozen=None)
 
 
-def _finished(state: MatchState, data: Mapping, event: Event) -> MatchState:
+def _finished(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
     return replace(state, finished=data)
 
 
-def _mode(state: MatchState, data: Mapping, event: Event) -> MatchState:
+def _mode(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
     piles = _piles(data["piles"])
     lying = {card for cards in piles.values() for card in cards}
     returned = tuple(card for card in state.returned if card not in lying)
     return replace(state, mode=data["mode"], piles=piles, returned=returned)
 
 
-def _undone(state: MatchState, data: Mapping, event: Event) -> MatchState:
+def _undone(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
     """Back to before the last command; what people have seen stays seen, and the set-up as it is."""
     before = state.before
+    if before is None:
+        raise IllegalCommand("there is nothing to undo")
     return replace(before, seen=before.seen | state.seen, setup=state.setup, signed=state.signed)
 
 
-def _setup_signed(state: MatchState, data: Mapping, event: Event) -> MatchState:
+def _setup_signed(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
     return replace(state, setup="signed", signed=tuple(data["names"]))
 
 
-def _setup_opened(state: MatchState, data: Mapping, event: Event) -> MatchState:
+def _setup_opened(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
     return replace(state, setup="open", signed=())
 
 
-def _setup_waived(state: MatchState, data: Mapping, event: Event) -> MatchState:
+def _setup_waived(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
     return replace(state, setup="waived", signed=())
 
 
-_MATCH = {
+_Change = Callable[[MatchState, Mapping[str, Any], Event], MatchState]
+_MATCH: dict[str, _Change] = {
     "match_created": _created,
     "card_drawn": _drawn,
     "next_duel": _next,
@@ -251,11 +264,11 @@ _MATCH = {
     "setup_waived": _setup_waived,
     "lens_changed": lambda state, data, event: state,
 }
-_AFTER = {"go": _went, "card_named": _named, "duel_decided": _ended, "duel_void": _ended}
+_AFTER: dict[str, _Change] = {"go": _went, "card_named": _named, "duel_decided": _ended, "duel_void": _ended}
 
 KINDS = (
     frozenset(_MATCH)
     | frozenset(TABLE)
-    | {"card_named", "press_noted", "verdict", "verdict_noted", "ruling", "duel_undecided"}
+    | {"card_named", "fields_waived", "press_noted", "verdict", "verdict_noted", "ruling", "duel_undecided"}
 )
 """Every kind of event there is."""

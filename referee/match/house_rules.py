@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from cards.errors import first_fault
 from referee.errors import RefereeError
+from referee.match.judge import Tolerances
 
 
 class BadRules(RefereeError):
@@ -29,9 +30,10 @@ class HouseRules(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     duels_per_round: int = Field(3, ge=1, le=9, description="Duels in one round (printed: 3).")
-    judged_view: Literal["settled", "at_stop"] = Field(
-        "settled",
-        description="What is judged: the first settled, unobstructed view after Stop, or the view at the press itself.",
+    judged_view: Literal["two_views", "settled", "at_stop"] = Field(
+        "two_views",
+        description="What is judged: the view at the press and the first settled, unobstructed view after Stop "
+        "together; or one of them alone.",
     )
     hand_at_stop: Literal["wrong", "human", "ignore"] = Field(
         "wrong", description="A piece still gripped, or a hand in the field, at Stop."
@@ -39,7 +41,20 @@ class HouseRules(BaseModel):
     fell_after_stop: Literal["wrong", "human", "ignore"] = Field(
         "wrong", description="The build falls by itself after Stop, before it is judged."
     )
-    bumped: Literal["void", "human"] = Field("void", description="The opponent bumped the table or the build.")
+    bumped: Literal["void", "human"] = Field(
+        "void",
+        description="The opponent bumped the table or the build. What the camera only thinks a human confirms.",
+    )
+    touched_after_stop: Literal["wrong", "human"] = Field(
+        "wrong", description="The caller goes on building after the press."
+    )
+    empty_fields: Literal["asked", "free"] = Field(
+        "asked",
+        description="Before the go both fields are empty and hands out of them, or a human waives it; or nobody asks.",
+    )
+    false_start: Literal["human", "wrong", "void", "ignore"] = Field(
+        "human", description="A hand was over the caller's field already when the go sounded."
+    )
     earliest_stop_s: float = Field(
         1.0, ge=0, le=60, description="A press sooner than this after the go, in seconds, is void."
     )
@@ -83,6 +98,32 @@ class HouseRules(BaseModel):
     leaver_points: Literal["kept", "annulled"] = Field(
         "kept", description="Duels that a player who leaves has played: they stay, or count for nobody."
     )
+    depth_right_mm: float = Field(
+        40.0,
+        ge=0,
+        le=100,
+        description="A layout stands in one plane: its pieces this near one another in depth, in mm.",
+    )
+    depth_wrong_mm: float = Field(
+        60.0, ge=0, le=100, description="A piece of a layout this far before or behind another, in mm, is wrong."
+    )
+    pipes_overlap_mm: float = Field(
+        3.0, ge=0, le=30, description="Neighbouring organ pipes may stand this far behind one another's edge, in mm."
+    )
+    pipes_depth_mm: float = Field(
+        40.0, ge=0, le=100, description="Neighbouring organ pipes are this near one another in depth, in mm."
+    )
+
+    @model_validator(mode="after")
+    def _in_order(self) -> HouseRules:
+        if self.depth_wrong_mm < self.depth_right_mm:
+            raise ValueError("depth_wrong_mm is less than depth_right_mm")
+        return self
+
+    @property
+    def tolerances(self) -> Tolerances:
+        """What the judge needs of them."""
+        return Tolerances(self.depth_right_mm, self.depth_wrong_mm, self.pipes_overlap_mm, self.pipes_depth_mm)
 
 
 DEFAULT_RULES = HouseRules()
@@ -102,7 +143,7 @@ def load_rules(path: str | Path) -> HouseRules:
         data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise BadRules(f"{path}: {error.strerror or error}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadRules(f"{path}: not TOML ({error})") from None
     return parse_rules(data, str(path))
 
@@ -129,7 +170,7 @@ class Ruled:
     rule: str = ""
 
 
-FINDINGS = ("hand_at_stop", "fell_after_stop", "bumped")
+FINDINGS = ("hand_at_stop", "fell_after_stop", "bumped", "touched_after_stop", "false_start")
 """What may have been seen around the press besides the build: names of the rules that answer it."""
 
 _ANSWERS = {"wrong": "mismatch", "void": "void", "human": "undecided"}
@@ -142,8 +183,12 @@ def ruled(
 
     ``card`` needs ``kind`` and, for height cards, ``count``; without it the rules on ground
     contacts and surplus pieces leave the camera's verdict as it is. A finding goes before the
-    build; ``void`` before ``wrong`` before ``human``.
+    build; ``bumped`` before all others, so that the card never goes to who bumped it, and left open
+    where the camera's verdict is; then ``void`` before ``wrong`` before ``human``.
     """
+    if "bumped" in findings:
+        sure = rules.bumped == "void" and verdict["verdict"] != "undecided"
+        return Ruled("void" if sure else "undecided", "bumped")
     answers = [(_ANSWERS.get(getattr(rules, f)), f) for f in FINDINGS if f in findings]
     for ruling in ("void", "mismatch", "undecided"):
         for answer, finding in answers:

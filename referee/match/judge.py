@@ -2,15 +2,19 @@
 
 The law, from RULES.md and CONTRACT.md:
 
-* ``layout``: the pieces are the card's, each in the card's pose and resting on the same pieces,
-  and for any two the offset in x is that of the card to within a tolerance: 10 mm is right,
-  18 mm is wrong. Judged on point values the line is drawn half way; how far a measured offset
-  is from it is part of the verdict's margin (``referee.vision``). A build may stand anywhere in
-  the field, turned by up to 15 degrees: offsets are taken along the build's own x.
+* ``layout``: the pieces are the card's, each in the card's pose and resting on the same pieces (two that
+  overlap by less than 4 mm, on the card or in the build, may or may not rest on one another), and for any two
+  the offset in x is that of the card to within a tolerance: 10 mm is right, 18 mm is wrong. They stand in one
+  plane: any two within 40 mm of one another in y, 60 mm is wrong. Judged on point values each line is drawn
+  half way; how far a measured offset is from it is part of the verdict's margin (``referee.vision``). A build
+  may stand anywhere in the field, turned by up to 15 degrees: offsets are taken along the build's own x and y.
 * ``height``: exactly ``count`` pieces, one structure, at most ``max_ground_contacts`` on the table.
 * ``shapes``: exactly these shapes in any colour, one structure, the same limit on the table.
 * ``organ_pipes``: ``count`` pieces stand on the table side by side, heights falling strictly from
-  the player's left to right.
+  the player's left to right; neighbours overlap in x by at most 3 mm and are within 40 mm in y.
+
+What has no turn of its own, a standing cylinder, counts for nobody's turn. The tolerances that a house may
+choose are ``Tolerances``; they come with the match's house rules.
 
 Pieces of the same shape and colour are interchangeable: the assignment with the fewest faults
 is the one that is judged. ``faults`` gives all of them; a build is right when there is none.
@@ -20,15 +24,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from cards.build import Build, Piece, shape_of
 from cards.card import Card, HeightCard, LayoutCard, OrganCard, ShapesCard
+from referee.match.assignment import cheapest_pairs
+from referee.match.verdict import Reason, worded
 
 OFFSET_RIGHT_MM, OFFSET_WRONG_MM = 10.0, 18.0
 """CONTRACT.md, layout: pair offsets this near are right, this far off wrong."""
@@ -37,92 +41,49 @@ OFFSET_LINE_MM = (OFFSET_RIGHT_MM + OFFSET_WRONG_MM) / 2
 SAME_HEIGHT_MM = 2.0
 """Organ pipes closer in height than this are level, not falling."""
 
-MAX_TURN_DEG = 15.0
+OTHER_PIECE_MM = 1e5
+"""What it costs to read a piece as one of another shape or colour: more than any place can."""
+
+MAX_TURN_DEG, TURN_ERROR_DEG = 15.0, 5.0
+"""A build may be turned so far (CONTRACT.md); a measured turn may be wrong by the second."""
+
 TURN_SLACK_DEG = 10.0
 """A single piece may be this much beyond the build's own turn before its pose is another."""
 
-Ruling = Literal["match", "mismatch", "undecided"]
-
 
 @dataclass(frozen=True)
-class Reason:
-    """One fault, or one cause why it cannot be told. ``pieces`` index the build's pieces."""
+class Tolerances:
+    """What a house may choose of the law, with the contract's defaults, mm.
 
-    code: str
-    text: str
-    pieces: tuple[int, ...] = ()
-
-    def to_json(self) -> dict:
-        """The contract's form: code and text."""
-        return {"code": self.code, "text": self.text}
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What is ruled of one build, how surely, why, and the build as it was understood.
-
-    ``confidence`` is the probability that the ruling is right (for ``undecided``: that of the
-    likelier of match and mismatch, which ``leaning`` names). ``alternatives`` are other readings
-    worth offering to a human, likeliest first. ``margin`` is by how many nats of evidence the ruling's
-    best reading is ahead of the best one of the other ruling (an alternative's is negative: behind);
-    None where nothing was weighed.
+    A layout's pieces are within ``depth_right`` of one another in y, and ``depth_wrong`` is wrong. Neighbouring
+    pipes overlap in x by at most ``pipes_overlap`` and are within ``pipes_depth`` of one another in y.
     """
 
-    ruling: Ruling
-    confidence: float
-    reasons: tuple[Reason, ...] = ()
-    build: Build | None = None
-    leaning: Ruling | None = None
-    alternatives: tuple[Verdict, ...] = field(default=())
-    margin: float | None = None
+    depth_right: float = 40.0
+    depth_wrong: float = 60.0
+    pipes_overlap: float = 3.0
+    pipes_depth: float = 40.0
 
-    def to_json(self) -> dict:
-        """The contract's form of one zone of ``referee judge --json``."""
-        row: dict = {
-            "verdict": self.ruling,
-            "confidence": round(self.confidence, 4),
-            "reasons": [r.to_json() for r in self.reasons],
-        }
-        if self.leaning:
-            row["leaning"] = self.leaning
-        if self.margin is not None:
-            row["margin"] = round(self.margin, 1)
-        if self.build is not None:
-            row |= build_to_json(self.build)
-        return row
+    @property
+    def depth_line(self) -> float:
+        """The line that is drawn between right and wrong on point values."""
+        return (self.depth_right + self.depth_wrong) / 2
 
 
-def build_to_json(build: Build) -> dict:
-    """Count, ground contacts and pieces as in the contract's ``judge --json``."""
-    pieces = [
-        {
-            "shape": p.shape,
-            "color": p.color,
-            "rotation": p.pose.rotation,
-            "facing": p.pose.facing,
-            "x": round(p.x, 1),
-            "y": round(p.y, 1),
-            "z": round(p.z, 1),
-            "yaw": round(p.yaw, 1),
-            "touches_table": bool(t),
-            "rests_on": list(r),
-        }
-        for p, t, r in zip(build.pieces, build.on_table, build.contacts, strict=True)
-    ]
-    return {"count": len(pieces), "ground_contacts": int(build.ground_contacts), "pieces": pieces}
+TOLERANCES = Tolerances()
 
 
-def faults(build: Build, card: Card) -> tuple[Reason, ...]:
+def faults(build: Build, card: Card, tolerances: Tolerances = TOLERANCES) -> tuple[Reason, ...]:
     """Every fault of the build against the card; empty when it is right."""
     if not build.pieces:
         return (Reason("empty_field", "nothing stands in the field"),)
     if isinstance(card, LayoutCard):
-        return _layout(build, card)
+        return _layout(build, card, tolerances)
     if isinstance(card, HeightCard):
         return _count(build, card.count) + _one_structure(build, card.max_ground_contacts)
     if isinstance(card, ShapesCard):
         return _shapes(build, card) + _one_structure(build, card.max_ground_contacts)
-    return _organ(build, card)
+    return _organ(build, card, tolerances)
 
 
 def name_of(piece: Piece) -> str:
@@ -136,7 +97,9 @@ def _count(build: Build, count: int) -> tuple[Reason, ...]:
         return ()
     return (
         Reason(
-            "wrong_count", f"{n} piece{'s' * (n != 1)} stand{'s' * (n == 1)} in the field, the card asks for {count}"
+            "wrong_count",
+            f"{n} piece{'s' * (n != 1)} stand{'s' * (n == 1)} in the field, the card asks for {count}",
+            values={"n": n, "m": count},
         ),
     )
 
@@ -144,103 +107,125 @@ def _count(build: Build, count: int) -> tuple[Reason, ...]:
 def _one_structure(build: Build, max_ground: int) -> tuple[Reason, ...]:
     found = []
     on_table = tuple(i for i, t in enumerate(build.on_table) if t)
-    if len(on_table) > max_ground:
-        found.append(
-            Reason("too_many_on_table", f"{len(on_table)} pieces touch the table, at most {max_ground} may", on_table)
-        )
-    if len(build.structures) > 1:
+    if (n := len(on_table)) > max_ground:
+        text = f"{n} pieces touch the table, at most {max_ground} may"
+        found.append(Reason("too_many_on_table", text, on_table, {"n": n, "m": max_ground}))
+    if (n := len(build.structures)) > 1:
         rest = tuple(i for group in sorted(build.structures, key=len)[:-1] for i in group)
-        found.append(
-            Reason(
-                "not_one_structure",
-                f"{len(build.structures)} structures stand in the field, the card asks for one",
-                rest,
-            )
-        )
+        text = f"{n} structures stand in the field, the card asks for one"
+        found.append(Reason("not_one_structure", text, rest, {"n": n}))
     return tuple(found)
 
 
 def _shapes(build: Build, card: ShapesCard) -> tuple[Reason, ...]:
     want, have = Counter(dict(card.shapes)), Counter(p.shape for p in build.pieces)
-    found = [Reason("missing_piece", f"{n} {shape} missing") for shape, n in sorted((want - have).items())]
+    found = [
+        Reason("missing_piece", f"{n} {shape} missing", values={"n": n, "piece": {"shape": shape}})
+        for shape, n in sorted((want - have).items())
+    ]
     for shape, n in sorted((have - want).items()):
         which = tuple(i for i, p in enumerate(build.pieces) if p.shape == shape)
-        found.append(Reason("extra_piece", f"{n} {shape} too many", which))
+        found.append(Reason("extra_piece", f"{n} {shape} too many", which, {"n": n, "piece": {"shape": shape}}))
     return tuple(found)
 
 
-def _organ(build: Build, card: OrganCard) -> tuple[Reason, ...]:
+def _organ(build: Build, card: OrganCard, tolerances: Tolerances) -> tuple[Reason, ...]:
     found = list(_count(build, card.count))
     lifted = tuple(i for i, t in enumerate(build.on_table) if not t)
     if lifted:
         found.append(Reason("not_side_by_side", "a pipe does not stand on the table", lifted))
-    order = sorted(range(len(build.pieces)), key=lambda i: build.pieces[i].x)
-    heights = [shape_of(build.piece_set, p).size(p.pose)[2] for p in build.pieces]
+    xs, ys = along(build, build_turn(build)).T
+    order = sorted(range(len(build.pieces)), key=lambda i: xs[i])
+    widths, _, heights = np.array([shape_of(build.piece_set, p).size(p.pose) for p in build.pieces]).T
+    for left, right in pairwise([i for i in order if build.on_table[i]]):
+        overlap = (widths[left] + widths[right]) / 2 - (xs[right] - xs[left])
+        apart = abs(ys[right] - ys[left])
+        if overlap > tolerances.pipes_overlap or apart > tolerances.pipes_depth:
+            found.append(_behind(build, left, right))
     for left, right in pairwise(order):
         if heights[right] > heights[left] - SAME_HEIGHT_MM:
-            found.append(
-                Reason(
-                    "wrong_order",
-                    f"the {name_of(build.pieces[right])} is not lower than the "
-                    f"{name_of(build.pieces[left])} to its left",
-                    (left, right),
-                )
-            )
+            found.append(_not_falling(build, left, right))
     return tuple(found)
 
 
+def _not_falling(build: Build, left: int, right: int) -> Reason:
+    higher, lower = build.pieces[right], build.pieces[left]
+    text = f"the {name_of(higher)} is not lower than the {name_of(lower)} to its left"
+    return Reason("wrong_order", text, (left, right), {"piece": worded(higher), "left": worded(lower)})
+
+
+def _behind(build: Build, left: int, right: int) -> Reason:
+    one, other = build.pieces[right], build.pieces[left]
+    text = f"the {name_of(one)} does not stand beside the {name_of(other)} but before or behind it"
+    return Reason("one_behind_another", text, (left, right), {"piece": worded(one), "left": worded(other)})
+
+
 def build_turn(build: Build) -> float:
-    """The build's turn about the vertical in degrees: the mean of its pieces' yaws."""
-    return float(np.mean([p.yaw for p in build.pieces]))
+    """The build's turn about the vertical in degrees: the mean of its pieces' yaws, 0 where none has a turn."""
+    yaws = [p.yaw for p in build.pieces if not _is_round(build, p)]
+    return float(np.mean(yaws)) if yaws else 0.0
 
 
-def _layout(build: Build, card: LayoutCard) -> tuple[Reason, ...]:
+def _is_round(build: Build, piece: Piece) -> bool:
+    """Whether the piece looks the same however it is turned: a standing cylinder."""
+    shape = shape_of(build.piece_set, piece)
+    return shape.kind == "cylinder" and shape.axis(piece.pose) == "z"
+
+
+def _layout(build: Build, card: LayoutCard, tolerances: Tolerances) -> tuple[Reason, ...]:
     want = Counter((p.shape, p.color) for p in card.pieces)
     have = Counter((p.shape, p.color) for p in build.pieces)
     if want != have:
         return _wrong_pieces(build, card, want, have)
     turn = build_turn(build)
-    found = (
-        [Reason("turned_too_far", f"the build is turned by {turn:.0f} degrees, at most {MAX_TURN_DEG:.0f} are allowed")]
-        if abs(turn) > MAX_TURN_DEG + 5
-        else []
-    )
     options = [_against(build, card, match, turn) for match in _assignments(build, card, turn)]
-    return tuple(found) + min(options, key=len)
+    return _turned(turn) + _in_one_plane(build, turn, tolerances) + min(options, key=len)
 
 
-def _wrong_pieces(build: Build, card: LayoutCard, want: Counter, have: Counter) -> tuple[Reason, ...]:
+def _turned(turn: float) -> tuple[Reason, ...]:
+    if abs(turn) <= MAX_TURN_DEG + TURN_ERROR_DEG:
+        return ()
+    text = f"the build is turned by {turn:.0f} degrees, at most {MAX_TURN_DEG:.0f} are allowed"
+    return (Reason("turned_too_far", text, values={"n": round(turn), "m": round(MAX_TURN_DEG)}),)
+
+
+def _wrong_pieces(
+    build: Build, card: LayoutCard, want: Counter[tuple[str, str]], have: Counter[tuple[str, str]]
+) -> tuple[Reason, ...]:
     found = []
     for (shape, color), n in sorted((want - have).items()):
-        found.append(Reason("missing_piece", f"{n} {color} {shape} missing"))
+        values = {"n": n, "piece": {"color": color, "shape": shape}}
+        found.append(Reason("missing_piece", f"{n} {color} {shape} missing", values=values))
     for (shape, color), n in sorted((have - want).items()):
         which = tuple(i for i, p in enumerate(build.pieces) if (p.shape, p.color) == (shape, color))
-        found.append(Reason("extra_piece", f"{n} {color} {shape} not on the card", which))
+        values = {"n": n, "piece": {"color": color, "shape": shape}}
+        found.append(Reason("extra_piece", f"{n} {color} {shape} not on the card", which, values))
     return tuple(found)
 
 
+def _in_one_plane(build: Build, turn: float, tolerances: Tolerances) -> tuple[Reason, ...]:
+    ys = along(build, turn)[:, 1]
+    if (off := float(np.ptp(ys))) <= tolerances.depth_line:
+        return ()
+    blame = int(np.argmax(np.abs(ys - np.median(ys))))
+    return (_of("out_of_plane", build, blame, f"stands {off:.0f} mm before or behind another piece", n=round(off)),)
+
+
 def along(build: Build, turn: float) -> np.ndarray:
-    """x of each piece along the build's own axis, (n,) mm: positions turned back by ``turn`` degrees."""
-    a = math.radians(turn)
-    return np.array([p.x * math.cos(a) + p.y * math.sin(a) for p in build.pieces])
+    """x and y of each piece along the build's own axes, (n, 2) mm: positions turned back by ``turn`` degrees."""
+    c, s = math.cos(math.radians(turn)), math.sin(math.radians(turn))
+    return np.array([(p.x * c + p.y * s, p.y * c - p.x * s) for p in build.pieces])
 
 
 def _assignments(build: Build, card: LayoutCard, turn: float) -> list[np.ndarray]:
     """Ways to read the build's pieces as the card's: for card piece i the build's piece index."""
-    xs, zs = along(build, turn), np.array([p.z for p in build.pieces])
+    xs, zs = along(build, turn)[:, 0], np.array([p.z for p in build.pieces])
     cx, cz = np.array([p.x for p in card.pieces]), np.array([p.z for p in card.pieces])
     other = np.array([[(c.shape, c.color) != (b.shape, b.color) for b in build.pieces] for c in card.pieces])
-    posed = np.array([[not _same_pose(build, c, b) for b in build.pieces] for c in card.pieces])
-    shifts = {round(float(np.median(xs) - np.median(cx)), 1), round(float(xs.mean() - cx.mean()), 1)}
-    shifts |= {
-        round(float(x - cx[0]), 1)
-        for x, b in zip(xs, build.pieces, strict=True)
-        if b.shape == card.pieces[0].shape and b.color == card.pieces[0].color
-    }
-    found = {}
-    for shift in shifts:
-        cost = np.abs(xs[None] - cx[:, None] - shift) + np.abs(zs[None] - cz[:, None]) + 30.0 * posed + 1e5 * other
-        found[tuple(linear_sum_assignment(cost)[1])] = None
+    found: dict[tuple[int, ...], None] = {}
+    for x in xs[~other[0]]:  # as if this piece stood where the card's first one is
+        cost = np.abs(xs - x - (cx - cx[0])[:, None]) + np.abs(zs - cz[:, None]) + OTHER_PIECE_MM * other
+        found[tuple(cheapest_pairs(cost).tolist())] = None
     return [np.array(match) for match in found]
 
 
@@ -252,8 +237,9 @@ def _against(build: Build, card: LayoutCard, match: np.ndarray, turn: float) -> 
     found = []
     for i, j in enumerate(match):
         wanted, piece = card.pieces[i], build.pieces[j]
-        if not _same_pose(build, wanted, piece) or abs(piece.yaw - turn) > MAX_TURN_DEG + TURN_SLACK_DEG:
-            found.append(Reason("wrong_pose", f"the {name_of(piece)} is not turned as shown", (int(j),)))
+        askew = not _is_round(build, piece) and abs(piece.yaw - turn) > MAX_TURN_DEG + TURN_SLACK_DEG
+        if askew or not _same_pose(build, wanted, piece):
+            found.append(_of("wrong_pose", build, j, "is not turned as shown"))
     return tuple(found) + _supports(build, card, match) + _offsets(build, card, match, turn)
 
 
@@ -262,19 +248,16 @@ def _supports(build: Build, card: LayoutCard, match: np.ndarray) -> tuple[Reason
     found = []
     for i, j in enumerate(match):
         differ = {int(match[k]) for k in target.contacts[i]} ^ set(build.contacts[j])
-        doubtful = build.doubtful_contacts(int(j)) if differ else frozenset()
-        if differ - doubtful or target.on_table[i] != build.on_table[j]:
-            found.append(
-                Reason(
-                    "wrong_support", f"the {name_of(build.pieces[j])} does not rest on what the card shows", (int(j),)
-                )
-            )
+        if differ:  # what overlaps only slightly is neither asked nor forbidden
+            differ -= build.slight_contacts(int(j)) | {int(match[k]) for k in target.slight_contacts(i)}
+        if differ or target.on_table[i] != build.on_table[j]:
+            found.append(_of("wrong_support", build, j, "does not rest on what the card shows"))
     return tuple(found)
 
 
 def offset_errors(build: Build, card: LayoutCard, match: np.ndarray, turn: float) -> np.ndarray:
     """(n, n) mm: for each two of the card's pieces, how far their offset in x is from the card's."""
-    error = along(build, turn)[match] - np.array([p.x for p in card.pieces])
+    error = along(build, turn)[match, 0] - np.array([p.x for p in card.pieces])
     return error[:, None] - error[None, :]
 
 
@@ -284,11 +267,11 @@ def _offsets(build: Build, card: LayoutCard, match: np.ndarray, turn: float) -> 
     if abs(error[worst]) <= OFFSET_LINE_MM:
         return ()
     blame = int(np.argmax(np.abs(error[0] - np.median(error[0]))))
-    piece = build.pieces[match[blame]]
-    return (
-        Reason(
-            "wrong_place",
-            f"the {name_of(piece)} stands {abs(error[worst]):.0f} mm beside its place",
-            (int(match[blame]),),
-        ),
-    )
+    off = abs(float(error[worst]))
+    return (_of("wrong_place", build, match[blame], f"stands {off:.0f} mm beside its place", n=round(off)),)
+
+
+def _of(code: str, build: Build, which: int, text: str, **values: int) -> Reason:
+    """What is said of one piece of the build."""
+    piece = build.pieces[which]
+    return Reason(code, f"the {name_of(piece)} {text}", (int(which),), {"piece": worded(piece), **values})

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Collection, Iterable, Mapping
+from typing import Any
 
 from referee.errors import IllegalCommand
-from referee.moves import MODES
-from referee.state import MatchState
+from referee.match.commands import MODES
+from referee.match.state import MatchState
 
 EXPERT_PILES = (2, 3, 4)
 """RULES.md, experts: duels 1, 2, 3 of a round draw from the piles of value 2, 3, 4."""
@@ -31,7 +32,7 @@ def values_of(mode: str, pile: str) -> tuple[int, ...]:
 
 
 def piles(
-    cards: Mapping[str, Mapping], mode: str, seed: int, drawn: Collection[str | None] = ()
+    cards: Mapping[str, Mapping[str, Any]], mode: str, seed: int, drawn: Collection[str | None] = ()
 ) -> dict[str, list[str]]:
     """Every pile of the mode, shuffled, without the ``drawn`` cards.
 
@@ -51,7 +52,7 @@ def piles(
 def pile_for(state: MatchState) -> str:
     """The pile the next card comes from; a tie-break among experts takes the last, value 4."""
     names = pile_names(state.mode)
-    if state.round is not None and state.round.kind == "extra":
+    if state.round is not None and state.round.kind in ("extra", "sudden"):
         return names[-1]
     return names[min(state.duel_index, len(names) - 1)]
 
@@ -61,7 +62,15 @@ def unseen(state: MatchState, pile: str) -> tuple[str, ...]:
     return tuple(c for c in state.piles.get(pile, ()) if c not in state.seen)
 
 
-def reshuffled(state: MatchState, pile: str) -> dict:
+def next_card(state: MatchState, pile: str) -> str:
+    """The pile's top card that neither player has met in this match; where there is none, its top card."""
+    players = set(state.duel.seats.values())
+    met = {d.card_id for d in state.past if d.go_at is not None and players & set(d.seats.values())}
+    cards = unseen(state, pile)
+    return next((card for card in cards if card not in met), cards[0])
+
+
+def reshuffled(state: MatchState, pile: str) -> dict[str, Any]:
     """A new order for a pile that ran out: the returned cards; when there are none, the won ones too.
 
     (The score stands in the record, so won cards may go round again.) The card of the attempt that

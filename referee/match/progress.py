@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from referee.duel import IN_PLAY
 from referee.errors import IllegalCommand
-from referee.plan import Plan
-from referee.schedule import MOST, Round, round_robin
-from referee.state import MatchState
+from referee.match.decision import Plan
+from referee.match.duel import IN_PLAY
+from referee.match.schedule import MOST, Round, round_robin
+from referee.match.state import MatchState
 
 
 def advance(plan: Plan) -> None:
     """After a decided duel: the next of the round, the next round, or the end."""
     state = plan.state
-    if state.duel_index + 1 < state.round.duels:
+    if state.round is not None and state.duel_index + 1 < state.round.duels:
         plan.add("next_duel", round_index=state.round_index, duel_index=state.duel_index + 1)
     elif state.round_index + 1 < len(state.rounds):
         plan.add("next_duel", round_index=state.round_index + 1, duel_index=0)
@@ -26,12 +27,16 @@ def conclude(plan: Plan) -> None:
     """All rounds are played: name the winner, or add extra duels for those level at the top."""
     state = plan.state
     top = [row.player for row in state.standings if row.rank == 1]
-    if len(top) > 1 and (len(top) == 2 or state.rules.tie_of_many == "round_robin"):
+    if _sudden_death(plan, top):
+        return
+    survivor = _survivor(state)
+    if survivor is None and len(top) > 1 and (len(top) == 2 or state.rules.tie_of_many == "round_robin"):
         rounds = [*state.rounds, *round_robin(top, 1, "extra")]
         _reschedule(plan, "rounds_added", rounds, len(state.rounds), reason="tie", level=top)
         return
+    top = [survivor] if survivor is not None else top
     winner = top[0] if len(top) == 1 else None
-    extra = any(r.kind == "extra" for r in state.rounds[-1:])
+    extra = any(r.kind in ("extra", "sudden") for r in state.rounds[-1:])
     plan.add(
         "match_finished",
         winner=winner,
@@ -42,11 +47,38 @@ def conclude(plan: Plan) -> None:
     )
 
 
+def _survivor(state: MatchState) -> str | None:
+    """Who won the last duel of a sudden death; None where none was played."""
+    sudden = bool(state.rounds) and state.rounds[-1].kind == "sudden"
+    return state.history[-1].award if sudden and state.history else None
+
+
+LAPS = 2
+"""So many rounds of extra duels are played by three or more who stay level; then sudden death decides."""
+
+
+def _sudden_death(plan: Plan, top: Sequence[str]) -> bool:
+    """The next duel of a sudden death, where there is one: who loses it is out, the winner meets the next."""
+    state = plan.state
+    level = [p for p in state.active if any(r.kind == "extra" and p in r.players for r in state.rounds)]
+    sudden = [r for r in state.rounds if r.kind == "sudden"]
+    laps = sum(r.kind == "extra" for r in state.rounds) // max(1, len(level) * (len(level) - 1) // 2)
+    if not sudden and not (len(top) > 2 and laps >= LAPS):
+        return False
+    waiting = [p for p in level if not any(p in r.players for r in sudden)] if sudden else list(top)
+    first = state.history[-1].award if sudden else waiting.pop(0)
+    if not waiting or first is None:
+        return False
+    rounds = [*state.rounds, Round(first, waiting[0], 1, "sudden")]
+    _reschedule(plan, "rounds_added", rounds, len(state.rounds), reason="sudden_death", level=list(level))
+    return True
+
+
 def deciding_duel(state: MatchState, winner: str | None) -> int | None:
     """The number of the duel after which the winner led alone to the end; None without one."""
     totals, deciding = dict.fromkeys(state.players, 0), None
     for duel in state.history:
-        if duel.points:
+        if duel.points and duel.award is not None:
             totals[duel.award] += duel.points
         alone = winner is not None and all(totals[winner] > totals[p] for p in state.active if p != winner)
         deciding = (deciding or duel.number) if alone else None
@@ -54,7 +86,7 @@ def deciding_duel(state: MatchState, winner: str | None) -> int | None:
 
 
 def _reschedule(
-    plan: Plan, kind: str, rounds: Sequence[Round], round_index: int | None, duel_index: int = 0, **data: object
+    plan: Plan, kind: str, rounds: Sequence[Round], round_index: int | None, duel_index: int = 0, **data: Any
 ) -> None:
     rows = [r.to_json() for r in rounds]
     plan.add(kind, rounds=rows, round_index=round_index, duel_index=duel_index, **data)
@@ -82,7 +114,7 @@ def leave(plan: Plan, player: str, why: str) -> None:
         annul = []
     keep = [r for r in state.rounds[state.round_index + 1 :] if player not in r.players]
     rounds = [*state.rounds[: state.round_index + 1], *keep]
-    data = {"player": player, "why": why, "annulled": annul}
+    data: dict[str, Any] = {"player": player, "why": why, "annulled": annul}
     if not here:
         _reschedule(plan, "player_left", rounds, None, **data)
         return

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
+from typing import Any
 
 from referee.errors import IllegalCommand
 
@@ -35,14 +36,14 @@ class Round:
     a: str
     b: str
     duels: int = 3
-    kind: str = "scheduled"  # scheduled, extra (a tie-break), replay, late
+    kind: str = "scheduled"  # scheduled, extra (a tie-break), sudden (sudden death), replay, late
 
     @property
     def players(self) -> tuple[str, str]:
         """Both names, zone A first."""
         return self.a, self.b
 
-    def to_json(self) -> dict:
+    def to_json(self) -> dict[str, Any]:
         """As a dictionary; ``Round(**row)`` reads it back."""
         return {"a": self.a, "b": self.b, "duels": self.duels, "kind": self.kind}
 
@@ -78,7 +79,8 @@ def _circle(n: int) -> tuple[Pair, ...]:
     """
     ring, pairs = list(range(n)), []
     for _ in range(n - 1):
-        pairs += [tuple(sorted((ring[i], ring[-1 - i]))) for i in range(n // 2)]
+        met = ((ring[i], ring[-1 - i]) for i in range(n // 2))
+        pairs += [(min(pair), max(pair)) for pair in met]
         ring = [ring[0], ring[-1], *ring[1:-1]]
     return tuple(pairs)
 
@@ -149,7 +151,8 @@ def _evened(order: list[Pair]) -> list[Pair]:
 
 def _chain(order: Sequence[Pair], start: int, from_a: bool) -> list[int]:
     """Rounds that lead from ``start`` to one with the opposite imbalance; swapping all evens both."""
-    balance, paths, queue = _balance(order), {start: []}, [start]
+    balance, queue = _balance(order), [start]
+    paths: dict[int, list[int]] = {start: []}
     for player in queue:
         if balance[player] * balance[start] < 0:
             return paths[player]

@@ -1,17 +1,18 @@
-"""A match as it stands: one frozen value, folded from events (``referee.folding``)."""
+"""A match as it stands: one frozen value, folded from events (``referee.match.evolve``)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from referee.duel import IN_PLAY, Duel
-from referee.moves import COMMANDS
-from referee.rules import DEFAULT_RULES, HouseRules
-from referee.schedule import Round, letter
+from referee.match import commands
+from referee.match.commands import COMMANDS, Command
+from referee.match.duel import IN_PLAY, Duel, StopPress
+from referee.match.house_rules import DEFAULT_RULES, HouseRules
+from referee.match.schedule import Round, letter
 
-SEEN_PHASES = ("building", "stopped", "judging", "undecided", "decided", "void")
+SEEN_PHASES = ("building", "stopped", "judging", "undecided", "decided", "void", "finished")
 """Phases in which the card may be shown: nobody sees it before the go."""
 
 MOST_UNDONE = 200
@@ -27,7 +28,7 @@ class Standing:
     duels: int
     rank: int | None
 
-    def to_json(self) -> dict:
+    def to_json(self) -> dict[str, Any]:
         """By field name."""
         return {"player": self.player, "score": self.score, "duels": self.duels, "rank": self.rank}
 
@@ -39,7 +40,8 @@ class MatchState:
     ``past`` are the attempts before the current ``duel``; ``piles`` what is still to be drawn, top
     first; ``seen`` the cards anybody has seen, which no undo makes unseen; ``earlier`` the states
     before the last commands, each without earlier ones of its own. ``seq`` counts the events folded,
-    ``step`` the commands. ``setup`` is 'open', 'signed' or 'waived', ``signed`` by whom.
+    ``step`` the commands; an undo takes back ``undo_step``, from event ``first_seq`` on. ``setup`` is
+    'open', 'signed' or 'waived', ``signed`` by whom.
     """
 
     match_id: str = ""
@@ -67,6 +69,7 @@ class MatchState:
     seq: int = 0
     step: int = 0
     first_seq: int = 0
+    undo_step: int = 0
     setup: str = "open"
     signed: tuple[str, ...] = ()
     earlier: tuple[MatchState, ...] = field(default=(), repr=False, compare=False)
@@ -103,7 +106,7 @@ class MatchState:
         return self.duel.seats
 
     @property
-    def presses(self) -> tuple[Mapping[str, Any], ...]:
+    def presses(self) -> tuple[StopPress, ...]:
         """All presses of the current duel, also those that did not count."""
         return self.duel.presses
 
@@ -149,11 +152,7 @@ class MatchState:
     @property
     def standings(self) -> tuple[Standing, ...]:
         """The table, best first; who left comes last."""
-        return self.table(self.scores)
-
-    def table(self, scores: Mapping[str, int]) -> tuple[Standing, ...]:
-        """Standings from any scores."""
-        rows = []
+        scores, rows = self.scores, []
         for player in sorted(self.players, key=lambda p: (p in self.gone, -scores.get(p, 0))):
             better = sum(scores.get(p, 0) > scores.get(player, 0) for p in self.active)
             played = sum(d.award is not None and not d.annulled and player in d.seats.values() for d in self.history)
@@ -177,52 +176,48 @@ class MatchState:
 
     @property
     def drawer(self) -> str | None:
-        """Who draws and places the next card: the waiting players in turn; of two, they take turns."""
-        pool = self.inactive or tuple(sorted(self.duel.seats.values(), key=self.players.index))
-        turn = self.round_index * self.rules.duels_per_round + self.duel_index
-        return pool[turn % len(pool)] if pool else None
+        """Who draws and places the card: of those who wait, who has drawn least; of two, they take turns.
+
+        Every attempt counts, also one that was void.
+        """
+        drawn = dict.fromkeys(self.players, 0)
+        for duel in self.past:
+            who = self._draws(duel, drawn)
+            if who is not None:
+                drawn[who] += 1
+        return self._draws(self.duel, drawn)
+
+    def _draws(self, duel: Duel, drawn: Mapping[str, int]) -> str | None:
+        """Who draws for that duel when so many cards have been drawn by each player."""
+        waiting = [p for p in self.active if p not in duel.seats.values()]
+        pool = waiting or [p for p in self.players if p in duel.seats.values()]
+        return min(pool, key=lambda p: drawn[p], default=None)
 
     def card_of(self, card_id: str | None) -> Mapping[str, Any]:
         """Kind, value and count of a card of the deck; empty for no card."""
         return self.cards.get(card_id or "", {})
 
-    def can(self, command: type) -> bool:
-        """Whether the phase allows that command. (It may still be refused for what it says.)"""
+    def refusal(self, command: type[Command]) -> str:
+        """Why that command is not possible now, whatever it says; empty when it is."""
         if self.phase not in command.PHASES:
-            return False
-        checks = {
-            "Undo": bool(self.earlier) and self.earlier[-1].phase != "new",
-            "DrawCard": not self.unsigned,
-            "DrawByHand": not self.unsigned,
-            "GoUnsigned": self.unsigned,
-            "SignSetup": self.setup != "signed",
-            "OpenSetup": self.setup == "signed",
-            "ChangeLens": self.setup != "signed",
-            "CloseReview": self.under_review,
-            "OpenReview": not self.under_review,
-            "FoulRuling": any(f["sanction"] is None for f in self.fouls),
-            "Overrule": bool(self.history),
-            "CallTimeout": self.rules.time_limit_s is not None,
-        }
-        return checks.get(command.__name__, True)
+            return f"{command.__name__} is not possible in phase {self.phase}"
+        return GUARDS[command](self) if command in GUARDS else ""
+
+    def can(self, command: type[Command]) -> bool:
+        """Whether that command is possible now. (It may still be refused for what it says.)"""
+        return not self.refusal(command)
 
     def allowed(self) -> tuple[str, ...]:
         """Names of the commands the phase allows."""
         return tuple(c.__name__ for c in COMMANDS if self.can(c))
 
-    def to_json(self, public: bool = False) -> dict:
-        """JSON-able. ``public`` hides the card before the go and shows the public score only."""
-        scores = self.public_scores if public else self.scores
-        hidden = public and self.phase not in (*SEEN_PHASES, "finished")
-        duel = self.duel.to_json()
-        if hidden:
-            duel |= {"card_id": None, "value": 0, "pile": None}
-        history = [d.to_json() for d in self.history]
-        return self._where(duel) | self._table(scores, public) | {"history": history}
+    def to_json(self) -> dict[str, Any]:
+        """JSON-able, the referee's view; ``referee.web.views.public_match`` leaves out what the public may not know."""
+        return self._where() | self._table() | {"history": [d.to_json() for d in self.history]}
 
-    def _where(self, duel: dict) -> dict:
+    def _where(self) -> dict[str, Any]:
         """What is being played."""
-        award, value = self.award
+        duel, (award, value) = self.duel.to_json(), self.award
         return {
             "match_id": self.match_id,
             "phase": self.phase,
@@ -239,7 +234,7 @@ class MatchState:
             "card_id": duel["card_id"],
             "value": duel["value"],
             "seats": dict(self.seats),
-            "presses": list(self.presses),
+            "presses": duel["presses"],
             "callers": list(self.duel.callers),
             "verdicts": dict(self.verdicts),
             "rulings": dict(self.duel.rulings),
@@ -252,9 +247,9 @@ class MatchState:
             "setup": {"state": self.setup, "signed": list(self.signed), "unsigned": self.unsigned},
         }
 
-    def _table(self, scores: dict, public: bool) -> dict:
+    def _table(self) -> dict[str, Any]:
         """Players, points and result."""
-        table = self.table(scores)
+        scores = self.scores
         people = [
             {
                 "name": p,
@@ -270,8 +265,31 @@ class MatchState:
             "scores": scores,
             "public_scores": self.public_scores,
             "under_review": self.under_review,
-            "standings": [row.to_json() for row in table],
-            "winner": self.winner if not (public and self.under_review) else None,
+            "standings": [row.to_json() for row in self.standings],
+            "winner": self.winner,
             "result": dict(self.finished) if self.finished else None,
             "fouls": [dict(f) for f in self.fouls],
         }
+
+
+UNSIGNED = "both players have not signed the set-up yet: sign it, or go on without"
+FROZEN = "the set-up is signed and frozen for this match: open it again first"
+
+GUARDS: Mapping[type[Command], Callable[[MatchState], str]] = {
+    commands.Undo: lambda s: "" if s.earlier and s.earlier[-1].phase != "new" else "there is nothing to undo",
+    commands.DrawCard: lambda s: UNSIGNED if s.unsigned else "",
+    commands.DrawByHand: lambda s: UNSIGNED if s.unsigned else "",
+    commands.GoUnsigned: lambda s: "" if s.unsigned else "nothing waits for signatures under the set-up",
+    commands.SignSetup: lambda s: (
+        f"{' and '.join(s.signed)} have signed the set-up already" if s.setup == "signed" else ""
+    ),
+    commands.OpenSetup: lambda s: "" if s.setup == "signed" else "the set-up is open already",
+    commands.ChangeLens: lambda s: FROZEN if s.setup == "signed" else "",
+    commands.CloseReview: lambda s: "" if s.under_review else "no review is open",
+    commands.OpenReview: lambda s: "a review is open already" if s.under_review else "",
+    commands.FoulRuling: lambda s: "" if any(f["sanction"] is None for f in s.fouls) else "there is no open foul",
+    commands.Overrule: lambda s: "" if s.history else "no duel has ended yet",
+    commands.CallTimeout: lambda s: "" if s.rules.time_limit_s is not None else "the house has no time limit",
+}
+"""Beyond the phase: what a command needs of the match, as the reason why it is refused; empty when it is not.
+``MatchState.can`` and ``decide`` ask the same table."""

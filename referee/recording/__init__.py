@@ -6,8 +6,8 @@ a crash leaves them playable, ``recorder`` runs beside a duel, ``retention`` kee
 
 from __future__ import annotations
 
-from referee.attempt.folder import Attempt, find_attempts, load_attempt
-from referee.attempt.recorder import Recorder
-from referee.attempt.retention import Budget
+from referee.recording.folder import Attempt, find_attempts, load_attempt
+from referee.recording.recorder import Recorder
+from referee.recording.retention import Budget
 
 __all__ = ["Attempt", "Budget", "Recorder", "find_attempts", "load_attempt"]

@@ -16,20 +16,25 @@ import hashlib
 import json
 import os
 import zipfile
-from collections.abc import Collection, Iterable, Mapping
+import zlib
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
+from pydantic import BaseModel, ValidationError
 
 from calibration.camera import CameraModel, load_camera
 from calibration.palette import Palette, load_palette
+from calibration.picture_size import too_large
 from cards.card import Card
 from cards.deck import Deck, load_deck
+from cards.errors import first_fault
 from cards.pieces import PieceSet, load_piece_set
-from referee.attempt.errors import BadAttempt
+from referee.recording.errors import BadAttempt
 
 META, VIDEO, TIMES, STOP, REVIEW = "attempt.json", "video.mp4", "frames.csv", "stop.png", "review.jsonl"
 CAMERA, PALETTE, PIECES, DECK, EMPTY = "camera.yaml", "palette.json", "pieces.json", "deck.json", "empty.png"
@@ -39,6 +44,53 @@ LOW_MARGIN = 0.9
 
 MAX_BUNDLE_BYTES = 4 << 30
 """No bundle unpacks to more than this: an hour of 1080p is about 4 GB."""
+
+
+MAX_BUNDLE_FILES, MAX_BUNDLE_RATIO = 20_000, 100
+"""Nor to more files, nor to more than this many times its own size: video and pictures hardly pack."""
+
+DEEPEST = 12
+"""Attempts are looked for in folders within folders, but no deeper."""
+
+
+class _Stop(BaseModel):
+    """The press that ended the duel; a recording without one has None."""
+
+    zone: str | None = None
+    seconds: float
+
+
+class _Verdict(BaseModel):
+    """The camera's ruling on a zone, the contract's row."""
+
+    verdict: str
+    confidence: float = 1.0
+    reasons: list[dict[str, Any]] = []
+
+
+class _Judged(BaseModel):
+    """One look at the build: the files of its frames."""
+
+    files: list[str] | None = None
+
+
+class _Meta(BaseModel):
+    """What other modules rely on in ``attempt.json``; whatever else stands in it is carried along."""
+
+    card: str | None
+    players: dict[str, str] | None = None
+    zones: list[str] | None = None
+    match_id: str | None = None
+    go: float | None = None
+    stop: _Stop | None = None
+    marks: list[dict[str, Any]] | None = None
+    judged: list[_Judged] | None = None
+    verdicts: dict[str, _Verdict] | None = None
+    findings: dict[str, list[str]] | None = None
+    human: list[dict[str, Any]] | None = None
+    fouls: list[dict[str, Any]] | None = None
+    hashes: dict[str, str] | None = None
+    cut_short: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +179,16 @@ class Attempt:
         """The frames that the verdict stands on, lossless, (h, w, 3) uint8 BGR each."""
         return [read_image(self.folder / n) for n in self.judged_names()]
 
+    @property
+    def at_press(self) -> Mapping[str, Mapping]:
+        """Zone -> what was seen of its field at the press: files, the contract's ``row``, what came ``after`` and who
+        the ``culprit`` is (``referee.match.stop_views``); only zones that were touched after it."""
+        return self.meta.get("at_press") or {}
+
+    def press_frames(self, zone: str) -> list[np.ndarray]:
+        """The zone's frames at the press, lossless, (h, w, 3) uint8 BGR each."""
+        return [read_image(self.folder / Path(n).name) for n in self.at_press[zone]["files"]]
+
     def judged_names(self) -> list[str]:
         """The files of those frames: the last that were judged, mostly ``stop.png`` and what followed it."""
         looks = [row["files"] for row in self.meta.get("judged") or () if row.get("files")]
@@ -138,7 +200,10 @@ class Attempt:
             lines = (self.folder / REVIEW).read_text(encoding="utf-8").splitlines()
         except FileNotFoundError:
             return []
-        return [json.loads(line) for line in lines if line.strip()]
+        try:
+            return [json.loads(line) for line in lines if line.strip()]
+        except (ValueError, RecursionError) as error:
+            raise BadAttempt(f"{self.folder / REVIEW}: not JSON lines ({error})") from None
 
     def problems(self, of: Collection[str] | None = None) -> list[str]:
         """Every file (``of`` these) that is missing or is not what its hash says; empty when all are whole."""
@@ -161,21 +226,26 @@ def load_attempt(folder: str | Path) -> Attempt:
         meta = json.loads((path / META).read_text(encoding="utf-8"))
     except OSError as error:
         raise BadAttempt(f"{path}: not an attempt ({META}: {error.strerror or error})") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadAttempt(f"{path / META}: not JSON ({error})") from None
     if not isinstance(meta, dict) or "card" not in meta:
         raise BadAttempt(f"{path / META}: names no card")
+    try:
+        _Meta.model_validate(meta)
+    except ValidationError as error:
+        raise BadAttempt(f"{path / META}: {first_fault(error)}") from None
     return Attempt(path, meta)
 
 
-def find_attempts(root: str | Path) -> list[Path]:
+def find_attempts(root: str | Path, deepest: int = DEEPEST) -> list[Path]:
     """The attempt folders at ``root`` or below it, by path; a folder inside an attempt is not looked at."""
     root = Path(root)
     if (root / META).exists():
         return [root]
-    if not root.is_dir():
+    if not root.is_dir() or deepest < 0:
         return []
-    return [found for child in sorted(root.iterdir()) if child.is_dir() for found in find_attempts(child)]
+    folders = [child for child in sorted(root.iterdir()) if child.is_dir() and not child.name.startswith(".")]
+    return [found for child in folders for found in find_attempts(child, deepest - 1)]
 
 
 def attempts_of(root: str | Path, match_id: str, duel: int) -> list[Attempt]:
@@ -242,8 +312,13 @@ def read_times(path: Path) -> list[float]:
 
 def read_image(path: Path) -> np.ndarray:
     """A picture as (h, w, 3) uint8 BGR. Raises BadAttempt naming the file."""
-    data = np.frombuffer(path.read_bytes(), np.uint8) if path.is_file() else np.zeros(0, np.uint8)
-    image = cv2.imdecode(data, cv2.IMREAD_COLOR) if len(data) else None
+    data = path.read_bytes() if path.is_file() else b""
+    if size := too_large(data):
+        raise BadAttempt(f"{path}: too large, {size}")
+    try:
+        image = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR) if data else None
+    except cv2.error:  # what OpenCV will not even begin to unfold
+        image = None
     if image is None:
         raise BadAttempt(f"{path}: not a picture that can be read")
     return image
@@ -274,16 +349,32 @@ def pack(attempt: Attempt, target: object) -> None:
 def unpack(source: Path, target: Path) -> list[Path]:
     """Unpack a bundle under ``target``; gives its attempt folders. Raises BadAttempt.
 
-    Nothing is written outside ``target``, and no more than MAX_BUNDLE_BYTES.
+    Nothing is written outside ``target``, and no more than MAX_BUNDLE_BYTES, _FILES and _RATIO allow.
     """
     try:
         with zipfile.ZipFile(source) as bundle:
-            if sum(i.file_size for i in bundle.infolist()) > MAX_BUNDLE_BYTES:
-                raise BadAttempt(f"{source}: unpacks to more than {MAX_BUNDLE_BYTES >> 30} GB")
+            _refuse_bomb(source, bundle.infolist())
             bundle.extractall(target)
-    except (OSError, zipfile.BadZipFile) as error:
+    except NotImplementedError as error:
+        raise BadAttempt(f"{source}: packed in a way that is not known ({error})") from None
+    except (OSError, zipfile.BadZipFile, zlib.error, RuntimeError, ValueError) as error:
         raise BadAttempt(f"{source}: not a bundle ({error})") from None
     found = find_attempts(target)
     if not found:
         raise BadAttempt(f"{source}: holds no attempt")
     return found
+
+
+def _refuse_bomb(source: Path, files: Sequence[zipfile.ZipInfo]) -> None:
+    """BadAttempt for a bundle that would fill the disk, or hides in folders within folders."""
+    total = sum(f.file_size for f in files)
+    if total > MAX_BUNDLE_BYTES:
+        raise BadAttempt(f"{source}: unpacks to more than {MAX_BUNDLE_BYTES >> 30} GB")
+    if total > MAX_BUNDLE_RATIO * source.stat().st_size:
+        raise BadAttempt(f"{source}: unpacks to more than {MAX_BUNDLE_RATIO} times its size")
+    if len(files) > MAX_BUNDLE_FILES:
+        raise BadAttempt(f"{source}: holds more than {MAX_BUNDLE_FILES} files")
+    if any(f.filename.count("/") > DEEPEST for f in files):
+        raise BadAttempt(f"{source}: holds folders more than {DEEPEST} deep")
+    if any(f.flag_bits & 1 for f in files):
+        raise BadAttempt(f"{source}: is encrypted")

@@ -6,21 +6,23 @@
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from av.error import FFmpegError
 
-from referee.attempt.errors import BadAttempt
-from referee.attempt.folder import append_review, attempts_of
-from referee.attempt.retention import Budget, Removed, make_room
-from referee.attempt.take import RESERVE_BYTES, Take
-from referee.ports import Clock, Frame
+from referee.devices.ports import Clock, Frame
+from referee.recording.errors import BadAttempt
+from referee.recording.folder import META, append_review, attempts_of
+from referee.recording.retention import Budget, Removed, make_room
+from referee.recording.sweep import sweep
+from referee.recording.writer import RESERVE_BYTES, Take, first_words
 
 BEFORE_S = 2.0
 RING_BYTES = 256 << 20
@@ -31,6 +33,17 @@ PENDING_BYTES = 512 << 20
 
 NEAR_MARK_S = 2.0
 """Frames this near a mark are the evidence and go last when there are too many."""
+
+
+Rows = Mapping[str, dict]
+"""Zone -> the contract's row."""
+
+
+class Judged(Protocol):
+    """A judgement of vision, as far as it is kept here."""
+
+    def to_json(self, image: str, card: str) -> dict:
+        """The contract's object of one image."""
 
 
 class Recorder:
@@ -59,6 +72,7 @@ class Recorder:
         self._take: Take | None = None
         self._busy = self._closed = False
         self.root.mkdir(parents=True, exist_ok=True)
+        self.swept = sweep(self.root)
         self._thread = threading.Thread(target=self._run, name="recorder", daemon=True)
         self._thread.start()
 
@@ -85,7 +99,7 @@ class Recorder:
         if self._folder is not None:
             self.finish({"cut_short": "the next duel began"})
         go_at_s = meta.get("go_at_s", self.clock.now_s())
-        folder = self._new_folder(str(meta.get("match_id") or "duel"))
+        folder = self._new_folder(str(meta.get("match_id") or "duel"), meta)
         files = {n: c() if callable(c) else c for n, c in (meta.get("files") or {}).items()}
         said = dict(meta) | {"files": files, "recorded_at": self.clock.utc().isoformat(timespec="seconds")}
         with self._wake:
@@ -103,7 +117,7 @@ class Recorder:
         self._marks.append(at_s)
         self._do(lambda take: take.mark(name, at_s, data))
 
-    def judged(self, frame: Frame | Sequence[Frame], judgement: Any, extra: Mapping | None = None) -> None:
+    def judged(self, frame: Frame | Sequence[Frame], judgement: Rows | Judged, extra: Mapping | None = None) -> None:
         """Keep the judged frame or frames without loss and the judgement's verdicts beside them.
 
         ``judgement`` is a referee.vision Judgement or a mapping zone -> the contract's row.
@@ -111,6 +125,11 @@ class Recorder:
         frames = [frame] if isinstance(frame, Frame) else list(frame)
         verdicts = judgement if isinstance(judgement, Mapping) else judgement.to_json("stop.png", "")["zones"]
         self._do(lambda take: take.judged(frames, verdicts, dict(extra or {})))
+
+    def at_press(self, zone: str, frames: Sequence[Frame], said: Mapping[str, Any]) -> None:
+        """Keep the frames at a zone's press without loss; ``said``: the contract's ``row`` on them, what came
+        ``after`` and who the ``culprit`` is (``referee.match.stop_views``)."""
+        self._do(lambda take: take.at_press(zone, frames, said))
 
     def finish(self, final: Mapping[str, Any] | None = None) -> Path | None:
         """End the recording with what is known now; gives the folder at once, ``settle`` waits for it.
@@ -158,7 +177,8 @@ class Recorder:
             self._wake.notify_all()
         self._thread.join()
 
-    def _new_folder(self, match_id: str) -> Path:
+    def _new_folder(self, match_id: str, meta: Mapping) -> Path:
+        """A folder that says what it is from its first instant: it gets its name when its record is in it."""
         stem = re.sub(r"[^A-Za-z0-9_-]+", "-", match_id)
         taken = [
             int(p.name.rpartition("-")[2])
@@ -166,8 +186,11 @@ class Recorder:
             if p.name.rpartition("-")[2].isdigit()
         ]
         folder = self.root / f"{stem}-{max(taken, default=0) + 1:03d}"
+        draft = folder.with_name(f".{folder.name}")
         try:
-            folder.mkdir()
+            draft.mkdir(exist_ok=True)
+            (draft / META).write_text(json.dumps(first_words(meta), ensure_ascii=False), encoding="utf-8")
+            draft.rename(folder)
         except OSError as error:
             self.problem = f"cannot record: {error.strerror}"
         return folder

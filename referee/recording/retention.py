@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from referee.attempt.errors import BadAttempt
-from referee.attempt.folder import contested, find_attempts, load_attempt
+from referee.recording.errors import BadAttempt
+from referee.recording.folder import contested, find_attempts, load_attempt
 
 LOG = "retention.jsonl"
 
@@ -44,6 +45,15 @@ def size_of(folder: Path) -> int:
     return sum(p.stat().st_size for p in folder.iterdir() if p.is_file())
 
 
+def total_of(root: Path) -> int:
+    """Bytes of everything under the archive, whatever it belongs to."""
+    total = 0
+    for path in root.rglob("*"):
+        with suppress(FileNotFoundError):  # a draft that has just got its name
+            total += path.stat().st_size if path.is_file() else 0
+    return total
+
+
 def make_room(
     root: Path, budget: Budget, now: datetime, busy: Path | None = None, free: Callable[[], int] | None = None
 ) -> tuple[list[Removed], str | None]:
@@ -54,7 +64,7 @@ def make_room(
     """
     free = free or (lambda: shutil.disk_usage(root).free)
     sizes = {f: size_of(f) for f in sorted(find_attempts(root), key=_age) if f != busy}
-    over = max(sum(sizes.values()) - budget.most_bytes, budget.free_bytes - free())
+    over = max(total_of(root) - budget.most_bytes, budget.free_bytes - free())
     removed = []
     for folder, size in sizes.items():
         if over <= 0:

@@ -8,6 +8,7 @@ browsers can step through by single frames.
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterator
 from contextlib import suppress
@@ -19,7 +20,7 @@ from pathlib import Path
 import av
 import numpy as np
 
-from referee.attempt.errors import BadAttempt
+from referee.recording.errors import BadAttempt
 
 TIME_BASE = Fraction(1, 90_000)
 """The constant time base of every video: the 90 kHz of MPEG, good to 11 microseconds."""
@@ -140,6 +141,37 @@ class VideoFrame:
         """(h, w, 3) uint8 BGR, turned upright as the file asks; converted when it is first asked for."""
         image, quarters = self._decoded.to_ndarray(format="bgr24"), round(self._decoded.rotation / 90)
         return np.ascontiguousarray(np.rot90(image, quarters)) if quarters else image
+
+
+@dataclass(frozen=True)
+class Clip:
+    """Part of a video as an MP4 of its own; ``offset_s`` is its first frame's time in the whole."""
+
+    data: bytes
+    offset_s: float
+
+
+def cut_clip(source: Path, begin_s: float, end_s: float) -> Clip:
+    """The packets from the key frame at or before ``begin_s`` to ``end_s``, copied. Raises BadAttempt."""
+    made, packets = io.BytesIO(), []
+    try:
+        with av.open(str(source)) as given, av.open(made, "w", format="mp4") as out:
+            stream = given.streams.video[0]
+            zero = min(p.pts for p in given.demux(stream) if p.pts is not None)
+            given.seek(zero + int(max(begin_s, 0.0) / stream.time_base), stream=stream)
+            target = out.add_stream_from_template(stream)
+            for packet in given.demux(stream):
+                if packet.dts is None or (packet.pts - zero) * stream.time_base > end_s:
+                    break
+                packets.append(packet)
+            first = packets[0].pts
+            for packet in packets:
+                packet.pts, packet.dts, packet.stream = packet.pts - first, packet.dts - first, target
+                out.mux(packet)
+            offset_s = float((first - zero) * stream.time_base)
+    except (av.error.FFmpegError, IndexError, ValueError) as error:
+        raise BadAttempt(f"{source}: not a video that can be read ({error})") from None
+    return Clip(made.getvalue(), offset_s)
 
 
 def read_video(path: Path, start: int = 0) -> Iterator[VideoFrame]:

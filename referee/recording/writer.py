@@ -22,9 +22,9 @@ import cv2
 import numpy as np
 
 from calibration.palette import Palette, save_palette
-from referee.attempt.folder import META, TIMES, VIDEO, hash_files, write_json
-from referee.attempt.video import VideoWriter, remux
-from referee.ports import Frame
+from referee.devices.ports import Frame
+from referee.recording.folder import META, TIMES, VIDEO, hash_files, write_json
+from referee.recording.video import VideoWriter, remux
 
 UNFINISHED = "the program ended while it was recording"
 RESERVE_BYTES = 8 << 20
@@ -46,15 +46,13 @@ class Take:
         self._dropped: list[dict] = []
         self._judged: list[dict] = []
         self._writer: VideoWriter | None = None
+        self.meta: dict[str, Any] = first_words(meta) | {"versions": versions()}
+        self.save()
         self._times = open(folder / TIMES, "w", encoding="ascii")  # noqa: SIM115 - closed by _let_go()
         self._times.write("index,seconds\n")
         self._reserve(reserve_bytes)
-        files = meta.get("files") or {}
-        for name, content in files.items():
+        for name, content in (meta.get("files") or {}).items():
             write_file(folder / name, content)
-        self.meta: dict[str, Any] = {k: v for k, v in meta.items() if k not in ("files", "go_at_s")}
-        self.meta |= {"cut_short": UNFINISHED, "versions": versions()}
-        self.save()
 
     def frame(self, frame: Frame) -> None:
         """Encode one frame and write its time. May raise OSError."""
@@ -100,6 +98,15 @@ class Take:
         )
         self.meta["verdicts"] = {**self.meta.get("verdicts", {}), **verdicts}
         self.meta |= extra
+        self.save()
+
+    def at_press(self, zone: str, frames: Sequence[Frame], said: Mapping) -> None:
+        """Keep the frames at a zone's press, and what was said of them. May raise OSError."""
+        files = [f"press_{zone}_{n}.png" for n in range(len(frames))]
+        for name, frame in zip(files, frames, strict=True):
+            write_file(self.folder / name, frame.image)
+        seconds = [self._video(f.at_s) for f in frames]
+        self.meta["at_press"] = {**self.meta.get("at_press", {}), zone: {"files": files, "seconds": seconds, **said}}
         self.save()
 
     def finish(self, final: Mapping, now_s: float) -> None:
@@ -173,6 +180,12 @@ class Take:
         (self.folder / "reserve.tmp").unlink(missing_ok=True)
         with suppress(OSError):
             self._times.close()
+
+
+def first_words(meta: Mapping) -> dict[str, Any]:
+    """What ``attempt.json`` says of a recording that has begun and not ended."""
+    said = {k: v for k, v in meta.items() if k not in ("files", "go_at_s")}
+    return {"card": None} | said | {"cut_short": UNFINISHED}
 
 
 def _stop(marks: Sequence[Mapping]) -> dict | None:

@@ -19,9 +19,9 @@ from pathlib import Path
 
 import cv2
 
-from referee.attempt.errors import BadAttempt
-from referee.rejudge.again import judge_again
-from referee.rejudge.options import Options, task_key
+from referee.recording.errors import BadAttempt
+from referee.review.options import Options, task_key
+from referee.review.rejudge import judge_again
 
 RESULTS = "results.jsonl"
 RETRIES = 3

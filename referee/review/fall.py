@@ -13,10 +13,10 @@ from itertools import pairwise
 import cv2
 import numpy as np
 
-from referee.attempt import Attempt
-from referee.attempt.folder import VIDEO
-from referee.attempt.video import read_video
-from referee.timeline.strip import OTHER, SCALE, Strip
+from referee.recording import Attempt
+from referee.recording.folder import VIDEO
+from referee.recording.video import read_video
+from referee.review.tracks import OTHER, SCALE, Strip
 
 BEFORE_S, AFTER_S = 0.3, 10.0
 """What is looked at around the press."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import takewhile
@@ -15,18 +16,21 @@ import numpy as np
 
 from cards.deck import builtin_deck, load_deck
 from cards.pieces import builtin_piece_set, load_piece_set
-from referee.attempt import Attempt, load_attempt
-from referee.attempt.errors import BadAttempt
-from referee.attempt.folder import DECK, EMPTY, META, PIECES, TIMES, VIDEO, hash_files, sha256, write_json
-from referee.attempt.take import pixel_hash, versions, write_file
-from referee.attempt.video import VideoWriter, frame_seconds, read_video
-from referee.rejudge.again import see
-from referee.rejudge.options import Options
-from referee.timeline.fall import findings
-from referee.timeline.settle import settled_view
-from referee.timeline.story import CACHE, Timeline, timeline
-from referee.timeline.strip import find_mats
-from referee.vision.view import zone_view
+from referee.recording import Attempt, load_attempt
+from referee.recording.errors import BadAttempt
+from referee.recording.folder import DECK, EMPTY, META, PIECES, TIMES, VIDEO, hash_files, sha256, write_json
+from referee.recording.video import VideoWriter, frame_seconds, read_video
+from referee.recording.writer import pixel_hash, versions, write_file
+from referee.review.fall import findings
+from referee.review.options import Options
+from referee.review.rejudge import both_views, press_row, see
+from referee.review.settled_view import settled_view
+from referee.review.timeline import CACHE, Timeline, timeline
+from referee.review.tracks import find_mats
+from referee.vision.image.view import zone_view
+
+LEAVING_S = 0.25
+"""A hand that is gone so soon after the press was only leaving."""
 
 CARRIED_S = 0.4
 """A piece is in view this long before it stands."""
@@ -148,6 +152,7 @@ def _judge(out: Path, meta: dict, tick: Callable[[], object], eye: str) -> Attem
     names = ["stop.png", *(f"stop_{n}.png" for n in range(1, len(frames)))]
     for name, frame in zip(names, frames, strict=True):
         write_file(out / name, frame.image)
+    meta["at_press"] = _at_press(attempt, judged, story, frames[0].seconds) if eye == Options.eye else {}
     if not (out / EMPTY).exists():
         write_file(out / EMPTY, empty_view(attempt, story))
     meta |= {
@@ -168,10 +173,37 @@ def _judge(out: Path, meta: dict, tick: Callable[[], object], eye: str) -> Attem
     }
     write_json(out / META, meta)
     attempt = load_attempt(out)
-    meta["verdicts"] = dict(see(attempt, attempt.card, Options(eye=eye)))
+    options = Options(eye=eye)
+    meta["verdicts"] = dict(see(attempt, attempt.card, options))
+    for zone, seen in meta["at_press"].items():
+        seen["row"] = press_row(attempt, zone, attempt.card, options)
+    write_json(out / META, meta)
+    attempt = load_attempt(out)
+    said = both_views(attempt, attempt.verdicts, meta["findings"], lambda zone: meta["at_press"][zone]["row"])
+    meta["findings"] = {zone: found for zone, found in said[1].items() if found}
     write_json(out / META, meta | {"hashes": hash_files(out)})
     (out / CACHE).unlink(missing_ok=True)
     return load_attempt(out)
+
+
+def _at_press(attempt: Attempt, zones: list[str], story: Timeline, settled_s: float) -> dict[str, dict]:
+    """Zone -> the frames just before the press, kept beside the video, where the field was touched before the settled
+    view; whose hand it was nobody has seen."""
+    stop, found = attempt.stop_s or 0.0, {}
+    for zone in zones:
+        fell = any(f.zone == zone for f in story.falls)
+        hand = any(a < settled_s and b > stop + LEAVING_S for a, b in story.hands.get(zone, ()))
+        if not fell and not hand:
+            continue
+        frames = deque((f for f in takewhile(lambda f: f.seconds <= stop, read_video(attempt.folder / VIDEO))), 1)
+        files = [f"press_{zone}_{n}.png" for n in range(len(frames))]
+        for name, frame in zip(files, frames, strict=True):
+            write_file(attempt.folder / name, frame.image)
+        covered = any(a - 0.05 <= f.seconds <= b + 0.05 for f in frames for a, b in story.hands.get(zone, ()))
+        seconds = [f.seconds for f in frames]
+        row = {"files": files, "seconds": seconds, "culprit": None, "covered": covered}
+        found[zone] = row | {"after": "somebody" if hand else "nobody"}
+    return {zone: row for zone, row in found.items() if row["files"]}
 
 
 def empty_view(attempt: Attempt, story: Timeline) -> np.ndarray | None:

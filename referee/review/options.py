@@ -9,24 +9,14 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from referee.attempt import Attempt, load_attempt
-from referee.attempt.errors import BadAttempt
-from referee.attempt.folder import CAMERA, DECK, EMPTY, META, PALETTE, PIECES, VIDEO
-from referee.attempt.take import versions
+from referee.recording import Attempt, load_attempt
+from referee.recording.errors import BadAttempt
+from referee.recording.folder import CAMERA, DECK, EMPTY, META, PALETTE, PIECES, VIDEO
+from referee.recording.writer import versions
 
-EYE = "referee.rejudge.again:look"
+EYE = "referee.review.rejudge:look"
 
-JUDGING = (
-    "cards",
-    "calibration",
-    "referee/vision",
-    "referee/timeline",
-    "referee/attempt",
-    "referee/rejudge",
-    "referee/judge.py",
-    "referee/duel.py",
-    "referee/rules.py",
-)
+JUDGING = ("cards", "calibration", "referee/vision", "referee/recording", "referee/review", "referee/match")
 """Where the source stands that reads an attempt, sees, rules and awards."""
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import ndimage
 
 from cards.pieces import PieceSet
-from referee.timeline.strip import AS_BEFORE, OBLIQUE, OTHER, Strip
+from referee.review.tracks import AS_BEFORE, OBLIQUE, OTHER, Strip
 
 STAY_S, STAY_SHARE, LEAST_SIGHTS = 0.8, 0.8, 3
 """A colour that comes to stay: its share of the sights in the next STAY_S of uncovered time, and how many

@@ -16,8 +16,8 @@ import cv2
 import numpy as np
 
 from cards.pieces import PieceSet
-from referee.timeline.patches import LEAST_SIGHTS, RELEASED, STAY_S, Patch, candidates, turns
-from referee.timeline.strip import Strip
+from referee.review.patches import LEAST_SIGHTS, RELEASED, STAY_S, Patch, candidates, turns
+from referee.review.tracks import Strip
 
 QUICKEST_S = 0.3
 """Nobody can place a piece sooner after the go."""

@@ -7,9 +7,9 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from referee.attempt import Attempt
-from referee.attempt.errors import BadAttempt
-from referee.attempt.folder import CAMERA, DECK, EMPTY, META, PALETTE, PIECES, STOP, write_json
+from referee.recording import Attempt
+from referee.recording.errors import BadAttempt
+from referee.recording.folder import CAMERA, DECK, EMPTY, META, PALETTE, PIECES, STOP, write_json
 
 TRUTH = "truth.json"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -20,16 +20,18 @@ from cards.card import Card, card_to_json
 from cards.deck import Deck, load_deck
 from cards.errors import RefereeError
 from cards.pieces import PieceSet, Pose
-from referee.attempt import Attempt, load_attempt
-from referee.attempt.errors import BadAttempt
-from referee.attempt.take import pixel_hash
-from referee.duel import Duel, house_ruling, outcome
-from referee.judge import faults
-from referee.rejudge.options import Options, files_used
-from referee.rules import DEFAULT_RULES, HouseRules, load_rules, parse_rules
-from referee.timeline.eye import observer_of
-from referee.timeline.fall import findings
-from referee.timeline.story import timeline
+from referee.match.duel import Duel, house_ruling, outcome
+from referee.match.house_rules import DEFAULT_RULES, HouseRules, load_rules, parse_rules
+from referee.match.judge import faults
+from referee.match.stop_views import OF_TWO, Row, combined, covered
+from referee.match.verdict import Reason
+from referee.recording import Attempt, load_attempt
+from referee.recording.errors import BadAttempt
+from referee.recording.writer import pixel_hash
+from referee.review.fall import findings
+from referee.review.observer import observer_of
+from referee.review.options import Options, files_used
+from referee.review.timeline import timeline
 
 
 def judge_again(folder: str, options: Options) -> dict:
@@ -51,12 +53,14 @@ def _judged(attempt: Attempt, options: Options) -> dict:
     for problem in attempt.problems(files_used(attempt, options)):
         raise BadAttempt(f"{attempt.folder}: {problem}")
     card = _card(attempt, options)
-    now = see(attempt, card, options) if options.look else reconsider(attempt, card)
     was_rules, rules = _rules(attempt, None), _rules(attempt, options.rules)
+    now = see(attempt, card, options) if options.look else reconsider(attempt, card, rules)
     was_found = attempt.meta.get("findings") or {}
     found = _watched(attempt) if options.watch else was_found
-    zones = {z: {"was": attempt.verdicts.get(z), "now": now.get(z)} for z in sorted({*attempt.verdicts, *now})}
-    was_award = award(attempt, attempt.verdicts, attempt.card, was_rules, was_found)
+    was, was_found = both_views(attempt, attempt.verdicts, was_found, lambda zone: attempt.at_press[zone]["row"])
+    now, found = both_views(attempt, now, found, lambda zone: press_row(attempt, zone, card, options))
+    zones = {z: {"was": was.get(z), "now": now.get(z)} for z in sorted({*was, *now})}
+    was_award = award(attempt, was, attempt.card, was_rules, was_found)
     now_award = award(attempt, now, card, rules, found)
     changed = was_award != now_award or any(_ruling(v["was"]) != _ruling(v["now"]) for v in zones.values())
     return {
@@ -75,6 +79,42 @@ def _judged(attempt: Attempt, options: Options) -> dict:
         "findings": found,
         "pixels": [pixel_hash(f) for f in attempt.judged_frames()] if options.look else [],
     }
+
+
+Found = Mapping[str, Sequence[str]]
+"""Zone -> findings."""
+
+
+def both_views(
+    attempt: Attempt, rows: Mapping[str, dict], found: Found, press_row: Callable[[str], Row]
+) -> tuple[dict[str, Row], dict[str, list[str]]]:
+    """The settled rows and findings with what was seen at the press taken in, where the field was touched after it."""
+    said: dict[str, Row] = dict(rows)
+    findings = {
+        zone: [f for f in names if zone not in attempt.at_press or f not in OF_TWO] for zone, names in found.items()
+    }
+    for zone, seen in attempt.at_press.items():
+        if zone in rows:
+            culprit = attempt.players.get(seen.get("culprit") or "", "")
+            said[zone], finding = combined(press_row(zone), seen["after"], rows[zone], culprit)
+            findings.setdefault(zone, []).extend([finding] if finding else [])
+    return said, findings
+
+
+UNSEEN: Row = {"verdict": "undecided", "confidence": 0.5, "reasons": []}
+"""The row of a view whose mat was not seen."""
+
+
+def press_row(attempt: Attempt, zone: str, card: Card, options: Options) -> Row:
+    """The row of the view at the press as it is seen now, or as it was where nobody looks again."""
+    at_press = attempt.at_press[zone]
+    if not options.look or options.eye != Options.eye:
+        return at_press["row"]
+    observer = observer_of(attempt, load_palette(options.palette) if options.palette else None)
+    tolerances = _rules(attempt, options.rules).tolerances
+    seen = observer.judge(attempt.press_frames(zone), card, [zone], tolerances).to_json("press", card.id)["zones"]
+    row = seen.get(zone, UNSEEN)
+    return covered(row) if at_press.get("covered") else row
 
 
 def _ruling(row: Mapping | None) -> str | None:
@@ -112,7 +152,7 @@ def see(attempt: Attempt, card: Card, options: Options) -> Mapping[str, dict]:
 def look(attempt: Attempt, card: Card, palette: str | None = None) -> Mapping[str, dict]:
     """Today's vision on the attempt's judged frames: zone -> the contract's row."""
     observer = observer_of(attempt, load_palette(palette) if palette else None)
-    seen = observer.judge(attempt.judged_frames(), card, attempt.judged_zones)
+    seen = observer.judge(attempt.judged_frames(), card, attempt.judged_zones, _rules(attempt, None).tolerances)
     return seen.to_json("stop.png", card.id)["zones"]
 
 
@@ -125,22 +165,24 @@ def stored_build(row: Mapping, piece_set: PieceSet) -> Build:
     return Build(piece_set, tuple(pieces))
 
 
-def reconsider(attempt: Attempt, card: Card) -> Mapping[str, dict]:
-    """The recorded verdicts under another card, from the builds as they were understood then.
+def reconsider(attempt: Attempt, card: Card, rules: HouseRules) -> Mapping[str, dict]:
+    """The recorded verdicts under another card or other tolerances, from the builds as they were understood then.
 
     A verdict moves only where the rules find other faults in the stored build than they did under the
     recorded card; what could not be told from the pixels still cannot.
     """
-    if card == attempt.card:
+    was = _rules(attempt, None)
+    if card == attempt.card and rules.tolerances == was.tolerances:
         return attempt.verdicts
-    return {
-        z: _reconsidered(row, stored_build(row, attempt.piece_set), attempt.card, card)
-        for z, row in attempt.verdicts.items()
-    }
+    now = {}
+    for zone, row in attempt.verdicts.items():
+        build = stored_build(row, attempt.piece_set)
+        before = faults(build, attempt.card, was.tolerances)
+        now[zone] = _reconsidered(row, before, faults(build, card, rules.tolerances))
+    return now
 
 
-def _reconsidered(row: dict, build: Build, was: Card, now: Card) -> dict:
-    before, after = faults(build, was), faults(build, now)
+def _reconsidered(row: dict, before: Sequence[Reason], after: Sequence[Reason]) -> dict:
     if before == after:
         return row
     ruling = "mismatch" if after else "match"

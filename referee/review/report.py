@@ -16,10 +16,10 @@ from calibration.camera import CameraModel
 from calibration.mat import detect_mats
 from cards.errors import RefereeError
 from cards.pieces import PieceSet
-from referee.attempt import Attempt, load_attempt
-from referee.rejudge.again import stored_build
-from referee.vision.overlay import COLOURS, outlines
-from referee.vision.view import ZoneView, zone_view
+from referee.recording import Attempt, load_attempt
+from referee.review.rejudge import stored_build
+from referee.vision.image.view import ZoneView, zone_view
+from referee.vision.render.overlay import COLOURS, outlines
 
 PICTURE_WIDTH = 720
 """Pixels: two side by side fit a laptop's screen."""
@@ -69,7 +69,7 @@ def write_report(rows: Sequence[Mapping], out: Path) -> dict:
     with ThreadPoolExecutor() as pool:
         drawn = pool.map(lambda row: _picture(row, out), shown)
     pictures = {row["attempt"]: name for row, name in zip(shown, drawn, strict=True) if name}
-    text = files("referee").joinpath("data/rejudge.html").read_text(encoding="utf-8")
+    text = files("referee.review").joinpath("rejudge.html").read_text(encoding="utf-8")
     page = Environment(autoescape=True).from_string(text).render(found, pictures=pictures)
     (out / "report.html").write_text(page, encoding="utf-8")
     return found

@@ -7,17 +7,12 @@ from collections.abc import Sequence
 import cv2
 import numpy as np
 
-from referee.attempt import Attempt
-from referee.attempt.folder import VIDEO
-from referee.attempt.video import VideoFrame, read_video
-from referee.timeline.fall import LEAST_AREA_MM2, LEAST_CHANGE
-from referee.vision.view import ZoneView
-
-STILL_S = 0.5
-"""A view that has not changed for so long has settled; a piece that topples moves within this."""
-
-FRAMES = 3
-"""How many frames of a settled view are judged together."""
+from referee.match.stop_views import SETTLED_FRAMES, SETTLED_S
+from referee.recording import Attempt
+from referee.recording.folder import VIDEO
+from referee.recording.video import VideoFrame, read_video
+from referee.review.fall import LEAST_AREA_MM2, LEAST_CHANGE
+from referee.vision.image.view import ZoneView
 
 
 def settled_view(
@@ -36,11 +31,11 @@ def settled_view(
         if before is not None and any(_moved(a, b, v) for a, b, v in zip(before, grays, views, strict=True)):
             run = []
         run, before = [*run, frame], grays
-        if frame.seconds - run[0].seconds >= STILL_S:
+        if frame.seconds - run[0].seconds >= SETTLED_S:
             if not any(a <= frame.seconds <= b for a, b in busy):
-                return run[-FRAMES:], True
-            blocked = blocked or run[-FRAMES:]
-            run = run[-FRAMES - round(STILL_S * 60) :]
+                return run[-SETTLED_FRAMES:], True
+            blocked = blocked or run[-SETTLED_FRAMES:]
+            run = run[-SETTLED_FRAMES - round(SETTLED_S * 60) :]
     return blocked or run[-1:], False
 
 

@@ -13,12 +13,12 @@ import cv2
 import numpy as np
 
 from cards.card import LayoutCard, card_to_json
-from referee.attempt import Attempt
-from referee.attempt.folder import sha256, write_json
-from referee.timeline.fall import Fall, first_move
-from referee.timeline.patches import TOGETHER_S
-from referee.timeline.placed import Placed, name_shapes, placed
-from referee.timeline.strip import SCALE, Strip, watch
+from referee.recording import Attempt
+from referee.recording.folder import sha256, write_json
+from referee.review.fall import Fall, first_move
+from referee.review.patches import TOGETHER_S
+from referee.review.placements import Placed, name_shapes, placed
+from referee.review.tracks import SCALE, Strip, watch
 
 CACHE = ".timeline.json"
 VERSION = 4

@@ -15,12 +15,12 @@ import numpy as np
 from calibration.mat import FIELD, Mats, detect_mats, find_markers
 from calibration.palette import Palette, features, learn
 from cards.pieces import PieceSet
-from referee.attempt import Attempt
-from referee.attempt.errors import BadAttempt
-from referee.attempt.folder import VIDEO
-from referee.attempt.video import read_video
-from referee.vision.labels import log_paper, paper_white
-from referee.vision.view import ZoneView, regions, zone_view
+from referee.recording import Attempt
+from referee.recording.errors import BadAttempt
+from referee.recording.folder import VIDEO
+from referee.recording.video import read_video
+from referee.vision.image.evidence import log_paper, paper_white
+from referee.vision.image.view import ZoneView, regions, zone_view
 
 AS_BEFORE, OTHER = -1, -2
 """Labels below the colours: paper or what the pixel showed before anybody built; and neither, a hand say."""

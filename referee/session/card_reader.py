@@ -5,9 +5,9 @@ from __future__ import annotations
 import cv2
 
 from cards.deck import Deck
-from referee.match import MatchState, NameCard
-from referee.ports import Frame
-from referee.vision.cardmark import read_card_marker
+from referee.devices.ports import Frame
+from referee.match.decide import MatchState, NameCard
+from referee.vision.image.card_marker import read_card_marker
 
 LOOK_S = 0.5
 """Time between looks at the holder while a card is on the table: a look takes some 15 ms."""
@@ -20,7 +20,7 @@ AT_GO = ("ready", "building")
 """Phases in which the card must be the right one; before them the last duel's may still be there."""
 
 
-class Holder:
+class CardReader:
     """Looks now and then. ``seen`` is the card read lately, None when there is none."""
 
     def __init__(self) -> None:

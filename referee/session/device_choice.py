@@ -10,34 +10,61 @@ import threading
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 from serial.tools import list_ports
 
 from referee.devices.box import SerialBox
-from referee.devices.box_keys import KeysBox
+from referee.devices.box_keyboard import KeysBox
 from referee.devices.camera import open_camera
+from referee.devices.ports import ButtonBox, Camera, Clock
 from referee.errors import DeviceLost
-from referee.ports import ButtonBox, Camera, Clock
 
 FIRST_PICTURE_S = 5.0
 """A webcam that has not given a picture by then is not the right one."""
 
+Opener = Callable[[str, Clock], Camera]
 ADDRESSES = ("http://", "https://", "rtsp://")
 
 
-def open_box(port: str, clock: Clock) -> ButtonBox:
-    """Real buttons at that port (``auto`` looks for them), or for ``none`` the dashboard's."""
+def open_box(port: str, clock: Clock, box_id: str | None = None) -> ButtonBox:
+    """Real buttons at that port (``auto`` looks for them), or for ``none`` the dashboard's.
+
+    ``box_id`` insists on the box of that name.
+    """
     if port == "none":
         return KeysBox(clock)
-    return SerialBox(None if port == "auto" else port, clock)
+    return SerialBox(None if port == "auto" else port, clock, box_id)
+
+
+class DeviceSession(Protocol):
+    """What a change of devices needs of the session."""
+
+    @property
+    def camera(self) -> Camera:
+        """The camera in use."""
+
+    @property
+    def box(self) -> ButtonBox:
+        """The button box in use."""
+
+    def use_camera(self, camera: Camera) -> Camera:
+        """Go on with another camera; gives back the old one to close."""
+
+    def use_box(self, box: ButtonBox) -> ButtonBox:
+        """Go on with another button box; gives back the old one."""
 
 
 class DeviceChoices:
     """The devices of a real session. ``camera`` and ``box`` name the ones in use; ``close`` closes them."""
 
     def __init__(
-        self, session: Any, camera: str, box: str, clock: Clock, opener: Callable[[str, Clock], Camera] = open_camera
+        self,
+        session: DeviceSession,
+        camera: str,
+        box: str,
+        clock: Clock,
+        opener: Opener = open_camera,
     ) -> None:
         self._session, self._clock, self._open = session, clock, opener
         self.camera, self.box = camera, box

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 
-from referee.duel import IN_PLAY
-from referee.match import Event, MatchState
-from referee.ports import Camera, Frame
+from cards.deck import Deck
+from cards.pieces import PieceSet
+from referee.devices.ports import Camera, Clock, Frame
+from referee.match.decide import Event, MatchState
+from referee.match.duel import IN_PLAY, StopPress, press_from_json
+from referee.session.ports import Keep, Recorder
 
 AFTER_S = 2.5
 """A recording goes on so long after the verdict, unless the next card is drawn before."""
@@ -19,10 +22,40 @@ LATER = {"duel_overruled": "ruling", "ruling": "ruling", "foul": "foul"}
 GOES_ON = "the program was started again after the go"
 
 
-class Taping:
+class Recorded(Protocol):
+    """What the recording of duels needs of the session."""
+
+    deck: Deck
+    piece_set: PieceSet
+    simulated: bool
+
+    @property
+    def state(self) -> MatchState:
+        """The match as it stands."""
+
+    @property
+    def shift_s(self) -> float:
+        """What to add to the host's clock in this match."""
+
+    @property
+    def clock(self) -> Clock:
+        """The host's clock."""
+
+    @property
+    def camera(self) -> Camera:
+        """The camera in use."""
+
+    def listen(self, listener: Callable[[MatchState, Sequence[Event]], None]) -> None:
+        """Call back after every command."""
+
+    def touch(self) -> None:
+        """Something a page shows has changed."""
+
+
+class DuelRecording:
     """One attempt folder per go. ``keep`` is what to put beside the video: name -> content or its maker."""
 
-    def __init__(self, session: Any, recorder: Any, keep: Mapping[str, Any]) -> None:
+    def __init__(self, session: Recorded, recorder: Recorder, keep: Keep) -> None:
         self._session, self._recorder, self._keep = session, recorder, dict(keep)
         self._running, self._end_s, self._writing = False, None, False
         self._cut_short: str | None = None
@@ -40,6 +73,10 @@ class Taping:
     def judged(self, frames: Sequence[Frame], rows: Mapping[str, dict]) -> None:
         """Keep the judged frames without loss."""
         self._recorder.judged(frames, rows)
+
+    def at_press(self, zone: str, frames: Sequence[Frame], said: Mapping[str, Any]) -> None:
+        """Keep the frames at the press without loss, and what was said of them."""
+        self._recorder.at_press(zone, frames, said)
 
     def tick(self, now_s: float) -> None:
         """End a recording whose verdict is long enough ago; tell the pages when it can be replayed."""
@@ -100,7 +137,7 @@ class Taping:
     def _mark(self, event: Event) -> None:
         session, now_s = self._session, self._session.clock.now_s()
         if event.kind in ("stop", "press_noted"):
-            self._press(event.data)
+            self._press(press_from_json(event.data))
         elif event.kind == "judging":
             self._recorder.mark("settled", (event.data["at_s"] or now_s) - session.shift_s)
         elif event.kind == "verdict":
@@ -108,15 +145,15 @@ class Taping:
         elif event.kind in ENDS:
             self._end_s = now_s + AFTER_S
 
-    def _press(self, press: Mapping[str, Any]) -> None:
+    def _press(self, press: StopPress) -> None:
         """Mark a press that counted as ``stop``, any other as ``press`` with why it did not count."""
-        told = {"why": press["why"]} if "why" in press else {}
+        told = {} if press.counts else {"why": press.why}
         self._recorder.mark(
-            "press" if told else "stop",
-            press["at_s"] - self._session.shift_s,
-            zone=press["zone"],
-            error_s=press["error_s"],
-            box_us=press["box_us"],
+            "stop" if press.counts else "press",
+            press.at_s - self._session.shift_s,
+            zone=press.zone,
+            error_s=press.error_s,
+            box_us=press.box_us,
             frame_error_s=self._session.camera.status().get("frame_error_s"),
             **told,
         )
@@ -151,7 +188,7 @@ class Taping:
                 "rulings": dict(duel.rulings),
                 "findings": {zone: list(names) for zone, names in duel.findings.items()},
                 "human": [dict(h) for h in duel.human],
-                "presses": [dict(p) for p in duel.presses],
+                "presses": [p.to_json() for p in duel.presses],
                 "fouls": [dict(f) for f in state.fouls],
                 "cut_short": self._cut_short,
             }

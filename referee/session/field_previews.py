@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import cv2
 import numpy as np
 
 from calibration.mat import Mats, detect_mats
 from referee.errors import RefereeError
-from referee.vision import live
-from referee.vision.live import ReadPiece
-from referee.vision.overlay import outlines
+from referee.match.state import MatchState
+from referee.session.ports import Gate, Observer
+from referee.vision.live import annotate
+from referee.vision.live.annotate import ReadPiece
+from referee.vision.observer import Judgement, ZoneSight
+from referee.vision.render.overlay import outlines
 
 MATS_EVERY_S = 5.0
 SHOWN_PX = 640
@@ -35,16 +38,38 @@ HEADLINE = 0.12
 READ_PHASES = ("judging", "undecided", "decided", "void")
 
 
-class Fields:
+class HasGates(Protocol):
+    """Who publishes the gates."""
+
+    def gates(self) -> Mapping[str, Mapping[str, Any]]:
+        """Per zone what the gate saw last."""
+
+
+class Shown(Protocol):
+    """What the pictures of the fields need of the session."""
+
+    observer: Observer
+    gate: Gate
+
+    @property
+    def judging(self) -> HasGates:
+        """Who publishes the gates."""
+
+    @property
+    def state(self) -> MatchState:
+        """The match as it stands."""
+
+
+class FieldPreviews:
     """Cuts and draws for one session; to be used from one thread."""
 
-    def __init__(self, session: Any) -> None:
+    def __init__(self, session: Shown) -> None:
         self._session = session
         self._mats: tuple[float, Mats | None] = (-1e9, None)
         self._read: dict[str, list[ReadPiece]] = {}
         self._read_of = -1
 
-    def judged(self, judgement: Any, duel: int) -> None:
+    def judged(self, judgement: Judgement, duel: int) -> None:
         """The builds of that duel as they were just read."""
         self._read_of = duel
         self._read = {zone: _pieces(judgement, zone, sight) for zone, sight in judgement.views.items()}
@@ -64,22 +89,22 @@ class Fields:
 
     def _drawn(self, part: np.ndarray, zone: str, mats: Mats, offset: tuple[int, int], scale: float) -> np.ndarray:
         """``part`` with outlines; as it is while the gate says nothing of the zone."""
-        gate = self._session.watch.gates().get(zone)
+        gate = self._session.judging.gates().get(zone)
         if not gate or not gate["mat_seen"]:
             return part
-        place = live.place_of(mats, mats.poses[zone], offset, scale)
-        colours = getattr(self._session.gate, "colours", None)
-        labels = live.labels_of(part, colours[1]) if colours else None
-        live.draw_field(part, place, gate)
+        place = annotate.place_of(mats, mats.poses[zone], offset, scale)
+        colours = self._session.gate.colours
+        labels = annotate.labels_of(part, colours[1]) if colours else None
+        annotate.draw_field(part, place, gate)
         read = self._still_read(zone, gate)
         if read:
-            live.draw_read(part, read, offset, scale)
+            annotate.draw_read(part, read, offset, scale)
         elif labels is not None:
-            live.draw_pieces(part, place, colours[0], labels)
+            annotate.draw_pieces(part, place, colours[0], labels)
         hand = self._session.gate.hand_mask(zone) if colours else None
         if hand:
             mask, (x, y), factor = hand
-            live.draw_hand(
+            annotate.draw_hand(
                 part, place, mask, ((x * factor - offset[0]) * scale, (y * factor - offset[1]) * scale), factor * scale
             )
         return part
@@ -103,18 +128,18 @@ class Fields:
     def _look_for_mats(self, image: np.ndarray) -> Mats | None:
         try:
             gray = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
-            return detect_mats(gray, getattr(self._session.observer, "camera", None))
+            return detect_mats(gray, self._session.observer.camera)
         except RefereeError:
             return None
 
 
-def _pieces(judgement: Any, zone: str, sight: Any) -> list[ReadPiece]:
+def _pieces(judgement: Judgement, zone: str, sight: ZoneSight) -> list[ReadPiece]:
     blamed = {i for reason in judgement.zones[zone].reasons for i in reason.pieces}
     found = outlines(sight.view, judgement.mats.camera, sight.build)[: len(sight.build.pieces)]
     return [ReadPiece(outline, i in blamed) for i, outline in enumerate(found)]
 
 
-def around(judgement: Any, size: tuple[int, int]) -> tuple[int, int, int, int]:
+def around(judgement: Judgement, size: tuple[int, int]) -> tuple[int, int, int, int]:
     """Left, top, right, bottom of the part of a picture of ``size`` (h, w) that shows the judged builds large.
 
     It is 16:9 where the picture allows; all of the picture when no field is known.

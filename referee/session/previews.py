@@ -5,15 +5,21 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from typing import Any
+from collections.abc import Callable
+from typing import Protocol
 
 import cv2
 import numpy as np
 
+from cards.card import Card
+from cards.deck import Deck
 from cards.drawing import card_png
+from cards.pieces import PieceSet
+from referee.devices.ports import Camera, Frame
 from referee.errors import DeviceLost
-from referee.fields import Fields, around
-from referee.state import SEEN_PHASES
+from referee.match.state import SEEN_PHASES
+from referee.session.field_previews import FieldPreviews, Shown, around
+from referee.vision.observer import Judgement
 
 EVERY_S = 0.1
 WANTED_S = 3.0
@@ -26,17 +32,32 @@ OVERLAYS = 24
 QUALITY = [cv2.IMWRITE_JPEG_QUALITY, 82]
 
 
-class Pictures:
+class Previewed(Shown, Protocol):
+    """What the pictures need of the session."""
+
+    deck: Deck
+    piece_set: PieceSet
+    draw: Callable[[np.ndarray, Judgement, Card], np.ndarray]
+
+    @property
+    def camera(self) -> Camera:
+        """The camera in use."""
+
+    def touch(self) -> None:
+        """Something a page shows has changed."""
+
+
+class Previews:
     """JPEG by name: live, zone_A, zone_B, card, overlay, overlay/N."""
 
-    def __init__(self, session: Any) -> None:
+    def __init__(self, session: Previewed) -> None:
         self._session = session
         self._jobs: queue.Queue[tuple | None] = queue.Queue()
         self._wanted: dict[str, float] = {}
         self._made: dict[str, tuple[object, bytes]] = {}
         self._ready = threading.Condition()
-        self._fields = Fields(session)
-        self._thread = threading.Thread(target=self._run, name="session pictures", daemon=True)
+        self._fields = FieldPreviews(session)
+        self._thread = threading.Thread(target=self._run, name="session previews", daemon=True)
 
     def start(self) -> None:
         """Begin to make pictures."""
@@ -57,7 +78,7 @@ class Pictures:
             made = self._made.get(name)
         return made[1] if made else None
 
-    def verdict(self, number: int, frame: np.ndarray, judgement: Any, card: Any) -> None:
+    def verdict(self, number: int, frame: np.ndarray, judgement: Judgement, card: Card) -> None:
         """Have the verdict's picture drawn: ``overlay/<number>`` and ``overlay``."""
         self._jobs.put((number, frame, judgement, card))
 
@@ -72,7 +93,7 @@ class Pictures:
                 return
             self._draw_verdict(*job)
 
-    def _draw_verdict(self, number: int, frame: np.ndarray, judgement: Any, card: Any) -> None:
+    def _draw_verdict(self, number: int, frame: np.ndarray, judgement: Judgement, card: Card) -> None:
         self._fields.judged(judgement, self._session.state.duel.number)
         drawn = self._session.draw(frame, judgement, card)
         left, top, right, bottom = around(judgement, drawn.shape[:2])
@@ -101,7 +122,7 @@ class Pictures:
                 part = frame.image if name == "live" else self._fields.picture(name[-1], frame.image)
                 self._keep(name, frame.number, _jpeg(part))
 
-    def _newest(self) -> Any:
+    def _newest(self) -> Frame | None:
         try:
             return self._session.camera.latest(-1, 0.0)
         except DeviceLost:

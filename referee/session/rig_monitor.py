@@ -19,7 +19,7 @@ MOVED_SHARE = 0.006
 DARKER, BRIGHTER = 0.7, 1.35
 """Paper this much darker or brighter than at the set-up: colours have to be learned anew."""
 
-LOOKS = 2
+IN_A_ROW = 2
 """So many looks in a row must say the same: somebody may just be leaning on the table."""
 
 View = Mapping[int, tuple[np.ndarray, float]]
@@ -37,7 +37,7 @@ def view_of(gray: np.ndarray) -> View:
     return found
 
 
-class Vigil:
+class RigMonitor:
     """Compares views with the first. ``look`` gives alarm codes with their texts, None for what is well."""
 
     CODES = ("camera_moved", "mat_moved", "light_changed")
@@ -59,7 +59,7 @@ class Vigil:
         said = compare(self._measure, view, image.shape[1])
         for code in self.CODES:
             self._in_a_row[code] = self._in_a_row[code] + 1 if said.get(code) else 0
-        return {code: said.get(code) if self._in_a_row[code] >= LOOKS else None for code in self.CODES}
+        return {code: said.get(code) if self._in_a_row[code] >= IN_A_ROW else None for code in self.CODES}
 
 
 def compare(before: View, now: View, width_px: int) -> dict[str, str]:

@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import cv2
 import numpy as np
@@ -18,18 +18,48 @@ import numpy as np
 from calibration.camera import CameraModel, camera_file, load_camera, save_camera
 from calibration.errors import BadCamera, BadPalette
 from calibration.palette import load_palette, save_palette
+from cards.pieces import PieceSet
+from referee.devices.ports import ButtonBox, Camera
 from referee.errors import IllegalCommand
-from referee.match import IN_PLAY, ChangeLens, MatchState, OpenSetup, SignSetup, decide
+from referee.match.decide import IN_PLAY, ChangeLens, Command, Event, MatchState, OpenSetup, SignSetup, decide
+from referee.match.state import FROZEN
+from referee.session.ports import Observer
 
 LENS, PALETTE, EMPTY = "camera.yaml", "palette.json", "empty.png"
 OPEN_PHASES = ("new", "finished")
 """Phases in which no match is under way that could record anything."""
 
 
-class SettingUp:
-    """Signatures and the lens of one session (``referee.session.Session`` or its like)."""
+class RigSession(Protocol):
+    """What the set-up needs of the session."""
 
-    def __init__(self, session: Any) -> None:
+    piece_set: PieceSet
+    data_dir: Path
+    observer: Observer
+
+    @property
+    def state(self) -> MatchState:
+        """The match as it stands."""
+
+    @property
+    def camera(self) -> Camera:
+        """The camera in use."""
+
+    @property
+    def box(self) -> ButtonBox:
+        """The button box in use."""
+
+    def command(self, command: Command, who: str = "") -> tuple[Event, ...]:
+        """Decide, keep, apply, tell."""
+
+    def touch(self) -> None:
+        """Something a page shows has changed."""
+
+
+class RigSetup:
+    """Signatures and the lens of one session."""
+
+    def __init__(self, session: RigSession) -> None:
         self._session = session
         self._waiting: SignSetup | None = None
 
@@ -43,13 +73,14 @@ class SettingUp:
     def may_change(self) -> None:
         """Raises IllegalCommand while the set-up is frozen or a duel is under way."""
         if self.signed:
-            raise IllegalCommand("the set-up is signed and frozen for this match: open it again first")
+            raise IllegalCommand(FROZEN)
         if self._session.state.phase in IN_PLAY:
             raise IllegalCommand(f"finish or void the duel first (phase {self._session.state.phase})")
 
     def sign(self, names: Sequence[str], record: Mapping[str, Any], who: str = "") -> None:
         """Both accept the set-up as it is. Raises IllegalCommand for names that are no two different ones."""
-        asked = SignSetup(tuple(name.strip() for name in names), who, dict(record))
+        box_id = self._session.box.status().get("box_id") or ""
+        asked = SignSetup(tuple(name.strip() for name in names), who, {**record, "box": box_id})
         if self._between_matches:
             if self._waiting:
                 raise IllegalCommand(f"{' and '.join(self._waiting.names)} have signed the set-up already")

@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from referee.devices.box_protocol import Sentence
-from referee.devices.box_twin import NEXT, PLAYERS, BoxTwin
+from referee.devices.ports import Clock
 from referee.errors import RefereeError
-from referee.ports import Clock
+from referee.simulator.box_firmware import NEXT, PLAYERS, BoxTwin
 
 FAULTS = """\
 bounce B        the next press of button B bounces for up to 6 ms
@@ -32,8 +32,14 @@ unplug S        the cable is out for S seconds; the box keeps running
 garbage N       N random bytes appear on the line
 delay MS        every sentence from now on takes 0 to MS milliseconds more
 lost line N     the next N sentences of the box are lost
-reset           the box restarts"""
-_FAULT = re.compile(r"(bounce|stuck|free|unplug|garbage|delay|lost line|reset)(?: +(\d+(?:\.\d+)?))?")
+noise B MS      for MS milliseconds spikes and short touches come down the line of button B, at most 9 ms apart
+emi             a burst as a relay makes it: 75 spikes in 15 ms on every line at once
+reset           the box restarts; its pins stay as they are
+swap            another box, with an old duel in its memory, takes the place of this one"""
+_FAULT = re.compile(r"(bounce|stuck|free|unplug|garbage|delay|lost line|noise|emi|reset|swap)((?: +\d+(?:\.\d+)?)*)")
+_NUMBERS = {"noise": 2, "emi": 0, "reset": 0, "swap": 0}  # one for all others
+SPIKE_S = 1e-6
+TOUCH_S = 577e-6  # of a mobile phone's transmitter, 217 times a second
 TURN_S = 0.002
 HOLD_S = 0.12
 
@@ -100,19 +106,34 @@ class SimulatedBox:
         """Press the Start/Next button."""
         self.press(NEXT)
 
+    def rest(self, player: int, after_s: float = 0.0) -> None:
+        """The player's tongs are laid behind the mark."""
+        self._put(player, True, after_s)
+
+    def lift(self, player: int, after_s: float = 0.0) -> None:
+        """The player's tongs leave the mark."""
+        self._put(player, False, after_s)
+
+    def _put(self, player: int, resting: bool, after_s: float) -> None:
+        def act(_: float) -> None:
+            self.twin.pads[player].closed = resting
+
+        with self._lock:
+            self._at(self._clock.now_s() + after_s, act)
+
     def fault(self, text: str) -> None:
         """Carry out a fault command; see ``FAULTS``. Raises BadFault."""
         words = _FAULT.fullmatch(text.strip())
-        if words is None or (words[2] is None) != (words[1] == "reset"):
+        values = [float(word) for word in words[2].split()] if words else []
+        if words is None or len(values) != _NUMBERS.get(words[1], 1):
             raise BadFault(
-                f"no such fault: {text.strip()!r}; known are bounce, stuck, free, unplug, "
-                "garbage, delay, lost line (each with a number) and reset"
+                f"no such fault: {text.strip()!r}; known are bounce, stuck, free, unplug, garbage, delay, lost line "
+                "(each with a number), noise (with two), emi, reset and swap"
             )
-        value = float(words[2] or 0)
-        if words[1] in ("bounce", "stuck", "free") and value not in range(PLAYERS + 1):
-            raise BadFault(f"no button {words[2]}")
+        if words[1] in ("bounce", "stuck", "free", "noise") and values[0] not in range(PLAYERS + 1):
+            raise BadFault(f"no button {words[2].split()[0]}")
         with self._lock:
-            getattr(self, "_fault_" + words[1].replace(" ", "_"))(value)
+            getattr(self, "_fault_" + words[1].replace(" ", "_"))(*values)
 
     # --- faults
 
@@ -138,10 +159,36 @@ class SimulatedBox:
     def _fault_lost_line(self, count: float) -> None:
         self._lose += int(count)
 
-    def _fault_reset(self, _: float) -> None:
-        self._zero_s = self._clock.now_s()
-        self.twin = BoxTwin(self.twin.box_id, self.twin.boot + 1)
-        self.twin.start(0)
+    def _fault_noise(self, button: float, milliseconds: float) -> None:
+        at_s = self._clock.now_s()
+        end_s = at_s + milliseconds / 1000
+        while at_s < end_s:
+            self._pulse(int(button), at_s, self._random.choice([SPIKE_S, TOUCH_S]))
+            at_s += self._random.uniform(0.001, 0.009)
+
+    def _fault_emi(self) -> None:
+        now_s = self._clock.now_s()
+        for button in range(PLAYERS + 1):
+            for n in range(75):
+                self._pulse(button, now_s + n * 200e-6, SPIKE_S)
+
+    def _fault_reset(self) -> None:
+        self._power_on(BoxTwin(self.twin.box_id, self.twin.boot + 1))
+
+    def _fault_swap(self) -> None:
+        self._unplug()
+        self._power_on(BoxTwin("SIM-OTHER", self._random.randrange(1000)))
+        for number, kind in enumerate(("RFARM", "RFGOO"), 1):
+            self.twin.hear(Sentence(kind, number).encode(), number)
+        self._plug()
+
+    def _power_on(self, twin: BoxTwin) -> None:
+        """This box or another starts; buttons and pads are as they were."""
+        closed = tuple(n for n, contact in enumerate(self.twin.contacts) if contact.closed)
+        for fresh, old in zip(twin.pads, self.twin.pads, strict=True):
+            fresh.closed = old.closed
+        self.twin, self._zero_s = twin, self._clock.now_s()
+        twin.start(0, closed)
 
     # --- pins, clock and line
 
@@ -155,6 +202,16 @@ class SimulatedBox:
 
     def _toggle(self, player: int, at_s: float) -> None:
         self._edge(player, not self.twin.contacts[player].closed, at_s)
+
+    def _pulse(self, button: int, at_s: float, for_s: float) -> None:
+        """Something closes an open line for a moment; a closed one it cannot open."""
+
+        def act(now_s: float) -> None:
+            if not self.twin.contacts[button].closed:
+                self._edge(button, True, now_s)
+                self._at(now_s + for_s, lambda then_s: self._edge(button, False, then_s))
+
+        self._at(at_s, act)
 
     def _edge(self, player: int, closed: bool, at_s: float) -> None:
         if closed != self.twin.contacts[player].closed:

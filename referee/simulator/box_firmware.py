@@ -1,7 +1,8 @@
 """The button box's own logic once more, in Python: the brain of the simulated box.
 
 It follows `firmware/button_box/` turn by turn, and a test drives both with the same timelines and compares
-every sentence. Times are microseconds since the box's start and never wrap here.
+every sentence. Times are microseconds since the box's start and never wrap here. It is one module, as `box.h` is one
+header, so that the two can be read side by side.
 """
 
 from __future__ import annotations
@@ -9,62 +10,26 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
-from referee.devices.box_protocol import BadSentence, Sentence, parse
+from referee.devices.box_protocol import PROTOCOL, BadSentence, Sentence, parse
+from referee.simulator.box_contact import FREED, NOISY, QUIET, Contact, Pad
 
-VERSION = "1.0"
+VERSION = "2.0"
 PLAYERS = 4
 NEXT = 4  # the Start/Next button comes after the players'
-CONFIRM_US = 1_000  # closed this long without a break: a press
-GLITCH_US = 10_000  # open again this long before that: a spike, no press
-RELEASE_US = 120_000  # open this long: released; until then everything is bounce
+PADS = 2
 STUCK_US = 5_000_000
-BUZZ_US = 600_000
+HOST_AWAY_US = 2_000_000
+COUNT_STEP_US = 1_000_000  # from one tone of the countdown to the next
+COUNT_STEPS = 3
 TEST_STEP_US = 250_000  # one lamp of the self-test
+TONES = {"go": (2300, 600_000), "count": (1150, 120_000), "stop": (1750, 150_000)}
+TONES |= {"false start": (400, 500_000), "test": (2300, 250_000)}  # hertz, microseconds
 KEPT = 20  # events until the host acknowledges
-KEPT_TRIED = 10  # presses outside a duel must not push out a duel's
+KEPT_MINOR = 10  # what is no part of a duel must not push out a duel's events
 LINE_MAX = 47  # the box's input buffer
-
-
-@dataclass
-class Contact:
-    """One button: the first edge is the time, everything after it is bounce until the contact has rested."""
-
-    state: str = "open"  # open, trying, down
-    closed: bool = False
-    changed_us: int = 0
-    first_us: int = 0
-    fresh: bool = False  # confirmed and not yet told
-    held: bool = False  # was down at the go: does not count
-    stuck: bool = False
-
-    def edge(self, closed: bool, now_us: int) -> None:
-        """The pin changed; runs in the interrupt on the real box, which may come too late to see a
-        short pulse.
-        """
-        self.closed, self.changed_us = closed, now_us
-        if self.state == "open":
-            self.state, self.first_us = "trying", now_us
-
-    def engaged(self) -> bool:
-        """Whether a press that began before now is still going on."""
-        return self.closed or self.state == "trying" or self.fresh
-
-    def poll(self, now_us: int) -> bool:
-        """Let time pass; True when a button that had been reported as held or stuck is up again."""
-        steady = now_us - self.changed_us
-        if self.state == "trying" and self.closed and steady >= CONFIRM_US:
-            self.state, self.fresh = "down", True
-        elif not self.closed and not self.fresh and steady >= self._rest_us():
-            return self._open()
-        return False
-
-    def _rest_us(self) -> int:
-        return GLITCH_US if self.state == "trying" else RELEASE_US
-
-    def _open(self) -> bool:
-        reported = self.held or self.stuck
-        self.state, self.held, self.stuck = "open", False, False
-        return reported
+POWER_ON = 1  # why the processor started, as the ATmega says it
+TOLD = {FREED: "BXFRE", NOISY: "BXNOI", QUIET: "BXQUI"}
+OLD_KINDS = {"BXNOI": "BXSTK", "BXQUI": "BXFRE", "BXFLS": "BXFRE"}  # what a host of protocol 1 is told instead
 
 
 @dataclass
@@ -73,24 +38,38 @@ class BoxTwin:
 
     box_id: str = "BOX1"
     boot: int = 1
+    cause: int = POWER_ON
     contacts: list[Contact] = field(default_factory=lambda: [Contact() for _ in range(PLAYERS + 1)])
+    pads: list[Pad] = field(default_factory=lambda: [Pad() for _ in range(PADS)])
     lamps: list[bool] = field(default_factory=lambda: [False] * PLAYERS)
-    phase: str = "idle"  # idle, armed, running, stopped
-    buzzer: bool = False
+    connected_lamp: bool = False
+    armed_lamp: bool = False
+    phase: str = "idle"  # idle, armed, counting, running, stopped
+    tone_hz: int = 0
     out: deque[Sentence] = field(default_factory=deque)
     overwritten: int = 0
+    run: int = 0  # number of the duel since the start
+    _protocol: int = 1  # what the host has asked for in its hello
     _events: deque[Sentence] = field(default_factory=deque)
     _last: int = 0
     _cursor: int = 1  # number of the next event to say
     _ranked: list[int] = field(default_factory=list)
+    _modes: list[int] = field(default_factory=lambda: [0] * PLAYERS)
     _done: int = 0  # number of the last command carried out
-    _buzz_until_us: int = 0
+    _heard_us: int | None = None
+    _tone_until_us: int = 0
+    _count_since_us: int = 0
+    _counted: int = 0
+    _go_us: int = 0
     _test_since_us: int | None = None
     _line: bytearray = field(default_factory=bytearray)
 
-    def start(self, now_us: int) -> None:
-        """Power on."""
-        self._log("BXBOT", now_us, self.boot)
+    def start(self, now_us: int, closed: tuple[int, ...] = ()) -> None:
+        """Power on, with these contacts closed already."""
+        self._log("BXBOT", now_us, self.boot, self.cause)
+        for index, contact in enumerate(self.contacts):
+            contact.power_on(index in closed, now_us)
+        self._tell_held([i for i in range(PLAYERS) if i in closed], now_us)
 
     @property
     def first(self) -> int:
@@ -98,64 +77,129 @@ class BoxTwin:
         return self._last - len(self._events) + 1
 
     def poll(self, now_us: int) -> None:
-        """One turn of the loop: contacts, what they amount to, lamps and buzzer, then one sentence."""
+        """One turn of the loop: contacts, what they amount to, pads, lamps and tones, then one sentence."""
         for index, contact in enumerate(self.contacts):
-            if contact.poll(now_us) and index < PLAYERS:
-                self._log("BXFRE", now_us, index)
-        self._settle()
+            for news in contact.poll(now_us):
+                if index < PLAYERS or news != FREED:
+                    self._minor(TOLD[news], now_us, index)
+        self._tell_presses(now_us)
         self._look_for_stuck(now_us)
-        if self.buzzer and now_us >= self._buzz_until_us:
-            self.buzzer = False
-        self._test_turn(now_us)
+        self._look_at_pads(now_us)
+        if self.phase == "counting":
+            self._count_down(now_us)
+        if self.tone_hz and now_us >= self._tone_until_us:
+            self.tone_hz = 0
+        self._show(now_us)
         self.say()
 
     def say(self) -> None:
         """The next event that has not been said."""
         if self._cursor <= self._last:
-            self.out.append(self._events[self._cursor - self.first])
+            self.out.append(self._in_dialect(self._events[self._cursor - self.first]))
             self._cursor += 1
+
+    def _in_dialect(self, event: Sentence) -> Sentence:
+        """The event as the host understands it; it is kept in protocol 2, and the box goes by its present name."""
+        if self._protocol > 1:
+            named = {"BXGOO": 1, "BXPRS": 3}.get(event.kind)
+            fields = event.fields if named is None else (*event.fields[:named], self.box_id, *event.fields[named + 1 :])
+            return Sentence(event.kind, event.number, fields, PROTOCOL)
+        kind = OLD_KINDS.get(event.kind, event.kind)
+        return Sentence(kind, event.number, event.fields[: {"BXGOO": 1, "BXPRS": 3}.get(kind, 2)])
 
     # --- presses
 
-    def _settle(self) -> None:
-        """Tell confirmed presses in the order of their first edges; an earlier edge still in doubt
-        holds them back.
-        """
-        while fresh := [(c.first_us, i) for i, c in enumerate(self.contacts) if c.fresh]:
+    def _tell_presses(self, now_us: int) -> None:
+        """Confirmed presses in the order of their first edges; an earlier edge still in doubt holds them back."""
+        players = self.contacts[:PLAYERS]
+        while fresh := [(c.first_us, i) for i, c in enumerate(players) if c.fresh]:
             first_us, index = min(fresh)
-            if any(c.state == "trying" and c.first_us < first_us for c in self.contacts):
-                return
-            self.contacts[index].fresh = False
-            if index == NEXT:
-                self._log("BXNXT", first_us)
-            elif not self.contacts[index].held:
-                self._press(index, first_us)
+            if any(c.state == "trying" and c.first_us < first_us for c in players):
+                break
+            players[index].fresh = False
+            if not players[index].held:
+                self._press(index, first_us, now_us)
+        start = self.contacts[NEXT]
+        fresh_start, start.fresh = start.fresh, False
+        if fresh_start and not start.held:
+            self._minor("BXNXT", start.first_us)
 
-    def _press(self, index: int, at_us: int) -> None:
-        if self.phase in ("idle", "armed"):
-            if len(self._events) < KEPT_TRIED:
-                self._log("BXPRS", at_us, index, 0)
+    def _press(self, index: int, at_us: int, now_us: int) -> None:
+        if self.phase not in ("running", "stopped"):
+            self._minor("BXPRS", at_us, index, 0, self.box_id, self.boot, self.run)
             return
         if index in self._ranked:
             return
         self._ranked.append(index)
         if self.phase == "running":
-            self.phase, self.lamps[index] = "stopped", True
-        self._log("BXPRS", at_us, index, len(self._ranked))
+            self.phase, self._modes[index] = "stopped", 1
+            self._sound("stop", now_us)
+        self._log("BXPRS", at_us, index, len(self._ranked), self.box_id, self.boot, self.run)
 
     def _look_for_stuck(self, now_us: int) -> None:
         for index, contact in enumerate(self.contacts[:PLAYERS]):
             if contact.state == "down" and not contact.stuck and now_us - contact.first_us >= STUCK_US:
                 contact.stuck = True
-                self._log("BXSTK", now_us, index)
+                self._minor("BXSTK", now_us, index)
 
-    def _log(self, kind: str, at_us: int, *fields: int) -> None:
+    def _log(self, kind: str, at_us: int, *fields: int | str) -> None:
         self._last += 1
-        self._events.append(Sentence(kind, self._last, (at_us, *fields)))
+        self._events.append(Sentence(kind, self._last, (at_us, *fields), PROTOCOL))
         if len(self._events) > KEPT:
             self._events.popleft()
             self.overwritten += 1
             self._cursor = max(self._cursor, self.first)
+
+    def _minor(self, kind: str, at_us: int, *fields: int | str) -> None:
+        """An event that no duel depends on."""
+        if len(self._events) < KEPT_MINOR:
+            self._log(kind, at_us, *fields)
+
+    # --- pads and countdown
+
+    def _look_at_pads(self, now_us: int) -> None:
+        for index, pad in enumerate(self.pads):
+            if pad.poll(now_us) and self._too_early(pad.changed_us):
+                self._false_start(index, now_us)
+
+    def _too_early(self, left_us: int) -> bool:
+        return self.phase == "counting" or (self.phase in ("running", "stopped") and left_us < self._go_us)
+
+    def _false_start(self, index: int, now_us: int) -> None:
+        self._log("BXFLS", self.pads[index].changed_us, index)
+        if self.phase == "counting":
+            self._rearm()
+            self._sound("false start", now_us)
+
+    def _count_down(self, now_us: int) -> None:
+        if now_us - self._count_since_us < self._counted * COUNT_STEP_US:
+            return
+        if self._counted == COUNT_STEPS:
+            self._go(now_us)
+        else:
+            self._counted += 1
+            self._sound("count", now_us)
+
+    # --- lamps and tones
+
+    def _sound(self, tone: str, now_us: int) -> None:
+        self.tone_hz, for_us = TONES[tone]
+        self._tone_until_us = now_us + for_us
+
+    def _show(self, now_us: int) -> None:
+        if self._test_since_us is not None and now_us - self._test_since_us >= PLAYERS * TEST_STEP_US:
+            self._test_since_us = None
+        self.lamps = [self._shines(index, now_us) for index in range(PLAYERS)]
+        self.connected_lamp = self._heard_us is not None and now_us - self._heard_us < HOST_AWAY_US
+        self.armed_lamp = self.phase in ("armed", "counting") and not any(pad.missing for pad in self.pads)
+
+    def _shines(self, index: int, now_us: int) -> bool:
+        if self._test_since_us is not None:
+            return (now_us - self._test_since_us) // TEST_STEP_US == index
+        mode = self._modes[index]
+        if mode == 0:
+            return self.contacts[index].noisy and now_us >> 16 & 1 == 1
+        return (True, now_us >> 18 & 1 == 1, now_us >> 17 & 7 == 0)[mode - 1]
 
     # --- commands
 
@@ -176,30 +220,29 @@ class BoxTwin:
             if len(line) > LINE_MAX:
                 raise BadSentence("too long")
             command = parse(line)
-            if not command.kind.startswith("RF"):
-                raise BadSentence("not for a box")
+            if not command.kind.startswith("RF") or (command.protocol != self._protocol and command.kind != "RFHEL"):
+                raise BadSentence("not for this box now")
         except BadSentence:
             self._reply("BXERR", 0, now_us, "line")
             return
+        self._heard_us = now_us
         getattr(self, "_" + command.kind[2:].lower())(command, now_us)
 
     def _hel(self, command: Sentence, now_us: int) -> None:
-        self._done = 0
+        self._done, self._protocol = 0, min(command.protocol, PROTOCOL)
+        said = (self._protocol,) if self._protocol > 1 else ()
         self._reply(
-            "BXHEL",
-            command.number,
-            now_us,
-            VERSION,
-            self.box_id,
-            self.boot,
-            PLAYERS,
-            self.first,
-            self._last,
-            self.overwritten,
+            *("BXHEL", command.number, now_us, *said, VERSION, self.box_id, self.boot, PLAYERS),
+            *(self.first, self._last, self.overwritten),
         )
 
     def _clk(self, command: Sentence, now_us: int) -> None:
-        self._reply("BXCLK", command.number, now_us, self.boot, self.first, self._last)
+        said = (self._lines(),) if self._protocol > 1 else ()
+        self._reply("BXCLK", command.number, now_us, self.boot, self.first, self._last, *said)
+
+    def _lines(self) -> int:
+        flags = [c.noisy for c in self.contacts] + [p.resting for p in self.pads] + [p.wired for p in self.pads]
+        return sum(flag << bit for bit, flag in enumerate(flags))
 
     def _ack(self, command: Sentence, now_us: int) -> None:
         number, boot = command.fields
@@ -213,51 +256,86 @@ class BoxTwin:
     def _tst(self, command: Sentence, now_us: int) -> None:
         if command.number != self._done:
             self._done, self._test_since_us = command.number, now_us
-            self.buzzer, self._buzz_until_us = True, now_us + TEST_STEP_US
+            self._sound("test", now_us)
         bits = sum(c.closed << i for i, c in enumerate(self.contacts))
-        self._reply("BXTST", command.number, now_us, bits, 0)
+        self._reply("BXTST", command.number, now_us, bits, 0, *((self.cause,) if self._protocol > 1 else ()))
+
+    def _cnt(self, command: Sentence, now_us: int) -> None:
+        button = command.fields[0]
+        if button > NEXT:
+            self._reply("BXERR", command.number, now_us, "fields")
+            return
+        contact = self.contacts[button]
+        self._reply("BXCNT", command.number, now_us, button, contact.edges, contact.settle_us, contact.gap_us)
+        contact.edges = contact.settle_us = contact.gap_us = 0
 
     def _arm(self, command: Sentence, now_us: int) -> None:
         if self._once(command):
-            self.phase, self.lamps = "armed", [False] * PLAYERS
-            self._ranked.clear()
+            self._rearm()
+            self._modes = [0] * PLAYERS
         self._reply("BXACK", command.number, now_us, self.phase)
+
+    def _rearm(self) -> None:
+        self.phase = "armed"
+        self._ranked.clear()
 
     def _goo(self, command: Sentence, now_us: int) -> None:
         if command.number != self._done and self.phase != "armed":
             self._reply("BXERR", command.number, now_us, "not_armed")
             return
         if self._once(command):
-            self.buzzer, self._buzz_until_us = True, now_us + BUZZ_US
-            self._log("BXGOO", now_us)
-            self._begin_duel(now_us)
+            if any(command.fields):
+                self._begin_count(now_us)
+            else:
+                self._go(now_us)
         self._reply("BXACK", command.number, now_us, self.phase)
+
+    def _begin_count(self, now_us: int) -> None:
+        self.phase, self._count_since_us, self._counted = "counting", now_us, 1
+        self._sound("count", now_us)
+        self._missing_pads(now_us)
+
+    def _go(self, now_us: int) -> None:
+        held = self._begin_duel(now_us)
+        self._sound("go", now_us)
+        self._log("BXGOO", now_us, self.box_id, self.boot, self.run)
+        self._tell_held(held, now_us)
+        self._missing_pads(now_us)
+
+    def _missing_pads(self, now_us: int) -> None:
+        for index, pad in enumerate(self.pads):
+            if pad.missing:
+                self._false_start(index, now_us)
 
     def _run(self, command: Sentence, now_us: int) -> None:
-        if self._once(command) and self.phase in ("idle", "armed"):
+        if self._once(command) and self.phase not in ("running", "stopped"):
             self._ranked.clear()
-            self._begin_duel(now_us)
+            self._tell_held(self._begin_duel(now_us), now_us)
         self._reply("BXACK", command.number, now_us, self.phase)
 
-    def _begin_duel(self, now_us: int) -> None:
-        self.phase = "running"
-        for index, contact in enumerate(self.contacts[:PLAYERS]):
+    def _begin_duel(self, now_us: int) -> list[int]:
+        self.phase, self._go_us = "running", now_us
+        self.run = (self.run + 1) % 2**16
+        for contact in self.contacts[:PLAYERS]:
             contact.held = contact.engaged()
-            if contact.held:
-                self._log("BXHLD", now_us, index)
+        return [index for index, contact in enumerate(self.contacts[:PLAYERS]) if contact.held]
+
+    def _tell_held(self, held: list[int], now_us: int) -> None:
+        for index in held:
+            self._log("BXHLD", now_us, index)
 
     def _dis(self, command: Sentence, now_us: int) -> None:
         if self._once(command):
-            self.phase, self.buzzer = "idle", False
+            self.phase, self.tone_hz = "idle", 0
         self._reply("BXACK", command.number, now_us, self.phase)
 
     def _lmp(self, command: Sentence, now_us: int) -> None:
-        button, on = command.fields
-        if button >= PLAYERS or on > 1:
+        button, mode = command.fields
+        if button >= PLAYERS or mode >= (2 if self._protocol == 1 else 4):
             self._reply("BXERR", command.number, now_us, "fields")
             return
         if self._once(command):
-            self.lamps[button] = bool(on)
+            self._modes[button] = mode
         self._reply("BXACK", command.number, now_us, self.phase)
 
     def _nam(self, command: Sentence, now_us: int) -> None:
@@ -272,12 +350,4 @@ class BoxTwin:
         return new
 
     def _reply(self, kind: str, number: int, *fields: int | str) -> None:
-        self.out.append(Sentence(kind, number, fields))
-
-    def _test_turn(self, now_us: int) -> None:
-        if self._test_since_us is None:
-            return
-        step = (now_us - self._test_since_us) // TEST_STEP_US
-        self.lamps = [step == index for index in range(PLAYERS)]
-        if step >= PLAYERS:
-            self._test_since_us = None
+        self.out.append(Sentence(kind, number, fields, self._protocol))

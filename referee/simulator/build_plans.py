@@ -16,7 +16,7 @@ from cards.build import Build, Piece, bottom, rest_height, shape_of, top
 from cards.card import Card, HeightCard, LayoutCard, OrganCard, ShapesCard
 from cards.errors import BadCard
 from cards.pieces import PieceSet, Pose
-from referee.judge import faults
+from referee.match.judge import faults
 
 WIDE_MM = 56.0
 """A piece at least this wide carries two others side by side."""

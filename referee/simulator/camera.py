@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 
 from referee.devices.camera import ThreadedCamera
-from referee.devices.table_sim import TableSim
-from referee.devices.table_sim_players import Players
-from referee.ports import Clock, Frame
+from referee.devices.ports import Clock, Frame
+from referee.simulator.players import Players
+from referee.simulator.table import TableSim
 
 
 class SimulatedCamera(ThreadedCamera):
@@ -20,6 +22,7 @@ class SimulatedCamera(ThreadedCamera):
         self._table, self._players, self._period_s = table, players, 1.0 / fps
         self._still: np.ndarray | None = None
         self._dropped = 0
+        self._wanted = threading.Event()
         self._start()
 
     @property
@@ -27,7 +30,19 @@ class SimulatedCamera(ThreadedCamera):
         """Frames that came too late to be rendered."""
         return self._dropped
 
+    def latest(self, after: int = -1, timeout_s: float = 1.0) -> Frame | None:
+        """As every camera's; nothing is drawn before the first is asked for, so that a program starts quickly."""
+        self._wanted.set()
+        return super().latest(after, timeout_s)
+
+    def close(self) -> None:
+        """Stop drawing."""
+        self._closing.set()
+        self._wanted.set()
+        super().close()
+
     def _read_all(self) -> None:
+        self._wanted.wait()
         begin_s, number = self.clock.now_s(), 0
         while not self._closing.is_set():
             due_s = begin_s + number * self._period_s

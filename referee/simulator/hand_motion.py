@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from referee.devices.table_sim import Hand
-from referee.devices.table_sim_solids import Placed
+from referee.simulator.meshes import Placed
+from referee.simulator.table import Hand
 
 REST_TIP = (115.0, -245.0, 70.0)
 """Where the hand waits: off the mat, behind its mark."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from cards.build import Piece
 from cards.pieces import PieceSet, Pose
-from referee.devices.table_sim_solids import Placed, turn_about_z, turn_of
+from referee.simulator.meshes import Placed, turn_about_z, turn_of
 
 RADIUS_GAP_MM = 6.0
 """Air between two loose pieces' circles."""

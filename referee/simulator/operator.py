@@ -10,23 +10,64 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 
+from cards.card import Card
+from cards.deck import Deck
 from cards.drawing import card_png
-from referee.devices.table_sim_players import Players
-from referee.errors import RefereeError
-from referee.match import DrawCard, Event, HumanRuling, MatchState, NextDuel, Ready, VoidDuel
+from cards.pieces import PieceSet
+from referee.devices.ports import Clock
+from referee.errors import IllegalCommand, RefereeError
+from referee.match.decide import Command, DrawCard, Event, HumanRuling, MatchState, NextDuel, Ready, VoidDuel
+from referee.simulator.players import Players
 
 REFEREE = "simulated referee"
+
+
+class PlayedSession(Protocol):
+    """What simulated people need of the session at their table."""
+
+    deck: Deck
+    piece_set: PieceSet
+
+    @property
+    def state(self) -> MatchState:
+        """The match as it stands."""
+
+    @property
+    def clock(self) -> Clock:
+        """The host's clock."""
+
+    def command(self, command: Command, who: str = "") -> tuple[Event, ...]:
+        """Decide, keep, apply, tell."""
+
+    def attempt(self, command: Command) -> None:
+        """The same for a command that nobody waits for."""
+
+    def go(self, who: str = "") -> tuple[Event, ...]:
+        """Sound the go."""
+
+    def alarm(self, code: str, text: str | None) -> None:
+        """Raise or end an alarm."""
+
+    def listen(self, listener: Callable[[MatchState, Sequence[Event]], None]) -> None:
+        """Call back after every command."""
+
+    def wait(self, version: int, timeout_s: float) -> int:
+        """Wait until something has changed since that version; gives the version."""
+
+    def touch(self) -> None:
+        """Something a page shows has changed."""
 
 
 class Robots:
     """Turns a session's events into what the players do; ``press(player)`` closes a button's contact."""
 
-    def __init__(self, session: Any, players: Players, press: Callable[[int], None]) -> None:
+    def __init__(self, session: PlayedSession, players: Players, press: Callable[[int], None]) -> None:
         self._session, self._players, self._press = session, players, press
         self._jobs: queue.Queue[tuple[str, MatchState] | None] = queue.Queue()
         self._due: dict[str, float] = {}
@@ -63,7 +104,7 @@ class Robots:
             try:
                 self._react(*job)
             except RefereeError as error:
-                self._session._try(VoidDuel(REFEREE, str(error)))
+                self._session.attempt(VoidDuel(REFEREE, str(error)))
 
     def _press_due(self, now_s: float) -> None:
         """The first who is due presses; who would have been later hears the Stop and does not."""
@@ -87,7 +128,7 @@ class Robots:
             self._players.show(None)
             self._players.clear(now_s)
 
-    def _face(self, card: Any) -> np.ndarray:
+    def _face(self, card: Card) -> np.ndarray:
         return card_png(card, self._session.deck, self._session.piece_set, 440)
 
 
@@ -109,7 +150,7 @@ FAST_PAUSES = Pauses(0.05, 0.1, 0.05, 0.1, 0.1, 12.0)
 class Operator:
     """The inactive player, who keeps the match going until it is over or ``duels`` have been decided."""
 
-    def __init__(self, session: Any, players: Players, pauses: Pauses, duels: int | None = None) -> None:
+    def __init__(self, session: PlayedSession, players: Players, pauses: Pauses, duels: int | None = None) -> None:
         self._session, self._players, self._pauses, self._duels = session, players, pauses, duels
         self._closing, self.done = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="SIMULATED operator", daemon=True)
@@ -162,13 +203,18 @@ class Operator:
             elif state.phase == "card_drawn":
                 session.command(Ready())
             elif state.phase == "ready":
-                session.go()
+                self._go()
             elif state.phase == "decided":
                 session.command(NextDuel())
             elif state.phase in ("undecided", "stopped", "judging"):
                 self._rule(state)
         except RefereeError as error:
-            session._alarm("refused", str(error))
+            session.alarm("refused", str(error))
+
+    def _go(self) -> None:
+        """Call the start as soon as the table is ready for it."""
+        with suppress(IllegalCommand):
+            self._session.go()
 
     def _enough(self, state: MatchState) -> bool:
         decided = [d for d in state.history if d.award is not None]

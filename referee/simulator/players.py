@@ -11,11 +11,11 @@ import numpy as np
 from cards.build import Piece, shape_of
 from cards.card import Card
 from cards.pieces import PieceSet, Pose
-from referee.devices.table_sim import World
-from referee.devices.table_sim_loose import loose_places
-from referee.devices.table_sim_moves import FALL_S, Move, Script, clearing
-from referee.devices.table_sim_plans import is_right, plan, spoil
-from referee.devices.table_sim_solids import Placed, place
+from referee.simulator.build_plans import is_right, plan, spoil
+from referee.simulator.hand_motion import FALL_S, Move, Script, clearing
+from referee.simulator.loose_pieces import loose_places
+from referee.simulator.meshes import Placed, place
+from referee.simulator.table import World
 
 EARLIEST_PRESS_S = 1.15
 """Not even the fastest presses sooner after the go: under a second a Stop is void."""

@@ -7,7 +7,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from referee.vision.search.jit import plain
 
 SAMPLES = 2
 """Samples per pixel along each side."""
@@ -16,7 +17,7 @@ FAR = np.float32(0.0)
 """An empty sample's 1/depth."""
 
 
-@njit(cache=True)
+@plain
 def _span(x0, y0, x1, y1, x2, y2, row):
     """First and last column between the triangle's edges on a row, a column too many at either end."""
     low, high = 1e9, -1e9
@@ -27,7 +28,7 @@ def _span(x0, y0, x1, y1, x2, y2, row):
     return int(np.floor(low)), int(np.ceil(high))
 
 
-@njit(cache=True)
+@plain
 def light_depth(triangles, depth):
     """Fill ``depth`` (h, w) float32 with the greatest third coordinate of ``triangles`` (n, 3, 3)."""
     high, wide = depth.shape
@@ -49,7 +50,7 @@ def light_depth(triangles, depth):
                     depth[i, j] = max(depth[i, j], a * z0 + b * z1 + c * z2)
 
 
-@njit(cache=True)
+@plain
 def _lit(depth, x, y, z, slack):
     """Share of the light that reaches a point, from four cells of the light's depth."""
     high, wide = depth.shape
@@ -69,7 +70,7 @@ def _lit(depth, x, y, z, slack):
     return total
 
 
-@njit(cache=True)
+@plain
 def shade(screen, values, albedo, depth, slack, tone, near, color):
     """Draw triangles whose corners run counter-clockwise as seen from outside into the sample buffers.
 
@@ -109,7 +110,7 @@ def shade(screen, values, albedo, depth, slack, tone, near, color):
                     color[i, j, k] = tone[min(1023, max(0, int(light * 1023.0)))]
 
 
-@njit(cache=True)
+@plain
 def compose(picture, near, color, top, bottom, left, right):
     """Average the samples into ``picture`` (h, w, 3) uint8 in these rows and columns; empty them."""
     for i in range(top, bottom):

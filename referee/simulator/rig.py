@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 
@@ -13,17 +13,28 @@ from calibration.camera import CameraModel
 from cards.deck import Deck
 from cards.pieces import PieceSet
 from referee.devices.box import SerialBox
-from referee.devices.box_sim import SimulatedBox
-from referee.devices.table_sim import TableSim, World
-from referee.devices.table_sim_camera import SimulatedCamera
-from referee.devices.table_sim_people import FAST_PAUSES, Operator, Pauses, Robots
-from referee.devices.table_sim_plans import apart
-from referee.devices.table_sim_players import FAST, Manners, Players
-from referee.devices.table_sim_solids import place
+from referee.devices.ports import Clock
 from referee.errors import DeviceLost
-from referee.ports import Clock
+from referee.simulator.box import SimulatedBox
+from referee.simulator.build_plans import apart
+from referee.simulator.camera import SimulatedCamera
+from referee.simulator.meshes import place
+from referee.simulator.operator import FAST_PAUSES, Operator, Pauses, PlayedSession, Robots
+from referee.simulator.players import FAST, Manners, Players
+from referee.simulator.table import TableSim, World
 
-WAIT_S = 30.0
+WAIT_S = 300.0
+"""Longer than any machine takes: the first picture of all waits for kernels to be compiled."""
+
+
+class Learner(Protocol):
+    """Who is shown the rig at its set-up."""
+
+    def learn_empty(self, image: np.ndarray) -> None:
+        """Take a frame of the rig with nothing on the mats."""
+
+    def learn_colors(self, image: np.ndarray) -> object:
+        """Take a frame in which every piece stands apart."""
 
 
 class SimulatedTable:
@@ -62,7 +73,7 @@ class SimulatedTable:
         self.box.close()
         self._contacts.stop()
 
-    def set_up(self, observer: Any) -> None:
+    def set_up(self, observer: Learner) -> None:
         """What a user does once per rig: show the empty table and the colour frame."""
         observer.learn_empty(self._photo(World()))
         standing = [place(p) for p in apart(self._pieces)]
@@ -74,7 +85,7 @@ class SimulatedTable:
         return lambda zone, card_id: self.players.right(zone, deck.card(card_id))
 
     @contextmanager
-    def played(self, session: Any, duels: int | None, manual: bool) -> Iterator[threading.Event]:
+    def played(self, session: PlayedSession, duels: int | None, manual: bool) -> Iterator[threading.Event]:
         """Players (and unless ``manual`` an operator) at the table; the event says that they are done."""
         robots = Robots(session, self.players, self._contacts.press)
         robots.start()
@@ -93,5 +104,7 @@ class SimulatedTable:
         """A frame of the camera that surely shows this world."""
         self.players.stage(world)
         newest = self.camera.latest(-1, WAIT_S)
-        frame = self.camera.latest(newest.number + 1, WAIT_S)
+        frame = newest and self.camera.latest(newest.number + 1, WAIT_S)
+        if frame is None:
+            raise DeviceLost("the simulated camera shows nothing")
         return frame.image

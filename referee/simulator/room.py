@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from referee.devices.table_sim_lens import Lens
-from referee.devices.table_sim_solids import turn_about_z
+from referee.simulator.lens import Lens
+from referee.simulator.meshes import turn_about_z
 
 PX_PER_MM = 4
 """Resolution of the drawn sheets: finer than any camera of the typical rig sees (1.5 px/mm)."""

@@ -15,10 +15,11 @@ import numpy as np
 
 from cards.build import Piece
 from cards.pieces import PieceSet
-from referee.devices import table_sim_raster as raster
-from referee.devices.table_sim_lens import Lens, typical_lens
-from referee.devices.table_sim_loose import loose_pieces
-from referee.devices.table_sim_room import (
+from referee.simulator import raster
+from referee.simulator.lens import Lens, typical_lens
+from referee.simulator.loose_pieces import loose_pieces
+from referee.simulator.meshes import Mesh, Placed, ball, place, rod, solid
+from referee.simulator.room import (
     Light,
     Seat,
     linear,
@@ -29,7 +30,6 @@ from referee.devices.table_sim_room import (
     typical_light,
     vignette,
 )
-from referee.devices.table_sim_solids import Mesh, Placed, ball, place, rod, solid
 
 CELL_MM = 1.5
 """Cell of the shadow grid on the table."""

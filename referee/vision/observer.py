@@ -7,7 +7,6 @@ each step found, for the overlay and the bench.
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,33 +16,54 @@ import cv2
 import numpy as np
 
 from calibration.camera import CameraModel
-from calibration.mat import Corners, Mats, detect_mats, find_markers
-from calibration.palette import Palette, features, learn, nominal
+from calibration.mat import FIELD, Corners, Mats, detect_mats, find_markers
+from calibration.palette import Palette, features, learn, learn_wear, nominal
 from cards.build import Build
 from cards.card import Card
 from cards.deck import Deck
 from cards.pieces import PieceSet
-from referee.judge import Reason, Verdict
-from referee.vision import labels
-from referee.vision.canvas import canvas_of, fit_of, to_build
-from referee.vision.cardmark import read_card_marker
-from referee.vision.catalogue import Catalogue, catalogue, usual_for
-from referee.vision.decide import decide
-from referee.vision.explain import readings, warm_up
-from referee.vision.field import in_field
-from referee.vision.shading import lit
-from referee.vision.view import ZoneView, zone_view
+from referee.match.judge import TOLERANCES, Tolerances
+from referee.match.verdict import Verdict
+from referee.vision.image.aids import light_alarms, moved, occupied
+from referee.vision.image.card_marker import read_card_marker
+from referee.vision.image.evidence import Evidence, foreground, gather_evidence, paper_white
+from referee.vision.image.view import ZoneView, zone_view
+from referee.vision.search.canvas import canvas_of, fit_of
+from referee.vision.search.readings import readings, warm_up
+from referee.vision.search.stances import Catalogue, catalogue, usual_for
+from referee.vision.verdict.decide import decide
+from referee.vision.verdict.field import field_of
+from referee.vision.verdict.rulings import Rulings
+from referee.vision.verdict.shading import lit
+from referee.vision.verdict.visibility import withheld
+
+INNER_PX = 2
+"""So far inside of what stands on the sheet no pixel is a mixture with the paper."""
+
+
+@dataclass(frozen=True, eq=False)
+class Empty:
+    """The empty frame in one zone's view: ``features`` (h, w, 3), and the paper's white (3,) there."""
+
+    features: np.ndarray
+    white: np.ndarray
+
+
+Pair = tuple[ZoneView, np.ndarray]
+"""A zone's view with its paper's white."""
 
 
 @dataclass(frozen=True)
 class ZoneSight:
-    """What was seen of one zone: its view, the evidence, and the build as understood with loose pieces."""
+    """What was seen of one zone: its view, the evidence, the build as understood with loose pieces, and the
+    ``features`` that the verdict's confidence comes from."""
 
     view: ZoneView
-    evidence: labels.Evidence
+    evidence: Evidence
     build: Build
     margin: float
     explained: float
+    features: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -82,6 +102,7 @@ class Observer:
         self.camera = camera
         self.palette = palette
         self.empty: np.ndarray | None = None
+        self.empty_mats: Mats | None = None
         self.markers: Corners = {}
         self._catalogues: dict[tuple, Catalogue] = {}
         if empty is not None:
@@ -89,7 +110,7 @@ class Observer:
 
     def learn_empty(self, image: np.ndarray) -> None:
         """Take a frame (h, w, 3) of the rig with nothing on the mats."""
-        self.empty = image
+        self.empty, self.empty_mats = image, None
         self.markers = {**self.markers, **find_markers(_gray(image))}
 
     def learn_colors(self, image: np.ndarray) -> Palette:
@@ -99,8 +120,12 @@ class Observer:
         mats = detect_mats(_gray(image), self.camera, self.markers)
         if not mats.poses:
             raise CannotSee("no mat is in view in the colours picture")
-        pixels = [self._foreground(view, white) for view, white in self._views(image, mats, None)]
-        self.palette = learn(self.piece_set, np.concatenate(pixels))
+        views = self._views(image, mats, None)
+        empties = self._empties(mats, views)
+        palette = self._palette_of(views, empties)
+        tables = [empties[v.zone].features if v.zone in empties else None for v, _ in views]
+        inner = np.concatenate([self._foreground(*pair, INNER_PX, e) for pair, e in zip(views, tables, strict=True)])
+        self.palette = learn_wear(palette, self.piece_set, inner)
         return self.palette
 
     def warm_up(self) -> None:
@@ -116,7 +141,11 @@ class Observer:
         return read_card_marker(gray, deck)
 
     def judge(
-        self, frames: Sequence[np.ndarray] | np.ndarray, card: Card, zones: Collection[str] | None = None
+        self,
+        frames: Sequence[np.ndarray] | np.ndarray,
+        card: Card,
+        zones: Collection[str] | None = None,
+        tolerances: Tolerances = TOLERANCES,
     ) -> Judgement:
         """Verdicts on one frame (h, w, 3) uint8 BGR, or on several settled frames of the same scene.
 
@@ -126,49 +155,90 @@ class Observer:
         start = time.perf_counter()
         frame = _mean(frames)
         mats = self.look(frame)
-        pairs = self._views(frame, mats, None)
+        pairs = self._views(frame, mats, None, field_of(card))
         timings = {"mats": time.perf_counter() - start}
-        palette = self.palette or self._palette_of(pairs)  # learnt from every mat in view
+        empties = self._empties(mats, pairs)
+        palette = self.palette or self._palette_of(pairs, empties)  # learnt from every mat in view
+        notes = (*self._notes(mats), *self._left_out(pairs, empties), *self._light(pairs, empties))
         pairs = [pair for pair in pairs if zones is None or pair[0].zone in zones]
         cat = self._catalogue(palette.names, card)
         with ThreadPoolExecutor(max_workers=2) as pool:
-            seen = list(pool.map(lambda pair: self._zone(*pair, palette, cat, card), pairs))
+            seen = list(pool.map(lambda pair: self._zone(*pair, empties, palette, cat, card, tolerances), pairs))
         verdicts = {sight.view.zone: verdict for verdict, sight in seen}
         views = {sight.view.zone: sight for _, sight in seen}
         seconds = time.perf_counter() - start
         timings["zones"] = seconds - timings["mats"]
-        return Judgement(verdicts, seconds, self._notes(mats), views, mats, timings)
+        return Judgement(verdicts, seconds, notes, views, mats, timings)
 
     def _notes(self, mats: Mats) -> tuple[str, ...]:
         notes = []
+        if mats.doubtful:
+            notes.append(f"the markers of mat {' and '.join(mats.doubtful)} fit no sheet: are two of them in view?")
         if not mats.poses:
             notes.append("no mat is in view")
         if self.camera is None and mats.poses:
             notes.append(f"no camera file: focal length estimated from the mats, {mats.camera.focal_px:.0f} px")
         return tuple(notes)
 
-    def _views(self, frame: np.ndarray, mats: Mats, zones: Collection[str] | None) -> list[tuple[ZoneView, np.ndarray]]:
+    def _views(
+        self, frame: np.ndarray, mats: Mats, zones: Collection[str] | None, field: tuple[float, float] = FIELD
+    ) -> list[Pair]:
         out = []
         for zone, pose in mats.poses.items():
             if zones is None or zone in zones:
-                view = zone_view(frame, mats.camera, pose)
+                view = zone_view(frame, mats.camera, pose, field)
                 out.append((view, _white(view, view.image)))
         return out
 
-    def _empty_features(self, view: ZoneView) -> np.ndarray | None:
+    def _empties(self, mats: Mats, pairs: list[Pair]) -> dict[str, Empty]:
+        """By zone the features of the empty frame in its view, and its white, where the mat lies as it lay and is
+        bare in it."""
         if self.empty is None:
-            return None
-        there = view.crop(self.empty)
-        return features(there, _white(view, there))
+            return {}
+        if self.empty_mats is None:
+            self.empty_mats = detect_mats(_gray(self.empty), self.camera, {})
+        out = {}
+        for view, _ in pairs:
+            if self.empty.shape == (mats.camera.height, mats.camera.width, 3) and not moved(
+                self.empty_mats, mats, view.zone
+            ):
+                there = view.crop(self.empty)
+                white = _white(view, there)
+                f = features(there, white)
+                if not occupied(view, f):
+                    out[view.zone] = Empty(f, white)
+        return out
 
-    def _foreground(self, view: ZoneView, white: np.ndarray) -> np.ndarray:
+    def _left_out(self, pairs: list[Pair], empties: Mapping[str, Empty]) -> tuple[str, ...]:
+        lacking = sorted(view.zone for view, _ in pairs if view.zone not in empties)
+        if self.empty is None or not lacking:
+            return ()
+        return (
+            f"the empty frame does not fit mat {' and '.join(lacking)}: it was taken elsewhere, the mat has moved, "
+            "or there are pieces on it; left out",
+        )
+
+    def _light(self, pairs: list[Pair], empties: Mapping[str, Empty]) -> tuple[str, ...]:
+        return light_alarms(
+            {view.zone: (view, white) for view, white in pairs}, {zone: e.white for zone, e in empties.items()}
+        )
+
+    def _foreground(
+        self, view: ZoneView, white: np.ndarray, rim_px: int = 0, empty: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Features (n, 3) of what stands on the sheet, but its rim."""
         f = features(view.image, white)
-        return f[labels.foreground(view, f, self._empty_features(view))]
+        where = foreground(view, f, empty).astype(np.uint8)
+        return f[cv2.erode(where, np.ones((2 * rim_px + 1,) * 2, np.uint8)) > 0]
 
-    def _palette_of(self, pairs: list[tuple[ZoneView, np.ndarray]]) -> Palette:
+    def _palette_of(self, pairs: list[Pair], empties: Mapping[str, Empty]) -> Palette:
         if not pairs:
             return nominal(self.piece_set)
-        return learn(self.piece_set, np.concatenate([self._foreground(v, w) for v, w in pairs]))
+        tables = [empties[v.zone].features if v.zone in empties else None for v, _ in pairs]
+        return learn(
+            self.piece_set,
+            np.concatenate([self._foreground(v, w, 0, e) for (v, w), e in zip(pairs, tables, strict=True)]),
+        )
 
     def _catalogue(self, names: tuple[str, ...], card: Card) -> Catalogue:
         asked = usual_for(self.piece_set, card)
@@ -178,33 +248,28 @@ class Observer:
         return self._catalogues[key]
 
     def _zone(
-        self, view: ZoneView, white: np.ndarray, palette: Palette, cat: Catalogue, card: Card
+        self,
+        view: ZoneView,
+        white: np.ndarray,
+        empties: Mapping[str, Empty],
+        palette: Palette,
+        cat: Catalogue,
+        card: Card,
+        tolerances: Tolerances,
     ) -> tuple[Verdict, ZoneSight]:
-        evidence = labels.evidence(view, palette, white, self._empty_features(view))
-        canvas = canvas_of(view, evidence, cat)
-        found = lit(view, evidence, cat, readings(canvas, card), card)
-        weighed = decide(cat, found, card, fit_of(canvas, found[0]), evidence.hidden)
-        build = in_field(to_build(cat, found[0]), card)
-        sight = ZoneSight(view, evidence, build, weighed.margin, weighed.explained)
-        return _hidden(weighed.verdict, view), sight
-
-
-def _hidden(verdict: Verdict, view: ZoneView) -> Verdict:
-    """No verdict where a good part of the field is outside the picture."""
-    if view.valid.mean() >= 0.55:
-        return verdict
-    reason = Reason("out_of_view", "a large part of this field is outside the picture")
-    return dataclasses.replace(
-        verdict,
-        ruling="undecided",
-        reasons=(reason,),
-        leaning=verdict.leaning or (verdict.ruling if verdict.ruling != "undecided" else None),
-    )
+        table = empties[view.zone].features if view.zone in empties else None
+        evidence = gather_evidence(view, palette, white, table)
+        canvas, rulings = canvas_of(view, evidence, cat, field_of(card)), Rulings(cat, card, tolerances)
+        found = lit(view, evidence, rulings, readings(canvas, card, rulings.is_right))
+        weighed = decide(rulings, found, fit_of(canvas, found[0]), evidence.hidden)
+        build, _ = rulings.of(found[0])
+        sight = ZoneSight(view, evidence, build, weighed.margin, weighed.explained, weighed.features)
+        return withheld(weighed.verdict, view, evidence, self.piece_set), sight
 
 
 def _white(view: ZoneView, image: np.ndarray) -> np.ndarray:
     paper, marker, _ = view.regions
-    return labels.paper_white(image, paper & ~marker & view.valid)
+    return paper_white(image, paper & ~marker & view.valid)
 
 
 def _gray(image: np.ndarray) -> np.ndarray:

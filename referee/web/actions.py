@@ -1,6 +1,6 @@
 """What a page or a program may ask the session to do: names, checked fields, and the call.
 
-A command's fields are those of its dataclass in ``referee.moves``; what only the devices know
+A command's fields are those of its dataclass in ``referee.match.commands``; what only the devices know
 (times, verdicts) is not asked for. ``who`` defaults to the name the referee logged in with.
 """
 
@@ -11,38 +11,41 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from typing import Annotated, Any, Literal, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError, create_model
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, ValidationError, create_model
 
 from cards.errors import first_fault
-from referee import moves
 from referee.errors import RefereeError
-from referee.rules import HouseRules, parse_rules
+from referee.match import commands
+from referee.match.house_rules import HouseRules, parse_rules
+from referee.web.plain_text import plain
+from referee.web.ports import WebSession
 
 PRINTABLE = "^[^\\x00-\\x1f\\x7f]*$"
-Text = Annotated[str, Field(max_length=300, pattern=PRINTABLE)]
-Name = Annotated[str, Field(min_length=1, max_length=40, pattern=PRINTABLE)]
+Text = Annotated[str, Field(max_length=300, pattern=PRINTABLE), AfterValidator(plain)]
+Name = Annotated[str, Field(min_length=1, max_length=40, pattern=PRINTABLE), AfterValidator(plain)]
 Events = tuple[Any, ...]
 
 PLAIN = (
-    moves.DrawCard,
-    moves.DrawByHand,
-    moves.NameCard,
-    moves.Ready,
-    moves.HumanRuling,
-    moves.Overrule,
-    moves.OpenReview,
-    moves.CloseReview,
-    moves.Foul,
-    moves.FoulRuling,
-    moves.VoidDuel,
-    moves.NextDuel,
-    moves.Undo,
-    moves.PlayerLeaves,
-    moves.PlayerJoins,
-    moves.PlayerLate,
-    moves.ReplayRound,
-    moves.ChangeMode,
-    moves.GoUnsigned,
+    commands.DrawCard,
+    commands.DrawByHand,
+    commands.NameCard,
+    commands.Ready,
+    commands.HumanRuling,
+    commands.Overrule,
+    commands.OpenReview,
+    commands.CloseReview,
+    commands.Foul,
+    commands.FoulRuling,
+    commands.VoidDuel,
+    commands.NextDuel,
+    commands.Undo,
+    commands.PlayerLeaves,
+    commands.PlayerJoins,
+    commands.PlayerLate,
+    commands.ReplayRound,
+    commands.ChangeMode,
+    commands.GoUnsigned,
+    commands.WaiveFields,
 )
 """Commands that are passed on as they are asked for."""
 
@@ -74,6 +77,14 @@ class PressStop(BaseModel):
     zone: Literal["A", "B"]
 
 
+class RestTongs(BaseModel):
+    """The tongs of the player at the zone lie behind the mark, or leave it: a key held down where no pad feels them."""
+
+    model_config = ConfigDict(extra="forbid")
+    zone: Literal["A", "B"]
+    resting: StrictBool
+
+
 class CallTimeout(BaseModel):
     """The time limit is over, as of now."""
 
@@ -85,16 +96,16 @@ class Action:
     """A name in the API: the body it takes and what it does with a session."""
 
     model: type[BaseModel]
-    run: Callable[[Any, BaseModel, str], Events]
+    run: Callable[[WebSession, BaseModel, str], Events]
 
 
-def _create(session: Any, body: CreateMatch, who: str) -> Events:
+def _create(session: WebSession, body: CreateMatch, who: str) -> Events:
     rules = parse_rules({**session.rules.model_dump(), **body.rules}, "rules")
     seed = secrets.randbelow(2**31) if body.seed is None else body.seed
     return session.create_match(body.players, body.mode, seed, rules, who=who)
 
 
-def _plain(command: type[moves.Command]) -> Action:
+def _plain(command: type[commands.Command]) -> Action:
     hints = get_type_hints(command)
     rows = {
         f.name: (_checked(hints[f.name], f.name), ... if f.default is MISSING else f.default) for f in fields(command)
@@ -105,7 +116,7 @@ def _plain(command: type[moves.Command]) -> Action:
         command.__name__, __config__=ConfigDict(extra="forbid"), __doc__=(command.__doc__ or "").strip(), **rows
     )
 
-    def run(session: Any, body: BaseModel, who: str) -> Events:
+    def run(session: WebSession, body: BaseModel, who: str) -> Events:
         values = body.model_dump()
         who = values.get("who") or who
         return session.command(command(**values | ({"who": who} if "who" in values else {})), who)
@@ -129,14 +140,15 @@ ACTIONS: Mapping[str, Action] = {
     "CreateMatch": Action(CreateMatch, _create),
     "Go": Action(Go, lambda session, body, who: session.go(who=who)),
     "PressStop": Action(PressStop, lambda session, body, who: session.press(body.zone, who=who)),
+    "RestTongs": Action(RestTongs, lambda session, body, who: session.rest(body.zone, body.resting)),
     "CallTimeout": Action(
         CallTimeout,
-        lambda session, body, who: session.command(moves.CallTimeout(session.clock.now_s() + session.shift_s), who),
+        lambda session, body, who: session.command(commands.CallTimeout(session.clock.now_s() + session.shift_s), who),
     ),
 } | {command.__name__: _plain(command) for command in PLAIN}
 
 
-def perform(session: Any, name: str, data: object, who: str) -> Events:
+def perform(session: WebSession, name: str, data: object, who: str) -> Events:
     """Do the action ``name``. Raises BadRequest for a body that does not fit, or IllegalCommand."""
     action = ACTIONS[name]
     try:
@@ -148,7 +160,7 @@ def perform(session: Any, name: str, data: object, who: str) -> Events:
 
 def modes() -> tuple[str, ...]:
     """Names of the ways to play."""
-    return tuple(moves.MODES)
+    return tuple(commands.MODES)
 
 
 def rule_choices() -> dict[str, dict]:

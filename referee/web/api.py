@@ -11,12 +11,14 @@ import yaml
 from cards.card import card_to_json
 from referee.web import security, views
 from referee.web.actions import ACTIONS, BadRequest, perform
+from referee.web.plain_text import json_object
+from referee.web.ports import WebSession
 from referee.web.security import public
 
 MAX_COMMAND_BYTES = 64 * 1024
 
 
-def blueprint(session: Any) -> flask.Blueprint:
+def blueprint(session: WebSession) -> flask.Blueprint:
     """All of ``/api``: who I am, what stands, what may be asked, and asking it."""
     api = flask.Blueprint("api", __name__, url_prefix="/api")
     api.register_error_handler(BadRequest, lambda error: (flask.jsonify(error=str(error)), 422))
@@ -26,7 +28,7 @@ def blueprint(session: Any) -> flask.Blueprint:
     return api
 
 
-def _session_routes(api: flask.Blueprint, session: Any) -> None:
+def _session_routes(api: flask.Blueprint, session: WebSession) -> None:
     @api.get("/session")
     @public
     def who_am_i() -> dict:
@@ -54,7 +56,7 @@ def _session_routes(api: flask.Blueprint, session: Any) -> None:
     @api.delete("/session")
     @public
     def log_out() -> dict:
-        flask.session.clear()
+        security.log_out()
         return who_am_i()
 
     @api.get("/openapi.yaml")
@@ -73,7 +75,7 @@ def openapi_document() -> dict[str, Any]:
     return yaml.safe_load(openapi_text())
 
 
-def _reading_routes(api: flask.Blueprint, session: Any) -> None:
+def _reading_routes(api: flask.Blueprint, session: WebSession) -> None:
     @api.get("/state")
     @public
     def state() -> dict:
@@ -123,11 +125,11 @@ def public_state(snapshot: dict) -> dict:
     return {"version": snapshot["version"], "simulated": snapshot["simulated"], "match": known}
 
 
-def _match(session: Any) -> dict | None:
+def _match(session: WebSession) -> dict | None:
     return public_state(session.snapshot())["match"]
 
 
-def _command_routes(api: flask.Blueprint, session: Any) -> None:
+def _command_routes(api: flask.Blueprint, session: WebSession) -> None:
     @api.get("/commands")
     def commands() -> dict:
         match = session.snapshot().get("match")
@@ -153,10 +155,7 @@ def _body() -> dict:
         flask.abort(413, "the body is too large")
     if not flask.request.is_json:
         flask.abort(415, "send JSON, as application/json")
-    try:
-        body = flask.request.get_json(silent=True)
-    except RecursionError:  # json gives up on a body of nothing but brackets
-        body = None
-    if not isinstance(body, dict):
+    body = json_object()
+    if body is None:
         flask.abort(400, "the body is not a JSON object")
     return body

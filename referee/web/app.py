@@ -10,24 +10,16 @@ from typing import Any
 
 import flask
 
-from referee.web import (
-    api,
-    attempts,
-    board,
-    cards,
-    console,
-    door,
-    live,
-    media,
-    replay,
-    security,
-    setup,
-    texts,
-)
-from referee.web.setup import Choices
-from referee.web.streams import Streams
+from referee.web import api, security
+from referee.web.i18n import texts
+from referee.web.logins import Logins, fingerprint
+from referee.web.pages import attempts, board, cards, console, login, replay, setup
+from referee.web.pages.setup import Choices
+from referee.web.ports import WebSession
+from referee.web.streaming import live, media
+from referee.web.streaming.streams import Streams
 
-SECRET_FILE = "web-secret"
+SECRET_FILE, LOGINS_FILE = "web-secret", "logins.json"
 
 
 def language() -> str:
@@ -42,7 +34,7 @@ def _set_language() -> None:
     flask.g.lang = language()
 
 
-def _page_values(session: Any) -> dict[str, Any]:
+def _page_values(session: WebSession) -> dict[str, Any]:
     """What every template may use beside its own values."""
     lang = flask.g.lang
 
@@ -77,18 +69,20 @@ def _kept_secret(path: Path) -> bytes:
 
 
 def create_app(
-    session: Any,
+    session: WebSession,
     pin: str | None = None,
     host: str = "127.0.0.1",
     *,
     secret_key: bytes | None = None,
     choices: Choices | None = None,
+    tls: bool = False,
 ) -> flask.Flask:
-    """The dashboard over a running session (``referee.session.Session`` or its like).
+    """The dashboard over a running session (``referee.session.session.Session`` or its like).
 
     ``pin`` is the referee's; without one, ``host`` must be loopback. ``secret_key`` signs the
     session cookies; otherwise one is kept in the session's data folder, so that who was logged in
-    still is after a restart. ``choices`` lets the set-up page change over to other devices.
+    still is after a restart. ``choices`` lets the set-up page change over to other devices. ``tls``: the pages
+    are served encrypted, by our server or by a proxy in front of it, and cookies travel so only.
     Raises ValueError for a network address without a PIN.
     """
     if pin is None and host not in security.LOOPBACK:
@@ -97,13 +91,16 @@ def create_app(
     app.secret_key = secret_key or _kept_secret(Path(session.data_dir) / SECRET_FILE)
     app.json.ensure_ascii = False  # type: ignore[attr-defined]
     app.extensions["referee.choices"] = choices
-    app.extensions["referee.session"] = session
+    app.extensions["referee.session.session"] = session
     app.extensions["referee.streams"] = Streams(session)
     app.before_request(_set_language)
-    security.secure(app, pin, time.monotonic)
+    kept = Logins(
+        Path(session.data_dir) / LOGINS_FILE, fingerprint(pin, app.secret_key), lambda: session.clock.utc().timestamp()
+    )
+    security.secure(app, security.Door(pin, time.monotonic), kept, tls)
     app.context_processor(lambda: _page_values(session))
     app.after_request(_remember_language)
-    for part in (door, live, media, replay, board, console, setup, api, cards, attempts):
+    for part in (login, live, media, replay, board, console, setup, api, cards, attempts):
         app.register_blueprint(part.blueprint(session))
-    door.handle_errors(app)
+    login.handle_errors(app)
     return app

@@ -4,32 +4,48 @@ The rule, applied to every request before any view: a view is for the referee un
 marked ``@public``; whatever is not GET or HEAD needs this session's CSRF token and must come from
 our own pages. Without a PIN (loopback only) everybody is the referee, and the Host header is held
 to loopback names, so that a foreign site cannot reach the port by a name of its own.
+
+Wrong PINs are counted by who gives them (``referee.web.logins`` keeps who gave the right one): a browser that has
+logged in before by the cookie it got then, any other by its address. Nobody can lock out anybody else; what others
+try is shown on the console.
 """
 
 from __future__ import annotations
 
 import hmac
+import ipaddress
 import math
 import secrets
 import threading
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import flask
+from itsdangerous import BadSignature, URLSafeTimedSerializer
 from werkzeug.security import check_password_hash, generate_password_hash
+
+from referee.web.logins import Login, Logins
+from referee.web.plain_text import shown
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 READING = frozenset({"GET", "HEAD", "OPTIONS"})
 MAX_BODY_BYTES = 8 * 1024 * 1024
 """Largest request body: a deck or a piece set is kilobytes, a picture of a rig some megabytes."""
 
-PIN_TRIES, PIN_WINDOW_S = 5, 60.0
-"""Wrong PINs a viewer's address may give in the window; then 429 until it is over."""
+PIN_LIMITS = ((5, 60.0), (20, 3600.0))
+"""Wrong PINs that one visitor may give, and in how many seconds; then 429 until it is over."""
 
-PIN_TRIES_ALL = 40
-"""Wrong PINs from all addresses together in the window: a network of guessers gains nothing."""
+REMEMBERED_S = 3600.0
+"""Wrong PINs are counted and shown on the console for so long."""
+
+MOST_REMEMBERED = 20_000
+"""Wrong PINs kept at most; the oldest are forgotten first."""
+
+KNOWN, KNOWN_S = "known", 90 * 86_400
+"""The cookie of a browser that has logged in before, and how long it is remembered."""
 
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
@@ -57,7 +73,11 @@ def public(view: View) -> View:
 
 @dataclass
 class Door:
-    """The referee's PIN, hashed, and the wrong tries of late. ``pin`` None leaves the door open."""
+    """The referee's PIN, hashed, and the wrong tries of late. ``pin`` None leaves the door open.
+
+    ``who`` in its methods is the visitor whose tries are counted together: ``visitor_of`` an address, or the mark
+    of a browser that has logged in before.
+    """
 
     pin: str | None
     now_s: Callable[[], float]
@@ -75,32 +95,46 @@ class Door:
         """Whether a PIN is needed at all."""
         return self.pin is not None
 
-    def wait_s(self, address: str) -> float:
-        """Seconds until ``address`` may try again, 0 when it may."""
+    def wait_s(self, who: str) -> float:
+        """Seconds until this visitor may try again, 0 when he may; what others do does not matter."""
         now = self.now_s()
-        with self._lock:
-            self._wrong = [row for row in self._wrong if now - row[0] < PIN_WINDOW_S]
-            mine = [at for at, who in self._wrong if who == address]
-            everyone = [at for at, _ in self._wrong]
-        waits = [
-            PIN_WINDOW_S - (now - tries[0])
-            for tries, limit in ((mine, PIN_TRIES), (everyone, PIN_TRIES_ALL))
-            if len(tries) >= limit
-        ]
-        return max(waits, default=0.0)
+        mine = [at for at, name in self._late() if name == who]
+        waits = [window_s - (now - mine[-tries]) for tries, window_s in PIN_LIMITS if len(mine) >= tries]
+        return max(0.0, *waits) if waits else 0.0
 
-    def opens(self, pin: str, address: str) -> bool:
+    def opens(self, pin: str, who: str) -> bool:
         """Whether the PIN is right. A try counts before it is looked at: many at once gain nothing."""
         if not self.locked:
             return True
-        row = (self.now_s(), address)
+        row = (self.now_s(), who)
         with self._lock:
             self._wrong.append(row)
         right = check_password_hash(self._hash, pin)
         if right:
             with self._lock:
-                self._wrong.remove(row)
+                self._wrong = [other for other in self._wrong if other[1] != who]
         return right
+
+    def wrong(self) -> list[tuple[str, int]]:
+        """Who gave how many wrong PINs of late, the busiest first."""
+        return Counter(who for _, who in self._late()).most_common()
+
+    def _late(self) -> list[tuple[float, str]]:
+        now = self.now_s()
+        with self._lock:
+            self._wrong = [row for row in self._wrong if now - row[0] < REMEMBERED_S][-MOST_REMEMBERED:]
+            return list(self._wrong)
+
+
+def visitor_of(address: str) -> str:
+    """The address whose tries count together: an IPv6 visitor has 2^64 of them, all his own."""
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(found, ipaddress.IPv4Address):
+        return address
+    return str(found.ipv4_mapped or ipaddress.ip_network((found, 64), strict=False))
 
 
 def csrf_token() -> str:
@@ -112,14 +146,36 @@ def csrf_token() -> str:
 
 def is_referee() -> bool:
     """Whether this visitor may change things."""
-    return not _door().locked or flask.session.get("referee") is True
+    return not _door().locked or _login() is not None
+
+
+def _login() -> Login | None:
+    """This visitor's login while it holds; looked up once a request."""
+    if "login" not in flask.g:
+        flask.g.login = logins().holds(flask.session.get("login"))
+    return flask.g.login
 
 
 def log_in(name: str) -> None:
-    """Make this visitor the referee, under a fresh token."""
+    """Make this visitor the referee, under a fresh token, and his browser one that was here before."""
+    mark = _known_mark() or secrets.token_urlsafe(9)
+    login = logins().begin(name, flask.request.remote_addr or "")
     flask.session.clear()
-    flask.session.update(referee=True, name=name[:40])
+    flask.session.update(login=login.key, name=name)
+    flask.g.login, flask.g.known_mark = login, mark
     csrf_token()
+
+
+def log_out() -> None:
+    """End this visitor's login, for every copy of his cookie too."""
+    logins().end(flask.session.get("login"))
+    flask.session.clear()
+    flask.g.pop("login", None)
+
+
+def logins() -> Logins:
+    """Who is logged in."""
+    return flask.current_app.extensions["referee.logins"]
 
 
 @dataclass(frozen=True)
@@ -132,15 +188,37 @@ class Refused:
 
 
 def try_pin(pin: str, name: str) -> Refused | None:
-    """Log this visitor in, or say why not. Wrong PINs are counted by address."""
-    door, address = _door(), flask.request.remote_addr or ""
-    wait_s = door.wait_s(address)
+    """Log this visitor in, or say why not. The console is told of either."""
+    door, mark = _door(), _known_mark()
+    who = f"known {mark}" if mark else visitor_of(flask.request.remote_addr or "")
+    wait_s = door.wait_s(who)
     if wait_s > 0:
         return Refused("login.wait", 429, {"Retry-After": str(math.ceil(wait_s))})
-    if len(pin) > 200 or not door.opens(pin, address):
-        return Refused("login.wrong", 401, {})
-    log_in(name.strip())
-    return None
+    right = len(pin) <= 200 and door.opens(pin, who)
+    if right:
+        log_in(shown(name, 40))
+    flask.current_app.extensions["referee.session.session"].touch()
+    return None if right else Refused("login.wrong", 401, {})
+
+
+def _known_mark() -> str:
+    """The mark that this browser got when it logged in before; empty without one."""
+    try:
+        return str(_marks().loads(flask.request.cookies.get(KNOWN, ""), max_age=KNOWN_S))
+    except BadSignature:
+        return ""
+
+
+def _marks() -> URLSafeTimedSerializer:
+    return URLSafeTimedSerializer(flask.current_app.secret_key, salt="browser that has logged in")  # type: ignore[arg-type]
+
+
+def _remember_browser(response: flask.Response) -> flask.Response:
+    if mark := flask.g.get("known_mark"):
+        secure = flask.current_app.config["SESSION_COOKIE_SECURE"]
+        said = _marks().dumps(mark)
+        response.set_cookie(KNOWN, said, KNOWN_S, secure=secure, httponly=True, samesite="Strict")
+    return response
 
 
 def _door() -> Door:
@@ -190,19 +268,22 @@ def _headers(response: flask.Response) -> flask.Response:
     return response
 
 
-def secure(app: flask.Flask, pin: str | None, now_s: Callable[[], float]) -> None:
-    """Put the guard before and the headers behind every view of the app."""
-    app.extensions["referee.door"] = Door(pin, now_s)
+def secure(app: flask.Flask, door: Door, kept: Logins, tls: bool) -> None:
+    """Put the guard before and the headers behind every view of the app; ``tls``: cookies travel encrypted only."""
+    app.extensions["referee.door"], app.extensions["referee.logins"] = door, kept
+    app.jinja_env.globals.update(door=door, logins=kept)
     app.config.update(
         MAX_CONTENT_LENGTH=MAX_BODY_BYTES,
         MAX_FORM_MEMORY_SIZE=512 * 1024,
         MAX_FORM_PARTS=200,
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Strict",
+        SESSION_COOKIE_SECURE=tls,
         SESSION_COOKIE_NAME="referee",
     )
     app.before_request(_guard)
     app.after_request(_headers)
+    app.after_request(_remember_browser)
 
 
 def needs_pin() -> bool:

@@ -1,60 +1,340 @@
-"""The production WSGI server, waitress, on one thread of the program that also runs the devices."""
+"""The server: uvicorn on one thread of the program that also runs the devices.
+
+It took the place of waitress, which gives every open stream a thread, looks at every socket in turn whenever
+one of them stirs, and lets a head come in a byte at a time: a thousand viewers, or one with a thousand sockets,
+were too many. Here an event loop holds the connections, and threads only run views:
+
+- ``GuardedConnection`` is uvicorn's HTTP connection with a cap per address and a deadline for requests;
+- ``Bridge`` runs the app (WSGI) on a few threads; a stream (``referee.web.streaming.streams``) goes on without one.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import io
 import socket
+import sys
 import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote_to_bytes
 
 import flask
-from waitress import wasyncore
-from waitress.server import create_server
+import h11
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from werkzeug.wsgi import FileWrapper
 
-from referee.web.streams import MAX_EVENT_STREAMS, MAX_PICTURE_STREAMS
+from referee.web.connections import Connections, Limits, affordable
+from referee.web.logins import Logins
+from referee.web.security import visitor_of
+from referee.web.streaming.streams import EventStream, PictureStream, Stream
 
-REQUEST_THREADS = 16
-"""Threads left for short requests when every stream's place is taken."""
+THREADS = 12
+"""Views that run at once; a request waits for one of them, a stream needs none."""
 
-OUTBUF_BYTES = 256 * 1024
-"""What waits in memory for one slow reader; beyond it his own thread waits, nobody else's."""
+HEAD_S, BODY_S = 10.0, 60.0
+"""A request's head must be here so long after its first byte, and its body so long after the head."""
+
+IDLE_S = 15
+"""A connection without a request is closed after so long: a browser opens another."""
 
 STALLED_MS = 15_000
 """A reader who takes nothing for so long is cut off by the kernel (TCP_USER_TIMEOUT, RFC 5482)."""
 
+GROUP = 25
+"""So many viewers are sent news at once, some milliseconds of work, before anything else gets its turn."""
 
-def _socket_options() -> list[tuple[int, int, int]]:
-    options = [(socket.SOL_TCP, socket.TCP_NODELAY, 1)]
-    if hasattr(socket, "TCP_USER_TIMEOUT"):
-        options.append((socket.SOL_TCP, socket.TCP_USER_TIMEOUT, STALLED_MS))
-    return options
+HEAD_BYTES = 64 * 1024
+BLOCK_BYTES = 256 * 1024
+
+Scope = dict[str, Any]
+Send = Callable[[dict[str, Any]], Any]
+Receive = Callable[[], Any]
+Head = tuple[int, list[tuple[bytes, bytes]]]
+
+
+class GuardedConnection(H11Protocol):
+    """One connection: refused when its address has too many, cut off when a request does not arrive."""
+
+    def __init__(self, guard: Connections, **uvicorns: Any) -> None:
+        super().__init__(**uvicorns)
+        self._guard, self._address = guard, ""
+        self._deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Take the connection in, or close it at once."""
+        super().connection_made(transport)
+        address = visitor_of(self.client[0] if self.client else "")
+        if not self._guard.enter(address):
+            transport.abort()
+            return
+        self._address = address
+        own = transport.get_extra_info("socket")
+        if own is not None and hasattr(socket, "TCP_USER_TIMEOUT"):
+            own.setsockopt(socket.SOL_TCP, socket.TCP_USER_TIMEOUT, STALLED_MS)
+        self._expect(HEAD_S)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Give the place back."""
+        self._expect(None)
+        if self._address:
+            self._guard.leave(self._address)
+        self._address = ""
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Hand the bytes on, and see how far the request has come."""
+        idle = self.conn.their_state is h11.IDLE
+        super().data_received(data)
+        state = self.conn.their_state
+        if state is h11.SEND_BODY:
+            self._expect(BODY_S, anew=idle)
+        elif state is h11.IDLE and self.conn.trailing_data[0]:
+            self._expect(HEAD_S, anew=False)
+        else:
+            self._expect(None)
+
+    def _expect(self, within_s: float | None, anew: bool = True) -> None:
+        """Close the connection unless the request comes so soon; None: it is here. ``anew``: from now on."""
+        if self._deadline and (anew or within_s is None):
+            self._deadline.cancel()
+            self._deadline = None
+        if within_s is not None and self._deadline is None:
+            self._deadline = self.loop.call_later(within_s, self.transport.abort)
+
+
+class Bridge:
+    """The app as uvicorn calls it (ASGI): views on threads, streams on the loop."""
+
+    def __init__(self, app: flask.Flask, guard: Connections, pool: ThreadPoolExecutor) -> None:
+        self._app, self._guard, self._pool = app, guard, pool
+        self._most_bytes = app.config["MAX_CONTENT_LENGTH"]
+        self._news: dict[str, list[_Group]] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        body = await self._body(scope, receive)
+        if body is None:
+            await _refuse(send)
+            return
+        loop = asyncio.get_running_loop()
+        view = _View(self._app, environ(scope, body))
+        await loop.run_in_executor(self._pool, view.run)
+        try:
+            status, headers = view.head
+            if self._guard.crowded(visitor_of((scope["client"] or ("",))[0])):
+                headers = [*headers, (b"connection", b"close")]
+            await send({"type": "http.response.start", "status": status, "headers": headers})
+            if isinstance(view.chunks, EventStream | PictureStream):
+                await self._feed(view.chunks, receive, send)
+            else:
+                await self._write(view, send)
+        finally:
+            view.close()
+
+    def ring(self, topic: str | None) -> None:
+        """On the loop: that feed (None: every one) has news."""
+        names = [topic] if topic else list(self._news)
+        self._wake([group for name in names for group in self._news.pop(name, ())])
+
+    def _wake(self, groups: list[_Group]) -> None:
+        """Wake one group after another: between them the loop looks at its sockets, and serves a command."""
+        if groups:
+            groups[0].news.set_result(None)
+            asyncio.get_running_loop().call_soon(self._wake, groups[1:])
+
+    async def _body(self, scope: Scope, receive: Receive) -> bytes | None:
+        """The request's body, None when it is too large; nothing of it is read then."""
+        announced = dict(scope["headers"]).get(b"content-length", b"0")
+        if int(announced) > self._most_bytes:
+            return None
+        body = bytearray()
+        while True:
+            message = await receive()
+            body += message.get("body", b"")
+            if len(body) > self._most_bytes:
+                return None
+            if message["type"] == "http.disconnect" or not message.get("more_body"):
+                return bytes(body)
+
+    async def _write(self, view: _View, send: Send) -> None:
+        """The answer's body; a slow reader keeps a coroutine waiting, no thread."""
+        loop, block = asyncio.get_running_loop(), view.first
+        while not view.whole:
+            await send({"type": "http.response.body", "body": block, "more_body": True})
+            block = await loop.run_in_executor(self._pool, view.next_block)
+        await send({"type": "http.response.body", "body": block, "more_body": False})
+
+    async def _feed(self, stream: Stream, receive: Receive, send: Send) -> None:
+        """Send what is new whenever there is news, until the viewer or the stream has gone."""
+        gone, news = asyncio.ensure_future(_gone(receive)), self._waiting(stream.topic)
+        try:
+            await send({"type": "http.response.body", "body": stream.begin(), "more_body": True})
+            while not (stream.ended or gone.done()):
+                chunk = await self._taken(stream)
+                if chunk:
+                    await send({"type": "http.response.body", "body": chunk, "more_body": True})
+                done, _ = await asyncio.wait({news, gone}, timeout=stream.wait_s, return_when=asyncio.FIRST_COMPLETED)
+                if news.done():
+                    news = self._waiting(stream.topic)
+                elif not done and stream.topic:
+                    await send({"type": "http.response.body", "body": stream.beat(), "more_body": True})
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        finally:
+            gone.cancel()
+
+    def _waiting(self, topic: str | None) -> asyncio.Future[None]:
+        """Done at the feed's next news; asked for before a stream's ``take``, so that none is missed."""
+        if topic is None:
+            return asyncio.get_running_loop().create_future()
+        groups = self._news.setdefault(topic, [])
+        if not groups or groups[-1].viewers >= GROUP:
+            groups.append(_Group(asyncio.get_running_loop().create_future()))
+        groups[-1].viewers += 1
+        return groups[-1].news
+
+    async def _taken(self, stream: Stream) -> bytes | None:
+        if not stream.blocking:
+            return stream.take()
+        return await asyncio.get_running_loop().run_in_executor(self._pool, stream.take)
+
+
+@dataclass
+class _Group:
+    """Viewers who are told of news together."""
+
+    news: asyncio.Future[None]
+    viewers: int = 0
+
+
+class _View:
+    """One call of the app on a thread: the head, and the body's blocks."""
+
+    def __init__(self, app: flask.Flask, environ: dict[str, Any]) -> None:
+        self._app, self._environ = app, environ
+        self.head: Head = (500, [])
+        self.chunks: Iterable[bytes] = ()
+        self.first = b""
+        self.whole = False
+
+    def run(self) -> None:
+        """Call the app and take the beginning of its answer."""
+        self.chunks = self._app(self._environ, self._start)
+        if not isinstance(self.chunks, EventStream | PictureStream):
+            self._blocks = iter(self.chunks)
+            self.first = self.next_block()
+
+    def next_block(self) -> bytes:
+        """About BLOCK_BYTES more of the body; ``whole`` says that it was the last."""
+        block = bytearray()
+        for chunk in self._blocks:
+            block += chunk
+            if len(block) >= BLOCK_BYTES:
+                return bytes(block)
+        self.whole = True
+        return bytes(block)
+
+    def close(self) -> None:
+        """Let go of what the answer came from."""
+        if hasattr(self.chunks, "close"):
+            self.chunks.close()
+
+    def _start(self, status: str, headers: list[tuple[str, str]], *_: object) -> Callable[[bytes], None]:
+        self.head = int(status.split()[0]), [(k.lower().encode("latin-1"), v.encode("latin-1")) for k, v in headers]
+        return lambda data: None
+
+
+def environ(scope: Scope, body: bytes) -> dict[str, Any]:
+    """The request as PEP 3333 wants it. Headers with an underscore are left out: they could pass for others."""
+    host, port = scope["server"] or ("", 0)
+    found: dict[str, Any] = {
+        "REQUEST_METHOD": scope["method"],
+        "SCRIPT_NAME": "",
+        "PATH_INFO": unquote_to_bytes(scope["raw_path"]).decode("latin-1"),
+        "QUERY_STRING": scope["query_string"].decode("latin-1"),
+        "SERVER_PROTOCOL": f"HTTP/{scope['http_version']}",
+        "SERVER_NAME": host,
+        "SERVER_PORT": str(port),
+        "REMOTE_ADDR": (scope["client"] or ("",))[0],
+        "CONTENT_LENGTH": str(len(body)),
+        "wsgi.version": (1, 0),
+        "wsgi.url_scheme": scope["scheme"],
+        "wsgi.input": io.BytesIO(body),
+        "wsgi.errors": sys.stderr,
+        "wsgi.multithread": True,
+        "wsgi.multiprocess": False,
+        "wsgi.run_once": False,
+        "wsgi.file_wrapper": lambda file, _=0: FileWrapper(file, BLOCK_BYTES),
+    }
+    for name, value in scope["headers"]:
+        if name in (b"content-length", b"transfer-encoding") or b"_" in name:
+            continue
+        key = name.decode("latin-1").upper().replace("-", "_")
+        key = key if key == "CONTENT_TYPE" else f"HTTP_{key}"
+        text = value.decode("latin-1")
+        found[key] = f"{found[key]}{'; ' if key == 'HTTP_COOKIE' else ','}{text}" if key in found else text
+    return found
+
+
+async def _gone(receive: Receive) -> None:
+    """Until the viewer has hung up."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _refuse(send: Send) -> None:
+    """413, and no more of this connection."""
+    headers = [(b"content-type", b"text/plain"), (b"connection", b"close")]
+    await send({"type": "http.response.start", "status": 413, "headers": headers})
+    await send({"type": "http.response.body", "body": b"the body is too large", "more_body": False})
 
 
 class Server:
     """A running dashboard; ``port`` is the real one when 0 was asked for. Close it when done."""
 
-    def __init__(self, app: flask.Flask, host: str, port: int) -> None:
+    def __init__(self, app: flask.Flask, host: str, port: int, tls: tuple[Path, Path] | None, limits: Limits) -> None:
         self.host = "127.0.0.1" if host == "localhost" else host
-        self._app = app
-        self._map: dict = {}
-        self._closing = False
-        self._server = create_server(
-            app,
-            map=self._map,
-            host=self.host,
-            port=port,
-            ident=None,
-            clear_untrusted_proxy_headers=True,
-            threads=MAX_EVENT_STREAMS + MAX_PICTURE_STREAMS + REQUEST_THREADS,
-            connection_limit=1000,
-            channel_timeout=30,
-            channel_request_lookahead=1,
-            asyncore_use_poll=True,
-            backlog=256,
-            log_socket_errors=False,
-            max_request_body_size=app.config["MAX_CONTENT_LENGTH"],
-            outbuf_high_watermark=OUTBUF_BYTES,
+        self._scheme = "https" if tls else "http"
+        self._socket = _listening(self.host, port)
+        self.port = int(self._socket.getsockname()[1])
+        logins: Logins = app.extensions["referee.logins"]
+        self.connections = Connections(
+            affordable(limits), lambda address: any(visitor_of(row.address) == address for row in logins.rows())
         )
-        self._server.adj.socket_options = _socket_options()  # no keyword sets it
-        self.port = int(self._server.effective_port)
+        self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="web view")
+        self._bridge = Bridge(app, self.connections, self._pool)
+        self._streams = app.extensions["referee.streams"]
+        certificate, key = tls or (None, None)
+        self._server = uvicorn.Server(
+            uvicorn.Config(
+                self._bridge,
+                http=partial(GuardedConnection, self.connections),  # type: ignore[arg-type]
+                loop="asyncio",
+                ws="none",
+                lifespan="off",
+                interface="asgi3",
+                log_config=None,
+                log_level="critical",
+                access_log=False,
+                proxy_headers=False,
+                server_header=False,
+                backlog=1024,
+                timeout_keep_alive=IDLE_S,
+                timeout_graceful_shutdown=3,
+                h11_max_incomplete_event_size=HEAD_BYTES,
+                ssl_certfile=certificate,
+                ssl_keyfile=key,
+            )
+        )
+        try:
+            self._server.config.load()
+        except OSError:  # a certificate that cannot be read
+            self._socket.close()
+            raise
         self._thread = threading.Thread(target=self._run, name="web", daemon=True)
         self._thread.start()
 
@@ -62,22 +342,50 @@ class Server:
     def url(self) -> str:
         """The address of the public board."""
         shown = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host
-        return f"http://{shown}:{self.port}/"
+        return f"{self._scheme}://{shown}:{self.port}/"
 
     def _run(self) -> None:
-        while not self._closing:
-            wasyncore.loop(timeout=1, use_poll=True, map=self._map, count=1)
+        asyncio.run(self._serve())
+
+    async def _serve(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._streams.listen(lambda topic: _on_loop(loop, self._bridge.ring, topic))
+        await self._server.serve(sockets=[self._socket])
 
     def close(self) -> None:
         """End every stream, stop all threads, free the port."""
-        self._app.extensions["referee.streams"].close()
-        self._server.task_dispatcher.shutdown(cancel_pending=True, timeout=5)
-        self._closing = True
-        self._server.pull_trigger()
-        self._thread.join(timeout=5)
-        wasyncore.close_all(self._map)
+        self._server.should_exit = True
+        self._streams.close()
+        self._thread.join(timeout=10)
+        self._pool.shutdown(cancel_futures=True)
+        self._socket.close()
 
 
-def serve(app: flask.Flask, host: str, port: int) -> Server:
-    """Start serving in a thread and come back at once. Raises OSError when the port is taken."""
-    return Server(app, host, port)
+def _on_loop(loop: asyncio.AbstractEventLoop, call: Callable[[str | None], None], topic: str | None) -> None:
+    if not loop.is_closed():
+        loop.call_soon_threadsafe(call, topic)
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket at that address. Raises OSError when it is taken."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    family, kind, proto, _, address = found[0]
+    made = socket.socket(family, kind, proto)
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind(address)
+        made.listen(1024)
+    except OSError:
+        made.close()
+        raise
+    return made
+
+
+def serve(
+    app: flask.Flask, host: str, port: int, tls: tuple[Path, Path] | None = None, limits: Limits | None = None
+) -> Server:
+    """Start serving in a thread and come back at once. ``tls``: the certificate's file and its key's.
+
+    Raises OSError when the port is taken or the certificate cannot be read.
+    """
+    return Server(app, host, port, tls, limits or Limits())

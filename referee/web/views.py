@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from cards.card import Card, LayoutCard, ShapesCard
-
-SEEN_PHASES = frozenset({"building", "stopped", "judging", "undecided", "decided", "void", "finished"})
-"""Phases in which the card may be shown: nobody sees it before the go."""
+from referee.match.state import SEEN_PHASES
+from referee.web.ports import WebSession
 
 Match = Mapping[str, Any]
 
@@ -210,7 +209,7 @@ def card(face: Card) -> dict[str, Any]:
     }
 
 
-def overlay(session: Any, snapshot: Mapping[str, Any]) -> str | None:
+def overlay(session: WebSession, snapshot: Mapping[str, Any]) -> str | None:
     """The address of the verdict's picture, once it is drawn; it is drawn a moment after the verdict."""
     address = (snapshot.get("verdict") or {}).get("overlay")
     name = (address or "").removeprefix("/media/").removesuffix(".jpg")

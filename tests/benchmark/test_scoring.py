@@ -6,19 +6,14 @@ import json
 import math
 
 import pytest
+from made_scores import score
 
 from cards.build import Piece
 from cards.pieces import Pose, builtin_piece_set
-from referee.commands.bench import (
-    confusion_lines,
-    outcome_lines,
-    reliability_lines,
-    step_lines,
-    wrong_lines,
-)
+from referee.benchmark.report import confusion_lines, outcome_lines, reliability_lines, step_lines, wrong_lines
+from referee.benchmark.run import Knowledge, jobs, sessions
+from referee.benchmark.scoring import NOTHING, matched, piece_right
 from referee.errors import BadImage
-from referee.vision.benching import Knowledge, jobs, sessions
-from referee.vision.scoring import NOTHING, ZoneScore, matched, piece_right
 
 PIECES = builtin_piece_set()
 CUBE = Piece("cube", "blue", Pose(), 0.0, 0.0, 15.0)
@@ -52,31 +47,6 @@ def test_pieces_are_matched_by_place_so_that_a_wrong_colour_is_a_confusion():
     assert matched([CUBE, far], [other]) == [(CUBE, other), (far, None)]
     assert matched([], [far]) == [(None, far)] and matched([CUBE], []) == [(CUBE, None)]
     assert matched([CUBE], [far]) == [(CUBE, None), (None, far)]
-
-
-def score(expected: str, ruling: str | None, confidence: float = 0.95, kind: str = "height", **other) -> ZoneScore:
-    row = {
-        "image": "s/duel_00.jpg",
-        "zone": "A",
-        "card": "H01",
-        "kind": kind,
-        "expected": expected,
-        "why": "",
-        "ruling": ruling,
-        "confidence": confidence,
-        "leaning": None,
-        "reasons": ("because",),
-        "count": 3,
-        "pieces_right": 3,
-        "confusions": (("blue cube", "blue cube"),),
-        "contacts_right": True,
-        "labels_right": 90,
-        "label_pixels": 100,
-        "pose_px": 0.3,
-        "seconds": 0.3,
-        "mats_seconds": 0.05,
-    }
-    return ZoneScore(**row | other)
 
 
 @pytest.mark.parametrize(

@@ -157,7 +157,8 @@ def test_a_lens_scales_with_the_picture_but_not_to_another_format():
             "pinhole",
         ),
         (
-            "image_width: 1280\nimage_height: 720\ndistortion_model: fisheye\ncamera_matrix: {data: [1,0,0,0,1,0,0,0,1]}\n"
+            "image_width: 1280\nimage_height: 720\ndistortion_model: fisheye\n"
+            "camera_matrix: {data: [1,0,0,0,1,0,0,0,1]}\n"
             "distortion_coefficients: {data: [0,0,0,0,0]}",
             "plumb_bob",
         ),
@@ -187,3 +188,16 @@ def test_the_slopes_of_the_joint_solve_are_those_of_its_projection():
         for d, s in zip(np.diag(steps), steps, strict=True)
     ]
     assert np.allclose(table.slopes(v), np.stack(numeric, 1), rtol=1e-3, atol=1e-3)
+
+
+def test_a_pose_from_two_sheets_of_one_letter_is_none():
+    """Of each of two mats A two markers are seen: no sheet has its markers there."""
+    one, other = corners_of({"A": (-165, 0, 0)}), corners_of({"A": (140, 90, 70)})
+    mixed = {m: (one if m % 2 else other)[m] for m in one} | corners_of({"B": (165, 10, 180)})
+    mats = solve_mats(mixed, (1280, 720), LENS)
+    assert "A" not in mats.poses and mats.doubtful == ("A",)
+
+
+def test_sound_poses_are_kept_at_any_resolution():
+    mats = solve_mats(corners_of({"A": (-165, 0, 0), "B": (165, 10, 180)}), (1280, 720), LENS)
+    assert set(mats.poses) == {"A", "B"} and mats.doubtful == ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import cv2
@@ -11,7 +12,19 @@ import pytest
 from calibration.camera import guessed_camera
 from calibration.errors import BadPalette
 from calibration.mat import MatPose, Mats
-from calibration.palette import CHUNK, LINEAR, Palette, features, learn, load_palette, nominal, save_palette
+from calibration.palette import (
+    CHUNK,
+    LINEAR,
+    WOOD,
+    Palette,
+    features,
+    learn,
+    learn_wear,
+    load_palette,
+    nominal,
+    save_palette,
+    shaded,
+)
 from calibration.quality import figure, picture_faults, rig_quality, sharpness, tilt_deg
 from cards.pieces import builtin_piece_set, parse_piece_set
 
@@ -185,3 +198,49 @@ def test_foreground_teaches_nothing_about_white_and_grey():
     assert after.learnt[[1, 2]].tolist() == [0, 0]
     assert np.abs(after.means[[1, 2], 1:] - before.means[[1, 2], 1:]).max() < 0.02
     assert after.learnt[[0, 3]].min() > 1500
+
+
+def painted_pixels(worn: float, rng: np.random.Generator) -> np.ndarray:
+    """Features of pieces in all colours, that share of them worn to a wood a little off the usual one."""
+    paint = np.concatenate([mean + rng.normal(0, 0.15, (1500, 3)) for mean in nominal(PIECES).means])
+    wood = WOOD.mean + (0.1, 0.1, -0.1) + rng.normal(0, 0.12, (int(worn * len(paint)), 3))
+    return np.concatenate([paint, wood]).astype(np.float32)
+
+
+def test_wear_is_learnt_from_worn_pieces():
+    pixels = painted_pixels(0.2, np.random.default_rng(7))
+    worn = learn_wear(learn(PIECES, pixels), PIECES, pixels)
+    assert worn.wear.share == pytest.approx(0.2 / 1.2, abs=0.04)
+    assert worn.wear.mean == pytest.approx(WOOD.mean + (0.1, 0.1, -0.1), abs=0.08)
+    assert np.abs(worn.means - nominal(PIECES).means).max() < 0.25
+
+
+def test_sound_paint_has_no_wear():
+    pixels = painted_pixels(0.0, np.random.default_rng(7))
+    palette = learn(PIECES, pixels)
+    assert learn_wear(palette, PIECES, pixels) is palette
+
+
+def test_wear_is_read_back(tmp_path):
+    save_palette(dataclasses.replace(nominal(PIECES), wear=WOOD), tmp_path / "palette.json")
+    back = load_palette(tmp_path / "palette.json", PIECES).wear
+    assert (back.mean, back.share) == (pytest.approx(WOOD.mean), WOOD.share)
+    assert back.covariance == pytest.approx(WOOD.covariance, abs=1e-5)
+
+
+def test_wear_in_a_file_that_is_none_is_a_bad_palette(tmp_path):
+    save_palette(dataclasses.replace(nominal(PIECES), wear=WOOD), tmp_path / "palette.json")
+    file = json.loads((tmp_path / "palette.json").read_text())
+    file["wear"]["share"] = 1.5
+    (tmp_path / "palette.json").write_text(json.dumps(file))
+    with pytest.raises(BadPalette, match="wear"):
+        load_palette(tmp_path / "palette.json", PIECES)
+
+
+def test_shade_follows_the_light_down_to_the_noise():
+    """The mean of a colour at half its light is where its features at half the light are."""
+    palette, half = nominal(PIECES, haze=0.0), 0.5
+    linear = LINEAR[np.array([PIECES.rgb(name) for name in palette.names])] * 0.8
+    log = np.log(linear * half + 0.02)
+    want = np.stack([log.mean(1), log[:, 0] - log[:, 1], log[:, 2] - (log[:, 0] + log[:, 1]) / 2], 1)
+    assert shaded(palette, half).means == pytest.approx(want, abs=1e-5)

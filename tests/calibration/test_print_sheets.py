@@ -140,6 +140,40 @@ def test_the_ruler_is_a_hundred_millimetres(make, paper, monkeypatch):
     assert abs((ticks.max() - ticks.min()) / PX_PER_MM - RULER_MM) < TOLERANCE_MM
 
 
+@pytest.mark.parametrize("paper", list(PAPERS))
+@pytest.mark.parametrize(
+    "make", [lambda p: colors_pdf(PIECES, p), charuco_pdf, lambda p: cards_pdf(builtin_deck(), PIECES, p)]
+)
+def test_nothing_is_printed_where_printers_cannot(make, paper):
+    assert _clear_mm(next(pages(make(paper), only=(0,)))) >= 6.0
+
+
+@pytest.mark.parametrize("paper", list(PAPERS))
+def test_of_a_mat_only_the_markers_come_nearer_to_the_edge(paper):
+    gray = next(pages(mats_pdf("A", paper)))
+    assert _clear_mm(gray) >= 5.4
+    for quad in markers_mm(gray).values():
+        left, low, right, high = (round(v * PX_PER_MM) for v in (*(quad.min(0) - 0.5), *(quad.max(0) + 0.5)))
+        gray[low:high, left:right] = 255
+    assert _clear_mm(gray) >= 6.0
+
+
+def _clear_mm(gray):
+    """Blank paper between the sheet's edge and its nearest ink, mm."""
+    rows, columns = np.nonzero(gray < 200)
+    edges = (rows.min(), columns.min(), gray.shape[0] - 1 - rows.max(), gray.shape[1] - 1 - columns.max())
+    return float(min(edges)) / PX_PER_MM
+
+
+def test_the_band_for_organ_pipes_is_dashed_on_the_mat():
+    gray = next(pages(mats_pdf("A")))
+    centre = np.array(mat.SHEET) / 2
+    for x in (-140.0, 140.0):
+        line = gray[:, round((centre[0] + x) * PX_PER_MM)]
+        ink = (line < 235)[round((centre[1] - 50) * PX_PER_MM) : round((centre[1] + 50) * PX_PER_MM)]
+        assert 0.35 < ink.mean() < 0.75 and np.count_nonzero(np.diff(ink.astype(int)) == 1) > 10
+
+
 @pytest.mark.parametrize("name", ["challenge", "village"])
 def test_the_colour_sheet_places_every_piece_apart_and_inside_the_field(name):
     pieces = builtin_piece_set(name)

@@ -1,6 +1,7 @@
 """Card faces: the marker reads back, the picture is the card's, SVG is well formed."""
 
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import cv2
 import numpy as np
@@ -56,3 +57,18 @@ def test_svg_is_well_formed_and_in_millimetres(card):
 def test_elevation_has_the_size_the_player_sees(shape, pose, size):
     outline = elevation(PIECES.shapes[shape], pose)
     assert np.ptp(outline, axis=0) == pytest.approx(size, abs=0.1)
+
+
+def test_the_id_stands_in_the_lower_left_corner_for_whoever_names_the_card():
+    card = DECK.card("L17")
+    foot = card_png(card, DECK, PIECES, 880)[-60:, :300].min(2)
+    other = card_png(DECK.card("L27"), DECK, PIECES, 880)[-60:, :300].min(2)
+    ink = np.nonzero(foot < 200)
+    assert 40 <= ink[1].min() <= 60 and ink[1].max() < 200 and np.ptp(ink[0]) > 20
+    assert (foot != other).any()
+
+
+def test_an_id_with_signs_the_font_lacks_is_still_drawn():
+    card = replace(DECK.card("H03"), id="größe-π" * 6)
+    deck = replace(DECK, cards=(card,))
+    assert card_png(card, deck, PIECES, 220).shape == (300, 220, 3)

@@ -11,7 +11,7 @@ from cards.check import check_card
 from cards.deck import BUILTIN_DECKS, builtin_deck, load_deck
 from cards.pieces import builtin_piece_set
 from cards.propose import distinct
-from referee.judge import faults
+from referee.match.judge import faults
 
 PIECES = builtin_piece_set()
 DECK = builtin_deck()

@@ -14,10 +14,10 @@ from cards.deck import builtin_deck
 from cards.drawing import card_png
 from cards.generate import example_build
 from cards.pieces import builtin_piece_set
-from referee.devices.table_sim import SEATINGS, TableSim
-from referee.judge import faults
-from referee.vision.cardmark import read_card_marker
-from referee.vision.observe import Observer
+from referee.match.judge import faults
+from referee.simulator.table import SEATINGS, TableSim
+from referee.vision.image.card_marker import read_card_marker
+from referee.vision.observer import Observer
 
 PIECES, DECK = builtin_piece_set(), builtin_deck()
 LAYOUTS = [card for card in DECK.cards if isinstance(card, LayoutCard)]
@@ -61,6 +61,7 @@ def test_every_card_is_told_from_all_others_on_the_simulated_table(table, capsys
     assert len(seen) >= LEAST_MATCHES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seating", sorted(SEATINGS))
 def test_the_card_in_the_holder_is_read_on_the_simulated_table(seating):
     table = TableSim(PIECES, 5, seating=seating)
@@ -98,6 +99,6 @@ def behind_plastic(picture, middle):
 @pytest.mark.parametrize("distance_mm", [600, 800])
 @pytest.mark.parametrize("turn_deg", [-25, 0, 25])
 def test_a_card_is_read_from_either_face_behind_plastic(distance_mm, turn_deg):
-    # both faces are alike, so the other side is the same picture turned the other way
-    for card in DECK.cards[::9]:
+    # both faces are alike, so the other side is the same picture turned the other way; other cards for each place
+    for card in DECK.cards[(distance_mm // 100 + turn_deg // 5) % 27 :: 27]:
         assert read_card_marker(in_holder(card, distance_mm, turn_deg, -25), DECK) == card.id

@@ -11,7 +11,7 @@ from cards.generate import example_build
 from cards.pieces import builtin_piece_set
 from cards.propose import distinct, make_layouts
 from cards.stability import stand
-from referee.judge import faults
+from referee.match.judge import faults
 
 CARDS = [HeightCard("H", 1, 4), HeightCard("H", 1, 5, 1), ShapesCard("S", 1, (("cube", 1), ("triangle", 1)))]
 

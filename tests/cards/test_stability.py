@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from cards.build import parse_build
-from cards.contact import mass_and_centre, overlapping, touches
+from cards.contact import mass_and_centre, overlapping, penetration, touches
 from cards.pieces import Pose, builtin_piece_set
-from cards.stability import FRICTION, carried, stand, stands, tilt_margin, topples
+from cards.stability import FRICTION, carried, settle, stand, stands, tilt_margin, topples
 
 PIECES = builtin_piece_set()
 
@@ -103,3 +103,145 @@ def test_mass_and_centre_of_a_half_ring():
     height = 4 / (3 * math.pi) * (25**3 - 10**3) / (25**2 - 10**2)
     assert mass == pytest.approx(area * 30 / 1000, rel=0.01)
     assert np.allclose((x, y, z), (0, 0, height - 12.5), atol=0.1)
+
+
+# --- The numbers of the law, on both sides ----------------------------------------------------------
+
+
+def test_what_stands_is_given_back_with_its_margin_and_its_contacts():
+    found = standing("blue cube 0 front @ 0 0 15; green rectangle 0 front @ 0 0 42.5")
+    assert found.stable and found.faults == () and found.weakest == ()
+    assert {(t.above, t.below) for t in found.touches} == {(0, None), (1, 0)}
+
+
+def test_every_fault_is_said_in_words_with_the_piece_and_its_place():
+    two = "blue cube 0 front @ 0.5 0 15; red cylinder 0 front @ 10 0 22.5; blue cube 0 front @ 90 0 80"
+    found = standing(two)
+    assert found.faults == ("red cylinder at 10 and blue cube at 0.5 overlap", "blue cube at 90 rests on nothing")
+    assert (found.tilt_deg, found.weakest) == (0.0, (2,))
+    falls = standing("blue cube 0 front @ 0 0 15; green rectangle 0 front @ 20 0 42.5")
+    assert (falls.faults, falls.tilt_deg, falls.weakest) == (("it falls",), 0.0, ())
+    rolls = standing("red cylinder 90 side @ 0 0 15")
+    assert rolls.faults == ("it falls when it leans by 0.0 degrees",) and rolls.tilt_deg == pytest.approx(0.0, abs=1e-6)
+    weak = standing("blue cube 0 front @ 0 0 15; green rectangle 0 front @ 13.5 0 42.5")
+    assert weak.weakest == (0, 1) and weak.faults == (
+        "it falls when the blue cube at 0 is 2 mm off",
+        "it falls when the green rectangle at 13.5 is 2 mm off",
+    )
+
+
+def test_without_a_misplacement_only_the_build_itself_is_looked_at():
+    assert standing("blue cube 0 front @ 0 0 15; green rectangle 0 front @ 13.5 0 42.5", None).stable
+
+
+def test_by_default_two_millimetres_off_are_looked_at():
+    assert stand(PIECES, parse_build("blue cube 0 front @ 0 0 15; green rectangle 0 front @ 13.5 0 42.5")).weakest
+
+
+@pytest.mark.parametrize(("x", "least"), [(13.0, 1.9), (14.0, 1.3)])
+def test_a_lean_of_a_degree_and_a_half_must_be_stood(x, least):
+    """The plank's centre is 15 - x before the cube's edge and 12.5 above its top: the tilt is that angle's."""
+    found = standing(f"blue cube 0 front @ 0 0 15; green rectangle 0 front @ {x} 0 42.5", None)
+    lean = math.degrees(math.atan((15 - 0.02 - x) / 12.5))
+    assert lean > least
+    expected = "stands" if lean >= 1.5 else f"it falls when it leans by {lean:.1f} degrees"
+    assert found.faults == (() if expected == "stands" else (expected,))
+    assert found.tilt_deg == pytest.approx(lean, abs=0.02)
+
+
+@pytest.mark.parametrize(("x", "stable"), [(14.6, True), (14.7, False)])
+def test_the_least_lean_is_one_and_a_half_degrees(x, stable):
+    """tan 1.5 degrees of 12.5 mm is 0.327 mm."""
+    assert standing(f"blue cube 0 front @ 0 0 15; green rectangle 0 front @ {x} 0 42.5", None).stable is stable
+
+
+@pytest.mark.parametrize("side", ["0 15", "15 0", "0 -15", "-15 0"])
+def test_a_lean_is_looked_for_in_all_four_directions(side):
+    """A tower near the edge of the cube below it, towards each side in turn."""
+    x, y = (float(v) * 12 / 15 for v in side.split())
+    placed = parse_build(f"blue cube 0 front @ 0 0 15; blue cube 0 front @ {x} {y} 45")
+    margin = tilt_margin(PIECES, placed, touches(PIECES, placed))
+    assert margin == pytest.approx(math.degrees(math.atan((3 - 0.02) / 15)), abs=0.05)
+
+
+@pytest.mark.parametrize(("lean", "expected"), [(0.0, True), (9.0, True), (9.6, False), (-9.6, True)])
+def test_a_leaning_tower_stands_while_its_centre_is_over_its_foot(lean, expected):
+    placed = parse_build("green rectangle 90 front @ 0 0 37.5; green rectangle 90 front @ 0 0 112.5")  # 9.45 degrees
+    assert stands(PIECES, placed, lean) is expected
+
+
+def test_a_lean_to_either_side_counts():
+    for x in (12.0, -12.0):
+        placed = parse_build(f"blue cube 0 front @ 0 0 15; blue cube 0 front @ {x} 0 45")
+        assert stands(PIECES, placed, 11.0) and not stands(PIECES, placed, 11.5)
+
+
+@pytest.mark.parametrize(("by_mm", "falls"), [(3.9, False), (4.1, True)])
+@pytest.mark.parametrize("x", [10.0, -10.0])
+def test_a_misplacement_is_looked_at_a_millimetre_further_for_the_rounded_edge(x, by_mm, falls):
+    """The plank's centre is 5 mm from the cube's edge: 4 mm off and 1 mm of rounded edge use that up."""
+    placed = parse_build(f"blue cube 0 front @ 0 0 15; green rectangle 0 front @ {x} 0 42.5")
+    assert topples(PIECES, placed, 1, by_mm) is falls
+
+
+def test_a_piece_is_moved_alone_and_with_its_load():
+    """The lower cube with its load slides; alone it slides from under it: only the second topples."""
+    placed = parse_build(
+        "blue cube 0 front @ 0 0 15; green rectangle 90 front @ 0 0 67.5; green rectangle 0 front @ 30 0 117.5"
+    )
+    assert not stands(PIECES, placed)
+    posts = parse_build(
+        "red cylinder 0 front @ -30 0 22.5; red cylinder 0 front @ 30 0 22.5; green rectangle 0 front @ 0 0 57.5"
+    )
+    assert not topples(PIECES, posts, 0, 2.0) and topples(PIECES, posts, 0, 22.0)
+    assert not topples(PIECES, posts, 2, 8.0)
+
+
+def test_what_would_have_to_rise_sits_in_a_hollow_and_what_sinks_falls():
+    cradle = parse_build("orange bridge 180 front @ 0 0 15; red cylinder 90 side @ 0 0 30")
+    assert not topples(PIECES, cradle, 1, 2.0)
+    off_the_edge = parse_build("blue cube 0 front @ 0 0 15; blue cube 0 front @ 25 0 45; blue cube 0 front @ 50 0 15")
+    assert topples(PIECES, off_the_edge, 0, 20.0)
+
+
+def test_carried_is_what_rests_on_it_alone_also_through_others():
+    tower = parse_build(
+        "blue cube 0 front @ 0 0 15; blue cube 0 front @ 0 0 45; red cylinder 0 front @ 0 0 82.5; "
+        "red triangle 0 front @ 80 0 17.5"
+    )
+    assert carried(PIECES, tower, 0) == (1, 2) and carried(PIECES, tower, 1) == (2,)
+    assert carried(PIECES, tower, 2) == carried(PIECES, tower, 3) == ()
+    upside = tuple(reversed(tower[:3]))
+    assert carried(PIECES, upside, 2) == (0, 1)
+
+
+def test_settling_lets_each_piece_down_on_what_is_under_it():
+    high = parse_build(
+        "red triangle 0 front @ 0 0 200; blue cube 0 front @ 0 0 60; blue cube 0 front @ 60 0 15; "
+        "green rectangle 0 front @ 0 0 120"
+    )
+    assert [round(p.z, 2) for p in settle(PIECES, high)] == [72.5, 15.0, 15.0, 42.5]
+    assert [(p.x, p.y) for p in settle(PIECES, high)] == [(p.x, p.y) for p in high]
+
+
+def test_what_the_elevation_misses_by_less_than_three_millimetres_is_corrected():
+    """A barrel in a cradle: the sampled elevation lets it sink a little too deep, the solids say by how much."""
+    cradle = parse_build("orange bridge 180 front @ 0 0 15; red cylinder 90 side @ 1 0 60")
+    settled = settle(PIECES, cradle)
+    assert penetration(PIECES, *settled) == pytest.approx(0.0, abs=0.02)
+    assert 30.0 < settled[1].z < 34.0
+
+
+def test_forces_push_and_never_pull():
+    """A cube that hangs under a plank is not held, although it touches."""
+    placed = parse_build(
+        "green rectangle 90 front @ -30 0 37.5; green rectangle 0 front @ 0 0 87.5; blue cube 0 front @ 20 0 60"
+    )
+    assert not stands(PIECES, placed)
+
+
+def test_friction_holds_what_it_can():
+    """An arch of two leaning blocks does not exist here; a slope of friction does: a barrel between two cubes."""
+    wide = parse_build("blue cube 0 front @ -27 0 15; blue cube 0 front @ 27 0 15; red cylinder 90 side @ 0 0 39")
+    assert penetration(PIECES, wide[0], wide[2]) < 0.6
+    assert not stands(PIECES, wide)  # 9 mm off the edges' height 24 above them: pushed apart with more than friction

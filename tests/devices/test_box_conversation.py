@@ -2,8 +2,9 @@
 
 import pytest
 
+from referee.devices.box_conversation import SILENT_S, BoxTalk
 from referee.devices.box_protocol import Sentence
-from referee.devices.box_talk import RESEND_S, SILENT_S, TRIES, BoxTalk
+from referee.devices.command_queue import RESEND_S, TRIES
 
 ZERO_S = 100.0  # host time at which this box was started
 
@@ -30,10 +31,10 @@ class Desk:
                 self.said.append(sentence)
         return self.said[before:]
 
-    def hear(self, kind, number, *fields, at_s=None):
+    def hear(self, kind, number, *fields, at_s=None, protocol=1):
         """A sentence of the box arrives, stamped with the present time if with none."""
         stamp = box_us(self.now_s if at_s is None else at_s)
-        notices = self.talk.hear(Sentence(kind, number, (stamp, *fields)).encode(), self.now_s)
+        notices = self.talk.hear(Sentence(kind, number, (stamp, *fields), protocol).encode(), self.now_s)
         self.told += notices
         return [n.kind for n in notices]
 
@@ -65,7 +66,13 @@ def test_hello_is_repeated_until_answered():
 
 def test_a_box_of_another_name_is_not_met():
     desk = Desk(wanted="red")
-    assert desk.meet(name="blue") == [] and not desk.talk.met
+    assert desk.meet(name="blue") == ["foreign"] and not desk.talk.met
+    assert desk.told[-1].text == "the box that answers is blue, not red"
+    assert desk.hear("BXPRS", 1, 0, 1) == [], "nothing it says counts"
+    desk.talk.begin(desk.now_s)
+    assert desk.meet(name="blue") == [], "said once"
+    desk.talk.begin(desk.now_s)
+    assert desk.meet(name="red") == ["found"]
 
 
 def test_a_late_host_asks_for_what_happened_before_it_came():
@@ -96,9 +103,10 @@ def test_a_doubled_line_is_told_once_and_every_event_acknowledged(desk):
     assert desk.talk.counters.doubled == 1
 
 
-def test_events_the_box_no_longer_has_are_counted(desk):
+def test_events_the_box_no_longer_has_are_counted_and_told(desk):
     query = next(s for s in desk.wait(0.3) if s.kind == "RFCLK")
-    desk.hear("BXCLK", query.number, 1, 5, 5)
+    assert desk.hear("BXCLK", query.number, 1, 5, 5) == ["events_lost"]
+    assert desk.told[-1].text == "4 events of the box are lost"
     assert desk.talk.counters.gone == 4
     assert desk.hear("BXPRS", 5, 0, 1) == ["press"]
 
@@ -110,14 +118,14 @@ def test_commands_wait_for_the_answer_to_the_one_before(desk):
     assert kinds(said) == ["RFARM"] * 2 and said[0] == said[1]
     desk.hear("BXACK", said[0].number, "armed")
     assert "RFGOO" in kinds(desk.wait(0.01))
-    assert desk.talk.counters.resent == 1
+    assert desk.talk.queue.resent == 1
 
 
 def test_a_command_that_is_never_answered_is_given_up(desk):
     desk.talk.command("RFARM", now_s=desk.now_s)
     said = desk.wait((TRIES + 3) * RESEND_S)
     assert kinds(said).count("RFARM") == TRIES
-    assert desk.talk.counters.given_up == 1
+    assert desk.talk.queue.given_up == 1
 
 
 def test_commands_do_not_outlive_the_connection(desk):
@@ -172,3 +180,88 @@ def test_a_press_outside_a_duel_is_only_tried_and_a_held_one_is_marked(desk):
 def test_garbage_is_told_at_most_once_a_second(desk):
     told = [len(desk.talk.hear(b"\xff" * 10, desk.now_s + n * 0.1)) for n in range(25)]
     assert sum(told) == 3 and desk.talk.lines.garbage == 250
+
+
+class Desk2(Desk):
+    """The same with a box of firmware 2, past its hello in protocol 2."""
+
+    def __init__(self, **options):
+        super().__init__(**options)
+        self.agree()
+
+    def agree(self, boot=1, last=0, name="BOX1"):
+        """Both hellos are answered; gives the notices."""
+        old = next(s for s in self.wait(0.3) if s.kind == "RFHEL" and s.protocol == 1)
+        assert self.hear("BXHEL", old.number, "2.0", name, boot, 4, 1, last, 0) == []
+        new = next(s for s in self.wait(0.3) if s.kind == "RFHEL" and s.protocol == 2)
+        assert new.fields == (2,)
+        return self.hear2("BXHEL", new.number, 2, "2.0", name, boot, 4, 1, last, 0)
+
+    def hear2(self, *words, **options):
+        return self.hear(*words, **options, protocol=2)
+
+
+@pytest.fixture
+def desk2():
+    desk = Desk2()
+    assert desk.talk.met and desk.talk.protocol == 2 and [n.kind for n in desk.told] == ["found"]
+    return desk
+
+
+def test_a_box_of_firmware_2_is_spoken_to_in_protocol_2(desk2):
+    desk2.talk.command("RFGOO", 1, now_s=desk2.now_s)
+    assert {s.protocol for s in desk2.wait(0.5)} == {2}
+    assert desk2.hear2("BXGOO", 1, "BOX1", 1, 1) == ["go"]
+    assert desk2.hear2("BXPRS", 2, 0, 1, "BOX1", 1, 1) == ["press"]
+    assert (desk2.told[-1].press.box_id, desk2.told[-1].press.run) == ("BOX1", 1)
+
+
+def test_in_protocol_2_nothing_of_protocol_1_is_believed(desk2):
+    assert desk2.hear("BXPRS", 1, 0, 1) == []
+    assert [s.protocol for s in desk2.wait(0.1) if s.kind == "RFHEL"] == [1], "it may have been restarted: ask"
+
+
+@pytest.mark.parametrize(("name", "boot"), [("BLUE", 1), ("BOX1", 2)])
+def test_a_press_of_another_box_or_another_start_is_not_believed(desk2, name, boot):
+    assert desk2.hear2("BXPRS", 1, 0, 1, name, boot, 1) == []
+    assert desk2.talk.counters.foreign == 1
+    assert "RFHEL" in kinds(desk2.wait(0.1))
+
+
+def test_a_restart_falls_back_to_protocol_1_and_agrees_anew(desk2):
+    desk2.hear("BXBOT", 1, 2)
+    assert desk2.agree(boot=2, last=1) == ["reset"]
+    assert desk2.hear2("BXBOT", 1, 2, 1) == []
+    assert desk2.hear2("BXPRS", 2, 1, 1, "BOX1", 2, 1) == ["press"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "told", "text"),
+    [
+        ("BXFLS", (1,), "false_start", "player 1 left the mark before the go"),
+        ("BXNOI", (4,), "noisy", "the line of Start/Next is noisy: look at its cable"),
+        ("BXQUI", (0,), "quiet", "the line of button 0 is quiet again"),
+    ],
+)
+def test_what_protocol_2_tells_besides(desk2, kind, fields, told, text):
+    assert desk2.hear2(kind, 1, *fields) == [told]
+    assert desk2.told[-1].text == text and desk2.told[-1].player == fields[0]
+
+
+def test_how_the_lines_are_comes_with_the_clock(desk2):
+    query = next(s for s in desk2.wait(0.3) if s.kind == "RFCLK")
+    desk2.hear2("BXCLK", query.number, 1, 1, 0, 0b1_1_0_1_0_0_0_1_0)
+    assert desk2.talk.facts.noisy_lines() == [1]
+    assert desk2.talk.facts.pads() == {0: True, 1: False}
+
+
+def test_insisting_on_another_box_ends_the_conversation_with_this_one(desk2):
+    desk2.talk.insist("BOX1")
+    assert desk2.talk.met
+    desk2.talk.insist("RED")
+    assert not desk2.talk.met
+
+
+def test_a_contact_closed_at_power_on_is_held_whatever_the_firmware_calls_it(desk):
+    assert desk.hear("BXPRS", 1, 0, 0, at_s=ZERO_S + 144e-6) == ["held_at_go"]
+    assert desk.told[-1].text == "button 0 was down when the box started"

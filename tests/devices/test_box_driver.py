@@ -1,16 +1,21 @@
 """The real driver against the simulated box on a pseudo-terminal, with every fault it can have."""
 
 import contextlib
+import os
 import random
+import termios
 import threading
+import time
+from pathlib import Path
 
 import pytest
 from serial.tools.list_ports_common import ListPortInfo
 
 from referee.devices.box import SerialBox
-from referee.devices.box_sim import BadFault, SimulatedBox
+from referee.devices.box_protocol import BAUDS
+from referee.devices.ports import BoxNotice, SystemClock
 from referee.errors import DeviceLost
-from referee.ports import BoxNotice, SystemClock
+from referee.simulator.box import BadFault, SimulatedBox
 
 
 class Heard:
@@ -170,3 +175,107 @@ def test_the_only_usb_box_is_found_without_naming_its_port(monkeypatch):
     assert box.wait_connected(5) and box.port == sim.port
     box.close()
     sim.stop()
+
+
+def test_a_box_that_takes_the_place_of_the_signed_one_is_not_believed(rig):
+    """Seen before: its go and its press were told as this duel's."""
+    box, sim, heard = rig
+    duel(box, heard, 1)
+    box.insist("SIMULATED")
+    sim.fault("swap")
+    sim.press(1, after_s=0.05)
+    heard.wait("lost")
+    assert heard.wait("foreign", timeout_s=10.0)[0].text == "the box that answers is SIM-OTHER, not SIMULATED"
+    assert not box.connected and not heard.of("press") and len(heard.of("go")) == 1
+
+
+def test_noise_steals_no_duel_and_is_told(rig):
+    box, sim, heard = rig
+    duel(box, heard, 1)
+    sim.fault("noise 1 600")
+    sim.press(0, after_s=0.3)
+    sim.press(1, after_s=0.8)
+    assert [n.player for n in heard.wait("press", 2)] == [0, 1]
+    assert heard.wait("noisy")[0].player == 1
+    assert box.status()["noisy"] in ([1], [])
+
+
+def test_a_burst_on_every_line_is_no_press(rig):
+    box, sim, heard = rig
+    duel(box, heard, 1)
+    sim.fault("emi")
+    sim.press(1, after_s=0.1)
+    assert [n.player for n in heard.wait("press")] == [1]
+
+
+def test_a_button_held_over_a_restart_is_no_press(rig):
+    box, sim, heard = rig
+    sim.fault("stuck 0")
+    heard.wait("tried")
+    duel(box, heard, 1)
+    sim.fault("reset")
+    heard.wait("reset")
+    assert heard.wait("held_at_go", 2)[-1].text == "button 0 was down when the box started"
+    box.resume()
+    sim.press(1, after_s=0.2)
+    assert [n.player for n in heard.wait("press")] == [1] and len(heard.of("tried")) == 1
+
+
+def test_tongs_on_pads_a_countdown_and_a_false_start(rig):
+    box, sim, heard = rig
+    sim.rest(0)
+    sim.rest(1)
+    box.arm()
+    wait_until(lambda: box.status()["pads"] == {0: True, 1: True})
+    box.go(countdown=True)
+    sim.lift(1, after_s=0.5)
+    left = heard.wait("false_start")[0]
+    assert left.player == 1 and left.box_us is not None
+    assert not heard.of("go")
+    wait_until(lambda: box.status()["pads"] == {0: True, 1: False})
+    sim.rest(1)
+    wait_until(lambda: box.status()["pads"] == {0: True, 1: True})
+    box.go(countdown=True)
+    assert heard.wait("go")[0].at_s - left.at_s > 2.5
+
+
+def wait_until(holds, timeout_s=5.0):
+    end_s = time.monotonic() + timeout_s
+    while not holds():
+        assert time.monotonic() < end_s
+        time.sleep(0.02)
+
+
+def test_what_speaks_like_a_box_but_has_no_legal_name_is_explained(monkeypatch):
+    """Seen before: "no button box answers", and no hint, with the first firmware on a used Arduino."""
+    sim = SimulatedBox(7, SystemClock()).start()
+    monkeypatch.setattr(
+        sim, "_say", lambda sentence: sim._write(sentence.encode().replace(b"SIMULATED", b"\xc3\xf5H@"))
+    )
+    box = SerialBox(sim.port, SystemClock())
+    wait_until(lambda: box.trouble)
+    assert not box.connected and "its hello is malformed" in box.trouble and "referee box flash" in box.trouble
+    box.close()
+    sim.stop()
+
+
+def test_both_speeds_are_tried_until_a_box_answers():
+    """Firmware 1 speaks at 115200; 16 MHz divide into 250000 without a remainder and into 115200 they do not."""
+    master, slave = os.openpty()
+    box, speeds = SerialBox(os.ttyname(slave), SystemClock()), set()
+
+    def both() -> bool:
+        speeds.add(termios.tcgetattr(master)[4])
+        return len(speeds - {termios.B38400}) > 1
+
+    wait_until(both)
+    assert termios.B115200 in speeds
+    box.close()
+    os.close(slave)
+    os.close(master)
+
+
+def test_the_sketch_speaks_at_the_speed_that_is_tried_first():
+    sketch = Path(__file__).parents[2] / "firmware" / "button_box" / "button_box.ino"
+    assert f"const long BAUD = {BAUDS[0]};" in sketch.read_text()
+    assert 16_000_000 % (8 * BAUDS[0]) == 0

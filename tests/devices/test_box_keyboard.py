@@ -2,7 +2,7 @@
 
 import pytest
 
-from referee.devices.box_keys import KEY_ERROR_S, KeysBox
+from referee.devices.box_keyboard import KEY_ERROR_S, KeysBox
 
 
 class Clock:
@@ -55,4 +55,25 @@ def test_keys_are_no_simulation_and_never_lost(keys):
     box.lamp(1, True)
     assert box.lamps == {1: True}
     assert box.status()["version"] == "keys"
+    box.close()
+
+
+def test_hands_at_rest_a_countdown_and_a_false_start_by_keys():
+    box, told = KeysBox(Clock(), step_s=0.02), []
+    box.listen(told.append)
+    box.rest(0, True)
+    box.rest(1, True)
+    assert box.status()["pads"] == {0: True, 1: True}
+    box.arm()
+    box.go(countdown=True)
+    box.rest(1, False)
+    assert [(n.kind, n.player) for n in told] == [("false_start", 1)]
+    box.go(countdown=True)
+    assert [n.kind for n in told] == ["false_start"] * 2, "the tongs are still away"
+    box.rest(1, True)
+    box.go(countdown=True)
+    box._timer.join()
+    assert [n.kind for n in told] == ["false_start"] * 2 + ["go"]
+    box.press(0)
+    assert told[-1].kind == "press"
     box.close()

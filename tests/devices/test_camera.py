@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from referee.devices.camera import FrameClock, open_camera
+from referee.devices.ports import SystemClock
 from referee.errors import DeviceLost
-from referee.ports import SystemClock
 
 CLOCK = SystemClock()
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import itertools
 import re
 import subprocess
+import sys
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,29 +14,10 @@ from pathlib import Path
 import pytest
 
 from referee.devices.box import SerialBox
-from referee.ports import BoxNotice, SystemClock
+from referee.devices.ports import BoxNotice, SystemClock
 
 HERE = Path(__file__).parent
 SKETCH = HERE.parents[1] / "firmware" / "button_box"
-ARDUINO = Path("/usr/share/arduino/hardware/arduino/avr")  # Debian's arduino-core-avr
-FLAGS = [
-    "-mmcu=atmega328p",
-    "-DF_CPU=16000000L",
-    "-DARDUINO=10819",
-    "-DARDUINO_AVR_UNO",
-    "-DARDUINO_ARCH_AVR",
-    "-DDECIMAL_DIG=__DECIMAL_DIG__",  # WString.cpp fails without it under avr-gcc 5.4
-    f"-I{ARDUINO}/cores/arduino",
-    f"-I{ARDUINO}/variants/standard",
-    "-c",
-    "-g",
-    "-Os",
-    "-ffunction-sections",
-    "-fdata-sections",
-    "-flto",
-    "-fno-fat-lto-objects",
-]
-CPP = ["-std=gnu++11", "-fpermissive", "-fno-exceptions", "-fno-threadsafe-statics"]
 FAST_RATE_SPAN = 0.99  # an unpaced simulation is several times too quick
 PLAYERS = 4
 
@@ -47,49 +30,28 @@ def run(*command: object, cwd: Path | None = None) -> str:
     return done.stdout
 
 
+def load_script(name: str):
+    """A script of firmware/ as a module."""
+    spec = importlib.util.spec_from_file_location(f"firmware_{name}", SKETCH.parent / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # its dataclasses look themselves up there
+    spec.loader.exec_module(module)
+    return module
+
+
+build = load_script("build")
+
+
 @pytest.fixture(scope="session")
 def elf(tmp_path_factory) -> Path:
-    """The sketch as the Arduino IDE builds it: platform.txt's flags, Debian's core, and no warning
-    in our own code.
-    """
-    out = tmp_path_factory.mktemp("avr")
-    core = ARDUINO / "cores" / "arduino"
-    for source in core.glob("*.c"):
-        run("avr-gcc", *FLAGS, "-std=gnu11", "-w", source, "-o", out / f"{source.name}.o")
-    for source in core.glob("*.S"):
-        run("avr-gcc", *FLAGS, "-x", "assembler-with-cpp", source, "-o", out / f"{source.name}.o")
-    for source in core.glob("*.cpp"):
-        run("avr-g++", *FLAGS, *CPP, "-w", source, "-o", out / f"{source.name}.o")
-    run("avr-gcc-ar", "rcs", out / "core.a", *out.glob("*.o"))
-    run(
-        "avr-g++",
-        *FLAGS,
-        *CPP,
-        "-Wall",
-        "-Wextra",
-        "-x",
-        "c++",
-        "-include",
-        "Arduino.h",
-        SKETCH / "button_box.ino",
-        "-o",
-        out / "sketch.o",
-    )
-    run(
-        "avr-gcc",
-        "-Os",
-        "-g",
-        "-flto",
-        "-fuse-linker-plugin",
-        "-Wl,--gc-sections",
-        "-mmcu=atmega328p",
-        "-o",
-        out / "box.elf",
-        out / "sketch.o",
-        out / "core.a",
-        "-lm",
-    )
-    return out / "box.elf"
+    """The sketch for the Uno, without a warning in our own code."""
+    return build.build(build.BOARDS["uno"], tmp_path_factory.mktemp("uno"))
+
+
+@pytest.fixture(scope="session")
+def mega_elf(tmp_path_factory) -> Path:
+    """The sketch for the Mega."""
+    return build.build(build.BOARDS["mega"], tmp_path_factory.mktemp("mega"))
 
 
 @pytest.fixture(scope="session")
@@ -97,6 +59,14 @@ def simulator(tmp_path_factory) -> Path:
     """The simavr harness."""
     out = tmp_path_factory.mktemp("simavr") / "simavr_box"
     run("gcc", "-O2", "-Wall", "-o", out, HERE / "simavr_box.c", "-I/usr/include/simavr", "-lsimavr", "-lutil")
+    return out
+
+
+@pytest.fixture(scope="session")
+def timeline_program(tmp_path_factory) -> Path:
+    """The simavr harness that runs timelines at exact cycles."""
+    out = tmp_path_factory.mktemp("simavr") / "simavr_timeline"
+    run("gcc", "-O2", "-Wall", "-Wextra", "-o", out, HERE / "simavr_timeline.c", "-I/usr/include/simavr", "-lsimavr")
     return out
 
 
@@ -111,6 +81,8 @@ def box_host(tmp_path_factory) -> Path:
         "-g",
         "-Wall",
         "-Wextra",
+        "-Wconversion",
+        "-Wshadow",
         "-Werror",
         "-fsanitize=address,undefined",
         "-fno-sanitize-recover=all",

@@ -1,11 +1,11 @@
 /* Runs the compiled firmware in simavr, its UART on a pseudo-terminal of its own and its pins under text commands.
  *
- *   simavr_box FIRMWARE.elf LINK SPEED DELAY_US SEED
+ *   simavr_box FIRMWARE.elf LINK SPEED DELAY_US SEED [EEPROM]
  *
  * LINK becomes a symbolic link to the terminal. SPEED 0 runs as fast as it can, 1 keeps pace with the wall clock.
  * Every line takes 0 to DELAY_US of simulated time more in either direction, without overtaking.
  * Commands on standard input, times in microseconds of simulated time, relative to the command:
- *   edge BUTTON CLOSED AT      one change of a contact
+ *   edge BUTTON CLOSED AT      one change of a contact; 5 and 6 are the pads
  *   reset                      the reset button
  *   quit
  * Standard output: "edge BUTTON CLOSED US", "lamp N ON US", "buzz US", "reset US" as they happen. */
@@ -19,28 +19,19 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <simavr/avr_extint.h>
-#include <simavr/avr_ioport.h>
-#include <simavr/avr_uart.h>
-#include <simavr/sim_avr.h>
-#include <simavr/sim_elf.h>
+#include "simavr_board.h"
 
-enum { MHZ = 16, BUTTONS = 5, LAMPS = 4, FIRST_LAMP_BIT = 1, BUZZER_BIT = 6, QUEUE = 1 << 14, EDGES = 1 << 14 };
-enum { TURN_US = 200, BYTE_US = 87, BUZZ_GAP_US = 50000 };
+enum { QUEUE = 1 << 14, EDGES = 1 << 14, TURN_US = 200, BYTE_US = 40, BUZZ_GAP_US = 50000 };
 
 typedef struct { uint8_t byte[QUEUE]; uint64_t due[QUEUE]; unsigned head, tail; uint64_t free_us; int fresh; } Line;
-static const struct { char port; int bit; } PINS[BUTTONS] = {{'D', 2}, {'D', 3}, {'B', 0}, {'C', 0}, {'D', 4}};
-
 typedef struct { uint64_t at; int button, closed; } Edge;
 
 static const double MISSED_S = 0.005;
 
-static avr_t* avr;
 static avr_irq_t* uart_in;
 static Line to_host, to_box;
 static Edge edges[EDGES];
 static int edge_count, master = -1, open_before, running = 1;
-static int closed_now[BUTTONS];
 static uint64_t delay_us;
 static int64_t buzz_us = -1000000;
 
@@ -91,26 +82,9 @@ static void feed_box(void) {
 
 /* --- pins */
 
-/* Without this, any write to a PORT register sets pull-up inputs high again. */
-static void hold_levels(char port) {
-  avr_ioport_external_t external = {.name = port};
-  for (int i = 0; i < BUTTONS; i++) {
-    if (PINS[i].port != port) continue;
-    external.mask |= 1 << PINS[i].bit;
-    external.value |= !closed_now[i] << PINS[i].bit;
-  }
-  avr_ioctl(avr, AVR_IOCTL_IOPORT_SET_EXTERNAL(port), &external);
-}
-
-static void set_button(int button, int closed) {
-  closed_now[button] = closed;
-  hold_levels(PINS[button].port);
-  avr_raise_irq(avr_io_getirq(avr, AVR_IOCTL_IOPORT_GETIRQ(PINS[button].port), PINS[button].bit), !closed);
-}
-
 static avr_cycle_count_t next_edge(avr_t* a, avr_cycle_count_t when, void* param) {
   while (edge_count > 0 && edges[0].at <= avr->cycle) {
-    set_button(edges[0].button, edges[0].closed);
+    set_contact(edges[0].button, edges[0].closed);
     printf("edge %d %d %.2f\n", edges[0].button, edges[0].closed, (double)avr->cycle / MHZ);
     memmove(edges, edges + 1, --edge_count * sizeof *edges);
   }
@@ -126,7 +100,7 @@ static void schedule(void) {
 static void add_edge(int button, int closed, uint64_t after_us) {
   const Edge edge = {avr->cycle + after_us * MHZ, button, closed};
   int i = edge_count;
-  if (edge_count == EDGES || button < 0 || button >= BUTTONS) return;
+  if (edge_count == EDGES || button < 0 || button >= CONTACTS) return;
   for (; i > 0 && edges[i - 1].at > edge.at; i--) edges[i] = edges[i - 1];
   edges[i] = edge;
   edge_count++;
@@ -145,13 +119,7 @@ static void buzzer_changed(avr_irq_t* irq, uint32_t value, void* param) {
 /* --- commands */
 
 static void reset(void) {
-  avr_cycle_count_t cycle = avr->cycle;
-  avr_reset(avr);
-  avr->cycle = cycle;
-  for (int i = 0; i < BUTTONS; i++) { /* twice, because an unchanged level is not passed on and the reset forgot it */
-    set_button(i, !closed_now[i]);
-    set_button(i, !closed_now[i]);
-  }
+  reset_board();
   schedule();
   printf("reset %llu\n", (unsigned long long)now_us());
 }
@@ -210,40 +178,15 @@ static void open_terminal(const char* link) {
   if (symlink(name, link) != 0) exit(3);
 }
 
-static void make_avr(const char* path) {
-  elf_firmware_t firmware = {0};
-  if (elf_read_firmware(path, &firmware) != 0) exit(3);
-  avr = avr_make_mcu_by_name("atmega328p");
-  if (avr == NULL) exit(3);
-  avr_init(avr);
-  firmware.frequency = MHZ * 1000000;
-  avr_load_firmware(avr, &firmware);
-  avr->frequency = MHZ * 1000000;
-}
-
-static void wire(void) {
-  uint32_t flags = 0;
-  avr_ioctl(avr, AVR_IOCTL_UART_GET_FLAGS('0'), &flags);
-  flags &= ~(AVR_UART_FLAG_STDIO | AVR_UART_FLAG_POLL_SLEEP);
-  avr_ioctl(avr, AVR_IOCTL_UART_SET_FLAGS('0'), &flags);
-  uart_in = avr_io_getirq(avr, AVR_IOCTL_UART_GETIRQ('0'), UART_IRQ_INPUT);
-  avr_irq_register_notify(avr_io_getirq(avr, AVR_IOCTL_UART_GETIRQ('0'), UART_IRQ_OUTPUT), from_avr, NULL);
-  for (intptr_t i = 0; i < LAMPS; i++)
-    avr_irq_register_notify(avr_io_getirq(avr, AVR_IOCTL_IOPORT_GETIRQ('B'), FIRST_LAMP_BIT + i), lamp_changed, (void*)i);
-  avr_irq_register_notify(avr_io_getirq(avr, AVR_IOCTL_IOPORT_GETIRQ('D'), BUZZER_BIT), buzzer_changed, NULL);
-  for (int i = 0; i < 2; i++) avr_extint_set_strict_lvl_trig(avr, i, 0); /* three times quicker */
-  for (int i = 0; i < BUTTONS; i++) set_button(i, 0);
-}
-
 int main(int argc, char** argv) {
-  if (argc != 6) return 2;
+  if (argc != 6 && argc != 7) return 2;
   setvbuf(stdout, NULL, _IOLBF, 0);
   const int paced = atoi(argv[3]);
   delay_us = strtoull(argv[4], NULL, 10);
   srandom(atoi(argv[5]));
   to_host.fresh = to_box.fresh = 1;
-  make_avr(argv[1]);
-  wire();
+  uart_in = make_board("uno", argv[1], from_avr, lamp_changed, buzzer_changed);
+  if (argc == 7) set_eeprom(argv[6]);
   open_terminal(argv[2]);
   printf("ready\n");
   double start_s = wall_s();

@@ -18,9 +18,9 @@ import yaml
 
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
-from referee.devices.table_sim import TableSim
-from referee.devices.table_sim_plans import plan
-from referee.journal import Journal
+from referee.journal.journal import Journal
+from referee.simulator.build_plans import plan
+from referee.simulator.table import TableSim
 
 CARD, RECORD = "L01", "record.db"
 FPS, FRAMES = 10, 12

@@ -5,23 +5,36 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.devices.box_protocol import Sentence, parse
-from referee.devices.box_twin import (
+from referee.simulator.box_contact import (
     CONFIRM_US,
+    DOUBT_US,
     GLITCH_US,
-    NEXT,
-    PLAYERS,
+    LEFT_US,
+    QUIET_US,
     RELEASE_US,
-    STUCK_US,
-    BoxTwin,
+    RESTING_US,
+    SPIKE_US,
+    TOUCH_US,
 )
+from referee.simulator.box_firmware import COUNT_STEP_US, NEXT, PADS, PLAYERS, STUCK_US, BoxTwin
 
 WRAP = 2**32
 TURN_US = 400
 
 
-def hear(us, kind, number, *fields):
+def hear(us, kind, number, *fields, protocol=1):
     """A timeline's line for a command of the host."""
-    return f"hear {us} {Sentence(kind, number, fields).encode().hex()}"
+    return f"hear {us} {Sentence(kind, number, fields, protocol).encode().hex()}"
+
+
+def hear2(us, kind, number, *fields):
+    """The same in protocol 2, as a row of a timeline."""
+    return us, hear(us, kind, number, *fields, protocol=2)
+
+
+def pad(us, player, closed):
+    """A row: the tongs are put on the pad, or leave it."""
+    return us, f"pad {us} {player} {int(closed)}"
 
 
 def turns(start_us, end_us, step_us=TURN_US):
@@ -29,18 +42,27 @@ def turns(start_us, end_us, step_us=TURN_US):
     return [f"turn {us}" for us in range(start_us, end_us, step_us)]
 
 
-def told(headers, timeline, start_us=0, after_us=1_000_000):
+def told(headers, timeline, start_us=0, after_us=1_000_000, closed=0):
     """The sentences of a timeline whose edges and commands are ``(us, line)``, with turns of the
-    loop between them.
+    loop between them; ``closed`` are the contacts that are down at power-on, as bits.
     """
     end_us = max(us for us, _ in timeline) + after_us
     lines = [(us, 0, f"turn {us}") for us in range(start_us, end_us, TURN_US)]
     lines += [(us, 1, line) for us, line in timeline]
-    return [parse(s.encode()) for s in headers.tell([f"new {start_us}", *(x[2] for x in sorted(lines))])]
+    return [parse(s.encode()) for s in headers.tell([f"new {start_us} {closed}", *(x[2] for x in sorted(lines))])]
 
 
 def edge(us, button, closed):
     return us, f"edge {us} {button} {int(closed)}"
+
+
+def duel2(at_us):
+    """Hello in protocol 2, arm and go."""
+    return [
+        hear2(at_us, "RFHEL", 1, 2),
+        hear2(at_us + 500, "RFARM", 2),
+        hear2(at_us + 2000, "RFGOO", 3, 0),
+    ]
 
 
 def duel(at_us, number=1):
@@ -202,7 +224,16 @@ def test_time_goes_on_across_the_wrap_of_the_32_bit_clock(headers, start_us):
     assert [at - start_us for _, at, _ in events(said, "BXPRS")] == [20_000, 40_000]
 
 
-trains = st.lists(st.integers(1, GLITCH_US - 1), max_size=24).map(lambda gaps: gaps[: len(gaps) // 2 * 2])
+def lawful(gaps):
+    """A whole number of openings, and all of it within the 20 ms of doubt that a press is given."""
+    while sum(gaps) >= DOUBT_US - CONFIRM_US - TURN_US:
+        gaps = gaps[:-1]
+    return gaps[: len(gaps) // 2 * 2]
+
+
+trains = st.tuples(st.integers(TOUCH_US, 900), st.lists(st.integers(1, GLITCH_US - TURN_US - 1), max_size=24)).map(
+    lambda parts: lawful([parts[0], *parts[1]])
+)
 """Lengths of what follows the first edge: closed, open, closed, open ... and then closed for good."""
 
 
@@ -231,53 +262,112 @@ def test_presses_rank_in_the_order_of_their_first_edges_whatever_bounces(headers
     assert events(said, "BXPRS") == [("BXPRS", 20_000, (2, 1)), ("BXPRS", 20_000 + lead_us, (1, 2))]
 
 
-PLAIN = ["RFARM", "RFGOO", "RFRUN", "RFDIS", "RFHEL", "RFCLK", "RFTST"]
+PLAIN = ["RFARM", "RFRUN", "RFDIS", "RFCLK", "RFTST"]
+small = st.integers(1, 4)  # numbers of commands: repetitions must happen
+commands = st.one_of(
+    st.tuples(st.sampled_from(PLAIN), small),
+    st.tuples(st.just("RFGOO"), small, st.integers(0, 1)),
+    st.tuples(st.just("RFHEL"), small, st.integers(1, 3)),
+    st.tuples(st.just("RFLMP"), small, st.integers(0, 5), st.integers(0, 4)),
+    st.tuples(st.just("RFRSN"), small, st.integers(0, 12)),
+    st.tuples(st.just("RFACK"), small, st.integers(0, 12), st.integers(1, 2)),
+    st.tuples(st.just("RFNAM"), small, st.sampled_from(["a", "box-2"])),
+    st.tuples(st.just("RFCNT"), small, st.integers(0, 5)),
+)
+waits = st.one_of(
+    st.integers(1, 3_000),
+    st.sampled_from([CONFIRM_US, SPIKE_US, GLITCH_US, DOUBT_US, RELEASE_US, QUIET_US, STUCK_US, 250_000]),
+    st.sampled_from([TOUCH_US, LEFT_US, RESTING_US, COUNT_STEP_US]),
+)
 steps = st.lists(
     st.tuples(
-        st.one_of(st.integers(1, 3_000), st.sampled_from([CONFIRM_US, GLITCH_US, RELEASE_US, STUCK_US, 250_000])),
+        waits,
         st.one_of(
             st.just(("turn",)),
             st.tuples(st.just("edge"), st.integers(0, NEXT), st.booleans()),
-            st.tuples(st.sampled_from(PLAIN), st.integers(1, 4)),
-            st.tuples(st.just("RFLMP"), st.integers(1, 4), st.integers(0, 5), st.integers(0, 2)),
-            st.tuples(st.just("RFRSN"), st.integers(1, 4), st.integers(0, 12)),
-            st.tuples(st.just("RFACK"), st.integers(1, 4), st.integers(0, 12), st.integers(1, 2)),
-            st.tuples(st.just("RFNAM"), st.integers(1, 4), st.sampled_from(["a", "box-2"])),
+            st.tuples(st.just("burst"), st.integers(0, NEXT), st.integers(1, 2_000), st.integers(1, 9_000)),
+            st.tuples(st.just("pad"), st.integers(0, PADS - 1), st.booleans()),
+            commands,
         ),
     ),
-    max_size=80,
+    max_size=60,
 )
 
 
-@settings(max_examples=400, deadline=None)
-@given(steps=steps, start_us=st.sampled_from([0, 77, WRAP - 4_000_000]))
-def test_the_python_twin_says_the_same_as_the_firmware(headers, steps, start_us):
-    twin, now_us, lines = BoxTwin(), start_us, [f"new {start_us}"]
-    twin.start(start_us)
-    for wait_us, (what, *rest) in steps:
-        now_us += wait_us
+class Both:
+    """The firmware's headers and their twin, driven alike; ``lines`` is the timeline for the headers."""
+
+    def __init__(self, start_us, closed):
+        self.twin, self.now_us = BoxTwin(), start_us
+        self.lines = [f"new {start_us} {sum(1 << b for b in closed)}"]
+        self.twin.start(start_us, closed)
+
+    def step(self, what, *rest):
+        if what == "burst":
+            for _ in range(12):
+                self.step("edge", rest[0], True)
+                self.now_us += rest[1]
+                self.step("edge", rest[0], False)
+                self.now_us += rest[2]
+        else:
+            self._one(what, *rest)
+        self.lines.append(f"turn {self.now_us}")
+        self.twin.poll(self.now_us)
+
+    def _one(self, what, *rest):
         if what == "edge":
-            lines.append(edge(now_us, *rest)[1])
-            twin.contacts[rest[0]].edge(rest[1], now_us)
+            self.lines.append(edge(self.now_us, *rest)[1])
+            self.twin.contacts[rest[0]].edge(rest[1], self.now_us)
+        elif what == "pad":
+            self.lines.append(pad(self.now_us, *rest)[1])
+            self.twin.pads[rest[0]].closed = rest[1]
         elif what != "turn":
-            lines.append(hear(now_us, what, *rest))
-            twin.hear(Sentence(what, rest[0], tuple(rest[1:])).encode(), now_us)
-        lines.append(f"turn {now_us}")
-        twin.poll(now_us)
-    assert [masked(parse(s.encode())) for s in headers.tell(lines)] == [masked(s) for s in twin.out]
+            self._command(what, *rest)
+
+    def _command(self, kind, number, *fields):
+        """In the protocol that the box speaks now, except a hello, which says which it shall be."""
+        protocol = min(fields[0], 2) if kind == "RFHEL" else self.twin._protocol
+        if protocol == 1 and kind in ("RFHEL", "RFGOO"):
+            fields = ()
+        if protocol == 1 and kind == "RFCNT":
+            return
+        self.lines.append(hear(self.now_us, kind, number, *fields, protocol=protocol))
+        self.twin.hear(Sentence(kind, number, tuple(fields), protocol).encode(), self.now_us)
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    steps=steps,
+    start_us=st.sampled_from([0, 77, WRAP - 4_000_000]),
+    closed=st.sampled_from([(), (0,), (1, 4)]),
+    protocol=st.integers(1, 2),
+)
+def test_the_python_twin_says_and_shows_the_same_as_the_firmware(headers, steps, start_us, closed, protocol):
+    both = Both(start_us, closed)
+    both.step("RFHEL", 9, protocol)
+    for wait_us, what in steps:
+        both.now_us += wait_us
+        both.step(*what)
+    *said, shown = headers.tell([*both.lines, f"shown {both.now_us}"])
+    twin = both.twin
+    assert [masked(parse(s.encode())) for s in said] == [masked(s) for s in twin.out]
+    lamps = [*twin.lamps, twin.connected_lamp, twin.armed_lamp]
+    assert shown == "".join(str(int(on)) for on in lamps) + f" {twin.tone_hz}"
 
 
 def masked(sentence):
     """Without the longest turn of the loop, which the twin does not measure."""
-    return sentence if sentence.kind != "BXTST" else (sentence.number, sentence.fields[:2])
+    return sentence if sentence.kind != "BXTST" else (sentence.number, sentence.fields[:2], sentence.fields[3:])
 
 
-def test_the_sketch_and_the_twin_have_the_same_constants(headers):
-    hello = parse(headers.tell(["new 0", hear(5, "RFHEL", 1), "turn 6"])[0].encode())
+@pytest.mark.parametrize("protocol", [1, 2])
+def test_the_sketch_and_the_twin_say_the_same_hello(headers, protocol):
+    fields = (2,) if protocol == 2 else ()
+    hello = parse(headers.tell(["new 0", hear(5, "RFHEL", 1, *fields, protocol=protocol), "turn 6"])[0].encode())
     twin = BoxTwin()
     twin.start(0)
-    twin.hear(Sentence("RFHEL", 1).encode(), 5)
-    assert hello == twin.out[0] and hello.fields[4] == PLAYERS
+    twin.hear(Sentence("RFHEL", 1, fields, protocol).encode(), 5)
+    assert hello == twin.out[0] and hello.protocol == protocol and PLAYERS in hello.fields
 
 
 @pytest.mark.parametrize("seed", range(4))

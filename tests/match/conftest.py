@@ -13,8 +13,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from referee.duel import event_from_json
-from referee.match import (
+from referee.match.decide import (
     CameraVerdict,
     CreateMatch,
     DrawCard,
@@ -26,6 +25,7 @@ from referee.match import (
     evolve,
     fold,
 )
+from referee.match.duel import event_from_json
 
 CARDS = {f"C{i:02}": {"kind": "height", "value": i % 4 + 1, "count": 4} for i in range(80)}
 RIGHT, WRONG, UNSURE = {"verdict": "match"}, {"verdict": "mismatch"}, {"verdict": "undecided"}
@@ -38,7 +38,7 @@ class Table:
     def __init__(self, players=4, mode="all", seed=3, cards=CARDS, create=True, **rules):
         self.log, self.state = [], fold([])
         if create:
-            from referee.rules import HouseRules
+            from referee.match.house_rules import HouseRules
 
             names = NAMES[:players] if isinstance(players, int) else tuple(players)
             self.do(CreateMatch(names, mode, seed, "test deck", HouseRules(**rules), cards, "m1"))

@@ -11,9 +11,9 @@ import json
 import resource
 import sys
 
-from referee.duel import Event
 from referee.errors import JournalUnwritable
-from referee.journal import Journal
+from referee.journal.journal import Journal
+from referee.match.duel import Event
 
 
 def main(store: str, limit: int) -> dict:

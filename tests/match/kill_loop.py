@@ -20,8 +20,8 @@ from collections import Counter
 from contextlib import closing
 
 from referee.errors import JournalUnwritable
-from referee.journal import Journal
-from referee.match import (
+from referee.journal.journal import Journal
+from referee.match.decide import (
     CameraVerdict,
     CreateMatch,
     DrawCard,

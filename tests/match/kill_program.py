@@ -31,8 +31,8 @@ import numpy as np
 import referee.commands.play
 import referee.web
 from referee.cli import cli
-from referee.journal import Journal, canonical
-from referee.match import fold
+from referee.journal.journal import Journal, canonical
+from referee.match.decide import fold
 
 for module in pkgutil.iter_modules(referee.web.__path__):  # loaded late by the program: once, here
     importlib.import_module(f"referee.web.{module.name}")
@@ -170,7 +170,7 @@ def recorded(folder: Path) -> tuple[set[str], str]:
         journal.verify()
         matches = {m: journal.events(m) for m in journal.matches()}
     events = {canonical(e.to_json()) for log in matches.values() for e in log}
-    return events, fold(matches[max(matches)]).phase if matches else ""
+    return events, fold(matches[list(matches)[-1]]).phase if matches else ""
 
 
 def main(folder: Path, kills: int, seed: int) -> dict:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from referee.errors import IllegalCommand
-from referee.match import (
+from referee.match.decide import (
     CameraVerdict,
     CloseReview,
     CreateMatch,
@@ -26,6 +26,7 @@ from referee.match import (
     Undo,
     VoidDuel,
 )
+from referee.web.views import public_match
 
 # --- Overrule and review ----------------------------------------------------------------------------
 
@@ -110,7 +111,7 @@ def test_the_public_score_is_frozen_under_review_and_says_so(table):
     t.do(NextDuel())
     t.win("Ann")
     assert t.state.public_scores == before != t.state.scores
-    assert t.state.to_json(public=True)["scores"] == before
+    assert public_match(t.state.to_json())["scores"] == before
     t.do(CloseReview("Ref"))
     assert t.state.public_scores == t.state.scores
 

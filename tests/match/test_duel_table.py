@@ -7,9 +7,9 @@ from itertools import product
 
 import pytest
 
-import referee.duel
-from referee.duel import IN_PLAY, PHASES, TABLE, Duel, Event, diagram, step
+import referee.match.duel
 from referee.errors import IllegalCommand
+from referee.match.duel import IN_PLAY, PHASES, TABLE, Duel, Event, diagram, step
 
 DATA = {
     "card_id": "C01",
@@ -26,7 +26,7 @@ SEATED = {"seats": {"A": "Ann", "B": "Ben"}}
 
 
 def test_the_diagram_in_the_docstring_is_the_tables():
-    result = doctest.testmod(referee.duel)
+    result = doctest.testmod(referee.match.duel)
     assert (result.attempted > 0, result.failed) == (True, 0)
 
 

@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from referee.cli import cli
-from referee.journal import Journal
-from referee.match import DrawCard, NextDuel, Overrule
+from referee.journal.journal import Journal
+from referee.match.decide import DrawCard, NextDuel, Overrule
 
 
 @pytest.fixture
@@ -38,8 +38,8 @@ def exported(path, *arguments):
 
 def test_without_a_match_the_record_is_listed(played):
     lines = exported(played).splitlines()
-    assert lines[0].startswith("half  2026-01-01T00:00  card_drawn  =2+3, ")
-    assert lines[1].split()[:3] == ["whole", "2026-01-01T00:00", "finished"]
+    assert lines[0].split()[:3] == ["whole", "2026-01-01T00:00", "finished"]
+    assert lines[1].startswith("half  2026-01-01T00:00  card_drawn  =2+3, ")
 
 
 def test_json_has_the_state_every_event_and_the_head(played):

@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.cli import cli
-from referee.match import fold
-from referee.rules import DEFAULT_RULES, BadRules, HouseRules, load_rules, ruled, rules_toml
+from referee.match.decide import fold
+from referee.match.house_rules import DEFAULT_RULES, BadRules, HouseRules, load_rules, ruled, rules_toml
+from referee.match.judge import Tolerances
 
 DEFAULTS = {  # RULES.md, "Where the rules are silent": the defaults, row by row
-    "judged_view": "settled",
+    "judged_view": "two_views",
     "hand_at_stop": "wrong",
     "fell_after_stop": "wrong",
     "bumped": "void",
@@ -26,12 +27,22 @@ DEFAULTS = {  # RULES.md, "Where the rules are silent": the defaults, row by row
     "loose_piece": "counts",
     "tie_of_many": "round_robin",
     "duels_per_round": 3,
+    "depth_right_mm": 40.0,
+    "depth_wrong_mm": 60.0,
+    "pipes_overlap_mm": 3.0,
+    "pipes_depth_mm": 40.0,
 }
 
 
 @pytest.mark.parametrize("name, value", DEFAULTS.items())
 def test_every_default_is_the_one_of_the_rules(name, value):
     assert getattr(DEFAULT_RULES, name) == value
+
+
+def test_the_judge_gets_the_tolerances_of_the_house():
+    assert DEFAULT_RULES.tolerances == Tolerances()
+    rules = HouseRules(depth_right_mm=1, depth_wrong_mm=2, pipes_overlap_mm=3.5, pipes_depth_mm=4)
+    assert rules.tolerances == Tolerances(1, 2, 3.5, 4)
 
 
 @given(
@@ -59,6 +70,7 @@ def test_the_command_prints_a_file_to_edit(tmp_path):
 @pytest.mark.parametrize(
     "text, message",
     [
+        ("depth_wrong_mm = 30.0", "less than depth_right_mm"),
         ("tie_window_ms = -1", "tie_window_ms: Input should be greater"),
         ('bumped = "ignore"', "bumped: Input should be"),
         ("gravity = 1", "gravity: Extra inputs"),
@@ -98,7 +110,9 @@ COUNT = [{"code": "wrong_count"}]
         ({}, {"verdict": "match"}, (), "match", ""),
         ({}, {"verdict": "undecided"}, (), "undecided", ""),
         ({}, {"verdict": "match"}, ("fell_after_stop", "bumped"), "void", "bumped"),
-        ({"bumped": "human"}, {"verdict": "match"}, ("fell_after_stop", "bumped"), "mismatch", "fell_after_stop"),
+        ({}, {"verdict": "undecided"}, ("hand_at_stop", "fell_after_stop", "bumped"), "undecided", "bumped"),
+        ({"bumped": "human"}, {"verdict": "mismatch"}, ("hand_at_stop", "bumped"), "undecided", "bumped"),
+        ({}, {"verdict": "mismatch"}, ("touched_after_stop",), "mismatch", "touched_after_stop"),
         ({}, {"verdict": "undecided"}, ("hand_at_stop",), "mismatch", "hand_at_stop"),
         ({"ground_contacts": "exactly_two"}, {"verdict": "match", "ground_contacts": 2}, (), "match", ""),
         ({"surplus_on_height": "right"}, {"verdict": "mismatch", "count": 4, "reasons": COUNT}, (), "mismatch", ""),

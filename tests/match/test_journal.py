@@ -8,10 +8,10 @@ from contextlib import closing
 import pytest
 import sqlalchemy as sa
 
-from referee.duel import Event
 from referee.errors import JournalDamaged, JournalUnwritable
-from referee.journal import EVENTS, GENESIS, HEADS, Journal, line_of, parse_line, url_of
-from referee.match import fold
+from referee.journal.journal import EVENTS, GENESIS, HEADS, Journal, line_of, parse_line, url_of
+from referee.match.decide import fold
+from referee.match.duel import Event
 
 
 def note(n: int) -> Event:
@@ -62,7 +62,7 @@ def test_many_matches_live_in_one_store(store):
         for n in range(3):
             journal.append("blue", [note(n)])
             journal.append("amber", [note(10 + n)])
-        assert journal.matches() == ["amber", "blue"]
+        assert journal.matches() == ["blue", "amber"]
         assert journal.verify() == {"amber": 3, "blue": 3}
         assert [e.data["n"] for e in journal.events("blue")] == [0, 1, 2]
 

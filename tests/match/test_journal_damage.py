@@ -14,11 +14,11 @@ import pytest
 from click.testing import CliRunner
 
 from referee.cli import cli
-from referee.duel import Event
 from referee.errors import JournalDamaged, JournalUnwritable
-from referee.journal import Journal
-from referee.match import fold
-from referee.salvage import carve, open_sound, salvage
+from referee.journal.journal import Journal
+from referee.journal.recovery import carve, open_sound, salvage
+from referee.match.decide import Foul, fold
+from referee.match.duel import Event
 
 HERE = Path(__file__).parent
 
@@ -144,7 +144,7 @@ def test_a_torn_file_is_named_with_what_was_kept(small):
     with closing(journal):
         kept = report.kept["m"]
         assert 0 < kept < 30
-        assert f"m: {kept} events kept" in report.text()
+        assert f"m: {kept} of {report.recorded['m']} events kept" in report.text()
         assert "journal.db.damaged-1" in report.text()
         assert [e.data["n"] for e in journal.events("m")] == list(range(kept))
 
@@ -156,7 +156,7 @@ def test_a_gap_is_reported_with_what_lies_beyond(small):
     small.write_bytes(data)
     journal, report = open_sound(small)
     journal.close()
-    assert (report.kept, report.beyond) == ({"m": 4}, {"m": 25})
+    assert (report.kept, len(report.beyond["m"])) == ({"m": 4}, 25)
     assert "event 5 is damaged" in report.fault
 
 
@@ -215,7 +215,7 @@ def test_the_command_line_checks_and_salvages(small, tmp_path):
     said = CliRunner().invoke(cli, ["journal", "verify", "--journal", str(small)])
     assert said.output.startswith("m: 30 events, sound, last hash ")
     said = CliRunner().invoke(cli, ["journal", "salvage", str(small), str(tmp_path / "new.db")])
-    assert "m: 30 events kept" in said.output
+    assert "m: 30 of 30 events kept" in said.output
     said = CliRunner().invoke(cli, ["journal", "verify", "--journal", str(tmp_path / "none.db")])
     assert "no such journal" in str(said.exception)
     assert not (tmp_path / "none.db").exists()
@@ -257,3 +257,84 @@ def test_sqlites_own_full_is_one_clear_line(tmp_path):
 def test_a_folder_that_does_not_exist_is_one_clear_line(tmp_path):
     with pytest.raises(JournalUnwritable, match="unable to open database file"):
         Journal(tmp_path / "nowhere" / "journal.db")
+
+
+# --- The second copy
+
+
+def flipped(path, at: int) -> None:
+    """One bit of the file is another."""
+    data = bytearray(path.read_bytes())
+    data[at] ^= 1
+    path.write_bytes(data)
+
+
+@pytest.fixture
+def copied(tmp_path):
+    """A journal of one match of 40 events with its second copy, closed."""
+    path = tmp_path / "journal.db"
+    journal, _ = open_sound(path)
+    with closing(journal):
+        for n in range(40):
+            journal.append("m", [Event("foul", {"n": n, "text": "x" * 300})], table="A")
+    return path
+
+
+def test_one_flipped_bit_costs_nothing(copied):
+    flipped(copied, copied.read_bytes().index(b'"n":1,') + 30)
+    journal, report = open_sound(copied)
+    with closing(journal):
+        assert "m: 40 of 40 events kept" in report.text() and not report.beyond
+        assert [e.data["n"] for e in journal.events("m")] == list(range(40))
+        journal.append("m", [Event("foul", {"n": 40})])
+    journal, report = open_sound(copied)
+    journal.close()
+    assert report is None
+
+
+def test_a_record_that_is_gone_or_older_than_its_copy_comes_back(copied):
+    old = copied.with_name("old.db")
+    with closing(Journal(old)) as journal:
+        journal.append("m", [Event("foul", {"n": 0, "text": "x" * 300})])
+    old.replace(copied)
+    for path in (copied, *copied.parent.glob("journal.db-*")):
+        path.unlink(missing_ok=True) if path != copied else None
+    journal, report = open_sound(copied)
+    journal.close()
+    assert report.kept == {"m": 40} and "39 events are missing that its second copy holds" in report.text()
+    copied.unlink()
+    journal, report = open_sound(copied)
+    journal.close()
+    assert report.kept == {"m": 40}
+
+
+def test_the_same_event_damaged_twice_leaves_a_gap_that_a_human_can_confirm(table, tmp_path):
+    t, path, target = table(), tmp_path / "journal.db", tmp_path / "new.db"
+    t.duel("A")
+    for n in (1, 2):
+        t.log.append(Event("foul", {**_foul(t), "text": f"note {n}"}, "2026-01-01", "Ref", step=100 + n))
+    journal, _ = open_sound(path)
+    with closing(journal):
+        journal.append("m1", t.log)
+    for file in (path, tmp_path / "journal.db.lines"):
+        data = file.read_bytes()
+        flipped(file, data.index(b"note 1"))
+    kept = len(t.log) - 2
+    report = salvage(path, tmp_path / "plain.db")
+    assert f"m1: {kept} of {kept + 2} events kept" in report.text()
+    assert [entry.event.data["text"] for entry in report.beyond["m1"]] == ["note 2"]
+    asked = CliRunner().invoke(cli, ["journal", "salvage", str(path), str(target), "--confirm", "Eva"], input="y\n")
+    assert asked.exit_code == 0, asked.output
+    assert f"{kept} events are kept, then 1 are gone" in asked.output
+    with closing(Journal(target)) as journal:
+        last = journal.events("m1")[-1]
+        assert last.data["text"] == "note 2" and "confirmed by Eva after a gap" in last.who
+
+
+def _foul(t) -> dict:
+    """The data of a foul that can follow at this table."""
+    state, log = t.state, list(t.log)
+    t.do(Foul(t.state.players[0], "x", "Ref", "none"))
+    data = dict(t.log[-1].data)
+    t.state, t.log[:] = state, log
+    return data

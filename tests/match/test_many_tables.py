@@ -2,31 +2,45 @@
 
 from __future__ import annotations
 
+import os
+import sqlite3
 from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
 from unittest.mock import MagicMock
+
+import click
+import pytest
 
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
-from referee.journal import Journal
-from referee.match import DrawCard, Ready
-from referee.ports import SystemClock
-from referee.session import Session
+from referee.commands.play import opened
+from referee.devices.ports import SystemClock
+from referee.errors import FolderUnusable, HeldElsewhere, JournalDamaged
+from referee.journal.holding import LOCK, held, usable_folder
+from referee.journal.journal import Journal
+from referee.match.decide import DrawCard, Ready
+from referee.match.duel import Event
+from referee.match.house_rules import HouseRules
+from referee.session.session import Equipment, Session
 
 
-def program(journal, folder, table):
+def program(journal, folder, table, clock=None):
     """The shell of one table's program, its devices and eyes left out."""
     return Session(
-        journal=journal,
-        deck=builtin_deck(),
-        piece_set=builtin_piece_set(),
-        observer=MagicMock(),
-        gate=MagicMock(),
-        camera=MagicMock(),
-        box=MagicMock(),
-        clock=SystemClock(),
-        data_dir=folder,
-        simulated=True,
-        table=table,
+        Equipment(
+            journal=journal,
+            deck=builtin_deck(),
+            piece_set=builtin_piece_set(),
+            observer=MagicMock(),
+            gate=MagicMock(),
+            camera=MagicMock(),
+            box=MagicMock(),
+            clock=clock or SystemClock(),
+            data_dir=folder,
+            simulated=True,
+            table=table,
+        )
     )
 
 
@@ -49,3 +63,117 @@ def test_each_table_goes_on_with_its_own_match(store, tmp_path):
         assert again["blue"].players == ("Cem", "Dia", "Eva")
         assert len(journal.matches()) == 2
         assert sum(journal.verify().values()) == 5
+
+
+def test_a_relative_data_folder_is_resolved_once_at_the_start(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with closing(Journal("journal.db")) as journal:
+        session = program(journal, Path("data"), "")
+        monkeypatch.chdir("/")
+        assert session.data_dir == tmp_path / "data"
+
+
+def test_a_second_program_on_a_data_folder_is_told_who_holds_it(tmp_path):
+    told = pytest.raises(HeldElsewhere, match=f"the data folder is in use: process {os.getpid()} on")
+    with held(tmp_path / LOCK, "the data folder"), told, held(tmp_path / LOCK, "the data folder"):
+        pass
+    with held(tmp_path / LOCK, "the data folder"):
+        pass
+
+
+@pytest.mark.parametrize("path", ["/proc/none", "file/below", "\0", "x" * 5000])
+def test_a_data_folder_that_cannot_be_is_refused_in_one_line(tmp_path, monkeypatch, path):
+    monkeypatch.chdir(tmp_path)
+    Path("file").write_text("")
+    with pytest.raises(FolderUnusable) as refused:
+        usable_folder(Path(path))
+    assert "\n" not in str(refused.value)
+
+
+# --- The wall clock
+
+
+class SteppedClock(SystemClock):
+    """A machine whose time of day has been set by so much; its monotonic clock runs on unless it booted anew."""
+
+    def __init__(self, set_by_s: float = 0.0, boot: str = "boot 1", booted_s: float = 0.0) -> None:
+        self.set_by_s, self.boot, self.booted_s = set_by_s, boot, booted_s
+
+    def utc(self):
+        return super().utc() + timedelta(seconds=self.set_by_s)
+
+    def now_s(self) -> float:
+        return super().now_s() - self.booted_s
+
+    def boot_id(self) -> str:
+        return self.boot
+
+
+def test_the_match_begun_last_goes_on_whatever_the_time_of_day_was(store, tmp_path):
+    with closing(Journal(store)) as journal:
+        program(journal, tmp_path, "A").create_match(["Ann", "Ben"])
+        program(journal, tmp_path, "A", SteppedClock(-7200)).create_match(["Cem", "Dia"])
+        assert program(journal, tmp_path, "A").state.players == ("Cem", "Dia")
+
+
+@pytest.mark.parametrize("step_s", [3600.0, -3600.0])
+def test_a_duels_time_does_not_depend_on_the_time_of_day(store, tmp_path, step_s):
+    with closing(Journal(store)) as journal:
+        before = program(journal, tmp_path, "A", SteppedClock())
+        before.create_match(["Ann", "Ben"], rules=HouseRules(earliest_stop_s=0.0))
+        for command in (DrawCard(), Ready()):
+            before.command(command)
+        before.go()
+        after = program(journal, tmp_path, "A", SteppedClock(step_s))
+        assert after.state.phase == "building" and 0 <= after.snapshot()["live"]["elapsed_s"] < 60
+        after.press("A")
+        assert 0 <= after.state.presses[-1].at_s - after.state.duel.go_at_s < 60
+
+
+def test_after_a_reboot_the_time_of_day_is_all_there_is_and_that_is_said(store, tmp_path):
+    with closing(Journal(store)) as journal:
+        before = program(journal, tmp_path, "A", SteppedClock())
+        before.create_match(["Ann", "Ben"])
+        for command in (DrawCard(), Ready()):
+            before.command(command)
+        before.go()
+        booted = SteppedClock(100.0, "boot 2", SystemClock().now_s())
+        after = program(journal, tmp_path, "A", booted)
+        assert 100 <= after.snapshot()["live"]["elapsed_s"] < 160
+        assert [alarm["code"] for alarm in after.snapshot()["alarms"]] == ["restarted"]
+
+
+def test_a_table_never_takes_up_the_match_of_one_whose_name_begins_alike(store, tmp_path):
+    with closing(Journal(store)) as journal:
+        program(journal, tmp_path, "A-B").create_match(["Ann", "Ben"])
+        assert program(journal, tmp_path, "A").state.phase == "new"
+        assert program(journal, tmp_path, "").state.phase == "new"
+        assert program(journal, tmp_path, "A-B").state.players == ("Ann", "Ben")
+
+
+def test_a_store_of_an_older_version_keeps_its_tables_and_their_order(tmp_path):
+    with closing(Journal(tmp_path / "old.db")) as journal:
+        for match_id in ("A-B-20260102-100000-1", "20260101-100000-1", "A-20260103-100000-1", "A-20260103-110000-2"):
+            journal.append(match_id, [Event("foul", {})])
+    with sqlite3.connect(tmp_path / "old.db") as connection:
+        connection.execute("DROP TABLE matches")
+        connection.execute("DROP TABLE late")
+    connection.close()
+    with closing(Journal(tmp_path / "old.db")) as journal:
+        assert journal.matches("A") == ["A-20260103-100000-1", "A-20260103-110000-2"]
+        assert journal.matches("A-B") == ["A-B-20260102-100000-1"] and journal.matches("") == ["20260101-100000-1"]
+
+
+def test_a_match_that_changed_tables_in_the_file_is_noticed(tmp_path):
+    with closing(Journal(tmp_path / "j.db")) as journal:
+        journal.append("m", [Event("foul", {})], table="A")
+    with sqlite3.connect(tmp_path / "j.db") as connection:
+        connection.execute("UPDATE matches SET table_name = 'B'")
+    connection.close()
+    with closing(Journal(tmp_path / "j.db")) as journal, pytest.raises(JournalDamaged, match="list of matches"):
+        journal.matches("B")
+
+
+def test_a_server_needs_a_tables_name(tmp_path):
+    with pytest.raises(click.UsageError, match="--table"), opened("postgresql://nowhere/x", tmp_path, ""):
+        pass

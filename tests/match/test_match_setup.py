@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from referee.errors import IllegalCommand
-from referee.match import (
+from referee.match.decide import (
     ChangeLens,
     DrawByHand,
     DrawCard,
@@ -16,7 +16,7 @@ from referee.match import (
     Undo,
     VoidDuel,
 )
-from referee.state import MOST_UNDONE
+from referee.match.state import MOST_UNDONE
 
 SIGN = SignSetup(("Ann", "Dia"), "Ref", {"steps": {"mats": []}})
 UNSIGNED = "both players have not signed the set-up"

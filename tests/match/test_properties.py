@@ -11,8 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from referee.errors import IllegalCommand
-from referee.folding import KINDS
-from referee.match import (
+from referee.match.decide import (
     COMMANDS,
     MODES,
     BeginJudging,
@@ -43,11 +42,14 @@ from referee.match import (
     SignSetup,
     Undo,
     VoidDuel,
+    WaiveFields,
     evolve,
     fold,
 )
-from referee.rules import HouseRules
-from referee.schedule import schedule
+from referee.match.evolve import KINDS
+from referee.match.house_rules import HouseRules
+from referee.match.schedule import schedule
+from referee.web.views import public_match
 
 NAMES = ("Ann", "Ben", "Cem", "Dia", "Eva", "Fin", "Gus", "Hal", "Ida", "Jan", "Kim", "Leo")
 zones, why = st.sampled_from("AB"), st.sampled_from(["seen", "photo", ""])
@@ -61,13 +63,16 @@ boxes = st.one_of(st.none(), st.integers(3_000_000, 3_008_000))
 times = st.sampled_from([100.5, 103.0, 103.001, 110.0])
 sanctions = st.sampled_from([None, "none", "warning", "duel"])
 
+faulty = st.sampled_from([{}, {}, {}, {"A": "not_empty"}, {"A": "hand", "B": "hand"}])
+touched = st.sampled_from([(), (), ("A",)])
+
 COMMAND = {
     CreateMatch: st.builds(CreateMatch, st.just(("Ann", "Ben"))),
     DrawCard: st.builds(DrawCard, st.one_of(st.none(), st.none(), card_ids)),
     DrawByHand: st.builds(DrawByHand),
     NameCard: st.builds(NameCard, card_ids),
     Ready: st.builds(Ready),
-    Go: st.builds(Go, st.just(100.0)),
+    Go: st.builds(Go, st.just(100.0), st.none(), faulty, touched),
     PressStop: st.builds(PressStop, zones, times, st.just(0.0005), boxes),
     BeginJudging: st.builds(BeginJudging),
     CameraVerdict: st.builds(CameraVerdict, zones, saids, clues),
@@ -89,6 +94,7 @@ COMMAND = {
     SignSetup: st.builds(SignSetup, st.sampled_from([("Ann", "Ben"), ("Ann", ""), ("Ann", "Ann")]), who),
     OpenSetup: st.builds(OpenSetup, who, why),
     GoUnsigned: st.builds(GoUnsigned, who),
+    WaiveFields: st.builds(WaiveFields, who, why),
     ChangeLens: st.builds(ChangeLens, st.just({"image_width": 1280}), who),
 }
 FORWARD = (DrawCard, Ready, Go, PressStop, BeginJudging, CameraVerdict, HumanRuling, NextDuel)
@@ -142,7 +148,7 @@ def check_cards(state):
 
 def check_view(state):
     assert json.loads(json.dumps(state.to_json())) == json.loads(json.dumps(state.to_json()))
-    public = state.to_json(public=True)
+    public = public_match(state.to_json())
     if state.phase in ("card_drawn", "ready"):
         assert public["card_id"] is None
         assert public["duel"]["card_id"] is None

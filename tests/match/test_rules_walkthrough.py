@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from referee.errors import IllegalCommand
-from referee.match import (
+from referee.match.decide import (
     BeginJudging,
     CallTimeout,
     CameraVerdict,
@@ -25,7 +25,8 @@ from referee.match import (
     Ready,
     VoidDuel,
 )
-from referee.rules import DEFAULT_RULES
+from referee.match.house_rules import DEFAULT_RULES
+from referee.web.views import public_match
 
 
 def the_card(state):
@@ -59,10 +60,10 @@ def test_the_inactive_player_places_the_card_and_gives_the_start_call(table):
 def test_nobody_sees_a_card_before_the_go(table):
     t = table()
     t.do(DrawCard(), Ready())
-    assert t.state.to_json(public=True)["card_id"] is None
-    assert t.state.card_id not in repr(t.state.to_json(public=True))
+    assert public_match(t.state.to_json())["card_id"] is None
+    assert t.state.card_id not in repr(public_match(t.state.to_json()))
     t.do(Go(100.0))
-    assert t.state.to_json(public=True)["card_id"] == t.state.card_id
+    assert public_match(t.state.to_json())["card_id"] == t.state.card_id
 
 
 def test_whoever_finishes_calls_stop_and_from_then_on_nobody_may_act(table):
@@ -240,12 +241,20 @@ def test_the_opponent_bumped_it_void_fresh_card(table, verdicts):
     assert (t.state.duel_index, t.state.duel.attempt) == (0, 2)
 
 
+def test_a_bump_that_the_camera_saw_waits_for_a_human_whatever_else_it_saw(table):
+    t = table()
+    t.duel("A", {"verdict": "undecided", "leaning": "void"}, findings=("bumped", "fell_after_stop", "hand_at_stop"))
+    assert (t.state.phase, t.state.award) == ("undecided", (None, 0))
+    t.do(HumanRuling("void", "Ref", "Ben's elbow"))
+    assert t.state.phase == "void"
+
+
 def test_stop_earlier_than_any_build_is_possible_is_a_void_press_and_logged(table):
     t = table()
     t.build()
     t.do(PressStop("A", 100.9))
     assert t.state.phase == "building"
-    assert [p["why"] for p in t.state.presses] == ["too_early"]
+    assert [p.why for p in t.state.presses] == ["too_early"]
     assert t.do(PressStop("A", 101.1)).phase == "stopped"
 
 
@@ -275,13 +284,13 @@ def test_box_time_decides_whatever_order_presses_arrive_in(table):
 def test_the_time_of_a_duel_is_the_boxs_when_it_has_one(table):
     t = table()
     t.do(DrawCard(), Ready(), Go(100.0, box_us=2_000_000), PressStop("A", 107.03, 0.02, 9_012_345))
-    assert t.state.presses[0]["elapsed_s"] == 7.012345
+    assert t.state.presses[0].elapsed_s == 7.012345
 
 
 def test_a_box_that_has_restarted_since_the_go_is_not_believed(table):
     t = table()
     t.do(DrawCard(), Ready(), Go(100.0, box_us=900_000_000), PressStop("A", 107.03, 0.02, 12_345))
-    assert t.state.presses[0]["elapsed_s"] == 7.03
+    assert t.state.presses[0].elapsed_s == 7.03
     assert t.state.phase == "stopped"
 
 

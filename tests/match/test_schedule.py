@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from referee.cli import cli
 from referee.errors import IllegalCommand
-from referee.schedule import pairings, round_robin, schedule, schedule_text, seated
+from referee.match.schedule import pairings, round_robin, schedule, schedule_text, seated
 
 NAMES = "ABCDEFGHIJKL"
 MANY = range(5, 13)

@@ -1,4 +1,4 @@
-"""Measures recording beside vision: ``python tests/attempts/bench_recorder.py [SECONDS]``.
+"""Measures recording beside vision: ``python tests/review/bench_recorder.py [SECONDS]``.
 
 1280 x 720 at 30 frames a second with a webcam's noise, for SECONDS (default 20), in one process with the real
 live vision, as in play: until the Stop at half time the gate looks at every frame it can, from then on builds
@@ -18,11 +18,11 @@ import cv2
 import numpy as np
 
 from calibration.camera import CameraModel
-from referee.attempt import Attempt, Budget, Recorder, load_attempt
-from referee.attempt.video import read_video
-from referee.ports import Frame, SystemClock
-from referee.timeline.eye import observer_of
-from referee.vision.gate import Gate
+from referee.devices.ports import Frame, SystemClock
+from referee.recording import Attempt, Budget, Recorder, load_attempt
+from referee.recording.video import read_video
+from referee.review.observer import observer_of
+from referee.vision.live.gate import Gate
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "attempt_collapse"
 WIDTH, HEIGHT, FPS = 1280, 720, 30

@@ -1,4 +1,4 @@
-"""Judges an archive again and prints figures: ``python tests/attempts/bench_rejudge.py [COUNT] [SAMPLE]``.
+"""Judges an archive again and prints figures: ``python tests/review/bench_rejudge.py [COUNT] [SAMPLE]``.
 
 Makes an archive of COUNT attempts (default 500) from the golden recording's frames after the Stop; SAMPLE of
 them (default an eighth) are judged again on one core, all of them on two, killed in the middle and resumed.
@@ -22,10 +22,10 @@ from pathlib import Path
 
 import cv2
 
-from referee.attempt import load_attempt
-from referee.attempt.folder import write_json
-from referee.attempt.video import read_video
-from referee.rejudge.again import look
+from referee.recording import load_attempt
+from referee.recording.folder import write_json
+from referee.recording.video import read_video
+from referee.review.rejudge import look
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "attempt_collapse"
 STILL_FROM = 108

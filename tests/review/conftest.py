@@ -13,8 +13,8 @@ import pytest
 
 from cards.build import Build, parse_build
 from cards.pieces import builtin_piece_set
-from referee.judge import build_to_json
-from referee.ports import Frame
+from referee.devices.ports import Frame
+from referee.match.verdict import build_to_json
 
 
 class HandClock:
@@ -25,6 +25,9 @@ class HandClock:
 
     def now_s(self) -> float:
         return self.now
+
+    def boot_id(self) -> str:
+        return "one run of the machine"
 
     def utc(self) -> datetime:
         return datetime.fromtimestamp(1_800_000_000 + self.now, UTC)

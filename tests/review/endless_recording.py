@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from referee.attempt import Budget, Recorder
-from referee.ports import Frame, SystemClock
+from referee.devices.ports import Frame, SystemClock
+from referee.recording import Budget, Recorder
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Simulated duels as recordings with truth: ``python tests/attempts/sim_recording.py FOLDER [SEED…]``.
+"""Simulated duels as recordings with truth: ``python tests/review/sim_recording.py FOLDER [SEED…]``.
 
 The simulated players' scripts are rendered frame by frame, as fast as the machine can, into an attempt folder
 with ``truth.json`` beside it: which piece was placed when, and when one began to fall by itself.
@@ -17,13 +17,13 @@ import yaml
 from calibration.palette import Palette
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
-from referee.attempt.folder import write_json
-from referee.attempt.take import write_file
-from referee.attempt.video import VideoWriter
-from referee.devices.table_sim import TableSim
-from referee.devices.table_sim_plans import apart
-from referee.devices.table_sim_players import Manners, Players
-from referee.vision.observe import Observer
+from referee.recording.folder import write_json
+from referee.recording.video import VideoWriter
+from referee.recording.writer import write_file
+from referee.simulator.build_plans import apart
+from referee.simulator.players import Manners, Players
+from referee.simulator.table import TableSim
+from referee.vision.observer import Observer
 
 FPS, GO_S, AFTER_S = 15, 2.0, 2.5
 

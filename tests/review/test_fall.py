@@ -8,9 +8,9 @@ import cv2
 import numpy as np
 import pytest
 
-from referee.attempt.video import VideoWriter
-from referee.timeline.fall import findings, first_move
-from referee.timeline.strip import AS_BEFORE, OTHER, Strip
+from referee.recording.video import VideoWriter
+from referee.review.fall import findings, first_move
+from referee.review.tracks import AS_BEFORE, OTHER, Strip
 
 WIDTH, HEIGHT, RATE = 240, 200, 10
 PIECE, HAND = (40, 130, 240), (120, 150, 200)

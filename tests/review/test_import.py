@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from referee.attempt import load_attempt
-from referee.attempt.folder import read_times, write_json
-from referee.attempt.video import VideoWriter, read_video, remux
 from referee.cli import cli
-from referee.rejudge import Options, judge_again
-from referee.rejudge.bring import Given, bring_in, copy_video
+from referee.recording import load_attempt
+from referee.recording.folder import read_times, write_json
+from referee.recording.video import VideoWriter, read_video, remux
+from referee.review.import_video import Given, bring_in, copy_video
+from referee.review.options import Options
+from referee.review.rejudge import judge_again
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "attempt_collapse"
 FILES = dict.fromkeys(("deck.json", "pieces.json", "camera.yaml", "palette.json", "empty.png"))

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from referee.attempt import load_attempt
-from referee.rejudge.again import look
-from referee.rejudge.keep import TRUTH, case_truth
+from referee.recording import load_attempt
+from referee.review.regression_case import TRUTH, case_truth
+from referee.review.rejudge import look
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 CASES = sorted(p.parent for p in GOLDEN.glob(f"*/{TRUTH}") if (p.parent / "stop.png").exists())

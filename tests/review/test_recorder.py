@@ -10,11 +10,11 @@ import pytest
 from calibration.camera import guessed_camera
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
-from referee.attempt import Budget, Recorder, load_attempt
-from referee.attempt.recorder import thin
-from referee.attempt.video import frame_seconds, read_frame, read_video
 from referee.commands.play import kept
-from referee.ports import Frame
+from referee.devices.ports import Frame
+from referee.recording import Budget, Recorder, load_attempt
+from referee.recording.recorder import thin
+from referee.recording.video import frame_seconds, read_frame, read_video
 
 
 def record(kit, recorder, clock, before=20, during=30, **final):

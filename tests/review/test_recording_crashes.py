@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.attempt import load_attempt
-from referee.attempt.video import cut_to_whole, frame_seconds, read_video, whole_bytes
+from referee.recording import load_attempt
+from referee.recording.video import cut_to_whole, frame_seconds, read_video, whole_bytes
 
 PROGRAM = Path(__file__).with_name("endless_recording.py")
 

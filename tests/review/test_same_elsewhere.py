@@ -14,12 +14,13 @@ import yaml
 from calibration.camera import load_camera
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
-from referee.attempt import Budget, Recorder, load_attempt
-from referee.attempt.folder import pack, read_image
-from referee.devices.table_sim import TableSim, World
-from referee.devices.table_sim_solids import place
-from referee.ports import Frame, SystemClock
-from referee.vision.observe import Observer
+from referee.devices.ports import Frame, SystemClock
+from referee.recording import Budget, Recorder, load_attempt
+from referee.recording.folder import pack, read_image
+from referee.simulator.meshes import place
+from referee.simulator.table import TableSim, World
+from referee.vision.observer import Observer
+from referee.vision.search.kernel_store import cache_folder
 
 PROGRAM = "from referee.cli import main; main()"
 
@@ -64,7 +65,7 @@ def test_an_exported_duel_is_judged_the_same_on_an_empty_machine(tmp_path):
     empty = tmp_path / "elsewhere"
     empty.mkdir()
     (empty / "bundle.zip").write_bytes((tmp_path / "bundle.zip").read_bytes())
-    env = {"PATH": os.environ["PATH"], "HOME": str(empty), "NUMBA_CACHE_DIR": str(tmp_path / "numba")}
+    env = {"PATH": os.environ["PATH"], "HOME": str(empty), "REFEREE_CACHE_DIR": str(cache_folder())}
     command = [sys.executable, "-c", PROGRAM, "rejudge", "bundle.zip", "-o", "out"]
     subprocess.run(command, cwd=empty, env=env, check=True)
     (row,) = (json.loads(line) for line in (empty / "out" / "results.jsonl").read_text().splitlines())

@@ -19,14 +19,13 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from sim_recording import Plot, record
 
-from referee.attempt import load_attempt
-from referee.attempt.errors import BadAttempt
-from referee.attempt.video import VideoWriter
 from referee.cli import cli
-from referee.timeline import pace, stored_timeline, timeline
-from referee.timeline.patches import turns
-from referee.timeline.placed import solidity, stands
-from referee.timeline.story import is_stored
+from referee.recording import load_attempt
+from referee.recording.errors import BadAttempt
+from referee.recording.video import VideoWriter
+from referee.review.patches import turns
+from referee.review.placements import solidity, stands
+from referee.review.timeline import is_stored, pace, stored_timeline, timeline
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 SHARED = Path(__file__).parents[3] / "shared" / "attempts"
@@ -108,9 +107,9 @@ def test_hands_come_and_go_with_the_pieces(folder, told):
 def test_it_is_worked_out_once_and_kept_beside_the_attempt(tmp_path, monkeypatch, told):
     folder = Path(shutil.copytree(GOLDEN / "attempt_collapse", tmp_path / "a"))
     story = told(GOLDEN / "attempt_collapse")
-    monkeypatch.setattr("referee.timeline.story.timeline", lambda attempt, tick: story)
+    monkeypatch.setattr("referee.review.timeline.timeline", lambda attempt, tick: story)
     first = stored_timeline(load_attempt(folder))
-    monkeypatch.setattr("referee.timeline.story.timeline", None)
+    monkeypatch.setattr("referee.review.timeline.timeline", None)
     assert stored_timeline(load_attempt(folder)) == first
 
 

@@ -19,9 +19,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "web"))
 from browser import PHONE, PROJECTOR, chromium
 from fake_session import FakeSession
 
-from referee.attempt import Budget, load_attempt
-from referee.attempt.folder import write_json
-from referee.attempt.retention import make_room
+from referee.recording import Budget, load_attempt
+from referee.recording.folder import write_json
+from referee.recording.retention import make_room
 from referee.web import create_app, serve
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "attempt_collapse"
@@ -101,8 +101,8 @@ def collapse(folder):
 @pytest.fixture
 def told(monkeypatch):
     """The collapse's time line without the work."""
-    monkeypatch.setattr("referee.web.archive.is_stored", lambda attempt: True)
-    monkeypatch.setattr("referee.web.archive.stored_timeline", lambda attempt: STORY)
+    monkeypatch.setattr("referee.web.pages.attempt_archive.is_stored", lambda attempt: True)
+    monkeypatch.setattr("referee.web.pages.attempt_archive.stored_timeline", lambda attempt: STORY)
 
 
 @pytest.fixture
@@ -227,7 +227,7 @@ def test_the_pace_of_a_match_has_its_players(client, told):
 
 
 def test_both_languages_say_everything():
-    folder = Path(__file__).parents[2] / "referee" / "web" / "texts"
+    folder = Path(__file__).parents[2] / "referee" / "web" / "i18n" / "texts"
     texts = [json.loads((folder / f"attempts.{lang}.json").read_text()) for lang in ("en", "de")]
     assert texts[0].keys() == texts[1].keys()
 

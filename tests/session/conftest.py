@@ -10,15 +10,16 @@ from types import SimpleNamespace
 
 import pytest
 
+from calibration.mat import FIELD
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
-from referee.attempt import Recorder
-from referee.commands.simulated import SimulatedTable
-from referee.devices.table_sim import TableSim
-from referee.journal import Journal
-from referee.judge import Reason, Verdict
-from referee.ports import SystemClock
-from referee.session import Session
+from referee.devices.ports import SystemClock
+from referee.journal.journal import Journal
+from referee.match.verdict import Reason, Verdict
+from referee.recording import Recorder
+from referee.session.session import Equipment, Session
+from referee.simulator.rig import SimulatedTable
+from referee.simulator.table import TableSim
 
 CLOCK, SET, DECK = SystemClock(), builtin_piece_set(), builtin_deck()
 
@@ -30,8 +31,12 @@ class StandInObserver:
     players: object
     says: dict = field(default_factory=dict)
     camera: object = None
+    empty: object = None
 
-    def judge(self, frames, card, zones):
+    def look(self, frame):
+        return SimpleNamespace(poses={})
+
+    def judge(self, frames, card, zones, tolerances):
         truth = {z: "match" if self.players.right(z, card) else "mismatch" for z in zones}
         rulings = {z: self.says.get(z) or truth[z] for z in zones}
         reasons = {
@@ -49,6 +54,7 @@ class StandInGate:
 
     players: object
     blind: bool = False
+    colours = None
 
     def look(self, frame):
         world = self.players.world(frame.at_s)
@@ -57,13 +63,17 @@ class StandInGate:
             z: SimpleNamespace(
                 mat_seen=not self.blind,
                 moving=0.0 if still else 0.1,
-                fill=0.1,
+                fill=0.1 * any(_in_field(p) for p in world.pieces.get(z, ())),
                 hand=_over_field(world.hands.get(z)),
                 settled_s=1.0 if still else 0.0,
             )
             for z in "AB"
         }
         return SimpleNamespace(zones=gates)
+
+
+def _in_field(piece) -> bool:
+    return abs(piece.centre[0]) < FIELD[0] and abs(piece.centre[1]) < FIELD[1]
 
 
 def _over_field(hand) -> bool:
@@ -96,7 +106,7 @@ def table(tmp_path, seed=3, record=False, **changes):
             "data_dir": tmp_path,
             "simulated": True,
         } | changes
-        session = Session(**parts)
+        session = Session(Equipment(**parts))
         session.start()
         stack.callback(session.stop)
         yield session, rig

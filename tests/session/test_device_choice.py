@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from referee.devices.choices import DeviceChoices
+from referee.devices.ports import SystemClock
 from referee.errors import DeviceLost, IllegalCommand
-from referee.ports import SystemClock
+from referee.session.device_choice import DeviceChoices
 
 
 class Device:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from referee.attempt import find_attempts, load_attempt
-from referee.attempt.folder import contested
-from referee.match import DrawCard, Foul, NextDuel, Overrule, Ready
+from referee.match.decide import DrawCard, Foul, NextDuel, Overrule, Ready
+from referee.recording import find_attempts, load_attempt
+from referee.recording.folder import contested
 
 
 def begin_duel(session):
@@ -52,8 +52,8 @@ def test_what_is_said_when_the_recording_is_closed_makes_it_contested(at_table, 
         begin_duel(session)
         session.press("A")
         until(lambda: session.state.phase == "decided")
-        session.taping.stop()
-        assert session.taping._recorder.settle(20)
+        session.recording.stop()
+        assert session.recording._recorder.settle(20)
         (attempt,) = attempts(tmp_path)
         before = (attempt.folder / "attempt.json").read_bytes()
         assert not {q.kind for q in contested(attempt.meta, attempt.reviews())} & kinds
@@ -69,6 +69,7 @@ def test_a_duel_that_outlives_the_program_is_recorded_on(at_table, until, tmp_pa
         begin_duel(session)
     with at_table(record=True) as (session, _):
         assert session.state.phase == "building"
+        session.clock.sleep(1.0)  # the recording has begun: its first picture is its zero
         session.press("A")
         until(lambda: session.state.phase == "decided")
         session.command(NextDuel())

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from referee.looks import Looks
-from referee.ports import Frame
+from referee.devices.ports import Frame
+from referee.session.gate_history import GateHistory
 
 PRESS_S = 10.0
 STILL, HAND, STIR, NEIGHBOUR = (False, 0.001), (True, 0.05), (False, 0.08), (True, 0.001)
@@ -28,13 +28,13 @@ CASES = {  # name: (looks every 0.1 s from 9.0 s on, hand at stop, fell by itsel
 @pytest.mark.parametrize("name", CASES)
 def test_looks_around_a_press(name):
     rows, hand, fell = CASES[name]
-    looks = Looks()
+    looks = GateHistory()
     for n, (over, moving) in enumerate(rows):
         gate = SimpleNamespace(hand=over, moving=moving, settled_s=float(moving < 0.01))
         look = SimpleNamespace(zones={"A": gate})
-        looks.add(Frame(np.zeros((1, 1, 3), np.uint8), n, 9.05 + n / 10), look, False)
-    assert (looks.hand_at("A", PRESS_S), looks.fell("A", PRESS_S)) == (hand, fell)
-    assert not looks.hand_at("B", PRESS_S) and not looks.fell("B", PRESS_S)
+        looks.add(Frame(np.zeros((1, 1, 3), np.uint8), n, 9.05 + n / 10), look, "stopped")
+    assert (looks.hand_at("A", PRESS_S), looks.after("A", PRESS_S).after == "nobody") == (hand, fell)
+    assert not looks.hand_at("B", PRESS_S) and looks.after("B", PRESS_S).after == "still"
 
 
 @pytest.mark.parametrize(
@@ -42,21 +42,50 @@ def test_looks_around_a_press(name):
     [([HAND] * 25, False, True), ([HAND] * 25, True, False), ([HAND] * 8 + [STILL] * 17, False, False)],
 )
 def test_a_hand_is_surely_the_callers_only_when_nobody_elses_is_there(rows, neighbour, own):
-    looks = Looks()
+    looks = GateHistory()
     for n, (over, moving) in enumerate(rows):
         mine = SimpleNamespace(hand=over, moving=moving, settled_s=0.0)
         other = SimpleNamespace(hand=neighbour, moving=0.0, settled_s=9.0)
         looks.add(
             Frame(np.zeros((1, 1, 3), np.uint8), n, 9.05 + n / 10),
             SimpleNamespace(zones={"A": mine, "B": other}),
-            False,
+            "stopped",
         )
     assert looks.whose("A", PRESS_S) is own
 
 
 def test_the_view_at_the_press_is_the_last_frames_before_it():
-    looks = Looks()
+    looks = GateHistory()
     for n in range(20):
         building = 9.05 + n / 10 < PRESS_S + 0.05
-        looks.add(Frame(np.zeros((1, 1, 3), np.uint8), n, 9.05 + n / 10), SimpleNamespace(zones={}), building)
+        looks.add(
+            Frame(np.zeros((1, 1, 3), np.uint8), n, 9.05 + n / 10),
+            SimpleNamespace(zones={}),
+            "building" if building else "stopped",
+        )
     assert [f.number for f in looks.frames_at(PRESS_S)] == [7, 8, 9]
+
+
+def history_of(times, moving, phase_at):
+    """A history of looks at A's field at those times; ``moving`` share by time, ``phase_at`` the match's phase."""
+    history = GateHistory()
+    for n, at_s in enumerate(times):
+        gate = SimpleNamespace(hand=False, moving=moving(at_s), settled_s=1.0)
+        frame = Frame(np.zeros((1, 1, 3), np.uint8), n, at_s)
+        history.add(frame, SimpleNamespace(zones={"A": gate}), phase_at(at_s))
+    return history
+
+
+def test_a_frame_of_long_before_the_press_does_not_show_what_stood_there_then():
+    history = history_of([1.0, 1.1, 1.2, 10.3], lambda t: 0.0, lambda t: "building" if t < 10 else "stopped")
+    assert history.frames_at(PRESS_S) == [] and history.frames_at(PRESS_S, "A") == []
+
+
+def test_what_changed_while_frames_were_lost_is_not_taken_for_a_touch_after_the_press():
+    def phase(t):
+        return "building" if t < PRESS_S else "stopped"
+
+    lost = history_of([8.9, 9.0, 10.2, 10.3, 10.4], lambda t: 0.3 if t == 10.2 else 0.0, phase)
+    assert lost.after("A", PRESS_S).after == "still"
+    seen = history_of([9.8, 9.9, 10.2, 10.3, 10.4], lambda t: 0.3 if t == 10.2 else 0.0, phase)
+    assert seen.after("A", PRESS_S).after == "nobody"

@@ -17,32 +17,42 @@ import pytest
 from cards.build import Build, parse_build
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
-from referee.devices.table_sim import TableSim, World
-from referee.devices.table_sim_plans import apart
-from referee.devices.table_sim_solids import place
-from referee.judge import build_to_json
+from referee.match.verdict import build_to_json
+from referee.simulator.build_plans import apart
+from referee.simulator.meshes import place
+from referee.simulator.table import TableSim, World
 
 ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 PIECES = builtin_piece_set()
 REFEREE = [sys.executable, "-c", "from referee.cli import main; main()"]
 
 IN_TEST = {
     "referee demo": "referee demo --fast --duels 1 --no-browser --port 0",
-    "referee run --camera 0 --box none --players Ann,Ben,Cem,Dia": "referee run --camera film.avi --box none --players Ann,Ben,Cem,Dia --no-browser --port 0",
+    "referee run --camera 0 --box none --players Ann,Ben,Cem,Dia": (
+        "referee run --camera film.avi --box none --players Ann,Ben,Cem,Dia --no-browser --port 0"
+    ),
     "referee run --camera 0 --box auto": "referee run --camera film.avi --box auto --no-browser --port 0",
-    "referee run --rules house_rules.toml": "referee run --rules house_rules.toml --camera film.avi --no-browser --port 0",
+    "referee run --rules house_rules.toml": (
+        "referee run --rules house_rules.toml --camera film.avi --no-browser --port 0"
+    ),
+    "referee bench devset devset2 --stress --rows rows.jsonl": (
+        "referee bench devset --stress --effects gray --every 2 --rows rows.jsonl"
+    ),
+    "referee bench devset devset2 --aids": "referee bench devset --aids --every 2",
     "referee box check": "referee box check --seconds 0.5",
+    "referee box flash --port /dev/ttyACM0": "referee box flash --port no-such-port",
     "referee rejudge referee-data/attempts": "referee rejudge referee-data/simulated/attempts",
     "referee timeline referee-data/attempts": "referee timeline referee-data/simulated/attempts",
 }
 """README's command -> the same without a browser, a webcam, or patience."""
 
-STATUS = {"referee box check": 2}
+STATUS = {"referee box check": 2, "referee box flash --port /dev/ttyACM0": 2}
 """No box is plugged in here, and that is what it must say."""
 
 
 def commands():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = README
     blocks = re.findall(r"^ *```sh\n(.*?)^ *```", text, re.M | re.S)
     lines = [line.split("#")[0].strip() for block in blocks for line in block.splitlines()]
     inline = re.findall(r"`(referee run --rules [^`]+)`", text)
@@ -56,6 +66,21 @@ def test_the_readme_shows_its_two_commands_on_the_first_screen():
     assert "tests/run" in first
     picture = re.search(r"!\[[^]]+\]\(([^)]+)\)", "\n".join(first))[1]
     assert (ROOT / picture).stat().st_size > 20_000
+
+
+def test_ci_runs_the_two_commands_as_they_stand_in_the_readme():
+    """Cut out, in order, and nothing of them retyped beside it."""
+    shown = [_shown(n) for n in (1, 2)]
+    assert shown[0].endswith("referee demo") and all(f"```sh\n{command}\n```" in README for command in shown)
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    first, second = (script.index(f'"$(python3 tests/readme.py show {n})"') for n in (1, 2))
+    assert first < second
+    assert not re.search(r"^[^#]*(pip install|referee demo|tests/run)", script, re.M)
+
+
+def _shown(number):
+    program = [sys.executable, ROOT / "tests" / "readme.py", "show", str(number)]
+    return subprocess.run(program, capture_output=True, text=True, check=True).stdout.strip()
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +97,7 @@ def folder(tmp_path_factory):
     (path / "house_rules.toml").write_text("tie_window_ms = 10.0\n")
     _film(path / "film.avi", table)
     shutil.copyfile(ROOT / "tests" / "golden" / "attempt_collapse" / "video.mp4", path / "duel.mp4")
-    for session in ("den", "hall"):
+    for session in ("den", "hall", "attic"):
         _dev_set(path / "devset" / session, table, card)
     return path
 
@@ -114,7 +139,7 @@ def _run(command, cwd):
         if command.startswith("referee run"):
             said = next(line for line in process.stdout if "board:" in line)
             process.send_signal(signal.SIGINT)
-            return process.wait(20), said
+            return process.wait(300), said
         return _finished(process)
     finally:
         process.kill()
@@ -122,7 +147,7 @@ def _run(command, cwd):
 
 
 def _finished(process):
-    said, _ = process.communicate(timeout=90)
+    said, _ = process.communicate(timeout=1800)
     return process.returncode, said
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from cards.build import parse_build
 from cards.pieces import builtin_piece_set
-from referee.devices.table_sim import TableSim
-from referee.vigil import Vigil
+from referee.session.rig_monitor import RigMonitor
+from referee.simulator.table import TableSim
 
 SET = builtin_piece_set()
 TOWER = parse_build("green rectangle 0 front @ 0 0 12.5; blue cube 0 front @ 0 0 40.0")
@@ -22,9 +22,9 @@ def sim():
 
 
 def alarms(first, *later):
-    vigil = Vigil()
-    vigil.look(first)
-    said = [vigil.look(picture) for picture in later][-1]
+    monitor = RigMonitor()
+    monitor.look(first)
+    said = [monitor.look(picture) for picture in later][-1]
     return {code for code, text in said.items() if text}
 
 

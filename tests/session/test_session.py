@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from referee.errors import IllegalCommand
-from referee.match import DrawCard, HumanRuling, NextDuel, Ready
+from referee.match.decide import DrawCard, HumanRuling, NextDuel, Ready, WaiveFields
+from referee.simulator.meshes import place
+from referee.simulator.table import Hand, World
 
 PAIR = ("Ann", "Ben")
 
@@ -30,8 +32,8 @@ def test_a_press_on_the_box_is_judged_and_awards_the_card(at_table, until):
         rig._contacts.press(0)
         until(lambda: session.state.phase == "decided")
         state = session.state
-        assert state.presses[0]["zone"] == "A" and state.presses[0]["box_us"] > 0
-        assert abs(state.presses[0]["elapsed_s"] - 3.0) < 0.5
+        assert state.presses[0].zone == "A" and state.presses[0].box_us > 0
+        assert abs(state.presses[0].elapsed_s - 3.0) < 0.5
         right = state.verdicts["A"]["verdict"] == "match"
         assert state.award == ("Ann" if right else "Ben", 1)
 
@@ -45,12 +47,30 @@ def test_the_go_carries_the_boxs_time_and_needs_its_phase(at_table):
         assert abs(session.state.duel.go_at_s - session.clock.now_s()) < 1.0
 
 
+def test_there_is_no_go_over_a_build_that_stands_already_unless_a_human_waives_it(at_table, until):
+    with at_table() as (session, rig):
+        session.create_match(PAIR, seed=1)
+        session.command(DrawCard("L09"))
+        rig.players.stage(World({"A": [place(p) for p in session.deck.card("L09").pieces], "B": []}))
+        session.command(Ready())
+        until(lambda: session.fields())
+        with pytest.raises(IllegalCommand, match="field A is not empty"):
+            session.go()
+        assert "field_A" in {a["code"] for a in session.snapshot()["alarms"]}
+        rig.players.stage(World({"A": [], "B": []}, {"B": Hand((0.0, 0.0, 40.0))}))
+        until(lambda: session.fields() == {"B": "hand"})
+        session.command(WaiveFields("Eve", "she only points"))
+        session.go()
+        assert session.state.phase == "building" and session.state.duel.waived == "she only points"
+        until(lambda: not [a for a in session.snapshot()["alarms"] if a["code"].startswith("field_")])
+
+
 def test_a_press_too_early_is_noted_and_the_same_button_counts_later(at_table, until):
     with at_table() as (session, rig):
         begin_duel(session)
         rig._contacts.press(1)
         until(lambda: session.state.presses)
-        assert session.state.phase == "building" and session.state.presses[0]["why"] == "too_early"
+        assert session.state.phase == "building" and session.state.presses[0].why == "too_early"
         session.clock.sleep(1.2)
         rig._contacts.press(1)
         until(lambda: session.state.phase == "decided")
@@ -69,7 +89,7 @@ def test_what_the_camera_cannot_tell_waits_for_a_human(at_table, until):
 
 
 def test_nothing_is_judged_while_the_view_is_blocked_and_the_operator_is_told(at_table, until, monkeypatch):
-    monkeypatch.setattr("referee.watch.BLOCKED_S", 0.5)
+    monkeypatch.setattr("referee.session.stop_judging.BLOCKED_S", 0.5)
     with at_table() as (session, _):
         session.gate.blind = True
         begin_duel(session)
@@ -116,6 +136,7 @@ def test_pictures_are_made_for_who_looks(at_table, until):
         until(lambda: session.picture("live"))
         live = cv2.imdecode(np.frombuffer(session.picture("live"), np.uint8), cv2.IMREAD_COLOR)
         assert live.shape == (360, 640, 3)
+        until(lambda: session.picture("zone_A"))
         zone = cv2.imdecode(np.frombuffer(session.picture("zone_A"), np.uint8), cv2.IMREAD_COLOR)
         assert zone.shape[1] < 400
         assert session.picture("no such picture") is None
@@ -123,7 +144,7 @@ def test_pictures_are_made_for_who_looks(at_table, until):
         session.clock.sleep(1.1)
         session.press("A")
         until(lambda: session.picture("overlay"))
-        assert session.snapshot()["verdict"]["overlay"] == "/media/overlay/1.jpg"
+        until(lambda: session.snapshot()["verdict"].get("overlay") == "/media/overlay/1.jpg")
         assert session.picture("overlay/1") == session.picture("overlay")
 
 

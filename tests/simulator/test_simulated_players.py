@@ -13,10 +13,10 @@ from cards.build import Piece
 from cards.card import HeightCard
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
-from referee.devices.table_sim_moves import clearing
-from referee.devices.table_sim_plans import apart, in_field, is_right, plan, spoil
-from referee.devices.table_sim_players import EARLIEST_PRESS_S, FAST, Manners, Players, build_script
-from referee.devices.table_sim_solids import place, solid
+from referee.simulator.build_plans import apart, in_field, is_right, plan, spoil
+from referee.simulator.hand_motion import clearing
+from referee.simulator.meshes import place, solid
+from referee.simulator.players import EARLIEST_PRESS_S, FAST, Manners, Players, build_script
 
 SET, DECK = builtin_piece_set(), builtin_deck()
 

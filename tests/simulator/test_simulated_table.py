@@ -10,9 +10,9 @@ import pytest
 
 from cards.build import parse_build
 from cards.pieces import builtin_piece_set
-from referee.devices.table_sim import SEATINGS, Hand, TableSim
-from referee.devices.table_sim_loose import loose_places
-from referee.devices.table_sim_solids import turn_about_z
+from referee.simulator.loose_pieces import loose_places
+from referee.simulator.meshes import turn_about_z
+from referee.simulator.table import SEATINGS, Hand, TableSim
 
 SET = builtin_piece_set()
 TOWER = parse_build("green rectangle 0 front @ 0 0 12.5; blue cube 0 front @ 0 0 40.0; red triangle 0 front @ 0 0 72.5")

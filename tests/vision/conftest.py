@@ -22,7 +22,7 @@ from calibration.mat import (
 )
 from cards.build import Piece, shape_of
 from cards.pieces import PieceSet, Pose, builtin_piece_set
-from referee.vision.solids import draw_solid, solid
+from referee.vision.render.solids import draw_solid, solid, z_buffer
 
 PX_PER_MM = 5
 LIGHT = np.array([0.3, -0.6, 0.74])
@@ -84,20 +84,19 @@ class Rig:
         image[cover > 127] = seen[cover > 127]
 
     def _stand(self, image: np.ndarray, pose: MatPose, pieces: Sequence[Piece]) -> None:
-        tags, depth = np.full(image.shape[:2], -1, np.int32), np.zeros(image.shape[:2], np.float32)
+        buffer = z_buffer(image.shape[:2])
         camera = np.ascontiguousarray(np.c_[pose.rotation, pose.translation])
         shades: dict[int, np.ndarray] = {}
         for i, p in enumerate(pieces):
             s, yaw = solid(shape_of(self.piece_set, p), p.pose), math.radians(p.yaw)
-            draw_solid(
-                s.points, s.faces, s.normals, p.x, p.y, p.z, yaw, camera, self.camera.matrix, i, depth, tags, True
-            )
+            place = (float(p.x), float(p.y), float(p.z), yaw)
+            draw_solid(s, place, camera, self.camera.matrix, buffer, i, True)
             turn = np.array([[math.cos(yaw), -math.sin(yaw), 0], [math.sin(yaw), math.cos(yaw), 0], [0, 0, 1]])
             for f, normal in enumerate(s.normals @ turn.T):
                 light = 0.72 + 0.28 * max(0.0, float(normal @ LIGHT))
                 shades[64 * i + f] = np.array(self.piece_set.rgb(p.color)[::-1]) * light
         for tag, colour in shades.items():
-            image[tags == tag] = colour
+            image[buffer.tags == tag] = colour
 
 
 def looking(at_mm: Sequence[float], from_mm: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:

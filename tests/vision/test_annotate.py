@@ -11,12 +11,12 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from test_vision_gate import Film, with_hand
-from test_vision_overlay import judged
+from test_gate import Film, with_hand
+from test_overlay import judged
 
-from referee.fields import SHOWN_PX, Fields, around
-from referee.judge import Reason, Verdict
-from referee.vision.overlay import AMBER, GREEN, RED, WHITE
+from referee.match.verdict import Reason, Verdict
+from referee.session.field_previews import SHOWN_PX, FieldPreviews, around
+from referee.vision.render.overlay import AMBER, GREEN, RED, WHITE
 
 
 class Seen:
@@ -27,8 +27,8 @@ class Seen:
         self.gate = self.film.gate
         self.observer = SimpleNamespace(camera=rig.camera)
         self.state = SimpleNamespace(phase="building", duel=SimpleNamespace(number=1))
-        self.watch = SimpleNamespace(gates=lambda: self.gates)
-        self.fields = Fields(self)
+        self.judging = SimpleNamespace(gates=lambda: self.gates)
+        self.fields = FieldPreviews(self)
 
     def look(self, image: np.ndarray, frames: int = 8) -> None:
         """The gate sees these frames; what it says of the last one stands."""

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import time
-
-import cv2
 import numpy as np
 import pytest
 
 from calibration.palette import LINEAR, features, nominal
 from cards.pieces import builtin_piece_set
-from referee.vision.lut import GROUND, WARM, label_frame, label_table
+from referee.vision.live.color_lut import GROUND, WARM, label_frame, label_table
 
 PIECES = builtin_piece_set()
 PALETTE = nominal(PIECES)
@@ -47,19 +44,3 @@ def test_the_table_agrees_with_the_exact_densities(rig, tower):
     exact = PALETTE.log_density(features(frame, WHITE)).argmax(0)
     assert pieces.sum() > 2000
     assert (exact[pieces] == labels[pieces]).mean() > 0.98
-
-
-def test_labelling_is_no_slower_than_a_conversion_to_lab(rig, tower):
-    """Best of many in turn: other programs on the machine slow down both alike."""
-    frame = rig.photograph({"A": tower})
-    table, out = label_table(PALETTE, WHITE), np.empty(frame.shape[:2], np.int8)
-    label_frame(frame, table, out)
-    ours, theirs = [], []
-    for _ in range(40):
-        start = time.perf_counter()
-        label_frame(frame, table, out)
-        middle = time.perf_counter()
-        cv2.cvtColor(frame, cv2.COLOR_BGR2LAB)
-        ours.append(middle - start)
-        theirs.append(time.perf_counter() - middle)
-    assert min(ours) <= min(theirs)

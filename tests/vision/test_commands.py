@@ -12,8 +12,8 @@ import yaml
 
 from calibration.camera import save_camera
 from cards.pieces import builtin_piece_set
+from referee.benchmark.stress_report import percent
 from referee.cli import main
-from referee.commands.bench import share
 
 DECK = {
     "name": "mini",
@@ -157,5 +157,5 @@ def test_judge_writes_the_contracts_rows_and_an_overlay(run, files):
 
 def test_wilson_intervals_are_those_of_the_tables():
     """9 of 10: 59.6 to 98.2 (Brown, Cai, DasGupta 2001, by hand)."""
-    assert share(9, 10) == " 90.0 % [59.6, 98.2]"
-    assert share(0, 0) == "-"
+    assert percent(9, 10) == " 90.0 % [59.6, 98.2]"
+    assert percent(0, 0) == "-"

@@ -11,12 +11,13 @@ from calibration.palette import nominal
 from cards.build import Piece
 from cards.card import HeightCard, LayoutCard, OrganCard
 from cards.pieces import Pose, builtin_piece_set, parse_piece_set
-from referee.vision.canvas import Fit, Reading, canvas_of
-from referee.vision.catalogue import catalogue
-from referee.vision.decide import decide
-from referee.vision.explain import readings
-from referee.vision.labels import evidence
-from referee.vision.observe import Observer
+from referee.vision.image.evidence import gather_evidence
+from referee.vision.observer import Observer
+from referee.vision.search.canvas import Fit, Reading, canvas_of
+from referee.vision.search.readings import readings
+from referee.vision.search.stances import catalogue
+from referee.vision.verdict.decide import MOST_ALONE, decide
+from referee.vision.verdict.rulings import Rulings
 
 CERTAIN = Fit(1.0, 1.0, 0.0)
 RED, WHITE = Piece("cube", "red", Pose(), 0.0, 0.0, 15.0), Piece("cube", "white", Pose(), 0.0, 0.0, 45.0)
@@ -37,32 +38,46 @@ def cat():
     return catalogue(pieces, tuple(pieces.colors))
 
 
-def reading(cat, *pieces: Piece, loose: tuple[Piece, ...] = ()) -> Reading:
+def reading(cat, *pieces: Piece, loose: tuple[Piece, ...] = (), score: float = 30_000.0) -> Reading:
     def rows(some):
         return np.array([(cat.index[p.shape, p.color, p.pose], p.x, p.y, p.z, 0.0) for p in some]).reshape(-1, 5)
 
-    return Reading(0.0, rows(pieces), 30_000.0, loose=rows(loose))
+    return Reading(0.0, rows(pieces), score, loose=rows(loose))
 
 
 @pytest.mark.parametrize("card", [LayoutCard("L", 1, (RED, WHITE)), HeightCard("H", 1, 2)], ids=["layout", "height"])
 def test_a_white_piece_that_is_nowhere_seen_may_stand_on_the_paper(cat, card):
-    verdict = decide(cat, [reading(cat, RED)], card, CERTAIN).verdict
+    verdict = decide(Rulings(cat, card), [reading(cat, RED)], CERTAIN).verdict
     assert (verdict.ruling, verdict.leaning, verdict.reasons[0].code) == ("undecided", "mismatch", "unseen_colour")
     assert "white" in verdict.reasons[0].text
 
 
 def test_a_white_piece_seen_lying_loose_is_missing_from_the_build(cat):
     beside = dataclasses.replace(WHITE, y=-120.0, z=15.0)
-    verdict = decide(cat, [reading(cat, RED, loose=(beside,))], LayoutCard("L", 1, (RED, WHITE)), CERTAIN).verdict
+    card = LayoutCard("L", 1, (RED, WHITE))
+    asked = reading(cat, RED, WHITE, score=10_000.0)
+    verdict = decide(Rulings(cat, card), [reading(cat, RED, loose=(beside,)), asked], CERTAIN).verdict
     assert verdict.ruling == "mismatch"
+
+
+@pytest.mark.parametrize("built", [(RED,), (RED, WHITE)], ids=["mismatch", "match"])
+def test_where_no_rival_was_met_nothing_is_sure(cat, built):
+    """However much the only reading explains."""
+    beside = dataclasses.replace(WHITE, x=30.0, y=-120.0, z=15.0)
+    card, own = LayoutCard("L", 1, (RED, WHITE)), reading(cat, *built, loose=(beside,) * (2 - len(built)))
+    other = reading(cat, *({(RED,): (RED, WHITE), (RED, WHITE): (RED,)}[built]), score=10_000.0)
+    alone, beside_another = (decide(Rulings(cat, card), found, CERTAIN) for found in ([own], [own, other]))
+    assert alone.verdict.leaning or alone.verdict.ruling == beside_another.verdict.ruling
+    assert alone.verdict.confidence <= MOST_ALONE
+    assert (alone.features["rival"], beside_another.features["rival"]) == (0.0, 1.0)
 
 
 def test_a_piece_of_the_tables_colour_may_stand_before_it_unseen(cat):
     """Without an empty frame a red table hides red pieces."""
-    lacking, card = [reading(cat, WHITE)], LayoutCard("L", 1, (RED, WHITE))
-    verdict = decide(cat, lacking, card, CERTAIN, hidden=("red",)).verdict
+    lacking, card = [reading(cat, WHITE), reading(cat, RED, WHITE, score=10_000.0)], LayoutCard("L", 1, (RED, WHITE))
+    verdict = decide(Rulings(cat, card), lacking, CERTAIN, hidden=("red",)).verdict
     assert (verdict.ruling, verdict.reasons[0].code) == ("undecided", "unseen_colour")
-    assert decide(cat, lacking, card, CERTAIN).verdict.ruling == "mismatch"
+    assert decide(Rulings(cat, card), lacking, CERTAIN).verdict.ruling == "mismatch"
 
 
 def test_a_match_is_less_sure_while_a_white_piece_is_nowhere_seen(cat):
@@ -70,7 +85,11 @@ def test_a_match_is_less_sure_while_a_white_piece_is_nowhere_seen(cat):
     two = (RED, dataclasses.replace(RED, z=45.0))
     beside = dataclasses.replace(WHITE, y=-120.0, z=15.0)
     unseen, seen = (
-        decide(cat, [reading(cat, *two, loose=loose)], HeightCard("H", 1, 2), CERTAIN).verdict
+        decide(
+            Rulings(cat, HeightCard("H", 1, 2)),
+            [reading(cat, *two, loose=loose), reading(cat, RED, score=10_000.0)],
+            CERTAIN,
+        ).verdict
         for loose in ((), (beside,))
     )
     assert (unseen.ruling, seen.ruling) == ("match", "match")
@@ -79,7 +98,8 @@ def test_a_match_is_less_sure_while_a_white_piece_is_nowhere_seen(cat):
 
 def test_what_an_unseen_piece_could_not_mend_is_wrong(cat):
     two = (RED, dataclasses.replace(RED, z=45.0))
-    assert decide(cat, [reading(cat, *two)], HeightCard("H", 1, 1), CERTAIN).verdict.ruling == "mismatch"
+    found = [reading(cat, *two), reading(cat, RED, score=10_000.0)]
+    assert decide(Rulings(cat, HeightCard("H", 1, 1)), found, CERTAIN).verdict.ruling == "mismatch"
 
 
 def test_where_nothing_stands_nothing_is_found(rig):
@@ -97,7 +117,7 @@ def test_pieces_that_only_lie_about_are_counted_once(rig):
     observer = Observer(pieces, rig.camera)
     frame = rig.photograph({"A": loose})
     view, white = observer._views(frame, observer.look(frame), ["A"])[0]
-    seen = evidence(view, nominal(pieces), white)
+    seen = gather_evidence(view, nominal(pieces), white)
     canvas = canvas_of(view, seen, catalogue(pieces, tuple(pieces.colors)))
     best = readings(canvas, HeightCard("H", 1, 2))[0]
     possible = np.maximum(seen.gains.max(0), 0.0).sum()

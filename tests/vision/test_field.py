@@ -7,7 +7,7 @@ import pytest
 from cards.build import Build, Piece
 from cards.card import HeightCard, OrganCard
 from cards.pieces import Pose, builtin_piece_set
-from referee.vision.field import in_field
+from referee.vision.verdict.field import in_field
 
 ROW = OrganCard("P", 3, 3)
 
@@ -32,25 +32,20 @@ def test_what_carries_others_is_of_the_build_wherever_it_stands():
 
 
 @pytest.mark.parametrize("as_loose", [True, False])
-def test_a_row_of_pipes_goes_on_just_beyond_the_line(as_loose):
-    outer = cube(105.0, 4.0)
+@pytest.mark.parametrize("x, counts", [(105.0, True), (140.0, True), (140.1, False), (-139.0, True)])
+def test_organ_pipes_stand_in_the_whole_band_between_the_markers(x, counts, as_loose):
+    outer = cube(x)
     seen = in_field(
         build(cube(20.0), cube(60.0), loose=(outer,)) if as_loose else build(cube(20.0), cube(60.0), outer), ROW
     )
-    assert [p.x for p in seen.pieces] == [20.0, 60.0, 105.0]
-    assert not seen.loose
+    assert (outer in seen.pieces, outer in seen.loose) == (counts, not counts)
 
 
-@pytest.mark.parametrize(
-    "outer, row",
-    [
-        (cube(109.0), (20.0, 60.0)),  # too far beyond
-        (cube(100.0, 30.0), (20.0, 60.0)),  # out of line
-        (cube(100.0), (-30.0, 0.0)),  # too far from the row
-        (cube(100.0), (0.0, 35.0, 70.0)),  # nothing lacks
-        (cube(100.0, 0.0, 45.0), (20.0, 60.0)),  # not on the table
-    ],
-)
-def test_what_does_not_continue_the_row_lies_loose(outer, row):
-    seen = in_field(build(*map(cube, row), loose=(outer,)), ROW)
-    assert seen.loose == (outer,)
+def test_every_piece_in_the_band_counts_also_one_too_many_or_out_of_line():
+    strays = (cube(100.0, 45.0), cube(-120.0, -49.0), cube(0.0, 51.0))
+    seen = in_field(build(cube(20.0), cube(60.0), loose=strays), ROW)
+    assert seen.pieces[2:] == strays[:2] and seen.loose == strays[2:]
+
+
+def test_of_other_cards_what_lies_loose_in_the_band_stays_loose():
+    assert in_field(build(cube(0.0), loose=(cube(100.0),)), HeightCard("H", 1, 2)).loose == (cube(100.0),)

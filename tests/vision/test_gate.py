@@ -9,10 +9,10 @@ import cv2
 import numpy as np
 import pytest
 
-from referee.ports import Frame
-from referee.vision.gate import AWAKE_S, REST_S, Gate
-from referee.vision.lut import label_frame, label_table
-from referee.vision.observe import Observer
+from referee.devices.ports import Frame
+from referee.vision.live.color_lut import label_frame, label_table
+from referee.vision.live.gate import AWAKE_S, REST_S, Gate
+from referee.vision.observer import Observer
 
 SKIN, SLEEVE, WOOD = (120, 150, 205), (60, 50, 45), (110, 165, 205)
 STEP_S = 1 / 10

@@ -15,10 +15,10 @@ import pytest
 from calibration.camera import load_camera
 from calibration.mat import detect_mats
 from calibration.quality import rig_quality
-from referee.commands.bench import confusion_lines, outcome_lines, wrong_lines
-from referee.vision.benching import Job, Knowledge, jobs, run, run_all, sessions
-from referee.vision.pictures import read_picture
-from referee.vision.scoring import ZoneScore, tally
+from referee.benchmark.report import confusion_lines, outcome_lines, wrong_lines
+from referee.benchmark.run import Job, Knowledge, jobs, run, run_all, sessions
+from referee.benchmark.scoring import ZoneScore, tally
+from referee.vision.image.files import read_picture
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "sessions"
 DEVSET = Path(__file__).parents[3] / "shared" / "devset"

@@ -7,10 +7,10 @@ import pytest
 
 from cards.card import LayoutCard
 from cards.pieces import Pose, builtin_piece_set
-from referee.vision import explain, paint
-from referee.vision.canvas import Canvas, Reading, coarse, fit, to_build
-from referee.vision.catalogue import catalogue
-from referee.vision.grow import WIDE, WIDEST, Growth
+from referee.vision.search import rasterizer, readings
+from referee.vision.search.beam_search import WIDE, WIDEST, BeamSearch
+from referee.vision.search.canvas import Canvas, Reading, coarse, fit, to_build
+from referee.vision.search.stances import catalogue
 
 
 @pytest.fixture(scope="module")
@@ -38,8 +38,8 @@ def seen():
     canvas.draw(Reading(0.0, np.array(rows), 0.0))
     tags = canvas.maps.near.copy()
     for row in rows:  # each piece where it is the nearest
-        paint.clear(canvas.maps)
-        paint.place(canvas.arrays, int(row[0]), *row[1:], *canvas.seen(), True)
+        rasterizer.clear(canvas.maps)
+        rasterizer.place(canvas.arrays, np.array(row), canvas.scene(), True)
         canvas.gains[cat.color[row[0]], (canvas.maps.near >= tags) & (canvas.maps.near > 0)] = 3.0
     return Canvas(cat, camera, matrix, canvas.gains), np.array(rows)
 
@@ -49,7 +49,7 @@ def test_a_tower_is_read_with_and_without_its_card(seen, with_card):
     canvas, rows = seen
     pieces = to_build(canvas.cat, Reading(0.0, rows, 0.0)).pieces
     card = LayoutCard("tower", 1, pieces) if with_card else None
-    found = explain.readings(canvas, card)
+    found = readings.readings(canvas, card)
     build = to_build(canvas.cat, found[0])
     assert sorted((p.shape, p.color) for p in build.pieces) == sorted((p.shape, p.color) for p in pieces)
     assert np.abs(np.sort([p.z for p in build.pieces]) - np.sort(rows[:, 3])).max() < 0.5
@@ -58,9 +58,9 @@ def test_a_tower_is_read_with_and_without_its_card(seen, with_card):
 
 def test_a_wider_beam_adds_to_a_narrower_one_what_it_would_find_alone(seen):
     small = coarse(seen[0])
-    fresh, grown = Growth(small), Growth(small)
-    alone = fresh.beam(WIDEST, 60)
-    both = grown.beam(WIDE, 60) + grown.beam(WIDEST, 60)
+    fresh, grown = BeamSearch(small), BeamSearch(small)
+    alone = fresh.search(WIDEST, 60)
+    both = grown.search(WIDE, 60) + grown.search(WIDEST, 60)
     assert {(r.score, r.pieces.tobytes()) for r in alone} <= {(r.score, r.pieces.tobytes()) for r in both}
     assert len({r.pieces.tobytes() for r in both}) == len(both), "nothing is given twice"
 

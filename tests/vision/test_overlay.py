@@ -11,12 +11,12 @@ from calibration.palette import nominal
 from cards.build import Build, Piece
 from cards.card import HeightCard, LayoutCard
 from cards.pieces import Pose
-from referee.judge import Reason, Verdict
-from referee.vision.labels import Evidence
-from referee.vision.observe import Judgement, ZoneSight
-from referee.vision.overlay import AMBER, GREEN, RED, draw, outlines
-from referee.vision.silhouettes import piece_tags
-from referee.vision.view import zone_view
+from referee.match.verdict import Reason, Verdict
+from referee.vision.image.evidence import Evidence
+from referee.vision.image.view import zone_view
+from referee.vision.observer import Judgement, ZoneSight
+from referee.vision.render.overlay import AMBER, GREEN, RED, draw, outlines
+from referee.vision.render.silhouettes import piece_tags
 
 
 def judged(rig, frame: np.ndarray, pieces, verdict: Verdict, loose=()) -> Judgement:

@@ -12,10 +12,10 @@ import pytest
 
 from calibration.camera import load_camera
 from cards.pieces import load_piece_set
-from referee.looks import STIRRED, Looks
-from referee.ports import Frame
-from referee.vision.gate import Gate
-from referee.vision.observe import Observer
+from referee.devices.ports import Frame
+from referee.session.gate_history import TOUCHED, GateHistory
+from referee.vision.live.gate import Gate
+from referee.vision.observer import Observer
 
 ATTEMPT = Path(__file__).parents[1] / "golden" / "attempt_collapse"
 NEAR_S = 0.35
@@ -45,12 +45,12 @@ def test_a_hand_is_over_the_field_whenever_a_piece_is_placed(looks):
 @pytest.mark.slow
 def test_the_fall_after_stop_moves_with_no_hand_near(looks):
     stop = json.loads((ATTEMPT / "attempt.json").read_text())["stop"]
-    history = Looks()
+    history = GateHistory()
     for at_s, state in looks:
         if at_s <= stop["seconds"] + 1.5:
-            history.add(Frame(None, 0, at_s), state, False)
-    assert history.fell(stop["zone"], stop["seconds"])
-    assert max(s.zones[stop["zone"]].moving for t, s in looks if t > stop["seconds"] + 0.1) > STIRRED
+            history.add(Frame(None, 0, at_s), state, "stopped")
+    assert history.after(stop["zone"], stop["seconds"]).after == "nobody"
+    assert max(s.zones[stop["zone"]].moving for t, s in looks if t > stop["seconds"] + 0.1) > TOUCHED
     assert looks[-1][1].zones[stop["zone"]].settled_s > 1.0
 
 

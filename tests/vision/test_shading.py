@@ -11,13 +11,14 @@ from calibration.palette import nominal
 from cards.build import Build, Piece
 from cards.card import LayoutCard
 from cards.pieces import Pose, builtin_piece_set
-from referee.vision import search
-from referee.vision.canvas import Reading
-from referee.vision.catalogue import catalogue
-from referee.vision.labels import Evidence, evidence, paper_light
-from referee.vision.shading import GLOW, THROUGH, glow_of, light_of, lit
-from referee.vision.silhouettes import arch_tags, piece_tags
-from referee.vision.view import zone_view
+from referee.vision.image.evidence import Evidence, gather_evidence, paper_light
+from referee.vision.image.view import zone_view
+from referee.vision.render.silhouettes import arch_tags, piece_tags
+from referee.vision.search import local_search
+from referee.vision.search.canvas import Reading
+from referee.vision.search.stances import catalogue
+from referee.vision.verdict.rulings import Rulings
+from referee.vision.verdict.shading import GLOW, THROUGH, glow_of, light_of, lit
 
 SIZE = (40, 40)
 LEFT = np.tile(np.arange(SIZE[1]) < SIZE[1] // 2, (SIZE[0], 1))
@@ -72,7 +73,7 @@ def drums(rig):
     view = zone_view(frame, rig.camera, rig.poses["A"])
     white = np.array([0.8, 0.8, 0.8])
     cat = catalogue(pieces, tuple(pieces.colors))
-    return view, evidence(view, nominal(pieces), white), cat, standing
+    return view, gather_evidence(view, nominal(pieces), white), cat, standing
 
 
 def both(drums, ahead: float) -> tuple[list[Reading], LayoutCard]:
@@ -86,7 +87,7 @@ def both(drums, ahead: float) -> tuple[list[Reading], LayoutCard]:
 def test_light_prefers_the_faces_that_are_there(drums):
     view, seen, cat, _ = drums
     before, card = both(drums, ahead=-5.0)
-    after = lit(view, seen, cat, before[::-1], card)
+    after = lit(view, seen, Rulings(cat, card), before[::-1])
     assert after[0].pieces is before[1].pieces
     assert after[0].score - after[1].score > 50
 
@@ -95,7 +96,7 @@ def test_light_never_turns_a_ruling(drums):
     """Only evens it."""
     view, seen, cat, _ = drums
     before, card = both(drums, ahead=5.0)
-    after = lit(view, seen, cat, before, card)
+    after = lit(view, seen, Rulings(cat, card), before)
     assert after[0].score == pytest.approx(after[1].score)
 
 
@@ -103,7 +104,7 @@ def test_where_the_margin_is_clear_light_is_not_asked(drums):
     view, seen, cat, standing = drums
     row = np.array([(cat.index["cylinder", "red", standing.pose], 0.0, 0.0, standing.z, 0.0)])
     readings = [Reading(0.0, np.zeros((0, 5)), 9000.0), Reading(0.0, row, 0.0)]
-    assert lit(view, seen, cat, readings, LayoutCard("L", 1, (standing,))) == readings
+    assert lit(view, seen, Rulings(cat, LayoutCard("L", 1, (standing,))), readings) == readings
 
 
 def test_the_papers_light_is_found_under_shadows_and_pieces(rig):
@@ -127,7 +128,7 @@ def test_a_plank_is_propped_up_under_its_far_end():
     width = cat.size[plank, 0]
     pieces = np.array([(cube, -20.0, 0.0, 15.0, 0.0), (plank, 0.0, 0.0, 42.5, 0.0)])
     out = np.empty((3, 5))
-    assert search.edit(cat.arrays, pieces, 2, search.PROP, 1, 4 * cube + 1, out) == 3
+    assert local_search.edit(cat.arrays, pieces, local_search.PROP, 1, cube, 1, out) == 3
     assert out[:, 0].tolist() == [cube, cube, plank]
     assert out[1, 1] == pytest.approx(width / 2 - cat.size[cube, 0] / 2)
 

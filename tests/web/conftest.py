@@ -12,7 +12,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 from browser import chromium
-from fake_session import FakeSession
+from fake_session import FakeSession, table_picture
 
 from referee.web import Server, create_app, serve
 
@@ -23,6 +23,12 @@ PIN = "4711-blue-tongs"
 def session() -> FakeSession:
     """A session without a match."""
     return FakeSession()
+
+
+@pytest.fixture(scope="session")
+def pictures() -> None:
+    """The simulated table's picture is drawn, so that no request waits for that."""
+    table_picture()
 
 
 @pytest.fixture
@@ -39,7 +45,7 @@ def locked_app(session: FakeSession) -> flask.Flask:
 
 @pytest.fixture
 def server(app: flask.Flask) -> Iterator[Server]:
-    """The app under waitress on a free port."""
+    """The app under the real server on a free port."""
     running = serve(app, "127.0.0.1", 0)
     yield running
     running.close()

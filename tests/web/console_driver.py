@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from fake_session import FakeSession
+from fake_session import MISSING, FakeSession
 from playwright.sync_api import Page
 
 WAIT_S = 10.0
@@ -34,6 +34,14 @@ class Console:
         """The primary action, and the phase it leads to."""
         self.press(" ", "[data-key=primary]")
         self.phase(name)
+
+    def go(self) -> None:
+        """The go, again as long as it is refused: a field is not empty yet, or a hand is still in it."""
+        end = time.monotonic() + 60
+        while self.session.state.phase == "ready":
+            assert time.monotonic() < end, f"no go: {self.session.alarms}"
+            self.press(" ", "[data-key=primary]")
+            self.page.wait_for_timeout(1500)
 
     def press(self, key: str, selector: str) -> None:
         """A key, or the button that it stands for."""
@@ -89,7 +97,7 @@ class Console:
         won = next(zone for zone, name in seats.items() if name == winner)
         caller = won if right else {"A": "B", "B": "A"}[won]
         self.build(card, caller)
-        fault = () if right else (("missing_piece", "1 blue cube missing"),)
+        fault = () if right else (MISSING,)
         self.session.see(caller, "match" if right else "mismatch", 0.97, fault)
         self.phase("decided")
 

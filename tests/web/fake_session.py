@@ -15,11 +15,12 @@ import numpy as np
 from calibration.palette import nominal
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
-from referee.devices.table_sim import TableSim
-from referee.match import CameraVerdict, CreateMatch, Go, MatchState, PressStop, cards_of, decide, evolve
-from referee.ports import Frame
-from referee.rules import DEFAULT_RULES
-from referee.setting_up import SettingUp
+from referee.devices.box_keyboard import KeysBox
+from referee.devices.ports import Frame
+from referee.match.decide import CameraVerdict, CreateMatch, Go, MatchState, PressStop, cards_of, decide, evolve
+from referee.match.house_rules import DEFAULT_RULES
+from referee.session.rig_setup import RigSetup
+from referee.simulator.table import TableSim
 
 
 class FakeClock:
@@ -30,6 +31,9 @@ class FakeClock:
 
     def now_s(self) -> float:
         return time.monotonic() + self.ahead_s
+
+    def boot_id(self) -> str:
+        return "one run of the machine"
 
     def utc(self) -> datetime:
         return datetime.now(UTC)
@@ -68,7 +72,7 @@ class FakeCamera:
         return Frame(table_picture(), 1, 0.0)
 
 
-class FakeWatch:
+class FakeJudging:
     """Counts how often the rig was declared to be as it should."""
 
     def __init__(self) -> None:
@@ -78,16 +82,21 @@ class FakeWatch:
         self.set_up += 1
 
 
+MISSING = ("missing_piece", "1 blue cube missing", {"n": 1, "piece": {"color": "blue", "shape": "cube"}})
+"""A reason for ``see``."""
+
+
 class FakeSession:
-    """What the pages use of ``referee.session.Session``; verdicts are told to it by ``see``."""
+    """What the pages use of ``referee.session.session.Session``; verdicts are told to it by ``see``."""
 
     def __init__(self, simulated: bool = True) -> None:
         self.simulated = simulated
         self.clock, self.shift_s = FakeClock(), 0.0
         self.deck, self.piece_set, self.rules = builtin_deck(), builtin_piece_set(), DEFAULT_RULES
         self.observer, self.camera = FakeObserver(self.piece_set), FakeCamera()
-        self.watch = FakeWatch()
-        self.setting_up = SettingUp(self)
+        self.box = KeysBox(self.clock)
+        self.judging = FakeJudging()
+        self.setup = RigSetup(self)
         self.data_dir = Path(mkdtemp(prefix="referee-web-"))
         self.state = MatchState()
         self.alarms: list[dict] = []
@@ -122,7 +131,7 @@ class FakeSession:
                 self.simulated,
             )
         )
-        self.setting_up.match_created()
+        self.setup.match_created()
         return events
 
     def go(self, who: str = ""):
@@ -131,12 +140,16 @@ class FakeSession:
     def press(self, zone: str, who: str = ""):
         return self.command(PressStop(zone, self.clock.now_s(), 0.001))
 
+    def rest(self, zone: str, resting: bool):
+        self.box.rest("AB".index(zone), resting)
+        return ()
+
     def see(self, zone: str, verdict: str, confidence: float = 0.97, reasons=(), **more) -> None:
-        """The camera's verdict on a zone; ``reasons`` as (code, text)."""
+        """The camera's verdict on a zone; ``reasons`` as (code, text), with values or without."""
         row = {
             "verdict": verdict,
             "confidence": confidence,
-            "reasons": [{"code": c, "text": t} for c, t in reasons],
+            "reasons": [{"code": code, "text": text, "values": dict(*values)} for code, text, *values in reasons],
             **more,
         }
         self.command(CameraVerdict(zone, row))

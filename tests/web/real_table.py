@@ -10,18 +10,18 @@ from pathlib import Path
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
 from referee.commands.play import AT_A_TABLE
-from referee.commands.simulated import SimulatedTable
-from referee.devices.table_sim import World
-from referee.devices.table_sim_plans import apart
-from referee.devices.table_sim_players import FAST
-from referee.devices.table_sim_solids import place
-from referee.journal import Journal
-from referee.judge import Reason
-from referee.ports import SystemClock
-from referee.session import Session
-from referee.vision.gate import Gate
-from referee.vision.observe import Observer
-from referee.vision.overlay import marked
+from referee.devices.ports import SystemClock
+from referee.journal.journal import Journal
+from referee.match.verdict import Reason
+from referee.session.session import Equipment, Session
+from referee.simulator.build_plans import apart
+from referee.simulator.meshes import place
+from referee.simulator.players import FAST
+from referee.simulator.rig import SimulatedTable
+from referee.simulator.table import World
+from referee.vision.live.gate import Gate
+from referee.vision.observer import Observer
+from referee.vision.render.overlay import marked
 
 STEADY, CLUMSY = replace(FAST, errs=0.0, falls=0.0), replace(FAST, errs=1.0, falls=0.0)
 """Players who build what the card shows, and players who err every time."""
@@ -43,8 +43,8 @@ class Eyes:
         else:
             setattr(self.observer, name, value)
 
-    def judge(self, frames, card, zones):
-        seen = self.observer.judge(frames, card, zones)
+    def judge(self, frames, card, zones, tolerances):
+        seen = self.observer.judge(frames, card, zones, tolerances)
         if not self.doubts:
             return seen
         why = (Reason("two_readings", "two readings explain the picture about equally well"),)
@@ -91,18 +91,20 @@ def real_table(folder: Path, seed: int = 3, rules=AT_A_TABLE) -> Iterator[RealTa
         eyes = Eyes(observer)
         journal = stack.enter_context(closing(Journal(folder / "journal.sqlite")))
         session = Session(
-            journal=journal,
-            deck=deck,
-            piece_set=pieces,
-            observer=eyes,
-            gate=Gate(observer),
-            camera=rig.camera,
-            box=rig.box,
-            clock=clock,
-            rules=rules,
-            data_dir=folder,
-            simulated=True,
-            draw=lambda frame, judgement, card: marked(frame, judgement),
+            Equipment(
+                journal=journal,
+                deck=deck,
+                piece_set=pieces,
+                observer=eyes,
+                gate=Gate(observer),
+                camera=rig.camera,
+                box=rig.box,
+                clock=clock,
+                rules=rules,
+                data_dir=folder,
+                simulated=True,
+                draw=lambda frame, judgement, card: marked(frame, judgement),
+            )
         )
         session.start()
         stack.callback(session.stop)

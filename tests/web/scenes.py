@@ -8,12 +8,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from fake_session import FakeSession
+from fake_session import MISSING, FakeSession
 
-from referee.attempt import load_attempt
-from referee.attempt.folder import write_json
-from referee.match import DrawCard, NextDuel, OpenReview, Ready
-from referee.timeline.story import CACHE, _key
+from referee.match.decide import DrawCard, NextDuel, OpenReview, Ready
+from referee.recording import load_attempt
+from referee.recording.folder import write_json
+from referee.review.timeline import CACHE, _key
+from referee.vision.verdict.decide import AS_CARD
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "attempt_collapse"
 STORY = {
@@ -30,6 +31,7 @@ STORY = {
 }
 """A time line that is there already, so that looking at the page starts no work."""
 
+TRIANGLE = {"color": "red", "shape": "triangle"}
 PLAYERS = ["Ann", "Ben", "Cem", "Dia"]
 
 
@@ -86,7 +88,7 @@ def wrong(session: FakeSession) -> None:
         "A",
         "mismatch",
         0.953,
-        [("missing_piece", "1 blue cube missing"), ("wrong_place", "the red triangle stands 23 mm beside its place")],
+        [MISSING, ("wrong_place", "the red triangle stands 23 mm beside its place", {"n": 23, "piece": TRIANGLE})],
     )
 
 
@@ -99,7 +101,7 @@ def undecided(session: FakeSession) -> None:
         "A",
         "undecided",
         0.55,
-        [("wrong_place", "the red triangle stands 14 mm beside its place")],
+        [("wrong_place", "the red triangle stands 14 mm beside its place", {"n": 14, "piece": TRIANGLE})],
         margin=12.4,
         leaning="mismatch",
     )
@@ -114,7 +116,7 @@ def unsigned(session: FakeSession) -> None:
 def signed(session: FakeSession) -> None:
     """Both players have signed the set-up."""
     unsigned(session)
-    session.setting_up.sign(("Ann", "Dia"), {"steps": {}}, "Eva")
+    session.setup.sign(("Ann", "Dia"), {"steps": {}}, "Eva")
 
 
 def dead_heat(session: FakeSession) -> None:
@@ -131,6 +133,7 @@ def dead_heat(session: FakeSession) -> None:
                 (
                     "two_readings",
                     "two readings explain the picture about equally well: the card is built; or: 1 blue cube missing",
+                    {"ahead": AS_CARD.to_json(), "behind": dict(zip(("code", "text", "values"), MISSING, strict=True))},
                 )
             ],
         )
@@ -142,7 +145,9 @@ def recorded(session: FakeSession) -> None:
     folder = session.data_dir / "attempts" / f"{session.state.match_id}-001"
     shutil.copytree(GOLDEN, folder)
     meta = json.loads((folder / "attempt.json").read_text(encoding="utf-8"))
-    why = {"code": "wrong_support", "text": "the orange bridge does not rest on what the card shows"}
+    bridge = {"color": "orange", "shape": "bridge"}
+    text = "the orange bridge does not rest on what the card shows"
+    why = {"code": "wrong_support", "text": text, "values": {"piece": bridge}}
     meta |= {
         "players": {"A": "Ann", "B": "Ben"},
         "match_id": session.state.match_id,
@@ -191,6 +196,7 @@ SCENES = (
     Scene("console-unsigned", "/referee", unsigned),
     Scene("console-dead-heat", "/referee", dead_heat, "[data-key=primary]"),
     Scene("console-foul", "/referee", building, "[data-dialog=foul]"),
+    Scene("console-draw", "/referee", started, "[data-dialog=draw]"),
     Scene("console-keys", "/referee", started, "[data-dialog=help]"),
     Scene("setup-signed", "/setup", signed),
     Scene("setup-measured", "/setup", started, "#mats button"),

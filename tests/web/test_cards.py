@@ -14,9 +14,9 @@ from cards.check import check_card
 from cards.deck import load_deck
 from cards.drawing import card_png
 from cards.pieces import load_piece_set
-from referee.rules import DEFAULT_RULES
+from referee.match.house_rules import DEFAULT_RULES
 from referee.web import create_app, serve
-from referee.web.pieces_form import KINDS, form_rows, set_of_form
+from referee.web.pages.pieces_form import KINDS, form_rows, set_of_form
 
 CUBE = {"shape": "cube", "color": "blue", "rotation": 0, "facing": "front", "x": 0, "z": 15}
 ROOF = {"shape": "triangle", "color": "red", "rotation": 0, "facing": "front", "x": 2, "z": 120}
@@ -82,8 +82,49 @@ def test_a_card_is_kept_checked_and_printed(client, session):
     assert client.web.get("/cards/deck/mine/cards.pdf?paper=letter").data.startswith(b"%PDF")
     assert client.web.get("/cards/deck/mine/N01.svg").data.startswith(b"<svg")
     assert client.web.get("/cards/deck/mine.json").json["cards"][0]["id"] == "N01"
-    client.post("save", deck="mine", id="N01", value=1, pieces=[CUBE])
+    client.post("save", deck="mine", id="N01", value=1, pieces=[CUBE], replace=True)
     assert len(load_deck(session.data_dir / "decks" / "mine.json").card("N01").pieces) == 1
+
+
+def test_saving_over_another_card_asks(client, session):
+    client.post("save", deck="mine", id="N01", value=1, pieces=[CUBE, ROOF])
+    answer = client.post("save", deck="mine", id="N01", value=1, pieces=[CUBE])
+    assert answer.status_code == 409 and answer.json == {"error": "card N01 is in deck mine already", "replaces": True}
+    assert len(load_deck(session.data_dir / "decks" / "mine.json").card("N01").pieces) == 2
+
+
+def test_a_card_of_another_kind_is_never_replaced(client, session):
+    (session.data_dir / "decks").mkdir(parents=True)
+    row = {"id": "H01", "kind": "height", "value": 1, "count": 3}
+    path = session.data_dir / "decks" / "mine.json"
+    path.write_text(json.dumps({"name": "mine", "first_marker": 90, "cards": [row]}))
+    answer = client.post("save", deck="mine", id="H01", value=1, pieces=[CUBE], replace=True)
+    assert answer.status_code == 400 and "give another id" in answer.json["error"]
+    assert load_deck(path).card("H01").kind == "height"
+    assert client.post("save", deck="mine", id="N01", value=1, pieces=[CUBE]).status_code == 200
+    assert load_deck(path).marker("N01") == 91, "a deck keeps its markers"
+
+
+def test_the_programs_own_deck_is_not_shadowed(client, session):
+    answer = client.post("save", deck="challenge80", id="N01", value=1, pieces=[CUBE])
+    assert answer.status_code == 400 and "ships with the program" in answer.json["error"]
+    assert not (session.data_dir / "decks").exists()
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ({"kind": "shapes", "shapes": {"triangle": 2}}, "no single structure found"),
+        ({"kind": "height", "count": 3, "max_ground_contacts": 9}, "it lets 9 pieces touch the table"),
+    ],
+)
+def test_what_the_check_refuses_is_not_played(client, session, row, words):
+    (session.data_dir / "decks").mkdir(parents=True)
+    deck = {"name": "mine", "cards": [{"id": "X01", "value": 1, **row}]}
+    (session.data_dir / "decks" / "mine.json").write_text(json.dumps(deck))
+    answer = client.post("play", deck="mine")
+    assert answer.status_code == 400 and words in answer.json["error"]
+    assert session.deck.name != "mine"
 
 
 def test_a_card_that_falls_is_not_kept(client, session):
@@ -245,7 +286,7 @@ def test_a_card_of_one_s_own_is_played_at_the_table_up_to_the_verdict(tmp_path, 
             with at.rig.played(session, None, True):
                 console.step("card_drawn")
                 console.step("ready")
-                console.press(" ", "[data-key=primary]")
+                console.go()
                 console.until(lambda: session.state.phase in ("decided", "undecided"), 60)
             duel = session.state.duel
             assert duel.card_id == "B01" and set(duel.verdicts) == set(duel.callers)

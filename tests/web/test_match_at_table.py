@@ -64,7 +64,7 @@ class Play:
             self.console.dialog("undo", who="Eva")
             self.console.phase("card_drawn")
             self.console.step("ready")
-        self.console.press(" ", "[data-key=primary]")
+        self.console.go()
         self.console.until(lambda: self.session.state.phase in ("decided", "undecided", "void"), SEEN_MS / 1000)
         self.console.page.locator(f".act .phase-{self.session.state.phase}").wait_for()
 

@@ -6,10 +6,13 @@ import pytest
 from conftest import PIN
 from fake_session import FakeSession
 
-from referee.match import DrawCard
+from referee.match.decide import DrawCard
 from referee.web import create_app
 from referee.web.actions import ACTIONS
-from referee.web.security import PIN_TRIES, PIN_TRIES_ALL, PIN_WINDOW_S, Door
+from referee.web.logins import LASTS_S, Logins
+from referee.web.security import PIN_LIMITS, Door, visitor_of
+
+PIN_TRIES, PIN_WINDOW_S = PIN_LIMITS[0]
 
 PLAYERS = ["Ann", "Ben", "Cem", "Dia"]
 
@@ -42,7 +45,7 @@ def changing_routes(app) -> list[tuple[str, str]]:
 
 def test_without_the_pin_no_route_changes_anything(locked_app, session):
     session.create_match(PLAYERS)
-    before = session.version
+    before = len(session.events)
     for method, path in changing_routes(locked_app):
         client = locked_app.test_client()
         status = client.open(path, method=method, json={}, headers=token(client)).status_code
@@ -51,16 +54,16 @@ def test_without_the_pin_no_route_changes_anything(locked_app, session):
             ("POST", "/logout"),
             ("POST", "/login"),
         }, (method, path, status)
-    assert session.version == before
+    assert len(session.events) == before
 
 
 def test_without_a_csrf_token_no_route_changes_anything_even_for_the_referee(locked_app, session):
     session.create_match(PLAYERS)
     client, _ = logged_in(locked_app)
-    before = session.version
+    before = len(session.events)
     for method, path in changing_routes(locked_app):
         assert client.open(path, method=method, json={}).status_code == 403, (method, path)
-    assert session.version == before
+    assert len(session.events) == before
 
 
 def test_a_request_from_another_site_is_refused_with_a_valid_token_too(app, session):
@@ -128,17 +131,128 @@ def test_wrong_pins_are_counted_and_then_even_the_right_one_must_wait(locked_app
     assert 0 < int(answer.headers["Retry-After"]) <= PIN_WINDOW_S
 
 
-def test_the_door_opens_again_after_the_window_and_many_addresses_gain_nothing(monkeypatch):
+@pytest.fixture
+def door(monkeypatch):
+    """A door whose PIN is "right", and its clock in seconds."""
     monkeypatch.setattr("referee.web.security.check_password_hash", lambda known, pin: pin == "right")
     now = [0.0]
-    door = Door("right", lambda: now[0])
-    for n in range(PIN_TRIES_ALL // PIN_TRIES):
-        for _ in range(PIN_TRIES):
-            assert not door.opens("wrong", f"10.0.0.{n}")
-    assert door.wait_s("10.9.9.9") > 0
+    return Door("right", lambda: now[0]), now
+
+
+def test_the_door_opens_again_after_the_window(door):
+    door, now = door
+    for _ in range(PIN_TRIES):
+        assert not door.opens("wrong", "10.0.0.1")
+    assert door.wait_s("10.0.0.1") > 0
     now[0] = PIN_WINDOW_S + 1
     assert door.wait_s("10.0.0.1") == 0
     assert door.opens("right", "10.0.0.1")
+
+
+def test_wrong_pins_from_elsewhere_lock_nobody_out(door):
+    door, _ = door
+    for n in range(40):
+        for _ in range(PIN_TRIES):
+            door.opens("wrong", f"10.0.0.{n}")
+    assert door.wait_s("10.9.9.9") == 0
+    assert sum(count for _, count in door.wrong()) == 40 * PIN_TRIES
+
+
+def test_who_goes_on_guessing_waits_longer(door):
+    door, now = door
+    tries, window_s = PIN_LIMITS[1]
+    for n in range(tries):
+        now[0] = n * (PIN_WINDOW_S / PIN_TRIES + 1)
+        assert door.wait_s("10.0.0.1") == 0
+        door.opens("wrong", "10.0.0.1")
+    assert door.wait_s("10.0.0.1") > window_s / 2
+
+
+def test_the_many_addresses_of_one_ipv6_network_are_one_visitor():
+    assert visitor_of("2001:db8::1") == visitor_of("2001:db8::ffff:2") != visitor_of("2001:db8:0:1::1")
+    assert visitor_of("::ffff:10.0.0.1") == visitor_of("10.0.0.1") == "10.0.0.1"
+    assert visitor_of("not an address") == "not an address"
+
+
+def test_a_browser_that_has_logged_in_before_is_not_locked_out_by_others_at_its_address(locked_app):
+    client, headers = logged_in(locked_app)
+    assert client.delete("/api/session", headers=headers).status_code == 200
+    guesser = locked_app.test_client()
+    for _ in range(PIN_TRIES + 1):
+        last = guesser.post("/api/session", json={"pin": "0000"}, headers=token(guesser))
+    assert last.status_code == 429
+    assert client.post("/api/session", json={"pin": PIN}, headers=token(client)).status_code == 200
+
+
+def test_wrong_pins_show_on_the_console(locked_app):
+    guesser = locked_app.test_client()
+    guesser.post("/api/session", json={"pin": "0000"}, headers=token(guesser))
+    client, _ = logged_in(locked_app)
+    guesser.post("/api/session", json={"pin": "0000"}, headers=token(guesser))
+    assert "Wrong PINs in the last hour: 1" in client.get("/referee").text
+
+
+# --- A copied cookie
+
+
+def stolen(client) -> str:
+    """A copy of the browser's session cookie."""
+    return client.get_cookie("referee").value
+
+
+def holds(app, cookie: str) -> bool:
+    """Whether a thief with that cookie is taken for the referee."""
+    thief = app.test_client()
+    thief.set_cookie("referee", cookie)
+    return thief.get("/api/session").json["referee"]
+
+
+def test_a_copied_cookie_ends_with_the_logout(locked_app):
+    client, headers = logged_in(locked_app)
+    cookie = stolen(client)
+    assert holds(locked_app, cookie)
+    client.delete("/api/session", headers=headers)
+    assert not holds(locked_app, cookie)
+
+
+def test_a_copied_cookie_outlives_a_restart_only_with_the_same_pin_and_without_logout(session, locked_app):
+    client, _ = logged_in(locked_app)
+    cookie = stolen(client)
+    assert holds(create_app(session, pin=PIN, host="0.0.0.0"), cookie)
+    assert not holds(create_app(session, pin="another", host="0.0.0.0"), cookie)
+    client.post("/logout", data={"csrf_token": token(client)["X-CSRF-Token"]})
+    assert not holds(create_app(session, pin=PIN, host="0.0.0.0"), cookie)
+
+
+def test_the_console_lists_logins_and_ends_them(locked_app):
+    (first, _), (second, headers) = logged_in(locked_app), logged_in(locked_app)
+    assert second.get("/referee").text.count("data-end-login") == 2
+    assert second.post("/logins/1/end", headers=headers).status_code == 303
+    assert first.get("/api/snapshot").status_code == 401
+    assert second.get("/api/snapshot").status_code == 200
+
+
+def test_a_login_ends_by_itself(tmp_path):
+    now = [1e9]
+    logins = Logins(tmp_path / "logins.json", "pin", lambda: now[0])
+    login = logins.begin("Eva", "10.0.0.1")
+    now[0] += LASTS_S - 1
+    assert logins.holds(login.key) == login
+    now[0] += 2
+    assert logins.holds(login.key) is None and logins.rows() == []
+
+
+@pytest.mark.parametrize("bad", ["", "[]", "{", '{"pin": "pin", "last": 1, "logins": [{"number": 1}]}', "[" * 100_000])
+def test_a_broken_list_of_logins_is_an_empty_one(tmp_path, bad):
+    (tmp_path / "logins.json").write_text(bad)
+    assert Logins(tmp_path / "logins.json", "pin", lambda: 1.0).rows() == []
+
+
+def test_under_tls_cookies_travel_encrypted_only(session):
+    app = create_app(session, pin=PIN, host="0.0.0.0", tls=True)
+    client = app.test_client()
+    answer = client.get("/api/session", base_url="https://localhost")
+    assert "Secure" in answer.headers["Set-Cookie"]
 
 
 def test_the_pin_itself_is_not_kept():
@@ -273,3 +387,28 @@ def test_every_command_over_the_api_is_a_referees(locked_app):
     headers = token(client)
     for name in ACTIONS:
         assert client.post(f"/api/commands/{name}", json={}, headers=headers).status_code == 401, name
+
+
+@pytest.mark.parametrize("path", ["/cards/look", "/cards/propose", "/cards/save", "/cards/play"])
+def test_a_body_of_nothing_but_brackets_is_no_card(app, path):
+    client = app.test_client()
+    answer = client.post(path, data=b"[" * 50_000, content_type="application/json", headers=token(client))
+    assert answer.status_code == 400 and "\n" not in answer.json["error"]
+
+
+@pytest.mark.parametrize("hidden", ["\u202e", "\u2066", "\u200b", "\u200d", "\u2028", "\ufeff", "\u00ad", "\u3164"])
+def test_letters_that_cannot_be_seen_are_refused_in_commands_and_shown_in_forms(app, session, hidden):
+    client = app.test_client()
+    headers = token(client)
+    names = ["Ann", f"A{hidden}nn"]
+    answer = client.post("/api/commands/CreateMatch", json={"players": names}, headers=headers)
+    assert answer.status_code == 422 and f"U+{ord(hidden):04X}" in answer.json["error"]
+    client.post("/name", data={"name": f"E{hidden}va", "csrf_token": headers["X-CSRF-Token"]})
+    assert client.get("/api/session").json["name"] == "E\N{REPLACEMENT CHARACTER}va"
+
+
+def test_names_of_the_world_are_taken(app, session):
+    client = app.test_client()
+    names = ["Zoë", "李小龍", "Дмитрий", "נועה", "José María", "Åsa-Lisa O'Neil"]
+    answer = client.post("/api/commands/CreateMatch", json={"players": names}, headers=token(client))
+    assert answer.status_code == 200

@@ -14,13 +14,14 @@ from calibration.charuco_board import charuco_board
 from calibration.errors import BadCamera
 from calibration.palette import nominal
 from cards.pieces import builtin_piece_set
+from referee.devices.ports import Frame
 from referee.errors import DeviceLost, IllegalCommand
-from referee.match import DrawCard
-from referee.ports import Frame
-from referee.web import create_app, rig
-from referee.web.rig import Number
-from referee.web.setup import STEPS
-from referee.web.texts import LANGUAGES, catalogue
+from referee.match.decide import DrawCard
+from referee.web import create_app
+from referee.web.i18n.texts import LANGUAGES, catalogue
+from referee.web.pages import rig_checks
+from referee.web.pages.rig_checks import Number
+from referee.web.pages.setup import STEPS
 
 
 class Client:
@@ -47,7 +48,7 @@ def by_name(numbers: list[Number], name: str) -> list[Number]:
 
 
 def test_a_good_rig_passes_in_every_number():
-    numbers = rig.mats_numbers(table_picture(), None)
+    numbers = rig_checks.mats_numbers(table_picture(), None)
     assert [n for n in numbers if not n.passed] == []
     assert {n.zone for n in numbers} == {"", "A", "B"}
 
@@ -62,33 +63,33 @@ def test_a_good_rig_passes_in_every_number():
     ],
 )
 def test_what_is_wrong_with_a_rig_is_named_with_what_to_do(spoil, name, side):
-    failed = [n for n in rig.mats_numbers(spoil(table_picture()), None) if not n.passed]
+    failed = [n for n in rig_checks.mats_numbers(spoil(table_picture()), None) if not n.passed]
     assert f"hint.{name}.{side}" in {n.hint for n in failed}
 
 
 def test_a_picture_without_mats_fails_and_breaks_nothing():
-    numbers = rig.mats_numbers(np.full((720, 1280, 3), 90, np.uint8), None)
+    numbers = rig_checks.mats_numbers(np.full((720, 1280, 3), 90, np.uint8), None)
     assert [(n.name, n.value, n.passed) for n in numbers] == [("mats", 0, False)]
 
 
 def test_without_a_camera_file_the_lens_fails_and_says_so():
-    numbers = rig.lens_numbers(None, table_picture())
+    numbers = rig_checks.lens_numbers(None, table_picture())
     assert not by_name(numbers, "lens")[0].passed and by_name(numbers, "view")[0].passed
 
 
 def test_colours_that_were_not_seen_fail_and_alike_ones_are_measured():
     palette = nominal(builtin_piece_set())
-    seen, apart = rig.color_numbers(palette, 1000)
+    seen, apart = rig_checks.color_numbers(palette, 1000)
     assert not seen.passed and apart.value > 2
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_number_and_hint_has_a_text(language):
     numbers = [
-        *rig.mats_numbers(table_picture(), None),
-        *rig.lens_numbers(None, table_picture()),
-        *rig.color_numbers(nominal(builtin_piece_set()), 1),
-        *rig.board_numbers([], None),
+        *rig_checks.mats_numbers(table_picture(), None),
+        *rig_checks.lens_numbers(None, table_picture()),
+        *rig_checks.color_numbers(nominal(builtin_piece_set()), 1),
+        *rig_checks.board_numbers([], None),
         Number("error", 2, None, 0.8),
         Number("used", 0, 1, None),
         Number("fill", 9, None, 2),
@@ -103,7 +104,7 @@ def test_every_number_and_hint_has_a_text(language):
 def test_each_step_is_measured_and_shown(client, session):
     for step in STEPS:
         assert client.post(f"measure/{step}").status_code == 303
-    assert session.observer.asked == ["empty", "colors"] and session.watch.set_up == 1
+    assert session.observer.asked == ["empty", "colors"] and session.judging.set_up == 1
     assert client.page().count("✓ pass") > 15
 
 
@@ -141,34 +142,34 @@ def test_players_who_sign_a_rig_that_failed_say_so(client, session):
     assert answer.status_code == 409 and "not everything has passed (lens)" in answer.text
     assert 'name="anyway"' in client.page()
     assert client.post("sign", name_A="Ann", name_B="Ben", anyway="yes").status_code == 303
-    assert session.setting_up.signed == ("Ann", "Ben")
+    assert session.setup.signed == ("Ann", "Ben")
 
 
 def test_a_lens_is_used_at_once_and_no_more_after_signing(client, session):
     lens = CameraModel(1280, 720, np.array([[1000.0, 0, 640], [0, 1000, 360], [0, 0, 1]]), np.zeros(5))
     session.create_match(["Ann", "Ben"])
-    session.setting_up.use_lens(lens, "Eva")
+    session.setup.use_lens(lens, "Eva")
     assert session.observer.camera is lens
     assert session.events[-1].kind == "lens_changed" and session.events[-1].data["lens"]["image_width"] == 1280
     client.post("measure/mats")
     client.post("sign", name_A="Ann", name_B="Ben")
     with pytest.raises(IllegalCommand, match="frozen for this match"):
-        session.setting_up.use_lens(None)
+        session.setup.use_lens(None)
     assert session.observer.camera is lens
 
 
 def test_a_lens_for_another_picture_is_refused(session):
     square = CameraModel(800, 800, np.eye(3), np.zeros(5))
     with pytest.raises(BadCamera, match="for 800 x 800"):
-        session.setting_up.use_lens(square)
+        session.setup.use_lens(square)
     assert session.observer.camera is None
 
 
 def test_another_camera_has_everything_to_learn_anew(session):
     lens = CameraModel(1280, 720, np.eye(3), np.zeros(5))
     session.create_match(["Ann", "Ben"])
-    session.setting_up.use_lens(lens)
-    session.setting_up.other_camera()
+    session.setup.use_lens(lens)
+    session.setup.other_camera()
     seen = session.observer
     assert (seen.camera, seen.palette, seen.empty, seen.markers) == (None, None, None, {})
     assert session.events[-1].data["lens"] == {}
@@ -179,17 +180,17 @@ def test_a_program_started_again_finds_the_rig_of_its_match_as_it_was(client, se
     session.create_match(["Ann", "Ben"])
     for step in ("empty", "colors"):
         client.post(f"measure/{step}")
-    session.setting_up.use_lens(CameraModel(1280, 720, np.diag([1000.0, 1000, 1]), np.zeros(5)))
+    session.setup.use_lens(CameraModel(1280, 720, np.diag([1000.0, 1000, 1]), np.zeros(5)))
     if cut_short:
         for kept in (session.data_dir / "rig").iterdir():
             kept.write_bytes(kept.read_bytes()[:40])
     again = FakeSession()
     again.data_dir, again.state, again.observer.palette = session.data_dir, session.state, None
-    again.setting_up.restore()
+    again.setup.restore()
     seen = again.observer
     assert [x is None for x in (seen.camera, seen.palette, seen.empty)] == [cut_short] * 3
     again.observer, again.state = FakeSession().observer, FakeSession().state
-    again.setting_up.restore()  # another match measures its own
+    again.setup.restore()  # another match measures its own
     assert again.observer.camera is None
 
 

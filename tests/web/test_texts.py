@@ -14,12 +14,12 @@ from cards.card import LayoutCard
 from cards.check import check_card
 from cards.pieces import Pose, builtin_piece_set
 from cards.stability import stand
-from referee.duel import PHASES
-from referee.rules import HouseRules
+from referee.match.duel import PHASES
+from referee.match.house_rules import HouseRules
 from referee.web.actions import ACTIONS, modes
-from referee.web.faults import say_fault
-from referee.web.reasons import say, words_of
-from referee.web.texts import LANGUAGES, catalogue, translate
+from referee.web.i18n.faults import say_fault
+from referee.web.i18n.reasons import words_of
+from referee.web.i18n.texts import LANGUAGES, catalogue, translate
 
 NAMED = re.compile(r"""\bt\('([\w.]+)'[,)]""")
 
@@ -62,7 +62,7 @@ ALARM = re.compile(r"""alarm\("([a-z_]+)"|CODES = \(([^)]*)\)""")
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_alarm_has_a_text(language):
-    sources = [p.read_text() for p in files("referee").iterdir() if p.name.endswith(".py")]
+    sources = [p.read_text() for p in files("referee.session").iterdir() if p.name.endswith(".py")]
     found = [row for text in sources for row in ALARM.findall(text)]
     codes = {code for code, _ in found if code} | {c for _, row in found for c in re.findall(r"\w+", row)}
     assert len(codes) > 8
@@ -73,18 +73,17 @@ def test_a_text_in_no_catalogue_comes_back_as_its_key():
     assert translate("de", "no.such.text") == "no.such.text"
 
 
-def test_a_fault_is_said_in_german_with_the_piece_and_the_number():
-    words = words_of("de", ("blue",), ("cube",))
-    fault = {"code": "missing_piece", "text": "2 blue cube missing"}
-    assert say("de", fault, words) == "es fehlt: 2 × Würfel, blau"
-    assert say("en", fault, words) == "2 blue cube missing"
-
-
-def test_a_fault_without_a_german_sentence_keeps_its_english_one():
-    assert say("de", {"code": "brand_new", "text": "something else"}, {}) == "something else"
-
-
-SAID_BY = ("match", "rulings", "draws", "ending", "schedule", "session", "setting_up", "web/setup", "web/cards")
+SAID_BY = (
+    "match/decide",
+    "match/adjudication",
+    "match/piles",
+    "match/progress",
+    "match/schedule",
+    "session/box_listener",
+    "session/rig_setup",
+    "web/pages/setup",
+    "web/pages/cards",
+)
 """Modules whose refusals a person at the dashboard may read."""
 
 ALARM_FAULTS = {
@@ -100,14 +99,29 @@ def _refusals() -> list[str]:
     for name in SAID_BY:
         tree = ast.parse(files("referee").joinpath(f"{name}.py").read_text(encoding="utf-8"))
         for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in REFUSING:
+            refused = isinstance(node, ast.Call) and getattr(node.func, "id", "") in REFUSING
+            if refused and isinstance(node.args[0], ast.Constant | ast.JoinedStr):
                 found.append(_sample(node.args[0]))
-    return found
+    return [text for text in found if text] + _guards()
+
+
+def _guards() -> list[str]:
+    """What the guards of the match answer: sentences that ``match/state`` returns."""
+    tree = ast.parse(files("referee").joinpath("match/state.py").read_text(encoding="utf-8"))
+    returned = [
+        part for node in ast.walk(tree) if isinstance(node, ast.Return) and node.value for part in ast.walk(node)
+    ]
+    pieces = {id(value) for part in returned if isinstance(part, ast.JoinedStr) for value in part.values}
+    whole = [part for part in returned if isinstance(part, ast.JoinedStr | ast.Constant) and id(part) not in pieces]
+    said = [_sample(part) for part in whole]
+    return [text for text in said if " " in text.strip()]
 
 
 def _sample(text: ast.expr) -> str:
     if isinstance(text, ast.Constant):
         return text.value if isinstance(text.value, str) else ""
+    if not isinstance(text, ast.JoinedStr):
+        return ""
     return "".join(part.value if isinstance(part, ast.Constant) else "1" for part in text.values)
 
 
@@ -120,8 +134,10 @@ def test_every_refusal_is_said_in_german(text):
 def _alarms() -> set[str]:
     """What the session and its eyes say in alarms of their own, with 1 in the blanks."""
     texts = set()
-    for name in ("session", "watch", "vigil", "holder"):
-        tree = ast.parse(files("referee").joinpath(f"{name}.py").read_text(encoding="utf-8"))
+    for path in files("referee.session").iterdir():
+        if not path.name.endswith(".py"):
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
         for node in ast.walk(tree):
             if isinstance(node, ast.JoinedStr | ast.Constant) and " " in (said := _sample(node)):
                 texts.add(said)

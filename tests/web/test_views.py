@@ -8,10 +8,11 @@ import re
 import pytest
 from scenes import PLAYERS, building, review, right, undecided, wrong
 
-from referee.match import CameraVerdict, CloseReview, DrawCard, Go, HumanRuling, Overrule, Ready, Undo
-from referee.rules import HouseRules
-from referee.web import board, console, views
-from referee.web.texts import translate
+from referee.match.decide import CameraVerdict, CloseReview, DrawCard, Go, HumanRuling, Overrule, Ready, Undo
+from referee.match.house_rules import HouseRules
+from referee.web import views
+from referee.web.i18n.texts import translate
+from referee.web.pages import board, console
 from referee.web.views import opposite, why
 
 
@@ -50,7 +51,7 @@ def test_the_clock_runs_from_the_go_and_stops_at_the_press(app, session):
     go_s = session.state.duel.go_at_s
     assert f'data-clock data-go="{go_s}"' in shown(board, session, app)
     session.press("A")
-    pressed_s = session.state.presses[-1]["at_s"] - go_s
+    pressed_s = session.state.presses[-1].at_s - go_s
     assert f"<time>0:{pressed_s:05.2f}</time>" in shown(board, session, app)
 
 

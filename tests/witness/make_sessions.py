@@ -2,12 +2,13 @@
 
 Vision is judged by pictures drawn by code that shares nothing with it: pieces are meshes made from CONTRACT.md's
 words (``witness_solids``), light is traced by Mitsuba 3, the webcam is ``witness_webcam``. How builds stand
-and what cards ask comes from ``cards`` and ``referee.judge``; appearance never does.
+and what cards ask comes from ``cards`` and ``referee.match.judge``; appearance never does.
 
     pip install -e .[witness]
     python tests/witness/make_sessions.py OUT                 every session, about five minutes each on one core
     python tests/witness/make_sessions.py OUT bars_day …      only those
     python tests/witness/make_sessions.py OUT --chance 0 20   twenty of chance, seeds 0 to 19
+    python tests/witness/make_sessions.py OUT --worn 0 20     the same with worn paint, clutter, a drifting camera
     referee bench OUT
 
 With an LLVM library newer than 15 (Debian: libllvm19) name it in DRJIT_LIBLLVM_PATH and pass
@@ -22,6 +23,7 @@ import math
 import random
 import shutil
 import sys
+import zlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -31,13 +33,13 @@ import mitsuba as mi
 import numpy as np
 import yaml
 from witness_builds import Pieces, Stand, make_stand, reach, spread, truth_row
-from witness_chance import chance_session
-from witness_prints import CARD_MM, card_picture, grain_picture, mat_picture
+from witness_chance import chance_session, worn_session
+from witness_prints import CARD_MM, card_picture, grain_picture, mat_picture, worn_picture
 from witness_render import Thing, View, quad, render
 from witness_rooms import srgb
 from witness_sessions import SESSIONS, Session
 from witness_solids import about_x, about_z, extruded, outline, piece_mesh, placed
-from witness_webcam import encoded, take
+from witness_webcam import Webcam, encoded, take
 
 from cards.card import Card, HeightCard, OrganCard, ShapesCard, card_to_json
 from cards.deck import load_deck
@@ -82,7 +84,7 @@ def make_rig(session: Session) -> Rig:
         away = np.array([rng.uniform(-0.15, 0.15), -math.cos(p), math.sin(p)])
         view = View(tuple(target + session.distance * away), tuple(target), float(rng.uniform(-2.5, 2.5)))
         if _in_view(session, mats, view):
-            return Rig(session, pieces, mats, view, _paints(pieces, rng), _tolerances(pieces, rng))
+            return Rig(session, pieces, mats, view, _paints(pieces, rng), _tolerances(session, pieces, rng))
     raise BadCard(f"{session.name}: no camera that sees both mats; widen its distance")
 
 
@@ -119,8 +121,9 @@ def _paints(pieces: PieceSet, rng: np.random.Generator) -> dict:
     }
 
 
-def _tolerances(pieces: PieceSet, rng: np.random.Generator) -> dict:
-    return {(zone, k): tuple(rng.uniform(-0.2, 0.2, 3)) for zone in ZONES for k in range(pieces.count)}
+def _tolerances(session: Session, pieces: PieceSet, rng: np.random.Generator) -> dict:
+    reach = 0.2 + 30 * session.wear.size
+    return {(zone, k): tuple(rng.uniform(-reach, reach, 3)) for zone in ZONES for k in range(pieces.count)}
 
 
 # -- the picture -------------------------------------------------------------------------------------
@@ -146,11 +149,12 @@ def _painted(rig: Rig, zone: str, mat: Mat, pieces: Pieces) -> list[Thing]:
     out, shapes = [], rig.pieces.to_json()["shapes"]
     order = sorted(pieces, key=lambda p: (p.shape, p.color, p.x))
     for k, piece in enumerate(order):
-        mesh = piece_mesh(shapes[piece.shape], rig.tolerances[zone, k])
+        mesh = piece_mesh(shapes[piece.shape], rig.tolerances[zone, k], rig.session.wear.edge_mm)
         mesh = placed(mesh, piece.pose.rotation, piece.pose.facing, (piece.x, piece.y, piece.z), piece.yaw)
         mesh = mesh.moved(about_z(mat.turn), np.array([mat.x, mat.y, 0.0]))
         bare = piece.color == "natural"
-        out.append(Thing(mesh, grain(rig, piece.color), 0.0 if bare else (0.14, 0.2, 0.28)[k % 3]))
+        picture = grain(rig, piece.color) if bare else worn(rig, piece.color, f"{zone}{k}")
+        out.append(Thing(mesh, picture, 0.0 if bare else (0.14, 0.2, 0.28)[k % 3]))
     return out
 
 
@@ -166,6 +170,42 @@ def grain(rig: Rig, color: str) -> np.ndarray:
     return _GRAINS[key]
 
 
+def worn(rig: Rig, color: str, name: str) -> np.ndarray:
+    """The colour's picture as it is worn on one piece."""
+    paint, share = grain(rig, color), rig.session.wear.bare
+    if not share:
+        return paint
+    key = (rig.session.name, color, name)
+    if key not in _GRAINS:
+        rng = np.random.default_rng((rig.session.seed, zlib.crc32(name.encode())))
+        _GRAINS[key] = worn_picture(paint, share * rng.uniform(0.2, 1.8), rng)
+    return _GRAINS[key]
+
+
+def _clutter(rig: Rig) -> list[Thing]:
+    """Toys that are no pieces, in the pieces' colours, on the table about the mats; some cover a marker's corner."""
+    rng = np.random.default_rng(rig.session.seed + 11)
+    out = []
+    for k in range(rig.session.wear.clutter):
+        spec = {"kind": ("box", "cylinder", "triangle")[k % 3]}
+        spec |= {side: float(rng.uniform(22, 52)) for side in ("width", "height", "depth")}
+        mat, far = rig.mats[int(rng.integers(2))], 105 if k % 4 == 3 else 135
+        at = (rng.uniform(-130, 130), rng.choice([-1, 1]) * rng.uniform(far, far + 55), 0)
+        where = in_world(np.array([at], float), mat)[0] + (0, 0, spec["height"] / 2)
+        color = str(rng.choice(list(rig.paints)))
+        out.append(
+            Thing(placed(piece_mesh(spec), 0, "front", tuple(where), rng.uniform(0, 90)), grain(rig, color), 0.25)
+        )
+    return out
+
+
+def drifted(session: Session, k: int) -> Webcam:
+    """The webcam as it has set itself for the session's k-th picture."""
+    rng = np.random.default_rng((session.seed, 31, k))
+    stops, warm = rng.uniform(-1, 1, 2) * (session.wear.stops, session.wear.balance)
+    return replace(session.webcam, exposure=session.webcam.exposure * 2**stops, tint=(1 + warm, 1.0, 1 - warm))
+
+
 def _props(rig: Rig) -> list[Thing]:
     """The card in its holder between the two, tongs, and what else lies on a table."""
     rng = np.random.default_rng(rig.session.seed + 7)
@@ -174,7 +214,7 @@ def _props(rig: Rig) -> list[Thing]:
     face = card_picture(50 + int(rng.integers(0, 40)), list(rig.paints.values()), rng)
     wood = grain_picture(np.array((150, 190, 215.0)), 0.06, rng)
     foot = extruded(outline("box", 70, 8, 0), 30).moved(np.eye(3), at * (1, 1, 0) + (0, 0, 4))
-    out = [Thing(quad(*CARD_MM, at, lean), face), Thing(foot, wood, 0.3)]
+    out = [Thing(quad(*CARD_MM, at, lean), face), Thing(foot, wood, 0.3), *_clutter(rig)]
     for mat in rig.mats:
         base = in_world(np.array([(rng.uniform(-60, 60), -150 - rng.uniform(0, 40), 0)]), mat)[0]
         for k in (-1, 1):
@@ -289,7 +329,7 @@ def write_session(session: Session, out: Path) -> None:
     }
     for k, (name, fields) in enumerate(pictures.items()):
         light = empty if name == "empty" else shoot(rig, fields, session.seed + k)
-        picture = take(light, session.webcam, paper, np.random.default_rng((session.seed, k)))
+        picture = take(light, drifted(session, k), paper, np.random.default_rng((session.seed, k)))
         (work / f"{name}.jpg").write_bytes(encoded(picture, session.webcam.quality))
         print(f"{session.name}: {name}", flush=True)
     shutil.rmtree(out / session.name, ignore_errors=True)
@@ -333,6 +373,8 @@ def main() -> None:
     parser.add_argument("--variant", default="scalar_rgb", help="Mitsuba's variant: scalar_rgb or llvm_ad_rgb")
     parser.add_argument("--threads", type=int, default=0, help="0: as many as there are cores")
     parser.add_argument("--chance", nargs=2, type=int, metavar=("FIRST", "COUNT"), help="sessions of chance instead")
+    parser.add_argument("--worn", nargs=2, type=int, metavar=("FIRST", "COUNT"), help="hard sessions of chance instead")
+    parser.add_argument("--spp", type=int, help="samples a pixel, fewer than a session asks for: quicker and noisier")
     options = parser.parse_args()
     mi.set_variant(options.variant)
     if options.threads and options.variant.startswith("llvm"):
@@ -342,8 +384,10 @@ def main() -> None:
     chosen = [s for s in SESSIONS if not options.names or s.name in options.names]
     if options.chance:
         chosen = [chance_session(options.chance[0] + k) for k in range(options.chance[1])]
+    if options.worn:
+        chosen = [worn_session(options.worn[0] + k) for k in range(options.worn[1])]
     for session in chosen:
-        write_session(session, options.out)
+        write_session(replace(session, spp=options.spp or session.spp), options.out)
 
 
 if __name__ == "__main__":

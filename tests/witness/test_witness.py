@@ -9,7 +9,8 @@ from dataclasses import replace
 import mitsuba
 import numpy as np
 import pytest
-from make_sessions import ZONES, in_world, make_frames, make_rig, shoot, truth
+from make_sessions import ZONES, drifted, grain, in_world, make_frames, make_rig, shoot, truth, worn
+from witness_chance import worn_session
 from witness_sessions import ASHES, BARS, EMBERS, QUARTETS, SESSIONS, TIMBER
 from witness_solids import Mesh, piece_mesh, placed
 from witness_webcam import Webcam, take
@@ -18,8 +19,8 @@ from calibration.camera import CameraModel
 from calibration.mat import detect_mats
 from cards.build import Build, Piece
 from cards.pieces import parse_piece_set
-from referee.judge import faults
-from referee.vision.scoring import true_pieces
+from referee.benchmark.scoring import true_pieces
+from referee.match.judge import faults
 
 SETS = {data["name"]: data for data in (BARS, QUARTETS, TIMBER, EMBERS, ASHES)}
 SHAPES = [(name, shape) for name, data in SETS.items() for shape in data["shapes"]]
@@ -73,6 +74,20 @@ def test_truth_holds_before_the_judge_and_the_line():
             assert bool(faults(Build(rig.pieces, there), card)) == (told["expected"] == "mismatch")
             assert all(abs(p.x) < 95 and abs(p.y) < 50 for p in there)
             assert all(abs(p.x) > 95 or abs(p.y) > 50 for p in true_pieces(told, "loose"))
+
+
+def test_wear_shows_wood_rounds_edges_and_lets_the_camera_drift():
+    worn_rig = replace(make_rig(worn_session(1)), session=worn_session(1))
+    color = next(c for c in worn_rig.paints if c != "natural")
+    new, used = grain(worn_rig, color).astype(int), worn(worn_rig, color, "A0").astype(int)
+    bare = (np.abs(new - used).max(2) > 12).mean()
+    assert 0.2 * worn_rig.session.wear.bare < bare < 2.5 * worn_rig.session.wear.bare
+    cube = {"kind": "box", "width": 30, "height": 30, "depth": 30}
+    assert volume(piece_mesh(cube, edge_mm=2.5)) < volume(piece_mesh(cube)) < 27000
+    exposures = [drifted(worn_rig.session, k).exposure for k in range(6)]
+    reach = 2**worn_rig.session.wear.stops
+    assert len(set(exposures)) == 6 and max(exposures) / min(exposures) <= reach * reach
+    assert drifted(SESSIONS[0], 3) == SESSIONS[0].webcam
 
 
 def test_a_small_picture_shows_mats_and_pieces_where_the_truth_has_them():

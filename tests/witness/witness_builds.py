@@ -1,6 +1,6 @@
 """What the players built: right builds, wrong ones and pieces lying about, with the truth of each.
 
-How pieces rest and what a card asks is taken from ``cards`` and ``referee.judge``: the witness is
+How pieces rest and what a card asks is taken from ``cards`` and ``referee.match.judge``: the witness is
 independent in how things look, not in the rules.
 """
 
@@ -20,7 +20,7 @@ from cards.errors import BadCard
 from cards.generate import CAPS, all_pieces, erect, example_build
 from cards.pieces import PieceSet, Pose, Shape
 from cards.stability import settle, stands, tilt_margin, touches
-from referee.judge import faults
+from referee.match.judge import faults
 
 SURE_RIGHT_MM, SURE_WRONG_MM = 8.0, 20.0
 """Offsets between 10 and 18 mm are nobody's certainty: the witness keeps clear of them."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from witness_rooms import Lamp, Person, Room, Window
-from witness_sessions import Session
+from witness_sessions import Session, Wear
 from witness_webcam import Webcam
 
 PAINTS = {
@@ -73,6 +75,28 @@ def chance_session(seed: int) -> Session:
         float(rng.uniform(23, 37)),
         float(rng.uniform(670, 740)),
         spp=24 if hd else 32,
+    )
+
+
+def worn_session(seed: int) -> Session:
+    """The session of chance of that seed after years of use and with a camera of its own mind: ``worn_<seed>``."""
+    rng = np.random.default_rng((78, seed))
+    plain = chance_session(seed)
+    wear = Wear(
+        bare=float(rng.uniform(0.03, 0.15)),
+        edge_mm=float(rng.uniform(1.0, 2.6)),
+        size=float(rng.uniform(0.0, 0.02)),
+        clutter=int(rng.integers(4, 12)),
+        stops=float(rng.uniform(0.1, 0.4)),
+        balance=float(rng.uniform(0.02, 0.07)),
+    )
+    wide = float(rng.uniform(0.62, 1.0))
+    cam = plain.webcam
+    webcam = replace(cam, focal_px=cam.focal_px * wide, quality=int(rng.integers(45, 80)), k1=cam.k1 * 1.8)
+    far = plain.distance * wide * float(rng.uniform(0.95, 1.1))
+    pitch = float(rng.uniform(20, 43))
+    return replace(
+        plain, name=f"worn_{seed:03d}", seed=3000 + seed, webcam=webcam, pitch=pitch, distance=far, wear=wear
     )
 
 

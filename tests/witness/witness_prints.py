@@ -103,3 +103,13 @@ def striped_picture(one_bgr: np.ndarray, other_bgr: np.ndarray, stripes: int = 9
     """A sailor's shirt: stripes along x."""
     stripe = (np.arange(size) * 2 * stripes // size % 2)[:, None, None]
     return np.broadcast_to(np.where(stripe, one_bgr, other_bgr), (size, size, 3)).astype(np.uint8)
+
+
+def worn_picture(paint: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
+    """Paint with patches where it is gone and the wood shows, ragged at their rims, (h, w, 3) uint8 BGR, tiling."""
+    wood = grain_picture(np.array((140, 185, 214.0)) * rng.uniform(0.75, 1.05), 0.08, rng, len(paint))
+    shape = paint.shape[:2]
+    patches = smooth_noise(shape, (22, 16), rng) + 0.45 * smooth_noise(shape, (5, 4), rng)
+    bare = patches > np.quantile(patches, 1 - share)
+    rim = cv2.GaussianBlur(bare.astype(np.float32), (0, 0), 0.8)[..., None]
+    return np.clip(paint * (1 - rim) + wood * rim, 0, 255).astype(np.uint8)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from witness_rooms import Lamp, Person, Room, Window
+from witness_solids import EDGE_MM
 from witness_webcam import Webcam
 
 BARS = {
@@ -124,6 +125,20 @@ ASHES = {
 
 
 @dataclass(frozen=True)
+class Wear:
+    """What use and cheap cameras do. ``bare`` is the share of a painted face worn to the wood, ``edge_mm`` the radius
+    of its edges, ``size`` how far (as a share) lengths are off; ``clutter`` things in the pieces' colours lie about;
+    exposure (in stops) and white balance (as a share) drift by so much from picture to picture."""
+
+    bare: float = 0.0
+    edge_mm: float = EDGE_MM
+    size: float = 0.0
+    clutter: int = 0
+    stops: float = 0.0
+    balance: float = 0.0
+
+
+@dataclass(frozen=True)
 class Session:
     """One rig. ``pieces`` None is the game's own set with its deck. ``seating`` side by side or facing;
     ``camera_side`` opposite (players behind their mats) or player. Angles in degrees, lengths in mm."""
@@ -139,6 +154,7 @@ class Session:
     distance: float = 700.0
     frames: int = 8
     spp: int = 32
+    wear: Wear = Wear()
 
 
 SESSIONS = (

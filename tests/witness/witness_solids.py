@@ -35,13 +35,15 @@ class Mesh:
         return Mesh(self.points @ turn.T + to, self.normals @ turn.T, self.faces, self.uv)
 
 
-def piece_mesh(spec: dict, tolerance_mm: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Mesh:
+def piece_mesh(
+    spec: dict, tolerance_mm: tuple[float, float, float] = (0.0, 0.0, 0.0), edge_mm: float = EDGE_MM
+) -> Mesh:
     """The mesh of a shape as ``pieces.json`` describes it, its width, height and depth off by the tolerance."""
     wide, high, deep = (spec[k] + t for k, t in zip(("width", "height", "depth"), tolerance_mm, strict=True))
     if spec["kind"] == "cylinder":
-        mesh = extruded(_arc(wide / 2, wide / 2, 0, 2 * math.pi, 2 * ARC_STEPS)[:-1], high)
+        mesh = extruded(_arc(wide / 2, wide / 2, 0, 2 * math.pi, 2 * ARC_STEPS)[:-1], high, edge_mm)
         return mesh.moved(np.array([[1.0, 0, 0], [0, 0, 1.0], [0, -1.0, 0]]), np.zeros(3))
-    return extruded(outline(spec["kind"], wide, high, spec.get("opening", 0.0)), deep)
+    return extruded(outline(spec["kind"], wide, high, spec.get("opening", 0.0)), deep, edge_mm)
 
 
 def outline(kind: str, wide: float, high: float, opening: float) -> np.ndarray:

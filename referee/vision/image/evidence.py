@@ -10,14 +10,15 @@ less than inside.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import cv2
 import numpy as np
 
 from calibration.mat import SHEET
-from calibration.palette import LINEAR, Palette, features
-from referee.vision.view import ZoneView
+from calibration.palette import LINEAR, Palette, Wear, features
+from referee.vision.image.unknown import unknown_mask
+from referee.vision.image.view import ZoneView
 
 CLIP = 5.0
 """Nats: no single pixel says more than this, for or against."""
@@ -33,7 +34,8 @@ class Evidence:
     ``labels`` (h, w) int8: the likeliest colour, -1 for background; ``white`` (3,) linear RGB. ``features`` (h, w, 3)
     as ``calibration.palette`` makes them; ``bare`` (h, w) nats, at most 0: how far a pixel is from what the bare table
     would show there, 0 where that is not known. ``hidden`` are the names of colours that cannot be
-    told from what is off the mats.
+    told from what is off the mats. ``unknown`` (h, w) bool: what in the field is neither table nor piece;
+    ``coloured``: the spread of red against green over the view, about 0 in a gray picture.
     """
 
     names: tuple[str, ...]
@@ -43,7 +45,12 @@ class Evidence:
     features: np.ndarray
     bare: np.ndarray
     hidden: tuple[str, ...] = ()
+    unknown: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), bool))
+    coloured: float = 1.0
 
+
+CLIPPED_CODE = 252
+"""An 8-bit channel from here on is clipped: its light is at least this much, nobody knows how much."""
 
 PAPER_SAMPLE = 15000
 """So many of the paper's pixels tell its white as well as all of them."""
@@ -57,7 +64,7 @@ def paper_white(image: np.ndarray, paper: np.ndarray) -> np.ndarray:
     pixels = LINEAR[pixels[:: max(1, len(pixels) // PAPER_SAMPLE)]]
     light = pixels.mean(1)
     colour = (pixels.max(1) - pixels.min(1)) / np.maximum(light, 1e-3)
-    bright = light > np.percentile(light, 50)
+    bright = light >= np.percentile(light, 50)  # clipped paper is all of one light
     plain = bright & (colour <= np.percentile(colour[bright], 60))
     near = np.abs(light - np.percentile(light[plain], 60)) < 0.15 * np.percentile(light[plain], 60)
     return np.median(pixels[plain & near], 0)[::-1].astype(float)
@@ -138,19 +145,20 @@ def log_elsewhere(f: np.ndarray, outside: np.ndarray, palette: Palette) -> tuple
 
 
 def bare_table(view: ZoneView, f: np.ndarray, empty: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """Log density (h, w) of features (h, w, 3) where the table is bare, and where (h, w) that is known: everywhere
-    by an ``empty`` frame's features, else on the sheet but its markers, by the light on the rest of it."""
+    """Features (h, w, 3) of the bare table, of a picture's features (h, w, 3), and where (h, w) they are known:
+    everywhere by an ``empty`` frame's features, else on the sheet but its markers, by the light on the rest of it."""
     if empty is not None:
-        return log_empty(f, empty), np.ones(f.shape[:2], bool)
+        return empty, np.ones(f.shape[:2], bool)
     paper, marker, _ = view.regions
-    return log_empty(f, paper_light(f, view.ground, paper & ~marker & view.valid)), paper & ~marker
+    return paper_light(f, view.ground, paper & ~marker & view.valid), paper & ~marker
 
 
 def background(
     view: ZoneView, f: np.ndarray, palette: Palette, bare: np.ndarray, known: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Log density (h, w) of each pixel with no piece of the build there, before clutter; and which colours (k,) of
-    the palette cannot be told from what is off the mats. ``bare``, ``known``: see ``bare_table``."""
+    the palette cannot be told from what is off the mats. ``bare`` (h, w) is the log density of the bare table where it
+    is ``known``; see ``bare_table``."""
     if known.all():
         return either(bare, _UNKNOWN + math.log(0.02)), np.zeros(len(palette.names), bool)
     paper, marker, _ = view.regions
@@ -165,13 +173,17 @@ OTHER_LIGHT = 0.1
 """How often the paper's light is not the smooth one fitted: a second lamp's edge, a crease."""
 
 
-def evidence(view: ZoneView, palette: Palette, white: np.ndarray, empty: np.ndarray | None = None) -> Evidence:
+def gather_evidence(view: ZoneView, palette: Palette, white: np.ndarray, empty: np.ndarray | None = None) -> Evidence:
     """The evidence of one view. ``empty``: features (h, w, 3) of the empty frame in the same view."""
     f = features(view.image, white)
     # Heavy tails: a pixel far from every colour is not thereby evidence against one of them.
-    likely = np.exp(palette.log_density(f)) + math.exp(_UNKNOWN - 2.5)
-    bare, known = bare_table(view, f, empty)
+    painted = np.exp(palette.log_density(f))
+    table, known = bare_table(view, f, empty)
+    bare = log_empty(f, table)
     plain, shared = background(view, f, palette, bare, known)
+    of_piece = worn(painted, f, palette.wear, plain)
+    unknown = unknown_mask(view, f, table, of_piece.max(0), palette)
+    likely = of_piece + math.exp(_UNKNOWN - 2.5)
     gains = _gains(view, likely, plain)
     paper, _, _ = view.regions
     for k in np.flatnonzero(shared):  # a piece of the table's colour is not seen before the table
@@ -185,7 +197,28 @@ def evidence(view: ZoneView, palette: Palette, white: np.ndarray, empty: np.ndar
         np.ascontiguousarray(f, np.float32),
         np.where(known, bare - bare[known].max(initial=-np.inf), 0.0).astype(np.float32),
         tuple(np.array(palette.names)[shared].tolist()),
+        unknown,
+        float(np.std(f[::4, ::4, 1])),
     )
+
+
+WORN_REACH_PX, PAINT_NEAR = 9, 0.1
+"""Side of the neighbourhood that worn wood takes its piece's colour from, and the share of it that must be paint."""
+
+
+def worn(painted: np.ndarray, f: np.ndarray, wear: Wear | None, plain: np.ndarray) -> np.ndarray:
+    """Density (k, h, w) of features (h, w, 3) under each colour where its paint may have worn off.
+
+    ``painted`` (k, h, w) is that of the paint, ``plain`` (h, w) the background's log density. Bare wood says nothing
+    of which piece it belongs to: it takes the colour of the paint around it, and where there is none it is no piece.
+    """
+    if wear is None:
+        return painted
+    of_paint = painted / (painted.sum(0) + np.exp(plain) + math.exp(_UNKNOWN))
+    side = (2 * WORN_REACH_PX + 1,) * 2
+    near = np.stack([cv2.boxFilter(one, -1, side) for one in of_paint])
+    near /= near.sum(0) + PAINT_NEAR
+    return (1 - wear.share) * painted + wear.share * near * np.exp(wear.log_density(f))
 
 
 def _gains(view: ZoneView, likely: np.ndarray, plain: np.ndarray) -> np.ndarray:

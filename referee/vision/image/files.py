@@ -7,6 +7,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
+from calibration.picture_size import too_large
 from referee.errors import BadImage
 
 SMALLEST_PX = 64
@@ -25,7 +26,12 @@ def read_picture(path: str | Path) -> np.ndarray:
         raise BadImage(f"{path}: an empty file")
     if _cut_short(data):
         raise BadImage(f"{path}: broken, the file ends early")
-    image = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
+    if size := too_large(data):
+        raise BadImage(f"{path}: too large, {size}")
+    try:
+        image = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
+    except cv2.error:  # what OpenCV will not even begin to unfold
+        image = None
     if image is None:
         raise BadImage(f"{path}: not a picture")
     if min(image.shape[:2]) < SMALLEST_PX:

@@ -87,11 +87,11 @@ def regions(ground: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return paper, marker, (ax < FIELD[0]) & (ay < FIELD[1])
 
 
-def zone_view(frame: np.ndarray, camera: CameraModel, pose: MatPose) -> ZoneView:
+def zone_view(frame: np.ndarray, camera: CameraModel, pose: MatPose, field: tuple[float, float] = FIELD) -> ZoneView:
     """The view of one mat in a frame (h, w, 3) uint8 BGR."""
     mm_depth = float(pose.translation[2])
     scale = PX_PER_MM * mm_depth / camera.focal_px
-    x, y = FIELD[0] + SIDE_MM, FIELD[1] + DEPTH_MM
+    x, y = field[0] + SIDE_MM, field[1] + DEPTH_MM
     box = np.array([(a, b, c) for a in (-x, x) for b in (-y, y) for c in (0.0, HEIGHT_MM)])
     cam = pose.to_camera(box)
     focal = camera.focal_px * scale

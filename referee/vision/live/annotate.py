@@ -14,9 +14,9 @@ import cv2
 import numpy as np
 
 from calibration.mat import FIELD, MatPose, Mats
-from referee.vision.gate import HEIGHT_MM
-from referee.vision.lut import label_frame
-from referee.vision.overlay import AMBER, BLACK, GREEN, RED, WHITE, Outline
+from referee.vision.live.color_lut import label_frame
+from referee.vision.live.gate import HEIGHT_MM
+from referee.vision.render.overlay import AMBER, BLACK, GREEN, RED, WHITE, Outline
 
 SMALLEST_SHARE = 0.004
 """Of the field's area in the picture: what is smaller is noise or a marker's corner."""

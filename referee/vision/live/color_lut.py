@@ -8,10 +8,10 @@ differ by less than webcam noise, except in the darkest cells, which no piece in
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from calibration.palette import Palette, features
-from referee.vision.labels import log_marker, log_paper
+from referee.vision.image.evidence import log_marker, log_paper
+from referee.vision.search.jit import plain
 
 BITS = 5
 GROUND, STRANGE, WARM = -1, -2, -3
@@ -67,7 +67,7 @@ def label_frame(frame: np.ndarray, table: np.ndarray, out: np.ndarray | None = N
     return out
 
 
-@njit(cache=True, nogil=True)
+@plain
 def _look_up(pixels, table, shift, out):
     bits = np.uint32(8 - shift)
     s = np.uint32(shift)

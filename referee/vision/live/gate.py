@@ -16,13 +16,13 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
-from numba import njit
 
 from calibration.mat import FIELD, SHEET, MatPose, Mats
 from calibration.palette import Palette, nominal
-from referee.ports import Frame
-from referee.vision.labels import paper_white
-from referee.vision.lut import GROUND, STRANGE, WARM, label_table
+from referee.devices.ports import Frame
+from referee.vision.image.evidence import paper_white
+from referee.vision.live.color_lut import GROUND, STRANGE, WARM, label_table
+from referee.vision.search.jit import plain
 
 WIDTH_PX = 320
 """Width of the reduced copy: tongs 10 mm thick are still 3 pixels, and averaging kills the noise."""
@@ -96,7 +96,7 @@ class Gate:
     """Looks at one camera's frames in order; not to be shared between threads."""
 
     def __init__(self, observer) -> None:
-        """``observer`` (``referee.vision.observe.Observer``) locates mats and knows the colours."""
+        """``observer`` (``referee.vision.observer.Observer``) locates mats and knows the colours."""
         self._observer = observer
         self._zones: dict[str, _Zone] = {}
         self._check_s = -np.inf
@@ -247,7 +247,7 @@ def _reaches_in(strange: np.ndarray, box: np.ndarray, awake: np.ndarray, warm: n
     return bool((of_hand & (moving | (inside > HAND_RESTING * whole))).any())
 
 
-@njit(cache=True, nogil=True)
+@plain
 def _compare(small, before, usual, older, still_s, table, threshold, step_s, rest_s, labels, changed, unusual):
     """One pass: labels, what changed since the frame before, what differs from both backgrounds."""
     for y in range(small.shape[0]):
@@ -265,7 +265,7 @@ def _compare(small, before, usual, older, still_s, table, threshold, step_s, res
                     usual[y, x, k] = pixel[k]
 
 
-@njit(cache=True, nogil=True)
+@plain
 def _apart(a, b):
     """The largest difference of two pixels' channels."""
     most = 0

@@ -18,11 +18,13 @@ from calibration.mat import FIELD
 from cards.build import Build, Piece
 from cards.card import Card
 from cards.drawing import target_png
-from referee.judge import Verdict
-from referee.vision.silhouettes import piece_tags
-from referee.vision.view import ZoneView
+from referee.match.verdict import Verdict
+from referee.vision.image.view import ZoneView
+from referee.vision.render.silhouettes import piece_tags
+from referee.vision.verdict.visibility import unknown_things
 
 GREEN, RED, AMBER, WHITE, BLACK = (80, 190, 60), (50, 50, 230), (0, 170, 255), (255, 255, 255), (24, 24, 24)
+PURPLE = (220, 60, 200)
 COLOURS = {"match": GREEN, "mismatch": RED, "undecided": AMBER}
 PANEL_SHARE = 0.27
 """Width of the panel beside the picture, of the picture's own."""
@@ -91,7 +93,18 @@ def _draw_zone(picture: np.ndarray, judgement, zone: str, sight) -> None:
         _draw_outline(picture, outline, line, thick if loose else thick + 1)
         if not loose:
             _mark(picture, outline, i + 1, i in blamed, thick)
+    _draw_unknown(picture, camera, sight, thick)
     _headline(picture, camera, sight.view, zone, verdict, thick)
+
+
+def _draw_unknown(picture: np.ndarray, camera: CameraModel, sight, thick: int) -> None:
+    """What in the field is neither table nor piece, large enough to forbid a verdict: outlined and named."""
+    for patch in unknown_things(sight.view, sight.evidence, sight.build.piece_set):
+        contour = _to_picture(sight.view, camera, patch.outline.astype(float))
+        _polyline(picture, np.vstack([contour, contour[:1]]), BLACK, thick + 4)
+        _polyline(picture, np.vstack([contour, contour[:1]]), PURPLE, thick + 2)
+        at = contour.mean(0).round().astype(int)
+        _text(picture, "unknown", (int(at[0]) - 14 * thick, int(at[1])), 0.25 * thick, PURPLE, thick)
 
 
 def _draw_field(picture: np.ndarray, camera: CameraModel, view: ZoneView, colour, thick: int) -> None:

@@ -10,8 +10,8 @@ import numpy as np
 
 from cards.build import Piece, shape_of
 from cards.pieces import PieceSet
-from referee.vision.solids import draw_solid, solid
-from referee.vision.view import ZoneView
+from referee.vision.image.view import ZoneView
+from referee.vision.render.solids import draw_solid, solid, z_buffer
 
 FACES = 64
 """More than any drawn solid has faces."""
@@ -30,48 +30,21 @@ def face_tags(view: ZoneView, piece_set: PieceSet, pieces: Sequence[Piece]) -> n
 def arch_tags(view: ZoneView, piece_set: PieceSet, pieces: Sequence[Piece]) -> np.ndarray:
     """(h, w) int32: of what piece each pixel would show something if its arches were filled, -1 for none."""
     filled = {"bridge": "box", "crescent": "half_disc"}
-    shape = view.image.shape[:2]
-    tags, inverse_depth = np.full(shape, -1, np.int32), np.zeros(shape, np.float32)
+    buffer = z_buffer(view.image.shape[:2])
     for i, p in enumerate(pieces):
         arch = shape_of(piece_set, p)
         if arch.kind in filled:
-            s = solid(dataclasses.replace(arch, kind=filled[arch.kind], opening=0.0), p.pose)
-            draw_solid(
-                s.points,
-                s.faces,
-                s.normals,
-                p.x,
-                p.y,
-                p.z,
-                math.radians(p.yaw),
-                view.camera,
-                view.matrix,
-                i,
-                inverse_depth,
-                tags,
-                False,
-            )
-    return tags
+            whole = dataclasses.replace(arch, kind=filled[arch.kind], opening=0.0)
+            draw_solid(solid(whole, p.pose), _place(p), view.camera, view.matrix, buffer, i, False)
+    return buffer.tags
 
 
 def _drawn(view: ZoneView, piece_set: PieceSet, pieces: Sequence[Piece], faces: bool) -> np.ndarray:
-    shape = view.image.shape[:2]
-    tags, inverse_depth = np.full(shape, -1, np.int32), np.zeros(shape, np.float32)
+    buffer = z_buffer(view.image.shape[:2])
     for i, p in enumerate(pieces):
-        s = solid(shape_of(piece_set, p), p.pose)
-        draw_solid(
-            s.points,
-            s.faces,
-            s.normals,
-            p.x,
-            p.y,
-            p.z,
-            math.radians(p.yaw),
-            view.camera,
-            view.matrix,
-            i,
-            inverse_depth,
-            tags,
-            faces,
-        )
-    return tags
+        draw_solid(solid(shape_of(piece_set, p), p.pose), _place(p), view.camera, view.matrix, buffer, i, faces)
+    return buffer.tags
+
+
+def _place(p: Piece) -> tuple[float, float, float, float]:
+    return float(p.x), float(p.y), float(p.z), math.radians(p.yaw)

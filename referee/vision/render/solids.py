@@ -7,20 +7,19 @@ search can afford to draw every reading it considers.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cards.pieces import Pose, Shape
+from referee.vision.search.jit import plain
 
 ROUND_STEPS = 20
 """Facets of a full circle in a drawn cylinder: 0.2 mm from round for a 30 mm piece."""
 
 
-@dataclass(frozen=True)
-class Solid:
+class Solid(NamedTuple):
     """Faces of a posed shape about its centre, before yaw.
 
     ``points`` (p, 3) mm; ``faces`` (f + 1,) offsets into points; ``normals`` (f, 3) outward.
@@ -84,20 +83,30 @@ def _extruded(outline: np.ndarray, depth: float) -> tuple[list[np.ndarray], list
     return polygons, normals
 
 
-@njit(cache=True, nogil=True)
-def draw_polygon(points, count, normal, offset, tag, inverse_depth, tags):
+class ZBuffer(NamedTuple):
+    """``inverse_depth`` (h, w) float32 of what is nearest, and its ``tags`` (h, w) int32, -1 where nothing is."""
+
+    inverse_depth: np.ndarray
+    tags: np.ndarray
+
+
+def z_buffer(shape: tuple[int, int]) -> ZBuffer:
+    """An empty buffer of (h, w) pixels."""
+    return ZBuffer(np.zeros(shape, np.float32), np.full(shape, -1, np.int32))
+
+
+@plain
+def _draw_polygon(points, count, plane, tag, buffer):
     """Fill one polygon, (count, 2) px in ``points``, where it is nearer than what is there.
 
-    1/depth is linear in pixels: ``normal`` (3,) . (x, y, 1) is the inverse depth. ``tags`` (h, w)
-    int32 takes ``tag`` where the polygon wins; ``inverse_depth`` (h, w) float32 is kept along.
-    Returns the number of pixels won. ``offset`` is added to the inverse depth as a tie breaker.
+    1/depth is linear in pixels: ``plane`` (3,) . (x, y, 1) is the inverse depth.
     """
+    inverse_depth, tags = buffer.inverse_depth, buffer.tags
     height, width = tags.shape
     low, high = 1e9, -1e9
     for i in range(count):
         low = min(low, points[i, 1])
         high = max(high, points[i, 1])
-    won = 0
     crossings = np.empty(64)
     for y in range(max(0, int(math.ceil(low))), min(height - 1, int(math.floor(high))) + 1):
         n = 0
@@ -116,21 +125,21 @@ def draw_polygon(points, count, normal, offset, tag, inverse_depth, tags):
             crossings[k + 1] = v
         for i in range(0, n - 1, 2):
             for x in range(max(0, int(math.ceil(crossings[i]))), min(width - 1, int(math.floor(crossings[i + 1]))) + 1):
-                near = normal[0] * x + normal[1] * y + normal[2] + offset
+                near = plane[0] * x + plane[1] * y + plane[2]
                 if near > inverse_depth[y, x]:
                     inverse_depth[y, x] = near
                     tags[y, x] = tag
-                    won += 1
-    return won
 
 
-@njit(cache=True, nogil=True)
-def draw_solid(points, faces, normals, x, y, z, yaw, camera, matrix, tag, inverse_depth, tags, face_tags):
-    """Draw a solid at a place into the z-buffer.
+@plain
+def draw_solid(solid, place, camera, matrix, buffer, tag, by_face):
+    """Draw a solid at a ``place`` (x, y, z, yaw in radians) into the buffer.
 
-    ``camera`` (3, 4): mat mm -> camera mm; ``matrix`` (3, 3) pinhole of the picture. ``tags`` takes
-    ``tag`` and, when ``face_tags`` is true, ``tag * 64 + face``. Faces turned away are not drawn.
+    ``camera`` (3, 4): mat mm -> camera mm; ``matrix`` (3, 3) pinhole of the picture. The buffer's tags take
+    ``tag`` or, when ``by_face``, ``tag * 64 + face``. Faces turned away are not drawn.
     """
+    points, faces, normals = solid.points, solid.faces, solid.normals
+    x, y, z, yaw = place
     c, s = math.cos(yaw), math.sin(yaw)
     n = points.shape[0]
     cam = np.empty((n, 3))
@@ -142,7 +151,6 @@ def draw_solid(points, faces, normals, x, y, z, yaw, camera, matrix, tag, invers
             cam[i, k] = camera[k, 0] * px + camera[k, 1] * py + camera[k, 2] * pz + camera[k, 3]
     pixels = np.empty((64, 2))
     plane = np.empty(3)
-    won = 0
     for f in range(normals.shape[0]):
         nx = c * normals[f, 0] - s * normals[f, 1]
         ny = s * normals[f, 0] + c * normals[f, 1]
@@ -162,5 +170,4 @@ def draw_solid(points, faces, normals, x, y, z, yaw, camera, matrix, tag, invers
         plane[0] = gx / matrix[0, 0] / away
         plane[1] = gy / matrix[1, 1] / away
         plane[2] = (gz - gx * matrix[0, 2] / matrix[0, 0] - gy * matrix[1, 2] / matrix[1, 1]) / away
-        won += draw_polygon(pixels, count, plane, 0.0, tag * 64 + f if face_tags else tag, inverse_depth, tags)
-    return won
+        _draw_polygon(pixels, count, plane, tag * 64 + f if by_face else tag, buffer)

@@ -1,6 +1,6 @@
 """Where a further piece may go: on the pieces of a state, or beside them. Compiled.
 
-Pieces of a state are rows (stance, x, y, z, yaw): mm, radians; see ``paint``.
+Pieces of a state are rows (stance, x, y, z, yaw): mm, radians; see ``rasterizer``.
 """
 
 from __future__ import annotations
@@ -9,10 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from calibration.mat import FIELD
-from referee.vision.compiled import loop
-from referee.vision.paint import draw
-from referee.vision.search import scan
+from referee.vision.search.jit import loop
+from referee.vision.search.local_search import scan
+from referee.vision.search.rasterizer import ALL, draw
 
 BRANCH = 8
 """Places on the table tried for a further piece of a reading."""
@@ -26,90 +25,67 @@ HIDDEN = 2.0
 
 
 class Stock(NamedTuple):
-    """What may still be added: ``kind`` (s,) each stance's type, ``rare`` (s,), ``free`` (types,) how many of a
-    type the box has; ``shape`` (types,) and ``asked`` (shapes,) how many of a shape the card allows.
+    """What may still be added: ``free`` (types,) how many of a type the box has; ``shape`` (types,) the shape of
+    each and ``asked`` (shapes,) how many of a shape the card allows; ``field`` (2,) mm: half extent of the field.
     """
 
-    kind: np.ndarray
-    rare: np.ndarray
     free: np.ndarray
     shape: np.ndarray
     asked: np.ndarray
+    field: np.ndarray
 
 
 @loop
-def _left(stock, pieces, count):
+def _left(cat, stock, pieces):
     """Usual stances of which the box, and the card, still allow a piece."""
     used = np.zeros(len(stock.free), np.int64)
     of_shape = np.zeros(len(stock.asked), np.int64)
-    for i in range(count):
-        kind = stock.kind[int(pieces[i, 0])]
+    for i in range(len(pieces)):
+        kind = cat.kind[int(pieces[i, 0])]
         used[kind] += 1
         of_shape[stock.shape[kind]] += 1
-    out = np.empty(len(stock.kind), np.int64)
+    out = np.empty(len(cat.kind), np.int64)
     n = 0
-    for s in range(len(stock.kind)):
-        kind = stock.kind[s]
+    for s in range(len(cat.kind)):
+        kind = cat.kind[s]
         shape = stock.shape[kind]
-        if not stock.rare[s] and used[kind] < stock.free[kind] and of_shape[shape] < stock.asked[shape]:
+        if not cat.rare[s] and used[kind] < stock.free[kind] and of_shape[shape] < stock.asked[shape]:
             out[n] = s
             n += 1
     return out[:n]
 
 
 @loop
-def further(cat, stock, pieces, count, turn, camera, matrix, gains, maps):
-    """Rows (n, 7), as ``scan`` gives them, of further pieces worth trying on a state: on it and beside it."""
-    draw(cat, pieces, count, -1, camera, matrix, gains, maps)
-    stances = _left(stock, pieces, count)
+def successors(cat, stock, pieces, turn, scene):
+    """Rows (n, 7), as ``scan`` gives them, of further pieces worth trying on a state: on it and beside it.
+
+    ``turn`` radians: the frame of the state, and of the scene.
+    """
+    count = len(pieces)
+    draw(cat, pieces, count, ALL, scene)
+    stances = _left(cat, stock, pieces)
     low, high, middle = 1e9, -1e9, 0.0
     for i in range(count):
         half = cat.size[int(pieces[i, 0]), 0] / 2
         low, high = min(low, pieces[i, 1] - half), max(high, pieces[i, 1] + half)
         middle += pieces[i, 2] / count
-    ys, yaws = np.full(1, middle), np.zeros(1)
-    above = scan(
-        cat,
-        stances,
-        np.arange(low - REACH_ON_TOP, high + REACH_ON_TOP, ON_TOP_STEP),
-        ys,
-        yaws,
-        pieces,
-        count,
-        True,
-        camera,
-        matrix,
-        gains,
-        maps,
-    )
-    beside = scan(
-        cat,
-        stances,
-        np.arange(low - REACH_BESIDE, high + REACH_BESIDE, BESIDE_STEP),
-        ys,
-        yaws,
-        pieces,
-        count,
-        False,
-        camera,
-        matrix,
-        gains,
-        maps,
-    )
+    ys = np.full(1, middle)
+    on_top = np.arange(low - REACH_ON_TOP, high + REACH_ON_TOP, ON_TOP_STEP)
+    beside = np.arange(low - REACH_BESIDE, high + REACH_BESIDE, BESIDE_STEP)
     out = np.empty((2 * len(stances) + BRANCH, 7))
-    n = _two_of_each(_worthy(above, turn), out)
-    n = _apart(_worthy(beside, turn), out, n)
+    n = _two_of_each(_worthy(scan(cat, stances, on_top, ys, pieces, True, scene), turn, stock.field), out)
+    n = _apart(_worthy(scan(cat, stances, beside, ys, pieces, False, scene), turn, stock.field), out, n)
     return out[:n]
 
 
 @loop
-def _worthy(rows, turn):
+def _worthy(rows, turn, field):
     """Those that stand in the field and do not lose too much, best first."""
     c, s = np.cos(turn), np.sin(turn)
     keep = np.zeros(len(rows), np.bool_)
     for i in range(len(rows)):
         x, y = c * rows[i, 1] - s * rows[i, 2], s * rows[i, 1] + c * rows[i, 2]
-        keep[i] = rows[i, 5] > -HIDDEN * rows[i, 6] and abs(x) <= FIELD[0] and abs(y) <= FIELD[1]
+        keep[i] = rows[i, 5] > -HIDDEN * rows[i, 6] and abs(x) <= field[0] and abs(y) <= field[1]
     rows = rows[keep]
     return rows[np.argsort(-rows[:, 5])]
 

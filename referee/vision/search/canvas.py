@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 import cv2
 import numpy as np
 
+from calibration.mat import FIELD
 from cards.build import Build, Piece
-from referee.vision import paint, rest, search
-from referee.vision.catalogue import RARE_COST, Arrays, Catalogue
-from referee.vision.labels import Evidence
-from referee.vision.view import ZoneView
+from referee.vision.image.evidence import Evidence
+from referee.vision.image.view import ZoneView
+from referee.vision.search import local_search, physics, rasterizer
+from referee.vision.search.stances import RARE_COST, Arrays, Catalogue
 
 PIECE_COST = 60.0
 """Nats a piece must explain before it is believed; a visible cube's face explains over 1000."""
@@ -32,7 +33,8 @@ QUICK, FINE, FINEST = ((3.0,), (4.0,), 2), ((2.0, 1.0), (3.0, 1.5), 3), ((0.7,),
 class Canvas:
     """One resolution of one view, with scratch maps for the compiled search.
 
-    ``factor``: so many pixels of the view, each way, are one here. Coarse canvases draw round shapes with few facets.
+    ``field_mm``: half extent (x, y) of where the build may stand. ``factor``: so many pixels of the view, each way,
+    are one here. Coarse canvases draw round shapes with few facets.
     """
 
     cat: Catalogue
@@ -40,27 +42,26 @@ class Canvas:
     matrix: np.ndarray
     gains: np.ndarray
     factor: int = 1
-    maps: paint.Maps = field(init=False)
-    summed: paint.Gains = field(init=False)
+    field_mm: tuple[float, float] = FIELD
+    maps: rasterizer.Maps = field(init=False)
+    summed: rasterizer.Gains = field(init=False)
     arrays: Arrays = field(init=False)
 
     def __post_init__(self) -> None:
-        self.maps = paint.maps(*self.gains.shape[1:])
-        self.summed = paint.gains(self.gains)
+        self.maps = rasterizer.maps(*self.gains.shape[1:])
+        self.summed = rasterizer.gains(self.gains)
         self.arrays = self.cat.rough_arrays if self.factor > 1 else self.cat.arrays
 
-    def seen(self, turn: float = 0.0) -> tuple[np.ndarray, np.ndarray, paint.Gains, paint.Maps]:
-        """What the compiled loops draw with, for coordinates of a build turned by ``turn`` radians."""
-        return self.turned(turn), self.matrix, self.summed, self.maps
+    def scene(self, turn: float = 0.0) -> rasterizer.Scene:
+        """What the kernels draw with, for coordinates of a build turned by ``turn`` radians."""
+        turns = np.array([(math.cos(turn), -math.sin(turn)), (math.sin(turn), math.cos(turn))])
+        camera = np.c_[self.camera[:, :2] @ turns, self.camera[:, 2:]] if turn else self.camera
+        return rasterizer.Scene(camera, self.matrix, self.summed, self.maps)
 
     def draw(self, reading: Reading) -> float:
         """Draw a reading's build afresh into the maps; its evidence in nats."""
         pieces = np.ascontiguousarray(reading.pieces)
-        return paint.score(self.arrays, pieces, len(pieces), *self.seen(reading.turn))
-
-    def turned(self, turn: float) -> np.ndarray:
-        """The camera (3, 4) for coordinates of a build turned by ``turn`` radians."""
-        return search.turned_camera(self.camera, turn)
+        return rasterizer.draw(self.arrays, pieces, len(pieces), rasterizer.ALL, self.scene(reading.turn))
 
 
 @dataclass(eq=False)
@@ -88,9 +89,9 @@ class Reading:
         return tuple(sorted((int(p[0]), round(p[1] / 8), round(p[3] / 8)) for p in self.pieces))
 
 
-def canvas_of(view: ZoneView, evidence: Evidence, cat: Catalogue) -> Canvas:
-    """The full-resolution canvas of a view."""
-    return Canvas(cat, view.camera, view.matrix, evidence.gains)
+def canvas_of(view: ZoneView, evidence: Evidence, cat: Catalogue, field_mm: tuple[float, float] = FIELD) -> Canvas:
+    """The full-resolution canvas of a view, for a build in a field of this half extent."""
+    return Canvas(cat, view.camera, view.matrix, evidence.gains, 1, field_mm)
 
 
 def coarse(canvas: Canvas, factor: int = COARSE) -> Canvas:
@@ -103,7 +104,8 @@ def coarse(canvas: Canvas, factor: int = COARSE) -> Canvas:
     )
     scale = np.diag([1 / factor, 1 / factor, 1.0])
     shift = np.array([[1, 0, (0.5 - factor / 2) / factor], [0, 1, (0.5 - factor / 2) / factor], [0, 0, 1.0]])
-    return Canvas(canvas.cat, canvas.camera, shift @ scale @ canvas.matrix, np.ascontiguousarray(small), factor)
+    matrix = shift @ scale @ canvas.matrix
+    return Canvas(canvas.cat, canvas.camera, matrix, np.ascontiguousarray(small), factor, canvas.field_mm)
 
 
 def coarse_labels(canvas: Canvas) -> np.ndarray:
@@ -131,15 +133,15 @@ def fit(canvas: Canvas, reading: Reading, steps: tuple = QUICK, first: int = 0) 
     if not reading.count:
         return Reading(reading.turn, reading.pieces, 0.0, reading.origin)  # without its loose pieces, like others
     pieces = reading.pieces.copy()
-    mm, rad = np.array(steps[0]), np.deg2rad(steps[1])
-    got = search.refine(canvas.arrays, pieces, len(pieces), first, *canvas.seen(reading.turn), mm, rad, steps[2])
+    mm_rad = np.c_[np.array(steps[0]), np.deg2rad(steps[1])]
+    got = local_search.refine(canvas.arrays, pieces, first, canvas.scene(reading.turn), mm_rad, steps[2])
     return Reading(reading.turn, pieces, got - prior_cost(canvas.cat, pieces), reading.origin)
 
 
 def rescored(canvas: Canvas, r: Reading) -> Reading:
     """The reading with its score on this canvas."""
     pieces = np.ascontiguousarray(r.pieces)
-    got = canvas.draw(r) - rest.straightness(canvas.arrays, pieces, len(pieces), canvas.maps.points)
+    got = canvas.draw(r) - physics.straightness(canvas.arrays, pieces, len(pieces), canvas.maps.points)
     return Reading(r.turn, r.pieces, got - prior_cost(canvas.cat, pieces), r.origin)
 
 
@@ -202,7 +204,7 @@ def fit_of(canvas: Canvas, reading: Reading) -> Fit:
     agreement = min((_agreement(canvas, reading, i, near, best) for i in range(reading.count)), default=1.0)
     canvas.draw(reading)
     for row in reading.loose:
-        paint.place(canvas.arrays, int(row[0]), *row[1:], *canvas.seen(), True)
+        rasterizer.place(canvas.arrays, row, canvas.scene(), True)
     gained = canvas.maps.gained
     around = _grown(near > 0, AROUND_PX // canvas.factor) if reading.count else np.ones_like(near, bool)
     possible = float(best[around].sum())

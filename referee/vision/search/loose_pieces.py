@@ -1,7 +1,8 @@
-"""Loose pieces: those lying about on the table outside the field, each found as a piece.
+"""Single pieces: those lying about on the table outside the field, and those standing apart from the build in it.
 
-They matter twice. Unexplained, their pixels would be taken for parts of the build; and a piece
-that is seen lying outside cannot be in the build (the box holds ten).
+The loose ones matter twice. Unexplained, their pixels would be taken for parts of the build; and a piece
+that is seen lying outside cannot be in the build (the box holds ten). One that stands apart in the field counts
+as a part of the build.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from functools import cached_property
 import numpy as np
 
 from calibration.mat import FIELD
-from referee.vision import paint, search_loose
-from referee.vision.catalogue import Catalogue
+from referee.vision.search import loose_kernels, rasterizer
+from referee.vision.search.stances import Catalogue
 
 STEP_MM, YAWS = 10.0, 8
 REACH_MM = 170.0
@@ -29,8 +30,27 @@ MOST_LOOKED_AT = 3000
 """Of the places of a colour, so many of the best are spread out."""
 SAME_SPOT_MM, OF_A_SPOT = 20.0, 6
 """Of candidates that stand this near to one another so many are kept, the best first."""
+CLIMB = np.c_[(4.0, 2.0, 1.0), np.deg2rad((8.0, 4.0, 2.0))]
+"""Steps (mm, radians) of the candidates' hill climb."""
+FINE_CLIMB = np.c_[(2.0, 0.7), np.deg2rad((6.0, 2.0))]
+"""Those of the fit at full resolution."""
 BEYOND_COST = 400.0
 """Nats against a loose piece that a box of this set cannot have beside the build: a neighbour's, perhaps."""
+
+
+HIDDEN_COST = 150.0
+"""Nats against a loose piece that the build hides in part: one log odd that it lies just there by chance."""
+APART_COST = 300.0
+"""Nats against a piece that stands in the field, but apart from the build: about one patch of worn paint or of a
+coloured shadow (see ``canvas.GOOD_BESIDE``)."""
+BEYOND_MM = 0.5
+"""A piece that is taken for loose lies at least so far beyond the field's line: on it, it would count."""
+PUSHED_MM = 20.0
+"""A loose piece this near to the field may be one that stands in it, pushed out because none was looked for there."""
+LINE_MM = 6.0
+"""As near to the field's line a single piece is looked for outside only."""
+UNEXPLAINED_NATS = 2.0
+"""A full-resolution pixel that a reading leaves with this much more to explain may show a further piece."""
 
 
 @dataclass(frozen=True)
@@ -44,31 +64,79 @@ class Candidates:
     def _alone(self) -> dict[int, tuple[np.ndarray, np.ndarray]]:
         return {}
 
+    def outside(self, canvas) -> Candidates:
+        """Those of them that lie outside the field."""
+        keep = (np.abs(self.rows[:, 1:3]) > np.array(canvas.field_mm)).any(1)
+        return Candidates(self.rows[keep], self.quality[keep])
+
     def alone(self, canvas) -> tuple[np.ndarray, np.ndarray]:
-        """Each candidate's evidence and box when drawn alone on a canvas; see ``search_loose.alone``."""
+        """Each candidate's evidence and box when drawn alone on a canvas; see ``loose_kernels.alone``."""
         if id(canvas) not in self._alone:
-            self._alone[id(canvas)] = search_loose.alone(canvas.arrays, self.rows, *canvas.seen())
+            self._alone[id(canvas)] = loose_kernels.alone(canvas.arrays, self.rows, canvas.scene())
         return self._alone[id(canvas)]
 
 
 def candidates(canvas, labels: np.ndarray) -> Candidates:
-    """Places where a single loose piece explains the evidence well, each fitted on its own.
+    """Places outside the field where a single loose piece explains the evidence well, each fitted on its own.
 
-    The same pixels may be explained by several; ``explain`` chooses among them together with
+    The same pixels may be explained by several; ``readings`` chooses among them together with
     the build. ``labels`` (h, w) int8 at the canvas's resolution.
     """
-    cat = canvas.cat
-    reach = np.array(FIELD) + REACH_MM
-    inside = _visible(canvas, *(np.arange(-r, r + 1, STEP_MM) for r in reach))
-    if inside is None:
-        return Candidates(np.zeros((0, 5)), np.zeros(0))
-    strict = paint.gains(_strict(canvas.gains))
-    paint.clear(canvas.maps)
-    yaws = np.arange(YAWS) * np.pi / YAWS
-    rows = search_loose.scan_loose(
-        canvas.arrays, _lying(cat), *inside, yaws, *FIELD, canvas.camera, canvas.matrix, strict, labels, canvas.maps
+    rasterizer.clear(canvas.maps)
+    return _fitted(canvas, _lying(canvas.cat), labels, np.array(canvas.field_mm) + BEYOND_MM)
+
+
+def behind_and_apart(canvas, reading, known: Candidates, labels: np.ndarray) -> Candidates:
+    """The known candidates and those that explain what a reading leaves: half hidden behind its build, or standing
+    apart from it in the field."""
+    canvas.draw(reading)
+    far = (np.abs(reading.loose[:, 1:3]) > np.array(canvas.field_mm) + PUSHED_MM).any(1)
+    for row in reading.loose[far]:
+        rasterizer.place(canvas.arrays, row, canvas.scene(), True)
+    maps, best = canvas.maps, canvas.gains.max(0)
+    left = (labels >= 0) & (best - np.maximum(maps.gained, 0.0) > UNEXPLAINED_NATS * canvas.factor**2)
+    there = [k for k in range(len(canvas.gains)) if (labels[left] == k).sum() * canvas.factor**2 >= MIN_PIXELS]
+    if not there:
+        return known
+    labels = np.where(left, labels, np.where(maps.near > 0, loose_kernels.COVERED, -1)).astype(np.int8)
+    lying = _lying(canvas.cat)
+    found = _fitted(canvas, lying[np.isin(canvas.cat.color[lying], there)], labels, np.zeros(2))
+    beyond = np.abs(found.rows[:, 1:3]) > np.array(canvas.field_mm) + BEYOND_MM
+    inside = np.abs(found.rows[:, 1:3]) < np.array(canvas.field_mm) - LINE_MM
+    keep = beyond.any(1) | inside.all(1)
+    fresh = [i for i in np.flatnonzero(keep) if not any(_same_place(found.rows[i], row) for row in known.rows)]
+    return Candidates(np.vstack([known.rows, found.rows[fresh]]), np.r_[known.quality, found.quality[fresh]])
+
+
+def fitted_near(canvas, reading, known: Candidates) -> Candidates:
+    """The candidates with those in or near the field fitted at the canvas's resolution, beside a reading's build: on
+    which side of the line a piece stands decides."""
+    canvas.draw(reading)
+    field, rows = np.array(canvas.field_mm), known.rows.copy()
+    near = (np.abs(rows[:, 1:3]) <= field + PUSHED_MM).all(1)
+    inside = (np.abs(rows[:, 1:3]) <= field).all(1)
+    for which, closed in ((near & inside, np.zeros(2)), (near & ~inside, field + BEYOND_MM)):
+        some = np.c_[rows[which], np.zeros((int(which.sum()), 2))]
+        rows[which] = loose_kernels.climb(canvas.arrays, some, closed, FINE_CLIMB, canvas.scene())[:, :5]
+    return Candidates(rows, known.quality)
+
+
+def costs_of(canvas, rows: np.ndarray, pieces: np.ndarray, turn: float, piece_cost: float) -> np.ndarray:
+    """(n,) nats against each candidate beside a build (rows in the frame turned by ``turn``): none stands where a piece
+    of it is."""
+    apart = np.flatnonzero((np.abs(rows[:, 1:3]) <= np.array(canvas.field_mm)).all(1))
+    costs = np.full(len(rows), piece_cost)
+    if not len(apart):
+        return costs
+    own, other = (canvas.cat.size[of[:, 0].astype(int)] for of in (rows[apart], pieces))
+    c, s = math.cos(turn), math.sin(turn)
+    there = pieces[:, 1:3] @ np.array([(c, s), (-s, c)])
+    away = np.linalg.norm(rows[apart, None, 1:3] - there, axis=2)
+    clash = (away < (own[:, None, :2].min(2) + other[None, :, :2].min(2)) / 2) & (
+        pieces[:, 3] - other[:, 2] / 2 < own[:, None, 2]
     )
-    return _fitted(canvas, strict, rows)
+    costs[apart] = np.where(clash.any(1), np.inf, APART_COST)
+    return costs
 
 
 def _lying(cat: Catalogue) -> np.ndarray:
@@ -87,34 +155,29 @@ def _strict(gains: np.ndarray) -> np.ndarray:
     return 2 * gains - np.maximum(gains.max(0), 0.0)
 
 
-def _visible(canvas, xs: np.ndarray, ys: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    grid = np.stack(np.meshgrid(xs, ys, indexing="ij"), -1).reshape(-1, 2)
-    cam = np.c_[grid, np.full(len(grid), 12.0)] @ canvas.camera[:, :3].T + canvas.camera[:, 3]
+def _visible(canvas, xs: np.ndarray, ys: np.ndarray) -> np.ndarray:
+    """(n, 2) places of the grid's columns and rows that are somewhere in the picture."""
+    grid = np.stack(np.meshgrid(xs, ys, indexing="ij"), -1)
+    cam = np.concatenate([grid, np.full((*grid.shape[:2], 1), 12.0)], -1) @ canvas.camera[:, :3].T + canvas.camera[:, 3]
     pix = cam @ canvas.matrix.T
-    pix = pix[:, :2] / pix[:, 2:]
+    pix = pix[..., :2] / pix[..., 2:]
     h, w = canvas.maps.near.shape
-    ok = ((cam[:, 2] > 50) & (pix >= -5).all(1) & (pix < (w + 5, h + 5)).all(1)).reshape(len(xs), len(ys))
-    if not ok.any():
-        return None
-    return xs[ok.any(1)], ys[ok.any(0)]
+    ok = (cam[..., 2] > 50) & (pix >= -5).all(-1) & (pix < (w + 5, h + 5)).all(-1)
+    return np.ascontiguousarray(grid[ok.any(1)][:, ok.any(0)].reshape(-1, 2))
 
 
-def _fitted(canvas, strict: paint.Gains, rows: np.ndarray) -> Candidates:
+def _fitted(canvas, stances: np.ndarray, labels: np.ndarray, closed: np.ndarray) -> Candidates:
+    """Candidates of some stances over the maps as they are, none with its centre within ``closed`` (2,)."""
     chosen: list[list[float]] = []
     quality: list[float] = []
     usual = _usual_gains(canvas.gains)
+    reach = np.array(FIELD) + REACH_MM
+    places = _visible(canvas, *(np.arange(-r, r + 1, STEP_MM) for r in reach))
+    strict = canvas.scene()._replace(gains=rasterizer.gains(_strict(canvas.gains)))
+    yaws = np.arange(YAWS) * np.pi / YAWS
+    rows = loose_kernels.scan_loose(canvas.arrays, stances, places, yaws, closed, labels, strict)
     spread = _spread(rows[np.argsort(-rows[:, 5])], canvas.cat.color)
-    climbed = search_loose.climb(
-        canvas.arrays,
-        spread,
-        *FIELD,
-        canvas.camera,
-        canvas.matrix,
-        strict,
-        canvas.maps,
-        np.array([4.0, 2.0, 1.0]),
-        np.deg2rad([8.0, 4.0, 2.0]),
-    )
+    climbed = loose_kernels.climb(canvas.arrays, spread, closed, CLIMB, strict)
     for *piece, won, pixels in climbed.tolist():
         if pixels * canvas.factor**2 < MIN_PIXELS:
             continue

@@ -5,14 +5,14 @@ Pieces of a state are rows (stance, x, y, z, yaw): mm, radians, in the frame of 
 
 from __future__ import annotations
 
-from referee.vision.compiled import lean
+from referee.vision.search.jit import lean
 
 TOUCH_MM = 3.0
 """Plans of two pieces must overlap by this much in x and in y for one to rest on the other."""
 
 
 @lean
-def rest_on(cat, stance, x, y, yaw, pieces, count):
+def rest_on(cat, stance, x, y, pieces, count):
     """Where a piece let down at x, y rests among the first ``count`` of ``pieces``.
 
     Returns (z of its centre, how many pieces carry it; 0 is the table).
@@ -55,7 +55,7 @@ def rest_on(cat, stance, x, y, yaw, pieces, count):
 def settle(cat, pieces, count):
     """Let every piece down on those before it: rewrites the z of each row, in order."""
     for i in range(count):
-        pieces[i, 3], _ = rest_on(cat, int(pieces[i, 0]), pieces[i, 1], pieces[i, 2], pieces[i, 4], pieces, i)
+        pieces[i, 3], _ = rest_on(cat, int(pieces[i, 0]), pieces[i, 1], pieces[i, 2], pieces, i)
 
 
 Y_SLACK_MM, YAW_SLACK = 3.0, 0.08

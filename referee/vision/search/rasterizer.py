@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from referee.vision.compiled import inlined, lean
+from referee.vision.search.jit import inlined, lean, standalone
 
 MOST_POINTS, MOST_FACES, MOST_PARTS = 72, 40, 20
 
@@ -74,6 +74,20 @@ def gains(each: np.ndarray) -> Gains:
     return Gains(each, sums)
 
 
+class Scene(NamedTuple):
+    """What pieces are drawn into and held against: the ``camera`` (3, 4) from mm to the camera's frame, the pinhole
+    ``matrix`` (3, 3), the evidence and the maps."""
+
+    camera: np.ndarray
+    matrix: np.ndarray
+    gains: Gains
+    maps: Maps
+
+
+ALL = -1
+"""Draw all pieces: none is left out."""
+
+
 @lean
 def clear(maps):
     """Empty the maps where anything has been drawn."""
@@ -88,14 +102,15 @@ def clear(maps):
 
 
 @inlined
-def _project(cat, part, x, y, z, c, s, camera, matrix, points):
-    """Corners of a part into ``points`` rows: camera x, y, z, then pixel x, y. Returns their rows (low, high)."""
+def _project(cat, part, piece, c, s, scene):
+    """Corners of a part into ``maps.points``: camera x, y, z, then pixel x, y. Returns their rows (low, high)."""
+    camera, matrix, points = scene.camera, scene.matrix, scene.maps.points
     a = cat.point_at[part]
     low, high = 1e9, -1e9
     for i in range(cat.point_at[part + 1] - a):
-        px = c * cat.points[a + i, 0] - s * cat.points[a + i, 1] + x
-        py = s * cat.points[a + i, 0] + c * cat.points[a + i, 1] + y
-        pz = cat.points[a + i, 2] + z
+        px = c * cat.points[a + i, 0] - s * cat.points[a + i, 1] + piece[1]
+        py = s * cat.points[a + i, 0] + c * cat.points[a + i, 1] + piece[2]
+        pz = cat.points[a + i, 2] + piece[3]
         u = camera[0, 0] * px + camera[0, 1] * py + camera[0, 2] * pz + camera[0, 3]
         v = camera[1, 0] * px + camera[1, 1] * py + camera[1, 2] * pz + camera[1, 3]
         w = camera[2, 0] * px + camera[2, 1] * py + camera[2, 2] * pz + camera[2, 3]
@@ -109,8 +124,10 @@ def _project(cat, part, x, y, z, c, s, camera, matrix, points):
 
 
 @inlined
-def _planes(cat, part, slot, c, s, camera, matrix, points, planes, front):
+def _planes(cat, part, slot, c, s, scene):
     """The part's planes that face the camera, as inverse depth (per column, per row, constant); their number."""
+    camera, matrix, points = scene.camera, scene.matrix, scene.maps.points
+    planes, front = scene.maps.planes, scene.maps.front
     start = cat.face_at[part]
     count = 0
     for f in range(cat.face_at[part + 1] - start):
@@ -133,12 +150,14 @@ def _planes(cat, part, slot, c, s, camera, matrix, points, planes, front):
 
 
 @inlined
-def _runs(cat, part, slot, first, last, width, points, front, left, right):
+def _runs(cat, part, slot, first, last, maps):
     """The part's run of columns in each row from ``first`` to ``last``, by its outline's edges.
 
     An edge of the outline has a face towards the camera on one side only; which way it goes round that
     face says whether the part lies to the right of it or to the left.
     """
+    points, front, left, right = maps.points, maps.front, maps.left, maps.right
+    width = maps.near.shape[1]
     for e in range(cat.edge_at[part], cat.edge_at[part + 1]):
         if front[cat.edges[e, 2]] == front[cat.edges[e, 3]]:
             continue
@@ -164,15 +183,15 @@ def _runs(cat, part, slot, first, last, width, points, front, left, right):
 
 
 @inlined
-def _part(cat, part, slot, x, y, z, c, s, camera, matrix, maps):
-    """Take a part at a place into a slot: its rows, its runs of columns, its planes."""
-    height, width = maps.near.shape
-    low, high = _project(cat, part, x, y, z, c, s, camera, matrix, maps.points)
-    first, last = max(0, int(math.ceil(low))), min(height - 1, int(math.floor(high)))
-    count = _planes(cat, part, slot, c, s, camera, matrix, maps.points, maps.planes, maps.front)
+def _part(cat, part, slot, piece, c, s, scene):
+    """Take a part of a piece turned by (cos, sin) into a slot: its rows, its runs of columns, its planes."""
+    maps = scene.maps
+    low, high = _project(cat, part, piece, c, s, scene)
+    first, last = max(0, int(math.ceil(low))), min(maps.near.shape[0] - 1, int(math.floor(high)))
+    count = _planes(cat, part, slot, c, s, scene)
     if count == 0:
         last = first - 1
-    _runs(cat, part, slot, first, last, width, maps.points, maps.front, maps.left, maps.right)
+    _runs(cat, part, slot, first, last, maps)
     maps.rows[slot, 0], maps.rows[slot, 1], maps.rows[slot, 2] = first, last, count
 
 
@@ -338,19 +357,20 @@ def _union(sums, maps, parts, first, last):
     return won, np.float32(pixels)
 
 
-@lean
-def place(cat, stance, x, y, z, yaw, camera, matrix, gains, maps, keep):
-    """Evidence won by a piece at a place over what is in the maps; drawn into them if ``keep``.
+@standalone
+def place(cat, piece, scene, keep):
+    """Evidence won by a piece (a row) over what is in the maps; drawn into them if ``keep``.
 
     Returns (evidence won, pixels won); the latter is 0 if ``keep``.
     """
+    stance, maps = int(piece[0]), scene.maps
     color = cat.color[stance]
-    g, sums = gains.each[color], gains.sums[color]
-    c, s = math.cos(yaw), math.sin(yaw)
+    g, sums = scene.gains.each[color], scene.gains.sums[color]
+    c, s = math.cos(piece[4]), math.sin(piece[4])
     start, parts = cat.part_at[stance], cat.part_at[stance + 1] - cat.part_at[stance]
     slot = 0 if parts == 1 else 1
     for k in range(parts):
-        _part(cat, start + k, slot + k, x, y, z, c, s, camera, matrix, maps)
+        _part(cat, start + k, slot + k, piece, c, s, scene)
     if keep:
         won = np.float32(0)
         for k in range(parts):
@@ -367,30 +387,12 @@ def place(cat, stance, x, y, z, yaw, camera, matrix, gains, maps, keep):
 
 
 @lean
-def draw(cat, pieces, count, skip, camera, matrix, gains, maps):
-    """Draw a state's pieces but the one at ``skip`` (-1: all) afresh into the maps; returns their evidence."""
-    clear(maps)
+def draw(cat, pieces, count, skip, scene):
+    """Draw the first ``count`` of a state's pieces, but the one at ``skip`` (or ``ALL``), afresh into the maps;
+    returns their evidence."""
+    clear(scene.maps)
     total = 0.0
     for i in range(count):
         if i != skip:
-            won, _ = place(
-                cat,
-                int(pieces[i, 0]),
-                pieces[i, 1],
-                pieces[i, 2],
-                pieces[i, 3],
-                pieces[i, 4],
-                camera,
-                matrix,
-                gains,
-                maps,
-                True,
-            )
-            total += won
+            total += place(cat, pieces[i], scene, True)[0]
     return total
-
-
-@lean
-def score(cat, pieces, count, camera, matrix, gains, maps):
-    """Evidence of a whole state drawn afresh into the maps."""
-    return draw(cat, pieces, count, -1, camera, matrix, gains, maps)

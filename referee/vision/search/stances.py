@@ -15,7 +15,7 @@ import numpy as np
 from cards.build import surfaces
 from cards.card import Card, HeightCard, LayoutCard, ShapesCard
 from cards.pieces import PieceSet, Pose, Shape
-from referee.vision.convex import ROUGH, Part, parts
+from referee.vision.search.convex import ROUGH, Part, parts
 
 PROFILE = 33
 """Samples of a stance's elevation across its width, for letting pieces down on one another."""
@@ -40,8 +40,10 @@ class Solids(NamedTuple):
 
 
 class Arrays(NamedTuple):
-    """A catalogue as the compiled loops take it; ``flat`` (s, 2): underside, upper side are level."""
+    """A catalogue as kernels take it (see ``Catalogue``, ``Solids``). ``flat`` (s, 2): lower, upper side are level."""
 
+    kind: np.ndarray
+    rare: np.ndarray
     color: np.ndarray
     size: np.ndarray
     lower: np.ndarray
@@ -99,7 +101,7 @@ class Catalogue:
 
     def _arrays(self, solids: Solids) -> Arrays:
         flat = np.stack([np.ptp(self.lower, axis=1) < 0.01, np.ptp(self.upper, axis=1) < 0.01], 1)
-        return Arrays(self.color, self.size, self.lower, self.upper, flat, *solids)
+        return Arrays(self.kind, self.rare, self.color, self.size, self.lower, self.upper, flat, *solids)
 
 
 def can_rest(shape: Shape, pose: Pose) -> bool:

@@ -2,7 +2,9 @@
 
 The law. Of all readings of the pixels take the best that satisfies the card and the best that
 does not. The verdict is the better one's; the *margin* between the two, in nats of evidence for
-one pixel's worth of scale, is what the confidence comes from. A margin within what pixels'
+one pixel's worth of scale, is what the confidence comes from. Both are fair: the card's own reading and its nearest
+variants, and those of the best reading, are always placed, fitted and scored (``search.readings``), and what satisfies
+the card is ``RIGHT_PRIOR`` ahead from the start. A margin within what pixels'
 common errors (blur, shadow, a millimetre of pose) can make is no verdict: ``undecided``. So is a
 reading that leaves much of what stands in the field unexplained, however far it is ahead of the
 next: then the truth is probably none of the readings. So is a build that lacks something while a
@@ -12,29 +14,28 @@ piece of the paper's colour is nowhere to be seen: it may stand there.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from calibration.palette import paper_coloured
 from cards.build import Build
-from cards.card import Card, HeightCard
-from referee.judge import Reason, Verdict, faults
-from referee.vision.canvas import Fit, Reading, to_build
-from referee.vision.field import in_field
+from cards.card import Card, HeightCard, LayoutCard, ShapesCard
+from referee.match.verdict import Reason, Verdict
+from referee.vision.search.canvas import Fit, Reading
+from referee.vision.verdict.rulings import Rulings
+from referee.vision.verdict.trust import load_trust
 
-MARGIN_SCALE = 144.0
-"""Nats of margin for one unit of log odds: pixels err together, so single nats mean little. Fitted to sessions with
-truth (``referee bench --leave-one-out``) it is 50 on the dev set and 160 to 450 on the harder witness sessions; a
-wrong verdict costs more than one left open, so between the two, and not at the dev set's."""
-SURE = 0.80
-"""Confidence below which no verdict is given."""
 EXPLAINED_LOW, EXPLAINED_HIGH = 0.45, 0.75
-"""Share of the evidence near the build that a reading explains: below the first nothing is
-believed, from the second on nothing is held against it."""
-NOTHING_ELSE = 500.0
-"""Nats of margin at least where the search has found no other reading: an empty field in which nothing can begin."""
+"""Share of the evidence near the build that a reading explains: below the first it says nothing, below the second it
+is named as the cause of a doubt."""
+LEFT_ALWAYS = 0.02
+"""Share left unexplained by rims and grain however good a reading is."""
+NOTHING_ELSE = 4000.0
+"""Nats of margin at least where the search has met no reading of the other ruling: an empty field."""
+MOST_ALONE = 0.90
+"""Most confidence where a rival ought to have been met and was not: what else the picture may show was not weighed."""
 LACKING = frozenset(
     {"missing_piece", "wrong_count", "empty_field", "not_one_structure", "wrong_support", "not_side_by_side"}
 )
@@ -42,33 +43,44 @@ LACKING = frozenset(
 MATCH_UNSEEN = 0.93
 """Most confidence of a match where a piece of the paper's colour is seen nowhere: it may stand in the build as one too
 many. Of 14 such matches in witness sessions 13 were right."""
-MOST_CONFIDENCE = 0.99
-"""No margin on one picture is worth more: the build may be unlike every reading tried."""
+MARGIN_UNIT, MARGIN_MOST = 100.0, 4000.0
+"""Nats: a margin counts by its logarithm, from about the first on, and beyond the second no further."""
+
+AS_CARD = Reason("as_card", "the card is built")
+"""What a reading without a fault says, beside one that has some."""
 
 
 @dataclass(frozen=True)
 class Weighed:
-    """Readings weighed against a card: the best matching and the best other, and what is explained."""
+    """Readings weighed against a card: the best matching and the best other, what is explained, and the ``features``
+    that confidence can be fitted to, each the larger the better: ``margin``, ``explained`` and their product (see
+    ``features_of``); ``rival`` 1 where a reading of the other ruling was met, else 0; ``agreement`` 0..1, how well the
+    worst piece's own pixels agree with its colour."""
 
     verdict: Verdict
     margin: float
     explained: float
+    features: Mapping[str, float] = field(default_factory=dict)
 
 
-def decide(cat, readings: list[Reading], card: Card, fit: Fit, hidden: Collection[str] = ()) -> Weighed:
+def decide(rulings: Rulings, readings: list[Reading], fit: Fit, hidden: Collection[str] = ()) -> Weighed:
     """The verdict of one zone from its fitted readings (best first, at least one). ``hidden`` colours cannot be told
     from what is behind the build."""
-    judged = [(r, in_field(to_build(cat, r), card)) for r in readings]
-    rows = [(r, build, faults(build, card)) for r, build in judged]
+    cat, card = rulings.cat, rulings.card
+    rows = [(r, *rulings.of(r)) for r in readings]
     right = next(((r, b, f) for r, b, f in rows if not f), None)
     wrong = next(((r, b, f) for r, b, f in rows if f), None)
     best, other = _ahead(right, wrong)
     margin = best[0].score - other[0].score if other else max(best[0].score, NOTHING_ELSE)
-    sure = confidence_of(margin, fit.share)
     ruling = "match" if best is right else "mismatch"
+    features = features_of(margin, fit.share) | {"rival": float(other is not None), "agreement": fit.agreement}
+    trust = load_trust()[ruling]
+    sure = trust.confidence(features)
     alternatives = tuple(
         Verdict("match" if not f else "mismatch", 0.0, f, b, margin=r.score - best[0].score) for r, b, f in rows[1:4]
     )
+    if other is None and _near(best[1], card):
+        sure = min(sure, MOST_ALONE)
     if not best[2] and _unseen(cat, best[0], ()):
         sure = min(sure, MATCH_UNSEEN)
     unseen = _unseen(cat, best[0], hidden) if _may_lack(best[1], best[2], card) else ()
@@ -77,12 +89,31 @@ def decide(cat, readings: list[Reading], card: Card, fit: Fit, hidden: Collectio
             "unseen_colour",
             f"{' and '.join(unseen)} can stand there unseen, and not all of "
             f"it is accounted for; at first sight {best[2][0].text}",
+            values={"colors": list(unseen), "sight": best[2][0].to_json()},
         )
-        return Weighed(Verdict("undecided", 0.5, (reason,), best[1], ruling, alternatives, margin), margin, fit.share)
-    if sure >= SURE:
-        return Weighed(Verdict(ruling, sure, best[2], best[1], None, alternatives, margin), margin, fit.share)
-    reasons = (_doubt(margin, fit, best, other),)
-    return Weighed(Verdict("undecided", sure, reasons, best[1], ruling, alternatives, margin), margin, fit.share)
+        verdict = Verdict("undecided", 0.5, (reason,), best[1], ruling, alternatives, margin)
+    elif sure >= trust.least:
+        verdict = Verdict(ruling, sure, best[2], best[1], None, alternatives, margin)
+    else:
+        doubt = _doubt(features, fit, best, other)
+        verdict = Verdict("undecided", sure, (doubt,), best[1], ruling, alternatives, margin)
+    return Weighed(verdict, margin, fit.share, features)
+
+
+def _near(build: Build, card: Card) -> bool:
+    """Whether a build has nearly as many pieces as the card asks for, so that a rival ought to have been met."""
+    if isinstance(card, LayoutCard):
+        return True
+    asked = sum(n for _, n in card.shapes) if isinstance(card, ShapesCard) else card.count
+    return abs(len(build.pieces) - asked) < 2
+
+
+def features_of(margin: float, explained: float) -> dict[str, float]:
+    """What confidence is made of, each about 0 to 4 and the larger the better: the margin by its logarithm, and the
+    share that is explained by how little is left."""
+    ahead = math.log1p(min(margin, MARGIN_MOST) / MARGIN_UNIT)
+    left = 1.0 - min(max(explained, EXPLAINED_LOW), 1.0) + LEFT_ALWAYS
+    return {"margin": ahead, "explained": math.log((1.0 - EXPLAINED_LOW + LEFT_ALWAYS) / left)}
 
 
 def _may_lack(build: Build, found: tuple[Reason, ...], card: Card) -> bool:
@@ -105,21 +136,23 @@ def _ahead(right, wrong):
     return (right, wrong) if right[0].score >= wrong[0].score else (wrong, right)
 
 
-def confidence_of(margin: float, explained: float, scale: float = MARGIN_SCALE) -> float:
-    """Probability 0.5 to MOST_CONFIDENCE that the reading ahead is right: by its margin in nats, and by the share
-    (0..1) of the evidence around the build that it explains."""
-    by_margin = 1.0 / (1.0 + math.exp(-min(margin / scale, 30.0)))
-    trust = np.clip((explained - EXPLAINED_LOW) / (EXPLAINED_HIGH - EXPLAINED_LOW), 0.0, 1.0)
-    return float(min(0.5 + (by_margin - 0.5) * trust, MOST_CONFIDENCE))
-
-
-def _doubt(margin: float, fit: Fit, best, other) -> Reason:
-    if fit.share < EXPLAINED_HIGH and confidence_of(margin, 1.0) >= SURE:
+def _doubt(features: Mapping[str, float], fit: Fit, best, other) -> Reason:
+    trust = load_trust()["mismatch" if best[2] else "match"]
+    if (
+        fit.share < EXPLAINED_HIGH
+        and trust.confidence({**features, **features_of(0.0, 1.0), "margin": features["margin"]}) >= trust.least
+    ):
         return Reason(
             "unexplained",
             f"only {100 * fit.share:.0f} % of what stands in the field is explained by "
             "known pieces; something hides it or the build is unusual",
+            values={"n": round(100 * fit.share)},
         )
-    ahead = "the card is built" if not best[2] else best[2][0].text
-    behind = "the card is built" if other and not other[2] else (other[2][0].text if other else "")
-    return Reason("two_readings", f"two readings explain the picture about equally well: {ahead}; or: {behind}")
+    ahead, behind = _first(best[2]), _first(other[2]) if other else AS_CARD
+    text = f"two readings explain the picture about equally well: {ahead.text}; or: {behind.text}"
+    return Reason("two_readings", text, values={"ahead": ahead.to_json(), "behind": behind.to_json()})
+
+
+def _first(found: tuple[Reason, ...]) -> Reason:
+    """The first fault of a reading, or that it has none."""
+    return found[0] if found else AS_CARD

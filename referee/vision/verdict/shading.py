@@ -23,60 +23,40 @@ from functools import lru_cache
 
 import cv2
 import numpy as np
-from numba import njit
 
 from cards.build import Build, shape_of
-from cards.card import Card
 from cards.pieces import PieceSet, Pose, Shape
-from referee.judge import faults
-from referee.vision.canvas import Reading, to_build
-from referee.vision.catalogue import Catalogue
-from referee.vision.field import in_field
-from referee.vision.labels import Evidence
-from referee.vision.silhouettes import FACES, arch_tags, face_tags
-from referee.vision.solids import solid
-from referee.vision.view import ZoneView
+from referee.vision import parameters
+from referee.vision.image.evidence import Evidence
+from referee.vision.image.view import ZoneView
+from referee.vision.render.silhouettes import FACES, arch_tags, face_tags
+from referee.vision.render.solids import solid
+from referee.vision.search.canvas import Reading
+from referee.vision.search.jit import loop, plain
+from referee.vision.verdict.rulings import Rulings
 
-FACE_SD = (0.09, 0.08, 0.07)
-"""Spread of a face's pixels about their neighbourhood's mean in (l, a, b): about the median of fitted true builds in
-the dev set and in witness sessions."""
-WIDER, WIDER_SHARE, STRANGE_SHARE = 3.0, 0.17, 0.03
-"""Grain, highlights and soft shadows: so many times the spread, how often; and how often anything at all."""
+FACE_SD = (parameters.FACE_SD_LIGHT.value, parameters.FACE_SD_A.value, parameters.FACE_SD_B.value)
+WIDER = parameters.FACE_WIDER.value
+WIDER_SHARE, STRANGE_SHARE = parameters.FACE_WIDER_SHARE.value, parameters.FACE_STRANGE_SHARE.value
 _ANYTHING = np.log(1 / 150.0)
-LEAST = -13.0
-"""Nats against a pixel, at most: about what an empty frame says of a pixel that shows a piece."""
-
-REACH_PX, STEP_PX = 10, 2
-"""Half the side, in pixels of the view (mm), of the neighbourhood that a face's pixel is compared to; every second
-pixel of it is looked at."""
-
-WEIGHT = 0.1
-"""Nats that count of each nat: neighbouring pixels say much the same. Of 0.05 to 0.3 the one with the fewest wrong
-margins over the witness sessions that leaves the dev set's where they were."""
-NEAR_PX = 5
-"""Around the builds of the compared readings so much of the background counts too."""
-
-RIVALS = 3
-"""Readings of each ruling that are compared."""
-CLEAR = 4000.0
-"""Nats of margin from which on light has never changed a ruling for the better."""
+LEAST = parameters.FACE_LEAST.value
+REACH_PX, STEP_PX = parameters.FACE_REACH_PX.value, parameters.FACE_STEP_PX.value
+WEIGHT, NEAR_PX = parameters.LIGHT_WEIGHT.value, parameters.LIGHT_NEAR_PX.value
+RIVALS, CLEAR = parameters.LIGHT_RIVALS.value, parameters.LIGHT_CLEAR.value
 THROUGH = FACES - 1
 """What is seen through an arch, as if it were a face of it: it is lit in its own way."""
-GLOW, GLOW_DARKER = 0.8, 0.25
-"""Share of the evidence for an arch's colour that its opening may have by reflected light alone, where the opening is
-darker than the arch's largest face by this much (log light)."""
-SAME_CURVE = np.cos(np.radians(40.0))
-"""Facets whose normals are nearer than this are one rounded face."""
+GLOW, GLOW_DARKER = parameters.ARCH_GLOW.value, parameters.ARCH_DARKER.value
+SAME_CURVE = np.cos(np.radians(parameters.SAME_CURVE_DEG.value))
 
 
-def lit(view: ZoneView, evidence: Evidence, cat: Catalogue, readings: Sequence[Reading], card: Card) -> list[Reading]:
+def lit(view: ZoneView, evidence: Evidence, rulings: Rulings, readings: Sequence[Reading]) -> list[Reading]:
     """The readings, best first, with what light says added to the scores of the best of each ruling.
 
     ``readings`` best first. Where only one ruling has any, or its margin is clear, they come back as they are. The
     ruling that was ahead may come out even, never behind.
     """
-    rows = [(r, in_field(to_build(cat, r), card)) for r in readings]
-    is_right = [not faults(build, card) for _, build in rows]
+    cat, rows = rulings.cat, [(r, rulings.of(r)[0]) for r in readings]
+    is_right = [rulings.is_right(r) for r in readings]
     right = [row for row, ok in zip(rows, is_right, strict=True) if ok][:RIVALS]
     wrong = [row for row, ok in zip(rows, is_right, strict=True) if not ok][:RIVALS]
     if not right or not wrong or abs(right[0][0].score - wrong[0][0].score) > CLEAR:
@@ -126,7 +106,7 @@ def light_of(evidence: Evidence, faces: np.ndarray, where: np.ndarray) -> float:
     return float(np.maximum(_likeliest(evidence.features, faces, smooth, evidence.bare, where), LEAST).sum())
 
 
-@njit(cache=True, nogil=True)
+@plain
 def _smoothed(features, faces, where, reach, step):
     """Mean of the features (h, w, 3) of the same face around each pixel of a face ``where``; elsewhere zero."""
     height, width = faces.shape
@@ -156,14 +136,14 @@ _ODD = float(np.log(STRANGE_SHARE) + _ANYTHING - _BEST)
 _WIDER_2 = WIDER * WIDER
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@loop
 def _face_density(light, a, b):
     """Log density, relative to its best, of a pixel so far off its neighbourhood's mean."""
     z = (light * light / _VAR_L + a * a / _VAR_A + b * b / _VAR_B) / 2
     return math.log(math.exp(_NEAR - z) + math.exp(_WIDE - z / _WIDER_2) + math.exp(_ODD))
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@loop
 def _likeliest(features, faces, smooth, bare, where):
     """Log density (n,) of each pixel ``where`` under what the reading shows there or a pixel beside: places are not
     known to the pixel, and a pixel on an edge is a mixture."""

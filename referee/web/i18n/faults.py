@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cache
 from string import Formatter
 
-from referee.web.texts import FALLBACK, catalogue
+from referee.web.i18n.texts import FALLBACK, catalogue
 
 REST = "rest"
 """The blank in which further faults may stand, with semicolons between them."""

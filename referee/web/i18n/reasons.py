@@ -1,32 +1,43 @@
-"""A fault in the visitor's language. The judge speaks English; its sentences are few and known by code."""
+"""A verdict's reason in the visitor's language: the catalogue's sentence for its code, filled with its values.
+
+The reason carries what the sentence needs (``referee.match.verdict.Reason``); its English text is never taken apart.
+A record of before that has texts alone is said in them, as it was written.
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from functools import cache
+from typing import Any
 
-from referee.web.texts import translate
-
-_NUMBERED = re.compile(r"\d+(?:\.\d+)?")
+from referee.web.i18n.texts import translate
 
 
-def say(lang: str, reason: Mapping[str, str], words: Mapping[str, str]) -> str:
-    """The reason's text in ``lang``: its own in English, else the catalogue's sentence for its code.
+def say(lang: str, reason: Mapping[str, Any], words: Mapping[str, str]) -> str:
+    """The reason in ``lang``: its own text in English, else the catalogue's sentence for its code.
 
-    The catalogue's sentence may name ``{piece}`` (the pieces named in the text, translated by ``words``)
-    and ``{n}``, ``{m}`` (the numbers in it). A code without a sentence keeps the English text.
+    ``words`` are the names of colours and shapes. The text stays where the catalogue has no sentence for the code, or
+    the reason not the values that the sentence asks for.
     """
     sentence = translate(lang, f"reason.{reason['code']}")
     if lang == "en" or sentence == f"reason.{reason['code']}":
-        return reason["text"]
-    numbers = [*_NUMBERED.findall(reason["text"]), "?", "?"]
-    return sentence.format(piece=_piece_in(reason["text"], words), n=numbers[0], m=numbers[1])
+        return str(reason["text"])
+    values = {name: said(lang, value, words) for name, value in reason.get("values", {}).items()}
+    try:
+        return sentence.format_map(values)
+    except KeyError:
+        return str(reason["text"])
 
 
-def _piece_in(text: str, words: Mapping[str, str]) -> str:
-    found = [words[word] for word in re.findall(r"[\w-]+", text) if word in words]
-    return ", ".join(reversed(found)) or "?"
+def said(lang: str, value: Any, words: Mapping[str, str]) -> Any:
+    """One of a reason's values in ``lang``: a piece, a list of colours, another reason; a number stays a number."""
+    if isinstance(value, Mapping) and "code" in value:
+        return say(lang, value, words)
+    if isinstance(value, Mapping):
+        return ", ".join(words.get(value[part], value[part]) for part in ("shape", "color") if part in value)
+    if isinstance(value, list):
+        return ", ".join(words.get(word, word) for word in value)
+    return value
 
 
 @cache
@@ -40,7 +51,7 @@ def words_of(lang: str, colors: tuple[str, ...], shapes: tuple[str, ...]) -> dic
     return {c: word("color", c) for c in colors} | {s: word("shape", s) for s in shapes}
 
 
-def sayer(lang: str, colors: tuple[str, ...], shapes: tuple[str, ...]) -> Callable[[Mapping[str, str]], str]:
+def sayer(lang: str, colors: tuple[str, ...], shapes: tuple[str, ...]) -> Callable[[Mapping[str, Any]], str]:
     """``say`` bound to a language and a piece set, for templates."""
     words = words_of(lang, colors, shapes)
     return lambda reason: say(lang, reason, words)

@@ -16,7 +16,7 @@ FALLBACK = "en"
 def catalogue(language: str) -> dict[str, str]:
     """All texts of one of ``LANGUAGES`` by key. Raises ValueError on a key given twice."""
     found: dict[str, str] = {}
-    for path in sorted(files("referee.web").joinpath("texts").iterdir(), key=lambda p: p.name):
+    for path in sorted(files("referee.web.i18n").joinpath("texts").iterdir(), key=lambda p: p.name):
         if path.name == f"{language}.json" or path.name.endswith(f".{language}.json"):
             rows = json.loads(path.read_text(encoding="utf-8"))
             if again := found.keys() & rows.keys():

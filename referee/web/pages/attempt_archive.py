@@ -17,14 +17,13 @@ import cv2
 import numpy as np
 
 from cards.errors import RefereeError
-from referee.attempt import Attempt, find_attempts, load_attempt
-from referee.attempt.errors import BadAttempt
-from referee.attempt.folder import META, REVIEW, STOP, VIDEO, Quarrel, contested, read_image
-from referee.attempt.video import read_frame
-from referee.timeline import stored_timeline
-from referee.timeline.eye import observer_of
-from referee.timeline.story import is_stored
-from referee.vision.overlay import draw
+from referee.recording import Attempt, find_attempts, load_attempt
+from referee.recording.errors import BadAttempt
+from referee.recording.folder import META, REVIEW, STOP, VIDEO, Quarrel, contested, read_image
+from referee.recording.video import read_frame
+from referee.review.observer import observer_of
+from referee.review.timeline import is_stored, stored_timeline
+from referee.vision.render.overlay import draw
 
 THUMB_WIDTH = 480
 OVERLAYS_KEPT = 64

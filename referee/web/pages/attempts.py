@@ -11,17 +11,20 @@ from typing import Any
 import flask
 
 from cards.errors import RefereeError
-from referee.attempt import Attempt
-from referee.attempt.folder import META, TIMES, VIDEO, append_review, pack
-from referee.attempt.retention import removals
 from referee.errors import IllegalCommand
-from referee.moves import Overrule
-from referee.timeline import pace
-from referee.web import reasons, views
-from referee.web.archive import SHOWN, Archive, Row, chosen, row_of
-from referee.web.media import SVG_HEADERS, named_svg
+from referee.match.commands import Overrule
+from referee.recording import Attempt
+from referee.recording.folder import META, TIMES, VIDEO, append_review, pack
+from referee.recording.retention import removals
+from referee.review.timeline import pace
+from referee.web import views
+from referee.web.i18n import reasons
+from referee.web.i18n.texts import translate
+from referee.web.pages.attempt_archive import SHOWN, Archive, Row, chosen, row_of
+from referee.web.plain_text import shown
+from referee.web.ports import WebSession
 from referee.web.security import is_referee
-from referee.web.texts import translate
+from referee.web.streaming.media import SVG_HEADERS, named_svg
 
 PAGE = 24
 """Attempts on one page of the grid: six rows of four on a projector."""
@@ -85,13 +88,13 @@ def _face(attempt: Attempt) -> dict[str, Any] | None:
 
 
 def _text(name: str) -> str:
-    text = flask.request.form.get(name, "").strip()
+    text = shown(flask.request.form.get(name, ""), MOST_TEXT + 1)
     if not text or len(text) > MOST_TEXT:
         flask.abort(400, f"{name}: say something, in at most {MOST_TEXT} letters")
     return text
 
 
-def _overrule(session: Any, attempt: Attempt, ruling: str, who: str, why: str) -> str:
+def _overrule(session: WebSession, attempt: Attempt, ruling: str, who: str, why: str) -> str:
     """Have the running match follow the ruling when the duel is one of its own; gives a text's key."""
     state = session.state
     number = attempt.meta.get("duel")
@@ -104,10 +107,10 @@ def _overrule(session: Any, attempt: Attempt, ruling: str, who: str, why: str) -
     return "attempts.overruled"
 
 
-def blueprint(session: Any) -> flask.Blueprint:
+def blueprint(session: WebSession) -> flask.Blueprint:
     """The pages; every one is for the referee."""
     pages = flask.Blueprint("attempts", __name__, url_prefix="/attempts")
-    archive = Archive(session.data_dir / "attempts")
+    archive = Archive((session.data_dir / "attempts").resolve())
 
     def named(view: Callable) -> Callable:
         """Hand the view the attempt of the URL's name, or 404."""
@@ -244,7 +247,7 @@ def _media(pages: flask.Blueprint, archive: Archive, named: Callable) -> None:
         )
 
 
-def _changes(pages: flask.Blueprint, session: Any, named: Callable) -> None:
+def _changes(pages: flask.Blueprint, session: WebSession, named: Callable) -> None:
     def note(attempt: Attempt, row: Mapping[str, Any]) -> None:
         append_review(attempt.folder, {"at": session.clock.utc().isoformat(timespec="seconds"), **row})
 

@@ -7,20 +7,22 @@ from typing import Any
 
 import flask
 
-from referee.web import replay, views
-from referee.web.parts import rendered
+from referee.web import views
+from referee.web.pages import replay
+from referee.web.ports import WebSession
 from referee.web.security import public
-from referee.web.streams import Parts
+from referee.web.streaming.fragments import rendered
+from referee.web.streaming.streams import Parts
 
 PARTS = ("duel", "stage", "table", "schedule")
 
 
-def parts(session: Any, environment: Any, lang: str) -> Parts:
+def parts(session: WebSession, environment: Any, lang: str) -> Parts:
     """The board's parts as they are now."""
     return rendered(session, environment, lang, "board", PARTS, _values(session))
 
 
-def _values(session: Any) -> dict[str, Any]:
+def _values(session: WebSession) -> dict[str, Any]:
     """What the board's templates use; ``match`` is None before the first match."""
     snapshot = session.snapshot()
     if not snapshot.get("match") or snapshot["match"]["phase"] == "new":
@@ -40,14 +42,14 @@ def _values(session: Any) -> dict[str, Any]:
     }
 
 
-def _card(session: Any, match: Mapping[str, Any]) -> dict[str, Any] | None:
+def _card(session: WebSession, match: Mapping[str, Any]) -> dict[str, Any] | None:
     """The card on the table for the public, with a row of words per piece colour; None while hidden."""
     if not match["card_id"] or match["card_id"] not in session.deck.by_id:
         return None
     return views.card(session.deck.by_id[match["card_id"]])
 
 
-def blueprint(session: Any) -> flask.Blueprint:
+def blueprint(session: WebSession) -> flask.Blueprint:
     """The page."""
     pages = flask.Blueprint("board", __name__)
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import wraps
+from dataclasses import replace
+from functools import cache, wraps
 from pathlib import Path
 from typing import Any
 
@@ -18,19 +19,21 @@ import flask
 from calibration.print_page import PAPERS
 from calibration.print_sheets import cards_pdf
 from cards.build import Piece
-from cards.card import LayoutCard, inventory_problems, parse_card
+from cards.card import Card, LayoutCard, inventory_problems, parse_card
 from cards.check import check_card
-from cards.deck import Deck, load_deck
+from cards.deck import Deck, builtin_deck, builtin_deck_names, load_deck
 from cards.difficulty import difficulty
 from cards.drawing import card_svg, elevation
 from cards.errors import BadCard, RefereeError
 from cards.pieces import PieceSet, Pose, load_piece_set, parse_piece_set
 from cards.propose import make_layouts
 from cards.stability import MISPLACEMENT_MM, settle, stand
-from referee.web.door import fault_text
-from referee.web.media import SVG_HEADERS
-from referee.web.pieces_form import form_rows, kind_svg, set_of_form
-from referee.web.reasons import words_of
+from referee.web.i18n.reasons import words_of
+from referee.web.pages.login import fault_text
+from referee.web.pages.pieces_form import form_rows, kind_svg, set_of_form
+from referee.web.plain_text import json_object
+from referee.web.ports import WebSession
+from referee.web.streaming.media import SVG_HEADERS
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 IDLE = frozenset({"idle", "finished", "void", "decided"})
@@ -40,7 +43,7 @@ MOST_PIECES = 20
 class Shelf:
     """Decks and piece sets as files of the data folder; names are checked, never joined unseen."""
 
-    def __init__(self, session: Any) -> None:
+    def __init__(self, session: WebSession) -> None:
         self.session = session
         self.decks, self.sets = (Path(session.data_dir) / kind for kind in ("decks", "piece_sets"))
 
@@ -142,10 +145,34 @@ def _layout(pieces: PieceSet, rows: object, card_id: str, value: int) -> LayoutC
 
 def with_card(deck: Deck | None, name: str, card: LayoutCard) -> Deck:
     """The deck with the card added, or put in place of the one of its id."""
-    old = deck.cards if deck else ()
-    if any(c.id == card.id for c in old):
-        return Deck(name, tuple(card if c.id == card.id else c for c in old))
-    return Deck(name, (*old, card))
+    if deck is None:
+        return Deck(name, (card,))
+    if card.id in deck.by_id:
+        return replace(deck, name=name, cards=tuple(card if c.id == card.id else c for c in deck.cards))
+    return replace(deck, name=name, cards=(*deck.cards, card))
+
+
+def refuse_other_place(deck: Deck | None, name: str, card: LayoutCard) -> None:
+    """BadCard when a layout must not be kept there: a deck of the program's own, or another kind's id."""
+    if name in builtin_deck_names():
+        raise BadCard(f"deck {name} ships with the program: keep your cards in a deck of another name")
+    old = deck.by_id.get(card.id) if deck else None
+    if old is not None and old.kind != card.kind:
+        raise BadCard(f"card {card.id} of deck {name} is no layout: give another id")
+
+
+def refuse_unfair(deck: Deck, pieces: PieceSet) -> None:
+    """BadCard with the first fault that ``referee cards check`` would report; the program's own cards are proved."""
+    for card in deck.cards:
+        if card in _proved_cards() and not inventory_problems(card, pieces):
+            continue
+        for fault in check_card(card, pieces).faults:
+            raise BadCard(f"card {card.id}: {fault}")
+
+
+@cache
+def _proved_cards() -> frozenset[Card]:
+    return frozenset(card for name in builtin_deck_names() for card in builtin_deck(name).cards)
 
 
 # -- pages -----------------------------------------------------------------------------------------
@@ -169,13 +196,13 @@ def _said(faults: Iterable[str]) -> list[str]:
 
 
 def _asked() -> Mapping[str, Any]:
-    data = flask.request.get_json(silent=True)
-    if not isinstance(data, dict):
+    data = json_object()
+    if data is None:
         raise BadCard("the request is not a JSON object")
     return data
 
 
-def blueprint(session: Any) -> flask.Blueprint:
+def blueprint(session: WebSession) -> flask.Blueprint:
     """All pages under ``/cards``; every one is for the referee."""
     pages = flask.Blueprint("cards", __name__, url_prefix="/cards")
     shelf = Shelf(session)
@@ -185,7 +212,7 @@ def blueprint(session: Any) -> flask.Blueprint:
     return pages
 
 
-def _editor(pages: flask.Blueprint, session: Any, shelf: Shelf) -> None:
+def _editor(pages: flask.Blueprint, session: WebSession, shelf: Shelf) -> None:
     @pages.get("")
     def editor() -> str:
         return flask.render_template(
@@ -234,7 +261,7 @@ def _editor(pages: flask.Blueprint, session: Any, shelf: Shelf) -> None:
 
     @pages.post("/save")
     @_answered
-    def save() -> flask.Response:
+    def save() -> Any:
         asked = _asked()
         name, value = _checked(str(asked.get("deck", ""))), asked.get("value")
         card = _layout(session.piece_set, asked.get("pieces"), _checked(str(asked.get("id", ""))), value)
@@ -242,12 +269,15 @@ def _editor(pages: flask.Blueprint, session: Any, shelf: Shelf) -> None:
         found = check_card(card, session.piece_set)
         if found.faults:
             raise BadCard(f"not saved: {'; '.join(found.faults)}")
-        deck = with_card(shelf.deck(name) if name in shelf.names() else None, name, card)
-        shelf.keep_deck(deck)
+        deck = shelf.deck(name) if name in shelf.names() else None
+        refuse_other_place(deck, name, card)
+        if deck and card.id in deck.by_id and asked.get("replace") is not True:
+            return flask.jsonify(error=fault_text(f"card {card.id} is in deck {name} already"), replaces=True), 409
+        shelf.keep_deck(deck := with_card(deck, name, card))
         return flask.jsonify(deck=name, cards=[c.id for c in deck.cards])
 
 
-def _decks(pages: flask.Blueprint, session: Any, shelf: Shelf) -> None:
+def _decks(pages: flask.Blueprint, session: WebSession, shelf: Shelf) -> None:
     @pages.get("/deck/<name>.json")
     @_answered
     def deck(name: str) -> flask.Response:
@@ -285,16 +315,14 @@ def _decks(pages: flask.Blueprint, session: Any, shelf: Shelf) -> None:
     @_answered
     def play() -> flask.Response:
         chosen = shelf.deck(str(_asked().get("deck", "")))
-        for card in chosen.cards:
-            for problem in inventory_problems(card, session.piece_set):
-                raise BadCard(f"card {card.id}: {problem}")
+        refuse_unfair(chosen, session.piece_set)
         if session.state.match_id and not session.state.winner and session.state.phase != "finished":
             raise BadCard("a match is running: its deck stays. Choose the deck before the next match")
         session.deck = chosen
         return flask.jsonify(deck=chosen.name, cards=len(chosen.cards))
 
 
-def _sets(pages: flask.Blueprint, session: Any, shelf: Shelf) -> None:
+def _sets(pages: flask.Blueprint, session: WebSession, shelf: Shelf) -> None:
     def page(pieces: PieceSet, said: str = "", fault: str = "") -> str:
         return flask.render_template(
             "cards_pieces.html", rows=form_rows(pieces), name=pieces.name, said=said, fault=fault

@@ -7,30 +7,32 @@ from typing import Any
 
 import flask
 
-from referee.rules import HouseRules
+from referee.match.house_rules import HouseRules
+from referee.match.state import SEEN_PHASES
 from referee.web import actions, views
-from referee.web.parts import rendered
-from referee.web.streams import Parts
+from referee.web.ports import WebSession
+from referee.web.streaming.fragments import rendered
+from referee.web.streaming.streams import Parts
 
-PARTS = ("alarms", "act", "fields", "log", "table", "status")
+PARTS = ("alarms", "act", "fields", "log", "table", "status", "logins")
 
 PRIMARY = {"idle": "DrawCard", "void": "DrawCard", "card_drawn": "Ready", "ready": "Go", "decided": "NextDuel"}
 """What Space does in each phase: the one next step of an undisturbed duel."""
 
 
-def parts(session: Any, environment: Any, lang: str) -> Parts:
+def parts(session: WebSession, environment: Any, lang: str) -> Parts:
     """The console's parts as they are now."""
     return rendered(session, environment, lang, "console", PARTS, _values(session))
 
 
-def _values(session: Any) -> dict[str, Any]:
+def _values(session: WebSession) -> dict[str, Any]:
     """What the console's templates use; ``match`` is None before the first match."""
     snapshot = session.snapshot()
     match = snapshot.get("match")
     values = {"match": None, "live": snapshot["live"], "alarms": snapshot["alarms"], "allowed": frozenset()}
     if not match or match["phase"] == "new":
         return values
-    shown = match["phase"] in views.SEEN_PHASES
+    shown = match["phase"] in SEEN_PHASES
     face = session.deck.by_id.get(match["card_id"] or "") if shown else None
     return values | {
         "match": match,
@@ -57,7 +59,7 @@ def _open_fouls(match: Mapping[str, Any]) -> list[tuple[int, Mapping[str, Any]]]
     return [(i, foul) for i, foul in enumerate(match["fouls"]) if foul["sanction"] is None]
 
 
-def blueprint(session: Any) -> flask.Blueprint:
+def blueprint(session: WebSession) -> flask.Blueprint:
     """The page."""
     pages = flask.Blueprint("console", __name__)
 

@@ -9,12 +9,14 @@ from werkzeug.exceptions import HTTPException, default_exceptions
 
 from referee.errors import RefereeError
 from referee.web import security
-from referee.web.faults import say_fault
-from referee.web.reasons import words_of
+from referee.web.i18n.faults import say_fault
+from referee.web.i18n.reasons import words_of
+from referee.web.plain_text import shown
+from referee.web.ports import WebSession
 from referee.web.security import public
 
 
-def blueprint(session: Any) -> flask.Blueprint:
+def blueprint(session: WebSession) -> flask.Blueprint:
     """``/login`` and ``/logout``."""
     pages = flask.Blueprint("door", __name__)
 
@@ -37,13 +39,20 @@ def blueprint(session: Any) -> flask.Blueprint:
     @pages.post("/logout")
     @public
     def logout() -> flask.Response:
-        flask.session.clear()
+        security.log_out()
         return flask.redirect(flask.url_for("board.board"), 303)
 
     @pages.post("/name")
     def name() -> flask.Response:
-        flask.session["name"] = flask.request.form.get("name", "").strip()[:40]
+        flask.session["name"] = name = shown(flask.request.form.get("name", ""), 40)
+        security.logins().rename(flask.session.get("login"), name)
         return flask.redirect(_next_page(), 303)
+
+    @pages.post("/logins/<int:number>/end")
+    def end(number: int) -> flask.Response:
+        security.logins().end_number(number)
+        session.touch()
+        return flask.redirect(flask.url_for("console.console"), 303)
 
     return pages
 
@@ -79,7 +88,7 @@ def _our_fault(error: RefereeError) -> flask.typing.ResponseReturnValue:
 
 def fault_text(text: str) -> str:
     """A fault of ours in this visitor's language."""
-    pieces = flask.current_app.extensions["referee.session"].piece_set
+    pieces = flask.current_app.extensions["referee.session.session"].piece_set
     lang = flask.g.lang
     return say_fault(lang, text, words_of(lang, tuple(pieces.colors), tuple(pieces.shapes)))
 

@@ -8,7 +8,7 @@ from typing import Any, get_args
 from cards.drawing import piece_patches
 from cards.pieces import Kind, PieceSet, Pose, Shape
 from cards.scene import Patch, Rgb, Scene, patch, placed, to_svg
-from referee.web.texts import translate
+from referee.web.i18n.texts import translate
 
 KINDS: tuple[str, ...] = get_args(Kind)
 LENGTHS = ("width", "height", "depth", "opening")

@@ -1,16 +1,23 @@
-"""The last seconds around the press, for the board: part of the attempt's video, once that is whole."""
+"""The last seconds around the press, for the board: a clip of the attempt's video, once that is whole.
+
+The public gets those seconds and never the recording.
+"""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import flask
 
-from referee.attempt.errors import BadAttempt
-from referee.attempt.folder import VIDEO, load_attempt
+from referee.recording.errors import BadAttempt
+from referee.recording.folder import VIDEO, load_attempt
+from referee.recording.video import Clip, cut_clip
+from referee.web.ports import WebSession
 from referee.web.security import public
 
 BEFORE_S, AFTER_S = 2.5, 0.8
@@ -27,6 +34,16 @@ class Replay:
     path: Path
     begin_s: float
     end_s: float
+
+    def clip(self) -> Clip:
+        """Those seconds as a video of their own, cut once. Raises BadAttempt when the video cannot be read."""
+        stamp = self.path.stat().st_mtime_ns if self.path.is_file() else 0
+        return _cut(self.path, stamp, self.begin_s, self.end_s)
+
+
+@lru_cache(8)
+def _cut(path: Path, stamp: int, begin_s: float, end_s: float) -> Clip:
+    return cut_clip(path, begin_s, end_s)
 
 
 def find(data_dir: Path, match_id: str, number: int) -> Replay | None:
@@ -48,22 +65,27 @@ def _plain(match_id: str) -> str:
     return "".join(c if c.isalnum() or c in "-_." else "?" for c in match_id)
 
 
-def address(session: Any, duel: Mapping[str, Any]) -> dict[str, Any] | None:
-    """For the board: the replay's address and seconds; None while there is none."""
+def address(session: WebSession, duel: Mapping[str, Any]) -> dict[str, Any] | None:
+    """For the board: the replay's address and seconds; None while there is none; without ``src`` when it is broken."""
     if duel["phase"] not in ("decided", "void") or not duel["callers"]:
         return None
     found = find(session.data_dir, session.state.match_id, duel["number"])
     if found is None:
         return None
+    try:
+        clip = found.clip()
+    except BadAttempt:
+        return {"src": None, "begin": 0, "end": 0}
+    begin_s = found.begin_s - clip.offset_s
     return {
         "src": f"/media/replay/{duel['number']}.mp4",
-        "begin": round(found.begin_s, 3),
-        "end": round(found.end_s, 3),
+        "begin": round(begin_s, 3),
+        "end": round(begin_s + found.end_s - found.begin_s, 3),
     }
 
 
-def blueprint(session: Any) -> flask.Blueprint:
-    """The video of a duel of the present match, by its number; ranges are served."""
+def blueprint(session: WebSession) -> flask.Blueprint:
+    """The seconds around the press of a duel of the present match, by its number; ranges are served."""
     pages = flask.Blueprint("replay", __name__, url_prefix="/media/replay")
 
     @pages.get("/<int:number>.mp4")
@@ -72,6 +94,10 @@ def blueprint(session: Any) -> flask.Blueprint:
         found = find(session.data_dir, session.state.match_id, number)
         if found is None:
             flask.abort(404, "there is no such replay")
-        return flask.send_file(found.path, mimetype="video/mp4", conditional=True)
+        try:
+            clip = found.clip().data
+        except BadAttempt:
+            flask.abort(404, "there is no such replay")
+        return flask.send_file(io.BytesIO(clip), mimetype="video/mp4", conditional=True)
 
     return pages

@@ -16,13 +16,11 @@ from calibration.camera import CameraModel
 from calibration.lens import LEAST_VIEWS, BoardView, LensFit, covered
 from calibration.mat import FIELD, SHEET, MatPose, Mats, detect_mats
 from calibration.palette import Palette
+from calibration.quality import GLARE_CODE
 
 PLAYED = ("A", "B")
 SPOTS_MM = ((-105.0, 0.0), (105.0, 0.0), (0.0, -80.0), (0.0, 80.0))
 """Places on the mat outside field and markers where only paper is."""
-
-WHITE_CODE = 253
-"""From this 8-bit value on a pixel says nothing any more: it is clipped."""
 
 
 @dataclass(frozen=True)
@@ -93,8 +91,8 @@ def _light_numbers(gray: np.ndarray, mats: Mats, pose: MatPose) -> list[Number]:
     contrast = max(float(paper - np.percentile(inside, 2)), 1.0)
     sharp = 2 * np.percentile(_inside(slope, mats, pose), 99.5) / contrast
     rows = [
-        Number("light", int(paper), 120, WHITE_CODE - 1, "", pose.zone),
-        Number("glare", round(100 * float((inside >= WHITE_CODE).mean()), 1), None, 10.0, "%", pose.zone),
+        Number("light", int(paper), 120, GLARE_CODE - 1, "", pose.zone),
+        Number("glare", round(100 * float((inside >= GLARE_CODE).mean()), 1), None, 10.0, "%", pose.zone),
         Number("sharp", round(float(sharp), 2), 0.4, None, "", pose.zone),
     ]
     if spots:

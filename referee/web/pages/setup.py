@@ -15,10 +15,12 @@ import numpy as np
 from calibration.camera import save_camera
 from calibration.lens import LEAST_VIEWS, BoardView, find_board, fit_lens
 from referee.errors import DeviceLost, IllegalCommand
-from referee.web import rig
-from referee.web.parts import rendered
-from referee.web.rig import Number
-from referee.web.streams import Parts
+from referee.web.pages import rig_checks
+from referee.web.pages.rig_checks import Number
+from referee.web.plain_text import shown
+from referee.web.ports import WebSession
+from referee.web.streaming.fragments import rendered
+from referee.web.streaming.streams import Parts
 
 STEPS = ("mats", "lens", "empty", "colors")
 PARTS = ("devices",)
@@ -65,7 +67,7 @@ class Setting:
         self.views.clear()
 
 
-def parts(session: Any, environment: Any, lang: str) -> Parts:
+def parts(session: WebSession, environment: Any, lang: str) -> Parts:
     """The part of the page that runs on: what the devices say."""
     snapshot = session.snapshot()
     return rendered(
@@ -73,7 +75,7 @@ def parts(session: Any, environment: Any, lang: str) -> Parts:
     )
 
 
-def blueprint(session: Any) -> flask.Blueprint:
+def blueprint(session: WebSession) -> flask.Blueprint:
     """The page, its measurements and its signatures."""
     pages = flask.Blueprint("setup", __name__, url_prefix="/setup")
     setting = Setting()
@@ -88,14 +90,14 @@ def blueprint(session: Any) -> flask.Blueprint:
             setting=setting,
             steps=STEPS,
             match=match,
-            signed=session.setting_up.signed,
+            signed=session.setup.signed,
             failed=setting.failed,
             choices=_choices(),
         )
 
     @pages.post("/devices")
     def devices() -> flask.typing.ResponseReturnValue:
-        session.setting_up.may_change()
+        session.setup.may_change()
         _change_over(_choices(), flask.request.form, setting)
         return flask.redirect(flask.url_for("setup.setup", _anchor="devices"), 303)
 
@@ -103,12 +105,12 @@ def blueprint(session: Any) -> flask.Blueprint:
     def measure(step: str) -> flask.typing.ResponseReturnValue:
         if step not in STEPS:
             flask.abort(404, "no such step")
-        session.setting_up.may_change()
+        session.setup.may_change()
         if not setting.lock.acquire(blocking=False):
             raise IllegalCommand("another measurement is running")
         try:
             setting.results[step] = tuple(_measured(session, setting, step))
-            session.setting_up.keep()
+            session.setup.keep()
         finally:
             setting.lock.release()
         return flask.redirect(flask.url_for("setup.setup", _anchor=step), 303)
@@ -120,12 +122,12 @@ def blueprint(session: Any) -> flask.Blueprint:
 
     @pages.post("/thaw")
     def thaw() -> flask.typing.ResponseReturnValue:
-        session.setting_up.reopen(flask.request.form.get("who", "").strip()[:40] or _name())
+        session.setup.reopen(shown(flask.request.form.get("who", ""), 40) or _name())
         return flask.redirect(flask.url_for("setup.setup", _anchor="sign"), 303)
 
     @pages.get("/mats.jpg")
     def mats() -> flask.Response:
-        drawn = rig.draw_mats(_frame(session), _camera(session))
+        drawn = rig_checks.draw_mats(_frame(session), _camera(session))
         scale = min(1.0, SHOWN_PX / drawn.shape[1])
         small = cv2.resize(drawn, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
         jpeg = cv2.imencode(".jpg", small, [cv2.IMWRITE_JPEG_QUALITY, 80])[1].tobytes()
@@ -156,23 +158,23 @@ def _change_over(choices: Choices | None, form: Mapping[str, str], setting: Sett
         choices.use_box(form["box"])
 
 
-def _sign(session: Any, setting: Setting, form: Mapping[str, str]) -> None:
+def _sign(session: WebSession, setting: Setting, form: Mapping[str, str]) -> None:
     """Both names, both different; steps that failed only when the players say that they saw it.
 
     Raises IllegalCommand. The numbers go into the match's record, and beside it as ``setup.json``.
     """
-    names = tuple(form.get(f"name_{zone}", "").strip()[:40] for zone in rig.PLAYED)
+    names = tuple(shown(form.get(f"name_{zone}", ""), 40) for zone in rig_checks.PLAYED)
     if "mats" not in setting.results:
         raise IllegalCommand("measure the mats before signing")
     if setting.failed and form.get("anyway") != "yes":
         raise IllegalCommand(f"not everything has passed ({', '.join(setting.failed)}): say that you play anyway")
-    session.setting_up.sign(names, setting.to_json(), _name())
+    session.setup.sign(names, setting.to_json(), _name())
     match_id = (session.snapshot().get("match") or {}).get("match_id", "")
     kept = {"signed": list(names), "match_id": match_id, **setting.to_json()}
     (session.data_dir / "setup.json").write_text(json.dumps(kept, ensure_ascii=False, indent=1), "utf-8")
 
 
-def _frame(session: Any) -> np.ndarray:
+def _frame(session: WebSession) -> np.ndarray:
     """The newest picture. Raises DeviceLost when none comes."""
     frame = session.camera.latest(-1, FRAME_WAIT_S)
     if frame is None:
@@ -180,15 +182,15 @@ def _frame(session: Any) -> np.ndarray:
     return frame.image
 
 
-def _camera(session: Any) -> Any:
+def _camera(session: WebSession) -> Any:
     return session.observer.camera
 
 
-def _measured(session: Any, setting: Setting, step: str) -> list[Number]:
+def _measured(session: WebSession, setting: Setting, step: str) -> list[Number]:
     image = _frame(session)
     if step == "mats":
-        session.watch.set_up_anew()
-        return rig.mats_numbers(image, _camera(session))
+        session.judging.set_up_anew()
+        return rig_checks.mats_numbers(image, _camera(session))
     if step == "lens":
         return _lens(session, setting, image)
     if step == "empty":
@@ -196,10 +198,10 @@ def _measured(session: Any, setting: Setting, step: str) -> list[Number]:
         return _empty_numbers(session)
     session.observer.learn_colors(image)
     palette = session.observer.palette
-    return rig.color_numbers(palette, int(palette.learnt.sum()))
+    return rig_checks.color_numbers(palette, int(palette.learnt.sum()))
 
 
-def _lens(session: Any, setting: Setting, image: np.ndarray) -> list[Number]:
+def _lens(session: WebSession, setting: Setting, image: np.ndarray) -> list[Number]:
     """With the lens board in view: one more view of it, and the fit once there are enough. Else a check.
 
     The fitted lens is used from now on when its numbers pass (and is kept as ``camera.yaml`` in the data
@@ -207,19 +209,19 @@ def _lens(session: Any, setting: Setting, image: np.ndarray) -> list[Number]:
     """
     view = find_board(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY))
     if view is None:
-        return rig.lens_numbers(_camera(session), image)
+        return rig_checks.lens_numbers(_camera(session), image)
     setting.views = [v for v in setting.views if v.size == view.size] + [view]
     if len(setting.views) < LEAST_VIEWS:
-        return rig.board_numbers(setting.views, None)
+        return rig_checks.board_numbers(setting.views, None)
     fit = fit_lens(setting.views)
-    numbers = rig.board_numbers(setting.views, fit)
+    numbers = rig_checks.board_numbers(setting.views, fit)
     if all(number.passed for number in numbers):
-        session.setting_up.use_lens(fit.camera, _name())
+        session.setup.use_lens(fit.camera, _name())
         save_camera(fit.camera, session.data_dir / "camera.yaml", session.camera.name)
-    return [*numbers, rig.Number("used", int(_camera(session) is fit.camera), 1, None)]
+    return [*numbers, rig_checks.Number("used", int(_camera(session) is fit.camera), 1, None)]
 
 
-def _empty_numbers(session: Any) -> list[Number]:
+def _empty_numbers(session: WebSession) -> list[Number]:
     """How full the gate sees each field: an empty table shows next to nothing of pieces, and no hand."""
     gates = session.snapshot()["live"]["gates"]
     fills = (Number("fill", round(100 * g["fill"], 1), None, 2.0, "%", zone) for zone, g in sorted(gates.items()))

@@ -113,6 +113,7 @@ for (const button of document.querySelectorAll("[data-do]")) {
 }
 
 video.addEventListener("play", () => { wanted = -1; overlay.hidden = true; note(""); tick(); });
+video.addEventListener("error", () => { document.getElementById("no-video").hidden = false; });
 video.addEventListener("seeked", show);
 function tick() {
   show();

@@ -11,7 +11,7 @@ async function ask(path, body) {
     method: "POST", body: JSON.stringify(body),
     headers: { "Content-Type": "application/json", "X-CSRF-Token": token } });
   const data = await answer.json();
-  if (!answer.ok) throw new Error(data.error || answer.statusText);
+  if (!answer.ok) throw Object.assign(new Error(data.error || answer.statusText), { replaces: data.replaces });
   return data;
 }
 
@@ -203,12 +203,22 @@ $("turn").addEventListener("click", turn);
 $("remove").addEventListener("click", remove);
 $("clear").addEventListener("click", clear);
 
+async function save(card) {            // null where a card of that id stays as it is
+  try {
+    return await ask("/cards/save", card);
+  } catch (error) {
+    if (!error.replaces) throw error;
+    return confirm(`${error.message}. ${said.dataset.replace}`) ? ask("/cards/save", { ...card, replace: true }) : null;
+  }
+}
+
 $("save").addEventListener("submit", async (event) => {
   event.preventDefault();
   const form = $("save").elements;
   try {
-    const kept = await ask("/cards/save", { deck: form.deck.value, id: form.id.value,
+    const kept = await save({ deck: form.deck.value, id: form.id.value,
       value: Number(form.value.value), pieces: build });
+    if (!kept) return;
     said.textContent = `${said.dataset.saved}: ${kept.deck} (${kept.cards.length})`;
     if (![...$("deck").options].some((o) => o.value === kept.deck)) $("deck").add(new Option(kept.deck, kept.deck));
     $("deck").value = kept.deck;

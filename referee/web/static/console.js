@@ -25,6 +25,19 @@
   const known = () => { try { return localStorage.getItem("who") || ""; } catch { return ""; } };
   const remember = (who) => { try { localStorage.setItem("who", who); } catch { /* private window */ } };
 
+  // Cards are named by their picture or by typing: the typed beginning leaves only the cards that fit it.
+  const markCard = (input) => {
+    for (const card of input.form.querySelectorAll("[data-pick-card]"))
+      card.setAttribute("aria-pressed", String(card.dataset.pickCard === input.value));
+  };
+  const filterCards = (input) => {
+    const begin = input.value.trim().toLowerCase();
+    for (const card of input.form.querySelectorAll("[data-pick-card]"))
+      card.hidden = !card.dataset.pickCard.toLowerCase().startsWith(begin);
+    markCard(input);
+  };
+  document.addEventListener("input", (e) => { if ("cardFilter" in e.target.dataset) filterCards(e.target); });
+
   const open = (id, fill) => {
     const dialog = document.getElementById(`dialog-${id}`);
     const form = dialog.querySelector("form");
@@ -33,6 +46,7 @@
     if (fault) fault.hidden = true;
     for (const field of form.querySelectorAll("[data-who]")) field.value = document.body.dataset.name || known();
     for (const [name, value] of Object.entries(fill)) if (form.elements[name]) form.elements[name].value = value;
+    for (const input of form.querySelectorAll("[data-card-filter]")) filterCards(input);
     for (const place of form.querySelectorAll("[data-zones]")) zones(place, fill.zone);
     for (const switcher of form.querySelectorAll("[data-switch-command]")) switched(switcher);
     dialog.showModal();
@@ -100,7 +114,12 @@
   document.addEventListener("click", async (e) => {
     const button = e.target.closest("button");
     if (!button) return;
-    if ("close" in button.dataset) { e.preventDefault(); button.closest("dialog").close(); }
+    if ("pickCard" in button.dataset) {
+      e.preventDefault();
+      const input = button.closest("form").elements.card_id;
+      input.value = button.dataset.pickCard;
+      markCard(input);
+    } else if ("close" in button.dataset) { e.preventDefault(); button.closest("dialog").close(); }
     else if (button.dataset.dialog) open(button.dataset.dialog, JSON.parse(button.dataset.fill || "{}"));
     else if ("morePlayers" in button.dataset) {
       for (const row of button.form.querySelectorAll("[data-extra]")) row.hidden = false;
@@ -110,6 +129,12 @@
       const fault = await send(button.dataset.do, JSON.parse(button.dataset.body || "{}"));
       button.disabled = false;
       if (fault) say(fault, true);
+    } else if (button.dataset.endLogin) {
+      button.disabled = true;
+      const answer = await fetch(`/logins/${button.dataset.endLogin}/end`, {
+        method: "POST", credentials: "same-origin", redirect: "manual", headers: { "X-CSRF-Token": csrf },
+      }).catch(() => null);
+      if (!answer || answer.status >= 400) { button.disabled = false; say(String(answer?.status ?? "…"), true); }
     }
   });
 
@@ -117,6 +142,22 @@
 
   const EVERYWHERE = { u: "undo", f: "foul", "?": "help" };
   const SAME = { ArrowLeft: "1", ArrowRight: "2" };
+  // Hands at rest: a key or button held down stands for tongs on their pad.
+  const rest = async (button, resting) => {
+    const fault = await send("RestTongs", { zone: button.dataset.rest, resting });
+    if (fault) say(fault, true);
+  };
+  const restKey = (e) => [...document.querySelectorAll("[data-rest]")].find((b) => b.dataset.restkey === e.key);
+  for (const [event, resting] of [["keydown", true], ["keyup", false]]) document.addEventListener(event, (e) => {
+    if (e.repeat || e.ctrlKey || e.metaKey || e.altKey || e.target.closest("input, select, textarea")) return;
+    const button = restKey(e);
+    if (button) rest(button, resting);
+  });
+  for (const [event, resting] of [["pointerdown", true], ["pointerup", false]]) document.addEventListener(event, (e) => {
+    const button = e.target.closest("[data-rest]");
+    if (button) rest(button, resting);
+  });
+
   document.addEventListener("keydown", (e) => {
     if (e.ctrlKey || e.metaKey || e.altKey || e.repeat || document.querySelector("dialog[open]")) return;
     if (e.target.closest("input, select, textarea, summary, a")) return;

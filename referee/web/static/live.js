@@ -32,9 +32,24 @@
     document.dispatchEvent(new CustomEvent("part", { detail: name }));
   };
 
-  // A browser tries a broken line again by itself, but not one that was refused: we do.
-  let source = null;
+  // A browser tries a broken line again by itself, but not one that was refused: then every place is taken (or
+  // the server is gone), and the page asks for its parts each second; now and then it tries for a line again.
+  const POLL_MS = 1000, POLLS = 30;
+  let source = null, polling = 0, tag = "";
+  const poll = async (left) => {
+    const headers = tag ? { "If-None-Match": tag } : {};
+    const answer = await fetch(`/snapshot?page=${page}`, { cache: "no-store", headers }).catch(() => null);
+    if (answer && (answer.ok || answer.status === 304)) {
+      hear(Number(answer.headers.get("X-Session-Now")));
+      if (answer.ok) {
+        tag = answer.headers.get("ETag") || "";
+        for (const [name, html] of Object.entries((await answer.json()).parts)) place(name, html);
+      }
+      polling = left > 0 ? setTimeout(poll, POLL_MS, left - 1) : setTimeout(connect, POLL_MS);
+    } else { quiet(); broken = true; polling = setTimeout(connect, AGAIN_MS); }
+  };
   const connect = () => {
+    clearTimeout(polling);
     source?.close();
     source = new EventSource(`/events?page=${page}`);
     source.addEventListener("parts", (e) => {
@@ -45,9 +60,9 @@
     });
     source.addEventListener("beat", (e) => hear(JSON.parse(e.data).now));
     source.addEventListener("error", () => {
+      if (source.readyState === EventSource.CLOSED) { polling = setTimeout(poll, POLL_MS, POLLS); return; }
       quiet();
       broken = true;
-      if (source.readyState === EventSource.CLOSED) setTimeout(connect, AGAIN_MS);
     });
   };
   connect();
@@ -56,7 +71,7 @@
   let leaving = 0;
   document.addEventListener("visibilitychange", () => {
     clearTimeout(leaving);
-    if (document.hidden) leaving = setTimeout(() => { source.close(); source = null; }, HIDDEN_MS);
+    if (document.hidden) leaving = setTimeout(() => { clearTimeout(polling); source.close(); source = null; }, HIDDEN_MS);
     else if (!source) connect();
   });
   addEventListener("pagehide", () => source?.close());
@@ -86,5 +101,7 @@
   document.addEventListener("visibilitychange", run);
   document.addEventListener("again", run); // a film that broke off does not begin again by itself
   addEventListener("pagehide", () => films.forEach((film) => film.removeAttribute("src")));
-  run();
+  // A film never ends: begun earlier, it would keep the page from having loaded.
+  if (document.readyState === "complete") run();
+  else addEventListener("load", () => setTimeout(run), { once: true });
 })();

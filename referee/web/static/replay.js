@@ -22,6 +22,11 @@
       }
       setTimeout(watch, 50);
     };
+    video.addEventListener("error", () => {
+      video.parentElement.querySelector("[data-no-replay]").hidden = false;
+      showVideo(false);
+      video.remove();
+    });
     showVideo(false);
     setTimeout(run, PICTURE_MS);
     watch();

@@ -7,14 +7,21 @@ from typing import Any
 
 from jinja2 import Environment
 
-from referee.web import texts, views
-from referee.web.faults import say_fault
-from referee.web.reasons import sayer, words_of
-from referee.web.streams import Parts
+from referee.web import views
+from referee.web.i18n import texts
+from referee.web.i18n.faults import say_fault
+from referee.web.i18n.reasons import sayer, words_of
+from referee.web.ports import WebSession
+from referee.web.streaming.streams import Parts
 
 
 def rendered(
-    session: Any, environment: Environment, lang: str, page: str, names: tuple[str, ...], values: Mapping[str, Any]
+    session: WebSession,
+    environment: Environment,
+    lang: str,
+    page: str,
+    names: tuple[str, ...],
+    values: Mapping[str, Any],
 ) -> Parts:
     """The parts ``names`` of ``page``, each from its template ``parts/<page>_<name>.html``.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import flask
 
-from referee.web import board, console, security, setup
+from referee.web import security
+from referee.web.pages import board, console, setup
+from referee.web.ports import WebSession
 from referee.web.security import public
-from referee.web.streams import Parts, Stream, Streams
+from referee.web.streaming.streams import Parts, Stream, Streams, Visitor
 
 PICTURES = frozenset({"live", "zone_A", "zone_B", "overlay", "card"})
 """Names that a session's ``picture`` knows; no other string from a URL reaches it."""
@@ -20,27 +21,31 @@ PUBLIC_PICTURES = frozenset({"overlay", "card"})
 PAGES = {"board": board.parts, "console": console.parts, "setup": setup.parts}
 
 
-def blueprint(session: Any) -> flask.Blueprint:
+def blueprint(session: WebSession) -> flask.Blueprint:
     """Event streams, picture streams, stills, the verdict's pictures and the cards' drawings."""
     pages = flask.Blueprint("live", __name__)
 
     @pages.get("/events")
     @public
     def events() -> flask.Response:
-        page = flask.request.args.get("page", "board")
-        if page not in PAGES:
-            flask.abort(404, "no such page")
-        if page != "board" and not security.is_referee():
-            flask.abort(401, "log in with the referee's PIN")
-        name, render = f"{page}.{flask.g.lang}", _renderer(session, page, flask.g.lang)
-        return _stream(lambda gone: _streams().events(name, render, gone), "text/event-stream")
+        name, render = _asked(session)
+        return _stream(_streams().events(name, render, _visitor()), "text/event-stream")
+
+    @pages.get("/snapshot")
+    @public
+    def snapshot() -> flask.Response:
+        now = _streams().snapshot(*_asked(session))
+        answer = flask.jsonify(parts=now.parts, serial=now.tag)
+        answer.set_etag(now.tag)
+        answer.headers["X-Session-Now"] = f"{now.now_s:.3f}"
+        return answer.make_conditional(flask.request)
 
     @pages.get("/live/<name>.mjpg")
     @public
     def film(name: str) -> flask.Response:
         _may_see(name)
         kind = "multipart/x-mixed-replace; boundary=frame"
-        return _stream(lambda gone: _streams().pictures(name, gone), kind)
+        return _stream(_streams().pictures(name, _visitor()), kind)
 
     @pages.get("/live/<name>.jpg")
     @public
@@ -54,13 +59,18 @@ def blueprint(session: Any) -> flask.Blueprint:
     return pages
 
 
-def _renderer(session: Any, page: str, lang: str) -> Callable[[], Parts]:
-    environment = flask.current_app.jinja_env
+def _asked(session: WebSession) -> tuple[str, Callable[[], Parts]]:
+    """The feed that is asked for, if this visitor may see it: its name and what renders it."""
+    page, lang, environment = flask.request.args.get("page", "board"), flask.g.lang, flask.current_app.jinja_env
+    if page not in PAGES:
+        flask.abort(404, "no such page")
+    if page != "board" and not security.is_referee():
+        flask.abort(401, "log in with the referee's PIN")
+    return f"{page}.{lang}", lambda: PAGES[page](session, environment, lang)
 
-    def render() -> Parts:
-        return PAGES[page](session, environment, lang)
 
-    return render
+def _visitor() -> Visitor:
+    return Visitor(security.visitor_of(flask.request.remote_addr or ""), security.is_referee())
 
 
 def _streams() -> Streams:
@@ -74,11 +84,12 @@ def _may_see(name: str) -> None:
         flask.abort(401, "log in with the referee's PIN")
 
 
-def _stream(begin: Callable[[Callable[[], bool]], Stream | None], kind: str) -> flask.Response:
+def _stream(stream: Stream | None, kind: str) -> flask.Response:
+    """The answer that hands the stream to the server (``referee.web.server``), which feeds it from then on."""
+    if stream is None:
+        flask.abort(flask.Response("every place is taken: ask for /snapshot", 503, {"Retry-After": "5"}))
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     if flask.request.method == "HEAD":
+        stream.close()
         return flask.Response(headers=headers, content_type=kind)
-    stream = begin(flask.request.environ.get("waitress.client_disconnected", lambda: False))
-    if stream is None:
-        flask.abort(flask.Response("too many viewers", 503, {"Retry-After": "5"}))
-    return flask.Response(stream, headers=headers, content_type=kind)
+    return flask.Response(stream, headers=headers, content_type=kind, direct_passthrough=True)  # type: ignore[arg-type]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import flask
 from markupsafe import escape
 
@@ -11,9 +9,10 @@ from cards.card import Card, LayoutCard
 from cards.drawing import picture, target_svg
 from cards.pieces import PieceSet
 from cards.scene import bounds
-from referee.web.reasons import words_of
+from referee.web.i18n.reasons import words_of
+from referee.web.i18n.texts import LANGUAGES
+from referee.web.ports import WebSession
 from referee.web.security import public
-from referee.web.texts import LANGUAGES
 
 MARGIN_MM = 4.0
 """White around a target: ``cards.drawing.target_scene``'s own."""
@@ -21,7 +20,7 @@ MARGIN_MM = 4.0
 SVG_HEADERS = {"Cache-Control": "no-cache", "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'"}
 
 
-def blueprint(session: Any) -> flask.Blueprint:
+def blueprint(session: WebSession) -> flask.Blueprint:
     """``/media/…``. Names from URLs are looked up, never joined to a path."""
     pages = flask.Blueprint("media", __name__, url_prefix="/media")
 

@@ -1,0 +1,6 @@
+"""``python -m referee``: the same program as the ``referee`` command."""
+
+from referee.cli import main
+
+if __name__ == "__main__":
+    main()

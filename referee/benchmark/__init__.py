@@ -1,0 +1,1 @@
+"""Right, wrong and undecided over folders with truth."""

@@ -1,0 +1,158 @@
+"""Fitting trust: from scores of sessions with truth to how sure to be, and from where on to speak.
+
+The sessions are dealt to two halves. One teaches the weights of the features (a logistic regression whose weights
+cannot be negative) and where testing begins; the other, which taught nothing, certifies the threshold
+(``risk_control``). Match and mismatch are fitted apart.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+
+from referee.benchmark.risk_control import Sample, certified, start_of
+from referee.benchmark.scoring import ZoneScore
+from referee.vision.verdict.trust import Guarantee, Trust, trust_json
+
+RULINGS = ("match", "mismatch")
+RISK, DELTA = 0.01, 0.05
+"""Of verdicts given at most 1 % wrong, with 95 % confidence for both rulings together."""
+STIFF = 0.5
+"""Weight of the ridge that keeps weights finite where a half has no wrong verdict."""
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What one verdict teaches: in which ``session`` which ``ruling`` was ahead, whether it was ``right``, and the
+    features that it rested on."""
+
+    session: str
+    ruling: str
+    right: bool
+    features: tuple[tuple[str, float], ...]
+
+    def to_json(self) -> str:
+        """One line that ``lesson_of`` reads back."""
+        return json.dumps([self.session, self.ruling, self.right, dict(self.features)])
+
+
+def lesson_of(line: str) -> Lesson:
+    """The lesson of a line."""
+    session, ruling, right, features = json.loads(line)
+    return Lesson(session, ruling, right, tuple(features.items()))
+
+
+def session_of(score: ZoneScore) -> str:
+    """The session folder's name."""
+    return score.image.split("/")[0]
+
+
+def likelier(score: ZoneScore) -> str | None:
+    """The ruling that was ahead, given or not."""
+    return score.leaning or score.ruling
+
+
+def lessons_of(scores: Sequence[ZoneScore]) -> list[Lesson]:
+    """What scores teach: those that their features decide. In an order that is the same however they came."""
+    found = [
+        Lesson(session_of(s), likelier(s), likelier(s) == s.expected, s.features)
+        for s in scores
+        if s.by_margin and s.features and likelier(s) in RULINGS
+    ]
+    return sorted(found, key=Lesson.to_json)
+
+
+def halves(sessions: Sequence[str]) -> tuple[set[str], set[str]]:
+    """Sessions dealt in turn by a digest of their names: neither order nor kind decides."""
+    dealt = sorted(set(sessions), key=lambda name: hashlib.sha256(name.encode()).hexdigest())
+    return set(dealt[::2]), set(dealt[1::2])
+
+
+def fitted(lessons: Sequence[Lesson], risk: float = RISK, delta: float = DELTA) -> dict[str, Trust]:
+    """Trust in each ruling. Raises ValueError where a half of the sessions holds none of a ruling."""
+    taught, certifying = halves([lesson.session for lesson in lessons])
+    return {ruling: _fitted_one(_about(lessons, ruling), taught, certifying, risk, delta / 2) for ruling in RULINGS}
+
+
+def _about(lessons: Sequence[Lesson], ruling: str) -> list[Lesson]:
+    return [lesson for lesson in lessons if lesson.ruling == ruling]
+
+
+def _fitted_one(lessons: list[Lesson], taught: set[str], certifying: set[str], risk: float, delta: float) -> Trust:
+    learn = [lesson for lesson in lessons if lesson.session in taught]
+    test = [lesson for lesson in lessons if lesson.session in certifying]
+    if not learn or not test:
+        raise ValueError("too few sessions to fit on: each half needs verdicts of both rulings")
+    names = sorted({name for lesson in lessons for name, _ in lesson.features})
+    base, weights = logistic(_table(learn, names), _right(learn))
+    most = round(1.0 - 1.0 / (len(learn) + 2), 4)
+    trust = Trust(base, dict(zip(names, weights, strict=True)), 0.5, most, Guarantee(1.0, delta, 0, 0))
+    start, shown = start_of(_sample(learn, trust), risk, delta)
+    limit = certified(_sample(test, trust), start, shown, delta)
+    guarantee = Guarantee(round(limit.risk, 5), delta, limit.wrong, limit.given)
+    return Trust(base, trust.weights, limit.threshold, max(most, limit.threshold), guarantee)
+
+
+def logistic(x: np.ndarray, right: np.ndarray) -> tuple[float, list[float]]:
+    """Base, at most 0, and weights (k,), at least 0, that make ``right`` (n,) bool likeliest for features x (n, k):
+    where nothing speaks for a ruling it is worth no more than a coin's."""
+    sign = np.where(right, 1.0, -1.0)
+
+    def cost(v: np.ndarray) -> tuple[float, np.ndarray]:
+        odds = sign * (v[0] + x @ v[1:])
+        slope = -sign / (1 + np.exp(np.clip(odds, -500, 500)))
+        ridge = np.r_[0.0, STIFF * v[1:]]
+        return np.logaddexp(0, -odds).sum() + ridge @ v / 2, np.r_[slope.sum(), x.T @ slope] + ridge
+
+    bounds = [(None, 0)] + [(0, None)] * x.shape[1]
+    found = minimize(cost, np.zeros(x.shape[1] + 1), jac=True, bounds=bounds, method="L-BFGS-B")
+    return round(float(found.x[0]), 4), [round(float(w), 4) for w in found.x[1:]]
+
+
+def _table(lessons: Sequence[Lesson], names: Sequence[str]) -> np.ndarray:
+    return np.array([[dict(lesson.features)[name] for name in names] for lesson in lessons], float)
+
+
+def _right(lessons: Sequence[Lesson]) -> np.ndarray:
+    return np.array([lesson.right for lesson in lessons])
+
+
+def _sample(lessons: Sequence[Lesson], trust: Trust) -> Sample:
+    names = {name: k for k, name in enumerate(sorted({lesson.session for lesson in lessons}))}
+    confidence = np.array([trust.confidence(dict(lesson.features)) for lesson in lessons])
+    return Sample(confidence, _right(lessons), np.array([names[lesson.session] for lesson in lessons]))
+
+
+def digest(lessons: Sequence[Lesson]) -> str:
+    """SHA-256 of the lessons, in whatever order they come."""
+    return hashlib.sha256("\n".join(sorted(map(Lesson.to_json, lessons))).encode()).hexdigest()
+
+
+def trust_file(lessons: Sequence[Lesson], command: str) -> str:
+    """The text of the file that ``referee.vision.verdict.trust`` reads: the fit with where it comes from."""
+    trusts = fitted(lessons)
+    provenance = {
+        "command": command,
+        "sessions": sorted({lesson.session for lesson in lessons}),
+        "verdicts": len(lessons),
+        "data": digest(lessons),
+        "method": "Learn then Test (Angelopoulos et al. 2021, arXiv:2110.01052), fixed sequence, exact binomial tail",
+        "guarantee": said(trusts),
+    }
+    return trust_json(trusts, provenance)
+
+
+def said(trusts: Mapping[str, Trust]) -> str:
+    """The guarantee in one sentence."""
+    parts = [
+        f"of {ruling} verdicts at most {100 * t.guarantee.risk:.1f} % are wrong "
+        f"({t.guarantee.wrong} of {t.guarantee.given} were, from confidence {t.least:.3f} on)"
+        for ruling, t in trusts.items()
+    ]
+    confidence = 1 - sum(t.guarantee.delta for t in trusts.values())
+    return f"On tables like these, with {100 * confidence:.0f} % confidence: {'; '.join(parts)}."

@@ -1,0 +1,38 @@
+"""Ruling each session by what the other sessions taught.
+
+What the observer has learnt from sessions with truth is how far to trust its features, and from where on to speak
+(``fit``). Here that is fitted on all sessions but one, which is then ruled by it; the sessions in turn. Rulings that
+no feature decides stay as they are.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+from referee.benchmark.fit import DELTA, RISK, fitted, lessons_of, likelier, session_of
+from referee.benchmark.scoring import ZoneScore
+from referee.vision.verdict.trust import Trust
+
+
+def ruled(score: ZoneScore, trusts: Mapping[str, Trust]) -> ZoneScore:
+    """The score as it would be with other trust."""
+    ahead = likelier(score)
+    if not score.by_margin or not score.features or ahead not in trusts:
+        return score
+    sure = trusts[ahead].confidence(dict(score.features))
+    if sure >= trusts[ahead].least:
+        return dataclasses.replace(score, ruling=ahead, confidence=sure, leaning=None)
+    return dataclasses.replace(score, ruling="undecided", confidence=sure, leaning=ahead)
+
+
+def left_out(
+    scores: Sequence[ZoneScore], risk: float = RISK, delta: float = DELTA
+) -> dict[str, tuple[Mapping[str, Trust], list[ZoneScore]]]:
+    """By session: the trust that the others taught, and its scores ruled by it. Raises ValueError where the others
+    are too few to fit on."""
+    out = {}
+    for session in sorted({session_of(s) for s in scores}):
+        trusts = fitted(lessons_of([s for s in scores if session_of(s) != session]), risk, delta)
+        out[session] = (trusts, [ruled(s, trusts) for s in scores if session_of(s) == session])
+    return out

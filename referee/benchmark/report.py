@@ -1,0 +1,153 @@
+"""What a bench run says, as tables: outcomes, steps, confusions, reliability, and what was not right."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby, pairwise
+
+import numpy as np
+
+from referee.benchmark.run import Accepted
+from referee.benchmark.scoring import NOTHING, ZoneScore, tally
+from referee.benchmark.stress_report import percent
+from referee.vision.verdict.trust import Trust
+
+OUTCOMES = ("right", "false accept", "false reject", "undecided")
+BINS = (0.5, 0.8, 0.85, 0.9, 0.95, 0.98, 1.0)
+
+
+def outcome_lines(rows: Sequence[ZoneScore]) -> list[str]:
+    """Right, false accepts, false rejects, undecided; per kind of card and in all."""
+    out = [f"{'verdicts':12} {'n':>4}  " + "".join(f"{name:>24}" for name in OUTCOMES)]
+    kinds = sorted({r.kind for r in rows})
+    for kind in [*kinds, "all"]:
+        mine = [r for r in rows if kind in (r.kind, "all")]
+        counts = tally(mine)
+        cells = "".join(f"{percent(counts[o], len(mine)):>24}" for o in OUTCOMES)
+        out.append(f"{kind:12} {len(mine):4}  {cells}")
+    decided = [r for r in rows if r.outcome != "undecided"]
+    out.append(f"right among decided: {percent(tally(decided)['right'], len(decided))}")
+    return out
+
+
+def left_out_lines(held_out: Mapping[str, tuple[Mapping[str, Trust], Sequence[ZoneScore]]]) -> list[str]:
+    """Each session ruled by what the others taught: from which confidence on, and how that went."""
+    wide = max(map(len, held_out))
+    head = f"{'session left out':{max(wide, 16)}} {'match':>6} {'mismatch':>9} {'n':>5} "
+    out = [head + "".join(f"{name:>14}" for name in OUTCOMES)]
+    for session, (trusts, scores) in held_out.items():
+        counts, least = tally(scores), [trusts[ruling].least for ruling in ("match", "mismatch")]
+        out.append(
+            f"{session:{max(wide, 16)}} {least[0]:6.3f} {least[1]:9.3f} {len(scores):5} "
+            + "".join(f"{counts[o]:>14}" for o in OUTCOMES)
+        )
+    return out
+
+
+def time_lines(rows: Sequence[ZoneScore]) -> list[str]:
+    """Seconds per image, median and 95th percentile."""
+    seconds = list({r.image: r.seconds for r in rows}.values())
+    mats = list({r.image: r.mats_seconds for r in rows}.values())
+    return [
+        f"seconds per image: median {np.median(seconds):.2f}, p95 {np.percentile(seconds, 95):.2f} "
+        f"({len(seconds)} images); of it locating mats: median {np.median(mats):.3f}"
+    ]
+
+
+def step_lines(rows: Sequence[ZoneScore]) -> list[str]:
+    """Each step of seeing on its own: mats, labels, pieces, contacts, verdict."""
+    seen = [r for r in rows if r.ruling is not None]
+    pixels = sum(r.label_pixels for r in seen)
+    errors = [r.pose_px for r in seen]
+    labels = 100 * sum(r.labels_right for r in seen) / pixels if pixels else 0.0
+    pieces, found = sum(r.count for r in rows), sum(r.pieces_right for r in rows)
+    return [
+        "steps",
+        f"  mats located       {percent(len(seen), len(rows))}, corners off by "
+        f"{np.median(errors) if errors else 0:.2f} px (median RMS)",
+        f"  labels             {labels:5.1f} % of {pixels} pixels of builds carry the right colour",
+        f"  pieces             {percent(found, pieces)} of {pieces}: shape, colour, pose, 6 mm in x and z",
+        f"  ground contacts    {percent(sum(r.contacts_right for r in rows), len(rows))} of builds exact",
+        f"  verdict            {percent(tally(rows)['right'], len(rows))} right",
+    ]
+
+
+def confusion_lines(rows: Sequence[ZoneScore]) -> list[str]:
+    """Which pieces were taken for which."""
+    pairs = Counter(pair for r in rows for pair in r.confusions)
+    true = [*sorted({a for a, _ in pairs} - {NOTHING}), NOTHING]
+    seen = [*sorted({b for _, b in pairs} - {NOTHING}), NOTHING]
+    wide = max(map(len, true))
+    out = [
+        "pieces: truth down, seen across " + ", ".join(f"{k + 1} {name}" for k, name in enumerate(seen)),
+        " " * wide + "".join(f"{k + 1:>5}" for k in range(len(seen))),
+    ]
+    for a in true:
+        out.append(f"{a:{wide}}" + "".join(f"{pairs[a, b] or '.':>5}" for b in seen))
+    return out
+
+
+def reliability_lines(rows: Sequence[ZoneScore]) -> list[str]:
+    """Of verdicts given with a confidence, how many were right."""
+    out = [f"reliability  {'confidence':>12} {'n':>5} {'mean':>7} {'right':>24}"]
+    decided = [r for r in rows if r.outcome != "undecided"]
+    for low, high in pairwise(BINS):
+        mine = [r for r in decided if low <= r.confidence < high or (high == 1.0 and r.confidence == 1.0)]
+        if mine:
+            mean = np.mean([r.confidence for r in mine])
+            out.append(
+                f"{'':11}  {low:5.2f} - {high:4.2f} {len(mine):5} {mean:7.3f} "
+                f"{percent(tally(mine)['right'], len(mine)):>24}"
+            )
+    return out
+
+
+def wrong_lines(rows: Sequence[ZoneScore]) -> list[str]:
+    """The frames that were judged wrong, then those undecided, with the reasons given."""
+    bad = sorted((r for r in rows if r.outcome != "right"), key=lambda r: (r.outcome == "undecided", r.image))
+    if not bad:
+        return ["every verdict is right"]
+    return ["not right"] + [
+        f"  {r.image} {r.zone} card {r.card}: {r.outcome}, truth {r.expected}{r.why and f' ({r.why})'}, "
+        f"confidence {r.confidence:.2f}: {'; '.join(r.reasons) or 'no fault seen'}"
+        for r in bad
+    ]
+
+
+def wrong_card_lines(rows: Sequence[Accepted]) -> list[str]:
+    """How often a build was accepted for a card that it does not show."""
+    wrong = [r for r in rows if r.truly_wrong]
+    accepted = [r for r in wrong if r.ruling == "match"]
+    rejected = sum(r.ruling == "mismatch" for r in wrong)
+    out = [
+        f"builds held against other cards: {len(wrong)}; accepted {percent(len(accepted), len(wrong))}, "
+        f"rejected {percent(rejected, len(wrong))}"
+    ]
+    return out + [f"  {r.image} {r.zone} accepted for card {r.card}" for r in accepted]
+
+
+def aids_lines(found: Mapping[tuple[bool, bool, bool], Sequence[ZoneScore]]) -> list[str]:
+    """Outcomes by what was given: empty frame, colours, lens."""
+    out = [f"{'empty':>7}{'colours':>9}{'lens':>7}{'n':>6}  " + "".join(f"{name:>24}" for name in OUTCOMES)]
+    for given, rows in found.items():
+        counts = tally(rows)
+        said = [("yes" if yes else "no") for yes in given]
+        cells = "".join(f"{percent(counts[o], len(rows)):>24}" for o in OUTCOMES)
+        out.append(f"{said[0]:>7}{said[1]:>9}{said[2]:>7}{len(rows):>6}  {cells}")
+    return out
+
+
+def scaling_lines(timed: Sequence[dict]) -> list[str]:
+    """Seconds by count of pieces (at the pictures' own size) and by pixels; ``timed``: scale, seconds, pieces."""
+    own_size = [t for t in timed if t["scale"] == 1.0]
+    lines = _medians("most pieces in a field", own_size, lambda t: t["pieces"])
+    return lines + _medians("times 720p's pixels", timed, lambda t: round(t["scale"] ** 2, 2))
+
+
+def _medians(name: str, timed: Sequence[dict], key: Callable[[dict], float]) -> list[str]:
+    out = [f"{name:>24} {'images':>7} {'median s':>9} {'slowest':>8}"]
+    for value, group in groupby(sorted(timed, key=key), key):
+        seconds = [t["seconds"] for t in group]
+        out.append(f"{value:>24} {len(seconds):>7} {np.median(seconds):>9.2f} {max(seconds):>8.2f}")
+    return out

@@ -1,0 +1,219 @@
+"""The observer under stress: each frame of sessions with truth is drawn upon by the effects, judged, and scored.
+
+A frame that crashes is a row like any other; one that is refused with a typed fault counts as undecided.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from calibration.camera import load_camera
+from calibration.errors import CannotSee
+from calibration.mat import Mats, detect_mats, find_markers
+from cards.card import Card
+from cards.deck import load_deck
+from cards.pieces import load_piece_set
+from referee.benchmark.effects.catalogue import EFFECTS, Level
+from referee.benchmark.effects.scene import Scene, Take
+from referee.benchmark.run import run_all, truth_of
+from referee.benchmark.scoring import ZoneScore, score_frame, true_pieces, unjudged
+from referee.errors import RefereeError
+from referee.vision.image.files import read_picture, write_picture
+from referee.vision.observer import Observer
+
+
+@dataclass(frozen=True)
+class StressJob:
+    """One frame under one effect. ``other`` is the session whose aids come when aids are mixed up; with ``pictures``
+    what the observer is given is kept there."""
+
+    folder: Path
+    index: int
+    effect: str
+    level: Level
+    seed: int = 0
+    other: Path | None = None
+    pictures: Path | None = None
+
+    @property
+    def name(self) -> str:
+        """What tells it from every other job."""
+        return f"{self.folder.name}/{self.index}/{self.effect}/{self.level}/{self.seed}"
+
+
+@dataclass(frozen=True)
+class StressScore:
+    """One zone's score under an effect; ``crash`` names the exception that a stressed frame ended in."""
+
+    effect: str
+    level: Level
+    score: ZoneScore
+    crash: str = ""
+
+    @property
+    def outcome(self) -> str:
+        """The score's outcome, or ``crash``."""
+        return "crash" if self.crash else self.score.outcome
+
+
+_LATTICE = np.array([0.8191725, 0.6710436, 0.5497005])
+"""Steps of session, frame and effect whose sums spread evenly over 0..1 (Roberts' R3 sequence)."""
+
+
+def stress_jobs(
+    folders: Sequence[Path], effects: Sequence[str], every: int, seed: int, pictures: Path | None = None
+) -> list[StressJob]:
+    """Every frame under every effect at one of its levels, in turn; of these one in ``every``, so that all effects,
+    levels and sessions keep their share."""
+    out, turns = [], Counter(effects)
+    for k, folder in enumerate(folders):
+        other = folders[(k + 1) % len(folders)] if len(folders) > 1 else None
+        for i in range(len(truth_of(folder)["frames"])):
+            for e, name in enumerate(effects):
+                if (np.array((k, i, e)) @ _LATTICE) % 1.0 < 1 / every:
+                    levels = EFFECTS[name].levels
+                    out.append(StressJob(folder, i, name, levels[turns[name] % len(levels)], seed, other, pictures))
+                    turns[name] += 1
+    return out
+
+
+@lru_cache(maxsize=3)
+def given(folder: Path) -> Take:
+    """What a session's folder gives, with its empty frame as the picture to judge."""
+    empty = read_picture(folder / "empty.jpg")
+    colors = read_picture(folder / "colours.jpg")
+    return Take(
+        empty, load_piece_set(folder / "pieces.json"), load_camera(folder / "camera.yaml"), empty=empty, colors=colors
+    )
+
+
+@lru_cache(maxsize=4)
+def seen(folder: Path, index: int) -> tuple[Take, Mats]:
+    """A frame unspoilt with all that is given beside it, and where its mats are by its markers."""
+    take = dataclasses.replace(given(folder), frame=read_picture(folder / truth_of(folder)["frames"][index]["image"]))
+    gray, empty = (cv2.cvtColor(image, cv2.COLOR_BGR2GRAY) for image in (take.frame, take.empty))
+    return take, detect_mats(gray, take.camera, find_markers(empty))
+
+
+def stressed(job: StressJob) -> tuple[Take, str]:
+    """What the observer is given for a job, and the zone that an effect of one field hits. Raises RefereeError where
+    a file is spoilt beyond reading, or no mat is in view anyway."""
+    truth = truth_of(job.folder)["frames"][job.index]
+    take, mats = seen(job.folder, job.index)
+    zones = sorted(mats.poses.keys() & truth["zones"].keys())
+    if not zones:
+        raise CannotSee("no mat is in view before any effect")
+    name = f"{job.folder.name}/{truth['image']}/{job.effect}/{job.level}"
+    rng = np.random.default_rng([job.seed, zlib.crc32(name.encode())])
+    zone = zones[int(rng.integers(len(zones)))]
+    builds = {z: true_pieces(row, "build") + true_pieces(row, "loose") for z, row in truth["zones"].items()}
+    scene = Scene(mats.camera, mats.poses, builds, take.piece_set, zone, given(job.other) if job.other else None)
+    return EFFECTS[job.effect].draw(take, scene, job.level, rng), zone
+
+
+@lru_cache(maxsize=2)
+def _rig_observer(folder: Path) -> Observer:
+    return observer_of(given(folder))
+
+
+def observer_of(take: Take) -> Observer:
+    """An observer that has learnt what the take gives."""
+    observer = Observer(take.piece_set, take.camera, empty=take.empty)
+    if take.colors is not None:
+        observer.learn_colors(take.colors)
+    return observer
+
+
+def _observer(job: StressJob, take: Take) -> Observer:
+    own = given(job.folder)
+    same = all(getattr(take, name) is getattr(own, name) for name in ("piece_set", "camera", "empty", "colors"))
+    return _rig_observer(job.folder) if same else observer_of(take)
+
+
+def run_stress(job: StressJob) -> list[StressScore]:
+    """Judge one stressed frame: a score for each zone that the effect hits. Nothing that goes wrong leaves here."""
+    truth = truth_of(job.folder)["frames"][job.index]
+    card = load_deck(job.folder / "deck.json").card(truth["card"])
+    name = f"{job.folder.name}/{truth['image']}"
+    effect, zones, crash = EFFECTS[job.effect], truth["zones"], ""
+    try:
+        take, hit = stressed(job)
+        if effect.one_field:
+            zones = {hit: zones[hit]}
+        _keep(job, take, name)
+        observer = _observer(job, take)
+        judgement = observer.judge([take.frame], card, list(zones))
+        scores = score_frame(judgement, name, card, zones, observer.piece_set)
+    except RefereeError as fault:
+        scores = _refused(name, card, zones, str(fault))
+    except Exception as fault:  # a crash is what is counted here
+        crash = f"{type(fault).__name__}: {fault}".splitlines()[0]
+        scores = _refused(name, card, zones, crash)
+    return [StressScore(job.effect, job.level, score, crash) for score in scores]
+
+
+def kept_rows(kept: Path | None) -> dict[str, list[StressScore]]:
+    """By the job's name the scores in a file of them, none where there is no file."""
+    found: dict[str, list[StressScore]] = {}
+    lines = kept.read_text(encoding="utf-8").splitlines() if kept and kept.exists() else []
+    for row in map(json.loads, lines):
+        found.setdefault(row["job"], []).append(row_of(row["row"]))
+    return found
+
+
+def stress_rows(work: Sequence[StressJob], processes: int, kept: Path | None = None) -> Iterator[StressScore]:
+    """Every job's scores as they come. With a file ``kept`` (one JSON object a line) those in it are not judged
+    again, and new ones are added to it: a long run may be cut short and taken up again. Frames come in an order of no
+    meaning, so that what is cut short is still of every kind."""
+    known = kept_rows(kept)
+    yield from (row for job in work for row in known.get(job.name, ()))
+    todo = [job for job in work if job.name not in known]
+    todo.sort(key=lambda job: zlib.crc32(f"{job.folder.name}/{job.index}".encode()))
+    for rows in run_all(todo, processes, run_named):
+        for name, row in rows:
+            if kept:
+                with kept.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps({"job": name, "row": dataclasses.asdict(row)}) + "\n")
+            yield row
+
+
+def run_named(job: StressJob) -> list[tuple[str, StressScore]]:
+    """``run_stress`` with the job's name beside each row."""
+    return [(job.name, row) for row in run_stress(job)]
+
+
+def row_of(row: dict) -> StressScore:
+    """A score as it was before it became JSON."""
+    score = dict(row["score"])
+    score["reasons"] = tuple(score["reasons"])
+    score["confusions"] = tuple(tuple(pair) for pair in score["confusions"])
+    score["features"] = tuple((name, value) for name, value in score["features"])
+    return StressScore(row["effect"], row["level"], ZoneScore(**score), row["crash"])
+
+
+def _refused(name: str, card: Card, zones: dict, why: str) -> list[ZoneScore]:
+    return [unjudged(name, zone, card, row, why) for zone, row in sorted(zones.items())]
+
+
+def _keep(job: StressJob, take: Take, name: str) -> None:
+    if job.pictures is not None:
+        stem = name.replace("/", "_").removesuffix(".jpg")
+        write_picture(job.pictures / f"{job.effect}_{job.level}_{stem}.jpg", take.frame)
+
+
+def effect_names(wanted: str | None) -> list[str]:
+    """The effects of a list with commas, all when none is given. Raises KeyError with a name that is none."""
+    names = [name.strip() for name in wanted.split(",")] if wanted else list(EFFECTS)
+    for name in names:
+        EFFECTS[name]
+    return names

@@ -1,0 +1,94 @@
+"""What a box's sentences mean to the referee: events become notices, answers become facts. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from referee.devices.box_protocol import Sentence
+from referee.devices.clock_sync import ClockTie
+from referee.devices.ports import BoxNotice, Press
+
+POWER_ON_US = 100_000  # what a box tells of its first tenth of a second happened before it could look
+NEXT_LINE = 4  # the line of Start/Next
+
+TOLD = {  # event -> kind and words of its notice
+    "BXBOT": ("", ""),  # the hello has told it
+    "BXGOO": ("go", "go"),
+    "BXPRS": ("press", "button {0} pressed"),
+    "tried": ("tried", "button {0} pressed"),
+    "BXHLD": ("held_at_go", "button {0} was held down at the go"),
+    "power on": ("held_at_go", "button {0} was down when the box started"),
+    "BXSTK": ("stuck", "button {0} has been down for 5 s"),
+    "BXFRE": ("free", "button {0} is up again"),
+    "BXNXT": ("next", "Start/Next pressed"),
+    "BXFLS": ("false_start", "player {0} left the mark before the go"),
+    "BXNOI": ("noisy", "the line of {1} is noisy: look at its cable"),
+    "BXQUI": ("quiet", "the line of {1} is quiet again"),
+}
+
+
+@dataclass
+class BoxFacts:
+    """What the box said of itself; ``box_id`` is empty before the first hello.
+
+    ``lines`` are how its lines are, as bits (``noisy_lines``, ``pads``).
+    """
+
+    version: str = ""
+    box_id: str = ""
+    boot: int = -1
+    buttons: int = 0
+    overwritten: int = 0
+    tested: tuple[int, int] | None = None  # self-test: closed buttons as bits, longest loop turn in us
+    cause: int | None = None  # why its processor started, as the ATmega's MCUSR says it
+    lines: int = 0
+    counts: dict[int, tuple[int, int, int]] = field(default_factory=dict)
+    """Button -> edges since the counts were cleared, longest settling and longest lift-off in microseconds."""
+
+    def noisy_lines(self) -> list[int]:
+        """Buttons whose lines are noisy at present."""
+        return [button for button in range(NEXT_LINE + 1) if self.lines >> button & 1]
+
+    def pads(self) -> dict[int, bool]:
+        """Players with a pad, and whether their tongs rest on it."""
+        return {player: bool(self.lines >> 5 + player & 1) for player in range(2) if self.lines >> 7 + player & 1}
+
+    def add_counts(self, button: int, edges: int, settle_us: int, gap_us: int) -> None:
+        """What one line did since the last answer."""
+        before = self.counts.get(button, (0, 0, 0))
+        self.counts[button] = (before[0] + edges, max(before[1], settle_us), max(before[2], gap_us))
+
+
+def is_of(event: Sentence, facts: BoxFacts) -> bool:
+    """Whether the event is this box's and of its present start, as far as it says so."""
+    named = {"BXGOO": 1, "BXPRS": 3}.get(event.kind)
+    if event.protocol == 1 or named is None:
+        return True
+    return event.fields[named : named + 2] == (facts.box_id, facts.boot)
+
+
+def notice_of(event: Sentence, tie: ClockTie, facts: BoxFacts) -> BoxNotice | None:
+    """What the event tells, in the host's time; None when it tells nothing."""
+    at_s, error_s = tie.to_host(event.box_us)
+    player = int(event.fields[1]) if len(event.fields) > 1 and event.kind != "BXGOO" else None
+    meaning = _meaning(event)
+    kind, text = TOLD[meaning]
+    if not kind:
+        return None
+    press = None
+    if event.kind in ("BXPRS", "BXHLD"):
+        held = kind == "held_at_go"
+        run = int(event.fields[-1]) if event.kind == "BXPRS" and event.protocol > 1 else None
+        press = Press(player, event.box_us, at_s, error_s, held, event.number, facts.box_id, run)
+    line = "Start/Next" if player == NEXT_LINE else f"button {player}"
+    text = text.format(player, line)
+    return BoxNotice(kind, at_s, player, press, text, event.box_us, error_s, facts.box_id)
+
+
+def _meaning(event: Sentence) -> str:
+    """The row of ``TOLD``. A contact that is closed when the box starts is held, whatever its firmware calls it."""
+    if event.kind == "BXPRS" and event.fields[2] == 0:
+        return "power on" if event.protocol == 1 and event.box_us < POWER_ON_US else "tried"
+    if event.kind == "BXHLD" and event.box_us < POWER_ON_US:
+        return "power on"
+    return event.kind

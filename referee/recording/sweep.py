@@ -1,0 +1,73 @@
+"""What a program that was killed has left in an archive: put in order when the next one starts."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from referee.recording.errors import BadAttempt
+from referee.recording.folder import META, VIDEO, find_attempts, load_attempt, write_json
+from referee.recording.video import cut_to_whole
+from referee.recording.writer import UNFINISHED
+
+NO_RECORD = "the program ended before it was written down what this is"
+HEAD_BYTES = 1 << 16
+"""The first fragment begins within so much: before it stands a header of about a kilobyte."""
+
+OURS = (".csv", ".png", ".json", ".yaml", ".jsonl", ".tmp")
+"""What a recording consists of beside its video; a folder with anything else in it is not ours to remove."""
+
+LOST = "the program ended before a picture was written"
+
+
+def sweep(root: Path) -> list[str]:
+    """Put in order what was not finished, while nothing is being recorded; gives the folders that were touched.
+
+    Drafts and set-aside space go. A folder with a video and no record gets one that says so, one with neither goes.
+    A torn video is cut back to what is whole; where nothing is, the record says that it is lost.
+    """
+    touched = [child.name for child in sorted(root.iterdir()) if child.is_dir() and _ordered(child)]
+    return touched + [folder.name for folder in find_attempts(root) if _finished(folder)]
+
+
+def _ordered(folder: Path) -> bool:
+    """Whether a draft or a folder without a record had to be dealt with."""
+    if folder.name.startswith("."):
+        shutil.rmtree(folder)
+        return True
+    if (folder / META).exists() or any(child.is_dir() for child in folder.iterdir()):
+        return False
+    if (folder / VIDEO).exists():
+        write_json(folder / META, {"card": None, "cut_short": NO_RECORD})
+        return True
+    if not all(child.suffix in OURS for child in folder.iterdir()):
+        return False
+    shutil.rmtree(folder)
+    return True
+
+
+def _finished(folder: Path) -> bool:
+    """Whether an unfinished recording had to be put in order."""
+    drafts = list(folder.glob("*.tmp"))
+    for draft in drafts:
+        draft.unlink()
+    try:
+        attempt = load_attempt(folder)
+    except BadAttempt:
+        return bool(drafts)  # it stays as it is, for a human to look at
+    if attempt.cut_short not in (UNFINISHED, NO_RECORD):
+        return bool(drafts)
+    video = folder / VIDEO
+    if video.exists():
+        cut_to_whole(video)
+    if not _has_pictures(video):
+        write_json(folder / META, {**attempt.meta, "cut_short": LOST})
+    return True
+
+
+def _has_pictures(video: Path) -> bool:
+    """Whether the fragmented MP4 holds a fragment: media data after its header (ISO 14496-12)."""
+    if not video.exists():
+        return False
+    with open(video, "rb") as file:
+        return b"moof" in file.read(HEAD_BYTES)

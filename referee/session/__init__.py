@@ -1,0 +1,1 @@
+"""A running table: devices, eyes and journal around one match."""

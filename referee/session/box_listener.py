@@ -1,0 +1,284 @@
+"""The button box of a session: what it says becomes commands, and each phase arms, disarms and lights it."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from referee.devices.box_keyboard import KeysBox
+from referee.devices.ports import BoxNotice, ButtonBox, Clock, Lamp
+from referee.errors import DeviceLost, IllegalCommand, RefereeError
+from referee.match.decide import (
+    Command,
+    DrawCard,
+    Event,
+    Foul,
+    Go,
+    MatchState,
+    NextDuel,
+    PressStop,
+    Ready,
+    fields_refusal,
+)
+from referee.session.box_lamps import ZONES, lamps
+
+GO_WAIT_S = 0.7
+"""How long the box may take to say when it sounded the go; then the host's own time counts."""
+
+COUNTDOWN_S = 3.0
+"""Three tones, a second apart, before the go where pads feel the tongs."""
+
+ALARMS = ("stuck", "held_at_go", "reset", "events_lost", "foreign")
+"""Notices that are an alarm of their own."""
+
+KEY_ERROR_S = 0.05
+"""Bound of the error of a Stop given on the dashboard: key, network, page."""
+
+NEXT_STEP: Mapping[str, type[Command]] = {
+    "idle": DrawCard,
+    "void": DrawCard,
+    "card_drawn": Ready,
+    "decided": NextDuel,
+}
+"""What the inactive player's Start/Next button means in each phase; when ready it is the go."""
+
+
+class BoxMatch(Protocol):
+    """What the box needs of the session."""
+
+    @property
+    def state(self) -> MatchState:
+        """The match as it stands."""
+
+    @property
+    def shift_s(self) -> float:
+        """What to add to the host's clock in this match."""
+
+    @property
+    def clock(self) -> Clock:
+        """The host's clock."""
+
+    @property
+    def signed_box(self) -> str | None:
+        """The id of the box that both players signed with the set-up."""
+
+    def command(self, command: Command, who: str = "") -> tuple[Event, ...]:
+        """Decide, keep, apply, tell."""
+
+    def attempt(self, command: Command) -> None:
+        """The same for a command that nobody waits for."""
+
+    def fields(self) -> Mapping[str, str]:
+        """Zone -> what is wrong with its field before a go."""
+
+    def alarm(self, code: str, text: str | None) -> None:
+        """Raise or end an alarm."""
+
+
+class BoxListener:
+    """Hears one box at a time, on a thread of its own. A lost box is an alarm, never an error."""
+
+    def __init__(self, match: BoxMatch, box: ButtonBox) -> None:
+        self.box = box
+        self._match = match
+        self._notices: queue.Queue[BoxNotice | None] = queue.Queue()
+        self._gone_at: queue.Queue[BoxNotice] = queue.Queue()
+        self._signed: str | None = None
+        self._noisy: dict[int, str] = {}
+        self._shown: dict[int, Lamp] = {}
+        self._thread = threading.Thread(target=self._run, name="session events", daemon=True)
+
+    def start(self) -> None:
+        """Begin to listen."""
+        self.box.listen(self._notices.put)
+        self._insist()
+        self._thread.start()
+        self._set(self._match.state)
+
+    def stop(self) -> None:
+        """End the thread."""
+        self._notices.put(None)
+        if self._thread.ident:
+            self._thread.join()
+
+    def use(self, box: ButtonBox) -> ButtonBox:
+        """Listen to another box from now on; gives back the old one."""
+        old, self.box = self.box, box
+        box.listen(self._notices.put)
+        return old
+
+    def status(self) -> dict:
+        """The box's figures, JSON-able."""
+        box = self.box
+        return {"name": box.name, "simulated": box.simulated, "connected": box.connected, **box.status()}
+
+    def follow(self, state: MatchState, events: Sequence[Event]) -> None:
+        """Arm, disarm and light as these events ask; believe the box that was signed."""
+        kinds = {e.kind for e in events}
+        if kinds & {"setup_signed", "setup_opened", "setup_waived", "match_created"}:
+            self._insist()
+        if "card_drawn" in kinds:
+            self._match.alarm("box_events_lost", None)
+        self._set(state, kinds)
+
+    def go(self, who: str = "") -> tuple[Event, ...]:
+        """Sound the go. Its time is the box's when the box answers, else the host's.
+
+        Where pads feel the tongs three tones come first. Raises IllegalCommand when tongs are not behind their mark,
+        or leave it before the go, and while a field is not as it should be.
+        """
+        refusal = self._match.state.refusal(Go)
+        if refusal:
+            raise IllegalCommand(refusal)
+        fields = self._match.fields()
+        refusal = fields_refusal(self._match.state, fields)
+        if refusal:
+            raise IllegalCommand(refusal)
+        gone = self._sound_go(self._at_rest())
+        if gone.kind == "false_start":
+            raise IllegalCommand(gone.text)
+        self._match.alarm("false_start", None)
+        touched = tuple(zone for zone, fault in self._match.fields().items() if fault == "hand")
+        shift_s, boot = self._match.shift_s, self._match.clock.boot_id()
+        return self._match.command(Go(gone.at_s + shift_s, gone.box_us, fields, touched, boot, shift_s), who)
+
+    def _at_rest(self) -> bool:
+        """Whether there are pads to count down for. Raises IllegalCommand when somebody's tongs are not on theirs."""
+        pads = self.box.status().get("pads") or {}
+        away = [self._player(player) for player, resting in sorted(pads.items()) if not resting]
+        if away:
+            raise IllegalCommand(f"the tongs of {' and '.join(away)} are not behind the mark")
+        return bool(pads)
+
+    def _sound_go(self, countdown: bool) -> BoxNotice:
+        """The box's notice of its go, or of a false start; the host's own where the box says nothing."""
+        while not self._gone_at.empty():
+            self._gone_at.get_nowait()
+        wait_s = COUNTDOWN_S if countdown else 0.0
+        begun_s = self._match.clock.now_s()
+        try:
+            self.box.go(countdown)
+            return self._gone_at.get(timeout=wait_s + GO_WAIT_S)
+        except (DeviceLost, queue.Empty):
+            self._match.alarm("box_silent", "the box did not sound the go; the host's clock counts")
+        return BoxNotice("go", begun_s + wait_s)
+
+    def press(self, zone: str, who: str = "") -> tuple[Event, ...]:
+        """A Stop given on the dashboard, now."""
+        at_s = self._match.clock.now_s() + self._match.shift_s
+        return self._match.command(PressStop(zone, at_s, KEY_ERROR_S), who)
+
+    def rest(self, zone: str, resting: bool) -> tuple[Event, ...]:
+        """Tongs behind their mark or not, by a key; nothing of it is recorded but a false start."""
+        if not isinstance(self.box, KeysBox):
+            raise IllegalCommand("the button box feels the tongs by its own pads")
+        self.box.rest(ZONES.index(zone), resting)
+        return ()
+
+    def _insist(self) -> None:
+        """The box that was signed is the only one believed."""
+        self._signed = self._match.signed_box
+        self.box.insist(self._signed)
+
+    def _set(self, state: MatchState, kinds: set[str] | None = None) -> None:
+        """Arm, disarm and light as the phase asks; without ``kinds`` the box has just been found."""
+        if kinds is None:
+            self._shown.clear()
+        try:
+            self._arm(state, kinds)
+            for player, lamp in lamps(state).items():
+                if self._shown.get(player) != lamp:
+                    self.box.lamp(player, lamp)
+                    self._shown[player] = lamp
+        except DeviceLost as error:
+            self._match.alarm("box_unplugged", str(error))
+
+    def _arm(self, state: MatchState, kinds: set[str] | None) -> None:
+        if state.phase == "ready" and (kinds is None or "ready" in kinds):
+            self.box.arm()
+        elif kinds is None and state.phase == "building":
+            self.box.resume()
+        elif kinds and kinds & {"duel_decided", "duel_void"}:
+            self.box.disarm()
+        elif kinds and "press_noted" in kinds and state.phase == "building":
+            self.box.arm()
+            self.box.resume()  # the duel goes on: a second go would confuse both
+
+    def _run(self) -> None:
+        while (notice := self._notices.get()) is not None:
+            self._hear(notice)
+
+    def _hear(self, notice: BoxNotice) -> None:
+        if self._signed and notice.box_id and notice.box_id != self._signed:
+            self._match.alarm("box_foreign", f"the box that answers is {notice.box_id}, not {self._signed}")
+        elif notice.kind == "go":
+            self._gone_at.put(notice)
+        elif notice.kind == "false_start":
+            self._false_start(notice)
+        elif notice.kind in ("press", "tried"):
+            self._pressed(notice)
+        elif notice.kind == "next":
+            threading.Thread(target=self._step_on, name="next button", daemon=True).start()
+        elif notice.kind in ("noisy", "quiet"):
+            self._line(notice)
+        elif notice.kind == "free":
+            for code in ("box_stuck", "box_held_at_go"):
+                self._match.alarm(code, None)
+        else:
+            self._connection(notice)
+
+    def _connection(self, notice: BoxNotice) -> None:
+        """What concerns the box as a whole."""
+        if notice.kind in ALARMS:
+            self._match.alarm(f"box_{notice.kind}", notice.text)
+        if notice.kind in ("lost", "found"):
+            self._match.alarm("box_unplugged", notice.text if notice.kind == "lost" else None)
+        if notice.kind == "found":
+            self._match.alarm("box_foreign", None)
+        if notice.kind in ("found", "reset"):
+            self._forget_lines()
+            self._set(self._match.state)
+
+    def _line(self, notice: BoxNotice) -> None:
+        """One alarm for all noisy lines."""
+        if notice.kind == "noisy":
+            self._noisy[notice.player or 0] = notice.text
+        else:
+            self._noisy.pop(notice.player or 0, None)
+        self._match.alarm("box_noisy", "; ".join(self._noisy.values()) or None)
+
+    def _forget_lines(self) -> None:
+        self._noisy.clear()
+        self._match.alarm("box_noisy", None)
+
+    def _false_start(self, notice: BoxNotice) -> None:
+        """Tongs left their mark before the go: on record, for the human referee to rule."""
+        name = self._player(notice.player or 0)
+        text = f"false start: {name} left the mark before the go"
+        self._match.alarm("false_start", text)
+        self._match.attempt(Foul(name, text, "button box"))
+        self._gone_at.put(BoxNotice("false_start", notice.at_s, notice.player, text=text))
+
+    def _player(self, player: int) -> str:
+        seats = self._match.state.duel.seats
+        return seats.get(ZONES[player], f"player {player}")
+
+    def _pressed(self, notice: BoxNotice) -> None:
+        """A Stop. ``tried`` is one outside a duel as the box knows it; it may have restarted since."""
+        press = notice.press
+        if press is not None and press.player < len(ZONES):
+            at_s = press.at_s + self._match.shift_s
+            self._match.attempt(PressStop(ZONES[press.player], at_s, press.error_s, press.box_us))
+
+    def _step_on(self) -> None:
+        """The Start/Next button: the next step of an undisturbed match."""
+        phase = self._match.state.phase
+        try:
+            if phase == "ready":
+                self.go("next button")
+            elif phase in NEXT_STEP:
+                self._match.command(NEXT_STEP[phase](), "next button")
+        except RefereeError as error:
+            self._match.alarm("refused", str(error))

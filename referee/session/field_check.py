@@ -1,0 +1,61 @@
+"""Before the go: are both fields empty, and hands out of them?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from cards.card import Card
+from referee.devices.ports import Frame
+from referee.match.commands import FIELD_FAULTS
+from referee.match.judge import Tolerances
+from referee.session.ports import Observer
+from referee.vision.live.gate import GateState, ZoneGate
+
+CHECKED = ("card_drawn", "ready")
+"""Phases in which the fields are looked at."""
+
+EMPTY = 0.01
+"""Share of a field that may have the colour of a piece without a closer look: the smallest piece covers four times
+that, and so may a loose one that stands before the field."""
+
+AT_REST_S = 0.3
+"""A closer look waits until nothing moves."""
+
+ANEW = 0.005
+"""A closer look holds as long as that share stays so near to what it was."""
+
+
+class FieldCheck:
+    """Says what is wrong with the fields. ``faults`` may be asked from any thread."""
+
+    def __init__(self) -> None:
+        self.faults: Mapping[str, str] = {}
+        self._looked: dict[str, tuple[float, bool]] = {}
+
+    def look(self, frame: Frame, look: GateState, observer: Observer, card: Card) -> None:
+        """One more look; a field that may not be empty is read once for each state it is in."""
+        faults = {}
+        for zone, gate in look.zones.items():
+            if gate.hand:
+                faults[zone] = "hand"
+            elif gate.fill > EMPTY and self._stands(zone, gate, frame, observer, card):
+                faults[zone] = "not_empty"
+        self.faults = faults
+
+    def rest(self) -> None:
+        """Nobody asks now."""
+        self.faults, self._looked = {}, {}
+
+    def alarms(self, zones: Sequence[str]) -> dict[str, str | None]:
+        """Alarm code -> text, None for a field that is as it should be."""
+        faults = self.faults
+        return {f"field_{z}": FIELD_FAULTS[faults[z]].format(zone=z) if z in faults else None for z in zones}
+
+    def _stands(self, zone: str, gate: ZoneGate, frame: Frame, observer: Observer, card: Card) -> bool:
+        """Whether a piece stands in the field; while it moves, what was found last, else that it may be."""
+        fill, stands = self._looked.get(zone, (-1.0, True))
+        if abs(gate.fill - fill) > ANEW and gate.settled_s >= AT_REST_S:
+            verdict = observer.judge([frame.image], card, [zone], Tolerances()).zones.get(zone)
+            stands = verdict is not None and (verdict.build is None or bool(verdict.build.pieces))
+            self._looked[zone] = (gate.fill, stands)
+        return stands

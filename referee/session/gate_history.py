@@ -1,0 +1,128 @@
+"""What the gate has seen lately, and what that says of the moments around a press. Pure."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from referee.devices.ports import Frame
+from referee.match.stop_views import After
+from referee.vision.live.gate import GateState, ZoneGate
+
+HISTORY_S = 4.0
+STOPPED = ("stopped", "judging")
+"""Phases between a Stop and its verdict."""
+
+ALONE_S = 0.5
+"""A hand so shortly before or after a motion may have made it; without one it moved by itself."""
+
+BUSY_S = 0.3
+"""A field in which something moved so lately is being worked in."""
+
+OWN_S = 0.5
+RECENT = 6
+"""Frames kept for the view at the press."""
+
+FRAME_LATE_S = 0.02
+"""A frame so little after the press still shows the field as it was: no hand is quicker."""
+
+FRESH_S = 0.35
+"""Frames further apart than this say nothing of what happened between them: some were lost, or vision was busy."""
+
+TOUCHED = 0.01
+"""Share of the field's pixels that change when anything in it is touched; a still field's noise is half of that."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """One look of the gate. ``owners``: field -> whose hand is over it (the player's zone), None if not known."""
+
+    at_s: float
+    gate: GateState
+    owners: Mapping[str, str | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Aftermath:
+    """What happened in a field between the press and now; ``culprit`` is the zone of whose hand came from elsewhere."""
+
+    after: After
+    culprit: str | None = None
+
+
+class GateHistory:
+    """The last seconds of the gate's looks, and the last frames of the building."""
+
+    def __init__(self) -> None:
+        self._looks: deque[Look] = deque()
+        self._frames: deque[Frame] = deque(maxlen=RECENT)
+
+    def add(self, frame: Frame, look: GateState, phase: str, owners: Mapping[str, str | None] | None = None) -> None:
+        """One more look; while the players build its frame may become the view at the press.
+
+        From a Stop until it is judged nothing is forgotten.
+        """
+        self._looks.append(Look(frame.at_s, look, owners or {}))
+        while phase not in STOPPED and frame.at_s - self._looks[0].at_s > HISTORY_S:
+            self._looks.popleft()
+        if phase == "building":
+            self._frames.append(frame)
+
+    def frames_at(self, press_s: float, zone: str | None = None) -> list[Frame]:
+        """The last frames just before the press; with a zone only those since its field last moved, but one at least.
+
+        Empty where the last frame before the press is too old to show what stood there then.
+        """
+        before = [f for f in self._frames if -FRAME_LATE_S <= press_s - f.at_s <= 2 * FRESH_S][-3:]
+        if not before or press_s - before[-1].at_s > FRESH_S:
+            return []
+        moved = [t for t, g in self._gates(zone) if t <= press_s + FRAME_LATE_S and g.moving > TOUCHED] if zone else []
+        return [f for f in before if f.at_s > max(moved, default=0.0)] or before[-1:]
+
+    def covered(self, zone: str, frames: Sequence[Frame]) -> bool:
+        """Whether a hand was over the field in one of these frames."""
+        times = {f.at_s for f in frames}
+        return any(g.hand for t, g in self._gates(zone) if t in times)
+
+    def after(self, zone: str, press_s: float) -> Aftermath:
+        """Whether the field was touched since the press, and by whom."""
+        looks = [k for k in self._looks if zone in k.gate.zones]
+        fresh = [k for before, k in pairwise(looks) if k.at_s > press_s and before.at_s >= press_s - FRESH_S]
+        looks = [k for k in looks if k.at_s > press_s]
+        stirred = [k.at_s for k in fresh if k.gate.zones[zone].moving > TOUCHED]
+        if not stirred:
+            return Aftermath("still")
+        near = [
+            k.owners.get(zone)
+            for k in looks
+            if k.gate.zones[zone].hand and min(abs(k.at_s - t) for t in stirred) <= ALONE_S
+        ]
+        if not near:
+            return Aftermath("nobody")
+        others = [owner for owner in near if owner not in (None, zone)]
+        if others:
+            return Aftermath("neighbour", others[0])
+        return Aftermath("own" if zone in near else "somebody")
+
+    def _gates(self, zone: str) -> list[tuple[float, ZoneGate]]:
+        return [(k.at_s, g) for k in self._looks if (g := k.gate.zones.get(zone)) is not None]
+
+    def hand_at(self, zone: str, press_s: float) -> bool:
+        """Whether a hand was at work in the field in the looks on both sides of the press.
+
+        A hand before a field in which nothing moves may be the neighbour's, nearer to the camera or farther
+        away: that is no finding, and judging waits until the view is clear.
+        """
+        before = [k.gate for k in self._looks if k.at_s <= press_s][-1:]
+        after = [k.gate for k in self._looks if k.at_s > press_s][:1]
+        around = [look.zones.get(zone) for look in before + after]
+        return len(around) == 2 and all(g is not None and g.hand and g.settled_s < BUSY_S for g in around)
+
+    def whose(self, zone: str, press_s: float) -> bool:
+        """Whether the hand at the press can only be the caller's own: long there, and none at any other mat."""
+        around = [k.gate for k in self._looks if -OWN_S <= k.at_s - press_s <= OWN_S / 2]
+        mine = [(g := look.zones.get(zone)) is not None and g.hand for look in around]
+        others = [g.hand for look in around for z, g in look.zones.items() if z != zone]
+        return len(mine) > 2 and all(mine) and not any(others)

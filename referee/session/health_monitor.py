@@ -1,0 +1,151 @@
+"""Once a second: is the clock over, do the devices answer, is there room on the disk?"""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from referee.devices.ports import ButtonBox, Camera, Clock
+from referee.match.decide import CallTimeout, Command, MatchState
+
+EVERY_S = 1.0
+"""The rig is looked over this often."""
+
+DISK_LOW_BYTES = 2 << 30
+DROPPED_SHARE = 0.1
+"""More frames lost than this, over the last rounds, raise an alarm."""
+
+ROUNDS = 6
+
+JUMP_S, JUMP_SHOWN_S = 0.5, 600.0
+"""The time of day jumps when it gains or loses more than this in a round (slewing is 0.5 ms); shown for so long."""
+
+IDLE_S = 60.0
+"""A duel in which both builds are settled for longer than this is not being played."""
+
+
+class Watched(Protocol):
+    """What the monitor needs of the session."""
+
+    data_dir: Path
+
+    @property
+    def state(self) -> MatchState:
+        """The match as it stands."""
+
+    @property
+    def shift_s(self) -> float:
+        """What to add to the host's clock in this match."""
+
+    @property
+    def clock(self) -> Clock:
+        """The host's clock."""
+
+    @property
+    def camera(self) -> Camera:
+        """The camera in use."""
+
+    @property
+    def box(self) -> ButtonBox:
+        """The button box in use."""
+
+    def attempt(self, command: Command) -> None:
+        """A command that nobody waits for."""
+
+    def alarm(self, code: str, text: str | None) -> None:
+        """Raise or end an alarm."""
+
+    def sees(self) -> bool:
+        """Whether the vision runs."""
+
+    def gates(self) -> dict:
+        """Zone -> what the gate sees over it."""
+
+    def record_problem(self) -> str | None:
+        """Why the record is not everywhere where it should be, if so."""
+
+    def recording_problem(self) -> str | None:
+        """Why nothing is recorded, if so."""
+
+
+class HealthMonitor:
+    """Looks the rig over on a thread of its own; ``tick`` is called each time as well."""
+
+    def __init__(self, session: Watched, tick: Callable[[float], None]) -> None:
+        self._session, self._tick = session, tick
+        self._counts: deque[tuple[int, int]] = deque([(0, 0)], maxlen=ROUNDS)
+        self._ahead_s: float | None = None
+        self._jump = (0.0, 0.0)
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="session health", daemon=True)
+
+    def start(self) -> None:
+        """Begin to look."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread."""
+        self._closing.set()
+        if self._thread.ident:
+            self._thread.join()
+
+    def _run(self) -> None:
+        while not self._closing.wait(EVERY_S):
+            self._tick(self._session.clock.now_s())
+            self._call_time()
+            for code, text in self._found().items():
+                self._session.alarm(code, text)
+
+    def _call_time(self) -> None:
+        state = self._session.state
+        now_s, limit = self._session.clock.now_s() + self._session.shift_s, state.rules.time_limit_s
+        if state.phase == "building" and limit and now_s - (state.duel.go_at_s or now_s) > limit:
+            self._session.attempt(CallTimeout(now_s))
+
+    def _found(self) -> dict[str, str | None]:
+        """Alarm code -> what is wrong, None for what is well."""
+        camera, box = self._session.camera, self._session.box
+        figures = camera.status()
+        free = shutil.disk_usage(self._session.data_dir).free
+        return {
+            "camera_lost": f"camera {camera.name}: {figures['lost']}" if figures.get("lost") else None,
+            "box_unplugged": None if box.connected else f"the button box {box.name} does not answer",
+            "blind": None if self._session.sees() else "the vision has stopped: start the program again",
+            "frames_dropped": self._dropping(figures),
+            "disk_low": f"{free >> 20} MB left for recordings" if free < DISK_LOW_BYTES else None,
+            "recording": self._session.recording_problem(),
+            "record": self._session.record_problem(),
+            "clock_set": self._clock_set(),
+            "duel_idle": self._idle(),
+        }
+
+    def _clock_set(self) -> str | None:
+        """Whether the time of day has jumped of late; durations are by another clock and stay right."""
+        now_s = self._session.clock.now_s()
+        ahead_s = self._session.clock.utc().timestamp() - now_s
+        if self._ahead_s is not None and abs(ahead_s - self._ahead_s) > JUMP_S:
+            self._jump = (now_s, ahead_s - self._ahead_s)
+        self._ahead_s = ahead_s
+        at_s, by_s = self._jump
+        return f"the computer's clock was set by {by_s:+.0f} s" if by_s and now_s - at_s < JUMP_SHOWN_S else None
+
+    def _idle(self) -> str | None:
+        """Whether a duel stands still: both builds settled, nobody presses."""
+        state, gates = self._session.state, self._session.gates()
+        gone_s = state.duel.go_at_s
+        now_s = self._session.clock.now_s() + self._session.shift_s
+        if state.phase != "building" or gone_s is None or not gates:
+            return None
+        still_s = min(now_s - gone_s, *(gate.get("settled_s") or 0.0 for gate in gates.values()))
+        return f"nothing has moved for {int(still_s) // 60 * 60} s and nobody has pressed" if still_s > IDLE_S else None
+
+    def _dropping(self, figures: dict) -> str | None:
+        self._counts.append((figures.get("frames", 0), figures.get("dropped", 0)))
+        new, lost = (now - then for now, then in zip(self._counts[-1], self._counts[0], strict=True))
+        if lost <= DROPPED_SHARE * (new + lost):
+            return None
+        return f"{lost} of the last {new + lost} frames were lost"

@@ -1,0 +1,157 @@
+"""Seeing during play, on one thread: the gate looks at every frame it can, rig and card are looked at now and then;
+after a Stop builds are judged (``referee.session.stop_judging``)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+
+from calibration.errors import BadCamera
+from referee.devices.ports import Frame
+from referee.errors import DeviceLost
+from referee.match.decide import MatchState, NameCard
+from referee.session.card_reader import CardReader
+from referee.session.field_check import CHECKED, FieldCheck
+from referee.session.gate_history import STOPPED, GateHistory
+from referee.session.rig_monitor import RigMonitor
+from referee.session.stop_judging import Judged, StopJudging
+from referee.vision.live.gate import GateState
+
+TOUCH_S = 0.2
+"""Pages hear of the gates this often at most."""
+
+RIG_EVERY_S = 2.0
+"""The rig itself is looked over this often, between the duels."""
+
+
+class LiveJudging:
+    """The session's eyes. ``gates`` and ``shown`` may be asked from any thread."""
+
+    def __init__(self, session: Judged) -> None:
+        self._session = session
+        self._closing = threading.Event()
+        self._history = GateHistory()
+        self._gates: dict[str, dict] = {}
+        self._touched_s = self._rig_looked_s = 0.0
+        self._card_reader = CardReader()
+        self._fields = FieldCheck()
+        self._rig_monitor = RigMonitor()
+        self._stop = StopJudging(session, self._history)
+        self._thread = threading.Thread(target=self._run, name="session judging", daemon=True)
+
+    def start(self) -> None:
+        """Begin to watch."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread."""
+        self._closing.set()
+        if self._thread.ident:
+            self._thread.join()
+
+    @property
+    def alive(self) -> bool:
+        """Whether the thread runs."""
+        return self._thread.is_alive()
+
+    def gates(self) -> dict[str, dict]:
+        """Per zone what the gate saw last."""
+        return self._gates
+
+    @property
+    def card_read(self) -> str | None:
+        """The card that stands in the holder, as far as the camera can read it."""
+        return self._card_reader.seen
+
+    def shown(self, state: MatchState) -> dict:
+        """Which picture belongs to the duel's verdict: number and address; empty without one."""
+        return self._stop.shown(state)
+
+    def _run(self) -> None:
+        camera, after = self._session.camera, -1
+        while not self._closing.is_set():
+            if camera is not self._session.camera:
+                camera, after = self._session.camera, -1
+            try:
+                frame = camera.latest(after, 0.3)
+            except DeviceLost:
+                self._closing.wait(0.3)
+                continue
+            if frame is not None:
+                after = frame.number
+                self._try_to_see(frame)
+
+    def _try_to_see(self, frame: Frame) -> None:
+        """A frame that the lens in use does not fit is an alarm and no end of seeing."""
+        try:
+            self._see(frame)
+        except BadCamera as error:
+            self._session.alarm("lens", str(error))
+            self._closing.wait(0.3)
+        else:
+            self._session.alarm("lens", None)
+
+    def _see(self, frame: Frame) -> None:
+        look = self._session.gate.look(frame)
+        state = self._session.state
+        stopped = state.phase in STOPPED
+        owners = self._stop.owners(frame, look, state) if stopped else {}
+        self._history.add(frame, look, state.phase, owners)
+        self._publish(frame, look)
+        if stopped:
+            self._stop.look(frame, look, state)
+        else:
+            self._stop.rest()
+            self._look_over_rig(frame, state)
+        self._look_at_fields(frame, look, state)
+        self._look_at_card(frame, state)
+
+    def _look_at_fields(self, frame: Frame, look: GateState, state: MatchState) -> None:
+        """Before the go: both are empty, and hands are out of them."""
+        if state.phase in CHECKED:
+            card = self._session.deck.by_id.get(state.card_id or "", self._session.deck.cards[0])
+            self._fields.look(frame, look, self._session.observer, card)
+        else:
+            self._fields.rest()
+        for code, text in self._fields.alarms(sorted(state.seats)).items():
+            self._session.alarm(code, text)
+
+    def fields(self) -> Mapping[str, str]:
+        """Zone -> what is wrong with its field before a go."""
+        return self._fields.faults
+
+    def _look_over_rig(self, frame: Frame, state: MatchState) -> None:
+        """Camera, mats and light, while nobody builds: hands and pieces cover markers."""
+        if state.phase in ("building", "ready") or frame.at_s - self._rig_looked_s < RIG_EVERY_S:
+            return
+        self._rig_looked_s = frame.at_s
+        for code, text in self._rig_monitor.look(frame.image).items():
+            self._session.alarm(code, text)
+
+    def set_up_anew(self) -> None:
+        """The rig is as it should be from now on."""
+        self._rig_monitor.restart()
+
+    def _publish(self, frame: Frame, look: GateState) -> None:
+        gates = {
+            zone: {
+                "mat_seen": g.mat_seen,
+                "hand": g.hand,
+                "moving": round(g.moving, 3),
+                "settled_s": round(g.settled_s, 1),
+                "fill": round(g.fill, 3),
+            }
+            for zone, g in look.zones.items()
+        }
+        if gates != self._gates and frame.at_s - self._touched_s > TOUCH_S:
+            self._gates, self._touched_s = gates, frame.at_s
+            self._session.touch()
+
+    def _look_at_card(self, frame: Frame, state: MatchState) -> None:
+        before = self._card_reader.seen
+        read = self._card_reader.look(frame, state, self._session.deck)
+        if read is not None and state.card_id is None and state.can(NameCard):
+            self._session.attempt(NameCard(read, "marker"))
+        self._session.alarm("wrong_card", self._card_reader.wrong(self._session.state))
+        if self._card_reader.seen != before:
+            self._session.touch()

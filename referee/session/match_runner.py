@@ -1,0 +1,124 @@
+"""The match of a session: decide (pure), append to the journal (durable), then apply and tell.
+
+The state is what the journal says, so a program that is killed goes on in the same phase of the same duel.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from cards.deck import Deck
+from referee.devices.ports import Clock
+from referee.errors import IllegalCommand, RefereeError
+from referee.match.decide import Command, CreateMatch, Event, MatchState, cards_of, decide, evolve, fold
+from referee.match.house_rules import DEFAULT_RULES, HouseRules
+from referee.session.notifier import Notifier
+from referee.session.ports import Record
+
+Listener = Callable[[MatchState, Sequence[Event]], None]
+
+REBOOTED_S = 5.0
+"""Host clocks further apart than this are not of the same run of the machine."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What somebody asks of a new match; None is the session's own choice."""
+
+    players: tuple[str, ...]
+    mode: str = "all"
+    seed: int | None = None
+    rules: HouseRules | None = None
+
+
+class MatchRunner:
+    """Runs one match after another on one journal. Raises JournalDamaged when the record cannot be trusted.
+
+    ``table`` names this table's matches in a store that many tables share; the one begun last goes on. ``shift_s`` is
+    what to add to the host's clock in this match: 0, unless the machine was started again in the middle of it.
+    """
+
+    def __init__(self, journal: Record, deck: Deck, clock: Clock, notifier: Notifier, table: str = "") -> None:
+        self.journal, self.deck = journal, deck
+        self._clock, self._notifier = clock, notifier
+        self._table = table
+        self._lock = threading.RLock()
+        self._listeners: list[Listener] = []
+        self.state, self.shift_s = self._recovered()
+
+    def command(self, command: Command, who: str = "") -> tuple[Event, ...]:
+        """Decide, keep, apply, tell. Raises IllegalCommand, JournalUnwritable; then nothing has changed."""
+        with self._lock:
+            events = decide(self.state, command, self._clock.utc().isoformat())
+            if who:
+                events = tuple(e if e.who else replace(e, who=who) for e in events)
+            state = self.state
+            for event in events:
+                state = evolve(state, event)
+            self.journal.append(state.match_id, events, after=self.state.seq, table=self._table)
+            self.state = state
+            for listener in self._listeners:
+                listener(state, events)
+        self._notifier.touch()
+        return events
+
+    def attempt(self, command: Command) -> None:
+        """A command that nobody waits for: what is illegal now is none, what cannot be kept is an alarm."""
+        try:
+            self.command(command)
+        except IllegalCommand:
+            return
+        except RefereeError as error:
+            self._notifier.alarm("journal", str(error))
+
+    def create(self, wish: Wish, simulated: bool, who: str = "") -> tuple[Event, ...]:
+        """Begin a match; one that is still open is left as it stands in the journal."""
+        now = self._clock.utc()
+        prefix = f"{self._table}-" if self._table else ""
+        match_id = f"{prefix}{now:%Y%m%d-%H%M%S}-{len(self.journal.matches(self._table)) + 1}"
+        seed = int(now.timestamp() * 1000) % (1 << 31) if wish.seed is None else wish.seed
+        rules, cards = wish.rules or DEFAULT_RULES, cards_of(self.deck)
+        create = CreateMatch(wish.players, wish.mode, seed, self.deck.name, rules, cards, match_id, simulated)
+        with self._lock:
+            before, self.state = self.state, MatchState()
+            try:
+                return self.command(create, who)
+            except RefereeError:
+                self.state = before
+                raise
+
+    def listen(self, listener: Listener) -> None:
+        """Call back with (new state, events) after every command, on the commanding thread: be quick."""
+        self._listeners.append(listener)
+
+    @property
+    def lock(self) -> threading.RLock:
+        """Held while a command is decided and told: who holds it sees no change."""
+        return self._lock
+
+    def _recovered(self) -> tuple[MatchState, float]:
+        """The match begun last unless it is finished, and what to add to the host's clock in it."""
+        matches = self.journal.matches(self._table)
+        if not matches:
+            return MatchState(), 0.0
+        events = self.journal.events(matches[-1])
+        state = fold(events)
+        return (state, self._shift(events)) if state.phase != "finished" else (MatchState(), 0.0)
+
+    def _shift(self, events: Sequence[Event]) -> float:
+        """What keeps recorded times comparable: as it was while the machine runs on, whatever the time of day was
+        set to; after it was started again only the time of day tells how long that took."""
+        last = next((e for e in reversed(events) if e.kind == "go"), None)
+        if last is None:
+            return 0.0
+        if self._clock.boot_id() and last.data.get("boot") == self._clock.boot_id():
+            return last.data["shift_s"]
+        passed = (self._clock.utc() - datetime.fromisoformat(last.at)).total_seconds()
+        shift = last.data["at_s"] + passed - self._clock.now_s()
+        if abs(shift) <= REBOOTED_S:
+            return 0.0
+        self._notifier.alarm("restarted", "the computer was started again: this duel's time is by the time of day")
+        return shift

@@ -1,0 +1,280 @@
+"""The shell: gathers what devices and people say, lets the match decide, keeps it, tells everyone.
+
+A session is put together of parts that know of it only what they use: the match runner
+(``referee.session.match_runner``: decide, keep, apply), the box listener, the health monitor, live judging,
+previews, the recording of duels, the rig's set-up.
+
+Threads, besides those of the devices: ``events`` (box notices), ``health`` (alarms, clocks), ``judging``
+(vision) and ``previews`` (JPEG). None of them waits for a viewer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from cards.card import Card, card_to_json
+from cards.deck import Deck
+from cards.pieces import PieceSet
+from referee.devices.ports import ButtonBox, Camera, Clock
+from referee.match.decide import Command, Event, MatchState
+from referee.match.house_rules import DEFAULT_RULES, HouseRules
+from referee.match.state import SEEN_PHASES
+from referee.session.box_listener import BoxListener
+from referee.session.duel_recording import DuelRecording
+from referee.session.health_monitor import HealthMonitor
+from referee.session.live_judging import LiveJudging
+from referee.session.match_runner import Listener, MatchRunner, Wish
+from referee.session.notifier import Notifier
+from referee.session.ports import Gate, Keep, Observer, Record, Recorder
+from referee.session.previews import Previews
+from referee.session.rig_setup import RigSetup
+from referee.vision.observer import Judgement
+
+Draw = Callable[[np.ndarray, Judgement, Card], np.ndarray]
+"""Draws a verdict into a copy of the judged frame (h, w, 3)."""
+
+
+def undrawn(frame: np.ndarray, judgement: Judgement, card: Card) -> np.ndarray:
+    """The frame as it is."""
+    return frame
+
+
+@dataclass(frozen=True, kw_only=True)
+class Equipment:
+    """What a session works with. ``observer`` judges frames, ``gate`` watches them live (``referee.vision``);
+    ``keep`` is what each recording keeps beside its video; ``table`` names this table's matches in a store that
+    many tables share. The devices are the caller's to close, and so is the journal."""
+
+    journal: Record
+    deck: Deck
+    piece_set: PieceSet
+    observer: Observer
+    gate: Gate
+    camera: Camera
+    box: ButtonBox
+    clock: Clock
+    data_dir: Path
+    simulated: bool
+    rules: HouseRules = DEFAULT_RULES
+    recorder: Recorder | None = None
+    keep: Keep = field(default_factory=dict)
+    draw: Draw = undrawn
+    table: str = ""
+
+
+class Session:
+    """One running referee. Raises JournalDamaged when the record cannot be trusted.
+
+    Call ``start`` first and ``stop`` last.
+    """
+
+    def __init__(self, use: Equipment) -> None:
+        self.piece_set, self.rules = use.piece_set, use.rules
+        self.observer, self.gate, self.camera, self.clock = use.observer, use.gate, use.camera, use.clock
+        self.data_dir, self.simulated, self.draw = Path(use.data_dir).resolve(), use.simulated, use.draw
+        self.notifier = Notifier(use.clock)
+        self.match = MatchRunner(use.journal, use.deck, use.clock, self.notifier, use.table)
+        self.buttons = BoxListener(self, use.box)
+        self.setup = RigSetup(self)
+        self.previews = Previews(self)
+        self.judging = LiveJudging(self)
+        self.match.listen(self._follow)
+        self.match.listen(self.buttons.follow)
+        self.recording = DuelRecording(self, use.recorder, use.keep) if use.recorder else None
+        self.health = HealthMonitor(self, self.recording.tick if self.recording else lambda now_s: None)
+
+    # --- the match
+
+    @property
+    def journal(self) -> Record:
+        """The record."""
+        return self.match.journal
+
+    @property
+    def state(self) -> MatchState:
+        """The match as it stands."""
+        return self.match.state
+
+    @property
+    def shift_s(self) -> float:
+        """What to add to the host's clock in this match."""
+        return self.match.shift_s
+
+    def command(self, command: Command, who: str = "") -> tuple[Event, ...]:
+        """Decide, keep, apply, tell. Raises IllegalCommand, JournalUnwritable; then nothing has changed."""
+        return self.match.command(command, who)
+
+    def attempt(self, command: Command) -> None:
+        """A command that nobody waits for: what is illegal now is none, what cannot be kept is an alarm."""
+        self.match.attempt(command)
+
+    def listen(self, listener: Listener) -> None:
+        """Call back with (new state, events) after every command, on the commanding thread: be quick."""
+        self.match.listen(listener)
+
+    def create_match(
+        self,
+        players: Sequence[str],
+        mode: str = "all",
+        seed: int | None = None,
+        rules: HouseRules | None = None,
+        who: str = "",
+    ) -> tuple[Event, ...]:
+        """Begin a match; one that is still open is left as it stands in the journal."""
+        with self.match.lock:
+            wish = Wish(tuple(players), mode, seed, rules or self.rules)
+            events = self.match.create(wish, self.simulated, who)
+            self.setup.match_created()
+            return events
+
+    def go(self, who: str = "") -> tuple[Event, ...]:
+        """Sound the go. Its time is the box's when the box answers, else the host's."""
+        return self.buttons.go(who)
+
+    def press(self, zone: str, who: str = "") -> tuple[Event, ...]:
+        """A Stop given on the dashboard, now."""
+        return self.buttons.press(zone, who)
+
+    def rest(self, zone: str, resting: bool) -> tuple[Event, ...]:
+        """Tongs behind their mark or not, by a key of the dashboard. Raises IllegalCommand where pads feel them."""
+        return self.buttons.rest(zone, resting)
+
+    # --- what pages show
+
+    def snapshot(self) -> dict:
+        """Everything a page needs, JSON-able; waits for no command and for no store."""
+        version, state = self.notifier.version, self.state
+        card = self.deck.by_id.get(state.card_id or "") if state.phase in SEEN_PHASES else None
+        return {
+            "version": version,
+            "simulated": self.simulated,
+            "match": state.to_json() if state.match_id else None,
+            "live": {
+                "camera": self.camera.status(),
+                "box": self.buttons.status(),
+                "gates": self.judging.gates(),
+                "card_read": self.judging.card_read,
+                "recorder": self.recording.status() if self.recording else None,
+                "go_at": state.duel.go_at,
+                "elapsed_s": self._elapsed_s(state),
+            },
+            "alarms": self.notifier.alarms.to_json(),
+            "verdict": self._verdict(state),
+            "card": card_to_json(card) if card else None,
+        }
+
+    def wait(self, version: int, timeout_s: float) -> int:
+        """Wait until the snapshot's version is above ``version``; gives the version."""
+        return self.notifier.wait(version, timeout_s)
+
+    def touch(self) -> None:
+        """Something a page shows has changed."""
+        self.notifier.touch()
+
+    def alarm(self, code: str, text: str | None) -> None:
+        """Raise an alarm (``text``) or end it (None)."""
+        self.notifier.alarm(code, text)
+
+    @property
+    def deck(self) -> Deck:
+        """The deck of this match and the next: the match runner's."""
+        return self.match.deck
+
+    @deck.setter
+    def deck(self, deck: Deck) -> None:
+        self.match.deck = deck
+
+    def picture(self, name: str) -> bytes | None:
+        """The latest JPEG: live, zone_A, zone_B, overlay, overlay/N or card; None before the first."""
+        return self.previews.get(name)
+
+    def fields(self) -> Mapping[str, str]:
+        """Zone -> what is wrong with its field before a go (``referee.match.commands.FIELD_FAULTS``)."""
+        return self.judging.fields()
+
+    # --- devices
+
+    @property
+    def box(self) -> ButtonBox:
+        """The button box in use."""
+        return self.buttons.box
+
+    def use_camera(self, camera: Camera) -> Camera:
+        """Go on with another camera; gives back the old one to close. Raises IllegalCommand during a duel."""
+        with self.match.lock:
+            self.setup.may_change()
+            self.setup.other_camera()
+            old, self.camera = self.camera, camera
+            if self.recording:
+                self.recording.follow(camera)
+        self.touch()
+        return old
+
+    @property
+    def signed_box(self) -> str | None:
+        """The id of the box that was signed with the set-up; None while none is."""
+        if self.state.setup != "signed":
+            return None
+        signed = [e for e in self.journal.events(self.state.match_id) if e.kind == "setup_signed"]
+        return signed[-1].data["record"].get("box") or None
+
+    def use_box(self, box: ButtonBox) -> ButtonBox:
+        """Go on with another button box; gives back the old one. Raises IllegalCommand during a duel."""
+        with self.match.lock:
+            self.setup.may_change()
+            old = self.buttons.use(box)
+        self.touch()
+        return old
+
+    def sees(self) -> bool:
+        """Whether the vision runs."""
+        return self.judging.alive
+
+    def gates(self) -> dict:
+        """Zone -> what the gate sees over it."""
+        return self.judging.gates()
+
+    def record_problem(self) -> str | None:
+        """Why the record is not everywhere where it should be, if so."""
+        return self.journal.problem
+
+    def recording_problem(self) -> str | None:
+        """Why nothing is recorded, if so."""
+        return self.recording.status().get("problem") if self.recording else None
+
+    # --- beginning and end
+
+    def start(self) -> None:
+        """Begin to watch, listen to the box and make pictures; a match that goes on finds its rig as it was."""
+        if self.state.match_id:
+            self.setup.restore()
+            if self.recording:
+                self.recording.resume()
+        for part in (self.buttons, self.health, self.previews, self.judging):
+            part.start()
+
+    def stop(self) -> None:
+        """End all threads; the journal stays open, it is the caller's."""
+        self.notifier.close()
+        for part in (self.judging, self.previews, self.health, self.buttons):
+            part.stop()
+        if self.recording:
+            self.recording.stop()
+
+    def _follow(self, state: MatchState, events: Sequence[Event]) -> None:
+        if any(e.kind == "match_created" for e in events):
+            self.judging.set_up_anew()
+
+    def _elapsed_s(self, state: MatchState) -> float | None:
+        if state.phase != "building" or state.duel.go_at_s is None:
+            return None
+        return round(self.clock.now_s() + self.shift_s - state.duel.go_at_s, 3)
+
+    def _verdict(self, state: MatchState) -> dict:
+        if not state.verdicts:
+            return {}
+        return {"zones": dict(state.verdicts), **self.judging.shown(state)}

@@ -1,0 +1,251 @@
+"""After a Stop: wait for a clear view, judge the field at the press and settled, and say what both are together.
+
+The law is ``referee.match.stop_views``; here it is fed. The view at the press is looked at only where something in the
+field was touched after it: else the settled view is the better picture of the same build.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from calibration.mat import Mats
+from cards.card import Card
+from cards.deck import Deck
+from referee.devices.ports import Camera, Frame
+from referee.errors import IllegalCommand, RefereeError
+from referee.match.decide import BeginJudging, CameraVerdict, Command, Event, MatchState
+from referee.match.stop_views import SETTLED_FRAMES, SETTLED_S, Row, combined, covered
+from referee.match.verdict import Reason
+from referee.session.gate_history import Aftermath, GateHistory
+from referee.session.hand_owner import hand_owner
+from referee.session.ports import Gate, Observer
+from referee.vision.live.gate import GateState
+from referee.vision.observer import Judgement
+
+BLOCKED_S = 8.0
+"""After so long without a clear view the operator is told."""
+
+
+class KeepsPictures(Protocol):
+    """Who draws verdicts."""
+
+    def verdict(self, number: int, frame: np.ndarray, judgement: Judgement, card: Card) -> None:
+        """Have the verdict's picture drawn."""
+
+
+class KeepsEvidence(Protocol):
+    """Who records."""
+
+    def judged(self, frames: Sequence[Frame], rows: Mapping[str, dict]) -> None:
+        """Keep the judged frames without loss."""
+
+    def at_press(self, zone: str, frames: Sequence[Frame], said: Mapping[str, Any]) -> None:
+        """Keep the frames at the press without loss, and what was said of them."""
+
+
+class Judged(Protocol):
+    """What live judging needs of the session."""
+
+    deck: Deck
+    observer: Observer
+    gate: Gate
+
+    @property
+    def state(self) -> MatchState:
+        """The match as it stands."""
+
+    @property
+    def shift_s(self) -> float:
+        """What to add to the host's clock in this match."""
+
+    @property
+    def camera(self) -> Camera:
+        """The camera in use."""
+
+    @property
+    def previews(self) -> KeepsPictures:
+        """Who draws verdicts."""
+
+    @property
+    def recording(self) -> KeepsEvidence | None:
+        """Who records, if anybody."""
+
+    def command(self, command: Command, who: str = "") -> tuple[Event, ...]:
+        """Decide, keep, apply, tell."""
+
+    def attempt(self, command: Command) -> None:
+        """The same for a command that nobody waits for."""
+
+    def alarm(self, code: str, text: str | None) -> None:
+        """Raise or end an alarm."""
+
+    def touch(self) -> None:
+        """Something a page shows has changed."""
+
+
+UNSEEN: Row = {"verdict": "undecided", "confidence": 0.5, "reasons": []}
+"""The row of a view at the press that nobody has."""
+
+
+@dataclass(frozen=True)
+class Views:
+    """What was judged of one zone: settled, at the press (None: not looked at), and what came between."""
+
+    settled: Row
+    press: Row | None
+    after: Aftermath
+
+
+class StopJudging:
+    """Judges the builds of one session after each Stop. To be used from one thread; ``shown`` from any."""
+
+    def __init__(self, session: Judged, history: GateHistory) -> None:
+        self._session, self._history = session, history
+        self._calm: list[Frame] = []
+        self._stopped_s: float | None = None
+        self._mats: Mats | None = None
+        self._judged: dict[int, int] = {}
+        self._count = 0
+
+    def shown(self, state: MatchState) -> dict:
+        """Which picture belongs to the duel's verdict: number and address; empty without one."""
+        number = self._judged.get(state.duel.number)
+        return {"number": number, "overlay": f"/media/overlay/{number}.jpg"} if number else {}
+
+    def rest(self) -> None:
+        """No Stop waits for its verdict."""
+        self._calm, self._stopped_s, self._mats = [], None, None
+        self._session.alarm("blocked", None)
+
+    def owners(self, frame: Frame, look: GateState, state: MatchState) -> dict[str, str | None]:
+        """Whose hand is over each caller's field, compared with the picture at the press."""
+        zones = [z for z in state.duel.callers if z in look.zones and look.zones[z].hand]
+        before = self._history.frames_at(self._press_s(state)) if zones else []
+        if not before:
+            return {}
+        if self._mats is None:
+            self._mats = self._session.observer.look(before[-1].image)
+        return {z: hand_owner(frame.image, before[-1].image, z, self._mats) for z in zones}
+
+    def look(self, frame: Frame, look: GateState, state: MatchState) -> None:
+        """Wait for enough calm frames of the callers' fields, then judge."""
+        self._stopped_s = self._stopped_s or frame.at_s
+        blocked = [z for z in state.duel.callers if not _clear(look, z)]
+        if blocked or state.card_id is None or frame.at_s <= self._press_s(state) + SETTLED_S:
+            self._calm = []
+            if blocked and frame.at_s - self._stopped_s > BLOCKED_S:
+                fields = " and ".join(blocked)
+                self._session.alarm("blocked", f"no clear view of field {fields} to judge yet")
+            return
+        self._calm.append(frame)
+        if len(self._calm) >= SETTLED_FRAMES:
+            self._judge(state)
+            self._calm = []
+
+    def _press_s(self, state: MatchState, zone: str | None = None) -> float:
+        """Host time of the zone's Stop; without a zone, of the last that counts."""
+        stops = [p.at_s for p in state.duel.stops if zone in (None, p.zone)]
+        return max(stops, default=0.0) - self._session.shift_s
+
+    def _judge(self, state: MatchState) -> None:
+        session, frames = self._session, self._calm
+        if state.rules.judged_view == "at_stop":
+            frames = self._history.frames_at(self._press_s(state)) or frames
+        try:
+            if state.phase == "stopped":
+                session.command(BeginJudging(frames[0].at_s + session.shift_s))
+            card = session.deck.card(state.card_id)
+            judgement = session.observer.judge(
+                [f.image for f in frames], card, state.duel.callers, state.rules.tolerances
+            )
+            rows = _rows(judgement)
+            views = {z: self._views(state, z, rows.get(z) or _unseen(z), card) for z in state.duel.callers}
+            self._keep(frames, judgement, rows, card)
+            evidence = {
+                "frames": [f.number for f in frames],
+                "seconds": round(judgement.seconds, 3),
+                "notes": list(judgement.notes),
+            }
+            for zone, seen in views.items():
+                self._tell(state.duel.number, zone, seen, evidence)
+        except IllegalCommand:
+            return
+        except RefereeError as error:
+            session.alarm("judging", str(error))
+
+    def _views(self, state: MatchState, zone: str, settled: Row, card: Card) -> Views:
+        """The zone's settled view with what came before it since the press."""
+        press_s = self._press_s(state, zone)
+        after = self._history.after(zone, press_s)
+        frames = self._history.frames_at(press_s, zone)
+        if state.rules.judged_view != "two_views" or after.after == "still":
+            return Views(settled, None, after)
+        if not frames:  # lost frames: a hand that came may have changed anything, a field alone is as it stands
+            return Views(settled, None if after.after == "nobody" else UNSEEN, after)
+        images = [f.image for f in frames]
+        judged = self._session.observer.judge(images, card, [zone], state.rules.tolerances)
+        seen: Row = _rows(judged).get(zone) or _unseen(zone)
+        hand = self._history.covered(zone, frames)
+        seen = covered(seen) if hand else seen
+        if self._session.recording:
+            said = {"row": seen, "after": after.after, "culprit": after.culprit, "covered": hand}
+            self._session.recording.at_press(zone, frames, said)
+        return Views(settled, seen, after)
+
+    def _tell(self, number: int, zone: str, views: Views, evidence: Mapping[str, Any]) -> None:
+        """The camera's verdict on a zone, unless the duel has moved on meanwhile."""
+        session = self._session
+        state = session.state
+        if state.duel.number != number or state.phase not in ("stopped", "judging"):
+            return
+        row, finding = views.settled, ""
+        if views.press is not None:
+            player = state.seats.get(views.after.culprit or "", "")
+            row, finding = combined(views.press, views.after.after, views.settled, player)
+        findings = (finding,) if finding else ()
+        if views.press is None and row["verdict"] == "mismatch" and views.after.after == "nobody":
+            findings = ("fell_after_stop",)
+        if self._history.hand_at(zone, self._press_s(state, zone)):
+            if views.after.culprit is None and self._history.whose(zone, self._press_s(state, zone)):
+                findings = ("hand_at_stop", *findings)
+            else:
+                row = _doubtful(row, state.rules.hand_at_stop)
+        told = {**evidence, "after": views.after.after} | ({"press": views.press} if views.press else {})
+        session.command(CameraVerdict(zone, row, findings, evidence=told), "camera")
+
+    def _keep(self, frames: list[Frame], judgement: Judgement, rows: Mapping[str, dict], card: Card) -> None:
+        self._count += 1
+        self._judged[self._session.state.duel.number] = self._count
+        self._session.previews.verdict(self._count, frames[-1].image, judgement, card)
+        if self._session.recording:
+            self._session.recording.judged(frames, rows)
+
+
+def _clear(look: GateState, zone: str) -> bool:
+    gate = look.zones.get(zone)
+    return gate is not None and gate.mat_seen and not gate.hand and gate.settled_s >= SETTLED_S
+
+
+def _rows(judgement: Judgement) -> dict[str, dict]:
+    """The contract's rows by zone, with the other readings that a human is offered first."""
+    return {
+        zone: verdict.to_json() | {"alternatives": [other.to_json() for other in verdict.alternatives]}
+        for zone, verdict in judgement.zones.items()
+    }
+
+
+def _doubtful(verdict: Mapping[str, Any], rule: str) -> Mapping[str, Any]:
+    """A right build with a hand before it that may be the neighbour's: a human says whose it was."""
+    if verdict["verdict"] != "match" or rule == "ignore":
+        return verdict
+    why = Reason("hand_at_stop", "a hand was before the field at Stop, perhaps the neighbour's")
+    return {**verdict, "verdict": "undecided", "leaning": "match", "reasons": [why.to_json()]}
+
+
+def _unseen(zone: str) -> dict:
+    why = Reason("mat_not_seen", f"mat {zone} is not in view", values={"zone": zone})
+    return {"verdict": "undecided", "confidence": 0.5, "reasons": [why.to_json()]}

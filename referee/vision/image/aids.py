@@ -1,0 +1,88 @@
+"""Calibration aids are checked against the frame, never believed: what does not fit is left out, and said so.
+
+An empty frame of another session, of before a bump, or with pieces on it would have every piece of the build look like
+something else; so it serves only the mats that lie where they lay in it, and only where they are bare in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from calibration.mat import MARKER_CENTRES, MatPose, Mats
+from referee.vision.image.evidence import CLIPPED_CODE
+from referee.vision.image.view import ZoneView
+from referee.vision.parameters import (
+    EMPTY_MOVED_SHARE,
+    EMPTY_TINT,
+    LIGHT_CHANGED,
+    OVEREXPOSED_SHARE,
+    SHADOWED_LIGHT,
+    WARMER,
+)
+
+
+def corners_px(mats: Mats, pose: MatPose) -> np.ndarray:
+    """(4, 2) px: the centres of a mat's markers in the picture."""
+    return mats.camera.project(pose.to_camera(np.c_[MARKER_CENTRES, np.zeros(4)]))
+
+
+def moved(then: Mats, now: Mats, zone: str) -> bool:
+    """Whether a mat lies elsewhere in the picture now than ``then``, or was not seen then."""
+    if zone not in then.poses or (then.camera.width, then.camera.height) != (now.camera.width, now.camera.height):
+        return True
+    off = np.linalg.norm(corners_px(then, then.poses[zone]) - corners_px(now, now.poses[zone]), axis=1)
+    return float(np.median(off)) > EMPTY_MOVED_SHARE.value * now.camera.width
+
+
+def occupied(view: ZoneView, f: np.ndarray) -> bool:
+    """Whether a frame that should show a bare mat has coloured things on it, by its features (h, w, 3)."""
+    paper, marker, _ = view.regions
+    sheet = paper & ~marker & view.valid
+    tint = np.abs(f[sheet][:, 1:] - np.median(f[sheet][:, 1:], 0)).max(-1)
+    return bool(sheet.any()) and float((tint > EMPTY_TINT.value).mean()) > 0.01
+
+
+def light_alarms(views: Mapping[str, tuple[ZoneView, np.ndarray]], usual: Mapping[str, np.ndarray]) -> tuple[str, ...]:
+    """What is wrong with the light, in words: overexposed, other than in the empty frame, one field in shadow, warm.
+
+    ``views``: each zone's view with its paper's white (3,) linear R, G, B; ``usual``: that white in the empty frame,
+    of the zones where it is known.
+    """
+    found = [
+        f"mat {zone} is overexposed: {100 * share:.0f} % of its paper is clipped; less light or a shorter exposure"
+        for zone, (view, _) in sorted(views.items())
+        if (share := clipped_share(view)) > OVEREXPOSED_SHARE.value
+    ]
+    change = {
+        zone: white / np.maximum(usual[zone], 1e-3) for zone, (_, white) in sorted(views.items()) if zone in usual
+    }
+    if change:
+        found += _changes({zone: float(c.mean()) for zone, c in change.items()})
+        warm = float(np.median([c[0] / max(c[2], 1e-3) for c in change.values()]))
+        if not 1 / WARMER.value < warm < WARMER.value:
+            found.append(
+                f"the light is {'warmer' if warm > 1 else 'cooler'} than in the empty frame: learn colours again"
+            )
+    return tuple(found)
+
+
+def _changes(brightness: Mapping[str, float]) -> list[str]:
+    """Of how bright each zone's paper is, relative to the empty frame."""
+    most = max(brightness.values())
+    dim = [zone for zone, b in brightness.items() if b < SHADOWED_LIGHT.value * most]
+    if dim and len(dim) < len(brightness):
+        return [f"mat {' and '.join(dim)} lies in shadow that was not in the empty frame"]
+    usual = float(np.median(list(brightness.values())))
+    if not 1 / LIGHT_CHANGED.value < usual < LIGHT_CHANGED.value:
+        word = "brighter" if usual > 1 else "darker"
+        return [f"the light is {word} than in the empty frame ({100 * usual:.0f} %)"]
+    return []
+
+
+def clipped_share(view: ZoneView) -> float:
+    """Share of the sheet's pixels, markers left out, that are clipped in every channel."""
+    paper, marker, _ = view.regions
+    pixels = view.image[paper & ~marker & view.valid][::7]
+    return float((pixels.min(1) >= CLIPPED_CODE).mean()) if len(pixels) else 0.0

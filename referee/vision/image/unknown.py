@@ -1,0 +1,134 @@
+"""What is not a piece: pixels that fit neither the bare table, in light or in shadow, nor any learned colour.
+
+A phone, a hand, a cup in the field is never explained by a piece; it is *unknown*. What is known is told by four
+things: the table as it would show there (the empty frame's own pixel, else the paper's own light) as bright or
+darker, the tint of a shadow growing with its depth as the room's second light fills it; gloss, which is as light as
+paper; a palette's colour; and wood where paint has worn off, beside paint. Rims, where two known things mix, are
+thin; what is left after thin things are taken away is a patch.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from calibration.palette import Palette, shaded
+from cards.pieces import PieceSet
+from referee.vision.image.view import ZoneView
+from referee.vision.parameters import UNKNOWN_DENSITY, UNKNOWN_THIN_MM
+
+DEEPEST, BRIGHTER = -1.9, 0.15
+"""Log light of a shadow at its deepest, relative to the table in the light, and of what a second reflection adds."""
+EDGE, RED_SD, BLUE_SD = 0.12, 0.14, 0.18
+"""Spread at the ends of a shadow's range, and of its tint about the room's own."""
+GLOSS = -0.35
+"""Log light, relative to paper, from which a pixel without tint may be gloss on anything."""
+TINT_SAMPLE, TINT_LIGHT, TINT_MOST = 400, (-1.3, -0.3), 0.9
+"""Pixels of a shadow that its tint is learnt from, at least; how deep they are; and the most tint a unit of depth."""
+
+
+@dataclass(frozen=True, eq=False)
+class Patch:
+    """One unknown thing: ``share`` of the field's pixels, its middle on the table in mm, its size relative to the set's
+    smallest piece, and its ``outline`` (n, 2) in pixels of the view."""
+
+    share: float
+    x_mm: float
+    y_mm: float
+    pieces: float
+    outline: np.ndarray
+
+
+def shadow_tint(d: np.ndarray, plain: np.ndarray) -> np.ndarray:
+    """(2,) how much a and b change in a shadow a unit of log light deep, from features relative to the bare table
+    (h, w, 3), where ``plain`` (h, w) says that no piece's colour is. Zero where too little shadow is seen."""
+    light = d[..., 0]
+    where = plain & (TINT_LIGHT[0] < light) & (light < TINT_LIGHT[1])
+    where &= np.abs(d[..., 1:]).max(-1) < TINT_MOST
+    if where.sum() < TINT_SAMPLE:
+        return np.zeros(2)
+    slopes = np.median(d[where][:, 1:] / light[where][:, None], 0)
+    return np.clip(slopes, -TINT_MOST, TINT_MOST)
+
+
+def log_shadow(d: np.ndarray, tint: np.ndarray) -> np.ndarray:
+    """Log density (h, w) of the bare table in any light or shadow, for features (h, w, 3) relative to it."""
+    light = d[..., 0]
+    beyond = np.maximum(np.maximum(DEEPEST - light, light - BRIGHTER), 0) / EDGE
+    depth = np.clip(light, DEEPEST, 0.0)
+    off = ((d[..., 1] - tint[0] * depth) / RED_SD) ** 2 + ((d[..., 2] - tint[1] * depth) / BLUE_SD) ** 2
+    return _PEAK - 0.5 * (beyond * beyond + off)
+
+
+_PEAK = -math.log(2 * math.pi * RED_SD * BLUE_SD * (BRIGHTER - DEEPEST))
+
+
+def log_gloss(f: np.ndarray) -> np.ndarray:
+    """Log density (h, w) of gloss, for features (h, w, 3)."""
+    below = np.maximum(GLOSS - f[..., 0], 0) / EDGE
+    return _PEAK - 0.5 * (below * below + (f[..., 1] / RED_SD) ** 2 + (f[..., 2] / BLUE_SD) ** 2)
+
+
+SHADES = (0.25, 0.45, 0.7)
+"""Shares of the light that a colour is looked for in, beside its usual light."""
+
+
+TINTED = 0.25
+"""Tint a unit of depth from which shaded paint is looked for too; in neutral shadow a colour's own spread has it."""
+
+
+def log_shaded(f: np.ndarray, palette: Palette, tint: np.ndarray) -> np.ndarray:
+    """Log density (n,) of features (n, 3) under the palette's colours in a shadow with that ``tint``."""
+    most = np.full(len(f), -np.inf, np.float32)
+    for left in SHADES:
+        tinted = f - np.array([0.0, *(tint * math.log(left))], np.float32)
+        most = np.maximum(most, shaded(palette, left).log_density(tinted).max(0))
+    return most
+
+
+def unknown_mask(
+    view: ZoneView, f: np.ndarray, bare: np.ndarray, of_pieces: np.ndarray, palette: Palette
+) -> np.ndarray:
+    """(h, w) bool: pixels in the field that show nothing known, thin things left out.
+
+    ``f``, ``bare`` (h, w, 3) features, and those of the bare table; ``of_pieces`` (h, w) the greatest density under one
+    of the ``palette``'s colours.
+    """
+    _, _, inside = view.regions
+    out = np.zeros(inside.shape, bool)
+    inside = inside & view.valid
+    if not inside.any():
+        return out
+    part = tuple(slice(at.min(), at.max() + 1) for at in np.nonzero(inside))
+    d, told = f[part] - bare[part], np.log(of_pieces[part] + 1e-12)
+    tint = shadow_tint(d, inside[part] & (told < UNKNOWN_DENSITY.value))
+    known = np.maximum(np.maximum(told, log_shadow(d, tint)), log_gloss(f[part]))
+    side = round(UNKNOWN_THIN_MM.value * view.px_per_mm)
+    strange = ((known < UNKNOWN_DENSITY.value) & inside[part]).astype(np.uint8)
+    if np.abs(tint).max() > TINTED:
+        doubtful = np.nonzero(strange)
+        strange[doubtful] = log_shaded(f[part][doubtful], palette, tint) < UNKNOWN_DENSITY.value
+    out[part] = cv2.morphologyEx(strange, cv2.MORPH_OPEN, np.ones((side, side), np.uint8)) > 0
+    return out
+
+
+def patches(view: ZoneView, mask: np.ndarray, piece_set: PieceSet) -> tuple[Patch, ...]:
+    """The unknown things of a mask (h, w), largest first."""
+    field = max(int((view.regions[2] & view.valid).sum()), 1)
+    smallest = smallest_face_mm2(piece_set) * view.px_per_mm**2
+    count, things, stats, middles = cv2.connectedComponentsWithStats(mask.astype(np.uint8))
+    found = []
+    for k in range(1, count):
+        area = int(stats[k, cv2.CC_STAT_AREA])
+        x, y = view.to_ground(middles[k][None])[0]
+        outline, _ = cv2.findContours((things == k).astype(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+        found.append(Patch(area / field, float(x), float(y), area / smallest, outline[0].reshape(-1, 2)))
+    return tuple(sorted(found, key=lambda p: -p.share))
+
+
+def smallest_face_mm2(piece_set: PieceSet) -> float:
+    """Area of the smallest front that a piece of the set has, in mm²."""
+    return min(shape.width * shape.height for shape in piece_set.shapes.values())

@@ -1,0 +1,72 @@
+"""Thresholds of seeing that were measured: each with its unit and where its value comes from.
+
+What a rig, a room or a piece set could change is relative to the calibrated scale (mm of the mat, a piece's size, the
+paper's light), so that one value serves all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One measured number: what it is, in which unit, where it comes from, and the command that fits it anew where
+    there is one."""
+
+    value: float
+    unit: str
+    source: str
+    refit: str = ""
+
+
+UNKNOWN_DENSITY = Parameter(
+    -6.0, "log density of (l, a, b)", "about 3.8 spreads off a usual colour; -4 calls worn rims unknown, -8 loses skin"
+)
+UNKNOWN_THIN_MM = Parameter(5.0, "mm", "rims of pieces at 1 px a mm are 3 px wide; fingers, tongs and pens are wider")
+UNKNOWN_PIECES = Parameter(
+    0.5, "of the smallest piece's front", "clean frames of devset and devset2 have at most 0.4, phones 0.6 to 4"
+)
+FIELD_SEEN = Parameter(0.9, "of the field's pixels", "by hand: a build may stand anywhere in the field")
+BUILD_CUT_MM = Parameter(8.0, "mm", "by hand: so much of the picture's edge may run through what stands in the field")
+LEAST_COLOUR = Parameter(
+    0.02, "standard deviation of log R - log G over the view", "gray pictures 0.00, devset and devset2 at least 0.33"
+)
+EMPTY_MOVED_SHARE = Parameter(
+    0.003, "of the picture's width", "4 px of 1280; a mat's pose wanders by up to 1.5 px when markers are covered"
+)
+EMPTY_TINT = Parameter(0.5, "log R - log G, or log B - theirs", "tinted shadows have up to 0.4, painted wood 0.6 to 3")
+OVEREXPOSED_SHARE = Parameter(0.5, "of the paper's pixels", "by hand: beyond it the paper's white is a guess")
+LIGHT_CHANGED = Parameter(1.2, "times the empty frame's", "0.26 stops; a build's own shadow takes up to 10 %")
+SHADOWED_LIGHT = Parameter(0.75, "of the other mat's", "by hand: a quarter of the light is gone from one mat only")
+WARMER = Parameter(
+    1.12, "red over blue, times the empty frame's", "white balance drifts by up to 7 % from frame to frame"
+)
+
+# -- what light says of a reading: verdict/shading --------------------------------------------------------
+
+FACE_SD_LIGHT = Parameter(
+    0.09, "log light", "spread of a face about its neighbourhood: median of fitted true builds, dev set and witness"
+)
+FACE_SD_A = Parameter(0.08, "log R - log G", "as FACE_SD_LIGHT")
+FACE_SD_B = Parameter(0.07, "log B against yellow", "as FACE_SD_LIGHT")
+FACE_WIDER = Parameter(3.0, "spreads of a face", "by hand: grain, highlights and soft shadows")
+FACE_WIDER_SHARE = Parameter(0.17, "of a face's pixels", "by hand: so often they are that wide")
+FACE_STRANGE_SHARE = Parameter(0.03, "of a face's pixels", "by hand: so often they are anything at all")
+FACE_LEAST = Parameter(-13.0, "nats a pixel", "about what an empty frame says of a pixel that shows a piece")
+FACE_REACH_PX = Parameter(10, "px of the view (mm)", "by hand: half the side of the neighbourhood of a face's pixel")
+FACE_STEP_PX = Parameter(2, "px of the view", "by hand: every second pixel of a neighbourhood is looked at")
+LIGHT_WEIGHT = Parameter(
+    0.1, "of each nat", "of 0.05 to 0.3 the one with the fewest wrong margins in witness sessions; the dev set's stay"
+)
+LIGHT_NEAR_PX = Parameter(5, "px of the view (mm)", "by hand: so much background around compared builds counts too")
+LIGHT_RIVALS = Parameter(3, "readings of each ruling", "by hand: how many are compared")
+LIGHT_CLEAR = Parameter(4000.0, "nats", "from this margin on light has never changed a ruling for the better")
+ARCH_GLOW = Parameter(0.8, "of the evidence for an arch's colour", "by hand: what reflected light may give an opening")
+ARCH_DARKER = Parameter(0.25, "log light", "by hand: an opening is this much darker than its face")
+SAME_CURVE_DEG = Parameter(40.0, "degrees", "by hand: facets whose normals are nearer are one rounded face")
+
+# -- what confidence is made of ------------------------------------------------------------------------------
+
+TRUST_COMMAND = "referee bench devset devset2 --fit --rows rows.jsonl --lessons tests/golden/lessons.jsonl"
+"""Fits ``verdict/trust.json`` anew: the weights of the features, and from which confidence on to speak."""

@@ -1,0 +1,1 @@
+"""Solids drawn back into the picture: silhouettes and overlays."""

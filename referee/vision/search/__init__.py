@@ -1,0 +1,1 @@
+"""From evidence to readings: poses, rasterizer, physics, candidates, beam and local search."""

@@ -1,0 +1,96 @@
+"""What a layout card shows, placed where the evidence likes it best: starts of the search, and rivals of its finds."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cards.card import Card, LayoutCard
+from cards.pieces import Pose
+from referee.vision.search import local_search
+from referee.vision.search.beam_search import TURNS_DEG
+from referee.vision.search.canvas import FINE, Canvas, Reading, fit
+from referee.vision.search.stances import Catalogue
+
+PLACE_X, PLACE_Y, PLACES = 12.0, 16.0, 8
+"""Steps in mm at which a whole build is tried over the field, and around how many of the places at half of that."""
+
+RIGID = "rigid"
+"""Origin of a reading that is as the card shows to the millimetre."""
+
+
+def from_card(canvas: Canvas, card: Card | None) -> list[Reading]:
+    """The card's build, and its mirror image, at the places where they fit best, and fitted there; none if it is no
+    layout or cannot stand."""
+    if not isinstance(card, LayoutCard):
+        return []
+    rows = card_rows(canvas.cat, card)
+    return [] if rows is None else [r for mirrored in (False, True) for r in _placed(canvas, rows, mirrored)]
+
+
+def rigid(canvas: Canvas, card: Card | None, shown: list[Reading]) -> list[Reading]:
+    """What a layout card shows, straight, where it was placed best: fitted to another build, piece by piece, it may be
+    bent until it satisfies the card no more."""
+    placed = next((r for r in shown if r.origin == "card"), None)
+    rows = card_rows(canvas.cat, card) if isinstance(card, LayoutCard) else None
+    if rows is None or placed is None:
+        return []
+    there = placed.pieces[np.argsort(placed.pieces[:, 3], kind="stable")]
+    rows[:, 1] += np.median(there[:, 1] - rows[:, 1])
+    rows[:, 2] += np.median(there[:, 2])
+    rows[:, 4] += np.median(there[:, 4])
+    return [fit(canvas, Reading(placed.turn, rows, 0.0, RIGID), FINE, len(rows))]
+
+
+def card_rows(cat: Catalogue, card: LayoutCard) -> np.ndarray | None:
+    """The card's pieces as rows (n, 5), lowest first, centred in x; None if a pose cannot rest."""
+    rows = []
+    for p in sorted(card.pieces, key=lambda p: p.z):
+        stance = cat.index.get((p.shape, p.color, cat.piece_set.shapes[p.shape].canonical(p.pose)))
+        if stance is None:
+            return None
+        rows.append((stance, p.x, 0.0, p.z, 0.0))
+    out = np.array(rows)
+    out[:, 1] -= (out[:, 1].min() + out[:, 1].max()) / 2
+    return out
+
+
+def _placed(canvas: Canvas, rows: np.ndarray, mirrored: bool) -> list[Reading]:
+    """The card's build at the places in the field where the evidence likes it best, fitted."""
+    rows = rows.copy()
+    if mirrored:
+        rows[:, 1] *= -1
+        rows[:, 0] = [_mirrored_stance(canvas.cat, int(s)) for s in rows[:, 0]]
+    out = []
+    for _, x, y, turn in _places(canvas, rows):
+        moved = rows.copy()
+        moved[:, 1] += x
+        moved[:, 2] += y
+        out.append(fit(canvas, Reading(float(turn), moved, 0.0, "card" if not mirrored else "mirror"), FINE))
+    return out
+
+
+def _places(canvas: Canvas, rows: np.ndarray) -> np.ndarray:
+    """The three best places of a whole build: rows (score, x, y, turn) in the frame turned by ``turn``."""
+
+    def tried(xs: np.ndarray, ys: np.ndarray, turns: np.ndarray) -> np.ndarray:
+        return local_search.place_whole(canvas.arrays, rows, xs, ys, turns, canvas.scene())
+
+    def best(places: np.ndarray, most: int) -> np.ndarray:
+        return places[np.argsort(-places[:, 0])[:most]]
+
+    some = best(
+        tried(np.arange(-90.0, 91.0, PLACE_X), np.arange(-40.0, 41.0, PLACE_Y), np.deg2rad(np.array(TURNS_DEG))), PLACES
+    )
+    near = np.array([-0.5, 0.0, 0.5])
+    found = []
+    for _, x, y, turn in some:
+        c, s = np.cos(turn), np.sin(turn)  # back to the mat's frame
+        found.append(tried(c * x - s * y + near * PLACE_X, s * x + c * y + near * PLACE_Y, np.array([turn])))
+    return best(np.concatenate(found), 3)
+
+
+def _mirrored_stance(cat: Catalogue, stance: int) -> int:
+    shape, color = cat.types[cat.kind[stance]]
+    pose = cat.poses[stance]
+    turned = Pose((360 - pose.rotation) % 360, pose.facing)
+    return cat.index.get((shape, color, cat.piece_set.shapes[shape].canonical(turned)), stance)

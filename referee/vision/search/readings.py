@@ -1,0 +1,345 @@
+"""From evidence to readings: which pieces, where, explain what is seen over a field.
+
+A reading is a whole build in which every piece rests on the table or on others, together with the
+loose pieces around it. Readings are searched for (``beam_search``), started from the card itself where it can
+stand, improved by edits, and fitted at full resolution; all compete on the same evidence.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+import numpy as np
+
+from cards.build import Piece
+from cards.card import Card, HeightCard, LayoutCard, OrganCard, ShapesCard
+from referee.vision.image.view import HEIGHT_MM
+from referee.vision.search import card_placement, local_search, loose_kernels, loose_pieces, rasterizer
+from referee.vision.search.beam_search import WIDE, WIDEST, BeamSearch
+from referee.vision.search.canvas import (
+    FINE,
+    FINEST,
+    PIECE_COST,
+    Canvas,
+    Reading,
+    borrowed,
+    coarse,
+    coarse_labels,
+    fit,
+    fit_of,
+    prior_cost,
+    rescored,
+)
+from referee.vision.search.stances import Catalogue
+
+SEARCHED, EDITS, EDIT_ROUNDS = 60, 6, 6
+"""How many readings of the beam are completed by loose pieces; a reading is improved by so many of the best edits, so
+often."""
+
+SEARCHES = ((WIDE, 3, 0), (WIDEST, 6, 1))
+"""Widths of the beam, how many of what it finds are improved, and how many pieces may be borrowed on the way; the
+next only where the fit is not good."""
+
+COMPLETED = 15
+"""How many readings are weighed again where a further single piece has been found."""
+
+SHOWN = 2
+"""How many placements of what a layout card shows are improved before anything is searched."""
+
+VARIANTS = 8
+"""How many edits of what a layout card shows are fitted, whatever the card's own fit has come to."""
+
+OF_A_RULING, LOOKED_THROUGH = 2, 20
+"""Where no reading satisfies the card, or all do, so many that do otherwise are looked for among so many tried ones."""
+
+APART_RIVALS = 4
+"""Of so many readings with a piece apart in the field those without it are weighed too."""
+
+ALL_EDITS, NEIGHBOURS = 10_000, 6
+"""If none is among those, all edits of the best reading come into question; so many of the best are fitted."""
+
+RIGHT_PRIOR = 500.0
+"""Nats that a reading has in its favour when it satisfies the card: who calls Stop believes it, and each of the 30 or
+so other readings that are tried beside it is as much less likely beforehand (ln 30, at some 150 nats of margin for one
+unit of log odds: pixels err together). Builds of the dev sets that are right have a wrong reading up to 370 nats
+ahead, those that are wrong have no right one less than 2300 behind."""
+
+FAR_BEHIND = 800.0
+"""Nats behind the best from where a reading needs no fit at full resolution: it cannot win any more."""
+
+
+@dataclass
+class History:
+    """What improving readings has met: ``visited`` the best score of each state, ``fitted`` all readings fitted."""
+
+    visited: dict[tuple, float] = field(default_factory=dict)
+    fitted: list[Reading] = field(default_factory=list)
+
+
+def readings(
+    canvas: Canvas, card: Card | None = None, is_right: Callable[[Reading], bool] | None = None, keep: int = 8
+) -> list[Reading]:
+    """Readings of the evidence, fitted, best first. Always includes the empty field.
+
+    With a layout card, what the card shows (and its mirror image) is tried where it fits best, and so are its nearest
+    variants. ``is_right`` says whether a reading satisfies the card: the best few of both kinds are among what comes
+    back, if any of a kind were met at all.
+    """
+    small = coarse(canvas)
+    empty = Reading(0.0, np.zeros((0, 5)), 0.0)
+    pool, loose = _explored(BeamSearch(small), empty, card, is_right, keep)
+    fitted = [with_loose(small, fit(small, r, FINE, _fixed(r)), loose) for r in pool]
+    last = max(r.score for r in fitted) - FAR_BEHIND
+    fitted = [fit(canvas, r, FINEST, _fixed(r)) if r.score >= last else rescored(canvas, r) for r in fitted]
+    fitted.append(empty)
+    loose = loose_pieces.fitted_near(canvas, max(fitted, key=lambda r: r.score), loose)
+    whole = [with_loose(canvas, r, loose) for r in fitted]
+    outside = loose.outside(canvas)
+    if len(outside.rows) < len(loose.rows):  # what stands apart is a reading, and that nothing does another
+        apart = [r for r in sorted(whole, key=lambda r: -r.score) if len(_with_apart(canvas, r, r.loose).loose)]
+        whole += [with_loose(canvas, replace(r, score=r.own), outside) for r in apart[:APART_RIVALS]]
+    if is_right is not None:
+        whole = [replace(r, score=r.score + RIGHT_PRIOR) if is_right(r) else r for r in whole]
+    return sorted(whole, key=lambda r: -r.score)
+
+
+def _fixed(reading: Reading) -> int:
+    """How many of a reading's pieces move only with the whole build when it is fitted."""
+    return reading.count if reading.origin == card_placement.RIGID else 0
+
+
+def _explored(
+    beam: BeamSearch, empty: Reading, card: Card | None, is_right: Callable[[Reading], bool] | None, keep: int
+) -> tuple[list[Reading], loose_pieces.Candidates]:
+    """The ``keep`` best distinct readings, the card's own and the best of both rulings; and the loose pieces they are
+    completed by.
+
+    Edits of what a layout card shows come first: where they explain what is seen, their other trials are the rivals.
+    A quick search follows, and a wider one where the best reading leaves something unexplained.
+    """
+    small, history, labels = beam.canvas, History(), coarse_labels(beam.canvas)
+    loose = loose_pieces.candidates(small, labels)
+    found = [with_loose(small, r, loose) for r in [empty, *card_placement.from_card(small, card)]]
+    if len(found) > 1:
+        loose, found = _completed(small, loose, labels, found[1:])
+    shown = _distinct_readings(sorted((r for r in found if r.count), key=lambda r: -r.score), SHOWN)
+    rigid = [with_loose(small, r, loose) for r in card_placement.rigid(small, card, shown)]
+    variants = [with_loose(small, fit(small, v, FINE), loose) for r in rigid for v in _edited(small, r, 0, VARIANTS)]
+    history.fitted += variants
+    shown += sorted(variants, key=lambda r: -r.score)[:1]
+    better = [improve(beam, r, loose, history) for r in _distinct_readings(shown, SHOWN + 1)]
+    if not _good(small, better):
+        for widths, improved, borrow in SEARCHES:
+            found += _searched(beam, loose, card, widths)
+            loose, found = _completed(small, loose, labels, better + found)
+            better += [improve(beam, r, loose, history, borrow) for r in _starts(small, found, card, improved)]
+            better = [r for r in better if not borrowed(small.cat, r.pieces)]
+            if _good(small, better + found):
+                break
+    tried = [r for r in history.fitted if not borrowed(small.cat, r.pieces)]
+    pool = _pool(better + found + _rivals(small.cat, better, tried), keep)
+    return pool + rigid + _missing(beam, pool + rigid, tried, loose, card, is_right), loose
+
+
+def _completed(
+    canvas: Canvas, loose: loose_pieces.Candidates, labels: np.ndarray, found: list[Reading]
+) -> tuple[loose_pieces.Candidates, list[Reading]]:
+    """Loose pieces with those that the best reading leaves unexplained, and the best readings weighed with them."""
+    found = sorted(found, key=lambda r: -r.score)
+    more = loose_pieces.behind_and_apart(canvas, found[0], loose, labels)
+    if more is loose:
+        return loose, found
+    kept = [r for i, r in enumerate(found) if i < COMPLETED or r.origin == "card"]
+    return more, [with_loose(canvas, replace(r, score=r.own), more) for r in kept]
+
+
+def _good(canvas: Canvas, found: list[Reading]) -> bool:
+    """Whether the best reading explains all there is."""
+    return bool(found) and fit_of(canvas, max(found, key=lambda r: r.score)).good
+
+
+def _rivals(cat: Catalogue, better: list[Reading], tried: list[Reading]) -> list[Reading]:
+    """Those tried that need no more unusual poses than the best reading: the beam search tries none either."""
+
+    def rare(reading: Reading) -> int:
+        return int(cat.rare[reading.pieces[:, 0].astype(int)].sum())
+
+    most = max((rare(r) for r in sorted(better, key=lambda r: -r.score)[:1]), default=0)
+    return [r for r in tried if rare(r) <= most]
+
+
+def _pool(found: list[Reading], keep: int) -> list[Reading]:
+    """The best that differ, and the best that is as the card shows."""
+    found = sorted(found, key=lambda r: -r.score)
+    pool = _distinct_readings(found, keep)
+    return pool + [r for r in found if r.origin == "card" and r not in pool][:1]
+
+
+def _missing(
+    beam: BeamSearch,
+    pool: list[Reading],
+    tried: list[Reading],
+    loose: loose_pieces.Candidates,
+    card: Card | None,
+    is_right: Callable[[Reading], bool] | None,
+) -> list[Reading]:
+    """The best readings of a ruling that the pool has none of: of those tried, else among the best one's neighbours."""
+    if is_right is None or card is None:
+        return []
+    rulings = [is_right(r) for r in pool]
+    wanted = not any(rulings)
+    if not wanted and not all(rulings):
+        return []
+    canvas = beam.canvas
+    best_first = sorted(tried, key=lambda r: -r.score)
+    others = (r for r in best_first if not wanted or _may_satisfy(canvas.cat, _with_apart(canvas, r, r.loose), card))
+    met = [r for r in islice(others, LOOKED_THROUGH) if is_right(r) == wanted][:OF_A_RULING]
+    if met:
+        return met
+    near = _neighbours(beam, max(pool, key=lambda r: r.score), loose, card, wanted)
+    return [r for r in near if is_right(r) == wanted][:OF_A_RULING]
+
+
+def _neighbours(
+    beam: BeamSearch, reading: Reading, loose: loose_pieces.Candidates, card: Card, wanted: bool
+) -> list[Reading]:
+    """A reading with one edit or one piece more, the best first: those that may satisfy the card, if that is wanted."""
+    if not reading.count:
+        return []
+    trials = _edited(beam.canvas, reading, 0, ALL_EDITS) + beam.successors(reading)
+    if wanted:
+        trials = [r for r in trials if _may_satisfy(beam.canvas.cat, _with_apart(beam.canvas, r, reading.loose), card)]
+    fitted = [fit(beam.canvas, r) for r in sorted(trials, key=lambda r: -r.score)[:NEIGHBOURS]]
+    return sorted((with_loose(beam.canvas, r, loose) for r in fitted), key=lambda r: -r.score)
+
+
+def _with_apart(canvas: Canvas, reading: Reading, loose: np.ndarray) -> Reading:
+    """The reading with those loose rows that stand in the field."""
+    inside = (np.abs(loose[:, 1:3]) <= np.array(canvas.field_mm)).all(1)
+    return replace(reading, loose=loose[inside])
+
+
+def _may_satisfy(cat: Catalogue, reading: Reading, card: Card) -> bool:
+    """Whether the pieces are as many, or those, that a card asks for, wherever they stand (a quick test)."""
+    if isinstance(card, (HeightCard, OrganCard)):
+        return abs(reading.count - card.count) <= len(reading.loose)
+    if isinstance(card, ShapesCard):
+        return _has_shapes(cat, reading, dict(card.shapes))
+    asked = Counter((p.shape, p.color) for p in card.pieces)
+    return Counter(cat.types[cat.kind[int(s)]] for s in reading.pieces[:, 0]) == asked
+
+
+def _starts(canvas: Canvas, found: list[Reading], card: Card | None, most: int) -> list[Reading]:
+    """The readings worth improving: the best, and the best that are what the card asks for."""
+    found = sorted(found, key=lambda r: -r.score)
+    starts = _distinct_readings(found, most)
+    starts += [r for r in found if r.origin == "card" and r not in starts][:2]
+    if isinstance(card, ShapesCard):
+        starts += [r for r in found if _has_shapes(canvas.cat, r, dict(card.shapes)) and r not in starts][:2]
+    return starts
+
+
+def _searched(beam: BeamSearch, loose: loose_pieces.Candidates, card: Card | None, widths: np.ndarray) -> list[Reading]:
+    """Readings found from the table upwards, of any pieces and, with a shapes card, of those it asks for."""
+    found = beam.search(widths, SEARCHED)
+    if isinstance(card, ShapesCard):
+        found += beam.search(widths, SEARCHED, dict(card.shapes))
+    return [with_loose(beam.canvas, r, loose) for r in found]
+
+
+def _has_shapes(cat: Catalogue, reading: Reading, asked: dict[str, int]) -> bool:
+    return Counter(cat.types[cat.kind[int(s)]][0] for s in reading.pieces[:, 0]) == asked
+
+
+def _distinct_readings(found: list[Reading], most: int) -> list[Reading]:
+    chosen: dict[tuple, Reading] = {}
+    for r in found:
+        chosen.setdefault(r.key, r)
+        if len(chosen) == most:
+            break
+    return list(chosen.values())
+
+
+def improve(
+    beam: BeamSearch, reading: Reading, loose: loose_pieces.Candidates, history: History, borrow: int = 0
+) -> Reading:
+    """The reading after the edits (replace, insert, remove, swap, nudge, split a piece) that help it.
+
+    On the way there may be ``borrow`` more pieces of a kind than the box has, and in the result too. Where the way
+    joins that of an earlier reading it is not gone again.
+    """
+    canvas = beam.canvas
+    for _ in range(EDIT_ROUNDS):
+        if history.visited.get((borrow, reading.key), -np.inf) >= reading.score - 1.0:
+            return reading
+        history.visited[borrow, reading.key] = reading.score
+        best = reading
+        for trial in _edited(canvas, reading, borrow) + beam.successors(reading)[:EDITS]:
+            fitted = fit(canvas, trial)
+            if _outside(canvas, fitted) > _outside(canvas, reading):
+                continue  # what stands outside is a loose piece
+            fitted = with_loose(canvas, fitted, loose)
+            history.fitted.append(fitted)
+            if fitted.score > best.score + 1.0:
+                best = fitted
+        if best is reading:
+            return reading
+        reading = best
+    return reading
+
+
+def _edited(canvas: Canvas, reading: Reading, borrow: int, most: int = EDITS) -> list[Reading]:
+    """The most promising edits of a reading, not yet fitted."""
+    cat, pieces = canvas.cat, np.ascontiguousarray(reading.pieces)
+    if not len(pieces):
+        return []
+    rows = local_search.edits(canvas.arrays, cat.stock + borrow, pieces, canvas.scene(reading.turn))
+    rows = rows[np.argsort(-rows[:, 0])[: most * (1 + 2 * borrow)]]
+    trials = []
+    for got, *which in rows:
+        trial = np.empty((len(pieces) + 1, 5))
+        count = local_search.edit(canvas.arrays, pieces, *map(int, which), trial)
+        trial = trial[:count].copy()
+        trials.append(Reading(reading.turn, trial, got - prior_cost(cat, trial), "edit"))
+    return sorted(trials, key=lambda r: -r.score)[:most]
+
+
+def _outside(canvas: Canvas, reading: Reading) -> int:
+    """How many pieces of a build have their centre outside the field, or above what a view shows."""
+    c, s = np.cos(reading.turn), np.sin(reading.turn)
+    there = np.abs(reading.pieces[:, 1:3] @ np.array([(c, s), (-s, c)]))
+    return int(((there > np.array(canvas.field_mm)).any(1) | (reading.pieces[:, 3] > HEIGHT_MM)).sum())
+
+
+def with_loose(canvas: Canvas, reading: Reading, loose: loose_pieces.Candidates) -> Reading:
+    """The reading completed by the loose pieces that explain what it leaves; its score includes them."""
+    alone = loose.alone(canvas)  # draws on the canvas
+    canvas.draw(reading)
+    cat = canvas.cat
+    free = cat.stock - np.bincount(cat.kind[reading.pieces[:, 0].astype(int)], minlength=len(cat.stock))
+    costs = loose_pieces.costs_of(canvas, loose.rows, reading.pieces, reading.turn, PIECE_COST)
+    more = np.array((loose_pieces.BEYOND_COST, loose_pieces.HIDDEN_COST))
+    rows, won = loose_kernels.add_loose(canvas.arrays, loose.rows, *alone, free, canvas.scene(), costs, more)
+    return Reading(reading.turn, reading.pieces, reading.score + won, reading.origin, loose.rows[rows], reading.score)
+
+
+def warm_up(cat: Catalogue) -> None:
+    """Search a made-up view once, so that the loops are compiled before a duel waits for them.
+
+    The view is of one piece of the catalogue standing alone, seen from 0.7 m at 30 degrees.
+    """
+    turn = np.radians(30.0)
+    down = np.array([(1, 0, 0), (0, -np.sin(turn), -np.cos(turn)), (0, np.cos(turn), -np.sin(turn))])
+    camera = np.ascontiguousarray(np.c_[down, (0.0, 60.0, 700.0)])
+    matrix = np.array([(700.0, 0, 110.0), (0, 700.0, 110.0), (0, 0, 1.0)])
+    canvas = Canvas(cat, camera, matrix, np.full((int(cat.color.max()) + 1, 220, 220), -3.0, np.float32))
+    row = np.array((0.0, 0.0, 0.0, cat.size[0, 2] / 2, 0.0))
+    rasterizer.place(canvas.arrays, row, canvas.scene(), True)
+    canvas.gains[cat.color[0], canvas.maps.near > 0] = 3.0
+    canvas = Canvas(cat, camera, matrix, canvas.gains)
+    shape, color = cat.types[cat.kind[0]]
+    piece = Piece(shape, color, cat.poses[0], 0.0, 0.0, float(cat.size[0, 2]) / 2)
+    readings(canvas, LayoutCard("warm-up", 1, (piece,)))

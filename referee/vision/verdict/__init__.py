@@ -1,0 +1,1 @@
+"""From readings to a ruling with its margin: field, light, decision."""

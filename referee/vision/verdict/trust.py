@@ -1,0 +1,62 @@
+"""How far to trust a reading that is ahead: what past sessions with truth taught, for match and mismatch apart.
+
+``trust.json`` beside this module is written by ``referee bench DIR… --fit`` and by nothing else: the weights of each
+feature, and the least confidence with which a verdict is given, with what that guarantees and on what data.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+
+FILE = Path(__file__).with_name("trust.json")
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """Of verdicts given, with probability ``1 - delta`` over the sessions drawn, at most the share ``risk`` is wrong:
+    ``wrong`` of ``given`` were on the sessions that certified it."""
+
+    risk: float
+    delta: float
+    wrong: int
+    given: int
+
+
+@dataclass(frozen=True)
+class Trust:
+    """Of one ruling: log odds that it is right are ``base`` + the sum of ``weights`` times features (each the larger
+    the better, so weights are at least 0); ``least`` is the confidence below which no verdict is given, ``most`` what
+    no verdict's confidence exceeds."""
+
+    base: float
+    weights: Mapping[str, float]
+    least: float
+    most: float
+    guarantee: Guarantee
+
+    def confidence(self, features: Mapping[str, float]) -> float:
+        """Probability 0.5 to ``most`` that the ruling is right. Raises KeyError for a feature that is not given."""
+        odds = self.base + sum(weight * features[name] for name, weight in self.weights.items())
+        return min(max(1.0 / (1.0 + math.exp(-max(min(odds, 30.0), -30.0))), 0.5), self.most)
+
+
+@lru_cache(maxsize=8)
+def load_trust(path: Path = FILE) -> Mapping[str, Trust]:
+    """The trust in ``match`` and in ``mismatch``."""
+    data = json.loads(path.read_text(encoding="utf-8"))
+    return {ruling: _trust(data["rulings"][ruling]) for ruling in ("match", "mismatch")}
+
+
+def _trust(row: dict) -> Trust:
+    return Trust(row["base"], row["weights"], row["least"], row["most"], Guarantee(**row["guarantee"]))
+
+
+def trust_json(trusts: Mapping[str, Trust], provenance: Mapping[str, object]) -> str:
+    """The text of a file that ``load_trust`` reads back."""
+    rulings = {ruling: asdict(trust) for ruling, trust in trusts.items()}
+    return json.dumps({**provenance, "rulings": rulings}, indent=2) + "\n"

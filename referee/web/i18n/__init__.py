@@ -1,0 +1,1 @@
+"""Words in English and German."""

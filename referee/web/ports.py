@@ -1,0 +1,88 @@
+"""What the dashboard needs of a running session; ``referee.session.session.Session`` fits, and so do stand-ins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from cards.deck import Deck
+from cards.pieces import PieceSet
+from referee.devices.ports import Camera, Clock
+from referee.match.decide import Command, Event, MatchState
+from referee.match.house_rules import HouseRules
+from referee.session.ports import Observer
+from referee.session.rig_setup import RigSetup
+
+
+class RigWatch(Protocol):
+    """Who compares the rig with what it was set up as."""
+
+    def set_up_anew(self) -> None:
+        """The rig is as it should be from now on."""
+
+
+class WebSession(Protocol):
+    """A session as pages and the API use it."""
+
+    deck: Deck
+    piece_set: PieceSet
+    rules: HouseRules
+    data_dir: Path
+    simulated: bool
+    observer: Observer
+    setup: RigSetup
+
+    @property
+    def state(self) -> MatchState:
+        """The match as it stands."""
+
+    @property
+    def shift_s(self) -> float:
+        """What to add to the host's clock in this match."""
+
+    @property
+    def clock(self) -> Clock:
+        """The host's clock."""
+
+    @property
+    def camera(self) -> Camera:
+        """The camera in use."""
+
+    @property
+    def judging(self) -> RigWatch:
+        """Who compares the rig with what it was set up as."""
+
+    def command(self, command: Command, who: str = "") -> tuple[Event, ...]:
+        """Decide, keep, apply, tell."""
+
+    def create_match(
+        self,
+        players: Sequence[str],
+        mode: str = "all",
+        seed: int | None = None,
+        rules: HouseRules | None = None,
+        who: str = "",
+    ) -> tuple[Event, ...]:
+        """Begin a match."""
+
+    def go(self, who: str = "") -> tuple[Event, ...]:
+        """Sound the go."""
+
+    def press(self, zone: str, who: str = "") -> tuple[Event, ...]:
+        """A Stop given on the dashboard, now."""
+
+    def rest(self, zone: str, resting: bool) -> tuple[Event, ...]:
+        """Tongs behind their mark or not, by a key of the dashboard."""
+
+    def snapshot(self) -> dict:
+        """Everything a page needs, JSON-able."""
+
+    def wait(self, version: int, timeout_s: float) -> int:
+        """Wait until the snapshot's version is above ``version``; gives the version."""
+
+    def picture(self, name: str) -> bytes | None:
+        """The latest JPEG of that name."""
+
+    def touch(self) -> None:
+        """Something a page shows has changed."""

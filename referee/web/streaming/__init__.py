@@ -1,0 +1,1 @@
+"""Event streams, picture streams and the fragments they carry."""

@@ -1,0 +1,118 @@
+"""How long the program takes to start: medians of ten, wall-clock and processor seconds; and the first start of all.
+
+    python tests/bench_start.py            warm: --help, judge of one picture, bench of one in process, demo to board
+    python tests/bench_start.py --cold     with nothing compiled: demo to board, first live picture, first verdict
+
+On a busy machine the processor's seconds are the ones to compare.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROUNDS = 10
+REFEREE = [sys.executable, "-m", "referee"]
+SESSION = Path(__file__).parent / "golden" / "sessions" / "challenge"
+DEMO = ["demo", "--no-browser", "--port", "0", "--seed", "3"]
+
+
+def measured(name: str, bar_s: float, run: Callable[[], object], rounds: int = ROUNDS) -> None:
+    """Print the median of so many runs, and the bar."""
+    wall, processor = [], []
+    for _ in range(rounds):
+        began, before = time.perf_counter(), _processor_s()
+        run()
+        wall.append(time.perf_counter() - began)
+        processor.append(_processor_s() - before)
+    print(
+        f"{name:44} median {statistics.median(wall):6.2f} s wall, {statistics.median(processor):6.2f} s processor"
+        f"   (bar {bar_s} s; {rounds} runs, slowest {max(wall):.2f} s)",
+        flush=True,
+    )
+
+
+def _processor_s() -> float:
+    both = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(use.ru_utime + use.ru_stime for use in both)
+
+
+def said(*args: object) -> None:
+    """Run the program to its end."""
+    subprocess.run([*REFEREE, *map(str, args)], check=True, stdout=subprocess.DEVNULL)
+
+
+@contextmanager
+def demo(cache: str | None = None) -> Iterator[Iterator[str]]:
+    """A demo's lines as it says them."""
+    with tempfile.TemporaryDirectory() as folder:
+        env = {**os.environ, "PYTHONUNBUFFERED": "1"} | ({"REFEREE_CACHE_DIR": cache} if cache else {})
+        command = [*REFEREE, *DEMO, "--data-dir", folder]
+        program = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        try:
+            yield program.stdout
+        finally:
+            program.send_signal(signal.SIGINT)
+            program.communicate()
+
+
+def board(lines: Iterator[str]) -> str:
+    """Wait for the board; its address."""
+    return next(found[1] for line in lines if (found := re.search(r"board: (\S+?)/? ", line)))
+
+
+def warm() -> None:
+    """Everything compiled."""
+    picture = next(SESSION.glob("duel_*.jpg"))
+    given = ["--pieces", SESSION / "pieces.json", "--deck", SESSION / "deck.json", "--camera", SESSION / "camera.yaml"]
+    judge = ["judge", picture, "--card", _first_card(), *given]
+    said(*judge)
+    measured("referee --help", 0.3, lambda: said("--help"))
+    measured("referee judge, one picture", 0.9, lambda: said(*judge))
+    from referee.benchmark.run import Knowledge, jobs, run_all, sessions
+
+    one = jobs(sessions([SESSION]), Knowledge(True, True, True), False, 1)[:1]
+    list(run_all(one, 1))
+    measured("referee bench, one picture, in process", 0.3, lambda: list(run_all(one, 1)))
+
+    def to_board() -> None:
+        with demo() as lines:
+            board(lines)
+
+    measured("referee demo to its board, and its end", 3.0, to_board)
+
+
+def _first_card() -> str:
+    import json
+
+    return json.loads((SESSION / "truth.json").read_text())["frames"][0]["card"]
+
+
+def cold() -> None:
+    """Nothing compiled."""
+    with tempfile.TemporaryDirectory() as cache:
+        began = time.perf_counter()
+        with demo(cache) as lines:
+            address = board(lines)
+            print(f"cold: board          {time.perf_counter() - began:6.1f} s (bar 3)", flush=True)
+            with urllib.request.urlopen(f"{address}/live/live.mjpg", timeout=600) as film:
+                film.read(2000)
+            print(f"cold: live picture   {time.perf_counter() - began:6.1f} s (bar 5)", flush=True)
+            next(line for line in lines if line.startswith("duel "))
+            print(f"cold: first verdict  {time.perf_counter() - began:6.1f} s (bar 20)", flush=True)
+    print(f"cold: all of it      {_processor_s():6.1f} s of processor")
+
+
+if __name__ == "__main__":
+    cold() if "--cold" in sys.argv[1:] else warm()

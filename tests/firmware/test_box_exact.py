@@ -1,0 +1,312 @@
+"""The compiled firmware at exact cycles: noise, resets, old EEPROMs, order. No host and no wall clock are in it.
+
+The rows of noise were all seen to steal or block a duel before: the contact kept *trying* for as long as spikes came.
+"""
+
+import random
+
+import pytest
+
+from .timelines import BOOTED_US, Timeline
+
+STAMP_ERROR_US = 50
+BOX_ZERO_US = 1_000  # micros() begins to run so early after the reset
+TOLD_US = 30_000  # after its first edge a press has been told
+PRESSED_US, LATER_US = 600_333, 900_000
+A, B, UNUSED, NEXT = 0, 1, 2, 4
+
+
+@pytest.fixture(scope="session")
+def play(timeline_program, elf):
+    """``play(timeline, end_us, **options) -> Outcome`` on an Uno."""
+
+    def run(timeline, end_us, **options):
+        return timeline.run(timeline_program, elf, end_us, **options)
+
+    return run
+
+
+STOLEN_US = 2_000  # what induced spikes may steal: see arbitration.h
+
+
+def check_presses(outcome, wanted, stolen_us=0):
+    """These (button, us) were told, in this order, each once, in time and with its own time stamp."""
+    got = outcome.presses()
+    assert [button for button, _, _ in got] == [button for button, _ in wanted]
+    for (_, box_us, told_us), (_, at_us) in zip(got, wanted, strict=True):
+        assert -BOX_ZERO_US - stolen_us < box_us - at_us < STAMP_ERROR_US
+        assert told_us - at_us < TOLD_US
+
+
+NOISE = [(5_000, 2), (4_615, 577), (10_000, 1), (2_000, 2), (9_500, 2), (100, 1), (1_300, 0.0625), (12_000, 300)]
+IDS = [f"{width:g} us every {period} us" for period, width in NOISE]
+
+
+@pytest.mark.parametrize(("period_us", "width_us"), NOISE, ids=IDS)
+def test_noise_on_a_players_line_steals_nothing(play, period_us, width_us):
+    timeline = Timeline()
+    timeline.duel()
+    timeline.pulses(B, 200_000, LATER_US + 200_000, period_us, width_us)
+    timeline.press(PRESSED_US, A)
+    timeline.press(LATER_US, B)
+    outcome = play(timeline, LATER_US + 250_000)
+    check_presses(outcome, [(A, PRESSED_US), (B, LATER_US)], STOLEN_US)
+    assert outcome.kinds("BXNOI") == [("BXNOI", (B,))]
+
+
+@pytest.mark.parametrize("line", [UNUSED, NEXT])
+@pytest.mark.parametrize(("period_us", "width_us"), NOISE, ids=IDS)
+def test_noise_on_another_line_blocks_nobody(play, period_us, width_us, line):
+    timeline = Timeline()
+    timeline.duel()
+    timeline.pulses(line, 300_000, 900_000, period_us, width_us)
+    timeline.press(PRESSED_US, A)
+    outcome = play(timeline, 900_000)
+    check_presses(outcome, [(A, PRESSED_US)])
+    assert ("BXNOI", (line,)) in outcome.kinds("BXNOI")
+
+
+@pytest.mark.parametrize("lead_us", [5_000, 19_500])
+@pytest.mark.parametrize(("period_us", "width_us"), NOISE, ids=IDS)
+def test_noise_that_has_just_begun_holds_nobody_back_for_long(play, period_us, width_us, lead_us):
+    timeline = Timeline()
+    timeline.duel()
+    timeline.pulses(B, PRESSED_US - lead_us, LATER_US, period_us, width_us)
+    timeline.press(PRESSED_US, A)
+    timeline.press(LATER_US + 50_000, B)
+    check_presses(play(timeline, LATER_US + 150_000), [(A, PRESSED_US), (B, LATER_US + 50_000)])
+
+
+@pytest.mark.parametrize("width_us", [0.0625, 1, 4])
+@pytest.mark.parametrize("gap_us", [3_000, 9_900, 11_000])
+def test_a_spike_at_the_others_edge_makes_no_dead_heat(play, width_us, gap_us):
+    timeline = Timeline()
+    timeline.duel()
+    timeline.pulses(B, PRESSED_US + 20, PRESSED_US + 21, 100, width_us)
+    timeline.press(PRESSED_US, A)
+    timeline.press(PRESSED_US + gap_us, B)
+    check_presses(play(timeline, PRESSED_US + 200_000), [(A, PRESSED_US), (B, PRESSED_US + gap_us)])
+
+
+def test_a_line_that_was_noisy_is_quiet_again_and_its_lamp_has_flickered(play):
+    timeline = Timeline()
+    timeline.duel()
+    timeline.pulses(B, 300_000, 900_000, 4_615, 577)
+    outcome = play(timeline, 2_200_000)
+    assert outcome.kinds("BXNOI", "BXQUI") == [("BXNOI", (B,)), ("BXQUI", (B,))]
+    flicker = [on for at_us, lamp, on in outcome.lamps if lamp == B and at_us > 300_000]
+    assert len(flicker) > 10 and flicker[-1] is False
+
+
+def bounce_train(rng):
+    """Times in microseconds after the first edge: bounce and induced pulses, all within ten milliseconds."""
+    flips = sorted(rng.uniform(20, 10_000) for _ in range(2 * rng.randrange(12)))
+    return [0.0, *flips]
+
+
+@pytest.mark.slow
+def test_one_press_for_each_of_200_random_bounce_trains(play):
+    rng, timeline, wanted = random.Random(11), Timeline(), []
+    timeline.duel()
+    for n in range(200):
+        at_us = 200_000 + n * 400_000 + rng.uniform(0, 1_000)
+        timeline.again(at_us - 20_000)
+        for k, flip_us in enumerate(bounce_train(rng)):
+            timeline.pin(at_us + flip_us, n % 4, k % 2 == 0)
+        timeline.pin(at_us + 40_000, n % 4, False)
+        for _ in range(rng.randrange(6)):
+            bounce_us = at_us + 40_000 + rng.uniform(50, 10_000)
+            timeline.pulses(n % 4, bounce_us, bounce_us + 1, 10, rng.uniform(0.2, 300))
+        timeline.tell(at_us + 150_000, "RFACK", 10**8, 1)
+        wanted.append((n % 4, at_us))
+    outcome = play(timeline, 200_000 + 200 * 400_000)
+    got = outcome.presses()
+    assert [button for button, _, _ in got] == [button for button, _ in wanted]
+    late_us = [told_us - at_us for (_, _, told_us), (_, at_us) in zip(got, wanted, strict=True)]
+    stamps = [box_us - at_us for (_, box_us, _), (_, at_us) in zip(got, wanted, strict=True)]
+    print(f"200 trains: told after at most {max(late_us):.0f} us, stamps {min(stamps):.0f} to {max(stamps):.0f} us")
+    assert max(late_us) < TOLD_US
+    assert max(stamps) - min(stamps) < 3_000, "at most a first spike of less than 16 us may be passed over"
+
+
+def test_a_button_held_over_a_reset_is_no_press(play):
+    """Seen before: the session took it for a Stop of a player who had pressed nothing."""
+    timeline = Timeline()
+    timeline.pin(1.0, A, True)
+    timeline.duel()
+    timeline.rows.append((1_000_000, "reset"))
+    timeline.duel(1_100_000)
+    timeline.press(1_500_000, B)
+    outcome = play(timeline, 1_700_000)
+    assert [button for button, _, _ in outcome.presses()] == [B]
+    assert ("BXHLD", (A,)) in outcome.kinds("BXHLD")
+
+
+def test_a_box_that_hangs_is_restarted_by_its_watchdog_and_says_so(play):
+    timeline = Timeline()
+    timeline.duel()
+    timeline.rows.append((300_000, "hang"))
+    timeline.duel(700_000)
+    timeline.press(900_000, B)
+    outcome = play(timeline, 1_000_000)
+    starts = outcome.kinds("BXBOT")
+    assert len(outcome.sentences("BXHEL")) == 2 and [button for button, _, _ in outcome.presses()] == [B]
+    timeline.tell(950_000, "RFTST")
+    (_, fields), *_ = play(timeline, 1_000_000).kinds("BXTST")
+    assert fields[2] & 8, f"the watchdog is the cause, not {fields}, {starts}"
+
+
+EEPROMS = {
+    "0, 1, 2, 3": bytes(range(15)),
+    "random": random.Random(1).randbytes(15),
+    "a text": b"\x00\x00hello, world!",
+    "zeros": bytes(15),
+    "a float": b"\xc3\xf5\x48\x40" + b"\xff" * 11,
+}
+
+
+@pytest.mark.parametrize("eeprom", EEPROMS.values(), ids=EEPROMS)
+def test_a_used_arduino_is_a_box(play, eeprom):
+    """Seen before: its hello was refused by the host, with four of these five."""
+    timeline = Timeline()
+    timeline.tell(BOOTED_US, "RFHEL", protocol=1)
+    outcome = play(timeline, 100_000, eeprom=eeprom.hex())
+    assert [fields[1] for _, fields in outcome.kinds("BXHEL")] == ["BOX1"]
+
+
+def test_a_name_of_ones_own_is_kept(play):
+    timeline = Timeline()
+    timeline.tell(BOOTED_US, "RFHEL", protocol=1)
+    outcome = play(timeline, 100_000, eeprom=(b"\x05\x00red-7" + bytes(8)).hex())
+    assert [fields[1:3] for _, fields in outcome.kinds("BXHEL")] == [("red-7", 6)]
+
+
+def test_presses_of_start_and_next_cannot_push_out_a_duel(play):
+    timeline = Timeline()
+    timeline.duel()
+    timeline.press(300_000, A)
+    timeline.press(310_000, B)
+    for n in range(22):
+        timeline.press(600_000 + n * 200_000, NEXT, 40_000)
+    timeline.tell(5_300_000, "RFHEL", 2)
+    timeline.tell(5_400_000, "RFRSN", 0)
+    outcome = play(timeline, 5_600_000)
+    *_, (_, hello) = outcome.sentences("BXHEL")
+    first, _, overwritten = hello.fields[-3:]
+    assert (first, overwritten) == (1, 0)
+    assert [button for button, _, _ in outcome.presses()] == [A, B]
+
+
+def test_the_first_stop_lights_its_lamp_and_sounds_and_a_host_that_goes_away_is_seen(play):
+    timeline = Timeline()
+    timeline.duel()
+    timeline.press(300_000, B)
+    timeline.press(320_000, A)
+    outcome = play(timeline, 2_200_000)
+    assert [hz for _, hz in outcome.tones if hz] == pytest.approx([1750], rel=0.05)
+    assert [lamp for at_us, lamp, on in outcome.lamps if on and at_us > 290_000] == [B]
+    connected = [(at_us, on) for at_us, lamp, on in outcome.lamps if lamp == 4 and at_us > BOOTED_US]
+    assert [on for _, on in connected] == [True, False]
+    assert connected[1][0] - connected[0][0] == pytest.approx(2_000_000, abs=50_000)
+
+
+PAD_A, PAD_B = 5, 6
+STEP_US = 1_000_000
+
+
+def countdown(leave_us=None):
+    """Both rest, a countdown begins at 200 ms; B may leave."""
+    timeline = Timeline()
+    timeline.pin(1.0, PAD_A, True)
+    timeline.pin(1.0, PAD_B, True)
+    timeline.tell(150_000, "RFHEL", 2)
+    timeline.tell(160_000, "RFARM")
+    timeline.tell(200_000, "RFGOO", 1)
+    if leave_us is not None:
+        timeline.pin(leave_us, PAD_B, False)
+    return timeline
+
+
+def test_a_countdown_has_three_tones_and_then_the_go(play):
+    outcome = play(countdown(), 4_500_000)
+    begun = [hz for _, hz in outcome.tones if hz]
+    assert begun == pytest.approx([1150, 1150, 1150, 2300], rel=0.05)
+    (_, go), *_ = outcome.sentences("BXGOO")
+    assert abs(go.box_us - 200_000 - 3 * STEP_US) < 5_000
+    assert [on for _, lamp, on in outcome.lamps if lamp == 5][-2:] == [True, False], "armed, until the go"
+
+
+@pytest.mark.parametrize("leave_us", [700_000.0, 3_190_000.0, 3_198_000.0])
+def test_leaving_the_mark_before_the_go_is_a_false_start_with_its_time(play, leave_us):
+    outcome = play(countdown(leave_us), 4_500_000)
+    (_, false_start), *_ = outcome.sentences("BXFLS")
+    assert false_start.fields[1] == 1 and abs(false_start.box_us - leave_us) < 2_000
+    if leave_us < 3_195_000:
+        assert not outcome.sentences("BXGOO"), "and there is no go"
+
+
+def test_the_armed_lamp_waits_for_both(play):
+    timeline = countdown()
+    timeline.rows = [row for row in timeline.rows if "tx" not in row[1] or row[0] < 190_000]
+    timeline.pin(500_000, PAD_A, False)
+    timeline.pin(900_000, PAD_A, True)
+    armed = [(round(at_us, -5), on) for at_us, lamp, on in play(timeline, 1_200_000).lamps if lamp == 5 and at_us > 1e5]
+    assert armed == [(200_000, True), (500_000, False), (1_000_000, True)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("gap_us", [1_000, 200, 30])
+def test_1000_of_1000_pairs_come_in_their_order(play, gap_us):
+    rng, timeline, wanted = random.Random(gap_us), Timeline(), []
+    timeline.duel()
+    for n in range(1000):
+        at_us = 200_000 + n * 100_000 + round(rng.uniform(0, 30_000) * 16) / 16
+        first, second = rng.sample([(0, 1), (2, 3)][n % 2], 2)
+        timeline.again(at_us - 40_000)
+        timeline.press(at_us, first, 15_000)
+        timeline.press(at_us + gap_us, second, 15_000)
+        timeline.tell(at_us - 30_000, "RFCLK")
+        timeline.tell(at_us - 10_000, "RFACK", 10**8, 1)
+        timeline.tell(at_us + rng.uniform(-2_000, 500), "RFCLK")  # so that the line is busy
+        wanted += [first, second]
+    got = play(timeline, 200_000 + 1000 * 100_000).presses()
+    assert len(got) == len(wanted)
+    right = sum(got[n][0] == wanted[n] for n in range(0, len(wanted), 2))
+    print(f"{gap_us} us apart: {right} of 1000 pairs in order")
+    assert right == 1000
+
+
+def test_the_mega_does_the_same(timeline_program, mega_elf):
+    """Seen before: it compiled silently with the interrupt pins of an Uno."""
+    timeline = Timeline()
+    timeline.duel()
+    for button in range(4):
+        timeline.press(300_000 + 40 * button, 3 - button)
+    timeline.press(600_000, NEXT)
+    outcome = timeline.run(timeline_program, mega_elf, 800_000, board="mega")
+    check_presses(outcome, [(3 - button, 300_000 + 40 * button) for button in range(4)])
+    assert outcome.sentences("BXNXT") and (3, True) in [(lamp, on) for _, lamp, on in outcome.lamps]
+
+
+def test_stack_and_data_do_not_meet(play, elf):
+    timeline = Timeline()
+    timeline.duel()
+    for button in range(4):
+        timeline.press(300_000, button)
+    timeline.pulses(NEXT, 300_000, 900_000, 150, 40)
+    for n in range(60):
+        timeline.tell(300_000 + n * 10_000, "RFCLK")
+    outcome = play(timeline, 1_200_000)
+    data_end = 0x100 + ram_bytes(elf)
+    print(
+        f"lowest stack pointer {outcome.stack:#x}, data ends at {data_end:#x}: {outcome.stack - data_end} bytes between"
+    )
+    assert outcome.stack - data_end > 256
+
+
+def ram_bytes(elf):
+    """Bytes of static data."""
+    from .conftest import run
+
+    rows = [words for words in map(str.split, run("avr-size", "-A", elf).splitlines()) if len(words) == 3]
+    return sum(int(count) for name, count, _ in rows if name in (".data", ".bss", ".noinit"))

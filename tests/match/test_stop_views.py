@@ -1,0 +1,47 @@
+"""The two views of a Stop: every combination as ``stop_views.txt`` says, and what must never happen."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from referee.match.stop_views import table, together
+
+GOLDEN = Path(__file__).with_name("stop_views.txt")
+ROWS = [line.split() for line in GOLDEN.read_text().splitlines() if line and not line.startswith("#")]
+RULINGS, AFTER = ("match", "mismatch", "undecided"), ("still", "nobody", "own", "neighbour", "somebody")
+
+
+@pytest.mark.parametrize(("press", "after", "settled", "ruling", "finding"), ROWS, ids=lambda word: word)
+def test_a_row_of_the_truth_table(press, after, settled, ruling, finding):
+    both = together(press, after, settled)
+    assert (both.ruling, both.finding or "-") == (ruling, finding)
+
+
+def test_the_golden_table_has_every_combination_once():
+    assert sorted(tuple(row[:3]) for row in ROWS) == sorted(product(RULINGS, AFTER, RULINGS))
+
+
+def test_every_row_of_the_law_holds_somewhere():
+    used = {next(r for r in table() if all(w in ("*", s) for w, s in zip(r[:3], row[:3], strict=True))) for row in ROWS}
+    assert used == set(table())
+
+
+def test_no_build_that_was_not_right_at_the_press_is_awarded_once_it_was_touched():
+    for press, after in product(("mismatch", "undecided"), AFTER[1:]):
+        assert together(press, after, "match").ruling != "match"
+
+
+def test_whose_hand_may_have_knocked_it_over_never_gets_the_card():
+    for press, after in product(("match", "undecided"), ("neighbour", "somebody")):
+        both = together(press, after, "mismatch")
+        assert (both.ruling, both.finding, both.why) == ("undecided", "bumped", "bumped")
+
+
+def test_the_view_whose_build_counts():
+    assert together("mismatch", "own", "match").counts == "press"
+    assert together("match", "neighbour", "mismatch").counts == "press"
+    assert together("match", "nobody", "mismatch").counts == "settled"
+    assert together("undecided", "own", "match").why == "press_hidden"

@@ -1,0 +1,190 @@
+"""What the session makes of a button box: whom it believes, what it arms, lights and records."""
+
+from __future__ import annotations
+
+import time
+from contextlib import closing
+
+import pytest
+
+from referee.devices.box_keyboard import KeysBox
+from referee.devices.ports import BoxNotice, Lamp, Press, SystemClock
+from referee.errors import IllegalCommand
+from referee.match.decide import DrawCard, HumanRuling, Ready, VoidDuel
+
+CLOCK = SystemClock()
+PAIR = ("Ann", "Ben")
+GO_US = 5_000_000
+
+
+class StandInBox:
+    """A box that does at once what it is told, and says what the test lets it say."""
+
+    name, simulated, connected = "stand-in", True, True
+
+    def __init__(self, box_id="RED"):
+        self.box_id, self.said, self.lamps, self.pads = box_id, [], {}, {}
+        self.insisted, self.on_go, self._tell = [], None, None
+        self.zero_s = None
+
+    def listen(self, callback):
+        self._tell = callback
+
+    def go(self, countdown=False):
+        self.said.append("countdown" if countdown else "go")
+        self.zero_s = time.monotonic()
+        self.tell(self.on_go or BoxNotice("go", self.zero_s, box_us=GO_US, box_id=self.box_id))
+
+    def press(self, player, after_s, box_id=None, kind="press"):
+        """A Stop so long after the go."""
+        at_s, box_us = self.zero_s + after_s, GO_US + int(after_s * 1e6)
+        press = Press(player, box_us, at_s, 0.001)
+        self.tell(BoxNotice(kind, at_s, player, press, "pressed", box_us, 0.001, box_id or self.box_id))
+
+    def tell(self, notice):
+        self._tell(notice)
+
+    def arm(self):
+        self.said.append("arm")
+        self.lamps.clear()
+
+    def resume(self):
+        self.said.append("resume")
+
+    def disarm(self):
+        self.said.append("disarm")
+
+    def lamp(self, player, lamp):
+        self.lamps[player] = lamp
+
+    def insist(self, box_id):
+        self.insisted.append(box_id)
+
+    def status(self):
+        return {"box_id": self.box_id, "pads": dict(self.pads)}
+
+    def close(self):
+        pass
+
+
+@pytest.fixture
+def box():
+    return StandInBox()
+
+
+def ready(session):
+    session.create_match(PAIR, seed=1)
+    session.command(DrawCard("L01"))
+    session.command(Ready())
+
+
+def begin(session):
+    ready(session)
+    session.go()
+
+
+def codes(session):
+    return {alarm["code"] for alarm in session.snapshot()["alarms"]}
+
+
+def test_an_early_press_goes_on_without_a_second_go(at_table, until, box):
+    with at_table(box=box) as (session, _):
+        begin(session)
+        box.said.clear()
+        box.press(0, 0.85)
+        until(lambda: session.state.presses)
+        until(lambda: "resume" in box.said)
+        assert box.said == ["arm", "resume"] and session.state.phase == "building"
+        box.tell(BoxNotice("held_at_go", 0.0, 0, text="button 0 was held down at the go"))
+        until(lambda: "box_held_at_go" in codes(session))
+        box.tell(BoxNotice("free", 0.0, 0))
+        until(lambda: "box_held_at_go" not in codes(session))
+
+
+def test_lost_events_and_noisy_lines_are_alarms(at_table, until, box):
+    with at_table(box=box) as (session, _):
+        box.tell(BoxNotice("events_lost", 0.0, text="6 events of the box are lost"))
+        box.tell(BoxNotice("noisy", 0.0, 1, text="the line of button 1 is noisy"))
+        until(lambda: {"box_events_lost", "box_noisy"} <= codes(session))
+        box.tell(BoxNotice("quiet", 0.0, 1))
+        until(lambda: "box_noisy" not in codes(session))
+
+
+def test_only_the_box_that_was_signed_is_believed(at_table, until, box):
+    with at_table(box=box) as (session, _):
+        session.create_match(PAIR, seed=1)
+        assert box.insisted[-1] is None
+        session.setup.sign(PAIR, {}, "Eve")
+        assert box.insisted[-1] == "RED"
+        session.command(DrawCard("L01"))
+        session.command(Ready())
+        session.go()
+        box.press(0, 1.5, box_id="BLUE")
+        until(lambda: "box_foreign" in codes(session))
+        assert session.state.phase == "building" and not session.state.presses
+        box.press(1, 1.6)
+        until(lambda: session.state.phase != "building")
+        assert session.state.duel.callers == ("B",)
+    again = StandInBox("BLUE")
+    with at_table(box=again):
+        assert again.insisted[-1] == "RED", "a program that is started again still believes the signed box only"
+
+
+def test_a_dead_heat_lights_both_lamps(at_table, until, box):
+    with at_table(box=box) as (session, _):
+        session.observer.says.update(A="undecided", B="undecided")
+        begin(session)
+        box.press(0, 1.500)
+        box.press(1, 1.503)
+        until(lambda: session.state.duel.callers == ("A", "B"))
+        until(lambda: box.lamps.get(0) and box.lamps.get(1))
+
+
+def test_the_lamps_show_the_verdict(at_table, until, box):
+    with at_table(box=box) as (session, _):
+        session.observer.says["A"] = "undecided"
+        begin(session)
+        session.command(VoidDuel("Eve", "bumped"))
+        assert (box.lamps[0], box.lamps[1]) == (Lamp.BLINK, Lamp.BLINK)
+        session.command(DrawCard("L01"))
+        assert (box.lamps[0], box.lamps[1]) == (Lamp.OFF, Lamp.OFF)
+        session.command(Ready())
+        session.go()
+        box.press(0, 1.5)
+        until(lambda: session.state.phase == "undecided")
+        until(lambda: box.lamps.get(0) == Lamp.PULSE)
+        session.command(HumanRuling("mismatch", "Eve", "I looked"))
+        assert session.state.award[0] == "Ben"
+        assert (box.lamps[0], box.lamps[1]) == (Lamp.OFF, Lamp.ON)
+
+
+def test_pads_are_counted_down_for_and_a_false_start_is_recorded(at_table, until, box):
+    with at_table(box=box) as (session, _):
+        ready(session)
+        box.pads = {0: True, 1: False}
+        with pytest.raises(IllegalCommand, match="the tongs of Ben are not behind the mark"):
+            session.go()
+        box.pads = {0: True, 1: True}
+        box.on_go = BoxNotice("false_start", 7.0, 1, text="player 1 left the mark before the go", box_us=123)
+        with pytest.raises(IllegalCommand, match="false start: Ben left the mark before the go"):
+            session.go()
+        assert session.state.phase == "ready" and box.said[-1] == "countdown"
+        assert session.state.fouls[-1]["player"] == "Ben" and "false_start" in codes(session)
+        box.on_go = None
+        session.go()
+        assert session.state.phase == "building" and "false_start" not in codes(session)
+
+
+def test_the_dashboards_keys_stand_for_pads_and_real_pads_need_none(at_table, until, box):
+    keys = KeysBox(CLOCK, step_s=0.02)
+    with closing(keys), at_table(box=keys) as (session, _):
+        ready(session)
+        session.rest("A", True)
+        session.rest("B", False)
+        with pytest.raises(IllegalCommand, match="the tongs of Ben are not behind the mark"):
+            session.go()
+        session.rest("B", True)
+        session.go()
+        assert session.state.phase == "building"
+    with at_table(box=box) as (session, _), pytest.raises(IllegalCommand, match="by its own pads"):
+        session.rest("A", True)

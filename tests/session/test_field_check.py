@@ -1,0 +1,42 @@
+"""Fields before the go, on rendered tables before the real gate and observer."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from staged import DECK, FPS, Rig, Stage, World
+
+from referee.devices.ports import Frame
+from referee.session.field_check import FieldCheck
+from referee.simulator.table import Hand
+from referee.vision.live.gate import Gate
+
+CARD = DECK.card("L09")
+
+
+def faults(rig: Rig, *worlds: World) -> list[dict]:
+    """What is said of the fields at the end of a second of each world."""
+    gate, check, said, number = Gate(rig.observer), FieldCheck(), [], 0
+    for world in worlds:
+        for _ in range(round(FPS)):
+            number += 1
+            frame = Frame(rig.picture(world, number), number, number / FPS)
+            check.look(frame, gate.look(frame), rig.observer, CARD)
+        said.append(dict(check.faults))
+    return said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("seed", "seating"), [(3, "across"), (4, "beside"), (5, "facing")])
+def test_loose_pieces_are_no_fault_a_build_and_a_hand_are(seed, seating):
+    rig = Rig(seed, seating)
+    stage = Stage(rig, CARD, "B")
+    pointing = stage.world([], {"A": Hand((0.0, 0.0, 50.0))})
+    empty, built, hand, again = faults(rig, stage.world([]), stage.world(stage.full), pointing, stage.world([]))
+    assert (empty, built, again) == ({}, {"B": "not_empty"}, {})
+    assert hand["A"] == "hand"

@@ -1,0 +1,76 @@
+"""What the console is told without anybody asking: a duel that stands still, a clock that was set."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import MagicMock
+
+import pytest
+
+from referee.session.health_monitor import IDLE_S, HealthMonitor
+
+
+class Hands:
+    """Clocks that a test moves."""
+
+    def __init__(self) -> None:
+        self.s, self.day = 1000.0, datetime(2026, 1, 1, tzinfo=UTC)
+
+    def now_s(self) -> float:
+        return self.s
+
+    def utc(self) -> datetime:
+        return self.day
+
+    def run(self, seconds: float, set_by_s: float = 0.0) -> None:
+        self.s += seconds
+        self.day += timedelta(seconds=seconds + set_by_s)
+
+
+@pytest.fixture
+def watched(tmp_path: Path):
+    """A monitor over a duel that was started at 1000 s, and what it watches."""
+    session = MagicMock(data_dir=tmp_path, clock=Hands(), shift_s=0.0)
+    session.camera.status.return_value = {}
+    session.state = SimpleNamespace(phase="building", duel=SimpleNamespace(go_at_s=1000.0), rules=MagicMock())
+    session.gates.return_value = {"A": {"settled_s": 500.0}, "B": {"settled_s": 500.0}}
+    return HealthMonitor(session, lambda now_s: None), session
+
+
+def test_a_duel_in_which_nothing_happens_for_a_minute_is_told(watched):
+    monitor, session = watched
+    session.clock.run(IDLE_S - 1)
+    assert monitor._found()["duel_idle"] is None
+    session.clock.run(2)
+    assert "nobody has pressed" in monitor._found()["duel_idle"]
+
+
+def test_a_duel_is_not_idle_while_a_build_moves_or_before_and_after_it(watched):
+    monitor, session = watched
+    session.clock.run(10 * IDLE_S)
+    session.gates.return_value = {"A": {"settled_s": 500.0}, "B": {"settled_s": 3.0}}
+    assert monitor._found()["duel_idle"] is None
+    session.gates.return_value = {"A": {"settled_s": 500.0}, "B": {"settled_s": 500.0}}
+    session.state.phase = "ready"
+    assert monitor._found()["duel_idle"] is None
+
+
+def test_a_clock_that_was_set_is_told_for_a_while(watched):
+    monitor, session = watched
+    for _ in range(3):
+        session.clock.run(1.0, set_by_s=0.0005)  # what NTP slews in a second
+        assert monitor._found()["clock_set"] is None
+    session.clock.run(1.0, set_by_s=-3600)
+    assert monitor._found()["clock_set"] == "the computer's clock was set by -3600 s"
+    session.clock.run(1.0)
+    assert monitor._found()["clock_set"] is not None
+    session.clock.run(700.0)
+    assert monitor._found()["clock_set"] is None
+
+
+def test_what_keeps_the_record_from_its_server_is_told(watched):
+    monitor, session = watched
+    session.record_problem.return_value = "the server is gone; 3 events wait on this computer"
+    assert "3 events wait" in monitor._found()["record"]

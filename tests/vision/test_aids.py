@@ -1,0 +1,74 @@
+"""An empty frame is checked before it is believed, and the light is told where it is not the usual one."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+import pytest
+
+from calibration.palette import LINEAR
+from cards.build import Piece
+from cards.card import HeightCard
+from cards.pieces import Pose
+from referee.vision.observer import Observer
+
+CARD = HeightCard("H", 1, 2, 1)
+LAID = tuple(Piece("cube", "blue", Pose(), x, 10, 15) for x in (-60, 0, 60))
+
+
+def relit(frame: np.ndarray, red: float, green: float, blue: float) -> np.ndarray:
+    light = LINEAR[frame] * np.float32((blue, green, red))
+    return np.searchsorted(LINEAR, light.clip(0, 1)).clip(0, 255).astype(np.uint8)
+
+
+def notes(rig, frame: np.ndarray, empty: np.ndarray) -> str:
+    return " | ".join(Observer(rig.piece_set, rig.camera, empty=empty).judge([frame], CARD).notes)
+
+
+@pytest.fixture(scope="module")
+def bare(rig):
+    return rig.photograph()
+
+
+@pytest.fixture(scope="module")
+def built(rig, tower):
+    return rig.photograph({"A": tower, "B": tower})
+
+
+def test_an_empty_frame_that_fits_is_used_without_a_word(rig, bare, built):
+    assert notes(rig, built, bare) == ""
+
+
+def test_an_empty_frame_of_elsewhere_is_left_out_and_the_build_is_judged_without(rig, make_rig, built):
+    elsewhere = make_rig({"A": (-150, 30, 4), "B": (170, -20, 186)}).photograph()
+    judgement = Observer(rig.piece_set, rig.camera, empty=elsewhere).judge([built], CARD)
+    assert "does not fit mat A and B" in judgement.notes[0]
+    assert {zone: v.ruling for zone, v in judgement.zones.items()} == {"A": "match", "B": "match"}
+
+
+def test_only_the_mat_that_slid_loses_its_empty_frame(rig, make_rig, built):
+    slid = make_rig({"A": (-165, 0, 0), "B": (165, 30, 180)}).photograph()
+    assert "does not fit mat B:" in notes(rig, built, slid)
+
+
+def test_an_empty_frame_with_pieces_on_it_is_refused(rig, built):
+    assert "does not fit mat A" in notes(rig, built, rig.photograph({"A": LAID}))
+
+
+@pytest.mark.parametrize(
+    ("light", "said"),
+    [
+        ((1.3, 1.3, 1.3), "mat A is overexposed"),
+        ((0.7, 0.7, 0.7), "the light is darker"),
+        ((1.0, 0.9, 0.75), "the light is warmer"),
+    ],
+)
+def test_another_light_is_told(rig, bare, built, light, said):
+    assert said in notes(rig, relit(built, *light), bare)
+
+
+def test_one_shadowed_field_is_told(rig, bare, built):
+    dark = built.copy()
+    half = cv2.rectangle(np.zeros(dark.shape[:2], np.uint8), (0, 0), (640, 720), 1, -1) > 0
+    dark[half] = relit(built, 0.5, 0.5, 0.5)[half]
+    assert "mat A lies in shadow" in notes(rig, dark, bare)

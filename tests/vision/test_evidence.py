@@ -1,0 +1,39 @@
+"""What the pixels of a view can be: the paper's white, whatever the exposure."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from calibration.palette import WOOD, nominal
+from cards.pieces import builtin_piece_set
+from referee.vision.image.evidence import log_paper, paper_white, worn
+
+
+@pytest.mark.parametrize("code", [40, 128, 254, 255])
+def test_white_of_paper_without_any_texture_is_its_own_light(code):
+    paper = np.full((40, 60, 3), code, np.uint8)
+    assert paper_white(paper, np.ones(paper.shape[:2], bool)) == pytest.approx(
+        np.full(3, ((code / 255 + 0.055) / 1.055) ** 2.4), abs=1e-3
+    )
+
+
+def test_white_of_paper_mostly_clipped_is_the_clipped_light_and_not_its_shadows():
+    paper = np.full((40, 60, 3), 255, np.uint8)
+    paper[:, :20] = 140
+    assert paper_white(paper, np.ones(paper.shape[:2], bool)) == pytest.approx([1.0, 1.0, 1.0])
+
+
+def test_worn_wood_takes_the_colour_of_the_paint_around_it_and_none_where_there_is_none():
+    palette = dataclasses.replace(nominal(builtin_piece_set()), wear=WOOD)
+    f = np.zeros((60, 120, 3), np.float32)  # bare paper
+    f[10:50, 10:50] = palette.means[2]
+    f[25:33, 20:30] = WOOD.mean  # worn off a piece of the third colour
+    f[20:40, 80:110] = WOOD.mean  # tongs, away from any piece
+    painted = np.exp(palette.log_density(f))
+    plain = log_paper(f)
+    likely = worn(painted, f, palette.wear, plain)
+    assert likely[:, 29, 25].argmax() == 2 and np.log(likely[2, 29, 25]) > plain[29, 25] + 3
+    assert likely[:, 30, 95].max() < 1 / 150  # less than anything at all

@@ -1,0 +1,82 @@
+"""Readings that must be met before a verdict may be sure: the card's nearest variants, and what stands apart."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from cards.build import Piece
+from cards.card import HeightCard, LayoutCard
+from cards.pieces import Pose, builtin_piece_set, parse_piece_set
+from referee.vision.observer import Observer
+
+SIDE = Pose(0, "side")
+PIECES = builtin_piece_set()
+ONE_RED = parse_piece_set(
+    {
+        "name": "one red",
+        "shapes": {
+            "cube": {"kind": "box", "width": 30, "depth": 30, "height": 30},
+            "arch": {"kind": "bridge", "width": 60, "depth": 30, "height": 30, "opening": 30},
+            "bar": {"kind": "box", "width": 60, "depth": 60, "height": 20},
+        },
+        "colors": {"red": "#c02028", "blue": "#1f5fb4"},
+        "pieces": [["cube", "red", 1], ["arch", "red", 1], ["bar", "blue", 1]],
+    }
+)
+
+
+def stacked(*names: str) -> tuple[Piece, ...]:
+    """A tower of pieces of ``ONE_RED``, the lowest first, arches seen from the side."""
+    out, z = [], 0.0
+    for name in names:
+        height = ONE_RED.shapes[name].height
+        pose = SIDE if name == "arch" else Pose()
+        out.append(Piece(name, "blue" if name == "bar" else "red", pose, 0.0, 0.0, z + height / 2))
+        z += height
+    return tuple(out)
+
+
+@pytest.mark.parametrize("built", [("bar", "arch", "cube"), ("bar", "cube", "arch")], ids=["as shown", "exchanged"])
+def test_two_pieces_of_one_colour_exchanged_are_told_from_the_card(rig, built):
+    """Seen from the side an arch is a cube that reaches further back."""
+    rig = dataclasses.replace(rig, piece_set=ONE_RED)
+    card = LayoutCard("L", 1, stacked("bar", "arch", "cube"))
+    verdict = Observer(ONE_RED, rig.camera).judge([rig.photograph({"A": stacked(*built)})], card).zones["A"]
+    likelier = verdict.leaning or verdict.ruling
+    assert likelier == ("match" if built == ("bar", "arch", "cube") else "mismatch")
+    assert verdict.margin > 500.0 and any((a.ruling == "match") != (likelier == "match") for a in verdict.alternatives)
+
+
+CUBE, PLANK = Piece("cube", "blue", Pose(), -40.0, -10.0, 15.0), Piece("rectangle", "green", Pose(), -40.0, -10.0, 42.5)
+TOWER = LayoutCard("L", 1, (CUBE, PLANK))
+
+
+@pytest.mark.parametrize("x, y", [(60.0, 30.0), (50.0, -35.0)])
+def test_a_piece_that_stands_apart_in_the_field_is_one_too_many(rig, x, y):
+    """Though the card's reading fits all that stands together."""
+    stray = Piece("cube", "blue", Pose(), x, y, 15.0, 30.0)
+    verdict = Observer(PIECES, rig.camera).judge([rig.photograph({"A": (CUBE, PLANK, stray)})], TOWER).zones["A"]
+    assert (verdict.leaning or verdict.ruling) == "mismatch"
+    assert [r.code for r in verdict.reasons] == ["extra_piece"] or verdict.ruling == "undecided"
+    assert len(verdict.build.pieces) == 3
+
+
+def test_a_loose_piece_half_hidden_behind_the_build_is_not_taken_for_a_part_of_it(rig):
+    behind = Piece("cylinder", "red", Pose(90, "front"), -25.0, 70.0, PIECES.shapes["cylinder"].width / 2)
+    verdict = Observer(PIECES, rig.camera).judge([rig.photograph({"A": (CUBE, PLANK, behind)})], TOWER).zones["A"]
+    assert verdict.ruling == "match", verdict.reasons
+    assert [(p.shape, p.color) for p in verdict.build.loose] == [("cylinder", "red")]
+
+
+def test_a_support_well_before_the_middle_of_what_it_carries_is_found(rig):
+    """A plank that points at the player, on a cube at its far end and one at its near end."""
+    size = PIECES.shapes["rectangle"].size(SIDE)
+    off = size[1] / 2 - 10.0
+    feet = [Piece("cube", "blue", Pose(), 0.0, y, 15.0) for y in (off, -off)]
+    plank = Piece("rectangle", "green", SIDE, 0.0, 0.0, 30.0 + size[2] / 2)
+    verdict = (
+        Observer(PIECES, rig.camera).judge([rig.photograph({"A": (*feet, plank)})], HeightCard("H", 1, 3)).zones["A"]
+    )
+    assert (verdict.leaning or verdict.ruling) == "match", verdict.reasons

@@ -1,0 +1,119 @@
+"""What is neither table nor piece is unknown, wherever it lies in the field; shadows, gloss and pieces are not."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+import pytest
+
+from calibration.palette import LINEAR, features, learn
+from cards.card import HeightCard
+from cards.pieces import builtin_piece_set
+from referee.match.verdict import Verdict
+from referee.vision.image.evidence import gather_evidence
+from referee.vision.image.unknown import log_shadow, patches, shadow_tint
+from referee.vision.image.view import zone_view
+from referee.vision.observer import Observer, _white
+from referee.vision.render.overlay import PURPLE, draw
+from referee.vision.verdict.visibility import obstacles, withheld
+
+PIECES = builtin_piece_set()
+SIDES = {"beside": 1, "other side": -1}
+
+
+def lay(rig, frame: np.ndarray, corners: list[tuple[float, float]], code: tuple) -> np.ndarray:
+    """The frame with something flat of one colour on mat A."""
+    quad = np.array([rig.pixel("A", x, y, 0.0) for x, y in corners], np.int32)
+    return cv2.fillConvexPoly(frame.copy(), quad, code, cv2.LINE_AA)
+
+
+def phone(rig, frame: np.ndarray, side: int = 1) -> np.ndarray:
+    return lay(rig, frame, [(side * x, y) for x, y in ((30, -45), (90, -45), (90, 30), (30, 30))], (52, 46, 44))
+
+
+def dimmed(rig, frame: np.ndarray, left: float) -> np.ndarray:
+    """The frame with a shadow over half of mat A's field that leaves so much of the light."""
+    quad = np.array([rig.pixel("A", x, y, 0.0) for x, y in ((0, -60), (100, -60), (100, 60), (0, 60))], np.int32)
+    mask = cv2.fillConvexPoly(np.zeros(frame.shape[:2], np.uint8), quad, 1) > 0
+    out = frame.copy()
+    out[mask] = np.searchsorted(LINEAR, LINEAR[frame[mask]] * left).clip(0, 255)
+    return out
+
+
+def seen(rig, frame: np.ndarray, empty: np.ndarray | None = None):
+    view = zone_view(frame, rig.camera, rig.poses["A"])
+    white = _white(view, view.image)
+    observer = Observer(PIECES, rig.camera)
+    there = view.crop(empty) if empty is not None else None
+    table = features(there, _white(view, there)) if there is not None else None
+    palette = learn(PIECES, observer._foreground(view, white, 0, table))
+    return view, gather_evidence(view, palette, white, table)
+
+
+def worst(rig, frame: np.ndarray, empty: np.ndarray | None = None) -> float:
+    view, evidence = seen(rig, frame, empty)
+    return max((p.pieces for p in patches(view, evidence.unknown, PIECES)), default=0.0)
+
+
+@pytest.mark.parametrize("aided", [True, False])
+def test_pieces_and_shadows_are_known(rig, tower, aided):
+    empty = rig.photograph() if aided else None
+    standing = rig.photograph({"A": tower})
+    assert worst(rig, standing, empty) < 0.2
+    assert worst(rig, dimmed(rig, standing, 0.3), empty) < 0.2
+
+
+@pytest.mark.parametrize("aided", [True, False])
+@pytest.mark.parametrize("side", SIDES.values(), ids=SIDES)
+def test_a_phone_is_unknown_where_it_lies(rig, tower, aided, side):
+    frame = phone(rig, rig.photograph({"A": tower}), side)
+    view, evidence = seen(rig, frame, rig.photograph() if aided else None)
+    largest = patches(view, evidence.unknown, PIECES)[0]
+    assert largest.pieces > 1.5 and largest.share > 0.1
+    assert (largest.x_mm, largest.y_mm) == pytest.approx((side * 60, -7), abs=10)
+
+
+def test_a_verdict_is_withheld_for_what_is_unknown_and_the_overlay_marks_it(rig, tower):
+    frame = phone(rig, rig.photograph({"A": tower}))
+    view, evidence = seen(rig, frame, rig.photograph())
+    verdict = withheld(Verdict("mismatch", 0.99), view, evidence, PIECES)
+    assert (verdict.ruling, verdict.leaning) == ("undecided", "mismatch")
+    assert [r.code for r in verdict.reasons] == ["unknown_object"]
+    card = HeightCard("H", 1, 2, 1)
+    judgement = Observer(PIECES, rig.camera, empty=rig.photograph()).judge([frame], card, {"A"})
+    assert judgement.zones["A"].reasons[0].code == "unknown_object"
+    drawn = draw(frame, judgement, card)
+    assert (np.abs(drawn.astype(int) - PURPLE).max(-1) < 12).sum() > 200
+
+
+def test_a_clean_verdict_stands(rig, tower):
+    view, evidence = seen(rig, rig.photograph({"A": tower}), rig.photograph())
+    verdict = Verdict("match", 0.9)
+    assert withheld(verdict, view, evidence, PIECES) is verdict
+
+
+def test_a_gray_picture_has_no_colour(rig, tower):
+    gray = cv2.cvtColor(cv2.cvtColor(rig.photograph({"A": tower}), cv2.COLOR_BGR2GRAY), cv2.COLOR_GRAY2BGR)
+    view, evidence = seen(rig, gray)
+    assert "no_colour" in {r.code for r in obstacles(view, evidence, PIECES)}
+
+
+def test_a_field_cut_off_and_a_build_cut_off_are_named_apart(make_rig, tower):
+    def codes(at_mm: tuple[float, float]) -> set[str]:
+        rig = make_rig({"A": (*at_mm, 0)})
+        return {r.code for r in obstacles(*seen(rig, rig.photograph({"A": tower})), PIECES)}
+
+    assert "out_of_view" in codes((430, 0))
+    assert "build_cut" in codes((0, 1330))
+    assert codes((0, 300)) == set()
+
+
+def test_a_shadows_tint_is_that_of_the_rooms_second_light():
+    rng = np.random.default_rng(3)
+    d = rng.normal(0, 0.03, (60, 80, 3))
+    d[:30, :, 0] -= 0.8
+    d[:30, :, 2] += 0.4  # the sky fills the shadow with blue
+    tint = shadow_tint(d, np.ones(d.shape[:2], bool))
+    assert tint == pytest.approx((0.0, -0.5), abs=0.05)
+    deep = np.array([[(-1.4, 0.0, 0.7)]])
+    assert log_shadow(deep, tint)[0, 0] > log_shadow(deep, np.zeros(2))[0, 0] + 4
