@@ -6,6 +6,7 @@ import threading
 import time
 
 import pytest
+from browser import chromium
 
 GRACE_S = 2.0
 """Threads that were told to end get this long."""
@@ -27,3 +28,10 @@ def no_thread_is_leaked():
     while (left := _foreign(before)) and time.monotonic() < end:
         time.sleep(0.01)
     assert not left, f"threads left running: {[t.name for t in left]}"
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """One Chromium for all tests of a process: playwright runs once in a thread."""
+    with chromium() as running:
+        yield running

@@ -16,7 +16,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "web"))
 
-from browser import PHONE, PROJECTOR, chromium
+from browser import PHONE, PROJECTOR
 from fake_session import FakeSession
 
 from referee.recording import Budget, load_attempt
@@ -230,12 +230,6 @@ def test_both_languages_say_everything():
     folder = Path(__file__).parents[2] / "referee" / "web" / "i18n" / "texts"
     texts = [json.loads((folder / f"attempts.{lang}.json").read_text()) for lang in ("en", "de")]
     assert texts[0].keys() == texts[1].keys()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as running:
-        yield running
 
 
 @pytest.fixture

@@ -9,11 +9,12 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 import cv2
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from browser import PROJECTOR
+from playwright.sync_api import expect
 
 from cards.pieces import builtin_piece_set
 from referee.journal.journal import Journal
@@ -108,19 +109,16 @@ def test_a_program_that_is_killed_again_and_again_loses_nothing_it_said(tmp_path
 
 
 @pytest.mark.slow
-def test_a_duel_ends_with_the_card_at_the_right_player_in_a_real_browser(tmp_path):
+def test_a_duel_ends_with_the_card_at_the_right_player_in_a_real_browser(browser, tmp_path):
     with program(*FAST, "--seed", 11, "--duels", 2, "--no-browser", "--port", 0, cwd=tmp_path) as process:
         _, found = read_until(process, r"board: (\S+)")
-        with sync_playwright() as driver:
-            browser = driver.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-            page = browser.new_page(viewport={"width": 1920, "height": 1080})
+        with closing(browser.new_page(viewport=PROJECTOR)) as page:
             page.goto(found[1])
             expect(page.locator("body")).to_contain_text("SIMULATED")
             _, award = read_until(process, r"^duel \d+: .*: (\d) to (\w+) \(")
             points, player = award.groups()
             row = page.locator("[data-part=table] tr, [data-part=table] li").filter(has_text=player).first
-            expect(row).to_contain_text(points, timeout=5000)
-            browser.close()
+            expect(row).to_contain_text(points, timeout=30_000)
 
 
 @pytest.fixture

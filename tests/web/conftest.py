@@ -11,7 +11,6 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from browser import chromium
 from fake_session import FakeSession, table_picture
 
 from referee.web import Server, create_app, serve
@@ -49,10 +48,3 @@ def server(app: flask.Flask) -> Iterator[Server]:
     running = serve(app, "127.0.0.1", 0)
     yield running
     running.close()
-
-
-@pytest.fixture(scope="session")
-def browser():
-    """One Chromium for all tests of these pages."""
-    with chromium() as running:
-        yield running
