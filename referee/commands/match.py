@@ -8,7 +8,8 @@ import click
 
 from referee.errors import RefereeError
 from referee.journal import export as exports
-from referee.journal.journal import Entry, Journal
+from referee.journal.chain import Entry
+from referee.journal.journal import Journal
 from referee.journal.recovery import check, salvage
 from referee.match.house_rules import load_rules, rules_toml
 from referee.match.schedule import letter, schedule_text

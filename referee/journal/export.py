@@ -13,7 +13,8 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from referee.journal.journal import Entry, Journal
+from referee.journal.chain import Entry
+from referee.journal.journal import Journal
 from referee.match.duel import Duel
 from referee.match.evolve import fold
 from referee.match.state import MatchState

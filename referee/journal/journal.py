@@ -3,46 +3,29 @@
 The law: what ``append`` has returned is on disk (SQLite: WAL, synchronous=FULL, one transaction
 per command, and the WAL is copied into the file at once, so that a damaged WAL loses nothing).
 Nothing is ever updated or deleted but the ``heads`` row that names each match's last event, which
-is how a missing tail is noticed. One line holds one event, in canonical JSON:
-
-    {"hash": SHA-256 of the rest, "prev": hash of the event before, "match": id, "seq": 1…, "event": …}
-
-so every line proves itself, wherever it is found: ``referee.journal.recovery`` reads them out of a broken
-file. The chain finds accidents and edits; who can rewrite a whole file can rewrite the chain
-too, which is why score sheets print the last hash.
+is how a missing tail is noticed.
+Lines and chain are made in ``referee.journal.chain``, the databases set up in ``referee.journal.database``.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 import socket
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
 import sqlalchemy as sa
-from sqlalchemy.pool import StaticPool
 
-from referee.errors import HeldElsewhere, JournalDamaged, JournalUnwritable, RefereeError
-from referee.journal.holding import holder
-from referee.match.duel import Event, event_from_json
-
-GENESIS = "0" * 64
-"""The ``prev`` of a match's first event."""
-
-PAGE_BYTES = 16384
-"""SQLite page: one event's line fits into one, so that it stays in one piece in the file."""
-
-LINE_START = b'{"hash":"'
-"""How every line begins: the mark by which events are found in raw bytes."""
+from referee.errors import JournalDamaged, JournalUnwritable, RefereeError
+from referee.journal import database
+from referee.journal.chain import GENESIS, LINE_START, Entry, canonical, check_chain, line_of
+from referee.match.duel import Event
 
 _META = sa.MetaData()
 EVENTS = sa.Table(
@@ -81,76 +64,6 @@ NEEDED = frozenset({"events", "heads"})
 OLD_ID = re.compile(r"(?:(.*)-)?\d{8}-\d{6}-\d+")
 """A match's id as sessions make it: the table's name, when it began by the clock, how manieth."""
 
-STATEMENT_MS, CONNECT_S = 5000, 4
-"""A server that takes longer is taken for gone."""
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One stored event with its place in the chain."""
-
-    match_id: str
-    seq: int
-    event: Event
-    prev: str
-    hash: str
-
-
-def canonical(value: object) -> str:
-    """JSON with sorted keys and no spaces: equal values give equal text. Raises ValueError on NaN."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-
-
-def line_of(match_id: str, seq: int, event: Event, prev: str) -> tuple[str, str]:
-    """The event's line and its hash. Raises JournalUnwritable for what cannot be written as JSON text."""
-    try:
-        body = canonical({"event": event.to_json(), "match": match_id, "prev": prev, "seq": seq})
-        digest = hashlib.sha256(body.encode()).hexdigest()
-    except (ValueError, TypeError) as error:  # not a number, no Unicode, no JSON type
-        raise JournalUnwritable(f"{event.kind} cannot be recorded: {error}; nothing was recorded") from None
-    return f'{{"hash":"{digest}",{body[1:]}', digest
-
-
-def parse_line(line: str) -> Entry:
-    """The inverse of ``line_of``. Raises ValueError when the line does not prove itself."""
-    digest = line[9:73]
-    body = "{" + line[75:]
-    if line[:9] != '{"hash":"' or hashlib.sha256(body.encode()).hexdigest() != digest:
-        raise ValueError("its checksum is wrong")
-    row = json.loads(body)
-    return Entry(row["match"], row["seq"], event_from_json(row["event"]), row["prev"], digest)
-
-
-def check_chain(match_id: str, rows: Iterable[tuple[int, str]]) -> Iterator[Entry]:
-    """Entries of one match, each proven and linked to the one before.
-
-    Raises JournalDamaged at the first fault.
-    """
-    prev, expected = GENESIS, 1
-    for seq, line in rows:
-        here = f"match {match_id}: event {seq}"
-        if seq != expected:
-            raise JournalDamaged(f"match {match_id}: event {expected} is missing")
-        try:
-            entry = parse_line(line)
-        except (ValueError, KeyError, TypeError) as error:
-            raise JournalDamaged(f"{here} is damaged: {error}") from None
-        if (entry.match_id, entry.seq) != (match_id, seq):
-            raise JournalDamaged(f"{here} belongs to match {entry.match_id}, {entry.seq}")
-        if entry.prev != prev:
-            raise JournalDamaged(f"{here} does not follow event {seq - 1}: one was changed")
-        yield entry
-        prev, expected = entry.hash, seq + 1
-
-
-def url_of(url_or_path: str | Path) -> sa.URL:
-    """An SQLAlchemy URL from a URL or a file's path. Plain ``postgresql://`` means psycopg 3."""
-    text = str(url_or_path)
-    if "://" not in text:
-        return sa.URL.create("sqlite", database=text)
-    url = sa.make_url(text)
-    return url.set(drivername="postgresql+psycopg") if url.drivername in ("postgresql", "postgres") else url
-
 
 class Copy(Protocol):
     """A second place for lines (``referee.journal.lines``)."""
@@ -172,15 +85,10 @@ class Journal:
         """
         self.problem: str | None = None
         self._copy = copy
-        self.url = url_of(url_or_path)
+        self.url = database.url_of(url_or_path)
         self.name = self.url.database if self.url.drivername == "sqlite" else self.url.render_as_string()
         self._lock = threading.RLock()
-        self._engine = sa.create_engine(self.url, **_engine_options(self.url))
-        if self.url.drivername == "sqlite":
-            sa.event.listen(self._engine, "connect", _careful_sqlite)
-            sa.event.listen(self._engine, "begin", _begin_sqlite)
-        else:
-            sa.event.listen(self._engine, "connect", partial(_careful_server, hold, str(self.name)))
+        self._engine = database.engine(self.url, str(self.name), hold)
         try:
             with self._guarded("opened"):
                 self._prepare()
@@ -196,7 +104,7 @@ class Journal:
         if missing:
             with self._writing() as connection:
                 _META.create_all(connection)
-            _sync_folder(self.url)
+            database.sync_folder(self.url)
         self._adopt()
 
     def _adopt(self) -> None:
@@ -329,41 +237,13 @@ class Journal:
         if said != "ok":
             raise JournalDamaged(f"{self.name}: {' '.join(str(said).split())}")
 
-    @contextmanager
-    def _guarded(self, done: str) -> Iterator[None]:
-        """Database faults as ours: broken files are JournalDamaged, all else is JournalUnwritable."""
-        try:
-            yield
-        except sa.exc.IntegrityError:
-            raise JournalUnwritable(
-                f"{self.name}: another program has written to this match; nothing was recorded"
-            ) from None
-        except sa.exc.DBAPIError as error:
-            cause = " ".join(str(error.orig).split())
-            if any(word in cause for word in _BROKEN):
-                raise JournalDamaged(f"{self.name}: {cause}") from None
-            raise JournalUnwritable(f"{self.name} could not be {done}: {cause}; nothing was recorded") from None
-        except UnicodeDecodeError as error:
-            raise JournalDamaged(f"{self.name}: {error}") from None
+    def _guarded(self, done: str) -> AbstractContextManager[None]:
+        return database.faults(str(self.name), done)
 
     def close(self) -> None:
         """Give the file or the connection back."""
         with self._lock:
             self._engine.dispose()
-
-
-_BROKEN = (
-    "malformed",
-    "not a database",
-    "Could not decode",
-    "no such column",
-    "no such table",
-    "already exists",
-    "unsupported file format",
-    "unrecognized token",
-    "syntax error",
-)
-"""What SQLite says of a file whose bytes are not what it wrote."""
 
 
 def _register(connection: sa.Connection, match_id: str, table: str) -> None:
@@ -381,40 +261,6 @@ def _when(match_id: str) -> str:
     """What an id says of when its match began, for the order of those that came without one."""
     said = OLD_ID.fullmatch(match_id)
     return match_id.removeprefix(f"{said[1]}-") if said and said[1] else match_id
-
-
-def _careful_server(hold: str | None, name: str, connection: Any, record: Any) -> None:
-    """No statement lasts for ever, and a table is one program's: its lock ends with this connection."""
-    with connection.cursor() as cursor:
-        cursor.execute(f"SET statement_timeout = {STATEMENT_MS}")
-        if hold is not None:
-            cursor.execute("SELECT pg_try_advisory_lock(hashtext('referee table'), hashtext(%s))", (hold,))
-            if not cursor.fetchone()[0]:
-                raise HeldElsewhere(f"table {hold!r} of {name} is in use: {_holder(cursor, hold)}")
-            cursor.execute("SELECT set_config('application_name', %s, false)", (f"referee {hold}: {holder()}"[:63],))
-    connection.commit()
-
-
-def _holder(cursor: Any, table: str) -> str:
-    """Who holds the table, as its program has told the server."""
-    cursor.execute(
-        "SELECT a.application_name FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE l.locktype = 'advisory'"
-        " AND l.granted AND l.classid::int8 = (hashtext('referee table')::int8 & 4294967295)"
-        " AND l.objid::int8 = (hashtext(%s)::int8 & 4294967295)",
-        (table,),
-    )
-    row = cursor.fetchone()
-    return row[0].partition(": ")[2] if row else "by another program"
-
-
-def _sync_folder(url: sa.URL) -> None:
-    """The name of a new file reaches the disk too."""
-    if url.drivername == "sqlite":
-        folder = os.open(Path(url.database or "").absolute().parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
 
 
 def _bytes_of(path: str) -> bytes:
@@ -436,32 +282,3 @@ def _chained(
         line, prev = line_of(match_id, seq, event, prev)
         rows.append({"match_id": match_id, "seq": seq, "line": line})
     return rows, {"seq": seq, "hash": prev}
-
-
-def _engine_options(url: sa.URL) -> dict[str, Any]:
-    if url.drivername != "sqlite":
-        patience = {"connect_timeout": CONNECT_S, "tcp_user_timeout": 1000 * CONNECT_S, "keepalives_idle": CONNECT_S}
-        return {"pool_size": 1, "max_overflow": 0, "pool_pre_ping": True, "connect_args": patience}
-    return {
-        "poolclass": StaticPool,
-        "connect_args": {"check_same_thread": False, "timeout": 10, "isolation_level": None},
-    }
-
-
-def _begin_sqlite(connection: sa.Connection) -> None:
-    writes = connection.get_execution_options().get("writes")
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
-
-
-def _careful_sqlite(connection: Any, record: Any) -> None:
-    """Every commit reaches the disk before it is acknowledged."""
-    cursor = connection.cursor()
-    for pragma in (
-        f"page_size={PAGE_BYTES}",
-        "journal_mode=WAL",
-        "synchronous=FULL",
-        "wal_autocheckpoint=1",
-        "cell_size_check=ON",
-    ):
-        cursor.execute(f"PRAGMA {pragma}")
-    cursor.close()

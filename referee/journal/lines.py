@@ -1,6 +1,6 @@
 """The second, independent copy of a record: a text file, one event a line, only ever added to.
 
-Each line is the one that the store holds (``referee.journal.journal``) and proves itself, so that the copy needs no
+Each line is the one that the store holds (``referee.journal.chain``) and proves itself, so that the copy needs no
 index and no database to be read; what is damaged in it costs that line alone. Beside a file's record it follows the
 store. Beside a server's it comes first (``referee.journal.spool``).
 """
@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from referee.journal.journal import Entry, parse_line
+from referee.journal.chain import Entry, parse_line
 
 
 class LineCopy:

@@ -1,6 +1,6 @@
 """Getting a match back out of a damaged SQLite journal: everything before the damage, often more.
 
-Each event's line proves itself (``referee.journal.journal``), so it is enough to find lines: in the raw
+Each event's line proves itself (``referee.journal.chain``), so it is enough to find lines: in the raw
 bytes of the file and its WAL, and through SQLite as far as it gets (lines longer than a page). What is
 kept of a match is the unbroken chain from its first event; the original is never written to.
 """
@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from referee.errors import JournalDamaged, RefereeError
-from referee.journal.journal import GENESIS, OLD_ID, Entry, Journal, line_of, parse_line
+from referee.journal.chain import GENESIS, Entry, line_of, parse_line
+from referee.journal.journal import OLD_ID, Journal
 from referee.journal.lines import LineCopy
 from referee.journal.spool import SpooledJournal
 from referee.match.duel import Event

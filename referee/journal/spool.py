@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from referee.errors import JournalDamaged, JournalUnwritable, RefereeError
-from referee.journal.journal import GENESIS, Entry, Journal, line_of, parse_line
+from referee.journal.chain import GENESIS, Entry, line_of, parse_line
+from referee.journal.journal import Journal
 from referee.journal.lines import LineCopy
 from referee.match.duel import Event
 

@@ -31,7 +31,8 @@ import numpy as np
 import referee.commands.play
 import referee.web
 from referee.cli import cli
-from referee.journal.journal import Journal, canonical
+from referee.journal.chain import canonical
+from referee.journal.journal import Journal
 from referee.match.decide import fold
 
 for module in pkgutil.iter_modules(referee.web.__path__):  # loaded late by the program: once, here

@@ -1,0 +1,141 @@
+"""Databases made careful: a commit is on the disk, a server's silence ends, a table has one program.
+
+SQLite runs with WAL and synchronous=FULL, a writer keeps others out from its start. A server's statement
+ends after ``STATEMENT_MS``, and a table is held by a lock that ends with the connection.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.pool import StaticPool
+
+from referee.errors import HeldElsewhere, JournalDamaged, JournalUnwritable
+from referee.journal.holding import holder
+
+PAGE_BYTES = 16384
+"""SQLite page: one event's line fits into one, so that it stays in one piece in the file."""
+
+STATEMENT_MS, CONNECT_S = 5000, 4
+"""A server that takes longer is taken for gone."""
+
+_BROKEN = (
+    "malformed",
+    "not a database",
+    "Could not decode",
+    "no such column",
+    "no such table",
+    "already exists",
+    "unsupported file format",
+    "unrecognized token",
+    "syntax error",
+)
+"""What SQLite says of a file whose bytes are not what it wrote."""
+
+
+def url_of(url_or_path: str | Path) -> sa.URL:
+    """An SQLAlchemy URL from a URL or a file's path. Plain ``postgresql://`` means psycopg 3."""
+    text = str(url_or_path)
+    if "://" not in text:
+        return sa.URL.create("sqlite", database=text)
+    url = sa.make_url(text)
+    return url.set(drivername="postgresql+psycopg") if url.drivername in ("postgresql", "postgres") else url
+
+
+def engine(url: sa.URL, name: str, hold: str | None) -> sa.Engine:
+    """The engine of the store, careful from its first connection; with ``hold`` that table is this program's alone.
+
+    ``name`` is what faults call the store.
+    """
+    made = sa.create_engine(url, **_engine_options(url))
+    if url.drivername == "sqlite":
+        sa.event.listen(made, "connect", _careful_sqlite)
+        sa.event.listen(made, "begin", _begin_sqlite)
+    else:
+        sa.event.listen(made, "connect", partial(_careful_server, hold, name))
+    return made
+
+
+@contextmanager
+def faults(name: str, done: str) -> Iterator[None]:
+    """Database faults as ours: broken files are JournalDamaged, all else is JournalUnwritable."""
+    try:
+        yield
+    except sa.exc.IntegrityError:
+        raise JournalUnwritable(f"{name}: another program has written to this match; nothing was recorded") from None
+    except sa.exc.DBAPIError as error:
+        cause = " ".join(str(error.orig).split())
+        if any(word in cause for word in _BROKEN):
+            raise JournalDamaged(f"{name}: {cause}") from None
+        raise JournalUnwritable(f"{name} could not be {done}: {cause}; nothing was recorded") from None
+    except UnicodeDecodeError as error:
+        raise JournalDamaged(f"{name}: {error}") from None
+
+
+def _careful_server(hold: str | None, name: str, connection: Any, record: Any) -> None:
+    """No statement lasts for ever, and a table is one program's: its lock ends with this connection."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SET statement_timeout = {STATEMENT_MS}")
+        if hold is not None:
+            cursor.execute("SELECT pg_try_advisory_lock(hashtext('referee table'), hashtext(%s))", (hold,))
+            if not cursor.fetchone()[0]:
+                raise HeldElsewhere(f"table {hold!r} of {name} is in use: {_holder(cursor, hold)}")
+            cursor.execute("SELECT set_config('application_name', %s, false)", (f"referee {hold}: {holder()}"[:63],))
+    connection.commit()
+
+
+def _holder(cursor: Any, table: str) -> str:
+    """Who holds the table, as its program has told the server."""
+    cursor.execute(
+        "SELECT a.application_name FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE l.locktype = 'advisory'"
+        " AND l.granted AND l.classid::int8 = (hashtext('referee table')::int8 & 4294967295)"
+        " AND l.objid::int8 = (hashtext(%s)::int8 & 4294967295)",
+        (table,),
+    )
+    row = cursor.fetchone()
+    return row[0].partition(": ")[2] if row else "by another program"
+
+
+def sync_folder(url: sa.URL) -> None:
+    """The name of a new file reaches the disk too."""
+    if url.drivername == "sqlite":
+        folder = os.open(Path(url.database or "").absolute().parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def _engine_options(url: sa.URL) -> dict[str, Any]:
+    if url.drivername != "sqlite":
+        patience = {"connect_timeout": CONNECT_S, "tcp_user_timeout": 1000 * CONNECT_S, "keepalives_idle": CONNECT_S}
+        return {"pool_size": 1, "max_overflow": 0, "pool_pre_ping": True, "connect_args": patience}
+    return {
+        "poolclass": StaticPool,
+        "connect_args": {"check_same_thread": False, "timeout": 10, "isolation_level": None},
+    }
+
+
+def _begin_sqlite(connection: sa.Connection) -> None:
+    writes = connection.get_execution_options().get("writes")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _careful_sqlite(connection: Any, record: Any) -> None:
+    """Every commit reaches the disk before it is acknowledged."""
+    cursor = connection.cursor()
+    for pragma in (
+        f"page_size={PAGE_BYTES}",
+        "journal_mode=WAL",
+        "synchronous=FULL",
+        "wal_autocheckpoint=1",
+        "cell_size_check=ON",
+    ):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
