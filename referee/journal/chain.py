@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from referee.errors import JournalDamaged, JournalUnwritable
-from referee.match.duel import Event, event_from_json
+from referee.events import Event, event_from_json
 
 GENESIS = "0" * 64
 """The ``prev`` of a match's first event."""

@@ -23,9 +23,9 @@ from typing import Any, Protocol
 import sqlalchemy as sa
 
 from referee.errors import JournalDamaged, JournalUnwritable, RefereeError
+from referee.events import Event
 from referee.journal import database
 from referee.journal.chain import GENESIS, LINE_START, Entry, canonical, check_chain, line_of
-from referee.match.duel import Event
 
 _META = sa.MetaData()
 EVENTS = sa.Table(

@@ -17,11 +17,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from referee.errors import JournalDamaged, RefereeError
+from referee.events import Event
 from referee.journal.chain import GENESIS, Entry, line_of, parse_line
 from referee.journal.journal import OLD_ID, Journal
 from referee.journal.lines import LineCopy
 from referee.journal.spool import SpooledJournal
-from referee.match.duel import Event
 from referee.match.evolve import fold
 
 _START = re.compile(rb'\{"hash":"[0-9a-f]{64}","event":')

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from referee.errors import JournalDamaged, JournalUnwritable, RefereeError
+from referee.events import Event
 from referee.journal.chain import GENESIS, Entry, line_of, parse_line
 from referee.journal.journal import Journal
 from referee.journal.lines import LineCopy
-from referee.match.duel import Event
 
 PATIENCE_S = 0.25
 """How long a command waits for a server that has answered so far; then it goes on without."""

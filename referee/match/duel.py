@@ -47,6 +47,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from referee.errors import IllegalCommand
+from referee.events import Event as Event
+from referee.events import event_from_json as event_from_json
 from referee.match.house_rules import FINDINGS, HouseRules, ruled
 
 PHASES = ("idle", "card_drawn", "ready", "building", "stopped", "judging", "undecided", "decided", "void")
@@ -79,49 +81,6 @@ def diagram() -> str:
     """The table as a Mermaid state diagram."""
     lines = [f"    {phase} --> {to}: {kind}" for kind, (froms, to) in TABLE.items() for phase in froms]
     return "\n".join(["stateDiagram-v2", "    [*] --> idle", *lines])
-
-
-@dataclass(frozen=True)
-class Event:
-    """One recorded fact. Facts are never edited: a correction is a new event that cites the first.
-
-    ``at`` is ISO 8601 UTC; ``who`` the person or device it came from; ``cites`` the number (in
-    this match, from 1) of the event it corrects; ``step`` the number of the command that made it:
-    events of one command stand or fall together.
-    """
-
-    kind: str
-    data: Mapping[str, Any] = field(default_factory=dict)
-    at: str = ""
-    who: str = ""
-    simulated: bool = False
-    cites: int | None = None
-    step: int = 0
-
-    def to_json(self) -> dict[str, Any]:
-        """As a dictionary that ``event_from_json`` reads back to an equal event."""
-        return {
-            "kind": self.kind,
-            "data": dict(self.data),
-            "at": self.at,
-            "who": self.who,
-            "simulated": self.simulated,
-            "cites": self.cites,
-            "step": self.step,
-        }
-
-
-def event_from_json(row: Mapping[str, Any]) -> Event:
-    """The inverse of ``Event.to_json``; unknown fields of later versions are ignored."""
-    return Event(
-        row["kind"],
-        row["data"],
-        row["at"],
-        row.get("who", ""),
-        row.get("simulated", False),
-        row.get("cites"),
-        row.get("step", 0),
-    )
 
 
 @dataclass(frozen=True)

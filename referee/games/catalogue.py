@@ -1,0 +1,17 @@
+"""The games that can be refereed, by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from referee.games import city_towers
+from referee.games.core import BadGame, Game
+
+GAMES: dict[str, Game[Any]] = {game.name: game for game in (city_towers.GAME,)}
+
+
+def game_named(name: str) -> Game[Any]:
+    """The game of that name. Raises BadGame."""
+    if name not in GAMES:
+        raise BadGame(f"there is no game {name!r}: it is one of {', '.join(GAMES)}")
+    return GAMES[name]

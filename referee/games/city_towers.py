@@ -1,0 +1,404 @@
+"""Towers in six cities: build on every site, also on others' towers, and lead most (plays like *Manhattan*). Pure.
+
+Six cities of nine sites; 24 stones a player, of height 1 to 4. In each round every player picks stones and then plays
+them in turn, each with a site card: the card names the site, the player the city. Onto a tower that another leads, a
+stone must be at least as high as the leader's storeys less one's own. After each round a tower gives 1 point, the
+majority of the towers in a city 2, the highest tower of all 3.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import combinations_with_replacement
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from referee.errors import IllegalCommand
+from referee.games.core import OVER, UNKNOWN, Command, Fact, Game, Pile, Plan, Rules, Setup, Table, hidden, put
+from referee.games.core import shuffled as in_seed_order
+from referee.games.core import without as taken
+
+CITIES = range(1, 7)
+SITES = range(1, 10)
+HEIGHTS = (1, 2, 3, 4)
+TOWER_POINTS, MAJORITY_POINTS, HIGHEST_POINTS = 1, 2, 3
+
+Stone = tuple[int, int]
+"""Whose it is, and its storeys."""
+
+Tower = tuple[Stone, ...]
+"""Its stones, the lowest first."""
+
+
+class CityRules(Rules):
+    """What the rules leave open, and the variant of six rounds."""
+
+    rounds: Literal[4, 6] = Field(4, description="Four rounds of six stones, or six of four.")
+    stone_mix: tuple[int, int, int, int] = Field((11, 6, 4, 3), description="Stones of height 1, 2, 3 and 4 a player.")
+    site_copies: int = Field(5, ge=3, le=20, description="How often each site is in the deck.")
+    hand: int = Field(4, ge=1, le=6, description="Site cards in a hand.")
+    even_tower: Literal["topmost", "nobody"] = Field(
+        "topmost", description="Most storeys are shared: the tower is theirs who placed the topmost stone, or nobody's."
+    )
+    even_highest: Literal["nobody", "all"] = Field(
+        "nobody", description="Several towers are highest: nobody gets the 3 points, or each owner once."
+    )
+    starter: Literal["passes_on", "stays"] = Field("passes_on", description="Who begins the next round.")
+
+    @model_validator(mode="after")
+    def _add_up(self) -> CityRules:
+        if sum(self.stone_mix) != 24 or min(self.stone_mix) < 0:
+            raise ValueError("stone_mix: the stones must be 24")
+        return self
+
+    @property
+    def stones_a_round(self) -> int:
+        """How many stones each picks for a round."""
+        return 24 // self.rounds
+
+
+@dataclass(frozen=True, kw_only=True)
+class City(Table):
+    """The table. By seat: ``stock`` (heights not yet picked), ``picked`` (for this round), ``hands``, ``points``.
+
+    ``towers`` are 54, city by city; ``aside`` stones that were given up; ``rounds`` the points of each ended round.
+    """
+
+    rules: CityRules
+    stock: tuple[tuple[int, ...], ...]
+    picked: tuple[tuple[int, ...], ...]
+    hands: tuple[Pile, ...]
+    deck: Pile
+    discard: Pile = ()
+    towers: tuple[Tower, ...] = ((),) * 54
+    aside: Tower = ()
+    round: int = 1
+    starter: int = 0
+    rounds: tuple[tuple[Mapping[str, int], ...], ...] = ()
+
+    @property
+    def points(self) -> tuple[int, ...]:
+        """By seat, over all rounds so far."""
+        return tuple(sum(row[seat]["total"] for row in self.rounds) for seat in self.seats)
+
+    def tower(self, city: int, site: int) -> Tower:
+        """What stands there."""
+        return self.towers[(city - 1) * 9 + site - 1]
+
+
+@dataclass(frozen=True)
+class PickStones(Command):
+    """The stones for this round, by their heights."""
+
+    stones: tuple[int, ...]
+    PHASES = ("picking",)
+    IN_TURN = False
+
+
+@dataclass(frozen=True)
+class PlayStone(Command):
+    """A picked stone onto a site (1-9, which a card of the hand names) of a city (1-6)."""
+
+    stone: int
+    site: int
+    city: int
+    PHASES = ("playing",)
+
+
+@dataclass(frozen=True)
+class GiveUpStone(Command):
+    """No stone can be placed with any card: a stone is laid aside and the hand exchanged."""
+
+    stone: int
+    PHASES = ("playing",)
+
+
+def storeys(tower: Tower) -> dict[int, int]:
+    """Seat -> storeys in the tower, for every seat that has some."""
+    count: dict[int, int] = {}
+    for seat, height in tower:
+        count[seat] = count.get(seat, 0) + height
+    return count
+
+
+def owner(tower: Tower, even: str = "topmost") -> int | None:
+    """Whose tower it is: most storeys; equal: who placed the topmost stone of those, or nobody."""
+    if not tower:
+        return None
+    count = storeys(tower)
+    most = max(count.values())
+    best = [seat for seat, _ in reversed(tower) if count[seat] == most]
+    return None if len(set(best)) > 1 and even == "nobody" else best[0]
+
+
+def needed(tower: Tower, seat: int) -> int:
+    """How high a stone of that seat must be at least to go onto the tower; above 4: it is safe."""
+    if not tower:
+        return 1
+    count = storeys(tower)
+    return max(1, max(count.values()) - count.get(seat, 0))
+
+
+def points(towers: tuple[Tower, ...], players: int, rules: CityRules) -> list[dict[str, int]]:
+    """One scoring, by seat: what ``towers``, ``majorities`` and the ``highest`` tower give, and their ``total``."""
+    owners = [owner(tower, rules.even_tower) for tower in towers]
+    rows = [{"towers": owners.count(seat) * TOWER_POINTS, "majorities": 0, "highest": 0} for seat in range(players)]
+    for city in range(6):
+        count = Counter(o for o in owners[city * 9 : city * 9 + 9] if o is not None)
+        leaders = [seat for seat in count if count[seat] == max(count.values())]
+        if len(leaders) == 1:
+            rows[leaders[0]]["majorities"] += MAJORITY_POINTS
+    heights = [sum(height for _, height in tower) for tower in towers]
+    highest = [owners[i] for i, height in enumerate(heights) if height == max(heights) > 0]
+    if len(highest) == 1 or rules.even_highest == "all":
+        for seat in {o for o in highest if o is not None}:
+            rows[seat]["highest"] = HIGHEST_POINTS
+    return [row | {"total": sum(row.values())} for row in rows]
+
+
+def begin(setup: Setup) -> dict[str, Any]:
+    """The deal: hands and deck of site cards."""
+    deck = [str(site) for site in SITES for _ in range(setup.rules.site_copies)]
+    cards = [UNKNOWN] * len(deck) if setup.mode == "scorer" else in_seed_order(deck, setup.seed, 0)
+    size, count = setup.rules.hand, len(setup.players)
+    return {"hands": [cards[n * size : (n + 1) * size] for n in range(count)], "deck": cards[count * size :]}
+
+
+def create(setup: Setup, deal: Mapping[str, Any]) -> City:
+    """The table after the deal."""
+    stones = tuple(h for h, count in zip(HEIGHTS, setup.rules.stone_mix, strict=True) for _ in range(count))
+    return City(
+        players=setup.players,
+        seed=setup.seed,
+        mode=setup.mode,
+        phase="picking",
+        shuffles=1,
+        rules=setup.rules,
+        stock=(stones,) * len(setup.players),
+        picked=((),) * len(setup.players),
+        hands=tuple(tuple(hand) for hand in deal["hands"]),
+        deck=tuple(deal["deck"]),
+    )
+
+
+def decide(state: City, command: Command) -> list[Fact]:
+    """What the command leads to. Raises IllegalCommand with the reason."""
+    plan = Plan(state, evolve)
+    if isinstance(command, PickStones):
+        _pick(plan, command)
+    elif isinstance(command, PlayStone):
+        _play(plan, command)
+    elif isinstance(command, GiveUpStone):
+        _give_up(plan, command)
+    return plan.facts
+
+
+def _pick(plan: Plan[City], c: PickStones) -> None:
+    state, count = plan.state, plan.state.rules.stones_a_round
+    if state.picked[c.seat]:
+        raise IllegalCommand(f"{state.name(c.seat)} has picked already")
+    if len(c.stones) != count:
+        raise IllegalCommand(f"pick {count} stones, not {len(c.stones)}")
+    for height, wanted in sorted(Counter(c.stones).items()):
+        there = state.stock[c.seat].count(height)
+        if wanted > there:
+            raise IllegalCommand(f"{state.name(c.seat)} has {there} stones of height {height} left, not {wanted}")
+    plan.add("stones_picked", seat=c.seat, stones=sorted(c.stones))
+
+
+def refusal_to_place(state: City, seat: int, stone: int, site: int, city: int) -> str:
+    """Why that stone may not go there, card and turn apart; empty when it may."""
+    need = needed(state.tower(city, site), seat)
+    if need > max(HEIGHTS):
+        return f"the tower is safe: it would take a stone of height {need}"
+    return f"the stone must be at least {need} high" if stone < need else ""
+
+
+def _play(plan: Plan[City], c: PlayStone) -> None:
+    state = plan.state
+    if c.stone not in state.picked[c.seat]:
+        raise IllegalCommand(f"{state.name(c.seat)} has no stone of height {c.stone} left in this round")
+    if c.city not in CITIES or c.site not in SITES:
+        raise IllegalCommand(f"there is no site {c.site} of city {c.city}: cities are 1 to 6, sites 1 to 9")
+    taken(state.hands[c.seat], (str(c.site),), state.name(c.seat))
+    if refusal := refusal_to_place(state, c.seat, c.stone, c.site, c.city):
+        raise IllegalCommand(refusal)
+    plan.add("stone_placed", seat=c.seat, stone=c.stone, site=c.site, city=c.city)
+    _draw(plan, c.seat, 1)
+    _pass_on(plan)
+
+
+def _give_up(plan: Plan[City], c: GiveUpStone) -> None:
+    state = plan.state
+    if c.stone not in state.picked[c.seat]:
+        raise IllegalCommand(f"{state.name(c.seat)} has no stone of height {c.stone} left in this round")
+    if (place := next(places(state, c.seat), None)) is not None:
+        raise IllegalCommand(f"a stone can be placed: height {place[0]} on site {place[1]} of city {place[2]}")
+    plan.add("stone_given_up", seat=c.seat, stone=c.stone)
+    _draw(plan, c.seat, state.rules.hand)
+    _pass_on(plan)
+
+
+def places(state: City, seat: int) -> Iterator[tuple[int, int, int]]:
+    """Every (stone, site, city) that the known cards of the hand allow."""
+    for card in sorted(set(state.hands[seat]) - {UNKNOWN}):
+        for city in CITIES:
+            need = needed(state.tower(city, int(card)), seat)
+            yield from ((stone, int(card), city) for stone in sorted(set(state.picked[seat])) if stone >= need)
+
+
+def _draw(plan: Plan[City], seat: int, count: int) -> None:
+    for _ in range(count):
+        if not plan.state.deck and plan.state.discard:
+            plan.add("reshuffled", deck=plan.shuffled(plan.state.discard))
+        if plan.state.deck:
+            plan.add("card_drawn", seat=seat, card=plan.state.deck[0])
+
+
+def _pass_on(plan: Plan[City]) -> None:
+    """The next seat; after the last stone of a round its points; after the last round the end."""
+    state = plan.state
+    if any(state.picked):
+        plan.add("turn_passed", seat=state.after(state.turn))
+        return
+    plan.add("round_scored", points=points(state.towers, len(state.players), state.rules))
+    if state.round == state.rules.rounds:
+        plan.add("game_over")
+        return
+    starter = state.starter if state.rules.starter == "stays" else state.after(state.starter)
+    plan.add("round_begun", round=state.round + 1, starter=starter)
+
+
+def evolve(state: City, fact: Fact) -> City:
+    """The table after the fact. Raises IllegalCommand for one that this version does not know."""
+    if fact.kind not in _CHANGES:
+        raise IllegalCommand(f"{fact.kind} is nothing that happens in city_towers")
+    return _CHANGES[fact.kind](state, fact.data)
+
+
+def _picked(state: City, data: Mapping[str, Any]) -> City:
+    seat, stones = data["seat"], Counter(data["stones"])
+    rest = tuple(sorted((Counter(state.stock[seat]) - stones).elements()))
+    picked = put(state.picked, seat, tuple(data["stones"]))
+    phase = "playing" if all(picked) else "picking"
+    return replace(state, stock=put(state.stock, seat, rest), picked=picked, phase=phase)
+
+
+def _used(state: City, seat: int, stone: int) -> tuple[tuple[int, ...], ...]:
+    at = state.picked[seat].index(stone)
+    return put(state.picked, seat, state.picked[seat][:at] + state.picked[seat][at + 1 :])
+
+
+def _placed(state: City, data: Mapping[str, Any]) -> City:
+    seat, stone, card = data["seat"], data["stone"], str(data["site"])
+    at = (data["city"] - 1) * 9 + data["site"] - 1
+    return replace(
+        state,
+        picked=_used(state, seat, stone),
+        hands=put(state.hands, seat, taken(state.hands[seat], (card,), state.name(seat))),
+        discard=(*state.discard, card),
+        towers=put(state.towers, at, (*state.towers[at], (seat, stone))),
+    )
+
+
+def _given_up(state: City, data: Mapping[str, Any]) -> City:
+    seat, stone = data["seat"], data["stone"]
+    return replace(
+        state,
+        picked=_used(state, seat, stone),
+        hands=put(state.hands, seat, ()),
+        discard=(*state.discard, *state.hands[seat]),
+        aside=(*state.aside, (seat, stone)),
+    )
+
+
+def _drawn(state: City, data: Mapping[str, Any]) -> City:
+    hand = (*state.hands[data["seat"]], data["card"])
+    return replace(state, hands=put(state.hands, data["seat"], hand), deck=state.deck[1:])
+
+
+def _round_begun(state: City, data: Mapping[str, Any]) -> City:
+    return replace(state, phase="picking", round=data["round"], starter=data["starter"], turn=data["starter"])
+
+
+_CHANGES: dict[str, Callable[[City, Mapping[str, Any]], City]] = {
+    "stones_picked": _picked,
+    "stone_placed": _placed,
+    "stone_given_up": _given_up,
+    "card_drawn": _drawn,
+    "reshuffled": lambda s, d: replace(s, deck=tuple(d["deck"]), discard=(), shuffles=s.shuffles + 1),
+    "turn_passed": lambda s, d: replace(s, turn=d["seat"]),
+    "round_scored": lambda s, d: replace(s, rounds=(*s.rounds, tuple(d["points"]))),
+    "round_begun": _round_begun,
+    "game_over": lambda s, d: replace(s, phase=OVER),
+}
+
+
+def legal(state: City, seat: int) -> tuple[Command, ...]:
+    """What that seat may ask for now."""
+    if state.phase == "picking" and not state.picked[seat]:
+        count, stock = state.rules.stones_a_round, Counter(state.stock[seat])
+        sets = combinations_with_replacement(sorted(stock), count)
+        return tuple(PickStones(seat, stones) for stones in sets if not Counter(stones) - stock)
+    if state.phase != "playing" or seat != state.turn:
+        return ()
+    plays = tuple(PlayStone(seat, *place) for place in places(state, seat))
+    return plays or tuple(GiveUpStone(seat, stone) for stone in sorted(set(state.picked[seat])))
+
+
+def view(state: City, seat: int | None) -> dict[str, Any]:
+    """What lies open to all, and the seat's own cards; what the others pick is open when all have picked."""
+    open_now = state.phase != "picking"
+    picked = [list(p) if open_now or s == seat else len(p) * [0] for s, p in enumerate(state.picked)]
+    towers = [
+        {"city": i // 9 + 1, "site": i % 9 + 1, "stones": [list(stone) for stone in tower], "owner": owner(tower)}
+        for i, tower in enumerate(state.towers)
+        if tower
+    ]
+    return {
+        "round": state.round,
+        "rounds": state.rules.rounds,
+        "towers": towers,
+        "picked": picked,
+        "stock": [list(s) if open_now or n == seat else len(s) * [0] for n, s in enumerate(state.stock)],
+        "hands": [hidden(hand, n, seat) for n, hand in enumerate(state.hands)],
+        "deck": len(state.deck),
+        "scored": [[dict(row) for row in rows] for rows in state.rounds],
+    }
+
+
+def pieces(state: City) -> Counter[str]:
+    """Every site card and every stone, wherever it is."""
+    count = Counter((*state.deck, *state.discard, *(card for hand in state.hands for card in hand)))
+    for seat in state.seats:
+        count.update(f"stone {seat}/{height}" for height in (*state.stock[seat], *state.picked[seat]))
+    laid = (stone for tower in (*state.towers, state.aside) for stone in tower)
+    count.update(f"stone {seat}/{height}" for seat, height in laid)
+    return count
+
+
+def deck(state: City) -> Counter[str]:
+    """What the box holds for so many players."""
+    count = Counter({str(site): state.rules.site_copies for site in SITES})
+    stones = zip(HEIGHTS, state.rules.stone_mix, strict=True)
+    return count + Counter({f"stone {seat}/{h}": n for h, n in stones for seat in state.seats})
+
+
+GAME: Game[City] = Game(
+    name="city_towers",
+    seats=range(2, 5),
+    rules=CityRules,
+    commands=(PickStones, PlayStone, GiveUpStone),
+    begin=begin,
+    create=create,
+    decide=decide,
+    evolve=evolve,
+    scores=lambda state: state.points,
+    view=view,
+    legal=legal,
+    pieces=pieces,
+    deck=deck,
+)

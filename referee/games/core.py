@@ -1,0 +1,263 @@
+"""What the four games have in common: commands, facts, a plan that collects them, and what a game must offer. Pure.
+
+A game is a set of functions around one frozen state:
+
+    facts = game.begin(setup)                   # the deal, with everything that chance decided
+    facts = game.decide(state, command)         # raises IllegalCommand with the reason and changes nothing
+    state = game.evolve(state, fact)            # never chooses: the facts say what was drawn
+
+Cards are text, one word a kind of card; ``UNKNOWN`` is a card nobody has named. A *full* game deals by the recorded
+seed and knows every card. A *scorer's* game is played with real cards: its hands and piles are unknown cards, and a
+player who plays one names it. ``check_pieces`` then sees that no card is named more often than the deck has it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from cards.errors import first_fault
+from referee.errors import IllegalCommand, RefereeError
+
+UNKNOWN = "?"
+"""A card that lies hidden where nobody has read it in."""
+
+OVER = "over"
+"""The phase of a game that has ended."""
+
+Mode = Literal["full", "scorer"]
+Pile = tuple[str, ...]
+
+
+class BadGame(RefereeError):
+    """A game, its house rules or its players that cannot be: unknown name, wrong number, contradicting rules."""
+
+
+class Rules(BaseModel):
+    """Base of a game's house rules: one answer, with a default, for each point that its rules leave open."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+@dataclass(frozen=True)
+class Command:
+    """What a seat (from 0, youngest first) asks for. ``PHASES``: where it is legal; ``IN_TURN``: only in turn."""
+
+    seat: int
+    PHASES: ClassVar[tuple[str, ...]] = ()
+    IN_TURN: ClassVar[bool] = True
+
+    def to_json(self) -> dict[str, Any]:
+        """By field name, with the command's own name as ``command``."""
+        row = {name: list(v) if isinstance(v, tuple) else v for name, v in vars(self).items()}
+        return {"command": type(self).__name__, **row}
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One thing that has happened: JSON-able data, complete, so that ``evolve`` need not choose."""
+
+    kind: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Setup:
+    """Who plays what how. ``players`` youngest first; ``rules`` of the game's own kind."""
+
+    players: tuple[str, ...]
+    rules: Any
+    seed: int
+    mode: Mode = "full"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """What every game's state has. ``turn`` is the seat whose turn it is; ``shuffles`` how often chance was asked."""
+
+    players: tuple[str, ...]
+    seed: int
+    mode: Mode
+    phase: str
+    turn: int = 0
+    shuffles: int = 0
+
+    @property
+    def seats(self) -> range:
+        """All seats."""
+        return range(len(self.players))
+
+    def after(self, seat: int) -> int:
+        """The seat to the left."""
+        return (seat + 1) % len(self.players)
+
+    def in_order(self, first: int) -> tuple[int, ...]:
+        """All seats, clockwise from ``first``."""
+        return tuple((first + n) % len(self.players) for n in self.seats)
+
+    def name(self, seat: int) -> str:
+        """The player's name."""
+        return self.players[seat]
+
+
+S = TypeVar("S", bound=Table)
+
+
+class Plan(Generic[S]):
+    """A command being worked out: its facts so far, and the state they lead to."""
+
+    def __init__(self, state: S, evolve: Callable[[S, Fact], S]) -> None:
+        self.state = state
+        self.facts: list[Fact] = []
+        self._evolve = evolve
+
+    def add(self, kind: str, **data: object) -> None:
+        """One more fact."""
+        fact = Fact(kind, data)
+        self.state = self._evolve(self.state, fact)
+        self.facts.append(fact)
+
+    def shuffled(self, cards: Iterable[str]) -> list[str]:
+        """These cards as a new pile: in the seed's order, or unknown ones in a scorer's game."""
+        if self.state.mode == "scorer":
+            return [UNKNOWN for _ in cards]
+        return shuffled(cards, self.state.seed, self.state.shuffles)
+
+
+@dataclass(frozen=True)
+class Game(Generic[S]):
+    """What a game offers. ``seats`` may play it; ``pieces`` is every card, chip and stone wherever it lies.
+
+    ``begin`` gives the first fact's data, ``create`` the state of it; ``scores`` is by seat; ``view`` is JSON-able and
+    shows what a seat may see (None: what lies open to all); ``legal`` are commands of that seat that would be
+    accepted: every kind, though not every overpayment. ``deck`` is what the game's box holds.
+    """
+
+    name: str
+    seats: range
+    rules: type[Rules]
+    commands: tuple[type[Command], ...]
+    begin: Callable[[Setup], dict[str, Any]]
+    create: Callable[[Setup, Mapping[str, Any]], S]
+    decide: Callable[[S, Command], list[Fact]]
+    evolve: Callable[[S, Fact], S]
+    scores: Callable[[S], tuple[int, ...]]
+    view: Callable[[S, int | None], dict[str, Any]]
+    legal: Callable[[S, int], tuple[Command, ...]]
+    pieces: Callable[[S], Counter[str]]
+    deck: Callable[[S], Counter[str]]
+
+    def setup(self, players: Sequence[str], rules: Mapping[str, Any], seed: int, mode: Mode = "full") -> Setup:
+        """A checked set-up. Raises BadGame."""
+        names = tuple(name.strip() for name in players)
+        if len(set(names)) != len(names) or not all(names):
+            raise BadGame("players need different names that are not blank")
+        if len(names) not in self.seats:
+            raise BadGame(f"{self.name}: from {self.seats[0]} to {self.seats[-1]} can play, not {len(names)}")
+        if mode not in ("full", "scorer"):
+            raise BadGame(f"a game is full or a scorer's, not {mode!r}")
+        try:
+            return Setup(names, self.rules.model_validate(rules), seed, mode)
+        except ValidationError as error:
+            raise BadGame(f"{self.name}: house rules: {first_fault(error)}") from None
+
+    def command(self, row: Mapping[str, Any]) -> Command:
+        """The inverse of ``Command.to_json``. Raises IllegalCommand for one that the game does not know."""
+        kind = next((c for c in self.commands if c.__name__ == row.get("command")), None)
+        if kind is None:
+            raise IllegalCommand(f"{self.name} has no command {row.get('command')!r}")
+        try:
+            read: Command = _reader(kind).validate_python({k: v for k, v in row.items() if k != "command"})
+        except ValidationError as error:
+            raise IllegalCommand(f"{kind.__name__}: {first_fault(error)}") from None
+        return read
+
+    def refusal(self, state: S, command: Command) -> str:
+        """Why that kind of command is not possible now for that seat, whatever it says; empty when it is."""
+        kind = type(command)
+        if kind not in self.commands:
+            return f"{self.name} has no command {kind.__name__}"
+        if command.seat not in state.seats:
+            return f"there is no seat {command.seat}"
+        if state.phase == OVER:
+            return "the game is over"
+        if kind.IN_TURN and command.seat != state.turn:
+            return f"it is the turn of {state.name(state.turn)}"
+        if state.phase not in kind.PHASES:
+            return f"{kind.__name__} is not possible in phase {state.phase}"
+        return ""
+
+    def decided(self, state: S, command: Command) -> tuple[list[Fact], S]:
+        """The command's facts and the state after them. Raises IllegalCommand with the reason."""
+        if refusal := self.refusal(state, command):
+            raise IllegalCommand(refusal)
+        facts, after = self.decide(state, command), state
+        for fact in facts:
+            after = self.evolve(after, fact)
+        if state.mode == "scorer":
+            self.check_pieces(after)
+        return facts, after
+
+    def check_pieces(self, state: S) -> None:
+        """Raises IllegalCommand when a card has been named more often than the box holds it."""
+        held = self.deck(state)
+        for piece, count in self.pieces(state).items():
+            if piece != UNKNOWN and count > held[piece]:
+                raise IllegalCommand(f"there are only {held[piece]} of {piece}, and all of them lie elsewhere")
+
+
+_READERS: dict[str, TypeAdapter[Any]] = {}
+
+
+def _reader(kind: type[Command]) -> TypeAdapter[Any]:
+    """What reads and checks such a command; made once, for that is slow."""
+    name = f"{kind.__module__}.{kind.__name__}"
+    if name not in _READERS:
+        _READERS[name] = TypeAdapter(kind)
+    return _READERS[name]
+
+
+def shuffled(cards: Iterable[str], seed: int, number: int) -> list[str]:
+    """These cards in the order that the seed gives to its shuffle of that number: the same for ever."""
+    order = sorted(cards)
+    random.Random(f"{seed}/{number}").shuffle(order)
+    return order
+
+
+def without(hand: Pile, cards: Iterable[str], whose: str) -> Pile:
+    """The hand without these cards; an unknown one stands for any. Raises IllegalCommand for what it cannot hold."""
+    rest = list(hand)
+    for card in cards:
+        if card == UNKNOWN:
+            raise IllegalCommand("name the card")
+        if card not in rest and UNKNOWN not in rest:
+            raise IllegalCommand(
+                f"{whose} has no card {card}" if card not in hand else f"{whose} has too few of {card}"
+            )
+        rest.remove(card if card in rest else UNKNOWN)
+    return tuple(rest)
+
+
+def put(rows: tuple[Any, ...], index: int, value: object) -> tuple[Any, ...]:
+    """The tuple with one place changed."""
+    return (*rows[:index], value, *rows[index + 1 :])
+
+
+def ranks(scores: Sequence[int]) -> tuple[int, ...]:
+    """Rank by seat, 1 the best; equal scores share one."""
+    return tuple(1 + sum(other > score for other in scores) for score in scores)
+
+
+def winners(scores: Sequence[int]) -> tuple[int, ...]:
+    """The seats with the best score: more than one share the win."""
+    return tuple(seat for seat, rank in enumerate(ranks(scores)) if rank == 1)
+
+
+def hidden(hand: Pile, seat: int, viewer: int | None) -> list[str]:
+    """A hand as the viewer sees it: its owner's cards, of others' only how many there are."""
+    return list(hand) if seat == viewer else [UNKNOWN] * len(hand)
