@@ -63,6 +63,26 @@ def settle(plan: Plan) -> None:
         plan.add("duel_undecided", reason=result.reason)
 
 
+def undo(plan: Plan) -> None:
+    """Back to before the last command. Of the same build the camera would only say the same again: once its verdict
+    is taken back it stays to be read, and a human rules."""
+    was = plan.state
+    plan.add("undone", cites=was.first_seq)
+    if was.undo_kind != "verdict" or not was.duel.ended:
+        return
+    for zone in was.duel.callers:
+        if zone in was.verdicts and zone not in plan.state.verdicts:
+            plan.add(
+                "verdict_noted",
+                zone=zone,
+                verdict=dict(was.verdicts[zone]),
+                findings=list(was.duel.findings[zone]),
+                ruling="undecided",
+                evidence={},
+            )
+    plan.add("duel_undecided", reason="taken_back")
+
+
 def _award(plan: Plan, player: str, by: str, reason: str) -> None:
     duel = plan.state.duel
     if not duel.card_id:

@@ -294,6 +294,17 @@ class PlayerLate(Command):
 
 
 @dataclass(frozen=True)
+class RenamePlayer(Command):
+    """A name was entered wrongly: from now on ``player`` is called ``name``, in what was played too."""
+
+    player: str
+    name: str
+    who: str
+    PHASES = (*DUEL, "finished")
+    NEEDS = ("name", "who")
+
+
+@dataclass(frozen=True)
 class ReplayRound(Command):
     """A round's duels count no longer and it is played again. ``round_index`` counts from 0."""
 
@@ -376,6 +387,7 @@ COMMANDS: tuple[type[Command], ...] = (
     PlayerLeaves,
     PlayerJoins,
     PlayerLate,
+    RenamePlayer,
     ReplayRound,
     ChangeMode,
     SignSetup,

@@ -47,6 +47,7 @@ from referee.match.commands import (
     PlayerLeaves,
     PressStop,
     Ready,
+    RenamePlayer,
     ReplayRound,
     SignSetup,
     Undo,
@@ -58,7 +59,7 @@ from referee.match.decision import Plan
 from referee.match.duel import IN_PLAY, OTHER_ZONE, Duel, Event, StopPress
 from referee.match.evolve import evolve, fold
 from referee.match.house_rules import FINDINGS
-from referee.match.schedule import schedule
+from referee.match.schedule import folded, schedule
 from referee.match.state import MatchState, Standing
 
 __all__ = [
@@ -96,6 +97,7 @@ __all__ = [
     "PlayerLeaves",
     "PressStop",
     "Ready",
+    "RenamePlayer",
     "ReplayRound",
     "SignSetup",
     "Standing",
@@ -134,7 +136,7 @@ def decide(state: MatchState, command: Command, at: str) -> tuple[Event, ...]:
 
 def _create(plan: Plan, c: CreateMatch) -> None:
     names = tuple(name.strip() for name in c.players)
-    if len(set(names)) != len(names) or not all(names):
+    if len({folded(name) for name in names}) != len(names) or not all(names):
         raise IllegalCommand("players need different names that are not blank")
     rounds = schedule(names, c.rules.duels_per_round)
     _known_mode(c.mode)
@@ -266,7 +268,7 @@ def _next(plan: Plan, c: NextDuel) -> None:
 
 
 def _undo(plan: Plan, c: Undo) -> None:
-    plan.add("undone", cites=plan.state.first_seq)
+    adjudication.undo(plan)
 
 
 def _leaves(plan: Plan, c: PlayerLeaves) -> None:
@@ -279,6 +281,10 @@ def _joins(plan: Plan, c: PlayerJoins) -> None:
 
 def _late(plan: Plan, c: PlayerLate) -> None:
     progress.postpone(plan, c.player)
+
+
+def _rename(plan: Plan, c: RenamePlayer) -> None:
+    progress.rename(plan, c.player, c.name.strip())
 
 
 def _replay(plan: Plan, c: ReplayRound) -> None:
@@ -335,6 +341,7 @@ _HANDLERS: dict[type[Command], Callable[..., None]] = {
     PlayerLeaves: _leaves,
     PlayerJoins: _joins,
     PlayerLate: _late,
+    RenamePlayer: _rename,
     ReplayRound: _replay,
     ChangeMode: _mode,
     SignSetup: _sign_setup,

@@ -48,7 +48,7 @@ def evolve(state: MatchState, event: Event) -> MatchState:
     after = replace(after, seq=state.seq + 1, step=event.step, simulated=state.simulated or event.simulated)
     if event.kind == "undone" or not opens:
         return after
-    return replace(after, first_seq=after.seq, undo_step=event.step).after(state)
+    return replace(after, first_seq=after.seq, undo_step=event.step, undo_kind=event.kind).after(state)
 
 
 def _apply(state: MatchState, event: Event) -> MatchState:
@@ -157,6 +157,42 @@ def _joined(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchSt
     return _rescheduled(replace(state, players=(*state.players, data["player"])), data, event)
 
 
+def _renamed(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
+    """The right name everywhere. States that an undo leads back to keep the one of their time."""
+    was, name = data["player"], data["name"]
+
+    def right(player: str | None) -> Any:
+        return name if player == was else player
+
+    def keys(row: Mapping[str, Any]) -> dict[str, Any]:
+        return {right(player): value for player, value in row.items()}
+
+    def duel(d: Duel) -> Duel:
+        return replace(d, seats={zone: right(player) for zone, player in d.seats.items()}, award=right(d.award))
+
+    return replace(
+        state,
+        players=tuple(right(p) for p in state.players),
+        gone=keys(state.gone),
+        rounds=tuple(replace(r, a=right(r.a), b=right(r.b)) for r in state.rounds),
+        duel=duel(state.duel),
+        past=tuple(duel(d) for d in state.past),
+        fouls=tuple({**f, "player": right(f["player"])} for f in state.fouls),
+        frozen=None if state.frozen is None else keys(state.frozen),
+        signed=tuple(right(p) for p in state.signed),
+        finished=state.finished and _result_renamed(state.finished, right),
+    )
+
+
+def _result_renamed(result: Mapping[str, Any], right: Callable[[str], str]) -> dict[str, Any]:
+    return {
+        **result,
+        "winner": right(result["winner"]),
+        "shared": [right(p) for p in result.get("shared", ())],
+        "standings": [{**row, "player": right(row["player"])} for row in result.get("standings", ())],
+    }
+
+
 def _replayed(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
     return _rescheduled(_annul(state, data), data, event)
 
@@ -249,6 +285,7 @@ _MATCH: dict[str, _Change] = {
     "player_left": _left,
     "player_joined": _joined,
     "player_late": _rescheduled,
+    "player_renamed": _renamed,
     "round_replayed": _replayed,
     "duel_overruled": _overruled,
     "foul": _foul,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from referee.errors import IllegalCommand
 from referee.match.decision import Plan
 from referee.match.duel import IN_PLAY
-from referee.match.schedule import MOST, Round, round_robin
+from referee.match.schedule import MOST, Round, folded, round_robin
 from referee.match.state import MatchState
 
 
@@ -102,6 +102,22 @@ def _begun(state: MatchState) -> bool:
     return state.duel_index > 0 or state.phase != "idle"
 
 
+def _free(taken: Iterable[str], name: str) -> None:
+    """Raises IllegalCommand when somebody has that name; capitals make no other one of it."""
+    if folded(name) in map(folded, taken):
+        raise IllegalCommand(f"{name!r} is in this match already")
+
+
+def rename(plan: Plan, player: str, name: str) -> None:
+    """The player's name was entered wrongly: everything of this match says the right one from now on."""
+    if player not in plan.state.players:
+        raise IllegalCommand(f"{player!r} does not play in this match")
+    if name == player:
+        raise IllegalCommand(f"{player!r} has that name already")
+    _free((p for p in plan.state.players if p != player), name)
+    plan.add("player_renamed", player=player, name=name)
+
+
 def leave(plan: Plan, player: str, why: str) -> None:
     """The player's duel in play is void, the rounds still to come with the player are dropped."""
     state = plan.state
@@ -128,8 +144,7 @@ def leave(plan: Plan, player: str, why: str) -> None:
 def join(plan: Plan, player: str) -> None:
     """A latecomer meets everyone present once, after the rounds already listed."""
     state = plan.state
-    if player in state.players:
-        raise IllegalCommand(f"{player!r} is in this match already")
+    _free(state.players, player)
     if len(state.active) >= MOST:
         raise IllegalCommand(f"a match takes at most {MOST} players")
     swap, added = len(state.rounds) % 2, []

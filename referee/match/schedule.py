@@ -8,6 +8,7 @@ twice swap sides.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -27,6 +28,11 @@ PRINTED = {
 """RULES.md, the printed tables. Two players play six duels: two rounds of three."""
 
 Pair = tuple[int, int]
+
+
+def folded(name: str) -> str:
+    """The name as names are compared: capitals and ways to write an accent make no other player of it."""
+    return unicodedata.normalize("NFKC", name).casefold()
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,8 @@ class MatchState:
     ``past`` are the attempts before the current ``duel``; ``piles`` what is still to be drawn, top
     first; ``seen`` the cards anybody has seen, which no undo makes unseen; ``earlier`` the states
     before the last commands, each without earlier ones of its own. ``seq`` counts the events folded,
-    ``step`` the commands; an undo takes back ``undo_step``, from event ``first_seq`` on. ``setup`` is
+    ``step`` the commands; an undo takes back ``undo_step``, from event ``first_seq`` on, which
+    is an ``undo_kind``. ``setup`` is
     'open', 'signed' or 'waived', ``signed`` by whom.
     """
 
@@ -70,6 +71,7 @@ class MatchState:
     step: int = 0
     first_seq: int = 0
     undo_step: int = 0
+    undo_kind: str = ""
     setup: str = "open"
     signed: tuple[str, ...] = ()
     earlier: tuple[MatchState, ...] = field(default=(), repr=False, compare=False)
@@ -244,6 +246,7 @@ class MatchState:
             "in_play": self.phase in IN_PLAY,
             "piles": {name: len(cards) for name, cards in self.piles.items()},
             "allowed": list(self.allowed()),
+            "undo": self.undo_kind if self.can(commands.Undo) else "",
             "setup": {"state": self.setup, "signed": list(self.signed), "unsigned": self.unsigned},
         }
 

@@ -42,6 +42,7 @@ PLAIN = (
     commands.PlayerLeaves,
     commands.PlayerJoins,
     commands.PlayerLate,
+    commands.RenamePlayer,
     commands.ReplayRound,
     commands.ChangeMode,
     commands.GoUnsigned,

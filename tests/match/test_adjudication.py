@@ -113,9 +113,9 @@ def test_an_undo_of_a_verdict_that_came_with_a_bystanders_takes_back_the_verdict
     t = table()
     t.stop("A")
     t.do(CameraVerdict("A", RIGHT, others={"B": WRONG}), Undo("Ref"))
-    assert (t.state.phase, t.state.award, t.state.duel.callers) == ("stopped", (None, 0), ("A",))
+    assert (t.state.phase, t.state.award, t.state.duel.callers) == ("undecided", (None, 0), ("A",))
     t.do(Undo("Ref"))
-    assert t.state.phase == "building"
+    assert (t.state.phase, t.state.duel.callers) == ("stopped", ("A",))
 
 
 def test_findings_are_those_the_house_asks_about_and_of_the_judged_zone_alone(table):

@@ -22,6 +22,7 @@ from referee.match.decide import (
     PlayerLeaves,
     PressStop,
     Ready,
+    RenamePlayer,
     ReplayRound,
     Undo,
     VoidDuel,
@@ -140,13 +141,40 @@ def test_undo_takes_a_whole_command_back_the_verdict_with_the_award(table):
     t = table()
     t.duel("A")
     t.do(Undo("Ref"))
-    assert (t.state.phase, dict(t.state.verdicts), t.state.award) == ("stopped", {}, (None, 0))
+    assert (t.state.phase, t.state.award) == ("undecided", (None, 0))
+
+
+def test_a_camera_verdict_taken_back_is_left_to_a_human_and_stays_to_be_read(table, verdicts):
+    """The camera would judge the same build the same again."""
+    t = table()
+    t.duel("A")
+    t.do(Undo("Ref"))
+    assert (t.state.phase, t.state.duel.reason, t.state.duel.rulings) == ("undecided", "taken_back", {"A": "undecided"})
+    assert t.state.verdicts["A"]["verdict"] == "match"
+    t.do(HumanRuling("mismatch", "Ref", "the bridge lies beside it"))
+    assert (t.state.phase, t.state.duel.award) == ("decided", t.state.seats["B"])
+
+
+def test_a_second_undo_goes_back_to_before_the_verdict(table):
+    t = table()
+    t.duel("A")
+    t.do(Undo("Ref"), Undo("Ref"))
+    assert (t.state.phase, t.state.duel.callers) == ("stopped", ("A",))
+
+
+def test_a_state_says_what_an_undo_takes_back(table, verdicts):
+    t = table()
+    assert t.state.to_json()["undo"] == ""
+    t.do(DrawCard())
+    assert t.state.to_json()["undo"] == "card_drawn"
+    t.do(Ready(), Go(100.0), PressStop("A", 110.0), CameraVerdict("A", verdicts[0]))
+    assert t.state.to_json()["undo"] == "verdict"
 
 
 def test_undo_goes_back_as_far_as_the_beginning_and_no_further(table):
     t = table()
     t.win("Ann")
-    for _ in range(6):
+    for _ in range(7):
         t.do(Undo("Ref"))
     assert (t.state.phase, t.state.history) == ("idle", ())
     with pytest.raises(IllegalCommand, match="nothing to undo"):
@@ -158,7 +186,7 @@ def test_undo_passes_over_evidence(table, verdicts):
     t = table()
     t.duel("A")
     t.do(CameraVerdict("B", verdicts[1]), Undo("Ref"))
-    assert t.state.phase == "stopped"
+    assert (t.state.phase, t.state.duel.award) == ("undecided", None)
 
 
 def test_a_card_that_was_seen_is_not_drawn_again_after_an_undo(table):
@@ -235,6 +263,44 @@ def test_who_is_late_plays_later(table):
     assert dict(t.state.seats) == {"A": t.state.rounds[0].a, "B": t.state.rounds[0].b}
     with pytest.raises(IllegalCommand, match="no round"):
         t.do(PlayerLate("Dia", "Ref"))
+
+
+def test_a_name_entered_wrongly_is_mended_everywhere(table):
+    t = table()
+    t.win("Ann")
+    t.do(DrawCard())
+    before = t.state
+    t.do(RenamePlayer("Ann", " Anna ", "Ref"))
+    assert t.state.players == ("Anna", "Ben", "Cem", "Dia")
+    assert t.state.scores == {"Anna": before.scores["Ann"], "Ben": 0, "Cem": 0, "Dia": 0}
+    assert "Ann" not in {p for r in t.state.rounds for p in r.players}
+    assert t.state.history[0].award == "Anna" and "Anna" in t.state.seats.values()
+    assert t.replayed() == t.state
+    t.do(Undo("Ref"))
+    assert t.state.players == before.players
+
+
+def test_the_winner_of_a_finished_match_is_renamed_too(table):
+    t = table(players=2)
+    t.do(PlayerLeaves("Ann", "Ref", "ill"), RenamePlayer("Ben", "Benno", "Ref"))
+    assert (t.state.winner, [row.player for row in t.state.standings]) == ("Benno", ["Benno", "Ann"])
+
+
+@pytest.mark.parametrize("name", ["ben", "BEN ", "\uff22en"])
+def test_names_that_differ_in_capitals_alone_are_the_same(table, name):
+    with pytest.raises(IllegalCommand, match="different names"):
+        table(players=("Ann", "Ben", name))
+    t = table()
+    with pytest.raises(IllegalCommand, match="already"):
+        t.do(PlayerJoins(name, "Ref"))
+    with pytest.raises(IllegalCommand, match="already"):
+        t.do(RenamePlayer("Ann", name, "Ref"))
+
+
+def test_a_players_own_name_may_change_its_capitals(table):
+    t = table(players=("ann", "Ben"))
+    t.do(RenamePlayer("ann", "Ann", "Ref"))
+    assert t.state.players == ("Ann", "Ben")
 
 
 # --- Rounds again -----------------------------------------------------------------------------------

@@ -38,6 +38,7 @@ from referee.match.decide import (
     PlayerLeaves,
     PressStop,
     Ready,
+    RenamePlayer,
     ReplayRound,
     SignSetup,
     Undo,
@@ -89,6 +90,7 @@ COMMAND = {
     PlayerLeaves: st.builds(PlayerLeaves, anyone, who, why),
     PlayerJoins: st.builds(PlayerJoins, anyone, who),
     PlayerLate: st.builds(PlayerLate, anyone, who),
+    RenamePlayer: st.builds(RenamePlayer, anyone, st.sampled_from(["Zoe", "ann", "Ben"]), who),
     ReplayRound: st.builds(ReplayRound, st.integers(0, 3), who, why),
     ChangeMode: st.builds(ChangeMode, st.sampled_from([*MODES, "wild"]), who),
     SignSetup: st.builds(SignSetup, st.sampled_from([("Ann", "Ben"), ("Ann", ""), ("Ann", "Ann")]), who),
@@ -98,7 +100,7 @@ COMMAND = {
     ChangeLens: st.builds(ChangeLens, st.just({"image_width": 1280}), who),
 }
 FORWARD = (DrawCard, Ready, Go, PressStop, BeginJudging, CameraVerdict, HumanRuling, NextDuel)
-RARE = (PlayerLeaves, ReplayRound, PlayerJoins, CreateMatch)
+RARE = (PlayerLeaves, RenamePlayer, ReplayRound, PlayerJoins, CreateMatch)
 house = st.builds(
     HouseRules,
     time_limit_s=st.sampled_from([None, 30.0]),
