@@ -14,11 +14,14 @@ from referee.session.card_reader import CardReader
 from referee.session.field_check import CHECKED, FieldCheck
 from referee.session.gate_history import STOPPED, GateHistory
 from referee.session.rig_monitor import RigMonitor
-from referee.session.stop_judging import Judged, StopJudging
+from referee.session.stop_judging import Judged, StopJudging, fault_named
 from referee.vision.live.gate import GateState
 
 TOUCH_S = 0.2
 """Pages hear of the gates this often at most."""
+
+FAULT_SHOWN_S = 5.0
+"""So long an alarm of a single frame stands: somebody should have a chance to read it."""
 
 RIG_EVERY_S = 2.0
 """The rig itself is looked over this often, between the duels."""
@@ -33,6 +36,7 @@ class LiveJudging:
         self._history = GateHistory()
         self._gates: dict[str, dict] = {}
         self._touched_s = self._rig_looked_s = 0.0
+        self._failed_s = float("-inf")
         self._card_reader = CardReader()
         self._fields = FieldCheck()
         self._rig_monitor = RigMonitor()
@@ -82,14 +86,20 @@ class LiveJudging:
                 self._try_to_see(frame)
 
     def _try_to_see(self, frame: Frame) -> None:
-        """A frame that the lens in use does not fit is an alarm and no end of seeing."""
+        """Whatever goes wrong with one frame is an alarm and no end of seeing: the next may be seen again."""
         try:
             self._see(frame)
         except BadCamera as error:
             self._session.alarm("lens", str(error))
             self._closing.wait(0.3)
+        except Exception as error:  # who watches a match must not go blind by a fault nobody thought of
+            self._failed_s = frame.at_s
+            self._session.alarm("seeing", f"a frame could not be looked at ({fault_named(error)}); the next ones are")
+            self._closing.wait(0.05)
         else:
             self._session.alarm("lens", None)
+            if frame.at_s - self._failed_s > FAULT_SHOWN_S:
+                self._session.alarm("seeing", None)
 
     def _see(self, frame: Frame) -> None:
         look = self._session.gate.look(frame)
@@ -121,12 +131,14 @@ class LiveJudging:
         return self._fields.faults
 
     def _look_over_rig(self, frame: Frame, state: MatchState) -> None:
-        """Camera, mats and light, while nobody builds: hands and pieces cover markers."""
-        if state.phase in ("building", "ready") or frame.at_s - self._rig_looked_s < RIG_EVERY_S:
+        """Camera, mats and light; while somebody builds only what hands and pieces over markers cannot feign."""
+        if frame.at_s - self._rig_looked_s < RIG_EVERY_S:
             return
         self._rig_looked_s = frame.at_s
+        played = state.phase in ("building", "ready")
         for code, text in self._rig_monitor.look(frame.image).items():
-            self._session.alarm(code, text)
+            if not played or code in RigMonitor.WHILE_PLAYED:
+                self._session.alarm(code, text)
 
     def set_up_anew(self) -> None:
         """The rig is as it should be from now on."""

@@ -1,7 +1,8 @@
 """Notices from the pictures that the rig is not what it was set up as: camera or mat moved, light changed.
 
-A *view* is what the markers say of one frame: where each is, and how bright the paper in it is. The first
-view in which every marker of two mats is seen is the measure for all later ones, until ``restart``.
+A *view* is what the markers say of one frame: where each is, and the light of the paper in it. The first
+view in which every marker of two mats is seen is the measure for all later ones, until ``restart``; overexposed
+paper needs no measure.
 """
 
 from __future__ import annotations
@@ -11,36 +12,44 @@ from collections.abc import Mapping
 import cv2
 import numpy as np
 
-from calibration.mat import find_markers
+from calibration.mat import ZONES, find_markers
+from calibration.palette import LINEAR
+from referee.vision.image.evidence import CLIPPED_CODE
+from referee.vision.parameters import LIGHT_CHANGED, SHADOWED_LIGHT, WARMER
 
 MOVED_SHARE = 0.006
 """Of the picture's width: 8 px at 720p, 5 mm on the mat; sub-pixel corners wander by a tenth of that."""
 
-DARKER, BRIGHTER = 0.7, 1.35
-"""Paper this much darker or brighter than at the set-up: colours have to be learned anew."""
+MOST_CLIPPED = 0.5
+"""Share of a mat's markers whose white may be clipped: a lamp's spot may lie on one."""
+
+LEAST_LIGHT = 1e-3
+"""Of full scale: black is not divided by."""
 
 IN_A_ROW = 2
 """So many looks in a row must say the same: somebody may just be leaning on the table."""
 
-View = Mapping[int, tuple[np.ndarray, float]]
+View = Mapping[int, tuple[np.ndarray, np.ndarray]]
 
 
-def view_of(gray: np.ndarray) -> View:
-    """Marker id -> (centre (2,) px, brightness of its white cells 0..255) of an 8-bit picture."""
+def view_of(image: np.ndarray) -> View:
+    """Marker id -> (centre (2,) px, linear light (3,) B, G, R of its white cells) of a picture (h, w, 3) uint8 BGR."""
     found = {}
-    for marker, quad in find_markers(gray).items():
+    for marker, quad in find_markers(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)).items():
         left, top = np.maximum(np.floor(quad.min(0)).astype(int), 0)
         right, bottom = np.ceil(quad.max(0)).astype(int)
-        cells = gray[top:bottom, left:right]
-        if cells.size:
-            found[int(marker)] = (quad.mean(0), float(np.percentile(cells, 90)))
+        cells = image[top:bottom, left:right].reshape(-1, 3)
+        if len(cells):
+            found[int(marker)] = (quad.mean(0), LINEAR[np.percentile(cells, 90, axis=0).astype(int)])
     return found
 
 
 class RigMonitor:
     """Compares views with the first. ``look`` gives alarm codes with their texts, None for what is well."""
 
-    CODES = ("camera_moved", "mat_moved", "light_changed")
+    CODES = ("camera_moved", "mat_moved", "light_changed", "field_shadowed", "overexposed")
+    WHILE_PLAYED = ("overexposed",)
+    """What is said while hands and pieces cover markers and cast shadows, too."""
 
     def __init__(self) -> None:
         self._measure: View = {}
@@ -52,14 +61,22 @@ class RigMonitor:
 
     def look(self, image: np.ndarray) -> dict[str, str | None]:
         """Of a frame (h, w, 3) uint8 BGR."""
-        view = view_of(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY))
-        if not self._measure:
-            self._measure = view if sum(m < 8 for m in view) == 8 else {}
-            return dict.fromkeys(self.CODES)
-        said = compare(self._measure, view, image.shape[1])
+        view = view_of(image)
+        if not self._measure and sum(m < 8 for m in view) == 8:
+            self._measure = view
+        said = compare(self._measure, view, image.shape[1]) | overexposed(view)
         for code in self.CODES:
             self._in_a_row[code] = self._in_a_row[code] + 1 if said.get(code) else 0
         return {code: said.get(code) if self._in_a_row[code] >= IN_A_ROW else None for code in self.CODES}
+
+
+def overexposed(view: View) -> dict[str, str]:
+    """The alarm of paper that is clipped in every colour: how bright it really is nobody knows."""
+    clipped = _by_zone({m: float(light.min() >= LINEAR[CLIPPED_CODE]) for m, (_, light) in view.items()})
+    zones = sorted(zone for zone, share in clipped.items() if np.mean(share) > MOST_CLIPPED)
+    if not zones:
+        return {}
+    return {"overexposed": f"mat {' and '.join(zones)} is overexposed: less light or a shorter exposure"}
 
 
 def compare(before: View, now: View, width_px: int) -> dict[str, str]:
@@ -68,22 +85,42 @@ def compare(before: View, now: View, width_px: int) -> dict[str, str]:
     if len(shared) < 2:
         return {}
     shifts = {m: float(np.linalg.norm(now[m][0] - before[m][0])) for m in shared}
-    said = _moved(shifts, MOVED_SHARE * width_px)
-    light = float(np.median([now[m][1] / max(before[m][1], 1.0) for m in shared]))
-    if not DARKER < light < BRIGHTER:
+    change = {m: now[m][1] / np.maximum(before[m][1], LEAST_LIGHT) for m in shared}
+    return _moved(shifts, MOVED_SHARE * width_px) | _relit(change)
+
+
+def _relit(change: Mapping[int, np.ndarray]) -> dict[str, str]:
+    """Alarms of how much brighter each marker's paper has become, B, G, R."""
+    zones = {zone: float(np.median(c)) for zone, c in _by_zone({m: c.mean() for m, c in change.items()}).items()}
+    most = max(zones.values(), default=1.0)
+    dim = sorted(zone for zone, light in zones.items() if light < SHADOWED_LIGHT.value * most)
+    if dim:
+        return {"field_shadowed": f"mat {' and '.join(dim)} lies in shadow that was not there at the set-up"}
+    light = float(np.median(list(zones.values()))) if zones else 1.0
+    if not 1 / LIGHT_CHANGED.value < light < LIGHT_CHANGED.value:
         word = "darker" if light < 1 else "brighter"
-        said["light_changed"] = f"the light is {word} than at the set-up ({light:.0%}): learn colours again"
-    return said
+        return {"light_changed": f"the light is {word} than at the set-up ({light:.0%}): learn colours again"}
+    warm = float(np.median([c[2] / max(c[0], 1e-3) for c in change.values()]))
+    if not 1 / WARMER.value < warm < WARMER.value:
+        word = "warmer" if warm > 1 else "cooler"
+        return {"light_changed": f"the light is {word} than at the set-up: learn colours again"}
+    return {}
 
 
 def _moved(shifts: Mapping[int, float], limit_px: float) -> dict[str, str]:
-    zones: dict[str, list[float]] = {}
-    for marker, shift in shifts.items():
-        zones.setdefault("ABCDEFGHIJKL"[marker // 4] if marker < 48 else "card", []).append(shift)
-    zones.pop("card", None)
+    zones = _by_zone(shifts)
     off = {zone: float(np.median(s)) for zone, s in zones.items() if np.median(s) > limit_px}
     if off and len(off) == len(zones) > 1:
         return {"camera_moved": f"the camera has moved by {max(off.values()):.0f} pixels: set up again"}
     if off:
         return {"mat_moved": f"mat {' and '.join(sorted(off))} has moved since the set-up"}
     return {}
+
+
+def _by_zone(values: Mapping[int, float]) -> dict[str, list[float]]:
+    """Values by marker gathered by mat; those of cards are left out."""
+    zones: dict[str, list[float]] = {}
+    for marker, value in values.items():
+        if marker < 4 * len(ZONES):
+            zones.setdefault(ZONES[marker // 4], []).append(value)
+    return zones

@@ -29,6 +29,9 @@ from referee.vision.observer import Judgement
 BLOCKED_S = 8.0
 """After so long without a clear view the operator is told."""
 
+TRIES = 3
+"""After so many failures to judge a build in a row it is left to a human."""
+
 
 class KeepsPictures(Protocol):
     """Who draws verdicts."""
@@ -108,6 +111,7 @@ class StopJudging:
         self._calm: list[Frame] = []
         self._stopped_s: float | None = None
         self._mats: Mats | None = None
+        self._failed = 0
         self._judged: dict[int, int] = {}
         self._count = 0
 
@@ -118,8 +122,9 @@ class StopJudging:
 
     def rest(self) -> None:
         """No Stop waits for its verdict."""
-        self._calm, self._stopped_s, self._mats = [], None, None
+        self._calm, self._stopped_s, self._mats, self._failed = [], None, None, 0
         self._session.alarm("blocked", None)
+        self._session.alarm("judging", None)
 
     def owners(self, frame: Frame, look: GateState, state: MatchState) -> dict[str, str | None]:
         """Whose hand is over each caller's field, compared with the picture at the press."""
@@ -143,16 +148,16 @@ class StopJudging:
             return
         self._calm.append(frame)
         if len(self._calm) >= SETTLED_FRAMES:
-            self._judge(state)
-            self._calm = []
+            frames, self._calm = self._calm, []
+            self._judge(state, frames)
 
     def _press_s(self, state: MatchState, zone: str | None = None) -> float:
         """Host time of the zone's Stop; without a zone, of the last that counts."""
         stops = [p.at_s for p in state.duel.stops if zone in (None, p.zone)]
         return max(stops, default=0.0) - self._session.shift_s
 
-    def _judge(self, state: MatchState) -> None:
-        session, frames = self._session, self._calm
+    def _judge(self, state: MatchState, frames: list[Frame]) -> None:
+        session = self._session
         if state.rules.judged_view == "at_stop":
             frames = self._history.frames_at(self._press_s(state)) or frames
         try:
@@ -174,8 +179,21 @@ class StopJudging:
                 self._tell(state.duel.number, zone, seen, evidence)
         except IllegalCommand:
             return
-        except RefereeError as error:
-            session.alarm("judging", str(error))
+        except Exception as error:  # the next calm frames are tried; after some tries a human is asked
+            self._failed += 1
+            session.alarm("judging", str(error) if isinstance(error, RefereeError) else fault_named(error))
+            if self._failed == TRIES:
+                self._give_up(session.state)
+            return
+        session.alarm("judging", None)
+        self._failed = 0
+
+    def _give_up(self, state: MatchState) -> None:
+        """No frame could be judged: undecided, so that the match goes on by a human's ruling."""
+        why = Reason("not_judged", "the pictures of this build could not be judged")
+        row = {"verdict": "undecided", "confidence": 0.5, "reasons": [why.to_json()]}
+        for zone in state.duel.callers:
+            self._session.attempt(CameraVerdict(zone, row, (), evidence={}))
 
     def _views(self, state: MatchState, zone: str, settled: Row, card: Card) -> Views:
         """The zone's settled view with what came before it since the press."""
@@ -249,3 +267,8 @@ def _doubtful(verdict: Mapping[str, Any], rule: str) -> Mapping[str, Any]:
 def _unseen(zone: str) -> dict:
     why = Reason("mat_not_seen", f"mat {zone} is not in view", values={"zone": zone})
     return {"verdict": "undecided", "confidence": 0.5, "reasons": [why.to_json()]}
+
+
+def fault_named(error: Exception) -> str:
+    """A fault that nobody thought of, by its kind and its first line."""
+    return ": ".join([type(error).__name__, *str(error).strip().splitlines()[:1]])[:160]

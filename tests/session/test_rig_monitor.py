@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from calibration.palette import LINEAR
 from cards.build import parse_build
 from cards.pieces import builtin_piece_set
 from referee.session.rig_monitor import RigMonitor
@@ -49,3 +50,24 @@ def test_a_pushed_mat_is_named(sim):
 def test_a_lamp_that_goes_out_is_noticed(sim):
     dark = (sim.empty() * 0.6).astype(np.uint8)
     assert alarms(sim.empty(), dark, dark) == {"light_changed"}
+
+
+def relit(picture: np.ndarray, *bgr: float) -> np.ndarray:
+    return np.searchsorted(LINEAR, (LINEAR[picture] * np.float32(bgr)).clip(0, 1)).clip(0, 255).astype(np.uint8)
+
+
+def test_overexposed_paper_is_an_alarm_from_the_beginning(sim):
+    white = relit(sim.empty(), 3.0, 3.0, 3.0)
+    assert alarms(white, white) == {"overexposed"}
+
+
+@pytest.mark.parametrize(("light", "code"), [((0.78, 0.78, 0.78), "light_changed"), ((0.8, 0.9, 1.0), "light_changed")])
+def test_less_and_warmer_light_are_noticed(sim, light, code):
+    other = relit(sim.empty(), *light)
+    assert alarms(sim.empty(), other, other) == {code}
+
+
+def test_a_shadow_over_one_field_is_noticed(sim):
+    shaded = sim.empty()
+    shaded[:, : shaded.shape[1] // 2] = relit(shaded[:, : shaded.shape[1] // 2], 0.5, 0.5, 0.5)
+    assert "field_shadowed" in alarms(sim.empty(), shaded, shaded)

@@ -160,3 +160,37 @@ def test_every_duel_leaves_an_attempt_that_says_simulated(at_table, until, tmp_p
     assert said["simulated"] is True and said["card"] == "L01"
     assert said["award"] == session.state.history[0].award
     assert (folder / "stop.png").exists() and (folder / "video.mp4").stat().st_size > 1000
+
+
+def codes(session) -> set[str]:
+    return {alarm["code"] for alarm in session.snapshot()["alarms"]}
+
+
+def test_a_frame_that_breaks_the_seeing_is_an_alarm_and_the_next_are_seen(at_table, until, monkeypatch):
+    monkeypatch.setattr("referee.session.live_judging.FAULT_SHOWN_S", 0.3)
+    with at_table() as (session, _):
+        look, broken = session.gate.look, [ValueError("no pixel above the median")]
+        session.gate.look = lambda frame: (_ for _ in ()).throw(broken.pop()) if broken else look(frame)
+        until(lambda: "seeing" in codes(session))
+        assert session.sees()
+        until(lambda: "seeing" not in codes(session))
+        begin_duel(session)
+        session.clock.sleep(1.1)
+        session.press("A")
+        until(lambda: session.state.phase == "decided")
+
+
+@pytest.mark.parametrize(("times", "phase"), [(1, "decided"), (99, "undecided")])
+def test_a_build_that_one_look_cannot_judge_is_judged_by_the_next_or_left_to_a_human(at_table, until, times, phase):
+    with at_table() as (session, _):
+        judge, faults = session.observer.judge, [IndexError("no paper")] * times
+        session.observer.judge = lambda *given: (_ for _ in ()).throw(faults.pop()) if faults else judge(*given)
+        begin_duel(session)
+        session.clock.sleep(1.1)
+        session.press("A")
+        until(lambda: session.state.phase == phase)
+        assert session.sees()
+        reasons = {reason["code"] for reason in session.state.verdicts["A"]["reasons"]}
+        assert ("not_judged" in reasons) == (phase == "undecided")
+        if phase == "decided":
+            until(lambda: "judging" not in codes(session))
