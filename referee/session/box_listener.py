@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Protocol
 
 from referee.devices.box_keyboard import KeysBox
@@ -85,6 +86,9 @@ class BoxListener:
         self._match = match
         self._notices: queue.Queue[BoxNotice | None] = queue.Queue()
         self._gone_at: queue.Queue[BoxNotice] = queue.Queue()
+        self._going = threading.Lock()
+        self._early: list[PressStop] | None = None
+        self._early_lock = threading.Lock()
         self._signed: str | None = None
         self._noisy: dict[int, str] = {}
         self._shown: dict[int, Lamp] = {}
@@ -129,20 +133,32 @@ class BoxListener:
         Where pads feel the tongs three tones come first. Raises IllegalCommand when tongs are not behind their mark,
         or leave it before the go, and while a field is not as it should be.
         """
-        refusal = self._match.state.refusal(Go)
-        if refusal:
-            raise IllegalCommand(refusal)
-        fields = self._match.fields()
-        refusal = fields_refusal(self._match.state, fields)
-        if refusal:
-            raise IllegalCommand(refusal)
-        gone = self._sound_go(self._at_rest())
-        if gone.kind == "false_start":
-            raise IllegalCommand(gone.text)
-        self._match.alarm("false_start", None)
-        touched = tuple(zone for zone, fault in self._match.fields().items() if fault == "hand")
-        shift_s, boot = self._match.shift_s, self._match.clock.boot_id()
-        return self._match.command(Go(gone.at_s + shift_s, gone.box_us, fields, touched, boot, shift_s), who)
+        with self._going, self._presses_kept():
+            fields = self._match.fields()
+            refusal = self._match.state.refusal(Go) or fields_refusal(self._match.state, fields)
+            if refusal:
+                raise IllegalCommand(refusal)
+            gone = self._sound_go(self._at_rest())
+            if gone.kind == "false_start":
+                raise IllegalCommand(gone.text)
+            self._match.alarm("false_start", None)
+            touched = tuple(zone for zone, fault in self._match.fields().items() if fault == "hand")
+            shift_s, boot = self._match.shift_s, self._match.clock.boot_id()
+            return self._match.command(Go(gone.at_s + shift_s, gone.box_us, fields, touched, boot, shift_s), who)
+
+    @contextmanager
+    def _presses_kept(self) -> Iterator[None]:
+        """A press that comes between the box's go and the record's is no press of a duel yet: it waits for the go."""
+        self._early = []
+        try:
+            yield
+        finally:
+            with self._early_lock:
+                early, self._early = self._early, None
+            gone_s = self._match.state.duel.go_at_s
+            for press in early:
+                if gone_s is not None and press.at_s + press.error_s >= gone_s:
+                    self._match.attempt(press)
 
     def _at_rest(self) -> bool:
         """Whether there are pads to count down for. Raises IllegalCommand when somebody's tongs are not on theirs."""
@@ -270,7 +286,12 @@ class BoxListener:
         press = notice.press
         if press is not None and press.player < len(ZONES):
             at_s = press.at_s + self._match.shift_s
-            self._match.attempt(PressStop(ZONES[press.player], at_s, press.error_s, press.box_us))
+            stop = PressStop(ZONES[press.player], at_s, press.error_s, press.box_us)
+            with self._early_lock:
+                if self._early is not None:
+                    self._early.append(stop)
+                    return
+            self._match.attempt(stop)
 
     def _step_on(self) -> None:
         """The Start/Next button: the next step of an undisturbed match."""

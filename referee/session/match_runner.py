@@ -61,9 +61,18 @@ class MatchRunner:
             self.journal.append(state.match_id, events, after=self.state.seq, table=self._table)
             self.state = state
             for listener in self._listeners:
-                listener(state, events)
+                self._told(listener, events)
         self._notifier.touch()
         return events
+
+    def _told(self, listener: Listener, events: Sequence[Event]) -> None:
+        """The events stand in the record: whatever befalls one who hears of them takes them back from nobody, and
+        neither keeps the others from hearing nor ends the thread that listens to the box."""
+        try:
+            listener(self.state, events)
+        except Exception as fault:
+            text = f"after {events[-1].kind}: {type(fault).__name__}: {fault}"
+            self._notifier.alarm("part_failed", text)
 
     def attempt(self, command: Command) -> None:
         """A command that nobody waits for: what is illegal now is none, what cannot be kept is an alarm."""

@@ -255,11 +255,18 @@ class SimulatedBox:
         self._stopping.wait(TURN_S)  # POLLHUP of an unopened port would make a select spin
 
     def _turn(self) -> None:
-        while self._due and self._due[0].at_s <= self._clock.now_s():
+        """Everything up to one instant. The real box has a processor of its own and looks every millisecond; this
+        thread may sleep through a press, so the twin looks before each edge: with both ends of a press at once it
+        would take it for a spike, and with an end still to come a spike for a press.
+        """
+        data = self._read()  # before the clock is read: an answer is no older than its question
+        now_s = self._clock.now_s()
+        while self._due and self._due[0].at_s <= now_s:
             due = heapq.heappop(self._due)
+            self.twin.poll(self._us(due.at_s))
             due.act(due.at_s)
-        self.twin.hear(self._read(), self._now_us())
-        self.twin.poll(self._now_us())
+        self.twin.hear(data, self._us(now_s))
+        self.twin.poll(self._us(now_s))
         while self.twin.out:
             self._say(self.twin.out.popleft())
 

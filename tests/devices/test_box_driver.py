@@ -208,6 +208,47 @@ def test_a_burst_on_every_line_is_no_press(rig):
     assert [n.player for n in heard.wait("press")] == [1]
 
 
+class Starved:
+    """A clock that can stand still and then jump: what a thread sees that got no processor meanwhile."""
+
+    def __init__(self):
+        self._held_s, self._lost = None, threading.Lock()
+
+    def now_s(self):
+        with self._lost:
+            return time.monotonic() if self._held_s is None else self._held_s
+
+    def hold(self):
+        with self._lost:
+            self._held_s = time.monotonic()
+
+    def go_on(self):
+        with self._lost:
+            self._held_s = None
+
+
+@pytest.mark.parametrize("for_s", [0.01, 0.2, 1.0])
+def test_a_press_is_heard_though_the_simulated_box_got_no_processor_while_it_lasted(for_s):
+    """Seen before: both edges of the press were given to the box at once, and it took them for a spike. The player
+    had pressed, nobody heard, and the duel stood still for ever."""
+    clock, heard = Starved(), Heard()
+    sim = SimulatedBox(7, clock).start()
+    box = SerialBox(sim.port, SystemClock())
+    box.listen(heard)
+    with contextlib.closing(box), contextlib.ExitStack() as stack:
+        stack.callback(sim.stop)
+        heard.wait("found")
+        duel(box, heard, 1)
+        clock.hold()
+        sim.press(0)
+        time.sleep(for_s)
+        clock.go_on()
+        first = heard.wait("press")[0]
+        assert first.player == 0
+        sim.press(1)
+        assert heard.wait("press", 2)[1].player == 1
+
+
 def test_a_button_held_over_a_restart_is_no_press(rig):
     box, sim, heard = rig
     sim.fault("stuck 0")

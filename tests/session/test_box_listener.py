@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 import time
 from contextlib import closing
 
@@ -99,6 +101,62 @@ def test_an_early_press_goes_on_without_a_second_go(at_table, until, box):
         until(lambda: "box_held_at_go" in codes(session))
         box.tell(BoxNotice("free", 0.0, 0))
         until(lambda: "box_held_at_go" not in codes(session))
+
+
+def test_a_press_that_overtakes_its_go_is_kept(at_table, until, box):
+    """The box has sounded the go and heard a Stop while this program is still about to write the go down."""
+
+    def go(countdown=False):
+        box.zero_s = time.monotonic() - 3.0
+        box.press(1, -0.2, kind="tried")
+        box.tell(BoxNotice("go", box.zero_s, box_us=GO_US, box_id=box.box_id))
+        box.press(0, 2.5)
+        box.tell(BoxNotice("noisy", 0.0, 1, text="heard: all before it has been heard, too"))
+        until(lambda: "box_noisy" in codes(session))
+
+    with at_table(box=box) as (session, _):
+        ready(session)
+        box.go = go
+        session.go()
+        until(lambda: session.state.phase != "building")
+        assert session.state.duel.callers == ("A",)
+        assert [p.zone for p in session.state.duel.presses] == ["A"], "what was before the go is no press of this duel"
+
+
+def test_a_go_that_is_asked_for_twice_at_once_sounds_once(at_table, until, box):
+    with at_table(box=box) as (session, _):
+        ready(session)
+        both = [threading.Thread(target=attempted, args=(session.go,)) for _ in range(4)]
+        for one in both:
+            one.start()
+        for one in both:
+            one.join()
+        assert box.said.count("go") == 1 and session.state.phase == "building"
+
+
+def attempted(step):
+    with contextlib.suppress(IllegalCommand):
+        step()
+
+
+def test_a_listener_that_fails_makes_nobody_deaf(at_table, until, box, capsys):
+    """Who is told of a command comes after the record; his fault is an alarm, and the next press is heard."""
+
+    def failing(state, events):
+        raise FileNotFoundError(2, "No such file or directory", "attempts")
+
+    with at_table(box=box) as (session, _):
+        heard = []
+        session.listen(failing)
+        session.listen(lambda state, events: heard.extend(e.kind for e in events))
+        begin(session)
+        box.press(0, 0.85)
+        until(lambda: session.state.presses)
+        assert "part_failed" in codes(session)
+        box.press(0, 1.5)
+        until(lambda: session.state.phase != "building")
+        assert "stop" in heard
+    assert "Traceback" not in capsys.readouterr().err
 
 
 def test_lost_events_and_noisy_lines_are_alarms(at_table, until, box):
