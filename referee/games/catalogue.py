@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from referee.games import city_towers
+from referee.games import city_towers, tower_bets
 from referee.games.core import BadGame, Game
 
-GAMES: dict[str, Game[Any]] = {game.name: game for game in (city_towers.GAME,)}
+GAMES: dict[str, Game[Any]] = {game.name: game for game in (city_towers.GAME, tower_bets.GAME)}
 
 
 def game_named(name: str) -> Game[Any]:

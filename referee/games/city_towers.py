@@ -187,12 +187,7 @@ def create(setup: Setup, deal: Mapping[str, Any]) -> City:
 def decide(state: City, command: Command) -> list[Fact]:
     """What the command leads to. Raises IllegalCommand with the reason."""
     plan = Plan(state, evolve)
-    if isinstance(command, PickStones):
-        _pick(plan, command)
-    elif isinstance(command, PlayStone):
-        _play(plan, command)
-    elif isinstance(command, GiveUpStone):
-        _give_up(plan, command)
+    _HANDLERS[type(command)](plan, command)
     return plan.facts
 
 
@@ -270,6 +265,9 @@ def _pass_on(plan: Plan[City]) -> None:
         return
     starter = state.starter if state.rules.starter == "stays" else state.after(state.starter)
     plan.add("round_begun", round=state.round + 1, starter=starter)
+
+
+_HANDLERS: Mapping[type[Command], Any] = {PickStones: _pick, PlayStone: _play, GiveUpStone: _give_up}
 
 
 def evolve(state: City, fact: Fact) -> City:
@@ -375,8 +373,7 @@ def pieces(state: City) -> Counter[str]:
     count = Counter((*state.deck, *state.discard, *(card for hand in state.hands for card in hand)))
     for seat in state.seats:
         count.update(f"stone {seat}/{height}" for height in (*state.stock[seat], *state.picked[seat]))
-    laid = (stone for tower in (*state.towers, state.aside) for stone in tower)
-    count.update(f"stone {seat}/{height}" for seat, height in laid)
+    count.update(f"stone {seat}/{height}" for tower in (*state.towers, state.aside) for seat, height in tower)
     return count
 
 

@@ -60,4 +60,32 @@ def _city_owner(stones):
     return best
 
 
-COUNTS = {"city_towers": _city_towers}
+def _tower_bets(events: Sequence[Event]) -> list[int]:
+    """Bets are looked through anew for every tower and every place."""
+    players = len(events[0].data["players"])
+    asked = [event.data for event in events if event.kind == "asked"]
+    heights = {style: 0 for style in "ABCDE"}
+    for c in asked:
+        if c["command"] == "Build":
+            heights[c["style"]] += c["storeys"]
+    total, left = [0] * players, list("ABCDE")
+    for high, low in ((8, 4), (6, 3), (4, 2), (2, 1)):
+        best = left[0]
+        for style in left:
+            if heights[style] > heights[best]:
+                best = style
+        left.remove(best)
+        here = [(c["seat"], c["chip"]) for c in asked if c["command"] == "BetChip" and c["tower"] == best]
+        for value in (high, low):
+            first = None
+            for seat, _ in here:
+                power = sum(chip for who, chip in here if who == seat)
+                if first is None or power > first[1]:
+                    first = (seat, power)
+            if first:
+                total[first[0]] += value
+                here = [row for row in here if row[0] != first[0]]
+    return total
+
+
+COUNTS = {"city_towers": _city_towers, "tower_bets": _tower_bets}

@@ -1,0 +1,350 @@
+"""Five towers grow, and chips say which will be highest. Pure.
+
+A turn: one card onto the tower of its style raises it by one, two or three storeys; then, who likes, bets one chip on a
+tower whose style lies open on a pile, at least as high as the storeys just added; then draws from the pile with that
+number. When a pile is used up the four highest towers get flags of two values, for the most and the second most power.
+
+Towers stand in a row, ``A`` to ``E``, ``A`` nearest to the piles.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from pydantic import Field
+
+from referee.errors import IllegalCommand
+from referee.games.core import OVER, UNKNOWN, Command, Fact, Game, Pile, Plan, Rules, Setup, Table, hidden, put
+from referee.games.core import shuffled as in_seed_order
+from referee.games.core import without as taken
+
+STYLES = ("A", "B", "C", "D", "E")
+CHIPS = (1, 2, 3)
+STOREYS = (1, 2, 3)
+TAKEN_OUT = {2: 5, 3: 3, 4: 1, 5: 0}
+"""Players -> cards of each style that stay in the box."""
+
+HAND = 3
+
+Bet = tuple[int, tuple[int, ...]]
+"""A seat and its chips on one tower, in the order in which they were laid."""
+
+
+class BetRules(Rules):
+    """What the rules leave open, and the variant of the bet."""
+
+    bet_on: Literal["open", "played"] = Field(
+        "open", description="A bet may go on a tower whose style lies open on a pile, or on the one just played on."
+    )
+    cards_a_style: int = Field(12, ge=9, le=20, description="Tower cards of each style.")
+    chips_of_each: int = Field(2, ge=1, le=4, description="Chips of each value 1, 2 and 3 a player.")
+    flags: tuple[tuple[int, int], ...] = Field(
+        ((8, 4), (6, 3), (4, 2), (2, 1)),
+        min_length=4,
+        max_length=4,
+        description="The flags from the highest tower down: for most power, and for the second most.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bets(Table):
+    """The table. ``piles``: numbers 1 to 3, the open card first; ``heights`` and ``bets`` by tower, A first.
+
+    ``added`` are the storeys of this turn, on ``built``; ``chips`` by seat, how many of value 1, 2 and 3 are left.
+    """
+
+    rules: BetRules
+    hands: tuple[Pile, ...]
+    piles: tuple[Pile, ...]
+    out: Pile
+    played: Pile = ()
+    heights: tuple[int, ...] = (0,) * 5
+    bets: tuple[tuple[Bet, ...], ...] = ((),) * 5
+    chips: tuple[tuple[int, ...], ...] = ()
+    built: str = ""
+    added: int = 0
+
+    @property
+    def open_cards(self) -> Pile:
+        """The styles that lie open, pile 1 first."""
+        return tuple(pile[0] for pile in self.piles if pile)
+
+
+@dataclass(frozen=True)
+class Build(Command):
+    """A card of the hand onto the tower of its style, which it raises by so many storeys."""
+
+    style: str
+    storeys: int
+    PHASES = ("building",)
+
+
+@dataclass(frozen=True)
+class BetChip(Command):
+    """One chip onto a tower."""
+
+    tower: str
+    chip: int
+    PHASES = ("betting",)
+
+
+@dataclass(frozen=True)
+class Draw(Command):
+    """The card from the pile with the number of storeys just added; the turn ends."""
+
+    PHASES = ("betting", "drawing")
+
+
+@dataclass(frozen=True)
+class ReadIn(Command):
+    """A scorer's game: the card that lies open on a pile (1-3)."""
+
+    pile: int
+    style: str
+    PHASES = ("reading",)
+    IN_TURN = False
+
+
+def order(heights: tuple[int, ...]) -> list[int]:
+    """The towers from the highest down; equal: nearer to the piles first."""
+    return sorted(range(5), key=lambda tower: (-heights[tower], tower))
+
+
+def powers(bets: tuple[Bet, ...]) -> list[tuple[int, int]]:
+    """(power, seat) on one tower, most first; equal: who bet first."""
+    return sorted(((sum(chips), seat) for seat, chips in bets), key=lambda row: -row[0])
+
+
+def scores(state: Bets) -> tuple[int, ...]:
+    """By seat, were the game to end now."""
+    total = [0] * len(state.players)
+    for tower, values in zip(order(state.heights), state.rules.flags, strict=False):
+        for (_, seat), value in zip(powers(state.bets[tower]), values, strict=False):
+            total[seat] += value
+    return tuple(total)
+
+
+def begin(setup: Setup) -> dict[str, Any]:
+    """The deal: what stays in the box, hands of three, three equal piles, and what is left over."""
+    players = len(setup.players)
+    each = setup.rules.cards_a_style - TAKEN_OUT[players]
+    box = [style for style in STYLES for _ in range(TAKEN_OUT[players])]
+    cards = [style for style in STYLES for _ in range(each)]
+    cards = [UNKNOWN] * len(cards) if setup.mode == "scorer" else in_seed_order(cards, setup.seed, 0)
+    hands = [cards[n * HAND : (n + 1) * HAND] for n in range(players)]
+    rest = cards[players * HAND :]
+    size = len(rest) // 3
+    piles = [rest[n * size : (n + 1) * size] for n in range(3)]
+    return {"hands": hands, "piles": piles, "out": box + rest[3 * size :]}
+
+
+def create(setup: Setup, deal: Mapping[str, Any]) -> Bets:
+    """The table after the deal."""
+    return Bets(
+        players=setup.players,
+        seed=setup.seed,
+        mode=setup.mode,
+        phase="reading" if setup.mode == "scorer" else "building",
+        shuffles=1,
+        rules=setup.rules,
+        hands=tuple(tuple(hand) for hand in deal["hands"]),
+        piles=tuple(tuple(pile) for pile in deal["piles"]),
+        out=tuple(deal["out"]),
+        chips=((setup.rules.chips_of_each,) * 3,) * len(setup.players),
+    )
+
+
+def decide(state: Bets, command: Command) -> list[Fact]:
+    """What the command leads to. Raises IllegalCommand with the reason."""
+    plan = Plan(state, evolve)
+    if isinstance(command, Build):
+        _build(plan, command)
+    elif isinstance(command, BetChip):
+        _bet(plan, command)
+    elif isinstance(command, Draw):
+        _draw(plan, command)
+    elif isinstance(command, ReadIn):
+        _read_in(plan, command)
+    return plan.facts
+
+
+def _known(style: str) -> int:
+    if style not in STYLES:
+        raise IllegalCommand(f"there is no tower {style!r}: they are A to E")
+    return STYLES.index(style)
+
+
+def _build(plan: Plan[Bets], c: Build) -> None:
+    _known(c.style)
+    if c.storeys not in STOREYS:
+        raise IllegalCommand(f"a card raises a tower by one, two or three storeys, not {c.storeys}")
+    taken(plan.state.hands[c.seat], (c.style,), plan.state.name(c.seat))
+    plan.add("built", seat=c.seat, style=c.style, storeys=c.storeys)
+
+
+def refusal_to_bet(state: Bets, seat: int, tower: str, chip: int) -> str:
+    """Why that chip may not go onto that tower now; empty when it may."""
+    if chip not in CHIPS or not state.chips[seat][chip - 1]:
+        return f"{state.name(seat)} has no chip of {chip} left"
+    if chip < state.added:
+        return f"{state.added} storeys were added: the chip must be at least {state.added}"
+    if state.rules.bet_on == "played" and tower != state.built:
+        return f"a bet goes on the tower just played on: {state.built}"
+    if state.rules.bet_on == "open" and tower not in state.open_cards:
+        return f"{tower} lies open on no pile: only {', '.join(sorted(set(state.open_cards)))} can be bet on"
+    return ""
+
+
+def _bet(plan: Plan[Bets], c: BetChip) -> None:
+    _known(c.tower)
+    if refusal := refusal_to_bet(plan.state, c.seat, c.tower, c.chip):
+        raise IllegalCommand(refusal)
+    plan.add("bet", seat=c.seat, tower=c.tower, chip=c.chip)
+
+
+def _draw(plan: Plan[Bets], c: Draw) -> None:
+    state = plan.state
+    pile = state.added
+    plan.add("card_drawn", seat=c.seat, pile=pile, card=state.piles[pile - 1][0])
+    if not plan.state.piles[pile - 1]:
+        plan.add("game_over", scores=list(scores(plan.state)))
+        return
+    plan.add("turn_passed", seat=state.after(state.turn))
+
+
+def _read_in(plan: Plan[Bets], c: ReadIn) -> None:
+    _known(c.style)
+    if c.pile not in STOREYS:
+        raise IllegalCommand(f"there is no pile {c.pile}: they are 1 to 3")
+    if plan.state.piles[c.pile - 1][0] != UNKNOWN:
+        raise IllegalCommand(f"the open card of pile {c.pile} has been read in")
+    plan.add("card_read", pile=c.pile, card=c.style)
+
+
+def evolve(state: Bets, fact: Fact) -> Bets:
+    """The table after the fact. Raises IllegalCommand for one that this version does not know."""
+    if fact.kind not in _CHANGES:
+        raise IllegalCommand(f"{fact.kind} is nothing that happens in tower_bets")
+    return _CHANGES[fact.kind](state, fact.data)
+
+
+def _built(state: Bets, data: Mapping[str, Any]) -> Bets:
+    seat, style, tower = data["seat"], data["style"], STYLES.index(data["style"])
+    return replace(
+        state,
+        phase="betting",
+        hands=put(state.hands, seat, taken(state.hands[seat], (style,), state.name(seat))),
+        played=(*state.played, style),
+        heights=put(state.heights, tower, state.heights[tower] + data["storeys"]),
+        built=style,
+        added=data["storeys"],
+    )
+
+
+def _betted(state: Bets, data: Mapping[str, Any]) -> Bets:
+    seat, chip, tower = data["seat"], data["chip"], STYLES.index(data["tower"])
+    bets, row = state.bets[tower], state.chips[seat]
+    place = next((n for n, (who, _) in enumerate(bets) if who == seat), None)
+    if place is None:
+        bets = (*bets, (seat, (chip,)))
+    else:
+        bets = put(bets, place, (seat, (*bets[place][1], chip)))
+    chips = put(state.chips, seat, put(row, chip - 1, row[chip - 1] - 1))
+    return replace(state, phase="drawing", bets=put(state.bets, tower, bets), chips=chips)
+
+
+def _drawn(state: Bets, data: Mapping[str, Any]) -> Bets:
+    seat, at = data["seat"], data["pile"] - 1
+    hands = put(state.hands, seat, (*state.hands[seat], data["card"]))
+    return replace(state, hands=hands, piles=put(state.piles, at, state.piles[at][1:]))
+
+
+def _passed(state: Bets, data: Mapping[str, Any]) -> Bets:
+    return replace(state, turn=data["seat"], phase=_next_phase(state.piles), built="", added=0)
+
+
+def _read(state: Bets, data: Mapping[str, Any]) -> Bets:
+    at = data["pile"] - 1
+    piles = put(state.piles, at, (data["card"], *state.piles[at][1:]))
+    return replace(state, piles=piles, phase=_next_phase(piles))
+
+
+def _next_phase(piles: tuple[Pile, ...]) -> str:
+    """A turn can begin once every open card is known."""
+    return "reading" if any(pile[0] == UNKNOWN for pile in piles) else "building"
+
+
+_CHANGES: dict[str, Callable[[Bets, Mapping[str, Any]], Bets]] = {
+    "built": _built,
+    "bet": _betted,
+    "card_drawn": _drawn,
+    "card_read": _read,
+    "turn_passed": _passed,
+    "game_over": lambda s, d: replace(s, phase=OVER),
+}
+
+
+def legal(state: Bets, seat: int) -> tuple[Command, ...]:
+    """What that seat may ask for now."""
+    if state.phase == OVER or seat != state.turn:
+        return ()
+    if state.phase == "building":
+        return tuple(Build(seat, style, n) for style in sorted(set(state.hands[seat]) - {UNKNOWN}) for n in STOREYS)
+    bets: tuple[Command, ...] = ()
+    if state.phase == "betting":
+        asked = ((tower, chip) for tower in STYLES for chip in CHIPS)
+        bets = tuple(BetChip(seat, *row) for row in asked if not refusal_to_bet(state, seat, *row))
+    return (*bets, Draw(seat)) if state.phase in Draw.PHASES else ()
+
+
+def view(state: Bets, seat: int | None) -> dict[str, Any]:
+    """What lies open to all, and the seat's own cards."""
+    towers = [
+        {"style": style, "height": state.heights[n], "bets": [{"seat": s, "chips": list(c)} for s, c in state.bets[n]]}
+        for n, style in enumerate(STYLES)
+    ]
+    return {
+        "towers": towers,
+        "piles": [{"open": pile[0] if pile else None, "cards": len(pile)} for pile in state.piles],
+        "hands": [hidden(hand, n, seat) for n, hand in enumerate(state.hands)],
+        "chips": [list(row) for row in state.chips],
+        "added": state.added,
+        "built": state.built,
+    }
+
+
+def pieces(state: Bets) -> Counter[str]:
+    """Every card and every chip, wherever it is."""
+    cards = (*(c for pile in (*state.hands, *state.piles) for c in pile), *state.out, *state.played)
+    count = Counter(cards)
+    for seat, row in enumerate(state.chips):
+        count.update({f"chip {seat}/{value}": left for value, left in zip(CHIPS, row, strict=True)})
+    for bets in state.bets:
+        count.update(f"chip {seat}/{chip}" for seat, chips in bets for chip in chips)
+    return count
+
+
+def deck(state: Bets) -> Counter[str]:
+    """What the box holds for so many players."""
+    chips = {f"chip {seat}/{value}": state.rules.chips_of_each for seat in state.seats for value in CHIPS}
+    return Counter({style: state.rules.cards_a_style for style in STYLES} | chips)
+
+
+GAME: Game[Bets] = Game(
+    name="tower_bets",
+    seats=range(2, 6),
+    rules=BetRules,
+    commands=(Build, BetChip, Draw, ReadIn),
+    begin=begin,
+    create=create,
+    decide=decide,
+    evolve=evolve,
+    scores=scores,
+    view=view,
+    legal=legal,
+    pieces=pieces,
+    deck=deck,
+)
