@@ -17,9 +17,8 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from referee.errors import IllegalCommand
+from referee.games import core
 from referee.games.core import OVER, UNKNOWN, Command, Fact, Game, Pile, Plan, Rules, Setup, Table, hidden, put
-from referee.games.core import shuffled as in_seed_order
-from referee.games.core import without as taken
 
 CITIES = range(1, 7)
 SITES = range(1, 10)
@@ -162,7 +161,7 @@ def points(towers: tuple[Tower, ...], players: int, rules: CityRules) -> list[di
 def begin(setup: Setup) -> dict[str, Any]:
     """The deal: hands and deck of site cards."""
     deck = [str(site) for site in SITES for _ in range(setup.rules.site_copies)]
-    cards = [UNKNOWN] * len(deck) if setup.mode == "scorer" else in_seed_order(deck, setup.seed, 0)
+    cards = [UNKNOWN] * len(deck) if setup.mode == "scorer" else core.shuffled(deck, setup.seed, 0)
     size, count = setup.rules.hand, len(setup.players)
     return {"hands": [cards[n * size : (n + 1) * size] for n in range(count)], "deck": cards[count * size :]}
 
@@ -218,7 +217,7 @@ def _play(plan: Plan[City], c: PlayStone) -> None:
         raise IllegalCommand(f"{state.name(c.seat)} has no stone of height {c.stone} left in this round")
     if c.city not in CITIES or c.site not in SITES:
         raise IllegalCommand(f"there is no site {c.site} of city {c.city}: cities are 1 to 6, sites 1 to 9")
-    taken(state.hands[c.seat], (str(c.site),), state.name(c.seat))
+    core.without(state.hands[c.seat], (str(c.site),), state.name(c.seat))
     if refusal := refusal_to_place(state, c.seat, c.stone, c.site, c.city):
         raise IllegalCommand(refusal)
     plan.add("stone_placed", seat=c.seat, stone=c.stone, site=c.site, city=c.city)
@@ -296,7 +295,7 @@ def _placed(state: City, data: Mapping[str, Any]) -> City:
     return replace(
         state,
         picked=_used(state, seat, stone),
-        hands=put(state.hands, seat, taken(state.hands[seat], (card,), state.name(seat))),
+        hands=put(state.hands, seat, core.without(state.hands[seat], (card,), state.name(seat))),
         discard=(*state.discard, card),
         towers=put(state.towers, at, (*state.towers[at], (seat, stone))),
     )

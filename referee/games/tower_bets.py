@@ -17,9 +17,8 @@ from typing import Any, Literal
 from pydantic import Field
 
 from referee.errors import IllegalCommand
+from referee.games import core
 from referee.games.core import OVER, UNKNOWN, Command, Fact, Game, Pile, Plan, Rules, Setup, Table, hidden, put
-from referee.games.core import shuffled as in_seed_order
-from referee.games.core import without as taken
 
 STYLES = ("A", "B", "C", "D", "E")
 CHIPS = (1, 2, 3)
@@ -133,7 +132,7 @@ def begin(setup: Setup) -> dict[str, Any]:
     each = setup.rules.cards_a_style - TAKEN_OUT[players]
     box = [style for style in STYLES for _ in range(TAKEN_OUT[players])]
     cards = [style for style in STYLES for _ in range(each)]
-    cards = [UNKNOWN] * len(cards) if setup.mode == "scorer" else in_seed_order(cards, setup.seed, 0)
+    cards = [UNKNOWN] * len(cards) if setup.mode == "scorer" else core.shuffled(cards, setup.seed, 0)
     hands = [cards[n * HAND : (n + 1) * HAND] for n in range(players)]
     rest = cards[players * HAND :]
     size = len(rest) // 3
@@ -181,7 +180,7 @@ def _build(plan: Plan[Bets], c: Build) -> None:
     _known(c.style)
     if c.storeys not in STOREYS:
         raise IllegalCommand(f"a card raises a tower by one, two or three storeys, not {c.storeys}")
-    taken(plan.state.hands[c.seat], (c.style,), plan.state.name(c.seat))
+    core.without(plan.state.hands[c.seat], (c.style,), plan.state.name(c.seat))
     plan.add("built", seat=c.seat, style=c.style, storeys=c.storeys)
 
 
@@ -236,7 +235,7 @@ def _built(state: Bets, data: Mapping[str, Any]) -> Bets:
     return replace(
         state,
         phase="betting",
-        hands=put(state.hands, seat, taken(state.hands[seat], (style,), state.name(seat))),
+        hands=put(state.hands, seat, core.without(state.hands[seat], (style,), state.name(seat))),
         played=(*state.played, style),
         heights=put(state.heights, tower, state.heights[tower] + data["storeys"]),
         built=style,

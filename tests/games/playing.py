@@ -15,7 +15,7 @@ from referee.games.catalogue import GAMES
 from referee.games.core import Command
 from referee.games.match import Begin, Match, begin, decide, evolve, fold
 
-NAMES = ("Ann", "Ben", "Cem", "Dia", "Eli", "Fay")
+NAMES = ("Ann", "Ben", "Cem", "Dia", "Eli", "Fay", "Gus")
 WORDS = ("", "?", "nothing", "1", "5", "9", "A", "C", "a3", "c9", "dog", "joker", "hammer", "4:9", "thief")
 MOST_COMMANDS = 5000
 """A game that takes more is taken for endless."""

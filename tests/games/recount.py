@@ -88,4 +88,61 @@ def _tower_bets(events: Sequence[Event]) -> list[int]:
     return total
 
 
-COUNTS = {"city_towers": _city_towers, "tower_bets": _tower_bets}
+RANKS = {
+    "A": [(1,), (2,), (3,), (4,), (5,), (6,)],
+    "B": [(8, 1), (9, 2), (10, 3), (11, 4), (12, 5), (13, 6)],
+    "C": [(16, 8, 1), (17, 9, 2), (18, 10, 3), (19, 11, 4), (20, 12, 5), (21, 13, 6)],
+}
+"""The printed table, read with the help of its four examples."""
+
+
+def _quarters(events: Sequence[Event]) -> list[int]:
+    deal = events[0].data["deal"]
+    players = len(events[0].data["players"])
+    hands = [list(hand) for hand in deal["hands"]]
+    yard = dict(enumerate(deal["yard"], 1))
+    owned = [[] for _ in range(players)] + [list(deal["passive"])]
+    total = [0] * (players + 1)
+    for event in events[1:]:
+        c = event.data
+        if event.kind == "asked" and c["command"] == "TakeMoney":
+            hands[c["seat"]] += c["cards"]
+        elif event.kind == "asked" and c["command"] == "Buy":
+            owned[players if c["give"] else c["seat"]].append(yard.pop(c["place"]))
+            for card in c["pay"]:
+                hands[c["seat"]].remove(card)
+        elif event.kind == "building_laid":
+            yard[c["place"]] = c["card"]
+        elif event.kind == "gift_laid":
+            owned[players].append(c["card"])
+        elif event.kind == "scored":
+            if c["scoring"] == "C":
+                _quarters_rest(yard, hands, owned)
+            for owner in range(players + 1):
+                total[owner] += _quarters_points(c["scoring"], owned, owner)
+    return total[:players]
+
+
+def _quarters_rest(yard, hands, owned):
+    for place, building in yard.items():
+        letter = " abcd"[place]
+        money = [sum(int(card[1]) for card in hand if card.startswith(letter)) for hand in hands]
+        richest = [seat for seat, amount in enumerate(money) if amount > 0 and amount == max(money)]
+        if len(richest) == 1:
+            owned[richest[0]].append(building)
+
+
+def _quarters_points(scoring, owned, owner):
+    points = 0
+    for kind in range(1, 7):
+        counts = [sum(building.startswith(f"{kind}:") for building in row) for row in owned]
+        if not counts[owner]:
+            continue
+        before = sum(count > counts[owner] for count in counts)
+        tied = counts.count(counts[owner])
+        values = (*RANKS[scoring][kind - 1], *[0] * 20)
+        points += sum(values[before + n] for n in range(tied)) // tied
+    return points
+
+
+COUNTS = {"city_towers": _city_towers, "tower_bets": _tower_bets, "quarters_and_currencies": _quarters}

@@ -1,0 +1,301 @@
+"""The deal, a turn and what follows it: refilling, scorings, the end. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations, pairwise
+from typing import Any
+
+from referee.errors import IllegalCommand
+from referee.games.core import UNKNOWN, Command, Fact, Game, Plan, Setup, hidden, shuffled, without
+from referee.games.quarters_and_currencies.cards import (
+    CURRENCIES,
+    GIFTS,
+    MOST_ACTIONS,
+    MOST_AT_ONCE,
+    PLACES,
+    SCORINGS,
+    START_SUM,
+    QuarterRules,
+    building_cards,
+    money_cards,
+    price_of,
+    value,
+)
+from referee.games.quarters_and_currencies.scoring import points
+from referee.games.quarters_and_currencies.table import (
+    Buy,
+    PassTurn,
+    Quarters,
+    ReadHand,
+    ReadIn,
+    TakeMoney,
+    create,
+    evolve,
+)
+
+
+def begin(setup: Setup) -> dict[str, Any]:
+    """The deal. A scorer's begins with everything in piles that nobody has read."""
+    players, two = len(setup.players), len(setup.players) == 2
+    money, buildings = money_cards(players), building_cards(setup.rules)
+    if setup.mode == "scorer":
+        piles = {"money": [UNKNOWN] * (len(money) + len(SCORINGS)), "buildings": [UNKNOWN] * len(buildings)}
+        rest = {"hands": [[]] * players, "yard": [""] * PLACES, "market": [], "passive": [], "first": 0}
+        return piles | rest | {"shuffles": 0}
+    money, buildings = shuffled(money, setup.seed, 0), shuffled(buildings, setup.seed, 1)
+    hands: list[list[str]] = []
+    for _ in range(players):
+        hand: list[str] = []
+        while sum(map(value, hand)) < START_SUM:
+            hand.append(money.pop(0))
+        hands.append(hand)
+    market, money = money[:PLACES], money[PLACES:]
+    yard, gifts = buildings[:PLACES], buildings[PLACES : PLACES + GIFTS * two]
+    return {
+        "hands": hands,
+        "market": market,
+        "yard": yard,
+        "passive": gifts,
+        "buildings": buildings[PLACES + len(gifts) :],
+        "money": with_scorings(money, setup.seed),
+        "first": first_seat(hands),
+        "shuffles": 4,
+    }
+
+
+def with_scorings(money: Sequence[str], seed: int) -> list[str]:
+    """The money deck with A in its second fifth and B in its fourth. The first fifths have what does not divide."""
+    size, more = divmod(len(money), 5)
+    ends = [n * size + min(n, more) for n in range(6)]
+    piles = [list(money[a:b]) for a, b in pairwise(ends)]
+    for number, (fifth, scoring) in enumerate(((1, "A"), (3, "B")), 2):
+        at = int(shuffled([f"{n:03d}" for n in range(len(piles[fifth]) + 1)], seed, number)[0])
+        piles[fifth].insert(at, scoring)
+    return [card for pile in piles for card in pile]
+
+
+def first_seat(hands: Sequence[Sequence[str]]) -> int:
+    """Who begins: fewest cards, then the lowest sum, then the youngest."""
+    return min(range(len(hands)), key=lambda seat: (len(hands[seat]), sum(map(value, hands[seat])), seat))
+
+
+def decide(state: Quarters, command: Command) -> list[Fact]:
+    """What the command leads to. Raises IllegalCommand with the reason."""
+    plan = Plan(state, evolve)
+    _HANDLERS[type(command)](plan, command)
+    return plan.facts
+
+
+def _take(plan: Plan[Quarters], c: TakeMoney) -> None:
+    if not c.cards:
+        raise IllegalCommand("take at least one card")
+    without(plan.state.market, c.cards, "the market")
+    total = sum(map(value, c.cards))
+    if len(c.cards) > 1 and total > MOST_AT_ONCE:
+        raise IllegalCommand(f"several cards may come to {MOST_AT_ONCE} at most, not {total}")
+    plan.add("money_taken", seat=c.seat, cards=list(c.cards))
+    _refill(plan)
+
+
+def _buy(plan: Plan[Quarters], c: Buy) -> None:
+    state = plan.state
+    if not 1 <= c.place <= PLACES or not state.yard[c.place - 1]:
+        raise IllegalCommand(f"no building lies at place {c.place}")
+    if c.give and state.passive is None:
+        raise IllegalCommand("only with two players is there a passive owner to give to")
+    without(state.hands[c.seat], c.pay, state.name(c.seat))
+    currency, price = CURRENCIES[c.place - 1], price_of(state.yard[c.place - 1])
+    if wrong := [card for card in c.pay if card[0] != currency]:
+        raise IllegalCommand(f"place {c.place} takes currency {currency}, not {wrong[0]}")
+    paid = sum(map(value, c.pay))
+    if paid < price:
+        raise IllegalCommand(f"the building costs {price}, not {paid}")
+    owner = state.passive if c.give and state.passive is not None else c.seat
+    exact = paid == price
+    plan.add("bought", seat=c.seat, place=c.place, pay=list(c.pay), owner=owner, exact=exact)
+    if not exact or plan.state.actions >= MOST_ACTIONS:
+        _refill(plan)
+
+
+def _pass(plan: Plan[Quarters], c: PassTurn) -> None:
+    if legal_actions(plan.state, c.seat):
+        raise IllegalCommand("take money or buy a building: one of them is possible")
+    plan.add("nothing_possible", seat=c.seat)
+    _refill(plan)
+
+
+def _refill(plan: Plan[Quarters], named: str = "") -> None:
+    """After a turn: buildings to four, money to four, what is drawn of scorings; then the next turn, or the end.
+
+    ``named`` is the card a scorer has read in; where the next one is not known, the game waits for it.
+    """
+    while True:
+        state = plan.state
+        if state.gifts or "" in state.yard:
+            what, pile = "gift" if state.gifts else "building", state.buildings
+        else:
+            what, pile = "money", state.money
+        if what == "building" and not pile:
+            _end(plan)
+            return
+        if what == "money" and not pile and state.spent:
+            plan.add("reshuffled", money=plan.shuffled(state.spent))
+            continue
+        if what == "money" and (len(state.market) >= PLACES or not pile):
+            plan.add("turn_passed", seat=state.turn if state.opening else state.after(state.turn))
+            return
+        card, named = (named or UNKNOWN, "") if pile[0] == UNKNOWN else (pile[0], named)
+        if card == UNKNOWN:
+            plan.add("waits_for", what=what)
+            return
+        _lay(plan, what, card)
+
+
+def _lay(plan: Plan[Quarters], what: str, card: str) -> None:
+    """One card that was turned up: where it goes, or the scoring that it brings."""
+    state = plan.state
+    if what == "building":
+        plan.add("building_laid", place=state.yard.index("") + 1, card=card)
+    elif what == "gift":
+        plan.add("gift_laid", card=card)
+    elif card in SCORINGS:
+        _score(plan, card)
+    else:
+        plan.add("money_laid", card=card)
+
+
+def _score(plan: Plan[Quarters], scoring: str) -> None:
+    state, left, gifts = plan.state, len(plan.state.buildings), 0
+    if state.passive is not None:
+        gifts = {"A": min(GIFTS, left), "B": left // 3, "C": 0}[scoring]
+    plan.add("scored", scoring=scoring, points=points(scoring, state.owned), gifts=gifts)
+
+
+def _end(plan: Plan[Quarters]) -> None:
+    """What is left in the yard goes to who has most money of its currency; then the last scoring."""
+    for place, currency in enumerate(CURRENCIES, 1):
+        if not plan.state.yard[place - 1]:
+            continue
+        sums = [sum(value(card) for card in hand if card[0] == currency) for hand in plan.state.hands]
+        if max(sums) > 0 and sums.count(max(sums)) == 1:
+            plan.add("left_over", place=place, owner=sums.index(max(sums)))
+    _score(plan, "C")
+    plan.add("game_over")
+
+
+def _read_hand(plan: Plan[Quarters], c: ReadHand) -> None:
+    state = plan.state
+    if state.hands[c.seat]:
+        raise IllegalCommand(f"the hand of {state.name(c.seat)} has been read in")
+    known = set(money_cards(len(state.players)))
+    if unknown := [card for card in c.cards if card not in known]:
+        raise IllegalCommand(f"there is no money card {unknown[0]}")
+    total = sum(map(value, c.cards))
+    if total < START_SUM or total - value(c.cards[-1]) >= START_SUM:
+        raise IllegalCommand(f"money is dealt until it comes to {START_SUM} or more: not {total} with {len(c.cards)}")
+    plan.add("hand_read", seat=c.seat, cards=list(c.cards))
+    if all(plan.state.hands):
+        gifts = GIFTS if state.passive is not None else 0
+        plan.add("first_known", seat=first_seat(plan.state.hands), gifts=gifts)
+        _refill(plan)
+
+
+def _read_in(plan: Plan[Quarters], c: ReadIn) -> None:
+    state = plan.state
+    if state.phase == "reading_money":
+        scored = {row["scoring"] for row in state.scored}
+        known = {*money_cards(len(state.players)), *SCORINGS} - scored
+    else:
+        known = set(building_cards(state.rules))
+    if c.card not in known:
+        raise IllegalCommand(f"{c.card!r} cannot be turned up now")
+    _refill(plan, c.card)
+
+
+_HANDLERS: Mapping[type[Command], Callable[[Plan[Quarters], Any], None]] = {
+    TakeMoney: _take,
+    Buy: _buy,
+    PassTurn: _pass,
+    ReadHand: _read_hand,
+    ReadIn: _read_in,
+}
+
+
+def payments(hand: Sequence[str], currency: str, price: int) -> list[tuple[str, ...]]:
+    """The fewest cards that pay exactly and, where there are such, those that overpay least."""
+    sums: dict[int, tuple[str, ...]] = {0: ()}
+    for card in sorted(card for card in hand if card[0] == currency):
+        for total, cards in list(sums.items()):
+            more = total + value(card)
+            if total < price and (more not in sums or len(cards) + 1 < len(sums[more])):
+                sums[more] = (*cards, card)
+    enough = sorted(total for total in sums if total >= price)
+    return [sums[total] for total in enough[: 1 + (price in sums)]]
+
+
+def legal_actions(state: Quarters, seat: int) -> tuple[Command, ...]:
+    """Taking and buying; of the ways to pay the exact one and the one that overpays least."""
+    takes = {cards for n in range(1, PLACES + 1) for cards in combinations(sorted(state.market), n)}
+    few = [cards for cards in sorted(takes) if len(cards) == 1 or sum(map(value, cards)) <= MOST_AT_ONCE]
+    buys = [
+        Buy(seat, place, pay, give)
+        for place, (currency, building) in enumerate(zip(CURRENCIES, state.yard, strict=True), 1)
+        if building
+        for pay in payments(state.hands[seat], currency, price_of(building))
+        for give in ((False,) if state.passive is None else (False, True))
+    ]
+    return (*(TakeMoney(seat, cards) for cards in few), *buys)
+
+
+def legal(state: Quarters, seat: int) -> tuple[Command, ...]:
+    """What that seat may ask for now; when nothing else is left, to pass."""
+    if state.phase != "acting" or seat != state.turn:
+        return ()
+    return legal_actions(state, seat) or (PassTurn(seat),)
+
+
+def view(state: Quarters, seat: int | None) -> dict[str, Any]:
+    """What lies open to all, and the seat's own money."""
+    return {
+        "yard": list(state.yard),
+        "market": list(state.market),
+        "money": len(state.money),
+        "buildings": len(state.buildings),
+        "hands": [hidden(hand, n, seat) for n, hand in enumerate(state.hands)],
+        "owned": [list(row) for row in state.owned],
+        "points": list(state.points),
+        "scored": [dict(row) for row in state.scored],
+        "actions": state.actions,
+    }
+
+
+def pieces(state: Quarters) -> Counter[str]:
+    """Every card, wherever it is; a scoring card that was drawn lies among the scorings."""
+    count = Counter((*state.money, *state.market, *state.spent, *(card for hand in state.hands for card in hand)))
+    count.update(card for row in (state.buildings, filter(None, state.yard), *state.owned) for card in row)
+    count.update(row["scoring"] for row in state.scored if row["scoring"] in SCORINGS)
+    return count
+
+
+def deck(state: Quarters) -> Counter[str]:
+    """What the box holds for so many players."""
+    return Counter((*money_cards(len(state.players)), *building_cards(state.rules), *SCORINGS))
+
+
+GAME: Game[Quarters] = Game(
+    name="quarters_and_currencies",
+    seats=range(2, 7),
+    rules=QuarterRules,
+    commands=(TakeMoney, Buy, PassTurn, ReadHand, ReadIn),
+    begin=begin,
+    create=create,
+    decide=decide,
+    evolve=evolve,
+    scores=lambda state: state.points[: len(state.players)],
+    view=view,
+    legal=legal,
+    pieces=pieces,
+    deck=deck,
+)
