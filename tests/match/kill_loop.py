@@ -38,8 +38,12 @@ from referee.match.decide import (
 
 CARDS = {f"C{i:02}": {"kind": "height", "value": i % 4 + 1, "count": 4} for i in range(80)}
 NAMES = ("Ann", "Ben", "Cem", "Dia")
-LIFE_S = 0.15
-"""A life lasts at most this long: long enough to open the journal and play some duels."""
+OPENING_S = 0.15
+"""One life in four is killed within this time, while it opens the journal on most machines."""
+MOST_WRITES = 12
+"""The others are killed after at most this many writes, however long a busy machine takes for them."""
+MOMENT_S = 0.004
+"""And at most this much later: about as long as one more write takes."""
 
 
 def next_command(state, dice):
@@ -68,7 +72,8 @@ def life(store: str, match_id: str, said: int, seed: int) -> None:
     state = fold(journal.events(match_id))
     while True:
         if state.phase == "finished":
-            time.sleep(1)
+            os.write(said, b"rest\n")
+            signal.pause()
         create = CreateMatch(NAMES, seed=seed, cards=CARDS, match_id=match_id)
         events = decide(state, create if state.phase == "new" else next_command(state, dice), "2026-01-01")
         try:
@@ -81,8 +86,15 @@ def life(store: str, match_id: str, said: int, seed: int) -> None:
             state = evolve(state, event)
 
 
-def killed_life(store: str, match_id: str, seed: int, after_s: float) -> list[str]:
-    """Fork a life, kill it that long after it has begun to open the journal; what it had said."""
+def instant(dice: random.Random) -> tuple[int, float]:
+    """When the next life is killed: after that many writes, and that many seconds."""
+    if dice.random() < 0.25:
+        return 0, dice.uniform(0, OPENING_S)
+    return dice.randint(1, MOST_WRITES), dice.uniform(0, MOMENT_S)
+
+
+def killed_life(store: str, match_id: str, seed: int, writes: int, after_s: float) -> list[str]:
+    """Fork a life, kill it that long after its writes; what it had said."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -92,11 +104,16 @@ def killed_life(store: str, match_id: str, seed: int, after_s: float) -> list[st
         finally:
             os._exit(1)
     os.close(writing)
-    time.sleep(after_s)
-    os.kill(child, signal.SIGKILL)
-    _, status = os.waitpid(child, 0)
     with os.fdopen(reading) as pipe:
-        said = [line for line in pipe.read().split("\n")[:-1] if line != "open"]
+        heard = []
+        while writes and (line := pipe.readline()) not in ("", "rest\n"):
+            heard.append(line)
+            writes -= line != "open\n"
+        time.sleep(after_s)
+        os.kill(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+        whole = "".join(heard) + pipe.read()
+    said = [line for line in whole.split("\n")[:-1] if line not in ("open", "rest")]
     if not os.WIFSIGNALED(status):
         raise SystemExit(f"a life ended by itself after saying {said[-1:]}")
     return said
@@ -107,7 +124,7 @@ def main(store: str, kills: int, seed: int) -> dict:
     dice, acknowledged, lost, phases, matches = random.Random(seed), {}, [], Counter(), 0
     for kill in range(kills):
         match_id = f"match {matches}"
-        for line in killed_life(store, match_id, seed + kill, dice.uniform(0, LIFE_S)):
+        for line in killed_life(store, match_id, seed + kill, *instant(dice)):
             name, number = line.rsplit(" ", 1)
             acknowledged[name] = int(number)
         with closing(Journal(store)) as journal:
