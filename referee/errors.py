@@ -6,6 +6,7 @@ from calibration.errors import BadCamera, CannotSee
 from cards.errors import BadCard, BadPieceSet, RefereeError
 
 __all__ = [
+    "AsksFirst",
     "BadCamera",
     "BadCard",
     "BadImage",
@@ -39,6 +40,14 @@ class HeldElsewhere(RefereeError):
 
 class IllegalCommand(RefereeError):
     """A command that the present phase does not allow; nothing has changed."""
+
+
+class AsksFirst(IllegalCommand):
+    """A command that is legal but seldom meant: asked again with the field ``confirm`` true it is done."""
+
+    def __init__(self, text: str, confirm: str) -> None:
+        super().__init__(text)
+        self.confirm = confirm
 
 
 class JournalDamaged(RefereeError):

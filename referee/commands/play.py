@@ -91,6 +91,7 @@ def web_options(command: Callable) -> Callable:
 @click.option("--camera-file", type=PATH, help="camera.yaml of a calibrated lens.")
 @click.option("--palette", "palette_file", type=PATH, help="palette.json of the pieces' colours.")
 @click.option("--players", help="Names, youngest first, with commas: begins a match at once.")
+@click.option("--match", "match_id", help="Take up this older match of the record (referee export lists them).")
 @click.option("--journal", help="Where the record goes: a file or a database URL.")
 @click.option("--table", default="", help="This table's name, where many tables share one journal.")
 @click.option("--data-dir", type=PATH, default=Path("referee-data"), show_default=True)
@@ -104,6 +105,7 @@ def run(
     camera_file: Path | None,
     palette_file: Path | None,
     players: str | None,
+    match_id: str | None,
     journal: str | None,
     table: str,
     data_dir: Path,
@@ -144,6 +146,9 @@ def run(
             )
         )
         session.listen(ScoreLines(click.echo))
+        if match_id and match_id != session.state.match_id:
+            session.take_up(match_id)
+            click.echo(f"taken up: match {match_id}, phase {session.state.phase}")
         stack.callback(preparation.close)  # before the session ends: a judgement may be waiting for it
         session.start()
         choices = stack.enter_context(closing(DeviceChoices(session, source, box_port, clock)))

@@ -148,7 +148,7 @@ def _ended_duel(state: MatchState, number: int | None) -> Duel:
     duel = found[0]
     if duel.annulled:
         raise IllegalCommand(f"duel {duel.number} counts no longer: {duel.annulled}")
-    if duel.phase == "void" and duel.number != state.duel.number:
+    if duel.phase == "void" and progress.played_again(state, duel) and duel.number != state.duel.number:
         raise IllegalCommand(f"duel {duel.number} was void and has been played again")
     return duel
 

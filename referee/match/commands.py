@@ -61,9 +61,10 @@ def cards_of(deck: Deck) -> dict[str, dict[str, Any]]:
 
 @dataclass(frozen=True)
 class DrawCard(Command):
-    """Draw from the pile, or with ``card_id`` place a card drawn by hand."""
+    """Draw from the pile, or with ``card_id`` place a card drawn by hand; one that a player has won only ``again``."""
 
     card_id: str | None = None
+    again: bool = False
     PHASES = ("idle", "void")
 
 
@@ -76,10 +77,11 @@ class DrawByHand(Command):
 
 @dataclass(frozen=True)
 class NameCard(Command):
-    """The card in the holder is this one: ``source`` 'marker' (the camera read it) or 'typed'."""
+    """The card in the holder is this one, by its marker or as typed; one that a player has won only ``again``."""
 
     card_id: str
     source: Literal["marker", "typed"] = "typed"
+    again: bool = False
     PHASES = IN_PLAY
 
 
@@ -316,6 +318,35 @@ class ReplayRound(Command):
 
 
 @dataclass(frozen=True)
+class ReplayDuel(Command):
+    """An earlier duel that a human declared void is played once more, as soon as no other duel is in play."""
+
+    number: int
+    who: str
+    why: str
+    PHASES = (*BETWEEN, "finished")
+    NEEDS = ("who", "why")
+
+
+@dataclass(frozen=True)
+class LeaveMatch(Command):
+    """This match waits as it stands: ``for_match``, an older one of this table, is gone on with."""
+
+    for_match: str
+    who: str = ""
+    PHASES = (*BETWEEN, "finished")
+    NEEDS = ("for_match",)
+
+
+@dataclass(frozen=True)
+class TakeUpMatch(Command):
+    """This match, left before, goes on where it stopped."""
+
+    who: str = ""
+    PHASES = (*DUEL, "finished")
+
+
+@dataclass(frozen=True)
 class ChangeMode(Command):
     """Young players add value 3, later all: the next card comes from the new piles."""
 
@@ -363,35 +394,5 @@ class ChangeLens(Command):
     PHASES = BETWEEN
 
 
-COMMANDS: tuple[type[Command], ...] = (
-    CreateMatch,
-    DrawCard,
-    DrawByHand,
-    NameCard,
-    Ready,
-    Go,
-    WaiveFields,
-    PressStop,
-    BeginJudging,
-    CameraVerdict,
-    HumanRuling,
-    Overrule,
-    OpenReview,
-    CloseReview,
-    Foul,
-    FoulRuling,
-    VoidDuel,
-    CallTimeout,
-    NextDuel,
-    Undo,
-    PlayerLeaves,
-    PlayerJoins,
-    PlayerLate,
-    RenamePlayer,
-    ReplayRound,
-    ChangeMode,
-    SignSetup,
-    OpenSetup,
-    GoUnsigned,
-    ChangeLens,
-)
+COMMANDS: tuple[type[Command], ...] = tuple(Command.__subclasses__())
+"""Every command, in the order of this file."""

@@ -37,6 +37,7 @@ from referee.match.commands import (
     Go,
     GoUnsigned,
     HumanRuling,
+    LeaveMatch,
     NameCard,
     NextDuel,
     OpenReview,
@@ -48,8 +49,10 @@ from referee.match.commands import (
     PressStop,
     Ready,
     RenamePlayer,
+    ReplayDuel,
     ReplayRound,
     SignSetup,
+    TakeUpMatch,
     Undo,
     VoidDuel,
     WaiveFields,
@@ -86,6 +89,7 @@ __all__ = [
     "GoUnsigned",
     "HumanRuling",
     "IllegalCommand",
+    "LeaveMatch",
     "MatchState",
     "NameCard",
     "NextDuel",
@@ -98,9 +102,11 @@ __all__ = [
     "PressStop",
     "Ready",
     "RenamePlayer",
+    "ReplayDuel",
     "ReplayRound",
     "SignSetup",
     "Standing",
+    "TakeUpMatch",
     "Undo",
     "VoidDuel",
     "WaiveFields",
@@ -163,7 +169,7 @@ def _known_mode(mode: str) -> None:
 
 def _draw(plan: Plan, c: DrawCard) -> None:
     if c.card_id is not None:
-        value = piles.value_by_hand(plan.state, c.card_id)
+        value = piles.value_by_hand(plan.state, c.card_id, c.again)
         plan.add("card_drawn", card_id=c.card_id, value=value, pile=None)
         return
     pile = piles.pile_for(plan.state)
@@ -182,7 +188,7 @@ def _name_card(plan: Plan, c: NameCard) -> None:
         raise IllegalCommand(f"the card is {c.card_id} already")
     if plan.state.verdicts:
         raise IllegalCommand("a verdict on this card has been given: void the duel instead")
-    value = piles.value_by_hand(plan.state, c.card_id)
+    value = piles.value_by_hand(plan.state, c.card_id, c.again)
     plan.add("card_named", card_id=c.card_id, value=value, source=c.source, was=plan.state.card_id)
 
 
@@ -291,6 +297,18 @@ def _replay(plan: Plan, c: ReplayRound) -> None:
     progress.replay(plan, c.round_index, c.why)
 
 
+def _replay_duel(plan: Plan, c: ReplayDuel) -> None:
+    progress.replay_duel(plan, c.number, c.why)
+
+
+def _leave_match(plan: Plan, c: LeaveMatch) -> None:
+    plan.add("match_left", for_match=c.for_match)
+
+
+def _take_up_match(plan: Plan, c: TakeUpMatch) -> None:
+    plan.add("match_taken_up")
+
+
 def _mode(plan: Plan, c: ChangeMode) -> None:
     _known_mode(c.mode)
     state = plan.state
@@ -343,6 +361,9 @@ _HANDLERS: dict[type[Command], Callable[..., None]] = {
     PlayerLate: _late,
     RenamePlayer: _rename,
     ReplayRound: _replay,
+    ReplayDuel: _replay_duel,
+    LeaveMatch: _leave_match,
+    TakeUpMatch: _take_up_match,
     ChangeMode: _mode,
     SignSetup: _sign_setup,
     OpenSetup: _open_setup,

@@ -25,6 +25,8 @@ NOTES = (
     "setup_opened",
     "setup_waived",
     "lens_changed",
+    "match_left",
+    "match_taken_up",
 )
 """Evidence and the set-up that changes no phase: an undo passes over it to the command before."""
 
@@ -257,11 +259,13 @@ def _mode(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchStat
 
 
 def _undone(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
-    """Back to before the last command; what people have seen stays seen, and the set-up as it is."""
+    """Back to before the last command; what people have seen stays seen, and the set-up as it is.
+
+    A match that is played is not left."""
     before = state.before
     if before is None:
         raise IllegalCommand("there is nothing to undo")
-    return replace(before, seen=before.seen | state.seen, setup=state.setup, signed=state.signed)
+    return replace(before, seen=before.seen | state.seen, setup=state.setup, signed=state.signed, left_for="")
 
 
 def _setup_signed(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
@@ -287,6 +291,9 @@ _MATCH: dict[str, _Change] = {
     "player_late": _rescheduled,
     "player_renamed": _renamed,
     "round_replayed": _replayed,
+    "duel_replayed": _replayed,
+    "match_left": lambda state, data, event: replace(state, left_for=data["for_match"]),
+    "match_taken_up": lambda state, data, event: replace(state, left_for=""),
     "duel_overruled": _overruled,
     "foul": _foul,
     "foul_ruled": _foul_ruled,

@@ -6,7 +6,7 @@ import random
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from referee.errors import IllegalCommand
+from referee.errors import AsksFirst, IllegalCommand
 from referee.match.commands import MODES
 from referee.match.state import MatchState
 
@@ -89,8 +89,19 @@ def _fitting(state: MatchState, cards: Iterable[str | None], values: tuple[int, 
     return [c for c in cards if c and state.cards[c]["value"] in values]
 
 
-def value_by_hand(state: MatchState, card_id: str) -> int:
-    """The value of a card drawn by hand. Raises IllegalCommand for one that is not in play now."""
+def owner(state: MatchState, card_id: str) -> str | None:
+    """Who has won that card and keeps it; None while it may be drawn."""
+    if card_id in state.returned or any(card_id in pile for pile in state.piles.values()):
+        return None
+    won = [d.award for d in state.history if d.card_id == card_id and d.award is not None and not d.annulled]
+    return won[-1] if won else None
+
+
+def value_by_hand(state: MatchState, card_id: str, again: bool) -> int:
+    """The value of a card drawn by hand.
+
+    Raises IllegalCommand for one that is not in play now, AsksFirst for one that lies with a player unless ``again``.
+    """
     row = state.cards.get(card_id)
     if row is None:
         raise IllegalCommand(f"no card {card_id!r} in deck {state.deck_name!r}")
@@ -98,4 +109,7 @@ def value_by_hand(state: MatchState, card_id: str) -> int:
     if row["value"] not in values:
         wanted = ", ".join(map(str, values))
         raise IllegalCommand(f"card {card_id} has value {row['value']}; this duel plays value {wanted}")
+    keeper = None if again else owner(state, card_id)
+    if keeper is not None:
+        raise AsksFirst(f"card {card_id} has been won by {keeper}: is it played once more?", "again")
     return row["value"]

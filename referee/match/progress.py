@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from referee.errors import IllegalCommand
 from referee.match.decision import Plan
-from referee.match.duel import IN_PLAY
+from referee.match.duel import IN_PLAY, Duel
 from referee.match.schedule import MOST, Round, folded, round_robin
 from referee.match.state import MatchState
 
@@ -18,7 +19,8 @@ def advance(plan: Plan) -> None:
     if state.round is not None and state.duel_index + 1 < state.round.duels:
         plan.add("next_duel", round_index=state.round_index, duel_index=state.duel_index + 1)
     elif state.round_index + 1 < len(state.rounds):
-        plan.add("next_duel", round_index=state.round_index + 1, duel_index=0)
+        following = state.rounds[state.round_index + 1]
+        plan.add("next_duel", round_index=state.round_index + 1, duel_index=following.first)
     else:
         conclude(plan)
 
@@ -85,9 +87,9 @@ def deciding_duel(state: MatchState, winner: str | None) -> int | None:
     return deciding
 
 
-def _reschedule(
-    plan: Plan, kind: str, rounds: Sequence[Round], round_index: int | None, duel_index: int = 0, **data: Any
-) -> None:
+def _reschedule(plan: Plan, kind: str, rounds: Sequence[Round], round_index: int | None, **data: Any) -> None:
+    """New rounds, and with ``round_index`` on to the first duel of that one."""
+    duel_index = rounds[round_index].first if round_index is not None and round_index < len(rounds) else 0
     rows = [r.to_json() for r in rounds]
     plan.add(kind, rounds=rows, round_index=round_index, duel_index=duel_index, **data)
 
@@ -99,7 +101,8 @@ def _present(state: MatchState, player: str) -> None:
 
 def _begun(state: MatchState) -> bool:
     """Whether the present round has a duel in it that ended or is in play."""
-    return state.duel_index > 0 or state.phase != "idle"
+    first = state.round.first if state.round is not None else 0
+    return state.duel_index > first or state.phase != "idle"
 
 
 def _free(taken: Iterable[str], name: str) -> None:
@@ -178,8 +181,35 @@ def replay(plan: Plan, round_index: int, why: str) -> None:
     old = state.rounds[round_index]
     for player in old.players:
         _present(state, player)
-    again = Round(old.a, old.b, old.duels, "replay")
+    again = replace(old, kind="replay")
     at = min(state.round_index + _begun(state), len(state.rounds))
     rounds = [*state.rounds[:at], again, *state.rounds[at:]]
     now = round_index == state.round_index or not _begun(state) or state.finished
     _reschedule(plan, "round_replayed", rounds, at if now else None, why=why, annulled=annulled, round=round_index)
+
+
+def replay_duel(plan: Plan, number: int, why: str) -> None:
+    """The same two play that void duel once more, after the round that is begun."""
+    state = plan.state
+    duel = next((d for d in state.history if d.number == number), None)
+    if duel is None:
+        raise IllegalCommand(f"no duel {number} has ended")
+    if duel.phase != "void" or duel.annulled:
+        said = f"it counts no longer ({duel.annulled})" if duel.annulled else "decided: declare it void first"
+        raise IllegalCommand(f"duel {number} is not played again: {said}")
+    if played_again(state, duel):
+        raise IllegalCommand(f"duel {number} was void and has a fresh card already")
+    for player in duel.seats.values():
+        _present(state, player)
+    again = Round(duel.seats["A"], duel.seats["B"], duel.duel_index + 1, "replay", duel.duel_index)
+    at = min(state.round_index + _begun(state), len(state.rounds))
+    rounds = [*state.rounds[:at], again, *state.rounds[at:]]
+    now = not _begun(state) or state.finished
+    _reschedule(plan, "duel_replayed", rounds, at if now else None, why=why, annulled=[number])
+
+
+def played_again(state: MatchState, duel: Duel) -> bool:
+    """Whether a void duel has, or gets with the next draw, another attempt at its place of the schedule."""
+    place = (duel.round_index, duel.duel_index, duel.attempt + 1)
+    attempts = [(d.round_index, d.duel_index, d.attempt) for d in (*state.past, state.duel)]
+    return place in attempts or (duel.number == state.duel.number and state.phase == "void")

@@ -37,12 +37,16 @@ def folded(name: str) -> str:
 
 @dataclass(frozen=True)
 class Round:
-    """One pairing: names of who sits at zone A and at zone B, and how many duels they play."""
+    """One pairing: names of who sits at zone A and at zone B, and how many duels they play.
+
+    ``first`` is the index of the first one played: a single duel played again keeps its place, and so its pile.
+    """
 
     a: str
     b: str
     duels: int = 3
     kind: str = "scheduled"  # scheduled, extra (a tie-break), sudden (sudden death), replay, late
+    first: int = 0
 
     @property
     def players(self) -> tuple[str, str]:
@@ -51,7 +55,8 @@ class Round:
 
     def to_json(self) -> dict[str, Any]:
         """As a dictionary; ``Round(**row)`` reads it back."""
-        return {"a": self.a, "b": self.b, "duels": self.duels, "kind": self.kind}
+        row = {"a": self.a, "b": self.b, "duels": self.duels, "kind": self.kind}
+        return row | ({"first": self.first} if self.first else {})
 
 
 def schedule(players: Sequence[str], duels: int = 3) -> tuple[Round, ...]:

@@ -42,7 +42,8 @@ class MatchState:
     before the last commands, each without earlier ones of its own. ``seq`` counts the events folded,
     ``step`` the commands; an undo takes back ``undo_step``, from event ``first_seq`` on, which
     is an ``undo_kind``. ``setup`` is
-    'open', 'signed' or 'waived', ``signed`` by whom.
+    'open', 'signed' or 'waived', ``signed`` by whom. ``left_for`` names the older
+    match that was taken up instead.
     """
 
     match_id: str = ""
@@ -74,6 +75,7 @@ class MatchState:
     undo_kind: str = ""
     setup: str = "open"
     signed: tuple[str, ...] = ()
+    left_for: str = ""
     earlier: tuple[MatchState, ...] = field(default=(), repr=False, compare=False)
 
     @property

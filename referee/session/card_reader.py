@@ -7,13 +7,16 @@ import cv2
 from cards.deck import Deck
 from referee.devices.ports import Frame
 from referee.match.decide import MatchState, NameCard
-from referee.vision.image.card_marker import read_card_marker
+from referee.vision.image.card_marker import read_card_markers
 
 LOOK_S = 0.5
 """Time between looks at the holder while a card is on the table: a look takes some 15 ms."""
 
 KEPT_S = 4.0
 """A card that was read so lately counts as still there: hands and tongs cover the marker."""
+
+SURE = 2
+"""So many looks one after the other must show the same foreign marker."""
 
 PLACED = ("card_drawn", "ready", "building")
 AT_GO = ("ready", "building")
@@ -25,6 +28,7 @@ class CardReader:
 
     def __init__(self) -> None:
         self.seen: str | None = None
+        self._foreign: dict[int, int] = {}
         self._looked_s = self._read_s = float("-inf")
 
     def look(self, frame: Frame, state: MatchState, deck: Deck) -> str | None:
@@ -32,9 +36,12 @@ class CardReader:
         wanted = state.phase in PLACED or (state.card_id is None and state.can(NameCard))
         if not wanted or frame.at_s - self._looked_s < LOOK_S:
             self.seen = self.seen if wanted else None
+            self._foreign = self._foreign if wanted else {}
             return None
         self._looked_s = frame.at_s
-        read = read_card_marker(cv2.cvtColor(frame.image, cv2.COLOR_BGR2GRAY), deck)
+        markers = read_card_markers(cv2.cvtColor(frame.image, cv2.COLOR_BGR2GRAY), deck)
+        read = markers.card
+        self._foreign = {m: self._foreign.get(m, 0) + 1 for m in markers.foreign}
         if read is not None or frame.at_s - self._read_s > KEPT_S:
             self.seen = read
         if read is not None:
@@ -46,3 +53,11 @@ class CardReader:
         if state.phase not in AT_GO or None in (self.seen, state.card_id) or self.seen == state.card_id:
             return None
         return f"card {self.seen} stands in the holder, card {state.card_id} is played"
+
+    def other_deck(self, deck: Deck) -> str | None:
+        """What is wrong with a card that this deck does not have; a marker read once may be misread."""
+        sure = [str(m) for m, times in self._foreign.items() if times >= SURE]
+        if not sure:
+            return None
+        last = deck.first_marker + len(deck.cards) - 1
+        return f"a card with marker {sure[0]}: deck {deck.name} has {deck.first_marker} to {last}"

@@ -1,4 +1,4 @@
-"""Before the go: are both fields empty, and hands out of them?"""
+"""Before the go, and when builds are broken after a duel: are both fields empty, and hands out of them?"""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from cards.card import Card
 from referee.devices.ports import Frame
 from referee.match.commands import FIELD_FAULTS
 from referee.match.judge import Tolerances
+from referee.match.state import MatchState
 from referee.session.ports import Observer
 from referee.vision.live.gate import GateState, ZoneGate
 
 CHECKED = ("card_drawn", "ready")
-"""Phases in which the fields are looked at."""
+BROKEN = ("idle", "void")
+"""Phases in which the fields are looked at: before the go, and after a duel, when both builds are to be broken."""
 
 EMPTY = 0.01
 """Share of a field that may have the colour of a piece without a closer look: the smallest piece covers four times
@@ -23,6 +25,11 @@ AT_REST_S = 0.3
 
 ANEW = 0.005
 """A closer look holds as long as that share stays so near to what it was."""
+
+
+def asked(state: MatchState) -> bool:
+    """Whether both fields have to be empty now. Before the first duel the rig may still be set up with pieces."""
+    return state.phase in CHECKED or (state.phase in BROKEN and bool(state.history))
 
 
 class FieldCheck:

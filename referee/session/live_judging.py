@@ -11,7 +11,7 @@ from referee.devices.ports import Frame
 from referee.errors import DeviceLost
 from referee.match.decide import MatchState, NameCard
 from referee.session.card_reader import CardReader
-from referee.session.field_check import CHECKED, FieldCheck
+from referee.session.field_check import FieldCheck, asked
 from referee.session.gate_history import STOPPED, GateHistory
 from referee.session.rig_monitor import RigMonitor
 from referee.session.stop_judging import Judged, StopJudging, fault_named
@@ -118,7 +118,7 @@ class LiveJudging:
 
     def _look_at_fields(self, frame: Frame, look: GateState, state: MatchState) -> None:
         """Before the go: both are empty, and hands are out of them."""
-        if state.phase in CHECKED:
+        if asked(state):
             card = self._session.deck.by_id.get(state.card_id or "", self._session.deck.cards[0])
             self._fields.look(frame, look, self._session.observer, card)
         else:
@@ -165,5 +165,6 @@ class LiveJudging:
         if read is not None and state.card_id is None and state.can(NameCard):
             self._session.attempt(NameCard(read, "marker"))
         self._session.alarm("wrong_card", self._card_reader.wrong(self._session.state))
+        self._session.alarm("other_deck", self._card_reader.other_deck(self._session.deck))
         if self._card_reader.seen != before:
             self._session.touch()

@@ -13,12 +13,26 @@ from datetime import datetime
 from cards.deck import Deck
 from referee.devices.ports import Clock
 from referee.errors import IllegalCommand, RefereeError
-from referee.match.decide import Command, CreateMatch, Event, MatchState, cards_of, decide, evolve, fold
+from referee.match.decide import (
+    Command,
+    CreateMatch,
+    Event,
+    LeaveMatch,
+    MatchState,
+    TakeUpMatch,
+    cards_of,
+    decide,
+    evolve,
+    fold,
+)
 from referee.match.house_rules import DEFAULT_RULES, HouseRules
 from referee.session.notifier import Notifier
 from referee.session.ports import Record
 
 Listener = Callable[[MatchState, Sequence[Event]], None]
+
+OFFERED = 12
+"""So many older matches are offered to be taken up."""
 
 REBOOTED_S = 5.0
 """Host clocks further apart than this are not of the same run of the machine."""
@@ -99,6 +113,46 @@ class MatchRunner:
                 self.state = before
                 raise
 
+    def take_up(self, match_id: str, who: str = "") -> tuple[Event, ...]:
+        """Go on with an older match of this table; the present one waits as it stands.
+
+        Raises IllegalCommand in the middle of a duel, for an unknown match, and for one with cards that the deck lacks.
+        """
+        with self._lock:
+            events = self.journal.events(match_id) if match_id in self.journal.matches(self._table) else []
+            if not events:
+                raise IllegalCommand(f"no match {match_id!r} of this table is in the record")
+            if match_id == self.state.match_id:
+                raise IllegalCommand(f"match {match_id} is the one that is played")
+            if self.state.match_id and not self.state.can(LeaveMatch):
+                raise IllegalCommand("a duel is in play: end it or declare it void first")
+            target = fold(events)
+            if not set(target.cards) <= set(self.deck.by_id):
+                raise IllegalCommand(
+                    f"match {match_id} is played with deck {target.deck_name!r}, not {self.deck.name!r}"
+                )
+            before, shift_s = (self.state, self.shift_s), self._shift(events)
+            self.state, self.shift_s = target, shift_s
+            try:
+                taken = self.command(TakeUpMatch(who), who)
+            except RefereeError:
+                self.state, self.shift_s = before
+                raise
+            if before[0].match_id:
+                self._leave(before[0], LeaveMatch(match_id, who))
+            return taken
+
+    def _leave(self, left: MatchState, command: LeaveMatch) -> None:
+        """Keep in the match that is left which one is gone on with: after a restart that one is found again."""
+        events = decide(left, command, self._clock.utc().isoformat())
+        self.journal.append(left.match_id, events, after=left.seq, table=self._table)
+
+    def older(self) -> list[dict]:
+        """This table's other matches, the latest ``OFFERED`` first: ``id``, ``at``, ``players``, ``phase``."""
+        ids = [m for m in reversed(self.journal.matches(self._table)) if m != self.state.match_id][:OFFERED]
+        states = [fold(self.journal.events(m)) for m in ids]
+        return [{"id": s.match_id, "at": s.created_at, "players": list(s.players), "phase": s.phase} for s in states]
+
     def listen(self, listener: Listener) -> None:
         """Call back with (new state, events) after every command, on the commanding thread: be quick."""
         self._listeners.append(listener)
@@ -109,12 +163,18 @@ class MatchRunner:
         return self._lock
 
     def _recovered(self) -> tuple[MatchState, float]:
-        """The match begun last unless it is finished, and what to add to the host's clock in it."""
-        matches = self.journal.matches(self._table)
-        if not matches:
+        """The match begun last, or the one that was taken up instead, unless it is finished; and what to add to the
+        host's clock in it."""
+        following: str = next(reversed(self.journal.matches(self._table)), "")
+        events: list[Event] = []
+        state, known = MatchState(), set[str]()
+        while following and following not in known:
+            known.add(following)
+            events = self.journal.events(following)
+            state = fold(events)
+            following = state.left_for
+        if not events:
             return MatchState(), 0.0
-        events = self.journal.events(matches[-1])
-        state = fold(events)
         return (state, self._shift(events)) if state.phase != "finished" else (MatchState(), 0.0)
 
     def _shift(self, events: Sequence[Event]) -> float:

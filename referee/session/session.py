@@ -131,6 +131,18 @@ class Session:
             self.setup.match_created()
             return events
 
+    def take_up(self, match_id: str, who: str = "") -> tuple[Event, ...]:
+        """Go on with an older match of this table. Raises IllegalCommand where ``MatchRunner.take_up`` does."""
+        with self.match.lock:
+            events = self.match.take_up(match_id, who)
+            if self.recording:
+                self.recording.resume()
+            return events
+
+    def older(self) -> list[dict]:
+        """This table's other matches, the latest first: ``id``, ``at``, ``players``, ``phase``."""
+        return self.match.older()
+
     def go(self, who: str = "") -> tuple[Event, ...]:
         """Sound the go. Its time is the box's when the box answers, else the host's."""
         return self.buttons.go(who)
@@ -157,6 +169,7 @@ class Session:
                 "camera": self.camera.status(),
                 "box": self.buttons.status(),
                 "gates": self.judging.gates(),
+                "fields": dict(self.judging.fields()),
                 "card_read": self.judging.card_read,
                 "recorder": self.recording.status() if self.recording else None,
                 "go_at": state.duel.go_at,

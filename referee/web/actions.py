@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, get_type_hints
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, ValidationError, create_model
 
 from cards.errors import first_fault
-from referee.errors import RefereeError
+from referee.errors import AsksFirst, RefereeError
 from referee.match import commands
 from referee.match.house_rules import HouseRules, parse_rules
 from referee.web.plain_text import plain
@@ -44,6 +44,7 @@ PLAIN = (
     commands.PlayerLate,
     commands.RenamePlayer,
     commands.ReplayRound,
+    commands.ReplayDuel,
     commands.ChangeMode,
     commands.GoUnsigned,
     commands.WaiveFields,
@@ -56,13 +57,23 @@ class BadRequest(RefereeError):
 
 
 class CreateMatch(BaseModel):
-    """Players youngest first; ``rules`` are the house rules that differ from the session's."""
+    """Players youngest first; ``rules`` are the house rules that differ from the session's.
+
+    While a match is open only with ``leave_open``: that one is left as it stands and can be taken up again."""
 
     model_config = ConfigDict(extra="forbid")
     players: list[Name] = Field(min_length=2, max_length=12)
     mode: Text = "all"
     seed: int | None = Field(None, ge=0, le=2**53)
     rules: dict[Text, Any] = Field(default_factory=dict, max_length=40)
+    leave_open: StrictBool = False
+
+
+class TakeUpMatch(BaseModel):
+    """Go on with an older match of this table; the present one waits as it stands."""
+
+    model_config = ConfigDict(extra="forbid")
+    match_id: Text
 
 
 class Go(BaseModel):
@@ -101,6 +112,11 @@ class Action:
 
 
 def _create(session: WebSession, body: CreateMatch, who: str) -> Events:
+    state = session.state
+    if state.phase not in ("new", "finished") and not body.leave_open:
+        names = ", ".join(state.players)
+        text = f"match {state.match_id} of {names} is still open: leave it as it stands and begin another?"
+        raise AsksFirst(text, "leave_open")
     rules = parse_rules({**session.rules.model_dump(), **body.rules}, "rules")
     seed = secrets.randbelow(2**31) if body.seed is None else body.seed
     return session.create_match(body.players, body.mode, seed, rules, who=who)
@@ -139,6 +155,7 @@ def _checked(hint: Any, name: str) -> Any:
 
 ACTIONS: Mapping[str, Action] = {
     "CreateMatch": Action(CreateMatch, _create),
+    "TakeUpMatch": Action(TakeUpMatch, lambda session, body, who: session.take_up(body.match_id, who)),
     "Go": Action(Go, lambda session, body, who: session.go(who=who)),
     "PressStop": Action(PressStop, lambda session, body, who: session.press(body.zone, who=who)),
     "RestTongs": Action(RestTongs, lambda session, body, who: session.rest(body.zone, body.resting)),

@@ -66,6 +66,12 @@ class WebSession(Protocol):
     ) -> tuple[Event, ...]:
         """Begin a match."""
 
+    def take_up(self, match_id: str, who: str = "") -> tuple[Event, ...]:
+        """Go on with an older match of this table."""
+
+    def older(self) -> list[dict]:
+        """This table's other matches, the latest first: ``id``, ``at``, ``players``, ``phase``."""
+
     def go(self, who: str = "") -> tuple[Event, ...]:
         """Sound the go."""
 

@@ -136,7 +136,7 @@ def _round(match: Match, i: int, row: Match, done: Mapping[tuple[int, int], Matc
     at = match["round_index"]
     cells = tuple(
         _cell(match, row, done.get((i, j)), i == at and j == match["duel_index"] and not over)
-        for j in range(row["duels"])
+        for j in range(row.get("first", 0), row["duels"])
     )
     state = "now" if i == at and not over else "done" if i <= at else "next" if i == at + 1 else "open"
     return RoundRow(i + 1, row["a"], row["b"], row["kind"], state, cells)

@@ -28,6 +28,7 @@ from referee.match.decide import (
     Go,
     GoUnsigned,
     HumanRuling,
+    LeaveMatch,
     NameCard,
     NextDuel,
     OpenReview,
@@ -39,8 +40,10 @@ from referee.match.decide import (
     PressStop,
     Ready,
     RenamePlayer,
+    ReplayDuel,
     ReplayRound,
     SignSetup,
+    TakeUpMatch,
     Undo,
     VoidDuel,
     WaiveFields,
@@ -69,7 +72,7 @@ touched = st.sampled_from([(), (), ("A",)])
 
 COMMAND = {
     CreateMatch: st.builds(CreateMatch, st.just(("Ann", "Ben"))),
-    DrawCard: st.builds(DrawCard, st.one_of(st.none(), st.none(), card_ids)),
+    DrawCard: st.builds(DrawCard, st.one_of(st.none(), st.none(), card_ids), st.booleans()),
     DrawByHand: st.builds(DrawByHand),
     NameCard: st.builds(NameCard, card_ids),
     Ready: st.builds(Ready),
@@ -91,6 +94,9 @@ COMMAND = {
     PlayerJoins: st.builds(PlayerJoins, anyone, who),
     PlayerLate: st.builds(PlayerLate, anyone, who),
     RenamePlayer: st.builds(RenamePlayer, anyone, st.sampled_from(["Zoe", "ann", "Ben"]), who),
+    ReplayDuel: st.builds(ReplayDuel, st.integers(1, 9), who, why),
+    LeaveMatch: st.builds(LeaveMatch, st.just("older"), who),
+    TakeUpMatch: st.builds(TakeUpMatch, who),
     ReplayRound: st.builds(ReplayRound, st.integers(0, 3), who, why),
     ChangeMode: st.builds(ChangeMode, st.sampled_from([*MODES, "wild"]), who),
     SignSetup: st.builds(SignSetup, st.sampled_from([("Ann", "Ben"), ("Ann", ""), ("Ann", "Ann")]), who),
@@ -100,7 +106,7 @@ COMMAND = {
     ChangeLens: st.builds(ChangeLens, st.just({"image_width": 1280}), who),
 }
 FORWARD = (DrawCard, Ready, Go, PressStop, BeginJudging, CameraVerdict, HumanRuling, NextDuel)
-RARE = (PlayerLeaves, RenamePlayer, ReplayRound, PlayerJoins, CreateMatch)
+RARE = (PlayerLeaves, RenamePlayer, ReplayRound, PlayerJoins, CreateMatch, LeaveMatch, TakeUpMatch)
 house = st.builds(
     HouseRules,
     time_limit_s=st.sampled_from([None, 30.0]),

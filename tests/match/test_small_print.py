@@ -6,8 +6,25 @@ from collections import Counter
 
 import pytest
 
-from referee.errors import IllegalCommand
-from referee.match.decide import CameraVerdict, DrawCard, Foul, FoulRuling, Go, NextDuel, PressStop, Ready, VoidDuel
+from referee.errors import AsksFirst, IllegalCommand
+from referee.match.decide import (
+    CameraVerdict,
+    DrawByHand,
+    DrawCard,
+    Foul,
+    FoulRuling,
+    Go,
+    LeaveMatch,
+    NameCard,
+    NextDuel,
+    Overrule,
+    PressStop,
+    Ready,
+    ReplayDuel,
+    TakeUpMatch,
+    VoidDuel,
+)
+from referee.web.views import rounds
 
 ONE_VALUE = {f"C{i:02}": {"kind": "height", "value": 2, "count": 4} for i in range(60)}
 
@@ -76,3 +93,119 @@ def test_a_tie_that_goes_round_in_a_circle_ends_in_sudden_death(table):
     assert kinds == ["extra"] * 6 + ["sudden"] * 2
     assert [r.players for r in state.rounds[-2:]] == [("Ann", "Ben"), ("Ann", "Cem")]
     assert state.winner == "Cem" and state.finished["extra"]
+
+
+# --- A void duel is played again --------------------------------------------------------------------
+
+
+def test_a_duel_declared_void_later_is_played_again_and_nobody_ends_with_five(table):
+    t = table(players=2, cards=ONE_VALUE)
+    for _ in range(4):
+        t.win("Ann")
+    t.do(Overrule("void", "Ref", "the mats were swapped", 2), ReplayDuel(2, "Ref", "as agreed"))
+    assert t.state.duel.number == 5 and t.state.round.kind == "scheduled"  # the round that is begun goes on
+    for _ in range(2):
+        t.win("Ann")
+    assert (t.state.round.kind, t.state.duel_index, t.state.phase) == ("replay", 1, "idle")
+    t.win("Ben")
+    assert t.state.phase == "finished"
+    assert sum(d.award is not None and not d.annulled for d in t.state.history) == 6
+    assert t.state == t.replayed()
+
+
+def test_a_duel_played_again_after_the_end_opens_the_match_once_more(table):
+    t = table(players=2, cards=ONE_VALUE)
+    t.play_on(lambda s: "Ann")
+    t.do(Overrule("void", "Ref", "photo", 6), ReplayDuel(6, "Ref", "photo"))
+    assert (t.state.phase, t.state.finished, t.state.duel_index) == ("idle", None, 2)
+    assert t.win("Ben").phase == "finished"
+
+
+def test_among_experts_a_duel_played_again_draws_from_its_own_pile(table):
+    t = table(players=2, mode="experts")
+    for _ in range(3):
+        t.win("Ann")
+    t.do(Overrule("void", "Ref", "photo", 3), ReplayDuel(3, "Ref", "photo"))
+    assert t.do(DrawCard()).duel.value == 4
+
+
+@pytest.mark.parametrize(
+    ("number", "why"),
+    [(1, "declare it void first"), (2, "a fresh card already"), (9, "no duel 9 has ended")],
+)
+def test_what_is_not_played_again(table, number, why):
+    t = table()
+    t.win("Ann")
+    t.do(DrawCard(), VoidDuel("Ref", "a lamp fell"))
+    with pytest.raises(IllegalCommand, match=why):
+        t.do(ReplayDuel(number, "Ref", "photo"))
+
+
+def test_a_duel_is_played_again_once(table):
+    t = table()
+    t.win("Ann")
+    t.win("Ann")
+    t.do(Overrule("void", "Ref", "photo", 1), ReplayDuel(1, "Ref", "photo"))
+    with pytest.raises(IllegalCommand, match="counts no longer"):
+        t.do(ReplayDuel(1, "Ref", "photo"))
+
+
+def test_a_duel_declared_void_by_mistake_may_be_overruled_back(table):
+    t = table()
+    t.win("Ann")
+    t.do(Overrule("void", "Ref", "photo", 1), Overrule(f"award_{t.state.past[0].zone_of('Ann')}", "Ref", "sorry", 1))
+    assert t.state.history[0].award == "Ann"
+
+
+def test_the_round_of_a_duel_played_again_has_one_cell(table):
+    t = table(players=2, cards=ONE_VALUE)
+    t.play_on(lambda s: "Ann")
+    t.do(Overrule("void", "Ref", "photo", 2), ReplayDuel(2, "Ref", "photo"))
+    assert [len(r.cells) for r in rounds(t.state.to_json())] == [3, 3, 1]
+
+
+# --- The same card twice by hand --------------------------------------------------------------------
+
+
+def test_a_card_that_a_player_has_won_is_asked_about_before_it_is_played_again(table):
+    t = table(cards=ONE_VALUE)
+    t.do(DrawCard("C07"), Ready(), Go(100.0), PressStop("A", 110.0), CameraVerdict("A", {"verdict": "match"}))
+    keeper = t.state.award[0]
+    t.do(NextDuel())
+    with pytest.raises(AsksFirst, match=f"C07 has been won by {keeper}") as asked:
+        t.do(DrawCard("C07"))
+    assert asked.value.confirm == "again" and t.state.phase == "idle"
+    assert t.do(DrawCard("C07", again=True)).card_id == "C07"
+
+
+def test_the_old_card_left_in_the_holder_does_not_name_the_next_duel(table):
+    t = table(cards=ONE_VALUE)
+    t.do(DrawCard("C07"), Ready(), Go(100.0), PressStop("A", 110.0), CameraVerdict("A", {"verdict": "match"}))
+    t.do(NextDuel(), DrawByHand())
+    with pytest.raises(AsksFirst):
+        t.do(NameCard("C07", "marker"))
+    assert t.do(NameCard("C08", "marker")).card_id == "C08"
+
+
+def test_a_card_whose_duel_was_void_is_nobodys(table):
+    t = table(cards=ONE_VALUE)
+    t.do(DrawCard("C07"), VoidDuel("Ref", "a lamp fell"))
+    assert t.do(DrawCard("C07")).card_id == "C07"
+
+
+# --- A match that waits -----------------------------------------------------------------------------
+
+
+def test_no_match_is_left_in_the_middle_of_a_duel(table):
+    t = table()
+    t.build()
+    with pytest.raises(IllegalCommand, match="phase building"):
+        t.do(LeaveMatch("older"))
+
+
+def test_a_match_that_is_played_on_is_not_left(table):
+    t = table()
+    t.win("Ann")
+    t.do(LeaveMatch("older"))
+    assert t.state.left_for == "older"
+    assert t.do(TakeUpMatch()).left_for == ""

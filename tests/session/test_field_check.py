@@ -12,7 +12,21 @@ sys.path.insert(0, str(Path(__file__).parent))
 from staged import DECK, FPS, Rig, Stage, World
 
 from referee.devices.ports import Frame
-from referee.session.field_check import FieldCheck
+from referee.match.decide import (
+    CameraVerdict,
+    CreateMatch,
+    DrawCard,
+    Go,
+    NextDuel,
+    PressStop,
+    Ready,
+    VoidDuel,
+    cards_of,
+    decide,
+    evolve,
+    fold,
+)
+from referee.session.field_check import FieldCheck, asked
 from referee.simulator.table import Hand
 from referee.vision.live.gate import Gate
 
@@ -40,3 +54,32 @@ def test_loose_pieces_are_no_fault_a_build_and_a_hand_are(seed, seating):
     empty, built, hand, again = faults(rig, stage.world([]), stage.world(stage.full), pointing, stage.world([]))
     assert (empty, built, again) == ({}, {"B": "not_empty"}, {})
     assert hand["A"] == "hand"
+
+
+@pytest.mark.parametrize(
+    ("phase", "is_asked"),
+    [("first idle", False), ("card_drawn", True), ("ready", True), ("building", False), ("decided", False),
+     ("idle", True), ("void", True)],
+)  # fmt: skip
+def test_fields_are_looked_at_before_the_go_and_when_builds_are_broken_after_a_duel(phase, is_asked):
+    ways = {
+        "first idle": [],
+        "card_drawn": [DrawCard("L01")],
+        "ready": [DrawCard("L01"), Ready()],
+        "building": [DrawCard("L01"), Ready(), Go(100.0)],
+        "decided": [
+            DrawCard("L01"),
+            Ready(),
+            Go(100.0),
+            PressStop("A", 110.0),
+            CameraVerdict("A", {"verdict": "match"}),
+        ],
+        "void": [DrawCard("L01"), VoidDuel("Ref", "a lamp fell")],
+    }
+    ways["idle"] = [*ways["decided"], NextDuel()]
+    state = fold([])
+    for command in (CreateMatch(("Ann", "Ben"), cards=cards_of(DECK)), *ways[phase]):
+        for event in decide(state, command, "2026-01-01T00:00:00+00:00"):
+            state = evolve(state, event)
+    assert state.phase == phase.split()[-1]
+    assert asked(state) == is_asked

@@ -6,10 +6,10 @@ import cv2
 import numpy as np
 import pytest
 
-from cards.deck import builtin_deck
+from cards.deck import Deck, builtin_deck
 from cards.drawing import card_png
 from cards.pieces import builtin_piece_set
-from referee.vision.image.card_marker import read_card_marker
+from referee.vision.image.card_marker import read_card_marker, read_card_markers
 
 DECK, PIECES = builtin_deck(), builtin_piece_set()
 
@@ -34,3 +34,10 @@ def test_two_cards_name_none(rig):
 
 def test_the_mats_markers_are_no_cards(rig):
     assert read_card_marker(shown(rig), DECK) is None
+
+
+def test_a_card_of_another_deck_is_foreign_and_names_none(rig):
+    here = Deck("here", DECK.cards[:5])
+    seen = read_card_markers(shown(rig, DECK.cards[17]), here)
+    assert (seen.card, seen.foreign) == (None, (67,))
+    assert read_card_markers(shown(rig, DECK.cards[3], DECK.cards[17]), here).card == DECK.cards[3].id

@@ -17,6 +17,7 @@ from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
 from referee.devices.box_keyboard import KeysBox
 from referee.devices.ports import Frame
+from referee.errors import IllegalCommand
 from referee.match.decide import CameraVerdict, CreateMatch, Go, MatchState, PressStop, cards_of, decide, evolve
 from referee.match.house_rules import DEFAULT_RULES
 from referee.session.rig_setup import RigSetup
@@ -100,6 +101,8 @@ class FakeSession:
         self.data_dir = Path(mkdtemp(prefix="referee-web-"))
         self.state = MatchState()
         self.alarms: list[dict] = []
+        self.fields: dict[str, str] = {}
+        self.older_matches: list[dict] = []
         self.changed = threading.Condition()
         self.version = 0
         self.events: list = []
@@ -134,6 +137,12 @@ class FakeSession:
         self.setup.match_created()
         return events
 
+    def take_up(self, match_id: str, who: str = ""):
+        raise IllegalCommand(f"no match {match_id!r} of this table is in the record")
+
+    def older(self) -> list[dict]:
+        return self.older_matches
+
     def go(self, who: str = ""):
         return self.command(Go(self.clock.now_s()))
 
@@ -164,6 +173,7 @@ class FakeSession:
             "card": None,
             "alarms": self.alarms,
             "live": {
+                "fields": self.fields,
                 "card_read": self.state.card_id,
                 "camera": {"name": "fake", "fps": 30.0, "dropped": 0, "lost": None},
                 "box": {"connected": True, "version": "fake"},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import cv2
 import numpy as np
 
@@ -12,14 +14,26 @@ SMALL_PX = 14.0
 """Sides below this are misread now and then: an ArUco 4x4 has six cells, two pixels each at the least."""
 
 
-def read_card_marker(gray: np.ndarray, deck: Deck) -> str | None:
-    """Id of the deck's card whose marker is in an 8-bit grey picture (h, w); None unless exactly one is.
+@dataclass(frozen=True)
+class CardMarkers:
+    """What the markers of cards in a picture say: the deck's ``card``, None unless exactly one is seen, and
+    ``foreign``, markers that only a card of another deck carries."""
 
-    Ids of mats, and of cards that the deck does not have, say nothing.
-    """
-    cards = [(deck.with_marker(m), quad) for m, quad in find_markers(gray).items() if m >= FIRST_CARD_MARKER]
-    seen = [card.id for card, quad in cards if card is not None and _side(quad) >= SMALL_PX]
-    return seen[0] if len(seen) == 1 else None
+    card: str | None
+    foreign: tuple[int, ...] = ()
+
+
+def read_card_markers(gray: np.ndarray, deck: Deck) -> CardMarkers:
+    """The cards whose markers are in an 8-bit grey picture (h, w). Ids of mats say nothing."""
+    found = [m for m, quad in find_markers(gray).items() if m >= FIRST_CARD_MARKER and _side(quad) >= SMALL_PX]
+    cards = {m: deck.with_marker(m) for m in found}
+    seen = [card.id for card in cards.values() if card is not None]
+    return CardMarkers(seen[0] if len(seen) == 1 else None, tuple(sorted(m for m, c in cards.items() if c is None)))
+
+
+def read_card_marker(gray: np.ndarray, deck: Deck) -> str | None:
+    """Id of the deck's card whose marker is in the picture; None unless exactly one is."""
+    return read_card_markers(gray, deck).card
 
 
 def _side(quad: np.ndarray) -> float:

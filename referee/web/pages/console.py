@@ -8,7 +8,8 @@ from typing import Any
 import flask
 
 from referee.match.house_rules import HouseRules
-from referee.match.state import SEEN_PHASES
+from referee.match.progress import played_again
+from referee.match.state import SEEN_PHASES, MatchState
 from referee.web import actions, views
 from referee.web.ports import WebSession
 from referee.web.streaming.fragments import rendered
@@ -46,6 +47,7 @@ def _values(session: WebSession) -> dict[str, Any]:
         "open_zones": views.open_zones(match),
         "card": views.card(face) if face else None,
         "history": _history(match),
+        "replayable": _replayable(session.state) if "ReplayDuel" in match["allowed"] else frozenset(),
         "open_fouls": _open_fouls(match),
     }
 
@@ -53,6 +55,12 @@ def _values(session: WebSession) -> dict[str, Any]:
 def _history(match: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Ended duels, the latest first."""
     return list(reversed(match["history"]))
+
+
+def _replayable(state: MatchState) -> frozenset[int]:
+    """Numbers of the void duels that have no other attempt yet."""
+    void = (d for d in state.history if d.phase == "void" and not d.annulled)
+    return frozenset(d.number for d in void if not played_again(state, d))
 
 
 def _open_fouls(match: Mapping[str, Any]) -> list[tuple[int, Mapping[str, Any]]]:
@@ -74,6 +82,7 @@ def blueprint(session: WebSession) -> flask.Blueprint:
             modes=actions.modes(),
             rules=_rule_rows(session.rules),
             cards=[card.id for card in session.deck.cards],
+            older=session.older(),
             people=[p["name"] for p in match.get("players", ())],
         )
 

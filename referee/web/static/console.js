@@ -17,9 +17,10 @@
       method: "POST", credentials: "same-origin", body: JSON.stringify(body),
       headers: { "Content-Type": "application/json", "Accept": "application/json", "X-CSRF-Token": csrf },
     }).catch(() => null);
-    if (!answer) return "…";
+    if (!answer) return { text: "…" };
     if (answer.ok) return null;
-    return (await answer.json().catch(() => ({}))).error || String(answer.status);
+    const said = await answer.json().catch(() => ({}));
+    return { text: said.error || String(answer.status), confirm: said.confirm };
   };
 
   const known = () => { try { return localStorage.getItem("who") || ""; } catch { return ""; } };
@@ -36,12 +37,14 @@
       card.hidden = !card.dataset.pickCard.toLowerCase().startsWith(begin);
     markCard(input);
   };
+  document.addEventListener("input", (e) => { if (e.target.form) delete e.target.form.dataset.confirm; });
   document.addEventListener("input", (e) => { if ("cardFilter" in e.target.dataset) filterCards(e.target); });
 
   const open = (id, fill) => {
     const dialog = document.getElementById(`dialog-${id}`);
     const form = dialog.querySelector("form");
     form.reset();
+    delete form.dataset.confirm;
     const fault = form.querySelector(".fault");
     if (fault) fault.hidden = true;
     for (const field of form.querySelectorAll("[data-who]")) field.value = document.body.dataset.name || known();
@@ -100,6 +103,7 @@
     if (!form.dataset.command) return;
     e.preventDefault();
     const asked = body(form);
+    if (form.dataset.confirm) asked[form.dataset.confirm] = true;
     if (asked.who) remember(asked.who);
     const submit = form.querySelector("[type=submit]");
     submit.disabled = true;
@@ -107,8 +111,13 @@
     submit.disabled = false;
     const place = form.querySelector(".fault");
     place.hidden = !fault;
-    place.textContent = fault || "";
-    if (!fault) { form.closest("dialog").close(); if (form.dataset.command === "CreateMatch") location.reload(); }
+    place.textContent = fault?.text || "";
+    // What is seldom meant is asked: the same button pressed once more says yes, any other answer takes it back.
+    if (fault?.confirm) form.dataset.confirm = fault.confirm; else delete form.dataset.confirm;
+    if (!fault) {
+      form.closest("dialog").close();
+      if (["CreateMatch", "TakeUpMatch"].includes(form.dataset.command)) location.reload();
+    }
   });
 
   document.addEventListener("click", async (e) => {
@@ -118,6 +127,7 @@
       e.preventDefault();
       const input = button.closest("form").elements.card_id;
       input.value = button.dataset.pickCard;
+      delete input.form.dataset.confirm;
       markCard(input);
     } else if ("close" in button.dataset) { e.preventDefault(); button.closest("dialog").close(); }
     else if (button.dataset.dialog) open(button.dataset.dialog, JSON.parse(button.dataset.fill || "{}"));
@@ -128,7 +138,7 @@
       button.disabled = true;
       const fault = await send(button.dataset.do, JSON.parse(button.dataset.body || "{}"));
       button.disabled = false;
-      if (fault) say(fault, true);
+      if (fault) say(fault.text, true);
     } else if (button.dataset.endLogin) {
       button.disabled = true;
       const answer = await fetch(`/logins/${button.dataset.endLogin}/end`, {
@@ -145,7 +155,7 @@
   // Hands at rest: a key or button held down stands for tongs on their pad.
   const rest = async (button, resting) => {
     const fault = await send("RestTongs", { zone: button.dataset.rest, resting });
-    if (fault) say(fault, true);
+    if (fault) say(fault.text, true);
   };
   const restKey = (e) => [...document.querySelectorAll("[data-rest]")].find((b) => b.dataset.restkey === e.key);
   for (const [event, resting] of [["keydown", true], ["keyup", false]]) document.addEventListener(event, (e) => {
