@@ -194,9 +194,10 @@ def replay_duel(plan: Plan, number: int, why: str) -> None:
     duel = next((d for d in state.history if d.number == number), None)
     if duel is None:
         raise IllegalCommand(f"no duel {number} has ended")
-    if duel.phase != "void" or duel.annulled:
-        said = f"it counts no longer ({duel.annulled})" if duel.annulled else "decided: declare it void first"
-        raise IllegalCommand(f"duel {number} is not played again: {said}")
+    if duel.annulled:
+        raise IllegalCommand(f"duel {duel.number} counts no longer: {duel.annulled}")
+    if duel.phase != "void":
+        raise IllegalCommand(f"duel {number} has been decided: declare it void first")
     if played_again(state, duel):
         raise IllegalCommand(f"duel {number} was void and has a fresh card already")
     for player in duel.seats.values():

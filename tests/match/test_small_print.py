@@ -131,7 +131,7 @@ def test_among_experts_a_duel_played_again_draws_from_its_own_pile(table):
 
 @pytest.mark.parametrize(
     ("number", "why"),
-    [(1, "declare it void first"), (2, "a fresh card already"), (9, "no duel 9 has ended")],
+    [(1, "decided: declare it void first"), (2, "a fresh card already"), (9, "no duel 9 has ended")],
 )
 def test_what_is_not_played_again(table, number, why):
     t = table()

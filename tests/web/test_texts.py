@@ -80,6 +80,7 @@ SAID_BY = (
     "match/progress",
     "match/schedule",
     "session/box_listener",
+    "session/match_runner",
     "session/rig_setup",
     "web/pages/setup",
     "web/pages/cards",
@@ -90,7 +91,7 @@ ALARM_FAULTS = {
     f"fault.{code}"
     for code in ("wrong_card", "camera_moved", "mat_moved", "lost", "disk", "box_silent", "no_go", "blind", "no_view")
 }
-REFUSING = ("IllegalCommand", "BadCard", "DeviceLost")
+REFUSING = ("IllegalCommand", "AsksFirst", "BadCard", "DeviceLost")
 
 
 def _refusals() -> list[str]:
