@@ -6,9 +6,10 @@ from typing import Any
 
 from referee.games import city_towers, tower_bets
 from referee.games.core import BadGame, Game
+from referee.games.nine_sum_towers.play import GAME as NINE
 from referee.games.quarters_and_currencies.play import GAME as QUARTERS
 
-GAMES: dict[str, Game[Any]] = {game.name: game for game in (city_towers.GAME, QUARTERS, tower_bets.GAME)}
+GAMES: dict[str, Game[Any]] = {game.name: game for game in (city_towers.GAME, QUARTERS, NINE, tower_bets.GAME)}
 
 
 def game_named(name: str) -> Game[Any]:

@@ -145,4 +145,21 @@ def _quarters_points(scoring, owned, owner):
     return points
 
 
-COUNTS = {"city_towers": _city_towers, "tower_bets": _tower_bets, "quarters_and_currencies": _quarters}
+def _nine(events: Sequence[Event]) -> list[int]:
+    """One more for every storey built or stolen, one less for every one stolen from or destroyed."""
+    total = [0] * len(events[0].data["players"])
+    for event in events:
+        c = event.data
+        if event.kind == "asked" and c["command"] in ("BuildStorey", "StealStorey"):
+            total[c["seat"]] += 1
+        if event.kind == "asked" and c["command"] in ("StealStorey", "Destroy"):
+            total[c["victim"]] -= 1
+    return total
+
+
+COUNTS = {
+    "city_towers": _city_towers,
+    "tower_bets": _tower_bets,
+    "quarters_and_currencies": _quarters,
+    "nine_sum_towers": _nine,
+}

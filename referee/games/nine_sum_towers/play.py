@@ -1,0 +1,332 @@
+"""The deal and the rules of a turn. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from itertools import combinations
+from typing import Any
+
+from referee.errors import IllegalCommand
+from referee.games.core import UNKNOWN, Command, Fact, Game, Plan, Setup, hidden, shuffled, without
+from referee.games.nine_sum_towers.table import (
+    CARDS,
+    DEALT,
+    LEAST_HAND,
+    NUMBERS,
+    SUM,
+    BuildStorey,
+    Destroy,
+    DiscardMilkshake,
+    EndTurn,
+    LureDog,
+    Nine,
+    NineRules,
+    ParkTruck,
+    PlaySuperThief,
+    PlayThief,
+    ServeMilkshake,
+    SetDog,
+    StealStorey,
+    Storey,
+    create,
+    evolve,
+    pieces,
+)
+
+TOOLS = ("hammer", "ball")
+
+
+def begin(setup: Setup) -> dict[str, Any]:
+    """The deal: five cards each, and the youngest's first draw."""
+    cards = [card for card, count in CARDS.items() for _ in range(count)]
+    cards = [UNKNOWN] * len(cards) if setup.mode == "scorer" else shuffled(cards, setup.seed, 0)
+    count = len(setup.players)
+    hands = [cards[n * DEALT : (n + 1) * DEALT] for n in range(count)]
+    return {
+        "hands": [hands[0] + cards[count * DEALT : count * DEALT + 1], *hands[1:]],
+        "draw": cards[count * DEALT + 1 :],
+    }
+
+
+def decide(state: Nine, command: Command) -> list[Fact]:
+    """What the command leads to. Raises IllegalCommand with the reason."""
+    plan = Plan(state, evolve)
+    _HANDLERS[type(command)](plan, command)
+    return plan.facts
+
+
+def pair_values(first: str, second: str) -> tuple[int, int]:
+    """What two cards of a storey stand for. Raises IllegalCommand when they make none."""
+    for card in (first, second):
+        if card not in (*NUMBERS, "joker"):
+            raise IllegalCommand(f"{card} is no card of a storey")
+    if first == second == "joker":
+        raise IllegalCommand("a joker goes with a number, never with a joker")
+    if first == "joker":
+        return SUM - int(second), int(second)
+    a = int(first)
+    b = SUM - a if second == "joker" else int(second)
+    if a + b != SUM:
+        raise IllegalCommand(f"a storey sums to nine: {a} and {b} are {a + b}")
+    return a, b
+
+
+def _has(state: Nine, seat: int, *cards: str) -> None:
+    without(state.hands[seat], cards, state.name(seat))
+
+
+def _other(state: Nine, seat: int, victim: int) -> None:
+    if victim not in state.seats:
+        raise IllegalCommand(f"there is no seat {victim}")
+    if victim == seat:
+        raise IllegalCommand("that goes against another player only")
+
+
+def _top(state: Nine, victim: int) -> Storey:
+    if not state.towers[victim]:
+        raise IllegalCommand(f"{state.name(victim)} has no storey")
+    return state.towers[victim][-1]
+
+
+def _storey(state: Nine, owner: int, number: int) -> Storey:
+    if owner not in state.seats:
+        raise IllegalCommand(f"there is no seat {owner}")
+    if not 1 <= number <= len(state.towers[owner]):
+        raise IllegalCommand(f"{state.name(owner)} has no storey {number}")
+    return state.towers[owner][number - 1]
+
+
+def _build(plan: Plan[Nine], c: BuildStorey) -> None:
+    values, cards = pair_values(c.first, c.second), [c.first, c.second]
+    _has(plan.state, c.seat, *cards)
+    _raise(plan, c.seat, cards, values, cards)
+
+
+def _raise(plan: Plan[Nine], seat: int, cards: list[str], values: tuple[int, int], from_hand: list[str]) -> None:
+    """One more storey, and the end when it was the last that was missing."""
+    plan.add("storey_built", seat=seat, cards=cards, values=list(values), from_hand=from_hand)
+    if len(plan.state.towers[seat]) >= plan.state.rules.storeys:
+        plan.add("game_over", reason="tower")
+
+
+def _steal(plan: Plan[Nine], c: StealStorey) -> None:
+    state = plan.state
+    _other(state, c.seat, c.victim)
+    if c.card not in NUMBERS:
+        raise IllegalCommand("one steals with a number of one's own, never with a joker")
+    _has(state, c.seat, c.card)
+    top = _top(state, c.victim)
+    if top.dog:
+        raise IllegalCommand(f"a dog guards the top storey of {state.name(c.victim)}")
+    if c.steal not in top.cards:
+        raise IllegalCommand(f"{c.steal} does not lie in the top storey of {state.name(c.victim)}")
+    at = top.cards.index(c.steal)
+    if int(c.card) + top.values[at] != SUM:
+        raise IllegalCommand(f"a storey sums to nine: {c.card} and {top.values[at]} are {int(c.card) + top.values[at]}")
+    plan.add("top_gone", victim=c.victim, discarded=[top.cards[1 - at]])
+    _raise(plan, c.seat, [c.card, c.steal], (int(c.card), top.values[at]), [c.card])
+
+
+def _set_dog(plan: Plan[Nine], c: SetDog) -> None:
+    _has(plan.state, c.seat, "dog")
+    if _storey(plan.state, c.seat, c.storey).dog:
+        raise IllegalCommand("a dog guards that storey already")
+    plan.add("dog_set", owner=c.seat, storey=c.storey)
+
+
+def _lure(plan: Plan[Nine], c: LureDog) -> None:
+    _has(plan.state, c.seat, "bone")
+    if not _storey(plan.state, c.victim, c.storey).dog:
+        raise IllegalCommand("no dog guards that storey")
+    plan.add("dog_lured", seat=c.seat, owner=c.victim, storey=c.storey)
+
+
+def _destroy(plan: Plan[Nine], c: Destroy) -> None:
+    state = plan.state
+    if c.tool not in TOOLS:
+        raise IllegalCommand(f"{c.tool} destroys nothing: a hammer or a wrecking ball does")
+    _other(state, c.seat, c.victim)
+    _has(state, c.seat, c.tool)
+    top = _top(state, c.victim)
+    if top.dog and c.tool == "hammer":
+        raise IllegalCommand(f"a dog guards the top storey of {state.name(c.victim)} from the hammer")
+    plan.add("used", seat=c.seat, card=c.tool)
+    plan.add("top_gone", victim=c.victim, discarded=[*top.cards, *["dog"] * top.dog])
+
+
+def _rob(plan: Plan[Nine], seat: int, victim: int) -> None:
+    """One card that the thief cannot see: the seed picks it."""
+    hand = plan.state.hands[victim]
+    at = int(shuffled([f"{n:02d}" for n in range(len(hand))], plan.state.seed, plan.state.shuffles)[0])
+    plan.add("stolen", seat=seat, victim=victim, card=hand[at])
+
+
+def _thief(plan: Plan[Nine], c: PlayThief) -> None:
+    _other(plan.state, c.seat, c.victim)
+    _has(plan.state, c.seat, "thief")
+    if not plan.state.hands[c.victim]:
+        raise IllegalCommand(f"{plan.state.name(c.victim)} has no card in hand")
+    plan.add("used", seat=c.seat, card="thief")
+    _rob(plan, c.seat, c.victim)
+
+
+def _super_thief(plan: Plan[Nine], c: PlaySuperThief) -> None:
+    _has(plan.state, c.seat, "superthief")
+    victims = [seat for seat in plan.state.in_order(c.seat)[1:] if plan.state.hands[seat]]
+    if not victims:
+        raise IllegalCommand("nobody else has a card in hand")
+    plan.add("used", seat=c.seat, card="superthief")
+    for victim in victims:
+        _rob(plan, c.seat, victim)
+
+
+def _serve(plan: Plan[Nine], c: ServeMilkshake) -> None:
+    _other(plan.state, c.seat, c.victim)
+    _has(plan.state, c.seat, "milkshake")
+    if plan.state.milkshakes[c.victim]:
+        raise IllegalCommand(f"{plan.state.name(c.victim)} has a milkshake already")
+    plan.add("milkshake_served", seat=c.seat, victim=c.victim)
+
+
+def _park(plan: Plan[Nine], c: ParkTruck) -> None:
+    _has(plan.state, c.seat, "truck")
+    plan.add("truck_parked", seat=c.seat)
+
+
+def _end_turn(plan: Plan[Nine], c: EndTurn) -> None:
+    _refill(plan, c.seat)
+    _next_turn(plan)
+
+
+def _drink(plan: Plan[Nine], c: DiscardMilkshake) -> None:
+    plan.add("milkshake_drunk", seat=c.seat)
+    if plan.state.rules.milkshake == "no_start_draw":
+        _refill(plan, c.seat)
+    _next_turn(plan)
+
+
+def _refill(plan: Plan[Nine], seat: int) -> None:
+    while len(plan.state.hands[seat]) < LEAST_HAND and _draw(plan, seat):
+        pass
+
+
+def _draw(plan: Plan[Nine], seat: int) -> bool:
+    """One card, the discard pile shuffled first when there is no other; False when both are empty."""
+    if not plan.state.draw and plan.state.discard:
+        plan.add("reshuffled", draw=plan.shuffled(plan.state.discard))
+    if not plan.state.draw:
+        return False
+    plan.add("card_drawn", seat=seat, card=plan.state.draw[0])
+    return True
+
+
+def _next_turn(plan: Plan[Nine]) -> None:
+    """Whose turn it is, what it begins with; or the end when nothing moves any more."""
+    state = plan.state
+    seat = state.turn if state.again else state.after(state.turn)
+    if state.again:
+        plan.add("truck_left")
+    drinks = state.milkshakes[seat]
+    plan.add("turn_begun", seat=seat, phase="drinking" if drinks else "playing")
+    if plan.state.idle >= plan.state.rules.stalled_rounds * len(state.players):
+        plan.add("game_over", reason="stalled")
+    elif not drinks and len(plan.state.hands[seat]) < plan.state.rules.full_hand:
+        _draw(plan, seat)
+
+
+_HANDLERS: Mapping[type[Command], Callable[[Plan[Nine], Any], None]] = {
+    BuildStorey: _build,
+    StealStorey: _steal,
+    SetDog: _set_dog,
+    LureDog: _lure,
+    Destroy: _destroy,
+    PlayThief: _thief,
+    PlaySuperThief: _super_thief,
+    ServeMilkshake: _serve,
+    ParkTruck: _park,
+    EndTurn: _end_turn,
+    DiscardMilkshake: _drink,
+}
+
+
+def legal(state: Nine, seat: int) -> tuple[Command, ...]:
+    """What that seat may ask for now."""
+    if seat != state.turn or state.phase not in ("playing", "drinking"):
+        return ()
+    if state.phase == "drinking":
+        return (DiscardMilkshake(seat),)
+    return (*_builds(state, seat), *_attacks(state, seat), *_tricks(state, seat), EndTurn(seat))
+
+
+def _builds(state: Nine, seat: int) -> list[Command]:
+    hand = [card for card in sorted(state.hands[seat]) if card in NUMBERS or card == "joker"]
+    pairs = sorted(set(combinations(hand, 2)))
+    return [BuildStorey(seat, a, b) for a, b in pairs if (a == "joker") != (b == "joker") or _nine(a, b)]
+
+
+def _nine(a: str, b: str) -> bool:
+    return "joker" not in (a, b) and int(a) + int(b) == SUM
+
+
+def _attacks(state: Nine, seat: int) -> list[Command]:
+    """What goes against a tower of another, and one's own dogs."""
+    hand, found = set(state.hands[seat]), list[Command]()
+    for victim in state.in_order(seat)[1:]:
+        if not state.towers[victim]:
+            continue
+        top = state.towers[victim][-1]
+        if not top.dog:
+            pairs = zip(top.cards, top.values, strict=True)
+            found += [StealStorey(seat, str(SUM - v), victim, card) for card, v in pairs if str(SUM - v) in hand]
+        found += [Destroy(seat, victim, tool) for tool in TOOLS if tool in hand and (tool == "ball" or not top.dog)]
+    for owner, tower in enumerate(state.towers):
+        for number, storey in enumerate(tower, 1):
+            if storey.dog and "bone" in hand and owner != seat:
+                found.append(LureDog(seat, owner, number))
+            if not storey.dog and "dog" in hand and owner == seat:
+                found.append(SetDog(seat, number))
+    return found
+
+
+def _tricks(state: Nine, seat: int) -> list[Command]:
+    hand, others = set(state.hands[seat]), state.in_order(seat)[1:]
+    found: list[Command] = [ParkTruck(seat)] if "truck" in hand else []
+    if "superthief" in hand and any(state.hands[other] for other in others):
+        found.append(PlaySuperThief(seat))
+    for other in others:
+        if "thief" in hand and state.hands[other]:
+            found.append(PlayThief(seat, other))
+        if "milkshake" in hand and not state.milkshakes[other]:
+            found.append(ServeMilkshake(seat, other))
+    return found
+
+
+def view(state: Nine, seat: int | None) -> dict[str, Any]:
+    """What lies open to all, and the seat's own cards."""
+    return {
+        "towers": [[storey.to_json() for storey in tower] for tower in state.towers],
+        "storeys": state.rules.storeys,
+        "hands": [hidden(hand, n, seat) for n, hand in enumerate(state.hands)],
+        "milkshakes": list(state.milkshakes),
+        "truck": state.again,
+        "draw": len(state.draw),
+        "discard": list(state.discard),
+    }
+
+
+GAME: Game[Nine] = Game(
+    name="nine_sum_towers",
+    seats=range(2, 7),
+    rules=NineRules,
+    commands=tuple(_HANDLERS),
+    begin=begin,
+    create=create,
+    decide=decide,
+    evolve=evolve,
+    scores=lambda state: tuple(map(len, state.towers)),
+    view=view,
+    legal=legal,
+    pieces=pieces,
+    deck=lambda state: Counter(CARDS),
+)
