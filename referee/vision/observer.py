@@ -16,7 +16,7 @@ import cv2
 import numpy as np
 
 from calibration.camera import CameraModel
-from calibration.mat import FIELD, Corners, Mats, detect_mats, find_markers
+from calibration.mat import FIELD, Corners, Mats, find_markers
 from calibration.palette import Palette, features, learn, learn_wear, nominal
 from cards.build import Build
 from cards.card import Card
@@ -24,7 +24,7 @@ from cards.deck import Deck
 from cards.pieces import PieceSet
 from referee.match.judge import TOLERANCES, Tolerances
 from referee.match.verdict import Verdict
-from referee.vision.image.aids import light_alarms, moved, occupied
+from referee.vision.image.aids import believed_mats, light_alarms, moved, occupied
 from referee.vision.image.card_marker import read_card_marker
 from referee.vision.image.evidence import Evidence, foreground, gather_evidence, paper_white
 from referee.vision.image.view import ZoneView, zone_view
@@ -117,7 +117,7 @@ class Observer:
         """Learn the palette from a frame where every piece stands apart. Raises CannotSee without a mat."""
         from calibration.errors import CannotSee
 
-        mats = detect_mats(_gray(image), self.camera, self.markers)
+        mats = self.look(image)
         if not mats.poses:
             raise CannotSee("no mat is in view in the colours picture")
         views = self._views(image, mats, None)
@@ -133,8 +133,9 @@ class Observer:
         warm_up(catalogue(self.piece_set, tuple(self.piece_set.colors)))
 
     def look(self, frame: np.ndarray) -> Mats:
-        """The mats in a frame, completed by markers of the session's earlier frames."""
-        return detect_mats(_gray(frame), self.camera, self.markers)
+        """The mats in a frame, completed by markers of the session's earlier frames; through the lens file where it
+        fits them, else through an estimated lens."""
+        return believed_mats(_gray(frame), self.camera, self.markers)
 
     def read_card(self, gray: np.ndarray, deck: Deck) -> str | None:
         """Id of the card whose marker is in an 8-bit grey frame, when exactly one is."""
@@ -158,7 +159,7 @@ class Observer:
         pairs = self._views(frame, mats, None, field_of(card))
         timings = {"mats": time.perf_counter() - start}
         empties = self._empties(mats, pairs)
-        palette = self.palette or self._palette_of(pairs, empties)  # learnt from every mat in view
+        palette = self.palette or self._palette_of(pairs, empties, shadows=False)  # learnt from every mat in view
         notes = (*self._notes(mats), *self._left_out(pairs, empties), *self._light(pairs, empties))
         pairs = [pair for pair in pairs if zones is None or pair[0].zone in zones]
         cat = self._catalogue(palette.names, card)
@@ -176,7 +177,9 @@ class Observer:
             notes.append(f"the markers of mat {' and '.join(mats.doubtful)} fit no sheet: are two of them in view?")
         if not mats.poses:
             notes.append("no mat is in view")
-        if self.camera is None and mats.poses:
+        if self.camera is not None and mats.poses and mats.camera.estimated and not self.camera.estimated:
+            notes.append("the lens file does not fit the markers; left out")
+        elif self.camera is None and mats.poses:
             notes.append(f"no camera file: focal length estimated from the mats, {mats.camera.focal_px:.0f} px")
         return tuple(notes)
 
@@ -196,7 +199,7 @@ class Observer:
         if self.empty is None:
             return {}
         if self.empty_mats is None:
-            self.empty_mats = detect_mats(_gray(self.empty), self.camera, {})
+            self.empty_mats = believed_mats(_gray(self.empty), self.camera, {})
         out = {}
         for view, _ in pairs:
             if self.empty.shape == (mats.camera.height, mats.camera.width, 3) and not moved(
@@ -224,20 +227,25 @@ class Observer:
         )
 
     def _foreground(
-        self, view: ZoneView, white: np.ndarray, rim_px: int = 0, empty: np.ndarray | None = None
+        self,
+        view: ZoneView,
+        white: np.ndarray,
+        rim_px: int = 0,
+        empty: np.ndarray | None = None,
+        shadows: bool = True,
     ) -> np.ndarray:
         """Features (n, 3) of what stands on the sheet, but its rim."""
         f = features(view.image, white)
-        where = foreground(view, f, empty).astype(np.uint8)
+        where = foreground(view, f, empty, shadows).astype(np.uint8)
         return f[cv2.erode(where, np.ones((2 * rim_px + 1,) * 2, np.uint8)) > 0]
 
-    def _palette_of(self, pairs: list[Pair], empties: Mapping[str, Empty]) -> Palette:
+    def _palette_of(self, pairs: list[Pair], empties: Mapping[str, Empty], shadows: bool = True) -> Palette:
         if not pairs:
             return nominal(self.piece_set)
         tables = [empties[v.zone].features if v.zone in empties else None for v, _ in pairs]
         return learn(
             self.piece_set,
-            np.concatenate([self._foreground(v, w, 0, e) for (v, w), e in zip(pairs, tables, strict=True)]),
+            np.concatenate([self._foreground(v, w, 0, e, shadows) for (v, w), e in zip(pairs, tables, strict=True)]),
         )
 
     def _catalogue(self, names: tuple[str, ...], card: Card) -> Catalogue:

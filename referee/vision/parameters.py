@@ -35,6 +35,12 @@ LEAST_COLOUR = Parameter(
 EMPTY_MOVED_SHARE = Parameter(
     0.003, "of the picture's width", "4 px of 1280; a mat's pose wanders by up to 1.5 px when markers are covered"
 )
+LENS_OFF_SHARE = Parameter(
+    0.0012,
+    "of the picture's width",
+    "1.5 px of 1280 (RMS): a focal length 8 % off gives 2.2, a lens of its own up to 0.9",
+)
+LENS_WORSE = Parameter(2.0, "times an estimated lens's error", "by hand: a bent mat is off through any lens")
 EMPTY_TINT = Parameter(0.5, "log R - log G, or log B - theirs", "tinted shadows have up to 0.4, painted wood 0.6 to 3")
 OVEREXPOSED_SHARE = Parameter(0.5, "of the paper's pixels", "by hand: beyond it the paper's white is a guess")
 LIGHT_CHANGED = Parameter(1.2, "times the empty frame's", "0.26 stops; a build's own shadow takes up to 10 %")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import cv2
 import numpy as np
 import pytest
@@ -10,7 +12,8 @@ from calibration.palette import LINEAR
 from cards.build import Piece
 from cards.card import HeightCard
 from cards.pieces import Pose
-from referee.vision.observer import Observer
+from referee.vision.image.view import zone_view
+from referee.vision.observer import Observer, _white
 
 CARD = HeightCard("H", 1, 2, 1)
 LAID = tuple(Piece("cube", "blue", Pose(), x, 10, 15) for x in (-60, 0, 60))
@@ -72,3 +75,27 @@ def test_one_shadowed_field_is_told(rig, bare, built):
     half = cv2.rectangle(np.zeros(dark.shape[:2], np.uint8), (0, 0), (640, 720), 1, -1) > 0
     dark[half] = relit(built, 0.5, 0.5, 0.5)[half]
     assert "mat A lies in shadow" in notes(rig, dark, bare)
+
+
+@pytest.mark.parametrize(("focal", "bend"), [(0.92, 0.0), (0.7, 0.0), (1.5, 0.0), (1.0, -0.35), (1.0, 0.2)])
+def test_a_lens_file_of_another_lens_is_left_out_and_the_build_is_judged_without(rig, built, focal, bend):
+    matrix = rig.camera.matrix * [[focal, 1, 1], [1, focal, 1], [1, 1, 1]]
+    other = dataclasses.replace(rig.camera, matrix=matrix, distortion=np.array([bend, 0, 0, 0, 0]))
+    judgement = Observer(rig.piece_set, other).judge([built], CARD)
+    assert "the lens file does not fit the markers; left out" in judgement.notes
+    assert {zone: v.ruling for zone, v in judgement.zones.items()} == {"A": "match", "B": "match"}
+    assert judgement.mats.camera.focal_px == pytest.approx(rig.camera.focal_px, rel=0.02)
+
+
+def test_an_empty_frame_teaches_no_colour_by_a_builds_shadow(rig, bare, built):
+    """Without a colours frame colours come from the build itself: a shadow is none of them, whatever the aids."""
+    x, y, r = *rig.pixel("A", 45, 0, 0), 26
+    dark = built.copy()
+    spot = cv2.circle(np.zeros(dark.shape[:2], np.uint8), (x, y), r, 1, -1) > 0
+    dark[spot] = relit(built, 0.11, 0.11, 0.11)[spot]
+    view = zone_view(dark, rig.camera, rig.poses["A"])
+    observer, white = Observer(rig.piece_set, rig.camera, empty=bare), _white(view, view.image)
+    table = observer._empties(observer.look(dark), [(view, white)])["A"].features
+    taught = observer._foreground(view, white, 0, table, shadows=False)
+    assert len(taught) > 1000 and not (np.abs(taught[:, 1:]).max(1) < 0.1).any()
+    assert (np.abs(observer._foreground(view, white, 0, table)[:, 1:]).max(1) < 0.1).sum() > 300

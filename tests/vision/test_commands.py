@@ -14,6 +14,8 @@ from calibration.camera import save_camera
 from cards.pieces import builtin_piece_set
 from referee.benchmark.stress_report import percent
 from referee.cli import main
+from referee.vision.image.files import LARGEST_PX, read_picture
+from referee.vision.observer import Observer
 
 DECK = {
     "name": "mini",
@@ -40,6 +42,13 @@ def run(monkeypatch, capsys):
     return call
 
 
+def garbled(jpeg: bytes, count: int) -> bytes:
+    """The file with so many wrong bytes behind its header."""
+    rng, data = np.random.default_rng(1), np.frombuffer(jpeg, np.uint8).copy()
+    data[rng.integers(700, len(data) - 2, count)] = rng.integers(0, 256, count)
+    return data.tobytes()
+
+
 @pytest.fixture(scope="module")
 def files(tmp_path_factory, rig, tower):
     """A folder with a good picture and everything that goes with it, and many bad ones."""
@@ -61,6 +70,7 @@ def files(tmp_path_factory, rig, tower):
     (folder / "cut.png").write_bytes((folder / "built.png").read_bytes()[:20_000])
     jpeg = cv2.imencode(".jpg", built)[1].tobytes()
     (folder / "cut.jpg").write_bytes(jpeg[: len(jpeg) // 2])
+    (folder / "garbled.jpg").write_bytes(garbled(jpeg, 300))
     (folder / "text.jpg").write_text("no picture")
     (folder / "nothing.jpg").write_bytes(b"")
     (folder / "deck.json").write_text(json.dumps(DECK))
@@ -79,6 +89,7 @@ BAD = {  # options that replace the good ones -> what the line must name
     "a folder for a picture": ({"": "."}, "", "directory"),
     "cut PNG": ({"": "cut.png"}, "cut.png", "ends early"),
     "cut JPEG": ({"": "cut.jpg"}, "cut.jpg", "ends early"),
+    "garbled JPEG": ({"": "garbled.jpg"}, "garbled.jpg", "not what was written"),
     "text for a picture": ({"": "text.jpg"}, "text.jpg", "not a picture"),
     "empty file": ({"": "nothing.jpg"}, "nothing.jpg", "empty file"),
     "tiny picture": ({"": "small.png"}, "small.png", "too small"),
@@ -159,3 +170,24 @@ def test_wilson_intervals_are_those_of_the_tables():
     """9 of 10: 59.6 to 98.2 (Brown, Cai, DasGupta 2001, by hand)."""
     assert percent(9, 10) == " 90.0 % [59.6, 98.2]"
     assert percent(0, 0) == "-"
+
+
+def test_sound_jpegs_of_every_making_are_read(files, tmp_path):
+    picture = cv2.imread(str(files / "built.png"))
+    for name, options in {
+        "coarse": [cv2.IMWRITE_JPEG_QUALITY, 8],
+        "progressive": [cv2.IMWRITE_JPEG_PROGRESSIVE, 1],
+        "restarts": [cv2.IMWRITE_JPEG_RST_INTERVAL, 4],
+        "full colour": [cv2.IMWRITE_JPEG_SAMPLING_FACTOR, cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444],
+    }.items():
+        cv2.imwrite(str(tmp_path / f"{name}.jpg"), picture, options)
+        assert read_picture(tmp_path / f"{name}.jpg").shape == picture.shape, name
+
+
+def test_a_huge_picture_is_reduced_and_no_zone_is_lost(files, rig, tmp_path):
+    huge = cv2.resize(cv2.imread(str(files / "built.png")), (8000, 4500))
+    cv2.imwrite(str(tmp_path / "huge.jpg"), huge)
+    read = read_picture(tmp_path / "huge.jpg")
+    assert max(read.shape) == LARGEST_PX
+    mats = Observer(rig.piece_set, rig.camera).look(read)
+    assert {zone: len(pose.markers) for zone, pose in mats.poses.items()} == {"A": 4, "B": 4}

@@ -10,17 +10,45 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from calibration.mat import MARKER_CENTRES, MatPose, Mats
+from calibration.camera import CameraModel
+from calibration.mat import MARKER_CENTRES, Corners, MatPose, Mats, detect_mats
 from referee.vision.image.evidence import CLIPPED_CODE
 from referee.vision.image.view import ZoneView
 from referee.vision.parameters import (
     EMPTY_MOVED_SHARE,
     EMPTY_TINT,
+    LENS_OFF_SHARE,
+    LENS_WORSE,
     LIGHT_CHANGED,
     OVEREXPOSED_SHARE,
     SHADOWED_LIGHT,
     WARMER,
 )
+
+
+def believed_mats(gray: np.ndarray, camera: CameraModel | None, earlier: Corners) -> Mats:
+    """The mats in an 8-bit picture (h, w), through the lens file's ``camera`` unless markers are off through it, or
+    had to be left out, and an estimated lens puts them right: then the file is of another lens.
+
+    Raises BadCamera for a lens file of another format.
+    """
+    mats = detect_mats(gray, camera, earlier)
+    seen = 4 * len(mats.poses)
+    if camera is None or (_kept(mats) == seen and mats.error_px < LENS_OFF_SHARE.value * gray.shape[1]):
+        return mats
+    free = detect_mats(gray, None, earlier)
+    more, less = _kept(free) - _kept(mats), _kept(free) < _kept(mats)
+    better = mats.error_px > LENS_WORSE.value * free.error_px
+    return free if not less and (more > 1 or better) and _kept(free) > LENS_MARKERS else mats
+
+
+LENS_MARKERS = 4
+"""A lens is estimated well from more than one mat's markers only."""
+
+
+def _kept(mats: Mats) -> int:
+    """How many markers the poses rest on."""
+    return sum(len(pose.markers) for pose in mats.poses.values())
 
 
 def corners_px(mats: Mats, pose: MatPose) -> np.ndarray:

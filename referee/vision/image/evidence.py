@@ -262,11 +262,14 @@ def _robust(a: np.ndarray, b: np.ndarray, shadows: bool) -> np.ndarray:
     return x
 
 
-def foreground(view: ZoneView, f: np.ndarray, empty: np.ndarray | None) -> np.ndarray:
-    """Mask (h, w) of pixels over the sheet that are surely not paper, marker or background."""
+def foreground(view: ZoneView, f: np.ndarray, empty: np.ndarray | None, shadows: bool = True) -> np.ndarray:
+    """Mask (h, w) of pixels over the sheet that are surely not paper, marker or background; without ``shadows``
+    none of the paper in a shadow deeper than the ``empty`` frame's features tell of."""
     paper, marker, _ = view.regions
     if empty is not None:
         strange = log_empty(f, empty) < _UNKNOWN - 2.0
+        if not shadows:
+            strange &= log_paper(f) < _UNKNOWN - 2.0
     else:
         strange = (log_paper(f) < _UNKNOWN - 2.0) & paper & ~marker
     strange &= view.valid & paper
