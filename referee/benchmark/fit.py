@@ -60,9 +60,9 @@ def likelier(score: ZoneScore) -> str | None:
 def lessons_of(scores: Sequence[ZoneScore]) -> list[Lesson]:
     """What scores teach: those that their features decide. In an order that is the same however they came."""
     found = [
-        Lesson(session_of(s), likelier(s), likelier(s) == s.expected, s.features)
+        Lesson(session_of(s), ahead, ahead == s.expected, s.features)
         for s in scores
-        if s.by_margin and s.features and likelier(s) in RULINGS
+        if s.by_margin and s.features and (ahead := likelier(s)) is not None and ahead in RULINGS
     ]
     return sorted(found, key=Lesson.to_json)
 

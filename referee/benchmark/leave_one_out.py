@@ -18,7 +18,7 @@ from referee.vision.verdict.trust import Trust
 def ruled(score: ZoneScore, trusts: Mapping[str, Trust]) -> ZoneScore:
     """The score as it would be with other trust."""
     ahead = likelier(score)
-    if not score.by_margin or not score.features or ahead not in trusts:
+    if not score.by_margin or not score.features or ahead is None or ahead not in trusts:
         return score
     sure = trusts[ahead].confidence(dict(score.features))
     if sure >= trusts[ahead].least:
@@ -31,7 +31,7 @@ def left_out(
 ) -> dict[str, tuple[Mapping[str, Trust], list[ZoneScore]]]:
     """By session: the trust that the others taught, and its scores ruled by it. Raises ValueError where the others
     are too few to fit on."""
-    out = {}
+    out: dict[str, tuple[Mapping[str, Trust], list[ZoneScore]]] = {}
     for session in sorted({session_of(s) for s in scores}):
         trusts = fitted(lessons_of([s for s in scores if session_of(s) != session]), risk, delta)
         out[session] = (trusts, [ruled(s, trusts) for s in scores if session_of(s) == session])

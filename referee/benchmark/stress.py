@@ -101,8 +101,12 @@ def given(folder: Path) -> Take:
 def seen(folder: Path, index: int) -> tuple[Take, Mats]:
     """A frame unspoilt with all that is given beside it, and where its mats are by its markers."""
     take = dataclasses.replace(given(folder), frame=read_picture(folder / truth_of(folder)["frames"][index]["image"]))
-    gray, empty = (cv2.cvtColor(image, cv2.COLOR_BGR2GRAY) for image in (take.frame, take.empty))
-    return take, detect_mats(gray, take.camera, find_markers(empty))
+    known = {} if take.empty is None else find_markers(_gray(take.empty))
+    return take, detect_mats(_gray(take.frame), take.camera, known)
+
+
+def _gray(image: np.ndarray) -> np.ndarray:
+    return cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
 
 
 def stressed(job: StressJob) -> tuple[Take, str]:
@@ -156,7 +160,7 @@ def run_stress(job: StressJob) -> list[StressScore]:
         scores = score_frame(judgement, name, card, zones, observer.piece_set)
     except RefereeError as fault:
         scores = _refused(name, card, zones, str(fault))
-    except Exception as fault:  # a crash is what is counted here
+    except Exception as fault:  # broad on purpose: a crash, whatever its kind, is a row of the report, not its end
         crash = f"{type(fault).__name__}: {fault}".splitlines()[0]
         scores = _refused(name, card, zones, crash)
     return [StressScore(job.effect, job.level, score, crash) for score in scores]

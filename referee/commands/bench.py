@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -197,8 +196,9 @@ def _fit(rows: list[StressScore], wanted: Options, folders: Sequence[Path]) -> N
 
 def _show_aids(folders: Sequence[Path], wanted: Options) -> None:
     """Every combination of what may be given beside the picture, one line each."""
-    found = {}
-    for given in product((True, False), repeat=3):
+    found: dict[tuple[bool, bool, bool], list[ZoneScore]] = {}
+    sides = (True, False)
+    for given in ((a, b, c) for a in sides for b in sides for c in sides):
         work = jobs(folders, Knowledge(*given), every=wanted.every)
         found[given] = [row for seen in _watched(run_all(work, wanted.processes), len(work)) for row in seen]
     if wanted.as_json:

@@ -165,9 +165,9 @@ def _try_buttons(serial_box: SerialBox, buttons: int, seconds: float) -> set[int
             return
         click.echo(_words(notice))
         if notice.press is not None:
-            missing.discard(notice.player)
+            missing.discard(notice.press.player)
             with suppress(DeviceLost):
-                serial_box.lamp(notice.player, Lamp.ON)
+                serial_box.lamp(notice.press.player, Lamp.ON)
 
     serial_box.listen(heard)
     end_s = time.monotonic() + seconds

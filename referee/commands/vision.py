@@ -14,7 +14,7 @@ import numpy as np
 from calibration.camera import load_camera, save_camera
 from calibration.lens import find_board, fit_lens
 from calibration.mat import ZONES, detect_mats
-from calibration.palette import PRIOR_PIXELS, load_palette, save_palette
+from calibration.palette import PRIOR_PIXELS, Palette, load_palette, save_palette
 from calibration.quality import picture_faults, rig_quality
 from cards.card import Card, inventory_problems
 from cards.errors import BadCard
@@ -124,9 +124,9 @@ def _observer(
     return observer
 
 
-def _learn(observer: Observer, colors: Path) -> None:
+def _learn(observer: Observer, colors: Path) -> Palette:
     try:
-        observer.learn_colors(read_picture(colors))
+        return observer.learn_colors(read_picture(colors))
     except (CannotSee, BadCamera) as error:
         raise type(error)(f"{colors}: {error}") from None
 
@@ -177,9 +177,9 @@ def colors(image: Path, pieces: str, camera_file: Path | None, output: Path) -> 
     """Learn what the pieces' colours look like from IMAGE, in which every piece stands apart."""
     piece_set = named_piece_set(pieces)
     observer = Observer(piece_set, load_camera(camera_file) if camera_file else None)
-    _learn(observer, image)
-    _saved(save_palette, observer.palette, output)
-    for name, pixels in zip(observer.palette.names, observer.palette.learnt, strict=True):
+    palette = _learn(observer, image)
+    _saved(save_palette, palette, output)
+    for name, pixels in zip(palette.names, palette.learnt, strict=True):
         few = "" if pixels > PRIOR_PIXELS else ", too few: nearly the nominal colour"
         click.echo(f"{name}: {int(pixels)} pixels{few}")
     click.echo(f"{output}: written")

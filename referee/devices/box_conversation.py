@@ -214,7 +214,7 @@ class BoxTalk:
             box_id=str(box_id),
             boot=int(boot),
             buttons=int(buttons),
-            overwritten=overwritten,
+            overwritten=int(overwritten),
         )
         if not self.met:
             self.met, self._clock_due_s = True, now_s

@@ -79,7 +79,7 @@ def notice_of(event: Sentence, tie: ClockTie, facts: BoxFacts) -> BoxNotice | No
     if event.kind in ("BXPRS", "BXHLD"):
         held = kind == "held_at_go"
         run = int(event.fields[-1]) if event.kind == "BXPRS" and event.protocol > 1 else None
-        press = Press(player, event.box_us, at_s, error_s, held, event.number, facts.box_id, run)
+        press = Press(int(event.fields[1]), event.box_us, at_s, error_s, held, event.number, facts.box_id, run)
     line = "Start/Next" if player == NEXT_LINE else f"button {player}"
     text = text.format(player, line)
     return BoxNotice(kind, at_s, player, press, text, event.box_us, error_s, facts.box_id)

@@ -230,8 +230,8 @@ class VideoCamera(ThreadedCamera):
         while capture.isOpened() and not self._closing.is_set():
             there = capture.grab()
             arrived_s = self.clock.now_s()
-            there, image = capture.retrieve() if there else (False, None)
-            if not there:
+            image = capture.retrieve()[1] if there else None
+            if image is None:
                 self._lose("gives no more pictures")
                 break
             number, earliest_s = self._times.stamp(arrived_s)

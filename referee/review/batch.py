@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.process import BaseProcess
 from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 
@@ -140,7 +141,13 @@ def _be_one_of_many(numbers: SimpleQueue) -> None:
     cv2.setNumThreads(1)
     parent = multiprocessing.parent_process()
     if parent is not None:
-        threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: BaseProcess) -> None:
+    """Wait for the parent's end, and end with it."""
+    parent.join()
+    os._exit(1)
 
 
 def _on_cluster(todo: dict[str, str], options: Options, scheduler: str) -> Iterator[tuple[str, dict]]:

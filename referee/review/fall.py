@@ -127,8 +127,9 @@ def _in_zone(strip: Strip, standing: np.ndarray, stop: float, frames: list) -> F
 
 def _way_px(before: np.ndarray, now: np.ndarray, moved: np.ndarray) -> float:
     """How far the ``moved`` pixels (h, w) went between two grey pictures: the median of dense optical flow."""
-    flow = cv2.DISOpticalFlow_create(cv2.DISOPTICAL_FLOW_PRESET_MEDIUM)
-    ways = flow.calc(before.astype(np.uint8), now.astype(np.uint8), None)[moved]
+    flow = cv2.DISOpticalFlow.create(cv2.DISOPTICAL_FLOW_PRESET_MEDIUM)
+    no_guess = np.zeros((1, 1, 2), np.float32)  # of another size than the pictures: nothing to begin with
+    ways = flow.calc(before.astype(np.uint8), now.astype(np.uint8), no_guess)[moved]
     return float(np.median(np.hypot(ways[:, 0], ways[:, 1])))
 
 
@@ -160,9 +161,9 @@ def _compare(frames: list, reference: np.ndarray) -> Iterable[_Shot]:
     steps = [np.abs(b - a) for a, b in pairwise(grays)]
     noise = 1.48 * float(np.median([np.median(s) for s in steps])) if steps else 0.0
     least = max(LEAST_CHANGE, NOISE_TIMES * noise)
-    none = np.zeros(grays[0].shape, bool) if grays else None
     for n, (index, seconds, gray) in enumerate(frames):
-        yield _Shot(index, seconds, gray, steps[n - 1] > least if n else none, np.abs(grays[n] - reference) > least)
+        moved = steps[n - 1] > least if n else np.zeros(gray.shape, bool)
+        yield _Shot(index, seconds, gray, moved, np.abs(grays[n] - reference) > least)
 
 
 def _stirred(shots: list[_Shot], first: _Shot, build: np.ndarray) -> np.ndarray:

@@ -54,14 +54,14 @@ def _judged(attempt: Attempt, options: Options) -> dict:
         raise BadAttempt(f"{attempt.folder}: {problem}")
     card = _card(attempt, options)
     was_rules, rules = _rules(attempt, None), _rules(attempt, options.rules)
-    now = see(attempt, card, options) if options.look else reconsider(attempt, card, rules)
+    settled = see(attempt, card, options) if options.look else reconsider(attempt, card, rules)
     was_found = attempt.meta.get("findings") or {}
     found = _watched(attempt) if options.watch else was_found
-    was, was_found = both_views(attempt, attempt.verdicts, was_found, lambda zone: attempt.at_press[zone]["row"])
-    now, found = both_views(attempt, now, found, lambda zone: press_row(attempt, zone, card, options))
+    was, was_seen = both_views(attempt, attempt.verdicts, was_found, lambda zone: attempt.at_press[zone]["row"])
+    now, seen = both_views(attempt, settled, found, lambda zone: press_row(attempt, zone, card, options))
     zones = {z: {"was": was.get(z), "now": now.get(z)} for z in sorted({*was, *now})}
-    was_award = award(attempt, was, attempt.card, was_rules, was_found)
-    now_award = award(attempt, now, card, rules, found)
+    was_award = award(attempt, was, attempt.card, was_rules, was_seen)
+    now_award = award(attempt, now, card, rules, seen)
     changed = was_award != now_award or any(_ruling(v["was"]) != _ruling(v["now"]) for v in zones.values())
     return {
         "match": attempt.meta.get("match_id", ""),
@@ -76,7 +76,7 @@ def _judged(attempt: Attempt, options: Options) -> dict:
         "human": bool(attempt.meta.get("human")),
         "changed": changed,
         "cut_short": attempt.cut_short,
-        "findings": found,
+        "findings": seen,
         "pixels": [pixel_hash(f) for f in attempt.judged_frames()] if options.look else [],
     }
 
@@ -201,7 +201,7 @@ def _watched(attempt: Attempt) -> dict[str, list[str]]:
 
 
 def award(
-    attempt: Attempt, verdicts: Mapping[str, dict], card: Card, rules: HouseRules, found: Mapping[str, Sequence[str]]
+    attempt: Attempt, verdicts: Mapping[str, Row], card: Card, rules: HouseRules, found: Mapping[str, Sequence[str]]
 ) -> str | None:
     """Who gets the card by these verdicts, rules and findings; None when nobody does or a human has to say.
 
@@ -214,5 +214,5 @@ def award(
     rulings = {z: house_ruling(rules, row, tuple(found.get(z, ())), facts) for z, row in verdicts.items()}
     callers = tuple(meta.get("callers") or filter(None, [attempt.caller]))
     duel = Duel(seats=attempt.players, callers=callers, rulings=rulings, value=card.value)
-    found = outcome(duel, rules)
-    return attempt.players.get(found.winner) if found.kind == "decided" else None
+    ended = outcome(duel, rules)
+    return attempt.players.get(ended.winner) if ended.kind == "decided" and ended.winner else None

@@ -23,7 +23,9 @@ def settled_view(
     ``busy``: (in, out) seconds of hands over the judged fields. With no still stretch free of hands the first
     still one is given; with none at all, the video's last frame.
     """
-    since, run, blocked, before = attempt.stop_s or 0.0, [], None, None
+    since, run = attempt.stop_s or 0.0, list[VideoFrame]()
+    blocked: list[VideoFrame] = []
+    before: list[np.ndarray] | None = None
     for frame in read_video(attempt.folder / VIDEO):
         if frame.seconds < since:
             continue

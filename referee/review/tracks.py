@@ -143,7 +143,7 @@ def _strip(attempt: Attempt, view: ZoneView, seconds: np.ndarray, crops: Sequenc
     largest = np.array([all_pieces_mm2(attempt.piece_set, c) for c in palette.names]) / mm2
     same = np.stack([_same(f, before, paper) for f in seen])
     labels = np.stack([_labels(f, s, palette, paper, largest) for f, s in zip(seen, same, strict=True)])
-    field = (np.abs(ground) < np.array(FIELD) + FIELD_MARGIN_MM).all(-1)
+    field = np.all(np.abs(ground) < np.array(FIELD) + FIELD_MARGIN_MM, axis=-1)
     return Strip(view, palette.names, seconds, labels, field, mm2, same)
 
 

@@ -19,7 +19,8 @@ def lamps(state: MatchState) -> Mapping[int, Lamp]:
     if state.phase == "void":
         return dict.fromkeys(range(len(ZONES)), Lamp.BLINK)
     if state.phase == "decided":
-        winner = state.duel.zone_of(state.duel.award) if state.duel.award in state.duel.seats.values() else ""
+        award = state.duel.award
+        winner = state.duel.zone_of(award) if award is not None and award in state.duel.seats.values() else ""
         return _all(winner, Lamp.PULSE if state.under_review else Lamp.ON)
     if state.phase in ("stopped", "judging", "undecided"):
         return _all(state.duel.callers, Lamp.PULSE if state.phase == "undecided" else Lamp.ON)

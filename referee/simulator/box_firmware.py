@@ -245,13 +245,13 @@ class BoxTwin:
         return sum(flag << bit for bit, flag in enumerate(flags))
 
     def _ack(self, command: Sentence, now_us: int) -> None:
-        number, boot = command.fields
+        number, boot = map(int, command.fields)
         while boot == self.boot and self._events and self._events[0].number <= number:
             self._events.popleft()
         self._cursor = max(self._cursor, self.first)
 
     def _rsn(self, command: Sentence, now_us: int) -> None:
-        self._cursor = max(self.first, min(self._last + 1, command.fields[0]))
+        self._cursor = max(self.first, min(self._last + 1, int(command.fields[0])))
 
     def _tst(self, command: Sentence, now_us: int) -> None:
         if command.number != self._done:
@@ -261,7 +261,7 @@ class BoxTwin:
         self._reply("BXTST", command.number, now_us, bits, 0, *((self.cause,) if self._protocol > 1 else ()))
 
     def _cnt(self, command: Sentence, now_us: int) -> None:
-        button = command.fields[0]
+        button = int(command.fields[0])
         if button > NEXT:
             self._reply("BXERR", command.number, now_us, "fields")
             return
@@ -330,7 +330,7 @@ class BoxTwin:
         self._reply("BXACK", command.number, now_us, self.phase)
 
     def _lmp(self, command: Sentence, now_us: int) -> None:
-        button, mode = command.fields
+        button, mode = map(int, command.fields)
         if button >= PLAYERS or mode >= (2 if self._protocol == 1 else 4):
             self._reply("BXERR", command.number, now_us, "fields")
             return

@@ -15,7 +15,7 @@ import numpy as np
 from cards.build import Build, Piece, bottom, rest_height, shape_of, top
 from cards.card import Card, HeightCard, LayoutCard, OrganCard, ShapesCard
 from cards.errors import BadCard
-from cards.pieces import PieceSet, Pose
+from cards.pieces import Facing, Kind, PieceSet, Pose
 from referee.match.judge import faults
 
 WIDE_MM = 56.0
@@ -195,7 +195,7 @@ def _pipes(count: int, pieces: PieceSet, rng: np.random.Generator) -> tuple[Piec
 
 def _standing(pieces: PieceSet) -> list[tuple[float, float, str, str, Pose]]:
     """(height, width, shape, color, pose) of every pose in which a piece stands safely."""
-    safe = {
+    safe: dict[Kind, tuple[tuple[int, Facing], ...]] = {
         "box": ((0, "front"), (90, "front"), (0, "side")),
         "cylinder": ((0, "front"), (90, "side")),
         "triangle": ((0, "front"), (0, "side")),

@@ -98,7 +98,8 @@ class Script:
             if away >= 1:
                 return None
             tip = _reach(tip, np.array(REST_TIP), away)
-        return Hand(tuple(map(float, tip)), GRIP_MM if held is not None else OPEN_MM)
+        x, y, z = map(float, tip)
+        return Hand((x, y, z), GRIP_MM if held is not None else OPEN_MM)
 
 
 def grasp(piece: Placed) -> np.ndarray:

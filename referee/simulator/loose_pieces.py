@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from cards.build import Piece
-from cards.pieces import PieceSet, Pose
+from cards.pieces import Facing, Kind, PieceSet, Pose
 from referee.simulator.meshes import Placed, turn_about_z, turn_of
 
 RADIUS_GAP_MM = 6.0
@@ -53,15 +53,16 @@ def _lie(pieces: PieceSet, shape: str, color: str, rng: np.random.Generator, tak
 def _pose(pieces: PieceSet, shape: str, rng: np.random.Generator) -> Pose:
     """A pose in which the shape lies safely by itself."""
     kind = pieces.shapes[shape].kind
-    poses = {
+    poses: dict[Kind, tuple[tuple[int, Facing], ...]] = {
         "box": ((0, "front"), (0, "front"), (90, "front")),
         "cylinder": ((0, "front"), (90, "front")),
         "triangle": ((0, "front"),),
         "bridge": ((0, "front"), (0, "top"), (180, "front")),
         "crescent": ((0, "front"), (0, "top")),
         "half_disc": ((0, "front"), (0, "top")),
-    }[kind]
-    return Pose(*poses[rng.integers(len(poses))])
+    }
+    rotation, facing = poses[kind][rng.integers(len(poses[kind]))]
+    return Pose(rotation, facing)
 
 
 def _spot(rng: np.random.Generator, reach: float, taken: Sequence[tuple[float, float, float]]) -> tuple[float, float]:

@@ -136,7 +136,13 @@ def _cross(p: np.ndarray, q: np.ndarray) -> np.ndarray:
     return p[..., 0] * q[..., 1] - p[..., 1] * q[..., 0]
 
 
-def rod(start: Sequence[float], end: Sequence[float], radius: float, end_radius: float, sides: int = ROUND) -> Mesh:
+def rod(
+    start: Sequence[float] | np.ndarray,
+    end: Sequence[float] | np.ndarray,
+    radius: float,
+    end_radius: float,
+    sides: int = ROUND,
+) -> Mesh:
     """A closed round rod between two points (3,), mm; its radius may change along it."""
     p, q = np.asarray(start, float), np.asarray(end, float)
     axis = (q - p) / np.linalg.norm(q - p)

@@ -108,7 +108,7 @@ class Robots:
 
     def _press_due(self, now_s: float) -> None:
         """The first who is due presses; who would have been later hears the Stop and does not."""
-        first = min(self._due, key=self._due.get, default=None)
+        first = min(self._due, key=lambda zone: self._due[zone], default=None)
         if first is not None and self._due[first] <= now_s:
             self._due = {}
             self._press("AB".index(first))
@@ -222,6 +222,8 @@ class Operator:
 
     def _rule(self, state: MatchState) -> None:
         """Look at the table and rule, as a human does where the camera cannot tell."""
+        if state.card_id is None:
+            return
         card = self._session.deck.card(state.card_id)
         for zone in state.duel.callers:
             if state.duel.rulings.get(zone) in (None, "undecided") and self._session.state.can(HumanRuling):

@@ -129,7 +129,7 @@ class Players:
         self._fallen.discard(zone)
         script = build_script(self._places(zone), built, go_s, manners, rng)
         if rng.random() < manners.falls and script.press_s is not None and len(built) > 1:
-            script = _with_fall(script, self.piece_set, rng)
+            script = _with_fall(script, script.press_s, self.piece_set, rng)
             self._fallen.add(zone)
         return script
 
@@ -151,7 +151,7 @@ def build_script(
     return Script(tuple(places), tuple(moves), max(press, earliest), manners.pace)
 
 
-def _with_fall(script: Script, pieces: PieceSet, rng: np.random.Generator) -> Script:
+def _with_fall(script: Script, press_s: float, pieces: PieceSet, rng: np.random.Generator) -> Script:
     """The last piece slips off right after Stop and comes to rest on the table in front of the build."""
     last = script.moves[-1]
     shape = last.goal.shape
@@ -159,6 +159,6 @@ def _with_fall(script: Script, pieces: PieceSet, rng: np.random.Generator) -> Sc
     x = float(np.clip(last.goal.centre[0] + rng.choice([-1, 1]) * 55, -70, 70))
     lying = Piece(shape, last.goal.color, pose, x, float(last.goal.centre[1]) - 24, 0.0, float(rng.uniform(-50, 50)))
     lying = lying.at(z=shape_of(pieces, lying).size(pose)[2] / 2)
-    start = script.press_s + 0.15
+    start = press_s + 0.15
     fall = Move(last.index, start, start + FALL_S, place(lying), by_hand=False)
     return replace(script, moves=(*script.moves, fall))

@@ -90,8 +90,9 @@ def linear(srgb: np.ndarray) -> np.ndarray:
 def sheet(zone: int) -> np.ndarray:
     """The printed mat of a zone (0 is A), (840, 1188, 3) uint8; row 0 is the edge away from the player."""
     paper = np.full((210 * PX_PER_MM, 297 * PX_PER_MM, 3), 250, np.uint8)
-    _line(paper, (-95, -50), (95, -50)), _line(paper, (-95, 50), (95, 50))
-    _line(paper, (-95, -50), (-95, 50)), _line(paper, (95, -50), (95, 50)), _line(paper, (-95, 0), (95, 0))
+    for start, end in (((-95, -50), (95, -50)), ((-95, 50), (95, 50)), ((-95, -50), (-95, 50)),
+                       ((95, -50), (95, 50)), ((-95, 0), (95, 0))):  # fmt: skip
+        _line(paper, start, end)
     marks = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_250)
     for k, (x, y) in enumerate(((-121, -77.5), (121, -77.5), (121, 77.5), (-121, 77.5))):
         mark = cv2.aruco.generateImageMarker(marks, 4 * zone + k, 44 * PX_PER_MM, borderBits=1)
@@ -169,7 +170,7 @@ def _albedo(lens: Lens, seats: dict[str, Seat], table: str, rng: np.random.Gener
 
 
 def _lay_sheet(picture: np.ndarray, points: np.ndarray, seat: Seat, paper: np.ndarray) -> None:
-    local = (points - np.float32((seat.x, seat.y))) @ turn_about_z(seat.angle)[:2, :2].astype(np.float32)
+    local = (points - np.array((seat.x, seat.y), np.float32)) @ turn_about_z(seat.angle)[:2, :2].astype(np.float32)
     x, y = local[..., 0], local[..., 1]
     with np.errstate(invalid="ignore"):
         rows, cols = np.nonzero((np.abs(x) < 148.5) & (np.abs(y) < 105))
@@ -220,4 +221,4 @@ def _torso(picture: np.ndarray, lens: Lens, seat: Seat, color: tuple[int, int, i
     for inset, share in ((1.0, 0.75), (0.8, 0.9), (0.55, 1.0)):
         points = np.array([(seat.x * 0.9 + u * inset, y, 60 + w) for u, w in outline])
         pixels, _ = lens.project(points)
-        cv2.fillPoly(picture, [np.int32(pixels)], tuple(float(c * share) for c in color), cv2.LINE_AA)
+        cv2.fillPoly(picture, [pixels.astype(np.int32)], tuple(float(c * share) for c in color), cv2.LINE_AA)

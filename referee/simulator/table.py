@@ -114,7 +114,7 @@ class TableSim:
         self._near = np.zeros((tall * 2, wide * 2), np.float32)
         self._color = np.zeros((tall * 2, wide * 2, 3), np.uint8)
         points = np.nan_to_num(self.lens.table_points(pixel_grid(wide, tall)), nan=1e6).astype(np.float32)
-        cells = (points - np.float32(SHADOW_ORIGIN)) / CELL_MM
+        cells = (points - np.array(SHADOW_ORIGIN, np.float32)) / CELL_MM
         self._cells = cv2.convertMaps(cells[..., 0], cells[..., 1], cv2.CV_16SC2)
         self._horizon = int(np.argmax((points[..., 1] < 1e5).any(1)))
         self._vignette = vignette(self.lens)

@@ -72,9 +72,9 @@ class Judgement:
 
     zones: Mapping[str, Verdict]
     seconds: float
+    mats: Mats
     notes: tuple[str, ...] = ()
     views: Mapping[str, ZoneSight] = field(default_factory=dict)
-    mats: Mats | None = None
     timings: Mapping[str, float] = field(default_factory=dict)
 
     def to_json(self, image: str, card: str) -> dict:
@@ -164,12 +164,14 @@ class Observer:
         pairs = [pair for pair in pairs if zones is None or pair[0].zone in zones]
         cat = self._catalogue(palette.names, card)
         with ThreadPoolExecutor(max_workers=2) as pool:
-            seen = list(pool.map(lambda pair: self._zone(*pair, empties, palette, cat, card, tolerances), pairs))
+            seen = list(
+                pool.map(lambda pair: self._zone(pair, empties, palette, Rulings(cat, card, tolerances)), pairs)
+            )
         verdicts = {sight.view.zone: verdict for verdict, sight in seen}
         views = {sight.view.zone: sight for _, sight in seen}
         seconds = time.perf_counter() - start
         timings["zones"] = seconds - timings["mats"]
-        return Judgement(verdicts, seconds, notes, views, mats, timings)
+        return Judgement(verdicts, seconds, mats, notes, views, timings)
 
     def _notes(self, mats: Mats) -> tuple[str, ...]:
         notes = []
@@ -256,18 +258,12 @@ class Observer:
         return self._catalogues[key]
 
     def _zone(
-        self,
-        view: ZoneView,
-        white: np.ndarray,
-        empties: Mapping[str, Empty],
-        palette: Palette,
-        cat: Catalogue,
-        card: Card,
-        tolerances: Tolerances,
+        self, pair: Pair, empties: Mapping[str, Empty], palette: Palette, rulings: Rulings
     ) -> tuple[Verdict, ZoneSight]:
+        (view, white), card = pair, rulings.card
         table = empties[view.zone].features if view.zone in empties else None
         evidence = gather_evidence(view, palette, white, table)
-        canvas, rulings = canvas_of(view, evidence, cat, field_of(card)), Rulings(cat, card, tolerances)
+        canvas = canvas_of(view, evidence, rulings.cat, field_of(card))
         found = lit(view, evidence, rulings, readings(canvas, card, rulings.is_right))
         weighed = decide(rulings, found, fit_of(canvas, found[0]), evidence.hidden)
         build, _ = rulings.of(found[0])

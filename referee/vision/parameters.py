@@ -7,14 +7,17 @@ paper's light), so that one value serves all.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+Number = TypeVar("Number", int, float)
 
 
 @dataclass(frozen=True)
-class Parameter:
+class Parameter(Generic[Number]):
     """One measured number: what it is, in which unit, where it comes from, and the command that fits it anew where
     there is one."""
 
-    value: float
+    value: Number
     unit: str
     source: str
     refit: str = ""

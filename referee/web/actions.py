@@ -108,7 +108,7 @@ class Action:
     """A name in the API: the body it takes and what it does with a session."""
 
     model: type[BaseModel]
-    run: Callable[[WebSession, BaseModel, str], Events]
+    run: Callable[[WebSession, Any, str], Events]
 
 
 def _create(session: WebSession, body: CreateMatch, who: str) -> Events:

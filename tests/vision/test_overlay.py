@@ -33,7 +33,7 @@ def judged(rig, frame: np.ndarray, pieces, verdict: Verdict, loose=()) -> Judgem
         np.zeros(size, np.float32),
     )
     sight = ZoneSight(view, evidence, Build(rig.piece_set, tuple(pieces), tuple(loose)), 900.0, 0.95)
-    return Judgement({"A": verdict}, 0.2, ("a note",), {"A": sight}, Mats(rig.camera, rig.poses))
+    return Judgement({"A": verdict}, 0.2, Mats(rig.camera, rig.poses), ("a note",), {"A": sight})
 
 
 def count(picture: np.ndarray, colour: tuple) -> int:
@@ -92,7 +92,7 @@ def test_undecided_is_amber_and_reasons_of_any_script_are_written(rig, tower):
 
 def test_nothing_seen_still_gives_a_picture(rig):
     frame = np.zeros((720, 1280, 3), np.uint8)
-    drawn = draw(frame, Judgement({}, 0.1, ("no mat is in view",)), HeightCard("H02", 1, 2))
+    drawn = draw(frame, Judgement({}, 0.1, Mats(rig.camera, {}), ("no mat is in view",)), HeightCard("H02", 1, 2))
     assert drawn.shape[0] == 720 and not drawn[:, :1280].any()
 
 

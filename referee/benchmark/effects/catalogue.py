@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
 
 import numpy as np
 
@@ -13,6 +15,8 @@ from referee.benchmark.effects import light, rig, things
 from referee.benchmark.effects.scene import Scene, Take
 
 Level = float | str
+L = TypeVar("L")
+Draw = Callable[[Take, Scene, Level, np.random.Generator], Take]
 
 
 @dataclass(frozen=True)
@@ -22,16 +26,22 @@ class Effect:
 
     name: str
     levels: tuple[Level, ...]
-    draw: Callable[[Take, Scene, Level, np.random.Generator], Take]
+    draw: Draw
     one_field: bool = False
 
 
-def _photo(change: Callable[[np.ndarray, Level], np.ndarray]) -> Callable:
-    return lambda take, scene, level, rng: dataclasses.replace(take, frame=change(take.frame, level))
+def _photo(change: Callable[[np.ndarray, float], np.ndarray]) -> Draw:
+    return lambda take, scene, level, rng: dataclasses.replace(take, frame=change(take.frame, float(level)))
 
 
-def _thing(draw: things.Thing) -> Callable:
-    return lambda take, scene, level, rng: dataclasses.replace(take, frame=draw(take, scene, level, rng))
+def _thing(kind: Callable[[Level], L], draw: Callable[[Take, Scene, L, np.random.Generator], np.ndarray]) -> Draw:
+    """What changes the frame only, by a level of that kind: a place, a count."""
+    return lambda take, scene, level, rng: dataclasses.replace(take, frame=draw(take, scene, kind(level), rng))
+
+
+def _of(kind: Callable[[Level], L], draw: Callable[[Take, Scene, L, np.random.Generator], Take]) -> Draw:
+    """What changes anything of the take, by a level of that kind."""
+    return lambda take, scene, level, rng: draw(take, scene, kind(level), rng)
 
 
 def _motion(take: Take, scene: Scene, px: Level, rng: np.random.Generator) -> Take:
@@ -80,10 +90,10 @@ _ROWS = (
     Effect("overexposed", (0.2, 0.35, 0.7), _photo(light.exposure)),
     Effect("underexposed", (-0.5, -1.0, -1.7), _photo(light.exposure)),
     Effect("veil", (0.08, 0.16, 0.3), _photo(light.veil)),
-    Effect("glare_mat", (0.3, 0.7, 1.5), lambda *a: _glare(*a, on_build=False), True),
-    Effect("glare_build", (0.2, 0.5, 1.2), lambda *a: _glare(*a, on_build=True), True),
-    Effect("shadow_soft", (0.65, 0.45, 0.25), lambda *a: _shadow(*a, soft_mm=14.0), True),
-    Effect("shadow_hard", (0.65, 0.45, 0.25), lambda *a: _shadow(*a, soft_mm=0.8), True),
+    Effect("glare_mat", (0.3, 0.7, 1.5), partial(_glare, on_build=False), True),
+    Effect("glare_build", (0.2, 0.5, 1.2), partial(_glare, on_build=True), True),
+    Effect("shadow_soft", (0.65, 0.45, 0.25), partial(_shadow, soft_mm=14.0), True),
+    Effect("shadow_hard", (0.65, 0.45, 0.25), partial(_shadow, soft_mm=0.8), True),
     Effect("shadow_field", (0.65, 0.45, 0.25), _whole_field_shadow, True),
     Effect("noise", (4, 8, 14), _noise),
     Effect("blur", (1.0, 1.8, 3.0), _blur),
@@ -92,24 +102,24 @@ _ROWS = (
     Effect("white_balance", (0.1, -0.15, 0.25, -0.3), _photo(light.white_balance)),
     Effect("hdr", (0.3, 0.6, 1.0), _photo(light.hdr)),
     Effect("saturation", (0.8, 0.6, 1.4), _photo(light.saturation)),
-    Effect("phone", ("edge", "in", "lit"), _thing(things.phone), True),
-    Effect("coin", (1, 3), _thing(things.coin), True),
-    Effect("pen", ("beside", "before"), _thing(things.pen), True),
-    Effect("hand", things.PLACES, _thing(things.hand), True),
-    Effect("finger", things.PLACES, _thing(things.finger), True),
-    Effect("tongs", things.PLACES, _thing(things.tongs), True),
-    Effect("clutter", ("table", "sheet", "cup"), _thing(things.clutter), True),
-    Effect("bump", (2, 6, 20), rig.bump),
-    Effect("slid_mat", (4, 12, 35), rig.slid_mat, True),
-    Effect("covered_markers", (1, 2, 3), _thing(things.cover_markers), True),
-    Effect("wrong_empty", ("session", "pieces"), rig.wrong_empty),
-    Effect("wrong_colors", ("session", "empty", "duel"), rig.wrong_colors),
-    Effect("wrong_lens", (0.92, 1.08), rig.wrong_lens),
-    Effect("wrong_sizes", (3, -3, 6, -6, 10, -10), rig.wrong_sizes),
+    Effect("phone", ("edge", "in", "lit"), _thing(str, things.phone), True),
+    Effect("coin", (1, 3), _thing(int, things.coin), True),
+    Effect("pen", ("beside", "before"), _thing(str, things.pen), True),
+    Effect("hand", things.PLACES, _thing(str, things.hand), True),
+    Effect("finger", things.PLACES, _thing(str, things.finger), True),
+    Effect("tongs", things.PLACES, _thing(str, things.tongs), True),
+    Effect("clutter", ("table", "sheet", "cup"), _thing(str, things.clutter), True),
+    Effect("bump", (2, 6, 20), _of(float, rig.bump)),
+    Effect("slid_mat", (4, 12, 35), _of(float, rig.slid_mat), True),
+    Effect("covered_markers", (1, 2, 3), _thing(int, things.cover_markers), True),
+    Effect("wrong_empty", ("session", "pieces"), _of(str, rig.wrong_empty)),
+    Effect("wrong_colors", ("session", "empty", "duel"), _of(str, rig.wrong_colors)),
+    Effect("wrong_lens", (0.92, 1.08), _of(float, rig.wrong_lens)),
+    Effect("wrong_sizes", (3, -3, 6, -6, 10, -10), _of(float, rig.wrong_sizes)),
     Effect("gray", (0,), _photo(lambda f, _: light.gray(f))),
-    Effect("mirrored", (0,), rig.mirrored),
-    Effect("turned", (180, 90), rig.turned),
-    Effect("garbled", (30, 300), rig.garbled),
+    Effect("mirrored", (0,), _of(str, rig.mirrored)),
+    Effect("turned", (180, 90), _of(int, rig.turned)),
+    Effect("garbled", (30, 300), _of(int, rig.garbled)),
 )
 EFFECTS = {effect.name: effect for effect in _ROWS}
 """Every effect by name."""

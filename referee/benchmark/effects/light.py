@@ -101,15 +101,17 @@ def motion(frame: np.ndarray, length_px: float, turn_deg: float) -> np.ndarray:
     kernel = np.zeros((size, size), np.float32)
     middle = (size - 1) / 2
     step = np.array([np.cos(np.radians(turn_deg)), np.sin(np.radians(turn_deg))]) * middle
-    ends = [tuple(round(v) for v in (middle, middle) + k * step) for k in (-1, 1)]
-    cv2.line(kernel, *ends, 1.0, 1, cv2.LINE_AA)
+    start, end = ([round(float(v)) for v in (middle, middle) + k * step] for k in (-1, 1))
+    cv2.line(kernel, start, end, 1.0, 1, cv2.LINE_AA)
     return encoded(cv2.filter2D(linear(frame), -1, kernel / kernel.sum()))
 
 
 def jpeg(frame: np.ndarray, quality: int) -> np.ndarray:
     """Through a JPEG of this quality."""
     _, data = cv2.imencode(".jpg", frame, [cv2.IMWRITE_JPEG_QUALITY, int(quality)])
-    return cv2.imdecode(data, cv2.IMREAD_COLOR)
+    read = cv2.imdecode(data, cv2.IMREAD_COLOR)
+    assert read is not None  # it was encoded a line before
+    return read
 
 
 def white_balance(frame: np.ndarray, warmth: float) -> np.ndarray:

@@ -52,15 +52,14 @@ def slid_mat(take: Take, scene: Scene, mm: float, rng: np.random.Generator) -> T
 
 def wrong_empty(take: Take, scene: Scene, level: str, rng: np.random.Generator) -> Take:
     """An empty frame of another session, or one with pieces all over the fields."""
-    wrong = take.colors if level == "pieces" else _fitting(scene.other and scene.other.empty, take)
+    wrong = take.colors if level == "pieces" else _fitting(scene.other.empty if scene.other else None, take)
     return take if wrong is None else dataclasses.replace(take, empty=wrong)
 
 
 def wrong_colors(take: Take, scene: Scene, level: str, rng: np.random.Generator) -> Take:
     """A colours frame of another session, or the empty frame for it, or a frame with half of the pieces."""
-    wrong = {"session": _fitting(scene.other and scene.other.colors, take), "empty": take.empty, "duel": take.frame}[
-        level
-    ]
+    others = _fitting(scene.other.colors if scene.other else None, take)
+    wrong = {"session": others, "empty": take.empty, "duel": take.frame}[level]
     return take if wrong is None else dataclasses.replace(take, colors=wrong)
 
 

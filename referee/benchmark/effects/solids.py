@@ -166,8 +166,8 @@ def _lit(drawn: _Drawn, scene: Scene, body: Body, paper: np.ndarray, rng: np.ran
 def _blended(under: np.ndarray, light: np.ndarray, cover: np.ndarray) -> np.ndarray:
     """sRGB bytes: the thing's light over what is under it, its outline one pixel soft."""
     alpha = cv2.GaussianBlur(cover.astype(np.float32), (0, 0), 0.8)[..., None]
-    spread = cv2.GaussianBlur(np.where(cover[..., None], light, 0).astype(np.float32), (0, 0), 1.2)
-    spread /= cv2.GaussianBlur(cover.astype(np.float32), (0, 0), 1.2)[..., None] + 1e-4
+    near = cv2.GaussianBlur(np.where(cover[..., None], light, 0).astype(np.float32), (0, 0), 1.2)
+    spread = near / (cv2.GaussianBlur(cover.astype(np.float32), (0, 0), 1.2)[..., None] + 1e-4)
     filled = np.where(cover[..., None], light, spread)
     return encoded(linear(under) * (1 - alpha) + filled * alpha)
 

@@ -5,8 +5,6 @@ Every function takes the picture, the scene, where the thing goes, and a generat
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import cv2
 import numpy as np
 
@@ -255,6 +253,3 @@ def cover_markers(take: Take, scene: Scene, count: int, rng: np.random.Generator
         at = MARKER_CENTRES[k] * 1.06 + rng.uniform(-5, 5, 2)
         frame = lay_flat(frame, scene, face, _quad(at, 58, 62, rng.uniform(-25, 25)), 3.0, light)
     return frame
-
-
-Thing = Callable[[Take, Scene, object, np.random.Generator], np.ndarray]

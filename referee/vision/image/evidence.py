@@ -10,6 +10,7 @@ less than inside.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import cv2
@@ -70,7 +71,7 @@ def paper_white(image: np.ndarray, paper: np.ndarray) -> np.ndarray:
     return np.median(pixels[plain & near], 0)[::-1].astype(float)
 
 
-def _normal(f: np.ndarray, mean: tuple, sd: tuple) -> np.ndarray:
+def _normal(f: np.ndarray, mean: Sequence[float] | np.ndarray, sd: Sequence[float] | np.ndarray) -> np.ndarray:
     norm = -sum(math.log(s) for s in sd) - 1.5 * math.log(2 * math.pi)
     parts = [
         np.square((f[..., k] - float(m)) * (math.sqrt(0.5) / float(s)))
@@ -120,8 +121,9 @@ def frequent(f: np.ndarray, outside: np.ndarray, seed: int = 1) -> list[tuple[np
         return []
     sample = np.ascontiguousarray(pixels[:: max(1, len(pixels) // 3000)], np.float32)
     cv2.setRNGSeed(seed)
+    none_yet = np.empty((len(sample), 1), np.int32)
     criteria = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 12, 0.01)
-    _, which, centres = cv2.kmeans(sample, 6, None, criteria, 1, cv2.KMEANS_PP_CENTERS)
+    _, which, centres = cv2.kmeans(sample, 6, none_yet, criteria, 1, cv2.KMEANS_PP_CENTERS)
     members = [sample[which.ravel() == k] for k in range(len(centres))]
     return [
         (centre, np.maximum(mine.std(0), 0.08), len(mine) / len(sample))
@@ -139,7 +141,7 @@ def log_elsewhere(f: np.ndarray, outside: np.ndarray, palette: Palette) -> tuple
         told = palette.log_density(mean[None].astype(np.float32))[:, 0]
         alike = told > _UNKNOWN + 1.0
         if share > (LARGE_SHARE if alike.any() else 0.03):
-            out = either(out, _normal(f, mean, tuple(sd)) + math.log(0.7 * share))
+            out = either(out, _normal(f, mean, sd) + math.log(0.7 * share))
             shared |= alike & (told > _peaks(palette) - ALIKE)
     return out, shared
 

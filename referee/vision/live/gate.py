@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import cv2
 import numpy as np
@@ -22,6 +23,7 @@ from calibration.palette import Palette, nominal
 from referee.devices.ports import Frame
 from referee.vision.image.evidence import paper_white
 from referee.vision.live.color_lut import GROUND, STRANGE, WARM, label_table
+from referee.vision.observer import Observer
 from referee.vision.search.jit import plain
 
 WIDTH_PX = 320
@@ -92,16 +94,31 @@ class _Zone:
     strange: np.ndarray | None = None
 
 
+class _Memory(NamedTuple):
+    """What is known of every reduced pixel, (h, w), kernels write into it. Pictures (h, w, 3) uint8: the frame
+    ``before``, what is ``usual`` there, what was usual before that (``older``); ``still_s`` seconds without a change;
+    its label; whether it ``changed`` since the frame before; whether it differs from both backgrounds (``unusual``)."""
+
+    before: np.ndarray
+    usual: np.ndarray
+    older: np.ndarray
+    still_s: np.ndarray
+    labels: np.ndarray
+    changed: np.ndarray
+    unusual: np.ndarray
+
+
 class Gate:
     """Looks at one camera's frames in order; not to be shared between threads."""
 
-    def __init__(self, observer) -> None:
-        """``observer`` (``referee.vision.observer.Observer``) locates mats and knows the colours."""
+    def __init__(self, observer: Observer) -> None:
+        """``observer`` locates mats and knows the colours."""
         self._observer = observer
         self._zones: dict[str, _Zone] = {}
         self._check_s = -np.inf
         self._previous_s = -np.inf
         self._size: tuple[int, ...] = ()
+        self._memory = _memory(np.zeros((0, 0, 3), np.uint8), None)
         self._factor = 1
         self._palette: Palette | None = None
         self._white = np.zeros(3)
@@ -130,34 +147,17 @@ class Gate:
             self._locate(frame, small, factor)
         step_s = float(np.clip(frame.at_s - self._previous_s, 0.0, AWAKE_S))
         self._previous_s = frame.at_s
-        _compare(
-            small,
-            self._before,
-            self._usual,
-            self._older,
-            self._still_s,
-            self._table,
-            CHANGED,
-            step_s,
-            (REST_S, WARM_REST_S),
-            self._labels,
-            self._changed,
-            self._unusual,
-        )
-        self._before = small
+        _compare(small, self._memory, self._table, CHANGED, step_s, (REST_S, WARM_REST_S))
+        self._memory = self._memory._replace(before=small)
         return GateState({name: self._gate(zone, frame.at_s) for name, zone in sorted(self._zones.items())})
 
     def _begin(self, image: np.ndarray, small: np.ndarray, factor: int) -> None:
         """Another picture size, or the first frame: nothing is known."""
-        empty = getattr(self._observer, "empty", None)
-        known = empty is not None and empty.shape == image.shape
-        self._size, self._before = image.shape, small
-        self._usual = _reduced(empty, factor) if known else small.copy()
-        self._older = self._usual.copy()
-        shape = small.shape[:2]
-        self._still_s = np.full(shape, AWAKE_S, np.float32)
-        self._labels, self._changed = np.full(shape, GROUND, np.int8), np.zeros(shape, bool)
-        self._unusual = np.zeros(shape, bool)
+        empty = self._observer.empty
+        if empty is not None and empty.shape != image.shape:
+            empty = None
+        self._size = image.shape
+        self._memory = _memory(small, None if empty is None else _reduced(empty, factor))
         self._zones.clear()
         self._check_s = -np.inf
 
@@ -181,25 +181,33 @@ class Gate:
             return
         pixels = np.concatenate(sheets)[None]
         white = paper_white(pixels, np.ones(pixels.shape[:2], bool))
-        palette = getattr(self._observer, "palette", None) or self._palette
+        palette = self._observer.palette or self._palette
         drift = np.abs(white / np.maximum(self._white, 1e-3) - 1).max()
         if palette is None or palette is not self._palette or drift > WHITE_DRIFT:
             self._palette = palette or nominal(self._observer.piece_set)
             self._white, self._table = white, label_table(self._palette, white)
 
     def _gate(self, zone: _Zone, at_s: float) -> ZoneGate:
-        labels, changed = self._labels[zone.at], self._changed[zone.at]
+        labels, changed = self._memory.labels[zone.at], self._memory.changed[zone.at]
         of_piece = labels >= 0
         stirred = changed & (zone.field | (zone.box & of_piece))
         pixels = max(1, int(zone.field.sum()))
         moving = min(1.0, float(stirred.sum()) / pixels)
         if moving > SETTLED:
             zone.moved_s = at_s
-        strange = np.where(zone.sheet, labels <= STRANGE, self._unusual[zone.at] & ~of_piece)
-        hand = _reaches_in(strange, zone.box, self._still_s[zone.at] < AWAKE_S, labels == WARM)
+        strange = np.where(zone.sheet, labels <= STRANGE, self._memory.unusual[zone.at] & ~of_piece)
+        hand = _reaches_in(strange, zone.box, self._memory.still_s[zone.at] < AWAKE_S, labels == WARM)
         zone.strange = strange if hand else None
         fill = float((of_piece & zone.field).sum()) / pixels
         return ZoneGate(zone.missed == 0, moving, hand, at_s - zone.moved_s, fill)
+
+
+def _memory(small: np.ndarray, empty: np.ndarray | None) -> _Memory:
+    """The memory at the first reduced frame (h, w, 3) of a size; ``empty`` is the bare table like it, if known."""
+    shape, usual = small.shape[:2], small.copy() if empty is None else empty
+    still_s = np.full(shape, AWAKE_S, np.float32)
+    labels = np.full(shape, GROUND, np.int8)
+    return _Memory(small, usual, usual.copy(), still_s, labels, np.zeros(shape, bool), np.zeros(shape, bool))
 
 
 def _reduced(image: np.ndarray, factor: int) -> np.ndarray:
@@ -248,8 +256,9 @@ def _reaches_in(strange: np.ndarray, box: np.ndarray, awake: np.ndarray, warm: n
 
 
 @plain
-def _compare(small, before, usual, older, still_s, table, threshold, step_s, rest_s, labels, changed, unusual):
+def _compare(small, memory, table, threshold, step_s, rest_s):
     """One pass: labels, what changed since the frame before, what differs from both backgrounds."""
+    before, usual, older, still_s, labels, changed, unusual = memory
     for y in range(small.shape[0]):
         for x in range(small.shape[1]):
             pixel = small[y, x]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from cards.build import Piece, shape_of
-from cards.pieces import PieceSet
+from cards.pieces import Kind, PieceSet
 from referee.vision.image.view import ZoneView
 from referee.vision.render.solids import draw_solid, solid, z_buffer
 
@@ -29,7 +29,7 @@ def face_tags(view: ZoneView, piece_set: PieceSet, pieces: Sequence[Piece]) -> n
 
 def arch_tags(view: ZoneView, piece_set: PieceSet, pieces: Sequence[Piece]) -> np.ndarray:
     """(h, w) int32: of what piece each pixel would show something if its arches were filled, -1 for none."""
-    filled = {"bridge": "box", "crescent": "half_disc"}
+    filled: dict[Kind, Kind] = {"bridge": "box", "crescent": "half_disc"}
     buffer = z_buffer(view.image.shape[:2])
     for i, p in enumerate(pieces):
         arch = shape_of(piece_set, p)

@@ -42,7 +42,7 @@ class Estimates(NamedTuple):
 
 
 class Tree(NamedTuple):
-    """Nodes are states: ``pieces`` (n, most, 5), ``count``, ``turn``, ``score`` (current evidence less what
+    """Nodes are states: ``pieces`` (n, most, 5), ``sizes``, ``turn``, ``score`` (current evidence less what
     speaks against it beforehand), and ``edges`` (n, 2): which edges leave it, -1 where it is not expanded yet.
 
     Edges are pieces that may be added: ``row`` (m, 7) as ``scan`` gives them, the ``scores`` (m, 3) that the state
@@ -51,7 +51,7 @@ class Tree(NamedTuple):
     """
 
     pieces: np.ndarray
-    count: np.ndarray
+    sizes: np.ndarray
     turn: np.ndarray
     score: np.ndarray
     edges: np.ndarray
@@ -109,7 +109,7 @@ def add_roots(tree, roots, cat, scene, estimates):
         tree.scores[i, 1] = place(cat, roots[i], _by(there, estimates.current), False)[0] - PIECE_COST
         tree.scores[i, 2] = place(cat, roots[i], _by(there, estimates.regret), False)[0] - PIECE_COST
         copy_row(roots[i], tree.pieces[i, 0])
-        tree.count[i], tree.turn[i], tree.node[i] = 1, roots[i, 7], i
+        tree.sizes[i], tree.turn[i], tree.node[i] = 1, roots[i, 7], i
         tree.score[i] = tree.scores[i, 1] - straightness(cat, tree.pieces[i], 1, scene.maps.points)
         tree.edges[i, 0] = -1
     tree.used[0] = len(roots)
@@ -128,7 +128,7 @@ def beam(tree, roots, cat, stock, scene, estimates, widths):
         begin, keys = end, set([np.uint64(0)])
         for i in _frontier(tree.scores[edges], widths[level]):
             node = _node_of(tree, edges[i], cat, scene, estimates)
-            key = _key(tree.pieces[node], tree.count[node])
+            key = _key(tree.pieces[node], tree.sizes[node])
             if level > 0 and key in keys:
                 continue
             keys.add(key)
@@ -145,7 +145,7 @@ def _expand(tree, nodes, cat, stock, scene, estimates):
     total = 0
     for node in nodes:
         if tree.edges[node, 0] < 0:
-            state, there = tree.pieces[node, : tree.count[node]], turned(scene, tree.turn[node])
+            state, there = tree.pieces[node, : tree.sizes[node]], turned(scene, tree.turn[node])
             rows = successors(cat, stock, state, tree.turn[node], _by(there, estimates.optimistic))
             begin, end = _add_edges(tree, rows, node)
             _score_edges(cat, state, rows[: end - begin], there, estimates, tree.scores[begin:])
@@ -166,9 +166,9 @@ def _node_of(tree, edge, cat, scene, estimates):
     if tree.node[edge] >= 0:
         return tree.node[edge]
     node, parent = tree.used[0], tree.parent[edge]
-    if node == len(tree.count):
+    if node == len(tree.sizes):
         return parent
-    count = tree.count[parent]
+    count = tree.sizes[parent]
     state = tree.pieces[node, : count + 1]
     copy(tree.pieces[parent], state, count)
     copy_row(tree.row[edge], state[count])
@@ -178,7 +178,7 @@ def _node_of(tree, edge, cat, scene, estimates):
     refine(cat, state, count, _by(there, estimates.optimistic), steps, 2)
     cost = straightness(cat, state, count + 1, scene.maps.points) + PIECE_COST * (count + 1)
     tree.score[node] = draw(cat, state, count + 1, ALL, _by(there, estimates.current)) - cost
-    tree.count[node], tree.turn[node], tree.edges[node, 0] = count + 1, tree.turn[parent], -1
+    tree.sizes[node], tree.turn[node], tree.edges[node, 0] = count + 1, tree.turn[parent], -1
     tree.node[edge] = node
     tree.used[0] += 1
     return node

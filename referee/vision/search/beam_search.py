@@ -90,7 +90,7 @@ class BeamSearch:
         fresh = [i for i in met.tolist() if i not in given]
         given.update(fresh)
         return [
-            Reading(float(grown.turn[i]), grown.pieces[i, : grown.count[i]].copy(), float(grown.score[i]))
+            Reading(float(grown.turn[i]), grown.pieces[i, : grown.sizes[i]].copy(), float(grown.score[i]))
             for i in fresh
         ]
 

@@ -229,7 +229,7 @@ def _agreement(canvas: Canvas, reading: Reading, i: int, near: np.ndarray, best:
 
 def _beside(left: np.ndarray, near_build: np.ndarray, factor: int) -> float:
     """Nats of the largest unexplained patch that touches the build; outlines, a pixel wide, are no patches."""
-    patches = (left > PATCH_NATS * factor**2).astype(np.uint8)
+    patches: np.ndarray = (left > PATCH_NATS * factor**2).astype(np.uint8)
     if factor == 1:
         patches = cv2.erode(patches, np.ones((3, 3), np.uint8))
     count, which = cv2.connectedComponents(patches)

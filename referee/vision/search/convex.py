@@ -95,5 +95,5 @@ def _prism(polygon: np.ndarray, depth: float, order: tuple[int, int, int]) -> Pa
         for e in ((i, (i + 1) % n, 0, 2 + i), (n + (i + 1) % n, n + i, 1, 2 + i), (i, n + i, 2 + i, 2 + (i - 1) % n))
     ]
     if order == (0, 2, 1):  # a mirror image: what went round counter-clockwise goes clockwise
-        edges = [(b, a, *faces) for a, b, *faces in edges]
+        edges = [(b, a, one, other) for a, b, one, other in edges]
     return Part(np.ascontiguousarray(points[:, order]), normals[:, order], on_face, np.array(edges))

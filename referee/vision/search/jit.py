@@ -64,7 +64,7 @@ def _decorator(kind: type[Kernel] = Kernel, **options: Any) -> Callable[[Callabl
     return partial(kind, targetoptions={"nopython": True, "boundscheck": None, "nogil": True, **options})
 
 
-_FAST = {"fastmath": True, "error_model": "numpy"}
+_FAST: dict[str, Any] = {"fastmath": True, "error_model": "numpy"}
 
 plain = _decorator()
 loop = _decorator(**_FAST)

@@ -177,9 +177,16 @@ def catalogue(piece_set: PieceSet, colors: tuple[str, ...], extra: tuple[tuple[s
 
 def _solids(stances: list[tuple[Part, ...]]) -> Solids:
     flat = [part for stance in stances for part in stance]
-    stacked = [np.concatenate([getattr(p, name) for p in flat]) for name in ("points", "normals", "on_face", "edges")]
-    starts = [_offsets([getattr(p, name) for p in flat]) for name in ("points", "normals", "edges")]
-    return Solids(*stacked, _offsets(stances), *starts)
+    return Solids(
+        np.concatenate([p.points for p in flat]),
+        np.concatenate([p.normals for p in flat]),
+        np.concatenate([p.on_face for p in flat]),
+        np.concatenate([p.edges for p in flat]),
+        _offsets(stances),
+        _offsets([p.points for p in flat]),
+        _offsets([p.normals for p in flat]),
+        _offsets([p.edges for p in flat]),
+    )
 
 
 def _offsets(rows: list) -> np.ndarray:

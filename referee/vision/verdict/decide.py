@@ -22,8 +22,9 @@ import numpy as np
 from calibration.palette import paper_coloured
 from cards.build import Build
 from cards.card import Card, HeightCard, LayoutCard, ShapesCard
-from referee.match.verdict import Reason, Verdict
+from referee.match.verdict import Reason, Ruling, Verdict
 from referee.vision.search.canvas import Fit, Reading
+from referee.vision.search.stances import Catalogue
 from referee.vision.verdict.rulings import Rulings
 from referee.vision.verdict.trust import load_trust
 
@@ -72,7 +73,7 @@ def decide(rulings: Rulings, readings: list[Reading], fit: Fit, hidden: Collecti
     wrong = next(((r, b, f) for r, b, f in rows if f), None)
     best, other = _ahead(right, wrong)
     margin = best[0].score - other[0].score if other else max(best[0].score, NOTHING_ELSE)
-    ruling = "match" if best is right else "mismatch"
+    ruling: Ruling = "match" if best is right else "mismatch"
     features = features_of(margin, fit.share) | {"rival": float(other is not None), "agreement": fit.agreement}
     trust = load_trust()[ruling]
     sure = trust.confidence(features)
@@ -122,7 +123,7 @@ def _may_lack(build: Build, found: tuple[Reason, ...], card: Card) -> bool:
     return bool(found) and {r.code for r in found} <= LACKING and not too_many
 
 
-def _unseen(cat, reading: Reading, hidden: Collection[str]) -> tuple[str, ...]:
+def _unseen(cat: Catalogue, reading: Reading, hidden: Collection[str]) -> tuple[str, ...]:
     """Colours like the paper's or the background's of which a piece is seen neither in the build nor lying loose."""
     stances = np.concatenate([reading.pieces[:, 0], reading.loose[:, 0]]).astype(int)
     missing = cat.stock - np.bincount(cat.kind[stances], minlength=len(cat.stock))
@@ -130,13 +131,20 @@ def _unseen(cat, reading: Reading, hidden: Collection[str]) -> tuple[str, ...]:
     return tuple(sorted({color for (_, color), n in zip(cat.types, missing, strict=True) if n > 0 and color in unseen}))
 
 
-def _ahead(right, wrong):
-    if right is None or wrong is None:
-        return right or wrong, None
-    return (right, wrong) if right[0].score >= wrong[0].score else (wrong, right)
+Row = tuple[Reading, Build, tuple[Reason, ...]]
+"""A reading, its build as it stands in the field, and every fault of it."""
 
 
-def _doubt(features: Mapping[str, float], fit: Fit, best, other) -> Reason:
+def _ahead(right: Row | None, wrong: Row | None) -> tuple[Row, Row | None]:
+    """The better of the best of each ruling, at least one given, and the other."""
+    if right is not None and wrong is not None:
+        return (right, wrong) if right[0].score >= wrong[0].score else (wrong, right)
+    best = right or wrong
+    assert best is not None, "decide is given at least one reading"
+    return best, None
+
+
+def _doubt(features: Mapping[str, float], fit: Fit, best: Row, other: Row | None) -> Reason:
     trust = load_trust()["mismatch" if best[2] else "match"]
     if (
         fit.share < EXPLAINED_HIGH

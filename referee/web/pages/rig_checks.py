@@ -114,7 +114,7 @@ def _spots(gray: np.ndarray, mats: Mats, pose: MatPose) -> list[float]:
     return [float(np.median(p)) for p in patches if p.size]
 
 
-def _pixels(mats: Mats, pose: MatPose, points: object) -> np.ndarray:
+def _pixels(mats: Mats, pose: MatPose, points: Sequence[tuple[float, float]]) -> np.ndarray:
     """(n, 2) int32 px of points (n, 2) mm on the mat."""
     flat = np.column_stack([np.asarray(points, float), np.zeros(len(points))])
     return np.round(mats.camera.project(pose.to_camera(flat))).astype(np.int32)
