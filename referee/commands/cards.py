@@ -96,6 +96,8 @@ def _line(row: CardCheck) -> str:
     head = f"{row.card.id:8s} {row.card.kind:11s} value {row.card.value}"
     if row.faults:
         return f"{head}  REFUSED: {'; '.join(row.faults)}"
+    if row.stand is None or row.difficulty is None:  # what has no fault was measured
+        return head
     worth = "" if row.worth == row.card.value else f", by measure worth {row.worth}"
     return (
         f"{head}  stands, tilt margin {row.stand.tilt_deg:4.1f} degrees, difficulty {row.difficulty.total:4.1f}{worth}"

@@ -10,20 +10,24 @@ import threading
 import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
 import click
+import numpy as np
 from flask import Flask
 
 from calibration.camera import camera_text, load_camera
 from calibration.palette import load_palette
+from cards.card import Card
 from cards.deck import Deck, builtin_deck, load_deck
 from cards.pieces import PieceSet, builtin_piece_set, load_piece_set
+from referee.commands.options import as_one
 from referee.commands.preparing import Preparation, PreparedObserver
 from referee.commands.scoreline import ScoreLines
 from referee.devices.camera import open_camera
-from referee.devices.ports import SystemClock
+from referee.devices.ports import Clock, SystemClock
 from referee.errors import DeviceLost
 from referee.journal.holding import LOCK, held, usable_folder
 from referee.journal.journal import Journal
@@ -34,10 +38,10 @@ from referee.match.house_rules import DEFAULT_RULES, load_rules
 from referee.recording import Budget, Recorder
 from referee.session.device_choice import DeviceChoices, open_box
 from referee.session.session import Equipment, Session
-from referee.simulator.rig import SimulatedTable
+from referee.simulator.rig import SimulatedTable, Staging
 from referee.simulator.table import SEATINGS
 from referee.vision.live.gate import Gate
-from referee.vision.observer import Observer
+from referee.vision.observer import Judgement, Observer
 from referee.vision.render.overlay import marked
 from referee.web import create_app, serve
 from referee.web.security import LOOPBACK
@@ -75,6 +79,52 @@ WEB_OPTIONS = (
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What ``run`` and ``demo`` may both be asked for; each is explained there."""
+
+    host: str
+    port: int | None
+    pin: str | None
+    tls: tuple[Path, Path] | None
+    no_browser: bool
+    headless: bool
+    rules_file: Path | None
+    recordings_gb: float
+    mode: str
+    seed: int | None
+    data_dir: Path
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(Options):
+    """What ``run`` may be asked for."""
+
+    source: str
+    box_port: str
+    box_id: str | None
+    deck_file: Path | None
+    pieces_file: Path | None
+    camera_file: Path | None
+    palette_file: Path | None
+    players: str | None
+    match_id: str | None
+    journal: str | None
+    table: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DemoOptions(Options):
+    """What ``demo`` may be asked for."""
+
+    fast: bool
+    players: str
+    duels: int | None
+    seating: str
+    manual: bool
+    fps: float | None
+
+
 def web_options(command: Callable) -> Callable:
     """The options that both commands share."""
     for option in reversed(WEB_OPTIONS):
@@ -96,65 +146,51 @@ def web_options(command: Callable) -> Callable:
 @click.option("--table", default="", help="This table's name, where many tables share one journal.")
 @click.option("--data-dir", type=PATH, default=Path("referee-data"), show_default=True)
 @web_options
-def run(
-    source: str,
-    box_port: str,
-    box_id: str | None,
-    deck_file: Path | None,
-    pieces_file: Path | None,
-    camera_file: Path | None,
-    palette_file: Path | None,
-    players: str | None,
-    match_id: str | None,
-    journal: str | None,
-    table: str,
-    data_dir: Path,
-    mode: str,
-    seed: int | None,
-    rules_file: Path | None,
-    recordings_gb: float,
-    **web: str | int | bool | None,
-) -> None:
+@as_one(RunOptions)
+def run(asked: RunOptions) -> None:
     """Referee real duels with a camera and a button box, or keys."""
-    pieces = load_piece_set(pieces_file) if pieces_file else builtin_piece_set()
-    deck = load_deck(deck_file, pieces) if deck_file else builtin_deck()
-    lens = load_camera(camera_file) if camera_file else None
-    palette = load_palette(palette_file, pieces) if palette_file else None
-    rules, clock = load_rules(rules_file) if rules_file else AT_A_TABLE, SystemClock()
+    pieces = load_piece_set(asked.pieces_file) if asked.pieces_file else builtin_piece_set()
+    deck = load_deck(asked.deck_file, pieces) if asked.deck_file else builtin_deck()
+    lens = load_camera(asked.camera_file) if asked.camera_file else None
+    palette = load_palette(asked.palette_file, pieces) if asked.palette_file else None
+    rules, clock = load_rules(asked.rules_file) if asked.rules_file else AT_A_TABLE, SystemClock()
     with ExitStack() as stack, interrupted() as over:
-        data_dir = stack.enter_context(taken(data_dir))
-        camera = stack.enter_context(closing(open_camera(source, clock)))
-        box = stack.enter_context(closing(open_box(box_port, clock, box_id)))
+        data_dir = stack.enter_context(taken(asked.data_dir))
+        camera = stack.enter_context(closing(open_camera(asked.source, clock)))
+        box = stack.enter_context(closing(open_box(asked.box_port, clock, asked.box_id)))
         preparation = stack.enter_context(closing(Preparation()))
         observer = PreparedObserver(preparation, pieces, lens, palette)
-        session = stack.enter_context(
-            running(
-                data_dir,
-                journal,
-                recordings_gb,
-                kept(deck, pieces, observer),
-                deck=deck,
-                piece_set=pieces,
-                observer=observer,
-                gate=Gate(observer),
-                camera=camera,
-                box=box,
-                clock=clock,
-                rules=rules,
-                simulated=box.simulated,
-                table=table,
-            )
+        record = stack.enter_context(opened(asked.journal or data_dir / "journal.db", data_dir, asked.table))
+        recorder = stack.enter_context(closing(_recorder(data_dir, clock, asked)))
+        use = Equipment(
+            journal=record,
+            recorder=recorder,
+            data_dir=data_dir,
+            keep=kept(deck, pieces, observer),
+            draw=_drawn,
+            deck=deck,
+            piece_set=pieces,
+            observer=observer,
+            gate=Gate(observer),
+            camera=camera,
+            box=box,
+            clock=clock,
+            rules=rules,
+            simulated=box.simulated,
+            table=asked.table,
         )
+        session = stack.enter_context(running(use))
         session.listen(ScoreLines(click.echo))
-        if match_id and match_id != session.state.match_id:
-            session.take_up(match_id)
-            click.echo(f"taken up: match {match_id}, phase {session.state.phase}")
+        if asked.match_id and asked.match_id != session.state.match_id:
+            session.take_up(asked.match_id)
+            click.echo(f"taken up: match {asked.match_id}, phase {session.state.phase}")
         stack.callback(preparation.close)  # before the session ends: a judgement may be waiting for it
         session.start()
-        choices = stack.enter_context(closing(DeviceChoices(session, source, box_port, clock)))
-        stack.enter_context(dashboard(session, choices=choices, **web))
-        if players and session.state.phase == "new":
-            session.create_match([name.strip() for name in players.split(",")], mode, seed)
+        choices = stack.enter_context(closing(DeviceChoices(session, asked.source, asked.box_port, clock)))
+        stack.enter_context(dashboard(session, asked, choices))
+        if asked.players and session.state.phase == "new":
+            names = [name.strip() for name in asked.players.split(",")]
+            session.create_match(names, asked.mode, asked.seed)
         over.wait()
 
 
@@ -178,61 +214,49 @@ def kept(deck: Deck, pieces: PieceSet, observer: Observer) -> dict:
 @click.option("--fps", type=click.FloatRange(2, 60), help="Of the simulated camera; default 15, fast 8.")
 @click.option("--data-dir", type=PATH, default=Path("referee-data/simulated"), show_default=True)
 @web_options
-def demo(
-    fast: bool,
-    players: str,
-    duels: int | None,
-    seating: str,
-    manual: bool,
-    fps: float | None,
-    data_dir: Path,
-    mode: str,
-    seed: int | None,
-    rules_file: Path | None,
-    recordings_gb: float,
-    **web: str | int | bool | None,
-) -> None:
+@as_one(DemoOptions)
+def demo(asked: DemoOptions) -> None:
     """Referee simulated duels: no hardware needed, everything marked SIMULATED."""
-    names = _names(players)
+    names = _names(asked.players)
     clock, pieces, deck = SystemClock(), builtin_piece_set(), builtin_deck()
-    rules = load_rules(rules_file) if rules_file else DEFAULT_RULES
+    rules = load_rules(asked.rules_file) if asked.rules_file else DEFAULT_RULES
     with ExitStack() as stack, interrupted() as over:
         click.echo("SIMULATED: table, players, camera and button box are not real")
-        data_dir = stack.enter_context(taken(data_dir))
+        data_dir = stack.enter_context(taken(asked.data_dir))
         preparation = stack.enter_context(closing(Preparation()))
-        pace = fps or (8.0 if fast else 15.0)
-        table = stack.enter_context(SimulatedTable(pieces, clock, seed or 0, seating, fast, pace))
+        staging = Staging(asked.seed or 0, asked.seating, asked.fast, asked.fps or (8.0 if asked.fast else 15.0))
+        table = stack.enter_context(SimulatedTable(pieces, clock, staging))
         observer = PreparedObserver(preparation, pieces, table.lens)
-        session = stack.enter_context(
-            running(
-                data_dir,
-                None,
-                recordings_gb,
-                kept(deck, pieces, observer),
-                deck=deck,
-                piece_set=pieces,
-                observer=observer,
-                gate=Gate(observer),
-                camera=table.camera,
-                box=table.box,
-                clock=clock,
-                rules=rules,
-                simulated=True,
-            )
+        use = Equipment(
+            journal=stack.enter_context(opened(data_dir / "journal.db", data_dir, "")),
+            recorder=stack.enter_context(closing(_recorder(data_dir, clock, asked))),
+            data_dir=data_dir,
+            keep=kept(deck, pieces, observer),
+            draw=_drawn,
+            deck=deck,
+            piece_set=pieces,
+            observer=observer,
+            gate=Gate(observer),
+            camera=table.camera,
+            box=table.box,
+            clock=clock,
+            rules=rules,
+            simulated=True,
         )
+        session = stack.enter_context(running(use))
         lines = ScoreLines(click.echo, table.truth(deck))
         session.listen(lines)
         stack.callback(preparation.close)  # before the session ends: a judgement may be waiting for it
-        stack.enter_context(dashboard(session, **web))
+        stack.enter_context(dashboard(session, asked))
         table.set_up(observer)
         session.start()
         if session.state.phase == "new":
-            session.create_match(names, mode, seed)
-        done = stack.enter_context(table.played(session, None if manual else duels, manual))
+            session.create_match(names, asked.mode, asked.seed)
+        done = stack.enter_context(table.played(session, None if asked.manual else asked.duels, asked.manual))
         while not over.wait(0.1) and not done.is_set():
             pass
         click.echo(lines.tally())
-        if done.is_set() and not (fast or duels or web["headless"]):
+        if done.is_set() and not (asked.fast or asked.duels or asked.headless):
             click.echo("The match is over. The dashboard stays until Ctrl-C.")
             over.wait()
 
@@ -271,37 +295,32 @@ def opened(where: str | Path, data_dir: Path, table: str) -> Iterator[Journal | 
     path = Path(where).resolve()
     usable_folder(path.parent)
     with held(Path(f"{path}.{quote(table, safe='')}.{LOCK}"), f"table {table!r} of {path}"):
-        record, salvaged = open_sound(path)
+        kept_there, salvaged = open_sound(path)
         if salvaged:
             click.echo(f"the record was damaged: {salvaged.text()}", err=True)
-        with closing(record):
-            yield record
+        with closing(kept_there):
+            yield kept_there
+
+
+def _recorder(data_dir: Path, clock: Clock, asked: Options) -> Recorder:
+    return Recorder(data_dir / "attempts", clock, budget=Budget(round(asked.recordings_gb * (1 << 30))))
+
+
+def _drawn(frame: np.ndarray, judgement: Judgement, card: Card) -> np.ndarray:
+    """The frame with what was read drawn in, whatever the card."""
+    return marked(frame, judgement)
 
 
 @contextmanager
-def running(
-    data_dir: Path, journal: str | None, recordings_gb: float, keep: dict, table: str = "", **parts: object
-) -> Iterator[Session]:
-    """A session with its journal and recorder under ``data_dir``, not started yet; it is stopped in the end."""
-    with ExitStack() as stack:
-        record = stack.enter_context(opened(journal or data_dir / "journal.db", data_dir, table))
-        budget = Budget(round(recordings_gb * (1 << 30)))
-        recorder = stack.enter_context(closing(Recorder(data_dir / "attempts", parts["clock"], budget=budget)))
-        session = Session(
-            Equipment(
-                journal=record,
-                recorder=recorder,
-                data_dir=data_dir,
-                keep=keep,
-                table=table,
-                draw=lambda frame, judgement, card: marked(frame, judgement),
-                **parts,
-            )
-        )
-        stack.callback(session.stop)
+def running(use: Equipment) -> Iterator[Session]:
+    """A session with this equipment, not started yet; it is stopped in the end."""
+    session = Session(use)
+    try:
         if session.state.phase != "new":
             click.echo(f"going on with match {session.state.match_id}, phase {session.state.phase}")
         yield session
+    finally:
+        session.stop()
 
 
 def _served(app: Flask, host: str, port: int | None, tls: tuple[Path, Path] | None) -> Server:
@@ -318,33 +337,26 @@ def _served(app: Flask, host: str, port: int | None, tls: tuple[Path, Path] | No
 
 
 @contextmanager
-def dashboard(
-    session: Session,
-    host: str,
-    port: int | None,
-    pin: str | None,
-    tls: tuple[Path, Path] | None,
-    no_browser: bool,
-    headless: bool,
-    choices: DeviceChoices | None = None,
-) -> Iterator[None]:
+def dashboard(session: Session, asked: Options, choices: DeviceChoices | None = None) -> Iterator[None]:
     """The web pages, served while the context lasts. Raises DeviceLost when the port is taken."""
-    if headless:
+    if asked.headless:
         yield
         return
+    host, pin, tls = asked.host, asked.pin, asked.tls
     if pin is None and host not in LOOPBACK:
         pin = f"{secrets.randbelow(10**6):06d}"
         click.echo(f"the referee's PIN is {pin}")
     app = create_app(session, pin, host, choices=choices, tls=bool(tls))
     try:
-        server = _served(app, host, port, tls)
+        server = _served(app, host, asked.port, tls)
     except ssl.SSLError as error:
         raise DeviceLost(f"dashboard: --tls: not a certificate and its key ({error.reason})") from None
     except OSError as error:
-        what = f"--tls: {error.filename or tls}" if tls and error.errno == errno.ENOENT else f"port {port} of {host}"
+        gone = tls and error.errno == errno.ENOENT
+        what = f"--tls: {error.filename or tls}" if gone else f"port {asked.port} of {host}"
         raise DeviceLost(f"dashboard: {what} cannot be used ({error.strerror})") from None
     click.echo(f"board: {server.url}   console: {server.url}referee")
-    if not no_browser:
+    if not asked.no_browser:
         webbrowser.open(server.url)
     try:
         yield

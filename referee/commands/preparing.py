@@ -6,12 +6,14 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
-from typing import Any
+from typing import IO, Any
 
 import click
 import numpy as np
 from tqdm import tqdm
 
+from calibration.camera import CameraModel
+from calibration.palette import Palette
 from cards.card import Card, LayoutCard
 from cards.deck import builtin_deck
 from cards.pieces import PieceSet, builtin_piece_set
@@ -40,7 +42,9 @@ class Preparation:
         click.echo("the first start on this machine: getting ready to see, while the match begins")
         command = [sys.executable, "-c", PROGRAM]
         self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
-        self._thread = threading.Thread(target=self._follow, name="preparation", daemon=True)
+        assert self._process.stdout is not None  # it was asked for
+        told = (self._process.stdout,)
+        self._thread = threading.Thread(target=self._follow, args=told, name="preparation", daemon=True)
         self._thread.start()
 
     def wait(self) -> None:
@@ -58,9 +62,9 @@ class Preparation:
             self._thread.join()
             self._process.wait()
 
-    def _follow(self) -> None:
+    def _follow(self, told: IO[str]) -> None:
         """Show how far it is."""
-        with self._process.stdout as lines, _Bar() as bar:
+        with told as lines, _Bar() as bar:
             for line in lines:
                 bar.total, bar.n = map(int, reversed(line.split()))
                 bar.refresh()
@@ -78,8 +82,14 @@ class _Bar(tqdm):
 class PreparedObserver(Observer):
     """An observer whose first judgement waits for the preparation."""
 
-    def __init__(self, preparation: Preparation, piece_set: PieceSet, *knowledge: object) -> None:
-        super().__init__(piece_set, *knowledge)
+    def __init__(
+        self,
+        preparation: Preparation,
+        piece_set: PieceSet,
+        camera: CameraModel | None = None,
+        palette: Palette | None = None,
+    ) -> None:
+        super().__init__(piece_set, camera, palette)
         self._preparation = preparation
 
     def judge(self, frames: Sequence[np.ndarray] | np.ndarray, card: Card, *how: Any, **known: Any) -> Judgement:

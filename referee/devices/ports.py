@@ -142,8 +142,14 @@ class ButtonBox(Protocol):
     """The buttons, lamps and buzzer, with one reader thread of their own."""
 
     name: str
-    simulated: bool
-    connected: bool
+
+    @property
+    def simulated(self) -> bool:
+        """Whether the box at the other end says of itself that it is SIMULATED."""
+
+    @property
+    def connected(self) -> bool:
+        """Whether a box answers at present."""
 
     def listen(self, callback: Callable[[BoxNotice], None]) -> None:
         """Call back with every notice, on the one reader thread: be quick, never raise."""

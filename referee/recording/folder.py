@@ -21,7 +21,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import cv2
 import numpy as np
@@ -338,7 +338,7 @@ def hash_files(folder: Path) -> dict[str, str]:
     }
 
 
-def pack(attempt: Attempt, target: object) -> None:
+def pack(attempt: Attempt, target: Path | BinaryIO) -> None:
     """Write the attempt as a zip bundle to a path or binary file; ``unpack`` reads it back."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as bundle:
         for path in sorted(attempt.folder.iterdir()):

@@ -206,7 +206,7 @@ class Recorder:
         lost = {id(f) for f in thin(frames, self._marks)}
         self.dropped += len(lost)
         for n, job in enumerate(self._jobs):
-            if id(job) in lost:
+            if isinstance(job, Frame) and id(job) in lost:
                 self._pending -= job.image.nbytes
                 self._jobs[n] = partial(self._skip, Frame(job.image[:0], job.number, job.at_s))
 

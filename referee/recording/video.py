@@ -157,21 +157,29 @@ def cut_clip(source: Path, begin_s: float, end_s: float) -> Clip:
     try:
         with av.open(str(source)) as given, av.open(made, "w", format="mp4") as out:
             stream = given.streams.video[0]
+            base = _time_base(stream)
             zero = min(p.pts for p in given.demux(stream) if p.pts is not None)
-            given.seek(zero + int(max(begin_s, 0.0) / stream.time_base), stream=stream)
+            given.seek(zero + int(max(begin_s, 0.0) / base), stream=stream)
             target = out.add_stream_from_template(stream)
             for packet in given.demux(stream):
-                if packet.dts is None or (packet.pts - zero) * stream.time_base > end_s:
+                if packet.dts is None or packet.pts is None or (packet.pts - zero) * base > end_s:
                     break
-                packets.append(packet)
-            first = packets[0].pts
-            for packet in packets:
-                packet.pts, packet.dts, packet.stream = packet.pts - first, packet.dts - first, target
+                packets.append((packet, packet.pts, packet.dts))
+            first = packets[0][1]
+            for packet, pts, dts in packets:
+                packet.pts, packet.dts, packet.stream = pts - first, dts - first, target
                 out.mux(packet)
-            offset_s = float((first - zero) * stream.time_base)
+            offset_s = float((first - zero) * base)
     except (av.error.FFmpegError, IndexError, ValueError) as error:
         raise BadAttempt(f"{source}: not a video that can be read ({error})") from None
     return Clip(made.getvalue(), offset_s)
+
+
+def _time_base(stream: av.VideoStream) -> Fraction:
+    """Seconds of one unit of the stream's times. Raises ValueError for a stream that does not say."""
+    if stream.time_base is None:
+        raise ValueError("its times have no unit")
+    return stream.time_base
 
 
 def read_video(path: Path, start: int = 0) -> Iterator[VideoFrame]:
@@ -204,8 +212,8 @@ def read_frame(path: Path, index: int) -> VideoFrame:
         wanted = times[index]
         container.seek(wanted, stream=stream)
         for frame in container.decode(video=0):
-            if frame.pts >= wanted:
-                seconds = float((frame.pts - times[0]) * stream.time_base)
+            if frame.pts is not None and frame.pts >= wanted:
+                seconds = float((frame.pts - times[0]) * _time_base(stream))
                 return VideoFrame(index, seconds, frame)
     raise BadAttempt(f"{path}: frame {index} cannot be decoded")
 
@@ -223,5 +231,5 @@ def frame_seconds(path: Path) -> list[float]:
     """Seconds of every frame from the first, by the video's own clock."""
     times = packet_times(path)
     with av.open(str(path)) as container:
-        base = container.streams.video[0].time_base
+        base = _time_base(container.streams.video[0])
     return [float((t - times[0]) * base) for t in times]

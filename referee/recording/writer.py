@@ -40,7 +40,8 @@ class Take:
     def __init__(self, folder: Path, meta: Mapping, go_at_s: float, reserve_bytes: int = RESERVE_BYTES):
         self.folder, self.go_at_s = folder, go_at_s
         self.t0_s: float | None = None
-        self.last_s = self.last_number = None
+        self.last_s: float | None = None
+        self.last_number: int | None = None
         self.broken: str | None = None
         self._marks: list[dict] = []
         self._dropped: list[dict] = []
@@ -56,7 +57,7 @@ class Take:
 
     def frame(self, frame: Frame) -> None:
         """Encode one frame and write its time. May raise OSError."""
-        if self._writer is None:
+        if self._writer is None or self.t0_s is None:
             self.t0_s = frame.at_s
             self._writer = VideoWriter(self.folder / VIDEO, frame.image.shape[1], frame.image.shape[0])
             self.save()
@@ -83,7 +84,7 @@ class Take:
 
     def judged(self, frames: Sequence[Frame], verdicts: Mapping, extra: Mapping) -> None:
         """Keep the judged frames without loss, and what was ruled. May raise OSError."""
-        files = []
+        files: list[str] = []
         for frame in frames:
             n = sum(len(row["files"]) for row in self._judged) + len(files)
             files.append("stop.png" if n == 0 else f"stop_{n}.png")
@@ -191,7 +192,7 @@ def first_words(meta: Mapping) -> dict[str, Any]:
 def _stop(marks: Sequence[Mapping]) -> dict | None:
     """The contract's ``stop``: zone and seconds of the earliest mark named ``stop``, which may be told late."""
     first = min((m for m in marks if m["name"] == "stop"), key=lambda m: m["seconds"], default=None)
-    return first and {k: v for k, v in first.items() if k != "name"}
+    return None if first is None else {k: v for k, v in first.items() if k != "name"}
 
 
 def write_file(path: Path, content: object) -> None:

@@ -142,7 +142,7 @@ def _judge(out: Path, meta: dict, tick: Callable[[], object], eye: str) -> Attem
     """Read the time line, pick the settled view, judge it, and write the whole record."""
     write_json(out / META, meta)
     attempt = load_attempt(out)
-    if not 0.0 <= attempt.stop_s <= attempt.seconds[-1]:
+    if attempt.stop_s is None or not 0.0 <= attempt.stop_s <= attempt.seconds[-1]:
         raise BadAttempt(f"Stop at {attempt.stop_s} s is not in a video of {attempt.seconds[-1]:.1f} s")
     story = timeline(attempt, tick)
     mats = find_mats(attempt)

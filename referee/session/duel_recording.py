@@ -57,7 +57,8 @@ class DuelRecording:
 
     def __init__(self, session: Recorded, recorder: Recorder, keep: Keep) -> None:
         self._session, self._recorder, self._keep = session, recorder, dict(keep)
-        self._running, self._end_s, self._writing = False, None, False
+        self._running = self._writing = False
+        self._end_s: float | None = None
         self._cut_short: str | None = None
         self.follow(session.camera)
         session.listen(self._heard)
@@ -113,6 +114,7 @@ class DuelRecording:
 
     def _begin(self, state: MatchState) -> None:
         session, duel = self._session, state.duel
+        go_s = session.clock.now_s() if duel.go_at_s is None else duel.go_at_s - session.shift_s
         self._running, self._end_s, self._cut_short = True, None, None
         self._recorder.begin(
             {
@@ -126,7 +128,7 @@ class DuelRecording:
                 "deck": session.deck.name,
                 "simulated": session.simulated,
                 "rules": state.rules.model_dump(),
-                "go_at_s": duel.go_at_s - session.shift_s,
+                "go_at_s": go_s,
                 "files": self._files(),
             }
         )

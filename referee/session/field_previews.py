@@ -78,7 +78,7 @@ class FieldPreviews:
         """The part of a frame (h, w, 3) with one mat and a build's height above it, at most 640 px wide."""
         mats = self._mats_in(image)
         box = _box(mats, zone, image.shape[:2]) if mats else None
-        if box is None:
+        if mats is None or box is None:
             half = image.shape[1] // 2
             return image[:, :half] if zone == "A" else image[:, half:]
         left, top, right, bottom = box
@@ -99,7 +99,7 @@ class FieldPreviews:
         read = self._still_read(zone, gate)
         if read:
             annotate.draw_read(part, read, offset, scale)
-        elif labels is not None:
+        elif colours and labels is not None:
             annotate.draw_pieces(part, place, colours[0], labels)
         hand = self._session.gate.hand_mask(zone) if colours else None
         if hand:

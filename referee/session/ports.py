@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from calibration.camera import CameraModel
-from calibration.mat import Mats
+from calibration.mat import Corners, Mats
 from calibration.palette import Palette
 from cards.card import Card
 from referee.devices.ports import Frame
@@ -28,7 +28,7 @@ class Observer(Protocol):
     camera: CameraModel | None
     palette: Palette | None
     empty: np.ndarray | None
-    markers: Mapping[int, np.ndarray]
+    markers: Corners
 
     def look(self, frame: np.ndarray) -> Mats:
         """The mats in a frame."""

@@ -117,7 +117,9 @@ class Previews:
             self._make_card()
         names = [n for n in names if n in ("live", "zone_A", "zone_B")]
         frame = self._newest() if names else None
-        for name in names if frame is not None else ():
+        if frame is None:
+            return
+        for name in names:
             if self._made.get(name, (None,))[0] != frame.number:
                 part = frame.image if name == "live" else self._fields.picture(name[-1], frame.image)
                 self._keep(name, frame.number, _jpeg(part))

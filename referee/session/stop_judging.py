@@ -163,6 +163,7 @@ class StopJudging:
         try:
             if state.phase == "stopped":
                 session.command(BeginJudging(frames[0].at_s + session.shift_s))
+            assert state.card_id is not None, "look() waits for a card"
             card = session.deck.card(state.card_id)
             judgement = session.observer.judge(
                 [f.image for f in frames], card, state.duel.callers, state.rules.tolerances

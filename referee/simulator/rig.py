@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -37,23 +38,25 @@ class Learner(Protocol):
         """Take a frame in which every piece stands apart."""
 
 
-class SimulatedTable:
-    """A context in which ``camera`` and ``box`` work like real ones. All follows from ``seed``."""
+@dataclass(frozen=True)
+class Staging:
+    """What is simulated: all follows from ``seed``; ``fast`` players have hands faster than any human's; the camera
+    gives ``fps`` pictures a second."""
 
-    def __init__(
-        self,
-        pieces: PieceSet,
-        clock: Clock,
-        seed: int,
-        seating: str,
-        fast: bool,
-        fps: float,
-        table: TableSim | None = None,
-    ) -> None:
-        self._pieces, self._clock, self._fast = pieces, clock, fast
-        self._table = table or TableSim(pieces, seed, seating=seating)
-        self.players = Players(pieces, "AB", seed, FAST if fast else Manners())
-        self._fps, self._seed = fps, seed
+    seed: int
+    seating: str
+    fast: bool
+    fps: float
+
+
+class SimulatedTable:
+    """A context in which ``camera`` and ``box`` work like real ones. A ``table`` may be given ready."""
+
+    def __init__(self, pieces: PieceSet, clock: Clock, staging: Staging, table: TableSim | None = None) -> None:
+        self._pieces, self._clock, self._fast = pieces, clock, staging.fast
+        self._table = table or TableSim(pieces, staging.seed, seating=staging.seating)
+        self.players = Players(pieces, "AB", staging.seed, FAST if staging.fast else Manners())
+        self._fps, self._seed = staging.fps, staging.seed
         shot = self._table.lens.camera_file()
         matrix = np.array(shot["camera_matrix"]["data"]).reshape(3, 3)
         distortion = np.array(shot["distortion_coefficients"]["data"])

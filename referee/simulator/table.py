@@ -74,10 +74,19 @@ SEATINGS = {
 """Both players on the camera's side, both opposite, or facing each other; a seed shifts them a little."""
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where the camera is, how it is lit, and where the mats lie, by zone."""
+
+    lens: Lens
+    light: Light
+    seats: dict[str, Seat]
+
+
 class TableSim:
     """One rig: camera place, light, table and seats from a seed.
 
-    ``seating`` is beside, across, facing or None (the seed chooses). ``lens`` and ``light`` may be given.
+    ``seating`` is beside, across, facing or None (the seed chooses); ``where`` gives the place instead.
     Not safe to use from two threads at once.
     """
 
@@ -88,17 +97,13 @@ class TableSim:
         *,
         height: int = 720,
         seating: str | None = None,
-        table: str | None = None,
-        lens: Lens | None = None,
-        light: Light | None = None,
-        seats: dict[str, Seat] | None = None,
+        where: Place | None = None,
     ):
         rng = np.random.default_rng(seed)
         self.piece_set, self.seed = piece_set, seed
-        self.lens = lens or typical_lens(rng, height)
-        self.light = light or typical_light(rng)
-        self.seats = seats or _seats(rng, seating)
-        self.table = table or str(rng.choice(["walnut", "cloth", "linen", "oak"]))
+        where = where or Place(typical_lens(rng, height), typical_light(rng), _seats(rng, seating))
+        self.lens, self.light, self.seats = where.lens, where.light, where.seats
+        self.table = str(rng.choice(["walnut", "cloth", "linen", "oak"]))
         self.skins = [SKINS[i] for i in rng.permutation(len(SKINS))[: len(self.seats)]]
         self.tone = tone_curve()
         self._still_linear = still_picture(

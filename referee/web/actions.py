@@ -124,7 +124,7 @@ def _create(session: WebSession, body: CreateMatch, who: str) -> Events:
 
 def _plain(command: type[commands.Command]) -> Action:
     hints = get_type_hints(command)
-    rows = {
+    rows: dict[str, Any] = {
         f.name: (_checked(hints[f.name], f.name), ... if f.default is MISSING else f.default) for f in fields(command)
     }
     if "who" in rows:

@@ -18,7 +18,7 @@ from referee.journal.journal import Journal
 from referee.match.verdict import Reason, Verdict
 from referee.recording import Recorder
 from referee.session.session import Equipment, Session
-from referee.simulator.rig import SimulatedTable
+from referee.simulator.rig import SimulatedTable, Staging
 from referee.simulator.table import TableSim
 
 CLOCK, SET, DECK = SystemClock(), builtin_piece_set(), builtin_deck()
@@ -90,7 +90,7 @@ def scene() -> TableSim:
 def table(tmp_path, seed=3, record=False, **changes):
     """(session, simulated table) at work under ``tmp_path``."""
     with ExitStack() as stack:
-        rig = stack.enter_context(SimulatedTable(SET, CLOCK, seed, "across", True, 12.0, scene()))
+        rig = stack.enter_context(SimulatedTable(SET, CLOCK, Staging(seed, "across", True, 12.0), scene()))
         journal = stack.enter_context(closing(Journal(tmp_path / "journal.sqlite")))
         recorder = stack.enter_context(closing(Recorder(tmp_path / "attempts", CLOCK))) if record else None
         parts = {

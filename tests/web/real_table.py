@@ -17,7 +17,7 @@ from referee.session.session import Equipment, Session
 from referee.simulator.build_plans import apart
 from referee.simulator.meshes import place
 from referee.simulator.players import FAST
-from referee.simulator.rig import SimulatedTable
+from referee.simulator.rig import SimulatedTable, Staging
 from referee.simulator.table import World
 from referee.vision.live.gate import Gate
 from referee.vision.observer import Observer
@@ -84,7 +84,7 @@ def real_table(folder: Path, seed: int = 3, rules=AT_A_TABLE) -> Iterator[RealTa
     """Everything real but the table itself; nothing has been set up yet."""
     clock, pieces, deck = SystemClock(), builtin_piece_set(), builtin_deck()
     with ExitStack() as stack:
-        rig = stack.enter_context(SimulatedTable(pieces, clock, seed, "across", True, 8.0))
+        rig = stack.enter_context(SimulatedTable(pieces, clock, Staging(seed, "across", True, 8.0)))
         rig.players.manners = STEADY
         observer = Observer(pieces, rig.lens)
         observer.warm_up()

@@ -105,7 +105,7 @@ class Archive:
     def __init__(self, root: Path) -> None:
         self.root = root
         self._known: dict[str, Path] = {}
-        self._read: dict[Path, tuple[tuple[int, int], Attempt]] = {}
+        self._read: dict[Path, tuple[tuple[int, ...], Attempt]] = {}
         self._lock, self._seeing = threading.Lock(), threading.Lock()
         self._queue: queue.SimpleQueue[Attempt] = queue.SimpleQueue()
         self._asked: dict[str, str] = {}
@@ -178,7 +178,7 @@ class Archive:
 
     def _thumb(self, name: str, stamp: int) -> bytes | None:
         attempt = self.get(name)
-        image = attempt and _still(attempt)
+        image = _still(attempt) if attempt else None
         if image is None:
             return None
         height = round(image.shape[0] * THUMB_WIDTH / image.shape[1])

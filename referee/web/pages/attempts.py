@@ -12,7 +12,7 @@ import flask
 
 from cards.errors import RefereeError
 from referee.errors import IllegalCommand
-from referee.match.commands import Overrule
+from referee.match.commands import Overrule, Ruling
 from referee.recording import Attempt
 from referee.recording.folder import META, TIMES, VIDEO, append_review, pack
 from referee.recording.retention import removals
@@ -29,7 +29,7 @@ from referee.web.streaming.media import SVG_HEADERS, named_svg
 PAGE = 24
 """Attempts on one page of the grid: six rows of four on a projector."""
 
-RULINGS = ("match", "mismatch", "void")
+RULINGS: tuple[Ruling, ...] = ("match", "mismatch", "void")
 MOST_TEXT = 400
 
 
@@ -94,7 +94,7 @@ def _text(name: str) -> str:
     return text
 
 
-def _overrule(session: WebSession, attempt: Attempt, ruling: str, who: str, why: str) -> str:
+def _overrule(session: WebSession, attempt: Attempt, ruling: Ruling, who: str, why: str) -> str:
     """Have the running match follow the ruling when the duel is one of its own; gives a text's key."""
     state = session.state
     number = attempt.meta.get("duel")
@@ -261,9 +261,10 @@ def _changes(pages: flask.Blueprint, session: WebSession, named: Callable) -> No
     @pages.post("/<name>/ruling")
     @named
     def ruling(attempt: Attempt) -> Any:
-        who, why, what = _text("who"), _text("why"), flask.request.form.get("ruling", "")
+        who, why = _text("who"), _text("why")
+        what = next((r for r in RULINGS if r == flask.request.form.get("ruling")), None)
         zone = flask.request.form.get("zone", attempt.caller or "")
-        if what not in RULINGS or zone not in {*attempt.verdicts, *attempt.players, attempt.caller}:
+        if what is None or zone not in {*attempt.verdicts, *attempt.players, attempt.caller}:
             flask.abort(400, "a ruling is match, mismatch or void, of a zone of this attempt")
         done = _overrule(session, attempt, what, who, why) if zone == attempt.caller else "attempts.noted"
         if done == "attempts.noted":  # what the match follows is noted with its event

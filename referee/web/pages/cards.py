@@ -131,10 +131,11 @@ def settled_in_order(pieces: PieceSet, placed: tuple[Piece, ...]) -> tuple[Piece
     return tuple(p.at(z=round(p.z, 1)) for p in settle(pieces, placed)) if placed else ()
 
 
-def _layout(pieces: PieceSet, rows: object, card_id: str, value: int) -> LayoutCard:
+def _layout(pieces: PieceSet, rows: object, card_id: str, value: object) -> LayoutCard:
     if not isinstance(rows, list) or not 1 <= len(rows) <= MOST_PIECES:
         raise BadCard(f"a layout has 1 to {MOST_PIECES} pieces")
     card = parse_card({"id": card_id, "kind": "layout", "value": value, "pieces": rows})
+    assert isinstance(card, LayoutCard), "its kind says so"
     for p in card.pieces:
         if p.shape not in pieces.shapes or p.color not in pieces.colors:
             raise BadCard(f"the set {pieces.name!r} has no {p.color} {p.shape}")

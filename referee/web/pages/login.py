@@ -6,6 +6,7 @@ from typing import Any
 
 import flask
 from werkzeug.exceptions import HTTPException, default_exceptions
+from werkzeug.wrappers import Response
 
 from referee.errors import RefereeError
 from referee.web import security
@@ -22,14 +23,14 @@ def blueprint(session: WebSession) -> flask.Blueprint:
 
     @pages.get("/login")
     @public
-    def login() -> str | flask.Response:
+    def login() -> str | Response:
         if security.is_referee():
             return flask.redirect(_next_page())
         return flask.render_template("login.html", next=_next_page())
 
     @pages.post("/login")
     @public
-    def login_post() -> flask.Response | tuple[str, int] | tuple[str, int, dict]:
+    def login_post() -> Response | tuple[str, int] | tuple[str, int, dict]:
         fault = security.try_pin(flask.request.form.get("pin", ""), flask.request.form.get("name", ""))
         if fault is None:
             return flask.redirect(_next_page(), 303)
@@ -38,18 +39,18 @@ def blueprint(session: WebSession) -> flask.Blueprint:
 
     @pages.post("/logout")
     @public
-    def logout() -> flask.Response:
+    def logout() -> Response:
         security.log_out()
         return flask.redirect(flask.url_for("board.board"), 303)
 
     @pages.post("/name")
-    def name() -> flask.Response:
+    def name() -> Response:
         flask.session["name"] = name = shown(flask.request.form.get("name", ""), 40)
         security.logins().rename(flask.session.get("login"), name)
         return flask.redirect(_next_page(), 303)
 
     @pages.post("/logins/<int:number>/end")
-    def end(number: int) -> flask.Response:
+    def end(number: int) -> Response:
         security.logins().end_number(number)
         session.touch()
         return flask.redirect(flask.url_for("console.console"), 303)

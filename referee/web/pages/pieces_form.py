@@ -12,7 +12,7 @@ from referee.web.i18n.texts import translate
 
 KINDS: tuple[str, ...] = get_args(Kind)
 LENGTHS = ("width", "height", "depth", "opening")
-SAMPLES = {
+SAMPLES: Mapping[Kind, tuple[int, int, int]] = {
     "box": (60, 30, 0),
     "cylinder": (34, 50, 0),
     "triangle": (60, 46, 0),
@@ -29,10 +29,11 @@ SPARE_ROWS = 2
 
 def kind_svg(kind: str, lang: str) -> str | None:
     """A picture of the kind with its lengths named in ``lang``; None for a kind there is not."""
-    if kind not in SAMPLES:
+    known = next((k for k in SAMPLES if k == kind), None)
+    if known is None:
         return None
-    wide, high, opening = SAMPLES[kind]
-    shape = Shape(kind, kind, wide, high, 20, opening)
+    wide, high, opening = SAMPLES[known]
+    shape = Shape(known, known, wide, high, 20, opening)
     x0, y0 = 34.0, 28.0
     patches = placed(piece_patches(shape, Pose(), WOOD), 1.0, x0 + wide / 2, y0 + high / 2)
     patches += _line(x0, y0 - 8, x0 + wide, y0 - 8) + _line(x0 - 8, y0, x0 - 8, y0 + high)

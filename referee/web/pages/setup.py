@@ -196,8 +196,7 @@ def _measured(session: WebSession, setting: Setting, step: str) -> list[Number]:
     if step == "empty":
         session.observer.learn_empty(image)
         return _empty_numbers(session)
-    session.observer.learn_colors(image)
-    palette = session.observer.palette
+    palette = session.observer.learn_colors(image)
     return rig_checks.color_numbers(palette, int(palette.learnt.sum()))
 
 

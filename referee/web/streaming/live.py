@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import flask
+from werkzeug.wrappers import Response
 
 from referee.web import security
 from referee.web.pages import board, console, setup
@@ -33,7 +34,7 @@ def blueprint(session: WebSession) -> flask.Blueprint:
 
     @pages.get("/snapshot")
     @public
-    def snapshot() -> flask.Response:
+    def snapshot() -> Response:
         now = _streams().snapshot(*_asked(session))
         answer = flask.jsonify(parts=now.parts, serial=now.tag)
         answer.set_etag(now.tag)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import flask
 from markupsafe import escape
+from werkzeug.wrappers import Response
 
 from cards.card import Card, LayoutCard
 from cards.drawing import picture, target_svg
@@ -26,7 +27,7 @@ def blueprint(session: WebSession) -> flask.Blueprint:
 
     @pages.get("/card/<card_id>.<lang>.svg")
     @public
-    def card(card_id: str, lang: str) -> flask.Response:
+    def card(card_id: str, lang: str) -> Response:
         face = session.deck.by_id.get(card_id)
         if face is None or lang not in LANGUAGES:
             flask.abort(404, "no such card")
@@ -34,7 +35,7 @@ def blueprint(session: WebSession) -> flask.Blueprint:
 
     @pages.get("/overlay/<int:number>.jpg")
     @public
-    def overlay(number: int) -> flask.Response:
+    def overlay(number: int) -> Response:
         jpeg = session.picture(f"overlay/{number}")
         if jpeg is None:
             flask.abort(404, "there is no such picture")
@@ -43,7 +44,7 @@ def blueprint(session: WebSession) -> flask.Blueprint:
     return pages
 
 
-def _cached(body: str | bytes, kind: str, headers: dict[str, str]) -> flask.Response:
+def _cached(body: str | bytes, kind: str, headers: dict[str, str]) -> Response:
     """A response that a browser may keep as long as it asks whether it still holds."""
     response = flask.Response(body, mimetype=kind, headers=headers)
     response.add_etag()

@@ -55,9 +55,10 @@ Parts = dict[str, str]
 class Source(Protocol):
     """What the streams need of a session."""
 
-    clock: Clock
-    shift_s: float
-
+    @property
+    def clock(self) -> Clock: ...
+    @property
+    def shift_s(self) -> float: ...
     def wait(self, version: int, timeout_s: float) -> int: ...
     def picture(self, name: str) -> bytes | None: ...
 
