@@ -20,20 +20,25 @@ import cv2
 import numpy as np
 
 from calibration.camera import CameraModel, guessed_camera
+from calibration.markers import (
+    CORNERS,
+    MARKER_CENTRES,
+    MARKER_MM,
+    ZONES,
+    Corners,
+    by_zone,
+    confirmed,
+    find_markers,
+    marker_corners,
+    marker_id,
+)
 from calibration.robust_fit import huber_fit
 
-DICTIONARY = cv2.aruco.DICT_4X4_250
-MARKER_MM = 44.0
-MARKER_CENTRES = np.array([(-121.0, -77.5), (121.0, -77.5), (121.0, 77.5), (-121.0, 77.5)])
 FIELD = (95.0, 50.0)
 """Half extent (x, y) in mm of the printed field."""
 BAND = (140.0, 50.0)
 """The same of the whole band between the markers: the field of organ pipes, six of which are up to 260 mm wide."""
 SHEET = (297.0, 210.0)
-ZONES = "ABCDEFGHIJKL"
-ALIKE = 0.75
-"""Correlation with the printed bits from which an expected marker counts as seen. On the dev
-set markers in full view have 0.85 and more, half covered ones less than 0.6."""
 FAR_PX = 3.0
 """A marker whose corners end this far from where the joint solve puts them is a misreading."""
 
@@ -47,18 +52,6 @@ GROSS_PX = 15.0
 GROWTH_PRIOR_MM = 1.0
 """Glare makes black squares look smaller, blur and ink larger: one common growth of the markers'
 side is solved for, expected within about this much of zero."""
-
-_CORNERS = np.array([(-1, 1), (1, 1), (1, -1), (-1, -1)]) * MARKER_MM / 2
-
-
-def marker_id(zone: str, k: int) -> int:
-    """ArUco id of marker ``k`` (0..3, the contract's order) of a zone's mat."""
-    return 4 * ZONES.index(zone) + k
-
-
-def marker_corners(k: int) -> np.ndarray:
-    """(4, 2) mm: the corners of marker ``k`` in the mat's frame, in ArUco's order."""
-    return MARKER_CENTRES[k] + _CORNERS
 
 
 @dataclass(frozen=True)
@@ -93,60 +86,6 @@ class Mats:
     """Zones whose markers fit no mat on the table: two sheets of one letter in view, or a bent one."""
 
 
-Corners = dict[int, np.ndarray]
-
-
-def find_markers(gray: np.ndarray) -> Corners:
-    """ArUco markers in an 8-bit picture: id -> (4, 2) px, sub-pixel corners.
-
-    Overexposed paper bleeds into the black cells, so a second and third look are taken at the
-    picture with its dark parts grown (at twice the size for thin cells). Corners are always
-    refined on the picture itself. An id seen in two places is left out: one of the two is not
-    what it says.
-    """
-    found = _detect(gray)
-    looks = [(cv2.erode(gray, np.ones((3, 3), np.uint8)), 1.0)]
-    if len(_by_zone(found)) < 2 or min(map(len, _by_zone(found).values())) < 3:
-        twice = cv2.resize(gray, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC)
-        looks.append((cv2.erode(twice, np.ones((5, 5), np.uint8)), 2.0))
-    for picture, scale in looks:
-        for marker, quad in _detect(picture).items():
-            found.setdefault(marker, quad / scale)
-    return {m: _refine(gray, quad) for m, quad in found.items()}
-
-
-def _detect(gray: np.ndarray) -> Corners:
-    parameters = cv2.aruco.DetectorParameters()
-    # The middle third of a cell votes: bleeding and blur spoil its rim (measured on the dev set).
-    parameters.perspectiveRemoveIgnoredMarginPerCell = 0.33
-    parameters.perspectiveRemovePixelPerCell = 8
-    detector = cv2.aruco.ArucoDetector(cv2.aruco.getPredefinedDictionary(DICTIONARY), parameters)
-    corners, ids, _ = detector.detectMarkers(gray)
-    found: Corners = {}
-    twice = set()
-    for quad, marker in zip(corners, [] if ids is None else ids.ravel().tolist(), strict=True):
-        if marker in found:
-            twice.add(marker)
-        found[int(marker)] = quad.reshape(4, 2).astype(float)
-    return {m: quad for m, quad in found.items() if m not in twice}
-
-
-def _refine(gray: np.ndarray, quad: np.ndarray) -> np.ndarray:
-    side = min(np.linalg.norm(np.roll(quad, -1, 0) - quad, axis=1))
-    reach = int(np.clip(side / 14, 2, 5))  # the paper ends an eighth of the side away
-    points = quad.astype(np.float32).reshape(-1, 1, 2)
-    criteria = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 30, 0.01)
-    return cv2.cornerSubPix(gray, points, (reach, reach), (-1, -1), criteria).reshape(4, 2).astype(float)
-
-
-def _by_zone(markers: Corners) -> dict[str, list[int]]:
-    mats: dict[str, list[int]] = {}
-    for marker in sorted(markers):
-        if marker < 4 * len(ZONES):
-            mats.setdefault(ZONES[marker // 4], []).append(marker)
-    return mats
-
-
 def _look_where_expected(gray: np.ndarray, mats: Mats, markers: Corners) -> Corners:
     """Markers that detection missed but that show, bit for bit, where the pose expects them."""
     found: Corners = {}
@@ -156,27 +95,10 @@ def _look_where_expected(gray: np.ndarray, mats: Mats, markers: Corners) -> Corn
             if marker in markers:
                 continue
             flat = np.c_[marker_corners(k), np.zeros(4)]
-            quad = _confirmed(gray, mats.camera.project(pose.to_camera(flat)), marker)
+            quad = confirmed(gray, mats.camera.project(pose.to_camera(flat)), marker)
             if quad is not None:
                 found[marker] = quad
     return found
-
-
-def _confirmed(gray: np.ndarray, quad: np.ndarray, marker: int) -> np.ndarray | None:
-    height, width = gray.shape
-    if (quad < 4).any() or (quad > (width - 5, height - 5)).any():
-        return None
-    side = np.linalg.norm(np.roll(quad, -1, 0) - quad, axis=1)
-    if side.min() < 10:
-        return None
-    refined = _refine(gray, quad)
-    if np.abs(refined - quad).max() > 0.12 * side.max():
-        return None
-    bits = cv2.aruco.generateImageMarker(cv2.aruco.getPredefinedDictionary(DICTIONARY), marker, 48)
-    square = np.array([(0, 0), (48, 0), (48, 48), (0, 48)], np.float32) - 0.5
-    flat = cv2.warpPerspective(gray, cv2.getPerspectiveTransform(refined.astype(np.float32), square), (48, 48))
-    alike = np.corrcoef(bits.ravel().astype(float), flat.ravel().astype(float))[0, 1]
-    return refined if alike > ALIKE else None
 
 
 def detect_mats(gray: np.ndarray, camera: CameraModel | None = None, earlier: Corners | None = None) -> Mats:
@@ -208,9 +130,9 @@ def merge_markers(seen: Corners, earlier: Corners) -> Corners:
 def solve_mats(markers: Corners, size: tuple[int, int], camera: CameraModel | None = None) -> Mats:
     """Poses of all mats from marker corners. ``size`` is (width, height) of the picture in px."""
     lens = camera.scaled_to(*size) if camera else guessed_camera(*size)
-    mats = {zone: _in_one_plane(markers, ids) for zone, ids in _by_zone(markers).items()}
+    mats = {zone: _in_one_plane(markers, ids) for zone, ids in by_zone(markers).items()}
     others = tuple(m for m in markers if m >= 4 * len(ZONES))
-    seen = _by_zone(markers)
+    seen = by_zone(markers)
     doubtful = tuple(
         sorted(
             zone
@@ -314,7 +236,7 @@ class _Table:
         markers = [k for z in order for k in seen[z]]
         self.mat = np.repeat(np.arange(len(order)), [4 * len(seen[z]) for z in order])
         self.centres = np.repeat(MARKER_CENTRES[markers], 4, axis=0)
-        self.sides = np.tile(_CORNERS, (len(markers), 1))
+        self.sides = np.tile(CORNERS, (len(markers), 1))
 
     def _laid(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Corners (n, 2) on the table about their mat's centre, those centres, and what 1 mm of growth moves them."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from calibration import charuco_board as charuco
-from calibration import mat
+from calibration import markers, mat
 from calibration.print_page import GREY, Sheets
 from cards.deck import Deck
 from cards.drawing import CARD_MM, card_scene, marker_bits
@@ -35,7 +35,7 @@ RULER_Y_MM = -95.8
 """Where a mat's ruler lies, in the mat's frame: the strip between the two near markers."""
 
 
-def marker_patch(marker: int, x: float, y: float, side: float, dictionary: int = mat.DICTIONARY) -> Patch:
+def marker_patch(marker: int, x: float, y: float, side: float, dictionary: int = markers.DICTIONARY) -> Patch:
     """A marker's black ink with its white modules left out, ``side`` mm wide, centred on (x, y)."""
     bits = marker_bits(marker, dictionary)
     module = side / len(bits)
@@ -96,8 +96,8 @@ def _half(sheets: Sheets, zone: str, x0: float, hidden: float, foot: float) -> N
 
 def _draw_mat(sheets: Sheets, zone: str, x0: float, y0: float, *, ruler: bool = True) -> None:
     """The mat with its origin at (x0, y0) on the page."""
-    for k, (x, y) in enumerate(mat.MARKER_CENTRES):
-        sheets.paint([marker_patch(mat.marker_id(zone, k), x0 + x, y0 + y, mat.MARKER_MM)])
+    for k, (x, y) in enumerate(markers.MARKER_CENTRES):
+        sheets.paint([marker_patch(markers.marker_id(zone, k), x0 + x, y0 + y, markers.MARKER_MM)])
     half_x, half_y = mat.FIELD
     sheets.frame(x0 - half_x, y0 - half_y, 2 * half_x, 2 * half_y, FIELD_LINE_MM)
     sheets.line(x0 - half_x, y0, x0 + half_x, y0, FIELD_LINE_MM)

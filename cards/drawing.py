@@ -27,6 +27,7 @@ from cards.scene import (
     Scene,
     bounds,
     box,
+    corners,
     mixed,
     patch,
     placed,
@@ -195,7 +196,7 @@ def _pipes(count: int) -> tuple[Patch, ...]:
         tall = 112.0 - 76.0 * k / max(count - 1, 1)
         x = k * (wide + gap)
         made += placed(_strips(wide, tall, PIPE, _round_light, upright=True), 1.0, x, tall / 2)
-        made.append(box(x - wide / 2, 0, wide, tall, None, PIPE_LINE, 0.35))
+        made.append(patch(corners(x - wide / 2, 0, wide, tall), None, PIPE_LINE, 0.35))
         made.append(patch([(x - 4, 9), (x + 4, 9), (x + 2.6, 15), (x - 2.6, 15)], PIPE_LINE))
     return tuple(made)
 

@@ -47,11 +47,14 @@ def patch(points: Iterable[Sequence[float]], fill: Rgb | None, line: Rgb | None 
     return Patch((_contour(points),), fill, line, line_mm)
 
 
-def box(
-    x: float, y: float, width: float, height: float, fill: Rgb | None, line: Rgb | None = None, line_mm: float = 0.0
-) -> Patch:
-    """An upright rectangle whose lower left corner is (x, y)."""
-    return patch([(x, y), (x + width, y), (x + width, y + height), (x, y + height)], fill, line, line_mm)
+def box(x: float, y: float, width: float, height: float, fill: Rgb) -> Patch:
+    """A filled upright rectangle whose lower left corner is (x, y)."""
+    return patch(corners(x, y, width, height), fill)
+
+
+def corners(x: float, y: float, width: float, height: float) -> list[tuple[float, float]]:
+    """The corners of an upright rectangle whose lower left one is (x, y)."""
+    return [(x, y), (x + width, y), (x + width, y + height), (x, y + height)]
 
 
 def placed(patches: Iterable[Patch], scale: float = 1.0, dx: float = 0.0, dy: float = 0.0) -> tuple[Patch, ...]:

@@ -19,7 +19,8 @@ import numpy as np
 
 from calibration.camera import load_camera
 from calibration.errors import CannotSee
-from calibration.mat import Mats, detect_mats, find_markers
+from calibration.markers import find_markers
+from calibration.mat import Mats, detect_mats
 from cards.card import Card
 from cards.deck import load_deck
 from cards.pieces import load_piece_set

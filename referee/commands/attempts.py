@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 import tqdm
 
+from referee.commands.options import as_one
 from referee.recording import Attempt, find_attempts, load_attempt
 from referee.recording.errors import BadAttempt
 from referee.recording.folder import unpack
@@ -28,6 +30,28 @@ class Bar(tqdm.tqdm):
     """A progress bar without a thread of its own."""
 
     monitor_interval = 0
+
+
+@dataclass(frozen=True)
+class Rejudging:
+    """What ``rejudge`` may be asked for; each is explained there."""
+
+    attempts: tuple[Path, ...]
+    deck: str | None
+    rules: str | None
+    palette: str | None
+    look: bool | None
+    watch: bool
+    jobs: int | None
+    scheduler: str | None
+    eye: str
+    out: Path
+
+    @property
+    def options(self) -> Options:
+        """How each attempt is to be judged."""
+        look = self.palette is not None or not (self.deck or self.rules) if self.look is None else self.look
+        return Options(look, self.watch, self.deck, self.rules, self.palette, self.eye)
 
 
 @click.command()
@@ -63,15 +87,16 @@ class Bar(tqdm.tqdm):
     show_default=True,
     help="Folder for the report and for going on after an interruption.",
 )
-def rejudge(attempts, deck, rules, palette, look, watch, jobs, scheduler, eye, out) -> None:
+@as_one(Rejudging)
+def rejudge(asked: Rejudging) -> None:
     """Judge ATTEMPTS again: attempt folders, zip bundles, archives of them. Nothing recorded is altered."""
-    look = (palette is not None or not (deck or rules)) if look is None else look
+    out = asked.out
     with tempfile.TemporaryDirectory(prefix="referee-") as temporary:
-        folders = gather(attempts, Path(temporary))
-        options = Options(look, watch, deck, rules, palette, eye)
+        folders = gather(asked.attempts, Path(temporary))
+        options = asked.options
         with Bar(total=len(folders), unit="attempt") as bar:
             try:
-                rows = judge_all(folders, options, out, jobs, scheduler, lambda n, _: bar.update(n - bar.n))
+                rows = judge_all(folders, options, out, asked.jobs, asked.scheduler, lambda n, _: bar.update(n - bar.n))
             except Interrupted as stop:
                 click.echo(f"referee: {stop}", err=True)
                 raise click.exceptions.Exit(130) from None
@@ -133,6 +158,37 @@ def _pair(text: str) -> tuple[str, str]:
     return zone, ruling
 
 
+@dataclass(frozen=True)
+class Import:
+    """What ``import`` may be asked for; each is explained there."""
+
+    video: Path
+    card: str | None
+    stop: float | None
+    go: float | None
+    zone: str | None
+    players: tuple[str, ...]
+    deck: str | None
+    pieces: str | None
+    camera: str | None
+    palette: str | None
+    empty: str | None
+    out: Path | None
+
+    @property
+    def given(self) -> Given:
+        """What is said of the video."""
+        files = {
+            "deck.json": self.deck,
+            "pieces.json": self.pieces,
+            "camera.yaml": self.camera,
+            "palette.json": self.palette,
+            "empty.png": self.empty,
+        }
+        players = dict(p.split("=", 1) for p in self.players)
+        return Given(card=self.card, stop_s=self.stop, go_s=self.go, zone=self.zone, players=players, files=files)
+
+
 @click.command("import")
 @click.argument("video", type=click.Path(exists=True, path_type=Path))
 @click.option("--card", help="Id of the card that was built.")
@@ -151,28 +207,15 @@ def _pair(text: str) -> tuple[str, str]:
     type=click.Path(path_type=Path),
     help="Attempt folder to make (default: attempts/ and the video's name).",
 )
-def import_(video, card, stop, go, zone, players, deck, pieces, camera, palette, empty, out) -> None:
+@as_one(Import)
+def import_(asked: Import) -> None:
     """Make an attempt of VIDEO (or of a folder that holds video.mp4), so that it can be judged.
 
     What is not given is taken from the files beside the video, as an attempt folder names them.
     """
-    given = Given(
-        card=card,
-        stop_s=stop,
-        go_s=go,
-        zone=zone,
-        players=dict(p.split("=", 1) for p in players),
-        files={
-            "deck.json": deck,
-            "pieces.json": pieces,
-            "camera.yaml": camera,
-            "palette.json": palette,
-            "empty.png": empty,
-        },
-    )
-    default = Path("attempts") / (video.name if video.is_dir() else video.stem)
+    default = Path("attempts") / (asked.video.name if asked.video.is_dir() else asked.video.stem)
     with Bar(unit="frame", leave=False) as bar:
-        attempt = bring_in(video, given, out or default, lambda: bar.update())
+        attempt = bring_in(asked.video, asked.given, asked.out or default, lambda: bar.update())
     for z, row in attempt.verdicts.items():
         click.echo(
             f"{z}: {row['verdict']} {row.get('confidence', 0):.2f} "

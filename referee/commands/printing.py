@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from calibration.mat import ZONES
+from calibration.markers import ZONES
 from calibration.print_page import PAPERS
 from calibration.print_sheets import cards_pdf, charuco_pdf, colors_pdf, mats_pdf
 from cards.errors import RefereeError

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -13,13 +14,15 @@ import numpy as np
 
 from calibration.camera import load_camera, save_camera
 from calibration.lens import find_board, fit_lens
-from calibration.mat import ZONES, detect_mats
+from calibration.markers import ZONES
+from calibration.mat import detect_mats
 from calibration.palette import PRIOR_PIXELS, Palette, load_palette, save_palette
 from calibration.quality import picture_faults, rig_quality
 from cards.card import Card, inventory_problems
 from cards.errors import BadCard
 from cards.pieces import PieceSet
 from referee.commands.named_files import named_deck, named_piece_set
+from referee.commands.options import as_one
 from referee.errors import BadCamera, BadImage, CannotSee, RefereeError
 from referee.vision.image.files import read_picture, write_picture
 from referee.vision.observer import Judgement, Observer
@@ -55,6 +58,23 @@ def _rig_options(command: Callable) -> Callable:
     return command
 
 
+@dataclass(frozen=True)
+class Judging:
+    """What ``judge`` may be asked for; each is explained there."""
+
+    images: tuple[Path, ...]
+    card_id: str
+    deck: str
+    zones: tuple[str, ...]
+    as_json: bool
+    overlay: Path | None
+    pieces: str
+    camera_file: Path | None
+    empty: Path | None
+    colors: Path | None
+    palette: Path | None
+
+
 @click.command()
 @click.argument("images", nargs=-1, required=True, type=FILE)
 @click.option("--card", "card_id", required=True, help="Id of the card that was asked for.")
@@ -68,59 +88,46 @@ def _rig_options(command: Callable) -> Callable:
 @click.option("--zone", "zones", multiple=True, type=click.Choice(list(ZONES)), help="Only this zone.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per image and line.")
 @click.option("--overlay", type=FILE, help="Draw the verdict: a picture, or a folder for several.")
-def judge(
-    images: tuple[Path, ...],
-    card_id: str,
-    deck: str,
-    zones: tuple[str, ...],
-    as_json: bool,
-    overlay: Path | None,
-    pieces: str,
-    **rig: Path | None,
-) -> None:
+@as_one(Judging)
+def judge(asked: Judging) -> None:
     """Judge the builds in IMAGES against a card.
 
     Exit status: 0 judged (undecided is a verdict too), 2 unusable input.
     """
-    piece_set = named_piece_set(pieces)
-    card = _card(deck, card_id, pieces, piece_set)
-    frames = [read_picture(path) for path in images]
-    observer = _observer(piece_set, frames, images, **rig)
-    for path, frame in zip(images, frames, strict=True):
-        judgement = _judged(observer, frame, card, zones, rig["camera_file"])
-        click.echo(json.dumps(judgement.to_json(str(path), card.id)) if as_json else told(judgement, str(path), card))
-        if overlay:
-            write_picture(_overlay_path(overlay, path, len(images)), draw(frame, judgement, card))
+    piece_set = named_piece_set(asked.pieces)
+    card = _card(asked, piece_set)
+    frames = [read_picture(path) for path in asked.images]
+    observer = _observer(piece_set, frames, asked)
+    for path, frame in zip(asked.images, frames, strict=True):
+        judgement = _judged(observer, frame, card, asked.zones, asked.camera_file)
+        if asked.as_json:
+            click.echo(json.dumps(judgement.to_json(str(path), card.id)))
+        else:
+            click.echo(told(judgement, str(path), card))
+        if asked.overlay:
+            write_picture(_overlay_path(asked.overlay, path, len(asked.images)), draw(frame, judgement, card))
 
 
-def _card(deck: str, card_id: str, pieces: str, piece_set: PieceSet) -> Card:
-    card = named_deck(deck).card(card_id)
+def _card(asked: Judging, piece_set: PieceSet) -> Card:
+    card = named_deck(asked.deck).card(asked.card_id)
     for problem in inventory_problems(card, piece_set):
-        raise BadCard(f"{deck}: card {card_id} does not fit the piece set {pieces}: {problem}")
+        raise BadCard(f"{asked.deck}: card {asked.card_id} does not fit the piece set {asked.pieces}: {problem}")
     return card
 
 
-def _observer(
-    piece_set: PieceSet,
-    frames: list[np.ndarray],
-    images: tuple[Path, ...],
-    *,
-    camera_file: Path | None,
-    empty: Path | None,
-    colors: Path | None,
-    palette: Path | None,
-) -> Observer:
-    camera = load_camera(camera_file) if camera_file else None
-    known = load_palette(palette, piece_set) if palette else None
+def _observer(piece_set: PieceSet, frames: list[np.ndarray], asked: Judging) -> Observer:
+    empty = asked.empty
+    camera = load_camera(asked.camera_file) if asked.camera_file else None
+    known = load_palette(asked.palette, piece_set) if asked.palette else None
     bare = read_picture(empty) if empty else None
-    for path, frame in zip(images, frames, strict=True):
+    for path, frame in zip(asked.images, frames, strict=True):
         if bare is not None and bare.shape != frame.shape:
             raise BadImage(
                 f"{empty}: has {bare.shape[1]} x {bare.shape[0]} pixels, {path} has {frame.shape[1]} x {frame.shape[0]}"
             )
     observer = Observer(piece_set, camera, known, bare)
-    if colors and not palette:
-        _learn(observer, colors)
+    if asked.colors and not asked.palette:
+        _learn(observer, asked.colors)
     return observer
 
 

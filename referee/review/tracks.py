@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from calibration.mat import FIELD, Mats, detect_mats, find_markers
+from calibration.markers import find_markers
+from calibration.mat import FIELD, Mats, detect_mats
 from calibration.palette import Palette, features, learn
 from cards.pieces import PieceSet
 from referee.recording import Attempt

@@ -9,7 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from calibration.camera import CameraModel
-from calibration.mat import Corners, Mats
+from calibration.markers import Corners
+from calibration.mat import Mats
 from calibration.palette import Palette
 from cards.card import Card
 from referee.devices.ports import Frame

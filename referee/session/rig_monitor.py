@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import cv2
 import numpy as np
 
-from calibration.mat import ZONES, find_markers
+from calibration.markers import ZONES, find_markers
 from calibration.palette import LINEAR
 from referee.vision.image.evidence import CLIPPED_CODE
 from referee.vision.parameters import LIGHT_CHANGED, SHADOWED_LIGHT, WARMER

@@ -16,7 +16,8 @@ import cv2
 import numpy as np
 
 from calibration.camera import CameraModel
-from calibration.mat import FIELD, Corners, Mats, find_markers
+from calibration.markers import Corners, find_markers
+from calibration.mat import FIELD, Mats
 from calibration.palette import Palette, features, learn, learn_wear, nominal
 from cards.build import Build
 from cards.card import Card

@@ -11,16 +11,8 @@ import pytest
 from calibration import mat
 from calibration.camera import CameraModel, guessed_camera, load_camera, save_camera
 from calibration.errors import BadCamera
-from calibration.mat import (
-    DICTIONARY,
-    MARKER_MM,
-    MatPose,
-    detect_mats,
-    find_markers,
-    marker_corners,
-    marker_id,
-    solve_mats,
-)
+from calibration.markers import DICTIONARY, MARKER_MM, find_markers, marker_corners, marker_id
+from calibration.mat import MatPose, detect_mats, solve_mats
 
 LENS = CameraModel(1280, 720, np.array([[980.0, 0, 639.5], [0, 980.0, 359.5], [0, 0, 1]]), np.zeros(5))
 

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from calibration import charuco_board as charuco
-from calibration import mat
+from calibration import markers, mat
 from calibration.print_page import PAPERS, RULER_MM, Sheets
 from calibration.print_sheets import apart, cards_pdf, charuco_pdf, colors_pdf, mats_pdf
 from cards.deck import builtin_deck
@@ -29,7 +29,7 @@ def pages(pdf, only=None):
     document.close()
 
 
-def markers_mm(gray, dictionary=mat.DICTIONARY):
+def markers_mm(gray, dictionary=markers.DICTIONARY):
     """id -> (4, 2) mm from the page's upper left corner, y downwards."""
     codes = cv2.aruco.getPredefinedDictionary(dictionary)
     parameters = cv2.aruco.DetectorParameters()
@@ -44,12 +44,12 @@ def far(points, expected):
 
 
 def test_all_twelve_mats_have_the_contracts_geometry():
-    for zone, gray in zip(mat.ZONES, pages(mats_pdf(mat.ZONES)), strict=True):
+    for zone, gray in zip(markers.ZONES, pages(mats_pdf(markers.ZONES)), strict=True):
         found = markers_mm(gray)
-        assert sorted(found) == [mat.marker_id(zone, k) for k in range(4)]
+        assert sorted(found) == [markers.marker_id(zone, k) for k in range(4)]
         for k in range(4):
-            expected = mat.marker_corners(k) * (1, -1) + np.array(mat.SHEET) / 2
-            assert far(found[mat.marker_id(zone, k)], expected) < TOLERANCE_MM
+            expected = markers.marker_corners(k) * (1, -1) + np.array(mat.SHEET) / 2
+            assert far(found[markers.marker_id(zone, k)], expected) < TOLERANCE_MM
 
 
 def test_the_field_and_its_line_are_where_the_contract_says():

@@ -11,15 +11,8 @@ import numpy as np
 import pytest
 
 from calibration.camera import CameraModel
-from calibration.mat import (
-    DICTIONARY,
-    FIELD,
-    MARKER_CENTRES,
-    MARKER_MM,
-    SHEET,
-    MatPose,
-    marker_id,
-)
+from calibration.markers import DICTIONARY, MARKER_CENTRES, MARKER_MM, marker_id
+from calibration.mat import FIELD, SHEET, MatPose
 from cards.build import Piece, shape_of
 from cards.pieces import PieceSet, Pose, builtin_piece_set
 from referee.vision.render.solids import draw_solid, solid, z_buffer

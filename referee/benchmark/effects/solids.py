@@ -244,19 +244,22 @@ def _flat_layer(
     )
 
 
-def draw_box(
-    frame: np.ndarray,
-    scene: Scene,
-    at: np.ndarray,
-    size: np.ndarray,
-    turn_deg: float,
-    albedo: np.ndarray,
-    paper: np.ndarray,
-) -> np.ndarray:
-    """A box of ``size`` (3,) mm standing on the table at ``at`` (2,) mm."""
-    c, s = np.cos(np.radians(turn_deg)), np.sin(np.radians(turn_deg))
+@dataclass(frozen=True, eq=False)
+class Box:
+    """A box of ``size`` (3,) mm standing on the table at ``at`` (2,) mm, turned; ``albedo`` (3,) linear."""
+
+    at: np.ndarray
+    size: np.ndarray
+    turn_deg: float
+    albedo: np.ndarray
+
+
+def draw_box(frame: np.ndarray, scene: Scene, box: Box, paper: np.ndarray) -> np.ndarray:
+    """The frame with the box in it, in the light that ``paper`` shows."""
+    size, albedo = box.size, box.albedo
+    c, s = np.cos(np.radians(box.turn_deg)), np.sin(np.radians(box.turn_deg))
     turn = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1.0]])
-    middle = np.array([*at, size[2] / 2])
+    middle = np.array([*box.at, size[2] / 2])
     frame = _shaded_table(frame, scene, middle[None].repeat(2, 0), np.full(2, float(min(size)) * 0.6))
     for axis in range(3):
         for sign in (-1.0, 1.0):

@@ -8,10 +8,11 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from calibration.mat import FIELD, MARKER_CENTRES
+from calibration.markers import MARKER_CENTRES
+from calibration.mat import FIELD
 from referee.benchmark.effects.light import linear, paper_light
 from referee.benchmark.effects.scene import Scene, Take
-from referee.benchmark.effects.solids import Body, capsule, draw_body, draw_box, lay_flat
+from referee.benchmark.effects.solids import Body, Box, capsule, draw_body, draw_box, lay_flat
 
 SKINS = ("#e8bea0", "#d9a383", "#b98060", "#7a4c34")
 SLEEVES = ("#26324a", "#7c2f2f", "#8a8f94", "#3d5a3a", "#d8d4cc")
@@ -219,7 +220,7 @@ def clutter(take: Take, scene: Scene, level: str, rng: np.random.Generator) -> n
             return draw_body(frame, scene, _cup(_beyond(scene, 175, rng), albedo), light, rng)
         at = _beyond(scene, 190 if level == "table" else 118, rng)
         if rng.random() < 0.5:
-            frame = draw_box(frame, scene, at, rng.uniform(18, 48, 3), rng.uniform(0, 90), albedo, light)
+            frame = draw_box(frame, scene, Box(at, rng.uniform(18, 48, 3), rng.uniform(0, 90), albedo), light)
         else:
             r = float(rng.uniform(10, 20))
             ball = Body(np.array([[*at, r]] * 2), np.full(2, r), np.tile(albedo, (2, 1)), 0.5)

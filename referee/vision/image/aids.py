@@ -11,7 +11,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from calibration.camera import CameraModel
-from calibration.mat import MARKER_CENTRES, Corners, MatPose, Mats, detect_mats
+from calibration.markers import MARKER_CENTRES, Corners
+from calibration.mat import MatPose, Mats, detect_mats
 from referee.vision.image.evidence import CLIPPED_CODE
 from referee.vision.image.view import ZoneView
 from referee.vision.parameters import (

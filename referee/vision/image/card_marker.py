@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from calibration.mat import find_markers
+from calibration.markers import find_markers
 from cards.deck import FIRST_CARD_MARKER, Deck
 
 SMALL_PX = 14.0

@@ -10,7 +10,8 @@ import cv2
 import numpy as np
 
 from calibration.camera import CameraModel
-from calibration.mat import FIELD, MARKER_CENTRES, MARKER_MM, SHEET, MatPose
+from calibration.markers import MARKER_CENTRES, MARKER_MM
+from calibration.mat import FIELD, SHEET, MatPose
 
 PX_PER_MM = 1.0
 """Scale of a view at the mat's centre. A 6 mm error is then 6 pixels, and the cost of judging

@@ -208,6 +208,7 @@ def blueprint(session: WebSession) -> flask.Blueprint:
     pages = flask.Blueprint("cards", __name__, url_prefix="/cards")
     shelf = Shelf(session)
     _editor(pages, session, shelf)
+    _saving(pages, session, shelf)
     _decks(pages, session, shelf)
     _sets(pages, session, shelf)
     return pages
@@ -260,6 +261,8 @@ def _editor(pages: flask.Blueprint, session: WebSession, shelf: Shelf) -> None:
             ]
         )
 
+
+def _saving(pages: flask.Blueprint, session: WebSession, shelf: Shelf) -> None:
     @pages.post("/save")
     @_answered
     def save() -> Any:

@@ -1,0 +1,112 @@
+"""The mats' ArUco markers: which there are, where on the sheet they are printed, and where a picture shows them.
+
+Geometry from CONTRACT.md, "The mat".
+"""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+
+DICTIONARY = cv2.aruco.DICT_4X4_250
+
+
+MARKER_MM = 44.0
+
+
+MARKER_CENTRES = np.array([(-121.0, -77.5), (121.0, -77.5), (121.0, 77.5), (-121.0, 77.5)])
+
+
+ZONES = "ABCDEFGHIJKL"
+
+
+ALIKE = 0.75
+"""Correlation with the printed bits from which an expected marker counts as seen. On the dev
+set markers in full view have 0.85 and more, half covered ones less than 0.6."""
+
+
+CORNERS = np.array([(-1, 1), (1, 1), (1, -1), (-1, -1)]) * MARKER_MM / 2
+"""(4, 2) mm: a marker's corners about its centre, in ArUco's order."""
+
+
+def marker_id(zone: str, k: int) -> int:
+    """ArUco id of marker ``k`` (0..3, the contract's order) of a zone's mat."""
+    return 4 * ZONES.index(zone) + k
+
+
+def marker_corners(k: int) -> np.ndarray:
+    """(4, 2) mm: the corners of marker ``k`` in the mat's frame, in ArUco's order."""
+    return MARKER_CENTRES[k] + CORNERS
+
+
+Corners = dict[int, np.ndarray]
+
+
+def find_markers(gray: np.ndarray) -> Corners:
+    """ArUco markers in an 8-bit picture: id -> (4, 2) px, sub-pixel corners.
+
+    Overexposed paper bleeds into the black cells, so a second and third look are taken at the
+    picture with its dark parts grown (at twice the size for thin cells). Corners are always
+    refined on the picture itself. An id seen in two places is left out: one of the two is not
+    what it says.
+    """
+    found = _detect(gray)
+    looks = [(cv2.erode(gray, np.ones((3, 3), np.uint8)), 1.0)]
+    if len(by_zone(found)) < 2 or min(map(len, by_zone(found).values())) < 3:
+        twice = cv2.resize(gray, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC)
+        looks.append((cv2.erode(twice, np.ones((5, 5), np.uint8)), 2.0))
+    for picture, scale in looks:
+        for marker, quad in _detect(picture).items():
+            found.setdefault(marker, quad / scale)
+    return {m: _refine(gray, quad) for m, quad in found.items()}
+
+
+def _detect(gray: np.ndarray) -> Corners:
+    parameters = cv2.aruco.DetectorParameters()
+    # The middle third of a cell votes: bleeding and blur spoil its rim (measured on the dev set).
+    parameters.perspectiveRemoveIgnoredMarginPerCell = 0.33
+    parameters.perspectiveRemovePixelPerCell = 8
+    detector = cv2.aruco.ArucoDetector(cv2.aruco.getPredefinedDictionary(DICTIONARY), parameters)
+    corners, ids, _ = detector.detectMarkers(gray)
+    found: Corners = {}
+    twice = set()
+    for quad, marker in zip(corners, [] if ids is None else ids.ravel().tolist(), strict=True):
+        if marker in found:
+            twice.add(marker)
+        found[int(marker)] = quad.reshape(4, 2).astype(float)
+    return {m: quad for m, quad in found.items() if m not in twice}
+
+
+def _refine(gray: np.ndarray, quad: np.ndarray) -> np.ndarray:
+    side = min(np.linalg.norm(np.roll(quad, -1, 0) - quad, axis=1))
+    reach = int(np.clip(side / 14, 2, 5))  # the paper ends an eighth of the side away
+    points = quad.astype(np.float32).reshape(-1, 1, 2)
+    criteria = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 30, 0.01)
+    return cv2.cornerSubPix(gray, points, (reach, reach), (-1, -1), criteria).reshape(4, 2).astype(float)
+
+
+def by_zone(markers: Corners) -> dict[str, list[int]]:
+    """The ids of each zone's markers, ascending; those of no mat are left out."""
+    mats: dict[str, list[int]] = {}
+    for marker in sorted(markers):
+        if marker < 4 * len(ZONES):
+            mats.setdefault(ZONES[marker // 4], []).append(marker)
+    return mats
+
+
+def confirmed(gray: np.ndarray, quad: np.ndarray, marker: int) -> np.ndarray | None:
+    """The marker's corners (4, 2) px, refined, if it shows bit for bit where it is expected; else None."""
+    height, width = gray.shape
+    if (quad < 4).any() or (quad > (width - 5, height - 5)).any():
+        return None
+    side = np.linalg.norm(np.roll(quad, -1, 0) - quad, axis=1)
+    if side.min() < 10:
+        return None
+    refined = _refine(gray, quad)
+    if np.abs(refined - quad).max() > 0.12 * side.max():
+        return None
+    bits = cv2.aruco.generateImageMarker(cv2.aruco.getPredefinedDictionary(DICTIONARY), marker, 48)
+    square = np.array([(0, 0), (48, 0), (48, 48), (0, 48)], np.float32) - 0.5
+    flat = cv2.warpPerspective(gray, cv2.getPerspectiveTransform(refined.astype(np.float32), square), (48, 48))
+    alike = np.corrcoef(bits.ravel().astype(float), flat.ravel().astype(float))[0, 1]
+    return refined if alike > ALIKE else None
