@@ -1,6 +1,6 @@
 """Many random games of each module, and many illegal commands: what is counted must be without exception.
 
-python tests/games/bench_games.py [--games 10000] [--refused 100000] [--only city_towers]
+python tests/games/bench_games.py [--games 10000] [--refused 100000] [--only city_towers] [--first 1000]
 
 Each game must end, conserve every card, chip and stone at every step, fold from its log to the same state, and be
 recounted to the same score. Prints the counts; the exit status says whether all held.
@@ -22,10 +22,10 @@ from referee.games.catalogue import GAMES
 from referee.games.match import fold
 
 
-def games(name: str, count: int) -> dict[str, int]:
+def games(name: str, count: int, first: int) -> dict[str, int]:
     """Play that many; how many did what they must."""
     tally = dict.fromkeys(("games", "commands", "conserved", "replayed", "recounted"), 0)
-    for seed in range(1000, 1000 + count):
+    for seed in range(first, first + count):
         kept = []
 
         def look(match, rng, kept=kept):
@@ -40,10 +40,10 @@ def games(name: str, count: int) -> dict[str, int]:
     return tally
 
 
-def refused(name: str, count: int) -> int:
+def refused(name: str, count: int, first: int) -> int:
     """Ask until that many commands were refused; each must give a reason and change nothing."""
     said = 0
-    for seed in range(10**6):
+    for seed in range(first, first + 10**6):
         if said >= count:
             break
         rows = []
@@ -57,15 +57,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--games", type=int, default=10_000)
     parser.add_argument("--refused", type=int, default=100_000)
+    parser.add_argument("--first", type=int, default=1000, help="The first seed.")
     parser.add_argument("--only", choices=list(GAMES))
     options, good = parser.parse_args(), True
     for name in [options.only] if options.only else list(GAMES):
         began = time.monotonic()
-        tally = games(name, options.games)
+        tally = games(name, options.games, options.first)
         good &= all(tally[what] == options.games for what in ("conserved", "replayed", "recounted"))
         print(f"{name}: {tally}, {time.monotonic() - began:.0f} s", flush=True)
         began = time.monotonic()
-        print(f"{name}: {refused(name, options.refused)} refused, {time.monotonic() - began:.0f} s", flush=True)
+        print(
+            f"{name}: {refused(name, options.refused, options.first)} refused, {time.monotonic() - began:.0f} s",
+            flush=True,
+        )
     return 0 if good else 1
 
 
