@@ -22,6 +22,7 @@ COMMANDS = {
     "box": ("box:box", "Try the button box, or play one."),
     "run": ("play:run", "Referee real duels with a camera and a button box, or keys."),
     "demo": ("play:demo", "Referee simulated duels: no hardware needed, everything marked SIMULATED."),
+    "game": ("games:game", "Four more tower games: what is on record, replays, house rules."),
     "rejudge": ("attempts:rejudge", "Judge ATTEMPTS again: attempt folders, zip bundles, archives of them."),
     "keep": ("attempts:keep", "Keep ATTEMPT's judged frames and the right verdict as a regression test."),
     "import": ("attempts:import_", "Make an attempt of VIDEO, so that it can be judged."),

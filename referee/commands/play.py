@@ -117,6 +117,7 @@ class RunOptions(Options):
 class DemoOptions(Options):
     """What ``demo`` may be asked for."""
 
+    game: str | None
     fast: bool
     players: str
     duels: int | None
@@ -206,6 +207,7 @@ def kept(deck: Deck, pieces: PieceSet, observer: Observer) -> dict:
 
 
 @click.command()
+@click.option("--game", help="Play one of the tower games on the terminal instead, e.g. city_towers.")
 @click.option("--fast", is_flag=True, help="Hands faster than any human's; ends with the match.")
 @click.option("--players", default="4", show_default=True, help="How many play, or names, youngest first.")
 @click.option("--duels", type=click.IntRange(min=1), help="End after so many decided duels.")
@@ -217,6 +219,11 @@ def kept(deck: Deck, pieces: PieceSet, observer: Observer) -> dict:
 @as_one(DemoOptions)
 def demo(asked: DemoOptions) -> None:
     """Referee simulated duels: no hardware needed, everything marked SIMULATED."""
+    if asked.game:
+        from referee.commands.games import demo_game
+
+        demo_game(asked.game, asked.players, asked.seed, asked.fast, asked.data_dir)
+        return
     names = _names(asked.players)
     clock, pieces, deck = SystemClock(), builtin_piece_set(), builtin_deck()
     rules = load_rules(asked.rules_file) if asked.rules_file else DEFAULT_RULES

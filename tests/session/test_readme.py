@@ -29,6 +29,7 @@ REFEREE = [sys.executable, "-c", "from referee.cli import main; main()"]
 
 IN_TEST = {
     "referee demo": "referee demo --fast --duels 1 --no-browser --port 0",
+    "referee demo --game city_towers": "referee demo --game city_towers --fast",
     "referee run --camera 0 --box none --players Ann,Ben,Cem,Dia": (
         "referee run --camera film.avi --box none --players Ann,Ben,Cem,Dia --no-browser --port 0"
     ),

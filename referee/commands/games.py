@@ -1,0 +1,177 @@
+"""``referee game`` and ``referee demo --game``: the four tower games on the terminal."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from referee.commands.play import NAMES, interrupted, opened, taken
+from referee.devices.ports import SystemClock
+from referee.errors import RefereeError
+from referee.events import Event
+from referee.games.catalogue import GAMES, game_named
+from referee.games.core import BadGame
+from referee.games.match import Match, evolve, fold
+from referee.session.game_table import GameTable, game_matches
+from referee.session.ports import Record
+from referee.simulator.game_players import next_choice
+from referee.web.i18n.games import said
+from referee.web.i18n.texts import translate
+
+PATH = click.Path(path_type=Path)
+LANG = "en"
+PACE_S = 0.5
+"""How long a simulated player thinks."""
+
+
+class GameLines:
+    """Says on the terminal what happens in a game."""
+
+    def __init__(self, match: Match) -> None:
+        self._scores = {row.player: row.score for row in match.standings}
+
+    def __call__(self, match: Match, events: Sequence[Event]) -> None:
+        """Hear of new events: the match after them."""
+        for event in events:
+            if event.kind in ("undone", "corrected"):
+                change = match.changes[-1]
+                was = said(LANG, change["was"], match.state.players)
+                values = {"who": change["who"], "number": change["number"], "why": change["why"], "was": was}
+                click.echo(f"     {translate(LANG, f'game.{event.kind}', **values)}")
+        if any(event.kind == "asked" for event in events):
+            click.echo(f"{len(match.played):4d} {said(LANG, match.played[-1].command, match.state.players)}")
+        scores = {row.player: row.score for row in match.standings}
+        if scores != self._scores:
+            click.echo(f"     score: {'  '.join(f'{name} {score}' for name, score in scores.items())}")
+        self._scores = scores
+        if match.over:
+            click.echo(result(match))
+
+
+def result(match: Match) -> str:
+    """The final result in a line."""
+    best = [row.player for row in match.standings if row.wins]
+    table = ", ".join(f"{row.rank}. {row.player} {row.score}" for row in match.standings)
+    return f"winner: {' and '.join(best)}   ({table})"
+
+
+@contextmanager
+def record_in(data_dir: Path) -> Iterator[Record]:
+    """The games' record under the folder, this program's alone while the context lasts."""
+    with taken(data_dir) as folder, opened(folder / "journal.db", folder, "") as record:
+        yield record
+
+
+def unfinished(record: Record, game: str) -> str | None:
+    """The last match of that game when it has not ended."""
+    last = [match_id for match_id, name in game_matches(record).items() if name == game][-1:]
+    return next((match_id for match_id in last if not fold(record.events(match_id)).over), None)
+
+
+def demo_game(game: str, players: str, seed: int | None, fast: bool, data_dir: Path) -> None:
+    """Play a simulated game to its end; one that was broken off goes on."""
+    game_named(game)
+    with interrupted() as over, record_in(data_dir / "games") as record:
+        click.echo("SIMULATED: players, cards and stones are not real")
+        open_match = unfinished(record, game)
+        if open_match:
+            table = GameTable.taken_up(record, SystemClock(), open_match)
+            click.echo(f"going on with {open_match} behind command {len(table.match.played)}")
+        else:
+            setup = game_named(game).setup(names_of(players), {}, seed or 0)
+            table = GameTable.begun(record, SystemClock(), game, setup, simulated=True)
+            click.echo(f"{game}: {', '.join(setup.players)}; match {table.match.match_id}")
+        table.listen(GameLines(table.match))
+        while (command := next_choice(table.match)) is not None and not over.wait(0 if fast else PACE_S):
+            table.command(command, table.match.state.name(command.seat))
+
+
+def names_of(players: str) -> list[str]:
+    """Names with commas, or how many of the usual ones."""
+    return list(NAMES[: int(players)]) if players.isdigit() else players.split(",")
+
+
+@click.group()
+def game() -> None:
+    """Four more tower games: city_towers, quarters_and_currencies, nine_sum_towers, tower_bets."""
+
+
+@game.command("list")
+@click.option("--data-dir", type=PATH, default=Path("referee-data/simulated"), show_default=True)
+def list_(data_dir: Path) -> None:
+    """The games on record."""
+    with record_in(data_dir / "games") as record:
+        for match_id in game_matches(record):
+            match = fold(record.events(match_id))
+            mark = "SIMULATED " if match.simulated else ""
+            state = result(match) if match.over else f"open, {len(match.played)} commands"
+            click.echo(f"{match_id}: {mark}{state}")
+
+
+@game.command("replay")
+@click.argument("match_id", metavar="[MATCH]", required=False)
+@click.option("--step", is_flag=True, help="Wait for Enter before every command.")
+@click.option("--data-dir", type=PATH, default=Path("referee-data/simulated"), show_default=True)
+def replay(match_id: str | None, step: bool, data_dir: Path) -> None:
+    """Show a MATCH of the record command by command; without MATCH the last one."""
+    with record_in(data_dir / "games") as record:
+        known = list(game_matches(record))
+        if not known:
+            raise RefereeError(f"{data_dir}: no game is on record")
+        chosen = match_id or known[-1]
+        if chosen not in known:
+            raise RefereeError(f"no game {chosen!r} is in the record: `referee game list` names them")
+        entries = record.events(chosen)
+    match = fold(entries[:1])
+    mark = " SIMULATED" if match.simulated else ""
+    click.echo(f"{chosen}:{mark} {', '.join(match.state.players)}, seed {match.setup.seed}")
+    lines = GameLines(match)
+    for events in commands_of(entries[1:]):
+        if step:
+            click.prompt("", default="", show_default=False, prompt_suffix="")
+        for event in events:
+            match = evolve(match, event)
+        lines(match, events)
+
+
+def commands_of(events: Sequence[Event]) -> Iterator[list[Event]]:
+    """The events of each command together, a correction's with those that it decided anew."""
+    group: list[Event] = []
+    for event in events:
+        if group and event.step != group[0].step:
+            yield group
+            group = []
+        group.append(event)
+    if group:
+        yield group
+
+
+@game.command("rules")
+@click.argument("name", type=click.Choice(list(GAMES)))
+def rules(name: str) -> None:
+    """Print a game's house rules with their defaults, for a file of your own."""
+    fields = game_named(name).rules.model_fields
+    defaults = game_named(name).rules().model_dump(mode="json")
+    for key, field in fields.items():
+        click.echo(f"# {field.description}\n{key} = {_toml(defaults[key])}\n")
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    return f'"{value}"' if isinstance(value, str) else str(value).lower()
+
+
+def rules_of(file: Path | None) -> dict[str, Any]:
+    """The house rules in the file. Raises BadGame when it cannot be read."""
+    if file is None:
+        return {}
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise BadGame(f"{file}: {error}") from None

@@ -1,0 +1,36 @@
+"""What happens in a game, in words: one line for each command, the same on the terminal and on the pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from referee.web.i18n.texts import catalogue, translate
+
+NAMED = ("seat", "victim")
+"""Fields that hold a seat: the player's name is said."""
+
+
+def said(lang: str, command: Mapping[str, Any], players: Sequence[str]) -> str:
+    """The command as a sentence."""
+    return translate(lang, f"game.said.{command['command']}", **_blanks(lang, command, players))
+
+
+def _blanks(lang: str, command: Mapping[str, Any], players: Sequence[str]) -> dict[str, str]:
+    return {name: _filled(lang, name, value, players) for name, value in command.items() if name != "command"}
+
+
+def _filled(lang: str, name: str, value: Any, players: Sequence[str]) -> str:
+    if name in NAMED:
+        return players[value]
+    if isinstance(value, bool):
+        return translate(lang, f"game.{name}.yes") if value else ""
+    if isinstance(value, list | tuple):
+        return " ".join(card(lang, str(part)) for part in value) or "–"
+    return card(lang, str(value))
+
+
+def card(lang: str, name: str) -> str:
+    """A card's name; a number is its own."""
+    key = f"game.card.{name}"
+    return translate(lang, key) if key in catalogue(lang) else name
