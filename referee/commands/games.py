@@ -98,7 +98,7 @@ def names_of(players: str) -> list[str]:
 
 @click.group()
 def game() -> None:
-    """Four more tower games: city_towers, quarters_and_currencies, nine_sum_towers, tower_bets."""
+    """Four more tower games: what is on record, replays, house rules."""
 
 
 @game.command("list")
