@@ -186,6 +186,7 @@ def run(asked: RunOptions) -> None:
             session.take_up(asked.match_id)
             click.echo(f"taken up: match {asked.match_id}, phase {session.state.phase}")
         stack.callback(preparation.close)  # before the session ends: a judgement may be waiting for it
+        preparation.tell(session.alarm)
         session.start()
         choices = stack.enter_context(closing(DeviceChoices(session, asked.source, asked.box_port, clock)))
         stack.enter_context(dashboard(session, asked, choices))
@@ -254,11 +255,14 @@ def demo(asked: DemoOptions) -> None:
         lines = ScoreLines(click.echo, table.truth(deck))
         session.listen(lines)
         stack.callback(preparation.close)  # before the session ends: a judgement may be waiting for it
+        preparation.tell(session.alarm)
         stack.enter_context(dashboard(session, asked))
         table.set_up(observer)
         session.start()
         if session.state.phase == "new":
             session.create_match(names, asked.mode, asked.seed)
+        while not session.judging.gates() and not over.wait(0.05):
+            pass  # hands are faster than a compiler: no duel before the gate has looked once
         done = stack.enter_context(table.played(session, None if asked.manual else asked.duels, asked.manual))
         while not over.wait(0.1) and not done.is_set():
             pass

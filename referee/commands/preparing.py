@@ -1,12 +1,14 @@
-"""The first start on a machine: kernels are compiled by another process while the board is up and players play."""
+"""The first start on a machine: kernels are compiled by other processes while the board is up and players play."""
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
-from typing import IO, Any
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
 
 import click
 import numpy as np
@@ -14,60 +16,108 @@ from tqdm import tqdm
 
 from calibration.camera import CameraModel
 from calibration.palette import Palette
-from cards.card import Card, LayoutCard
-from cards.deck import builtin_deck
+from cards.card import Card
 from cards.pieces import PieceSet, builtin_piece_set
-from referee.devices.ports import Frame
 from referee.errors import CannotSee
-from referee.simulator.table import TableSim
-from referee.vision.live.gate import Gate
+from referee.simulator import raster
 from referee.vision.observer import Judgement, Observer
-from referee.vision.search.kernel_store import KernelStore, all_compiled
+from referee.vision.search.kernel_store import all_compiled
+from referee.vision.ways_in import WayIn, of_judging, of_searching
 
-PROGRAM = "from referee.commands.preparing import compile_all; compile_all()"
+PROGRAM = "from referee.commands.preparing import compile_all; compile_all({backwards})"
+
+ALARM = "preparing"
+"""What the console shows until the first judgement is possible."""
 
 
 class Preparation:
-    """Kernels being compiled, if they were not yet. ``wait`` before the first judgement; ``close`` when done.
+    """Kernels being compiled, if they were not yet, by two processes: one from either end of the list.
 
-    Whatever becomes of the other process, judging works: what it has not kept is compiled when needed.
+    ``wait`` before the first judgement; ``close`` when done. Whatever becomes of the other processes, judging works:
+    what they have not kept is compiled when needed.
     """
 
     def __init__(self) -> None:
-        self._process: subprocess.Popen[str] | None = None
+        self._processes: list[subprocess.Popen[str]] = []
+        self._over = threading.Event()
         self._closed = False
+        self._done: set[int] = set()
+        self._running = 0
+        self._lock = threading.Lock()
+        self._tell: Callable[[str, str | None], object] = lambda code, text: None
         marker = all_compiled()
         if marker is None or marker.exists():
+            self._over.set()
             return
         click.echo("the first start on this machine: getting ready to see, while the match begins")
-        command = [sys.executable, "-c", PROGRAM]
-        self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
-        assert self._process.stdout is not None  # it was asked for
-        told = (self._process.stdout,)
-        self._thread = threading.Thread(target=self._follow, args=told, name="preparation", daemon=True)
-        self._thread.start()
+        self._bar = _Bar()
+        for backwards in (False, True):
+            command, nothing = [sys.executable, "-c", PROGRAM.format(backwards=backwards)], subprocess.DEVNULL
+            self._processes.append(subprocess.Popen(command, stdin=nothing, stdout=subprocess.PIPE, text=True))
+        self._running = len(self._processes)
+        self._threads = [
+            threading.Thread(target=self._follow, args=(process,), name="preparation", daemon=True)
+            for process in self._processes
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    @property
+    def over(self) -> bool:
+        """Whether the first judgement need not wait."""
+        return self._over.is_set()
+
+    def tell(self, alarm: Callable[[str, str | None], object]) -> None:
+        """Have ``alarm`` called with ``ALARM`` and how far it is, and with None when it is over."""
+        with self._lock:
+            self._tell = alarm
+            if not self.over:
+                alarm(ALARM, "")
 
     def wait(self) -> None:
-        """Wait until it is over, well or badly. Raises CannotSee when it was closed meanwhile."""
-        if self._process:
-            self._thread.join()
+        """Wait until judging need not compile, or nobody does any more. Raises CannotSee when closed meanwhile."""
+        self._over.wait()
         if self._closed:
             raise CannotSee("the program ended before it was ready to see")
 
     def close(self) -> None:
         """End it, finished or not."""
-        if self._process and not self._closed:
+        if self._processes and not self._closed:
             self._closed = True
-            self._process.terminate()
-            self._thread.join()
-            self._process.wait()
+            for process in self._processes:
+                process.terminate()
+            for thread in self._threads:
+                thread.join()
+            for process in self._processes:
+                process.wait()
 
-    def _follow(self, told: IO[str]) -> None:
-        """Show how far it is."""
-        with told as lines, _Bar() as bar:
+    def _follow(self, process: subprocess.Popen[str]) -> None:
+        """Take in what a process says: which of the ways in is done, how many the first judgement needs."""
+        assert process.stdout is not None  # it was asked for
+        with process.stdout as lines:
             for line in lines:
-                bar.total, bar.n = map(int, reversed(line.split()))
-                bar.refresh()
+                index, needed = map(int, line.split())
+                with self._lock:
+                    self._done.add(index)
+                    self._show(len(self._done & set(range(needed))), needed)
+        with self._lock:
+            self._running -= 1
+            if not self._running:
+                self._end()
+
+    def _show(self, done: int, needed: int) -> None:
+        if not self.over:
+            self._bar.total, self._bar.n = needed, done
+            self._bar.refresh()
+            self._tell(ALARM, f"{done} / {needed}")
+        if done == needed:
+            self._end()
+
+    def _end(self) -> None:
+        if not self.over:
+            self._bar.close()
+            self._over.set()
+            self._tell(ALARM, None)
 
 
 class _Bar(tqdm):
@@ -92,23 +142,36 @@ class PreparedObserver(Observer):
         super().__init__(piece_set, camera, palette)
         self._preparation = preparation
 
+    @property
+    def ready(self) -> bool:
+        """Whether judging waits for nothing."""
+        return self._preparation.over
+
     def judge(self, frames: Sequence[np.ndarray] | np.ndarray, card: Card, *how: Any, **known: Any) -> Judgement:
         """As ``Observer.judge``."""
         self._preparation.wait()
         return super().judge(frames, card, *how, **known)
 
 
-def compile_all() -> None:
-    """Have every kernel compiled and kept, by seeing what the simulator shows; print how far that is, line by line."""
-    kernels = KernelStore.kernels
-    KernelStore.on_kept = lambda: print(sum(bool(k.overloads) for k in kernels), len(kernels), flush=True)
-    pieces = builtin_piece_set()
-    observer = Observer(pieces)
-    observer.warm_up()
-    card = next(card for card in builtin_deck().cards if isinstance(card, LayoutCard))
-    picture = TableSim(pieces, 1).picture({"A": card.pieces, "B": card.pieces[:1]})
-    observer.judge(picture, card)
-    Gate(observer).look(Frame(picture, 0, 0.0))
+def compile_all(backwards: bool = False) -> None:
+    """Have every kernel compiled and kept; print which is done and how many the first judgement needs, line by line.
+
+    What the first judgement needs comes first, from the last one on if ``backwards``: so two processes share the work.
+    """
+    gc.disable()  # compilers make objects by the million, all of them needed until the kernel is done: 8 % of the time
+    ways, needed = _all_ways()
+    first = range(needed)
+    for i in (*(reversed(first) if backwards else first), *range(needed, len(ways))):
+        ways[i].prepare()
+        print(i, needed, flush=True)
     marker = all_compiled()
     if marker:
-        marker.touch()
+        with suppress(OSError):  # a full disk: then it is gone through again next time
+            marker.touch()
+
+
+def _all_ways() -> tuple[list[WayIn], int]:
+    """All there is to compile, and how many of these the first judgement needs."""
+    pieces = builtin_piece_set()
+    first = of_judging(pieces)
+    return first + of_searching(pieces) + raster.ways_in(), len(first)

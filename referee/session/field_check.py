@@ -59,9 +59,12 @@ class FieldCheck:
         return {f"field_{z}": FIELD_FAULTS[faults[z]].format(zone=z) if z in faults else None for z in zones}
 
     def _stands(self, zone: str, gate: ZoneGate, frame: Frame, observer: Observer, card: Card) -> bool:
-        """Whether a piece stands in the field; while it moves, what was found last, else that it may be."""
+        """Whether a piece stands in the field; while it moves, what was found last, else that it may be.
+
+        While the observer is not ready too: who looks at every frame must not wait, or the moment of a Stop is missed.
+        """
         fill, stands = self._looked.get(zone, (-1.0, True))
-        if abs(gate.fill - fill) > ANEW and gate.settled_s >= AT_REST_S:
+        if observer.ready and abs(gate.fill - fill) > ANEW and gate.settled_s >= AT_REST_S:
             verdict = observer.judge([frame.image], card, [zone], Tolerances()).zones.get(zone)
             stands = verdict is not None and (verdict.build is None or bool(verdict.build.pieces))
             self._looked[zone] = (gate.fill, stands)

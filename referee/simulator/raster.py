@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from referee.vision.search.jit import plain
+from referee.vision.search.jit import inner, plain
+from referee.vision.ways_in import WayIn, way_in
 
 SAMPLES = 2
 """Samples per pixel along each side."""
@@ -17,7 +18,7 @@ FAR = np.float32(0.0)
 """An empty sample's 1/depth."""
 
 
-@plain
+@inner
 def _span(x0, y0, x1, y1, x2, y2, row):
     """First and last column between the triangle's edges on a row, a column too many at either end."""
     low, high = 1e9, -1e9
@@ -50,7 +51,7 @@ def light_depth(triangles, depth):
                     depth[i, j] = max(depth[i, j], a * z0 + b * z1 + c * z2)
 
 
-@plain
+@inner
 def _lit(depth, x, y, z, slack):
     """Share of the light that reaches a point, from four cells of the light's depth."""
     high, wide = depth.shape
@@ -129,3 +130,16 @@ def compose(picture, near, color, top, bottom, left, right):
                 picture[i, j, 0] = (b + bare * picture[i, j, 0] + 2) // 4
                 picture[i, j, 1] = (g + bare * picture[i, j, 1] + 2) // 4
                 picture[i, j, 2] = (r + bare * picture[i, j, 2] + 2) // 4
+
+
+def ways_in() -> list[WayIn]:
+    """What is compiled ahead to draw the simulated table."""
+    triangles, depth = np.zeros((2, 3, 3), np.float32), np.zeros((2, 2), np.float32)
+    picture, slack = np.zeros((2, 2, 3), np.uint8), 0.0
+    values, albedo = np.zeros((2, 3, 6), np.float32), np.zeros((2, 3), np.float32)
+    at = np.int64(0)
+    return [
+        way_in(light_depth, triangles, depth),
+        way_in(shade, triangles, values, albedo, depth, slack, np.zeros(1024, np.uint8), depth, picture),
+        way_in(compose, picture, depth, picture, at, at, at, at),
+    ]

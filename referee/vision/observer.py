@@ -133,6 +133,11 @@ class Observer:
         """Have the search compiled (the first time on a machine takes about a minute)."""
         warm_up(catalogue(self.piece_set, tuple(self.piece_set.colors)))
 
+    @property
+    def ready(self) -> bool:
+        """Whether judging waits for nothing."""
+        return True
+
     def look(self, frame: np.ndarray) -> Mats:
         """The mats in a frame, completed by markers of the session's earlier frames; through the lens file where it
         fits them, else through an estimated lens."""

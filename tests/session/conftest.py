@@ -32,6 +32,7 @@ class StandInObserver:
     says: dict = field(default_factory=dict)
     camera: object = None
     empty: object = None
+    ready: bool = True
 
     def look(self, frame):
         return SimpleNamespace(poses={})

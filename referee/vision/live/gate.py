@@ -24,7 +24,7 @@ from referee.devices.ports import Frame
 from referee.vision.image.evidence import paper_white
 from referee.vision.live.color_lut import GROUND, STRANGE, WARM, label_table
 from referee.vision.observer import Observer
-from referee.vision.search.jit import plain
+from referee.vision.search.jit import inner, plain
 
 WIDTH_PX = 320
 """Width of the reduced copy: tongs 10 mm thick are still 3 pixels, and averaging kills the noise."""
@@ -274,7 +274,7 @@ def _compare(small, memory, table, threshold, step_s, rest_s):
                     usual[y, x, k] = pixel[k]
 
 
-@plain
+@inner
 def _apart(a, b):
     """The largest difference of two pixels' channels."""
     most = 0

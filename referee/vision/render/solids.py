@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cards.pieces import Pose, Shape
-from referee.vision.search.jit import plain
+from referee.vision.search.jit import inner, plain
 
 ROUND_STEPS = 20
 """Facets of a full circle in a drawn cylinder: 0.2 mm from round for a 30 mm piece."""
@@ -95,7 +95,7 @@ def z_buffer(shape: tuple[int, int]) -> ZBuffer:
     return ZBuffer(np.zeros(shape, np.float32), np.full(shape, -1, np.int32))
 
 
-@plain
+@inner
 def _draw_polygon(points, count, plane, tag, buffer):
     """Fill one polygon, (count, 2) px in ``points``, where it is nearer than what is there.
 

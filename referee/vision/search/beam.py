@@ -13,7 +13,7 @@ import numpy as np
 
 from referee.vision.search.candidates import successors
 from referee.vision.search.canvas import PIECE_COST
-from referee.vision.search.jit import inlined, lean, loop
+from referee.vision.search.jit import inlined, inner_loop, lean, loop
 from referee.vision.search.local_search import copy, copy_row, refine, turned
 from referee.vision.search.physics import straightness
 from referee.vision.search.rasterizer import ALL, Gains, Scene, clear, draw, place
@@ -139,7 +139,7 @@ def beam(tree, roots, cat, stock, scene, estimates, widths):
     return met[:end]
 
 
-@loop
+@inner_loop
 def _expand(tree, nodes, cat, stock, scene, estimates):
     """The edges that leave some nodes."""
     total = 0
@@ -160,7 +160,7 @@ def _expand(tree, nodes, cat, stock, scene, estimates):
     return out
 
 
-@loop
+@inner_loop
 def _node_of(tree, edge, cat, scene, estimates):
     """The node that an edge leads to, fitted roughly by the optimistic estimate; its parent if there is no room."""
     if tree.node[edge] >= 0:
@@ -184,7 +184,7 @@ def _node_of(tree, edge, cat, scene, estimates):
     return node
 
 
-@loop
+@inner_loop
 def _distinct(tree, edges, count, most):
     """The ``most`` edges with the best optimistic scores, near copies left out; their parents have ``count`` pieces."""
     chosen = np.empty(min(most, len(edges)), np.int64)
@@ -221,7 +221,7 @@ def _key(pieces, count):
     return total
 
 
-@loop
+@inner_loop
 def _frontier(scores, width):
     """Indices of those to go on with, of ``scores`` (n, 3): in turn the best by optimistic and by current score, and
     by regret."""

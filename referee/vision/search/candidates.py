@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from referee.vision.search.jit import loop
+from referee.vision.search.jit import inner_loop, loop
 from referee.vision.search.local_search import scan
 from referee.vision.search.rasterizer import ALL, draw
 
@@ -35,7 +35,7 @@ class Stock(NamedTuple):
     field: np.ndarray
 
 
-@loop
+@inner_loop
 def _left(cat, stock, pieces):
     """Usual stances of which the box, and the card, still allow a piece."""
     used = np.zeros(len(stock.free), np.int64)
@@ -78,7 +78,7 @@ def successors(cat, stock, pieces, turn, scene):
     return out[:n]
 
 
-@loop
+@inner_loop
 def _worthy(rows, turn, field):
     """Those that stand in the field and do not lose too much, best first."""
     c, s = np.cos(turn), np.sin(turn)
@@ -90,7 +90,7 @@ def _worthy(rows, turn, field):
     return rows[np.argsort(-rows[:, 5])]
 
 
-@loop
+@inner_loop
 def _two_of_each(rows, out):
     """Each stance's best row, and its next best more than 12 mm beside that one; returns how many."""
     n = 0
@@ -106,7 +106,7 @@ def _two_of_each(rows, out):
     return n
 
 
-@loop
+@inner_loop
 def _apart(rows, out, n):
     """Add the best rows, leaving out near copies (same stance within 10 mm); returns how many there are then."""
     start = n

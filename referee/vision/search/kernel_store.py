@@ -35,11 +35,16 @@ from numba.core.compiler import CompileResult
 from numba.core.dispatcher import Dispatcher
 from numba.core.serialize import dumps
 
+try:
+    import fcntl
+except ImportError:  # Windows: two processes may compile the same, which costs time alone
+    fcntl = None  # type: ignore[assignment]
+
 FOLDER_VARIABLE = "REFEREE_CACHE_DIR"
 """Environment variable that names another folder for the cache."""
 
 UNUSED_S = 30 * 86400.0
-ENDING = ".kernel"
+ENDING, LOCK_ENDING = ".kernel", ".lock"
 
 VERSIONS = (numba.__version__, llvmlite.__version__, np.__version__, sys.version)
 
@@ -78,9 +83,6 @@ class KernelStore(_Cache):
 
     kernels: ClassVar[list[Dispatcher]] = []
     """Every kernel of the modules loaded, but those that only become part of others."""
-
-    on_kept: ClassVar[Callable[[], object]] = staticmethod(lambda: None)
-    """Called back after each kernel that was compiled."""
 
     by_address: ClassVar[dict[str, Dispatcher]] = {}
     """Kernels that are called by address, by their names."""
@@ -124,7 +126,29 @@ class KernelStore(_Cache):
             with contextlib.suppress(OSError):  # a full disk, say: then it is compiled again next time
                 _write(path, data)
                 _remove_unused(path.parent)
-            KernelStore.on_kept()
+
+    def has(self, args: tuple[types.Type, ...]) -> bool:
+        """Whether the kernel is kept for these types."""
+        path = self._path(args)
+        return path is not None and path.exists()
+
+    @contextlib.contextmanager
+    def alone(self, args: tuple[types.Type, ...]) -> Iterator[None]:
+        """While the context lasts no other process compiles the kernel for these types; if it is kept, they may."""
+        path = self._path(args)
+        if fcntl is None or path is None or path.exists():
+            yield
+            return
+        lock = path.with_suffix(LOCK_ENDING)
+        try:
+            file = open(lock, "w")  # noqa: SIM115 - closed below, which lets the lock go, as the process's end does
+        except OSError:  # the disk is full, say: then two may compile the same
+            yield
+            return
+        with file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+            lock.unlink(missing_ok=True)
 
     def _path(self, sig: Any) -> Path | None:
         folder = cache_folder() if self._enabled else None

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from referee.vision.search.jit import inlined, lean, loop
+from referee.vision.search.jit import inner_loop, lean, lean_root, loop
 from referee.vision.search.physics import TOUCH_MM, rest_on, settle, straightness
 from referee.vision.search.rasterizer import ALL, Scene, draw, place
 
@@ -35,7 +35,7 @@ def copy(source, target, count):
         copy_row(source[i], target[i])
 
 
-@inlined
+@lean
 def pixel_of(x, y, z, scene):
     """Pixel (row, column) of a point; (-1, -1) outside the picture."""
     camera, matrix = scene.camera, scene.matrix
@@ -219,7 +219,7 @@ def _props(cat, pieces, i, s, trial):
     return under and abs(z + cat.size[s, 2] / 2 - pieces[i, 3] + cat.size[own, 2] / 2) < PROP_GAP_MM
 
 
-@lean
+@lean_root
 def edit(cat, pieces, kind, i, s, where, out):
     """Write to ``out`` (count + 1, 5) the state with one edit, not yet settled; returns its count.
 
@@ -268,7 +268,7 @@ def _allowed(cat, free, pieces, kind, i, s):
     return not (cat.rare[s] and cat.kind[s] != cat.kind[own]) and left >= 1 and (kind == INSERT or s != own)
 
 
-@inlined
+@lean
 def _places_of(kind):
     """How many places ``where`` an edit of one kind may be made."""
     if kind == NUDGE:
@@ -331,7 +331,7 @@ def edits(cat, stock, pieces, scene):
     return out[:n].copy()
 
 
-@loop
+@inner_loop
 def turned(scene, turn):
     """The scene for coordinates of a build turned by ``turn`` radians."""
     c, s = math.cos(turn), math.sin(turn)

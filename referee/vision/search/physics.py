@@ -5,7 +5,7 @@ Pieces of a state are rows (stance, x, y, z, yaw): mm, radians, in the frame of 
 
 from __future__ import annotations
 
-from referee.vision.search.jit import lean
+from referee.vision.search.jit import lean, lean_root
 
 TOUCH_MM = 3.0
 """Plans of two pieces must overlap by this much in x and in y for one to rest on the other."""
@@ -159,7 +159,7 @@ def topple(cat, pieces, count, scratch):
     return cost
 
 
-@lean
+@lean_root
 def straightness(cat, pieces, count, scratch):
     """Prior cost of a crooked or toppling build: off its own line, turned against it, not carried.
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from referee.vision.search.jit import inlined, lean, standalone
+from referee.vision.search.jit import lean, lean_root, standalone
 
 MOST_POINTS, MOST_FACES, MOST_PARTS = 72, 40, 20
 
@@ -88,7 +88,7 @@ ALL = -1
 """Draw all pieces: none is left out."""
 
 
-@lean
+@lean_root
 def clear(maps):
     """Empty the maps where anything has been drawn."""
     near, gained = maps.near, maps.gained
@@ -101,7 +101,7 @@ def clear(maps):
             maps.from_col[row], maps.to_col[row] = width, -1
 
 
-@inlined
+@lean
 def _project(cat, part, piece, c, s, scene):
     """Corners of a part into ``maps.points``: camera x, y, z, then pixel x, y. Returns their rows (low, high)."""
     camera, matrix, points = scene.camera, scene.matrix, scene.maps.points
@@ -123,7 +123,7 @@ def _project(cat, part, piece, c, s, scene):
     return low, high
 
 
-@inlined
+@lean
 def _planes(cat, part, slot, c, s, scene):
     """The part's planes that face the camera, as inverse depth (per column, per row, constant); their number."""
     camera, matrix, points = scene.camera, scene.matrix, scene.maps.points
@@ -149,7 +149,7 @@ def _planes(cat, part, slot, c, s, scene):
     return count
 
 
-@inlined
+@lean
 def _runs(cat, part, slot, first, last, maps):
     """The part's run of columns in each row from ``first`` to ``last``, by its outline's edges.
 
@@ -182,7 +182,7 @@ def _runs(cat, part, slot, first, last, maps):
                 at += slope
 
 
-@inlined
+@lean
 def _part(cat, part, slot, piece, c, s, scene):
     """Take a part of a piece turned by (cos, sin) into a slot: its rows, its runs of columns, its planes."""
     maps = scene.maps
@@ -195,7 +195,7 @@ def _part(cat, part, slot, piece, c, s, scene):
     maps.rows[slot, 0], maps.rows[slot, 1], maps.rows[slot, 2] = first, last, count
 
 
-@inlined
+@lean
 def _three(planes, first, count, row):
     """Three planes from the ``first`` on along a row, each as (slope, start); the last is repeated when there are
     fewer."""
@@ -211,7 +211,7 @@ def _three(planes, first, count, row):
     )
 
 
-@inlined
+@lean
 def _surface(planes, count, row, low, high, out):
     """Write to ``out`` a part's inverse depth along a row, columns ``low`` to ``high``."""
     for first in range(0, count, 3):
@@ -226,7 +226,7 @@ def _surface(planes, count, row, low, high, out):
                 out[col] = min(out[col], min(min(a0 * at + b0, a1 * at + b1), a2 * at + b2))
 
 
-@inlined
+@lean
 def _weigh_one(g, sums, maps):
     """Evidence and pixels that the part in slot 0 would win."""
     planes, first, last, count = maps.planes[0], maps.rows[0, 0], maps.rows[0, 1], maps.rows[0, 2]
@@ -260,7 +260,7 @@ def _weigh_one(g, sums, maps):
     return won, pixels
 
 
-@inlined
+@lean
 def _take(g, maps, slot):
     """Draw the part in a slot; the evidence it wins."""
     planes, count, own = maps.planes[slot], maps.rows[slot, 2], maps.own[0]
@@ -285,7 +285,7 @@ def _take(g, maps, slot):
     return won
 
 
-@inlined
+@lean
 def _weigh_parts(g, maps, parts, first, last):
     """Evidence and pixels that the parts in slots 1 to ``parts`` would win, their runs together in slot 0."""
     whole, own = maps.own[0], maps.own[1]
@@ -310,7 +310,7 @@ def _weigh_parts(g, maps, parts, first, last):
     return won, pixels
 
 
-@inlined
+@lean
 def _gather(maps, parts):
     """The runs of slots 1 to ``parts``, from the leftmost to the rightmost column, into slot 0; its rows."""
     top, bottom = maps.near.shape[0], -1
@@ -326,7 +326,7 @@ def _gather(maps, parts):
     return top, bottom
 
 
-@inlined
+@lean
 def _free(maps, first, last):
     """Whether nothing has been drawn where slot 0's runs are."""
     for row in range(first, last + 1):
@@ -335,7 +335,7 @@ def _free(maps, first, last):
     return True
 
 
-@inlined
+@lean
 def _union(sums, maps, parts, first, last):
     """Evidence and pixels of the union of the runs in slots 1 to ``parts``, where nothing is drawn yet."""
     won, pixels = np.float32(0), 0
@@ -386,7 +386,7 @@ def place(cat, piece, scene, keep):
     return _weigh_parts(g, maps, parts, top, bottom)
 
 
-@lean
+@lean_root
 def draw(cat, pieces, count, skip, scene):
     """Draw the first ``count`` of a state's pieces, but the one at ``skip`` (or ``ALL``), afresh into the maps;
     returns their evidence."""

@@ -32,7 +32,7 @@ from referee.vision.image.view import ZoneView
 from referee.vision.render.silhouettes import FACES, arch_tags, face_tags
 from referee.vision.render.solids import solid
 from referee.vision.search.canvas import Reading
-from referee.vision.search.jit import loop, plain
+from referee.vision.search.jit import inner_loop, loop, plain
 from referee.vision.verdict.rulings import Rulings
 
 FACE_SD = (parameters.FACE_SD_LIGHT.value, parameters.FACE_SD_A.value, parameters.FACE_SD_B.value)
@@ -136,7 +136,7 @@ _ODD = float(np.log(STRANGE_SHARE) + _ANYTHING - _BEST)
 _WIDER_2 = WIDER * WIDER
 
 
-@loop
+@inner_loop
 def _face_density(light, a, b):
     """Log density, relative to its best, of a pixel so far off its neighbourhood's mean."""
     z = (light * light / _VAR_L + a * a / _VAR_A + b * b / _VAR_B) / 2

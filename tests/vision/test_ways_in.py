@@ -1,0 +1,46 @@
+"""What is compiled ahead is what judging runs: not less, or the first verdict would wait for a compiler."""
+
+import subprocess
+import sys
+
+import pytest
+
+JUDGES_ALL_KINDS = """
+import numpy as np
+from cards.card import LayoutCard
+from cards.deck import builtin_deck
+from cards.pieces import builtin_piece_set
+from referee.devices.ports import Frame
+from referee.simulator import raster
+from referee.simulator.table import TableSim
+from referee.vision.live.color_lut import label_frame
+from referee.vision.live.gate import Gate
+from referee.vision.observer import Observer
+from referee.vision.search.jit import InnerKernel
+from referee.vision.search.kernel_store import KernelStore, name_of
+from referee.vision.ways_in import of_judging, of_searching
+
+pieces, cards = builtin_piece_set(), builtin_deck().cards
+one_of_each = {type(card): card for card in cards}.values()
+layouts = [card for card in cards if isinstance(card, LayoutCard)]
+observer, gate = Observer(pieces), Gate(Observer(pieces))
+picture = TableSim(pieces, 1).picture({"A": layouts[0].pieces, "B": layouts[5].pieces})
+for card in one_of_each:
+    observer.judge(picture, card)
+observer.judge(picture, layouts[0])
+gate.look(Frame(picture, 0, 0.0))
+label_frame(picture, gate.colours[1])
+
+known = {(name_of(w.kernel), w.types) for w in of_judging(pieces) + of_searching(pieces) + raster.ways_in()}
+run = {(name_of(k), types) for k in KernelStore.kernels if not isinstance(k, InnerKernel) for types in k.overloads}
+for name, types in sorted(run - known, key=str):
+    print("not known:", name, types)
+for name, types in sorted(known - run, key=str):
+    print("not run:", name, types)
+"""
+
+
+@pytest.mark.slow
+def test_every_kernel_that_judging_runs_is_compiled_ahead_and_no_other():
+    done = subprocess.run([sys.executable, "-c", JUDGES_ALL_KINDS], capture_output=True, text=True, check=True)
+    assert done.stdout == ""
