@@ -83,7 +83,7 @@ def test_a_contact_is_spanned_by_a_few_columns_of_points_each_from_front_to_back
 
 
 @pytest.mark.parametrize(
-    ("z", "touching"), [(15.0, True), (15.49, True), (15.51, False), (14.51, True), (14.49, False)]
+    ("z", "touching"), [(15.0, True), (15.49, True), (15.5, False), (15.51, False), (14.51, True), (14.49, False)]
 )
 def test_less_than_half_a_millimetre_is_touching_the_table(z, touching):
     assert ((0, None) in met(f"blue cube 0 front @ 0 0 {z}")) is touching
@@ -100,18 +100,41 @@ def test_a_face_is_what_both_share():
     assert touch.normals == pytest.approx(np.array([[0, 0, 1.0]] * len(touch.points)))
 
 
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize(("shift", "least", "greatest"), [(0.02, -14.98, 15.0), (-0.02, -15.0, 14.98)])
+def test_both_pieces_edges_bound_a_face(axis, shift, least, greatest):
+    """A point that lies on the very edge of the other piece counts."""
+    at = f"{shift} 0" if axis == 0 else f"0 {shift}"
+    points = met(f"blue cube 0 front @ 0 0 15; blue cube 0 front @ {at} 45")[1, 0].points[:, axis]
+    assert (points.min(), points.max()) == pytest.approx((least, greatest), abs=1e-9)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_places_are_told_apart_by_a_micrometre(axis):
+    """So that what a solver's last digits differ in is looked up and not worked out again."""
+    at, near = [0.0, 0.0, 45.0], [0.0, 0.0, 45.0]
+    near[axis] += 0.0004
+    faces = [met("blue cube 0 front @ 0 0 15; blue cube 0 front @ {} {} {}".format(*p))[1, 0] for p in (at, near)]
+    assert np.array_equal(faces[0].points, faces[1].points)
+
+
 def test_each_touch_says_who_is_above_and_below():
     build = "blue cube 0 front @ 0 0 45; blue cube 0 front @ 0 0 15; red triangle 0 front @ 60 0 17.5"
     assert set(met(build)) == {(0, 1), (1, None), (2, None)}
 
 
-@pytest.mark.parametrize(("gap", "touching"), [(0.0, True), (0.45, True), (0.55, False), (-0.45, True), (-0.55, False)])
+@pytest.mark.parametrize(
+    ("gap", "touching"),
+    [(0.0, True), (0.45, True), (0.5, True), (0.55, False), (-0.45, True), (-0.5, True), (-0.55, False)],
+)
 @pytest.mark.parametrize("lower", ["blue cube 0 front @ 0 0 15", "orange bridge 0 front @ 0 0 15"])
 def test_less_than_half_a_millimetre_is_touching(lower, gap, touching):
     assert ((1, 0) in met(f"{lower}; blue cube 0 front @ 0 0 {45 + gap}")) is touching
 
 
-@pytest.mark.parametrize(("x", "touching"), [(29.4, True), (29.6, False), (-29.4, True), (31.0, False)])
+@pytest.mark.parametrize(
+    ("x", "touching"), [(29.4, True), (29.5, True), (29.6, False), (-29.4, True), (-29.5, True), (31.0, False)]
+)
 @pytest.mark.parametrize("axis", ["x", "y"])
 def test_less_than_half_a_millimetre_shared_in_plan_is_nothing(x, touching, axis):
     at = f"{x} 0" if axis == "x" else f"0 {x}"
@@ -151,6 +174,11 @@ def test_a_round_piece_on_an_edge_is_pushed_as_its_flank_lies():
         slope = x / math.sqrt(15**2 - x**2)
         expected = np.array([sign * slope, 0, 1]) / math.hypot(slope, 1)
         assert touch.normals == pytest.approx(np.tile(expected, (len(touch.points), 1)), abs=5e-4)
+
+
+def test_a_slanting_piece_on_a_level_one_is_pushed_straight_up():
+    touch = met("blue cube 0 front @ 0 0 15; red triangle 90 front @ 0 0 49")[1, 0]
+    assert touch.normals == pytest.approx(np.array([[0, 0, 1.0]] * len(touch.points)))
 
 
 def test_a_flat_piece_on_a_flank_is_pushed_straight_up():
@@ -199,6 +227,8 @@ def test_a_triangles_tip_carries_on_a_line():
         ("blue cube 0 front @ 0 0 15; blue cube 0 front @ 29.4 0 15", 30.0),
         ("blue cube 0 front @ 0 0 15; blue cube 0 front @ 0 29.4 15", 30.0),
         ("blue cube 0 front @ 0 0 15; blue cube 0 front @ 0 29.6 15", 0.0),
+        ("blue cube 0 front @ 0 0 15; blue cube 0 front @ 0 -29.4 15", 30.0),
+        ("blue cube 0 front @ 0 0 15; blue cube 0 front @ -29.4 0 15", 30.0),
     ],
 )
 def test_a_depth_is_how_far_one_must_rise(text, depth):
