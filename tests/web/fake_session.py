@@ -60,8 +60,9 @@ class FakeObserver:
         self.asked.append("empty")
         self.empty = image
 
-    def learn_colors(self, image) -> None:
+    def learn_colors(self, image):
         self.asked.append("colors")
+        return self.palette
 
 
 class FakeCamera:
