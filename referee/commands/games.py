@@ -2,31 +2,52 @@
 
 from __future__ import annotations
 
+import secrets
 import tomllib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
+from referee.commands.options import as_one
 from referee.commands.play import NAMES, interrupted, opened, taken
 from referee.devices.ports import SystemClock
-from referee.errors import RefereeError
+from referee.errors import DeviceLost, RefereeError
 from referee.events import Event
 from referee.games.catalogue import GAMES, game_named
-from referee.games.core import BadGame
+from referee.games.core import BadGame, Mode
 from referee.games.match import Match, evolve, fold
 from referee.session.game_table import GameTable, game_matches
 from referee.session.ports import Record
 from referee.simulator.game_players import next_choice
+from referee.web.games.app import create_game_app
 from referee.web.i18n.games import said
 from referee.web.i18n.texts import translate
+from referee.web.security import LOOPBACK
+from referee.web.server import serve
 
 PATH = click.Path(path_type=Path)
 LANG = "en"
 PACE_S = 0.5
 """How long a simulated player thinks."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlayOptions:
+    """What ``game play`` may be asked for; each is explained there."""
+
+    name: str
+    players: str
+    scorer: bool
+    rules_file: Path | None
+    seed: int | None
+    host: str
+    port: int
+    pin: str | None
+    data_dir: Path
 
 
 class GameLines:
@@ -175,3 +196,43 @@ def rules_of(file: Path | None) -> dict[str, Any]:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise BadGame(f"{file}: {error}") from None
+
+
+@game.command("play")
+@click.argument("name", type=click.Choice(list(GAMES)))
+@click.option("--players", required=True, help="Names with commas, youngest first.")
+@click.option(
+    "--scorer", is_flag=True, help="Real cards and stones: people enter what was done. Else the program deals."
+)
+@click.option("--rules", "rules_file", type=PATH, help="House rules, as `referee game rules` prints them.")
+@click.option("--seed", type=int, help="Seed of the deal.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address of the pages.")
+@click.option("--port", type=int, default=8000, show_default=True, help="Their port; 0 takes a free one.")
+@click.option("--pin", help="The referee's PIN; made up and printed when --host is not this machine.")
+@click.option("--data-dir", type=PATH, default=Path("referee-data"), show_default=True)
+@as_one(PlayOptions)
+def play(asked: PlayOptions) -> None:
+    """Play a game on board, console and phones; one that has not ended goes on."""
+    clock, pin = SystemClock(), asked.pin
+    if pin is None and asked.host not in LOOPBACK:
+        pin = f"{secrets.randbelow(10**6):06d}"
+        click.echo(f"the referee's PIN is {pin}")
+    with interrupted() as over, record_in(asked.data_dir / "games") as record:
+        open_match = unfinished(record, asked.name)
+        if open_match:
+            table = GameTable.taken_up(record, clock, open_match)
+            click.echo(f"going on with {open_match} behind command {len(table.match.played)}")
+        else:
+            seed = secrets.randbelow(1 << 31) if asked.seed is None else asked.seed
+            mode: Mode = "scorer" if asked.scorer else "full"
+            setup = game_named(asked.name).setup(asked.players.split(","), rules_of(asked.rules_file), seed, mode)
+            table = GameTable.begun(record, clock, asked.name, setup)
+        table.listen(GameLines(table.match))
+        app = create_game_app(table, asked.data_dir / "games", clock, pin, asked.host)
+        try:
+            server = serve(app, asked.host, asked.port)
+        except OSError as error:
+            raise DeviceLost(f"port {asked.port} of {asked.host} cannot be used ({error.strerror})") from None
+        with closing(server):
+            click.echo(f"board: {server.url}   console: {server.url}referee (with the private links of the seats)")
+            over.wait()

@@ -1,0 +1,187 @@
+"""``create_game_app(table)``: the pages of one game. The board is open to all, a seat's page to who has its link,
+the console to the referee (``referee.web.security``)."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import flask
+
+from cards.pieces import PieceSet, builtin_piece_set
+from referee.devices.ports import Clock
+from referee.errors import IllegalCommand
+from referee.games.core import Command
+from referee.games.match import Correct, Undo
+from referee.session.game_table import GameTable
+from referee.web import security
+from referee.web.app import LOGINS_FILE, SECRET_FILE, _kept_secret, _page_values, _remember_language, _set_language
+from referee.web.games.forms import form_of, read_form
+from referee.web.i18n.games import card, said
+from referee.web.i18n.texts import translate
+from referee.web.logins import Logins, fingerprint
+from referee.web.pages import login
+from referee.web.security import public
+from referee.web.streaming.streams import Streams
+
+MARKS = ("●", "■", "▲", "◆", "★", "✚")
+"""Each seat has a shape beside its colour."""
+
+PAGES = (("/", "nav.board"), ("/referee", "nav.console"))
+COMMANDS_SHOWN = 40
+
+
+@dataclass
+class GameSession:
+    """What login, errors and server need of a session, for a table without devices."""
+
+    data_dir: Path
+    clock: Clock
+    simulated: bool
+    piece_set: PieceSet
+    shift_s: float = 0.0
+
+    def touch(self) -> None:
+        """Nothing hangs on it: the pages ask for news themselves."""
+
+
+def seat_link(key: bytes, match_id: str, seat: int) -> str:
+    """The private part of a seat's address: nobody can guess it, and it is the same after a restart."""
+    return hmac.new(key, f"{match_id}/{seat}".encode(), hashlib.sha256).hexdigest()[:24]
+
+
+def create_game_app(
+    table: GameTable, data_dir: Path, clock: Clock, pin: str | None = None, host: str = "127.0.0.1"
+) -> flask.Flask:
+    """The pages over a running game. ``pin`` is the referee's; without one, ``host`` must be loopback.
+
+    Raises ValueError for a network address without a PIN.
+    """
+    if pin is None and host not in security.LOOPBACK:
+        raise ValueError("pages on the network need a PIN for the referee")
+    app = flask.Flask("referee.web")
+    key = app.secret_key = _kept_secret(Path(data_dir) / SECRET_FILE)
+    session: Any = GameSession(Path(data_dir), clock, table.match.simulated, builtin_piece_set())
+    app.extensions["referee.session.session"] = session
+    app.extensions["referee.streams"] = Streams(session)
+    app.before_request(_set_language)
+    kept = Logins(Path(data_dir) / LOGINS_FILE, fingerprint(pin, key), lambda: clock.utc().timestamp())
+    security.secure(app, security.Door(pin, time.monotonic), kept, False)
+    app.context_processor(lambda: _page_values(session) | {"nav_pages": PAGES, "marks": MARKS} | _words())
+    app.after_request(_remember_language)
+    links = [seat_link(key, table.match.match_id, seat) for seat in table.match.state.seats]
+    for part in (login.blueprint(session), _board(table), _console(table, links), _seats(table, links)):
+        app.register_blueprint(part)
+    login.handle_errors(app)
+    return app
+
+
+def _words() -> dict[str, Any]:
+    """How templates say a command and a card."""
+    lang = flask.g.lang
+    return {"said": lambda command, players: said(lang, command, players), "card": lambda name: card(lang, str(name))}
+
+
+def _shown(table: GameTable, seat: int | None) -> dict[str, Any]:
+    """What a page shows: the seat's view and the last commands."""
+    match = table.match
+    log = [{"number": n, "command": p.command, "who": p.who} for n, p in enumerate(match.played, 1)]
+    return {"view": match.view(seat), "log": log[: -COMMANDS_SHOWN - 1 : -1], "seat": seat, "version": table.version}
+
+
+def _board(table: GameTable) -> flask.Blueprint:
+    pages = flask.Blueprint("board", __name__)
+
+    @pages.get("/")
+    @public
+    def board() -> str:
+        return flask.render_template("game_board.html", **_shown(table, None))
+
+    @pages.get("/version")
+    @public
+    def version() -> flask.Response:
+        return flask.jsonify(version=table.version)
+
+    return pages
+
+
+def _tried(table: GameTable, command: Command | Undo | Correct, who: str) -> str:
+    """Carry the command out; the reason when it is refused."""
+    try:
+        table.command(command, who)
+    except IllegalCommand as error:
+        return str(error)
+    return ""
+
+
+def _console(table: GameTable, links: list[str]) -> flask.Blueprint:
+    pages = flask.Blueprint("console", __name__)
+
+    def page(fault: str = "") -> tuple[str, int]:
+        match = table.match
+        values = _shown(table, None) | {"fault": fault, "links": links}
+        values |= {"forms": {kind.__name__: form_of(kind) for kind in match.game.commands}}
+        return flask.render_template("game_console.html", **values), 409 if fault else 200
+
+    def after(fault: str) -> Any:
+        return page(fault) if fault else flask.redirect("/referee", 303)
+
+    @pages.get("/referee")
+    def console() -> Any:
+        return page()
+
+    @pages.post("/referee/do")
+    def do() -> Any:
+        form = flask.request.form
+        try:
+            command = read_form(table.match.game, form)
+        except IllegalCommand as error:
+            return page(str(error))
+        number, who, why = form.get("number", ""), form.get("who", ""), form.get("why", "")
+        if number.isdecimal():
+            return after(_tried(table, Correct(int(number), command, who, why), who))
+        return after(_tried(table, command, who))
+
+    @pages.post("/referee/undo")
+    def undo() -> Any:
+        who = flask.request.form.get("who", "")
+        return after(_tried(table, Undo(who, flask.request.form.get("why", "")), who))
+
+    return pages
+
+
+def _seats(table: GameTable, links: list[str]) -> flask.Blueprint:
+    pages = flask.Blueprint("seats", __name__)
+
+    def seat_of(link: str) -> int:
+        if link not in links:
+            flask.abort(404, "there is no such seat")
+        return links.index(link)
+
+    def page(link: str, fault: str = "") -> tuple[str, int]:
+        seat, match = seat_of(link), table.match
+        legal = () if match.over else match.game.legal(match.state, seat)
+        values = _shown(table, seat) | {"fault": fault, "link": link, "legal": [c.to_json() for c in legal]}
+        return flask.render_template("game_seat.html", **values), 409 if fault else 200
+
+    @pages.get("/seat/<link>")
+    @public
+    def seat(link: str) -> Any:
+        return page(link)
+
+    @pages.post("/seat/<link>")
+    @public
+    def do(link: str) -> Any:
+        number, form, match = seat_of(link), flask.request.form, table.match
+        legal = () if match.over else match.game.legal(match.state, number)
+        choice = form.get("choice", "")
+        if form.get("version") != str(table.version) or not choice.isdecimal() or int(choice) >= len(legal):
+            return page(link, translate(flask.g.lang, "game.page.moved_on"))
+        fault = _tried(table, legal[int(choice)], match.state.name(number))
+        return page(link, fault) if fault else flask.redirect(f"/seat/{link}", 303)
+
+    return pages

@@ -1,0 +1,28 @@
+"""Commands as forms: which fields a command has, and what was filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from referee.errors import IllegalCommand
+from referee.games.core import Command, Game
+
+
+def form_of(kind: type[Command]) -> list[dict[str, str]]:
+    """The command's fields but the seat: ``name`` and ``kind``: number, yes, words or word."""
+    kinds = {"int": "number", "bool": "yes", "str": "word"}
+    return [{"name": f.name, "kind": kinds.get(str(f.type), "words")} for f in fields(kind) if f.name != "seat"]
+
+
+def read_form(game: Game[Any], form: Mapping[str, str]) -> Command:
+    """The command that was filled in. Raises IllegalCommand for one that cannot be read."""
+    kind = next((c for c in game.commands if c.__name__ == form.get("command")), None)
+    if kind is None:
+        raise IllegalCommand("choose what was done")
+    row: dict[str, Any] = {"command": kind.__name__, "seat": form.get("seat", "")}
+    for field in form_of(kind):
+        text = form.get(field["name"], "").strip()
+        row[field["name"]] = {"words": text.replace(",", " ").split(), "yes": bool(text)}.get(field["kind"], text)
+    return game.command(row)

@@ -1,0 +1,151 @@
+"""The pages of a game without a browser: what they show to whom, and what they refuse."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from referee.devices.ports import SystemClock
+from referee.games.catalogue import GAMES
+from referee.journal.journal import Journal
+from referee.session.game_table import GameTable
+from referee.simulator.game_players import next_choice, options
+from referee.web.games.app import create_game_app
+from referee.web.games.forms import form_of
+from referee.web.i18n.texts import LANGUAGES, catalogue
+
+
+@pytest.fixture
+def journal(tmp_path):
+    opened = Journal(tmp_path / "journal.db")
+    yield opened
+    opened.close()
+
+
+class Pages:
+    """A game and a visitor of its pages."""
+
+    def __init__(self, journal, folder, game="city_towers", mode="full", players=2, pin=None):
+        setup = GAMES[game].setup(["Ann", "Ben", "Cem", "Dia"][:players], {}, 4, mode)
+        self.table = GameTable.begun(journal, SystemClock(), game, setup, simulated=True)
+        self.app = create_game_app(self.table, folder, SystemClock(), pin)
+        self.client = self.app.test_client()
+
+    def get(self, path):
+        answer = self.client.get(path)
+        return answer.status_code, answer.get_data(as_text=True)
+
+    def post(self, path, page="/", **form):
+        token = re.search(r'csrf-token" content="([^"]+)"', self.get(page)[1])[1]
+        answer = self.client.post(path, data=form | {"csrf_token": token})
+        return answer.status_code, answer.get_data(as_text=True)
+
+    def links(self):
+        return re.findall(r'href="(/seat/[0-9a-f]{24})"', self.get("/referee")[1])
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("game", GAMES)
+def test_every_page_shows_the_game_at_any_moment_in_both_languages(game, lang, journal, tmp_path):
+    pages = Pages(journal, tmp_path, game)
+    links = pages.links()
+    for count in range(40):
+        if count % 8 == 0:
+            for path in ("/", "/referee", *links):
+                status, html = pages.get(f"{path}?lang={lang}")
+                assert status == 200 and catalogue(lang)[f"game.name.{game}"] in html
+                assert catalogue(lang)["simulated.mark"] in html and "game.page." not in html
+        pages.table.command(next_choice(pages.table.match))
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_field_and_command_of_the_console_has_a_text(lang):
+    texts = catalogue(lang)
+    kinds = [kind for game in GAMES.values() for kind in game.commands]
+    wanted = [f"game.do.{kind.__name__}" for kind in kinds]
+    wanted += [f"game.field.{field['name']}" for kind in kinds for field in form_of(kind)]
+    assert [key for key in wanted if key not in texts] == []
+
+
+def test_a_seat_plays_from_its_own_page_and_from_no_other(journal, tmp_path):
+    pages = Pages(journal, tmp_path, "tower_bets")
+    ann, ben = pages.links()
+    assert options(pages.table.match, 0) and '<select name="choice"' not in pages.get(ben)[1]
+    version = pages.table.version
+    status, _ = pages.post(ann, ann, version=version, choice=0)
+    assert status == 303 and pages.table.match.played[0].who == "Ann"
+    status, html = pages.post(ann, ann, version=version, choice=0)
+    assert status == 409 and "The game has moved on" in html
+    assert pages.post(ben, ben, version=pages.table.version, choice=0)[0] == 409
+    assert len(pages.table.match.played) == 1
+
+
+def test_a_seats_page_shows_its_cards_and_the_board_shows_none(journal, tmp_path):
+    pages = Pages(journal, tmp_path, "nine_sum_towers")
+    ann, ben = pages.links()
+    hands = [re.search(r'class="hand">(.*?)</p>', pages.get(link)[1], re.S)[1] for link in (ann, ben)]
+    assert hands[0].count("<b>") == 6 and hands[1].count("<b>") == 5 and "?" not in hands[0] + hands[1]
+    assert 'class="hand"' not in pages.get("/")[1]
+
+
+def test_an_unknown_link_is_no_seat_and_links_last_over_a_restart(journal, tmp_path):
+    pages = Pages(journal, tmp_path)
+    assert pages.get("/seat/000000000000000000000000")[0] == 404
+    again = create_game_app(pages.table, tmp_path, SystemClock()).test_client()
+    assert again.get(pages.links()[0]).status_code == 200
+
+
+def test_a_scorer_enters_what_was_done_and_is_told_why_not(journal, tmp_path):
+    pages = Pages(journal, tmp_path, "nine_sum_towers", "scorer")
+    status, html = pages.post("/referee/do", command="BuildStorey", seat=0, first="6", second="4")
+    assert status == 409 and "a storey sums to nine: 6 and 4 are 10" in html
+    assert pages.post("/referee/do", command="BuildStorey", seat=0, first="6", second="3")[0] == 303
+    assert "Ann builds a storey of 6 and 3" in pages.get("/")[1]
+    assert pages.post("/referee/do", command="Fly", seat=0)[0] == 409
+    assert pages.post("/referee/do", command="SetDog", seat=0, storey="top")[0] == 409
+    assert len(pages.table.match.played) == 1
+
+
+def test_a_list_of_stones_may_have_commas_or_spaces(journal, tmp_path):
+    pages = Pages(journal, tmp_path)
+    for seat, stones in ((0, "1 1 1 2 2 3"), (1, "1,1, 1,2,2,3")):
+        assert pages.post("/referee/do", command="PickStones", seat=seat, stones=stones)[0] == 303
+    assert pages.table.match.state.phase == "playing"
+
+
+def test_undo_and_correction_say_who_and_why(journal, tmp_path):
+    pages = Pages(journal, tmp_path, "nine_sum_towers", "scorer")
+    pages.post("/referee/do", command="BuildStorey", seat=0, first="6", second="3")
+    status, html = pages.post("/referee/do", command="BuildStorey", seat=0, first="5", second="4", number=1)
+    assert status == 409 and "Correct needs who and why" in html
+    fixed = {"first": "5", "second": "4", "number": 1, "who": "Ref", "why": "misread"}
+    assert pages.post("/referee/do", command="BuildStorey", seat=0, **fixed)[0] == 303
+    assert "Ref corrects command 1 (misread): it was Ann builds a storey of 6 and 3" in pages.get("/")[1]
+    assert pages.post("/referee/undo", who="Ref", why="not yet")[0] == 303
+    assert "Ref takes back: Ann builds a storey of 5 and 4 (not yet)" in pages.get("/")[1]
+    assert pages.post("/referee/undo", who="Ref")[0] == 409
+
+
+def test_with_a_pin_the_console_is_closed_and_board_and_seats_are_open(journal, tmp_path):
+    pages = Pages(journal, tmp_path, pin="123456")
+    assert pages.get("/")[0] == 200 and pages.get("/version")[0] == 200
+    assert pages.client.get("/referee", headers={"Accept": "text/html"}).status_code == 302
+    assert pages.post("/referee/undo", who="Eve")[0] == 401
+    assert pages.post("/login", "/login", pin="123456", name="Ref", next="/referee")[0] == 303
+    assert pages.get("/referee")[0] == 200
+    with pytest.raises(ValueError, match="PIN"):
+        create_game_app(pages.table, tmp_path, SystemClock(), None, "0.0.0.0")
+
+
+def test_a_command_without_the_pages_token_is_refused(journal, tmp_path):
+    pages = Pages(journal, tmp_path)
+    assert pages.client.post("/referee/undo", data={"who": "Eve"}).status_code == 403
+    assert pages.client.post(pages.links()[0], data={"choice": "0"}).status_code == 403
+
+
+def test_the_version_grows_with_every_command(journal, tmp_path):
+    pages = Pages(journal, tmp_path)
+    before = pages.client.get("/version").json["version"]
+    pages.table.command(next_choice(pages.table.match))
+    assert pages.client.get("/version").json["version"] > before
