@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from cards.build import parse_build
-from cards.contact import mass_and_centre, overlapping, penetration, touches
+from cards.contact import Touch, mass_and_centre, overlapping, penetration, touches
 from cards.pieces import Pose, builtin_piece_set
-from cards.stability import FRICTION, carried, settle, stand, stands, tilt_margin, topples
+from cards.stability import FRICTION, _generators, carried, settle, stand, stands, tilt_margin, topples
 
 PIECES = builtin_piece_set()
 
@@ -59,6 +59,37 @@ def test_a_slender_towers_tilt_margin_is_half_its_base_over_its_centre():
     placed = parse_build("green rectangle 90 front @ 0 0 37.5; green rectangle 90 front @ 0 0 112.5")
     margin = tilt_margin(PIECES, placed, touches(PIECES, placed))
     assert margin == pytest.approx(math.degrees(math.atan(12.5 / 75)), abs=0.1)
+
+
+def test_a_round_towers_tilt_margin_is_its_radius_over_its_centre():
+    """Towards x and y, as gravity leans: between the two a round foot would give way sooner."""
+    placed = parse_build("; ".join(f"red cylinder 0 front @ 0 0 {z}" for z in (22.5, 67.5, 112.5)))
+    margin = math.degrees(math.atan(15 / 67.5))
+    assert tilt_margin(PIECES, placed, touches(PIECES, placed)) == pytest.approx(margin, abs=0.1)
+    assert stands(PIECES, placed, margin - 0.2) and not stands(PIECES, placed, margin + 0.2)
+
+
+def test_a_pieces_weight_acts_at_its_centre_of_mass_and_not_at_its_boxs():
+    placed = parse_build("green rectangle 90 front @ 0 0 37.5; red triangle 0 front @ 0 0 92.5")
+    low, high = 75 * 25 * 30 / 1000, 40 * 35 / 2 * 30 / 1000
+    centre = (low * 37.5 + high * (75 + 35 / 3)) / (low + high)
+    margin = tilt_margin(PIECES, placed, touches(PIECES, placed))
+    assert margin == pytest.approx(math.degrees(math.atan(12.5 / centre)), abs=0.1)
+
+
+def test_what_falls_has_no_tilt_margin():
+    placed = parse_build("blue cube 0 front @ 0 0 15; green rectangle 0 front @ 20 0 42.5")
+    assert tilt_margin(PIECES, placed, touches(PIECES, placed)) == -1.0
+
+
+@pytest.mark.parametrize("normal", [(0.0, 0.0, 1.0), (0.6, 0.0, 0.8), (-0.8, 0.0, 0.6), (0.48, 0.6, 0.64)])
+def test_a_contacts_forces_are_the_edges_of_a_pyramid_within_its_friction_cone(normal):
+    point, upright = np.array([[1.0, 2.0, 3.0]]), np.array([normal])
+    forces, places = _generators(Touch(1, 0, point, upright))
+    assert places.tolist() == point.tolist() * 4
+    assert forces @ upright[0] == pytest.approx(np.ones(4))  # each pushes
+    assert np.linalg.norm(forces - upright, axis=1) == pytest.approx(np.full(4, FRICTION))
+    assert forces.sum(0) == pytest.approx(4 * upright[0])  # and no side is preferred
 
 
 def test_a_plank_falls_where_arithmetic_says():
@@ -138,7 +169,15 @@ def test_by_default_two_millimetres_off_are_looked_at():
     assert stand(PIECES, parse_build("blue cube 0 front @ 0 0 15; green rectangle 0 front @ 13.5 0 42.5")).weakest
 
 
-@pytest.mark.parametrize(("x", "least"), [(13.0, 1.9), (14.0, 1.3)])
+@pytest.mark.parametrize(("x", "stable"), [(11.5, True), (12.5, False), (-11.5, True), (-12.5, False)])
+def test_the_default_misplacement_is_two_millimetres(x, stable):
+    """With a rounded edge of one more the plank's centre, 3 mm off, is just over the cube, or not."""
+    assert (
+        stand(PIECES, parse_build(f"blue cube 0 front @ 0 0 15; green rectangle 0 front @ {x} 0 42.5")).stable is stable
+    )
+
+
+@pytest.mark.parametrize(("x", "least"), [(13.0, 1.9), (14.0, 1.3), (14.8, 0.8)])
 def test_a_lean_of_a_degree_and_a_half_must_be_stood(x, least):
     """The plank's centre is 15 - x before the cube's edge and 12.5 above its top: the tilt is that angle's."""
     found = standing(f"blue cube 0 front @ 0 0 15; green rectangle 0 front @ {x} 0 42.5", None)
