@@ -53,7 +53,9 @@ class Preparation:
         self._bar = _Bar()
         for backwards in (False, True):
             command, nothing = [sys.executable, "-c", PROGRAM.format(backwards=backwards)], subprocess.DEVNULL
-            self._processes.append(subprocess.Popen(command, stdin=nothing, stdout=subprocess.PIPE, text=True))
+            self._processes.append(
+                subprocess.Popen(command, stdin=nothing, stdout=subprocess.PIPE, stderr=nothing, text=True)
+            )
         self._running = len(self._processes)
         self._threads = [
             threading.Thread(target=self._follow, args=(process,), name="preparation", daemon=True)

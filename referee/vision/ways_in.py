@@ -84,9 +84,7 @@ def _of_looking(canvas: Canvas) -> list[WayIn]:
         way_in(shading._smoothed, features, faces, where, 1, 1),
         way_in(solids.draw_solid, solid, (0.0,) * 4, canvas.camera, canvas.matrix, solids.z_buffer((2, 2)), 0, True),
         way_in(color_lut._look_up, np.zeros((2, 3), np.uint8), table.ravel(), 3, labels.reshape(-1)),
-        way_in(
-            gate._compare, picture, picture, picture, picture, light, table, 1, 0.0, (0.0, 0.0), labels, where, where
-        ),
+        way_in(gate._compare, picture, gate._memory(picture, None), table, 1, 0.0, (0.0, 0.0)),
     ]
 
 

@@ -1,9 +1,12 @@
 """What is compiled ahead is what judging runs: not less, or the first verdict would wait for a compiler."""
 
+import inspect
 import subprocess
 import sys
 
 import pytest
+
+from referee.commands.preparing import _all_ways
 
 JUDGES_ALL_KINDS = """
 import numpy as np
@@ -38,6 +41,11 @@ for name, types in sorted(run - known, key=str):
 for name, types in sorted(known - run, key=str):
     print("not run:", name, types)
 """
+
+
+def test_every_way_in_fits_its_kernel():
+    for way in _all_ways()[0]:
+        assert len(way.types) == len(inspect.signature(way.kernel.py_func).parameters), way.kernel
 
 
 @pytest.mark.slow
