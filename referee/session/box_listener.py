@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from referee.devices.box_keyboard import KeysBox
-from referee.devices.ports import BoxNotice, ButtonBox, Clock, Lamp
+from referee.devices.ports import BoxNotice, ButtonBox, Lamp
 from referee.errors import DeviceLost, IllegalCommand, RefereeError
 from referee.match.decide import (
     Command,
@@ -24,6 +24,7 @@ from referee.match.decide import (
     fields_refusal,
 )
 from referee.session.box_lamps import ZONES, lamps
+from referee.session.ports import Alarming, Attempting, Commanded, OnClock
 
 GO_WAIT_S = 0.7
 """How long the box may take to say when it sounded the go; then the host's own time counts."""
@@ -46,36 +47,15 @@ NEXT_STEP: Mapping[str, type[Command]] = {
 """What the inactive player's Start/Next button means in each phase; when ready it is the go."""
 
 
-class BoxMatch(Protocol):
+class BoxMatch(OnClock, Commanded, Alarming, Attempting, Protocol):
     """What the box needs of the session."""
-
-    @property
-    def state(self) -> MatchState:
-        """The match as it stands."""
-
-    @property
-    def shift_s(self) -> float:
-        """What to add to the host's clock in this match."""
-
-    @property
-    def clock(self) -> Clock:
-        """The host's clock."""
 
     @property
     def signed_box(self) -> str | None:
         """The id of the box that both players signed with the set-up."""
 
-    def command(self, command: Command, who: str = "") -> tuple[Event, ...]:
-        """Decide, keep, apply, tell."""
-
-    def attempt(self, command: Command) -> None:
-        """The same for a command that nobody waits for."""
-
     def fields(self) -> Mapping[str, str]:
         """Zone -> what is wrong with its field before a go."""
-
-    def alarm(self, code: str, text: str | None) -> None:
-        """Raise or end an alarm."""
 
 
 class BoxListener:

@@ -7,10 +7,10 @@ from typing import Any, Protocol
 
 from cards.deck import Deck
 from cards.pieces import PieceSet
-from referee.devices.ports import Camera, Clock, Frame
+from referee.devices.ports import Camera, Frame
 from referee.match.decide import Event, MatchState
 from referee.match.duel import IN_PLAY, StopPress, press_from_json
-from referee.session.ports import Keep, Recorder
+from referee.session.ports import Keep, OnClock, Recorder, Touching, WithCamera
 
 AFTER_S = 2.5
 """A recording goes on so long after the verdict, unless the next card is drawn before."""
@@ -22,34 +22,15 @@ LATER = {"duel_overruled": "ruling", "ruling": "ruling", "foul": "foul"}
 GOES_ON = "the program was started again after the go"
 
 
-class Recorded(Protocol):
+class Recorded(OnClock, WithCamera, Touching, Protocol):
     """What the recording of duels needs of the session."""
 
     deck: Deck
     piece_set: PieceSet
     simulated: bool
 
-    @property
-    def state(self) -> MatchState:
-        """The match as it stands."""
-
-    @property
-    def shift_s(self) -> float:
-        """What to add to the host's clock in this match."""
-
-    @property
-    def clock(self) -> Clock:
-        """The host's clock."""
-
-    @property
-    def camera(self) -> Camera:
-        """The camera in use."""
-
     def listen(self, listener: Callable[[MatchState, Sequence[Event]], None]) -> None:
         """Call back after every command."""
-
-    def touch(self) -> None:
-        """Something a page shows has changed."""
 
 
 class DuelRecording:

@@ -15,8 +15,7 @@ import numpy as np
 
 from calibration.mat import Mats, detect_mats
 from referee.errors import RefereeError
-from referee.match.state import MatchState
-from referee.session.ports import Gate, Observer
+from referee.session.ports import Gate, Observer, OfMatch
 from referee.vision.live import annotate
 from referee.vision.live.annotate import ReadPiece
 from referee.vision.observer import Judgement, ZoneSight
@@ -45,7 +44,7 @@ class HasGates(Protocol):
         """Per zone what the gate saw last."""
 
 
-class Shown(Protocol):
+class Shown(OfMatch, Protocol):
     """What the pictures of the fields need of the session."""
 
     observer: Observer
@@ -54,10 +53,6 @@ class Shown(Protocol):
     @property
     def judging(self) -> HasGates:
         """Who publishes the gates."""
-
-    @property
-    def state(self) -> MatchState:
-        """The match as it stands."""
 
 
 class FieldPreviews:

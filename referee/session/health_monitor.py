@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-from referee.devices.ports import ButtonBox, Camera, Clock
-from referee.match.decide import CallTimeout, Command, MatchState
+from referee.match.decide import CallTimeout
+from referee.session.ports import Alarming, Attempting, OnClock, WithBox, WithCamera
 
 EVERY_S = 1.0
 """The rig is looked over this often."""
@@ -28,36 +28,10 @@ IDLE_S = 60.0
 """A duel in which both builds are settled for longer than this is not being played."""
 
 
-class Watched(Protocol):
+class Watched(OnClock, WithCamera, WithBox, Attempting, Alarming, Protocol):
     """What the monitor needs of the session."""
 
     data_dir: Path
-
-    @property
-    def state(self) -> MatchState:
-        """The match as it stands."""
-
-    @property
-    def shift_s(self) -> float:
-        """What to add to the host's clock in this match."""
-
-    @property
-    def clock(self) -> Clock:
-        """The host's clock."""
-
-    @property
-    def camera(self) -> Camera:
-        """The camera in use."""
-
-    @property
-    def box(self) -> ButtonBox:
-        """The button box in use."""
-
-    def attempt(self, command: Command) -> None:
-        """A command that nobody waits for."""
-
-    def alarm(self, code: str, text: str | None) -> None:
-        """Raise or end an alarm."""
 
     def sees(self) -> bool:
         """Whether the vision runs."""

@@ -1,4 +1,5 @@
-"""What a session needs of its eyes and its recorder. Real ones and stand-ins of tests fit alike."""
+"""What a session needs of its eyes and its recorder, and what its parts need of the session: each names the few that it
+uses. Real ones and stand-ins of tests fit alike."""
 
 from __future__ import annotations
 
@@ -13,14 +14,80 @@ from calibration.markers import Corners
 from calibration.mat import Mats
 from calibration.palette import Palette
 from cards.card import Card
-from referee.devices.ports import Frame
+from referee.devices.ports import ButtonBox, Camera, Clock, Frame
+from referee.match.commands import Command
 from referee.match.duel import Event
 from referee.match.judge import Tolerances
+from referee.match.state import MatchState
 from referee.vision.live.gate import GateState
 from referee.vision.observer import Judgement
 
 Keep = Mapping[str, Any]
 """What to put beside a video: file name -> its content, or a function that makes it at the go."""
+
+
+class OfMatch(Protocol):
+    """Who knows the match."""
+
+    @property
+    def state(self) -> MatchState:
+        """The match as it stands."""
+
+
+class OnClock(OfMatch, Protocol):
+    """Who knows the match and its time."""
+
+    @property
+    def shift_s(self) -> float:
+        """What to add to the host's clock in this match."""
+
+    @property
+    def clock(self) -> Clock:
+        """The host's clock."""
+
+
+class WithCamera(Protocol):
+    """Who has the camera."""
+
+    @property
+    def camera(self) -> Camera:
+        """The camera in use."""
+
+
+class WithBox(Protocol):
+    """Who has the button box."""
+
+    @property
+    def box(self) -> ButtonBox:
+        """The button box in use."""
+
+
+class Commanded(Protocol):
+    """Who carries out commands."""
+
+    def command(self, command: Command, who: str = "") -> tuple[Event, ...]:
+        """Decide, keep, apply, tell."""
+
+
+class Attempting(Protocol):
+    """Who carries out what nobody waits for."""
+
+    def attempt(self, command: Command) -> None:
+        """A command that nobody waits for: what is illegal now is none, what cannot be kept is an alarm."""
+
+
+class Alarming(Protocol):
+    """Who shows what is wrong."""
+
+    def alarm(self, code: str, text: str | None) -> None:
+        """Raise or end an alarm."""
+
+
+class Touching(Protocol):
+    """Who keeps the pages up to date."""
+
+    def touch(self) -> None:
+        """Something a page shows has changed."""
 
 
 class Observer(Protocol):

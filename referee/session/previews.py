@@ -15,10 +15,11 @@ from cards.card import Card
 from cards.deck import Deck
 from cards.drawing import card_png
 from cards.pieces import PieceSet
-from referee.devices.ports import Camera, Frame
+from referee.devices.ports import Frame
 from referee.errors import DeviceLost
 from referee.match.state import SEEN_PHASES
 from referee.session.field_previews import FieldPreviews, Shown, around
+from referee.session.ports import Touching, WithCamera
 from referee.vision.observer import Judgement
 
 EVERY_S = 0.1
@@ -32,19 +33,12 @@ OVERLAYS = 24
 QUALITY = [cv2.IMWRITE_JPEG_QUALITY, 82]
 
 
-class Previewed(Shown, Protocol):
+class Previewed(Shown, WithCamera, Touching, Protocol):
     """What the pictures need of the session."""
 
     deck: Deck
     piece_set: PieceSet
     draw: Callable[[np.ndarray, Judgement, Card], np.ndarray]
-
-    @property
-    def camera(self) -> Camera:
-        """The camera in use."""
-
-    def touch(self) -> None:
-        """Something a page shows has changed."""
 
 
 class Previews:

@@ -19,41 +19,22 @@ from calibration.camera import CameraModel, camera_file, load_camera, save_camer
 from calibration.errors import BadCamera, BadPalette
 from calibration.palette import load_palette, save_palette
 from cards.pieces import PieceSet
-from referee.devices.ports import ButtonBox, Camera
 from referee.errors import IllegalCommand
-from referee.match.decide import IN_PLAY, ChangeLens, Command, Event, MatchState, OpenSetup, SignSetup, decide
+from referee.match.decide import IN_PLAY, ChangeLens, MatchState, OpenSetup, SignSetup, decide
 from referee.match.state import FROZEN
-from referee.session.ports import Observer
+from referee.session.ports import Commanded, Observer, OfMatch, Touching, WithBox, WithCamera
 
 LENS, PALETTE, EMPTY = "camera.yaml", "palette.json", "empty.png"
 OPEN_PHASES = ("new", "finished")
 """Phases in which no match is under way that could record anything."""
 
 
-class RigSession(Protocol):
+class RigSession(OfMatch, WithCamera, WithBox, Commanded, Touching, Protocol):
     """What the set-up needs of the session."""
 
     piece_set: PieceSet
     data_dir: Path
     observer: Observer
-
-    @property
-    def state(self) -> MatchState:
-        """The match as it stands."""
-
-    @property
-    def camera(self) -> Camera:
-        """The camera in use."""
-
-    @property
-    def box(self) -> ButtonBox:
-        """The button box in use."""
-
-    def command(self, command: Command, who: str = "") -> tuple[Event, ...]:
-        """Decide, keep, apply, tell."""
-
-    def touch(self) -> None:
-        """Something a page shows has changed."""
 
 
 class RigSetup:

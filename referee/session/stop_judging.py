@@ -15,14 +15,14 @@ import numpy as np
 from calibration.mat import Mats
 from cards.card import Card
 from cards.deck import Deck
-from referee.devices.ports import Camera, Frame
+from referee.devices.ports import Frame
 from referee.errors import IllegalCommand, RefereeError
-from referee.match.decide import BeginJudging, CameraVerdict, Command, Event, MatchState
+from referee.match.decide import BeginJudging, CameraVerdict, MatchState
 from referee.match.stop_views import SETTLED_FRAMES, SETTLED_S, Row, combined, covered
 from referee.match.verdict import Reason
 from referee.session.gate_history import Aftermath, GateHistory
 from referee.session.hand_owner import hand_owner
-from referee.session.ports import Gate, Observer
+from referee.session.ports import Alarming, Attempting, Commanded, Gate, Observer, OnClock, Touching, WithCamera
 from referee.vision.live.gate import GateState
 from referee.vision.observer import Judgement
 
@@ -50,24 +50,12 @@ class KeepsEvidence(Protocol):
         """Keep the frames at the press without loss, and what was said of them."""
 
 
-class Judged(Protocol):
+class Judged(OnClock, WithCamera, Commanded, Alarming, Touching, Attempting, Protocol):
     """What live judging needs of the session."""
 
     deck: Deck
     observer: Observer
     gate: Gate
-
-    @property
-    def state(self) -> MatchState:
-        """The match as it stands."""
-
-    @property
-    def shift_s(self) -> float:
-        """What to add to the host's clock in this match."""
-
-    @property
-    def camera(self) -> Camera:
-        """The camera in use."""
 
     @property
     def previews(self) -> KeepsPictures:
@@ -76,18 +64,6 @@ class Judged(Protocol):
     @property
     def recording(self) -> KeepsEvidence | None:
         """Who records, if anybody."""
-
-    def command(self, command: Command, who: str = "") -> tuple[Event, ...]:
-        """Decide, keep, apply, tell."""
-
-    def attempt(self, command: Command) -> None:
-        """The same for a command that nobody waits for."""
-
-    def alarm(self, code: str, text: str | None) -> None:
-        """Raise or end an alarm."""
-
-    def touch(self) -> None:
-        """Something a page shows has changed."""
 
 
 UNSEEN: Row = {"verdict": "undecided", "confidence": 0.5, "reasons": []}

@@ -8,10 +8,9 @@ from typing import Protocol
 
 from cards.deck import Deck
 from cards.pieces import PieceSet
-from referee.devices.ports import Camera, Clock
-from referee.match.decide import Command, Event, MatchState
+from referee.match.decide import Event
 from referee.match.house_rules import HouseRules
-from referee.session.ports import Observer
+from referee.session.ports import Commanded, Observer, OnClock, Touching, WithCamera
 from referee.session.rig_setup import RigSetup
 
 
@@ -22,7 +21,7 @@ class RigWatch(Protocol):
         """The rig is as it should be from now on."""
 
 
-class WebSession(Protocol):
+class WebSession(OnClock, WithCamera, Commanded, Touching, Protocol):
     """A session as pages and the API use it."""
 
     deck: Deck
@@ -34,27 +33,8 @@ class WebSession(Protocol):
     setup: RigSetup
 
     @property
-    def state(self) -> MatchState:
-        """The match as it stands."""
-
-    @property
-    def shift_s(self) -> float:
-        """What to add to the host's clock in this match."""
-
-    @property
-    def clock(self) -> Clock:
-        """The host's clock."""
-
-    @property
-    def camera(self) -> Camera:
-        """The camera in use."""
-
-    @property
     def judging(self) -> RigWatch:
         """Who compares the rig with what it was set up as."""
-
-    def command(self, command: Command, who: str = "") -> tuple[Event, ...]:
-        """Decide, keep, apply, tell."""
 
     def create_match(
         self,
@@ -89,6 +69,3 @@ class WebSession(Protocol):
 
     def picture(self, name: str) -> bytes | None:
         """The latest JPEG of that name."""
-
-    def touch(self) -> None:
-        """Something a page shows has changed."""
