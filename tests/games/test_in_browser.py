@@ -1,0 +1,165 @@
+"""A four-player game of each in real browsers to its end: board, console and four phones, a kill -9, a correction."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+from browser import PHONE, PROJECTOR, chromium
+
+from referee.errors import IllegalCommand
+from referee.games.catalogue import GAMES
+from referee.games.match import Correct, Match, decide, fold
+from referee.journal.journal import Journal
+from referee.web.games.forms import form_of
+
+REFEREE = [sys.executable, "-c", "from referee.cli import main; main()"]
+PLAYERS = ("Ann", "Ben", "Cem", "Dia")
+KILLED_AFTER = 12
+ENDS_TURN = ("ends the turn", "draws a card")
+
+pytestmark = pytest.mark.slow
+
+
+class Program:
+    """``referee game play`` on one port and one record, as often as it is started."""
+
+    def __init__(self, game, folder):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        rest = ["--players", ",".join(PLAYERS), "--seed", "5", "--port", str(port), "--data-dir", str(folder)]
+        self.command, self.url, self.folder = (
+            [*REFEREE, "game", "play", game, *rest],
+            f"http://127.0.0.1:{port}",
+            folder,
+        )
+        self.process = None
+
+    def start(self):
+        self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, text=True)
+        said = [next(line for line in self.process.stdout if "board:" in line or "going on" in line)]
+        if "going on" in said[0]:
+            next(line for line in self.process.stdout if "board:" in line)
+        return said[0]
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+    def record(self) -> Match:
+        """What a reader of the record sees."""
+        journal = Journal(self.folder / "games" / "journal.db")
+        try:
+            return fold(journal.events(journal.matches()[-1]))
+        finally:
+            journal.close()
+
+
+@pytest.fixture
+def program(request, tmp_path):
+    made = Program(request.param, tmp_path)
+    yield made
+    if made.process and made.process.poll() is None:
+        made.kill()
+
+
+def phones_of(browser, url):
+    """Board, console and the four phones, each in a browser context of its own."""
+    board = browser.new_context(viewport=PROJECTOR).new_page()
+    board.goto(url)
+    console = browser.new_context(viewport=PROJECTOR).new_page()
+    console.goto(f"{url}/referee")
+    links = [a.get_attribute("href") for a in console.query_selector_all('a[href^="/seat/"]')]
+    phones = []
+    for link in links:
+        page = browser.new_context(viewport=PHONE).new_page()
+        page.goto(url + link)
+        phones.append(page)
+    return board, console, phones
+
+
+def move(phones, rng) -> bool:
+    """One move on the phone of whoever can make one; False when nobody can."""
+    for page in list(phones):
+        if page is not phones[0] or page.query_selector(".fault") or not page.query_selector("select"):
+            page.reload()
+        choices = [option.inner_text() for option in page.query_selector_all('select[name="choice"] option')]
+        if choices:
+            liked = [n for n, text in enumerate(choices) if not any(end in text for end in ENDS_TURN)]
+            page.select_option('select[name="choice"]', str(rng.choice(liked or range(len(choices)))))
+            page.click("button.primary")
+            assert not page.query_selector(".fault"), page.inner_text(".fault")
+            while phones[0] is not page:  # the next to look at: this phone again, then those to its left
+                phones.append(phones.pop(0))
+            return True
+    return False
+
+
+def another(match: Match) -> tuple[int, dict]:
+    """The latest command that may have been another one, its number, and that other one."""
+    for number in range(len(match.played), 0, -1):
+        was = match.played[number - 1]
+        for command in match.game.legal(was.before, was.command["seat"]):
+            with contextlib.suppress(IllegalCommand):
+                decide(match, Correct(number, command, "Ref", "misread"), "")
+                return number, command.to_json()
+    raise AssertionError("every command is the only one that could be")
+
+
+def correct(console, match: Match) -> tuple[int, dict]:
+    """On the console: a command was another one that was legal then. Its number, and what it was."""
+    number, other = another(match)
+    console.reload()
+    form = console.locator(f'form:has(input[value="{other["command"]}"])')
+    form.locator("xpath=..").evaluate("details => { details.open = true }")
+    form.locator("details").evaluate("details => { details.open = true }")
+    form.locator('select[name="seat"]').select_option(str(other["seat"]))
+    kind = next(k for k in match.game.commands if k.__name__ == other["command"])
+    for field in form_of(kind):
+        value, box = other[field["name"]], form.locator(f'[name="{field["name"]}"]')
+        if field["name"] == "victim":
+            box.select_option(str(value))
+        elif field["kind"] == "yes":
+            box.set_checked(value)
+        else:
+            box.fill(" ".join(map(str, value)) if isinstance(value, list) else str(value))
+    form.locator('[name="number"]').fill(str(number))
+    form.locator('[name="who"]').fill("Ref")
+    form.locator('[name="why"]').fill("misread")
+    form.locator("button.primary").click()
+    assert not console.query_selector(".fault"), console.inner_text(".fault")
+    return number, other
+
+
+@pytest.mark.parametrize("program", GAMES, indirect=True, ids=str)
+def test_a_four_player_game_in_browsers_to_its_end_with_a_kill_and_a_correction(program):
+    rng = random.Random(5)
+    program.start()
+    with chromium() as browser:
+        board, console, phones = phones_of(browser, program.url)
+        assert len(phones) == 4
+        for _ in range(KILLED_AFTER):
+            assert move(phones, rng)
+        program.kill()
+        before = program.record()
+        assert len(before.played) == KILLED_AFTER
+        assert f"behind command {KILLED_AFTER}" in program.start()
+        number, other = correct(console, before)
+        assert program.record().played[number - 1].command == other
+        while move(phones, rng):
+            pass
+        deadline = time.monotonic() + 60
+        while "The game is over" not in board.inner_text("#game") and time.monotonic() < deadline:
+            board.wait_for_timeout(200)
+        shown = board.inner_text("#game")
+    match = program.record()
+    assert match.over and "The game is over" in shown
+    assert all(row.player in shown for row in match.standings if row.wins)
+    assert match.changes[0]["who"] == "Ref" and match.changes[0]["why"] == "misread"
