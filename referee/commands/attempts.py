@@ -22,6 +22,7 @@ from referee.review.options import EYE, Options
 from referee.review.regression_case import keep_case
 from referee.review.report import write_report
 from referee.review.timeline import pace, stored_timeline
+from referee.vision.live.fouls import PROPOSED
 
 FILE = click.Path(exists=True, dir_okay=False, resolve_path=True)
 
@@ -256,6 +257,10 @@ def _events(attempt: Attempt, story: Mapping) -> list[tuple[float, str, str]]:
             unsure = f" (within {piece['within_s']:.1f} s: a hand hid the place)" if piece["within_s"] else ""
             found.append((piece["seconds"], zone, f"placed {piece['color']} {piece['shape'] or 'piece'}{unsure}"))
         found += [(came, zone, f"hand over the field until {left:.2f} s") for came, left in rows["hands"]]
+    for foul in story.get("fouls", ()):
+        whose = f", the hand of {foul['culprit']}" if foul["culprit"] not in (None, foul["zone"]) else ""
+        text = f"proposed foul: {PROPOSED[foul['kind']]}{whose}, {100 * foul['sure']:.0f} % sure"
+        found.append((foul["seconds"], foul["zone"], text))
     for fall in story["falls"]:
         by = "touched by a moving hand or tongs" if fall["touching"] else f"hand or tongs: {fall['hand']}"
         found.append(

@@ -179,6 +179,9 @@ def foul(plan: Plan, c: Foul) -> None:
     default = {"human": None, "warning": "warning", "duel": "duel"}[plan.state.rules.foul]
     hidden = plan.state.phase in BEFORE_GO
     sanction = c.sanction or ("warning" if default == "duel" and hidden else default)
+    if c.seen:  # a camera proposes, a human decides
+        plan.add("foul", player=c.player, text=c.text, sanction=None, seen=dict(c.seen))
+        return
     plan.add("foul", player=c.player, text=c.text, sanction=sanction)
     if sanction == "duel":
         _duel_to_opponent(plan, c.player, c.text)
@@ -189,9 +192,13 @@ def foul_ruling(plan: Plan, c: FoulRuling) -> None:
     if not 0 <= c.index < len(fouls) or fouls[c.index]["sanction"] is not None:
         raise IllegalCommand(f"no open foul {c.index}")
     plan.add("foul_ruled", cites=fouls[c.index]["seq"], index=c.index, sanction=c.sanction, why=c.why)
+    if c.sanction in ("duel", "void") and fouls[c.index]["duel"] != plan.state.duel.number:
+        raise IllegalCommand("that duel is over: overrule it instead")
+    if c.sanction == "void":
+        if plan.state.duel.phase not in (*IN_PLAY, "decided"):
+            raise IllegalCommand(f"no duel is in play that could be void (phase {plan.state.duel.phase})")
+        plan.add("duel_void", by="human", reason="foul", why=fouls[c.index]["text"])
     if c.sanction == "duel":
-        if fouls[c.index]["duel"] != plan.state.duel.number:
-            raise IllegalCommand("that duel is over: overrule it instead")
         _duel_to_opponent(plan, fouls[c.index]["player"], fouls[c.index]["text"])
 
 

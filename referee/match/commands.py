@@ -207,12 +207,14 @@ class CloseReview(Command):
 
 @dataclass(frozen=True)
 class Foul(Command):
-    """A foul seen or reported. ``sanction`` None leaves it to the house rule."""
+    """A foul seen or reported. ``sanction`` None leaves it to the house rule; with ``seen``, what the camera says of it
+    (kind, zone, after_go_s, sure), it waits for a human whatever the rule is."""
 
     player: str
     text: str
     who: str
     sanction: Literal["none", "warning", "duel"] | None = None
+    seen: Mapping[str, Any] = field(default_factory=dict)
     PHASES = DUEL
     NEEDS = ("text", "who")
 
@@ -222,7 +224,7 @@ class FoulRuling(Command):
     """The human referee decides on a recorded foul (``index`` in ``state.fouls``)."""
 
     index: int
-    sanction: Literal["none", "warning", "duel"]
+    sanction: Literal["none", "warning", "void", "duel"]
     who: str
     why: str = ""
     PHASES = DUEL

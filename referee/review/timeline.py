@@ -18,10 +18,11 @@ from referee.recording.folder import sha256, write_json
 from referee.review.fall import Fall, first_move
 from referee.review.patches import TOGETHER_S
 from referee.review.placements import Placed, name_shapes, placed
+from referee.review.seen_fouls import seen_fouls
 from referee.review.tracks import SCALE, Strip, watch
 
 CACHE = ".timeline.json"
-VERSION = 4
+VERSION = 5
 """Raise when the reading changes, so that stored time lines are read anew."""
 
 HAND_MM2, HAND_LONG_MM = 200.0, 100.0
@@ -113,7 +114,8 @@ def stored_timeline(attempt: Attempt, tick: Callable[[], object] = lambda: None)
     kept = _stored(attempt)
     if kept is not None:
         return kept
-    found = timeline(attempt, tick).to_json() | {"key": _key(attempt)}
+    fouls = [seen.to_json() for seen in seen_fouls(attempt, tick)]
+    found = timeline(attempt, tick).to_json() | {"fouls": fouls, "key": _key(attempt)}
     with suppress(OSError):
         write_json(attempt.folder / CACHE, found)
     return found

@@ -9,12 +9,13 @@ from collections.abc import Mapping
 from calibration.errors import BadCamera
 from referee.devices.ports import Frame
 from referee.errors import DeviceLost
-from referee.match.decide import MatchState, NameCard
+from referee.match.decide import Foul, MatchState, NameCard
 from referee.session.card_reader import CardReader
 from referee.session.field_check import FieldCheck, asked
 from referee.session.gate_history import STOPPED, GateHistory
 from referee.session.rig_monitor import RigMonitor
 from referee.session.stop_judging import Judged, StopJudging, fault_named
+from referee.vision.live.fouls import PROPOSED, FoulWatch
 from referee.vision.live.gate import GateState
 
 TOUCH_S = 0.2
@@ -22,6 +23,9 @@ TOUCH_S = 0.2
 
 FAULT_SHOWN_S = 5.0
 """So long an alarm of a single frame stands: somebody should have a chance to read it."""
+
+WATCHED = ("building", "stopped", "judging")
+"""Phases in which fouls are watched for."""
 
 RIG_EVERY_S = 2.0
 """The rig itself is looked over this often, between the duels."""
@@ -39,6 +43,7 @@ class LiveJudging:
         self._failed_s = float("-inf")
         self._card_reader = CardReader()
         self._fields = FieldCheck()
+        self._fouls, self._watched = FoulWatch(), -1
         self._rig_monitor = RigMonitor()
         self._stop = StopJudging(session, self._history)
         self._thread = threading.Thread(target=self._run, name="session judging", daemon=True)
@@ -115,6 +120,7 @@ class LiveJudging:
             self._look_over_rig(frame, state)
         self._look_at_fields(frame, look, state)
         self._look_at_card(frame, state)
+        self._watch_for_fouls(frame, look, state)
 
     def _look_at_fields(self, frame: Frame, look: GateState, state: MatchState) -> None:
         """Before the go: both are empty, and hands are out of them."""
@@ -158,6 +164,22 @@ class LiveJudging:
         if gates != self._gates and frame.at_s - self._touched_s > TOUCH_S:
             self._gates, self._touched_s = gates, frame.at_s
             self._session.touch()
+
+    def _watch_for_fouls(self, frame: Frame, look: GateState, state: MatchState) -> None:
+        """From the go until the verdict: what may be a foul is proposed to the human referee."""
+        duel = state.duel
+        if state.phase not in WATCHED or duel.go_at_s is None:
+            self._watched = -1
+            return
+        if self._watched != duel.number:
+            self._fouls, self._watched = FoulWatch(), duel.number
+        shift_s = self._session.shift_s
+        stop_s = min((p.at_s - shift_s for p in duel.stops), default=None)
+        for seen in self._fouls.look(frame, self._session.gate.picture(), look, stop_s):
+            player = duel.seats.get(seen.culprit or seen.zone)
+            if player is not None:
+                told = seen.to_json() | {"after_go_s": round(seen.from_s + shift_s - duel.go_at_s, 2)}
+                self._session.attempt(Foul(player, PROPOSED[seen.kind], "camera", seen=told))
 
     def _look_at_card(self, frame: Frame, state: MatchState) -> None:
         before = self._card_reader.seen

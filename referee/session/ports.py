@@ -19,6 +19,7 @@ from referee.match.commands import Command
 from referee.match.duel import Event
 from referee.match.judge import Tolerances
 from referee.match.state import MatchState
+from referee.vision.live.arms import Picture
 from referee.vision.live.gate import GateState
 from referee.vision.observer import Judgement
 
@@ -126,6 +127,9 @@ class Gate(Protocol):
 
     def look(self, frame: Frame) -> GateState:
         """What there is in this frame, and since when."""
+
+    def picture(self) -> tuple[Picture, Mats] | None:
+        """What the last look saw, whole, and where the mats were found last; None before any was."""
 
     def hand_mask(self, zone: str) -> tuple[np.ndarray, tuple[int, int], int] | None:
         """What is taken for a hand in that zone; None when the last look saw none."""

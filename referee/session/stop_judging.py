@@ -21,9 +21,9 @@ from referee.match.decide import BeginJudging, CameraVerdict, MatchState
 from referee.match.stop_views import SETTLED_FRAMES, SETTLED_S, Row, combined, covered
 from referee.match.verdict import Reason
 from referee.session.gate_history import Aftermath, GateHistory
-from referee.session.hand_owner import hand_owner
 from referee.session.ports import Alarming, Attempting, Commanded, Gate, Observer, OnClock, Touching, WithCamera
 from referee.vision.live.gate import GateState
+from referee.vision.live.hand_owner import hand_owner
 from referee.vision.observer import Judgement
 
 BLOCKED_S = 8.0

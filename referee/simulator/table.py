@@ -50,20 +50,29 @@ NOISES = 6
 
 @dataclass(frozen=True, eq=False)
 class Hand:
-    """A hand with tongs, mm in its mat's frame: ``tip`` between the tongs' ends, ``open_mm`` apart."""
+    """A hand with tongs, mm in its mat's frame: ``tip`` between the tongs' ends, ``open_mm`` apart.
+
+    A ``bare`` one has none, and its fingers are at the tip; a ``left`` one comes from the other shoulder.
+    """
 
     tip: tuple[float, float, float]
     open_mm: float = 34.0
     wrist: tuple[float, float, float] | None = None
+    bare: bool = False
+    left: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class World:
-    """All that can move: ``pieces`` and ``hands`` by zone, in its mat's frame; ``card`` is a face, BGR."""
+    """All that can move: ``pieces`` and ``hands`` by zone, in its mat's frame; ``card`` is a face, BGR.
+
+    ``more_hands``: (zone, hand) beside those, a second hand say.
+    """
 
     pieces: Mapping[str, Sequence[Placed]] = field(default_factory=dict)
     hands: Mapping[str, Hand | None] = field(default_factory=dict)
     card: np.ndarray | None = None
+    more_hands: Sequence[tuple[str, Hand]] = ()
 
 
 SEATINGS = {
@@ -199,21 +208,26 @@ class TableSim:
                 mesh = solid(self.piece_set.shapes[piece.shape]).moved(turn @ piece.turn, turn @ piece.centre + centre)
                 parts.append((mesh, self._paint[piece.color], 0.05))
             hand = world.hands.get(zone)
-            if hand is not None:
-                parts += [(m.moved(turn, centre), a, 0.015) for m, a in self._arm(zone, hand)]
+            hands = [hand] if hand is not None else []
+            for shown in (*hands, *(more for z, more in world.more_hands if z == zone)):
+                parts += [(m.moved(turn, centre), a, 0.015) for m, a in self._arm(zone, shown)]
         return parts
 
     def _arm(self, zone: str, hand: Hand) -> list[tuple[Mesh, np.ndarray]]:
         n = list(self.seats).index(zone)
         tip = np.array(hand.tip)
-        fist = tip + np.array((18.0, -95.0, 62.0))
-        shoulder = np.array((60.0, -560.0, 190.0))
+        side_sign = -1.0 if hand.left else 1.0
+        fist = tip + (np.array((0.0, -22.0, 12.0)) if hand.bare else np.array((18.0 * side_sign, -95.0, 62.0)))
+        shoulder = np.array((60.0 if not hand.left else -130.0, -560.0, 190.0))
         side, grip = np.array((hand.open_mm / 2, 0, 0)), np.array((6.0, 0, 0))
         skin, wood = linear(np.array(self.skins[n])), linear(np.array(TONGS))
         cuff = fist + 0.12 * (shoulder - fist)
-        return [
+        tongs = [
             (rod(tip - side, fist - grip, 3.0, 5.0, 8), wood),
             (rod(tip + side, fist + grip, 3.0, 5.0, 8), wood),
+        ]
+        return [
+            *([] if hand.bare else tongs),
             (ball(fist, (27, 36, 24)), skin),
             (ball(fist + np.array((-20, 14, 4)), (10, 24, 10)), skin),
             (ball(fist + np.array((16, 20, -6)), (9, 22, 9)), skin),

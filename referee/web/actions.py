@@ -52,6 +52,10 @@ PLAIN = (
 """Commands that are passed on as they are asked for."""
 
 
+SAID_BY_DEVICES = ("seen",)
+"""Fields of commands that only the devices fill."""
+
+
 class BadRequest(RefereeError):
     """What was sent does not fit the command; the text names the first fault."""
 
@@ -125,7 +129,9 @@ def _create(session: WebSession, body: CreateMatch, who: str) -> Events:
 def _plain(command: type[commands.Command]) -> Action:
     hints = get_type_hints(command)
     rows: dict[str, Any] = {
-        f.name: (_checked(hints[f.name], f.name), ... if f.default is MISSING else f.default) for f in fields(command)
+        f.name: (_checked(hints[f.name], f.name), ... if f.default is MISSING else f.default)
+        for f in fields(command)
+        if f.name not in SAID_BY_DEVICES
     }
     if "who" in rows:
         rows["who"] = (Text, "")

@@ -209,3 +209,37 @@ def test_a_match_that_is_played_on_is_not_left(table):
     t.do(LeaveMatch("older"))
     assert t.state.left_for == "older"
     assert t.do(TakeUpMatch()).left_for == ""
+
+
+# --- What a camera thinks is a foul -----------------------------------------------------------------
+
+SEEN = {"kind": "second_hand", "zone": "A", "culprit": "A", "after_go_s": 3.2, "sure": 0.9}
+
+
+@pytest.mark.parametrize("rule", ["human", "warning", "duel"])
+def test_what_the_camera_proposes_waits_for_a_human_whatever_the_rule(table, rule):
+    t = table(foul=rule)
+    t.build()
+    t.do(Foul(t.state.seats["A"], "a second hand", "camera", seen=SEEN))
+    assert t.state.phase == "building" and t.state.fouls[0]["sanction"] is None
+    assert t.state.fouls[0]["seen"] == SEEN and t.state == t.replayed()
+
+
+@pytest.mark.parametrize(
+    ("sanction", "phase"), [("none", "building"), ("warning", "building"), ("void", "void"), ("duel", "decided")]
+)
+def test_a_human_answers_it_with_nothing_a_warning_void_or_the_duel(table, sanction, phase):
+    t = table()
+    t.build()
+    t.do(Foul(t.state.seats["A"], "a second hand", "camera", seen=SEEN), FoulRuling(0, sanction, "Ref"))
+    assert t.state.phase == phase and t.state.fouls[0]["sanction"] == sanction
+    assert t.state.award[0] == (t.state.seats["B"] if sanction == "duel" else None)
+
+
+def test_a_duel_that_is_over_is_overruled_instead(table):
+    t = table()
+    t.build()
+    t.do(Foul(t.state.seats["A"], "a second hand", "camera", seen=SEEN))
+    t.do(PressStop("A", 110.0), CameraVerdict("A", {"verdict": "match"}), NextDuel())
+    with pytest.raises(IllegalCommand, match="overrule it"):
+        t.do(FoulRuling(0, "void", "Ref"))

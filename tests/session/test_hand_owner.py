@@ -14,8 +14,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from staged import OTHER, Rig, Stage
 
 from cards.deck import builtin_deck
-from referee.session.hand_owner import hand_owner
 from referee.simulator.table import Hand
+from referee.vision.live.hand_owner import hand_owner
 
 CARD = builtin_deck().card("L09")
 

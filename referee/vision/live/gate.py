@@ -22,6 +22,7 @@ from calibration.mat import FIELD, SHEET, MatPose, Mats
 from calibration.palette import Palette, nominal
 from referee.devices.ports import Frame
 from referee.vision.image.evidence import paper_white
+from referee.vision.live.arms import Picture
 from referee.vision.live.color_lut import GROUND, STRANGE, WARM, label_table
 from referee.vision.observer import Observer
 from referee.vision.search.jit import inner, plain
@@ -57,6 +58,9 @@ WARM_SHARE = 0.2
 
 CHECK_S, SEEK_S, MISSED_CHECKS = 2.0, 0.5, 3
 """Seconds between looks for the mats, known and unknown; a mat missed so often is gone."""
+
+DARKEST, TINTED = 0.3, 0.12
+"""A shadow leaves at least this share of the light, and takes no colour more than another by so much."""
 
 WHITE_DRIFT = 0.06
 """The label table is made anew when the paper's light has changed by this share."""
@@ -120,6 +124,7 @@ class Gate:
         self._size: tuple[int, ...] = ()
         self._memory = _memory(np.zeros((0, 0, 3), np.uint8), None)
         self._factor = 1
+        self._mats: Mats | None = None
         self._palette: Palette | None = None
         self._white = np.zeros(3)
         self._table = np.full((32, 32, 32), STRANGE, np.int8)
@@ -128,6 +133,13 @@ class Gate:
     def colours(self) -> tuple[tuple[str, ...], np.ndarray] | None:
         """Names and label table (``lut.label_frame``) in use; None before any mat was in view."""
         return (self._palette.names, self._table) if self._palette else None
+
+    def picture(self) -> tuple[Picture, Mats] | None:
+        """What the last look saw, whole, and where the mats were found last; None before any was."""
+        if self._mats is None:
+            return None
+        now = self._memory
+        return Picture(now.labels, now.unusual & ~_shaded(now.before, now.usual), self._factor), self._mats
 
     def hand_mask(self, zone: str) -> tuple[np.ndarray, tuple[int, int], int] | None:
         """What is taken for a hand in that zone: mask (h, w) bool, its left top (x, y) in the reduced copy, and
@@ -167,6 +179,8 @@ class Gate:
             self._zones[name].missed += name not in mats.poses
             if self._zones[name].missed >= MISSED_CHECKS:
                 del self._zones[name]
+        if mats.poses and (self._mats is None or len(mats.poses) >= len(self._mats.poses)):
+            self._mats = mats
         for name, pose in mats.poses.items():
             zone = _zone(pose, mats, factor, small.shape[:2])
             if zone is not None:
@@ -253,6 +267,13 @@ def _reaches_in(strange: np.ndarray, box: np.ndarray, awake: np.ndarray, warm: n
     of_hand = (pixels(~box) > 3) | (pixels(box & warm) > WARM_SHARE * inside)
     moving = (pixels(box & awake) > 0.3 * HAND_MOVING * whole) & (inside > HAND_MOVING * whole)
     return bool((of_hand & (moving | (inside > HAND_RESTING * whole))).any())
+
+
+def _shaded(small: np.ndarray, usual: np.ndarray) -> np.ndarray:
+    """(h, w) bool: darker than usual by the same share in all colours, as in a shadow."""
+    share = (small.astype(np.float32) + 6) / (usual.astype(np.float32) + 6)
+    most = share.max(-1)
+    return (most < 1.0) & (most > DARKEST) & (most - share.min(-1) < TINTED)
 
 
 @plain

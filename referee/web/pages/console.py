@@ -11,6 +11,7 @@ from referee.match.house_rules import HouseRules
 from referee.match.progress import played_again
 from referee.match.state import SEEN_PHASES, MatchState
 from referee.web import actions, views
+from referee.web.pages import replay
 from referee.web.ports import WebSession
 from referee.web.streaming.fragments import rendered
 from referee.web.streaming.streams import Parts
@@ -49,6 +50,7 @@ def _values(session: WebSession) -> dict[str, Any]:
         "history": _history(match),
         "replayable": _replayable(session.state) if "ReplayDuel" in match["allowed"] else frozenset(),
         "open_fouls": _open_fouls(match),
+        "clips": frozenset(i for i, foul in _open_fouls(match) if replay.of_foul(session, foul) is not None),
     }
 
 

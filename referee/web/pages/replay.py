@@ -23,6 +23,9 @@ from referee.web.security import public
 BEFORE_S, AFTER_S = 2.5, 0.8
 """What is shown around the press, in seconds of video time."""
 
+FOUL_S = 2.0
+"""So much is shown around the beginning of a foul."""
+
 LATEST = 3
 """The duel on the board is among so many of the match's newest folders."""
 
@@ -58,6 +61,16 @@ def find(data_dir: Path, match_id: str, number: int) -> Replay | None:
         if attempt.meta.get("duel") == number and attempt.stop_s is not None and not attempt.cut_short:
             return Replay(video, max(0.0, attempt.stop_s - BEFORE_S), attempt.stop_s + AFTER_S)
     return None
+
+
+def of_foul(session: WebSession, foul: Mapping[str, Any]) -> Replay | None:
+    """The two seconds around a foul that the camera has proposed; None without one, or while the duel is recorded."""
+    seen = foul.get("seen")
+    found = find(session.data_dir, session.state.match_id, foul["duel"]) if seen else None
+    if found is None or not seen:
+        return None
+    at_s = (load_attempt(found.path.parent).go_s or 0.0) + seen["after_go_s"]
+    return Replay(found.path, max(0.0, at_s - FOUL_S / 2), at_s + FOUL_S / 2)
 
 
 def _plain(match_id: str) -> str:
@@ -98,6 +111,18 @@ def blueprint(session: WebSession) -> flask.Blueprint:
             clip = found.clip().data
         except BadAttempt:
             flask.abort(404, "there is no such replay")
+        return flask.send_file(io.BytesIO(clip), mimetype="video/mp4", conditional=True)
+
+    @pages.get("/foul/<int:index>.mp4")
+    def foul(index: int) -> flask.Response:
+        fouls = session.state.fouls
+        found = of_foul(session, fouls[index]) if index < len(fouls) else None
+        if found is None:
+            flask.abort(404, "there is no such clip")
+        try:
+            clip = found.clip().data
+        except BadAttempt:
+            flask.abort(404, "there is no such clip")
         return flask.send_file(io.BytesIO(clip), mimetype="video/mp4", conditional=True)
 
     return pages

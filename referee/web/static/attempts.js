@@ -165,6 +165,10 @@ function rows() {
     const touch = fall.touching ? words.touching : words.untouched;
     found.push({ at: fall.seconds, zone: fall.zone, text: `${words.fall} (+${fall.after_press_s.toFixed(2)} s): ${fall.moved_mm.toFixed(1)} mm, ${touch}` });
   }
+  for (const foul of story.told.fouls || []) {
+    const who = foul.culprit && foul.culprit !== foul.zone ? ` (${foul.culprit})` : "";
+    found.push({ at: foul.seconds, zone: foul.zone, text: `⚑ ${wordOf({ name: foul.kind })}${who}, ${Math.round(100 * foul.sure)} %`, clip: true });
+  }
   return found.sort((a, b) => a.at - b.at);
 }
 
@@ -194,7 +198,23 @@ function drawLine() {
     const at = Number(x(fall.seconds));
     draw("path", { class: "fall", d: `M ${at - 9} 4 L ${at + 9} 4 L ${at} 22 Z` }, words.fall);
   }
+  for (const foul of story.told.fouls || []) {
+    const at = Number(x(foul.seconds));
+    draw("path", { class: "fall", d: `M ${at} 118 L ${at + 9} 136 L ${at - 9} 136 Z` }, wordOf({ name: foul.kind }));
+  }
   draw("line", { class: "head", x1: 0, x2: 0, y1: 0, y2: 140 });
+}
+
+// A proposed foul is shown by the two seconds around its beginning.
+const CLIP_S = 2;
+function playUntil(end) {
+  const stop = () => {
+    if (video.currentTime < end && !video.ended) return;
+    video.pause();
+    video.removeEventListener("timeupdate", stop);
+  };
+  video.addEventListener("timeupdate", stop);
+  video.addEventListener("seeked", () => video.play(), { once: true });
 }
 
 function fillTable() {
@@ -207,8 +227,9 @@ function fillTable() {
     jump.type = "button";
     jump.textContent = `${row.at.toFixed(2)} s`;
     jump.addEventListener("click", () => {
-      goTo(frameAt(row.at));
+      goTo(frameAt(row.clip ? Math.max(0, row.at - CLIP_S / 2) : row.at));
       video.scrollIntoView({ block: "nearest" });
+      if (row.clip) playUntil(row.at + CLIP_S / 2);
     });
     cells.insertCell().append(jump);
     cells.insertCell().textContent = row.zone;

@@ -47,7 +47,12 @@ def hand_owner(image: np.ndarray, empty: np.ndarray, zone: str, mats: Mats) -> s
     far = _far_end(arm, centre)
     if np.linalg.norm(far - centre) < reach:
         return None
-    angles = sorted((_angle(far - centre, _way(mats, pose, other, factor)), name) for name, other in mats.poses.items())
+    return owner_by_way(far - centre, mats, pose, factor)
+
+
+def owner_by_way(way: np.ndarray, mats: Mats, pose: MatPose, factor: int) -> str | None:
+    """Zone of the player from whose side an arm comes that leads this way (2,) from the field in the picture."""
+    angles = sorted((_angle(way, _way(mats, pose, other, factor)), name) for name, other in mats.poses.items())
     if len(angles) < 2:  # where the other player sits is not known: it might be that one's
         return None
     sure = angles[0][0] < MOST_DEG and angles[1][0] - angles[0][0] > APART_DEG

@@ -1,0 +1,32 @@
+"""The fouls that a recorded duel's video shows: the same watch as live, over the recorded frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from referee.devices.ports import Frame
+from referee.recording import Attempt
+from referee.recording.folder import VIDEO
+from referee.recording.video import read_video
+from referee.vision.live.fouls import LOOK_S, FoulSeen, FoulWatch
+from referee.vision.live.gate import Gate
+from referee.vision.observer import Observer
+
+
+def seen_fouls(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> list[FoulSeen]:
+    """What is proposed between the go and the end of the video, in the order of time; ``tick`` is called per frame."""
+    observer = Observer(attempt.piece_set, attempt.camera, palette=attempt.palette)
+    if attempt.empty is not None:
+        observer.learn_empty(attempt.empty)
+    gate, watch, found = Gate(observer), FoulWatch(), list[FoulSeen]()
+    looked_s = float("-inf")
+    for number, shown in enumerate(read_video(attempt.folder / VIDEO)):
+        tick()
+        if shown.seconds - looked_s < LOOK_S:
+            continue
+        looked_s = shown.seconds
+        frame = Frame(shown.image, number, shown.seconds)
+        look = gate.look(frame)
+        if shown.seconds >= (attempt.go_s or 0.0):
+            found += watch.look(frame, gate.picture(), look, attempt.stop_s)
+    return sorted(found, key=lambda seen: seen.from_s)

@@ -1,0 +1,168 @@
+"""Fouls that a camera can see, each a proposal to the human referee and never more than that.
+
+One watch over frames in order, live or of a recording; what it says depends on the frames and the Stop alone:
+
+| kind | seen when |
+|---|---|
+| ``bare_hand`` | a hand without tongs touches a piece in the own field |
+| ``second_hand`` | two arms of its player are in a field |
+| ``neighbours_hand`` | an arm of another player is in a field |
+| ``shaken`` | a mat moves, and the room behind it does not |
+| ``brought_after_stop`` | after the Stop a field's own hand was in it came into it and left more there than before |
+
+A sight counts when it lasts, and is proposed once until it has been away for a while.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from calibration.mat import Mats
+from referee.devices.ports import Frame
+from referee.vision.live.arms import Arms, Picture, arms_over
+from referee.vision.live.gate import GateState
+from referee.vision.live.shake import Shake
+
+PROPOSED: Mapping[str, str] = {
+    "bare_hand": "a bare hand at a piece",
+    "second_hand": "a second hand in the own field",
+    "neighbours_hand": "the neighbour's hand in the field",
+    "shaken": "the mat was moved",
+    "brought_after_stop": "a piece was brought after the Stop",
+}
+KINDS = tuple(PROPOSED)
+"""Kinds and what is said of them."""
+
+LASTS_S: Mapping[str, float] = {"bare_hand": 0.35, "second_hand": 0.35, "neighbours_hand": 0.35, "shaken": 0.0}
+"""So long a sight must last: what is shorter may be two things that pass one another in the picture."""
+
+SEEN_SHARE = 0.75
+"""In this share of the looks of that time."""
+
+AWAY_S = 1.0
+"""A sight that was away for so long is another one when it comes back."""
+
+LOOK_S = 0.09
+"""Looks are at least so far apart."""
+
+BROUGHT = 0.012
+"""Share of the field that a piece covers at the least: the smallest covers four times the gate's smallest share."""
+
+CLIP_S = 2.0
+"""A proposal is shown by a clip of this length around its beginning."""
+
+
+@dataclass(frozen=True)
+class FoulSeen:
+    """One proposal. ``zone`` is the field, ``culprit`` the zone of whose hand it was, None where that is not known;
+    ``from_s`` when it began, in the frames' time; ``sure`` 0..1: how much of the time it was seen."""
+
+    kind: str
+    zone: str
+    culprit: str | None
+    from_s: float
+    sure: float
+
+    def to_json(self) -> dict[str, object]:
+        """By field name, times in ms."""
+        at, sure = round(self.from_s, 3), round(self.sure, 2)
+        return {"kind": self.kind, "zone": self.zone, "culprit": self.culprit, "seconds": at, "sure": sure}
+
+
+@dataclass
+class _Sight:
+    """The looks of late at one kind of sight in one field."""
+
+    looks: deque[tuple[float, str | None, bool]] = field(default_factory=deque)
+    told_s: float | None = None
+
+
+@dataclass
+class _Field:
+    """What a field held at the Stop, whether its own hand has been out of it since, and when it came in then."""
+
+    fill: float | None = None
+    was_out: bool = False
+    hand_s: float | None = None
+    told: bool = False
+
+
+class FoulWatch:
+    """Watches one duel from its go on."""
+
+    def __init__(self) -> None:
+        self._sights: dict[tuple[str, str], _Sight] = {}
+        self._fields: dict[str, _Field] = {}
+        self._fills: dict[str, deque[float]] = {}
+        self._shake = Shake()
+        self._looked_s = float("-inf")
+
+    def look(
+        self, frame: Frame, seen: tuple[Picture, Mats] | None, look: GateState, stop_s: float | None
+    ) -> list[FoulSeen]:
+        """What is proposed at this frame, of which the gate has ``seen`` this (``Gate.picture``) and says ``look``;
+        ``stop_s`` is the Stop in the frames' time, None before it."""
+        if seen is None or frame.at_s - self._looked_s < LOOK_S:
+            return []
+        self._looked_s = frame.at_s
+        picture, mats = seen
+        arms = {zone: arms_over(picture, mats, zone) for zone in look.zones}
+        told = [*self._of_arms(arms, frame.at_s), *self._of_mats(frame, mats)]
+        return [*told, *self._after_stop(arms, look, frame.at_s, stop_s)]
+
+    def _of_arms(self, arms: Mapping[str, Arms], at_s: float) -> list[FoulSeen]:
+        told = []
+        for zone, over in arms.items():
+            others = [owner for owner in over.owners if owner not in (None, zone)]
+            told += self._sighted("neighbours_hand", zone, others[0] if others else None, bool(others), at_s)
+            told += self._sighted("second_hand", zone, zone, over.hands > 1, at_s)
+            told += self._sighted("bare_hand", zone, zone, bool(over.bare), at_s)
+        return told
+
+    def _of_mats(self, frame: Frame, mats: Mats) -> list[FoulSeen]:
+        moved = self._shake.look(frame.image, mats)
+        return [told for zone in mats.poses for told in self._sighted("shaken", zone, None, zone in moved, frame.at_s)]
+
+    def _sighted(self, kind: str, zone: str, culprit: str | None, there: bool, at_s: float) -> list[FoulSeen]:
+        """One more look at that kind of sight; the proposal, once it has lasted."""
+        sight, lasts = self._sights.setdefault((kind, zone), _Sight()), LASTS_S[kind]
+        sight.looks.append((at_s, culprit, there))
+        while at_s - sight.looks[0][0] > lasts + LOOK_S:
+            sight.looks.popleft()
+        here = [(t, who) for t, who, seen in sight.looks if seen]
+        if sight.told_s is not None:
+            sight.told_s = at_s if there else sight.told_s
+            sight.told_s = None if at_s - sight.told_s > AWAY_S else sight.told_s
+            return []
+        share = len(here) / len(sight.looks)
+        if not there or share < SEEN_SHARE or at_s - here[0][0] < lasts - LOOK_S / 2:
+            return []
+        sight.told_s = at_s
+        return [FoulSeen(kind, zone, here[-1][1], here[0][0], share)]
+
+    def _after_stop(
+        self, arms: Mapping[str, Arms], look: GateState, at_s: float, stop_s: float | None
+    ) -> list[FoulSeen]:
+        told = []
+        for zone, gate in look.zones.items():
+            own_hand = zone in arms[zone].owners
+            if stop_s is None or at_s <= stop_s:
+                if not gate.hand:
+                    self._fills.setdefault(zone, deque(maxlen=5)).append(gate.fill)
+                continue
+            held = self._fields.setdefault(zone, _Field(_middle(self._fills.get(zone, ()))))
+            if own_hand and held.was_out and held.hand_s is None:
+                held.hand_s = at_s
+            held.was_out = held.was_out or not own_hand
+            calm = not gate.hand and gate.settled_s > LOOK_S
+            more = held.fill is not None and gate.fill - held.fill > BROUGHT
+            if calm and more and held.hand_s is not None and not held.told:
+                held.told = True
+                told.append(FoulSeen("brought_after_stop", zone, zone, held.hand_s, 1.0))
+        return told
+
+
+def _middle(values: Sequence[float] | deque[float]) -> float | None:
+    return sorted(values)[len(values) // 2] if values else None

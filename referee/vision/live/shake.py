@@ -1,0 +1,101 @@
+"""Does a mat move while the camera does not? Corners of markers and of the room are followed from frame to frame.
+
+A mat counts as moved when most of its corners in view go the same way while the room behind, or another mat, stands
+still. When everything moves it may as well be the camera, and nothing is said.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import cv2
+import numpy as np
+
+from calibration.markers import marker_corners
+from calibration.mat import SHEET, Mats
+
+MOVED_MM = 1.2
+"""Between two looks: what leaning on the table does is less."""
+
+LEAST_CORNERS, AGREE, AGREE_PX = 6, 0.7, 0.8
+"""So many corners of a mat must be seen again, this share of them going the same way within so many pixels."""
+
+PERSPECTIVE = 0.35
+"""By this share of the way the near edge of a sheet moves further in the picture than its middle."""
+
+STILL_PX = 0.4
+"""What moves less than this stands still."""
+
+ROOM_CORNERS, ROOM_LEAST = 60, 10
+"""Corners looked for outside of all mats, and how many of them must be seen again."""
+
+OVER_MM = 250.0
+"""Above a mat so high hands and builds may move: no corner of the room is taken from there."""
+
+
+@dataclass
+class Shake:
+    """Follows one camera's frames in order."""
+
+    _gray: np.ndarray | None = None
+    _mats: Mats | None = None
+    _corners: dict[str, np.ndarray] = field(default_factory=dict)
+    _room: np.ndarray | None = None
+
+    def look(self, image: np.ndarray, mats: Mats) -> dict[str, float]:
+        """Zone -> by how many mm its mat has moved since the last frame (h, w, 3); those that have not are left out."""
+        gray = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
+        before, self._gray = self._gray, gray
+        found = self._moved(before, gray) if before is not None and before.shape == gray.shape else {}
+        if mats is not self._mats:
+            self._begin(gray, mats)
+        return found
+
+    def _moved(self, before: np.ndarray, gray: np.ndarray) -> dict[str, float]:
+        """What moves while something else in the picture stands still: that the camera has not moved is proved so."""
+        room = _shift(before, gray, self._room, ROOM_LEAST) if self._room is not None else None
+        mats = {zone: _shift(before, gray, corners, LEAST_CORNERS) for zone, corners in self._corners.items()}
+        still = [s for s in (room, *mats.values()) if s is not None and np.linalg.norm(s) < STILL_PX]
+        if not still:
+            return {}
+        by_mm = {z: float(np.linalg.norm(s)) / _px_per_mm(self._corners[z]) for z, s in mats.items() if s is not None}
+        return {zone: moved for zone, moved in by_mm.items() if moved > MOVED_MM}
+
+    def _begin(self, gray: np.ndarray, mats: Mats) -> None:
+        self._mats = mats
+        away = np.full(gray.shape, 255, np.uint8)
+        self._corners = {}
+        for zone, pose in mats.poses.items():
+            flat = np.concatenate([marker_corners(k) for k in range(4)])
+            points = mats.camera.project(pose.to_camera(np.column_stack([flat, np.zeros(len(flat))])))
+            inside = ((points > 4) & (points < np.array(gray.shape[::-1]) - 5)).all(1)
+            self._corners[zone] = points[inside].astype(np.float32)
+            x, y = SHEET[0] / 2 + 60, SHEET[1] / 2 + 150
+            box = [(i * x, j * y, z) for z in (0.0, OVER_MM) for i in (-1, 1) for j in (-1, 1)]
+            hull = cv2.convexHull(mats.camera.project(pose.to_camera(np.array(box))).round().astype(np.int32))
+            cv2.fillConvexPoly(away, hull, 0)
+        self._room = cv2.goodFeaturesToTrack(gray, ROOM_CORNERS, 0.01, 12, mask=away)
+        self._room = None if self._room is None else self._room[:, 0]
+
+
+def _shift(before: np.ndarray, gray: np.ndarray, points: np.ndarray, least: int) -> np.ndarray | None:
+    """How far (2,) px most of the points have gone; None when too few are seen again or they do not agree."""
+    if len(points) < least:
+        return None
+    then = points.astype(np.float32).reshape(-1, 1, 2)
+    follow: Any = cv2.calcOpticalFlowPyrLK  # its stub wants an array where None is meant
+    now, seen, _ = follow(before, gray, then, None, winSize=(15, 15), maxLevel=2)
+    back, again, _ = follow(gray, before, now, None, winSize=(15, 15), maxLevel=2)
+    sure = (seen[:, 0] > 0) & (again[:, 0] > 0) & (np.abs(back - then).max((1, 2)) < AGREE_PX)
+    if sure.sum() < least:
+        return None
+    gone = (now - then)[sure, 0]
+    middle = np.median(gone, 0)
+    agree = np.linalg.norm(gone - middle, axis=1) < AGREE_PX + PERSPECTIVE * np.linalg.norm(middle)
+    return middle if agree.mean() >= AGREE else None
+
+
+def _px_per_mm(corners: np.ndarray) -> float:
+    """By the first marker's first side, 44 mm."""
+    return max(0.2, float(np.linalg.norm(corners[1] - corners[0])) / 44.0)

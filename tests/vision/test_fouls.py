@@ -1,0 +1,103 @@
+"""What the watch makes of sights: a proposal when one lasts, once, and nothing of what is only a moment."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from referee.devices.ports import Frame
+from referee.vision.live import fouls
+from referee.vision.live.arms import Arms, Picture
+from referee.vision.live.fouls import FoulWatch
+from referee.vision.live.gate import GateState, ZoneGate
+from referee.vision.live.shake import Shake
+
+HZ = 10
+CALM = ZoneGate(True, 0.0, False, 1.0, 0.1)
+PICTURE = Picture(np.zeros((4, 4), np.int8), np.zeros((4, 4), bool), 1)
+
+
+class NoMats:
+    """One mat, somewhere."""
+
+    def __init__(self) -> None:
+        self.poses = {"A": None}
+
+
+@pytest.fixture
+def watch(monkeypatch):
+    """Runs a watch over looks: ``watch(arms, gates, stop_s, moved)``, one of each a frame."""
+
+    def run(arms, gates=None, stop_s=None, moved=None):
+        now = {}
+        monkeypatch.setattr(fouls, "arms_over", lambda picture, mats, zone: now["arms"])
+        monkeypatch.setattr(Shake, "look", lambda self, image, mats: now["moved"])
+        watch, found = FoulWatch(), []
+        for n, over in enumerate(arms):
+            now["arms"], now["moved"] = over, moved[n] if moved else {}
+            at_s = n / HZ
+            gate = GateState({"A": gates[n] if gates else CALM})
+            stopped = stop_s if stop_s is not None and at_s >= stop_s else None
+            found += watch.look(Frame(np.zeros((8, 8, 3), np.uint8), n, at_s), (PICTURE, NoMats()), gate, stopped)
+        return [(seen.kind, seen.culprit, round(seen.from_s, 2)) for seen in found]
+
+    return run
+
+
+NOBODY, OWN, TWO = Arms(), Arms(("A",), 1), Arms(("A",), 2)
+OTHERS, BARE, UNKNOWN = Arms(("B",)), Arms(("A",), 1, True), Arms((None,))
+
+
+def test_a_second_hand_that_stays_is_proposed_once_from_when_it_came(watch):
+    assert watch([OWN] * 5 + [TWO] * 30 + [OWN] * 5) == [("second_hand", "A", 0.5)]
+
+
+def test_a_moment_is_no_foul(watch):
+    assert watch(([OWN] * 6 + [TWO] * 3) * 4) == []
+
+
+def test_a_sight_with_gaps_counts_as_one(watch):
+    assert watch([OWN] * 5 + [TWO, TWO, TWO, OWN, TWO, TWO, OWN, TWO, TWO, TWO] * 2)[0][0] == "second_hand"
+    assert len(watch([OWN] * 5 + [TWO] * 8 + [OWN] * 5 + [TWO] * 8)) == 1
+
+
+def test_what_comes_back_after_a_while_is_another_one(watch):
+    assert watch([TWO] * 8 + [OWN] * 15 + [TWO] * 8) == [("second_hand", "A", 0.0), ("second_hand", "A", 2.3)]
+
+
+def test_the_neighbours_hand_names_its_player_and_one_that_nobody_knows_is_none(watch):
+    assert watch([NOBODY] * 3 + [OTHERS] * 8) == [("neighbours_hand", "B", 0.3)]
+    assert watch([UNKNOWN] * 20) == []
+
+
+def test_a_bare_hand_is_the_own_one(watch):
+    assert watch([OWN] * 3 + [BARE] * 8) == [("bare_hand", "A", 0.3)]
+
+
+def test_a_mat_that_moves_is_proposed_at_once_and_of_nobody(watch):
+    moved = [{}] * 5 + [{"A": 4.0}, {}, {"A": 3.0}] + [{}] * 5
+    assert watch([NOBODY] * 13, moved=moved) == [("shaken", None, 0.5)]
+
+
+def brought(own_from: int, own_to: int, filled_from: int, more: float = 0.05) -> list[tuple[Arms, ZoneGate]]:
+    """Forty looks with a Stop at 1 s: the own hand in the field, and what the field holds."""
+    rows = []
+    for n in range(40):
+        hand = own_from <= n < own_to
+        fill = 0.1 + (more if n >= filled_from else 0.0)
+        rows.append((OWN if hand else NOBODY, ZoneGate(True, 0.0, hand, 0.0 if hand else 1.0, fill)))
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (brought(14, 22, 18), [("brought_after_stop", "A", 1.4)]),
+        (brought(14, 22, 18, more=0.005), []),  # a hand that only came and went
+        (brought(50, 50, 18), []),  # it fell: nobody was there
+        (brought(5, 22, 18), []),  # the hand was there at the Stop: that is another question
+        (brought(4, 8, 6), []),  # before the Stop pieces are brought
+    ],
+)
+def test_a_piece_brought_after_the_stop_needs_a_hand_that_came_then(watch, rows, said):
+    assert watch([arms for arms, _ in rows], [gate for _, gate in rows], stop_s=1.0) == said
