@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from referee.vision.search.jit import inner_loop, loop
+from referee.vision.search.jit import inner_loop, lean, loop
 from referee.vision.search.local_search import scan
 from referee.vision.search.rasterizer import ALL, draw
 
@@ -90,6 +90,14 @@ def _worthy(rows, turn, field):
     return rows[np.argsort(-rows[:, 5])]
 
 
+@lean
+def _take(row, out):
+    """Copy a row (7,) number by number: for ``out[n] = row`` numba compiles how an error about shapes would read, for
+    two seconds."""
+    for k in range(7):
+        out[k] = row[k]
+
+
 @inner_loop
 def _two_of_each(rows, out):
     """Each stance's best row, and its next best more than 12 mm beside that one; returns how many."""
@@ -101,7 +109,7 @@ def _two_of_each(rows, out):
                 same += 1
                 apart = apart and abs(out[k, 1] - rows[i, 1]) > 12
         if same == 0 or (same == 1 and apart):
-            out[n] = rows[i]
+            _take(rows[i], out[n])
             n += 1
     return n
 
@@ -117,6 +125,6 @@ def _apart(rows, out, n):
         for k in range(start, n):
             copy = copy or (out[k, 0] == rows[i, 0] and abs(out[k, 1] - rows[i, 1]) <= 10)
         if not copy:
-            out[n] = rows[i]
+            _take(rows[i], out[n])
             n += 1
     return n
