@@ -36,6 +36,8 @@ from referee.journal.spool import SpooledJournal
 from referee.match.commands import MODES
 from referee.match.house_rules import DEFAULT_RULES, load_rules
 from referee.recording import Budget, Recorder
+from referee.recording.recorder import PENDING_BYTES
+from referee.session import heap
 from referee.session.device_choice import DeviceChoices, open_box
 from referee.session.session import Equipment, Session
 from referee.simulator.rig import SimulatedTable, Staging
@@ -48,6 +50,9 @@ from referee.web.security import LOOPBACK
 from referee.web.server import Server
 
 USUAL_PORT = 8000
+SIMULATED_WAITING_BYTES = 64 << 20
+"""A simulated camera's frames are no evidence: few of them wait for the encoder."""
+
 NAMES = ("Ann", "Ben", "Cem", "Dia", "Eli", "Fay", "Gus", "Hal", "Ida", "Jon", "Kim", "Leo")
 PATH = click.Path(path_type=Path)
 AT_A_TABLE = DEFAULT_RULES.model_copy(update={"sign_off": "asked"})
@@ -226,6 +231,7 @@ def demo(asked: DemoOptions) -> None:
         demo_game(asked.game, asked.players, asked.seed, asked.fast, asked.data_dir)
         return
     names = _names(asked.players)
+    heap.keep_small()
     clock, pieces, deck = SystemClock(), builtin_piece_set(), builtin_deck()
     rules = load_rules(asked.rules_file) if asked.rules_file else DEFAULT_RULES
     with ExitStack() as stack, interrupted() as over:
@@ -237,7 +243,7 @@ def demo(asked: DemoOptions) -> None:
         observer = PreparedObserver(preparation, pieces, table.lens)
         use = Equipment(
             journal=stack.enter_context(opened(data_dir / "journal.db", data_dir, "")),
-            recorder=stack.enter_context(closing(_recorder(data_dir, clock, asked))),
+            recorder=stack.enter_context(closing(_recorder(data_dir, clock, asked, SIMULATED_WAITING_BYTES))),
             data_dir=data_dir,
             keep=kept(deck, pieces, observer),
             draw=_drawn,
@@ -313,8 +319,9 @@ def opened(where: str | Path, data_dir: Path, table: str) -> Iterator[Journal | 
             yield kept_there
 
 
-def _recorder(data_dir: Path, clock: Clock, asked: Options) -> Recorder:
-    return Recorder(data_dir / "attempts", clock, budget=Budget(round(asked.recordings_gb * (1 << 30))))
+def _recorder(data_dir: Path, clock: Clock, asked: Options, waiting_bytes: int = PENDING_BYTES) -> Recorder:
+    budget = Budget(round(asked.recordings_gb * (1 << 30)))
+    return Recorder(data_dir / "attempts", clock, budget=budget, pending_bytes=waiting_bytes)
 
 
 def _drawn(frame: np.ndarray, judgement: Judgement, card: Card) -> np.ndarray:

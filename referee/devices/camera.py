@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import mmap
 import statistics
 import threading
 from collections import deque
@@ -15,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import cv2
+import numpy as np
 
 from referee.devices.clock_sync import FrameTie
 from referee.devices.ports import Clock, Frame
@@ -38,6 +40,15 @@ NETWORK_S = (0.02, 0.5)
 
 END_PACE_S = 0.2
 """After its end a recorded file shows its last picture this often."""
+
+
+def empty_picture(height: int, width: int) -> np.ndarray:
+    """A black picture (height, width, 3) uint8 in pages of its own.
+
+    A frame lives for seconds among thousands of short-lived arrays: on the heap it would keep all that is freed
+    around it from being given back.
+    """
+    return np.frombuffer(mmap.mmap(-1, height * width * 3), np.uint8).reshape(height, width, 3)
 
 
 class FrameClock:

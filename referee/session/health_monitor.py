@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 import threading
 from collections import deque
@@ -10,10 +11,14 @@ from pathlib import Path
 from typing import Protocol
 
 from referee.match.decide import CallTimeout
+from referee.session import heap
 from referee.session.ports import Alarming, Attempting, OnClock, WithBox, WithCamera
 
 EVERY_S = 1.0
 """The rig is looked over this often."""
+
+HEAP_EVERY = 5
+"""Rounds from one giving back of freed memory to the next."""
 
 DISK_LOW_BYTES = 2 << 30
 DROPPED_SHARE = 0.1
@@ -68,11 +73,15 @@ class HealthMonitor:
             self._thread.join()
 
     def _run(self) -> None:
-        while not self._closing.wait(EVERY_S):
+        for turn in itertools.count(1):
+            if self._closing.wait(EVERY_S):
+                return
             self._tick(self._session.clock.now_s())
             self._call_time()
             for code, text in self._found().items():
                 self._session.alarm(code, text)
+            if turn % HEAP_EVERY == 0:
+                heap.give_back()
 
     def _call_time(self) -> None:
         state = self._session.state

@@ -15,6 +15,7 @@ import numpy as np
 
 from cards.build import Piece
 from cards.pieces import PieceSet
+from referee.devices.camera import empty_picture
 from referee.simulator import raster
 from referee.simulator.lens import Lens, typical_lens
 from referee.simulator.loose_pieces import loose_pieces
@@ -196,7 +197,8 @@ class TableSim:
     def develop(self, picture: np.ndarray, number: int) -> np.ndarray:
         """Sensor: slight blur, noise of frame ``number``, and the mark that this is no photograph."""
         blurred = cv2.GaussianBlur(picture, (3, 3), 0.55 * self.lens.height / 720)
-        noisy = cv2.addWeighted(blurred, 1.0, self._noise[number % NOISES], 1.0, -128)
+        noisy = empty_picture(*picture.shape[:2])
+        cv2.addWeighted(blurred, 1.0, self._noise[number % NOISES], 1.0, -128, noisy)
         return burn_mark(noisy, number)
 
     def _parts(self, world: World) -> list[tuple[Mesh, np.ndarray, float]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -11,6 +12,12 @@ try:
     import resource
 except ImportError:  # Windows, where sockets are no files
     resource = None  # type: ignore[assignment]
+
+QUEUE = 1024
+"""Connections that the system keeps until they are taken in: a hall's that all come at once."""
+
+AT_ONCE = 16
+"""So many connections are taken in, or turned away, at a time."""
 
 FILES_KEPT = 200
 """Open files that the rest of the program needs: devices, the record, recordings."""
@@ -39,14 +46,26 @@ class Connections:
 
     def enter(self, address: str) -> bool:
         """Whether one more connection of that address is taken; then ``leave`` gives it back."""
-        limits, known = self._limits, self._known(address)
+        known = self._known(address)
         with self._lock:
-            free = limits.most - self._open.total() - (0 if known else limits.kept)
-            allowed = limits.per_address * (4 if known else 1)
-            if free <= 0 or self._open[address] >= allowed:
+            if not self._has_room(address, known):
                 return False
             self._open[address] += 1
             return True
+
+    def knows(self, address: str) -> bool:
+        """Whether a referee has logged in from that address."""
+        return self._known(address)
+
+    def admits(self, address: str) -> bool:
+        """Whether ``enter`` would take one more of that address now."""
+        known = self._known(address)
+        with self._lock:
+            return self._has_room(address, known)
+
+    def _has_room(self, address: str, known: bool) -> bool:
+        free = self._limits.most - self._open.total() - (0 if known else self._limits.kept)
+        return free > 0 and self._open[address] < self._limits.per_address * (4 if known else 1)
 
     def leave(self, address: str) -> None:
         """A connection of that address has ended."""
@@ -60,6 +79,30 @@ class Connections:
     def count(self) -> int:
         """How many are open."""
         return self._open.total()
+
+
+class Door(socket.socket):
+    """A listening socket that turns away who is not admitted before a connection is made of it.
+
+    An event loop takes in all who wait at a time; one who knocks a thousand times a second would keep it busy with
+    taking in and throwing out. Here at most ``AT_ONCE`` are turned away before others get their turn, and
+    ``QUEUE`` may wait, however few the loop asks for.
+    """
+
+    admits: Callable[[str], bool] = staticmethod(lambda address: True)
+
+    def listen(self, backlog: int = 0) -> None:
+        """Let ``QUEUE`` wait."""
+        super().listen(QUEUE)
+
+    def accept(self) -> tuple[socket.socket, tuple]:
+        """The next connection that is admitted. Raises BlockingIOError when there is none now."""
+        for _ in range(AT_ONCE):
+            line, peer = super().accept()
+            if self.admits(peer[0]):
+                return line, peer
+            line.close()
+        raise BlockingIOError
 
 
 def affordable(limits: Limits) -> Limits:

@@ -17,7 +17,6 @@ import sys
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,13 +28,17 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from werkzeug.wsgi import FileWrapper
 
-from referee.web.connections import Connections, Limits, affordable
+from referee.web.connections import AT_ONCE, Connections, Door, Limits, affordable
 from referee.web.logins import Logins
 from referee.web.security import visitor_of
+from referee.web.streaming.crowd import Crowd
 from referee.web.streaming.streams import EventStream, PictureStream, Stream
 
 THREADS = 12
 """Views that run at once; a request waits for one of them, a stream needs none."""
+
+OWN_THREADS = 4
+"""More of them for addresses from which a referee has logged in: no crowd of others is served before him."""
 
 HEAD_S, BODY_S = 10.0, 60.0
 """A request's head must be here so long after its first byte, and its body so long after the head."""
@@ -46,8 +49,8 @@ IDLE_S = 15
 STALLED_MS = 15_000
 """A reader who takes nothing for so long is cut off by the kernel (TCP_USER_TIMEOUT, RFC 5482)."""
 
-GROUP = 25
-"""So many viewers are sent news at once, some milliseconds of work, before anything else gets its turn."""
+LINE = "referee.line"
+"""Under this name a request's state (ASGI) has the connection that it came by."""
 
 HEAD_BYTES = 64 * 1024
 BLOCK_BYTES = 256 * 1024
@@ -63,6 +66,8 @@ class GuardedConnection(H11Protocol):
 
     def __init__(self, guard: Connections, **uvicorns: Any) -> None:
         super().__init__(**uvicorns)
+        self.app_state = {**self.app_state, LINE: self}
+        self.on_room: Callable[[], None] | None = None
         self._guard, self._address = guard, ""
         self._deadline: asyncio.TimerHandle | None = None
 
@@ -99,6 +104,20 @@ class GuardedConnection(H11Protocol):
         else:
             self._expect(None)
 
+    def behind(self) -> bool:
+        """Whether its reader has not taken yet what was written, or has gone."""
+        return self.flow.write_paused or self.transport.is_closing()
+
+    def write(self, data: bytes) -> None:
+        """Send bytes as they are, in the middle of an answer."""
+        self.transport.write(data)
+
+    def resume_writing(self) -> None:
+        """The reader has taken enough."""
+        super().resume_writing()
+        if self.on_room:
+            self.on_room()
+
     def _expect(self, within_s: float | None, anew: bool = True) -> None:
         """Close the connection unless the request comes so soon; None: it is here. ``anew``: from now on."""
         if self._deadline and (anew or within_s is None):
@@ -111,10 +130,12 @@ class GuardedConnection(H11Protocol):
 class Bridge:
     """The app as uvicorn calls it (ASGI): views on threads, streams on the loop."""
 
-    def __init__(self, app: flask.Flask, guard: Connections, pool: ThreadPoolExecutor) -> None:
-        self._app, self._guard, self._pool = app, guard, pool
+    def __init__(
+        self, app: flask.Flask, guard: Connections, pool: ThreadPoolExecutor, own_pool: ThreadPoolExecutor
+    ) -> None:
+        self._app, self._guard, self._pool, self._own_pool = app, guard, pool, own_pool
         self._most_bytes = app.config["MAX_CONTENT_LENGTH"]
-        self._news: dict[str, list[_Group]] = {}
+        self.crowd = Crowd()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         body = await self._body(scope, receive)
@@ -122,30 +143,32 @@ class Bridge:
             await _refuse(send)
             return
         loop = asyncio.get_running_loop()
-        view = _View(self._app, environ(scope, body))
-        await loop.run_in_executor(self._pool, view.run)
+        view, address = _View(self._app, environ(scope, body)), visitor_of((scope["client"] or ("",))[0])
+        await loop.run_in_executor(self._own_pool if self._guard.knows(address) else self._pool, view.run)
         try:
             status, headers = view.head
-            if self._guard.crowded(visitor_of((scope["client"] or ("",))[0])):
+            if self._guard.crowded(address):
                 headers = [*headers, (b"connection", b"close")]
             await send({"type": "http.response.start", "status": status, "headers": headers})
             if isinstance(view.chunks, EventStream | PictureStream):
-                await self._feed(view.chunks, receive, send)
+                await self._go_on(view.chunks, scope, receive, send)
             else:
                 await self._write(view, send)
         finally:
             view.close()
 
-    def ring(self, topic: str | None) -> None:
-        """On the loop: that feed (None: every one) has news."""
-        names = [topic] if topic else list(self._news)
-        self._wake([group for name in names for group in self._news.pop(name, ())])
-
-    def _wake(self, groups: list[_Group]) -> None:
-        """Wake one group after another: between them the loop looks at its sockets, and serves a command."""
-        if groups:
-            groups[0].news.set_result(None)
-            asyncio.get_running_loop().call_soon(self._wake, groups[1:])
+    async def _go_on(self, stream: Stream, scope: Scope, receive: Receive, send: Send) -> None:
+        """An answer without an end, until the viewer or the stream has gone."""
+        gone = asyncio.ensure_future(_gone(receive))
+        try:
+            await send({"type": "http.response.body", "body": stream.begin(), "more_body": True})
+            if isinstance(stream, EventStream):
+                await self.crowd.watch(stream, scope["state"][LINE], scope["http_version"] == "1.1", gone)
+            else:
+                await self._film(stream, gone, send)
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        finally:
+            gone.cancel()
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes | None:
         """The request's body, None when it is too large; nothing of it is read then."""
@@ -169,46 +192,14 @@ class Bridge:
             block = await loop.run_in_executor(self._pool, view.next_block)
         await send({"type": "http.response.body", "body": block, "more_body": False})
 
-    async def _feed(self, stream: Stream, receive: Receive, send: Send) -> None:
-        """Send what is new whenever there is news, until the viewer or the stream has gone."""
-        gone, news = asyncio.ensure_future(_gone(receive)), self._waiting(stream.topic)
-        try:
-            await send({"type": "http.response.body", "body": stream.begin(), "more_body": True})
-            while not (stream.ended or gone.done()):
-                chunk = await self._taken(stream)
-                if chunk:
-                    await send({"type": "http.response.body", "body": chunk, "more_body": True})
-                done, _ = await asyncio.wait({news, gone}, timeout=stream.wait_s, return_when=asyncio.FIRST_COMPLETED)
-                if news.done():
-                    news = self._waiting(stream.topic)
-                elif not done and stream.topic:
-                    await send({"type": "http.response.body", "body": stream.beat(), "more_body": True})
-            await send({"type": "http.response.body", "body": b"", "more_body": False})
-        finally:
-            gone.cancel()
-
-    def _waiting(self, topic: str | None) -> asyncio.Future[None]:
-        """Done at the feed's next news; asked for before a stream's ``take``, so that none is missed."""
-        if topic is None:
-            return asyncio.get_running_loop().create_future()
-        groups = self._news.setdefault(topic, [])
-        if not groups or groups[-1].viewers >= GROUP:
-            groups.append(_Group(asyncio.get_running_loop().create_future()))
-        groups[-1].viewers += 1
-        return groups[-1].news
-
-    async def _taken(self, stream: Stream) -> bytes | None:
-        if not stream.blocking:
-            return stream.take()
-        return await asyncio.get_running_loop().run_in_executor(self._pool, stream.take)
-
-
-@dataclass
-class _Group:
-    """Viewers who are told of news together."""
-
-    news: asyncio.Future[None]
-    viewers: int = 0
+    async def _film(self, stream: PictureStream, gone: asyncio.Future[None], send: Send) -> None:
+        """One picture after the other, until the viewer or the stream has gone."""
+        loop = asyncio.get_running_loop()
+        while not (stream.ended or gone.done()):
+            picture = await loop.run_in_executor(self._pool, stream.take)
+            if picture:
+                await send({"type": "http.response.body", "body": picture, "more_body": True})
+            await asyncio.wait({gone}, timeout=stream.wait_s)
 
 
 class _View:
@@ -305,8 +296,10 @@ class Server:
         self.connections = Connections(
             affordable(limits), lambda address: any(visitor_of(row.address) == address for row in logins.rows())
         )
+        self._socket.admits = lambda address: self.connections.admits(visitor_of(address))
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="web view")
-        self._bridge = Bridge(app, self.connections, self._pool)
+        self._own_pool = ThreadPoolExecutor(OWN_THREADS, thread_name_prefix="web referee")
+        self._bridge = Bridge(app, self.connections, self._pool, self._own_pool)
         self._streams = app.extensions["referee.streams"]
         certificate, key = tls or (None, None)
         self._server = uvicorn.Server(
@@ -322,7 +315,7 @@ class Server:
                 access_log=False,
                 proxy_headers=False,
                 server_header=False,
-                backlog=1024,
+                backlog=AT_ONCE,
                 timeout_keep_alive=IDLE_S,
                 timeout_graceful_shutdown=3,
                 h11_max_incomplete_event_size=HEAD_BYTES,
@@ -349,7 +342,7 @@ class Server:
 
     async def _serve(self) -> None:
         loop = asyncio.get_running_loop()
-        self._streams.listen(lambda topic: _on_loop(loop, self._bridge.ring, topic))
+        self._streams.listen(lambda topic: _on_loop(loop, self._bridge.crowd.ring, topic))
         await self._server.serve(sockets=[self._socket])
 
     def close(self) -> None:
@@ -357,7 +350,8 @@ class Server:
         self._server.should_exit = True
         self._streams.close()
         self._thread.join(timeout=10)
-        self._pool.shutdown(cancel_futures=True)
+        for pool in (self._pool, self._own_pool):
+            pool.shutdown(cancel_futures=True)
         self._socket.close()
 
 
@@ -366,15 +360,15 @@ def _on_loop(loop: asyncio.AbstractEventLoop, call: Callable[[str | None], None]
         loop.call_soon_threadsafe(call, topic)
 
 
-def _listening(host: str, port: int) -> socket.socket:
+def _listening(host: str, port: int) -> Door:
     """A socket at that address. Raises OSError when it is taken."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     family, kind, proto, _, address = found[0]
-    made = socket.socket(family, kind, proto)
+    made = Door(family, kind, proto)
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind(address)
-        made.listen(1024)
+        made.listen()
     except OSError:
         made.close()
         raise

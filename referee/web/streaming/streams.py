@@ -117,8 +117,6 @@ class Visitor:
 class EventStream:
     """The events of one viewer's page. ``topic`` names the feed whose news it waits for."""
 
-    blocking = False
-
     def __init__(self, streams: Streams, topic: str, feed: Feed, leave: Callable[[], None]) -> None:
         self.topic, self.wait_s = topic, BEAT_S
         self._streams, self._feed, self._leave = streams, feed, leave
@@ -149,9 +147,7 @@ class EventStream:
 
 
 class PictureStream:
-    """A film as a row of JPEGs, ``multipart/x-mixed-replace``. ``take`` may wait for a picture: ``blocking``."""
-
-    topic, blocking = None, True
+    """A film as a row of JPEGs, ``multipart/x-mixed-replace``. ``take`` may wait for a picture."""
 
     def __init__(self, streams: Streams, picture: Callable[[], bytes | None], leave: Callable[[], None]) -> None:
         self.wait_s = PICTURE_EVERY_S
