@@ -22,19 +22,45 @@ GLARE_CODE = 252
 
 
 @dataclass(frozen=True)
-class Figure:
-    """One number of a rig: ``name``, ``value`` in ``unit``, whether it ``passes``, and ``advice`` if not."""
+class Measured:
+    """One number of a rig, in ``unit``, held against its limits: inclusive, None is no limit."""
 
     name: str
     value: float
-    unit: str
-    passes: bool
-    advice: str = ""
+    low: float | None
+    high: float | None
+    unit: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the value lies within its limits."""
+        return not (self.too_low or self.too_high)
+
+    @property
+    def too_low(self) -> bool:
+        """Whether the value is below its lowest good one."""
+        return self.low is not None and not self.value >= self.low
+
+    @property
+    def too_high(self) -> bool:
+        """Whether the value is above its highest good one."""
+        return self.high is not None and not self.value <= self.high
+
+
+@dataclass(frozen=True)
+class Figure(Measured):
+    """A number of a rig by the limits that are kept for its name (``LIMITS``)."""
+
+    @property
+    def advice(self) -> str:
+        """What to do about it; empty where it passed."""
+        limits = LIMITS[self.name]
+        return limits.too_low if self.too_low else limits.too_high if self.too_high else ""
 
     def line(self) -> str:
         """The figure as one line for a user."""
-        mark = "pass" if self.passes else "FAIL"
-        advice = "" if self.passes else f": {self.advice}"
+        mark = "pass" if self.passed else "FAIL"
+        advice = "" if self.passed else f": {self.advice}"
         return f"{mark}  {self.name} {self.value:.3g} {self.unit}{advice}".replace("  %", " %")
 
 
@@ -74,9 +100,7 @@ UNITS = {
 
 def figure(name: str, value: float) -> Figure:
     """A named figure held against its limits."""
-    limits = LIMITS[name]
-    advice = limits.too_low if value < limits.low else limits.too_high if value > limits.high else ""
-    return Figure(name, value, UNITS[name], limits.low <= value <= limits.high, advice)
+    return Figure(name, value, LIMITS[name].low, LIMITS[name].high, UNITS[name])
 
 
 def rig_quality(gray: np.ndarray, mats: Mats) -> dict[str, tuple[Figure, ...]]:
@@ -90,7 +114,7 @@ def _zone_figures(gray: np.ndarray, mats: Mats, pose: MatPose) -> tuple[Figure, 
     white = float(np.percentile(paper, 75)) if paper.size else 0.0
     values = {
         "reprojection error": pose.error_px,
-        "scale": mats.camera.focal_px / float(np.linalg.norm(pose.translation)),
+        "scale": px_per_mm(mats, pose),
         "tilt": tilt_deg(pose),
         "brightness": 100 * white / 255,
         "glare": 100 * float((paper >= GLARE_CODE).mean()) if paper.size else 0.0,
@@ -99,6 +123,11 @@ def _zone_figures(gray: np.ndarray, mats: Mats, pose: MatPose) -> tuple[Figure, 
         "markers": float(len(pose.markers)),
     }
     return tuple(figure(name, value) for name, value in values.items())
+
+
+def px_per_mm(mats: Mats, pose: MatPose) -> float:
+    """How large a millimetre at the mat's centre is in the picture."""
+    return mats.camera.focal_px / float(np.linalg.norm(pose.translation))
 
 
 def tilt_deg(pose: MatPose) -> float:

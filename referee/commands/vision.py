@@ -245,7 +245,7 @@ def rig(image: Path, camera_file: Path | None) -> None:
         click.echo(f"mat {zone}")
         for one in figures:
             click.echo(f"  {one.line()}")
-    if not all(one.passes for figures in found.values() for one in figures):
+    if not all(one.passed for figures in found.values() for one in figures):
         raise SystemExit(1)
 
 

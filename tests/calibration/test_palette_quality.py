@@ -132,9 +132,9 @@ def test_tilt_by_hand():
 
 
 def test_figures_pass_and_fail_with_advice():
-    assert figure("scale", 1.4).passes and figure("scale", 1.4).advice == ""
+    assert figure("scale", 1.4).passed and figure("scale", 1.4).advice == ""
     low = figure("scale", 0.4)
-    assert not low.passes and "closer" in low.line() and low.line().startswith("FAIL")
+    assert not low.passed and "closer" in low.line() and low.line().startswith("FAIL")
 
 
 def test_a_rig_seen_from_straight_above_is_told_to_lower_its_camera():
@@ -150,7 +150,7 @@ def test_a_mat_half_out_of_the_picture_fails():
     gray = np.full((720, 1280), 120, np.uint8)
     pose = MatPose("A", np.diag([1.0, -1, -1]), np.array([-640 / 0.9984, 0.0, 1000]), (1, 2), 0.3)
     found = {f.name: f for f in rig_quality(gray, Mats(guessed_camera(1280, 720), {"A": pose}))["A"]}
-    assert found["field in view"].value == pytest.approx(50, abs=1) and not found["field in view"].passes
+    assert found["field in view"].value == pytest.approx(50, abs=1) and not found["field in view"].passed
 
 
 def edge(blur_px: float) -> np.ndarray:

@@ -16,7 +16,7 @@ from calibration.camera import CameraModel
 from calibration.lens import LEAST_VIEWS, BoardView, LensFit, covered
 from calibration.mat import FIELD, SHEET, MatPose, Mats, detect_mats
 from calibration.palette import Palette
-from calibration.quality import GLARE_CODE
+from calibration.quality import GLARE_CODE, Measured, px_per_mm, tilt_deg
 
 PLAYED = ("A", "B")
 SPOTS_MM = ((-105.0, 0.0), (105.0, 0.0), (0.0, -80.0), (0.0, 80.0))
@@ -24,26 +24,15 @@ SPOTS_MM = ((-105.0, 0.0), (105.0, 0.0), (0.0, -80.0), (0.0, 80.0))
 
 
 @dataclass(frozen=True)
-class Number:
-    """One measured value: ``name`` and ``hint`` are keys of texts, limits inclusive, None is no limit."""
+class Number(Measured):
+    """A number of a rig as the pages show it: ``name`` and ``hint`` are keys of texts."""
 
-    name: str
-    value: float
-    low: float | None
-    high: float | None
-    unit: str = ""
     zone: str = ""
-
-    @property
-    def passed(self) -> bool:
-        """Whether the value lies within its limits."""
-        return (self.low is None or self.value >= self.low) and (self.high is None or self.value <= self.high)
 
     @property
     def hint(self) -> str:
         """The text that says what to do: one for too little, one for too much."""
-        side = "low" if self.low is not None and self.value < self.low else "high"
-        return f"hint.{self.name}.{side}"
+        return f"hint.{self.name}.{'low' if self.too_low else 'high'}"
 
     def to_json(self) -> dict:
         """By field name, and whether it passed."""
@@ -70,16 +59,14 @@ def mats_numbers(image: np.ndarray, camera: CameraModel | None) -> list[Number]:
 
 
 def _pose_numbers(mats: Mats, pose: MatPose) -> list[Number]:
-    x, y, z = pose.camera_at
     distance = float(np.linalg.norm(pose.translation))
-    height = float(np.degrees(np.arctan2(z, np.hypot(x, y))))
     off_mm = pose.error_px * distance / mats.camera.focal_px
     return [
         Number("markers", len(pose.markers), 3, None, "", pose.zone),
         Number("flat", round(off_mm, 2), None, 0.8, "mm", pose.zone),
-        Number("angle", round(height, 1), 18.0, 44.0, "°", pose.zone),
+        Number("angle", round(tilt_deg(pose), 1), 18.0, 44.0, "°", pose.zone),
         Number("distance", round(distance / 10), 45, 95, "cm", pose.zone),
-        Number("detail", round(mats.camera.focal_px / distance, 2), 0.9, None, "px/mm", pose.zone),
+        Number("detail", round(px_per_mm(mats, pose), 2), 0.9, None, "px/mm", pose.zone),
     ]
 
 
