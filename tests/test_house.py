@@ -15,10 +15,19 @@ PURE = [p for p in MODULES if p.parent in (ROOT / "cards", ROOT / "referee" / "m
 
 MOST_LINES, MOST_OF_A_FUNCTION = 400, 60
 MOST_PARAMETERS, MOST_OF_A_KERNEL = 6, 8
-KERNELS = {"plain", "loop", "lean", "standalone", "inlined"}
-"""The decorators of compiled loops (``referee.vision.search.jit``)."""
+JIT = ROOT / "referee" / "vision" / "search" / "jit.py"
+"""Where the decorators of compiled loops are: all that it makes by ``_decorator``."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def dotted(node: ast.expr) -> str | None:
+    """``a.b.c`` of names and attributes, None of anything else."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute) and (before := dotted(node.value)):
+        return f"{before}.{node.attr}"
+    return None
 
 
 def tree_of(path: Path) -> ast.Module:
@@ -29,11 +38,20 @@ def functions(tree: ast.AST) -> Iterator[Function]:
     return (node for node in ast.walk(tree) if isinstance(node, Function))
 
 
+def made_by(name: str, tree: ast.Module) -> set[str]:
+    """The module's names for what the function of that name gives."""
+    rows = [n for n in tree.body if isinstance(n, ast.Assign) and isinstance(n.value, ast.Call)]
+    return {t.id for n in rows if dotted(n.value.func) == name for t in n.targets if isinstance(t, ast.Name)}
+
+
 def parameters(function: Function) -> int:
     """How many a caller may give: ``self`` and ``cls`` come by themselves, ``*`` and ``**`` count as one each."""
     given = function.args
     names = [a.arg for a in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
     return len([n for n in names if n not in ("self", "cls")]) + bool(given.vararg) + bool(given.kwarg)
+
+
+KERNELS = made_by("_decorator", tree_of(JIT))
 
 
 def is_kernel(function: Function) -> bool:
@@ -74,15 +92,6 @@ def unseeded(tree: ast.Module) -> list[str]:
     return found
 
 
-def dotted(node: ast.expr) -> str | None:
-    """``a.b.c`` of names and attributes, None of anything else."""
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute) and (before := dotted(node.value)):
-        return f"{before}.{node.attr}"
-    return None
-
-
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_nothing_is_larger_than_one_can_read(path):
     assert not too_large(path.read_text(encoding="utf-8"))
@@ -95,7 +104,7 @@ def test_chance_in_the_pure_core_follows_from_a_seed(path):
 
 def test_the_whole_of_the_program_is_looked_at():
     assert {path.relative_to(ROOT).parts[0] for path in MODULES} == {"cards", "calibration", "referee"}
-    assert len(PURE) > 20
+    assert len(PURE) > 20 and {"plain", "loop", "lean"} <= KERNELS
 
 
 @pytest.mark.parametrize(
