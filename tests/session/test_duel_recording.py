@@ -24,14 +24,16 @@ def attempts(tmp_path):
 def test_each_press_is_on_the_record_also_those_that_did_not_count(at_table, until, tmp_path):
     with at_table(record=True) as (session, _):
         begin_duel(session)
+        began_s = session.clock.now_s()
         session.press("B")
         session.clock.sleep(0.25)
         session.press("A")
+        took_s = session.clock.now_s() - began_s  # longer than asked for on a busy machine
         until(lambda: session.state.phase == "decided")
     (attempt,) = attempts(tmp_path)
     presses = [m for m in attempt.meta["marks"] if m["name"] in ("stop", "press")]
     assert [(m["name"], m["zone"], m.get("why")) for m in presses] == [("stop", "B", None), ("press", "A", "late")]
-    assert presses[1]["seconds"] - presses[0]["seconds"] == pytest.approx(0.25, abs=0.2)
+    assert 0.24 < presses[1]["seconds"] - presses[0]["seconds"] <= took_s + 0.01
     assert {k: attempt.meta[k] for k in ("camera", "piece_set", "deck")} == {
         "camera": session.camera.name,
         "piece_set": session.piece_set.name,

