@@ -267,8 +267,9 @@ class Observer:
         self, pair: Pair, empties: Mapping[str, Empty], palette: Palette, rulings: Rulings
     ) -> tuple[Verdict, ZoneSight]:
         (view, white), card = pair, rulings.card
-        table = empties[view.zone].features if view.zone in empties else None
-        evidence = gather_evidence(view, palette, white, table)
+        empty = empties.get(view.zone)
+        known = (empty.features, empty.white) if empty else (None, None)
+        evidence = gather_evidence(view, palette, white, *known)
         canvas = canvas_of(view, evidence, rulings.cat, field_of(card))
         found = lit(view, evidence, rulings, readings(canvas, card, rulings.is_right))
         weighed = decide(rulings, found, fit_of(canvas, found[0]), evidence.hidden)

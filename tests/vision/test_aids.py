@@ -99,3 +99,15 @@ def test_an_empty_frame_teaches_no_colour_by_a_builds_shadow(rig, bare, built):
     taught = observer._foreground(view, white, 0, table, shadows=False)
     assert len(taught) > 1000 and not (np.abs(taught[:, 1:]).max(1) < 0.1).any()
     assert (np.abs(observer._foreground(view, white, 0, table)[:, 1:]).max(1) < 0.1).sum() > 300
+
+
+def test_a_shadow_over_the_sheet_alone_does_not_fill_the_lit_room_with_pieces(rig, bare, built):
+    """Beside paper in deep shadow a brown wall in the light is as bright as orange paint."""
+    room = (np.abs(bare.astype(int) - (120, 118, 112)).max(-1) < 12) & (np.indices(bare.shape[:2])[0] < 330)
+    wall = [np.where(room[..., None], np.uint8((44, 90, 150)), picture) for picture in (bare, built)]
+    pieces = np.abs(built.astype(int) - bare).max(-1) > 20
+    shaded = np.where((room & ~pieces)[..., None], wall[1], relit(built, 0.25, 0.25, 0.25))
+    judgement = Observer(rig.piece_set, rig.camera, empty=wall[0]).judge([shaded], CARD, ["A"])
+    beyond = ~judgement.views["A"].view.regions[0]
+    assert (judgement.views["A"].evidence.labels[beyond] >= 0).mean() < 0.15
+    assert judgement.zones["A"].ruling == "match"

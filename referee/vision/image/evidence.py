@@ -98,12 +98,33 @@ def log_marker(f: np.ndarray) -> np.ndarray:
     return _normal(f, (-1.2, 0.0, 0.0), (1.2, 0.2, 0.25))
 
 
-def log_empty(f: np.ndarray, empty: np.ndarray) -> np.ndarray:
-    """Log density of a pixel given the empty frame's: unchanged, or in a shadow of a piece."""
+def log_empty(f: np.ndarray, empty: np.ndarray, relit: np.ndarray | None = None) -> np.ndarray:
+    """Log density of a pixel given the empty frame's: unchanged, or in a shadow of a piece.
+
+    Features are relative to the sheet's white. Where that has changed and the room has not, as in a shadow over the
+    sheet alone, the room looks changed by ``relit`` (3,), or by a part of it where the shadow ends softly.
+    """
     d = f - empty
     same = _normal(d, (0.0, 0.0, 0.0), (0.10, 0.08, 0.09)) + math.log(0.8)
     shade = _normal(d, (-0.4, 0.0, 0.0), (0.35, 0.14, 0.18)) + math.log(0.2)
-    return either(same, shade)
+    known = either(same, shade)
+    if relit is None or np.abs(relit).max() < LEAST_RELIT:
+        return known
+    u = relit.astype(np.float32)
+    off = d - np.clip(d @ u / (u @ u), 0.0, 1.0)[..., None] * u
+    steps = max(1.0, float(np.abs(u).max()) / 0.25)
+    return either(known, _normal(off, (0.0, 0.0, 0.0), (0.14, 0.10, 0.12)) + math.log(0.3 / steps))
+
+
+LEAST_RELIT = 0.1
+"""Change of the sheet's white against the empty frame's, as features, below which the room's looks unchanged."""
+
+
+def relit_by(then: np.ndarray, now: np.ndarray) -> np.ndarray:
+    """(3,) by how much the features of what has not changed differ, where the sheet's white was ``then`` (3,) linear
+    R, G, B and is ``now``."""
+    r, g, b = np.log(np.maximum(then, 1e-3) / np.maximum(now, 1e-3))
+    return np.array([(r + g + b) / 3, r - g, b - (r + g) / 2])
 
 
 ALIKE = 1.5
@@ -175,13 +196,20 @@ OTHER_LIGHT = 0.1
 """How often the paper's light is not the smooth one fitted: a second lamp's edge, a crease."""
 
 
-def gather_evidence(view: ZoneView, palette: Palette, white: np.ndarray, empty: np.ndarray | None = None) -> Evidence:
-    """The evidence of one view. ``empty``: features (h, w, 3) of the empty frame in the same view."""
+def gather_evidence(
+    view: ZoneView,
+    palette: Palette,
+    white: np.ndarray,
+    empty: np.ndarray | None = None,
+    empty_white: np.ndarray | None = None,
+) -> Evidence:
+    """The evidence of one view. ``empty``: features (h, w, 3) of the empty frame in the same view, and the sheet's
+    white (3,) in it."""
     f = features(view.image, white)
     # Heavy tails: a pixel far from every colour is not thereby evidence against one of them.
     painted = np.exp(palette.log_density(f))
     table, known = bare_table(view, f, empty)
-    bare = log_empty(f, table)
+    bare = log_empty(f, table, relit_by(empty_white, white) if empty_white is not None else None)
     plain, shared = background(view, f, palette, bare, known)
     of_piece = worn(painted, f, palette.wear, plain)
     unknown = unknown_mask(view, f, table, of_piece.max(0), palette)
