@@ -9,6 +9,7 @@ import cv2
 import numpy as np
 import pytest
 
+from calibration.palette import nominal
 from referee.devices.ports import Frame
 from referee.vision.live.color_lut import label_frame, label_table
 from referee.vision.live.gate import AWAKE_S, REST_S, Gate
@@ -92,6 +93,40 @@ def test_tongs_laid_behind_the_build_become_background(rig, built):
     laid = built.copy()
     cv2.line(laid, rig.pixel("A", -70, 130, 0), rig.pixel("A", 75, 135, 0), WOOD, 9)
     assert not film.show(laid, round(AWAKE_S / STEP_S) + 3)[-1].zones["A"].hand
+
+
+def test_a_phone_in_the_field_is_seen_where_ink_is_not_printed(rig, built):
+    """Dark glass looks like a marker's ink; nothing of it lies beyond the field."""
+    film = Film(rig)
+    film.show(built, 3)
+    phone = built.copy()
+    corners = [rig.pixel("A", x, y, 4) for x, y in ((25, -40), (85, -40), (85, 30), (25, 30))]
+    cv2.fillConvexPoly(phone, np.array(corners), (14, 13, 12))
+    held = film.show(phone, round((REST_S + AWAKE_S) / STEP_S) + 5)
+    assert all(state.zones["A"].hand and not state.zones["B"].hand for state in held)
+    assert not film.show(built, 12)[-1].zones["A"].hand
+
+
+def test_a_hand_that_keeps_still_for_a_minute_is_not_forgotten(rig, built):
+    """Over the room behind the build, where what rests becomes background; its sleeve is no longer told from that."""
+    film = Film(rig)
+    film.show(built, 3)
+    still = built.copy()
+    cv2.circle(still, rig.pixel("A", 10, 60, 150), 52, SKIN, -1)
+    for _ in range(60):  # seconds
+        held = film.gate.look(Frame(still, film.count, film.count * STEP_S))
+        for _ in range(round(1 / STEP_S)):
+            held = film.show(still)[-1]
+    assert held.zones["A"].hand
+    assert not film.show(built, 12)[-1].zones["A"].hand
+
+
+def test_skin_of_all_tones_is_no_piece_beside_orange_ones(rig):
+    """Of each tone in light and in half shadow hardly anything is taken for paint."""
+    table = label_table(nominal(rig.piece_set), np.array([0.8, 0.8, 0.8]))
+    tones = [(0xE8, 0xBE, 0xA0), (0xD9, 0xA3, 0x83), (0xB9, 0x80, 0x60), (0x7A, 0x4C, 0x34)]
+    shades = np.array([[(b * s, g * s, r * s) for s in (1.0, 0.85, 0.7)] for r, g, b in tones]).astype(np.uint8)
+    assert (label_frame(shades, table) >= 0).mean() <= 0.1
 
 
 @pytest.mark.parametrize("empty_known", [True, False])

@@ -14,9 +14,12 @@ from referee.vision.image.evidence import log_marker, log_paper
 from referee.vision.search.jit import plain
 
 BITS = 5
-GROUND, STRANGE, WARM = -1, -2, -3
-"""Labels beside the palette's indices: mat (paper in light or shadow, ink), no known thing, and no
-known thing but of the hue of skin and wood: hands and tongs."""
+GROUND, STRANGE, WARM, DARK = -1, -2, -3, -4
+"""Labels beside the palette's indices: mat (paper in light or shadow, ink), no known thing, no known thing but of the
+hue of skin and wood (hands and tongs), and dark as ink: a marker, and where none is printed a phone."""
+
+DEEPEST = -2.3
+"""Light, as ``features``, from which down a colourless pixel is darker than any shadow on paper."""
 
 WARM_RED, WARM_YELLOW, WARM_LIGHT = (0.12, 1.0), (0.2, 1.6), -2.2
 """Skin of all tones and bare wood: red over green, missing blue, least brightness, as ``features``."""
@@ -27,12 +30,12 @@ LOG_ANYTHING = float(np.log(1 / 150.0))
 LOG_INK = float(np.log(0.124))
 """Share of the sheet that is markers: any grey there, but a piece's dark side is the likelier elsewhere."""
 
-SURER = 0.5
-"""Nats by which a piece's colour must beat anything, so that skin beside orange stays skin."""
+SURER, SURER_WARM = 0.5, 2.0
+"""Nats by which a piece's colour must beat anything, and where it has the hue of skin: skin beside orange is skin."""
 
 
 def label_table(palette: Palette, white: np.ndarray, bits: int = BITS) -> np.ndarray:
-    """(2**bits,) * 3 int8, index [b, g, r]: palette index, ``GROUND``, ``STRANGE`` or ``WARM``.
+    """(2**bits,) * 3 int8, index [b, g, r]: palette index, ``GROUND``, ``STRANGE``, ``WARM`` or ``DARK``.
 
     ``white`` (3,) linear R, G, B of the mat's paper in the frames that will be labelled.
     """
@@ -42,8 +45,11 @@ def label_table(palette: Palette, white: np.ndarray, bits: int = BITS) -> np.nda
     colours = palette.log_density(f)
     paper, ink = log_paper(f), log_marker(f)
     best = colours.max(0)
-    rest = np.where(np.maximum(paper, ink) > LOG_ANYTHING, GROUND, np.where(_warm(f), WARM, STRANGE))
-    piece = (best > LOG_ANYTHING + SURER) & (best > np.maximum(paper, ink + LOG_INK))
+    warm = _warm(f)
+    ground = np.where((f[..., 0] < DEEPEST) & (ink > paper), DARK, GROUND)
+    rest = np.where(np.maximum(paper, ink) > LOG_ANYTHING, ground, np.where(warm, WARM, STRANGE))
+    piece = best > LOG_ANYTHING + np.where(warm, SURER_WARM, SURER)
+    piece &= best > np.maximum(paper, ink + LOG_INK)
     return np.where(piece, colours.argmax(0), rest).astype(np.int8)
 
 

@@ -23,7 +23,7 @@ from calibration.palette import Palette, nominal
 from referee.devices.ports import Frame
 from referee.vision.image.evidence import paper_white
 from referee.vision.live.arms import Picture
-from referee.vision.live.color_lut import GROUND, STRANGE, WARM, label_table
+from referee.vision.live.color_lut import DARK, GROUND, STRANGE, WARM, label_table
 from referee.vision.observer import Observer
 from referee.vision.search.jit import inner, plain
 
@@ -47,7 +47,7 @@ too, for what a hand uncovers when it leaves at last."""
 AWAKE_S = 0.7
 """A thing that has moved within this time counts as a hand from a much smaller size."""
 
-WARM_REST_S = 20.0
+WARM_REST_S = 90.0
 """The same for what has the hue of skin: a hand at rest is still a hand."""
 
 HAND_MOVING, HAND_RESTING = 0.004, 0.03
@@ -55,6 +55,10 @@ HAND_MOVING, HAND_RESTING = 0.004, 0.03
 
 WARM_SHARE = 0.2
 """Of a thing's pixels that have the hue of skin or wood: it is a hand even if its sleeve looks like a piece."""
+
+FIELD_COVERED = 0.1
+"""Share of the field that a strange thing covers which is no gap, rim or dark side of a build (at most 0.06 in the dev
+sets): a phone, a cup. Phones that lie in the field cover 0.15 to 0.3."""
 
 CHECK_S, SEEK_S, MISSED_CHECKS = 2.0, 0.5, 3
 """Seconds between looks for the mats, known and unknown; a mat missed so often is gone."""
@@ -209,8 +213,9 @@ class Gate:
         moving = min(1.0, float(stirred.sum()) / pixels)
         if moving > SETTLED:
             zone.moved_s = at_s
-        strange = np.where(zone.sheet, labels <= STRANGE, self._memory.unusual[zone.at] & ~of_piece)
-        hand = _reaches_in(strange, zone.box, self._memory.still_s[zone.at] < AWAKE_S, labels == WARM)
+        unlike_sheet = (labels <= STRANGE) & (zone.field | (labels != DARK))  # dark beside the field are the markers
+        strange = np.where(zone.sheet, unlike_sheet, self._memory.unusual[zone.at] & ~of_piece)
+        hand = _reaches_in(strange, zone, self._memory.still_s[zone.at] < AWAKE_S, labels == WARM)
         zone.strange = strange if hand else None
         fill = float((of_piece & zone.field).sum()) / pixels
         return ZoneGate(zone.missed == 0, moving, hand, at_s - zone.moved_s, fill)
@@ -255,8 +260,10 @@ def _zone(pose: MatPose, mats: Mats, factor: int, size: tuple[int, int]) -> _Zon
     return _Zone(at, mask(outline(FIELD, (0.0,)))[at] > 0, sheet[at] > 0, box_mask, 0.0)
 
 
-def _reaches_in(strange: np.ndarray, box: np.ndarray, awake: np.ndarray, warm: np.ndarray) -> bool:
-    """Whether a connected strange thing is in the box that also is outside of it, or is skin or wood."""
+def _reaches_in(strange: np.ndarray, zone: _Zone, awake: np.ndarray, warm: np.ndarray) -> bool:
+    """Whether a connected strange thing is in the box that also is outside of it, or is skin or wood, or covers much
+    of the field."""
+    box = zone.box
     thick = cv2.morphologyEx(strange.astype(np.uint8), cv2.MORPH_OPEN, np.ones((2, 2), np.uint8))
     count, things = cv2.connectedComponents(thick, connectivity=8)
 
@@ -266,7 +273,8 @@ def _reaches_in(strange: np.ndarray, box: np.ndarray, awake: np.ndarray, warm: n
     inside, whole = pixels(box), box.sum()
     of_hand = (pixels(~box) > 3) | (pixels(box & warm) > WARM_SHARE * inside)
     moving = (pixels(box & awake) > 0.3 * HAND_MOVING * whole) & (inside > HAND_MOVING * whole)
-    return bool((of_hand & (moving | (inside > HAND_RESTING * whole))).any())
+    covers = pixels(zone.field) > FIELD_COVERED * zone.field.sum()
+    return bool((covers | of_hand & (moving | (inside > HAND_RESTING * whole))).any())
 
 
 def _shaded(small: np.ndarray, usual: np.ndarray) -> np.ndarray:
