@@ -14,7 +14,7 @@ from referee.vision.image.evidence import gather_evidence
 from referee.vision.image.unknown import log_shadow, patches, shadow_tint
 from referee.vision.image.view import zone_view
 from referee.vision.observer import Observer, _white
-from referee.vision.render.overlay import PURPLE, draw
+from referee.vision.render.overlay import GREEN, PURPLE, draw
 from referee.vision.verdict.visibility import obstacles, withheld
 
 PIECES = builtin_piece_set()
@@ -84,6 +84,7 @@ def test_a_verdict_is_withheld_for_what_is_unknown_and_the_overlay_marks_it(rig,
     assert judgement.zones["A"].reasons[0].code == "unknown_object"
     drawn = draw(frame, judgement, card)
     assert (np.abs(drawn.astype(int) - PURPLE).max(-1) < 12).sum() > 200
+    assert (np.abs(drawn.astype(int) - GREEN).max(-1) < 12).sum() < 20, "nothing was found right of an undecided build"
 
 
 def test_a_clean_verdict_stands(rig, tower):

@@ -7,6 +7,7 @@ where drawing is cheap, and taken back into the camera's picture with its distor
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -19,6 +20,7 @@ from cards.build import Build, Piece
 from cards.card import Card
 from cards.drawing import target_png
 from referee.match.verdict import Verdict
+from referee.vision.image.unknown import Patch
 from referee.vision.image.view import ZoneView
 from referee.vision.render.silhouettes import piece_tags
 from referee.vision.verdict.visibility import unknown_things
@@ -86,25 +88,36 @@ def _draw_zone(picture: np.ndarray, judgement, zone: str, sight) -> None:
     thick = max(1, round(picture.shape[1] / 640))
     colour = COLOURS[verdict.ruling]
     _draw_field(picture, camera, sight.view, colour, thick)
+    unknown = unknown_things(sight.view, sight.evidence, build.piece_set)
     blamed = {i for reason in verdict.reasons for i in reason.pieces}
     for i, outline in enumerate(outlines(sight.view, camera, build)):
         loose = i >= len(build.pieces)
-        line = WHITE if loose else RED if i in blamed else GREEN
-        _draw_outline(picture, outline, line, thick if loose else thick + 1)
-        if not loose:
+        _draw_outline(
+            picture, outline, _line_colour(verdict, loose, i in blamed), thick if loose or unknown else thick + 1
+        )
+        if not loose and not unknown:  # beside something unknown the reading is a guess: nothing to count in it
             _mark(picture, outline, i + 1, i in blamed, thick)
-    _draw_unknown(picture, camera, sight, thick)
+    _draw_unknown(picture, camera, sight, unknown, thick)
     _headline(picture, camera, sight.view, zone, verdict, thick)
 
 
-def _draw_unknown(picture: np.ndarray, camera: CameraModel, sight, thick: int) -> None:
-    """What in the field is neither table nor piece, large enough to forbid a verdict: outlined and named."""
-    for patch in unknown_things(sight.view, sight.evidence, sight.build.piece_set):
+def _line_colour(verdict: Verdict, loose: bool, blamed: bool) -> tuple[int, int, int]:
+    """Green is what was found right: of an undecided reading nothing was."""
+    if loose:
+        return WHITE
+    return RED if blamed else AMBER if verdict.ruling == "undecided" else GREEN
+
+
+def _draw_unknown(picture: np.ndarray, camera: CameraModel, sight, unknown: Sequence[Patch], thick: int) -> None:
+    """What in the field is neither table nor piece, large enough to forbid a verdict: outlined, the largest named."""
+    for k, patch in enumerate(unknown):
         contour = _to_picture(sight.view, camera, patch.outline.astype(float))
         _polyline(picture, np.vstack([contour, contour[:1]]), BLACK, thick + 4)
         _polyline(picture, np.vstack([contour, contour[:1]]), PURPLE, thick + 2)
-        at = contour.mean(0).round().astype(int)
-        _text(picture, "unknown", (int(at[0]) - 14 * thick, int(at[1])), 0.25 * thick, PURPLE, thick)
+        if k == 0:
+            at = (int(contour[:, 0].mean()) - 17 * thick, int(contour[:, 1].max()) + 9 * thick)
+            _text(picture, "unknown", at, 0.3 * thick, BLACK, thick + 3)
+            _text(picture, "unknown", at, 0.3 * thick, PURPLE, thick)
 
 
 def _draw_field(picture: np.ndarray, camera: CameraModel, view: ZoneView, colour, thick: int) -> None:
@@ -189,7 +202,8 @@ def _target(panel: np.ndarray, judgement, card: Card, y: float) -> float:
 
 
 def _zone_lines(panel: np.ndarray, zone: str, verdict: Verdict, sight, y: float, scale: float) -> float:
-    head = f"{zone}: {verdict.ruling}  {100 * verdict.confidence:.0f} %"
+    sure = f"  {100 * verdict.confidence:.0f} %" if verdict.ruling != "undecided" else ""
+    head = f"{zone}: {verdict.ruling}{sure}"
     y = _line(panel, head, y + 14 * scale, 0.6 * scale, COLOURS[verdict.ruling], bold=True)
     if sight is not None:
         count = len(sight.build.pieces)
@@ -202,7 +216,7 @@ def _zone_lines(panel: np.ndarray, zone: str, verdict: Verdict, sight, y: float,
             (110, 110, 110),
         )
     if verdict.leaning:
-        y = _wrapped(panel, f"leans to {verdict.leaning}", y, 0.42 * scale, BLACK)
+        y = _wrapped(panel, f"leans to {verdict.leaning}, {100 * verdict.confidence:.0f} %", y, 0.42 * scale, BLACK)
     for reason in verdict.reasons:
         numbers = ", ".join(str(i + 1) for i in reason.pieces)
         y = _wrapped(panel, f"- {reason.text}" + (f" ({numbers})" if numbers else ""), y, 0.42 * scale, BLACK)
