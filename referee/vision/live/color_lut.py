@@ -30,8 +30,9 @@ LOG_ANYTHING = float(np.log(1 / 150.0))
 LOG_INK = float(np.log(0.124))
 """Share of the sheet that is markers: any grey there, but a piece's dark side is the likelier elsewhere."""
 
-SURER, SURER_WARM = 0.5, 2.0
-"""Nats by which a piece's colour must beat anything, and where it has the hue of skin: skin beside orange is skin."""
+SURER, SURER_WARM = 0.5, 1.0
+"""Nats by which a piece's colour must beat anything, and where it has the hue of skin: skin beside orange is skin.
+At 2 a falling orange piece, blurred, is a hand."""
 
 
 def label_table(palette: Palette, white: np.ndarray, bits: int = BITS) -> np.ndarray:
