@@ -13,7 +13,7 @@ COMMANDS = {
     "judge": ("vision:judge", "Judge the builds in IMAGES against a card."),
     "calibrate": ("vision:calibrate", "Learn colours or a lens from pictures; say whether a rig is fit to judge."),
     "bench": ("bench:bench", "Judge every frame of the session folders DIR… and hold it against its truth."),
-    "print": ("printing:print_", "Sheets to print at 100 %: mats, cards, colours, charuco."),
+    "print": ("printing:print_", "Sheets to print at 100 %: mats, cards, colours, charuco, games."),
     "cards": ("cards:cards", "Decks: proof that each card can be built and stands, new cards, pictures."),
     "schedule": ("match:schedule", "Print who meets whom in a match of NUMBER players."),
     "export": ("match:export", "Write a MATCH out of the record; without MATCH, list what the record holds."),

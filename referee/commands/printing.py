@@ -7,16 +7,20 @@ from pathlib import Path
 
 import click
 
+from calibration.game_sheets import faces_pdf, plans_pdf
 from calibration.markers import ZONES
 from calibration.print_page import PAPERS
 from calibration.print_sheets import cards_pdf, charuco_pdf, colors_pdf, mats_pdf
 from cards.errors import RefereeError
+from referee.commands.game_cards import faces
 from referee.commands.named_files import named_deck, named_piece_set
+from referee.games.catalogue import GAMES
+from referee.web.i18n.texts import LANGUAGES
 
 
 @click.group("print")
 def print_() -> None:
-    """Sheets to print at 100 %: mats, cards, colours, charuco. A ruler on each shows the scale."""
+    """Sheets to print at 100 %: mats, cards, colours, charuco, games. A ruler on each shows the scale."""
 
 
 def _common(name: str) -> Callable:
@@ -84,3 +88,12 @@ def colors(pieces: str, paper: str, output: Path) -> None:
 def charuco(paper: str, output: Path) -> None:
     """A ChArUco board, to fit a lens with."""
     _write(output, charuco_pdf(paper))
+
+
+@print_.command("game")
+@click.argument("name", type=click.Choice([*GAMES, "plans"]))
+@click.option("--lang", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Language of the cards.")
+@_common("game")
+def game(name: str, lang: str, paper: str, output: Path) -> None:
+    """The cards of the tower game NAME, nine to a page; or the six city plans (on A4)."""
+    _write(output, plans_pdf(paper) if name == "plans" else faces_pdf(f"cards of {name}", faces(name, lang), paper))

@@ -1,0 +1,119 @@
+"""Sheets of the tower games as PDF bytes, true to size: cards with markers, nine to a page, and city plans.
+
+A card's marker says what kind it is, in a dictionary of its own, so that no card is taken for a mat or a card of the
+duel. A city plan bears the markers of a mat in a mat's places: what finds a mat finds a city.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import cv2
+
+from calibration.markers import MARKER_CENTRES, ZONES, marker_id
+from calibration.markers import MARKER_MM as MAT_MARKER_MM
+from calibration.print_page import GREY, Sheets
+from calibration.print_sheets import FOOT_MM, RULER_Y_MM, marker_patch
+from cards.errors import BadCard
+from cards.scene import BLACK, WHITE, Rgb, box
+
+CARD_MM = (58.0, 82.0)
+COLUMNS, ROWS = 3, 3
+DICTIONARY = cv2.aruco.DICT_5X5_250
+MARKER_MM = 16.0
+MARKER_FOOT_MM = 6.0
+"""From the card's lower edge to its marker's."""
+
+SITE_MM = 32.0
+CITIES = 6
+RED: Rgb = (179, 32, 43)
+
+
+@dataclass(frozen=True)
+class Face:
+    """What a card shows: a big ``title``, a ``caption`` below it, a ``color`` band, and its kind's ``marker``.
+
+    ``site`` (1 to 9) draws a city with that site in red; ``steps`` the marks to which a card is laid over another.
+    """
+
+    title: str
+    caption: str
+    color: Rgb
+    marker: int
+    site: int = 0
+    steps: int = 0
+
+
+def faces_pdf(title: str, faces: Sequence[Face], paper: str = "a4") -> bytes:
+    """The cards, nine to a page with cut lines, and a ruler on every page."""
+    sheets = Sheets(title, paper)
+    x0 = (sheets.width - COLUMNS * CARD_MM[0]) / 2
+    top = (sheets.height + ROWS * CARD_MM[1]) / 2
+    for number, face in enumerate(faces):
+        slot = number % (COLUMNS * ROWS)
+        if slot == 0:
+            if number:
+                sheets.next_page()
+            sheets.ruler(sheets.width / 2 - 50, FOOT_MM)
+        row, column = divmod(slot, COLUMNS)
+        _draw_face(sheets, face, x0 + column * CARD_MM[0], top - (row + 1) * CARD_MM[1])
+    return sheets.pdf()
+
+
+def _draw_face(sheets: Sheets, face: Face, x: float, y: float) -> None:
+    """The card with its lower left corner at (x, y)."""
+    width, height = CARD_MM
+    middle = x + width / 2
+    sheets.frame(x, y, width, height, 0.2)
+    sheets.paint([box(x + 3, y + height - 9, width - 6, 6, face.color)])
+    sheets.text(middle, y + height - 25, face.title, 12 if len(face.title) < 4 else 6, BLACK, centred=True)
+    sheets.text(middle, y + height - 33, face.caption, 3.6, BLACK, centred=True)
+    if face.site:
+        _draw_city(sheets, face.site, middle, y + 38)
+    for step in range(1, face.steps + 1):
+        level = y + height - 9 - step * 10
+        sheets.line(x, level, x + 6, level, 0.5, BLACK)
+        sheets.text(x + 2, level + 1, str(step), 3, BLACK)
+    sheets.paint([marker_patch(face.marker, middle, y + MARKER_FOOT_MM + MARKER_MM / 2, MARKER_MM, DICTIONARY)])
+
+
+def _draw_city(sheets: Sheets, site: int, x: float, y: float) -> None:
+    """Nine squares around (x, y), one of them red."""
+    side = 5.5
+    for n in range(9):
+        row, column = divmod(n, 3)
+        fill = RED if n + 1 == site else WHITE
+        left, low = x + (column - 1.5) * side, y + (0.5 - row) * side
+        sheets.paint([box(left, low, side, side, fill)])
+        sheets.frame(left, low, side, side, 0.2, BLACK)
+
+
+def plans_pdf(paper: str = "a4") -> bytes:
+    """Six city plans, one to a sheet. Raises BadCard for a paper that is shorter than a mat."""
+    if paper != "a4":
+        raise BadCard("a city plan is as long as A4: print it on A4")
+    sheets = Sheets("city plans", paper, landscape=True)
+    for city in range(CITIES):
+        if city:
+            sheets.next_page()
+        _draw_plan(sheets, city, sheets.width / 2, sheets.height / 2)
+    return sheets.pdf()
+
+
+def site_centre(site: int) -> tuple[float, float]:
+    """Where a site (1 to 9) lies in the plan's frame, which is a mat's, mm."""
+    row, column = divmod(site - 1, 3)
+    return (column - 1) * SITE_MM, (1 - row) * SITE_MM
+
+
+def _draw_plan(sheets: Sheets, city: int, x0: float, y0: float) -> None:
+    """The plan of a city (from 0) with its origin at (x0, y0) on the page."""
+    for k, (x, y) in enumerate(MARKER_CENTRES):
+        sheets.paint([marker_patch(marker_id(ZONES[city], k), x0 + x, y0 + y, MAT_MARKER_MM)])
+    for site in range(1, 10):
+        x, y = site_centre(site)
+        sheets.frame(x0 + x - SITE_MM / 2, y0 + y - SITE_MM / 2, SITE_MM, SITE_MM, 0.4)
+        sheets.text(x0 + x - SITE_MM / 2 + 1, y0 + y + SITE_MM / 2 - 4, str(site), 3, GREY)
+    sheets.text(x0 - 75, y0 - 4, f"city {city + 1}", 9, (190, 190, 190), centred=True)
+    sheets.ruler(x0 - 50, y0 + RULER_Y_MM)
