@@ -92,7 +92,9 @@ def _observer(folder: Path, knowledge: Knowledge, scale: float) -> Observer:
     empty = _scaled(read_picture(folder / "empty.jpg"), scale) if knowledge.empty else None
     observer = Observer(load_piece_set(folder / "pieces.json"), camera, empty=empty)
     if knowledge.colors:
-        observer.learn_colors(_scaled(read_picture(folder / "colours.jpg"), scale))
+        colors = _scaled(read_picture(folder / "colours.jpg"), scale)
+        observer.learn_colors(colors)
+        observer.learn_sizes(colors)
     return observer
 
 

@@ -136,6 +136,7 @@ def observer_of(take: Take) -> Observer:
     observer = Observer(take.piece_set, take.camera, empty=take.empty)
     if take.colors is not None:
         observer.learn_colors(take.colors)
+        observer.learn_sizes(take.colors)
     return observer
 
 

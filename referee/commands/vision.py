@@ -26,7 +26,9 @@ from referee.commands.options import as_one
 from referee.errors import BadCamera, BadImage, CannotSee, RefereeError
 from referee.vision.image.files import read_picture, write_picture
 from referee.vision.observer import Judgement, Observer
+from referee.vision.parameters import SIZES_TOLD
 from referee.vision.render.overlay import draw
+from referee.vision.verdict.visibility import size_fault
 
 FILE = click.Path(path_type=Path)
 LEAST_BOARDS = 12
@@ -189,6 +191,8 @@ def colors(image: Path, pieces: str, camera_file: Path | None, output: Path) -> 
     for name, pixels in zip(palette.names, palette.learnt, strict=True):
         few = "" if pixels > PRIOR_PIXELS else ", too few: nearly the nominal colour"
         click.echo(f"{name}: {int(pixels)} pixels{few}")
+    if abs(observer.size_factor - 1) > SIZES_TOLD.value:
+        click.echo(f"warning: {size_fault(observer.size_factor)}")
     click.echo(f"{output}: written")
 
 

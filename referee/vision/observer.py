@@ -16,6 +16,7 @@ import cv2
 import numpy as np
 
 from calibration.camera import CameraModel
+from calibration.errors import CannotSee
 from calibration.markers import Corners, find_markers
 from calibration.mat import FIELD, Mats
 from calibration.palette import Palette, features, learn, learn_wear, nominal
@@ -29,14 +30,16 @@ from referee.vision.image.aids import believed_mats, light_alarms, moved, occupi
 from referee.vision.image.card_marker import read_card_marker
 from referee.vision.image.evidence import Evidence, foreground, gather_evidence, paper_white
 from referee.vision.image.view import ZoneView, zone_view
+from referee.vision.parameters import SIZES_TOLD
 from referee.vision.search.canvas import canvas_of, fit_of
 from referee.vision.search.readings import readings, warm_up
+from referee.vision.search.sizes import size_factor
 from referee.vision.search.stances import Catalogue, catalogue, usual_for
 from referee.vision.verdict.decide import decide
 from referee.vision.verdict.field import field_of
 from referee.vision.verdict.rulings import Rulings
 from referee.vision.verdict.shading import lit
-from referee.vision.verdict.visibility import withheld
+from referee.vision.verdict.visibility import size_fault, sized, withheld
 
 INNER_PX = 2
 """So far inside of what stands on the sheet no pixel is a mixture with the paper."""
@@ -105,6 +108,7 @@ class Observer:
         self.empty: np.ndarray | None = None
         self.empty_mats: Mats | None = None
         self.markers: Corners = {}
+        self.size_factor = 1.0
         self._catalogues: dict[tuple, Catalogue] = {}
         if empty is not None:
             self.learn_empty(empty)
@@ -116,18 +120,29 @@ class Observer:
 
     def learn_colors(self, image: np.ndarray) -> Palette:
         """Learn the palette from a frame where every piece stands apart. Raises CannotSee without a mat."""
-        from calibration.errors import CannotSee
-
-        mats = self.look(image)
-        if not mats.poses:
-            raise CannotSee("no mat is in view in the colours picture")
-        views = self._views(image, mats, None)
-        empties = self._empties(mats, views)
+        views, empties = self._calibrating(image)
         palette = self._palette_of(views, empties)
         tables = [empties[v.zone].features if v.zone in empties else None for v, _ in views]
         inner = np.concatenate([self._foreground(*pair, INNER_PX, e) for pair, e in zip(views, tables, strict=True)])
         self.palette = learn_wear(palette, self.piece_set, inner)
         return self.palette
+
+    def learn_sizes(self, image: np.ndarray) -> float:
+        """Learn how many times the piece file's lengths the pieces have, from the same frame after its colours; 1
+        where it cannot be told. Takes some seconds. Raises CannotSee without a mat."""
+        views, empties = self._calibrating(image)
+        palette = self.palette or self._palette_of(views, empties)
+        seen = [(view, self._evidence((view, white), empties, palette)) for view, white in views]
+        self.size_factor = size_factor(self.piece_set, seen) or 1.0
+        return self.size_factor
+
+    def _calibrating(self, image: np.ndarray) -> tuple[list[Pair], dict[str, Empty]]:
+        """Every mat's view in a frame to learn from, and the empty frame in it. Raises CannotSee without a mat."""
+        mats = self.look(image)
+        if not mats.poses:
+            raise CannotSee("no mat is in view in the colours picture")
+        views = self._views(image, mats, None)
+        return views, self._empties(mats, views)
 
     def warm_up(self) -> None:
         """Have the search compiled (the first time on a machine takes about a minute)."""
@@ -185,6 +200,8 @@ class Observer:
             notes.append(f"the markers of mat {' and '.join(mats.doubtful)} fit no sheet: are two of them in view?")
         if not mats.poses:
             notes.append("no mat is in view")
+        if abs(self.size_factor - 1) > SIZES_TOLD.value:
+            notes.append(size_fault(self.size_factor))
         if self.camera is not None and mats.poses and mats.camera.estimated and not self.camera.estimated:
             notes.append("the lens file does not fit the markers; left out")
         elif self.camera is None and mats.poses:
@@ -266,16 +283,19 @@ class Observer:
     def _zone(
         self, pair: Pair, empties: Mapping[str, Empty], palette: Palette, rulings: Rulings
     ) -> tuple[Verdict, ZoneSight]:
-        (view, white), card = pair, rulings.card
-        empty = empties.get(view.zone)
-        known = (empty.features, empty.white) if empty else (None, None)
-        evidence = gather_evidence(view, palette, white, *known)
+        (view, _), card = pair, rulings.card
+        evidence = self._evidence(pair, empties, palette)
         canvas = canvas_of(view, evidence, rulings.cat, field_of(card))
         found = lit(view, evidence, rulings, readings(canvas, card, rulings.is_right))
         weighed = decide(rulings, found, fit_of(canvas, found[0]), evidence.hidden)
         build, _ = rulings.of(found[0])
         sight = ZoneSight(view, evidence, build, weighed.margin, weighed.explained, weighed.features)
-        return withheld(weighed.verdict, view, evidence, self.piece_set), sight
+        return withheld(sized(weighed.verdict, self.size_factor), view, evidence, self.piece_set), sight
+
+    def _evidence(self, pair: Pair, empties: Mapping[str, Empty], palette: Palette) -> Evidence:
+        view, white = pair
+        empty = empties.get(view.zone)
+        return gather_evidence(view, palette, white, *((empty.features, empty.white) if empty else (None, None)))
 
 
 def _white(view: ZoneView, image: np.ndarray) -> np.ndarray:

@@ -45,6 +45,12 @@ LENS_OFF_SHARE = Parameter(
 )
 LENS_WORSE = Parameter(2.0, "times an estimated lens's error", "by hand: a bent mat is off through any lens")
 EMPTY_TINT = Parameter(0.5, "log R - log G, or log B - theirs", "tinted shadows have up to 0.4, painted wood 0.6 to 3")
+SIZES_TOLD = Parameter(
+    0.04, "of the piece file's lengths", "fits of devset and devset2 with their own files are off by up to 0.039"
+)
+SIZES_DOUBTED = Parameter(
+    0.05, "of the piece file's lengths", "above what is told; files 10 % off are fitted 0.06 to 0.12 off"
+)
 OVEREXPOSED_SHARE = Parameter(0.5, "of the paper's pixels", "by hand: beyond it the paper's white is a guess")
 LIGHT_CHANGED = Parameter(1.2, "times the empty frame's", "0.26 stops; a build's own shadow takes up to 10 %")
 SHADOWED_LIGHT = Parameter(0.75, "of the other mat's", "by hand: a quarter of the light is gone from one mat only")

@@ -12,8 +12,11 @@ from calibration.palette import LINEAR
 from cards.build import Piece
 from cards.card import HeightCard
 from cards.pieces import Pose
+from referee.match.verdict import Verdict
 from referee.vision.image.view import zone_view
 from referee.vision.observer import Observer, _white
+from referee.vision.search.sizes import resized
+from referee.vision.verdict.visibility import sized
 
 CARD = HeightCard("H", 1, 2, 1)
 LAID = tuple(Piece("cube", "blue", Pose(), x, 10, 15) for x in (-60, 0, 60))
@@ -111,3 +114,24 @@ def test_a_shadow_over_the_sheet_alone_does_not_fill_the_lit_room_with_pieces(ri
     beyond = ~judgement.views["A"].view.regions[0]
     assert (judgement.views["A"].evidence.labels[beyond] >= 0).mean() < 0.15
     assert judgement.zones["A"].ruling == "match"
+
+
+def test_a_piece_file_that_is_far_off_is_told_and_robs_nobody(rig, bare):
+    """Pieces a tenth smaller than the file says: a build that is not the card's by it may be the card's."""
+    apart = tuple(
+        Piece(shape, color, Pose(), x, 10, rig.piece_set.shapes[shape].height / 2)
+        for shape, color, x in (("cube", "blue", -70), ("cylinder", "red", -25), ("rectangle", "green", 35))
+    )
+    colors = rig.photograph({"A": apart, "B": apart})
+    factors = {}
+    for scale in (1.0, 1.1):
+        observer = Observer(resized(rig.piece_set, scale), rig.camera, empty=bare)
+        observer.learn_colors(colors)
+        factors[scale] = observer.learn_sizes(colors)
+    assert factors[1.0] == pytest.approx(1.0, abs=0.03)
+    assert factors[1.1] == pytest.approx(1 / 1.1, abs=0.04)
+    assert "smaller than the piece file says" in " | ".join(observer.judge([colors], CARD).notes)
+    robbed = sized(Verdict("mismatch", 0.99), factors[1.1])
+    assert (robbed.ruling, robbed.leaning, robbed.reasons[0].code) == ("undecided", "mismatch", "wrong_sizes")
+    assert sized(Verdict("mismatch", 0.99), factors[1.0]).ruling == "mismatch"
+    assert sized(Verdict("match", 0.99), factors[1.1]).ruling == "match"

@@ -11,10 +11,10 @@ import cv2
 import numpy as np
 
 from calibration.mat import SHEET
-from cards.pieces import PieceSet
 from referee.benchmark.effects.scene import Scene, Take
 from referee.errors import BadImage
 from referee.vision.image.files import read_picture
+from referee.vision.search.sizes import resized
 
 
 def bump(take: Take, scene: Scene, px: float, rng: np.random.Generator) -> Take:
@@ -79,17 +79,6 @@ def _fitting(image: np.ndarray | None, take: Take) -> np.ndarray | None:
 def wrong_sizes(take: Take, scene: Scene, percent: float, rng: np.random.Generator) -> Take:
     """A piece file whose lengths are all wrong by so much."""
     return dataclasses.replace(take, piece_set=resized(take.piece_set, 1 + percent / 100))
-
-
-def resized(piece_set: PieceSet, factor: float) -> PieceSet:
-    """The set with all its lengths times a factor."""
-    shapes = {
-        name: dataclasses.replace(
-            s, width=s.width * factor, height=s.height * factor, depth=s.depth * factor, opening=s.opening * factor
-        )
-        for name, s in piece_set.shapes.items()
-    }
-    return PieceSet(piece_set.name, shapes, piece_set.colors, piece_set.pieces)
 
 
 def turned(take: Take, scene: Scene, degrees: int, rng: np.random.Generator) -> Take:

@@ -12,7 +12,7 @@ from referee.match.verdict import Reason, Verdict
 from referee.vision.image.evidence import Evidence
 from referee.vision.image.unknown import Patch, patches
 from referee.vision.image.view import ZoneView
-from referee.vision.parameters import BUILD_CUT_MM, FIELD_SEEN, LEAST_COLOUR, UNKNOWN_PIECES
+from referee.vision.parameters import BUILD_CUT_MM, FIELD_SEEN, LEAST_COLOUR, SIZES_DOUBTED, UNKNOWN_PIECES
 
 
 def withheld(verdict: Verdict, view: ZoneView, evidence: Evidence, piece_set: PieceSet) -> Verdict:
@@ -26,6 +26,22 @@ def withheld(verdict: Verdict, view: ZoneView, evidence: Evidence, piece_set: Pi
         reasons=reasons,
         leaning=verdict.leaning or (verdict.ruling if verdict.ruling != "undecided" else None),
     )
+
+
+def sized(verdict: Verdict, factor: float) -> Verdict:
+    """The verdict; undecided where the build is not the card's by a piece file whose lengths are far off: pieces that
+    are larger or smaller than their solids look like others, or like none. ``factor``: the pieces' lengths, of it."""
+    if verdict.ruling != "mismatch" or abs(factor - 1) <= SIZES_DOUBTED.value:
+        return verdict
+    n = round(100 * (factor - 1))
+    reason = Reason("wrong_sizes", size_fault(factor), values={"n": f"{n:+d}"})
+    return dataclasses.replace(verdict, ruling="undecided", reasons=(reason,), leaning="mismatch")
+
+
+def size_fault(factor: float) -> str:
+    """What is wrong with the piece file, in words."""
+    word = "larger" if factor > 1 else "smaller"
+    return f"the pieces look {100 * abs(factor - 1):.0f} % {word} than the piece file says: measure them"
 
 
 def obstacles(view: ZoneView, evidence: Evidence, piece_set: PieceSet) -> tuple[Reason, ...]:
