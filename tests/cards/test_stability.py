@@ -271,6 +271,28 @@ def test_what_the_elevation_misses_by_less_than_three_millimetres_is_corrected()
     assert 30.0 < settled[1].z < 34.0
 
 
+def test_a_tip_that_the_elevation_misses_is_not_sunk_into():
+    """A cube on a triangle's tip, which lies between two samples of the elevation: it is raised by what is missing,
+    whatever else stands below."""
+    for elsewhere in ("", "; blue cube 0 front @ 90 0 15"):
+        placed = parse_build(f"red triangle 0 front @ 0 0 17.5; blue cube 0 front @ -0.57 0 90{elsewhere}")
+        settled = settle(PIECES, placed)
+        assert penetration(PIECES, settled[1], settled[0]) == pytest.approx(0.0, abs=0.02)
+        assert settled[1].z == pytest.approx(50.0, abs=0.02)
+
+
+def test_what_stands_a_little_too_near_is_not_lifted_onto_its_neighbour():
+    """Two cubes that share 1.9 mm in plan: that is no resting on one another, and no sampling's fault."""
+    settled = settle(PIECES, parse_build("blue cube 0 front @ 0 0 15; blue cube 0 front @ 28.1 0 15"))
+    assert [p.z for p in settled] == [15.0, 15.0]
+
+
+def test_what_sinks_when_misplaced_topples_though_it_then_stands():
+    """The upper cube, moved off the lower one, stands well on the table."""
+    tower = parse_build("blue cube 0 front @ 0 0 15; blue cube 0 front @ 0 0 45")
+    assert topples(PIECES, tower, 1, 40.0) and stands(PIECES, settle(PIECES, [tower[0], tower[1].at(x=41.0)]))
+
+
 def test_forces_push_and_never_pull():
     """A cube that hangs under a plank is not held, although it touches."""
     placed = parse_build(
