@@ -71,6 +71,12 @@ class Copy(Protocol):
     def append(self, lines: Sequence[str]) -> None:
         """Add these lines; may raise OSError."""
 
+    def gone(self) -> bool:
+        """Whether somebody has removed it since it was written to."""
+
+    def catch_up(self, entries: Iterable[tuple[Entry, str]]) -> int:
+        """Add those of these events that are missing; may raise OSError."""
+
 
 class Journal:
     """The store of many matches. Thread-safe; one connection.
@@ -84,7 +90,7 @@ class Journal:
         ``copy`` gets every line after the store has it; ``problem`` says when it did not.
         """
         self.problem: str | None = None
-        self._copy = copy
+        self._copy, self._missed = copy, False
         self.url = database.url_of(url_or_path)
         self.name = self.url.database if self.url.drivername == "sqlite" else self.url.render_as_string()
         self._lock = threading.RLock()
@@ -148,14 +154,30 @@ class Journal:
         return [row["seq"] for row in rows]
 
     def _copied(self, lines: list[str]) -> None:
-        """The store has these lines: what comes of the copy takes nothing back."""
+        """The store has these lines: what comes of the copy takes nothing back. What it missed it gets next time."""
         if self._copy is None or not lines:
             return
-        try:
-            self._copy.append(lines)
-            self.problem = None
-        except OSError as error:
-            self.problem = f"the record's second copy cannot be written: {error.strerror}"
+        with self._lock:
+            try:
+                if self._missed or self._copy.gone():
+                    self._copy_all(self._copy)
+                else:
+                    self._copy.append(lines)
+                self._missed, self.problem = False, self._removed()
+            except (OSError, RefereeError) as error:
+                why = getattr(error, "strerror", None) or error
+                self._missed, self.problem = True, f"the record's second copy cannot be written: {why}"
+
+    def _copy_all(self, copy: Copy) -> None:
+        """Give the copy every event that it has not: the store holds them also when its file was removed."""
+        for match_id in self.matches():
+            copy.catch_up((e, line_of(e.match_id, e.seq, e.event, e.prev)[0]) for e in self.entries(match_id))
+
+    def _removed(self) -> str | None:
+        """Whether the store's file is no longer where it was: what is written to it goes when the program ends."""
+        if self.url.drivername != "sqlite" or not self.url.database or os.path.exists(self.url.database):
+            return None
+        return f"{self.name} was removed while the program runs; its second copy has everything"
 
     def _writing(self) -> AbstractContextManager[sa.Connection]:
         """One transaction that keeps other writers out from its start."""

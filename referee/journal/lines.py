@@ -21,6 +21,7 @@ class LineCopy:
     def __init__(self, path: Path) -> None:
         self.path = Path(path)
         self._lock = threading.Lock()
+        self._written = False
 
     def append(self, lines: Sequence[str]) -> None:
         """Add these lines, all or none. May raise OSError: then none was added."""
@@ -36,6 +37,11 @@ class LineCopy:
             except OSError:
                 os.truncate(self.path, before)
                 raise
+            self._written = True
+
+    def gone(self) -> bool:
+        """Whether somebody has removed the file since it was written to."""
+        return self._written and not self.path.exists()
 
     def entries(self) -> list[Entry]:
         """Every event that proves itself, in the order in which they were added, each once."""
@@ -55,6 +61,7 @@ class LineCopy:
         known = {entry.hash for entry in self._proven()}
         missing = [line for entry, line in entries if entry.hash not in known]
         if missing:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
             self.append(missing)
         return len(missing)
 
