@@ -28,7 +28,7 @@ AROUND_MM, OVER_MM = 200.0, 170.0
 FIST_MM, APART_MM = 30.0, 75.0
 """A fist is at least so thick, and two hands are so far apart; a tower before one may part it into two patches."""
 
-HAND_MM = 20.0
+HAND_MM = 28.0
 """Tongs are thinner than this, hands are not."""
 
 TONGS_MM, TONGS_MM2 = 18.0, 100.0
@@ -87,7 +87,8 @@ def arms_over(picture: Picture, mats: Mats, zone: str) -> Arms:
     if not here.any():
         return Arms(tuple(owners))
     hands = max(1, _hands(own, picture, around, px_per_mm))
-    bare = _bare(here & (picture.labels < 0), picture.labels, low, px_per_mm) if tongs_show(pose) else None
+    skin = here & picture.new & (picture.labels < 0)  # unclosed: between its two rods tongs show what is behind
+    bare = _bare(skin, picture.labels, low, px_per_mm) if tongs_show(pose) else None
     return Arms(tuple(owners), hands, bare)
 
 
@@ -179,5 +180,5 @@ def _bare(arm: np.ndarray, labels: np.ndarray, low: np.ndarray, px_per_mm: float
     if not (near & (labels >= 0) & low).any():
         return False
     apart = ((thick == 0) & (labels < 0)).astype(np.uint8)  # a piece before a hand parts it, too
-    tongs = arm & (labels == WARM) & (cv2.distanceTransform(apart, cv2.DIST_L2, 3) > TONGS_MM * px_per_mm)
+    tongs = arm & (cv2.distanceTransform(apart, cv2.DIST_L2, 3) > TONGS_MM * px_per_mm)
     return float(tongs.sum()) < TONGS_MM2 * px_per_mm**2
