@@ -2,6 +2,7 @@
 
     python tests/bench_start.py            warm: --help, judge of one picture, bench of one in process, demo to board
     python tests/bench_start.py --cold     with nothing compiled: demo to board, first live picture, first verdict
+    python tests/bench_start.py --cold 3   the same, medians of three
 
 On a busy machine the processor's seconds are the ones to compare.
 """
@@ -99,20 +100,37 @@ def _first_card() -> str:
     return json.loads((SESSION / "truth.json").read_text())["frames"][0]["card"]
 
 
-def cold() -> None:
-    """Nothing compiled."""
+def cold(rounds: int) -> None:
+    """Nothing compiled: so many first starts, each with a cache of its own."""
+    bars = {"board": 3.0, "live picture": 5.0, "first verdict": 20.0, "all of it, processor": None}
+    times: dict[str, list[float]] = {name: [] for name in bars}
+    for _ in range(rounds):
+        for name, took_s in zip(bars, _first_start(), strict=True):
+            times[name].append(took_s)
+    for name, bar_s in bars.items():
+        bar = f"bar {bar_s:g} s; " if bar_s else ""
+        print(
+            f"cold: {name:22} median {statistics.median(times[name]):6.2f} s"
+            f"   ({bar}{rounds} runs, slowest {max(times[name]):.2f} s)",
+            flush=True,
+        )
+
+
+def _first_start() -> tuple[float, float, float, float]:
+    """Seconds from the command to the board, to the first live picture and to the first verdict; processor seconds."""
     with tempfile.TemporaryDirectory() as cache:
-        began = time.perf_counter()
+        began, before = time.perf_counter(), _processor_s()
         with demo(cache) as lines:
             address = board(lines)
-            print(f"cold: board          {time.perf_counter() - began:6.1f} s (bar 3)", flush=True)
+            to_board = time.perf_counter() - began
             with urllib.request.urlopen(f"{address}/live/live.mjpg", timeout=600) as film:
                 film.read(2000)
-            print(f"cold: live picture   {time.perf_counter() - began:6.1f} s (bar 5)", flush=True)
+            to_picture = time.perf_counter() - began
             next(line for line in lines if line.startswith("duel "))
-            print(f"cold: first verdict  {time.perf_counter() - began:6.1f} s (bar 20)", flush=True)
-    print(f"cold: all of it      {_processor_s():6.1f} s of processor")
+            to_verdict = time.perf_counter() - began
+    return to_board, to_picture, to_verdict, _processor_s() - before
 
 
 if __name__ == "__main__":
-    cold() if "--cold" in sys.argv[1:] else warm()
+    said_rounds = [int(word) for word in sys.argv[1:] if word.isdigit()]
+    cold(*said_rounds or [ROUNDS]) if "--cold" in sys.argv[1:] else warm()
