@@ -22,6 +22,7 @@ from cards.drawing import target_png
 from referee.match.verdict import Verdict
 from referee.vision.image.unknown import Patch
 from referee.vision.image.view import ZoneView
+from referee.vision.observer import Judgement, ZoneSight
 from referee.vision.render.silhouettes import piece_tags
 from referee.vision.verdict.visibility import unknown_things
 
@@ -67,14 +68,14 @@ def _to_picture(view: ZoneView, camera: CameraModel, pixels: np.ndarray) -> np.n
     return camera.project(rays)
 
 
-def draw(frame: np.ndarray, judgement, card: Card) -> np.ndarray:
+def draw(frame: np.ndarray, judgement: Judgement, card: Card) -> np.ndarray:
     """The frame (h, w, 3) uint8 BGR with every judged zone drawn in, and a panel of the same height at
     its right: the card's target, then verdict, confidence and reasons of each zone."""
     picture = marked(frame, judgement)
     return np.hstack([picture, _panel(judgement, card, picture.shape[:2])])
 
 
-def marked(frame: np.ndarray, judgement) -> np.ndarray:
+def marked(frame: np.ndarray, judgement: Judgement) -> np.ndarray:
     """The frame (h, w, 3) uint8 BGR with every judged zone drawn in, and nothing beside it."""
     picture = frame.copy()
     for zone, sight in sorted(judgement.views.items()):
@@ -82,7 +83,7 @@ def marked(frame: np.ndarray, judgement) -> np.ndarray:
     return picture
 
 
-def _draw_zone(picture: np.ndarray, judgement, zone: str, sight) -> None:
+def _draw_zone(picture: np.ndarray, judgement: Judgement, zone: str, sight: ZoneSight) -> None:
     verdict, camera = judgement.zones[zone], judgement.mats.camera
     build = sight.build
     thick = max(1, round(picture.shape[1] / 640))
@@ -108,7 +109,9 @@ def _line_colour(verdict: Verdict, loose: bool, blamed: bool) -> tuple[int, int,
     return RED if blamed else AMBER if verdict.ruling == "undecided" else GREEN
 
 
-def _draw_unknown(picture: np.ndarray, camera: CameraModel, sight, unknown: Sequence[Patch], thick: int) -> None:
+def _draw_unknown(
+    picture: np.ndarray, camera: CameraModel, sight: ZoneSight, unknown: Sequence[Patch], thick: int
+) -> None:
     """What in the field is neither table nor piece, large enough to forbid a verdict: outlined, the largest named."""
     for k, patch in enumerate(unknown):
         contour = _to_picture(sight.view, camera, patch.outline.astype(float))
@@ -174,7 +177,7 @@ def _headline(
     _text(picture, text, (x, y), scale, WHITE, thick)
 
 
-def _panel(judgement, card: Card, size: tuple[int, int]) -> np.ndarray:
+def _panel(judgement: Judgement, card: Card, size: tuple[int, int]) -> np.ndarray:
     """The panel (h, w, 3) beside a picture of ``size`` (h, w)."""
     height, width = size[0], max(220, round(size[1] * PANEL_SHARE))
     panel = np.full((height, width, 3), 255, np.uint8)
@@ -188,7 +191,7 @@ def _panel(judgement, card: Card, size: tuple[int, int]) -> np.ndarray:
     return panel
 
 
-def _target(panel: np.ndarray, judgement, card: Card, y: float) -> float:
+def _target(panel: np.ndarray, judgement: Judgement, card: Card, y: float) -> float:
     sets = [sight.build.piece_set for sight in judgement.views.values()]
     if not sets:
         return y
@@ -201,7 +204,9 @@ def _target(panel: np.ndarray, judgement, card: Card, y: float) -> float:
     return top + target.shape[0] + 4
 
 
-def _zone_lines(panel: np.ndarray, zone: str, verdict: Verdict, sight, y: float, scale: float) -> float:
+def _zone_lines(
+    panel: np.ndarray, zone: str, verdict: Verdict, sight: ZoneSight | None, y: float, scale: float
+) -> float:
     sure = f"  {100 * verdict.confidence:.0f} %" if verdict.ruling != "undecided" else ""
     head = f"{zone}: {verdict.ruling}{sure}"
     y = _line(panel, head, y + 14 * scale, 0.6 * scale, COLOURS[verdict.ruling], bold=True)
