@@ -326,7 +326,7 @@ def _recorder(data_dir: Path, clock: Clock, asked: Options, waiting_bytes: int =
 
 def _drawn(frame: np.ndarray, judgement: Judgement, card: Card) -> np.ndarray:
     """The frame with what was read drawn in, whatever the card."""
-    return marked(frame, judgement)
+    return marked(frame, judgement, words=False)
 
 
 @contextmanager

@@ -36,6 +36,7 @@ COLUMNS = (
     "award",
     "points",
     "annulled",
+    "seconds",
 )
 
 
@@ -74,6 +75,7 @@ def duel_row(duel: Duel) -> dict[str, Any]:
                 duel.award or "",
                 duel.points,
                 duel.annulled,
+                min((stop.elapsed_s for stop in duel.stops), default=""),
             ),
             strict=True,
         )
@@ -90,11 +92,17 @@ def to_json(entries: Sequence[Entry]) -> str:
 
 
 def to_csv(entries: Sequence[Entry]) -> str:
-    """One row per attempt at a duel. Cells that a spreadsheet would take for a formula are quoted."""
+    """One row per attempt at a duel: ``csv_of``."""
+    return csv_of(fold(e.event for e in entries).history)
+
+
+def csv_of(duels: Sequence[Duel]) -> str:
+    """A head and a row per duel; ``seconds`` is the first counted Stop's time after the go. Cells that a spreadsheet
+    would take for a formula are quoted."""
     out = io.StringIO()
     writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
     writer.writeheader()
-    for duel in fold(e.event for e in entries).history:
+    for duel in duels:
         writer.writerow({k: _inert(v) for k, v in duel_row(duel).items()})
     return out.getvalue()
 

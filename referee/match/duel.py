@@ -124,8 +124,9 @@ class Duel:
     ``callers`` are the zones whose Stop counts (two in a dead heat). ``verdicts`` keep what the
     camera said per zone, ``rulings`` what the house rules made of it, ``human`` every human ruling
     in order: none replaces another. ``award`` is the player who gets the card, or None;
-    ``ended_seq`` the number of the event that said so, for corrections to cite. ``waived`` says why the go was given
-    although a field was not as it should be; ``touched`` are the zones whose field a hand was over at the go.
+    ``why`` what a human said who ended it; ``ended_seq`` the number of the event that said so, for corrections to cite.
+    ``waived`` says why the go was given although a field was not as it should be; ``touched`` are the zones whose
+    field a hand was over at the go.
     """
 
     number: int = 1
@@ -151,6 +152,7 @@ class Duel:
     award: str | None = None
     decided_by: str = ""
     reason: str = ""
+    why: str = ""
     annulled: str = ""
     ended_seq: int | None = None
 
@@ -236,7 +238,8 @@ def _ruling(duel: Duel, data: Mapping[str, Any], event: Event) -> Duel:
 
 
 def _ended(duel: Duel, data: Mapping[str, Any], event: Event) -> Duel:
-    return replace(duel, award=data.get("award"), decided_by=data["by"], reason=data["reason"])
+    said = {"decided_by": data["by"], "reason": data["reason"], "why": data.get("why", "")}
+    return replace(duel, award=data.get("award"), **said)
 
 
 _CHANGES: dict[str, Callable[[Duel, Mapping[str, Any], Event], Duel]] = {

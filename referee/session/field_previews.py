@@ -152,6 +152,32 @@ def around(judgement: Judgement, size: tuple[int, int]) -> tuple[int, int, int, 
     return x, y, int(x + width), int(y + height)
 
 
+AROUND_MM = 30.0
+"""Room around a build that is shown alone."""
+
+
+def around_build(
+    judgement: Judgement, zone: str, size: tuple[int, int]
+) -> tuple[tuple[int, int, int, int], tuple[float, float]] | None:
+    """The part of a picture of ``size`` (h, w) around one build: left, top, right, bottom in px, and how many mm wide
+    and high that is at the line that builds stand along. None when it is not in the picture."""
+    pose, pieces = judgement.mats.poses.get(zone), judgement.views[zone].build.pieces
+    if pose is None:
+        return None
+    x = np.array([piece.x for piece in pieces] or [0.0])
+    top = max([piece.z for piece in pieces], default=30.0) + AROUND_MM
+    low, high = x.min() - 2 * AROUND_MM, x.max() + 2 * AROUND_MM
+    corners = np.array([(i, j, k) for i in (low, high) for j in (-AROUND_MM, AROUND_MM) for k in (0.0, top)])
+    pixels = judgement.mats.camera.project(pose.to_camera(corners))
+    (left, up), (right, down) = pixels.min(0).astype(int), pixels.max(0).astype(int)
+    left, up, right, down = max(0, left), max(0, up), min(size[1], right), min(size[0], down)
+    if right - left < 20 or down - up < 20:
+        return None
+    line = judgement.mats.camera.project(pose.to_camera(np.array([(low, 0.0, 0.0), (high, 0.0, 0.0)])))
+    mm = float((high - low) / max(1.0, np.linalg.norm(line[1] - line[0])))
+    return (left, up, right, down), (round((right - left) * mm, 1), round((down - up) * mm, 1))
+
+
 def _box(mats: Mats, zone: str, size: tuple[int, int]) -> tuple[int, int, int, int] | None:
     """Left, top, right, bottom of the zone's part in a picture of ``size`` (h, w); None when it is not in it."""
     pose = mats.poses.get(zone)

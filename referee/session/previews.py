@@ -6,6 +6,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Protocol
 
 import cv2
@@ -17,9 +18,10 @@ from cards.drawing import card_png
 from cards.pieces import PieceSet
 from referee.devices.ports import Frame
 from referee.errors import DeviceLost
-from referee.match.state import SEEN_PHASES
-from referee.session.field_previews import FieldPreviews, Shown, around
+from referee.match.state import SEEN_PHASES, MatchState
+from referee.session.field_previews import FieldPreviews, Shown, around, around_build
 from referee.session.ports import Touching, WithCamera
+from referee.session.verdict_pictures import Drawn, VerdictPictures
 from referee.vision.observer import Judgement
 
 EVERY_S = 0.1
@@ -38,11 +40,12 @@ class Previewed(Shown, WithCamera, Touching, Protocol):
 
     deck: Deck
     piece_set: PieceSet
+    data_dir: Path
     draw: Callable[[np.ndarray, Judgement, Card], np.ndarray]
 
 
 class Previews:
-    """JPEG by name: live, zone_A, zone_B, card, overlay, overlay/N."""
+    """JPEG by name: live, zone_A, zone_B, card, overlay, overlay/N, build/N/A."""
 
     def __init__(self, session: Previewed) -> None:
         self._session = session
@@ -51,6 +54,7 @@ class Previews:
         self._made: dict[str, tuple[object, bytes]] = {}
         self._ready = threading.Condition()
         self._fields = FieldPreviews(session)
+        self._kept = VerdictPictures(session.data_dir / "verdicts")
         self._thread = threading.Thread(target=self._run, name="session previews", daemon=True)
 
     def start(self) -> None:
@@ -70,7 +74,22 @@ class Previews:
             if name in ("live", "zone_A", "zone_B", "card") and self._thread.is_alive():
                 self._ready.wait_for(lambda: name in self._made, 0.5)
             made = self._made.get(name)
-        return made[1] if made else None
+        return made[1] if made else self._from_disk(name)
+
+    def _from_disk(self, name: str) -> bytes | None:
+        kind, _, rest = name.partition("/")
+        number, _, zone = rest.partition("/")
+        if kind not in ("overlay", "build") or not number.isdigit():
+            return None
+        return self._kept.picture(self._session.state.match_id, int(number), zone)
+
+    def last(self) -> int:
+        """The highest number that a verdict's picture has in this match."""
+        return self._kept.last(self._session.state.match_id)
+
+    def shown(self, state: MatchState) -> dict[int, dict]:
+        """Number of the duel -> number and addresses of its latest verdict's pictures."""
+        return {duel: drawn.to_json() for duel, drawn in self._kept.of(state.match_id).items()}
 
     def verdict(self, number: int, frame: np.ndarray, judgement: Judgement, card: Card) -> None:
         """Have the verdict's picture drawn: ``overlay/<number>`` and ``overlay``."""
@@ -92,6 +111,11 @@ class Previews:
         drawn = self._session.draw(frame, judgement, card)
         left, top, right, bottom = around(judgement, drawn.shape[:2])
         jpeg = _jpeg(drawn[top:bottom, left:right])
+        state = self._session.state
+        cuts = {zone: cut for zone in judgement.views if (cut := around_build(judgement, zone, drawn.shape[:2]))}
+        builds = {zone: _jpeg(drawn[box[1] : box[3], box[0] : box[2]]) for zone, (box, _) in cuts.items()}
+        sizes = {zone: size for zone, (_, size) in cuts.items()}
+        self._kept.keep(state.match_id, Drawn(number, state.duel.number, sizes), {"": jpeg, **builds})
         self._keep(f"overlay/{number}", number, jpeg)
         self._keep("overlay", number, jpeg)
         with self._ready:

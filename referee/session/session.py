@@ -177,6 +177,7 @@ class Session:
             },
             "alarms": self.notifier.alarms.to_json(),
             "verdict": self._verdict(state),
+            "pictures": {duel: row["overlay"] for duel, row in self.previews.shown(state).items()},
             "card": card_to_json(card) if card else None,
         }
 
@@ -202,7 +203,7 @@ class Session:
         self.match.deck = deck
 
     def picture(self, name: str) -> bytes | None:
-        """The latest JPEG: live, zone_A, zone_B, overlay, overlay/N or card; None before the first."""
+        """The latest JPEG: live, zone_A, zone_B, overlay, overlay/N, build/N/A or card; None before the first."""
         return self.previews.get(name)
 
     def fields(self) -> Mapping[str, str]:

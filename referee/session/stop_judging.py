@@ -39,6 +39,12 @@ class KeepsPictures(Protocol):
     def verdict(self, number: int, frame: np.ndarray, judgement: Judgement, card: Card) -> None:
         """Have the verdict's picture drawn."""
 
+    def last(self) -> int:
+        """The highest number that a verdict's picture has in this match."""
+
+    def shown(self, state: MatchState) -> dict[int, dict]:
+        """Number of the duel -> number and addresses of its latest verdict's pictures."""
+
 
 class KeepsEvidence(Protocol):
     """Who records."""
@@ -92,9 +98,12 @@ class StopJudging:
         self._count = 0
 
     def shown(self, state: MatchState) -> dict:
-        """Which picture belongs to the duel's verdict: number and address; empty without one."""
-        number = self._judged.get(state.duel.number)
-        return {"number": number, "overlay": f"/media/overlay/{number}.jpg"} if number else {}
+        """Which pictures belong to the duel's verdict: number and addresses; empty without one."""
+        drawn = self._session.previews.shown(state).get(state.duel.number)
+        number = self._judged.get(state.duel.number) or (drawn or {}).get("number")
+        if drawn and drawn["number"] == number:
+            return drawn
+        return {"number": number, "overlay": f"/media/overlay/{number}.jpg", "builds": {}} if number else {}
 
     def rest(self) -> None:
         """No Stop waits for its verdict."""
@@ -213,7 +222,7 @@ class StopJudging:
         session.command(CameraVerdict(zone, row, findings, evidence=told), "camera")
 
     def _keep(self, frames: list[Frame], judgement: Judgement, rows: Mapping[str, dict], card: Card) -> None:
-        self._count += 1
+        self._count = max(self._count, self._session.previews.last()) + 1
         self._judged[self._session.state.duel.number] = self._count
         self._session.previews.verdict(self._count, frames[-1].image, judgement, card)
         if self._session.recording:

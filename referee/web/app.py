@@ -11,9 +11,10 @@ from typing import Any
 import flask
 
 from referee.web import api, security
+from referee.web.evening import EveningStore
 from referee.web.i18n import texts
 from referee.web.logins import Logins, fingerprint
-from referee.web.pages import attempts, board, cards, console, login, replay, setup
+from referee.web.pages import attempts, board, cards, console, evening, login, replay, results, setup
 from referee.web.pages.setup import Choices
 from referee.web.ports import WebSession
 from referee.web.streaming import live, media
@@ -93,6 +94,7 @@ def create_app(
     app.extensions["referee.choices"] = choices
     app.extensions["referee.session.session"] = session
     app.extensions["referee.streams"] = Streams(session)
+    app.extensions["referee.evening"] = app.jinja_env.globals["evening"] = EveningStore(Path(session.data_dir))
     app.before_request(_set_language)
     kept = Logins(
         Path(session.data_dir) / LOGINS_FILE, fingerprint(pin, app.secret_key), lambda: session.clock.utc().timestamp()
@@ -100,7 +102,7 @@ def create_app(
     security.secure(app, security.Door(pin, time.monotonic), kept, tls)
     app.context_processor(lambda: _page_values(session))
     app.after_request(_remember_language)
-    for part in (login, live, media, replay, board, console, setup, api, cards, attempts):
+    for part in (login, live, media, replay, board, console, evening, results, setup, api, cards, attempts):
         app.register_blueprint(part.blueprint(session))
     login.handle_errors(app)
     return app

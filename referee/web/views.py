@@ -109,11 +109,44 @@ def _seat(match: Match, duel: Match, zone: str, person: Match) -> Seat:
 
 
 def press_s(duel: Match, zone: str) -> float | None:
-    """Seconds from the go to the zone's first counted Stop."""
+    """Seconds from the go to the zone's first counted Stop: the box's own where it has told them, as everywhere."""
     if duel["go_at_s"] is None or zone not in duel["callers"]:
         return None
-    times = [p["at_s"] for p in duel["presses"] if p["zone"] == zone]
-    return times[-1] - duel["go_at_s"] if times else None
+    stop = next((p for p in duel["presses"] if p["zone"] == zone and p.get("callers")), None)
+    return stop and (stop["elapsed_s"] or stop["at_s"] - duel["go_at_s"])
+
+
+@dataclass(frozen=True)
+class Decision:
+    """How a human ended a duel: who gets the card (None: nobody) and how much, in the human's own words; and which of
+    the camera's rulings, zone -> ruling, hold no longer."""
+
+    to: str | None
+    points: int
+    why: str
+    who: str
+    overturned: dict[str, str]
+
+
+def decision(duel: Match) -> Decision | None:
+    """A human's last word on an ended duel; None where the camera's stands, and while nobody has spoken."""
+    if duel["phase"] not in ("decided", "void") or duel["decided_by"] not in ("human", "foul"):
+        return None
+    last = duel["human"][-1] if duel["human"] and duel["decided_by"] == "human" else {}
+    foul = duel["reason"].partition(": ")[2] if duel["decided_by"] == "foul" else ""
+    why = last.get("why") or duel.get("why") or foul
+    return Decision(duel["award"], duel["points"], why, last.get("who", ""), _overturned(duel))
+
+
+def _overturned(duel: Match) -> dict[str, str]:
+    """What the camera said of the callers' builds and what came otherwise."""
+    said = {zone: row.get("verdict", "") for zone, row in duel["verdicts"].items() if zone in duel["callers"]}
+    right = {zone: duel["award"] == duel["seats"][zone] for zone in said}
+    return {
+        zone: ruling
+        for zone, ruling in said.items()
+        if ruling != "undecided" and (duel["award"] is None or (ruling == "match") != right[zone])
+    }
 
 
 def clock(match: Match) -> Clock:

@@ -147,6 +147,12 @@ class StagedSession:
     def verdict(self, number, frame, judgement, card) -> None:
         """No picture is drawn."""
 
+    def last(self) -> int:
+        return 0
+
+    def shown(self, state) -> dict:
+        return {}
+
     def touch(self) -> None:
         """Nobody waits."""
 

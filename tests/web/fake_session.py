@@ -100,6 +100,7 @@ class FakeSession:
         self.judging = FakeJudging()
         self.setup = RigSetup(self)
         self.data_dir = Path(mkdtemp(prefix="referee-web-"))
+        (self.data_dir / "evening.json").write_text('{"countdown": 0}', encoding="utf-8")
         self.state = MatchState()
         self.alarms: list[dict] = []
         self.fields: dict[str, str] = {}
@@ -182,8 +183,14 @@ class FakeSession:
                     z: {"mat_seen": True, "hand": False, "moving": 0.0, "settled_s": 1.2, "fill": 0.0} for z in "AB"
                 },
             },
-            "verdict": {"overlay": f"/media/{self.overlay}.jpg"} if judged else {},
+            "verdict": {"overlay": f"/media/{self.overlay}.jpg", "builds": self._builds()} if judged else {},
+            "pictures": {d.number: f"/media/overlay/{d.number}.jpg" for d in self.state.history},
         }
+
+    def _builds(self) -> dict:
+        """What the pictures of the builds alone would be."""
+        source = f"/media/build/{self.state.duel.number}"
+        return {zone: {"src": f"{source}/{zone}.jpg", "width": 240.0, "height": 135.0} for zone in self.state.verdicts}
 
     @property
     def overlay(self) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fake_session import MISSING, FakeSession
 
-from referee.match.decide import DrawCard, NextDuel, OpenReview, Ready
+from referee.match.decide import DrawCard, NextDuel, OpenReview, Overrule, Ready
 from referee.recording import load_attempt
 from referee.recording.folder import write_json
 from referee.review.timeline import CACHE, _key
@@ -90,6 +90,51 @@ def wrong(session: FakeSession) -> None:
         0.953,
         [MISSING, ("wrong_place", "the red triangle stands 23 mm beside its place", {"n": 23, "piece": TRIANGLE})],
     )
+
+
+def overruled(session: FakeSession) -> None:
+    """The camera said wrong; a human looked at the picture and gave the card to the caller."""
+    wrong(session)
+    session.command(Overrule("match", "Eva", "the picture shows it right"))
+
+
+def voided(session: FakeSession) -> None:
+    """A human declared the duel void after the camera's verdict."""
+    wrong(session)
+    session.command(Overrule("void", "Eva", "the table was bumped"))
+
+
+def contested(session: FakeSession) -> None:
+    """The camera cannot tell, and offers its other readings."""
+    building(session)
+    session.press("A")
+    face = session.deck.by_id[session.state.card_id]
+    placed = [
+        {"shape": p.shape, "color": p.color, "rotation": p.pose.rotation, "facing": p.pose.facing}
+        | {"x": p.x, "y": 0.0, "z": p.z, "yaw": 0.0}
+        for p in face.pieces
+    ]
+    right = {"verdict": "match", "confidence": 0.45, "reasons": [AS_CARD.to_json()], "pieces": placed}
+    fault = dict(zip(("code", "text", "values"), MISSING, strict=True))
+    less = {"verdict": "mismatch", "confidence": 0.4, "reasons": [fault], "pieces": placed[:-1]}
+    session.see("A", "undecided", 0.55, [MISSING], leaning="mismatch", margin=2.5, alternatives=[right, less])
+
+
+def bare(session: FakeSession) -> None:
+    """Played without lens, empty table and colours; another card stands in the holder."""
+    started(session)
+    session.observer.palette = None
+    session.command(DrawCard("H03"))
+    session.alarms = [{"code": "wrong_card", "text": "H04 stands in the holder, H03 is played", "since": ""}]
+
+
+def paused(session: FakeSession) -> None:
+    """A pause between two duels."""
+    building(session)
+    session.press("A")
+    session.see("A", "match")
+    session.command(NextDuel())
+    (session.data_dir / "evening.json").write_text('{"paused": true, "pause": "Pizza", "back": "20:15"}')
 
 
 def undecided(session: FakeSession) -> None:
@@ -185,6 +230,17 @@ SCENES = (
     Scene("board-undecided", "/", undecided),
     Scene("board-review", "/", review),
     Scene("board-winner", "/", finished),
+    Scene("board-overruled", "/", overruled),
+    Scene("board-void", "/", voided),
+    Scene("board-pause", "/?kiosk", paused),
+    Scene("board-kiosk", "/?kiosk", building),
+    Scene("console-overruled", "/referee", overruled),
+    Scene("console-contested", "/referee", contested),
+    Scene("console-settle", "/referee", contested, "[data-key=quickmatch]"),
+    Scene("console-bare", "/referee", bare),
+    Scene("console-rename", "/referee", started, "[data-dialog=rename]"),
+    Scene("console-new-while-open", "/referee", building, "[data-dialog=match]"),
+    Scene("console-undo", "/referee", right, "[data-dialog=undo]"),
     Scene("console-welcome", "/referee"),
     Scene("console-new-match", "/referee", click="[data-dialog=match]"),
     Scene("console-idle", "/referee", started),
@@ -205,6 +261,8 @@ SCENES = (
     Scene("attempt", "/attempts", recorded, ".attempt-cell a"),
     Scene("cards", "/cards", started),
     Scene("piece-set", "/cards/pieces", started),
+    Scene("results", "/results", finished),
+    Scene("overlay", "/overlay", overruled),
     Scene("login", "/login"),
     Scene("error", "/nothing-here"),
 )

@@ -111,7 +111,7 @@ def test_an_undecided_verdict_offers_the_nearest_readings_first(app, session):
         )
     )
     text = shown(console, session, app)
-    assert text.index("altA1") < text.index("ruleAmatch") < text.index("ruleAmismatch")
+    assert text.index("ruleAmatch") < text.index("ruleAmismatch") < text.index("reading3")
     assert "44 %" in text and "leaning to Right" in text and "18 mm off" in text
 
 
@@ -198,4 +198,4 @@ def test_the_margin_and_the_other_readings_stand_beside_the_verdict(app, session
     other = {"verdict": "match", "confidence": 0.0, "reasons": [], "margin": -3.5}
     session.see("A", "undecided", 0.6, margin=3.5, leaning="mismatch", alternatives=[other])
     page = app.test_client().get("/referee").text
-    assert "margin 3.5" in page and "margin -3.5" in page and " 0 %" not in page
+    assert "margin 3.5" in page.partition('<details class="numbers">')[2] and "reading3" in page

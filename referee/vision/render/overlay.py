@@ -75,15 +75,16 @@ def draw(frame: np.ndarray, judgement: Judgement, card: Card) -> np.ndarray:
     return np.hstack([picture, _panel(judgement, card, picture.shape[:2])])
 
 
-def marked(frame: np.ndarray, judgement: Judgement) -> np.ndarray:
-    """The frame (h, w, 3) uint8 BGR with every judged zone drawn in, and nothing beside it."""
+def marked(frame: np.ndarray, judgement: Judgement, words: bool = True) -> np.ndarray:
+    """The frame (h, w, 3) uint8 BGR with every judged zone drawn in, and nothing beside it. Without ``words`` it is
+    the same in every language: who shows it says beside it what the marks mean."""
     picture = frame.copy()
     for zone, sight in sorted(judgement.views.items()):
-        _draw_zone(picture, judgement, zone, sight)
+        _draw_zone(picture, judgement, zone, sight, words)
     return picture
 
 
-def _draw_zone(picture: np.ndarray, judgement: Judgement, zone: str, sight: ZoneSight) -> None:
+def _draw_zone(picture: np.ndarray, judgement: Judgement, zone: str, sight: ZoneSight, words: bool) -> None:
     verdict, camera = judgement.zones[zone], judgement.mats.camera
     build = sight.build
     thick = max(1, round(picture.shape[1] / 640))
@@ -98,8 +99,9 @@ def _draw_zone(picture: np.ndarray, judgement: Judgement, zone: str, sight: Zone
         )
         if not loose and not unknown:  # beside something unknown the reading is a guess: nothing to count in it
             _mark(picture, outline, i + 1, i in blamed, thick)
-    _draw_unknown(picture, camera, sight, unknown, thick)
-    _headline(picture, camera, sight.view, zone, verdict, thick)
+    _draw_unknown(picture, camera, sight, unknown, thick, words)
+    if words:
+        _headline(picture, camera, sight.view, zone, verdict, thick)
 
 
 def _line_colour(verdict: Verdict, loose: bool, blamed: bool) -> tuple[int, int, int]:
@@ -110,7 +112,7 @@ def _line_colour(verdict: Verdict, loose: bool, blamed: bool) -> tuple[int, int,
 
 
 def _draw_unknown(
-    picture: np.ndarray, camera: CameraModel, sight: ZoneSight, unknown: Sequence[Patch], thick: int
+    picture: np.ndarray, camera: CameraModel, sight: ZoneSight, unknown: Sequence[Patch], thick: int, words: bool
 ) -> None:
     """What in the field is neither table nor piece, large enough to forbid a verdict: outlined, the largest named."""
     for k, patch in enumerate(unknown):
@@ -118,9 +120,10 @@ def _draw_unknown(
         _polyline(picture, np.vstack([contour, contour[:1]]), BLACK, thick + 4)
         _polyline(picture, np.vstack([contour, contour[:1]]), PURPLE, thick + 2)
         if k == 0:
-            at = (int(contour[:, 0].mean()) - 17 * thick, int(contour[:, 1].max()) + 9 * thick)
-            _text(picture, "unknown", at, 0.3 * thick, BLACK, thick + 3)
-            _text(picture, "unknown", at, 0.3 * thick, PURPLE, thick)
+            name, left = ("unknown", 17) if words else ("?", 2)
+            at = (int(contour[:, 0].mean()) - left * thick, int(contour[:, 1].max()) + 9 * thick)
+            _text(picture, name, at, 0.3 * thick, BLACK, thick + 3)
+            _text(picture, name, at, 0.3 * thick, PURPLE, thick)
 
 
 def _draw_field(picture: np.ndarray, camera: CameraModel, view: ZoneView, colour, thick: int) -> None:

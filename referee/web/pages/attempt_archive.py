@@ -9,6 +9,7 @@ import queue
 import threading
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from referee.recording import Attempt, find_attempts, load_attempt
 from referee.recording.errors import BadAttempt
 from referee.recording.folder import META, REVIEW, STOP, VIDEO, Quarrel, contested, read_image
 from referee.recording.video import read_frame
+from referee.recording.writer import UNFINISHED
 from referee.review.observer import observer_of
 from referee.review.timeline import is_stored, stored_timeline
 from referee.vision.render.overlay import draw
@@ -47,11 +49,14 @@ class Row:
     simulated: bool
     at: str
     match: str
+    running: bool = False
 
 
-def row_of(attempt: Attempt, ruled: Collection[tuple[str, int]] = ()) -> Row:
-    """What the grid shows of an attempt; ``ruled``: (match, duel number) on which people have ruled since."""
+def row_of(attempt: Attempt, ruled: Collection[tuple[str, int]] = (), began: datetime | None = None) -> Row:
+    """What the grid shows of an attempt; ``ruled``: (match, duel number) on which people have ruled since; ``began``
+    when this program did: what it has begun itself and not finished is being recorded now."""
     meta, reviews = attempt.meta, attempt.reviews()
+    running = attempt.cut_short == UNFINISHED and began is not None and _at(meta) >= began
     verdicts = tuple((z, v["verdict"], float(v.get("confidence", 0))) for z, v in sorted(attempt.verdicts.items()))
     return Row(
         attempt.name,
@@ -66,11 +71,21 @@ def row_of(attempt: Attempt, ruled: Collection[tuple[str, int]] = ()) -> Row:
         bool(meta.get("human"))
         or any(r.get("kind") == "ruling" for r in reviews)
         or (meta.get("match_id"), meta.get("duel")) in ruled,
-        attempt.cut_short,
+        None if running else attempt.cut_short,
         bool(meta.get("simulated")),
         str(meta.get("recorded_at", "")),
         str(meta.get("match_id", "")),
+        running,
     )
+
+
+def _at(meta: Mapping[str, Any]) -> datetime:
+    """When the recording began; the beginning of time where nothing says so."""
+    try:
+        at = datetime.fromisoformat(str(meta.get("recorded_at")))
+    except ValueError:
+        return datetime.min.replace(tzinfo=UTC)
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
 SHOWN: Mapping[str, Callable[[Row], bool]] = {

@@ -21,6 +21,7 @@ from referee.web import views
 from referee.web.i18n import reasons
 from referee.web.i18n.texts import translate
 from referee.web.pages.attempt_archive import SHOWN, Archive, Row, chosen, row_of
+from referee.web.pages.attempt_rulings import decided
 from referee.web.plain_text import shown
 from referee.web.ports import WebSession
 from referee.web.security import is_referee
@@ -34,9 +35,13 @@ MOST_TEXT = 400
 
 
 def story_of(attempt: Attempt, told: Mapping[str, Any], lang: str) -> dict[str, Any]:
-    """What the page's script needs: frame times, marks in video time, the time line as far as it is known."""
+    """What the page's script needs: frame times, marks in video time, the time line as far as it is known.
+
+    A Stop's ``elapsed`` is its official time after the go, the box's own; video time is good to a frame."""
+    official = {p["zone"]: p.get("elapsed_s") for p in attempt.meta.get("presses") or () if p.get("callers")}
     marks = [
         {"name": m["name"], "seconds": m["seconds"], "zone": m.get("zone"), "why": m.get("why")}
+        | ({"elapsed": official[m["zone"]]} if m["name"] == "stop" and official.get(m.get("zone")) else {})
         for m in attempt.meta.get("marks", ())
     ]
     for name, seconds, zone in (("go", attempt.go_s, None), ("stop", attempt.stop_s, attempt.caller)):
@@ -46,6 +51,7 @@ def story_of(attempt: Attempt, told: Mapping[str, Any], lang: str) -> dict[str, 
     marks += [{"name": "judged", "seconds": s, "zone": None} for s in judged]
     return {
         "seconds": attempt.seconds if (attempt.folder / TIMES).exists() else [],
+        "go": attempt.go_s,
         "marks": sorted(marks, key=lambda m: m["seconds"]),
         "told": _named(attempt, told, lang),
     }
@@ -111,6 +117,7 @@ def blueprint(session: WebSession) -> flask.Blueprint:
     """The pages; every one is for the referee."""
     pages = flask.Blueprint("attempts", __name__, url_prefix="/attempts")
     archive = Archive((session.data_dir / "attempts").resolve())
+    began = session.clock.utc()
 
     def named(view: Callable) -> Callable:
         """Hand the view the attempt of the URL's name, or 404."""
@@ -130,10 +137,11 @@ def blueprint(session: WebSession) -> flask.Blueprint:
     def rows() -> list[Row]:
         """Every attempt as the grid shows it now."""
         ruled = {(session.state.match_id, duel.number) for duel in session.state.history if duel.human}
-        return [row_of(a, ruled) for a in archive.attempts().values()]
+        return [row_of(a, ruled, began) for a in archive.attempts().values()]
 
     _grid(pages, archive, rows)
-    _one(pages, archive, named, rows)
+    _one(pages, session, named, rows)
+    _stories(pages, archive, named)
     _media(pages, archive, named)
     _changes(pages, session, named)
     return pages
@@ -180,7 +188,7 @@ def _grid(pages: flask.Blueprint, archive: Archive, rows: Callable[[], list[Row]
         )
 
 
-def _one(pages: flask.Blueprint, archive: Archive, named: Callable, rows: Callable[[], list[Row]]) -> None:
+def _one(pages: flask.Blueprint, session: WebSession, named: Callable, rows: Callable[[], list[Row]]) -> None:
     @pages.get("/<name>")
     @named
     def one(attempt: Attempt) -> str:
@@ -191,6 +199,7 @@ def _one(pages: flask.Blueprint, archive: Archive, named: Callable, rows: Callab
             "attempts_one.html",
             attempt=attempt,
             row=ordered[at],
+            decision=decided(attempt, session.state),
             verdicts=_verdicts(attempt, flask.g.lang),
             face=_face(attempt),
             problems=attempt.problems(),
@@ -202,6 +211,8 @@ def _one(pages: flask.Blueprint, archive: Archive, named: Callable, rows: Callab
             may_rule=is_referee(),
         )
 
+
+def _stories(pages: flask.Blueprint, archive: Archive, named: Callable) -> None:
     @pages.get("/<name>/story.json")
     @named
     def story(attempt: Attempt) -> flask.Response:

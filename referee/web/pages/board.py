@@ -2,39 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import flask
 
-from referee.web import views
+from cards.card import LayoutCard
+from cards.drawing import picture as card_picture
+from cards.scene import bounds
+from referee.web import board_views, views
+from referee.web.i18n.texts import translate
 from referee.web.pages import replay
+from referee.web.pages.evening import spectators_address
 from referee.web.ports import WebSession
 from referee.web.security import public
 from referee.web.streaming.fragments import rendered
+from referee.web.streaming.media import MARGIN_MM
 from referee.web.streaming.streams import Parts
 
-PARTS = ("duel", "stage", "table", "schedule")
+PARTS = ("duel", "stage", "table", "schedule", "evening")
 
 
 def parts(session: WebSession, environment: Any, lang: str) -> Parts:
     """The board's parts as they are now."""
-    return rendered(session, environment, lang, "board", PARTS, _values(session))
+
+    def t(key: str, /, **filled: object) -> str:
+        return translate(lang, key, **filled)
+
+    return rendered(session, environment, lang, "board", PARTS, _values(session, t))
 
 
-def _values(session: WebSession) -> dict[str, Any]:
+def _values(session: WebSession, t: Callable[..., str]) -> dict[str, Any]:
     """What the board's templates use; ``match`` is None before the first match."""
     snapshot = session.snapshot()
     if not snapshot.get("match") or snapshot["match"]["phase"] == "new":
-        return {"match": None, "live": snapshot["live"]}
+        return {"match": None, "live": snapshot["live"], "told": {"key": "", "phase": "new", "sound": "", "say": ""}}
     match = views.public_match(snapshot["match"])
     seen = {**snapshot, "match": match}
+    decision = views.decision(match["duel"])
     return {
+        "told": board_views.told(match, decision, t),
+        "round_scores": board_views.round_scores(match),
+        "up_next": board_views.up_next(match),
+        "podium": board_views.podium(match),
+        "best_times": board_views.best_times(match),
+        "played": board_views.played(match, snapshot.get("pictures", {})) if match["phase"] == "finished" else [],
+        "faces": faces(session, snapshot, match),
         "match": match,
         "live": snapshot["live"],
         "seats": views.seats(match),
         "clock": views.clock(match),
         "rounds": views.rounds(match),
+        "decision": decision,
         "verdicts": views.callers_verdicts(seen),
         "card": _card(session, match),
         "overlay": views.overlay(session, snapshot),
@@ -49,6 +68,24 @@ def _card(session: WebSession, match: Mapping[str, Any]) -> dict[str, Any] | Non
     return views.card(session.deck.by_id[match["card_id"]])
 
 
+def faces(session: WebSession, snapshot: Mapping[str, Any], match: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The builds that were judged beside their card at one scale: lengths in mm, pictures by address.
+
+    Empty where no picture of a build alone is there, and for cards that show no build.
+    """
+    face = session.deck.by_id.get(match["card_id"] or "")
+    builds = (snapshot.get("verdict") or {}).get("builds") or {}
+    if not isinstance(face, LayoutCard):
+        return []
+    x0, y0, x1, y1 = bounds(card_picture(face, session.piece_set))
+    width, height = x1 - x0 + 2 * MARGIN_MM, y1 - y0 + 2 * MARGIN_MM
+    return [
+        {"zone": zone, **row, "card_width": width, "card_height": height}
+        for zone, row in sorted(builds.items())
+        if zone in match["duel"]["callers"] and session.picture(row["src"].removeprefix("/media/").removesuffix(".jpg"))
+    ]
+
+
 def blueprint(session: WebSession) -> flask.Blueprint:
     """The page."""
     pages = flask.Blueprint("board", __name__)
@@ -57,6 +94,7 @@ def blueprint(session: WebSession) -> flask.Blueprint:
     @public
     def board() -> str:
         live = parts(session, flask.current_app.jinja_env, flask.g.lang)
-        return flask.render_template("board.html", parts=live)
+        kiosk = "kiosk" in flask.request.args
+        return flask.render_template("board.html", parts=live, kiosk=kiosk, address=spectators_address())
 
     return pages

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import flask
@@ -10,13 +10,18 @@ import flask
 from referee.match.house_rules import HouseRules
 from referee.match.progress import played_again
 from referee.match.state import SEEN_PHASES, MatchState
-from referee.web import actions, views
+from referee.web import actions, console_views, views
+from referee.web.board_views import counted
+from referee.web.i18n.texts import translate
 from referee.web.pages import replay
 from referee.web.ports import WebSession
 from referee.web.streaming.fragments import rendered
 from referee.web.streaming.streams import Parts
 
-PARTS = ("alarms", "act", "fields", "log", "table", "status", "logins")
+PARTS = ("alarms", "act", "fields", "log", "table", "status", "logins", "more")
+
+CONTESTED = ("undecided", "decided")
+PEOPLE = ("PlayerLeaves", "PlayerLate", "PlayerJoins")
 
 PRIMARY = {"idle": "DrawCard", "void": "DrawCard", "card_drawn": "Ready", "ready": "Go", "decided": "NextDuel"}
 """What Space does in each phase: the one next step of an undisturbed duel."""
@@ -24,34 +29,71 @@ PRIMARY = {"idle": "DrawCard", "void": "DrawCard", "card_drawn": "Ready", "ready
 
 def parts(session: WebSession, environment: Any, lang: str) -> Parts:
     """The console's parts as they are now."""
-    return rendered(session, environment, lang, "console", PARTS, _values(session))
+
+    def t(key: str, /, **filled: object) -> str:
+        return translate(lang, key, **filled)
+
+    return rendered(session, environment, lang, "console", PARTS, _values(session, t))
 
 
-def _values(session: WebSession) -> dict[str, Any]:
+def _values(session: WebSession, t: Callable[..., str]) -> dict[str, Any]:
     """What the console's templates use; ``match`` is None before the first match."""
     snapshot = session.snapshot()
     match = snapshot.get("match")
     values = {"match": None, "live": snapshot["live"], "alarms": snapshot["alarms"], "allowed": frozenset()}
+    values |= {"chips": _chips(session), "names": [], "active": [], "people_commands": {}, "open_match": "", "undo": ""}
     if not match or match["phase"] == "new":
         return values
     shown = match["phase"] in SEEN_PHASES
     face = session.deck.by_id.get(match["card_id"] or "") if shown else None
-    return values | {
-        "match": match,
-        "allowed": frozenset(match["allowed"]),
-        "seats": views.seats(match),
-        "clock": views.clock(match),
-        "rounds": views.rounds(match),
-        "primary": PRIMARY.get(match["phase"]),
-        "verdicts": views.callers_verdicts(snapshot),
-        "overlay": views.overlay(session, snapshot),
-        "open_zones": views.open_zones(match),
-        "card": views.card(face) if face else None,
-        "history": _history(match),
-        "replayable": _replayable(session.state) if "ReplayDuel" in match["allowed"] else frozenset(),
-        "open_fouls": _open_fouls(match),
-        "clips": frozenset(i for i, foul in _open_fouls(match) if replay.of_foul(session, foul) is not None),
+    return (
+        values
+        | {
+            "match": match,
+            "allowed": frozenset(match["allowed"]),
+            "seats": views.seats(match),
+            "clock": views.clock(match),
+            "rounds": views.rounds(match),
+            "primary": PRIMARY.get(match["phase"]),
+            "decision": views.decision(match["duel"]),
+            "verdicts": views.callers_verdicts(snapshot),
+            "overlay": views.overlay(session, snapshot),
+            "readings": console_views.readings(match) if match["phase"] in CONTESTED else [],
+            "quick": console_views.quick(match),
+            "reasons_said": console_views.REASONS,
+            "open_zones": views.open_zones(match),
+            "card": views.card(face) if face else None,
+            "history": _history(match),
+            "replayable": _replayable(session.state) if "ReplayDuel" in match["allowed"] else frozenset(),
+            "open_fouls": _open_fouls(match),
+            "clips": frozenset(i for i, foul in _open_fouls(match) if replay.of_foul(session, foul) is not None),
+        }
+        | _more(match, t)
+    )
+
+
+def _more(match: Mapping[str, Any], t: Callable[..., str]) -> dict[str, Any]:
+    """What stands under 'More': what an undo takes back, who may come and go, and how far the match is."""
+    left = sum(row["duels"] for row in match["rounds"][match["round_index"] :]) - match["duel_index"]
+    return {
+        "undo": console_views.undone(match, t),
+        "names": [p["name"] for p in match["players"]],
+        "active": [p["name"] for p in match["players"] if p["active"]],
+        "people_commands": {c: t(f"do.{c}") for c in PEOPLE if c in match["allowed"]},
+        "played_rounds": [d for d in match["history"] if not d["annulled"]],
+        "open_match": "" if match["phase"] == "finished" else counted(t, "duels", left),
     }
+
+
+def _chips(session: WebSession) -> list[str]:
+    """Steps of the set-up that the eyes go without: each makes verdicts more doubtful."""
+    eyes = session.observer
+    known = {
+        "lens": eyes.camera is not None and not eyes.camera.estimated,
+        "empty": eyes.empty is not None,
+        "colors": eyes.palette is not None,
+    }
+    return [step for step, there in known.items() if not there]
 
 
 def _history(match: Mapping[str, Any]) -> list[Mapping[str, Any]]:

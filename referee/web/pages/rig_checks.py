@@ -19,6 +19,10 @@ from calibration.palette import Palette
 from calibration.quality import GLARE_CODE, Measured, px_per_mm, tilt_deg
 
 PLAYED = ("A", "B")
+ANGLE_DEG, DISTANCE_CM = (18.0, 44.0), (45, 95)
+LIMITS = {"least": round(ANGLE_DEG[0]), "most": round(ANGLE_DEG[1]), "near": DISTANCE_CM[0], "far": DISTANCE_CM[1]}
+"""Where the camera may stand, as the page's instruction says it: what is asked for is what passes."""
+
 SPOTS_MM = ((-105.0, 0.0), (105.0, 0.0), (0.0, -80.0), (0.0, 80.0))
 """Places on the mat outside field and markers where only paper is."""
 
@@ -64,8 +68,8 @@ def _pose_numbers(mats: Mats, pose: MatPose) -> list[Number]:
     return [
         Number("markers", len(pose.markers), 3, None, "", pose.zone),
         Number("flat", round(off_mm, 2), None, 0.8, "mm", pose.zone),
-        Number("angle", round(tilt_deg(pose), 1), 18.0, 44.0, "°", pose.zone),
-        Number("distance", round(distance / 10), 45, 95, "cm", pose.zone),
+        Number("angle", round(tilt_deg(pose), 1), *ANGLE_DEG, "°", pose.zone),
+        Number("distance", round(distance / 10), *DISTANCE_CM, "cm", pose.zone),
         Number("detail", round(px_per_mm(mats, pose), 2), 0.9, None, "px/mm", pose.zone),
     ]
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from calibration.camera import save_camera
 from calibration.lens import LEAST_VIEWS, BoardView, find_board, fit_lens
+from calibration.print_sheets import charuco_pdf
 from referee.errors import DeviceLost, IllegalCommand
 from referee.web.pages import rig_checks
 from referee.web.pages.rig_checks import Number
@@ -93,6 +94,7 @@ def blueprint(session: WebSession) -> flask.Blueprint:
             signed=session.setup.signed,
             failed=setting.failed,
             choices=_choices(),
+            limits=rig_checks.LIMITS,
         )
 
     @pages.post("/devices")
@@ -124,6 +126,10 @@ def blueprint(session: WebSession) -> flask.Blueprint:
     def thaw() -> flask.typing.ResponseReturnValue:
         session.setup.reopen(shown(flask.request.form.get("who", ""), 40) or _name())
         return flask.redirect(flask.url_for("setup.setup", _anchor="sign"), 303)
+
+    @pages.get("/charuco.pdf")
+    def charuco() -> flask.Response:
+        return flask.Response(charuco_pdf(), mimetype="application/pdf")
 
     @pages.get("/mats.jpg")
     def mats() -> flask.Response:

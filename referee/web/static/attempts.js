@@ -12,6 +12,11 @@ let story = { seconds: [], marks: [], told: {} };
 let speed = 0;
 let wanted = -1;  // the frame that was asked for last; the video follows
 
+// Times are told from the go, as on the board; before it they are negative.
+function sinceGo(seconds) {
+  return `${(seconds - (story.go ?? 0)).toFixed(2)} s`;
+}
+
 function frameAt(seconds) {
   let low = 0;
   let high = story.seconds.length - 1;
@@ -42,7 +47,7 @@ function goTo(index) {
 
 function show() {
   const index = current();
-  place.value = story.seconds.length ? `${index + 1}/${story.seconds.length} · ${story.seconds[index].toFixed(2)} s` : "–";
+  place.value = story.seconds.length ? `${index + 1}/${story.seconds.length} · ${sinceGo(story.seconds[index])}` : "–";
   const head = line.querySelector(".head");
   if (head) for (const end of ["x1", "x2"]) head.setAttribute(end, x(story.seconds[index] ?? 0));
   if (!overlay.hidden) see(index);
@@ -151,7 +156,7 @@ function wordOf(mark) {
 }
 
 function rows() {
-  const found = story.marks.map((mark) => ({ at: mark.seconds, zone: mark.zone || "", text: wordOf(mark) }));
+  const found = story.marks.map((mark) => ({ at: mark.seconds, zone: mark.zone || "", text: wordOf(mark), elapsed: mark.elapsed }));
   for (const [zone, told] of Object.entries(story.told.zones || {})) {
     for (const piece of told.placed) {
       const unsure = piece.within_s ? ` (± ${piece.within_s.toFixed(1)} s)` : "";  // a hand hid the place
@@ -188,7 +193,7 @@ function drawLine() {
     }
     for (const piece of told.placed) {
       draw("ellipse", { class: "piece", cx: x(piece.seconds), cy: top + 22, rx: 8 * squeezed, ry: 8, fill: piece.paint },
-        `${zone} ${piece.seconds.toFixed(2)} s ${piece.name}`);
+        `${zone} ${sinceGo(piece.seconds)} ${piece.name}`);
     }
   });
   for (const mark of story.marks) {
@@ -225,7 +230,7 @@ function fillTable() {
     const cells = body.insertRow();
     const jump = document.createElement("button");
     jump.type = "button";
-    jump.textContent = `${row.at.toFixed(2)} s`;
+    jump.textContent = row.elapsed ? `${row.elapsed.toFixed(2)} s` : sinceGo(row.at);
     jump.addEventListener("click", () => {
       goTo(frameAt(row.clip ? Math.max(0, row.at - CLIP_S / 2) : row.at));
       video.scrollIntoView({ block: "nearest" });

@@ -42,6 +42,8 @@
 
   const open = (id, fill) => {
     const dialog = document.getElementById(`dialog-${id}`);
+    const source = document.querySelector(`[data-dialog="${id}"][data-about]`);
+    for (const place of dialog.querySelectorAll("[data-about-text]")) place.textContent = source?.dataset.about || "";
     const form = dialog.querySelector("form");
     form.reset();
     delete form.dataset.confirm;
@@ -50,6 +52,7 @@
     for (const field of form.querySelectorAll("[data-who]")) field.value = document.body.dataset.name || known();
     for (const [name, value] of Object.entries(fill)) if (form.elements[name]) form.elements[name].value = value;
     for (const input of form.querySelectorAll("[data-card-filter]")) filterCards(input);
+    people(form, id);
     for (const place of form.querySelectorAll("[data-zones]")) zones(place, fill.zone);
     for (const switcher of form.querySelectorAll("[data-switch-command]")) switched(switcher);
     dialog.showModal();
@@ -66,10 +69,31 @@
     if (chosen) select.value = chosen;
   };
 
+  // Who plays, as it is now: a page that stands open all evening has old lists. A new match begins with the same names.
+  const people = (form, id) => {
+    const now = document.getElementById("people-now");
+    if (!now) return;
+    const names = JSON.parse(now.dataset.names), active = JSON.parse(now.dataset.active);
+    for (const select of form.querySelectorAll("select[data-people]"))
+      select.replaceChildren(...(id === "rename" ? names : active).map((name) => new Option(name, name)));
+    const choices = JSON.parse(document.querySelector(`[data-dialog="${id}"][data-choices]`)?.dataset.choices || "null");
+    for (const select of choices ? form.querySelectorAll("[data-switch-command]") : [])
+      select.replaceChildren(...Object.entries(choices).map(([command, text]) => new Option(text, command)));
+    const rows = [...form.querySelectorAll("[name=players]")];
+    rows.forEach((row, n) => {
+      row.value = names[n] || "";
+      if (names[n]) row.closest("[data-extra]")?.removeAttribute("hidden");
+    });
+    for (const place of form.querySelectorAll("[data-open-match]")) {
+      place.hidden = !now.dataset.open;
+      place.querySelector("[data-open-text]").textContent = now.dataset.open;
+    }
+  };
+
   const switched = (select) => {
     select.form.dataset.command = select.value;
     for (const part of select.form.querySelectorAll("[data-only]")) {
-      part.hidden = part.dataset.only !== select.value;
+      part.hidden = !part.dataset.only.split(" ").includes(select.value);
       for (const field of part.querySelectorAll("input, select")) field.disabled = part.hidden;
     }
   };
@@ -130,6 +154,11 @@
       delete input.form.dataset.confirm;
       markCard(input);
     } else if ("close" in button.dataset) { e.preventDefault(); button.closest("dialog").close(); }
+    else if (button.dataset.quick) choose(button);
+    else if (button.dataset.why) settle(button.dataset.why);
+    else if (button.dataset.zoom) zoom(button.dataset.zoom);
+    else if ("unpause" in button.dataset) show({ paused: false });
+    else if ("count" in button.dataset) countDown(button);
     else if (button.dataset.dialog) open(button.dataset.dialog, JSON.parse(button.dataset.fill || "{}"));
     else if ("morePlayers" in button.dataset) {
       for (const row of button.form.querySelectorAll("[data-extra]")) row.hidden = false;
@@ -148,10 +177,81 @@
     }
   });
 
+  // A ruling in two presses: what, then why. Who it was is known from the login or the last time.
+  let chosen = null;
+  const choose = (button) => {
+    chosen = JSON.parse(button.dataset.quick);
+    for (const key of document.querySelectorAll("[data-quick]")) key.setAttribute("aria-pressed", String(key === button));
+    for (const row of document.querySelectorAll("[data-chips]")) row.hidden = false;
+  };
+  const settle = async (why) => {
+    const who = document.body.dataset.name || known();
+    if (!chosen) return;
+    if (!who) {
+      open(chosen.command === "Overrule" ? "overrule" : "rule", { ...chosen.body, why });
+      return;
+    }
+    const fault = await send(chosen.command, { ...chosen.body, who, why });
+    chosen = null;
+    if (fault) say(fault.text, true);
+  };
+  const unchoose = () => {
+    chosen = null;
+    for (const key of document.querySelectorAll("[data-quick]")) key.setAttribute("aria-pressed", "false");
+    for (const row of document.querySelectorAll("[data-chips]")) row.hidden = true;
+  };
+  document.addEventListener("part", (e) => { if (e.detail === "act") chosen = null; });
+
+  const zoom = (address) => {
+    const dialog = document.getElementById("dialog-zoom");
+    dialog.querySelector("img").src = address;
+    dialog.showModal();
+  };
+
+  // What the board does: sound, sides, pause, countdown.
+  const post = async (path, body) => {
+    const answer = await fetch(path, {
+      method: "POST", credentials: "same-origin", body: JSON.stringify(body),
+      headers: { "Content-Type": "application/json", "Accept": "application/json", "X-CSRF-Token": csrf },
+    }).catch(() => null);
+    const told = answer ? await answer.json().catch(() => ({})) : {};
+    return { fault: answer?.ok ? null : told.error || "…", told };
+  };
+  const show = async (values) => {
+    const { fault } = await post("/evening", values);
+    if (fault) say(fault, true);
+    return fault;
+  };
+  let counting = 0;
+  const countDown = async (button) => {
+    if (counting) return;
+    const { fault, told } = await post("/evening/count", {});
+    if (fault) { say(fault, true); return; }
+    counting = setTimeout(async () => {
+      counting = 0;
+      const refused = await send("Go", {});
+      if (refused) say(refused.text, true);
+    }, told.seconds * 1000);
+  };
+  document.addEventListener("change", (e) => {
+    const name = e.target.dataset?.eveningSet;
+    if (name) show({ [name]: e.target.type === "checkbox" ? e.target.checked : Number(e.target.value) });
+  });
+  document.addEventListener("submit", async (e) => {
+    if (!("pause" in e.target.dataset)) return;
+    e.preventDefault();
+    const fault = await show({ paused: true, pause: e.target.elements.pause.value, back: e.target.elements.back.value });
+    if (!fault) e.target.closest("dialog").close();
+  });
+  document.addEventListener("part", (e) => {
+    const evening = document.getElementById("evening");
+    if (e.detail === "more" && evening) document.body.classList.toggle("swapped", JSON.parse(evening.dataset.evening).swapped);
+  });
+
   document.addEventListener("change", (e) => { if ("switchCommand" in e.target.dataset) switched(e.target); });
 
-  const EVERYWHERE = { u: "undo", f: "foul", "?": "help" };
-  const SAME = { ArrowLeft: "1", ArrowRight: "2" };
+  const EVERYWHERE = { "?": "help" };
+  const ARROWS = { ArrowLeft: ["1", "2"], ArrowRight: ["2", "1"] }; // the side it points to, as the board hangs
   // Hands at rest: a key or button held down stands for tongs on their pad.
   const rest = async (button, resting) => {
     const fault = await send("RestTongs", { zone: button.dataset.rest, resting });
@@ -171,7 +271,10 @@
   document.addEventListener("keydown", (e) => {
     if (e.ctrlKey || e.metaKey || e.altKey || e.repeat || document.querySelector("dialog[open]")) return;
     if (e.target.closest("input, select, textarea, summary, a")) return;
-    const key = SAME[e.key] || e.key.toLowerCase();
+    const key = ARROWS[e.key]?.[Number(document.body.classList.contains("swapped"))] || e.key.toLowerCase();
+    const chip = chosen && document.querySelector(`[data-chipkey="${CSS.escape(key)}"]`);
+    if (chip) { e.preventDefault(); chip.click(); return; }
+    if (chosen && e.key === "Escape") { unchoose(); return; }
     const button = [...document.querySelectorAll("[data-hotkey]")].find((b) => b.dataset.hotkey.split("|").includes(key) && !b.disabled);
     if (button) { e.preventDefault(); button.focus(); button.click(); }
     else if (EVERYWHERE[key]) { e.preventDefault(); open(EVERYWHERE[key], {}); }

@@ -13,6 +13,7 @@
   const hear = (now_s) => {
     heard = performance.now();
     ahead_s = now_s - heard / 1000;
+    document.body.dataset.ahead = ahead_s;
     stale.hidden = true;
     document.body.classList.remove("is-stale");
     if (broken) document.dispatchEvent(new Event("again"));

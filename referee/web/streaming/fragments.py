@@ -8,6 +8,7 @@ from typing import Any
 from jinja2 import Environment
 
 from referee.web import views
+from referee.web.board_views import counted
 from referee.web.i18n import texts
 from referee.web.i18n.faults import say_fault
 from referee.web.i18n.reasons import sayer, words_of
@@ -26,7 +27,8 @@ def rendered(
     """The parts ``names`` of ``page``, each from its template ``parts/<page>_<name>.html``.
 
     Templates have ``t`` for texts of ``lang``, ``say`` for a verdict's reasons, ``fault`` for an alarm's text,
-    ``why`` for how a duel ended, ``opposite`` for the ruling that would change it, and ``values``.
+    ``why`` for how a duel ended, ``opposite`` for the ruling that would change it,
+    ``counted`` for so many of a thing, and ``values``.
     """
 
     def t(key: str, /, **filled: object) -> str:
@@ -40,6 +42,7 @@ def rendered(
         "fault": lambda text: say_fault(lang, text, words),
         "why": lambda duel: views.why(duel, t),
         "opposite": views.opposite,
+        "counted": lambda what, n: counted(t, what, n),
         "say": sayer(lang, tuple(pieces.colors), tuple(pieces.shapes)),
     }
     return {

@@ -8,7 +8,7 @@ import flask
 from werkzeug.wrappers import Response
 
 from referee.web import security
-from referee.web.pages import board, console, setup
+from referee.web.pages import board, console, results, setup
 from referee.web.ports import WebSession
 from referee.web.security import public
 from referee.web.streaming.streams import Parts, Stream, Streams, Visitor
@@ -19,7 +19,8 @@ PICTURES = frozenset({"live", "zone_A", "zone_B", "overlay", "card"})
 PUBLIC_PICTURES = frozenset({"overlay", "card"})
 """What the board shows. The cameras' own pictures are for the referee."""
 
-PAGES = {"board": board.parts, "console": console.parts, "setup": setup.parts}
+PAGES = {"board": board.parts, "console": console.parts, "setup": setup.parts, "overlay": results.parts}
+PUBLIC_PAGES = frozenset({"board", "overlay"})
 
 
 def blueprint(session: WebSession) -> flask.Blueprint:
@@ -65,7 +66,7 @@ def _asked(session: WebSession) -> tuple[str, Callable[[], Parts]]:
     page, lang, environment = flask.request.args.get("page", "board"), flask.g.lang, flask.current_app.jinja_env
     if page not in PAGES:
         flask.abort(404, "no such page")
-    if page != "board" and not security.is_referee():
+    if page not in PUBLIC_PAGES and not security.is_referee():
         flask.abort(401, "log in with the referee's PIN")
     return f"{page}.{lang}", lambda: PAGES[page](session, environment, lang)
 

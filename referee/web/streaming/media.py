@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import flask
 from markupsafe import escape
 from werkzeug.wrappers import Response
 
+from cards.build import Piece
 from cards.card import Card, LayoutCard
-from cards.drawing import picture, target_svg
-from cards.pieces import PieceSet
+from cards.drawing import build_svg, picture, target_svg
+from cards.pieces import PieceSet, Pose
 from cards.scene import bounds
 from referee.web.i18n.reasons import words_of
 from referee.web.i18n.texts import LANGUAGES
@@ -41,7 +45,30 @@ def blueprint(session: WebSession) -> flask.Blueprint:
             flask.abort(404, "there is no such picture")
         return _cached(jpeg, "image/jpeg", {"Cache-Control": "no-cache"})
 
+    @pages.get("/reading/<any(A, B):zone>/<int:index>.svg")
+    def reading(zone: str, index: int) -> flask.Response:
+        others = session.state.verdicts.get(zone, {}).get("alternatives") or ()
+        if index >= len(others):
+            flask.abort(404, "there is no such reading")
+        return _cached(build_svg(pieces_of(others[index]), session.piece_set), "image/svg+xml", SVG_HEADERS)
+
+    @pages.get("/build/<int:number>/<any(A, B):zone>.jpg")
+    @public
+    def build(number: int, zone: str) -> flask.Response:
+        jpeg = session.picture(f"build/{number}/{zone}")
+        if jpeg is None:
+            flask.abort(404, "there is no such picture")
+        return _cached(jpeg, "image/jpeg", {"Cache-Control": "no-cache"})
+
     return pages
+
+
+def pieces_of(verdict: Mapping[str, Any]) -> list[Piece]:
+    """The pieces of a verdict's JSON (``referee.match.verdict.build_to_json``)."""
+    return [
+        Piece(p["shape"], p["color"], Pose(p["rotation"], p["facing"]), p["x"], p["y"], p["z"], p["yaw"])
+        for p in verdict.get("pieces", ())
+    ]
 
 
 def _cached(body: str | bytes, kind: str, headers: dict[str, str]) -> Response:

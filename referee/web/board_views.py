@@ -1,0 +1,129 @@
+"""What the board makes of a match beyond the duel itself: this round's score, who is next, the podium, what is said.
+
+Pure: a match's JSON (``MatchState.to_json()``) in, values out. Times are seconds from the go, the box's where it told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from referee.web.views import Decision, press_s
+
+Match = Mapping[str, Any]
+Say = Callable[..., str]
+
+SOUNDS = {"building": "go", "stopped": "stop", "undecided": "ask", "void": "ask", "finished": "win"}
+"""What is heard as a phase begins."""
+
+PODIUM, BEST = 3, 3
+
+
+def round_scores(match: Match) -> dict[str, int]:
+    """Player -> points won in the round that is played; a score under review stays as the public knows it."""
+    won = dict.fromkeys(match["seats"].values(), 0)
+    for duel in match["history"]:
+        now = duel["number"] == match["duel"]["number"]
+        counts = duel["round_index"] == match["round_index"] and not (now and match["under_review"])
+        if counts and duel["award"] in won:
+            won[duel["award"]] += duel["points"]
+    return won
+
+
+def up_next(match: Match) -> dict[str, Any] | None:
+    """Who plays after this duel: their names, and whether they take their seats anew; None after the last."""
+    at, duels = match["round_index"], match["rounds"]
+    if match["phase"] in ("new", "finished") or at >= len(duels):
+        return None
+    if match["duel_index"] + 1 < duels[at]["duels"]:
+        return {"a": duels[at]["a"], "b": duels[at]["b"], "change": False}
+    if at + 1 < len(duels):
+        return {"a": duels[at + 1]["a"], "b": duels[at + 1]["b"], "change": True}
+    return None
+
+
+def podium(match: Match) -> list[Match]:
+    """The table's first three ranks; those who share one all stand on it."""
+    return [row for row in match["standings"] if row["rank"] is not None and row["rank"] <= PODIUM][:6]
+
+
+def best_times(match: Match) -> list[dict[str, Any]]:
+    """The fastest right Stops of the match, the fastest first."""
+    found = []
+    for duel in match["history"]:
+        for zone in duel["callers"]:
+            seconds = press_s(duel, zone)
+            if seconds and duel["award"] == duel["seats"][zone] and not duel["annulled"]:
+                found.append({"player": duel["award"], "seconds": seconds, "card": duel["card_id"]})
+    return sorted(found, key=lambda row: row["seconds"])[:BEST]
+
+
+def played(match: Match, pictures: Mapping[int, str]) -> list[dict[str, Any]]:
+    """Every duel that was awarded: where in the match, who against whom, who got how much, how fast, its picture."""
+    rows = []
+    for duel in match["history"]:
+        if duel["award"] is None or duel["annulled"]:
+            continue
+        times = [s for zone in duel["callers"] if (s := press_s(duel, zone))]
+        rows.append(
+            {
+                "place": f"{duel['round_index'] + 1}.{duel['duel_index'] + 1}",
+                "number": duel["number"],
+                "a": duel["seats"]["A"],
+                "b": duel["seats"]["B"],
+                "card": duel["card_id"],
+                "award": duel["award"],
+                "points": duel["points"],
+                "seconds": min(times, default=None),
+                "by": duel["decided_by"],
+                "picture": pictures.get(duel["number"]),
+            }
+        )
+    return rows
+
+
+def told(match: Match, decision: Decision | None, t: Say) -> dict[str, str]:
+    """What is heard when this state comes in: ``key`` is another whenever something new is to be heard, ``sound`` a
+    file's name or '', ``say`` the words for a voice. After a correction only what it changed is said."""
+    duel, phase = match["duel"], match["phase"]
+    key = ".".join(str(v) for v in (match["match_id"], duel["number"], phase, duel["award"], duel["decided_by"]))
+    return {"key": key, "phase": phase, "sound": _sound(match, decision), "say": _words(match, decision, t)}
+
+
+def _sound(match: Match, decision: Decision | None) -> str:
+    duel = match["duel"]
+    if match["under_review"]:
+        return ""
+    if match["phase"] != "decided":
+        return SOUNDS.get(match["phase"], "")
+    if decision or len(duel["callers"]) != 1:
+        return "ask"
+    return "right" if duel["award"] == duel["seats"][duel["callers"][0]] else "wrong"
+
+
+def _words(match: Match, decision: Decision | None, t: Say) -> str:
+    duel, phase = match["duel"], match["phase"]
+    if match["under_review"]:
+        return ""
+    if phase == "idle":
+        return t("say.next", a=match["seats"].get("A", ""), b=match["seats"].get("B", ""))
+    if phase == "stopped" and duel["callers"]:
+        return t("say.stop", name=" & ".join(duel["seats"][zone] for zone in duel["callers"]))
+    if phase == "void":
+        return t("say.void")
+    if phase == "finished":
+        return t("board.winner", name=match["winner"]) if match["winner"] else ""
+    if phase != "decided":
+        return ""
+    to = t("say.card_to", name=duel["award"], points=counted(t, "points", duel["points"]))
+    if decision:
+        return f"{t('decision.title')}: {to}"
+    if len(duel["callers"]) != 1:
+        return to
+    right = duel["award"] == duel["seats"][duel["callers"][0]]
+    return f"{t('ruling.match' if right else 'ruling.mismatch')}. {to}"
+
+
+def counted(t: Say, what: str, n: int) -> str:
+    """So many of a thing in words: the catalogue has one form for one and one for any other number."""
+    return t(f"count.{what}.one" if n == 1 else f"count.{what}", n=n)

@@ -1,0 +1,94 @@
+"""``/results``: the match on a page, on paper and as a table; ``/overlay``: the transparent picture for streaming."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import flask
+
+from referee.journal.export import csv_of
+from referee.web import board_views, views
+from referee.web.pages.evening import store
+from referee.web.ports import WebSession
+from referee.web.security import public
+from referee.web.streaming.fragments import rendered
+from referee.web.streaming.streams import Parts
+
+PARTS = ("bar",)
+COLUMNS = ("duel", "mat_a", "mat_b", "card", "value", "seconds", "award", "points", "decided_by", "reason", "annulled")
+
+
+def parts(session: WebSession, environment: Any, lang: str) -> Parts:
+    """The streaming picture as it is now."""
+    snapshot = session.snapshot()
+    match = snapshot.get("match")
+    if not match or match["phase"] == "new":
+        return rendered(session, environment, lang, "overlay", PARTS, {"match": None})
+    match = views.public_match(match)
+    values = {
+        "match": match,
+        "seats": views.seats(match),
+        "clock": views.clock(match),
+        "round_scores": board_views.round_scores(match),
+        "decision": views.decision(match["duel"]),
+        "verdicts": views.callers_verdicts({**snapshot, "match": match}),
+    }
+    return rendered(session, environment, lang, "overlay", PARTS, values)
+
+
+def rows(match: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Every duel that ended, in order, by ``COLUMNS``; ``seconds`` is the first counted Stop's time after the go."""
+    found = []
+    for duel in match["history"]:
+        times = [s for zone in duel["callers"] if (s := views.press_s(duel, zone))]
+        human = views.decision(duel)
+        values = (
+            f"{duel['round_index'] + 1}.{duel['duel_index'] + 1}",
+            duel["seats"].get("A", ""),
+            duel["seats"].get("B", ""),
+            duel["card_id"] or "",
+            duel["value"],
+            round(min(times), 3) if times else None,
+            duel["award"] or "",
+            duel["points"],
+            duel["decided_by"],
+            human.why if human else "",
+            duel["annulled"],
+        )
+        found.append(dict(zip(COLUMNS, values, strict=True)))
+    return found
+
+
+def blueprint(session: WebSession) -> flask.Blueprint:
+    """The pages; everybody may see them."""
+    pages = flask.Blueprint("results", __name__)
+
+    def known() -> dict[str, Any] | None:
+        match = session.snapshot().get("match")
+        return views.public_match(match) if match and match["phase"] != "new" else None
+
+    @pages.get("/results")
+    @public
+    def results() -> str:
+        match = known()
+        more = {"rows": rows(match), "best_times": board_views.best_times(match)} if match else {}
+        return flask.render_template("results.html", match=match, **more)
+
+    @pages.get("/results.csv")
+    @public
+    def table() -> flask.Response:
+        match = known()
+        if match is None:
+            flask.abort(404, "no match has been played yet")
+        name = f"{match['match_id']}.csv"
+        headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+        return flask.Response(csv_of(session.state.history), mimetype="text/csv", headers=headers)
+
+    @pages.get("/overlay")
+    @public
+    def overlay() -> str:
+        live = parts(session, flask.current_app.jinja_env, flask.g.lang)
+        return flask.render_template("overlay.html", parts=live, swapped=store().now.swapped)
+
+    return pages

@@ -1,0 +1,259 @@
+"""How the evening is shown: sides, sound, countdown, pause, results; and what the console offers. No browser."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from fake_session import FakeSession
+from scenes import PLAYERS, building, contested, finished, overruled, right, started, voided, wrong
+
+from referee.match.decide import DrawCard, NextDuel, OpenReview, Ready, RenamePlayer, Undo
+from referee.web import board_views, console_views, create_app, views
+from referee.web.evening import EveningStore
+from referee.web.i18n.texts import translate
+from referee.web.pages.evening import qr_svg
+
+
+def english(key: str, /, **values: object) -> str:
+    return translate("en", key, **values)
+
+
+def posted(app, path: str, body: dict):
+    """What the referee's page gets for a change."""
+    client = app.test_client()
+    token = client.get("/api/session").json["csrf"]
+    return client.post(path, json=body, headers={"X-CSRF-Token": token})
+
+
+# --- A human's word -----------------------------------------------------------------------------------
+
+
+def test_a_human_decision_has_its_own_words_and_strikes_out_the_cameras(app, session):
+    overruled(session)
+    page = app.test_client().get("/").text
+    assert "Referee&#39;s decision" in page and "card to Ben: +3" in page
+    assert "Reason: the picture shows it right" in page
+    assert '<s class="overturned">' in page and "ruling-mismatch" not in page
+
+
+def test_a_duel_that_a_human_declared_void_says_so_and_why(app, session):
+    voided(session)
+    page = app.test_client().get("/").text
+    assert "No card for anyone." in page and "Reason: the table was bumped" in page
+
+
+def test_what_the_camera_decides_is_no_decision_of_a_human(session):
+    wrong(session)
+    assert views.decision(session.state.to_json()["duel"]) is None
+
+
+def test_one_time_for_one_stop_and_it_is_the_boxs(session):
+    building(session)
+    session.press("A")
+    duel = session.state.to_json()["duel"]
+    duel["presses"] = [duel["presses"][0] | {"elapsed_s": 12.345}]
+    assert views.press_s(duel, "A") == 12.345
+    assert views.press_s(duel, "B") is None
+
+
+# --- The console --------------------------------------------------------------------------------------
+
+
+def test_an_undo_names_what_it_takes_back(session):
+    right(session)
+    assert console_views.undone(session.state.to_json(), english) == "the camera's verdict, card to Cem"
+    session.command(NextDuel())
+    assert console_views.undone(session.state.to_json(), english) == "on to the next duel"
+
+
+def test_there_is_a_word_for_every_command_that_can_be_undone(session):
+    from referee.match.evolve import KINDS, NOTES
+
+    kinds = KINDS - set(NOTES) - {"match_created", "undone", "verdict_noted"}
+    assert {k for k in kinds if english(f"undo.{k}") == f"undo.{k}"} == set()
+
+
+def test_only_what_the_phase_allows_is_offered(app, session):
+    building(session)
+    page = app.test_client().get("/referee").text
+    assert 'data-dialog="mode"' not in page
+    session.create_match(PLAYERS)
+    assert 'data-dialog="mode"' in app.test_client().get("/referee").text
+
+
+def test_the_wrong_card_alarm_offers_to_play_the_one_that_stands_there(app, session):
+    started(session)
+    session.command(DrawCard("H03"))
+    assert 'data-key="playread"' not in app.test_client().get("/referee").text
+    session.alarms = [{"code": "wrong_card", "text": "L47 stands in the holder", "since": ""}]
+    assert 'data-key="playread"' in app.test_client().get("/referee").text
+
+
+def test_the_nearest_readings_have_a_key_and_a_picture_each(app, session):
+    contested(session)
+    rows = console_views.readings(session.state.to_json())
+    assert [(row["key"], row["ruling"]) for row in rows] == [("3", "match"), ("4", "mismatch")]
+    assert app.test_client().get("/media/reading/A/1.svg").text.startswith("<svg")
+    assert app.test_client().get("/media/reading/A/2.svg").status_code == 404
+
+
+def test_the_quick_keys_rule_an_open_duel_and_overrule_an_ended_one(session):
+    building(session)
+    assert console_views.quick(session.state.to_json()) == []
+    session.press("A")
+    assert {q["command"] for q in console_views.quick(session.state.to_json())} == {"HumanRuling"}
+    session.see("A", "match")
+    rows = console_views.quick(session.state.to_json())
+    assert [q["body"]["ruling"] for q in rows] == ["match", "mismatch", "void", "award_A", "award_B"]
+    assert {q["command"] for q in rows} == {"Overrule"}
+
+
+def test_what_the_eyes_go_without_stands_on_the_console(app, session):
+    started(session)
+    assert "/setup#colors" not in app.test_client().get("/referee").text
+    session.observer.palette = None
+    assert "/setup#colors" in app.test_client().get("/referee").text
+
+
+def test_a_renamed_player_is_so_everywhere_on_the_board(app, session):
+    right(session)
+    session.command(RenamePlayer("Cem", "Jem", "Eva"))
+    page = app.test_client().get("/").text
+    assert "Jem" in page and "Cem" not in page
+
+
+def test_who_is_not_logged_in_finds_the_field_on_the_console(locked_app):
+    page = locked_app.test_client().get("/referee", headers={"Accept": "text/html"}, follow_redirects=True)
+    assert 'name="pin"' in page.text and 'name="next" value="/referee"' in page.text
+
+
+# --- The board ----------------------------------------------------------------------------------------
+
+
+def test_the_rounds_score_begins_anew_and_the_matchs_goes_on(session):
+    building(session)
+    match = session.state.to_json()
+    assert board_views.round_scores(match) == {"Ben": 6, "Cem": 0}
+    session.press("A")
+    session.see("A", "match")
+    session.command(NextDuel())
+    assert board_views.round_scores(session.state.to_json()) == {"Ann": 0, "Ben": 0}
+
+
+def test_under_review_the_rounds_score_does_not_move(session):
+    right(session)
+    session.command(OpenReview("Eva", "photo"))
+    assert board_views.round_scores(session.state.to_json())["Cem"] == 0
+
+
+def test_what_is_heard_comes_once_and_after_a_correction_only_what_it_changed(session):
+    wrong(session)
+    match = session.state.to_json()
+    first = board_views.told(match, views.decision(match["duel"]), english)
+    assert (first["sound"], first["say"]) == ("wrong", "Wrong. Card to Cem, 3 points.")
+    assert board_views.told(match, None, english)["key"] == first["key"]
+    overruled(session)
+    match = session.state.to_json()
+    then = board_views.told(match, views.decision(match["duel"]), english)
+    assert then["key"] != first["key"] and then["say"] == "Referee's decision: Card to Ben, 3 points."
+
+
+def test_next_comes_the_same_pair_then_the_next_and_after_the_last_nobody(session):
+    session.create_match(["Ann", "Ben"])
+    assert board_views.up_next(session.state.to_json()) == {"a": "Ann", "b": "Ben", "change": False}
+    finished(session)
+    assert board_views.up_next(session.state.to_json()) is None
+
+
+def test_the_end_shows_podium_best_times_and_every_duel(app, session):
+    finished(session)
+    match = session.state.to_json()
+    assert [(row["rank"], row["player"]) for row in board_views.podium(match)] == [(1, "Ben"), (2, "Ann")]
+    assert len(board_views.best_times(match)) == board_views.BEST
+    assert len(board_views.played(match, {1: "/media/overlay/1.jpg"})) == 6
+    assert app.test_client().get("/").text.count('class="rank-') == 2
+
+
+@pytest.mark.parametrize("n, words", [(1, "1 point"), (0, "0 points"), (2, "2 points")])
+def test_one_point_is_no_points(n, words):
+    assert board_views.counted(english, "points", n) == words
+
+
+# --- Sides, sound, pause ------------------------------------------------------------------------------
+
+
+def test_what_is_set_holds_after_a_restart_and_a_broken_file_is_as_none(tmp_path):
+    EveningStore(tmp_path).change({"swapped": True, "volume": 30})
+    assert EveningStore(tmp_path).now.swapped and EveningStore(tmp_path).now.volume == 30
+    (tmp_path / "evening.json").write_text('{"swapped": tr')
+    assert not EveningStore(tmp_path).now.swapped
+
+
+@pytest.mark.parametrize("wrong", [{"volume": 101}, {"swapped": "yes"}, {"loud": True}, {"back": "soon"}])
+def test_a_value_that_is_none_is_refused_and_changes_nothing(app, wrong):
+    assert posted(app, "/evening", wrong).status_code == 409
+    assert app.extensions["referee.evening"].now.volume == 80
+
+
+def test_the_board_pauses_between_duels_and_not_in_one(app, session):
+    started(session)
+    assert posted(app, "/evening", {"paused": True, "pause": "Pizza", "back": "20:15"}).status_code == 200
+    page = app.test_client().get("/").text
+    assert "Pizza" in page and "back at 20:15" in page
+    session.command(DrawCard())
+    assert "Pizza" not in app.test_client().get("/").text
+
+
+def test_the_countdown_is_on_every_board_and_is_refused_out_of_turn(app, session):
+    started(session)
+    posted(app, "/evening", {"countdown": 3})
+    assert posted(app, "/evening/count", {}).status_code == 409
+    session.command(DrawCard())
+    session.command(Ready())
+    assert posted(app, "/evening/count", {}).json == {"seconds": 3}
+    told = app.test_client().get("/").text.partition("data-evening='")[2].partition("'")[0]
+    assert json.loads(told)["go_at"] == pytest.approx(session.clock.now_s() + 3, abs=2)
+
+
+def test_only_the_referee_changes_the_evening(locked_app):
+    client = locked_app.test_client()
+    token = client.get("/api/session").json["csrf"]
+    assert client.post("/evening", json={"sound": False}, headers={"X-CSRF-Token": token}).status_code == 401
+
+
+def test_a_qr_code_is_offered_only_where_phones_find_the_board(app):
+    client = app.test_client()
+    assert client.get("/media/qr.svg").status_code == 404
+    assert qr_svg("http://192.168.1.20:8000/").count("h1v1h-1z") > 200
+
+
+# --- Results ------------------------------------------------------------------------------------------
+
+
+def test_the_results_have_every_duel_with_its_time(app, session):
+    finished(session)
+    client = app.test_client()
+    page, table = client.get("/results").text, client.get("/results.csv")
+    assert page.count("9.00 s") >= 6 and "★ Ben wins!" in page
+    lines = table.text.splitlines()
+    assert lines[0].endswith(",seconds") and len(lines) == 7 and "attachment" in table.headers["Content-Disposition"]
+
+
+def test_before_a_match_there_are_no_results(app):
+    assert app.test_client().get("/results.csv").status_code == 404
+    assert "No match has been played yet" in app.test_client().get("/results").text
+
+
+def test_the_streaming_picture_says_who_how_much_and_the_decision(app, session):
+    overruled(session)
+    page = app.test_client().get("/overlay").text
+    assert "Ben" in page and "0:12.30" in page and "Referee&#39;s decision" in page
+
+
+def test_a_taken_back_verdict_asks_the_human(app):
+    session = FakeSession()
+    right(session)
+    session.command(Undo("Eva"))
+    page = create_app(session).test_client().get("/referee").text
+    assert "the camera&#39;s verdict was taken back" in page and 'data-key="quickmatch"' in page
