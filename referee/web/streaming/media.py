@@ -46,7 +46,7 @@ def blueprint(session: WebSession) -> flask.Blueprint:
         return _cached(jpeg, "image/jpeg", {"Cache-Control": "no-cache"})
 
     @pages.get("/reading/<any(A, B):zone>/<int:index>.svg")
-    def reading(zone: str, index: int) -> flask.Response:
+    def reading(zone: str, index: int) -> Response:
         others = session.state.verdicts.get(zone, {}).get("alternatives") or ()
         if index >= len(others):
             flask.abort(404, "there is no such reading")
@@ -54,7 +54,7 @@ def blueprint(session: WebSession) -> flask.Blueprint:
 
     @pages.get("/build/<int:number>/<any(A, B):zone>.jpg")
     @public
-    def build(number: int, zone: str) -> flask.Response:
+    def build(number: int, zone: str) -> Response:
         jpeg = session.picture(f"build/{number}/{zone}")
         if jpeg is None:
             flask.abort(404, "there is no such picture")
