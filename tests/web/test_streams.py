@@ -47,7 +47,7 @@ def test_a_viewer_gets_all_parts_first_and_then_only_what_has_changed(server, se
         assert (kind, set(first["parts"])) == ("parts", {"duel", "stage", "table", "schedule", "evening"})
         session.command(DrawCard())
         ((kind, second),) = events(answer, 1)
-    assert kind == "parts" and set(second["parts"]) == {"duel", "stage"}
+    assert kind == "parts" and set(second["parts"]) == {"duel", "stage", "evening"}
     assert abs(second["now"] - session.clock.now_s()) < 5
 
 
