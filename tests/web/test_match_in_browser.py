@@ -30,7 +30,7 @@ MOST_SHIFT = 0.05
 
 
 @pytest.fixture(params=["projector", "phone"])
-def pages(request, browser, server, session):
+def pages(request, browser, pictures, server, session):
     """The console and the board at one size, and every fault that their scripts report."""
     size, keys = (PROJECTOR, True) if request.param == "projector" else (PHONE, False)
     context = browser.new_context(viewport=size, has_touch=not keys)

@@ -41,7 +41,7 @@ def _values(session: WebSession, t: Callable[..., str]) -> dict[str, Any]:
     snapshot = session.snapshot()
     match = snapshot.get("match")
     values = {"match": None, "live": snapshot["live"], "alarms": snapshot["alarms"], "allowed": frozenset()}
-    values |= {"chips": _chips(session), "names": [], "active": [], "people_commands": {}, "open_match": "", "undo": ""}
+    values |= {"chips": _chips(session), "names": [], "active": [], "people_commands": [], "open_match": "", "undo": ""}
     if not match or match["phase"] == "new":
         return values
     shown = match["phase"] in SEEN_PHASES
@@ -79,7 +79,7 @@ def _more(match: Mapping[str, Any], t: Callable[..., str]) -> dict[str, Any]:
         "undo": console_views.undone(match, t),
         "names": [p["name"] for p in match["players"]],
         "active": [p["name"] for p in match["players"] if p["active"]],
-        "people_commands": {c: t(f"do.{c}") for c in PEOPLE if c in match["allowed"]},
+        "people_commands": [(c, t(f"do.{c}")) for c in PEOPLE if c in match["allowed"]],
         "played_rounds": [d for d in match["history"] if not d["annulled"]],
         "open_match": "" if match["phase"] == "finished" else counted(t, "duels", left),
     }

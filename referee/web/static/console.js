@@ -78,7 +78,7 @@
       select.replaceChildren(...(id === "rename" ? names : active).map((name) => new Option(name, name)));
     const choices = JSON.parse(document.querySelector(`[data-dialog="${id}"][data-choices]`)?.dataset.choices || "null");
     for (const select of choices ? form.querySelectorAll("[data-switch-command]") : [])
-      select.replaceChildren(...Object.entries(choices).map(([command, text]) => new Option(text, command)));
+      select.replaceChildren(...choices.map(([command, text]) => new Option(text, command)));
     const rows = [...form.querySelectorAll("[name=players]")];
     rows.forEach((row, n) => {
       row.value = names[n] || "";

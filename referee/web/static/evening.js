@@ -44,11 +44,23 @@
     }
     heard = evening.key;
   };
+  // Stills one after the other, not films: a browser opens six lines to one host, and the console, in another tab of
+  // the same browser, holds three of them.
+  const STILL_MS = 200;
+  let running = false;
+  const still = (builds, n) => {
+    if (!running || document.hidden) return;
+    const again = () => setTimeout(still, STILL_MS, builds, (n + 1) % builds.length);
+    const next = new Image();
+    next.onload = () => { builds[n].src = next.src; again(); };
+    next.onerror = again;
+    next.src = `${builds[n].dataset.building}?${Date.now()}`;
+  };
   const films = (run) => {
-    for (const film of document.querySelectorAll("img[data-building]")) {
-      if (!run || document.hidden) film.removeAttribute("src");
-      else if (!film.hasAttribute("src")) film.src = `${film.dataset.building}?${Date.now()}`;
-    }
+    const builds = [...document.querySelectorAll("img[data-building]")];
+    const begin = run && !running && builds.length > 0;
+    running = run;
+    if (begin) still(builds, 0);
   };
   addEventListener("pagehide", () => films(false));
 
@@ -81,7 +93,10 @@
     e.preventDefault();
     full();
   });
-  document.addEventListener("visibilitychange", () => { if (!document.hidden) { wake(); follow(); } else films(false); });
+  document.addEventListener("visibilitychange", () => {
+    films(false);
+    if (!document.hidden) { wake(); follow(); }
+  });
   document.addEventListener("part", (e) => { if (e.detail === "evening") follow(); });
   wake();
   if (document.readyState === "complete") follow();
