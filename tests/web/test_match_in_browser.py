@@ -111,7 +111,7 @@ def false_stop(console: Console, board, card: str, winner: str) -> None:
     expect(board.locator(".ruling-mismatch")).to_be_visible()
     expect(board.locator(".reasons")).to_contain_text("1 blue cube missing")
     expect(board.locator(".seen img")).to_be_visible()
-    expect(board.locator(".target.beside img")).to_be_visible()
+    expect(board.locator(".samescale svg")).to_be_visible()
     expect(board.locator(".seat.won .name")).to_have_text(winner)
 
 
