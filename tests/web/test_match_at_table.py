@@ -100,9 +100,9 @@ class Play:
             self.rule("mismatch", "it is wrong")
         duel = self.session.state.duel
         assert duel.award is not None and duel.award != duel.at_zone(duel.callers[0])
-        expect(self.board.locator(".ruling-mismatch")).to_be_visible(timeout=SEEN_MS)
+        expect(self.board.locator(".ruling-mismatch, .ruling-human").first).to_be_visible(timeout=SEEN_MS)
         expect(self.board.locator(".seen img")).to_be_visible(timeout=SEEN_MS)
-        expect(self.board.locator(".target.beside img")).to_be_visible()
+        expect(self.board.locator(".samescale svg, .target.beside img")).to_be_visible()
         if duel.award != winner:
             self.overrule(winner)
 
