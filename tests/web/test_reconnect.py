@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import stat
 import time
+from urllib.parse import urlsplit
 
 import pytest
 from browser import PROJECTOR
@@ -11,6 +12,7 @@ from playwright.sync_api import expect
 
 from referee.match.decide import DrawCard
 from referee.web import create_app, serve
+from referee.web.streaming.streams import PLACES, Places
 
 
 @pytest.mark.slow
@@ -41,6 +43,36 @@ def test_a_page_says_when_it_is_stale_and_catches_up(session, browser, path, pla
     finally:
         context.close()
         second.close()
+
+
+@pytest.mark.slow
+def test_a_viewer_who_finds_no_place_polls_and_sees_the_same_match(session, browser, monkeypatch):
+    monkeypatch.setitem(PLACES, "events", Places(0, 0, 0))
+    session.create_match(["Ann", "Ben", "Cem", "Dia"])
+    server, answers = serve(create_app(session), "127.0.0.1", 0), []
+    context = browser.new_context(viewport=PROJECTOR)
+    try:
+        page = context.new_page()
+        page.on("response", lambda answer: answers.append((urlsplit(answer.url).path, answer.status)))
+        page.goto(server.url)
+        expect(page.locator(".phase").first).to_have_text("Next duel")
+        until(page, lambda: ("/events", 503) in answers and ("/snapshot", 304) in answers)
+        session.command(DrawCard())
+        expect(page.locator(".phase").first).to_have_text("Card drawn", timeout=15_000)
+        expect(page.locator("#stale")).to_be_hidden()
+        asked = answers.count(("/events", 503))
+        page.wait_for_timeout(3000)
+        assert answers.count(("/events", 503)) == asked, "it does not knock again each second"
+    finally:
+        context.close()
+        server.close()
+
+
+def until(page, holds) -> None:
+    end_s = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < end_s
+        page.wait_for_timeout(100)
 
 
 def test_the_key_that_signs_cookies_is_kept_and_for_its_owner_only(session):
