@@ -36,7 +36,6 @@ from referee.journal.spool import SpooledJournal
 from referee.match.commands import MODES
 from referee.match.house_rules import DEFAULT_RULES, load_rules
 from referee.recording import Budget, Recorder
-from referee.recording.recorder import PENDING_BYTES
 from referee.session import heap
 from referee.session.device_choice import DeviceChoices, open_box
 from referee.session.session import Equipment, Session
@@ -50,8 +49,8 @@ from referee.web.security import LOOPBACK
 from referee.web.server import Server
 
 USUAL_PORT = 8000
-SIMULATED_WAITING_BYTES = 64 << 20
-"""A simulated camera's frames are no evidence: few of them wait for the encoder."""
+SIMULATED_BEFORE_S, SIMULATED_WAITING_BYTES = 1.0, 64 << 20
+"""A simulated camera's frames are no evidence: few are kept from before the go, and few wait for the encoder."""
 
 NAMES = ("Ann", "Ben", "Cem", "Dia", "Eli", "Fay", "Gus", "Hal", "Ida", "Jon", "Kim", "Leo")
 PATH = click.Path(path_type=Path)
@@ -243,7 +242,7 @@ def demo(asked: DemoOptions) -> None:
         observer = PreparedObserver(preparation, pieces, table.lens)
         use = Equipment(
             journal=stack.enter_context(opened(data_dir / "journal.db", data_dir, "")),
-            recorder=stack.enter_context(closing(_recorder(data_dir, clock, asked, SIMULATED_WAITING_BYTES))),
+            recorder=stack.enter_context(closing(_recorder(data_dir, clock, asked, simulated=True))),
             data_dir=data_dir,
             keep=kept(deck, pieces, observer),
             draw=_drawn,
@@ -319,9 +318,11 @@ def opened(where: str | Path, data_dir: Path, table: str) -> Iterator[Journal | 
             yield kept_there
 
 
-def _recorder(data_dir: Path, clock: Clock, asked: Options, waiting_bytes: int = PENDING_BYTES) -> Recorder:
-    budget = Budget(round(asked.recordings_gb * (1 << 30)))
-    return Recorder(data_dir / "attempts", clock, budget=budget, pending_bytes=waiting_bytes)
+def _recorder(data_dir: Path, clock: Clock, asked: Options, simulated: bool = False) -> Recorder:
+    budget, where = Budget(round(asked.recordings_gb * (1 << 30))), data_dir / "attempts"
+    if simulated:
+        return Recorder(where, clock, SIMULATED_BEFORE_S, budget, SIMULATED_WAITING_BYTES)
+    return Recorder(where, clock, budget=budget)
 
 
 def _drawn(frame: np.ndarray, judgement: Judgement, card: Card) -> np.ndarray:
