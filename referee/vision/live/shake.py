@@ -44,7 +44,7 @@ class Shake:
     _room: np.ndarray | None = None
 
     def look(self, image: np.ndarray, mats: Mats) -> dict[str, float]:
-        """Zone -> by how many mm its mat has moved since the last frame (h, w, 3); those that have not are left out."""
+        """Zone -> by how many mm at least its mat has moved since the last frame (h, w, 3); others are left out."""
         gray = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
         before, self._gray = self._gray, gray
         found = self._moved(before, gray) if before is not None and before.shape == gray.shape else {}

@@ -1,0 +1,41 @@
+"""A mat that is pushed is told from a camera that is: rendered before the real mats."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from staged_fouls import Table, World
+
+from referee.vision.live.shake import Shake
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def table():
+    return Table(12, "across")
+
+
+@pytest.fixture
+def shake(table):
+    """A watch that has seen the table at rest."""
+    watch, mats = Shake(), table.observer.look(table.sim.empty())
+    for number in (1, 2):
+        assert watch.look(table.sim.render(World(), number), mats) == {}
+    return lambda image: watch.look(image, mats)
+
+
+@pytest.mark.parametrize("zone", ["A", "B"])
+def test_a_mat_that_is_pushed_has_moved_and_the_other_has_not(table, shake, zone):
+    moved = shake(table.moved(zone, 5.0).render(World(), 3))
+    assert set(moved) == {zone} and 1.5 < moved[zone] < 6.0  # away from the camera it looks shorter
+
+
+def test_a_camera_that_is_pushed_moves_no_mat(table, shake):
+    assert shake(np.roll(table.sim.render(World(), 3), 6, axis=1)) == {}
