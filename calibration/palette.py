@@ -181,6 +181,52 @@ def learn(piece_set: PieceSet, pixels: np.ndarray, rounds: int = 6) -> Palette:
     return palette
 
 
+DRIFT_SD, DRIFT_PIXELS = np.array([0.2, 0.08, 0.08, 0.15]), 400
+"""How far saturation (a factor about 1), tint (a, b) and light usually drift since the colours were learnt; and how
+many pixels' worth the pixels of a frame are: neighbours err together."""
+
+
+def drifted(palette: Palette, pixels: np.ndarray, rounds: int = 5) -> Palette:
+    """The palette moved to the light of a frame whose foreground has the features ``pixels`` (n, 3).
+
+    A veil, a tone curve or another exposure changes all colours alike: their saturation by one factor, tint and light
+    by one step each. That is fitted to all of them jointly; what fits no colour counts for nothing.
+    """
+    if len(pixels) < LEAST_INNER:
+        return palette
+    pixels = pixels[:: max(1, len(pixels) // DRIFT_SAMPLE)]
+    moved, scale = palette, DRIFT_PIXELS / len(pixels)
+    for _ in range(rounds):
+        shares, _ = _responsibilities(moved, pixels)
+        moved = _moved(palette, _drift(palette, pixels, shares * scale))
+    return moved
+
+
+DRIFT_SAMPLE = 3000
+"""Pixels that are looked at."""
+
+
+def _drift(palette: Palette, pixels: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """(4,) saturation's factor less 1 and steps in a, b and l that fit pixels (n, 3) of which each colour has the
+    ``shares`` (k, n) best: least squares, beside what is usual."""
+    normal, right = np.diag(1 / np.square(DRIFT_SD)), np.zeros(4)
+    for mean, cov, own in zip(palette.means, palette.covariances, shares, strict=True):
+        weight = own.sum()
+        off = own @ (pixels - mean)
+        rows = np.array([(0, 0, 0, 1), (mean[1], 1, 0, 0), (mean[2], 0, 1, 0)], float)
+        inverse = np.diag(1 / np.diag(cov))
+        normal += weight * rows.T @ inverse @ rows
+        right += rows.T @ inverse @ off
+    return np.linalg.solve(normal, right)
+
+
+def _moved(palette: Palette, drift: np.ndarray) -> Palette:
+    """The palette after a drift (4,) as ``_drift`` gives it."""
+    factor, step = np.array([1.0, 1.0 + drift[0], 1.0 + drift[0]]), drift[[3, 1, 2]]
+    wear = palette.wear and dataclasses.replace(palette.wear, mean=palette.wear.mean * factor + step)
+    return dataclasses.replace(palette, means=palette.means * factor + step, wear=wear)
+
+
 _UNIFORM = np.log(1 / 250.0)
 """Log density of "none of the colours" over the feature box of about 4 x 8 x 8."""
 

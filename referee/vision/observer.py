@@ -19,7 +19,7 @@ from calibration.camera import CameraModel
 from calibration.errors import CannotSee
 from calibration.markers import Corners, find_markers
 from calibration.mat import FIELD, Mats
-from calibration.palette import Palette, features, learn, learn_wear, nominal
+from calibration.palette import Palette, drifted, features, learn, learn_wear, nominal
 from cards.build import Build
 from cards.card import Card
 from cards.deck import Deck
@@ -180,7 +180,7 @@ class Observer:
         pairs = self._views(frame, mats, None, field_of(card))
         timings = {"mats": time.perf_counter() - start}
         empties = self._empties(mats, pairs)
-        palette = self.palette or self._palette_of(pairs, empties, shadows=False)  # learnt from every mat in view
+        palette = self._palette_now(pairs, empties)
         notes = (*self._notes(mats), *self._left_out(pairs, empties), *self._light(pairs, empties))
         pairs = [pair for pair in pairs if zones is None or pair[0].zone in zones]
         cat = self._catalogue(palette.names, card)
@@ -273,6 +273,13 @@ class Observer:
             np.concatenate([self._foreground(v, w, 0, e, shadows) for (v, w), e in zip(pairs, tables, strict=True)]),
         )
 
+    def _palette_now(self, pairs: list[Pair], empties: Mapping[str, Empty]) -> Palette:
+        """The learnt palette in the light of today's mats, or one learnt from every mat in view."""
+        if self.palette is None:
+            return self._palette_of(pairs, empties, shadows=False)
+        there = [self._foreground(v, w, INNER_PX, _table(empties, v.zone), shadows=False) for v, w in pairs]
+        return drifted(self.palette, np.concatenate(there)) if there else self.palette
+
     def _catalogue(self, names: tuple[str, ...], card: Card) -> Catalogue:
         asked = usual_for(self.piece_set, card)
         key = (names, asked)
@@ -296,6 +303,10 @@ class Observer:
         view, white = pair
         empty = empties.get(view.zone)
         return gather_evidence(view, palette, white, *((empty.features, empty.white) if empty else (None, None)))
+
+
+def _table(empties: Mapping[str, Empty], zone: str) -> np.ndarray | None:
+    return empties[zone].features if zone in empties else None
 
 
 def _white(view: ZoneView, image: np.ndarray) -> np.ndarray:

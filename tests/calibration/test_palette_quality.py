@@ -17,6 +17,7 @@ from calibration.palette import (
     LINEAR,
     WOOD,
     Palette,
+    drifted,
     features,
     learn,
     learn_wear,
@@ -244,3 +245,25 @@ def test_shade_follows_the_light_down_to_the_noise():
     log = np.log(linear * half + 0.02)
     want = np.stack([log.mean(1), log[:, 0] - log[:, 1], log[:, 2] - (log[:, 0] + log[:, 1]) / 2], 1)
     assert shaded(palette, half).means == pytest.approx(want, abs=1e-5)
+
+
+@pytest.mark.parametrize("factor, step", [(0.6, (0.0, 0.0, 0.0)), (1.0, (-0.3, 0.05, -0.1)), (0.7, (0.1, 0.05, 0.05))])
+def test_a_palette_drifts_with_the_light_of_the_frame(factor, step):
+    """Saturation and light change for all colours alike."""
+    learnt = nominal(PIECES)
+    narrow = dataclasses.replace(learnt, covariances=learnt.covariances / 9)
+    rng = np.random.default_rng(3)
+    there = narrow.means * (1.0, factor, factor) + step
+    pixels = np.concatenate(
+        [rng.multivariate_normal(m, c, 800) for m, c in zip(there, narrow.covariances, strict=True)]
+    )
+    hand = rng.normal((-0.5, 1.4, -2.6), 0.05, (1500, 3))
+    moved = drifted(narrow, np.concatenate([pixels, hand]).astype(np.float32))
+    before, after = (np.abs(p.means - there)[:, 1:].max() for p in (narrow, moved))
+    assert after < 0.15 and (after < before / 2 or before < 0.15)
+    assert np.array_equal(moved.covariances, narrow.covariances)
+
+
+def test_a_frame_with_hardly_any_foreground_moves_no_colour():
+    learnt = nominal(PIECES)
+    assert drifted(learnt, np.zeros((20, 3), np.float32)) is learnt

@@ -7,9 +7,12 @@ import dataclasses
 import numpy as np
 import pytest
 
-from calibration.palette import WOOD, nominal
-from cards.pieces import builtin_piece_set
-from referee.vision.image.evidence import log_paper, paper_white, worn
+from calibration.palette import WOOD, features, nominal
+from cards.build import Piece
+from cards.pieces import Pose, builtin_piece_set
+from referee.benchmark.effects import light
+from referee.vision.image.evidence import gather_evidence, log_paper, paper_white, worn
+from referee.vision.image.view import zone_view
 
 
 @pytest.mark.parametrize("code", [40, 128, 254, 255])
@@ -37,3 +40,30 @@ def test_worn_wood_takes_the_colour_of_the_paint_around_it_and_none_where_there_
     likely = worn(painted, f, palette.wear, plain)
     assert likely[:, 29, 25].argmax() == 2 and np.log(likely[2, 29, 25]) > plain[29, 25] + 3
     assert likely[:, 30, 95].max() < 1 / 150  # less than anything at all
+
+
+CUBE = Piece("cube", "green", Pose(), 0.0, 0.0, 15.0)
+
+
+def evidence_of(rig, frame, empty=None):
+    """View and evidence of zone A in a frame; ``empty`` is a frame of the bare table."""
+    view = zone_view(frame, rig.camera, rig.poses["A"])
+    paper, marker, _ = view.regions
+    white = paper_white(view.image, paper & ~marker & view.valid)
+    table = None
+    if empty is not None:
+        bare = view.crop(empty)
+        table = features(bare, paper_white(bare, paper & ~marker & view.valid))
+    return view, gather_evidence(view, nominal(builtin_piece_set()), white, table)
+
+
+def test_a_lamps_mirror_image_speaks_neither_for_nor_against_a_piece(rig):
+    # Paper well below what clips:
+    dim, empty = ((0.6 * rig.photograph(there)).astype(np.uint8) for there in ({"A": (CUBE,)}, {}))
+    at = np.array(rig.pixel("A", *(CUBE.x, CUBE.y - 15, CUBE.z)))
+    view, seen = evidence_of(rig, light.glare(dim, at, (9.0, 9.0), 0.0, 1.5), empty)
+    there = view.project(np.array([(CUBE.x, CUBE.y - 15, CUBE.z)]))[0].round().astype(int)
+    core = (slice(there[1] - 4, there[1] + 5), slice(there[0] - 4, there[0] + 5))
+    assert not seen.gains[:, core[0], core[1]].any() and not seen.known[core].any()
+    far = view.project(np.array([(-85.0, 45.0, 0.0)]))[0].round().astype(int)
+    assert seen.known[far[1], far[0]] and seen.gains[:, far[1], far[0]].max() < 0

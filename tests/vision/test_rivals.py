@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 
+import numpy as np
 import pytest
 
+from calibration.palette import nominal
 from cards.build import Piece
 from cards.card import HeightCard, LayoutCard
 from cards.pieces import Pose, builtin_piece_set, parse_piece_set
+from referee.vision.image.evidence import gather_evidence, paper_white
+from referee.vision.image.view import zone_view
 from referee.vision.observer import Observer
+from referee.vision.search.canvas import Reading, canvas_of, coarse, fit
+from referee.vision.search.stances import catalogue
+from referee.vision.search.storeys import storeys
 
 SIDE = Pose(0, "side")
 PIECES = builtin_piece_set()
@@ -80,3 +87,28 @@ def test_a_support_well_before_the_middle_of_what_it_carries_is_found(rig):
         Observer(PIECES, rig.camera).judge([rig.photograph({"A": (*feet, plank)})], HeightCard("H", 1, 3)).zones["A"]
     )
     assert (verdict.leaning or verdict.ruling) == "match", verdict.reasons
+
+
+def test_a_tower_is_found_with_a_storey_slid_in_or_taken_away(rig):
+    """One storey lower and further away it fills nearly the same picture, and no single edit leads from one to the
+    other."""
+    whole = stacked("bar", "arch", "cube")
+    rig = dataclasses.replace(rig, piece_set=ONE_RED)
+    view = zone_view(rig.photograph({"A": whole}), rig.camera, rig.poses["A"])
+    paper, marker, _ = view.regions
+    palette = nominal(ONE_RED)
+    evidence = gather_evidence(view, palette, paper_white(view.image, paper & ~marker & view.valid))
+    canvas = coarse(canvas_of(view, evidence, catalogue(ONE_RED, palette.names)))
+    cat, foot = canvas.cat, whole[0]
+
+    def as_read(*pieces: Piece) -> Reading:
+        rows = [
+            (cat.index[p.shape, p.color, ONE_RED.shapes[p.shape].canonical(p.pose)], p.x, p.y, p.z, 0) for p in pieces
+        ]
+        return fit(canvas, Reading(0.0, np.array(rows), 0.0))
+
+    lower = as_read(*(dataclasses.replace(p, z=p.z - 20.0, y=p.y + 30.0) for p in whole[1:]))
+    found = storeys(canvas, lower)
+    assert max(r.score for r in found) > lower.score + 1000.0
+    assert {cat.types[cat.kind[int(s)]][0] for s in found[0].pieces[:, 0]} == {"bar", "arch", "cube"}
+    assert found[0].pieces[0, 3] == pytest.approx(foot.z, abs=0.5)

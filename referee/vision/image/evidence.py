@@ -20,6 +20,7 @@ from calibration.mat import SHEET
 from calibration.palette import LINEAR, Palette, Wear, features
 from referee.vision.image.unknown import unknown_mask
 from referee.vision.image.view import ZoneView
+from referee.vision.parameters import UNKNOWN_DENSITY
 
 CLIP = 5.0
 """Nats: no single pixel says more than this, for or against."""
@@ -36,6 +37,7 @@ class Evidence:
     as ``calibration.palette`` makes them; ``bare`` (h, w) nats, at most 0: how far a pixel is from what the bare table
     would show there, 0 where that is not known. ``hidden`` are the names of colours that cannot be
     told from what is off the mats. ``unknown`` (h, w) bool: what in the field is neither table nor piece;
+    ``known`` (h, w) bool: pixels that fit a piece's colour or what is behind, away from glare;
     ``coloured``: the spread of red against green over the view, about 0 in a gray picture.
     """
 
@@ -48,6 +50,7 @@ class Evidence:
     hidden: tuple[str, ...] = ()
     unknown: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), bool))
     coloured: float = 1.0
+    known: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), bool))
 
 
 CLIPPED_CODE = 252
@@ -216,6 +219,8 @@ def gather_evidence(
     unknown = unknown_mask(view, f, table, of_piece.max(0), palette)
     likely = of_piece + math.exp(_UNKNOWN - 2.5)
     gains = _gains(view, likely, plain)
+    blank, foot = bleached(view, f, bare, white)
+    gains[:, blank] = 0.0
     paper, _, _ = view.regions
     for k in np.flatnonzero(shared):  # a piece of the table's colour is not seen before the table
         gains[k][~paper] = np.minimum(gains[k][~paper], 0.0)
@@ -230,8 +235,37 @@ def gather_evidence(
         tuple(np.array(palette.names)[shared].tolist()),
         unknown,
         float(np.std(f[::4, ::4, 1])),
+        (np.maximum(np.log(of_piece.max(0) + 1e-12), plain) > UNKNOWN_DENSITY.value) & ~foot,
     )
 
+
+def bleached(view: ZoneView, f: np.ndarray, bare: np.ndarray, white: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(h, w) bool, twice: where a lamp's mirror image outshines what it lies on, and where its foot may tint it.
+
+    ``f`` (h, w, 3) are features, ``bare`` (h, w) their log density where nothing is. A core is brighter than paper, or
+    clipped where paper is not; about it colours are washed out as far as it is wide again. What is there nobody can
+    tell: it speaks for nothing, and against nothing.
+    """
+    blown = (view.image >= CLIPPED_CODE).all(-1) & bool((white < CLIPPED_LIGHT).all())
+    core = ((f[..., 0] > OUTSHINES) | blown) & (bare < NOT_BARE) & view.valid
+    count, things, stats, _ = cv2.connectedComponentsWithStats(core.astype(np.uint8))
+    blank, foot = np.zeros(core.shape, bool), np.zeros(core.shape, bool)
+    for k in range(1, count):
+        area = stats[k, cv2.CC_STAT_AREA]
+        if area >= BLEACHED_MM2 * view.px_per_mm**2:
+            away = cv2.distanceTransform((things != k).astype(np.uint8), cv2.DIST_L2, 3)
+            radius = math.sqrt(area / math.pi)
+            blank |= away <= radius
+            foot |= away <= FOOT_RADII * radius
+    return blank, foot
+
+
+OUTSHINES, CLIPPED_LIGHT, BLEACHED_MM2, FOOT_RADII = 0.25, 0.85, 12.0, 3.0
+"""Log light, relative to paper, that only a mirror image sends; the paper's linear light up to which what is clipped
+shines brighter; the area of a core that is no highlight of an edge; and how many of its radii its foot reaches."""
+
+NOT_BARE = float(log_empty(np.array([OUTSHINES, 0.0, 0.0]), np.zeros(3)))
+"""Log density of the bare table that outshines itself by as much as a mirror image does paper."""
 
 WORN_REACH_PX, PAINT_NEAR = 9, 0.1
 """Side of the neighbourhood that worn wood takes its piece's colour from, and the share of it that must be paint."""

@@ -11,7 +11,7 @@ import numpy as np
 from calibration.mat import FIELD
 from cards.build import Build, Piece
 from referee.vision.image.evidence import Evidence
-from referee.vision.image.view import ZoneView
+from referee.vision.image.view import HEIGHT_MM, ZoneView
 from referee.vision.search import local_search, physics, rasterizer
 from referee.vision.search.stances import RARE_COST, Arrays, Catalogue
 
@@ -46,6 +46,7 @@ class Canvas:
     maps: rasterizer.Maps = field(init=False)
     summed: rasterizer.Gains = field(init=False)
     arrays: Arrays = field(init=False)
+    _scenes: dict[float, rasterizer.Scene] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         self.maps = rasterizer.maps(*self.gains.shape[1:])
@@ -54,9 +55,11 @@ class Canvas:
 
     def scene(self, turn: float = 0.0) -> rasterizer.Scene:
         """What the kernels draw with, for coordinates of a build turned by ``turn`` radians."""
-        turns = np.array([(math.cos(turn), -math.sin(turn)), (math.sin(turn), math.cos(turn))])
-        camera = np.c_[self.camera[:, :2] @ turns, self.camera[:, 2:]] if turn else self.camera
-        return rasterizer.Scene(camera, self.matrix, self.summed, self.maps)
+        if turn not in self._scenes:
+            turns = np.array([(math.cos(turn), -math.sin(turn)), (math.sin(turn), math.cos(turn))])
+            camera = np.c_[self.camera[:, :2] @ turns, self.camera[:, 2:]] if turn else self.camera
+            self._scenes[turn] = rasterizer.Scene(camera, self.matrix, self.summed, self.maps)
+        return self._scenes[turn]
 
     def draw(self, reading: Reading) -> float:
         """Draw a reading's build afresh into the maps; its evidence in nats."""
@@ -176,7 +179,7 @@ class Fit:
 
     ``share`` 0..1 of the evidence for pieces around it that it claims; ``agreement`` 0..1 of its worst piece: what
     its visible pixels give of what their own best colours would; ``beside`` nats of the largest patch that it leaves
-    unexplained and that touches it: room for a piece that is not in the reading.
+    unexplained and that touches it (of the empty field: anywhere over it): room for a piece that is not in the reading.
     """
 
     share: float
@@ -210,7 +213,18 @@ def fit_of(canvas: Canvas, reading: Reading) -> Fit:
     possible = float(best[around].sum())
     share = float(np.clip(gained[around].sum() / possible, 0.0, 1.0)) if possible > 500 else 1.0
     left = (best - np.maximum(gained, 0.0)) * (canvas.gains.max(0) > PATCH_NATS * canvas.factor**2)
-    return Fit(share, agreement, _beside(left, _grown(near > 0, TOUCHING_PX // canvas.factor), canvas.factor))
+    touching = _grown(near > 0, TOUCHING_PX // canvas.factor) if reading.count else _over_field(canvas)
+    return Fit(share, agreement, _beside(left, touching, canvas.factor))
+
+
+def _over_field(canvas: Canvas) -> np.ndarray:
+    """(h, w) bool: where a build in the field may be seen."""
+    x, y = canvas.field_mm
+    box = np.array([(a, b, c, 1.0) for a in (-x, x) for b in (-y, y) for c in (0.0, HEIGHT_MM)])
+    there = box @ canvas.camera.T @ canvas.matrix.T
+    hull = cv2.convexHull((there[:, :2] / there[:, 2:]).round().astype(np.int32))
+    mask = np.zeros(canvas.gains.shape[1:], np.uint8)
+    return cv2.fillConvexPoly(mask, hull, 1) > 0
 
 
 def _grown(mask: np.ndarray, px: int) -> np.ndarray:

@@ -34,6 +34,7 @@ from referee.vision.search.canvas import (
     rescored,
 )
 from referee.vision.search.stances import Catalogue
+from referee.vision.search.storeys import LEANING, STOREYS, crooked, storeys
 
 SEARCHED, EDITS, EDIT_ROUNDS = 60, 6, 6
 """How many readings of the beam are completed by loose pieces; a reading is improved by so many of the best edits, so
@@ -100,7 +101,8 @@ def readings(
     outside = loose.outside(canvas)
     if len(outside.rows) < len(loose.rows):  # what stands apart is a reading, and that nothing does another
         apart = [r for r in sorted(whole, key=lambda r: -r.score) if len(_with_apart(canvas, r, r.loose).loose)]
-        whole += [with_loose(canvas, replace(r, score=r.own), outside) for r in apart[:APART_RIVALS]]
+        apart = [r for i, r in enumerate(apart) if i < APART_RIVALS or r.origin in ("card", card_placement.RIGID)]
+        whole += [with_loose(canvas, replace(r, score=r.own), outside) for r in apart]
     if is_right is not None:
         whole = [replace(r, score=r.score + RIGHT_PRIOR) if is_right(r) else r for r in whole]
     return sorted(whole, key=lambda r: -r.score)
@@ -139,6 +141,10 @@ def _explored(
             better = [r for r in better if not borrowed(small.cat, r.pieces)]
             if _good(small, better + found):
                 break
+    if better and (not _good(small, better) or crooked(small, max(better, key=lambda r: r.score))):
+        lean = _distinct_readings(sorted(better, key=lambda r: -r.score), LEANING)
+        raised = [with_loose(small, r, loose) for base in lean for r in storeys(small, base)]
+        better += [improve(beam, r, loose, history) for r in sorted(raised, key=lambda r: -r.score)[:STOREYS]]
     tried = [r for r in history.fitted if not borrowed(small.cat, r.pieces)]
     pool = _pool(better + found + _rivals(small.cat, better, tried), keep)
     return pool + rigid + _missing(beam, pool + rigid, tried, loose, card, is_right), loose

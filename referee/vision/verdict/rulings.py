@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from cards.build import Build
-from cards.card import Card
+from cards.card import Card, HeightCard, LayoutCard, OrganCard, ShapesCard
 from referee.match.judge import TOLERANCES, Tolerances, faults
 from referee.match.verdict import Reason
 from referee.vision.search.canvas import Reading, to_build
@@ -18,16 +20,36 @@ class Rulings:
         self.cat = cat
         self.card = card
         self.tolerances = tolerances
-        self._known: dict[tuple, tuple[Build, tuple[Reason, ...]]] = {}
+        self._builds: dict[tuple, Build] = {}
+        self._faults: dict[tuple, tuple[Reason, ...]] = {}
 
     def of(self, reading: Reading) -> tuple[Build, tuple[Reason, ...]]:
         """The build as it stands in the field, and every fault of it."""
-        key = (reading.turn, reading.pieces.tobytes(), reading.loose.tobytes())
-        if key not in self._known:
-            build = in_field(to_build(self.cat, reading), self.card)
-            self._known[key] = build, faults(build, self.card, self.tolerances)
-        return self._known[key]
+        key = _key(reading)
+        build = self._build(key, reading)
+        if key not in self._faults:
+            self._faults[key] = faults(build, self.card, self.tolerances)
+        return build, self._faults[key]
 
     def is_right(self, reading: Reading) -> bool:
         """Whether the reading satisfies the card."""
-        return not self.of(reading)[1]
+        return asked_pieces(self._build(_key(reading), reading), self.card) and not self.of(reading)[1]
+
+    def _build(self, key: tuple, reading: Reading) -> Build:
+        if key not in self._builds:
+            self._builds[key] = in_field(to_build(self.cat, reading), self.card)
+        return self._builds[key]
+
+
+def _key(reading: Reading) -> tuple:
+    return reading.turn, reading.pieces.tobytes(), reading.loose.tobytes()
+
+
+def asked_pieces(build: Build, card: Card) -> bool:
+    """Whether there are as many pieces, or just those, that the card asks for: without them a build is wrong however it
+    stands, and how it stands takes a hundred times as long to find out."""
+    if isinstance(card, LayoutCard):
+        return Counter((p.shape, p.color) for p in build.pieces) == Counter((p.shape, p.color) for p in card.pieces)
+    if isinstance(card, ShapesCard):
+        return Counter(p.shape for p in build.pieces) == Counter(dict(card.shapes))
+    return not isinstance(card, (HeightCard, OrganCard)) or len(build.pieces) == card.count

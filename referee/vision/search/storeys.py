@@ -1,0 +1,54 @@
+"""A tower a storey higher or lower that fills the same picture: what single edits of a reading do not reach."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from referee.vision.search.canvas import Canvas, Reading, fit
+from referee.vision.search.local_search import MAX_PIECES
+from referee.vision.search.physics import straightness
+
+LEANING, STOREYS, AS_IT_IS = 3, 2, ((1.0,), (1.0,), 0)
+"""Of so many readings those of another height are tried, and so many of them improved; and no step of a hill climb."""
+CROOKED = 100.0
+"""Prior cost in nats from which a build is crooked enough to look for another of the same picture."""
+
+
+def storeys(canvas: Canvas, best: Reading) -> list[Reading]:
+    """A reading with a piece slid in below one of its own, or the foot taken away, all that is above moved along
+    the camera's rays so that it stays where it is in the picture: the same tower looks so a storey higher and nearer,
+    and no single edit goes from one to the other. The most promising, roughly fitted."""
+    cat, pieces = canvas.cat, best.pieces[np.argsort(best.pieces[:, 3], kind="stable")]
+    feet = pieces[:, 3] - cat.size[pieces[:, 0].astype(int), 2] / 2
+    view = canvas.scene(best.turn).camera
+    eye = -view[:, :3].T @ view[:, 3]
+    free = cat.stock - np.bincount(cat.kind[pieces[:, 0].astype(int)], minlength=len(cat.stock))
+    usual = np.flatnonzero(~cat.rare & (free[cat.kind] > 0)) if 0 < len(pieces) < MAX_PIECES else ()
+    trials = []
+    for i in range(len(pieces)):
+        above = feet >= feet[i] - 1.0
+        if feet[i] < 1.0 and above.sum() < len(pieces):
+            continue
+        for s in usual:
+            rows = _lifted(pieces, above, i, cat.size[s, 2], eye)
+            trials.append(np.insert(rows, i, (s, *rows[i, 1:3], feet[i] + cat.size[s, 2] / 2, pieces[i, 4]), 0))
+    if len(pieces) > 1 and feet[1] > 1.0:
+        trials.append(_lifted(pieces[1:], feet[1:] > 0, 0, -cat.size[int(pieces[0, 0]), 2], eye))
+    tried = [fit(canvas, Reading(best.turn, rows, 0.0, "storey"), AS_IT_IS, len(rows)) for rows in trials]
+    near = sorted(tried, key=lambda r: -r.score)[: 3 * STOREYS]
+    return sorted((fit(canvas, r) for r in near), key=lambda r: -r.score)[:STOREYS]
+
+
+def _lifted(pieces: np.ndarray, which: np.ndarray, i: int, by_mm: float, eye: np.ndarray) -> np.ndarray:
+    """The rows (n, 5) with those of ``which`` (n,) raised, and moved as the ray through piece i does on its way up to
+    the ``eye`` (3,)."""
+    rows = pieces.copy()
+    rows[which, 1:3] += by_mm / (pieces[i, 3] - eye[2]) * (pieces[i, 1:3] - eye[:2])
+    rows[which, 3] += by_mm
+    return rows
+
+
+def crooked(canvas: Canvas, reading: Reading) -> bool:
+    """Whether a reading's build is out of line or would topple."""
+    pieces = np.ascontiguousarray(reading.pieces)
+    return straightness(canvas.arrays, pieces, len(pieces), canvas.maps.points) > CROOKED
