@@ -159,7 +159,7 @@ def test_the_grid_says_what_went_to_make_room(client, session):
 def test_one_attempt_says_why(client, told):
     page = client.get("/attempts/M3-001").get_data(as_text=True)
     assert "the orange bridge does not rest on what the card shows" in page
-    assert "It fell by itself after Stop." in page and "0.99" in page
+    assert "It fell by itself after Stop." in page and "99 % sure" in page
     assert client.get("/attempts/M3-001/card.svg").mimetype == "image/svg+xml"
     assert client.get("/attempts/M3-001/picture.jpg").data[:2] == b"\xff\xd8"
     story = client.get("/attempts/M3-001/story.json").get_json()

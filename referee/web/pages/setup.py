@@ -127,6 +127,13 @@ def blueprint(session: WebSession) -> flask.Blueprint:
         session.setup.reopen(shown(flask.request.form.get("who", ""), 40) or _name())
         return flask.redirect(flask.url_for("setup.setup", _anchor="sign"), 303)
 
+    _prints(pages, session)
+    return pages
+
+
+def _prints(pages: flask.Blueprint, session: WebSession) -> None:
+    """The pages' pictures: the sheet for the lens step, and how the mats lie in the camera's picture."""
+
     @pages.get("/charuco.pdf")
     def charuco() -> flask.Response:
         return flask.Response(charuco_pdf(), mimetype="application/pdf")
@@ -138,8 +145,6 @@ def blueprint(session: WebSession) -> flask.Blueprint:
         small = cv2.resize(drawn, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
         jpeg = cv2.imencode(".jpg", small, [cv2.IMWRITE_JPEG_QUALITY, 80])[1].tobytes()
         return flask.Response(jpeg, mimetype="image/jpeg", headers={"Cache-Control": "no-store"})
-
-    return pages
 
 
 def _choices() -> Choices | None:
