@@ -10,7 +10,7 @@ import sys
 import time
 
 import pytest
-from browser import PHONE, PROJECTOR, chromium
+from browser import PHONE, PROJECTOR
 
 from referee.errors import IllegalCommand
 from referee.games.catalogue import GAMES
@@ -138,27 +138,34 @@ def correct(console, match: Match) -> tuple[int, dict]:
     return number, other
 
 
+@pytest.fixture
+def windows(browser):
+    """The browser, every window of the test closed behind it."""
+    yield browser
+    for context in browser.contexts:
+        context.close()
+
+
 @pytest.mark.parametrize("program", GAMES, indirect=True, ids=str)
-def test_a_four_player_game_in_browsers_to_its_end_with_a_kill_and_a_correction(program):
+def test_a_four_player_game_in_browsers_to_its_end_with_a_kill_and_a_correction(windows, program):
     rng = random.Random(5)
     program.start()
-    with chromium() as browser:
-        board, console, phones = phones_of(browser, program.url)
-        assert len(phones) == 4
-        for _ in range(KILLED_AFTER):
-            assert move(phones, rng)
-        program.kill()
-        before = program.record()
-        assert len(before.played) == KILLED_AFTER
-        assert f"behind command {KILLED_AFTER}" in program.start()
-        number, other = correct(console, before)
-        assert program.record().played[number - 1].command == other
-        while move(phones, rng):
-            pass
-        deadline = time.monotonic() + 60
-        while "The game is over" not in board.inner_text("#game") and time.monotonic() < deadline:
-            board.wait_for_timeout(200)
-        shown = board.inner_text("#game")
+    board, console, phones = phones_of(windows, program.url)
+    assert len(phones) == 4
+    for _ in range(KILLED_AFTER):
+        assert move(phones, rng)
+    program.kill()
+    before = program.record()
+    assert len(before.played) == KILLED_AFTER
+    assert f"behind command {KILLED_AFTER}" in program.start()
+    number, other = correct(console, before)
+    assert program.record().played[number - 1].command == other
+    while move(phones, rng):
+        pass
+    deadline = time.monotonic() + 60
+    while "The game is over" not in board.inner_text("#game") and time.monotonic() < deadline:
+        board.wait_for_timeout(200)
+    shown = board.inner_text("#game")
     match = program.record()
     assert match.over and "The game is over" in shown
     assert all(row.player in shown for row in match.standings if row.wins)

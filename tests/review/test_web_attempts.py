@@ -273,8 +273,9 @@ def test_the_video_plays_and_steps_by_single_frames_in_a_browser(page):
     assert page.evaluate("document.getElementById('video').playbackRate") == 0.5
 
 
-@pytest.mark.slow
-def test_a_recording_whose_program_was_killed_plays_to_its_end_in_a_browser(page, session):
+@pytest.fixture
+def killed(session):
+    """A recording whose program was killed, before the pages' program began."""
     command = [
         sys.executable,
         str(Path(__file__).with_name("endless_recording.py")),
@@ -289,6 +290,10 @@ def test_a_recording_whose_program_was_killed_plays_to_its_end_in_a_browser(page
         program.kill()
     for name in ("deck.json", "pieces.json"):
         shutil.copyfile(GOLDEN / name, folder / name)
+
+
+@pytest.mark.slow
+def test_a_recording_whose_program_was_killed_plays_to_its_end_in_a_browser(killed, page):
     page.goto("/attempts/K-001")
     assert "the program ended while it was recording" in page.inner_text(".fault")
     page.wait_for_selector("body[data-story]")
@@ -327,14 +332,14 @@ def test_the_time_line_tells_and_jumps_and_a_human_rules(page):
     assert page.locator("#timeline ellipse.piece").count() == 1
     told = re.sub(r"\s+", " ", page.inner_text("#events"))
     for event in (
-        "1.50 s Go",
-        "9.56 s A Stop",
-        "10.20 s B Press, after the other's Stop",
-        "10.70 s Settled",
-        "11.50 s A Verdict",
-        "3.20 s A Hand in",
-        "3.80 s A Hand out",
-        "3.40 s A Placed: green rectangle",
+        "0.00 s Go",
+        "8.06 s A Stop",
+        "8.70 s B Press, after the other's Stop",
+        "9.20 s Settled",
+        "10.00 s A Verdict",
+        "1.70 s A Hand in",
+        "2.30 s A Hand out",
+        "1.90 s A Placed: green rectangle",
     ):
         assert event in told
     assert "First motion after Stop (+0.43 s): 4.1 mm" in page.inner_text("#events").replace("+0.44", "+0.43")

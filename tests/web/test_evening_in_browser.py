@@ -57,7 +57,11 @@ def test_a_contested_build_is_settled_in_two_presses(context, server, session):
     known(page)
     console = Console(page, session, server.url, True)
     page.keyboard.press("q")
-    expect(page.locator("[data-key=quickmatch]")).to_have_attribute("aria-pressed", "true")
+    pressed = page.locator("[data-key=quickmatch]")
+    expect(pressed).to_have_attribute("aria-pressed", "true")
+    pressed.evaluate("key => key.setAttribute('aria-pressed', 'false')")  # as a part drawn again comes
+    page.evaluate("document.dispatchEvent(new CustomEvent('part', { detail: 'evidence' }))")
+    expect(pressed).to_have_attribute("aria-pressed", "true")
     page.keyboard.press("1")
     console.phase("decided")
     said = session.state.duel.human[-1]
@@ -70,7 +74,9 @@ def test_a_nearest_reading_is_taken_by_its_key_and_the_evidence_is_large(context
     page = context.new_page()
     known(page)
     console = Console(page, session, server.url, True)
-    assert page.locator(".evidence.settled img").bounding_box()["width"] >= 900
+    evidence = page.locator(".evidence.settled img")
+    expect(evidence).to_be_visible()
+    assert evidence.bounding_box()["width"] >= 900
     assert page.locator(".readingkey img").nth(1).evaluate("i => i.decode().then(() => i.naturalWidth)") > 0
     page.keyboard.press("4")
     page.keyboard.press("3")

@@ -179,8 +179,9 @@
 
   // A ruling in two presses: what, then why. Who it was is known from the login or the last time.
   let chosen = null;
+  const asked = () => document.querySelector("[data-quick-of]")?.dataset.quickOf;
   const choose = (button) => {
-    chosen = JSON.parse(button.dataset.quick);
+    chosen = { ...JSON.parse(button.dataset.quick), key: button.dataset.quick, of: asked() };
     for (const key of document.querySelectorAll("[data-quick]")) key.setAttribute("aria-pressed", String(key === button));
     for (const row of document.querySelectorAll("[data-chips]")) row.hidden = false;
   };
@@ -200,7 +201,13 @@
     for (const key of document.querySelectorAll("[data-quick]")) key.setAttribute("aria-pressed", "false");
     for (const row of document.querySelectorAll("[data-chips]")) row.hidden = true;
   };
-  document.addEventListener("part", (e) => { if (e.detail === "act") chosen = null; });
+  // A page that is drawn again (a picture has come) keeps the first press, as long as the same is asked.
+  document.addEventListener("part", (e) => {
+    if (!chosen || !["act", "evidence"].includes(e.detail)) return;
+    const keys = chosen.of === asked() ? [...document.querySelectorAll("[data-quick]")] : [];
+    const same = keys.find((key) => key.dataset.quick === chosen.key);
+    if (same) choose(same); else unchoose();
+  });
 
   const zoom = (address) => {
     const dialog = document.getElementById("dialog-zoom");
