@@ -9,6 +9,8 @@ from fake_session import MISSING, FakeSession
 from playwright.sync_api import Page
 
 WAIT_S = 10.0
+COUNTDOWN_S = 8.0
+"""More than the countdown and the answer of a busy machine."""
 
 
 class Console:
@@ -36,12 +38,18 @@ class Console:
         self.phase(name)
 
     def go(self) -> None:
-        """The go, again as long as it is refused: a field is not empty yet, or a hand is still in it."""
+        """The go, behind its countdown; again as long as it is refused: a field is not empty, or a hand is in it.
+
+        A second press waits until the first can come to nothing any more: the button that it would find by then is
+        another one.
+        """
         end = time.monotonic() + 60
         while self.session.state.phase == "ready":
             assert time.monotonic() < end, f"no go: {self.session.alarms}"
             self.press(" ", "[data-key=primary]")
-            self.page.wait_for_timeout(1500)
+            counted = time.monotonic() + COUNTDOWN_S
+            while self.session.state.phase == "ready" and time.monotonic() < counted:
+                self.page.wait_for_timeout(50)
 
     def press(self, key: str, selector: str) -> None:
         """A key, or the button that it stands for."""
