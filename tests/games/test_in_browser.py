@@ -86,7 +86,10 @@ def phones_of(browser, url):
 
 
 def move(phones, rng) -> bool:
-    """One move on the phone of whoever can make one; False when nobody can."""
+    """One move on the phone of whoever can make one; False when nobody can.
+
+    A page that was drawn before the last command (a correction, say) is refused its move, and chooses again.
+    """
     for page in list(phones):
         if page is not phones[0] or page.query_selector(".fault") or not page.query_selector("select"):
             page.reload()
@@ -95,7 +98,10 @@ def move(phones, rng) -> bool:
             liked = [n for n, text in enumerate(choices) if not any(end in text for end in ENDS_TURN)]
             page.select_option('select[name="choice"]', str(rng.choice(liked or range(len(choices)))))
             page.click("button.primary")
-            assert not page.query_selector(".fault"), page.inner_text(".fault")
+            if fault := page.query_selector(".fault"):
+                assert "moved on" in fault.inner_text(), fault.inner_text()
+                page.reload()
+                return move(phones, rng)
             while phones[0] is not page:  # the next to look at: this phone again, then those to its left
                 phones.append(phones.pop(0))
             return True
