@@ -207,3 +207,34 @@ def test_left_and_right_are_swapped_on_board_console_and_keys(context, server, s
     console.phase("building")
     console.page.keyboard.press("ArrowLeft")
     console.until(lambda: session.state.duel.callers == ("B",))
+
+
+@pytest.mark.slow
+def test_a_held_key_or_button_lays_the_tongs_down(context, server, session, monkeypatch):
+    """And whatever lets go of it lifts them, be the pointer elsewhere by then."""
+    laid: list[tuple[int, bool]] = []
+    snapshot = session.snapshot
+
+    def with_keys() -> dict:
+        shown = snapshot()
+        return shown | {"live": shown["live"] | {"box": {"connected": True, "name": "keys"}}}
+
+    monkeypatch.setattr(session, "snapshot", with_keys)
+    monkeypatch.setattr(session.box, "rest", lambda player, resting: laid.append((player, resting)))
+    started(session)
+    session.command(DrawCard())
+    session.command(Ready())
+    page = context.new_page()
+    console = Console(page, session, server.url, True)
+    button = page.locator("[data-rest=B]")
+    expect(button).to_be_visible()
+    page.keyboard.down("1")
+    console.until(lambda: laid == [(0, True)])
+    page.keyboard.up("1")
+    console.until(lambda: laid == [(0, True), (0, False)])
+    button.hover()
+    page.mouse.down()
+    console.until(lambda: laid[2:] == [(1, True)])
+    page.mouse.move(5, 5)
+    page.mouse.up()
+    console.until(lambda: laid[3:] == [(1, False)])

@@ -259,21 +259,31 @@
 
   const EVERYWHERE = { "?": "help" };
   const ARROWS = { ArrowLeft: ["1", "2"], ArrowRight: ["2", "1"] }; // the side it points to, as the board hangs
-  // Hands at rest: a key or button held down stands for tongs on their pad.
-  const rest = async (button, resting) => {
-    const fault = await send("RestTongs", { zone: button.dataset.rest, resting });
+  // Hands at rest: a key or button held down stands for tongs on their pad, and what lets go of it may be elsewhere:
+  // a finger that has slid off, a window that has lost the keyboard, a button that was drawn again meanwhile.
+  const held = new Map();
+  const rest = async (zone, resting) => {
+    const fault = await send("RestTongs", { zone, resting });
     if (fault) say(fault.text, true);
   };
-  const restKey = (e) => [...document.querySelectorAll("[data-rest]")].find((b) => b.dataset.restkey === e.key);
-  for (const [event, resting] of [["keydown", true], ["keyup", false]]) document.addEventListener(event, (e) => {
+  const hold = (by, button) => {
+    if (!button || held.has(by)) return;
+    held.set(by, button.dataset.rest);
+    rest(button.dataset.rest, true);
+  };
+  const release = (by) => {
+    if (!held.has(by)) return;
+    rest(held.get(by), false);
+    held.delete(by);
+  };
+  document.addEventListener("keydown", (e) => {
     if (e.repeat || e.ctrlKey || e.metaKey || e.altKey || e.target.closest("input, select, textarea")) return;
-    const button = restKey(e);
-    if (button) rest(button, resting);
+    hold(e.key, [...document.querySelectorAll("[data-rest]")].find((b) => b.dataset.restkey === e.key));
   });
-  for (const [event, resting] of [["pointerdown", true], ["pointerup", false]]) document.addEventListener(event, (e) => {
-    const button = e.target.closest("[data-rest]");
-    if (button) rest(button, resting);
-  });
+  document.addEventListener("keyup", (e) => release(e.key));
+  document.addEventListener("pointerdown", (e) => hold(e.pointerId, e.target.closest("[data-rest]")));
+  for (const event of ["pointerup", "pointercancel"]) document.addEventListener(event, (e) => release(e.pointerId));
+  window.addEventListener("blur", () => { for (const by of [...held.keys()]) release(by); });
 
   document.addEventListener("keydown", (e) => {
     if (e.ctrlKey || e.metaKey || e.altKey || e.repeat || document.querySelector("dialog[open]")) return;
