@@ -123,6 +123,7 @@ def main() -> None:
     for name in options.boards:
         with tempfile.TemporaryDirectory() as folder:
             elf = build(BOARDS[name], Path(folder))
+            options.output.mkdir(parents=True, exist_ok=True)
             to_hex(elf, options.output / f"button_box_{name}.hex")
             print(name, run("avr-size", elf).splitlines()[-1].split()[:3])
 
