@@ -13,6 +13,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from calibration.errors import BadCamera
 from cards.errors import first_fault
+from cards.sentences import sentence
+
+SAME_ASPECT = 0.01
+"""Sizes whose aspect ratios differ by less are of one lens: rounding loses a row or two."""
+
+USUAL_FOCAL = 0.78
+"""Focal length in widths of the picture, of a webcam that sees 65 degrees across."""
 
 
 @dataclass(frozen=True)
@@ -48,10 +55,8 @@ class CameraModel:
         Raises BadCamera when the aspect ratios differ by more than 1 %.
         """
         sx, sy = width / self.width, height / self.height
-        if abs(sx / sy - 1) > 0.01:
-            raise BadCamera(
-                f"the camera file is for {self.width} x {self.height} pixels, the picture has {width} x {height}"
-            )
+        if abs(sx / sy - 1) > SAME_ASPECT:
+            raise BadCamera(sentence("other_size", a=self.width, b=self.height, c=width, d=height))
         if sx == sy == 1.0:
             return self
         scale = np.diag([sx, sy, 1.0])
@@ -60,7 +65,7 @@ class CameraModel:
 
 def guessed_camera(width: int, height: int, focal_px: float | None = None) -> CameraModel:
     """A lens without distortion; focal length 0.78 widths (a 65 degree webcam) unless given."""
-    f = focal_px or 0.78 * width
+    f = focal_px or USUAL_FOCAL * width
     matrix = np.array([[f, 0, width / 2 - 0.5], [0, f, height / 2 - 0.5], [0, 0, 1.0]])
     return CameraModel(width, height, matrix, np.zeros(5), estimated=True)
 

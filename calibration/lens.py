@@ -16,6 +16,7 @@ import numpy as np
 from calibration.camera import CameraModel
 from calibration.charuco_board import charuco_board
 from calibration.errors import CannotSee
+from cards.sentences import sentence
 
 LEAST_CORNERS = 10
 """Corners a view needs: fewer leave its pose loose. The board has 24."""
@@ -65,10 +66,10 @@ def covered(views: Sequence[BoardView]) -> float:
 def fit_lens(views: Sequence[BoardView]) -> LensFit:
     """The lens that explains all views. Raises CannotSee for too few of them, or for two picture sizes."""
     if len(views) < LEAST_VIEWS:
-        raise CannotSee(f"a lens needs {LEAST_VIEWS} views of the board, there are {len(views)}")
+        raise CannotSee(sentence("few_views", m=LEAST_VIEWS, n=len(views)))
     sizes = {view.size for view in views}
     if len(sizes) > 1:
-        raise CannotSee(f"views of different sizes: {sorted(sizes)}")
+        raise CannotSee(sentence("mixed_views", sizes=[" x ".join(map(str, size)) for size in sorted(sizes)]))
     size = sizes.pop()
     error, matrix, distortion, _, _ = cv2.calibrateCamera(
         [v.board.astype(np.float32) for v in views], [v.pixels.astype(np.float32) for v in views], size, None, None

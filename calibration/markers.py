@@ -25,6 +25,24 @@ ALIKE = 0.75
 set markers in full view have 0.85 and more, half covered ones less than 0.6."""
 
 
+CELL_RIM, CELL_PX = 0.33, 8
+"""Share of a cell at each side that has no vote, for bleeding and blur spoil it (measured on the dev set); and px that
+a cell is looked at with."""
+
+GROWN_PX = 5
+"""Side of the square by which dark parts are grown at twice the size: thin cells come back."""
+
+SIDE_PARTS, REACH_PX, REFINED = 14, (2, 5), (30, 0.01)
+"""A corner is refined within a fourteenth of a side (the paper ends an eighth of it away), at least and at most so many
+px; in so many steps at most, until a step is this small, px. By hand."""
+
+EDGE_PX, SMALL_PX, STRAYED = 5, 10, 0.12
+"""An expected marker is looked for where it is this far from the picture's edge and its sides are no smaller, px; its
+corners are refined by no more than this share of a side. By hand."""
+
+FLAT_PX = 48
+"""Side that a marker is flattened to, for holding it against the printed bits: eight px a cell."""
+
 CORNERS = np.array([(-1, 1), (1, 1), (1, -1), (-1, -1)]) * MARKER_MM / 2
 """(4, 2) mm: a marker's corners about its centre, in ArUco's order."""
 
@@ -36,36 +54,49 @@ def marker_id(zone: str, k: int) -> int:
 
 def marker_corners(k: int) -> np.ndarray:
     """(4, 2) mm: the corners of marker ``k`` in the mat's frame, in ArUco's order."""
-    return MARKER_CENTRES[k] + CORNERS
+    return np.asarray(MARKER_CENTRES[k] + CORNERS)
 
 
 Corners = dict[int, np.ndarray]
 
 
-def find_markers(gray: np.ndarray) -> Corners:
+def find_markers(gray: np.ndarray, known: Corners | None = None) -> Corners:
     """ArUco markers in an 8-bit picture: id -> (4, 2) px, sub-pixel corners.
 
     Overexposed paper bleeds into the black cells, so a second and third look are taken at the
     picture with its dark parts grown (at twice the size for thin cells). Corners are always
     refined on the picture itself. An id seen in two places is left out: one of the two is not
-    what it says.
+    what it says. Where the first look sees that every mat lies as ``known``, the others, which take four times as
+    long, are left out: what they might add is known.
     """
     found = _detect(gray)
+    if known and _lies_as_known(first := {m: _refine(gray, quad) for m, quad in found.items()}, known):
+        return first
     looks = [(cv2.erode(gray, np.ones((3, 3), np.uint8)), 1.0)]
     if len(by_zone(found)) < 2 or min(map(len, by_zone(found).values())) < 3:
         twice = cv2.resize(gray, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC)
-        looks.append((cv2.erode(twice, np.ones((5, 5), np.uint8)), 2.0))
+        looks.append((cv2.erode(twice, np.ones((GROWN_PX, GROWN_PX), np.uint8)), 2.0))
     for picture, scale in looks:
         for marker, quad in _detect(picture).items():
             found.setdefault(marker, quad / scale)
     return {m: _refine(gray, quad) for m, quad in found.items()}
 
 
+STILL_PX = 3.0
+"""A marker whose corners are seen this near to where they are known to be has not moved."""
+
+
+def _lies_as_known(seen: Corners, known: Corners) -> bool:
+    """Whether two markers at least of every mat, seen or known, are seen where they are known to be."""
+    still = by_zone({m: seen[m] for m in seen.keys() & known.keys() if np.abs(seen[m] - known[m]).max() <= STILL_PX})
+    mats = by_zone({**known, **seen})
+    return bool(mats) and all(len(still.get(zone, ())) > 1 for zone in mats)
+
+
 def _detect(gray: np.ndarray) -> Corners:
     parameters = cv2.aruco.DetectorParameters()
-    # The middle third of a cell votes: bleeding and blur spoil its rim (measured on the dev set).
-    parameters.perspectiveRemoveIgnoredMarginPerCell = 0.33
-    parameters.perspectiveRemovePixelPerCell = 8
+    parameters.perspectiveRemoveIgnoredMarginPerCell = CELL_RIM
+    parameters.perspectiveRemovePixelPerCell = CELL_PX
     detector = cv2.aruco.ArucoDetector(cv2.aruco.getPredefinedDictionary(DICTIONARY), parameters)
     corners, ids, _ = detector.detectMarkers(gray)
     found: Corners = {}
@@ -79,9 +110,9 @@ def _detect(gray: np.ndarray) -> Corners:
 
 def _refine(gray: np.ndarray, quad: np.ndarray) -> np.ndarray:
     side = min(np.linalg.norm(np.roll(quad, -1, 0) - quad, axis=1))
-    reach = int(np.clip(side / 14, 2, 5))  # the paper ends an eighth of the side away
+    reach = int(np.clip(side / SIDE_PARTS, *REACH_PX))
     points = quad.astype(np.float32).reshape(-1, 1, 2)
-    criteria = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 30, 0.01)
+    criteria = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, *REFINED)
     return cv2.cornerSubPix(gray, points, (reach, reach), (-1, -1), criteria).reshape(4, 2).astype(float)
 
 
@@ -97,16 +128,17 @@ def by_zone(markers: Corners) -> dict[str, list[int]]:
 def confirmed(gray: np.ndarray, quad: np.ndarray, marker: int) -> np.ndarray | None:
     """The marker's corners (4, 2) px, refined, if it shows bit for bit where it is expected; else None."""
     height, width = gray.shape
-    if (quad < 4).any() or (quad > (width - 5, height - 5)).any():
+    if (quad < EDGE_PX - 1).any() or (quad > (width - EDGE_PX, height - EDGE_PX)).any():
         return None
     side = np.linalg.norm(np.roll(quad, -1, 0) - quad, axis=1)
-    if side.min() < 10:
+    if side.min() < SMALL_PX:
         return None
     refined = _refine(gray, quad)
-    if np.abs(refined - quad).max() > 0.12 * side.max():
+    if np.abs(refined - quad).max() > STRAYED * side.max():
         return None
-    bits = cv2.aruco.generateImageMarker(cv2.aruco.getPredefinedDictionary(DICTIONARY), marker, 48)
-    square = np.array([(0, 0), (48, 0), (48, 48), (0, 48)], np.float32) - 0.5
-    flat = cv2.warpPerspective(gray, cv2.getPerspectiveTransform(refined.astype(np.float32), square), (48, 48))
+    bits = cv2.aruco.generateImageMarker(cv2.aruco.getPredefinedDictionary(DICTIONARY), marker, FLAT_PX)
+    square = np.array([(0, 0), (FLAT_PX, 0), (FLAT_PX, FLAT_PX), (0, FLAT_PX)], np.float32) - 0.5
+    to_flat = cv2.getPerspectiveTransform(refined.astype(np.float32), square)
+    flat = cv2.warpPerspective(gray, to_flat, (FLAT_PX, FLAT_PX))
     alike = np.corrcoef(bits.ravel().astype(float), flat.ravel().astype(float))[0, 1]
     return refined if alike > ALIKE else None

@@ -49,6 +49,24 @@ most 1.8 px; two sheets of one letter, each giving some of its markers, have 20 
 GROSS_PX = 15.0
 """A marker this far from where the mat's others put it is a misreading, whatever the lens bends."""
 
+SURELY_FAR = 2
+"""Times FAR_PX: beside other markers of its mat one this far off is left out before the last solve; by hand."""
+
+FOCAL_PRIOR, FIXED = 0.02, 1e-6
+"""Spread of the focal length's factor about the best of those tried, and of a lens
+that is given: it stays. By hand."""
+
+POSE_SCALE, PLACE_SCALE, LENS_SCALE = (1.0, 1.0, 1.0, 300.0, 300.0, 300.0), (100.0, 100.0, 1.0), (1.0, 0.1)
+"""Usual sizes of the unknowns, for a well-conditioned fit: radians and mm of the first mat, mm, mm and radians of each
+other one, mm of growth and the focal length's factor."""
+
+FOCAL_RANGE, FOCAL_DOUBT_PX = (0.6, 1.8, 13), 0.05
+"""Least and greatest factor of the usual focal length that are tried, how many; and px that a factor of e counts as:
+where one mat alone tells little of the lens, the usual one is taken. By hand."""
+
+ALONG = 1e-6
+"""A ray that sinks less a unit of length runs along the table and meets it nowhere."""
+
 GROWTH_PRIOR_MM = 1.0
 """Glare makes black squares look smaller, blur and ink larger: one common growth of the markers'
 side is solved for, expected within about this much of zero."""
@@ -66,12 +84,12 @@ class MatPose:
 
     def to_camera(self, points: np.ndarray) -> np.ndarray:
         """Points (n, 3) of the mat's frame in the camera's, mm."""
-        return points @ self.rotation.T + self.translation
+        return np.asarray(points @ self.rotation.T + self.translation)
 
     @property
     def camera_at(self) -> np.ndarray:
         """(3,) mm: the camera's position in the mat's frame."""
-        return -self.rotation.T @ self.translation
+        return np.asarray(-self.rotation.T @ self.translation)
 
 
 @dataclass(frozen=True)
@@ -105,10 +123,12 @@ def detect_mats(gray: np.ndarray, camera: CameraModel | None = None, earlier: Co
     """The mats in an 8-bit grey picture (h, w).
 
     ``earlier`` are markers of a frame of the same session with the camera in the same place;
-    they fill in for covered ones, unless the markers seen in both say that the camera moved.
+    they fill in for covered ones, unless the markers seen in both say that the camera moved. Where a single marker is
+    all there is no mat is placed: a square so small is seen about as well from the mirrored side, and a pixel of blur
+    turns the one into the other.
     """
     height, width = gray.shape[:2]
-    markers = merge_markers(find_markers(gray), earlier or {})
+    markers = merge_markers(find_markers(gray, earlier), earlier or {})
     mats = solve_mats(markers, (width, height), camera)
     for _ in range(2):
         more = _look_where_expected(gray, mats, markers)
@@ -116,7 +136,8 @@ def detect_mats(gray: np.ndarray, camera: CameraModel | None = None, earlier: Co
             break
         markers = {**markers, **more}
         mats = solve_mats(markers, (width, height), camera)
-    return mats
+    alone = sum(len(pose.markers) for pose in mats.poses.values()) < 2
+    return Mats(mats.camera, {}, 0.0, mats.other_ids, mats.doubtful) if alone else mats
 
 
 def merge_markers(seen: Corners, earlier: Corners) -> Corners:
@@ -177,7 +198,7 @@ def _without_misreadings(markers: Corners, mats: dict[str, list[int]], solved: M
     dropped = False
     for zone, ids in mats.items():
         for m in ids:
-            if len(ids) > 1 and _corner_error(markers, m, solved.poses[zone], solved.camera) > FAR_PX * 2:
+            if len(ids) > 1 and _corner_error(markers, m, solved.poses[zone], solved.camera) > SURELY_FAR * FAR_PX:
                 dropped = True
             else:
                 kept.setdefault(zone, []).append(m)
@@ -198,7 +219,7 @@ def _solve(markers: Corners, mats: dict[str, list[int]], lens: CameraModel, free
     start += [0.0, 1.0]
     table = _Table(order, {z: [m % 4 for m in mats[z]] for z in order}, lens)
     target = np.concatenate([markers[m] for z in order for m in mats[z]])
-    prior = 0.02 if free_focal else 1e-6
+    prior = FOCAL_PRIOR if free_focal else FIXED
 
     def residuals(v: np.ndarray) -> np.ndarray:
         got = table.project(v)[0]
@@ -209,7 +230,7 @@ def _solve(markers: Corners, mats: dict[str, list[int]], lens: CameraModel, free
         priors[0, -2], priors[1, -1] = 1 / GROWTH_PRIOR_MM, 1 / prior
         return np.vstack([table.slopes(v), priors])
 
-    scale = np.array([1.0, 1.0, 1.0, 300.0, 300.0, 300.0] + [100.0, 100.0, 1.0] * (len(order) - 1) + [1.0, 0.1])
+    scale = np.array([*POSE_SCALE, *PLACE_SCALE * (len(order) - 1), *LENS_SCALE])
     found = huber_fit(residuals, slopes, np.array(start), scale)
     return _as_mats(found, table, target, free_focal)
 
@@ -315,7 +336,7 @@ def _on_plane(first: np.ndarray, other: np.ndarray) -> tuple[float, float, float
     # Along the other's ray to the plane, so that a poor distance does not matter.
     ray = r1.T @ other[3:6]
     origin = -r1.T @ first[3:6]
-    at = origin + ray * (-origin[2] / ray[2]) if abs(ray[2]) > 1e-6 else origin
+    at = origin + ray * (-origin[2] / ray[2]) if abs(ray[2]) > ALONG else origin
     axis = r1.T @ r2[:, 0]
     return float(at[0]), float(at[1]), math.atan2(axis[1], axis[0])
 
@@ -323,13 +344,13 @@ def _on_plane(first: np.ndarray, other: np.ndarray) -> tuple[float, float, float
 def _first_focal(markers: Corners, ids: list[int], lens: CameraModel) -> CameraModel:
     """The focal length, out of a geometric range, at which one mat's markers fit best."""
     best, best_error = lens, np.inf
-    for factor in np.geomspace(0.6, 1.8, 13):
+    for factor in np.geomspace(*FOCAL_RANGE):
         trial = _with_focal(lens, factor, True)
         v = _mat_alone(markers, ids, trial)
         flat = np.concatenate([np.c_[marker_corners(m % 4), np.zeros(4)] for m in ids])
         got = trial.project(flat @ cv2.Rodrigues(v[:3])[0].T + v[3:6])
         error = float(np.abs(got - np.concatenate([markers[m] for m in ids])).mean())
-        error += 0.05 * abs(math.log(factor))
+        error += FOCAL_DOUBT_PX * abs(math.log(factor))
         if error < best_error:
             best, best_error = trial, error
     return best

@@ -17,23 +17,26 @@ colours as prior): colours are assigned jointly, never one at a time.
 from __future__ import annotations
 
 import dataclasses
-import json
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from calibration.errors import BadPalette
-from cards.errors import first_fault
 from cards.pieces import PieceSet
 
 FLOOR = 0.02
 """Added to the relative light before the logarithm: about the noise of an 8-bit webcam's shadows."""
 
 HAZES = (0.0, 0.015, 0.03, 0.06, 0.1, 0.15)
+USUAL_HAZE, PAINT_LIGHT = 0.03, 0.8
+"""Share of the paper's light that is haze where nothing is learnt; and of a piece's nominal light what its
+sides send. By hand."""
+ROUNDS, DRIFT_ROUNDS, WEAR_ROUNDS = 6, 5, 8
+"""Rounds of expectation maximisation: of colours, of their drift, of wear. By hand."""
+LEAST_PIXELS = 30
+"""Fewer pixels teach nothing; by hand."""
+NONE_SHARE = 0.3
+"""Weight of "none of the colours", of each colour's; by hand."""
 START_SD = (0.45, 0.28, 0.28)
 """Spread of a colour in (l, a, b) before anything is learnt; fitted colours of the dev set have
 0.2 to 0.5, 0.1 to 0.6 and 0.1 to 0.5."""
@@ -64,7 +67,7 @@ class Wear:
 
     def log_density(self, f: np.ndarray) -> np.ndarray:
         """Log density (…) of features (…, 3) of worn wood."""
-        return _log_density(f, self._quadratic)[0]
+        return np.asarray(_log_density(f, self._quadratic)[0])
 
     @cached_property
     def _quadratic(self) -> np.ndarray:
@@ -76,7 +79,8 @@ class Palette:
     """Gaussians of the set's colours: ``means`` (k, 3), ``covariances`` (k, 3, 3) in (l, a, b).
 
     ``learnt`` (k,) counts the pixels behind each colour; zero is the nominal colour unchanged. ``wear`` is None where
-    hardly any paint has worn off.
+    hardly any paint has worn off. ``piece_mm`` is how large the pieces of the picture were that taught them
+    (``PieceSet.typical_mm`` of a set that fits them), None where that was not measured.
     """
 
     names: tuple[str, ...]
@@ -84,6 +88,7 @@ class Palette:
     covariances: np.ndarray
     learnt: np.ndarray
     wear: Wear | None = None
+    piece_mm: float | None = None
 
     def log_density(self, f: np.ndarray) -> np.ndarray:
         """Log density (k, …) of features (…, 3) under each colour."""
@@ -128,11 +133,11 @@ CHUNK = 8192
 """Pixels taken at once: they stay in the cache, and no thread is woken for so few."""
 
 
-def nominal(piece_set: PieceSet, haze: float = 0.03) -> Palette:
+def nominal(piece_set: PieceSet, haze: float = USUAL_HAZE) -> Palette:
     """The set's nominal colours in neutral light with an amount of haze (share of the paper's light)."""
     names = tuple(piece_set.colors)
     linear = LINEAR[np.array([piece_set.rgb(c) for c in names])]
-    log = np.log(linear * 0.8 + haze + FLOOR)
+    log = np.log(linear * PAINT_LIGHT + haze + FLOOR)
     means = np.stack([log.mean(1), log[:, 0] - log[:, 1], log[:, 2] - (log[:, 0] + log[:, 1]) / 2], 1)
     covariances = np.tile(np.diag(np.square(START_SD)), (len(names), 1, 1))
     return Palette(names, means, covariances, np.zeros(len(names)))
@@ -150,7 +155,7 @@ def _like_shadow(palette: Palette) -> np.ndarray:
     """(k,) which colours no foreground shows, since they look like paper in the light or in a shadow: what foreground
     is nearest to them is not theirs."""
     light, a, b = palette.means.T
-    return (light > SHADOW_LIGHT) & (np.abs(a) < PAPER_TINT[0]) & (np.abs(b) < PAPER_TINT[1])
+    return np.asarray((light > SHADOW_LIGHT) & (np.abs(a) < PAPER_TINT[0]) & (np.abs(b) < PAPER_TINT[1]))
 
 
 def paper_coloured(piece_set: PieceSet) -> frozenset[str]:
@@ -163,7 +168,7 @@ def paper_coloured(piece_set: PieceSet) -> frozenset[str]:
     )
 
 
-def learn(piece_set: PieceSet, pixels: np.ndarray, rounds: int = 6) -> Palette:
+def learn(piece_set: PieceSet, pixels: np.ndarray, rounds: int = ROUNDS) -> Palette:
     """The palette that explains foreground pixels, features (n, 3), starting from the nominal colours.
 
     Pixels that fit no colour (hands, tongs, shadow) are left to a uniform class. Colours without
@@ -171,7 +176,7 @@ def learn(piece_set: PieceSet, pixels: np.ndarray, rounds: int = 6) -> Palette:
     foreground never shows.
     """
     starts = [nominal(piece_set, haze) for haze in HAZES]
-    if len(pixels) < 30:
+    if len(pixels) < LEAST_PIXELS:
         return starts[2]
     palette = max(starts, key=lambda p: float(_responsibilities(p, pixels)[1].mean()))
     prior = palette
@@ -186,7 +191,7 @@ DRIFT_SD, DRIFT_PIXELS = np.array([0.2, 0.08, 0.08, 0.15]), 400
 many pixels' worth the pixels of a frame are: neighbours err together."""
 
 
-def drifted(palette: Palette, pixels: np.ndarray, rounds: int = 5) -> Palette:
+def drifted(palette: Palette, pixels: np.ndarray, rounds: int = DRIFT_ROUNDS) -> Palette:
     """The palette moved to the light of a frame whose foreground has the features ``pixels`` (n, 3).
 
     A veil, a tone curve or another exposure changes all colours alike: their saturation by one factor, tint and light
@@ -235,7 +240,7 @@ def _responsibilities(palette: Palette, pixels: np.ndarray) -> tuple[np.ndarray,
     logs = palette.log_density(pixels)
     top = np.maximum(logs.max(0), _UNIFORM)
     parts = np.exp(logs - top)
-    total = parts.sum(0) + np.exp(_UNIFORM - top) * len(palette.names) * 0.3
+    total = parts.sum(0) + np.exp(_UNIFORM - top) * len(palette.names) * NONE_SHARE
     return parts / total, top + np.log(total)
 
 
@@ -266,7 +271,7 @@ LEAST_WEAR, WOOD_APART = 0.03, 1.5
 spreads the wood is from every paint: where a piece is of bare wood itself, wear has that piece's colour."""
 
 
-def learn_wear(palette: Palette, piece_set: PieceSet, pixels: np.ndarray, rounds: int = 8) -> Palette:
+def learn_wear(palette: Palette, piece_set: PieceSet, pixels: np.ndarray, rounds: int = WEAR_ROUNDS) -> Palette:
     """The palette with the wood that shows where paint has worn off, and its colours learnt without those pixels.
 
     ``pixels`` (n, 3): features well inside of pieces, of a picture that shows all of them: at their rims paint mixes
@@ -337,63 +342,3 @@ def shaded(palette: Palette, left: float) -> Palette:
     log = np.log(np.maximum(np.exp(log) - FLOOR, 0.0) * left + FLOOR)
     means = np.stack([log.mean(1), log[:, 0] - log[:, 1], log[:, 2] - (log[:, 0] + log[:, 1]) / 2], 1)
     return dataclasses.replace(palette, means=means)
-
-
-class _File(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-    colors: dict[str, dict[str, Any]] = Field(min_length=1)
-    wear: dict[str, Any] | None = None
-
-
-def save_palette(palette: Palette, path: str | Path) -> None:
-    """Write a ``palette.json`` that ``load_palette`` reads back."""
-    colors = {
-        name: {
-            "mean": palette.means[k].round(5).tolist(),
-            "covariance": palette.covariances[k].round(6).tolist(),
-            "pixels": int(palette.learnt[k]),
-        }
-        for k, name in enumerate(palette.names)
-    }
-    data = {"space": "log light relative to paper: mean, R-G, B-(R+G)/2", "colors": colors}
-    if palette.wear:
-        data["wear"] = {
-            "mean": palette.wear.mean.round(5).tolist(),
-            "covariance": palette.wear.covariance.round(6).tolist(),
-            "share": round(palette.wear.share, 4),
-        }
-    Path(path).write_text(json.dumps(data, indent=1), encoding="utf-8")
-
-
-def load_palette(path: str | Path, piece_set: PieceSet | None = None) -> Palette:
-    """Read a ``palette.json``; with a piece set also check that it has exactly those colours.
-
-    Raises BadPalette with one line that names file and fault.
-    """
-    try:
-        file = _File.model_validate_json(Path(path).read_text(encoding="utf-8"))
-        names = tuple(file.colors)
-        means = np.array([file.colors[n]["mean"] for n in names], float)
-        covariances = np.array([file.colors[n]["covariance"] for n in names], float)
-        learnt = np.array([file.colors[n].get("pixels", 0) for n in names], float)
-        np.linalg.cholesky(covariances)
-        wear = _wear_of(file.wear) if file.wear else None
-    except OSError as error:
-        raise BadPalette(f"{path}: {error.strerror or error}") from None
-    except ValidationError as error:
-        raise BadPalette(f"{path}: {first_fault(error)}") from None
-    except (KeyError, ValueError, TypeError, np.linalg.LinAlgError) as error:
-        raise BadPalette(f"{path}: not a palette ({error})") from None
-    if means.shape != (len(names), 3) or covariances.shape != (len(names), 3, 3):
-        raise BadPalette(f"{path}: mean needs 3 and covariance 3 x 3 numbers a colour")
-    if piece_set is not None and set(names) != set(piece_set.colors):
-        raise BadPalette(f"{path}: its colours are {', '.join(names)}, the piece set has {', '.join(piece_set.colors)}")
-    return Palette(names, means, covariances, learnt, wear)
-
-
-def _wear_of(row: dict[str, Any]) -> Wear:
-    mean, covariance = np.array(row["mean"], float), np.array(row["covariance"], float)
-    if mean.shape != (3,) or covariance.shape != (3, 3) or not 0 <= row["share"] < 1:
-        raise ValueError("wear needs a mean of 3 and a covariance of 3 x 3 numbers and a share below 1")
-    np.linalg.cholesky(covariance)
-    return Wear(mean, covariance, float(row["share"]))

@@ -2,8 +2,9 @@
 
 All from one picture of the rig with the mats in view. The limits are where help is worth the
 user's time, not where judging ends: rigs with clipped paper are judged, but their white is a guess.
-The dev set's rigs have 0.2 to 0.5 px, 1.2 to 2.3 px/mm, 25 to 42 degrees, sharpness 0.3 to 0.52
-(0.1 once blurred by 4 px), and paper either unclipped or clipped to nine tenths.
+The rigs of devset and devset2 have 0.1 to 0.6 mm, 62 to 84 cm, 1.2 to 2.3 px/mm, 25 to 45 degrees,
+sharpness 0.3 to 0.52 (0.1 once blurred by 4 px), evenness 0.9 to 1, and paper either unclipped or
+clipped to a third and more.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ import numpy as np
 
 from calibration.mat import FIELD, SHEET, MatPose, Mats
 
-GLARE_CODE = 252
-"""An 8-bit channel from here on is clipped: its colour is lost."""
+MM_PER_CM = 10.0
+
+CLIPPED_CODE = 252
+"""An 8-bit channel from here on is clipped: its colour is lost, its light is at least this much."""
 
 
 @dataclass(frozen=True)
@@ -66,63 +69,105 @@ class Figure(Measured):
 
 @dataclass(frozen=True)
 class Limits:
-    """Lowest and highest good value of each figure, and what to do beyond."""
+    """Lowest and highest good value of a figure (None: no limit), its unit, the digits that it is shown and judged
+    with, and what to do beyond."""
 
-    low: float
-    high: float
+    low: float | None
+    high: float | None
+    unit: str
+    digits: int
     too_low: str
     too_high: str
 
 
+ANGLE_DEG, DISTANCE_CM = (18.0, 44.0), (45.0, 95.0)
+"""Where the camera may stand: CONTRACT.md's sessions have 18 to 44 degrees, its typical rig 60 to 80 cm; by hand some
+more of the latter either way."""
+
 LIMITS: Mapping[str, Limits] = {
-    "reprojection error": Limits(0.0, 1.5, "", "lay the mats flat, or calibrate the lens anew"),
-    "scale": Limits(0.7, 20.0, "move the camera closer or use a higher resolution", "move the camera back"),
+    "markers": Limits(3, None, "of 4", 0, "uncover the mat's markers", ""),
+    "field in view": Limits(98.0, None, "%", 0, "turn the camera or move the mat: the field is cut off", ""),
+    "flatness": Limits(None, 0.8, "mm off a flat sheet", 2, "", "lay the mats flat, or calibrate the lens anew"),
     "tilt": Limits(
-        15.0, 50.0, "raise the camera: it sees the field edge-on", "lower the camera: it sees builds from above"
+        *ANGLE_DEG,
+        "degrees",
+        1,
+        "raise the camera: it sees the field edge-on",
+        "lower the camera: it sees builds from above",
     ),
-    "brightness": Limits(25.0, 100.0, "more light, or a longer exposure", ""),
-    "glare": Limits(0.0, 60.0, "", "turn the lamp aside or shorten the exposure: the paper is clipped white"),
-    "sharpness": Limits(0.2, 100.0, "focus the camera, or hold it still: edges are blurred", ""),
-    "field in view": Limits(98.0, 100.0, "turn the camera or move the mat: the field is cut off", ""),
-    "markers": Limits(2.0, 4.0, "uncover the mat's markers", ""),
+    "distance": Limits(*DISTANCE_CM, "cm", 0, "move the camera back", "move the camera closer"),
+    "scale": Limits(0.9, None, "px/mm", 2, "move the camera closer or use a higher resolution", ""),
+    "brightness": Limits(
+        47.0, 98.4, "%", 1, "more light, or a longer exposure", "less light, or a shorter exposure: white is clipped"
+    ),
+    "glare": Limits(None, 10.0, "%", 1, "", "turn the lamp aside or shorten the exposure: the paper is clipped white"),
+    "sharpness": Limits(
+        0.2, None, "of full contrast a pixel", 2, "focus the camera, or hold it still: edges are blurred", ""
+    ),
+    "evenness": Limits(0.6, None, "", 2, "spread the light: one side is in shadow", ""),
 }
-UNITS = {
-    "reprojection error": "px",
-    "scale": "px/mm",
-    "tilt": "degrees",
-    "brightness": "%",
-    "glare": "%",
-    "sharpness": "of full contrast a pixel",
-    "field in view": "%",
-    "markers": "of 4",
-}
+"""Said once: ``referee calibrate rig`` and the set-up page both hold a rig against these."""
+
+SPOTS_MM = ((-105.0, 0.0), (105.0, 0.0), (0.0, -80.0), (0.0, 80.0))
+"""Places on the mat outside field and markers where only paper is."""
+
+WHITE_PERCENTILE = 75
+"""Of the sheet's pixels three in four are no lighter than its paper in the light."""
+
+
+LEAST_PX, LEAST_CONTRAST = 100, 8
+"""Pixels of a part, and levels of 255 between its dark and light, without which nothing is said of its sharpness."""
+
+LIGHTEST, STEEPEST, STEEPEST_OF_ALL = 98, 99, 99.8
+"""Percentiles: what is light in a picture, what is steep on the sheet, and what is in a whole picture, of which the
+sheets are a part."""
+
+BLACK, WHITE, ONE_GREY, BLURRED = 20, 240, 12, 0.05
+"""Levels of 255: a picture whose light parts are darker is black, whose dark parts are lighter white, and one grey with
+less between the two; and the share of that contrast that a pixel's step must reach, or it is blurred. By hand:
+help is worth giving there, judging ends later."""
 
 
 def figure(name: str, value: float) -> Figure:
-    """A named figure held against its limits."""
-    return Figure(name, value, LIMITS[name].low, LIMITS[name].high, UNITS[name])
+    """A named figure, rounded as it is shown, held against its limits."""
+    limits = LIMITS[name]
+    return Figure(name, round(value, limits.digits), limits.low, limits.high, limits.unit)
 
 
 def rig_quality(gray: np.ndarray, mats: Mats) -> dict[str, tuple[Figure, ...]]:
     """Figures by zone, from an 8-bit grey picture (h, w) and the mats found in it. Empty without mats."""
-    return {zone: _zone_figures(gray, mats, pose) for zone, pose in mats.poses.items()}
+    return {zone: zone_quality(gray, mats, pose) for zone, pose in mats.poses.items()}
 
 
-def _zone_figures(gray: np.ndarray, mats: Mats, pose: MatPose) -> tuple[Figure, ...]:
+def zone_quality(gray: np.ndarray, mats: Mats, pose: MatPose) -> tuple[Figure, ...]:
+    """The figures of one mat; ``evenness`` is left out where none of its places is in the picture."""
     sheet = _inside(gray, mats, pose, (SHEET[0] / 2, SHEET[1] / 2))
     paper = gray[sheet]
-    white = float(np.percentile(paper, 75)) if paper.size else 0.0
+    white = float(np.percentile(paper, WHITE_PERCENTILE)) if paper.size else 0.0
+    distance_mm = float(np.linalg.norm(pose.translation))
+    spots = _spots(gray, mats, pose)
     values = {
-        "reprojection error": pose.error_px,
-        "scale": px_per_mm(mats, pose),
-        "tilt": tilt_deg(pose),
-        "brightness": 100 * white / 255,
-        "glare": 100 * float((paper >= GLARE_CODE).mean()) if paper.size else 0.0,
-        "sharpness": sharpness(gray, sheet),
+        "markers": len(pose.markers),
         "field in view": 100 * _in_view(gray, mats, pose),
-        "markers": float(len(pose.markers)),
+        "flatness": pose.error_px * distance_mm / mats.camera.focal_px,
+        "tilt": tilt_deg(pose),
+        "distance": distance_mm / MM_PER_CM,
+        "scale": px_per_mm(mats, pose),
+        "brightness": 100 * white / 255,
+        "glare": 100 * float((paper >= CLIPPED_CODE).mean()) if paper.size else 0.0,
+        "sharpness": sharpness(gray, sheet),
     }
+    if spots:
+        values["evenness"] = min(spots) / max(*spots, 1.0)
     return tuple(figure(name, value) for name, value in values.items())
+
+
+def _spots(gray: np.ndarray, mats: Mats, pose: MatPose) -> list[float]:
+    """The light of those ``SPOTS_MM`` that are in the picture."""
+    flat = np.column_stack([np.asarray(SPOTS_MM), np.zeros(len(SPOTS_MM))])
+    pixels = np.round(mats.camera.project(pose.to_camera(flat))).astype(int)
+    patches = [gray[max(0, v - 4) : v + 4 + 1, max(0, u - 4) : u + 4 + 1] for u, v in pixels]
+    return [float(np.median(p)) for p in patches if p.size]
 
 
 def px_per_mm(mats: Mats, pose: MatPose) -> float:
@@ -138,26 +183,26 @@ def tilt_deg(pose: MatPose) -> float:
 
 def sharpness(gray: np.ndarray, where: np.ndarray) -> float:
     """The steepest steps in a part of a picture, as a share of its contrast: 0.5 crisp, 0.1 blurred."""
-    if where.sum() < 100:
+    if where.sum() < LEAST_PX:
         return 0.0
     smooth = gray.astype(np.float32)
     step = np.maximum(np.abs(np.diff(smooth, axis=1, append=0)), np.abs(np.diff(smooth, axis=0, append=0)))
     inner = cv2.erode(where.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
-    contrast = float(np.percentile(smooth[where], 98) - np.percentile(smooth[where], 1))
-    return float(np.percentile(step[inner], 99)) / contrast if contrast > 8 and inner.any() else 0.0
+    contrast = float(np.percentile(smooth[where], LIGHTEST) - np.percentile(smooth[where], 1))
+    return float(np.percentile(step[inner], STEEPEST)) / contrast if contrast > LEAST_CONTRAST and inner.any() else 0.0
 
 
 def picture_faults(gray: np.ndarray) -> tuple[str, ...]:
     """What makes an 8-bit picture unusable as such, whatever it shows: black, white, blurred."""
-    dark, light = np.percentile(gray, (2, 98))
-    if light < 20:
+    dark, light = np.percentile(gray, (2, LIGHTEST))
+    if light < BLACK:
         return ("the picture is black",)
-    if dark > 240:
+    if dark > WHITE:
         return ("the picture is white",)
-    if light - dark < 12:
+    if light - dark < ONE_GREY:
         return ("the picture shows nothing but one grey",)
     steps = np.abs(np.diff(gray.astype(np.int16), axis=1))
-    if np.percentile(steps, 99.8) < 0.05 * (light - dark):
+    if np.percentile(steps, STEEPEST_OF_ALL) < BLURRED * (light - dark):
         return ("the picture is blurred",)
     return ()
 

@@ -20,12 +20,17 @@ import numpy as np
 from cards.errors import BadCard
 from cards.pieces import Facing, PieceSet, Pose, Shape
 
+TALLEST_MM = 250.0
+"""CONTRACT.md: tall builds reach this; higher ones leave the camera's picture."""
+
 CONTACT_GAP_MM = 4.0
 """Two faces closer than this in height touch: fitted poses are good to about 3 mm, and the
 smallest step between resting heights of real sets is a plank's thickness, 12 mm or more."""
 
 CONTACT_OVERLAP_MM = 2.0
-"""A piece rests on another when their plans overlap by at least this much in x and y."""
+"""A piece rests on another when their plans overlap by at least this much in x and y: the one law for a build that
+was seen. (``cards.contact.TOUCH_MM`` is for builds drawn exactly; ``referee.vision.search.physics`` lets pieces down
+quicker and more coarsely while it searches, and what it finds is judged by this.)"""
 
 SLIGHT_OVERLAP_MM = 4.0
 """CONTRACT.md: two pieces that overlap by less may or may not rest on one another."""
@@ -208,7 +213,7 @@ def _inside(outline: np.ndarray, points: np.ndarray) -> np.ndarray:
     crosses = (a[..., 1] > p[..., 1]) != (b[..., 1] > p[..., 1])
     with np.errstate(divide="ignore", invalid="ignore"):
         at = (b[..., 0] - a[..., 0]) * (p[..., 1] - a[..., 1]) / (b[..., 1] - a[..., 1]) + a[..., 0]
-    return (crosses & (p[..., 0] < at)).sum(1) % 2 == 1
+    return np.asarray((crosses & (p[..., 0] < at)).sum(1) % 2 == 1)
 
 
 def clearances(pieces: PieceSet, above: Piece, below: Piece, floor_mm: float = -math.inf) -> tuple[float, ...]:
@@ -306,7 +311,7 @@ def rest_height(pieces: PieceSet, piece: Piece, others: Sequence[Piece]) -> floa
 def _turn(points: np.ndarray, degrees: float) -> np.ndarray:
     a = math.radians(degrees)
     c, s = math.cos(a), math.sin(a)
-    return points @ np.array([[c, s], [-s, c]])
+    return np.asarray(points @ np.array([[c, s], [-s, c]]))
 
 
 def format_build(pieces: Sequence[Piece]) -> str:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from cards.build import Piece
 from cards.errors import BadCard, first_fault
 from cards.pieces import PieceSet, Pose
+from cards.sentences import sentence
 
 MAX_GROUND_CONTACTS = 2
 """Printed rule: "only two can touch", ruled as at most two (RULES.md)."""
@@ -156,17 +157,17 @@ def inventory_problems(card: Card, pieces: PieceSet) -> list[str]:
         have: Counter[str] = Counter()
         for shape, _, n in pieces.pieces:
             have[shape] += n
-        return [f"asks for {n} x {s}, the set has {have[s]}" for s, n in card.shapes if n > have[s]]
+        return [sentence("asks_pieces", n=n, piece={"shape": s}, m=have[s]) for s, n in card.shapes if n > have[s]]
     if card.count > pieces.count:
-        return [f"asks for {card.count} pieces, the set has {pieces.count}"]
+        return [sentence("asks_count", n=card.count, m=pieces.count)]
     return []
 
 
 def _layout_problems(card: LayoutCard, pieces: PieceSet) -> list[str]:
     want = Counter((p.shape, p.color) for p in card.pieces)
-    problems = []
+    problems: list[str] = []
     for (shape, color), n in sorted(want.items()):
         have = pieces.inventory[shape, color]
         if n > have:
-            problems.append(f"asks for {n} x {color} {shape}, the set has {have}")
+            problems.append(sentence("asks_pieces", n=n, piece={"color": color, "shape": shape}, m=have))
     return problems

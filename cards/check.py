@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cards.build import Piece
+from cards.build import TALLEST_MM, Piece
 from cards.card import MAX_GROUND_CONTACTS, Card, LayoutCard, inventory_problems
 from cards.difficulty import Difficulty, card_difficulty
 from cards.errors import BadCard
 from cards.generate import SPAN_MM, proved_example
 from cards.pieces import PieceSet
+from cards.sentences import Sentence, sentence
 from cards.stability import MISPLACEMENT_MM, Stand, stand
 
 EXAMPLES, EXAMPLES_OF_FEW, FEW = 3, 8, 5
 """Builds looked at for a card without arrangement, more when it has at most FEW pieces; the easiest
 gives its difficulty."""
-
-MAX_HEIGHT_MM = 250.0
-"""Contract: tall builds reach 250 mm; higher ones leave the camera's picture."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +46,8 @@ def check_card(card: Card, pieces: PieceSet, misplacement_mm: float = MISPLACEME
         known: dict[tuple[Piece, ...], Stand] = {}
         tried = dict(proved_example(card, pieces, seed, known) for seed in range(tries))
     except BadCard as error:
-        return CardCheck(card, (str(error).removeprefix(f"card {card.id}: "),))
+        told = error.said
+        return CardCheck(card, (told.values["rest"] if isinstance(told, Sentence) else told,))
     proofs = {build: proof or stand(pieces, build) for build, proof in tried.items()}
     found = [(card_difficulty(card, pieces, build, proof), build) for build, proof in proofs.items()]
     easiest, build = min(found, key=lambda row: row[0].total)
@@ -61,7 +60,7 @@ def _too_kind(card: Card) -> list[str]:
     most = getattr(card, "max_ground_contacts", MAX_GROUND_CONTACTS)
     if most <= MAX_GROUND_CONTACTS:
         return []
-    return [f"it lets {most} pieces touch the table, the rules allow {MAX_GROUND_CONTACTS}"]
+    return [sentence("too_kind", n=most, m=MAX_GROUND_CONTACTS)]
 
 
 def _check_layout(card: LayoutCard, pieces: PieceSet, misplacement_mm: float) -> CardCheck:
@@ -75,9 +74,9 @@ def _room(card: LayoutCard, pieces: PieceSet) -> list[str]:
     wide = [(p.x, pieces.shapes[p.shape].size(p.pose)[0] / 2) for p in card.pieces]
     left, right = min(x - h for x, h in wide), max(x + h for x, h in wide)
     high = max(p.z + pieces.shapes[p.shape].size(p.pose)[2] / 2 for p in card.pieces)
-    faults = []
+    faults: list[str] = []
     if right - left > 2 * SPAN_MM + 30:
-        faults.append(f"it is {right - left:.0f} mm wide, the field has room for {2 * SPAN_MM + 30:.0f}")
-    if high > MAX_HEIGHT_MM:
-        faults.append(f"it is {high:.0f} mm high, more than {MAX_HEIGHT_MM:.0f}")
+        faults.append(sentence("wide", n=right - left, m=2 * SPAN_MM + 30))
+    if high > TALLEST_MM:
+        faults.append(sentence("high", n=high, m=TALLEST_MM))
     return faults

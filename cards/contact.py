@@ -179,7 +179,7 @@ def _climb(solid: _Solid, side: int, plan: np.ndarray) -> np.ndarray:
         ahead, behind = (np.clip(plan + s * step, middle - half, middle + half) for s in (1, -1))
         rise = solid.heights(ahead)[side] - solid.heights(behind)[side]
         rows.append(rise / np.maximum(ahead - behind, 1e-6)[:, axis])
-    return np.nan_to_num(np.stack(rows, 1))
+    return np.asarray(np.nan_to_num(np.stack(rows, 1)))
 
 
 def _corners(plan: np.ndarray, z: np.ndarray, slopes: np.ndarray) -> Face:

@@ -76,7 +76,7 @@ def _overhang(piece: Piece, wide: float, faces: Sequence[Any]) -> float:
     """The share of the piece's width outside of the span of what carries it, 0..1."""
     left = min(t.points[:, 0].min() for t in faces)
     right = max(t.points[:, 0].max() for t in faces)
-    return max(0.0, 1.0 - (right - left) / wide)
+    return max(0.0, 1.0 - float((right - left) / wide))
 
 
 def card_difficulty(card: Card, pieces: PieceSet, example: Sequence[Piece], found: Stand | None = None) -> Difficulty:

@@ -121,7 +121,7 @@ def _strips(sx: float, sz: float, color: Rgb, light: Callable[[float], float], *
 
 def _round_light(t: float) -> float:
     """A cylinder lit from the upper left: brightest at a third, darker to the rim."""
-    return 0.85 - 3.6 * abs(t - 0.36) ** 1.3 - 0.15
+    return float(0.85 - 3.6 * abs(t - 0.36) ** 1.3 - 0.15)
 
 
 def _slope_light(shape: Shape, pose: Pose) -> Callable[[float], float]:
@@ -134,11 +134,6 @@ def _slope_light(shape: Shape, pose: Pose) -> Callable[[float], float]:
     if pose.rotation % 360 == 180:
         return lambda t: 0.1 - 0.9 * (1 - t) ** 2
     return lambda t: 0.2 - 0.8 * abs(t - 0.5)
-
-
-def piece_svg(shape: Shape, pose: Pose, color: Rgb, margin_mm: float = 2.0) -> str:
-    """One piece alone at true size."""
-    return to_svg(_framed(piece_patches(shape, pose, color), margin_mm), shape.name)
 
 
 # -- the picture of a card -------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from cards.card import Card, HeightCard, LayoutCard, OrganCard, ShapesCard
 from cards.contact import overlap, touches
 from cards.errors import BadCard
 from cards.pieces import BUILTIN_SETS, PieceSet, Pose, Shape
+from cards.sentences import sentence
 from cards.stability import MIN_TILT_DEG, Stand, settle, stand, stands
 
 SPAN_MM = 80.0
@@ -66,13 +67,14 @@ def proved_example(
             known[built] = stand(pieces, built) if whole else NOT_WHOLE
         if known[built].stable:
             return built, known[built]
-    raise BadCard(
-        f"card {card.id}: no single structure found that stands with at most "
-        f"{card.max_ground_contacts} pieces on the table"
-    )
+    raise _bad(card, sentence("no_structure", n=card.max_ground_contacts))
 
 
-NOT_WHOLE = Stand(("it is not one structure",), 0.0, (), ())
+def _bad(card: Card, fault: str) -> BadCard:
+    return BadCard(sentence("of_card", card=card.id, rest=fault))
+
+
+NOT_WHOLE = Stand((sentence("not_whole"),), 0.0, (), ())
 
 
 def _searched(card: HeightCard | ShapesCard, pieces: PieceSet, rng: random.Random) -> Iterator[tuple[Piece, ...]]:
@@ -120,12 +122,12 @@ def _choice(card: HeightCard | ShapesCard, pieces: PieceSet, rng: random.Random)
     if isinstance(card, ShapesCard):
         chosen = [key for shape, n in card.shapes for key in [k for k in each if k[0] == shape][:n]]
         if len(chosen) < card.count:
-            raise BadCard(f"card {card.id}: asks for shapes the set {pieces.name!r} does not hold")
+            raise _bad(card, sentence("asks_shapes", name=pieces.name))
     else:
         each.sort(key=lambda key: pieces.shapes[key[0]].kind in CAPS)
         chosen = each[: card.count]
         if len(chosen) < card.count:
-            raise BadCard(f"card {card.id}: asks for {card.count} pieces, the set has {len(each)}")
+            raise _bad(card, sentence("asks_count", n=card.count, m=len(each)))
     return sorted(chosen, key=lambda key: rank(pieces.shapes[key[0]]) + rng.random() * 1.2)
 
 
@@ -265,7 +267,7 @@ def _organ(card: OrganCard, pieces: PieceSet, rng: random.Random) -> tuple[Piece
     """Pipes of falling height side by side; each piece is used for one height it can stand at."""
     chosen = falling_heights(pieces, card.count, rng)
     if chosen is None:
-        raise BadCard(f"card {card.id}: the pieces of {pieces.name!r} do not stand at {card.count} different heights")
+        raise _bad(card, sentence("few_heights", name=pieces.name, n=card.count))
     widths = [pieces.shapes[shape].size(pose)[0] for shape, _, pose in chosen]
     gap = min(GAP_MM, max((ROW_MM - sum(widths)) / (len(widths) - 1), 1.0))
     x, placed = -(sum(widths) + gap * (len(widths) - 1)) / 2, []

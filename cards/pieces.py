@@ -65,7 +65,7 @@ class Shape:
         a = math.radians(rotation)
         c, s = round(math.cos(a), 12), round(math.sin(a), 12)
         turned = self.outline @ np.array([[c, s], [-s, c]])
-        return turned - (turned.min(0) + turned.max(0)) / 2
+        return np.asarray(turned - (turned.min(0) + turned.max(0)) / 2)
 
     def size(self, pose: Pose) -> tuple[float, float, float]:
         """Extent (x, y, z) in mm of the posed piece's box, before yaw."""
@@ -132,6 +132,7 @@ def _outline(kind: Kind, width: float, height: float, opening: float) -> np.ndar
     return points
 
 
+@lru_cache(maxsize=4096)
 def _solid_key(shape: Shape, pose: Pose) -> frozenset[Any]:
     """A value equal for poses whose solids coincide (``top``: up to a mirror in y)."""
     if shape.kind == "cylinder":
@@ -228,6 +229,13 @@ class PieceSet:
     def count(self) -> int:
         """How many pieces a player has."""
         return sum(self.inventory.values())
+
+    @property
+    def typical_mm(self) -> float:
+        """The geometric mean of all its shapes' widths and heights, mm: of a set twice as large it is twice that."""
+        return math.exp(
+            sum(math.log(s.width) + math.log(s.height) for s in self.shapes.values()) / (2 * len(self.shapes))
+        )
 
     def rgb(self, color: str) -> tuple[int, int, int]:
         """The nominal sRGB value, 0-255, of a colour of the set."""

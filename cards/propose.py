@@ -11,6 +11,7 @@ from cards.difficulty import difficulty
 from cards.errors import BadCard
 from cards.generate import all_pieces, erect, rank
 from cards.pieces import PieceSet
+from cards.sentences import sentence
 from cards.stability import stand
 
 SAME_PLACE_MM = 20.0
@@ -39,7 +40,7 @@ def make_layouts(
             found.append(card)
             progress(len(found))
     if len(found) < n:
-        raise BadCard(f"only {len(found)} of {n} layouts of value {value} found with the set {pieces.name!r}")
+        raise BadCard(sentence("few_layouts", n=len(found), m=n, value=value, name=pieces.name))
     return tuple(found)
 
 
@@ -67,7 +68,7 @@ def distinct(pieces: PieceSet, a: LayoutCard, b: LayoutCard) -> bool:
         for card in (a, b)
     ]
     shifts = [p[-1] - q[-1] for p, q in zip(*rows, strict=True)]
-    return max(shifts) - min(shifts) > SAME_PLACE_MM
+    return bool(max(shifts) - min(shifts) > SAME_PLACE_MM)
 
 
 def _signature(pieces: PieceSet, card: LayoutCard) -> tuple[Any, ...]:

@@ -18,14 +18,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.optimize import linprog
-from scipy.sparse import coo_array
 
 from cards.build import Piece, bottom, rest_height, shape_of
 from cards.contact import TOUCH_MM, Touch, mass_and_centre, overlapping, penetration, touches
 from cards.pieces import PieceSet
+from cards.sentences import sentence
+
+if TYPE_CHECKING:
+    from scipy.sparse import coo_array  # scipy is loaded where it is used: half a second that no start needs
 
 FRICTION = 0.4
 """Wood on wood, dry: 0.25 to 0.5 (Engineering Toolbox); lacquered toys lie in between."""
@@ -68,26 +71,26 @@ def stand(pieces: PieceSet, placed: Sequence[Piece], misplacement_mm: float | No
     """
     overlaps = overlapping(pieces, placed)
     found = touches(pieces, placed)
-    faults = [f"{_name(placed[i])} and {_name(placed[j])} overlap" for i, j in overlaps]
+    faults = [sentence("overlap", piece_a=_named(placed[i]), piece_b=_named(placed[j])) for i, j in overlaps]
     floating = [i for i in range(len(placed)) if not any(t.above == i for t in found)]
-    faults += [f"{_name(placed[i])} rests on nothing" for i in floating]
+    faults += [sentence("floating", piece=_named(placed[i])) for i in floating]
     if faults:
         return Stand(tuple(faults), 0.0, tuple(floating), found)
     tilt = tilt_margin(pieces, placed, found)
     if tilt < MIN_TILT_DEG:
-        what = "it falls" if tilt < 0 else f"it falls when it leans by {max(tilt, 0.0) + 0.0:.1f} degrees"
+        what = sentence("falls") if tilt < 0 else sentence("leans", n=max(tilt, 0.0) + 0.0)
         return Stand((what,), max(tilt, 0.0), (), found)
     weak = (
         ()
         if misplacement_mm is None
         else tuple(i for i in range(len(placed)) if topples(pieces, placed, i, misplacement_mm))
     )
-    faults += [f"it falls when the {_name(placed[i])} is {misplacement_mm:g} mm off" for i in weak]
+    faults += [sentence("misplaced", piece=_named(placed[i]), n=misplacement_mm) for i in weak]
     return Stand(tuple(faults), tilt, weak, found)
 
 
-def _name(piece: Piece) -> str:
-    return f"{piece.color} {piece.shape} at {piece.x:g}"
+def _named(piece: Piece) -> dict[str, str | float]:
+    return {"color": piece.color, "shape": piece.shape, "x": piece.x}
 
 
 # -- equilibrium -----------------------------------------------------------------------------------
@@ -116,6 +119,8 @@ def stands(pieces: PieceSet, placed: Sequence[Piece], lean_deg: float = 0.0) -> 
 
 def _balance(pieces: PieceSet, placed: Sequence[Piece], found: Sequence[Touch]) -> tuple[coo_array, np.ndarray]:
     """The equilibrium matrix (6n, forces) and the pieces' masses (n,)."""
+    from scipy.sparse import coo_array
+
     solid = [mass_and_centre(shape_of(pieces, p), p.pose) for p in placed]
     centres = np.array([(p.x, p.y, p.z) for p in placed]) + np.array([c for _, c in solid])
     blocks, k = [], 0
@@ -148,6 +153,9 @@ def _largest_share(
     balance: coo_array, masses: np.ndarray, direction: tuple[int, int], most: float = 1.0
 ) -> float | None:
     """The largest sideways share of gravity, up to ``most``, that can still be balanced; None when there is none."""
+    from scipy.optimize import linprog
+    from scipy.sparse import coo_array
+
     n = len(masses)
     weight, push = np.zeros(6 * n), np.zeros(6 * n)
     weight[2::6] = -masses

@@ -8,6 +8,7 @@ import sys
 import click
 
 from cards.errors import RefereeError
+from referee.commands.options import Commands
 
 COMMANDS = {
     "judge": ("vision:judge", "Judge the builds in IMAGES against a card."),
@@ -20,9 +21,12 @@ COMMANDS = {
     "journal": ("match:journal", "Check the record, or get back what a damaged one still proves."),
     "rules": ("match:rules", "Print a house_rules.toml with every setting, its question and its default."),
     "box": ("box:box", "Try the button box, or play one."),
+    "doctor": ("doctor:doctor", "What this machine lacks to referee, and the command that mends it."),
     "run": ("play:run", "Referee real duels with a camera and a button box, or keys."),
     "demo": ("play:demo", "Referee simulated duels: no hardware needed, everything marked SIMULATED."),
+    "practice": ("practice:practice", "Build against the clock, alone or in twos: no button box, no referee."),
     "game": ("games:game", "Four more tower games: what is on record, replays, house rules."),
+    "verify": ("attempts:verify", "Is every one of ATTEMPTS what was recorded? Offline."),
     "rejudge": ("attempts:rejudge", "Judge ATTEMPTS again: attempt folders, zip bundles, archives of them."),
     "keep": ("attempts:keep", "Keep ATTEMPT's judged frames and the right verdict as a regression test."),
     "import": ("attempts:import_", "Make an attempt of VIDEO, so that it can be judged."),
@@ -31,7 +35,7 @@ COMMANDS = {
 """Name -> where in ``referee.commands`` it is, and its line in the list: to show that, nothing needs loading."""
 
 
-class _Lazy(click.Group):
+class _Lazy(Commands):
     """Loads a subcommand's module only when that subcommand is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -1,6 +1,7 @@
 """How long the program takes to start: medians of ten, wall-clock and processor seconds; and the first start of all.
 
-    python tests/bench_start.py            warm: --help, judge of one picture, bench of one in process, demo to board
+    python tests/bench_start.py            warm: --help, judge of one picture, bench of one in process, demo's board
+                                           and, from there, to its end
     python tests/bench_start.py --cold     with nothing compiled: demo to board, first live picture, first verdict
     python tests/bench_start.py --cold 3   the same, medians of three
 
@@ -9,6 +10,7 @@ On a busy machine the processor's seconds are the ones to compare.
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import resource
@@ -19,7 +21,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -31,17 +33,33 @@ DEMO = ["demo", "--no-browser", "--port", "0", "--seed", "3"]
 
 def measured(name: str, bar_s: float, run: Callable[[], object], rounds: int = ROUNDS) -> None:
     """Print the median of so many runs, and the bar."""
-    wall, processor = [], []
-    for _ in range(rounds):
-        began, before = time.perf_counter(), _processor_s()
-        run()
-        wall.append(time.perf_counter() - began)
-        processor.append(_processor_s() - before)
+    told(name, bar_s, [_timed(run) for _ in range(rounds)])
+
+
+def told(name: str, bar_s: float | None, runs: Sequence[tuple[float, float]]) -> None:
+    """Print the median of runs' (wall, processor) seconds, and the bar."""
+    wall, processor = zip(*runs, strict=True)
+    bar = f"bar {bar_s:g} s; " if bar_s else ""
     print(
         f"{name:44} median {statistics.median(wall):6.2f} s wall, {statistics.median(processor):6.2f} s processor"
-        f"   (bar {bar_s} s; {rounds} runs, slowest {max(wall):.2f} s)",
+        f"   ({bar}{len(runs)} runs, slowest {max(wall):.2f} s)",
         flush=True,
     )
+
+
+def _timed(run: Callable[[], object]) -> tuple[float, float]:
+    began, before = time.perf_counter(), _processor_s()
+    run()
+    return time.perf_counter() - began, _processor_s() - before
+
+
+def _used_s(process: int) -> float:
+    """Processor seconds of a process that runs, by Linux's count; 0 elsewhere."""
+    stat = Path(f"/proc/{process}/stat")
+    if not stat.exists():
+        return 0.0
+    ticks = stat.read_text().rpartition(")")[2].split()[11:13]
+    return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
 
 
 def _processor_s() -> float:
@@ -55,14 +73,14 @@ def said(*args: object) -> None:
 
 
 @contextmanager
-def demo(cache: str | None = None) -> Iterator[Iterator[str]]:
-    """A demo's lines as it says them."""
+def demo(cache: str | None = None) -> Iterator[subprocess.Popen[str]]:
+    """A demo, whose lines are read as it says them; it is ended as Ctrl-C does."""
     with tempfile.TemporaryDirectory() as folder:
         env = {**os.environ, "PYTHONUNBUFFERED": "1"} | ({"REFEREE_CACHE_DIR": cache} if cache else {})
         command = [*REFEREE, *DEMO, "--data-dir", folder]
         program = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         try:
-            yield program.stdout
+            yield program
         finally:
             program.send_signal(signal.SIGINT)
             program.communicate()
@@ -87,11 +105,18 @@ def warm() -> None:
     list(run_all(one, 1))
     measured("referee bench, one picture, in process", 0.3, lambda: list(run_all(one, 1)))
 
-    def to_board() -> None:
-        with demo() as lines:
-            board(lines)
+    boards, ends = zip(*(_demo() for _ in range(ROUNDS)), strict=True)
+    told("referee demo to its board", 3.0, boards)
+    told("and, ended there, to its end", None, ends)
 
-    measured("referee demo to its board, and its end", 3.0, to_board)
+
+def _demo() -> tuple[tuple[float, float], tuple[float, float]]:
+    """(wall, processor) seconds of a demo to its board, and from there to its end."""
+    began, before = time.perf_counter(), _processor_s()
+    with demo() as program:
+        board(program.stdout)
+        to_board, used = time.perf_counter() - began, _used_s(program.pid)
+    return (to_board, used), (time.perf_counter() - began - to_board, _processor_s() - before - used)
 
 
 def _first_card() -> str:
@@ -120,7 +145,8 @@ def _first_start() -> tuple[float, float, float, float]:
     """Seconds from the command to the board, to the first live picture and to the first verdict; processor seconds."""
     with tempfile.TemporaryDirectory() as cache:
         began, before = time.perf_counter(), _processor_s()
-        with demo(cache) as lines:
+        with demo(cache) as program:
+            lines = program.stdout
             address = board(lines)
             to_board = time.perf_counter() - began
             with urllib.request.urlopen(f"{address}/live/live.mjpg", timeout=600) as film:
@@ -131,6 +157,13 @@ def _first_start() -> tuple[float, float, float, float]:
     return to_board, to_picture, to_verdict, _processor_s() - before
 
 
+def main() -> None:
+    """What was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cold", nargs="?", type=int, const=ROUNDS, metavar="ROUNDS", help="first starts instead")
+    rounds = parser.parse_args().cold
+    cold(rounds) if rounds else warm()
+
+
 if __name__ == "__main__":
-    said_rounds = [int(word) for word in sys.argv[1:] if word.isdigit()]
-    cold(*said_rounds or [ROUNDS]) if "--cold" in sys.argv[1:] else warm()
+    main()

@@ -30,6 +30,19 @@ def no_thread_is_leaked():
     assert not left, f"threads left running: {[t.name for t in left]}"
 
 
+@pytest.fixture(autouse=True)
+def no_page_is_left_open(request):
+    """Pages that a test has opened are closed behind it: they would go on asking a server that is gone."""
+    if "browser" not in request.fixturenames:
+        yield
+        return
+    browser = request.getfixturevalue("browser")
+    before = set(browser.contexts)
+    yield
+    for context in set(browser.contexts) - before:
+        context.close()
+
+
 @pytest.fixture(scope="session")
 def browser():
     """One Chromium for all tests of a process: playwright runs once in a thread."""

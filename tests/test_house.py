@@ -92,6 +92,74 @@ def unseeded(tree: ast.Module) -> list[str]:
     return found
 
 
+OURS = ("referee", "calibration", "cards")
+PUBLIC = {"_replace", "_asdict", "_fields", "_make"}
+"""Of every named tuple, and meant for all."""
+
+OF_NUMBA = {"_reduce", "_get_module_for_linking"}
+"""What the kernel store must know of numba's compiled results; numba gives them no other name."""
+
+NAMED_ANY = ("session", "observer", "gate", "judgement", "recorder")
+
+
+def private(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__")
+
+
+def reaches(tree: ast.Module) -> list[str]:
+    """Where a module takes a ``_name`` that is not its own: an import, or an attribute of something else.
+
+    Its own are those of ``self``, ``cls`` and its classes, and what a function of the module was given of a class that
+    has the attribute (another value of the same class: ``other._rows``). A package of others is not looked into.
+    """
+    found, others = [], set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in OURS:
+            found += [f"line {node.lineno}: {node.module}.{a.name}" for a in node.names if private(a.name)]
+        if isinstance(node, ast.Import | ast.ImportFrom) and (
+            isinstance(node, ast.Import) or (node.module or "").split(".")[0] not in OURS
+        ):
+            others |= {(a.asname or a.name).split(".")[0] for a in node.names}
+    own = {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute) and dotted(n.value) in ("self", "cls")}
+    own |= {n.name for n in ast.walk(tree) if isinstance(n, Function)}
+    own |= {n.target.id for n in ast.walk(tree) if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)}
+    taken = [n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and private(n.attr)]
+    return found + [
+        f"line {node.lineno}: {ast.unparse(node)}"
+        for node in taken
+        if node.attr not in own | PUBLIC | OF_NUMBA and (dotted(node.value) or "").split(".")[0] not in others
+    ]
+
+
+def untyped(tree: ast.Module) -> list[str]:
+    """Where a session, its eyes or its recorder is annotated as Any, or a parameter of that name not at all."""
+    found = []
+    for node in ast.walk(tree):
+        for name, hint, line in _hints(node):
+            if name.lstrip("_") in NAMED_ANY and (hint is None or dotted(hint) in ("Any", "object", "typing.Any")):
+                found.append(f"line {line}: {name}")
+    return found
+
+
+def _hints(node: ast.AST) -> Iterator[tuple[str, ast.expr | None, int]]:
+    """Names of parameters and annotated variables, with their annotations."""
+    if isinstance(node, Function):
+        given = node.args
+        yield from ((a.arg, a.annotation, a.lineno) for a in (*given.posonlyargs, *given.args, *given.kwonlyargs))
+    elif isinstance(node, ast.AnnAssign):
+        yield (dotted(node.target) or "").split(".")[-1], node.annotation, node.lineno
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_module_reaches_into_another(path):
+    assert not reaches(tree_of(path))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_sessions_and_their_parts_have_types(path):
+    assert not untyped(tree_of(path))
+
+
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_nothing_is_larger_than_one_can_read(path):
     assert not too_large(path.read_text(encoding="utf-8"))
@@ -144,3 +212,33 @@ def test_what_is_too_large_is_found(text, found):
 )
 def test_chance_without_a_seed_is_found(text, count):
     assert len(unseeded(ast.parse(text))) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("class C:\n    def f(self): return self._x", 0),
+        ("class C:\n    _x: int\n    def same(self, other): return other._x == self._x", 0),
+        ("import numba\nnumba.core._thing", 0),
+        ("def f(session): session._alarm()", 1),
+        ("from referee.web import app\napp._hidden()", 1),
+        ("from referee.web.app import _hidden", 1),
+    ],
+)
+def test_a_reach_is_found(text, count):
+    assert len(reaches(ast.parse(text))) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("def f(session: Session): ...", 0),
+        ("def f(session: Any): ...", 1),
+        ("def f(session): ...", 1),
+        ("observer: Any = 1", 1),
+        ("class C:\n    def f(self, *, gate): ...", 1),
+        ("self._recorder: Recorder = Recorder()", 0),
+    ],
+)
+def test_what_has_no_type_is_found(text, count):
+    assert len(untyped(ast.parse(text))) == count

@@ -20,6 +20,7 @@ from referee.benchmark.scoring import ZoneScore, score_frame, truly_wrong
 from referee.errors import BadImage
 from referee.vision.image.files import read_picture
 from referee.vision.observer import Observer
+from referee.workers import end_with_parent
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,12 @@ def run_all(work: Sequence, processes: int, do: Callable = run) -> Iterator[list
         return
     # Spawned, not forked: the parent may have threads. One thread a worker, or they get in each other's way.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(processes, context, initializer=cv2.setNumThreads, initargs=(1,)) as pool:
+    with ProcessPoolExecutor(processes, context, initializer=_be_one_of_many) as pool:
         for done in as_completed([pool.submit(do, job) for job in work]):
             yield done.result()
+
+
+def _be_one_of_many() -> None:
+    """One thread, and no life after the parent's."""
+    cv2.setNumThreads(1)
+    end_with_parent()

@@ -31,7 +31,7 @@ SAME_MM = 30.0
 
 NOTHING = "(nothing)"
 
-BY_FEATURES = frozenset({"two_readings", "unexplained"})
+BY_FEATURES = frozenset({"two_readings", "unexplained", "unproven"})
 """Reasons of an undecided verdict that more confidence would take away; for any other it stays undecided whatever its
 features say."""
 

@@ -88,7 +88,7 @@ def stress_jobs(
     return out
 
 
-@lru_cache(maxsize=3)
+@lru_cache(maxsize=32)
 def given(folder: Path) -> Take:
     """What a session's folder gives, with its empty frame as the picture to judge."""
     empty = read_picture(folder / "empty.jpg")
@@ -126,7 +126,7 @@ def stressed(job: StressJob) -> tuple[Take, str]:
     return EFFECTS[job.effect].draw(take, scene, job.level, rng), zone
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=32)  # frames of all sessions come in turn, and learning a rig takes longer than judging a frame
 def _rig_observer(folder: Path) -> Observer:
     return observer_of(given(folder))
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import sys
 import tempfile
 from collections.abc import Mapping
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 import tqdm
 
 from referee.commands.options import as_one
+from referee.journal.journal import Journal
 from referee.recording import Attempt, find_attempts, load_attempt
 from referee.recording.errors import BadAttempt
 from referee.recording.folder import unpack
@@ -22,15 +26,29 @@ from referee.review.options import EYE, Options
 from referee.review.regression_case import keep_case
 from referee.review.report import write_report
 from referee.review.timeline import pace, stored_timeline
+from referee.review.verify import Checked
+from referee.review.verify import verify as check
 from referee.vision.live.fouls import PROPOSED
+
+FINDING: Mapping[str, str] = {
+    "hand_at_stop": "a hand was in the field at Stop",
+    "fell_after_stop": "it fell after Stop, by itself",
+    "bumped": "the table or the build was bumped",
+    "touched_after_stop": "the build was touched after Stop",
+    "false_start": "the field was touched before the go",
+}
+"""What is said of each finding (``house_rules.FINDINGS``)."""
 
 FILE = click.Path(exists=True, dir_okay=False, resolve_path=True)
 
 
 class Bar(tqdm.tqdm):
-    """A progress bar without a thread of its own."""
+    """A progress bar on a terminal, nothing in a pipe; without a thread of its own."""
 
     monitor_interval = 0
+
+    def __init__(self, *args: Any, **how: Any) -> None:
+        super().__init__(*args, **{"file": sys.stderr, "disable": not sys.stderr.isatty(), **how})
 
 
 @dataclass(frozen=True)
@@ -174,6 +192,8 @@ class Import:
     camera: str | None
     palette: str | None
     empty: str | None
+    no_empty: bool
+    colors: str | None
     out: Path | None
 
     @property
@@ -186,8 +206,15 @@ class Import:
             "palette.json": self.palette,
             "empty.png": self.empty,
         }
-        players = dict(p.split("=", 1) for p in self.players)
-        return Given(card=self.card, stop_s=self.stop, go_s=self.go, zone=self.zone, players=players, files=files)
+        players = dict(map(_player, self.players))
+        return Given(self.card, self.stop, self.go, self.zone, players, files, self.colors, self.no_empty)
+
+
+def _player(text: str) -> tuple[str, str]:
+    zone, _, name = text.partition("=")
+    if not zone or not name:
+        raise BadAttempt(f"--player {text}: write ZONE=NAME, A=Ann say")
+    return zone, name
 
 
 @click.command("import")
@@ -202,6 +229,8 @@ class Import:
 @click.option("--camera", type=FILE)
 @click.option("--palette", type=FILE)
 @click.option("--empty", type=FILE, help="A picture of the rig with nothing on the mats.")
+@click.option("--no-empty", is_flag=True, help="Take no such picture from beside the video either.")
+@click.option("--colors", type=FILE, help="A picture of the rig with every piece standing apart: colours are learnt.")
 @click.option(
     "-o",
     "--out",
@@ -217,10 +246,15 @@ def import_(asked: Import) -> None:
     default = Path("attempts") / (asked.video.name if asked.video.is_dir() else asked.video.stem)
     with Bar(unit="frame", leave=False) as bar:
         attempt = bring_in(asked.video, asked.given, asked.out or default, lambda: bar.update())
+    if late_s := attempt.meta["imported"]["starts_late_s"]:
+        said = f"the first picture comes {late_s:.2f} s into the file; --stop and all times count from that picture"
+        click.echo(f"referee: {said}", err=True)
+    if not attempt.meta["judged"][0]["unobstructed"]:
+        click.echo("referee: no still view without hands after the Stop; the best there is was judged", err=True)
     for z, row in attempt.verdicts.items():
         click.echo(
             f"{z}: {row['verdict']} {row.get('confidence', 0):.2f} "
-            + "; ".join(r["text"] for r in row.get("reasons", ()))
+            + "; ".join([*(attempt.meta["findings"].get(z, ())), *(r["text"] for r in row.get("reasons", ()))])
         )
     click.echo(attempt.folder)
 
@@ -261,6 +295,7 @@ def _events(attempt: Attempt, story: Mapping) -> list[tuple[float, str, str]]:
         whose = f", the hand of {foul['culprit']}" if foul["culprit"] not in (None, foul["zone"]) else ""
         text = f"proposed foul: {PROPOSED[foul['kind']]}{whose}, {100 * foul['sure']:.0f} % sure"
         found.append((foul["seconds"], foul["zone"], text))
+    found += [(row["seconds"], row["zone"], f"finding: {FINDING[row['finding']]}") for row in story.get("findings", ())]
     for fall in story["falls"]:
         by = "touched by a moving hand or tongs" if fall["touching"] else f"hand or tongs: {fall['hand']}"
         found.append(
@@ -281,3 +316,29 @@ def _say_pace(told: list[tuple[Attempt, dict]]) -> None:
             f"{row['player']}: {row['duels']} duels, {row['pieces']} pieces, {seconds['seconds_per_piece']} a "
             f"piece, idle {seconds['idle_s']}, first touch {seconds['first_touch_s']} after the go"
         )
+
+
+@click.command()
+@click.argument("attempts", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--journal", "journal_at", type=FILE, help="The table's record: the seal must be in it too.")
+def verify(attempts: tuple[Path, ...], journal_at: str | None) -> None:
+    """Is every one of ATTEMPTS (folders, zip bundles, archives) what was recorded? Offline; exit status 1 when not."""
+    bad = 0
+    with tempfile.TemporaryDirectory(prefix="referee-") as temporary, ExitStack() as opened:
+        known = None
+        if journal_at is not None:
+            known = opened.enter_context(closing(Journal(journal_at, reading=True))).entries
+        for folder in gather(attempts, Path(temporary)):
+            found = check(folder, known)
+            bad += not found.whole
+            click.echo(f"{folder.name}  {_checked(found)}")
+    if bad:
+        raise click.exceptions.Exit(1)
+
+
+def _checked(found: Checked) -> str:
+    if found.changed:
+        return f"changed: {'; '.join(found.changed)}"
+    if found.seal is None:
+        return f"not sealed: {found.unsealed}"
+    return f"whole, sealed by event {found.seal.seq} of match {found.seal.match_id}, {found.seal.hash[:16]}"

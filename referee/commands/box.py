@@ -8,6 +8,7 @@ from contextlib import suppress
 
 import click
 
+from referee.commands.options import Commands, Words
 from referee.devices.box import SerialBox
 from referee.devices.firmware import BOARDS, image, send
 from referee.devices.ports import BoxNotice, Lamp, SystemClock
@@ -30,7 +31,7 @@ lamps           what the lamps show
 quit            switch the box off"""
 
 
-@click.group()
+@click.group(cls=Commands)
 def box() -> None:
     """Try the button box, or play one."""
 
@@ -158,7 +159,7 @@ def _ms(seconds: float | None) -> str:
 
 
 def _try_buttons(serial_box: SerialBox, buttons: int, seconds: float) -> set[int]:
-    missing, began_s = set(range(buttons)), time.monotonic()
+    missing, began_s = set(range(buttons)), SystemClock().now_s()
 
     def heard(notice: BoxNotice) -> None:
         if notice.at_s < began_s or notice.kind not in ("tried", "press", "next", "stuck", "lost", "found"):
@@ -184,7 +185,7 @@ def _words(notice: BoxNotice) -> str:
 
 @box.command()
 @click.option("--port", required=True, metavar="PORT", help="Where the Arduino is, such as /dev/ttyACM0.")
-@click.option("--board", type=click.Choice(sorted(BOARDS)), default="uno", show_default=True)
+@click.option("--board", type=Words(sorted(BOARDS)), default="uno", show_default=True)
 def flash(port: str, board: str) -> None:
     """Send the box's firmware, which comes with this program, to an Arduino. Needs the program avrdude."""
     click.echo(f"sending firmware {image(board).name} to the {board} on {port}")

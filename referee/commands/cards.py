@@ -23,6 +23,8 @@ from cards.pieces import PieceSet
 from cards.propose import make_layouts
 from cards.stability import MISPLACEMENT_MM
 from referee.commands.named_files import named_deck, named_piece_set
+from referee.commands.options import Commands, Words
+from referee.workers import end_with_parent
 
 _pieces = click.option(
     "--pieces",
@@ -38,7 +40,7 @@ class _Bar(tqdm):
     monitor_interval = 0
 
 
-@click.group()
+@click.group(cls=Commands)
 def cards() -> None:
     """Decks: proof that each card can be built and stands, new cards, pictures."""
 
@@ -88,7 +90,7 @@ def _checked(deck: Deck, piece_set: PieceSet, misplaced: float) -> list[CardChec
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if cores == 1 or len(deck.cards) < SOME_CARDS:
         return list(bar(map(check_one, deck.cards)))
-    with ProcessPoolExecutor(cores, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(cores, mp_context=get_context("spawn"), initializer=end_with_parent) as pool:
         return list(bar(pool.map(check_one, deck.cards)))
 
 
@@ -159,7 +161,7 @@ def make(value: int, count: int, seed: int, known: str, pieces: str, output: Pat
 @click.argument("deck", default="challenge80")
 @click.argument("ids", nargs=-1)
 @_pieces
-@click.option("--format", "kind", type=click.Choice(["svg", "png"]), default="svg", show_default=True)
+@click.option("--format", "kind", type=Words(["svg", "png"]), default="svg", show_default=True)
 @click.option("--px", type=click.IntRange(50, 4000), default=704, show_default=True, help="Width of a PNG.")
 @click.option(
     "-o",

@@ -26,12 +26,21 @@ def box_of(game: str) -> list[tuple[str, int]]:
 
 def faces(game: str, lang: str = "en") -> list[Face]:
     """The faces of all cards, alike ones together; the kind's place in the box is its marker."""
-    rows = box_of(game)
-    flags = [("flag 8/4", 1), ("flag 6/3", 1), ("flag 4/2", 1), ("flag 2/1", 1)] if game == "tower_bets" else []
     made = []
-    for marker, (name, count) in enumerate([*rows, *flags]):
+    for marker, (name, count) in enumerate(_printed(game)):
         made += [_face(game, name, marker, lang)] * count
     return made
+
+
+def kinds_of(game: str) -> tuple[str, ...]:
+    """The name of every printed kind; its place is its marker."""
+    return tuple(name for name, _ in _printed(game))
+
+
+def _printed(game: str) -> list[tuple[str, int]]:
+    """Every kind that is printed, and how many of it."""
+    flags = [("flag 8/4", 1), ("flag 6/3", 1), ("flag 4/2", 1), ("flag 2/1", 1)] if game == "tower_bets" else []
+    return [*box_of(game), *flags]
 
 
 def _face(game: str, name: str, marker: int, lang: str) -> Face:

@@ -12,14 +12,18 @@ from typing import Any
 
 import click
 
-from referee.commands.options import as_one
-from referee.commands.play import NAMES, interrupted, opened, taken
+from referee.commands.game_camera import cards, look
+from referee.commands.named_files import named_piece_set
+from referee.commands.options import Commands, Words, as_one
+from referee.commands.play import NAMES
+from referee.commands.serving import interrupted, opened, taken
 from referee.devices.ports import SystemClock
 from referee.errors import DeviceLost, RefereeError
 from referee.events import Event
 from referee.games.catalogue import GAMES, game_named
 from referee.games.core import BadGame, Mode
 from referee.games.match import Match, evolve, fold
+from referee.session.game_camera import GameCamera
 from referee.session.game_table import GameTable, game_matches
 from referee.session.ports import Record
 from referee.simulator.game_players import next_choice
@@ -44,6 +48,7 @@ class PlayOptions:
     scorer: bool
     rules_file: Path | None
     seed: int | None
+    stones: str
     host: str
     port: int
     pin: str | None
@@ -117,9 +122,13 @@ def names_of(players: str) -> list[str]:
     return list(NAMES[: int(players)]) if players.isdigit() else players.split(",")
 
 
-@click.group()
+@click.group(cls=Commands)
 def game() -> None:
-    """Four more tower games: what is on record, replays, house rules."""
+    """Four more tower games: play, what is on record, replays, house rules, towers read from pictures."""
+
+
+game.add_command(look)
+game.add_command(cards)
 
 
 @game.command("list")
@@ -173,7 +182,7 @@ def commands_of(events: Sequence[Event]) -> Iterator[list[Event]]:
 
 
 @game.command("rules")
-@click.argument("name", type=click.Choice(list(GAMES)))
+@click.argument("name", type=Words(list(GAMES)))
 def rules(name: str) -> None:
     """Print a game's house rules with their defaults, for a file of your own."""
     fields = game_named(name).rules.model_fields
@@ -199,13 +208,14 @@ def rules_of(file: Path | None) -> dict[str, Any]:
 
 
 @game.command("play")
-@click.argument("name", type=click.Choice(list(GAMES)))
+@click.argument("name", type=Words(list(GAMES)))
 @click.option("--players", required=True, help="Names with commas, youngest first.")
 @click.option(
     "--scorer", is_flag=True, help="Real cards and stones: people enter what was done. Else the program deals."
 )
 @click.option("--rules", "rules_file", type=PATH, help="House rules, as `referee game rules` prints them.")
 @click.option("--seed", type=int, help="Seed of the deal.")
+@click.option("--stones", default="city_stones", help="The stones of city_towers, for the camera: a pieces.json.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address of the pages.")
 @click.option("--port", type=int, default=8000, show_default=True, help="Their port; 0 takes a free one.")
 @click.option("--pin", help="The referee's PIN; made up and printed when --host is not this machine.")
@@ -228,7 +238,8 @@ def play(asked: PlayOptions) -> None:
             setup = game_named(asked.name).setup(asked.players.split(","), rules_of(asked.rules_file), seed, mode)
             table = GameTable.begun(record, clock, asked.name, setup)
         table.listen(GameLines(table.match))
-        app = create_game_app(table, asked.data_dir / "games", clock, pin, asked.host)
+        camera = GameCamera(named_piece_set(asked.stones)) if asked.name == "city_towers" else None
+        app = create_game_app(table, asked.data_dir / "games", clock, pin, asked.host, camera)
         try:
             server = serve(app, asked.host, asked.port)
         except OSError as error:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from referee.commands.options import Commands, Words
 from referee.errors import RefereeError
 from referee.journal import export as exports
 from referee.journal.chain import Entry
@@ -30,10 +31,10 @@ class BadRequest(RefereeError):
 
 
 def open_journal(where: str) -> Journal:
-    """The existing record. Raises BadRequest when there is no such file: reading must not make one."""
+    """The existing record, to be read and left as it is. Raises BadRequest when there is no such file."""
     if "://" not in where and not Path(where).is_file():
         raise BadRequest(f"{where}: no such journal")
-    return Journal(where)
+    return Journal(where, reading=True)
 
 
 @click.command()
@@ -56,7 +57,7 @@ def schedule(number: int, players: str | None, rules: str | None) -> None:
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["json", "csv", "html", "sheet"]),
+    type=Words(["json", "csv", "html", "sheet"]),
     default="json",
     show_default=True,
     help="sheet: a score sheet to print and sign (HTML).",
@@ -88,7 +89,7 @@ def _give(content: str, out: Path | None) -> None:
         raise BadRequest(f"{out}: {error.strerror or error}") from None
 
 
-@click.group()
+@click.group(cls=Commands)
 def journal() -> None:
     """Check the record, or get back what a damaged one still proves."""
 

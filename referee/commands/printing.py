@@ -14,11 +14,12 @@ from calibration.print_sheets import cards_pdf, charuco_pdf, colors_pdf, mats_pd
 from cards.errors import RefereeError
 from referee.commands.game_cards import faces
 from referee.commands.named_files import named_deck, named_piece_set
+from referee.commands.options import Commands, Words
 from referee.games.catalogue import GAMES
 from referee.web.i18n.texts import LANGUAGES
 
 
-@click.group("print")
+@click.group("print", cls=Commands)
 def print_() -> None:
     """Sheets to print at 100 %: mats, cards, colours, charuco, games. A ruler on each shows the scale."""
 
@@ -32,7 +33,7 @@ def _common(name: str) -> Callable:
             "-o", "--output", type=file, default=Path(f"{name}.pdf"), show_default=True, help="The PDF to write."
         )(command)
         return click.option(
-            "--paper", type=click.Choice(list(PAPERS)), default="a4", show_default=True, help="Paper in the printer."
+            "--paper", type=Words(list(PAPERS)), default="a4", show_default=True, help="Paper in the printer."
         )(command)
 
     return add
@@ -91,8 +92,8 @@ def charuco(paper: str, output: Path) -> None:
 
 
 @print_.command("game")
-@click.argument("name", type=click.Choice([*GAMES, "plans"]))
-@click.option("--lang", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Language of the cards.")
+@click.argument("name", type=Words([*GAMES, "plans"]))
+@click.option("--lang", type=Words(LANGUAGES), default="en", show_default=True, help="Language of the cards.")
 @_common("game")
 def game(name: str, lang: str, paper: str, output: Path) -> None:
     """The cards of the tower game NAME, nine to a page; or the six city plans (on A4)."""

@@ -16,13 +16,14 @@ from calibration.camera import load_camera, save_camera
 from calibration.lens import find_board, fit_lens
 from calibration.markers import ZONES
 from calibration.mat import detect_mats
-from calibration.palette import PRIOR_PIXELS, Palette, load_palette, save_palette
+from calibration.palette import PRIOR_PIXELS, Palette
+from calibration.palette_file import load_palette, save_palette
 from calibration.quality import picture_faults, rig_quality
 from cards.card import Card, inventory_problems
 from cards.errors import BadCard
 from cards.pieces import PieceSet
 from referee.commands.named_files import named_deck, named_piece_set
-from referee.commands.options import as_one
+from referee.commands.options import Commands, Words, as_one
 from referee.errors import BadCamera, BadImage, CannotSee, RefereeError
 from referee.vision.image.files import read_picture, write_picture
 from referee.vision.observer import Judgement, Observer
@@ -87,7 +88,7 @@ class Judging:
     help="The deck: a deck.json, or the name of one that ships with the program.",
 )
 @_rig_options
-@click.option("--zone", "zones", multiple=True, type=click.Choice(list(ZONES)), help="Only this zone.")
+@click.option("--zone", "zones", multiple=True, type=Words(list(ZONES)), help="Only this zone.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per image and line.")
 @click.option("--overlay", type=FILE, help="Draw the verdict: a picture, or a folder for several.")
 @as_one(Judging)
@@ -134,10 +135,14 @@ def _observer(piece_set: PieceSet, frames: list[np.ndarray], asked: Judging) -> 
 
 
 def _learn(observer: Observer, colors: Path) -> Palette:
+    picture = read_picture(colors)
     try:
-        return observer.learn_colors(read_picture(colors))
+        observer.learn_colors(picture)
+        observer.learn_sizes(picture)
     except (CannotSee, BadCamera) as error:
         raise type(error)(f"{colors}: {error}") from None
+    assert observer.palette is not None, "learnt above"
+    return observer.palette
 
 
 def _judged(
@@ -172,7 +177,7 @@ def told(judgement: Judgement, image: str, card: Card) -> str:
     return "\n".join(lines + [f"  note: {note}" for note in judgement.notes])
 
 
-@click.group()
+@click.group(cls=Commands)
 def calibrate() -> None:
     """Learn colours or a lens from pictures; say whether a rig is fit to judge."""
 

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 
 import serial
 
+from cards import sentences
 from referee.devices.box_conversation import BoxTalk
 from referee.devices.box_protocol import BAUDS, Sentence
 from referee.devices.clock_sync import RATE_SPAN, ClockTie
@@ -168,15 +169,10 @@ class SerialBox:
             time.sleep(READ_S)
         return self.connected
 
-    def host_time(self, box_us: int) -> tuple[float, float]:
-        """(host seconds, error bound) of a time on the box's clock, by what is known now."""
-        with self._lock:
-            return self._talk.tie.to_host(box_us)
-
     def _command(self, kind: str, *fields: int | str) -> None:
         with self._lock:
             if not self._talk.met:
-                raise DeviceLost(f"button box {self.name} is not connected")
+                raise DeviceLost(sentences.sentence("box_unconnected", name=self.name))
             self._talk.command(kind, *fields, now_s=self._clock.now_s())
             if self._line is not None and hasattr(self._line, "cancel_read"):
                 self._line.cancel_read()  # the reader sends it at once
@@ -256,7 +252,7 @@ class SerialBox:
             self._talk.end()
             self.port = self._line = None
         if was_met and not self._closing.is_set():
-            self._tell([BoxNotice("lost", self._clock.now_s(), text=f"button box on {path} does not answer")])
+            self._tell([BoxNotice("lost", self._clock.now_s(), text=sentences.sentence("box_away", name=path))])
 
     def _tell(self, notices: Iterable[BoxNotice]) -> None:
         with self._lock:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from cards import sentences
 from referee.devices.box_notices import BoxFacts, is_of, notice_of
 from referee.devices.box_protocol import EVENTS, PROTOCOL, Lines, Sentence
 from referee.devices.clock_sync import ClockTie
@@ -203,7 +204,7 @@ class BoxTalk:
         self.protocol, self._foreign = hello.protocol, ""
         notices = []
         if restarted:
-            notices.append(BoxNotice("reset", now_s, text=f"box {box_id} was restarted (start {boot})"))
+            notices.append(BoxNotice("reset", now_s, text=sentences.sentence("box_reset", name=box_id, n=boot)))
             self.queue.clear()
         if restarted or self._expected == 0:
             self._expected, self._known, self._last_event_us = int(first), 0, 0
@@ -241,7 +242,7 @@ class BoxTalk:
             self._ask_again(now_s)
         elif first < self._expected:
             self._acknowledge()
-        return [BoxNotice("events_lost", now_s, text=f"{gone} events of the box are lost")] if gone else []
+        return [BoxNotice("events_lost", now_s, text=sentences.sentence("box_events_lost", n=gone))] if gone else []
 
     def _acknowledge(self) -> None:
         self._out.append(self._next("RFACK", self._expected - 1, self.facts.boot))

@@ -4,26 +4,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from cards.sentences import sentence
 from referee.devices.box_protocol import Sentence
 from referee.devices.clock_sync import ClockTie
 from referee.devices.ports import BoxNotice, Press
 
 POWER_ON_US = 100_000  # what a box tells of its first tenth of a second happened before it could look
+STAMP_S = 40e-6  # an edge waits at most so long for its interrupt: 33.6 us measured in simavr
 NEXT_LINE = 4  # the line of Start/Next
 
-TOLD = {  # event -> kind and words of its notice
+TOLD = {  # event -> kind and sentence of its notice
     "BXBOT": ("", ""),  # the hello has told it
-    "BXGOO": ("go", "go"),
-    "BXPRS": ("press", "button {0} pressed"),
-    "tried": ("tried", "button {0} pressed"),
-    "BXHLD": ("held_at_go", "button {0} was held down at the go"),
-    "power on": ("held_at_go", "button {0} was down when the box started"),
-    "BXSTK": ("stuck", "button {0} has been down for 5 s"),
-    "BXFRE": ("free", "button {0} is up again"),
-    "BXNXT": ("next", "Start/Next pressed"),
-    "BXFLS": ("false_start", "player {0} left the mark before the go"),
-    "BXNOI": ("noisy", "the line of {1} is noisy: look at its cable"),
-    "BXQUI": ("quiet", "the line of {1} is quiet again"),
+    "BXGOO": ("go", "told_go"),
+    "BXPRS": ("press", "told_press"),
+    "tried": ("tried", "told_press"),
+    "BXHLD": ("held_at_go", "told_held"),
+    "power on": ("held_at_go", "told_down"),
+    "BXSTK": ("stuck", "told_stuck"),
+    "BXFRE": ("free", "told_free"),
+    "BXNXT": ("next", "told_next"),
+    "BXFLS": ("false_start", "told_left"),
+    "BXNOI": ("noisy", "told_noisy"),
+    "BXQUI": ("quiet", "told_quiet"),
 }
 
 
@@ -69,10 +71,11 @@ def is_of(event: Sentence, facts: BoxFacts) -> bool:
 
 def notice_of(event: Sentence, tie: ClockTie, facts: BoxFacts) -> BoxNotice | None:
     """What the event tells, in the host's time; None when it tells nothing."""
-    at_s, error_s = tie.to_host(event.box_us)
+    at_s, tied_s = tie.to_host(event.box_us)
+    error_s = tied_s + STAMP_S
     player = int(event.fields[1]) if len(event.fields) > 1 and event.kind != "BXGOO" else None
     meaning = _meaning(event)
-    kind, text = TOLD[meaning]
+    kind, code = TOLD[meaning]
     if not kind:
         return None
     press = None
@@ -80,8 +83,8 @@ def notice_of(event: Sentence, tie: ClockTie, facts: BoxFacts) -> BoxNotice | No
         held = kind == "held_at_go"
         run = int(event.fields[-1]) if event.kind == "BXPRS" and event.protocol > 1 else None
         press = Press(int(event.fields[1]), event.box_us, at_s, error_s, held, event.number, facts.box_id, run)
-    line = "Start/Next" if player == NEXT_LINE else f"button {player}"
-    text = text.format(player, line)
+    line = sentence("told_line_next") if player == NEXT_LINE else sentence("told_line", n=player)
+    text = sentence(code, n=player, line=line)
     return BoxNotice(kind, at_s, player, press, text, event.box_us, error_s, facts.box_id)
 
 

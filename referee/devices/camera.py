@@ -11,6 +11,7 @@ import math
 import mmap
 import statistics
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
+from cards.sentences import sentence
 from referee.devices.clock_sync import FrameTie
 from referee.devices.ports import Clock, Frame
 from referee.errors import DeviceLost
@@ -37,6 +39,9 @@ WIRE_S = (0.005, 0.035)
 
 NETWORK_S = (0.02, 0.5)
 """The same for a network camera, which encodes, buffers and sends first."""
+
+STAMPED_WITHIN_S = 1.0
+"""A webcam's stamp that is at most so old by the monotonic clock is by that clock."""
 
 END_PACE_S = 0.2
 """After its end a recorded file shows its last picture this often."""
@@ -92,6 +97,28 @@ class FrameClock:
             self._seen.append(last)
 
 
+class DriverStamps:
+    """A driver's time stamps, told by the host's clock.
+
+    Linux stamps a webcam's frames by the monotonic clock, which NTP slews and the host's clock does not follow: what
+    both showed at the last frames says what a stamp between them was on the host's. Stamps of any other clock are
+    given back as they are.
+    """
+
+    def __init__(self) -> None:
+        self._shown: deque[tuple[float, float]] = deque(maxlen=HISTORY)
+
+    def to_host_us(self, stamp_us: int, host_s: float) -> int:
+        """The stamp of a frame that arrived at ``host_s``, now."""
+        now_s = time.monotonic()
+        self._shown.append((now_s, host_s))
+        if not now_s - STAMPED_WITHIN_S <= stamp_us * 1e-6 <= now_s:
+            return stamp_us
+        back_s = min(0.0, stamp_us * 1e-6 - self._shown[0][0])  # longer ago than what is remembered
+        shown = np.array(self._shown)
+        return int((np.interp(stamp_us * 1e-6, shown[:, 0], shown[:, 1]) + back_s) * 1e6)
+
+
 class ThreadedCamera:
     """The common part: one reader thread, waiting readers, listeners. Subclasses give ``_read_all``."""
 
@@ -121,7 +148,7 @@ class ThreadedCamera:
             if self._newer(after) and not self._lost:
                 return self._frame
             if self._lost or self._closing.is_set():
-                raise DeviceLost(f"camera {self.name}: {self._lost or 'closed'}")
+                raise DeviceLost(sentence("camera_lost", name=self.name, fault=self._lost or sentence("camera_closed")))
             return None
 
     def listen(self, callback: Callable[[Frame], None]) -> None:
@@ -196,7 +223,7 @@ class VideoCamera(ThreadedCamera):
         self._latency_s = NETWORK_S if isinstance(source, str) else WIRE_S
         self._tie = FrameTie(self._latency_s)
         self._error_s = self._latency_s[1]
-        self._stamp_us = 0
+        self._stamp_us, self._stamps = 0, DriverStamps()
         self._start()
 
     @property
@@ -225,7 +252,11 @@ class VideoCamera(ThreadedCamera):
             limits = [cv2.CAP_PROP_OPEN_TIMEOUT_MSEC, URL_TIMEOUT_MS]
             limits += [cv2.CAP_PROP_READ_TIMEOUT_MSEC, URL_TIMEOUT_MS]
             return cv2.VideoCapture(self._source, cv2.CAP_FFMPEG, limits)
-        capture = cv2.VideoCapture(self._source)
+        quiet = cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)  # we say ourselves what is wrong
+        try:
+            capture = cv2.VideoCapture(self._source)
+        finally:
+            cv2.utils.logging.setLogLevel(quiet)
         if capture.isOpened():
             capture.set(cv2.CAP_PROP_FOURCC, cv2.VideoWriter.fourcc(*"MJPG"))
             capture.set(cv2.CAP_PROP_FRAME_WIDTH, self._size[0])
@@ -236,17 +267,19 @@ class VideoCamera(ThreadedCamera):
     def _read_all(self) -> None:
         capture = self._open()
         if not capture.isOpened():
-            self._lose("cannot be opened")
+            self._lose(sentence("camera_shut"))
         self._times.restart()
         while capture.isOpened() and not self._closing.is_set():
             there = capture.grab()
             arrived_s = self.clock.now_s()
             image = capture.retrieve()[1] if there else None
             if image is None:
-                self._lose("gives no more pictures")
+                self._lose(sentence("camera_ended"))
                 break
             number, earliest_s = self._times.stamp(arrived_s)
             stamp_us = int(capture.get(cv2.CAP_PROP_POS_MSEC) * 1000)
+            if isinstance(self._source, int):
+                stamp_us = self._stamps.to_host_us(stamp_us, arrived_s)
             self._publish(Frame(image, number, self._exposed(stamp_us, arrived_s, earliest_s)))
         capture.release()
 
@@ -258,18 +291,18 @@ class FileCamera(ThreadedCamera):
         super().__init__(str(path), clock)
         self._path, self._pace = Path(path), pace
         if not self._path.is_file():
-            raise DeviceLost(f"camera {path}: no such file")
+            raise DeviceLost(sentence("camera_lost", name=str(path), fault=sentence("camera_no_file")))
         self._start()
 
     def _read_all(self) -> None:
         capture = cv2.VideoCapture(str(self._path), cv2.CAP_FFMPEG)
         if not capture.isOpened():
-            self._lose("not a video that can be read")
+            self._lose(sentence("camera_no_video"))
             return
         last = self._play(capture)
         capture.release()
         if last is None and not self._closing.is_set():
-            self._lose("holds no picture")
+            self._lose(sentence("camera_empty"))
         while last is not None and not self._closing.wait(END_PACE_S):
             last = Frame(last.image, last.number + 1, self.clock.now_s())
             self._publish(last)

@@ -7,9 +7,10 @@ of NTP, RFC 5905 section 10), and the intersection of all windows gives the boun
 lopsided, can break it.
 
 From one window to another the curve's slope is needed. Two round trips confine its mean between them; the
-slope anywhere else differs from that by at most ``wander`` (a host's clock that NTP slews changes its rate
-by 500 ppm at once, a resonator by a few ppm per degree) plus whatever change the round trips themselves
-have shown. So the bound follows measured changes of the rate.
+slope anywhere else differs from that by at most ``wander`` (a resonator changes by a few ppm per degree) plus
+whatever change the round trips themselves have shown. So the bound follows measured changes of the rate. It
+cannot know of one that began after the last round trip: the host's times must be of a clock that nobody
+slews (``ports.STEADY``).
 
 One round trip may be a lie: a misread number whose checksum is right by chance. Of all lower bounds the
 greatest is left out, and of all upper bounds the least, so that one wrong window moves nothing (Marzullo
@@ -27,7 +28,7 @@ from dataclasses import dataclass
 
 RATE_SPAN = 0.05  # a ceramic resonator keeps 0.5 % (Murata CSTCE16M, on the Uno), a clone's perhaps 1.2 %
 MOST_SPAN = 0.99
-WANDER = 600e-6  # how much the rate may change unseen: NTP's largest slew, and a resonator that warms up
+WANDER = 600e-6  # how much the rate may change unseen: a resonator that warms up, NTP's slew where STEADY is None
 DEFAULT_KEPT = 40  # five seconds of round trips
 
 

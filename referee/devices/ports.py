@@ -1,7 +1,9 @@
 """What the shell needs from the world: pictures, presses, time. Real devices and simulated twins fit alike.
 
 The shell (``referee.session.session``) knows only these; ``referee.commands`` alone chooses who stands behind them.
-All times named ``at_s`` are seconds on the host's monotonic scale, that of ``Clock.now_s``.
+All times named ``at_s`` are seconds on the host's monotonic scale, that of ``Clock.now_s``: the count of the
+machine's own oscillator. NTP slews the usual monotonic clock (the kernel by 0.05 %, chrony by up to 8.3 %) without a
+word, and no bound on a press's time could hold across the moment when that begins.
 """
 
 from __future__ import annotations
@@ -52,6 +54,10 @@ class Camera(Protocol):
         """Stop the reader thread and let the device go."""
 
 
+STEADY = getattr(time, "CLOCK_MONOTONIC_RAW", None)
+"""The monotonic clock whose rate nobody sets; None where a system has none."""
+
+
 class Clock(Protocol):
     """Time, passed in wherever it is needed."""
 
@@ -72,8 +78,8 @@ class SystemClock:
     """The host's own clocks."""
 
     def now_s(self) -> float:
-        """Seconds of ``time.monotonic``."""
-        return time.monotonic()
+        """Seconds of the machine's oscillator; of ``time.monotonic`` on a system that shows no such clock."""
+        return time.monotonic() if STEADY is None else time.clock_gettime(STEADY)
 
     def utc(self) -> datetime:
         """Now, aware, in UTC."""
@@ -84,11 +90,12 @@ class SystemClock:
         time.sleep(max(0.0, seconds))
 
     def boot_id(self) -> str:
-        """What Linux calls its boot; empty on other systems."""
+        """What Linux calls its boot; empty on other systems. Times by another clock of that boot bear another name."""
         try:
-            return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+            boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         except OSError:
             return ""
+        return boot if STEADY is None else f"{boot} by its oscillator"
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from cards.sentences import sentence
 from referee.errors import IllegalCommand
 from referee.games import core
 from referee.games.core import OVER, UNKNOWN, Command, Fact, Game, Pile, Plan, Rules, Setup, Table, hidden, put
@@ -191,15 +192,14 @@ def decide(state: City, command: Command) -> list[Fact]:
 
 
 def _pick(plan: Plan[City], c: PickStones) -> None:
-    state, count = plan.state, plan.state.rules.stones_a_round
+    state, count, name = plan.state, plan.state.rules.stones_a_round, plan.state.name(c.seat)
     if state.picked[c.seat]:
-        raise IllegalCommand(f"{state.name(c.seat)} has picked already")
+        raise IllegalCommand(sentence("game.picked", player=name))
     if len(c.stones) != count:
-        raise IllegalCommand(f"pick {count} stones, not {len(c.stones)}")
+        raise IllegalCommand(sentence("game.pick", count=count, n=len(c.stones)))
     for height, wanted in sorted(Counter(c.stones).items()):
-        there = state.stock[c.seat].count(height)
-        if wanted > there:
-            raise IllegalCommand(f"{state.name(c.seat)} has {there} stones of height {height} left, not {wanted}")
+        if wanted > (there := state.stock[c.seat].count(height)):
+            raise IllegalCommand(sentence("game.stones_left", player=name, n=there, height=height, wanted=wanted))
     plan.add("stones_picked", seat=c.seat, stones=sorted(c.stones))
 
 
@@ -207,16 +207,16 @@ def refusal_to_place(state: City, seat: int, stone: int, site: int, city: int) -
     """Why that stone may not go there, card and turn apart; empty when it may."""
     need = needed(state.tower(city, site), seat)
     if need > max(HEIGHTS):
-        return f"the tower is safe: it would take a stone of height {need}"
-    return f"the stone must be at least {need} high" if stone < need else ""
+        return sentence("game.safe", height=need)
+    return sentence("game.stone_low", height=need) if stone < need else ""
 
 
 def _play(plan: Plan[City], c: PlayStone) -> None:
     state = plan.state
     if c.stone not in state.picked[c.seat]:
-        raise IllegalCommand(f"{state.name(c.seat)} has no stone of height {c.stone} left in this round")
+        raise IllegalCommand(sentence("game.no_stone", player=state.name(c.seat), height=c.stone))
     if c.city not in CITIES or c.site not in SITES:
-        raise IllegalCommand(f"there is no site {c.site} of city {c.city}: cities are 1 to 6, sites 1 to 9")
+        raise IllegalCommand(sentence("game.no_site", site=c.site, city=c.city))
     core.without(state.hands[c.seat], (str(c.site),), state.name(c.seat))
     if refusal := refusal_to_place(state, c.seat, c.stone, c.site, c.city):
         raise IllegalCommand(refusal)
@@ -228,9 +228,9 @@ def _play(plan: Plan[City], c: PlayStone) -> None:
 def _give_up(plan: Plan[City], c: GiveUpStone) -> None:
     state = plan.state
     if c.stone not in state.picked[c.seat]:
-        raise IllegalCommand(f"{state.name(c.seat)} has no stone of height {c.stone} left in this round")
+        raise IllegalCommand(sentence("game.no_stone", player=state.name(c.seat), height=c.stone))
     if (place := next(places(state, c.seat), None)) is not None:
-        raise IllegalCommand(f"a stone can be placed: height {place[0]} on site {place[1]} of city {place[2]}")
+        raise IllegalCommand(sentence("game.can_place", height=place[0], site=place[1], city=place[2]))
     plan.add("stone_given_up", seat=c.seat, stone=c.stone)
     _draw(plan, c.seat, state.rules.hand)
     _pass_on(plan)
@@ -272,7 +272,7 @@ _HANDLERS: Mapping[type[Command], Any] = {PickStones: _pick, PlayStone: _play, G
 def evolve(state: City, fact: Fact) -> City:
     """The table after the fact. Raises IllegalCommand for one that this version does not know."""
     if fact.kind not in _CHANGES:
-        raise IllegalCommand(f"{fact.kind} is nothing that happens in city_towers")
+        raise IllegalCommand(sentence("game.no_fact", kind=fact.kind, game="city_towers"))
     return _CHANGES[fact.kind](state, fact.data)
 
 

@@ -22,6 +22,7 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from cards.errors import first_fault
+from cards.sentences import sentence
 from referee.errors import IllegalCommand, RefereeError
 
 UNKNOWN = "?"
@@ -170,26 +171,26 @@ class Game(Generic[S]):
         """The inverse of ``Command.to_json``. Raises IllegalCommand for one that the game does not know."""
         kind = next((c for c in self.commands if c.__name__ == row.get("command")), None)
         if kind is None:
-            raise IllegalCommand(f"{self.name} has no command {row.get('command')!r}")
+            raise IllegalCommand(sentence("game.no_command", game=self.name, command=str(row.get("command"))))
         try:
             read: Command = _reader(kind).validate_python({k: v for k, v in row.items() if k != "command"})
         except ValidationError as error:
-            raise IllegalCommand(f"{kind.__name__}: {first_fault(error)}") from None
+            raise IllegalCommand(sentence("game.unreadable", command=kind.__name__, fault=first_fault(error))) from None
         return read
 
     def refusal(self, state: S, command: Command) -> str:
         """Why that kind of command is not possible now for that seat, whatever it says; empty when it is."""
         kind = type(command)
         if kind not in self.commands:
-            return f"{self.name} has no command {kind.__name__}"
+            return sentence("game.no_command", game=self.name, command=kind.__name__)
         if command.seat not in state.seats:
-            return f"there is no seat {command.seat}"
+            return sentence("game.no_seat", seat=command.seat)
         if state.phase == OVER:
-            return "the game is over"
+            return sentence("game.is_over")
         if kind.IN_TURN and command.seat != state.turn:
-            return f"it is the turn of {state.name(state.turn)}"
+            return sentence("game.turn_of", player=state.name(state.turn))
         if state.phase not in kind.PHASES:
-            return f"{kind.__name__} is not possible in phase {state.phase}"
+            return sentence("game.not_now", command=kind.__name__, phase=state.phase)
         return ""
 
     def decided(self, state: S, command: Command) -> tuple[list[Fact], S]:
@@ -208,7 +209,7 @@ class Game(Generic[S]):
         held = self.deck(state)
         for piece, count in self.pieces(state).items():
             if piece != UNKNOWN and count > held[piece]:
-                raise IllegalCommand(f"there are only {held[piece]} of {piece}, and all of them lie elsewhere")
+                raise IllegalCommand(sentence("game.too_many_named", n=held[piece], card=piece))
 
 
 _READERS: dict[str, TypeAdapter[Any]] = {}
@@ -234,11 +235,10 @@ def without(hand: Pile, cards: Iterable[str], whose: str) -> Pile:
     rest = list(hand)
     for card in cards:
         if card == UNKNOWN:
-            raise IllegalCommand("name the card")
+            raise IllegalCommand(sentence("game.name_card"))
         if card not in rest and UNKNOWN not in rest:
-            raise IllegalCommand(
-                f"{whose} has no card {card}" if card not in hand else f"{whose} has too few of {card}"
-            )
+            code = "game.no_card" if card not in hand else "game.too_few"
+            raise IllegalCommand(sentence(code, whose=whose, card=card))
         rest.remove(card if card in rest else UNKNOWN)
     return tuple(rest)
 

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from cards.sentences import sentence
 from referee.errors import IllegalCommand
 from referee.events import Event
 from referee.games.catalogue import game_named
@@ -140,7 +141,7 @@ def fold(events: Iterable[Event]) -> Match:
     rows = iter(events)
     first = next(rows, None)
     if first is None or first.kind != "game_begun":
-        raise IllegalCommand("these events are not those of a game")
+        raise IllegalCommand(sentence("game.no_events"))
     match = _created(first)
     for event in rows:
         match = evolve(match, event)
@@ -150,7 +151,7 @@ def fold(events: Iterable[Event]) -> Match:
 def evolve(match: Match, event: Event) -> Match:
     """The match after one more event. Raises IllegalCommand for one that cannot follow."""
     if event.kind == "game_begun":
-        raise IllegalCommand("this game has begun already")
+        raise IllegalCommand(sentence("game.begun"))
     state, played, changes = match.state, match.played, match.changes
     if event.kind == "asked":
         played = (*played, Played(event.data, event.who, state, match.seq + 1))
@@ -178,7 +179,7 @@ def _taken_back(match: Match, event: Event) -> tuple[Table, tuple[Played, ...], 
     """State, commands and changes once a command and all after it are gone."""
     number = event.data["number"]
     if not 1 <= number <= len(match.played):
-        raise IllegalCommand(f"there is no command {number}")
+        raise IllegalCommand(sentence("game.no_number", number=number))
     was = match.played[number - 1]
     change = {"kind": event.kind, "number": number, "was": dict(was.command), "who": event.who, "at": event.at}
     return was.before, match.played[: number - 1], (*match.changes, change | {"why": event.data["why"]})
@@ -186,9 +187,9 @@ def _taken_back(match: Match, event: Event) -> tuple[Table, tuple[Played, ...], 
 
 def _undone(match: Match, c: Undo, at: str) -> tuple[Event, ...]:
     if not c.who.strip():
-        raise IllegalCommand("Undo needs who")
+        raise IllegalCommand(sentence("game.undo_who"))
     if not match.played:
-        raise IllegalCommand("there is nothing to undo")
+        raise IllegalCommand(sentence("game.nothing_to_undo"))
     data = {"number": len(match.played), "why": c.why.strip()}
     return (Event("undone", data, at, c.who, match.simulated, match.played[-1].seq, match.step + 1),)
 
@@ -196,20 +197,20 @@ def _undone(match: Match, c: Undo, at: str) -> tuple[Event, ...]:
 def _corrected(match: Match, c: Correct, at: str) -> tuple[Event, ...]:
     """The correction, and every command from there on decided anew."""
     if not c.who.strip() or not c.why.strip():
-        raise IllegalCommand("Correct needs who and why")
+        raise IllegalCommand(sentence("game.correct_who"))
     if not 1 <= c.number <= len(match.played):
-        raise IllegalCommand(f"there is no command {c.number}")
+        raise IllegalCommand(sentence("game.no_number", number=c.number))
     wrong, later = match.played[c.number - 1], match.played[c.number :]
     if c.command.to_json() == match.game.command(wrong.command).to_json():
-        raise IllegalCommand(f"command {c.number} says that already")
+        raise IllegalCommand(sentence("game.says_that", number=c.number))
     facts, state = match.game.decided(wrong.before, c.command)
     decided = [(c.command.to_json(), facts)]
     for number, played in enumerate(later, c.number + 1):
         try:
             facts, state = match.game.decided(state, match.game.command(played.command))
         except IllegalCommand as error:
-            said = f"with that, command {number} ({played.command['command']}) would not be legal: {error}"
-            raise IllegalCommand(f"{said}; undo down to it first") from None
+            later_one = {"number": number, "command": played.command["command"], "fault": error.said}
+            raise IllegalCommand(sentence("game.later_illegal", **later_one)) from None
         decided.append((dict(played.command), facts))
     data = {"number": c.number, "why": c.why.strip()}
     head = Event("corrected", data, at, c.who, match.simulated, wrong.seq, match.step + 1)

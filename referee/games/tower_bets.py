@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from cards.sentences import sentence
 from referee.errors import IllegalCommand
 from referee.games import core
 from referee.games.core import OVER, UNKNOWN, Command, Fact, Game, Pile, Plan, Rules, Setup, Table, hidden, put
@@ -172,14 +173,14 @@ def decide(state: Bets, command: Command) -> list[Fact]:
 
 def _known(style: str) -> int:
     if style not in STYLES:
-        raise IllegalCommand(f"there is no tower {style!r}: they are A to E")
+        raise IllegalCommand(sentence("game.no_tower", tower=style))
     return STYLES.index(style)
 
 
 def _build(plan: Plan[Bets], c: Build) -> None:
     _known(c.style)
     if c.storeys not in STOREYS:
-        raise IllegalCommand(f"a card raises a tower by one, two or three storeys, not {c.storeys}")
+        raise IllegalCommand(sentence("game.storeys", n=c.storeys))
     core.without(plan.state.hands[c.seat], (c.style,), plan.state.name(c.seat))
     plan.add("built", seat=c.seat, style=c.style, storeys=c.storeys)
 
@@ -187,13 +188,13 @@ def _build(plan: Plan[Bets], c: Build) -> None:
 def refusal_to_bet(state: Bets, seat: int, tower: str, chip: int) -> str:
     """Why that chip may not go onto that tower now; empty when it may."""
     if chip not in CHIPS or not state.chips[seat][chip - 1]:
-        return f"{state.name(seat)} has no chip of {chip} left"
+        return sentence("game.no_chip", player=state.name(seat), chip=chip)
     if chip < state.added:
-        return f"{state.added} storeys were added: the chip must be at least {state.added}"
+        return sentence("game.chip_small", n=state.added)
     if state.rules.bet_on == "played" and tower != state.built:
-        return f"a bet goes on the tower just played on: {state.built}"
+        return sentence("game.bet_built", tower=state.built)
     if state.rules.bet_on == "open" and tower not in state.open_cards:
-        return f"{tower} lies open on no pile: only {', '.join(sorted(set(state.open_cards)))} can be bet on"
+        return sentence("game.bet_open", tower=tower, open=sorted(set(state.open_cards)))
     return ""
 
 
@@ -217,16 +218,16 @@ def _draw(plan: Plan[Bets], c: Draw) -> None:
 def _read_in(plan: Plan[Bets], c: ReadIn) -> None:
     _known(c.style)
     if c.pile not in STOREYS:
-        raise IllegalCommand(f"there is no pile {c.pile}: they are 1 to 3")
+        raise IllegalCommand(sentence("game.no_pile", pile=c.pile))
     if plan.state.piles[c.pile - 1][0] != UNKNOWN:
-        raise IllegalCommand(f"the open card of pile {c.pile} has been read in")
+        raise IllegalCommand(sentence("game.pile_read", pile=c.pile))
     plan.add("card_read", pile=c.pile, card=c.style)
 
 
 def evolve(state: Bets, fact: Fact) -> Bets:
     """The table after the fact. Raises IllegalCommand for one that this version does not know."""
     if fact.kind not in _CHANGES:
-        raise IllegalCommand(f"{fact.kind} is nothing that happens in tower_bets")
+        raise IllegalCommand(sentence("game.no_fact", kind=fact.kind, game="tower_bets"))
     return _CHANGES[fact.kind](state, fact.data)
 
 

@@ -16,6 +16,7 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from cards.sentences import sentence
 from referee.errors import JournalDamaged, JournalUnwritable
 from referee.events import Event, event_from_json
 
@@ -49,8 +50,17 @@ def line_of(match_id: str, seq: int, event: Event, prev: str) -> tuple[str, str]
         body = canonical({"event": event.to_json(), "match": match_id, "prev": prev, "seq": seq})
         digest = hashlib.sha256(body.encode()).hexdigest()
     except (ValueError, TypeError) as error:  # not a number, no Unicode, no JSON type
-        raise JournalUnwritable(f"{event.kind} cannot be recorded: {error}; nothing was recorded") from None
+        raise JournalUnwritable(sentence("journal_event", kind=event.kind, fault=str(error))) from None
     return f'{{"hash":"{digest}",{body[1:]}', digest
+
+
+def lines_of(match_id: str, events: Iterable[Event]) -> list[str]:
+    """A match's record from its first event on, as lines."""
+    lines, prev = list[str](), GENESIS
+    for seq, event in enumerate(events, 1):
+        line, prev = line_of(match_id, seq, event, prev)
+        lines.append(line)
+    return lines
 
 
 def parse_line(line: str) -> Entry:

@@ -7,6 +7,7 @@ ends after ``STATEMENT_MS``, and a table is held by a lock that ends with the co
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -16,6 +17,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.pool import StaticPool
 
+from cards.sentences import sentence
 from referee.errors import HeldElsewhere, JournalDamaged, JournalUnwritable
 from referee.journal.holding import holder
 
@@ -24,6 +26,9 @@ PAGE_BYTES = 16384
 
 STATEMENT_MS, CONNECT_S = 5000, 4
 """A server that takes longer is taken for gone."""
+
+_NOT = {"opened": "journal_unopened", "written": "journal_unwritten", "read": "journal_unread"}
+"""What was to be done with the store -> the sentence that it could not be."""
 
 _BROKEN = (
     "malformed",
@@ -48,6 +53,31 @@ def url_of(url_or_path: str | Path) -> sa.URL:
     return url.set(drivername="postgresql+psycopg") if url.drivername in ("postgresql", "postgres") else url
 
 
+def reading_engine(url: sa.URL, name: str) -> sa.Engine:
+    """An engine by which nothing of the store changes, not even its files' times; there must be a store.
+
+    SQLite keeps a log beside a file that is open: one that has none is open nowhere, and is read without making one.
+    """
+    if url.drivername != "sqlite":
+        made = engine(url, name, None)
+        sa.event.listen(made, "connect", _reading_server)
+        return made
+    path = Path(url.database or "").absolute()
+    alone = not path.with_name(f"{path.name}-wal").exists()
+    address = f"{path.as_uri()}?{'immutable=1' if alone else 'mode=ro'}"
+    options = _engine_options(url)
+    connect = partial(sqlite3.connect, address, uri=True, **options.pop("connect_args"))
+    made = sa.create_engine("sqlite://", creator=connect, **options)
+    sa.event.listen(made, "begin", _begin_sqlite)
+    return made
+
+
+def _reading_server(connection: Any, record: Any) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SET default_transaction_read_only = on")
+    connection.commit()
+
+
 def engine(url: sa.URL, name: str, hold: str | None) -> sa.Engine:
     """The engine of the store, careful from its first connection; with ``hold`` that table is this program's alone.
 
@@ -68,12 +98,12 @@ def faults(name: str, done: str) -> Iterator[None]:
     try:
         yield
     except sa.exc.IntegrityError:
-        raise JournalUnwritable(f"{name}: another program has written to this match; nothing was recorded") from None
+        raise JournalUnwritable(sentence("journal_other", name=name)) from None
     except sa.exc.DBAPIError as error:
         cause = " ".join(str(error.orig).split())
         if any(word in cause for word in _BROKEN):
             raise JournalDamaged(f"{name}: {cause}") from None
-        raise JournalUnwritable(f"{name} could not be {done}: {cause}; nothing was recorded") from None
+        raise JournalUnwritable(sentence(_NOT[done], name=name, fault=cause)) from None
     except UnicodeDecodeError as error:
         raise JournalDamaged(f"{name}: {error}") from None
 
@@ -100,6 +130,12 @@ def _holder(cursor: Any, table: str) -> str:
     )
     row = cursor.fetchone()
     return row[0].partition(": ")[2] if row else "by another program"
+
+
+def one_at_a_time(connection: sa.Connection) -> None:
+    """Let other programs wait with what they do under this until the transaction ends; SQLite's writers do anyway."""
+    if connection.dialect.name != "sqlite":
+        connection.execute(sa.text("SELECT pg_advisory_xact_lock(hashtext('referee schema'))"))
 
 
 def sync_folder(url: sa.URL) -> None:

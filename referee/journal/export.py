@@ -53,7 +53,7 @@ def listing(journal: Journal) -> list[str]:
 
 def duel_row(duel: Duel) -> dict[str, Any]:
     """One attempt at a duel as a row with ``COLUMNS``."""
-    said = {zone: duel.verdicts.get(zone, {}).get("verdict", "") for zone in "AB"}
+    said = {zone: duel.verdicts[zone].ruling if zone in duel.verdicts else "" for zone in "AB"}
     callers = " and ".join(duel.seats[z] for z in duel.callers)
     return dict(
         zip(

@@ -22,6 +22,7 @@ from typing import Any, Protocol
 
 import sqlalchemy as sa
 
+from cards.sentences import sentence
 from referee.errors import JournalDamaged, JournalUnwritable, RefereeError
 from referee.events import Event
 from referee.journal import database
@@ -84,17 +85,22 @@ class Journal:
     Raises JournalDamaged or JournalUnwritable when it cannot be opened.
     """
 
-    def __init__(self, url_or_path: str | Path, hold: str | None = None, copy: Copy | None = None) -> None:
+    def __init__(
+        self, url_or_path: str | Path, hold: str | None = None, copy: Copy | None = None, reading: bool = False
+    ) -> None:
         """With ``hold``, that table of a server's store is this program's alone while the journal is open.
 
-        ``copy`` gets every line after the store has it; ``problem`` says when it did not.
+        ``copy`` gets every line after the store has it; ``problem`` says when it did not. For ``reading`` an existing
+        store is left as it is, also one that older versions have written: what it lacks is worked out, not added.
         """
         self.problem: str | None = None
         self._copy, self._missed = copy, False
         self.url = database.url_of(url_or_path)
         self.name = self.url.database if self.url.drivername == "sqlite" else self.url.render_as_string()
         self._lock = threading.RLock()
-        self._engine = database.engine(self.url, str(self.name), hold)
+        self._reads, self._lacks = reading, frozenset[str]()
+        name = str(self.name)
+        self._engine = database.reading_engine(self.url, name) if reading else database.engine(self.url, name, hold)
         try:
             with self._guarded("opened"):
                 self._prepare()
@@ -104,25 +110,24 @@ class Journal:
 
     def _prepare(self) -> None:
         """Make the tables of a new store. A file that holds events but no tables is not a new one."""
-        missing = set(_META.tables) - set(sa.inspect(self._engine).get_table_names())
+        missing = _missing(self._engine)
         if missing & NEEDED and self.url.drivername == "sqlite" and LINE_START in _bytes_of(self.url.database or ""):
             raise JournalDamaged(f"{self.name}: the table {min(missing & NEEDED)} is gone though there are events")
+        if self._reads:
+            if missing & NEEDED:
+                raise JournalDamaged(f"{self.name}: no journal: it has no table {min(missing & NEEDED)}")
+            self._lacks = frozenset(missing)
+            return
+        if not missing:
+            with self._reading() as connection:
+                if not _unlisted(connection):
+                    return
+        with self._writing() as connection:
+            database.one_at_a_time(connection)  # other tables may start at this moment: look again
+            _META.create_all(connection)
+            _adopt(connection)
         if missing:
-            with self._writing() as connection:
-                _META.create_all(connection)
             database.sync_folder(self.url)
-        self._adopt()
-
-    def _adopt(self) -> None:
-        """Give matches of a store without the table ``matches`` their place in it, by what their ids say."""
-        with self._reading() as connection:
-            known = {row[0] for row in connection.execute(sa.select(MATCHES.c.match_id))}
-            found = [row[0] for row in connection.execute(sa.select(HEADS.c.match_id))]
-        if new := sorted((m for m in found if m not in known), key=_when):
-            with self._writing() as connection:
-                for match_id in new:
-                    said = OLD_ID.fullmatch(match_id)
-                    _register(connection, match_id, (said and said[1]) or "")
 
     def append(
         self, match_id: str, events: Sequence[Event], after: int | None = None, table: str = "", late: bool = False
@@ -137,9 +142,7 @@ class Journal:
         with self._lock, self._guarded("written"), self._writing() as connection:
             seq, prev = self._head(connection, match_id, lock=True)
             if after is not None and after != seq:
-                raise JournalUnwritable(
-                    f"{self.name}: match {match_id} has {seq} events, not {after}: another program writes to it"
-                )
+                raise JournalUnwritable(sentence("journal_count", name=self.name, match=match_id, n=seq, m=after))
             rows, head = _chained(match_id, seq, prev, events)
             if rows:
                 if not seq:
@@ -166,7 +169,7 @@ class Journal:
                 self._missed, self.problem = False, self._removed()
             except (OSError, RefereeError) as error:
                 why = getattr(error, "strerror", None) or error
-                self._missed, self.problem = True, f"the record's second copy cannot be written: {why}"
+                self._missed, self.problem = True, sentence("journal_copy", fault=str(why))
 
     def _copy_all(self, copy: Copy) -> None:
         """Give the copy every event that it has not: the store holds them also when its file was removed."""
@@ -177,7 +180,7 @@ class Journal:
         """Whether the store's file is no longer where it was: what is written to it goes when the program ends."""
         if self.url.drivername != "sqlite" or not self.url.database or os.path.exists(self.url.database):
             return None
-        return f"{self.name} was removed while the program runs; its second copy has everything"
+        return sentence("journal_removed", name=self.name)
 
     def _writing(self) -> AbstractContextManager[sa.Connection]:
         """One transaction that keeps other writers out from its start."""
@@ -233,16 +236,20 @@ class Journal:
         """Ids of all matches, or of this table's, in the order in which they were begun. Raises JournalDamaged."""
         both = sa.union(sa.select(EVENTS.c.match_id), sa.select(HEADS.c.match_id))
         with self._lock, self._guarded("read"), self._reading() as connection:
-            begun = list(connection.execute(sa.select(MATCHES).order_by(MATCHES.c.number)))
+            begun = [] if MATCHES.name in self._lacks else list(connection.execute(_BEGUN))
             every = {row[0] for row in connection.execute(both)}
+            unlisted = _unlisted(connection, MATCHES.name in self._lacks) if self._reads else []
+        named = [(row.match_id, row.table_name) for row in begun] + [(m, _table_in(m)) for m in unlisted]
         if any(row.proof != _proof(row.match_id, row.table_name, row.owner) for row in begun) or every != {
-            row.match_id for row in begun
+            match_id for match_id, _ in named
         }:
             raise JournalDamaged(f"{self.name}: the list of matches is not what was recorded")
-        return [row.match_id for row in begun if table in (None, row.table_name)]
+        return [match_id for match_id, at in named if table in (None, at)]
 
     def late(self, match_id: str) -> dict[int, str]:
         """Events that reached the store long after they happened: number -> when they came, UTC."""
+        if LATE.name in self._lacks:
+            return {}
         query = sa.select(LATE.c.seq, LATE.c.stored_at).where(LATE.c.match_id == match_id)
         with self._lock, self._guarded("read"), self._reading() as connection:
             return {row.seq: row.stored_at for row in connection.execute(query)}
@@ -266,6 +273,33 @@ class Journal:
         """Give the file or the connection back."""
         with self._lock:
             self._engine.dispose()
+
+
+def _missing(store: sa.Engine) -> set[str]:
+    return set(_META.tables) - set(sa.inspect(store).get_table_names())
+
+
+_BEGUN = sa.select(MATCHES).order_by(MATCHES.c.number)
+
+
+def _unlisted(connection: sa.Connection, every: bool = False) -> list[str]:
+    """Matches that the table ``matches`` does not know, in the order of what their ids say; all where there is none."""
+    listed = sa.exists().where(MATCHES.c.match_id == HEADS.c.match_id)
+    query = sa.select(HEADS.c.match_id) if every else sa.select(HEADS.c.match_id).where(~listed)
+    found = connection.execute(query)  # at once: others begin matches meanwhile
+    return sorted((row[0] for row in found), key=_when)
+
+
+def _adopt(connection: sa.Connection) -> None:
+    """Give matches of a store without the table ``matches`` their place in it, by what their ids say."""
+    for match_id in _unlisted(connection):
+        _register(connection, match_id, _table_in(match_id))
+
+
+def _table_in(match_id: str) -> str:
+    """The table that an id names."""
+    said = OLD_ID.fullmatch(match_id)
+    return (said and said[1]) or ""
 
 
 def _register(connection: sa.Connection, match_id: str, table: str) -> None:

@@ -13,11 +13,15 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from cards.sentences import Sentence, sentence
 from referee.errors import JournalDamaged, JournalUnwritable, RefereeError
 from referee.events import Event
 from referee.journal.chain import GENESIS, Entry, line_of, parse_line
 from referee.journal.journal import Journal
 from referee.journal.lines import LineCopy
+
+LOSS = "; nothing was recorded"
+"""How a plain fault of a store ends."""
 
 PATIENCE_S = 0.25
 """How long a command waits for a server that has answered so far; then it goes on without."""
@@ -71,9 +75,9 @@ class SpooledJournal:
         """Why the server does not take events now, and how many wait for it; None when all is well."""
         with self._lock:
             waiting = sum(len(batch.entries) for batch in self._waiting)
-            hangs = f"{self.name} does not answer" if self._waiting and self._waiting[0].old() else None
+            hangs = sentence("journal_silent", name=self.name) if self._waiting and self._waiting[0].old() else None
             fault = self._fault or hangs
-            return f"{fault}; {waiting} events wait on this computer" if fault else None
+            return sentence("journal_waits", fault=fault, n=waiting) if fault else None
 
     def append(self, match_id: str, events: Sequence[Event], after: int | None = None, table: str = "") -> list[int]:
         """Keep the events of one command: all or none. They are on this machine's disk when this returns.
@@ -84,7 +88,7 @@ class SpooledJournal:
             known = self._entries.get(match_id, [])
             seq, prev = (known[-1].seq, known[-1].hash) if known else (0, GENESIS)
             if after is not None and after != seq:
-                raise JournalUnwritable(f"{self.name}: match {match_id} has {seq} events, not {after}")
+                raise JournalUnwritable(sentence("journal_count", name=self.name, match=match_id, n=seq, m=after))
             lines = []
             for number, event in enumerate(events, seq + 1):
                 line, prev = line_of(match_id, number, event, prev)
@@ -92,7 +96,7 @@ class SpooledJournal:
             try:
                 self._copy.append(lines)
             except OSError as error:
-                said = f"{self._copy.path} could not be written: {error.strerror}; nothing was recorded"
+                said = sentence("journal_unwritten", name=str(self._copy.path), fault=str(error.strerror))
                 raise JournalUnwritable(said) from None
             self._hand_on(match_id, tuple(parse_line(line) for line in lines))
             if not self._fault and not self._waiting[0].old():
@@ -171,5 +175,12 @@ class SpooledJournal:
             late = batch.late or self._fault is not None or batch.old()
             self._store.append(batch.match_id, events, first - 1, batch.table, late)
         except RefereeError as error:
-            return str(error).removesuffix("; nothing was recorded")
+            return _without_loss(str(self.name), error)
         return None
+
+
+def _without_loss(name: str, error: RefereeError) -> str:
+    """Why a server does not take events: what the store's fault says of their loss is not so, they wait here."""
+    said = error.said
+    fault = said.values.get("fault") if isinstance(said, Sentence) else None
+    return sentence("journal_unreached", name=name, fault=fault) if fault else str(error).removesuffix(LOSS)

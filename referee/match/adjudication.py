@@ -6,6 +6,7 @@ the camera's verdict, the house's ruling and every human ruling stand in the rec
 
 from __future__ import annotations
 
+from cards.sentences import sentence
 from referee.errors import IllegalCommand
 from referee.match import progress
 from referee.match.commands import (
@@ -28,10 +29,10 @@ def verdict(plan: Plan, c: CameraVerdict) -> None:
     zones = {**c.others, c.zone: c.verdict}
     counts = plan.state.phase in ("stopped", "judging")
     for zone, verdict in zones.items():
-        if verdict.get("verdict") not in ("match", "mismatch", "undecided"):
-            raise IllegalCommand(f"zone {zone}: a verdict is match, mismatch or undecided")
+        if verdict.ruling not in ("match", "mismatch", "undecided"):
+            raise IllegalCommand(sentence("verdict_is", zone=zone))
     if counts and not plan.state.card_id and any(z in plan.state.duel.callers for z in zones):
-        raise IllegalCommand("the card has not been named yet")
+        raise IllegalCommand(sentence("not_named"))
     for zone, verdict in zones.items():
         findings = tuple(f for f in c.findings if f in FINDINGS) if zone == c.zone else ()
         early = ("false_start",) if zone in plan.state.duel.touched and not plan.state.duel.waived else ()
@@ -41,7 +42,7 @@ def verdict(plan: Plan, c: CameraVerdict) -> None:
         plan.add(
             "verdict" if called else "verdict_noted",
             zone=zone,
-            verdict=dict(verdict),
+            verdict=verdict.to_json(),
             findings=list(findings),
             ruling=ruling,
             evidence=dict(c.evidence),
@@ -75,7 +76,7 @@ def undo(plan: Plan) -> None:
             plan.add(
                 "verdict_noted",
                 zone=zone,
-                verdict=dict(was.verdicts[zone]),
+                verdict=was.verdicts[zone].to_json(),
                 findings=list(was.duel.findings[zone]),
                 ruling="undecided",
                 evidence={},
@@ -86,7 +87,7 @@ def undo(plan: Plan) -> None:
 def _award(plan: Plan, player: str, by: str, reason: str) -> None:
     duel = plan.state.duel
     if not duel.card_id:
-        raise IllegalCommand("the card has not been named yet, so its value is not known")
+        raise IllegalCommand(sentence("not_named_value"))
     plan.add("duel_decided", award=player, value=duel.value, by=by, reason=reason)
 
 
@@ -106,16 +107,16 @@ def human(plan: Plan, c: HumanRuling) -> None:
 
 def _known_ruling(ruling: str) -> None:
     if ruling not in RULINGS:
-        raise IllegalCommand(f"no ruling {ruling!r}: it is one of {', '.join(RULINGS)}")
+        raise IllegalCommand(sentence("ruling", name=ruling, known=list(RULINGS)))
 
 
 def _open_zone(duel: Duel, zone: str | None) -> str:
     """The zone a human rules on: the given caller, or the only caller that is open."""
     if zone is not None and zone not in duel.callers:
-        raise IllegalCommand(f"zone {zone} did not call Stop")
+        raise IllegalCommand(sentence("not_called", zone=zone))
     open_zones = [z for z in duel.callers if duel.rulings.get(z) in (None, "undecided")]
     if zone is None and len(duel.callers) > 1 and len(open_zones) != 1:
-        raise IllegalCommand("both pressed: say which zone the ruling is on")
+        raise IllegalCommand(sentence("which_zone"))
     return zone or (open_zones or list(duel.callers))[0]
 
 
@@ -124,7 +125,7 @@ def overrule(plan: Plan, c: Overrule) -> None:
     duel = _ended_duel(plan.state, c.number)
     award = _award_of(duel, c.ruling)
     if award and not duel.card_id:
-        raise IllegalCommand(f"duel {duel.number} had no named card, so it has no value to award")
+        raise IllegalCommand(sentence("no_value", number=duel.number))
     was = {"award": duel.award, "by": duel.decided_by, "reason": duel.reason}
     plan.add(
         "duel_overruled",
@@ -144,12 +145,12 @@ def _ended_duel(state: MatchState, number: int | None) -> Duel:
     """The ended duel of that number (None: the latest) that may still be overruled."""
     found = [d for d in state.history if d.number == number] if number is not None else [state.history[-1]]
     if not found:
-        raise IllegalCommand(f"no duel {number} has ended")
+        raise IllegalCommand(sentence("not_ended", number=number))
     duel = found[0]
     if duel.annulled:
-        raise IllegalCommand(f"duel {duel.number} counts no longer: {duel.annulled}")
+        raise IllegalCommand(sentence("annulled", number=duel.number, why=duel.annulled))
     if duel.phase == "void" and progress.played_again(state, duel) and duel.number != state.duel.number:
-        raise IllegalCommand(f"duel {duel.number} was void and has been played again")
+        raise IllegalCommand(sentence("was_void", number=duel.number))
     return duel
 
 
@@ -160,7 +161,7 @@ def _award_of(duel: Duel, ruling: str) -> str | None:
     if ruling.startswith("award_"):
         return duel.at_zone(ruling[-1])
     if len(duel.callers) != 1:
-        raise IllegalCommand("not exactly one player called Stop: rule award_A, award_B or void")
+        raise IllegalCommand(sentence("not_one_caller"))
     caller = duel.callers[0]
     return duel.at_zone(caller if ruling == "match" else OTHER_ZONE[caller])
 
@@ -175,7 +176,7 @@ def close_review(plan: Plan, c: CloseReview) -> None:
 
 def foul(plan: Plan, c: Foul) -> None:
     if c.player not in plan.state.active:
-        raise IllegalCommand(f"{c.player!r} does not play in this match")
+        raise IllegalCommand(sentence("plays_not", player=c.player))
     default = {"human": None, "warning": "warning", "duel": "duel"}[plan.state.rules.foul]
     hidden = plan.state.phase in BEFORE_GO
     sanction = c.sanction or ("warning" if default == "duel" and hidden else default)
@@ -190,13 +191,13 @@ def foul(plan: Plan, c: Foul) -> None:
 def foul_ruling(plan: Plan, c: FoulRuling) -> None:
     fouls = plan.state.fouls
     if not 0 <= c.index < len(fouls) or fouls[c.index]["sanction"] is not None:
-        raise IllegalCommand(f"no open foul {c.index}")
+        raise IllegalCommand(sentence("no_foul", number=c.index))
     plan.add("foul_ruled", cites=fouls[c.index]["seq"], index=c.index, sanction=c.sanction, why=c.why)
     if c.sanction in ("duel", "void") and fouls[c.index]["duel"] != plan.state.duel.number:
-        raise IllegalCommand("that duel is over: overrule it instead")
+        raise IllegalCommand(sentence("duel_over"))
     if c.sanction == "void":
         if plan.state.duel.phase not in (*IN_PLAY, "decided"):
-            raise IllegalCommand(f"no duel is in play that could be void (phase {plan.state.duel.phase})")
+            raise IllegalCommand(sentence("foul_void", phase=plan.state.duel.phase))
         plan.add("duel_void", by="human", reason="foul", why=fouls[c.index]["text"])
     if c.sanction == "duel":
         _duel_to_opponent(plan, fouls[c.index]["player"], fouls[c.index]["text"])
@@ -206,7 +207,7 @@ def _duel_to_opponent(plan: Plan, player: str, text: str) -> None:
     duel = plan.state.duel
     zone = duel.zone_of(player)
     if duel.phase in BEFORE_GO:
-        raise IllegalCommand("before the go the card is hidden: warn, or void the duel")
+        raise IllegalCommand(sentence("card_hidden"))
     if duel.phase not in (*IN_PLAY, "decided"):
-        raise IllegalCommand(f"no duel is in play that could go to the opponent (phase {duel.phase})")
+        raise IllegalCommand(sentence("none_in_play", phase=duel.phase))
     _award(plan, duel.at_zone(OTHER_ZONE[zone]), "foul", f"foul: {text}")

@@ -1,8 +1,7 @@
 """What may be asked of a match: one frozen dataclass per command, and the phases it is legal in.
 
-``zone`` is 'A' or 'B'; times called ``at_s`` are seconds of the host's monotonic clock,
-``box_us`` microseconds of the button box's own. ``who`` names the human who asks; corrections
-need it, and a reason ``why``.
+``zone`` is 'A' or 'B'; times called ``at_s`` are seconds of the host's monotonic clock, ``box_us`` microseconds of the
+button box's own. ``who`` names the human who asks; corrections need it, and a reason ``why``.
 """
 
 from __future__ import annotations
@@ -15,13 +14,11 @@ from cards.card import card_to_json
 from cards.deck import Deck
 from referee.match.duel import IN_PLAY
 from referee.match.house_rules import DEFAULT_RULES, HouseRules
+from referee.match.verdict import ZoneVerdict
 
-MODES: Mapping[str, tuple[int, ...]] = {
-    "all": (1, 2, 3, 4),
-    "young-1-2": (1, 2),
-    "young-1-3": (1, 2, 3),
-    "experts": (2, 3, 4),
-}
+MODES: Mapping[str, tuple[int, ...]] = dict(
+    [("all", (1, 2, 3, 4)), ("young-1-2", (1, 2)), ("young-1-3", (1, 2, 3)), ("experts", (2, 3, 4))]
+)
 """Which card values each mode plays (RULES.md: young players agree on 1–2, later add 3, later all)."""
 
 Ruling = Literal["match", "mismatch", "void", "award_A", "award_B"]
@@ -111,11 +108,8 @@ class Go(Command):
     PHASES = ("ready",)
 
 
-FIELD_FAULTS: Mapping[str, str] = {
-    "not_empty": "field {zone} is not empty",
-    "hand": "a hand is in field {zone}",
-}
-"""What may be wrong with a field before the go, in words."""
+FIELD_FAULTS: Mapping[str, str] = {"not_empty": "field_not_empty", "hand": "field_hand"}
+"""What may be wrong with a field before the go -> the sentence that says it of a ``zone``."""
 
 
 @dataclass(frozen=True)
@@ -149,15 +143,12 @@ class BeginJudging(Command):
 
 @dataclass(frozen=True)
 class CameraVerdict(Command):
-    """What the camera says of a zone: the contract's JSON of one zone, and what it saw at the press.
-
-    ``findings``: names from ``rules.FINDINGS``. ``others``: verdicts on further zones, recorded with it.
-    """
+    """What the camera says of a zone; ``findings`` of ``FINDINGS``, ``others``: what it says of more zones."""
 
     zone: str
-    verdict: Mapping[str, Any]
+    verdict: ZoneVerdict
     findings: tuple[str, ...] = ()
-    others: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    others: Mapping[str, ZoneVerdict] = field(default_factory=dict)
     evidence: Mapping[str, Any] = field(default_factory=dict)
     PHASES = ("stopped", "judging", "undecided", "decided", "void")
 
@@ -394,6 +385,15 @@ class ChangeLens(Command):
     lens: Mapping[str, Any] = field(default_factory=dict)
     who: str = ""
     PHASES = BETWEEN
+
+
+@dataclass(frozen=True)
+class SealRecording(Command):
+    """A recording is closed: from now on its ``attempt.json`` has this SHA-256."""
+
+    attempt: str = ""
+    sha256: str = ""
+    PHASES = (*DUEL, "finished")
 
 
 COMMANDS: tuple[type[Command], ...] = tuple(Command.__subclasses__())

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from cards.sentences import sentence
 from referee.errors import IllegalCommand
 from referee.match import adjudication, piles, progress
 from referee.match.commands import (
@@ -51,6 +52,7 @@ from referee.match.commands import (
     RenamePlayer,
     ReplayDuel,
     ReplayRound,
+    SealRecording,
     SignSetup,
     TakeUpMatch,
     Undo,
@@ -104,6 +106,7 @@ __all__ = [
     "RenamePlayer",
     "ReplayDuel",
     "ReplayRound",
+    "SealRecording",
     "SignSetup",
     "Standing",
     "TakeUpMatch",
@@ -131,7 +134,7 @@ def decide(state: MatchState, command: Command, at: str) -> tuple[Event, ...]:
     name = type(command).__name__
     for needed in command.NEEDS:
         if not str(getattr(command, needed)).strip():
-            raise IllegalCommand(f"{name} needs {needed}")
+            raise IllegalCommand(sentence("needs", command=name, field=needed))
     refusal = state.refusal(type(command))
     if refusal:
         raise IllegalCommand(refusal)
@@ -143,7 +146,7 @@ def decide(state: MatchState, command: Command, at: str) -> tuple[Event, ...]:
 def _create(plan: Plan, c: CreateMatch) -> None:
     names = tuple(name.strip() for name in c.players)
     if len({folded(name) for name in names}) != len(names) or not all(names):
-        raise IllegalCommand("players need different names that are not blank")
+        raise IllegalCommand(sentence("names"))
     rounds = schedule(names, c.rules.duels_per_round)
     _known_mode(c.mode)
     cards = {card_id: dict(row) for card_id, row in c.cards.items()}
@@ -164,7 +167,7 @@ def _create(plan: Plan, c: CreateMatch) -> None:
 
 def _known_mode(mode: str) -> None:
     if mode not in MODES:
-        raise IllegalCommand(f"no mode {mode!r}: it is one of {', '.join(MODES)}")
+        raise IllegalCommand(sentence("mode", name=mode, known=list(MODES)))
 
 
 def _draw(plan: Plan, c: DrawCard) -> None:
@@ -185,9 +188,9 @@ def _draw_by_hand(plan: Plan, c: DrawByHand) -> None:
 
 def _name_card(plan: Plan, c: NameCard) -> None:
     if plan.state.card_id == c.card_id:
-        raise IllegalCommand(f"the card is {c.card_id} already")
+        raise IllegalCommand(sentence("card_already", card=c.card_id))
     if plan.state.verdicts:
-        raise IllegalCommand("a verdict on this card has been given: void the duel instead")
+        raise IllegalCommand(sentence("verdict_given"))
     value = piles.value_by_hand(plan.state, c.card_id, c.again)
     plan.add("card_named", card_id=c.card_id, value=value, source=c.source, was=plan.state.card_id)
 
@@ -209,7 +212,8 @@ def fields_refusal(state: MatchState, fields: Mapping[str, str]) -> str:
     """Why there is no go while the fields are so (zone -> ``FIELD_FAULTS``); empty when there is."""
     if state.rules.empty_fields == "free" or state.duel.waived:
         return ""
-    return ", ".join(FIELD_FAULTS[fault].format(zone=zone) for zone, fault in sorted(fields.items()))
+    told = [sentence(FIELD_FAULTS[fault], zone=zone) for zone, fault in sorted(fields.items())]
+    return sentence("fields", rest=told) if told else ""
 
 
 def _waive_fields(plan: Plan, c: WaiveFields) -> None:
@@ -218,7 +222,7 @@ def _waive_fields(plan: Plan, c: WaiveFields) -> None:
 
 def _press(plan: Plan, c: PressStop) -> None:
     if c.zone not in OTHER_ZONE:
-        raise IllegalCommand(f"no zone {c.zone!r} plays: A or B")
+        raise IllegalCommand(sentence("zone", zone=c.zone))
     duel = plan.state.duel
     press = StopPress(c.zone, c.at_s, c.error_s, c.box_us)
     go = StopPress("", duel.go_at_s or 0.0, 0.0, duel.go_box_us)
@@ -265,7 +269,7 @@ def _void(plan: Plan, c: VoidDuel) -> None:
 def _timeout(plan: Plan, c: CallTimeout) -> None:
     limit, elapsed = plan.state.rules.time_limit_s or 0.0, c.at_s - (plan.state.duel.go_at_s or 0.0)
     if elapsed < limit:
-        raise IllegalCommand(f"{elapsed:.1f} s have passed, the limit is {limit:g} s")
+        raise IllegalCommand(sentence("limit", passed=elapsed, limit=limit))
     plan.add("duel_void", by="clock", reason="timeout", at_s=c.at_s)
 
 
@@ -319,7 +323,7 @@ def _mode(plan: Plan, c: ChangeMode) -> None:
 def _sign_setup(plan: Plan, c: SignSetup) -> None:
     names = tuple(name.strip() for name in c.names)
     if len(names) < 2 or not all(names) or len(set(names)) < len(names):
-        raise IllegalCommand("both players sign, each with a name")
+        raise IllegalCommand(sentence("both_sign"))
     plan.add("setup_signed", names=list(names), record=dict(c.record))
 
 
@@ -329,6 +333,10 @@ def _open_setup(plan: Plan, c: OpenSetup) -> None:
 
 def _go_unsigned(plan: Plan, c: GoUnsigned) -> None:
     plan.add("setup_waived")
+
+
+def _seal_recording(plan: Plan, c: SealRecording) -> None:
+    plan.add("recording_sealed", attempt=c.attempt, sha256=c.sha256)
 
 
 def _change_lens(plan: Plan, c: ChangeLens) -> None:
@@ -369,4 +377,5 @@ _HANDLERS: dict[type[Command], Callable[..., None]] = {
     OpenSetup: _open_setup,
     GoUnsigned: _go_unsigned,
     ChangeLens: _change_lens,
+    SealRecording: _seal_recording,
 }

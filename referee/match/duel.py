@@ -46,10 +46,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from cards.sentences import sentence
 from referee.errors import IllegalCommand
 from referee.events import Event as Event
 from referee.events import event_from_json as event_from_json
 from referee.match.house_rules import FINDINGS, HouseRules, ruled
+from referee.match.verdict import ZoneVerdict, zone_verdict
 
 PHASES = ("idle", "card_drawn", "ready", "building", "stopped", "judging", "undecided", "decided", "void")
 IN_PLAY = ("card_drawn", "ready", "building", "stopped", "judging", "undecided")
@@ -145,7 +147,7 @@ class Duel:
     touched: tuple[str, ...] = ()
     presses: tuple[StopPress, ...] = ()
     callers: tuple[str, ...] = ()
-    verdicts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    verdicts: Mapping[str, ZoneVerdict] = field(default_factory=dict)
     findings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     rulings: Mapping[str, str] = field(default_factory=dict)
     human: tuple[Mapping[str, Any], ...] = ()
@@ -165,7 +167,7 @@ class Duel:
         for zone, name in self.seats.items():
             if name == player:
                 return zone
-        raise IllegalCommand(f"{player} does not play in this duel")
+        raise IllegalCommand(sentence("duels_not", player=player))
 
     @property
     def stops(self) -> tuple[StopPress, ...]:
@@ -190,6 +192,7 @@ class Duel:
         """JSON-able, every field by its name, and ``points``."""
         row = {name: getattr(self, name) for name in self.__dataclass_fields__}
         row |= {"presses": [p.to_json() for p in self.presses], "points": self.points}
+        row["verdicts"] = {zone: said.to_json() for zone, said in self.verdicts.items()}
         return {k: list(v) if isinstance(v, tuple) else v for k, v in row.items()}
 
 
@@ -199,7 +202,7 @@ def step(duel: Duel, event: Event) -> Duel:
     if kind in TABLE:
         froms, to = TABLE[kind]
         if duel.phase not in froms:
-            raise IllegalCommand(f"{kind} cannot follow in phase {duel.phase}")
+            raise IllegalCommand(sentence("cannot_follow", kind=kind, phase=duel.phase))
         duel = replace(duel, phase=to)
     return _CHANGES[kind](duel, data, event) if kind in _CHANGES else duel
 
@@ -226,7 +229,7 @@ def _verdict(duel: Duel, data: Mapping[str, Any], event: Event) -> Duel:
     zone = data["zone"]
     return replace(
         duel,
-        verdicts={**duel.verdicts, zone: data["verdict"]},
+        verdicts={**duel.verdicts, zone: zone_verdict(data["verdict"])},
         findings={**duel.findings, zone: tuple(data["findings"])},
         rulings={**duel.rulings, zone: data["ruling"]},
     )
@@ -287,9 +290,9 @@ def outcome(duel: Duel, rules: HouseRules) -> Outcome:
 def _single(duel: Duel, caller: str, ruling: str) -> Outcome:
     if ruling == "match":
         return Outcome("decided", caller, "right")
-    said = duel.verdicts.get(caller, {}).get("verdict")
+    said = duel.verdicts.get(caller)
     found = [] if duel.human else [f for f in FINDINGS if f in duel.findings.get(caller, ())]
-    seen = [f for f in found if said != "mismatch" or f in SAID_ANYWAY]
+    seen = [f for f in found if said is None or said.ruling != "mismatch" or f in SAID_ANYWAY]
     return Outcome("decided", OTHER_ZONE[caller], ": ".join(["false_stop", *seen[:1]]))
 
 
@@ -305,7 +308,7 @@ Facts = Mapping[str, Any]
 
 
 def house_ruling(
-    rules: HouseRules, verdict: Mapping[str, Any], findings: tuple[str, ...], card: Mapping[str, Any] | None
+    rules: HouseRules, verdict: ZoneVerdict, findings: tuple[str, ...], card: Mapping[str, Any] | None
 ) -> str:
     """The ruling on one zone under the house rules; with ``camera_decides = proposes`` a human confirms."""
     if rules.camera_decides == "proposes":

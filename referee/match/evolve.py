@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from cards.sentences import sentence
 from referee.errors import IllegalCommand
 from referee.match.duel import TABLE, Duel, Event, step
 from referee.match.house_rules import parse_rules
@@ -25,6 +26,7 @@ NOTES = (
     "setup_opened",
     "setup_waived",
     "lens_changed",
+    "recording_sealed",
     "match_left",
     "match_taken_up",
 )
@@ -42,9 +44,9 @@ def fold(events: Iterable[Event]) -> MatchState:
 def evolve(state: MatchState, event: Event) -> MatchState:
     """The state after one more event. Raises IllegalCommand for one that cannot follow."""
     if (event.kind == "match_created") != (state.seq == 0):
-        raise IllegalCommand(f"{event.kind} cannot be event {state.seq + 1} of a match")
+        raise IllegalCommand(sentence("not_that_event", kind=event.kind, n=state.seq + 1))
     if event.kind not in KINDS:
-        raise IllegalCommand(f"{event.kind} is no event this version knows")
+        raise IllegalCommand(sentence("unknown_event", kind=event.kind))
     opens = event.kind not in NOTES and event.step != state.undo_step
     after = _apply(state, event)
     after = replace(after, seq=state.seq + 1, step=event.step, simulated=state.simulated or event.simulated)
@@ -264,7 +266,7 @@ def _undone(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchSt
     A match that is played is not left."""
     before = state.before
     if before is None:
-        raise IllegalCommand("there is nothing to undo")
+        raise IllegalCommand(sentence("nothing_to_undo"))
     return replace(before, seen=before.seen | state.seen, setup=state.setup, signed=state.signed, left_for="")
 
 
@@ -307,6 +309,7 @@ _MATCH: dict[str, _Change] = {
     "setup_opened": _setup_opened,
     "setup_waived": _setup_waived,
     "lens_changed": lambda state, data, event: state,
+    "recording_sealed": lambda state, data, event: state,
 }
 _AFTER: dict[str, _Change] = {"go": _went, "card_named": _named, "duel_decided": _ended, "duel_void": _ended}
 

@@ -11,13 +11,16 @@ import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
+from annotated_types import Ge, Le
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic.fields import FieldInfo
 
 from cards.errors import first_fault
 from referee.errors import RefereeError
 from referee.match.judge import Tolerances
+from referee.match.verdict import ZoneVerdict
 
 
 class BadRules(RefereeError):
@@ -80,6 +83,11 @@ class HouseRules(BaseModel):
     )
     foul: Literal["human", "warning", "duel"] = Field(
         "human", description="A foul: the human referee decides, a warning, or the duel to the opponent."
+    )
+    foul_watch: Literal["off", "proposes"] = Field(
+        "off",
+        description="The camera proposes fouls it sees to the human referee. Off: of staged fouls it has been shown to "
+        "see six in ten.",
     )
     time_limit_s: float | None = Field(
         None, gt=0, description="Nobody presses for this many seconds: no card, fresh card."
@@ -154,8 +162,18 @@ def rules_toml(rules: HouseRules = DEFAULT_RULES) -> str:
     for name, about in HouseRules.model_fields.items():
         value = getattr(rules, name)
         setting = f"# {name} = (not set)" if value is None else f"{name} = {_toml(value)}"
-        lines += [f"# {about.description}", setting, ""]
+        lines += [f"# {about.description}", *_allowed(about), setting, ""]
     return "\n".join(lines)
+
+
+def _allowed(about: FieldInfo) -> list[str]:
+    """The line that says which words or numbers a setting may have; none where any will do."""
+    words = [f'"{word}"' for word in get_args(about.annotation) if isinstance(word, str)]
+    if words:
+        return [f"# One of {', '.join(words)}."]
+    low = next((m.ge for m in about.metadata if isinstance(m, Ge)), None)
+    high = next((m.le for m in about.metadata if isinstance(m, Le)), None)
+    return [f"# From {low} to {high}."] if low is not None and high is not None else []
 
 
 def _toml(value: object) -> str:
@@ -177,9 +195,9 @@ _ANSWERS = {"wrong": "mismatch", "void": "void", "human": "undecided"}
 
 
 def ruled(
-    rules: HouseRules, verdict: Mapping[str, Any], findings: Collection[str] = (), card: Mapping[str, Any] | None = None
+    rules: HouseRules, verdict: ZoneVerdict, findings: Collection[str] = (), card: Mapping[str, Any] | None = None
 ) -> Ruled:
-    """The ruling on one zone from the camera's verdict (the contract's JSON) and the findings.
+    """The ruling on one zone from the camera's verdict and the findings.
 
     ``card`` needs ``kind`` and, for height cards, ``count``; without it the rules on ground
     contacts and surplus pieces leave the camera's verdict as it is. A finding goes before the
@@ -187,7 +205,7 @@ def ruled(
     where the camera's verdict is; then ``void`` before ``wrong`` before ``human``.
     """
     if "bumped" in findings:
-        sure = rules.bumped == "void" and verdict["verdict"] != "undecided"
+        sure = rules.bumped == "void" and verdict.ruling != "undecided"
         return Ruled("void" if sure else "undecided", "bumped")
     answers = [(_ANSWERS.get(getattr(rules, f)), f) for f in FINDINGS if f in findings]
     for ruling in ("void", "mismatch", "undecided"):
@@ -197,21 +215,21 @@ def ruled(
     return _of_build(rules, verdict, card or {})
 
 
-def _of_build(rules: HouseRules, verdict: Mapping[str, Any], card: Mapping[str, Any]) -> Ruled:
-    ruling, kind = verdict["verdict"], card.get("kind")
+def _of_build(rules: HouseRules, verdict: ZoneVerdict, card: Mapping[str, Any]) -> Ruled:
+    ruling, kind = verdict.ruling, card.get("kind")
     if (
         ruling == "match"
         and kind in ("height", "shapes")
         and rules.ground_contacts == "exactly_two"
-        and verdict.get("ground_contacts", 2) != 2
+        and verdict.ground_contacts not in (None, 2)
     ):
         return Ruled("mismatch", "ground_contacts")
     if (
         ruling == "mismatch"
         and kind == "height"
         and rules.surplus_on_height == "right"
-        and {r["code"] for r in verdict.get("reasons", ())} == {"wrong_count"}
-        and verdict.get("count", 0) > card.get("count", 0)
+        and verdict.codes == {"wrong_count"}
+        and verdict.count > card.get("count", 0)
     ):
         return Ruled("match", "surplus_on_height")
     if ruling == "mismatch" and rules.loose_piece == "human" and _only_loose(verdict, card):
@@ -219,8 +237,8 @@ def _of_build(rules: HouseRules, verdict: Mapping[str, Any], card: Mapping[str, 
     return Ruled(ruling)
 
 
-def _only_loose(verdict: Mapping[str, Any], card: Mapping[str, Any]) -> bool:
+def _only_loose(verdict: ZoneVerdict, card: Mapping[str, Any]) -> bool:
     """Whether pieces too many, standing apart, are all that is wrong."""
-    codes = {r["code"] for r in verdict.get("reasons", ())}
-    surplus = "wrong_count" not in codes or verdict.get("count", 0) > card.get("count", 0)
+    codes = verdict.codes
+    surplus = "wrong_count" not in codes or verdict.count > card.get("count", 0)
     return bool(codes) and codes <= {"extra_piece", "not_one_structure", "wrong_count"} and surplus

@@ -32,7 +32,7 @@ import numpy as np
 from cards.build import Build, Piece, shape_of
 from cards.card import Card, HeightCard, LayoutCard, OrganCard, ShapesCard
 from referee.match.assignment import cheapest_pairs
-from referee.match.verdict import Reason, worded
+from referee.match.verdict import Reason, because, worded
 
 OFFSET_RIGHT_MM, OFFSET_WRONG_MM = 10.0, 18.0
 """CONTRACT.md, layout: pair offsets this near are right, this far off wrong."""
@@ -76,7 +76,7 @@ TOLERANCES = Tolerances()
 def faults(build: Build, card: Card, tolerances: Tolerances = TOLERANCES) -> tuple[Reason, ...]:
     """Every fault of the build against the card; empty when it is right."""
     if not build.pieces:
-        return (Reason("empty_field", "nothing stands in the field"),)
+        return (because("empty_field"),)
     if isinstance(card, LayoutCard):
         return _layout(build, card, tolerances)
     if isinstance(card, HeightCard):
@@ -86,46 +86,30 @@ def faults(build: Build, card: Card, tolerances: Tolerances = TOLERANCES) -> tup
     return _organ(build, card, tolerances)
 
 
-def name_of(piece: Piece) -> str:
-    """The piece in words."""
-    return f"{piece.color} {piece.shape}"
-
-
 def _count(build: Build, count: int) -> tuple[Reason, ...]:
     n = len(build.pieces)
     if n == count:
         return ()
-    return (
-        Reason(
-            "wrong_count",
-            f"{n} piece{'s' * (n != 1)} stand{'s' * (n == 1)} in the field, the card asks for {count}",
-            values={"n": n, "m": count},
-        ),
-    )
+    return (because("wrong_count", n=n, m=count),)
 
 
 def _one_structure(build: Build, max_ground: int) -> tuple[Reason, ...]:
     found = []
     on_table = tuple(i for i, t in enumerate(build.on_table) if t)
     if (n := len(on_table)) > max_ground:
-        text = f"{n} pieces touch the table, at most {max_ground} may"
-        found.append(Reason("too_many_on_table", text, on_table, {"n": n, "m": max_ground}))
+        found.append(because("too_many_on_table", on_table, n=n, m=max_ground))
     if (n := len(build.structures)) > 1:
         rest = tuple(i for group in sorted(build.structures, key=len)[:-1] for i in group)
-        text = f"{n} structures stand in the field, the card asks for one"
-        found.append(Reason("not_one_structure", text, rest, {"n": n}))
+        found.append(because("not_one_structure", rest, n=n))
     return tuple(found)
 
 
 def _shapes(build: Build, card: ShapesCard) -> tuple[Reason, ...]:
     want, have = Counter(dict(card.shapes)), Counter(p.shape for p in build.pieces)
-    found = [
-        Reason("missing_piece", f"{n} {shape} missing", values={"n": n, "piece": {"shape": shape}})
-        for shape, n in sorted((want - have).items())
-    ]
+    found = [because("missing_piece", n=n, piece={"shape": shape}) for shape, n in sorted((want - have).items())]
     for shape, n in sorted((have - want).items()):
         which = tuple(i for i, p in enumerate(build.pieces) if p.shape == shape)
-        found.append(Reason("extra_piece", f"{n} {shape} too many", which, {"n": n, "piece": {"shape": shape}}))
+        found.append(because("extra_piece", which, n=n, piece={"shape": shape}))
     return tuple(found)
 
 
@@ -133,7 +117,7 @@ def _organ(build: Build, card: OrganCard, tolerances: Tolerances) -> tuple[Reaso
     found = list(_count(build, card.count))
     lifted = tuple(i for i, t in enumerate(build.on_table) if not t)
     if lifted:
-        found.append(Reason("not_side_by_side", "a pipe does not stand on the table", lifted))
+        found.append(because("not_side_by_side", lifted))
     xs, ys = along(build, build_turn(build)).T
     order = sorted(range(len(build.pieces)), key=lambda i: xs[i])
     widths, _, heights = np.array([shape_of(build.piece_set, p).size(p.pose) for p in build.pieces]).T
@@ -150,14 +134,12 @@ def _organ(build: Build, card: OrganCard, tolerances: Tolerances) -> tuple[Reaso
 
 def _not_falling(build: Build, left: int, right: int) -> Reason:
     higher, lower = build.pieces[right], build.pieces[left]
-    text = f"the {name_of(higher)} is not lower than the {name_of(lower)} to its left"
-    return Reason("wrong_order", text, (left, right), {"piece": worded(higher), "left": worded(lower)})
+    return because("wrong_order", (left, right), piece=worded(higher), left=worded(lower))
 
 
 def _behind(build: Build, left: int, right: int) -> Reason:
     one, other = build.pieces[right], build.pieces[left]
-    text = f"the {name_of(one)} does not stand beside the {name_of(other)} but before or behind it"
-    return Reason("one_behind_another", text, (left, right), {"piece": worded(one), "left": worded(other)})
+    return because("one_behind_another", (left, right), piece=worded(one), left=worded(other))
 
 
 def build_turn(build: Build) -> float:
@@ -185,8 +167,7 @@ def _layout(build: Build, card: LayoutCard, tolerances: Tolerances) -> tuple[Rea
 def _turned(turn: float) -> tuple[Reason, ...]:
     if abs(turn) <= MAX_TURN_DEG + TURN_ERROR_DEG:
         return ()
-    text = f"the build is turned by {turn:.0f} degrees, at most {MAX_TURN_DEG:.0f} are allowed"
-    return (Reason("turned_too_far", text, values={"n": round(turn), "m": round(MAX_TURN_DEG)}),)
+    return (because("turned_too_far", n=round(turn), m=round(MAX_TURN_DEG)),)
 
 
 def _wrong_pieces(
@@ -194,12 +175,10 @@ def _wrong_pieces(
 ) -> tuple[Reason, ...]:
     found = []
     for (shape, color), n in sorted((want - have).items()):
-        values = {"n": n, "piece": {"color": color, "shape": shape}}
-        found.append(Reason("missing_piece", f"{n} {color} {shape} missing", values=values))
+        found.append(because("missing_piece", n=n, piece={"color": color, "shape": shape}))
     for (shape, color), n in sorted((have - want).items()):
         which = tuple(i for i, p in enumerate(build.pieces) if (p.shape, p.color) == (shape, color))
-        values = {"n": n, "piece": {"color": color, "shape": shape}}
-        found.append(Reason("extra_piece", f"{n} {color} {shape} not on the card", which, values))
+        found.append(because("extra_piece", which, n=n, piece={"color": color, "shape": shape}))
     return tuple(found)
 
 
@@ -208,7 +187,7 @@ def _in_one_plane(build: Build, turn: float, tolerances: Tolerances) -> tuple[Re
     if (off := float(np.ptp(ys))) <= tolerances.depth_line:
         return ()
     blame = int(np.argmax(np.abs(ys - np.median(ys))))
-    return (_of("out_of_plane", build, blame, f"stands {off:.0f} mm before or behind another piece", n=round(off)),)
+    return (_of("out_of_plane", build, blame, n=round(off)),)
 
 
 def along(build: Build, turn: float) -> np.ndarray:
@@ -239,7 +218,7 @@ def _against(build: Build, card: LayoutCard, match: np.ndarray, turn: float) -> 
         wanted, piece = card.pieces[i], build.pieces[j]
         askew = not _is_round(build, piece) and abs(piece.yaw - turn) > MAX_TURN_DEG + TURN_SLACK_DEG
         if askew or not _same_pose(build, wanted, piece):
-            found.append(_of("wrong_pose", build, j, "is not turned as shown"))
+            found.append(_of("wrong_pose", build, j))
     return tuple(found) + _supports(build, card, match) + _offsets(build, card, match, turn)
 
 
@@ -251,14 +230,14 @@ def _supports(build: Build, card: LayoutCard, match: np.ndarray) -> tuple[Reason
         if differ:  # what overlaps only slightly is neither asked nor forbidden
             differ -= build.slight_contacts(int(j)) | {int(match[k]) for k in target.slight_contacts(i)}
         if differ or target.on_table[i] != build.on_table[j]:
-            found.append(_of("wrong_support", build, j, "does not rest on what the card shows"))
+            found.append(_of("wrong_support", build, j))
     return tuple(found)
 
 
 def offset_errors(build: Build, card: LayoutCard, match: np.ndarray, turn: float) -> np.ndarray:
     """(n, n) mm: for each two of the card's pieces, how far their offset in x is from the card's."""
     error = along(build, turn)[match, 0] - np.array([p.x for p in card.pieces])
-    return error[:, None] - error[None, :]
+    return np.asarray(error[:, None] - error[None, :])
 
 
 def _offsets(build: Build, card: LayoutCard, match: np.ndarray, turn: float) -> tuple[Reason, ...]:
@@ -268,10 +247,9 @@ def _offsets(build: Build, card: LayoutCard, match: np.ndarray, turn: float) -> 
         return ()
     blame = int(np.argmax(np.abs(error[0] - np.median(error[0]))))
     off = abs(float(error[worst]))
-    return (_of("wrong_place", build, match[blame], f"stands {off:.0f} mm beside its place", n=round(off)),)
+    return (_of("wrong_place", build, match[blame], n=round(off)),)
 
 
-def _of(code: str, build: Build, which: int, text: str, **values: int) -> Reason:
+def _of(code: str, build: Build, which: int, **values: int) -> Reason:
     """What is said of one piece of the build."""
-    piece = build.pieces[which]
-    return Reason(code, f"the {name_of(piece)} {text}", (int(which),), {"piece": worded(piece), **values})
+    return because(code, (int(which),), piece=worded(build.pieces[which]), **values)

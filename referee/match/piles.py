@@ -6,6 +6,7 @@ import random
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+from cards.sentences import sentence
 from referee.errors import AsksFirst, IllegalCommand
 from referee.match.commands import MODES
 from referee.match.state import MatchState
@@ -45,7 +46,7 @@ def piles(
         made[name] = shuffled((card for card in fitting if card not in drawn), seed, name)
         if not fitting:
             wanted = ", ".join(map(str, values))
-            raise IllegalCommand(f"mode {mode} needs cards of value {wanted}; the deck has none")
+            raise IllegalCommand(sentence("deck_lacks", mode=mode, values=wanted))
     return made
 
 
@@ -104,12 +105,12 @@ def value_by_hand(state: MatchState, card_id: str, again: bool) -> int:
     """
     row = state.cards.get(card_id)
     if row is None:
-        raise IllegalCommand(f"no card {card_id!r} in deck {state.deck_name!r}")
+        raise IllegalCommand(sentence("no_card_in", card=card_id, deck=state.deck_name))
     values = values_of(state.mode, pile_for(state))
     if row["value"] not in values:
         wanted = ", ".join(map(str, values))
-        raise IllegalCommand(f"card {card_id} has value {row['value']}; this duel plays value {wanted}")
+        raise IllegalCommand(sentence("other_value", card=card_id, has=row["value"], wanted=wanted))
     keeper = None if again else owner(state, card_id)
     if keeper is not None:
-        raise AsksFirst(f"card {card_id} has been won by {keeper}: is it played once more?", "again")
-    return row["value"]
+        raise AsksFirst(sentence("asks_again", card=card_id, name=keeper), "again")
+    return int(row["value"])

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from cards.sentences import sentence
 from referee.errors import IllegalCommand
 from referee.match.decision import Plan
 from referee.match.duel import IN_PLAY, Duel
@@ -96,7 +97,7 @@ def _reschedule(plan: Plan, kind: str, rounds: Sequence[Round], round_index: int
 
 def _present(state: MatchState, player: str) -> None:
     if player not in state.active:
-        raise IllegalCommand(f"{player!r} does not play in this match")
+        raise IllegalCommand(sentence("plays_not", player=player))
 
 
 def _begun(state: MatchState) -> bool:
@@ -108,15 +109,15 @@ def _begun(state: MatchState) -> bool:
 def _free(taken: Iterable[str], name: str) -> None:
     """Raises IllegalCommand when somebody has that name; capitals make no other one of it."""
     if folded(name) in map(folded, taken):
-        raise IllegalCommand(f"{name!r} is in this match already")
+        raise IllegalCommand(sentence("plays_already", player=name))
 
 
 def rename(plan: Plan, player: str, name: str) -> None:
     """The player's name was entered wrongly: everything of this match says the right one from now on."""
     if player not in plan.state.players:
-        raise IllegalCommand(f"{player!r} does not play in this match")
+        raise IllegalCommand(sentence("plays_not", player=player))
     if name == player:
-        raise IllegalCommand(f"{player!r} has that name already")
+        raise IllegalCommand(sentence("named_already", player=player))
     _free((p for p in plan.state.players if p != player), name)
     plan.add("player_renamed", player=player, name=name)
 
@@ -149,7 +150,7 @@ def join(plan: Plan, player: str) -> None:
     state = plan.state
     _free(state.players, player)
     if len(state.active) >= MOST:
-        raise IllegalCommand(f"a match takes at most {MOST} players")
+        raise IllegalCommand(sentence("too_many", most=MOST))
     swap, added = len(state.rounds) % 2, []
     for i, other in enumerate(state.active):
         a, b = (player, other) if (i + swap) % 2 else (other, player)
@@ -166,7 +167,7 @@ def postpone(plan: Plan, player: str) -> None:
     later = [r for r in rest if player in r.players]
     rounds = [*state.rounds[:first], *(r for r in rest if player not in r.players), *later]
     if tuple(rounds) == state.rounds:
-        raise IllegalCommand(f"no round with {player} can wait any longer")
+        raise IllegalCommand(sentence("no_wait", player=player))
     _reschedule(plan, "player_late", rounds, None if _begun(state) else first, player=player)
 
 
@@ -174,10 +175,10 @@ def replay(plan: Plan, round_index: int, why: str) -> None:
     """The round's duels count no longer; the same two play it again as soon as no other round is begun."""
     state = plan.state
     if not 0 <= round_index <= state.round_index or (round_index == state.round_index and not _begun(state)):
-        raise IllegalCommand(f"round {round_index + 1} has not been played")
+        raise IllegalCommand(sentence("not_played", number=round_index + 1))
     annulled = [d.number for d in state.history if d.round_index == round_index and not d.annulled]
     if not annulled:
-        raise IllegalCommand(f"round {round_index + 1} has no duel that counts")
+        raise IllegalCommand(sentence("none_counts", number=round_index + 1))
     old = state.rounds[round_index]
     for player in old.players:
         _present(state, player)
@@ -193,13 +194,13 @@ def replay_duel(plan: Plan, number: int, why: str) -> None:
     state = plan.state
     duel = next((d for d in state.history if d.number == number), None)
     if duel is None:
-        raise IllegalCommand(f"no duel {number} has ended")
+        raise IllegalCommand(sentence("not_ended", number=number))
     if duel.annulled:
-        raise IllegalCommand(f"duel {duel.number} counts no longer: {duel.annulled}")
+        raise IllegalCommand(sentence("annulled", number=duel.number, why=duel.annulled))
     if duel.phase != "void":
-        raise IllegalCommand(f"duel {number} has been decided: declare it void first")
+        raise IllegalCommand(sentence("replayduel_decided", n=number))
     if played_again(state, duel):
-        raise IllegalCommand(f"duel {number} was void and has a fresh card already")
+        raise IllegalCommand(sentence("replayduel_fresh", n=number))
     for player in duel.seats.values():
         _present(state, player)
     again = Round(duel.seats["A"], duel.seats["B"], duel.duel_index + 1, "replay", duel.duel_index)

@@ -15,6 +15,7 @@ from functools import cache
 from itertools import combinations
 from typing import Any
 
+from cards.sentences import sentence
 from referee.errors import IllegalCommand
 
 FEWEST, MOST = 2, 12
@@ -62,7 +63,7 @@ class Round:
 def schedule(players: Sequence[str], duels: int = 3) -> tuple[Round, ...]:
     """The rounds of a match between ``players``, youngest first. Raises IllegalCommand on a bad list."""
     if not FEWEST <= len(players) <= MOST:
-        raise IllegalCommand(f"a match takes {FEWEST} to {MOST} players, not {len(players)}")
+        raise IllegalCommand(sentence("how_many", least=FEWEST, most=MOST, n=len(players)))
     return tuple(Round(players[a], players[b], duels) for a, b in seated(pairings(len(players))))
 
 

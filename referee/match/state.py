@@ -6,11 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from cards.sentences import sentence
 from referee.match import commands
 from referee.match.commands import COMMANDS, Command
 from referee.match.duel import IN_PLAY, Duel, StopPress
 from referee.match.house_rules import DEFAULT_RULES, HouseRules
 from referee.match.schedule import Round, letter
+from referee.match.verdict import ZoneVerdict
 
 SEEN_PHASES = ("building", "stopped", "judging", "undecided", "decided", "void", "finished")
 """Phases in which the card may be shown: nobody sees it before the go."""
@@ -115,7 +117,7 @@ class MatchState:
         return self.duel.presses
 
     @property
-    def verdicts(self) -> Mapping[str, Mapping[str, Any]]:
+    def verdicts(self) -> Mapping[str, ZoneVerdict]:
         """Zone -> the camera's verdict in the current duel."""
         return self.duel.verdicts
 
@@ -204,7 +206,7 @@ class MatchState:
     def refusal(self, command: type[Command]) -> str:
         """Why that command is not possible now, whatever it says; empty when it is."""
         if self.phase not in command.PHASES:
-            return f"{command.__name__} is not possible in phase {self.phase}"
+            return sentence("phase", command=command.__name__, phase=self.phase)
         return GUARDS[command](self) if command in GUARDS else ""
 
     def can(self, command: type[Command]) -> bool:
@@ -240,7 +242,7 @@ class MatchState:
             "seats": dict(self.seats),
             "presses": duel["presses"],
             "callers": list(self.duel.callers),
-            "verdicts": dict(self.verdicts),
+            "verdicts": {zone: said.to_json() for zone, said in self.verdicts.items()},
             "rulings": dict(self.duel.rulings),
             "award": {"player": award, "value": value},
             "drawer": self.drawer,
@@ -277,24 +279,22 @@ class MatchState:
         }
 
 
-UNSIGNED = "both players have not signed the set-up yet: sign it, or go on without"
-FROZEN = "the set-up is signed and frozen for this match: open it again first"
+UNSIGNED = sentence("unsigned")
+FROZEN = sentence("frozen")
 
 GUARDS: Mapping[type[Command], Callable[[MatchState], str]] = {
-    commands.Undo: lambda s: "" if s.earlier and s.earlier[-1].phase != "new" else "there is nothing to undo",
+    commands.Undo: lambda s: "" if s.earlier and s.earlier[-1].phase != "new" else sentence("nothing_to_undo"),
     commands.DrawCard: lambda s: UNSIGNED if s.unsigned else "",
     commands.DrawByHand: lambda s: UNSIGNED if s.unsigned else "",
-    commands.GoUnsigned: lambda s: "" if s.unsigned else "nothing waits for signatures under the set-up",
-    commands.SignSetup: lambda s: (
-        f"{' and '.join(s.signed)} have signed the set-up already" if s.setup == "signed" else ""
-    ),
-    commands.OpenSetup: lambda s: "" if s.setup == "signed" else "the set-up is open already",
+    commands.GoUnsigned: lambda s: "" if s.unsigned else sentence("nothing_waits"),
+    commands.SignSetup: lambda s: sentence("signed_already", names=list(s.signed)) if s.setup == "signed" else "",
+    commands.OpenSetup: lambda s: "" if s.setup == "signed" else sentence("open_already"),
     commands.ChangeLens: lambda s: FROZEN if s.setup == "signed" else "",
-    commands.CloseReview: lambda s: "" if s.under_review else "no review is open",
-    commands.OpenReview: lambda s: "a review is open already" if s.under_review else "",
-    commands.FoulRuling: lambda s: "" if any(f["sanction"] is None for f in s.fouls) else "there is no open foul",
-    commands.Overrule: lambda s: "" if s.history else "no duel has ended yet",
-    commands.CallTimeout: lambda s: "" if s.rules.time_limit_s is not None else "the house has no time limit",
+    commands.CloseReview: lambda s: "" if s.under_review else sentence("no_review"),
+    commands.OpenReview: lambda s: sentence("review_open") if s.under_review else "",
+    commands.FoulRuling: lambda s: "" if any(f["sanction"] is None for f in s.fouls) else sentence("no_open_foul"),
+    commands.Overrule: lambda s: "" if s.history else sentence("none_ended"),
+    commands.CallTimeout: lambda s: "" if s.rules.time_limit_s is not None else sentence("no_limit"),
 }
 """Beyond the phase: what a command needs of the match, as the reason why it is refused; empty when it is not.
 ``MatchState.can`` and ``decide`` ask the same table."""

@@ -7,18 +7,17 @@ says what happened in the field in between. Live judging, imported videos and ju
 ``LAW`` is the truth table; its rows are read from the top, and the first that fits holds. *still*: nothing moved and
 no hand came; *nobody*: it moved and no hand was near; *own*, *neighbour*: it moved with that player's hand there;
 *somebody*: with a hand that cannot be told to be the caller's. A view at the press that is covered by a hand is
-undecided, unless what is left to be seen of it is right all the same. An undecided row says why in ``Together.why``,
-and never gives the card to whom the hand may have belonged.
+undecided, unless what is left to be seen of it is right all the same. Where it is undecided, ``Together.why`` says why,
+and it never gives the card to whom the hand may have belonged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
-from referee.match.verdict import Reason, Ruling
+from referee.match.verdict import Reason, Ruling, ZoneVerdict, because, zone_verdict
 
 SETTLED_S = 0.4
 """A view has settled when nothing in the field has moved for so long: what topples moves sooner."""
@@ -49,17 +48,33 @@ undecided   somebody     mismatch    -> undecided   bumped
 """
 """Row by row; ``*`` is whatever it is, ``-`` none. The first row that fits holds."""
 
-Row = Mapping[str, Any]
-"""The contract's object of one zone."""
+UNSEEN = zone_verdict({"verdict": "undecided", "confidence": 0.5, "reasons": []})
+"""What is said of a view that nobody has."""
 
 After = Literal["still", "nobody", "own", "neighbour", "somebody"]
 
+Hand = Literal["none", "own", "unclear"]
+"""Whose hand was at work in the field at the press, if any was."""
+
 WHY = {"bumped": "bumped", "match": "press_hidden"}
-"""Code of the reason of an undecided row, by its finding or, without one, by the settled view."""
+"""Code of the reason of an undecided verdict, by its finding or, without one, by the settled view."""
 
 
 OF_TWO = ("touched_after_stop", "fell_after_stop", "bumped")
 """The findings that two views lead to."""
+
+
+@dataclass(frozen=True)
+class Views:
+    """What was judged of one field: the ``settled`` verdict, the one at the ``press`` (None: not looked at), what came
+    ``after`` the press, the ``culprit`` (the player whose hand came from elsewhere, empty where that is not known), and
+    whose ``hand`` was at work in it at the press."""
+
+    settled: ZoneVerdict
+    press: ZoneVerdict | None
+    after: After
+    culprit: str = ""
+    hand: Hand = "none"
 
 
 @dataclass(frozen=True)
@@ -97,31 +112,50 @@ def _outcome(row: tuple[str, str, str, str, str]) -> Together:
     return Together(cast(Ruling, ruling), finding, "press" if at_press else "settled", why)
 
 
-def covered(row: Row) -> Row:
-    """The row of a view at the press with a hand in it: what is wrong there may only be hidden."""
-    return {**row, "verdict": "undecided", "leaning": "mismatch"} if row["verdict"] == "mismatch" else row
+def covered(said: ZoneVerdict) -> ZoneVerdict:
+    """The verdict on a view at the press with a hand in it: what is wrong there may only be hidden."""
+    return said.undecided("mismatch") if said.ruling == "mismatch" else said
 
 
-def combined(press: Row, after: After, settled: Row, culprit: str = "") -> tuple[Row, str]:
-    """The row that both views make together, and the finding (empty: none).
+def combined(press: ZoneVerdict, after: After, settled: ZoneVerdict, culprit: str = "") -> tuple[ZoneVerdict, str]:
+    """The verdict that both views make together, and the finding (empty: none).
 
-    It is the row of the view whose build counts; where it is open because of the two, its reason says so.
+    It is that on the view whose build counts; where it is open because of the two, its reason says so.
     ``culprit`` is the player whose hand came from the other side, empty where that is not known.
     """
-    both = together(press["verdict"], after, settled["verdict"])
-    row = press if both.counts == "press" else settled
+    both = together(press.ruling, after, settled.ruling)
+    said = press if both.counts == "press" else settled
     if both.why:
         leaning = "void" if both.why == "bumped" else "match"
-        row = {**row, "verdict": "undecided", "leaning": leaning, "reasons": [_why(both.why, culprit).to_json()]}
-    return row, both.finding
+        said = said.undecided(leaning, _why(both.why, culprit))
+    return said, both.finding
+
+
+def ruled(views: Views, hand_rule: str = "wrong") -> tuple[ZoneVerdict, tuple[str, ...]]:
+    """The verdict and the findings that follow from what was seen around a Stop; ``hand_rule`` is the house rule
+    ``hand_at_stop``. Live judging and imported videos both ask here."""
+    said, finding = views.settled, ""
+    if views.press is not None:
+        said, finding = combined(views.press, views.after, views.settled, views.culprit)
+    elif said.ruling == "mismatch" and views.after == "nobody":
+        finding = "fell_after_stop"
+    findings = (finding,) if finding else ()
+    if views.hand == "own" and not views.culprit:
+        return said, ("hand_at_stop", *findings)
+    return (_doubtful(said, hand_rule) if views.hand != "none" else said), findings
+
+
+def _doubtful(said: ZoneVerdict, rule: str) -> ZoneVerdict:
+    """A right build with a hand before it that may be the neighbour's: a human says whose it was."""
+    if said.ruling != "match" or rule == "ignore":
+        return said
+    return said.undecided("match", because("hand_at_stop"))
 
 
 def _why(code: str, player: str) -> Reason:
-    """The reason of a row that is open because of what came between the two views."""
+    """The reason of a verdict that is open because of what came between the two views."""
     if code == "press_hidden":
-        return Reason(code, "the field was touched after the Stop, and the build at the press cannot be seen")
+        return because(code)
     if not player:
-        text = "the build stood right at the press and was knocked over after it; whose hand is not clear"
-        return Reason("bumped_somebody", text)
-    text = f"the build stood right at the press and was knocked over after it by {player}'s hand"
-    return Reason(code, text, values={"player": player})
+        return because("bumped_somebody")
+    return because(code, player=player)

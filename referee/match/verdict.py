@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from cards.build import Build, Piece
+from cards.sentences import sentence
 
 Ruling = Literal["match", "mismatch", "undecided"]
 
@@ -15,8 +16,9 @@ Ruling = Literal["match", "mismatch", "undecided"]
 class Reason:
     """One fault, or one cause why it cannot be told. ``pieces`` index the build's pieces.
 
-    ``text`` says it in English; ``values`` fill the blanks of the sentence for ``code`` in any other language and are
-    JSON-able: numbers (``n``, ``m``), pieces (``worded``), lists of colours, other reasons (their JSON).
+    ``because`` makes one. ``text`` says it in English; ``values`` fill the blanks of the sentence for ``code`` in any
+    language (``cards.sentences``) and are JSON-able: numbers (``n``, ``m``), pieces (``worded``), lists of colours,
+    other reasons (their JSON). What was recorded before values were kept has text alone.
     """
 
     code: str
@@ -28,6 +30,11 @@ class Reason:
         """The contract's form, code and text, with the values where there are any."""
         row: dict[str, Any] = {"code": self.code, "text": self.text}
         return row | ({"values": dict(self.values)} if self.values else {})
+
+
+def because(code: str, pieces: tuple[int, ...] = (), **values: Any) -> Reason:
+    """The reason of that code, about those pieces, with its English text. Raises KeyError for a code without one."""
+    return Reason(code, str(sentence(code, **values)), pieces, values)
 
 
 def worded(piece: Piece) -> dict[str, str]:
@@ -68,6 +75,61 @@ class Verdict:
         if self.build is not None:
             row |= build_to_json(self.build)
         return row
+
+
+@dataclass(frozen=True)
+class ZoneVerdict:
+    """What is said of one zone, as it is recorded and sent: ``row`` is the contract's object whole (the pieces as they
+    were understood, and what another version writes), so that it is said again word for word; what the rules and the
+    pages ask for is read from it once, by ``zone_verdict``.
+
+    ``leaning`` is empty for none; ``count`` 0 and ``ground_contacts`` None where a record lacks them.
+    """
+
+    ruling: Ruling
+    reasons: tuple[Reason, ...]
+    leaning: str
+    count: int
+    ground_contacts: int | None
+    row: Mapping[str, Any] = field(hash=False)
+
+    @property
+    def codes(self) -> frozenset[str]:
+        """The codes of the reasons."""
+        return frozenset(r.code for r in self.reasons)
+
+    @property
+    def alternatives(self) -> tuple[ZoneVerdict, ...]:
+        """The other readings that a human is offered, likeliest first."""
+        return tuple(map(zone_verdict, self.row.get("alternatives") or ()))
+
+    def undecided(self, leaning: str, because_of: Reason | None = None) -> ZoneVerdict:
+        """The same build, left open; with a reason in place of its own, where one is given."""
+        changed: dict[str, Any] = {"verdict": "undecided"} | ({"leaning": leaning} if leaning else {})
+        if because_of:
+            changed["reasons"] = [because_of.to_json()]
+        return zone_verdict({**self.row, **changed})
+
+    def to_json(self) -> dict[str, Any]:
+        """The object it was read from."""
+        return dict(self.row)
+
+
+def zone_verdict(row: Mapping[str, Any]) -> ZoneVerdict:
+    """The verdict in a recorded or sent object. A ruling that is none is kept: who is told it refuses it."""
+    return ZoneVerdict(
+        cast(Ruling, row.get("verdict", "")),
+        tuple(reason_from_json(r) for r in row.get("reasons") or ()),
+        row.get("leaning") or "",
+        row.get("count") or 0,
+        row.get("ground_contacts"),
+        row,
+    )
+
+
+def reason_from_json(row: Mapping[str, Any]) -> Reason:
+    """The inverse of ``Reason.to_json``; which pieces it is about is not recorded."""
+    return Reason(row["code"], row.get("text", ""), (), row.get("values") or {})
 
 
 def build_to_json(build: Build) -> dict[str, Any]:

@@ -4,9 +4,9 @@
 ``camera``, ``piece_set`` and ``deck``, ``go`` (seconds), ``stop`` ({zone, seconds}), ``marks``, ``judged``,
 ``verdicts`` (zone -> the contract's row), ``findings`` (zone -> names of ``rules.FINDINGS``), ``callers``,
 ``award`` (player), ``human`` (rulings by people), ``dropped``, ``versions``, ``simulated``, ``hashes`` (file ->
-SHA-256) and ``cut_short``: why the recording is not whole, or null. All seconds are video time, 0 at the first
-frame. Recorded facts are never edited: what people say later stands in ``review.jsonl`` beside them, one line
-each, appended.
+SHA-256), ``film`` (the original, where ``video.mp4`` is a copy for browsers) and ``cut_short``: why the recording is
+not whole, or null. All seconds are video time, 0 at the first frame. Recorded facts are never edited: what people say
+later stands in ``review.jsonl`` beside them, one line each, appended.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ import numpy as np
 from pydantic import BaseModel, ValidationError
 
 from calibration.camera import CameraModel, load_camera
-from calibration.palette import Palette, load_palette
+from calibration.palette import Palette
+from calibration.palette_file import load_palette
 from calibration.picture_size import too_large
 from cards.card import Card
 from cards.deck import Deck, load_deck
@@ -38,7 +39,8 @@ from referee.recording.errors import BadAttempt
 
 META, VIDEO, TIMES, STOP, REVIEW = "attempt.json", "video.mp4", "frames.csv", "stop.png", "review.jsonl"
 CAMERA, PALETTE, PIECES, DECK, EMPTY = "camera.yaml", "palette.json", "pieces.json", "deck.json", "empty.png"
-UNHASHED = (META, REVIEW)
+JOURNAL = "journal.jsonl"
+UNHASHED = (META, REVIEW, JOURNAL)
 LOW_MARGIN = 0.9
 """A verdict less sure than this is worth a second look; a judge's figures are probabilities."""
 
@@ -91,6 +93,7 @@ class _Meta(BaseModel):
     fouls: list[dict[str, Any]] | None = None
     hashes: dict[str, str] | None = None
     cut_short: str | None = None
+    film: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +107,11 @@ class Attempt:
     def name(self) -> str:
         """The folder's name."""
         return self.folder.name
+
+    @property
+    def film(self) -> Path:
+        """The pictures as they were recorded: the original where ``video.mp4`` is a copy made for the browser."""
+        return self.folder / Path(self.meta.get("film") or VIDEO).name
 
     @property
     def cut_short(self) -> str | None:

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 from av.error import FFmpegError
 
+from cards.sentences import sentence
 from referee.devices.ports import Clock, Frame
 from referee.recording.errors import BadAttempt
 from referee.recording.folder import META, append_review, attempts_of
@@ -150,7 +151,7 @@ class Recorder:
             for attempt in attempts_of(self.root, match_id, duel):
                 append_review(attempt.folder, row)
         except (OSError, BadAttempt) as error:
-            self.problem = f"a ruling could not be noted beside its recording: {error}"
+            self.problem = sentence("recording_note", fault=str(error))
 
     def settle(self, timeout_s: float = 60.0) -> bool:
         """Wait until everything taken in so far is on disk; False when the time runs out."""
@@ -192,7 +193,7 @@ class Recorder:
             (draft / META).write_text(json.dumps(first_words(meta), ensure_ascii=False), encoding="utf-8")
             draft.rename(folder)
         except OSError as error:
-            self.problem = f"cannot record: {error.strerror}"
+            self.problem = sentence("recording_refused", fault=str(error.strerror))
         return folder
 
     def _put(self, frame: Frame) -> None:
@@ -261,11 +262,13 @@ class Recorder:
         take, self._take = self._take, None
         if take is not None:
             take.finish(final, now_s)
+            if take.meta["thin"]:
+                self.problem = sentence("recording_thin", name=take.folder.name)
             self._make_room(take.folder)
 
     def _broken(self, error: Exception) -> None:
         reason = getattr(error, "strerror", None) or str(error)
-        self.problem = f"recording stopped: {reason}"
+        self.problem = sentence("recording_stopped", fault=reason)
         if self._take is not None:
             self._take.fail(self.problem)
 

@@ -7,13 +7,17 @@ import shutil
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from cards.sentences import sentence
 from referee.recording.errors import BadAttempt
-from referee.recording.folder import contested, find_attempts, load_attempt
+from referee.recording.folder import META, contested, find_attempts, load_attempt
 
 LOG = "retention.jsonl"
+
+EVENING = timedelta(hours=12)
+"""What was recorded so lately belongs to the evening in progress."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,8 @@ def make_room(
     """Remove the oldest uncontested attempts until the budget holds; gives them, and a warning or None.
 
     Each removal is a line in ``retention.jsonl`` before it happens. ``busy`` is being recorded and is left
-    alone. ``free`` gives the disk's free bytes (default: asks the file system).
+    alone, and so is what was recorded within EVENING before ``now``: players may still ask for it. ``free`` gives the
+    disk's free bytes (default: asks the file system).
     """
     free = free or (lambda: shutil.disk_usage(root).free)
     sizes = {f: size_of(f) for f in sorted(find_attempts(root), key=_age) if f != busy}
@@ -69,23 +74,33 @@ def make_room(
     for folder, size in sizes.items():
         if over <= 0:
             break
-        if _may_go(folder):
+        if _may_go(folder, now):
             _remove(root, folder, size, now)
             removed.append(Removed(folder.name, size))
             over -= size
     if over <= 0:
         return removed, None
-    return removed, f"{over >> 20} MB over the disk budget and only contested attempts are left"
+    return removed, sentence("recording_budget", n=over >> 20)
 
 
-def _age(folder: Path) -> tuple[float, str]:
-    return ((folder / "attempt.json").stat().st_mtime, folder.name)
+def _age(folder: Path) -> tuple[datetime, str]:
+    return (_recorded_at(folder), folder.name)
 
 
-def _may_go(folder: Path) -> bool:
+def _recorded_at(folder: Path) -> datetime:
+    """When it was recorded, as its record says: a copied file's time is the copy's. Without that, the file's time."""
+    try:
+        said = datetime.fromisoformat(str(load_attempt(folder).meta.get("recorded_at")))
+        return said if said.tzinfo else said.replace(tzinfo=UTC)
+    except (BadAttempt, ValueError):
+        return datetime.fromtimestamp((folder / META).stat().st_mtime, UTC)
+
+
+def _may_go(folder: Path, now: datetime) -> bool:
     try:
         attempt = load_attempt(folder)
-        return not contested(attempt.meta, attempt.reviews())
+        tonight = timedelta(0) <= now - _recorded_at(folder) < EVENING and "recorded_at" in attempt.meta
+        return not tonight and not contested(attempt.meta, attempt.reviews())
     except (BadAttempt, ValueError):
         return False  # what cannot be read cannot be called uncontested
 

@@ -134,12 +134,12 @@ class VideoFrame:
 
     index: int
     seconds: float
-    _decoded: av.VideoFrame
+    decoded: av.VideoFrame
 
     @cached_property
     def image(self) -> np.ndarray:
         """(h, w, 3) uint8 BGR, turned upright as the file asks; converted when it is first asked for."""
-        image, quarters = self._decoded.to_ndarray(format="bgr24"), round(self._decoded.rotation / 90)
+        image, quarters = self.decoded.to_ndarray(format="bgr24"), round(self.decoded.rotation / 90)
         return np.ascontiguousarray(np.rot90(image, quarters)) if quarters else image
 
 
@@ -185,7 +185,8 @@ def _time_base(stream: av.VideoStream) -> Fraction:
 def read_video(path: Path, start: int = 0) -> Iterator[VideoFrame]:
     """The frames of a video in order from index ``start``. Raises BadAttempt when it cannot be decoded.
 
-    A video that is torn at its end gives the frames before the tear.
+    A video that is torn at its end gives the frames before the tear. Times are what the decoder delivers, from the
+    first frame on: what an edit list hides is no frame.
     """
     index = 0
     try:
@@ -193,6 +194,8 @@ def read_video(path: Path, start: int = 0) -> Iterator[VideoFrame]:
             first = None
             container.streams.video[0].thread_type = "AUTO"
             for frame in container.decode(video=0):
+                if frame.time is None:
+                    raise BadAttempt(f"{path}: its frames carry no times")
                 first = frame.time if first is None else first
                 if index >= start:
                     yield VideoFrame(index, float(frame.time - first), frame)
@@ -225,6 +228,23 @@ def packet_times(path: Path) -> list[int]:
             return sorted(p.pts for p in container.demux(video=0) if p.pts is not None)
     except (av.error.FFmpegError, IndexError) as error:
         raise BadAttempt(f"{path}: not a video that can be read ({error})") from None
+
+
+def decoded_seconds(path: Path) -> list[float]:
+    """Seconds of every frame that the decoder delivers, from the first. Raises BadAttempt without any."""
+    seconds = [frame.seconds for frame in read_video(path)]
+    if not seconds:
+        raise BadAttempt(f"{path}: has no frames")
+    return seconds
+
+
+def starts_late_s(path: Path) -> float:
+    """How long after the file's own begin, where a player starts to count, the first picture comes."""
+    with av.open(str(path)) as container:
+        stream = container.streams.video[0]
+        if stream.start_time is None or container.start_time is None:
+            return 0.0
+        return max(0.0, float(stream.start_time * _time_base(stream)) - container.start_time / av.time_base)
 
 
 def frame_seconds(path: Path) -> list[float]:

@@ -21,7 +21,8 @@ from typing import Any
 import cv2
 import numpy as np
 
-from calibration.palette import Palette, save_palette
+from calibration.palette import Palette
+from calibration.palette_file import save_palette
 from referee.devices.ports import Frame
 from referee.recording.folder import META, TIMES, VIDEO, hash_files, write_json
 from referee.recording.video import VideoWriter, remux
@@ -29,6 +30,9 @@ from referee.recording.video import VideoWriter, remux
 UNFINISHED = "the program ended while it was recording"
 RESERVE_BYTES = 8 << 20
 """Room set aside for the record's last words: a lossless 1080p frame takes up to 5 MB."""
+
+NEAREST_S, MOST_DROPPED = 0.1, 0.1
+"""A record is thin with no picture so near to the Stop, or with more than this share of all pictures dropped."""
 
 SILENCE_S = 1.0
 """No frame for so long before the end means that the camera was gone, not that it was slow."""
@@ -46,6 +50,7 @@ class Take:
         self._marks: list[dict] = []
         self._dropped: list[dict] = []
         self._judged: list[dict] = []
+        self._written: list[float] = []
         self._writer: VideoWriter | None = None
         self.meta: dict[str, Any] = first_words(meta) | {"versions": versions()}
         self.save()
@@ -66,6 +71,7 @@ class Take:
         index = self._writer.write(frame.image, frame.at_s - self.t0_s)
         self._times.write(f"{index},{frame.at_s - self.t0_s:.4f}\n")
         self._times.flush()
+        self._written.append(frame.at_s - self.t0_s)
         self.last_s, self.last_number = frame.at_s, frame.number
 
     def skip(self, frame: Frame) -> None:
@@ -119,9 +125,22 @@ class Take:
             self._writer = None
             self._index_in_front()
         self._let_go()
+        self.meta["thin"] = self._thin()
         self.meta["hashes"] = hash_files(self.folder)
         self.meta["cut_short"] = cut_short
         self.save()
+
+    def _thin(self) -> dict[str, float] | None:
+        """What makes the record of the Stop thin: ``nearest_s``, how far its nearest picture is from it (-1: there is
+        none), and ``dropped``, the share of pictures that are not in the video; None when neither does."""
+        stop = _stop([self._in_video_time(m) for m in self._marks])
+        if stop is None:
+            return None
+        nearest = min((abs(s - stop["seconds"]) for s in self._written), default=-1.0)
+        lost = sum(row["frames"] for row in self._dropped)
+        dropped = lost / max(1, lost + len(self._written))
+        thin = not 0 <= nearest <= NEAREST_S or dropped > MOST_DROPPED
+        return {"nearest_s": round(nearest, 3), "dropped": round(dropped, 3)} if thin else None
 
     def fail(self, why: str) -> None:
         """Stop writing pictures, keep what is whole, and say why; what follows is only noted."""
@@ -199,10 +218,23 @@ def write_file(path: Path, content: object) -> None:
     """Write what a recording carries along: a picture (h, w, 3) as PNG, a palette, a path's
     bytes, text or JSON.
 
-    None writes nothing. May raise OSError.
+    Under its name the file is whole and on the disk, or not there. None writes nothing. May raise OSError.
     """
     if content is None:
         return
+    draft = path.with_name(path.name + ".tmp")
+    try:
+        _write(draft, content)
+        with open(draft, "rb") as file:
+            os.fsync(file.fileno())
+        os.replace(draft, path)
+    except OSError:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+        raise
+
+
+def _write(path: Path, content: object) -> None:
     if isinstance(content, Palette):
         save_palette(content, path)
     elif isinstance(content, Path):

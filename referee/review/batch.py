@@ -10,11 +10,9 @@ import json
 import multiprocessing
 import os
 import signal
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing.process import BaseProcess
 from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 
@@ -23,6 +21,7 @@ import cv2
 from referee.recording.errors import BadAttempt
 from referee.review.options import Options, task_key
 from referee.review.rejudge import judge_again
+from referee.workers import end_with_parent
 
 RESULTS = "results.jsonl"
 RETRIES = 3
@@ -139,15 +138,7 @@ def _be_one_of_many(numbers: SimpleQueue) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     keep_to_core(numbers.get())
     cv2.setNumThreads(1)
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-
-
-def _end_with(parent: BaseProcess) -> None:
-    """Wait for the parent's end, and end with it."""
-    parent.join()
-    os._exit(1)
+    end_with_parent()
 
 
 def _on_cluster(todo: dict[str, str], options: Options, scheduler: str) -> Iterator[tuple[str, dict]]:

@@ -14,8 +14,7 @@ import cv2
 import numpy as np
 
 from referee.recording import Attempt
-from referee.recording.folder import VIDEO
-from referee.recording.video import read_video
+from referee.review.film import film
 from referee.review.tracks import OTHER, SCALE, Strip
 
 BEFORE_S, AFTER_S = 0.3, 10.0
@@ -29,6 +28,9 @@ LEAST_AREA_MM2 = 40.0
 
 BUILD_SHARE = 0.35
 """Share of a changed patch on the build: a piece that begins to move covers its old place and little more."""
+
+STAYS_S, KNOWN_SHARE, STAYS_SHARE = 0.4, 0.3, 0.5
+"""What moved is gone for good: so long after, where so much of its old place is in sight, so much of that differs."""
 
 TOUCH_MM = 6.0
 HAND_BEFORE_S = 0.35
@@ -77,7 +79,7 @@ def first_move(attempt: Attempt, strips: dict[str, Strip], standing: dict[str, n
     if stop is None:
         return []
     shots: dict[str, list] = {z: [] for z in strips}
-    for frame in read_video(attempt.folder / VIDEO):
+    for frame in film(attempt):
         if stop - BEFORE_S <= frame.seconds <= stop + AFTER_S:
             for zone, strip in strips.items():
                 gray = cv2.cvtColor(strip.view.crop(frame.image), cv2.COLOR_BGR2GRAY)
@@ -100,9 +102,10 @@ def _in_zone(strip: Strip, standing: np.ndarray, stop: float, frames: list) -> F
     build = _full_size(standing, strip)
     pixel = 1.0 / strip.view.px_per_mm**2
     after = [s for s in shots if s.seconds >= stop]
-    # A change that the next frame does not show as well is a flicker of the encoder.
+    # A change that the next frame does not show as well is a flicker of the encoder, one that does not stay a shadow.
     moves = [_area(_by_itself(s.differs, build), pixel) >= LEAST_AREA_MM2 for s in after]
-    first = next((n for n in range(len(moves)) if all(moves[n : n + 2])), None)
+    lasting = (n for n in range(len(moves)) if all(moves[n : n + 2]))
+    first = next((n for n in lasting if _stays(strip, after[n:], _by_itself(after[n].differs, build))), None)
     if first is None:
         return None
     shot = after[first]
@@ -123,6 +126,20 @@ def _in_zone(strip: Strip, standing: np.ndarray, stop: float, frames: list) -> F
         bool(moving and (stirred & hands & beside).any()),
         _settled(after[first:], pixel),
     )
+
+
+def _stays(strip: Strip, shots: list[_Shot], moved: np.ndarray) -> bool:
+    """Whether most of the ``moved`` pixels (h, w) still differ at their last sight without a hand; also where the film
+    ends before there is one."""
+    later = [s for s in shots if s.seconds >= shots[0].seconds + STAYS_S]
+    if not later:
+        return True
+    differs, seen = np.zeros(moved.shape, bool), np.zeros(moved.shape, bool)
+    for shot in later:
+        sight = ~_hand_pixels(strip, shot.seconds)
+        differs[sight], seen = shot.differs[sight], seen | sight
+    known = moved & seen
+    return bool(known.sum() >= KNOWN_SHARE * moved.sum() and differs[known].mean() >= STAYS_SHARE)
 
 
 def _way_px(before: np.ndarray, now: np.ndarray, moved: np.ndarray) -> float:

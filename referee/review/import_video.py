@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -15,30 +13,53 @@ import av
 import numpy as np
 
 from cards.deck import builtin_deck, load_deck
+from cards.errors import RefereeError
 from cards.pieces import builtin_piece_set, load_piece_set
 from referee.recording import Attempt, load_attempt
 from referee.recording.errors import BadAttempt
-from referee.recording.folder import DECK, EMPTY, META, PIECES, TIMES, VIDEO, hash_files, sha256, write_json
-from referee.recording.video import VideoWriter, frame_seconds, read_video
+from referee.recording.folder import (
+    DECK,
+    EMPTY,
+    META,
+    PALETTE,
+    PIECES,
+    TIMES,
+    VIDEO,
+    hash_files,
+    read_image,
+    sha256,
+    write_json,
+)
+from referee.recording.video import (
+    VideoFrame,
+    VideoWriter,
+    decoded_seconds,
+    frame_seconds,
+    read_video,
+    starts_late_s,
+)
 from referee.recording.writer import pixel_hash, versions, write_file
-from referee.review.fall import findings
+from referee.review.film import as_decoded, is_shaken
+from referee.review.observer import observer_of
 from referee.review.options import Options
-from referee.review.rejudge import both_views, press_row, see
-from referee.review.settled_view import settled_view
-from referee.review.timeline import CACHE, Timeline, timeline
-from referee.review.tracks import find_mats
-from referee.vision.image.view import zone_view
+from referee.review.rejudge import press_row, see
+from referee.review.stop_ruling import Row, stop_ruled
+from referee.review.stop_watch import StopSeen, watch_stop
+from referee.review.tracks import find_mats, is_mirrored
 
-LEAVING_S = 0.25
-"""A hand that is gone so soon after the press was only leaving."""
+ORIGINAL = "original"
+"""Name, with its own suffix, of a film whose ``video.mp4`` is a copy for browsers."""
 
-CARRIED_S = 0.4
-"""A piece is in view this long before it stands."""
+LEAST_FRAMES = 3
+"""A file with fewer pictures is no film."""
+
+BROWSER_PIXELS = ("yuv420p", "yuvj420p")
 
 
 @dataclass(frozen=True)
 class Given:
-    """What the user says of a video. ``files``: name in the attempt folder -> path or None."""
+    """What the user says of a video. ``files``: name in the attempt folder -> path or None (then the one beside the
+    video); ``colors``: a picture with every piece standing apart; ``no_empty``: none beside the video is taken."""
 
     card: str | None = None
     stop_s: float | None = None
@@ -46,6 +67,8 @@ class Given:
     zone: str | None = None
     players: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str | None] = field(default_factory=dict)
+    colors: str | None = None
+    no_empty: bool = False
 
 
 def bring_in(
@@ -57,13 +80,19 @@ def bring_in(
     what is missing or wrong; nothing is left at ``out`` then.
     """
     source = video / VIDEO if video.is_dir() else video
+    if not source.exists():
+        raise BadAttempt(f"{video}: holds no {VIDEO}")
     if out.exists():
         raise BadAttempt(f"{out}: is there already")
     meta = _said(source, given)
     out.mkdir(parents=True)
     try:
         _copy_files(source, given, out, meta)
-        copy_video(source, out)
+        meta["film"] = copy_video(source, out)
+        meta["imported"]["starts_late_s"] = round(starts_late_s(source), 3)
+        write_json(out / META, meta)
+        if given.colors:
+            _learn_colors(given.colors, out)
         return _judge(out, meta, tick, eye)
     except BaseException:
         shutil.rmtree(out)
@@ -96,6 +125,8 @@ def _said(source: Path, given: Given) -> dict[str, Any]:
 
 def _copy_files(source: Path, given: Given, out: Path, meta: Mapping) -> None:
     for name in given.files:
+        if name == EMPTY and given.no_empty:
+            continue
         path = Path(given.files[name] or source.with_name(name))
         if path.exists():
             shutil.copyfile(path, out / name)
@@ -106,26 +137,61 @@ def _copy_files(source: Path, given: Given, out: Path, meta: Mapping) -> None:
     load_deck(out / DECK, load_piece_set(out / PIECES)).card(meta["card"])
 
 
-def copy_video(source: Path, out: Path) -> None:
-    """Upright H.264 in MP4 as it is; everything else encoded anew with its frame times."""
-    if _is_ours(source):
-        shutil.copyfile(source, out / VIDEO)
-    else:
+def _learn_colors(picture: str, out: Path) -> None:
+    """The palette of a picture with every piece standing apart, kept beside the film."""
+    try:
+        palette = observer_of(load_attempt(out)).learn_colors(read_image(Path(picture)))
+    except RefereeError as error:
+        raise BadAttempt(f"--colors {picture}: {error}") from None
+    write_file(out / PALETTE, palette)
+
+
+def copy_video(source: Path, out: Path) -> str:
+    """The film as it is, and its frame times as the decoder delivers them; gives its name. Where browsers could not
+    step through it, ``video.mp4`` is a copy for them, encoded anew."""
+    seconds = _seconds(source)
+    name = VIDEO if _is_ours(source, seconds) else ORIGINAL + source.suffix.lower()
+    shutil.copyfile(source, out / name)
+    if name != VIDEO:
         _encode(source, out / VIDEO)
-    rows = (f"{n},{seconds:.4f}" for n, seconds in enumerate(frame_seconds(out / VIDEO)))
+    rows = (f"{n},{at_s:.4f}" for n, at_s in enumerate(seconds))
     (out / TIMES).write_text("\n".join(["index,seconds", *rows]) + "\n", encoding="ascii")
+    return name
 
 
-def _is_ours(source: Path) -> bool:
+def _seconds(source: Path) -> list[float]:
+    """Seconds of the film's frames. Raises BadAttempt for what is no film."""
+    try:
+        seconds = decoded_seconds(source)
+    except BadAttempt:
+        if not _streams(source):
+            raise BadAttempt(f"{source}: not a video: there are no pictures in it") from None
+        raise
+    if len(seconds) < LEAST_FRAMES:
+        raise BadAttempt(f"{source}: a photo, not a film; `referee judge` judges photos")
+    return seconds
+
+
+def _streams(source: Path) -> int:
+    """How many streams of pictures the file has; one where it cannot be read at all."""
     try:
         with av.open(str(source)) as container:
-            codec = container.streams.video[0].codec_context.name
-            upright = next(container.decode(video=0)).rotation == 0
-            return upright and container.format.name.startswith("mov") and codec == "h264"
-    except StopIteration:
-        raise BadAttempt(f"{source}: has no frames") from None
-    except (av.error.FFmpegError, IndexError) as error:
-        raise BadAttempt(f"{source}: not a video that can be read ({error})") from None
+            return len(container.streams.video)
+    except av.error.FFmpegError:
+        return 1
+
+
+def _is_ours(source: Path, seconds: Sequence[float]) -> bool:
+    """Whether a browser shows it frame by frame as the decoder does: upright, progressive H.264 of 8 bits in MP4, every
+    packet a picture, the first at zero."""
+    with av.open(str(source)) as container:
+        stream = container.streams.video[0]
+        plain = container.format.name.startswith("mov") and stream.codec_context.name == "h264"
+        frame = next(container.decode(video=0))
+        plain = plain and frame.rotation == 0 and not frame.interlaced_frame and frame.format.name in BROWSER_PIXELS
+        starts = stream.start_time or 0
+    packets = frame_seconds(source) if plain and starts == 0 and starts_late_s(source) == 0 else []
+    return len(packets) == len(seconds) and bool(np.allclose(packets, seconds, atol=1e-3))
 
 
 def _encode(source: Path, target: Path) -> None:
@@ -139,88 +205,81 @@ def _encode(source: Path, target: Path) -> None:
 
 
 def _judge(out: Path, meta: dict, tick: Callable[[], object], eye: str) -> Attempt:
-    """Read the time line, pick the settled view, judge it, and write the whole record."""
+    """Find the two views of the Stop, judge them, and write the whole record."""
     write_json(out / META, meta)
     attempt = load_attempt(out)
     if attempt.stop_s is None or not 0.0 <= attempt.stop_s <= attempt.seconds[-1]:
         raise BadAttempt(f"Stop at {attempt.stop_s} s is not in a video of {attempt.seconds[-1]:.1f} s")
-    story = timeline(attempt, tick)
-    mats = find_mats(attempt)
-    zones = sorted(mats.poses)
-    judged = [attempt.caller] if attempt.caller in zones else zones
-    frames, clear = _settled(attempt, mats, judged, story)
+    _check_mats(attempt)
+    seen = watch_stop(attempt, tick)
+    frames = seen.frames[-1:] if is_shaken(attempt) else seen.frames
     names = ["stop.png", *(f"stop_{n}.png" for n in range(1, len(frames)))]
-    for name, frame in zip(names, frames, strict=True):
-        write_file(out / name, frame.image)
-    meta["at_press"] = _at_press(attempt, judged, story, frames[0].seconds) if eye == Options.eye else {}
-    if not (out / EMPTY).exists():
-        write_file(out / EMPTY, empty_view(attempt, story))
+    pixels = [_keep(out / name, shown) for name, shown in zip(names, frames, strict=True)]
     meta |= {
-        "zones": zones,
+        "zones": list(seen.zones),
         "piece_set": attempt.piece_set.name,
         "deck": attempt.deck.name,
-        "findings": findings(story.falls),
         "cut_short": None,
+        "at_press": {zone: _at_press(out, zone, seen) for zone in seen.after if seen.counts(zone)},
         "judged": [
             {
                 "files": names,
                 "seconds": [f.seconds for f in frames],
-                "zones": zones,
-                "unobstructed": clear,
-                "pixels": [pixel_hash(f.image) for f in frames],
+                "zones": list(seen.zones),
+                "unobstructed": seen.clear,
+                "pixels": pixels,
             }
         ],
     }
     write_json(out / META, meta)
-    attempt = load_attempt(out)
-    options = Options(eye=eye)
-    meta["verdicts"] = dict(see(attempt, attempt.card, options))
-    for zone, seen in meta["at_press"].items():
-        seen["row"] = press_row(attempt, zone, attempt.card, options)
-    write_json(out / META, meta)
-    attempt = load_attempt(out)
-    said = both_views(attempt, attempt.verdicts, meta["findings"], lambda zone: meta["at_press"][zone]["row"])
-    meta["findings"] = {zone: found for zone, found in said[1].items() if found}
+    meta |= _ruled(load_attempt(out), seen, Options(eye=eye))
     write_json(out / META, meta | {"hashes": hash_files(out)})
-    (out / CACHE).unlink(missing_ok=True)
     return load_attempt(out)
 
 
-def _at_press(attempt: Attempt, zones: list[str], story: Timeline, settled_s: float) -> dict[str, dict]:
-    """Zone -> the frames just before the press, kept beside the video, where the field was touched before the settled
-    view; whose hand it was nobody has seen."""
-    stop, found = attempt.stop_s or 0.0, {}
-    for zone in zones:
-        fell = any(f.zone == zone for f in story.falls)
-        hand = any(a < settled_s and b > stop + LEAVING_S for a, b in story.hands.get(zone, ()))
-        if not fell and not hand:
-            continue
-        frames = deque((f for f in takewhile(lambda f: f.seconds <= stop, read_video(attempt.folder / VIDEO))), 1)
-        files = [f"press_{zone}_{n}.png" for n in range(len(frames))]
-        for name, frame in zip(files, frames, strict=True):
-            write_file(attempt.folder / name, frame.image)
-        covered = any(a - 0.05 <= f.seconds <= b + 0.05 for f in frames for a, b in story.hands.get(zone, ()))
-        seconds = [f.seconds for f in frames]
-        row = {"files": files, "seconds": seconds, "culprit": None, "covered": covered}
-        found[zone] = row | {"after": "somebody" if hand else "nobody"}
-    return {zone: row for zone, row in found.items() if row["files"]}
+def _ruled(attempt: Attempt, seen: StopSeen, options: Options) -> dict:
+    """Verdicts, findings and the press, as both views say, from the frames that are kept beside the film."""
+
+    def at_press(zone: str) -> Row | None:
+        kept = attempt.at_press[zone]["files"] and options.eye == Options.eye
+        return press_row(attempt, zone, attempt.card, options) if kept else None
+
+    said = stop_ruled(attempt, seen, see(attempt, attempt.card, options), at_press)
+    at_press_rows = {z: {**attempt.at_press[z], **rows} for z, rows in said.at_press.items()}
+    return {"verdicts": dict(said.verdicts), "at_press": at_press_rows, "findings": dict(said.findings)}
 
 
-def empty_view(attempt: Attempt, story: Timeline) -> np.ndarray | None:
-    """The rig before anything stood in a field, (h, w, 3) uint8: the median of up to five frames without
-    hands before the first piece came; None when there are none."""
-    placed = [rows[0].seconds for rows in story.placed.values() if rows]
-    until = min(placed, default=attempt.stop_s or 0.0) - CARRIED_S
-    busy = [span for spans in story.hands.values() for span in spans]
-    quiet = [
-        f.image
-        for f in takewhile(lambda f: f.seconds < until, read_video(attempt.folder / VIDEO))
-        if not any(a - 0.05 <= f.seconds <= b + 0.05 for a, b in busy)
-    ]
-    return np.median(np.stack(quiet[:5]), 0).astype(np.uint8) if quiet else None
+def _keep(path: Path, shown: VideoFrame) -> str:
+    """Write a picture as it was decoded; gives its pixels' digest."""
+    image = as_decoded(shown)
+    write_file(path, image)
+    return pixel_hash(image)
 
 
-def _settled(attempt: Attempt, mats: Any, judged: list[str], story: Timeline) -> tuple[list, bool]:
-    first = next(read_video(attempt.folder / VIDEO)).image
-    views = [zone_view(first, mats.camera, mats.poses[z]) for z in judged]
-    return settled_view(attempt, views, [span for z in judged for span in story.hands.get(z, ())])
+def _at_press(out: Path, zone: str, seen: StopSeen) -> dict:
+    """The frames at the zone's press, kept beside the film, and what came after it."""
+    frames = seen.press[zone]
+    files = [f"press_{zone}_{n}.png" for n in range(len(frames))]
+    for name, shown in zip(files, frames, strict=True):
+        _keep(out / name, shown)
+    after = seen.after[zone]
+    return {
+        "files": files,
+        "seconds": [f.seconds for f in frames],
+        "culprit": after.culprit,
+        "covered": seen.covered[zone],
+        "after": after.after,
+        "since": after.since_s,
+    }
+
+
+def _check_mats(attempt: Attempt) -> None:
+    """Raises BadAttempt, with the likely cause, for a film without mats or without the caller's."""
+    try:
+        zones = sorted(find_mats(attempt).poses)
+    except BadAttempt:
+        if is_mirrored(attempt):
+            raise BadAttempt("the film is mirrored: switch mirroring off in the camera app, or flip it back") from None
+        raise
+    if attempt.caller is not None and attempt.caller not in zones:
+        raise BadAttempt(f"--zone {attempt.caller}: no such mat is in view, only {' and '.join(zones)}")

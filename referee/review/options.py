@@ -11,7 +11,7 @@ from pathlib import Path
 
 from referee.recording import Attempt, load_attempt
 from referee.recording.errors import BadAttempt
-from referee.recording.folder import CAMERA, DECK, EMPTY, META, PALETTE, PIECES, VIDEO
+from referee.recording.folder import CAMERA, DECK, EMPTY, META, PALETTE, PIECES, STOP
 from referee.recording.writer import versions
 
 EYE = "referee.review.rejudge:look"
@@ -69,10 +69,17 @@ def eye_source(eye: str) -> str | None:
     return found.origin
 
 
+def is_unjudged(attempt: Attempt) -> bool:
+    """Whether no frame was ever judged: a recording from outside, or one that was cut short before its verdict."""
+    stopped = attempt.stop_s is not None and attempt.film.exists()
+    return stopped and not attempt.meta.get("judged") and not (attempt.folder / STOP).exists()
+
+
 def files_used(attempt: Attempt, options: Options) -> list[str]:
     """Names of the attempt's files that a row is made of."""
     seen = [*attempt.judged_names(), CAMERA, PALETTE, EMPTY] if options.look else []
-    return [DECK, PIECES, *seen, *([VIDEO] if options.watch else [])]
+    film = [attempt.film.name] if options.watch or (options.look and is_unjudged(attempt)) else []
+    return [DECK, PIECES, *seen, *film]
 
 
 def task_key(folder: Path, options: Options, fingerprint: str) -> str:

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
-from scipy import ndimage
 
 from cards.pieces import PieceSet
 from referee.review.tracks import AS_BEFORE, OBLIQUE, OTHER, Strip
@@ -128,6 +127,8 @@ def candidates(strip: Strip, turned: np.ndarray, before: np.ndarray, k: int, pie
 
 
 def _patches(strip: Strip, turned: np.ndarray, before: np.ndarray, k: int, least_px: float) -> Iterator[Patch]:
+    from scipy import ndimage  # here: half a second to load, and the board's pages import this module
+
     near = np.ones((max(3, round(TOGETHER_S * strip.rate_hz) | 1), 3, 3), bool)
     groups, _ = ndimage.label(ndimage.binary_dilation(turned, near), np.ones((3, 3, 3)))
     groups[~turned] = 0

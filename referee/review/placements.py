@@ -25,6 +25,14 @@ QUICKEST_S = 0.3
 IN_SIGHT_S, IN_SIGHT_SHARE = 0.3, 0.08
 """A pixel that was seen so shortly before it turned shows when it did; so many show it for the piece."""
 
+RELEASE_S = 0.09
+"""The tongs let go so long after a piece shows where it stays: it is set down slowly. Measured on the two shared
+recordings and three simulated ones."""
+
+HIDDEN_SHARE = 0.65
+"""Behind a hand a piece is set down after this share of the time that its place is hidden: carrying it there takes
+longer than leaving."""
+
 STANDS_SHARE, BELOW_PX = 0.2, 8
 """So much of a lower edge, so near what carries it: a wide piece on a narrow one, half behind others."""
 
@@ -74,7 +82,8 @@ def placed(strip: Strip, piece_set: PieceSet, from_s: float = 0.0, until_s: floa
         ):
             standing.append(candidate)  # what is half hidden is not named, but carries what comes on it
     found = [p for p in standing if solidity(p.mask) >= LEAST_SOLIDITY]
-    return sorted(found, key=lambda p: p.seconds)
+    released = (replace(p, seconds=min(p.seconds + (0.0 if p.within_s else RELEASE_S), until_s)) for p in found)
+    return sorted(released, key=lambda p: p.seconds)
 
 
 def _rests_on(mask: np.ndarray, other: np.ndarray) -> bool:
@@ -101,15 +110,18 @@ def solidity(mask: np.ndarray) -> float:
 
 
 def _placed(strip: Strip, patch: Patch, under: Sequence[Placed]) -> Placed:
-    """In sight: when most pixels in sight had turned. Behind a hand: half way between the sights around it,
-    and after what it stands on (``under``)."""
+    """In sight: when most pixels in sight had turned. Behind a hand: between the sights around it, and after what it
+    stands on (``under``)."""
     area, empty, there = float(patch.mask.sum() * strip.mm2), patch.empty_s, patch.there_s
     in_sight = patch.mask & (patch.seen - patch.hidden <= IN_SIGHT_S)
     if there - empty <= IN_SIGHT_S or in_sight.sum() >= IN_SIGHT_SHARE * patch.mask.sum():
         when = patch.seen[in_sight if in_sight.any() else patch.mask]
         return Placed(float(np.percentile(when, RELEASED)), patch.color, area, patch.mask)
     empty = min(there, max([empty, *(p.seconds for p in under)]))
-    return Placed((empty + there) / 2, patch.color, area, patch.mask, None, (there - empty) / 2)
+    hidden_s = there - empty
+    return Placed(
+        empty + HIDDEN_SHARE * hidden_s, patch.color, area, patch.mask, None, max(HIDDEN_SHARE * hidden_s, 0.01)
+    )
 
 
 def stands(mask: np.ndarray, field: np.ndarray, standing: np.ndarray) -> bool:

@@ -14,23 +14,27 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from calibration.palette import load_palette
+import numpy as np
+
+from calibration.palette_file import load_palette
 from cards.build import Build, Piece
 from cards.card import Card, card_to_json
 from cards.deck import Deck, load_deck
 from cards.errors import RefereeError
 from cards.pieces import PieceSet, Pose
 from referee.match.duel import Duel, house_ruling, outcome
-from referee.match.house_rules import DEFAULT_RULES, HouseRules, load_rules, parse_rules
+from referee.match.house_rules import HouseRules
 from referee.match.judge import faults
-from referee.match.stop_views import OF_TWO, Row, combined, covered
-from referee.match.verdict import Reason
+from referee.match.stop_views import OF_TWO, UNSEEN, combined, covered
+from referee.match.verdict import Reason, zone_verdict
 from referee.recording import Attempt, load_attempt
 from referee.recording.errors import BadAttempt
 from referee.recording.writer import pixel_hash
 from referee.review.fall import findings
 from referee.review.observer import observer_of
-from referee.review.options import Options, files_used
+from referee.review.options import Options, files_used, is_unjudged
+from referee.review.stop_ruling import Row, look_twice, name_of, rules_of
+from referee.review.stop_watch import watch_stop
 from referee.review.timeline import timeline
 
 
@@ -53,12 +57,10 @@ def _judged(attempt: Attempt, options: Options) -> dict:
     for problem in attempt.problems(files_used(attempt, options)):
         raise BadAttempt(f"{attempt.folder}: {problem}")
     card = _card(attempt, options)
-    was_rules, rules = _rules(attempt, None), _rules(attempt, options.rules)
-    settled = see(attempt, card, options) if options.look else reconsider(attempt, card, rules)
+    was_rules, rules = rules_of(attempt, None), rules_of(attempt, options.rules)
     was_found = attempt.meta.get("findings") or {}
-    found = _watched(attempt) if options.watch else was_found
-    was, was_seen = both_views(attempt, attempt.verdicts, was_found, lambda zone: attempt.at_press[zone]["row"])
-    now, seen = both_views(attempt, settled, found, lambda zone: press_row(attempt, zone, card, options))
+    was, was_seen = both_views(attempt, settled_rows(attempt), was_found, lambda zone: attempt.at_press[zone]["row"])
+    now, seen = _now(attempt, card, rules, options)
     zones = {z: {"was": was.get(z), "now": now.get(z)} for z in sorted({*was, *now})}
     was_award = award(attempt, was, attempt.card, was_rules, was_seen)
     now_award = award(attempt, now, card, rules, seen)
@@ -77,8 +79,29 @@ def _judged(attempt: Attempt, options: Options) -> dict:
         "changed": changed,
         "cut_short": attempt.cut_short,
         "findings": seen,
-        "pixels": [pixel_hash(f) for f in attempt.judged_frames()] if options.look else [],
+        "pixels": [pixel_hash(f) for f in _kept_frames(attempt)] if options.look else [],
     }
+
+
+def _kept_frames(attempt: Attempt) -> list[np.ndarray]:
+    return [] if is_unjudged(attempt) else attempt.judged_frames()
+
+
+def settled_rows(attempt: Attempt) -> dict[str, dict]:
+    """The recorded rows of the settled views; an import records what both views say beside them."""
+    return {z: attempt.at_press.get(z, {}).get("settled", row) for z, row in attempt.verdicts.items()}
+
+
+def _now(
+    attempt: Attempt, card: Card, rules: HouseRules, options: Options
+) -> tuple[dict[str, Row], dict[str, list[str]]]:
+    """Rows and findings as they are seen now; from the film, where no frame was ever judged."""
+    if options.look and options.eye == Options.eye and is_unjudged(attempt):
+        said = look_twice(attempt, watch_stop(attempt), options.palette, card)
+        return dict(said.verdicts), dict(said.findings)
+    settled = see(attempt, card, options) if options.look else reconsider(attempt, card, rules)
+    found = _watched(attempt) if options.watch else attempt.meta.get("findings") or {}
+    return both_views(attempt, settled, found, lambda zone: press_row(attempt, zone, card, options))
 
 
 Found = Mapping[str, Sequence[str]]
@@ -95,26 +118,24 @@ def both_views(
     }
     for zone, seen in attempt.at_press.items():
         if zone in rows:
-            culprit = attempt.players.get(seen.get("culprit") or "", "")
-            said[zone], finding = combined(press_row(zone), seen["after"], rows[zone], culprit)
+            culprit = name_of(attempt, seen.get("culprit"))
+            views = zone_verdict(press_row(zone)), seen["after"], zone_verdict(rows[zone])
+            both, finding = combined(*views, culprit)
+            said[zone] = both.to_json()
             findings.setdefault(zone, []).extend([finding] if finding else [])
     return said, findings
-
-
-UNSEEN: Row = {"verdict": "undecided", "confidence": 0.5, "reasons": []}
-"""The row of a view whose mat was not seen."""
 
 
 def press_row(attempt: Attempt, zone: str, card: Card, options: Options) -> Row:
     """The row of the view at the press as it is seen now, or as it was where nobody looks again."""
     at_press = attempt.at_press[zone]
-    if not options.look or options.eye != Options.eye:
+    if not options.look or options.eye != Options.eye or not at_press["files"]:
         return at_press["row"]
     observer = observer_of(attempt, load_palette(options.palette) if options.palette else None)
-    tolerances = _rules(attempt, options.rules).tolerances
+    tolerances = rules_of(attempt, options.rules).tolerances
     seen = observer.judge(attempt.press_frames(zone), card, [zone], tolerances).to_json("press", card.id)["zones"]
-    row = seen.get(zone, UNSEEN)
-    return covered(row) if at_press.get("covered") else row
+    said = zone_verdict(seen[zone]) if zone in seen else UNSEEN
+    return (covered(said) if at_press.get("covered") else said).to_json()
 
 
 def _ruling(row: Mapping | None) -> str | None:
@@ -131,18 +152,6 @@ def _card(attempt: Attempt, options: Options) -> Card:
     return deck.card(attempt.meta["card"])
 
 
-@lru_cache(maxsize=8)
-def _rules_file(path: str) -> HouseRules:
-    return load_rules(path)
-
-
-def _rules(attempt: Attempt, path: str | None) -> HouseRules:
-    if path:
-        return _rules_file(path)
-    recorded = attempt.meta.get("rules")
-    return parse_rules(recorded, f"{attempt.folder}: rules") if recorded else DEFAULT_RULES
-
-
 def see(attempt: Attempt, card: Card, options: Options) -> Mapping[str, dict]:
     """Zone -> the contract's row, from the recorded frames, by the eye the options name."""
     module, _, function = options.eye.partition(":")
@@ -152,7 +161,7 @@ def see(attempt: Attempt, card: Card, options: Options) -> Mapping[str, dict]:
 def look(attempt: Attempt, card: Card, palette: str | None = None) -> Mapping[str, dict]:
     """Today's vision on the attempt's judged frames: zone -> the contract's row."""
     observer = observer_of(attempt, load_palette(palette) if palette else None)
-    seen = observer.judge(attempt.judged_frames(), card, attempt.judged_zones, _rules(attempt, None).tolerances)
+    seen = observer.judge(attempt.judged_frames(), card, attempt.judged_zones, rules_of(attempt, None).tolerances)
     return seen.to_json("stop.png", card.id)["zones"]
 
 
@@ -171,11 +180,11 @@ def reconsider(attempt: Attempt, card: Card, rules: HouseRules) -> Mapping[str, 
     A verdict moves only where the rules find other faults in the stored build than they did under the
     recorded card; what could not be told from the pixels still cannot.
     """
-    was = _rules(attempt, None)
+    was = rules_of(attempt, None)
     if card == attempt.card and rules.tolerances == was.tolerances:
-        return attempt.verdicts
+        return settled_rows(attempt)
     now = {}
-    for zone, row in attempt.verdicts.items():
+    for zone, row in settled_rows(attempt).items():
         build = stored_build(row, attempt.piece_set)
         before = faults(build, attempt.card, was.tolerances)
         now[zone] = _reconsidered(row, before, faults(build, card, rules.tolerances))
@@ -196,7 +205,7 @@ def _watched(attempt: Attempt) -> dict[str, list[str]]:
     recorded = {
         z: [f for f in names if f != "fell_after_stop"] for z, names in (attempt.meta.get("findings") or {}).items()
     }
-    fallen = findings(timeline(attempt).falls)
+    fallen = findings([f for f in timeline(attempt).falls if attempt.caller in (None, f.zone)])
     return {z: [*recorded.get(z, ()), *fallen.get(z, ())] for z in sorted({*recorded, *fallen})}
 
 
@@ -211,7 +220,7 @@ def award(
     if meta.get("human"):
         return meta.get("award")
     facts = card_to_json(card)
-    rulings = {z: house_ruling(rules, row, tuple(found.get(z, ())), facts) for z, row in verdicts.items()}
+    rulings = {z: house_ruling(rules, zone_verdict(row), tuple(found.get(z, ())), facts) for z, row in verdicts.items()}
     callers = tuple(meta.get("callers") or filter(None, [attempt.caller]))
     duel = Duel(seats=attempt.players, callers=callers, rulings=rulings, value=card.value)
     ended = outcome(duel, rules)

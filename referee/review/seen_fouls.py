@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 from referee.devices.ports import Frame
 from referee.recording import Attempt
-from referee.recording.folder import VIDEO
-from referee.recording.video import read_video
+from referee.review.film import film
 from referee.vision.live.fouls import LOOK_S, FoulSeen, FoulWatch
 from referee.vision.live.gate import Gate
 from referee.vision.observer import Observer
@@ -20,7 +19,7 @@ def seen_fouls(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> l
         observer.learn_empty(attempt.empty)
     gate, watch, found = Gate(observer), FoulWatch(), list[FoulSeen]()
     looked_s = float("-inf")
-    for number, shown in enumerate(read_video(attempt.folder / VIDEO)):
+    for number, shown in enumerate(film(attempt)):
         tick()
         if shown.seconds - looked_s < LOOK_S:
             continue

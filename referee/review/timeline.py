@@ -19,10 +19,11 @@ from referee.review.fall import Fall, first_move
 from referee.review.patches import TOGETHER_S
 from referee.review.placements import Placed, name_shapes, placed
 from referee.review.seen_fouls import seen_fouls
+from referee.review.stop_ruling import stop_found
 from referee.review.tracks import SCALE, Strip, watch
 
 CACHE = ".timeline.json"
-VERSION = 5
+VERSION = 6
 """Raise when the reading changes, so that stored time lines are read anew."""
 
 HAND_MM2, HAND_LONG_MM = 200.0, 100.0
@@ -71,7 +72,9 @@ def timeline(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> Tim
     found = {z: _named(attempt, z, s, placed(s, attempt.piece_set, go, stop)) for z, s in strips.items()}
     standing = {z: np.any([p.mask for p in rows] or [strips[z].field & False], axis=0) for z, rows in found.items()}
     over = {z: hands(s, found[z]) for z, s in strips.items()}
-    return Timeline(found, over, first_move(attempt, strips, standing), go)
+    # Who did not call Stop may be at work a moment longer: what that hand moves is no fall of a build that stood.
+    falls = [f for f in first_move(attempt, strips, standing) if f.zone == attempt.caller or f.hand != "moving"]
+    return Timeline(found, over, falls, go)
 
 
 def _named(attempt: Attempt, zone: str, strip: Strip, found: list[Placed]) -> list[Placed]:
@@ -115,7 +118,8 @@ def stored_timeline(attempt: Attempt, tick: Callable[[], object] = lambda: None)
     if kept is not None:
         return kept
     fouls = [seen.to_json() for seen in seen_fouls(attempt, tick)]
-    found = timeline(attempt, tick).to_json() | {"fouls": fouls, "key": _key(attempt)}
+    story = timeline(attempt, tick).to_json()
+    found = story | {"fouls": fouls, "findings": stop_found(attempt, tick), "key": _key(attempt)}
     with suppress(OSError):
         write_json(attempt.folder / CACHE, found)
     return found

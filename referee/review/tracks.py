@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import cv2
 import numpy as np
@@ -18,8 +19,7 @@ from calibration.palette import Palette, features, learn
 from cards.pieces import PieceSet
 from referee.recording import Attempt
 from referee.recording.errors import BadAttempt
-from referee.recording.folder import VIDEO
-from referee.recording.video import read_video
+from referee.review.film import film
 from referee.vision.image.evidence import log_paper, paper_white
 from referee.vision.image.view import ZoneView, regions, zone_view
 
@@ -93,11 +93,16 @@ def find_mats(attempt: Attempt) -> Mats:
         if len(looks) >= ALL_MARKERS:
             break
     if last is None:
-        raise BadAttempt(f"{attempt.folder / VIDEO}: has no frames")
+        raise BadAttempt(f"{attempt.film}: has no frames")
     mats = detect_mats(last, attempt.camera, {m: np.median(quads, 0) for m, quads in looks.items()})
     if not mats.poses:
-        raise BadAttempt(f"{attempt.folder / VIDEO}: shows no mat")
+        raise BadAttempt(f"{attempt.film}: shows no mat")
     return mats
+
+
+def is_mirrored(attempt: Attempt) -> bool:
+    """Whether its pictures show mats once they are flipped left to right."""
+    return any(len(find_markers(np.ascontiguousarray(gray[:, ::-1]))) >= 2 for gray in islice(_looks(attempt), 4))
 
 
 def _looks(attempt: Attempt) -> Iterator[np.ndarray]:
@@ -105,7 +110,7 @@ def _looks(attempt: Attempt) -> Iterator[np.ndarray]:
     if attempt.empty is not None:
         yield cv2.cvtColor(attempt.empty, cv2.COLOR_BGR2GRAY)
     next_s = 0.0
-    for frame in read_video(attempt.folder / VIDEO):
+    for frame in film(attempt):
         if frame.seconds >= next_s:
             yield cv2.cvtColor(frame.image, cv2.COLOR_BGR2GRAY)
             next_s = frame.seconds + (LOOK_EVERY_S if frame.seconds < LOOK_OFTEN_S else LOOK_LATER_S)
@@ -119,7 +124,7 @@ def _crops(
     views: dict[str, ZoneView] = {}
     seconds: list[float] = []
     crops: dict[str, list[np.ndarray]] = {}
-    for frame in read_video(attempt.folder / VIDEO):
+    for frame in film(attempt):
         tick()
         if seconds and frame.seconds - seconds[-1] < 0.95 / rate:
             continue

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
+from cards.sentences import sentence
 from referee.devices.box_keyboard import KeysBox
 from referee.devices.ports import BoxNotice, ButtonBox, Lamp
 from referee.errors import DeviceLost, IllegalCommand, RefereeError
@@ -72,6 +73,7 @@ class BoxListener:
         self._signed: str | None = None
         self._noisy: dict[int, str] = {}
         self._shown: dict[int, Lamp] = {}
+        self.practised: Callable[[str, float], bool] = lambda zone, at_s: False
         self._thread = threading.Thread(target=self._run, name="session events", daemon=True)
 
     def start(self) -> None:
@@ -145,7 +147,7 @@ class BoxListener:
         pads = self.box.status().get("pads") or {}
         away = [self._player(player) for player, resting in sorted(pads.items()) if not resting]
         if away:
-            raise IllegalCommand(f"the tongs of {' and '.join(away)} are not behind the mark")
+            raise IllegalCommand(sentence("tongs", names=list(away)))
         return bool(pads)
 
     def _sound_go(self, countdown: bool) -> BoxNotice:
@@ -158,7 +160,7 @@ class BoxListener:
             self.box.go(countdown)
             return self._gone_at.get(timeout=wait_s + GO_WAIT_S)
         except (DeviceLost, queue.Empty):
-            self._match.alarm("box_silent", "the box did not sound the go; the host's clock counts")
+            self._match.alarm("box_silent", sentence("no_go"))
         return BoxNotice("go", begun_s + wait_s)
 
     def press(self, zone: str, who: str = "") -> tuple[Event, ...]:
@@ -169,7 +171,7 @@ class BoxListener:
     def rest(self, zone: str, resting: bool) -> tuple[Event, ...]:
         """Tongs behind their mark or not, by a key; nothing of it is recorded but a false start."""
         if not isinstance(self.box, KeysBox):
-            raise IllegalCommand("the button box feels the tongs by its own pads")
+            raise IllegalCommand(sentence("own_pads"))
         self.box.rest(ZONES.index(zone), resting)
         return ()
 
@@ -189,7 +191,7 @@ class BoxListener:
                     self.box.lamp(player, lamp)
                     self._shown[player] = lamp
         except DeviceLost as error:
-            self._match.alarm("box_unplugged", str(error))
+            self._match.alarm("box_unplugged", error.said)
 
     def _arm(self, state: MatchState, kinds: set[str] | None) -> None:
         if state.phase == "ready" and (kinds is None or "ready" in kinds):
@@ -208,7 +210,7 @@ class BoxListener:
 
     def _hear(self, notice: BoxNotice) -> None:
         if self._signed and notice.box_id and notice.box_id != self._signed:
-            self._match.alarm("box_foreign", f"the box that answers is {notice.box_id}, not {self._signed}")
+            self._match.alarm("box_foreign", sentence("box_foreign", seen=notice.box_id, ours=self._signed))
         elif notice.kind == "go":
             self._gone_at.put(notice)
         elif notice.kind == "false_start":
@@ -243,7 +245,7 @@ class BoxListener:
             self._noisy[notice.player or 0] = notice.text
         else:
             self._noisy.pop(notice.player or 0, None)
-        self._match.alarm("box_noisy", "; ".join(self._noisy.values()) or None)
+        self._match.alarm("box_noisy", sentence("box_noisy", rest=list(self._noisy.values())) if self._noisy else None)
 
     def _forget_lines(self) -> None:
         self._noisy.clear()
@@ -252,7 +254,7 @@ class BoxListener:
     def _false_start(self, notice: BoxNotice) -> None:
         """Tongs left their mark before the go: on record, for the human referee to rule."""
         name = self._player(notice.player or 0)
-        text = f"false start: {name} left the mark before the go"
+        text = sentence("false_start", name=name)
         self._match.alarm("false_start", text)
         self._match.attempt(Foul(name, text, "button box"))
         self._gone_at.put(BoxNotice("false_start", notice.at_s, notice.player, text=text))
@@ -264,7 +266,7 @@ class BoxListener:
     def _pressed(self, notice: BoxNotice) -> None:
         """A Stop. ``tried`` is one outside a duel as the box knows it; it may have restarted since."""
         press = notice.press
-        if press is not None and press.player < len(ZONES):
+        if press is not None and press.player < len(ZONES) and not self.practised(ZONES[press.player], press.at_s):
             at_s = press.at_s + self._match.shift_s
             stop = PressStop(ZONES[press.player], at_s, press.error_s, press.box_us)
             with self._early_lock:
@@ -282,4 +284,4 @@ class BoxListener:
             elif phase in NEXT_STEP:
                 self._match.command(NEXT_STEP[phase](), "next button")
         except RefereeError as error:
-            self._match.alarm("refused", str(error))
+            self._match.alarm("refused", error.said)

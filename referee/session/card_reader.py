@@ -5,6 +5,7 @@ from __future__ import annotations
 import cv2
 
 from cards.deck import Deck
+from cards.sentences import sentence
 from referee.devices.ports import Frame
 from referee.match.decide import MatchState, NameCard
 from referee.vision.image.card_marker import read_card_markers
@@ -52,7 +53,7 @@ class CardReader:
         """What is wrong with the card that stands there; None when nothing is known to be."""
         if state.phase not in AT_GO or None in (self.seen, state.card_id) or self.seen == state.card_id:
             return None
-        return f"card {self.seen} stands in the holder, card {state.card_id} is played"
+        return sentence("wrong_card", a=self.seen, b=state.card_id)
 
     def other_deck(self, deck: Deck) -> str | None:
         """What is wrong with a card that this deck does not have; a marker read once may be misread."""
@@ -60,4 +61,4 @@ class CardReader:
         if not sure:
             return None
         last = deck.first_marker + len(deck.cards) - 1
-        return f"a card with marker {sure[0]}: deck {deck.name} has {deck.first_marker} to {last}"
+        return sentence("other_deck", n=sure[0], deck=deck.name, first=deck.first_marker, last=last)

@@ -14,6 +14,7 @@ from typing import Protocol
 
 from serial.tools import list_ports
 
+from cards.sentences import sentence
 from referee.devices.box import SerialBox
 from referee.devices.box_keyboard import KeysBox
 from referee.devices.camera import open_camera
@@ -76,13 +77,13 @@ class DeviceChoices:
     def use_camera(self, source: str) -> None:
         """Change over. Raises DeviceLost for one that gives no picture; then the old one stays."""
         if source not in self.cameras() and not source.startswith(ADDRESSES):
-            raise DeviceLost(f"no camera {source!r}: take one of {', '.join(self.cameras())} or an address")
+            raise DeviceLost(sentence("no_camera", name=source, known=list(self.cameras())))
         if source == self.camera:
             return
         with self._lock, ExitStack() as unless_used:
             fresh = unless_used.enter_context(closing(self._open(source, self._clock)))
             if fresh.latest(-1, FIRST_PICTURE_S) is None:
-                raise DeviceLost(f"camera {source} gives no picture")
+                raise DeviceLost(sentence("no_picture", name=source))
             spare = self._session.use_camera(fresh)
             unless_used.pop_all()
             spare.close()
@@ -91,7 +92,7 @@ class DeviceChoices:
     def use_box(self, port: str) -> None:
         """Change over; a box that does not answer yet is an alarm, as at the start."""
         if port not in self.boxes():
-            raise DeviceLost(f"no button box {port!r}: take one of {', '.join(self.boxes())}")
+            raise DeviceLost(sentence("no_box", name=port, known=list(self.boxes())))
         if port == self.box:
             return
         with self._lock, ExitStack() as unless_used:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, Protocol
 
 from cards.deck import Deck
 from cards.pieces import PieceSet
 from referee.devices.ports import Camera, Frame
-from referee.match.decide import Event, MatchState
+from referee.match.decide import Event, MatchState, SealRecording
 from referee.match.duel import IN_PLAY, StopPress, press_from_json
-from referee.session.ports import Keep, OnClock, Recorder, Touching, WithCamera
+from referee.recording.folder import JOURNAL, META, sha256
+from referee.recording.writer import write_file
+from referee.session.ports import Attempting, Keep, OnClock, Recorder, Touching, WithCamera
 
 AFTER_S = 2.5
 """A recording goes on so long after the verdict, unless the next card is drawn before."""
@@ -22,7 +26,7 @@ LATER = {"duel_overruled": "ruling", "ruling": "ruling", "foul": "foul"}
 GOES_ON = "the program was started again after the go"
 
 
-class Recorded(OnClock, WithCamera, Touching, Protocol):
+class Recorded(OnClock, WithCamera, Touching, Attempting, Protocol):
     """What the recording of duels needs of the session."""
 
     deck: Deck
@@ -36,8 +40,13 @@ class Recorded(OnClock, WithCamera, Touching, Protocol):
 class DuelRecording:
     """One attempt folder per go. ``keep`` is what to put beside the video: name -> content or its maker."""
 
-    def __init__(self, session: Recorded, recorder: Recorder, keep: Keep) -> None:
+    def __init__(
+        self, session: Recorded, recorder: Recorder, keep: Keep, excerpt: Callable[[str], Sequence[str]] = lambda _: ()
+    ) -> None:
+        """``excerpt`` gives the lines of a match's record so far."""
         self._session, self._recorder, self._keep = session, recorder, dict(keep)
+        self._excerpt = excerpt
+        self._closed: list[tuple[str, Path]] = []
         self._running = self._writing = False
         self._end_s: float | None = None
         self._cut_short: str | None = None
@@ -66,12 +75,25 @@ class DuelRecording:
             self._finish(self._session.state)
         elif self._writing and self._recorder.settle(0.0):
             self._writing = False
+            self._seal()
             self._session.touch()
 
+    def _seal(self) -> None:
+        """Put the closed recordings' digests into the record, and the record so far beside them: who changes one
+        afterwards would have to change the chain as well."""
+        for match_id, folder in self._closed:
+            if match_id == self._session.state.match_id and (folder / META).exists():
+                self._session.attempt(SealRecording(folder.name, sha256(folder / META)))
+                with suppress(OSError):  # a full disk: the digest is on record all the same
+                    write_file(folder / JOURNAL, "".join(f"{line}\n" for line in self._excerpt(match_id)))
+        self._closed = []
+
     def stop(self) -> None:
-        """End what is being recorded."""
+        """End what is being recorded, and seal it."""
         if self._running:
             self._finish(self._session.state)
+        if self._closed and self._recorder.settle():
+            self._seal()
 
     def resume(self) -> None:
         """Record on when the program was started again in the middle of a duel."""
@@ -157,10 +179,11 @@ class DuelRecording:
         self._running, self._end_s, self._writing = False, None, True
         ended = [d for d in state.history if d.go_at_s is not None]
         if not ended or (state.duel.go_at_s is not None and not state.duel.ended):
-            self._recorder.finish({"cut_short": "the duel was not over"})
+            self._close(state, {"cut_short": "the duel was not over"})
             return
         duel = ended[-1]
-        self._recorder.finish(
+        self._close(
+            state,
             {
                 "card": duel.card_id,
                 "award": duel.award,
@@ -174,5 +197,10 @@ class DuelRecording:
                 "presses": [p.to_json() for p in duel.presses],
                 "fouls": [dict(f) for f in state.fouls],
                 "cut_short": self._cut_short,
-            }
+            },
         )
+
+    def _close(self, state: MatchState, final: Mapping[str, Any]) -> None:
+        folder = self._recorder.finish(final)
+        if folder is not None:
+            self._closed.append((state.match_id, folder))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from cards.card import Card
+from cards.sentences import sentence
 from referee.devices.ports import Frame
 from referee.match.commands import FIELD_FAULTS
 from referee.match.judge import Tolerances
@@ -56,7 +57,7 @@ class FieldCheck:
     def alarms(self, zones: Sequence[str]) -> dict[str, str | None]:
         """Alarm code -> text, None for a field that is as it should be."""
         faults = self.faults
-        return {f"field_{z}": FIELD_FAULTS[faults[z]].format(zone=z) if z in faults else None for z in zones}
+        return {f"field_{z}": sentence(FIELD_FAULTS[faults[z]], zone=z) if z in faults else None for z in zones}
 
     def _stands(self, zone: str, gate: ZoneGate, frame: Frame, observer: Observer, card: Card) -> bool:
         """Whether a piece stands in the field; while it moves, what was found last, else that it may be.

@@ -14,6 +14,7 @@ import cv2
 import numpy as np
 
 from calibration.mat import Mats, detect_mats
+from cards.build import TALLEST_MM
 from referee.errors import RefereeError
 from referee.session.ports import Gate, Observer, OfMatch
 from referee.vision.live import annotate
@@ -35,6 +36,11 @@ HEADLINE = 0.12
 """Room under the fields for the ruling that is written there, of their picture's height."""
 
 READ_PHASES = ("judging", "undecided", "decided", "void")
+
+
+SHOWN_MM, SHOWN_HIGH_MM = (120.0, 75.0), TALLEST_MM - 35.0
+"""Half the ground of a mat that a live picture shows, and how high: the tallest builds reach out of it, so that usual
+ones are large."""
 
 
 class HasGates(Protocol):
@@ -183,7 +189,14 @@ def _box(mats: Mats, zone: str, size: tuple[int, int]) -> tuple[int, int, int, i
     pose = mats.poses.get(zone)
     if pose is None:
         return None
-    corners = np.array([(x, y, z) for x in (-120.0, 120.0) for y in (-75.0, 75.0) for z in (0.0, 215.0)])
+    corners = np.array(
+        [
+            (x, y, z)
+            for x in (-SHOWN_MM[0], SHOWN_MM[0])
+            for y in (-SHOWN_MM[1], SHOWN_MM[1])
+            for z in (0.0, SHOWN_HIGH_MM)
+        ]
+    )
     pixels = mats.camera.project(pose.to_camera(corners))
     (left, top), (right, bottom) = pixels.min(0).astype(int), pixels.max(0).astype(int)
     left, top, right, bottom = max(0, left), max(0, top), min(size[1], right), min(size[0], bottom)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 
+from cards.sentences import sentence
 from referee.devices.ports import Clock
 from referee.errors import IllegalCommand
 from referee.events import Event
@@ -47,7 +48,7 @@ class GameTable:
         """A game of the record as it stands. Raises IllegalCommand when there is no such game."""
         events = journal.events(match_id)
         if not events:
-            raise IllegalCommand(f"no game {match_id!r} is in the record")
+            raise IllegalCommand(sentence("no_game", match=match_id))
         return cls(journal, clock, fold(events))
 
     @property

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
+from cards.sentences import sentence
 from referee.match.decide import CallTimeout
 from referee.session import heap
 from referee.session.ports import Alarming, Attempting, OnClock, WithBox, WithCamera
@@ -95,11 +96,11 @@ class HealthMonitor:
         figures = camera.status()
         free = shutil.disk_usage(self._session.data_dir).free
         return {
-            "camera_lost": f"camera {camera.name}: {figures['lost']}" if figures.get("lost") else None,
-            "box_unplugged": None if box.connected else f"the button box {box.name} does not answer",
-            "blind": None if self._session.sees() else "the vision has stopped: start the program again",
+            "camera_lost": _camera_lost(camera.name, figures.get("lost")),
+            "box_unplugged": None if box.connected else sentence("box_silent", name=box.name),
+            "blind": None if self._session.sees() else sentence("blind"),
             "frames_dropped": self._dropping(figures),
-            "disk_low": f"{free >> 20} MB left for recordings" if free < DISK_LOW_BYTES else None,
+            "disk_low": sentence("disk", n=free >> 20) if free < DISK_LOW_BYTES else None,
             "recording": self._session.recording_problem(),
             "record": self._session.record_problem(),
             "clock_set": self._clock_set(),
@@ -114,7 +115,7 @@ class HealthMonitor:
             self._jump = (now_s, ahead_s - self._ahead_s)
         self._ahead_s = ahead_s
         at_s, by_s = self._jump
-        return f"the computer's clock was set by {by_s:+.0f} s" if by_s and now_s - at_s < JUMP_SHOWN_S else None
+        return sentence("clock_jump", n=by_s) if by_s and now_s - at_s < JUMP_SHOWN_S else None
 
     def _idle(self) -> str | None:
         """Whether a duel stands still: both builds settled, nobody presses."""
@@ -124,11 +125,15 @@ class HealthMonitor:
         if state.phase != "building" or gone_s is None or not gates:
             return None
         still_s = min(now_s - gone_s, *(gate.get("settled_s") or 0.0 for gate in gates.values()))
-        return f"nothing has moved for {int(still_s) // 60 * 60} s and nobody has pressed" if still_s > IDLE_S else None
+        return sentence("idle", n=int(still_s) // 60 * 60) if still_s > IDLE_S else None
 
     def _dropping(self, figures: dict) -> str | None:
         self._counts.append((figures.get("frames", 0), figures.get("dropped", 0)))
         new, lost = (now - then for now, then in zip(self._counts[-1], self._counts[0], strict=True))
         if lost <= DROPPED_SHARE * (new + lost):
             return None
-        return f"{lost} of the last {new + lost} frames were lost"
+        return sentence("lost", n=lost, m=new + lost)
+
+
+def _camera_lost(name: str, why: str | None) -> str | None:
+    return sentence("camera_lost", name=name, fault=why) if why else None

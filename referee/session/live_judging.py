@@ -5,18 +5,20 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from typing import Protocol
 
 from calibration.errors import BadCamera
+from cards.sentences import sentence
 from referee.devices.ports import Frame
 from referee.errors import DeviceLost
 from referee.match.decide import Foul, MatchState, NameCard
 from referee.session.card_reader import CardReader
 from referee.session.field_check import FieldCheck, asked
-from referee.session.gate_history import STOPPED, GateHistory
 from referee.session.rig_monitor import RigMonitor
 from referee.session.stop_judging import Judged, StopJudging, fault_named
 from referee.vision.live.fouls import PROPOSED, FoulWatch
 from referee.vision.live.gate import GateState
+from referee.vision.live.gate_history import STOPPED, GateHistory
 
 TOUCH_S = 0.2
 """Pages hear of the gates this often at most."""
@@ -31,10 +33,25 @@ RIG_EVERY_S = 2.0
 """The rig itself is looked over this often, between the duels."""
 
 
+class Looks(Protocol):
+    """Who looks at every frame beside the match: practice."""
+
+    def look(self, frame: Frame, look: GateState) -> None:
+        """One more frame and what the gate says of it."""
+
+
+class Watched(Judged, Protocol):
+    """What the session's eyes need of it."""
+
+    @property
+    def practice(self) -> Looks | None:
+        """Practice at this table, if it has any."""
+
+
 class LiveJudging:
     """The session's eyes. ``gates`` and ``shown`` may be asked from any thread."""
 
-    def __init__(self, session: Judged) -> None:
+    def __init__(self, session: Watched) -> None:
         self._session = session
         self._closing = threading.Event()
         self._history = GateHistory()
@@ -95,11 +112,11 @@ class LiveJudging:
         try:
             self._see(frame)
         except BadCamera as error:
-            self._session.alarm("lens", str(error))
+            self._session.alarm("lens", error.said)
             self._closing.wait(0.3)
         except Exception as error:  # who watches a match must not go blind by a fault nobody thought of
             self._failed_s = frame.at_s
-            self._session.alarm("seeing", f"a frame could not be looked at ({fault_named(error)}); the next ones are")
+            self._session.alarm("seeing", sentence("seeing", fault=fault_named(error)))
             self._closing.wait(0.05)
         else:
             self._session.alarm("lens", None)
@@ -113,6 +130,8 @@ class LiveJudging:
         owners = self._stop.owners(frame, look, state) if stopped else {}
         self._history.add(frame, look, state.phase, owners)
         self._publish(frame, look)
+        if self._session.practice:
+            self._session.practice.look(frame, look)
         if stopped:
             self._stop.look(frame, look, state)
         else:
@@ -168,7 +187,7 @@ class LiveJudging:
     def _watch_for_fouls(self, frame: Frame, look: GateState, state: MatchState) -> None:
         """From the go until the verdict: what may be a foul is proposed to the human referee."""
         duel = state.duel
-        if state.phase not in WATCHED or duel.go_at_s is None:
+        if state.rules.foul_watch == "off" or state.phase not in WATCHED or duel.go_at_s is None:
             self._watched = -1
             return
         if self._watched != duel.number:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from cards.deck import Deck
+from cards.sentences import sentence
 from referee.devices.ports import Clock
 from referee.errors import IllegalCommand, RefereeError
 from referee.match.decide import (
@@ -85,7 +86,7 @@ class MatchRunner:
         try:
             listener(self.state, events)
         except Exception as fault:
-            text = f"after {events[-1].kind}: {type(fault).__name__}: {fault}"
+            text = sentence("part_failed", kind=events[-1].kind, fault=f"{type(fault).__name__}: {fault}")
             self._notifier.alarm("part_failed", text)
 
     def attempt(self, command: Command) -> None:
@@ -95,7 +96,7 @@ class MatchRunner:
         except IllegalCommand:
             return
         except RefereeError as error:
-            self._notifier.alarm("journal", str(error))
+            self._notifier.alarm("journal", error.said)
 
     def create(self, wish: Wish, simulated: bool, who: str = "") -> tuple[Event, ...]:
         """Begin a match; one that is still open is left as it stands in the journal."""
@@ -121,15 +122,15 @@ class MatchRunner:
         with self._lock:
             events = self.journal.events(match_id) if match_id in self.journal.matches(self._table) else []
             if not events:
-                raise IllegalCommand(f"no match {match_id!r} of this table is in the record")
+                raise IllegalCommand(sentence("takeup_unknown", match=match_id))
             if match_id == self.state.match_id:
-                raise IllegalCommand(f"match {match_id} is the one that is played")
+                raise IllegalCommand(sentence("takeup_here", match=match_id))
             if self.state.match_id and not self.state.can(LeaveMatch):
-                raise IllegalCommand("a duel is in play: end it or declare it void first")
+                raise IllegalCommand(sentence("takeup_duel"))
             target = fold(events)
             if not set(target.cards) <= set(self.deck.by_id):
                 raise IllegalCommand(
-                    f"match {match_id} is played with deck {target.deck_name!r}, not {self.deck.name!r}"
+                    sentence("takeup_deck", match=match_id, one=target.deck_name, other=self.deck.name)
                 )
             before, shift_s = (self.state, self.shift_s), self._shift(events)
             self.state, self.shift_s = target, shift_s
@@ -189,5 +190,5 @@ class MatchRunner:
         shift = last.data["at_s"] + passed - self._clock.now_s()
         if abs(shift) <= REBOOTED_S:
             return 0.0
-        self._notifier.alarm("restarted", "the computer was started again: this duel's time is by the time of day")
+        self._notifier.alarm("restarted", sentence("restarted"))
         return shift

@@ -20,7 +20,7 @@ from referee.match.duel import Event
 from referee.match.judge import Tolerances
 from referee.match.state import MatchState
 from referee.vision.live.arms import Picture
-from referee.vision.live.gate import GateState
+from referee.vision.live.gate import BuildPixels, GateState
 from referee.vision.observer import Judgement
 
 Keep = Mapping[str, Any]
@@ -117,6 +117,9 @@ class Observer(Protocol):
     def learn_colors(self, image: np.ndarray) -> Palette:
         """Take a frame in which every piece stands apart."""
 
+    def learn_sizes(self, image: np.ndarray) -> float:
+        """How many times the piece file's lengths the pieces of that frame have, once its colours are learnt."""
+
 
 class Gate(Protocol):
     """Looks at every frame (``referee.vision.live.gate.Gate``)."""
@@ -130,6 +133,9 @@ class Gate(Protocol):
 
     def picture(self) -> tuple[Picture, Mats] | None:
         """What the last look saw, whole, and where the mats were found last; None before any was."""
+
+    def build(self, zone: str) -> BuildPixels | None:
+        """What of the last look lies in the zone's box; None while its mat is not in view."""
 
     def hand_mask(self, zone: str) -> tuple[np.ndarray, tuple[int, int], int] | None:
         """What is taken for a hand in that zone; None when the last look saw none."""

@@ -14,7 +14,8 @@ import numpy as np
 
 from calibration.markers import ZONES, find_markers
 from calibration.palette import LINEAR
-from referee.vision.image.evidence import CLIPPED_CODE
+from calibration.quality import CLIPPED_CODE
+from cards.sentences import sentence
 from referee.vision.parameters import LIGHT_CHANGED, SHADOWED_LIGHT, WARMER
 
 MOVED_SHARE = 0.006
@@ -76,7 +77,7 @@ def overexposed(view: View) -> dict[str, str]:
     zones = sorted(zone for zone, share in clipped.items() if np.mean(share) > MOST_CLIPPED)
     if not zones:
         return {}
-    return {"overexposed": f"mat {' and '.join(zones)} is overexposed: less light or a shorter exposure"}
+    return {"overexposed": sentence("overexposed_mats", zones=zones)}
 
 
 def compare(before: View, now: View, width_px: int) -> dict[str, str]:
@@ -95,15 +96,13 @@ def _relit(change: Mapping[int, np.ndarray]) -> dict[str, str]:
     most = max(zones.values(), default=1.0)
     dim = sorted(zone for zone, light in zones.items() if light < SHADOWED_LIGHT.value * most)
     if dim:
-        return {"field_shadowed": f"mat {' and '.join(dim)} lies in shadow that was not there at the set-up"}
+        return {"field_shadowed": sentence("shadowed", zones=dim)}
     light = float(np.median(list(zones.values()))) if zones else 1.0
     if not 1 / LIGHT_CHANGED.value < light < LIGHT_CHANGED.value:
-        word = "darker" if light < 1 else "brighter"
-        return {"light_changed": f"the light is {word} than at the set-up ({light:.0%}): learn colours again"}
+        return {"light_changed": sentence("darker" if light < 1 else "brighter", n=light)}
     warm = float(np.median([c[2] / max(c[0], 1e-3) for c in change.values()]))
     if not 1 / WARMER.value < warm < WARMER.value:
-        word = "warmer" if warm > 1 else "cooler"
-        return {"light_changed": f"the light is {word} than at the set-up: learn colours again"}
+        return {"light_changed": sentence("warmer" if warm > 1 else "cooler")}
     return {}
 
 
@@ -111,9 +110,9 @@ def _moved(shifts: Mapping[int, float], limit_px: float) -> dict[str, str]:
     zones = _by_zone(shifts)
     off = {zone: float(np.median(s)) for zone, s in zones.items() if np.median(s) > limit_px}
     if off and len(off) == len(zones) > 1:
-        return {"camera_moved": f"the camera has moved by {max(off.values()):.0f} pixels: set up again"}
+        return {"camera_moved": sentence("camera_moved", n=round(max(off.values())))}
     if off:
-        return {"mat_moved": f"mat {' and '.join(sorted(off))} has moved since the set-up"}
+        return {"mat_moved": sentence("mat_moved", zones=sorted(off))}
     return {}
 
 

@@ -17,8 +17,9 @@ import numpy as np
 
 from calibration.camera import CameraModel, camera_file, load_camera, save_camera
 from calibration.errors import BadCamera, BadPalette
-from calibration.palette import load_palette, save_palette
+from calibration.palette_file import load_palette, save_palette
 from cards.pieces import PieceSet
+from cards.sentences import sentence
 from referee.errors import IllegalCommand
 from referee.match.decide import IN_PLAY, ChangeLens, MatchState, OpenSetup, SignSetup, decide
 from referee.match.state import FROZEN
@@ -56,7 +57,7 @@ class RigSetup:
         if self.signed:
             raise IllegalCommand(FROZEN)
         if self._session.state.phase in IN_PLAY:
-            raise IllegalCommand(f"finish or void the duel first (phase {self._session.state.phase})")
+            raise IllegalCommand(sentence("in_play", phase=self._session.state.phase))
 
     def sign(self, names: Sequence[str], record: Mapping[str, Any], who: str = "") -> None:
         """Both accept the set-up as it is. Raises IllegalCommand for names that are no two different ones."""
@@ -64,7 +65,7 @@ class RigSetup:
         asked = SignSetup(tuple(name.strip() for name in names), who, {**record, "box": box_id})
         if self._between_matches:
             if self._waiting:
-                raise IllegalCommand(f"{' and '.join(self._waiting.names)} have signed the set-up already")
+                raise IllegalCommand(sentence("signed_already", names=list(self._waiting.names)))
             decide(_SOME_MATCH, asked, "")  # refuses what a match would
             self._waiting = asked
             self._session.touch()
@@ -76,7 +77,7 @@ class RigSetup:
         if not self._between_matches:
             self._session.command(OpenSetup(who, why), who)
         elif not self._waiting:
-            raise IllegalCommand("the set-up is open already")
+            raise IllegalCommand(sentence("open_already"))
         else:
             self._waiting = None
             self._session.touch()

@@ -20,6 +20,7 @@ from cards.card import Card, card_to_json
 from cards.deck import Deck
 from cards.pieces import PieceSet
 from referee.devices.ports import ButtonBox, Camera, Clock
+from referee.journal.chain import lines_of
 from referee.match.decide import Command, Event, MatchState
 from referee.match.house_rules import DEFAULT_RULES, HouseRules
 from referee.match.state import SEEN_PHASES
@@ -30,6 +31,7 @@ from referee.session.live_judging import LiveJudging
 from referee.session.match_runner import Listener, MatchRunner, Wish
 from referee.session.notifier import Notifier
 from referee.session.ports import Gate, Keep, Observer, Record, Recorder
+from referee.session.practising import FREE, Practising
 from referee.session.previews import Previews
 from referee.session.rig_setup import RigSetup
 from referee.vision.observer import Judgement
@@ -47,7 +49,8 @@ def undrawn(frame: np.ndarray, judgement: Judgement, card: Card) -> np.ndarray:
 class Equipment:
     """What a session works with. ``observer`` judges frames, ``gate`` watches them live (``referee.vision``);
     ``keep`` is what each recording keeps beside its video; ``table`` names this table's matches in a store that
-    many tables share. The devices are the caller's to close, and so is the journal."""
+    many tables share; ``practice`` is the record of what is practised, None for a table without. The devices are the
+    caller's to close, and so are the records."""
 
     journal: Record
     deck: Deck
@@ -64,6 +67,7 @@ class Equipment:
     keep: Keep = field(default_factory=dict)
     draw: Draw = undrawn
     table: str = ""
+    practice: Record | None = None
 
 
 class Session:
@@ -81,11 +85,18 @@ class Session:
         self.buttons = BoxListener(self, use.box)
         self.setup = RigSetup(self)
         self.previews = Previews(self)
+        self.practice = Practising(self, use.practice) if use.practice else None
+        if self.practice:
+            self.buttons.practised = self.practice.press
         self.judging = LiveJudging(self)
         self.match.listen(self._follow)
         self.match.listen(self.buttons.follow)
-        self.recording = DuelRecording(self, use.recorder, use.keep) if use.recorder else None
+        self.recording = DuelRecording(self, use.recorder, use.keep, self._excerpt) if use.recorder else None
         self.health = HealthMonitor(self, self.recording.tick if self.recording else lambda now_s: None)
+
+    def _excerpt(self, match_id: str) -> list[str]:
+        """The lines of a match's record so far."""
+        return lines_of(match_id, self.journal.events(match_id))
 
     # --- the match
 
@@ -276,12 +287,16 @@ class Session:
         self.notifier.close()
         for part in (self.judging, self.previews, self.health, self.buttons):
             part.stop()
+        if self.practice:
+            self.practice.stop()
         if self.recording:
             self.recording.stop()
 
     def _follow(self, state: MatchState, events: Sequence[Event]) -> None:
         if any(e.kind == "match_created" for e in events):
             self.judging.set_up_anew()
+        if self.practice and (state.phase not in FREE or any(e.kind == "match_created" for e in events)):
+            self.practice.end()
 
     def _elapsed_s(self, state: MatchState) -> float | None:
         if state.phase != "building" or state.duel.go_at_s is None:
@@ -291,4 +306,4 @@ class Session:
     def _verdict(self, state: MatchState) -> dict:
         if not state.verdicts:
             return {}
-        return {"zones": dict(state.verdicts), **self.judging.shown(state)}
+        return {"zones": {zone: said.to_json() for zone, said in state.verdicts.items()}, **self.judging.shown(state)}

@@ -7,7 +7,6 @@ field was touched after it: else the settled view is the better picture of the s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,14 +14,15 @@ import numpy as np
 from calibration.mat import Mats
 from cards.card import Card
 from cards.deck import Deck
+from cards.sentences import sentence
 from referee.devices.ports import Frame
 from referee.errors import IllegalCommand, RefereeError
 from referee.match.decide import BeginJudging, CameraVerdict, MatchState
-from referee.match.stop_views import SETTLED_FRAMES, SETTLED_S, Row, combined, covered
-from referee.match.verdict import Reason
-from referee.session.gate_history import Aftermath, GateHistory
+from referee.match.stop_views import SETTLED_FRAMES, SETTLED_S, UNSEEN, Views, covered, ruled
+from referee.match.verdict import ZoneVerdict, because, zone_verdict
 from referee.session.ports import Alarming, Attempting, Commanded, Gate, Observer, OnClock, Touching, WithCamera
 from referee.vision.live.gate import GateState
+from referee.vision.live.gate_history import GateHistory
 from referee.vision.live.hand_owner import hand_owner
 from referee.vision.observer import Judgement
 
@@ -72,19 +72,6 @@ class Judged(OnClock, WithCamera, Commanded, Alarming, Touching, Attempting, Pro
         """Who records, if anybody."""
 
 
-UNSEEN: Row = {"verdict": "undecided", "confidence": 0.5, "reasons": []}
-"""The row of a view at the press that nobody has."""
-
-
-@dataclass(frozen=True)
-class Views:
-    """What was judged of one zone: settled, at the press (None: not looked at), and what came between."""
-
-    settled: Row
-    press: Row | None
-    after: Aftermath
-
-
 class StopJudging:
     """Judges the builds of one session after each Stop. To be used from one thread; ``shown`` from any."""
 
@@ -128,8 +115,7 @@ class StopJudging:
         if blocked or state.card_id is None or frame.at_s <= self._press_s(state) + SETTLED_S:
             self._calm = []
             if blocked and frame.at_s - self._stopped_s > BLOCKED_S:
-                fields = " and ".join(blocked)
-                self._session.alarm("blocked", f"no clear view of field {fields} to judge yet")
+                self._session.alarm("blocked", sentence("no_view", fields=blocked))
             return
         self._calm.append(frame)
         if len(self._calm) >= SETTLED_FRAMES:
@@ -154,7 +140,7 @@ class StopJudging:
                 [f.image for f in frames], card, state.duel.callers, state.rules.tolerances
             )
             rows = _rows(judgement)
-            views = {z: self._views(state, z, rows.get(z) or _unseen(z), card) for z in state.duel.callers}
+            views = {z: self._views(state, z, _said(rows, z), card) for z in state.duel.callers}
             self._keep(frames, judgement, rows, card)
             evidence = {
                 "frames": [f.number for f in frames],
@@ -167,7 +153,7 @@ class StopJudging:
             return
         except Exception as error:  # the next calm frames are tried; after some tries a human is asked
             self._failed += 1
-            session.alarm("judging", str(error) if isinstance(error, RefereeError) else fault_named(error))
+            session.alarm("judging", error.said if isinstance(error, RefereeError) else fault_named(error))
             if self._failed == TRIES:
                 self._give_up(session.state)
             return
@@ -176,29 +162,30 @@ class StopJudging:
 
     def _give_up(self, state: MatchState) -> None:
         """No frame could be judged: undecided, so that the match goes on by a human's ruling."""
-        why = Reason("not_judged", "the pictures of this build could not be judged")
-        row = {"verdict": "undecided", "confidence": 0.5, "reasons": [why.to_json()]}
+        why = because("not_judged")
         for zone in state.duel.callers:
-            self._session.attempt(CameraVerdict(zone, row, (), evidence={}))
+            self._session.attempt(CameraVerdict(zone, UNSEEN.undecided("", why), (), evidence={}))
 
-    def _views(self, state: MatchState, zone: str, settled: Row, card: Card) -> Views:
+    def _views(self, state: MatchState, zone: str, settled: ZoneVerdict, card: Card) -> Views:
         """The zone's settled view with what came before it since the press."""
         press_s = self._press_s(state, zone)
         after = self._history.after(zone, press_s)
         frames = self._history.frames_at(press_s, zone)
+        culprit = state.seats.get(after.culprit or "", "")
+        hand = self._history.hand(zone, press_s)
         if state.rules.judged_view != "two_views" or after.after == "still":
-            return Views(settled, None, after)
+            return Views(settled, None, after.after, culprit, hand)
         if not frames:  # lost frames: a hand that came may have changed anything, a field alone is as it stands
-            return Views(settled, None if after.after == "nobody" else UNSEEN, after)
+            return Views(settled, None if after.after == "nobody" else UNSEEN, after.after, culprit, hand)
         images = [f.image for f in frames]
         judged = self._session.observer.judge(images, card, [zone], state.rules.tolerances)
-        seen: Row = _rows(judged).get(zone) or _unseen(zone)
-        hand = self._history.covered(zone, frames)
-        seen = covered(seen) if hand else seen
+        seen = _said(_rows(judged), zone)
+        covering = self._history.covered(zone, frames)
+        seen = covered(seen) if covering else seen
         if self._session.recording:
-            said = {"row": seen, "after": after.after, "culprit": after.culprit, "covered": hand}
+            said = {"row": seen.to_json(), "after": after.after, "culprit": after.culprit, "covered": covering}
             self._session.recording.at_press(zone, frames, said)
-        return Views(settled, seen, after)
+        return Views(settled, seen, after.after, culprit, hand)
 
     def _tell(self, number: int, zone: str, views: Views, evidence: Mapping[str, Any]) -> None:
         """The camera's verdict on a zone, unless the duel has moved on meanwhile."""
@@ -206,20 +193,9 @@ class StopJudging:
         state = session.state
         if state.duel.number != number or state.phase not in ("stopped", "judging"):
             return
-        row, finding = views.settled, ""
-        if views.press is not None:
-            player = state.seats.get(views.after.culprit or "", "")
-            row, finding = combined(views.press, views.after.after, views.settled, player)
-        findings = (finding,) if finding else ()
-        if views.press is None and row["verdict"] == "mismatch" and views.after.after == "nobody":
-            findings = ("fell_after_stop",)
-        if self._history.hand_at(zone, self._press_s(state, zone)):
-            if views.after.culprit is None and self._history.whose(zone, self._press_s(state, zone)):
-                findings = ("hand_at_stop", *findings)
-            else:
-                row = _doubtful(row, state.rules.hand_at_stop)
-        told = {**evidence, "after": views.after.after} | ({"press": views.press} if views.press else {})
-        session.command(CameraVerdict(zone, row, findings, evidence=told), "camera")
+        said, findings = ruled(views, state.rules.hand_at_stop)
+        told = {**evidence, "after": views.after} | ({"press": views.press.to_json()} if views.press else {})
+        session.command(CameraVerdict(zone, said, findings, evidence=told), "camera")
 
     def _keep(self, frames: list[Frame], judgement: Judgement, rows: Mapping[str, dict], card: Card) -> None:
         self._count = max(self._count, self._session.previews.last()) + 1
@@ -242,17 +218,9 @@ def _rows(judgement: Judgement) -> dict[str, dict]:
     }
 
 
-def _doubtful(verdict: Mapping[str, Any], rule: str) -> Mapping[str, Any]:
-    """A right build with a hand before it that may be the neighbour's: a human says whose it was."""
-    if verdict["verdict"] != "match" or rule == "ignore":
-        return verdict
-    why = Reason("hand_at_stop", "a hand was before the field at Stop, perhaps the neighbour's")
-    return {**verdict, "verdict": "undecided", "leaning": "match", "reasons": [why.to_json()]}
-
-
-def _unseen(zone: str) -> dict:
-    why = Reason("mat_not_seen", f"mat {zone} is not in view", values={"zone": zone})
-    return {"verdict": "undecided", "confidence": 0.5, "reasons": [why.to_json()]}
+def _said(rows: Mapping[str, dict], zone: str) -> ZoneVerdict:
+    """What is said of a zone, of whatever mats were seen."""
+    return zone_verdict(rows[zone]) if zone in rows else UNSEEN.undecided("", because("mat_not_seen", zone=zone))
 
 
 def fault_named(error: Exception) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from cards.build import Build, Piece, bottom, rest_height, shape_of, top
+from cards.build import TALLEST_MM, Build, Piece, bottom, rest_height, shape_of, top
 from cards.card import Card, HeightCard, LayoutCard, OrganCard, ShapesCard
 from cards.errors import BadCard
 from cards.pieces import Facing, Kind, PieceSet, Pose
@@ -21,7 +21,9 @@ from referee.match.judge import faults
 WIDE_MM = 56.0
 """A piece at least this wide carries two others side by side."""
 
-TALLEST_MM = 235.0
+SIMULATED_MM = TALLEST_MM - 15.0
+"""Simulated players build no higher than this: half a piece below what a view shows for certain."""
+
 TRIES = 300
 FIELD_X_MM, FIELD_Y_MM = 94.0, 48.0
 
@@ -129,7 +131,7 @@ def _tower(chosen: Sequence[tuple[str, str]], pieces: PieceSet, rng: np.random.G
             if abs(bottom(pieces, p) - floor) > 0.6:
                 return ()
             built.append(p)
-    return tuple(built) if max(top(pieces, p) for p in built) <= TALLEST_MM else ()
+    return tuple(built) if max(top(pieces, p) for p in built) <= SIMULATED_MM else ()
 
 
 def _layers(chosen: Sequence[tuple[str, str]], pieces: PieceSet, rng: np.random.Generator) -> list[list[Piece]]:

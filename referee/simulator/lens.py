@@ -41,8 +41,7 @@ class Lens:
         """Pixels (..., 2) -> directions (..., 3) in the table frame, not of unit length."""
         bent = (pixels - np.asarray(self.centre)) / self.focal_px
         r2 = bent[..., 0] ** 2 + bent[..., 1] ** 2
-        shrink = np.concatenate([self._shrink(part) for part in np.array_split(r2.ravel(), r2.size // BLOCK + 1)])
-        shrink = shrink.reshape(r2.shape)
+        shrink = self._shrink(r2)
         right, down, forward = self.turn
         return (bent[..., :1] * right + bent[..., 1:] * down) * shrink[..., None] + forward
 
@@ -56,10 +55,14 @@ class Lens:
 
     def table_points(self, pixels: np.ndarray) -> np.ndarray:
         """Pixels (..., 2) -> where their rays meet the table, (..., 2) mm; nan above the horizon."""
-        rays = self.rays(pixels)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            reach = np.where(rays[..., 2] < -1e-6, -self.position[2] / rays[..., 2], np.nan)
-        return self.position[:2] + rays[..., :2] * reach[..., None]
+        given = pixels.reshape(-1, 2)
+        found = np.empty(given.shape)
+        for at in range(0, len(given), BLOCK):
+            rays = self.rays(given[at : at + BLOCK])
+            with np.errstate(divide="ignore", invalid="ignore"):
+                reach = np.where(rays[:, 2] < -1e-6, -self.position[2] / rays[:, 2], np.nan)
+            found[at : at + BLOCK] = self.position[:2] + rays[:, :2] * reach[:, None]
+        return found.reshape(pixels.shape)
 
     def camera_file(self) -> dict:
         """The contract's ``camera.yaml`` as a dictionary: what a calibrated user would have."""

@@ -13,7 +13,7 @@ from cards.card import Card
 from cards.pieces import PieceSet, Pose
 from referee.simulator.build_plans import is_right, plan, spoil
 from referee.simulator.hand_motion import FALL_S, Move, Script, clearing
-from referee.simulator.loose_pieces import loose_places
+from referee.simulator.loose_pieces import loose_places, out_of_the_band
 from referee.simulator.meshes import Placed, place
 from referee.simulator.table import World
 
@@ -54,7 +54,7 @@ class Players:
         self._fallen: set[str] = set()
 
     def _places(self, zone: str) -> tuple[Placed, ...]:
-        return tuple(loose_places(self.piece_set, self._seed * 31 + ord(zone)))
+        return tuple(out_of_the_band(self.piece_set, loose_places(self.piece_set, self._seed * 31 + ord(zone))))
 
     def world(self, t_s: float) -> World:
         """Everything on the table at that time."""
@@ -88,10 +88,10 @@ class Players:
         with self._lock:
             self._card_face, self._touched = face, True
 
-    def begin(self, card: Card, go_s: float) -> None:
-        """The go: everyone builds the card in a way and at a speed of their own."""
+    def begin(self, card: Card, go_s: float, zones: Sequence[str] | None = None) -> None:
+        """The go: everyone (or who sits at these zones) builds the card in a way and at a speed of their own."""
         with self._lock:
-            for zone in self.zones:
+            for zone in self.zones if zones is None else zones:
                 self._scripts[zone] = self._script(card, zone, go_s)
             self._touched = True
 
@@ -108,6 +108,11 @@ class Players:
                 now, _ = self._scripts[zone].at(t_s)
                 self._scripts[zone] = clearing(now, self._places(zone), t_s, self.manners.pace)
             self._touched = True
+
+    def still_s(self, zone: str) -> float:
+        """The time from which nothing moves at that zone any more."""
+        with self._lock:
+            return self._scripts[zone].still_s
 
     def presses(self) -> Mapping[str, float]:
         """When each player will press Stop, by zone; those who will not are left out."""

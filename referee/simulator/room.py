@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import cv2
 import numpy as np
@@ -132,7 +133,7 @@ def _noise(rng: np.random.Generator, shape: tuple[int, int], knots: tuple[int, i
 def still_picture(lens: Lens, seats: dict[str, Seat], light: Light, table: str, rng: np.random.Generator) -> np.ndarray:
     """The empty rig as linear light, (h, w, 3) float32 BGR."""
     albedo = cv2.resize(_albedo(lens, seats, table, rng), (lens.width, lens.height), interpolation=cv2.INTER_AREA)
-    points = lens.table_points(pixel_grid(lens.width, lens.height))
+    points = seen_points(lens)
     on_table = _is_table(points)
     falls = np.where(on_table, light.on_table(np.nan_to_num(points)), 0.42).astype(np.float32)
     return linear(albedo) * falls[..., None] * light.tint.astype(np.float32) * vignette(lens)[..., None]
@@ -143,6 +144,14 @@ def pixel_grid(width: int, height: int, step: float = 1.0) -> np.ndarray:
     us = np.arange(0, width, step, dtype=np.float32) + (step - 1) / 2
     vs = np.arange(0, height, step, dtype=np.float32) + (step - 1) / 2
     return np.stack(np.meshgrid(us, vs), -1)
+
+
+@lru_cache(maxsize=1)
+def seen_points(lens: Lens) -> np.ndarray:
+    """Where the ray of each pixel meets the table, (h, w, 2) mm, read only; nan above the horizon."""
+    points = lens.table_points(pixel_grid(lens.width, lens.height))
+    points.flags.writeable = False
+    return points
 
 
 def vignette(lens: Lens) -> np.ndarray:

@@ -7,6 +7,7 @@ given: the same seed, world and frame number give the same picture.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -24,7 +25,7 @@ from referee.simulator.room import (
     Light,
     Seat,
     linear,
-    pixel_grid,
+    seen_points,
     sleeves,
     still_picture,
     tone_curve,
@@ -116,19 +117,24 @@ class TableSim:
         self.table = str(rng.choice(["walnut", "cloth", "linen", "oak"]))
         self.skins = [SKINS[i] for i in rng.permutation(len(SKINS))[: len(self.seats)]]
         self.tone = tone_curve()
-        self._still_linear = still_picture(
-            self.lens, self.seats, self.light, self.table, np.random.default_rng(seed + 1)
-        )
         self.sleeves = sleeves(np.random.default_rng(seed + 2), len(self.seats))
-        self._still = self._developed(self._still_linear)
         self._paint = {name: _paint(piece_set.rgb(name), rng) for name in piece_set.colors}
-        self._prepare(rng)
+        self._rng, self._ready, self._getting_ready = rng, False, threading.Lock()
+
+    def get_ready(self) -> None:
+        """Draw what does not move, which takes a second or two. Done before the first picture if it was not."""
+        with self._getting_ready:
+            if not self._ready:
+                rng = np.random.default_rng(self.seed + 1)
+                self._still = self._developed(still_picture(self.lens, self.seats, self.light, self.table, rng))
+                self._prepare(self._rng)
+                self._ready = True
 
     def _prepare(self, rng: np.random.Generator) -> None:
         tall, wide = self.lens.height, self.lens.width
         self._near = np.zeros((tall * 2, wide * 2), np.float32)
         self._color = np.zeros((tall * 2, wide * 2, 3), np.uint8)
-        points = np.nan_to_num(self.lens.table_points(pixel_grid(wide, tall)), nan=1e6).astype(np.float32)
+        points = np.nan_to_num(seen_points(self.lens), nan=1e6).astype(np.float32)
         cells = (points - np.array(SHADOW_ORIGIN, np.float32)) / CELL_MM
         self._cells = cv2.convertMaps(cells[..., 0], cells[..., 1], cv2.CV_16SC2)
         self._horizon = int(np.argmax((points[..., 1] < 1e5).any(1)))
@@ -180,6 +186,7 @@ class TableSim:
 
     def clean(self, world: World) -> np.ndarray:
         """The picture before the sensor's blur and noise, (h, w, 3) uint8 BGR."""
+        self.get_ready()
         picture = self._still.copy()
         parts = self._parts(world)
         depth = np.full(SHADOW_CELLS, -1e6, np.float32)
@@ -196,6 +203,7 @@ class TableSim:
 
     def develop(self, picture: np.ndarray, number: int) -> np.ndarray:
         """Sensor: slight blur, noise of frame ``number``, and the mark that this is no photograph."""
+        self.get_ready()
         blurred = cv2.GaussianBlur(picture, (3, 3), 0.55 * self.lens.height / 720)
         noisy = empty_picture(*picture.shape[:2])
         cv2.addWeighted(blurred, 1.0, self._noise[number % NOISES], 1.0, -128, noisy)

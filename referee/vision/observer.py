@@ -7,10 +7,12 @@ each step found, for the overlay and the bench.
 
 from __future__ import annotations
 
+import dataclasses
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 
 import cv2
 import numpy as np
@@ -18,7 +20,7 @@ import numpy as np
 from calibration.camera import CameraModel
 from calibration.errors import CannotSee
 from calibration.markers import Corners, find_markers
-from calibration.mat import FIELD, Mats
+from calibration.mat import FIELD, MatPose, Mats
 from calibration.palette import Palette, drifted, features, learn, learn_wear, nominal
 from cards.build import Build
 from cards.card import Card
@@ -26,6 +28,7 @@ from cards.deck import Deck
 from cards.pieces import PieceSet
 from referee.match.judge import TOLERANCES, Tolerances
 from referee.match.verdict import Verdict
+from referee.vision.image import parameters
 from referee.vision.image.aids import believed_mats, light_alarms, moved, occupied
 from referee.vision.image.card_marker import read_card_marker
 from referee.vision.image.evidence import Evidence, foreground, gather_evidence, paper_white
@@ -37,24 +40,29 @@ from referee.vision.search.sizes import size_factor
 from referee.vision.search.stances import Catalogue, catalogue, usual_for
 from referee.vision.verdict.decide import decide
 from referee.vision.verdict.field import field_of
+from referee.vision.verdict.proof import proof_of
 from referee.vision.verdict.rulings import Rulings
 from referee.vision.verdict.shading import lit
-from referee.vision.verdict.visibility import size_fault, sized, withheld
+from referee.vision.verdict.visibility import blown_share, exposed, size_fault, sized, unglared, withheld
 
-INNER_PX = 2
-"""So far inside of what stands on the sheet no pixel is a mixture with the paper."""
+INNER_PX = parameters.INNER_PX.value
 
 
 @dataclass(frozen=True, eq=False)
 class Empty:
-    """The empty frame in one zone's view: ``features`` (h, w, 3), and the paper's white (3,) there."""
+    """The empty frame in one zone's view: ``features`` (h, w, 3), the paper's white (3,) there, and the share of its
+    field that is ``blown``: clipped in every channel."""
 
     features: np.ndarray
     white: np.ndarray
+    blown: float
 
 
 Pair = tuple[ZoneView, np.ndarray]
 """A zone's view with its paper's white."""
+
+Each = Callable
+"""``map``, or that of a pool of threads: zones are looked at one beside the other."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +116,6 @@ class Observer:
         self.empty: np.ndarray | None = None
         self.empty_mats: Mats | None = None
         self.markers: Corners = {}
-        self.size_factor = 1.0
         self._catalogues: dict[tuple, Catalogue] = {}
         if empty is not None:
             self.learn_empty(empty)
@@ -129,19 +136,26 @@ class Observer:
 
     def learn_sizes(self, image: np.ndarray) -> float:
         """Learn how many times the piece file's lengths the pieces have, from the same frame after its colours; 1
-        where it cannot be told. Takes some seconds. Raises CannotSee without a mat."""
+        where it cannot be told. The palette keeps it. Takes some seconds. Raises CannotSee without a mat."""
         views, empties = self._calibrating(image)
         palette = self.palette or self._palette_of(views, empties)
         seen = [(view, self._evidence((view, white), empties, palette)) for view, white in views]
-        self.size_factor = size_factor(self.piece_set, seen) or 1.0
+        factor = size_factor(self.piece_set, seen)
+        self.palette = dataclasses.replace(palette, piece_mm=factor and factor * self.piece_set.typical_mm)
         return self.size_factor
+
+    @property
+    def size_factor(self) -> float:
+        """How many times the piece file's lengths the pieces have, as far as the colours frame told; else 1."""
+        mm = self.palette.piece_mm if self.palette else None
+        return mm / self.piece_set.typical_mm if mm else 1.0
 
     def _calibrating(self, image: np.ndarray) -> tuple[list[Pair], dict[str, Empty]]:
         """Every mat's view in a frame to learn from, and the empty frame in it. Raises CannotSee without a mat."""
         mats = self.look(image)
         if not mats.poses:
             raise CannotSee("no mat is in view in the colours picture")
-        views = self._views(image, mats, None)
+        views = self._views(image, mats)
         return views, self._empties(mats, views)
 
     def warm_up(self) -> None:
@@ -162,6 +176,15 @@ class Observer:
         """Id of the card whose marker is in an 8-bit grey frame, when exactly one is."""
         return read_card_marker(gray, deck)
 
+    def gather(self, frame: np.ndarray) -> tuple[Mats, tuple[str, ...], dict[str, tuple[ZoneView, Evidence]]]:
+        """The mats in a frame (h, w, 3) uint8 BGR, what is to be said of them, and by zone what its pixels tell."""
+        mats = self.look(frame)
+        pairs = self._views(frame, mats)
+        empties = self._empties(mats, pairs)
+        palette = self._palette_now(pairs, empties)
+        seen = {view.zone: (view, self._evidence((view, white), empties, palette)) for view, white in pairs}
+        return mats, (*self._notes(mats), *self._light(pairs, empties)), seen
+
     def judge(
         self,
         frames: Sequence[np.ndarray] | np.ndarray,
@@ -175,16 +198,18 @@ class Observer:
         build, so that noise falls and nothing else changes.
         """
         start = time.perf_counter()
-        frame = _mean(frames)
-        mats = self.look(frame)
-        pairs = self._views(frame, mats, None, field_of(card))
-        timings = {"mats": time.perf_counter() - start}
-        empties = self._empties(mats, pairs)
-        palette = self._palette_now(pairs, empties)
-        notes = (*self._notes(mats), *self._left_out(pairs, empties), *self._light(pairs, empties))
-        pairs = [pair for pair in pairs if zones is None or pair[0].zone in zones]
-        cat = self._catalogue(palette.names, card)
         with ThreadPoolExecutor(max_workers=2) as pool:
+            # The first picture's catalogue takes as long as the search for its markers: beside it, on another core.
+            catalogued = pool.submit(self._catalogue, (self.palette or nominal(self.piece_set)).names, card)
+            frame = _mean(frames)
+            mats = self.look(frame)
+            pairs = self._views(frame, mats, field_of(card), pool.map)
+            timings = {"mats": time.perf_counter() - start}
+            empties = self._empties(mats, pairs, pool.map)
+            palette = self._palette_now(pairs, empties, pool.map)
+            notes = (*self._notes(mats), *self._left_out(pairs, empties), *self._light(pairs, empties))
+            pairs = [pair for pair in pairs if zones is None or pair[0].zone in zones]
+            cat = catalogued.result()
             seen = list(
                 pool.map(lambda pair: self._zone(pair, empties, palette, Rulings(cat, card, tolerances)), pairs)
             )
@@ -208,34 +233,32 @@ class Observer:
             notes.append(f"no camera file: focal length estimated from the mats, {mats.camera.focal_px:.0f} px")
         return tuple(notes)
 
-    def _views(
-        self, frame: np.ndarray, mats: Mats, zones: Collection[str] | None, field: tuple[float, float] = FIELD
-    ) -> list[Pair]:
-        out = []
-        for zone, pose in mats.poses.items():
-            if zones is None or zone in zones:
-                view = zone_view(frame, mats.camera, pose, field)
-                out.append((view, _white(view, view.image)))
-        return out
+    def _views(self, frame: np.ndarray, mats: Mats, field: tuple[float, float] = FIELD, each: Each = map) -> list[Pair]:
+        def pair(pose: MatPose) -> Pair:
+            view = zone_view(frame, mats.camera, pose, field)
+            return view, _white(view, view.image)
 
-    def _empties(self, mats: Mats, pairs: list[Pair]) -> dict[str, Empty]:
+        return list(each(pair, mats.poses.values()))
+
+    def _empties(self, mats: Mats, pairs: list[Pair], each: Each = map) -> dict[str, Empty]:
         """By zone the features of the empty frame in its view, and its white, where the mat lies as it lay and is
         bare in it."""
         if self.empty is None:
             return {}
         if self.empty_mats is None:
             self.empty_mats = believed_mats(_gray(self.empty), self.camera, {})
-        out = {}
-        for view, _ in pairs:
-            if self.empty.shape == (mats.camera.height, mats.camera.width, 3) and not moved(
-                self.empty_mats, mats, view.zone
-            ):
-                there = view.crop(self.empty)
-                white = _white(view, there)
-                f = features(there, white)
-                if not occupied(view, f):
-                    out[view.zone] = Empty(f, white)
-        return out
+        empties = each(partial(self._empty, mats), [view for view, _ in pairs])
+        return {view.zone: empty for (view, _), empty in zip(pairs, empties, strict=True) if empty}
+
+    def _empty(self, mats: Mats, view: ZoneView) -> Empty | None:
+        assert self.empty is not None and self.empty_mats is not None, "asked for where there is an empty frame"
+        size = (mats.camera.height, mats.camera.width, 3)
+        if self.empty.shape != size or moved(self.empty_mats, mats, view.zone):
+            return None
+        there = view.crop(self.empty)
+        white = _white(view, there)
+        f = features(there, white)
+        return None if occupied(view, f) else Empty(f, white, blown_share(view, there))
 
     def _left_out(self, pairs: list[Pair], empties: Mapping[str, Empty]) -> tuple[str, ...]:
         lacking = sorted(view.zone for view, _ in pairs if view.zone not in empties)
@@ -273,12 +296,20 @@ class Observer:
             np.concatenate([self._foreground(v, w, 0, e, shadows) for (v, w), e in zip(pairs, tables, strict=True)]),
         )
 
-    def _palette_now(self, pairs: list[Pair], empties: Mapping[str, Empty]) -> Palette:
-        """The learnt palette in the light of today's mats, or one learnt from every mat in view."""
+    def _palette_now(self, pairs: list[Pair], empties: Mapping[str, Empty], each: Each = map) -> Palette:
+        """The learnt palette in the light of today's mats, or one learnt from every mat in view, worn wood too."""
+        palette = self.palette or self._palette_of(pairs, empties, shadows=False)
+        if not pairs:
+            return palette
+
+        def seen(pair: Pair) -> np.ndarray:
+            view, white = pair
+            return self._foreground(view, white, INNER_PX, _table(empties, view.zone), shadows=False)
+
+        inner = np.concatenate(list(each(seen, pairs)))
         if self.palette is None:
-            return self._palette_of(pairs, empties, shadows=False)
-        there = [self._foreground(v, w, INNER_PX, _table(empties, v.zone), shadows=False) for v, w in pairs]
-        return drifted(self.palette, np.concatenate(there)) if there else self.palette
+            return learn_wear(palette, self.piece_set, inner)
+        return drifted(palette, inner)
 
     def _catalogue(self, names: tuple[str, ...], card: Card) -> Catalogue:
         asked = usual_for(self.piece_set, card)
@@ -294,10 +325,14 @@ class Observer:
         evidence = self._evidence(pair, empties, palette)
         canvas = canvas_of(view, evidence, rulings.cat, field_of(card))
         found = lit(view, evidence, rulings, readings(canvas, card, rulings.is_right))
-        weighed = decide(rulings, found, fit_of(canvas, found[0]), evidence.hidden)
+        proving = partial(proof_of, view, evidence, self.piece_set)
+        weighed = decide(rulings, found, fit_of(canvas, found[0]), proving, evidence.hidden)
         build, _ = rulings.of(found[0])
         sight = ZoneSight(view, evidence, build, weighed.margin, weighed.explained, weighed.features)
-        return withheld(sized(weighed.verdict, self.size_factor), view, evidence, self.piece_set), sight
+        blown = empties[view.zone].blown if view.zone in empties else None
+        verdict = exposed(sized(weighed.verdict, self.size_factor), view, evidence, blown)
+        verdict = unglared(verdict, view, evidence, self.piece_set)
+        return withheld(verdict, view, evidence, self.piece_set), sight
 
     def _evidence(self, pair: Pair, empties: Mapping[str, Empty], palette: Palette) -> Evidence:
         view, white = pair

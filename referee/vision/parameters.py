@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-Number = TypeVar("Number", int, float)
+Number = TypeVar("Number")
 
 
 @dataclass(frozen=True)
 class Parameter(Generic[Number]):
-    """One measured number: what it is, in which unit, where it comes from, and the command that fits it anew where
-    there is one."""
+    """One measured number, or a tuple of them: what it is, in which unit, where it comes from, and the command that
+    fits it anew, or that shows what another value does, where there is one."""
 
     value: Number
     unit: str
@@ -30,6 +30,12 @@ UNKNOWN_THIN_MM = Parameter(5.0, "mm", "rims of pieces at 1 px a mm are 3 px wid
 UNKNOWN_PIECES = Parameter(
     0.5, "of the smallest piece's front", "clean frames of devset and devset2 have at most 0.4, phones 0.6 to 4"
 )
+OUTSIZED_TIMES = Parameter(
+    1.3,
+    "of all that a colour's pieces can show",
+    "clean frames of devset and devset2 have at most 1.0, hands 1.1 to 5.4; what is nearer looks larger",
+)
+OUTSIZED_THIN_MM = Parameter(7.0, "mm", "by hand: what joins two things is thinner, fingers are not")
 FIELD_SEEN = Parameter(0.9, "of the field's pixels", "by hand: a build may stand anywhere in the field")
 BUILD_CUT_MM = Parameter(8.0, "mm", "by hand: so much of the picture's edge may run through what stands in the field")
 LEAST_COLOUR = Parameter(
@@ -52,6 +58,31 @@ SIZES_DOUBTED = Parameter(
     0.05, "of the piece file's lengths", "above what is told; files 10 % off are fitted 0.06 to 0.12 off"
 )
 OVEREXPOSED_SHARE = Parameter(0.5, "of the paper's pixels", "by hand: beyond it the paper's white is a guess")
+BLOWN_SINCE = Parameter(
+    0.2,
+    "of the field's pixels",
+    "beyond the empty frame's: clean frames of 11 rigs at most 0.1, of two cameras that expose as they like up to 0.9; "
+    "lamps on a sheet 0.4 to 0.5, 1.4 stops 0.5 to 0.8",
+)
+PIECES_CLIPPED = Parameter(
+    0.05,
+    "of the pieces' pixels",
+    "two channels clipped: 0.000 in 66 zones of the dev sets, 0.1 to 0.4 two stops beyond",
+)
+PIECES_TINTED = Parameter(
+    0.8,
+    "of the pieces' pixels",
+    "one channel clipped: at most 0.57 in 66 zones of the dev sets, 0.2 to 0.99 two stops beyond",
+)
+GLARE_TINT = Parameter(0.3, "log R - log G, or log B - theirs", "as EMPTY_TINT: what is more tinted is no bare paper")
+GLARE_WHITE = Parameter(0.6, "least channel of the strongest", "lamps' mirror images are white; wood, skin have 0.5")
+GLARE_LIGHT = Parameter(0.05, "of the paper's light", "as much again as paint sends in the channels that it absorbs")
+GLARE_SHARE = Parameter(
+    0.05,
+    "of the bare table about a build",
+    "46 clean frames of devset and devset2 at most 0.02, lamps beside a build 0.05 to 0.4",
+)
+GLARE_NEAR_MM = Parameter(12.0, "mm", "by hand: so far about a build the table tells what light is on it")
 LIGHT_CHANGED = Parameter(1.2, "times the empty frame's", "0.26 stops; a build's own shadow takes up to 10 %")
 SHADOWED_LIGHT = Parameter(0.75, "of the other mat's", "by hand: a quarter of the light is gone from one mat only")
 WARMER = Parameter(

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import typeof
 
 from cards.pieces import PieceSet, Pose
 from referee.vision.live import color_lut, gate
@@ -17,24 +16,30 @@ from referee.vision.render import solids
 from referee.vision.search import beam, candidates, local_search, loose_kernels, physics, rasterizer
 from referee.vision.search.beam_search import BeamSearch, stock_of
 from referee.vision.search.canvas import Canvas
+from referee.vision.search.jit import Kernel
 from referee.vision.search.stances import catalogue
 from referee.vision.verdict import shading
 
 
 class WayIn(NamedTuple):
-    """A kernel and the numba types of its arguments."""
+    """A kernel and arguments of the types that it is called with."""
 
-    kernel: Any
-    types: tuple
+    kernel: Kernel
+    examples: tuple
 
     def prepare(self) -> None:
         """Have it compiled and kept, if it is not."""
-        self.kernel.prepare(self.types)
+        self.kernel.prepare(self.examples)
+
+    @property
+    def prepared(self) -> bool:
+        """Whether nothing has to be compiled for it."""
+        return self.kernel.prepared(self.examples)
 
 
-def way_in(kernel: Any, *examples: Any) -> WayIn:
+def way_in(kernel: Kernel, *examples: Any) -> WayIn:
     """The way in that a call with these arguments takes."""
-    return WayIn(kernel, tuple(map(typeof, examples)))
+    return WayIn(kernel, examples)
 
 
 def of_judging(pieces: PieceSet) -> list[WayIn]:
@@ -80,11 +85,11 @@ def _of_looking(canvas: Canvas) -> list[WayIn]:
     shape = next(iter(canvas.cat.piece_set.shapes.values()))
     solid = solids.solid(shape, Pose(0, "front"))
     return [
-        way_in(shading._likeliest, features, faces, features, light, where),
-        way_in(shading._smoothed, features, faces, where, 1, 1),
+        way_in(shading.likeliest, features, faces, features, light, where),
+        way_in(shading.smoothed, features, faces, where, 1, 1),
         way_in(solids.draw_solid, solid, (0.0,) * 4, canvas.camera, canvas.matrix, solids.z_buffer((2, 2)), 0, True),
-        way_in(color_lut._look_up, np.zeros((2, 3), np.uint8), table.ravel(), 3, labels.reshape(-1)),
-        way_in(gate._compare, picture, gate._memory(picture, None), table, 1, 0.0, (0.0, 0.0)),
+        way_in(color_lut.look_up, np.zeros((2, 3), np.uint8), table.ravel(), 3, labels.reshape(-1)),
+        way_in(gate.compare, picture, gate.memory_of(picture, None), table, 1, 0.0, (0.0, 0.0)),
     ]
 
 

@@ -14,7 +14,9 @@ from typing import Annotated, Any, Literal, get_type_hints
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, ValidationError, create_model
 
 from cards.errors import first_fault
+from cards.sentences import sentence
 from referee.errors import AsksFirst, RefereeError
+from referee.events import Event
 from referee.match import commands
 from referee.match.house_rules import HouseRules, parse_rules
 from referee.web.plain_text import plain
@@ -23,7 +25,7 @@ from referee.web.ports import WebSession
 PRINTABLE = "^[^\\x00-\\x1f\\x7f]*$"
 Text = Annotated[str, Field(max_length=300, pattern=PRINTABLE), AfterValidator(plain)]
 Name = Annotated[str, Field(min_length=1, max_length=40, pattern=PRINTABLE), AfterValidator(plain)]
-Events = tuple[Any, ...]
+Events = tuple[Event, ...]
 
 PLAIN = (
     commands.DrawCard,
@@ -118,9 +120,7 @@ class Action:
 def _create(session: WebSession, body: CreateMatch, who: str) -> Events:
     state = session.state
     if state.phase not in ("new", "finished") and not body.leave_open:
-        names = ", ".join(state.players)
-        text = f"match {state.match_id} of {names} is still open: leave it as it stands and begin another?"
-        raise AsksFirst(text, "leave_open")
+        raise AsksFirst(sentence("asks_open", match=state.match_id, names=list(state.players)), "leave_open")
     rules = parse_rules({**session.rules.model_dump(), **body.rules}, "rules")
     seed = secrets.randbelow(2**31) if body.seed is None else body.seed
     return session.create_match(body.players, body.mode, seed, rules, who=who)

@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import flask
+from markupsafe import Markup
 
 from referee.web import api, security
 from referee.web.evening import EveningStore
 from referee.web.i18n import texts
 from referee.web.logins import Logins, fingerprint
-from referee.web.pages import attempts, board, cards, console, evening, login, replay, results, setup
+from referee.web.pages import attempts, board, cards, console, evening, login, practice, replay, results, setup
 from referee.web.pages.setup import Choices
-from referee.web.ports import WebSession
+from referee.web.ports import PageSession, WebSession
 from referee.web.streaming import live, media
 from referee.web.streaming.streams import Streams
 
@@ -31,19 +32,20 @@ def language() -> str:
     return flask.request.accept_languages.best_match(texts.LANGUAGES) or texts.FALLBACK
 
 
-def _set_language() -> None:
+def set_language() -> None:
     flask.g.lang = language()
 
 
-def _page_values(session: WebSession) -> dict[str, Any]:
+def page_values(session: PageSession) -> dict[str, Any]:
     """What every template may use beside its own values."""
     lang = flask.g.lang
 
-    def csrf_field() -> Any:
+    def csrf_field() -> Markup:
         return texts.markup('<input type="hidden" name="csrf_token" value="{}">', security.csrf_token())
 
     return {
         "t": lambda key, **values: texts.translate(lang, key, **values),
+        "num": lambda value, digits=None: texts.number(lang, value, digits),
         "lang": lang,
         "simulated": session.simulated,
         "csrf_token": security.csrf_token,
@@ -54,14 +56,14 @@ def _page_values(session: WebSession) -> dict[str, Any]:
     }
 
 
-def _remember_language(response: flask.Response) -> flask.Response:
+def remember_language(response: flask.Response) -> flask.Response:
     chosen = flask.request.args.get("lang")
     if chosen in texts.LANGUAGES:
         response.set_cookie("lang", chosen, max_age=31_536_000, samesite="Lax", httponly=True)
     return response
 
 
-def _kept_secret(path: Path) -> bytes:
+def kept_secret(path: Path) -> bytes:
     """The key in the file, made at first use and readable by its owner alone."""
     if not path.exists():
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
@@ -89,20 +91,20 @@ def create_app(
     if pin is None and host not in security.LOOPBACK:
         raise ValueError("a dashboard on the network needs a PIN for the referee")
     app = flask.Flask(__name__)
-    app.secret_key = secret_key or _kept_secret(Path(session.data_dir) / SECRET_FILE)
+    app.secret_key = secret_key or kept_secret(Path(session.data_dir) / SECRET_FILE)
     app.json.ensure_ascii = False  # type: ignore[attr-defined]
     app.extensions["referee.choices"] = choices
     app.extensions["referee.session.session"] = session
     app.extensions["referee.streams"] = Streams(session)
     app.extensions["referee.evening"] = app.jinja_env.globals["evening"] = EveningStore(Path(session.data_dir))
-    app.before_request(_set_language)
+    app.before_request(set_language)
     kept = Logins(
         Path(session.data_dir) / LOGINS_FILE, fingerprint(pin, app.secret_key), lambda: session.clock.utc().timestamp()
     )
     security.secure(app, security.Door(pin, time.monotonic), kept, tls)
-    app.context_processor(lambda: _page_values(session))
-    app.after_request(_remember_language)
-    for part in (login, live, media, replay, board, console, evening, results, setup, api, cards, attempts):
+    app.context_processor(lambda: page_values(session))
+    app.after_request(remember_language)
+    for part in (login, live, media, replay, board, console, evening, practice, results, setup, api, cards, attempts):
         app.register_blueprint(part.blueprint(session))
     login.handle_errors(app)
     return app

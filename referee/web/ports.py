@@ -11,7 +11,15 @@ from cards.pieces import PieceSet
 from referee.match.decide import Event
 from referee.match.house_rules import HouseRules
 from referee.session.ports import Commanded, Observer, OnClock, Touching, WithCamera
+from referee.session.practising import Practising
 from referee.session.rig_setup import RigSetup
+
+
+class PageSession(Touching, Protocol):
+    """What login and every page need of a session, also of one without devices."""
+
+    simulated: bool
+    piece_set: PieceSet
 
 
 class RigWatch(Protocol):
@@ -31,6 +39,10 @@ class WebSession(OnClock, WithCamera, Commanded, Touching, Protocol):
     simulated: bool
     observer: Observer
     setup: RigSetup
+
+    @property
+    def practice(self) -> Practising | None:
+        """Practice at this table, if it has any."""
 
     @property
     def judging(self) -> RigWatch:

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 import pytest
 
-from calibration import mat
+from calibration import markers, mat
 from calibration.camera import CameraModel, guessed_camera, load_camera, save_camera
 from calibration.errors import BadCamera
 from calibration.markers import DICTIONARY, MARKER_MM, find_markers, marker_corners, marker_id
@@ -88,6 +88,18 @@ def test_one_marker_of_a_mat_is_enough_beside_a_whole_one():
     assert mats.poses["B"].translation == pytest.approx(on_table(165, 10, 5)[1], abs=2)
 
 
+def test_a_mat_of_which_a_single_marker_is_all_there_is_is_not_placed():
+    """Blur left one of eight, and its mat was seen from below the table."""
+    side = 5 * round(MARKER_MM)
+    sheet = np.full((side + 200, side + 200), 235, np.uint8)
+    code = cv2.aruco.generateImageMarker(cv2.aruco.getPredefinedDictionary(DICTIONARY), marker_id("A", 3), side)
+    sheet[100:-100, 100:-100] = code
+    one = np.random.default_rng(2).integers(120, 136, (720, 1280), np.uint8)
+    one[300 : 300 + sheet.shape[0] // 4, 500 : 500 + sheet.shape[1] // 4] = cv2.resize(sheet, None, fx=0.25, fy=0.25)
+    assert set(find_markers(one)) == {marker_id("A", 3)}
+    assert detect_mats(one, LENS).poses == {}
+
+
 def test_a_misread_marker_is_left_out():
     seen = corners_of({"A": (-165, 0, 0), "B": (165, 10, 0)})
     seen[marker_id("A", 2)] = seen[marker_id("A", 2)] + (160, -90)
@@ -109,6 +121,24 @@ def test_a_card_is_no_mat():
     assert set(find_markers(picture)) == {61}
     mats = detect_mats(picture)
     assert not mats.poses and mats.other_ids == (61,)
+
+
+def test_mats_that_lie_as_known_are_not_looked_for_twice(monkeypatch):
+    """The looks at grown dark parts take four times as long as the first; what they might add is known already."""
+    picture, looks = np.full((720, 1280), 230, np.uint8), []
+    for k, (x, y) in enumerate([(100, 100), (500, 100), (500, 500), (100, 500)]):
+        code = cv2.aruco.generateImageMarker(cv2.aruco.getPredefinedDictionary(DICTIONARY), marker_id("A", k), 96)
+        picture[y : y + 96, x : x + 96] = code
+    known, detect = find_markers(picture), markers._detect
+    monkeypatch.setattr(markers, "_detect", lambda gray: looks.append(gray.shape) or detect(gray))
+    found = find_markers(picture, known)
+    assert len(looks) == 1 and all((found[m] == known[m]).all() for m in known)
+    covered = picture.copy()
+    covered[480:620, 80:620] = 230
+    found = find_markers(covered, known)
+    assert len(looks) == 2 and found.keys() == {marker_id("A", 0), marker_id("A", 1)}
+    assert find_markers(np.roll(picture, 20, axis=1), known).keys() == known.keys()
+    assert len(looks) > 3, "who slid is looked for anew"
 
 
 def test_a_face_down_mat_cannot_be_mistaken():

@@ -21,11 +21,10 @@ from calibration.palette import (
     features,
     learn,
     learn_wear,
-    load_palette,
     nominal,
-    save_palette,
     shaded,
 )
+from calibration.palette_file import load_palette, save_palette
 from calibration.quality import figure, picture_faults, rig_quality, sharpness, tilt_deg
 from cards.pieces import builtin_piece_set, parse_piece_set
 
@@ -96,10 +95,10 @@ def test_too_few_pixels_leave_the_nominal_palette():
 
 
 def test_a_palette_is_read_back(tmp_path):
-    palette = nominal(PIECES)
+    palette = dataclasses.replace(nominal(PIECES), piece_mm=38.125)
     save_palette(palette, tmp_path / "palette.json")
     back = load_palette(tmp_path / "palette.json", PIECES)
-    assert back.names == palette.names
+    assert (back.names, back.piece_mm) == (palette.names, 38.125)
     assert back.means == pytest.approx(palette.means, abs=1e-4)
     assert back.covariances == pytest.approx(palette.covariances, abs=1e-5)
 
@@ -144,7 +143,7 @@ def test_a_rig_seen_from_straight_above_is_told_to_lower_its_camera():
     pose = MatPose("A", np.diag([1.0, -1, -1]), np.array([0.0, 0, 1000]), (0, 1, 2, 3), 0.3)
     found = {f.name: f for f in rig_quality(gray, Mats(guessed_camera(1280, 720), {"A": pose}))["A"]}
     assert found["tilt"].value == pytest.approx(90) and "lower the camera" in found["tilt"].advice
-    assert found["scale"].value == pytest.approx(0.9984) and found["field in view"].value == pytest.approx(100)
+    assert found["scale"].value == 1.0 and found["field in view"].value == pytest.approx(100)
 
 
 def test_a_mat_half_out_of_the_picture_fails():

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from cards import contact
 from cards.build import parse_build
 from cards.contact import mass_and_centre, overlap, overlapping, penetration, touches
 from cards.pieces import Pose, builtin_piece_set
@@ -283,3 +284,9 @@ def test_mass_of_a_cube():
 def test_mass_of_a_cylinder():
     mass, found = mass_and_centre(PIECES.shapes["cylinder"], Pose(90))
     assert mass == pytest.approx(math.pi * 15**2 * 45 / 1000) and found == (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(("shared", "one_place"), [(0.59, False), (0.6, False), (0.61, True)])
+def test_more_than_06_mm_of_height_shared_is_one_place(monkeypatch, shared, one_place):
+    monkeypatch.setattr(contact, "penetration", lambda *_: shared)
+    assert overlap(PIECES, *parse_build("blue cube 0 front @ 0 0 15; blue cube 0 front @ 0 0 45")) is one_place

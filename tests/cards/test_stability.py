@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from cards import stability
 from cards.build import parse_build
 from cards.contact import Touch, mass_and_centre, overlapping, penetration, touches
 from cards.pieces import Pose, builtin_piece_set
@@ -306,3 +307,23 @@ def test_friction_holds_what_it_can():
     wide = parse_build("blue cube 0 front @ -27 0 15; blue cube 0 front @ 27 0 15; red cylinder 90 side @ 0 0 39")
     assert penetration(PIECES, wide[0], wide[2]) < 0.6
     assert not stands(PIECES, wide)  # 9 mm off the edges' height 24 above them: pushed apart with more than friction
+
+
+@pytest.mark.parametrize(
+    ("rises", "falls"), [((0.2, -1.0), False), ((0.15, -1.0), True), ((0.0, -0.5), False), ((0.0, -0.6), True)]
+)
+def test_a_misplacement_that_lifts_by_more_than_015_mm_is_none_and_one_that_drops_by_more_than_05_mm_topples(
+    monkeypatch, rises, falls
+):
+    monkeypatch.setattr(stability, "settle", lambda _, moved: [p.at(z=r) for p, r in zip(moved, rises, strict=True)])
+    monkeypatch.setattr(stability, "stands", lambda *_: True)
+    on_the_ground = [p.at(z=0.0) for p in parse_build("blue cube 0 front @ 0 0 15; blue cube 0 front @ 40 0 15")]
+    assert topples(PIECES, on_the_ground, 0, 2.0) is falls
+
+
+@pytest.mark.parametrize(("sunk", "z"), [(2.9, 47.9), (3.0, 45.0), (4.0, 45.0)])
+def test_less_than_three_millimetres_of_sinking_are_corrected_and_more_are_another_thing(monkeypatch, sunk, z):
+    monkeypatch.setattr(stability, "rest_height", lambda *_: 45.0)
+    monkeypatch.setattr(stability, "penetration", lambda *_: sunk)
+    tower = parse_build("blue cube 0 front @ 0 0 15; blue cube 0 front @ 0 0 45")
+    assert settle(PIECES, tower)[1].z == z

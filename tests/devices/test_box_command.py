@@ -1,6 +1,7 @@
 """`referee box check` and `referee box sim` as a user sees them."""
 
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,15 @@ from referee.errors import DeviceLost
 from referee.simulator.box import SimulatedBox
 
 
+@pytest.fixture(autouse=True)
+def slewed(monkeypatch):
+    """The monotonic clock that NTP slews is far ahead of the host's own."""
+    ahead_s = time.monotonic() / 2
+    monkeypatch.setattr(SystemClock, "now_s", lambda self: time.monotonic() - ahead_s)
+
+
 @pytest.fixture
-def sim():
+def sim(slewed):
     simulated = SimulatedBox(5, SystemClock()).start()
     yield simulated
     simulated.stop()

@@ -4,14 +4,22 @@ bound is small.
 
 import math
 import random
+import sys
 import threading
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.devices.camera import VideoCamera
+sys.path.insert(0, str(Path(__file__).parent))
+
+from bench_clock_tie import COURSES, LINES, SLEW_S, STAMPED_S, Course, Found, Machine, play, press
+
+from referee.devices import ports
+from referee.devices.camera import WIRE_S, DriverStamps, VideoCamera
 from referee.devices.clock_sync import ClockTie, FrameTie
 
 
@@ -194,3 +202,55 @@ def test_a_webcams_frames_are_placed_to_half_a_frame_with_a_bound(monkeypatch, s
     for number, (frame, error_s) in enumerate(frames[20:], 20):
         assert abs(frame.at_s - capture.exposed[number]) <= error_s + 1e-3
         assert error_s <= 1 / 60
+
+
+@pytest.mark.parametrize("name", COURSES)
+def test_no_clock_that_is_slewed_set_or_off_breaks_a_bound(name):
+    """``bench_clock_tie.py`` does the same for longer and over every kind of line."""
+    found = Found()
+    play(COURSES[name], LINES["0.2 ms"], SLEW_S + 8, 1, found)
+    assert len(found.bounds) > 400 and found.broken == 0, str(found)
+
+
+def test_a_press_that_waited_for_its_interrupt_is_within_its_bound():
+    """Round trips without any delay: all that is uncertain is how late the box stamped the edge."""
+    machine, tie = Machine(COURSES["right clocks"]), ClockTie(wander=0.0)
+    with machine.reads() as clock:
+        for _ in range(20):
+            tie.add(clock.now_s(), round(machine.box_s * 1e6), clock.now_s())
+            machine.run(0.1)
+        at_s, bound_s = press(tie, machine, STAMPED_S)
+        assert abs(at_s - clock.now_s()) <= bound_s + 1e-6
+
+
+def test_the_hosts_clock_is_slewed_by_nobody_and_its_boot_is_named_for_it(monkeypatch):
+    machine = Machine(COURSES["chrony slews by +83,333 ppm for 6 s"])
+    with machine.reads() as clock:
+        machine.run(SLEW_S)
+        before_s = clock.now_s()
+        machine.run(6.0)
+        assert clock.now_s() - before_s == pytest.approx(6.0, abs=1e-3)
+    by_its_own = clock.boot_id()
+    monkeypatch.setattr(ports, "STEADY", None)
+    assert clock.boot_id() == "" or clock.boot_id() != by_its_own
+    assert clock.now_s() <= time.monotonic()
+
+
+@pytest.mark.parametrize("slew", [0.0, 500e-6, 83_333e-6, -83_333e-6])
+def test_frames_that_linux_stamps_by_the_slewed_clock_keep_their_bound(slew):
+    """A frame each 33 ms, exposed 5 to 35 ms before it arrives, stamped by the monotonic clock."""
+    machine, rng, stamps, tie = Machine(Course(slew=lambda t: slew)), random.Random(3), DriverStamps(), FrameTie(WIRE_S)
+    with machine.reads() as clock:
+        for n in range(300):
+            machine.run(rng.uniform(0.001, 0.02))
+            exposed_s, stamp_us = clock.now_s(), int(machine.monotonic() * 1e6)
+            machine.run(rng.uniform(0.006, 0.034))
+            stamp_us = stamps.to_host_us(stamp_us, clock.now_s())
+            tie.add(stamp_us, clock.now_s())
+            at_s, bound_s = tie.to_host(stamp_us)
+            assert abs(at_s - exposed_s) <= bound_s + 1e-4 and bound_s < 0.02, n
+
+
+def test_stamps_of_another_clock_stay_as_they_are():
+    with Machine(COURSES["right clocks"]).reads():
+        assert DriverStamps().to_host_us(7_000_000, 1000.0) == 7_000_000

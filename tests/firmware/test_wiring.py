@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import sys
 
 import pytest
 
@@ -70,3 +71,11 @@ def test_the_wheels_firmware_is_what_the_sources_give(request, tmp_path, board):
     told = [hashlib.sha256(path.read_bytes()).hexdigest() for path in (fresh, kept)]
     print(f"{board}: sha256 {told[0]}")
     assert told[0] == told[1], "run firmware/build.py uno uno_no_watchdog mega -o referee/devices/firmware"
+
+
+def test_the_script_makes_the_folder_that_it_writes_to(tmp_path, monkeypatch, elf):
+    monkeypatch.setattr(build, "build", lambda board, out: elf)
+    monkeypatch.setattr(sys, "argv", ["build.py", "uno", "-o", str(tmp_path / "not" / "there")])
+    build.main()
+    written = (tmp_path / "not" / "there" / "button_box_uno.hex").read_bytes()
+    assert written == build.to_hex(elf, tmp_path / "uno.hex").read_bytes()

@@ -97,7 +97,8 @@ def move(phones, rng) -> bool:
         if choices:
             liked = [n for n, text in enumerate(choices) if not any(end in text for end in ENDS_TURN)]
             page.select_option('select[name="choice"]', str(rng.choice(liked or range(len(choices)))))
-            page.click("button.primary")
+            with page.expect_navigation():  # on a busy machine the old page is still there when the click is done
+                page.click("button.primary")
             if fault := page.query_selector(".fault"):
                 assert "moved on" in fault.inner_text(), fault.inner_text()
                 page.reload()

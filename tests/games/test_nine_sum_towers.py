@@ -189,7 +189,7 @@ def test_guard_dog_beside_a_storey():
     refused(after, SetDog(0, 1), "guards that storey already")
     refused(after, SetDog(0, 3), "Ann has no storey 3")
     refused(after, SetDog(0, 0), "Ann has no storey 0")
-    refused(table("1", towers=((SIX_THREE,), ())), SetDog(0, 1), "Ann has no card dog")
+    refused(table("1", towers=((SIX_THREE,), ())), SetDog(0, 1), "Ann has no card guard dog")
 
 
 def test_bone_removes_dog_both_discarded():
@@ -324,4 +324,4 @@ def test_a_scorer_names_what_is_played():
 def test_a_scorer_cannot_name_a_card_more_often_than_there_are():
     match, _ = new(NAME, 2, mode="scorer")
     match = replace(match, state=replace(match.state, discard=("truck",)))
-    refused(match, ParkTruck(0), "only 1 of truck")
+    refused(match, ParkTruck(0), "only 1 of donut truck")

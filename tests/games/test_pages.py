@@ -149,3 +149,13 @@ def test_the_version_grows_with_every_command(journal, tmp_path):
     before = pages.client.get("/version").json["version"]
     pages.table.command(next_choice(pages.table.match))
     assert pages.client.get("/version").json["version"] > before
+
+
+def test_a_refusal_is_said_in_the_visitors_language(journal, tmp_path):
+    pages = Pages(journal, tmp_path, "tower_bets")
+    wrong = {"command": "Build", "seat": 0, "style": "Q", "storeys": 1}
+    status, html = pages.post("/referee/do", "/referee?lang=de", **wrong)
+    assert status == 409 and "einen Turm &#39;Q&#39; gibt es nicht: es sind A bis E" in html
+    status, html = pages.post("/referee/do", "/referee?lang=en", **wrong)
+    assert status == 409 and "there is no tower &#39;Q&#39;: they are A to E" in html
+    assert "diesen Platz gibt es nicht" in pages.get("/seat/" + "0" * 24 + "?lang=de")[1]

@@ -26,6 +26,7 @@ from referee.match.decide import (
     fold,
 )
 from referee.match.duel import event_from_json
+from referee.match.verdict import zone_verdict
 
 CARDS = {f"C{i:02}": {"kind": "height", "value": i % 4 + 1, "count": 4} for i in range(80)}
 RIGHT, WRONG, UNSURE = {"verdict": "match"}, {"verdict": "mismatch"}, {"verdict": "undecided"}
@@ -63,7 +64,7 @@ class Table:
     def duel(self, caller="A", verdict=RIGHT, **more):
         """One whole duel to its award."""
         self.stop(caller)
-        return self.do(CameraVerdict(caller, verdict, **more))
+        return self.do(CameraVerdict(caller, zone_verdict(verdict), **more))
 
     def win(self, player):
         """A duel that this player wins, and on to the next."""

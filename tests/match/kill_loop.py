@@ -35,6 +35,7 @@ from referee.match.decide import (
     evolve,
     fold,
 )
+from referee.match.verdict import zone_verdict
 
 CARDS = {f"C{i:02}": {"kind": "height", "value": i % 4 + 1, "count": 4} for i in range(80)}
 NAMES = ("Ann", "Ben", "Cem", "Dia")
@@ -50,7 +51,7 @@ def next_command(state, dice):
     """What a table does next; a new match after the last."""
     if state.phase in ("stopped", "judging"):
         verdict = {"verdict": dice.choice(["match", "mismatch", "undecided"]), "pieces": ["x" * 40] * 40}
-        return CameraVerdict(state.duel.callers[0], verdict)
+        return CameraVerdict(state.duel.callers[0], zone_verdict(verdict))
     if state.phase == "decided" and dice.random() < 0.1:
         return Undo("Ref")
     return {

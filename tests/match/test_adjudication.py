@@ -26,8 +26,9 @@ from referee.match.decide import (
     VoidDuel,
     WaiveFields,
 )
+from referee.match.verdict import zone_verdict
 
-RIGHT, WRONG, UNSURE = {"verdict": "match"}, {"verdict": "mismatch"}, {"verdict": "undecided"}
+RIGHT, WRONG, UNSURE = (zone_verdict({"verdict": ruling}) for ruling in ("match", "mismatch", "undecided"))
 
 
 def events(t, *commands):
@@ -41,7 +42,7 @@ def noted(zone, verdict, ruling, findings=(), evidence=None):
     """The data of a verdict's event."""
     return {
         "zone": zone,
-        "verdict": verdict,
+        "verdict": verdict.to_json(),
         "findings": list(findings),
         "ruling": ruling,
         "evidence": dict(evidence or {}),
@@ -118,6 +119,45 @@ def test_an_undo_of_a_verdict_that_came_with_a_bystanders_takes_back_the_verdict
     assert (t.state.phase, t.state.duel.callers) == ("stopped", ("A",))
 
 
+TAKEN_BACK = ("duel_undecided", {"reason": "taken_back"})
+
+
+def test_an_undo_of_a_verdict_notes_it_again_and_leaves_the_duel_to_a_human(table):
+    t = table()
+    t.duel("A", RIGHT.to_json())
+    (undone, _), *rest = events(t, Undo("Ref"))
+    assert undone == "undone" and rest == [("verdict_noted", noted("A", RIGHT, "undecided")), TAKEN_BACK]
+
+
+def test_an_undo_of_the_last_of_two_verdicts_notes_that_one_again(table):
+    t = tied(table())
+    t.do(CameraVerdict("A", RIGHT))
+    assert [kind for kind, _ in events(t, CameraVerdict("B", WRONG))] == ["verdict", "duel_decided"]
+    assert events(t, Undo("Ref"))[1:] == [("verdict_noted", noted("B", WRONG, "undecided")), TAKEN_BACK]
+
+
+def test_an_undo_of_the_first_of_two_verdicts_leaves_the_duel_to_be_judged(table):
+    t = tied(table())
+    t.do(CameraVerdict("A", RIGHT))
+    assert [kind for kind, _ in events(t, Undo("Ref"))] == ["undone"]
+    assert t.state.phase == "stopped"
+
+
+def test_an_undo_of_a_verdict_that_voids_a_dead_heat_notes_what_was_said_and_no_more(table):
+    t = tied(table())
+    assert [kind for kind, _ in events(t, CameraVerdict("A", WRONG, ("bumped",)))] == ["verdict", "duel_void"]
+    noted_again = noted("A", WRONG, "undecided", ["bumped"])
+    assert events(t, Undo("Ref"))[1:] == [("verdict_noted", noted_again), TAKEN_BACK]
+
+
+def test_an_undo_of_a_humans_award_is_that_alone(table):
+    t = table()
+    t.duel("A", UNSURE.to_json())
+    t.do(HumanRuling("award_B", "Ref", "seen"))
+    assert [kind for kind, _ in events(t, Undo("Ref"))] == ["undone"]
+    assert (t.state.phase, t.state.duel.reason) == ("undecided", "cannot_tell")
+
+
 def test_findings_are_those_the_house_asks_about_and_of_the_judged_zone_alone(table):
     t = table()
     t.stop("A")
@@ -134,11 +174,11 @@ def test_a_verdict_after_the_award_is_noted(table):
     assert t.state.award[0] == t.state.seats["A"]
 
 
-@pytest.mark.parametrize("others", [{}, {"B": {"verdict": "perhaps"}}])
+@pytest.mark.parametrize("others", [{}, {"B": zone_verdict({"verdict": "perhaps"})}])
 def test_what_is_no_verdict_is_refused(table, others):
     t = table()
     t.stop("A")
-    zone, row = ("B", RIGHT) if others else ("A", {})
+    zone, row = ("B", RIGHT) if others else ("A", zone_verdict({}))
     if others:
         refused(t, CameraVerdict("A", RIGHT, (), others), "zone B: a verdict is match, mismatch or undecided")
     else:
@@ -164,7 +204,7 @@ def test_without_a_named_card_the_callers_verdict_waits_and_a_bystanders_is_note
 def test_the_house_rules_ask_for_the_cards_own_facts(table):
     t = table(surplus_on_height="right")
     t.stop("A")
-    surplus = {"verdict": "mismatch", "count": 5, "reasons": [{"code": "wrong_count"}]}
+    surplus = zone_verdict({"verdict": "mismatch", "count": 5, "reasons": [{"code": "wrong_count"}]})
     assert events(t, CameraVerdict("A", surplus))[0] == ("verdict", noted("A", surplus, "match"))
 
 
@@ -240,6 +280,8 @@ def test_both_right_may_be_left_to_a_human_who_is_then_asked_which(table):
     t.do(CameraVerdict("A", RIGHT))
     assert events(t, CameraVerdict("B", RIGHT))[1:] == [("duel_undecided", {"reason": "both_right"})]
     refused(t, HumanRuling("mismatch", "Ref", "x"), "both pressed: say which zone the ruling is on")
+    said = events(t, HumanRuling("match", "Ref", "seen", "A"))  # still both right: open already, and said so once
+    assert said == [("ruling", {"ruling": "match", "why": "seen", "zone": "A"})]
 
 
 # --- A human's ruling on the whole duel --------------------------------------------------------------
@@ -306,7 +348,7 @@ def test_overruling_says_what_was_and_cites_it(table):
 def test_match_and_mismatch_speak_of_the_only_caller(table):
     for caller, ruling, zone in [("A", "match", "A"), ("B", "match", "B"), ("B", "mismatch", "A")]:
         t = table()
-        t.duel(caller, WRONG)
+        t.duel(caller, WRONG.to_json())
         t.do(Overrule(ruling, "Ref", "photo"))
         assert t.state.award[0] == t.state.seats[zone]
 
@@ -402,6 +444,16 @@ def test_a_foul_takes_the_sanction_asked_for_else_the_houses(table, house, asked
     assert said[1:] == award
 
 
+@pytest.mark.parametrize(("house", "sanction"), [("duel", "warning"), ("warning", "warning"), ("human", None)])
+def test_before_the_go_the_houses_duel_is_a_warning(table, house, sanction):
+    """The card is hidden: there is nothing yet that could go to the opponent."""
+    t = table(foul=house)
+    t.do(DrawCard())
+    player = t.state.seats["B"]
+    said = events(t, Foul(player, "a hand", "Eva"))
+    assert said == [("foul", {"player": player, "text": "a hand", "sanction": sanction})]
+
+
 def test_a_foul_of_nobody_here_is_refused(table):
     t = table()
     t.build()
@@ -428,7 +480,13 @@ def test_the_duel_goes_to_the_opponent_only_while_it_is_this_one(table):
     t = table()
     t.build()
     player = t.state.seats["A"]
-    t.do(Foul(player, "a hand", "Eva"), PressStop("A", 110.0), CameraVerdict("A", RIGHT), NextDuel(), DrawCard())
+    t.do(
+        Foul(player, "a hand", "Eva"),
+        PressStop("A", 110.0),
+        CameraVerdict("A", RIGHT),
+        NextDuel(),
+        DrawCard(),
+    )
     refused(t, FoulRuling(0, "duel", "Ref"), "that duel is over: overrule it instead")
     assert events(t, FoulRuling(0, "none", "Ref"))[0][1]["sanction"] == "none"
 

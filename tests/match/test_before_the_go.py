@@ -6,9 +6,10 @@ import pytest
 
 from referee.errors import IllegalCommand
 from referee.match.decide import CameraVerdict, DrawCard, Go, NextDuel, PressStop, Ready, Undo, WaiveFields
+from referee.match.verdict import zone_verdict
 from referee.web.views import public_match
 
-RIGHT = {"verdict": "match"}
+RIGHT = zone_verdict({"verdict": "match"})
 
 
 @pytest.mark.parametrize(

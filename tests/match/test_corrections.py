@@ -27,6 +27,7 @@ from referee.match.decide import (
     Undo,
     VoidDuel,
 )
+from referee.match.verdict import zone_verdict
 from referee.web.views import public_match
 
 # --- Overrule and review ----------------------------------------------------------------------------
@@ -38,7 +39,7 @@ def test_an_overruling_keeps_the_cameras_verdict_beside_it(table):
     a, b = t.state.seats["A"], t.state.seats["B"]
     t.do(Overrule("mismatch", "Ref", "the bridge was not touching"))
     duel = t.state.duel
-    assert (duel.award, duel.decided_by, duel.verdicts["A"]["verdict"]) == (b, "human", "match")
+    assert (duel.award, duel.decided_by, duel.verdicts["A"].ruling) == (b, "human", "match")
     assert (duel.human[-1]["who"], duel.human[-1]["why"]) == ("Ref", "the bridge was not touching")
     assert t.log[-1].data["was"] == {"award": a, "by": "camera", "reason": "right"}
     assert t.log[t.log[-1].cites - 1].kind == "duel_decided"
@@ -150,7 +151,7 @@ def test_a_camera_verdict_taken_back_is_left_to_a_human_and_stays_to_be_read(tab
     t.duel("A")
     t.do(Undo("Ref"))
     assert (t.state.phase, t.state.duel.reason, t.state.duel.rulings) == ("undecided", "taken_back", {"A": "undecided"})
-    assert t.state.verdicts["A"]["verdict"] == "match"
+    assert t.state.verdicts["A"].ruling == "match"
     t.do(HumanRuling("mismatch", "Ref", "the bridge lies beside it"))
     assert (t.state.phase, t.state.duel.award) == ("decided", t.state.seats["B"])
 
@@ -167,7 +168,7 @@ def test_a_state_says_what_an_undo_takes_back(table, verdicts):
     assert t.state.to_json()["undo"] == ""
     t.do(DrawCard())
     assert t.state.to_json()["undo"] == "card_drawn"
-    t.do(Ready(), Go(100.0), PressStop("A", 110.0), CameraVerdict("A", verdicts[0]))
+    t.do(Ready(), Go(100.0), PressStop("A", 110.0), CameraVerdict("A", zone_verdict(verdicts[0])))
     assert t.state.to_json()["undo"] == "verdict"
 
 
@@ -185,7 +186,7 @@ def test_undo_passes_over_evidence(table, verdicts):
     """A late press or a verdict on the other zone is no command of the referee's."""
     t = table()
     t.duel("A")
-    t.do(CameraVerdict("B", verdicts[1]), Undo("Ref"))
+    t.do(CameraVerdict("B", zone_verdict(verdicts[1])), Undo("Ref"))
     assert (t.state.phase, t.state.duel.award) == ("undecided", None)
 
 
@@ -359,7 +360,7 @@ REFUSED = [
     (["build"], PressStop("C", 110.0), "no zone 'C'"),
     (["build"], Foul("Ben", "x", "Ref", "duel"), "Ben does not play in this duel"),
     (["build"], Go(1.0), "phase building"),
-    (["stop"], CameraVerdict("A", {"verdict": "maybe"}), "a verdict is"),
+    (["stop"], CameraVerdict("A", zone_verdict({"verdict": "maybe"})), "a verdict is"),
     (["stop"], HumanRuling("perhaps", "Ref", "x"), "no ruling"),
     (["stop"], HumanRuling("match", "", "x"), "needs who"),
     (["stop"], HumanRuling("match", "Ref", "x", zone="B"), "did not call"),

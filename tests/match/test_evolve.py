@@ -421,6 +421,7 @@ NOTED = [
     ("setup_opened", {"why": "x"}),
     ("setup_waived", {}),
     ("lens_changed", {"lens": {}}),
+    ("recording_sealed", {"attempt": "m-001", "sha256": "0" * 64}),
     ("fields_waived", {"why": "x"}),
 ]
 

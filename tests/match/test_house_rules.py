@@ -11,6 +11,7 @@ from referee.cli import cli
 from referee.match.decide import fold
 from referee.match.house_rules import DEFAULT_RULES, BadRules, HouseRules, load_rules, ruled, rules_toml
 from referee.match.judge import Tolerances
+from referee.match.verdict import zone_verdict
 
 DEFAULTS = {  # RULES.md, "Where the rules are silent": the defaults, row by row
     "judged_view": "two_views",
@@ -128,5 +129,5 @@ COUNT = [{"code": "wrong_count"}]
     ],
 )
 def test_what_the_house_makes_of_a_verdict(rules, verdict, findings, ruling, rule):
-    result = ruled(HouseRules(**rules), verdict, findings, HEIGHT)
+    result = ruled(HouseRules(**rules), zone_verdict(verdict), findings, HEIGHT)
     assert (result.ruling, result.rule) == (ruling, rule)

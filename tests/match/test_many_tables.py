@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from unittest.mock import MagicMock
 
 import click
+import psycopg
 import pytest
 
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
-from referee.commands.play import opened
+from referee.commands.serving import opened
 from referee.devices.ports import SystemClock
-from referee.errors import FolderUnusable, HeldElsewhere, JournalDamaged
+from referee.errors import FolderUnusable, HeldElsewhere, JournalDamaged, RefereeError
 from referee.journal.holding import LOCK, held, usable_folder
 from referee.journal.journal import Journal
 from referee.match.decide import DrawCard, Ready
@@ -88,6 +90,47 @@ def test_a_data_folder_that_cannot_be_is_refused_in_one_line(tmp_path, monkeypat
     with pytest.raises(FolderUnusable) as refused:
         usable_folder(Path(path))
     assert "\n" not in str(refused.value)
+
+
+def begun_at_once(url: str, tables: int) -> list[str]:
+    """So many programs open the store at the same moment and write a first event; what went wrong."""
+    gate, wrong = threading.Barrier(tables), []
+
+    def start(n: int) -> None:
+        gate.wait()
+        try:
+            with closing(Journal(url, hold=f"table {n}")) as journal:
+                journal.append(f"match {n}", [Event("foul", {})], table=f"table {n}")
+        except RefereeError as error:
+            wrong.append(f"table {n}: {error}")
+
+    threads = [threading.Thread(target=start, args=(n,)) for n in range(tables)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return wrong
+
+
+def test_tables_that_start_at_the_same_moment_make_an_empty_server_ready_once(postgres):
+    for _ in range(2):
+        url = postgres.fresh_url()
+        assert begun_at_once(url, 6) == []
+        with closing(Journal(url)) as journal:
+            assert sorted(journal.verify()) == [f"match {n}" for n in range(6)]
+
+
+def test_tables_that_start_at_the_same_moment_take_over_an_old_servers_matches_once(postgres):
+    for _ in range(2):
+        url = postgres.fresh_url()
+        with closing(Journal(url)) as journal:
+            for n in range(3):
+                journal.append(f"old {n}", [Event("foul", {})])
+        with psycopg.connect(url) as connection:
+            connection.execute("DROP TABLE matches")
+        assert begun_at_once(url, 6) == []
+        with closing(Journal(url)) as journal:
+            assert journal.matches()[:3] == [f"old {n}" for n in range(3)]
 
 
 # --- The wall clock

@@ -11,48 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from referee.errors import IllegalCommand
-from referee.match.decide import (
-    COMMANDS,
-    MODES,
-    BeginJudging,
-    CallTimeout,
-    CameraVerdict,
-    ChangeLens,
-    ChangeMode,
-    CloseReview,
-    CreateMatch,
-    DrawByHand,
-    DrawCard,
-    Foul,
-    FoulRuling,
-    Go,
-    GoUnsigned,
-    HumanRuling,
-    LeaveMatch,
-    NameCard,
-    NextDuel,
-    OpenReview,
-    OpenSetup,
-    Overrule,
-    PlayerJoins,
-    PlayerLate,
-    PlayerLeaves,
-    PressStop,
-    Ready,
-    RenamePlayer,
-    ReplayDuel,
-    ReplayRound,
-    SignSetup,
-    TakeUpMatch,
-    Undo,
-    VoidDuel,
-    WaiveFields,
-    evolve,
-    fold,
-)
-from referee.match.evolve import KINDS
+from referee.match import commands
+from referee.match.evolve import KINDS, evolve, fold
 from referee.match.house_rules import HouseRules
 from referee.match.schedule import schedule
+from referee.match.verdict import zone_verdict
 from referee.web.views import public_match
 
 NAMES = ("Ann", "Ben", "Cem", "Dia", "Eva", "Fin", "Gus", "Hal", "Ida", "Jan", "Kim", "Leo")
@@ -71,42 +34,62 @@ faulty = st.sampled_from([{}, {}, {}, {"A": "not_empty"}, {"A": "hand", "B": "ha
 touched = st.sampled_from([(), (), ("A",)])
 
 COMMAND = {
-    CreateMatch: st.builds(CreateMatch, st.just(("Ann", "Ben"))),
-    DrawCard: st.builds(DrawCard, st.one_of(st.none(), st.none(), card_ids), st.booleans()),
-    DrawByHand: st.builds(DrawByHand),
-    NameCard: st.builds(NameCard, card_ids),
-    Ready: st.builds(Ready),
-    Go: st.builds(Go, st.just(100.0), st.none(), faulty, touched),
-    PressStop: st.builds(PressStop, zones, times, st.just(0.0005), boxes),
-    BeginJudging: st.builds(BeginJudging),
-    CameraVerdict: st.builds(CameraVerdict, zones, saids, clues),
-    HumanRuling: st.builds(HumanRuling, rulings, who, why, st.one_of(st.none(), zones)),
-    Overrule: st.builds(Overrule, rulings, who, why, st.one_of(st.none(), st.integers(1, 9))),
-    OpenReview: st.builds(OpenReview, who, why),
-    CloseReview: st.builds(CloseReview, who),
-    Foul: st.builds(Foul, anyone, why, who, sanctions),
-    FoulRuling: st.builds(FoulRuling, st.integers(0, 2), sanctions.filter(bool), who),
-    VoidDuel: st.builds(VoidDuel, who, why),
-    CallTimeout: st.builds(CallTimeout, st.sampled_from([110.0, 190.0])),
-    NextDuel: st.builds(NextDuel),
-    Undo: st.builds(Undo, who),
-    PlayerLeaves: st.builds(PlayerLeaves, anyone, who, why),
-    PlayerJoins: st.builds(PlayerJoins, anyone, who),
-    PlayerLate: st.builds(PlayerLate, anyone, who),
-    RenamePlayer: st.builds(RenamePlayer, anyone, st.sampled_from(["Zoe", "ann", "Ben"]), who),
-    ReplayDuel: st.builds(ReplayDuel, st.integers(1, 9), who, why),
-    LeaveMatch: st.builds(LeaveMatch, st.just("older"), who),
-    TakeUpMatch: st.builds(TakeUpMatch, who),
-    ReplayRound: st.builds(ReplayRound, st.integers(0, 3), who, why),
-    ChangeMode: st.builds(ChangeMode, st.sampled_from([*MODES, "wild"]), who),
-    SignSetup: st.builds(SignSetup, st.sampled_from([("Ann", "Ben"), ("Ann", ""), ("Ann", "Ann")]), who),
-    OpenSetup: st.builds(OpenSetup, who, why),
-    GoUnsigned: st.builds(GoUnsigned, who),
-    WaiveFields: st.builds(WaiveFields, who, why),
-    ChangeLens: st.builds(ChangeLens, st.just({"image_width": 1280}), who),
+    commands.CreateMatch: st.builds(commands.CreateMatch, st.just(("Ann", "Ben"))),
+    commands.DrawCard: st.builds(commands.DrawCard, st.one_of(st.none(), st.none(), card_ids), st.booleans()),
+    commands.DrawByHand: st.builds(commands.DrawByHand),
+    commands.NameCard: st.builds(commands.NameCard, card_ids),
+    commands.Ready: st.builds(commands.Ready),
+    commands.Go: st.builds(commands.Go, st.just(100.0), st.none(), faulty, touched),
+    commands.PressStop: st.builds(commands.PressStop, zones, times, st.just(0.0005), boxes),
+    commands.BeginJudging: st.builds(commands.BeginJudging),
+    commands.CameraVerdict: st.builds(commands.CameraVerdict, zones, saids.map(zone_verdict), clues),
+    commands.HumanRuling: st.builds(commands.HumanRuling, rulings, who, why, st.one_of(st.none(), zones)),
+    commands.Overrule: st.builds(commands.Overrule, rulings, who, why, st.one_of(st.none(), st.integers(1, 9))),
+    commands.OpenReview: st.builds(commands.OpenReview, who, why),
+    commands.CloseReview: st.builds(commands.CloseReview, who),
+    commands.Foul: st.builds(commands.Foul, anyone, why, who, sanctions),
+    commands.FoulRuling: st.builds(commands.FoulRuling, st.integers(0, 2), sanctions.filter(bool), who),
+    commands.VoidDuel: st.builds(commands.VoidDuel, who, why),
+    commands.CallTimeout: st.builds(commands.CallTimeout, st.sampled_from([110.0, 190.0])),
+    commands.NextDuel: st.builds(commands.NextDuel),
+    commands.Undo: st.builds(commands.Undo, who),
+    commands.PlayerLeaves: st.builds(commands.PlayerLeaves, anyone, who, why),
+    commands.PlayerJoins: st.builds(commands.PlayerJoins, anyone, who),
+    commands.PlayerLate: st.builds(commands.PlayerLate, anyone, who),
+    commands.RenamePlayer: st.builds(commands.RenamePlayer, anyone, st.sampled_from(["Zoe", "ann", "Ben"]), who),
+    commands.ReplayDuel: st.builds(commands.ReplayDuel, st.integers(1, 9), who, why),
+    commands.LeaveMatch: st.builds(commands.LeaveMatch, st.just("older"), who),
+    commands.TakeUpMatch: st.builds(commands.TakeUpMatch, who),
+    commands.ReplayRound: st.builds(commands.ReplayRound, st.integers(0, 3), who, why),
+    commands.ChangeMode: st.builds(commands.ChangeMode, st.sampled_from([*commands.MODES, "wild"]), who),
+    commands.SignSetup: st.builds(
+        commands.SignSetup, st.sampled_from([("Ann", "Ben"), ("Ann", ""), ("Ann", "Ann")]), who
+    ),
+    commands.OpenSetup: st.builds(commands.OpenSetup, who, why),
+    commands.GoUnsigned: st.builds(commands.GoUnsigned, who),
+    commands.WaiveFields: st.builds(commands.WaiveFields, who, why),
+    commands.SealRecording: st.builds(commands.SealRecording, st.just("m-001"), st.just("0" * 64)),
+    commands.ChangeLens: st.builds(commands.ChangeLens, st.just({"image_width": 1280}), who),
 }
-FORWARD = (DrawCard, Ready, Go, PressStop, BeginJudging, CameraVerdict, HumanRuling, NextDuel)
-RARE = (PlayerLeaves, RenamePlayer, ReplayRound, PlayerJoins, CreateMatch, LeaveMatch, TakeUpMatch)
+FORWARD = (
+    commands.DrawCard,
+    commands.Ready,
+    commands.Go,
+    commands.PressStop,
+    commands.BeginJudging,
+    commands.CameraVerdict,
+    commands.HumanRuling,
+    commands.NextDuel,
+)
+RARE = (
+    commands.PlayerLeaves,
+    commands.RenamePlayer,
+    commands.ReplayRound,
+    commands.PlayerJoins,
+    commands.CreateMatch,
+    commands.LeaveMatch,
+    commands.TakeUpMatch,
+)
 house = st.builds(
     HouseRules,
     time_limit_s=st.sampled_from([None, 30.0]),
@@ -121,16 +104,16 @@ house = st.builds(
 
 
 def test_every_command_is_tried():
-    assert set(COMMAND) == set(COMMANDS)
+    assert set(COMMAND) == set(commands.COMMANDS)
 
 
 @st.composite
 def command_for(draw, state):
     """Mostly something that leads on, often anything the phase allows, at times anything at all."""
-    allowed = [c for c in COMMANDS if state.can(c)]
+    allowed = [c for c in commands.COMMANDS if state.can(c)]
     onward = [c for c in allowed if c in FORWARD]
     common = [c for c in allowed if c not in RARE]
-    groups = [onward or allowed] * 6 + [common or allowed] * 2 + [allowed, list(COMMANDS)]
+    groups = [onward or allowed] * 6 + [common or allowed] * 2 + [allowed, list(commands.COMMANDS)]
     kinds = draw(st.sampled_from([g for g in groups if g]))
     return draw(COMMAND[draw(st.sampled_from(kinds))])
 
@@ -148,7 +131,7 @@ def check_cards(state):
     lying = [c for pile in state.piles.values() for c in pile] + [c for c in state.returned]
     assert len(lying) == len(set(lying))
     played = {d.card_id for d in (*state.past, state.duel)}
-    wanted = {c for c, row in state.cards.items() if row["value"] in MODES[state.mode]}
+    wanted = {c for c, row in state.cards.items() if row["value"] in commands.MODES[state.mode]}
     assert wanted <= set(lying) | played
     if not state.duel.ended:
         assert state.card_id not in lying
@@ -160,16 +143,16 @@ def check_view(state):
     if state.phase in ("card_drawn", "ready"):
         assert public["card_id"] is None
         assert public["duel"]["card_id"] is None
-    assert set(state.allowed()) == {c.__name__ for c in COMMANDS if state.can(c)}
+    assert set(state.allowed()) == {c.__name__ for c in commands.COMMANDS if state.can(c)}
 
 
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_random_commands_keep_every_law(table, data):
     players = data.draw(st.integers(2, 6))
-    t = table(players, data.draw(st.sampled_from(list(MODES))), data.draw(st.integers(0, 99)), create=False)
+    t = table(players, data.draw(st.sampled_from(list(commands.MODES))), data.draw(st.integers(0, 99)), create=False)
     few = dict(list(table().state.cards.items())[: data.draw(st.sampled_from([5, 80]))])
-    t.do(CreateMatch(NAMES[:players], "all", 1, "d", data.draw(house), few))
+    t.do(commands.CreateMatch(NAMES[:players], "all", 1, "d", data.draw(house), few))
     for _ in range(data.draw(st.integers(1, 60))):
         command, before, length = data.draw(command_for(t.state)), t.state, len(t.log)
         try:
@@ -199,7 +182,7 @@ def check_prefixes(log):
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
-@given(n=st.integers(2, 12), seed=st.integers(0, 9999), mode=st.sampled_from(list(MODES)), data=st.data())
+@given(n=st.integers(2, 12), seed=st.integers(0, 9999), mode=st.sampled_from(list(commands.MODES)), data=st.data())
 def test_every_pair_meets_as_often_as_the_schedule_says(table, n, seed, mode, data):
     dice = data.draw(st.randoms(use_true_random=False))
     state = table(n, mode, seed).play_on(lambda s: dice.choice(sorted(s.seats.values())))
@@ -226,7 +209,7 @@ def test_the_deciding_duel_is_the_one_after_which_the_winner_led_to_the_end(tabl
     assert deciding == 1 or not lead[deciding - 2]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", commands.COMMANDS)
 def test_every_command_says_what_it_is_and_where_it_is_legal(command):
     assert command.PHASES
     assert command.__doc__

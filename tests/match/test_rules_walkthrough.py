@@ -26,6 +26,7 @@ from referee.match.decide import (
     VoidDuel,
 )
 from referee.match.house_rules import DEFAULT_RULES
+from referee.match.verdict import zone_verdict
 from referee.web.views import public_match
 
 
@@ -206,8 +207,8 @@ def test_cards_drawn_by_hand_are_read_in_the_holder_or_typed(table, verdicts):
     t = table()
     t.do(DrawByHand(), Ready(), Go(100.0), PressStop("A", 110.0))
     with pytest.raises(IllegalCommand, match="not been named"):
-        t.do(CameraVerdict("A", verdicts[0]))
-    t.do(NameCard("C07", "marker"), CameraVerdict("A", verdicts[0]))
+        t.do(CameraVerdict("A", zone_verdict(verdicts[0])))
+    t.do(NameCard("C07", "marker"), CameraVerdict("A", zone_verdict(verdicts[0])))
     assert t.state.award == (t.state.seats["A"], 4)
 
 
@@ -267,9 +268,9 @@ def test_both_press_within_the_tie_window_and_both_builds_are_judged(table, a, b
     t.stop("A", 110.0, box_us=5_000_000)
     t.do(PressStop("B", 110.02, box_us=5_004_900))
     assert t.state.duel.callers == ("A", "B")
-    t.do(CameraVerdict("A", {"verdict": a}))
+    t.do(CameraVerdict("A", zone_verdict({"verdict": a})))
     assert t.state.phase == "stopped"
-    t.do(CameraVerdict("B", {"verdict": b}))
+    t.do(CameraVerdict("B", zone_verdict({"verdict": b})))
     assert t.state.award[0] == (t.state.seats[award] if award else None)
     assert t.state.phase == ("decided" if award else "void")
 
@@ -322,14 +323,14 @@ def test_or_the_duel_goes_to_the_opponent(table):
 def test_the_camera_cannot_tell_and_the_human_referee_rules(table, verdicts):
     t = table()
     t.stop("A")
-    t.do(BeginJudging(), CameraVerdict("A", verdicts[2]))
+    t.do(BeginJudging(), CameraVerdict("A", zone_verdict(verdicts[2])))
     assert t.state.phase == "undecided"
     assert t.state.scores == t.state.public_scores
     with pytest.raises(IllegalCommand, match="needs why"):
         t.do(HumanRuling("match", "Ref", " "))
     t.do(HumanRuling("match", "Ref", "I see it stand"))
     assert t.state.award[0] == t.state.seats["A"]
-    assert t.state.verdicts["A"]["verdict"] == "undecided"
+    assert t.state.verdicts["A"].ruling == "undecided"
     assert t.state.duel.human[0]["who"] == "Ref"
 
 

@@ -9,7 +9,7 @@ from contextlib import ExitStack, closing
 
 import pytest
 
-from referee.commands.play import taken
+from referee.commands.serving import taken
 from referee.errors import HeldElsewhere
 from referee.journal.recovery import copy_of, open_sound
 from referee.match.duel import Event

@@ -24,7 +24,10 @@ from referee.match.decide import (
     TakeUpMatch,
     VoidDuel,
 )
+from referee.match.verdict import zone_verdict
 from referee.web.views import rounds
+
+RIGHT = zone_verdict({"verdict": "match"})
 
 ONE_VALUE = {f"C{i:02}": {"kind": "height", "value": 2, "count": 4} for i in range(60)}
 
@@ -59,7 +62,7 @@ def test_a_card_that_neither_has_met_goes_before_one_that_somebody_has(table):
         if t.state.reshuffles == before.reshuffles and lying - met:
             assert t.state.card_id not in met
             chosen += bool(lying & met)
-        t.do(Ready(), Go(100.0), PressStop("A", 110.0), CameraVerdict("A", {"verdict": "match"}), NextDuel())
+        t.do(Ready(), Go(100.0), PressStop("A", 110.0), CameraVerdict("A", RIGHT), NextDuel())
     assert chosen
 
 
@@ -169,7 +172,7 @@ def test_the_round_of_a_duel_played_again_has_one_cell(table):
 
 def test_a_card_that_a_player_has_won_is_asked_about_before_it_is_played_again(table):
     t = table(cards=ONE_VALUE)
-    t.do(DrawCard("C07"), Ready(), Go(100.0), PressStop("A", 110.0), CameraVerdict("A", {"verdict": "match"}))
+    t.do(DrawCard("C07"), Ready(), Go(100.0), PressStop("A", 110.0), CameraVerdict("A", RIGHT))
     keeper = t.state.award[0]
     t.do(NextDuel())
     with pytest.raises(AsksFirst, match=f"C07 has been won by {keeper}") as asked:
@@ -180,7 +183,7 @@ def test_a_card_that_a_player_has_won_is_asked_about_before_it_is_played_again(t
 
 def test_the_old_card_left_in_the_holder_does_not_name_the_next_duel(table):
     t = table(cards=ONE_VALUE)
-    t.do(DrawCard("C07"), Ready(), Go(100.0), PressStop("A", 110.0), CameraVerdict("A", {"verdict": "match"}))
+    t.do(DrawCard("C07"), Ready(), Go(100.0), PressStop("A", 110.0), CameraVerdict("A", RIGHT))
     t.do(NextDuel(), DrawByHand())
     with pytest.raises(AsksFirst):
         t.do(NameCard("C07", "marker"))
@@ -240,6 +243,6 @@ def test_a_duel_that_is_over_is_overruled_instead(table):
     t = table()
     t.build()
     t.do(Foul(t.state.seats["A"], "a second hand", "camera", seen=SEEN))
-    t.do(PressStop("A", 110.0), CameraVerdict("A", {"verdict": "match"}), NextDuel())
+    t.do(PressStop("A", 110.0), CameraVerdict("A", RIGHT), NextDuel())
     with pytest.raises(IllegalCommand, match="overrule it"):
         t.do(FoulRuling(0, "void", "Ref"))

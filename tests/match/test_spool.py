@@ -82,7 +82,7 @@ def test_what_comes_late_is_marked_and_says_itself_when_it_happened(parts):
         record.append("m", [note(1)])
         with record._lock:
             assert record._lock.wait_for(lambda: record._fault, 10)
-        assert "gone; 1 events wait on this computer" in record.problem
+        assert "gone; 1 event waits on this computer" in record.problem
         store.refuses = False
         delivered(record)
         assert set(store.late("m")) == {1} and store.events("m")[0].at == note(1).at

@@ -40,7 +40,7 @@ def recording(folder, places):
     standing = np.zeros((HEIGHT // 2, WIDTH // 2), bool)
     standing[60:80, 45:75] = True
     strip = Strip(view, ("orange",), np.arange(len(places)) / RATE, labels, standing, 4.0, labels == AS_BEFORE)
-    return SimpleNamespace(folder=folder, stop_s=1.0), {"A": strip}, {"A": standing}
+    return SimpleNamespace(folder=folder, film=folder / "video.mp4", stop_s=1.0), {"A": strip}, {"A": standing}
 
 
 STILL = [(90, 0)] * 20

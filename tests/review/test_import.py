@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import shutil
 import struct
+from itertools import islice
 from pathlib import Path
 
 import av
+import cv2
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -21,6 +23,7 @@ from referee.review.options import Options
 from referee.review.rejudge import judge_again
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "attempt_collapse"
+SHARED = Path(__file__).parents[3] / "shared" / "attempts"
 FILES = dict.fromkeys(("deck.json", "pieces.json", "camera.yaml", "palette.json", "empty.png"))
 
 
@@ -34,7 +37,7 @@ def test_the_collapse_is_judged_after_it_fell_and_says_so(tmp_path, monkeypatch)
         Given(files=FILES, players={"A": "Ann", "B": "Ben"}),
         tmp_path / "made",
         lambda: ticks.append(1),
-        eye="fake_eye:look_blind",
+        eye="fake_eye:look_fallen",
     )
     assert attempt.problems() == [] and attempt.cut_short is None
     assert attempt.meta["findings"] == {"A": ["fell_after_stop"]}
@@ -43,7 +46,8 @@ def test_the_collapse_is_judged_after_it_fell_and_says_so(tmp_path, monkeypatch)
     at = round(attempt.meta["judged"][0]["seconds"][0], 1)
     assert np.array_equal(attempt.judged_frames()[0], frames[at])
     assert (attempt.meta["camera"], attempt.meta["piece_set"]) == ("video.mp4", attempt.piece_set.name)
-    assert attempt.empty is not None and len(ticks) > 100
+    assert attempt.empty is None, "no opening picture shows the table bare"
+    assert len(ticks) > 100 and attempt.meta["judged"][0]["unobstructed"]
     assert (attempt.stop_s, attempt.caller, attempt.players["A"]) == (9.565, "A", "Ann")
 
 
@@ -69,6 +73,44 @@ def test_what_is_missing_is_one_clear_line_and_nothing_is_left(kit, tmp_path, mo
     result = CliRunner().invoke(cli, ["import", *words, "-o", "made"])
     assert fault in str(result.exception) and "\n" not in str(result.exception)
     assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "fault"),
+    [
+        (["--zone", "Q"], "--zone Q: no such mat is in view, only A and B"),
+        (["--player", "Ann"], "--player Ann: write ZONE=NAME"),
+    ],
+)
+def test_a_wrong_word_is_one_clear_line(tmp_path, words, fault):
+    result = CliRunner().invoke(cli, ["import", str(GOLDEN), "-o", str(tmp_path / "made"), *words])
+    assert fault in str(result.exception) and not (tmp_path / "made").exists()
+
+
+def test_a_folder_without_a_film_says_what_it_lacks(tmp_path):
+    words = ["import", str(tmp_path), "--card", "H02", "--stop", "1", "-o", str(tmp_path / "made")]
+    assert "holds no video.mp4" in str(CliRunner().invoke(cli, words).exception)
+
+
+def test_a_mirrored_film_is_told_from_one_without_mats(tmp_path):
+    writer = VideoWriter(tmp_path / "video.mp4", 640, 360)
+    for shown in islice(read_video(GOLDEN / "video.mp4"), 12):
+        writer.write(np.ascontiguousarray(cv2.resize(shown.image, (640, 360))[:, ::-1]), shown.seconds)
+    writer.close()
+    words = ["import", str(tmp_path / "video.mp4"), "--card", "L01", "--stop", "0.5", "-o", str(tmp_path / "made")]
+    assert "the film is mirrored" in str(CliRunner().invoke(cli, words).exception)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not (SHARED / "right_500").is_dir(), reason="the shared recordings are not here")
+def test_a_piece_placed_after_the_stop_never_wins(tmp_path):
+    given = Given(files=FILES, stop_s=10.897, players={"A": "Ann", "B": "Ben"})
+    attempt = bring_in(SHARED / "right_500", given, tmp_path / "made")
+    assert attempt.verdicts["A"]["verdict"] == "mismatch"
+    assert attempt.meta["findings"] == {"A": ["touched_after_stop"]}
+    row = judge_again(str(tmp_path / "made"), Options(look=False))
+    assert (row["award_was"], row["award_now"], row["changed"]) == ("Ben", "Ben", False)
+    assert row["findings"] == {"A": ["touched_after_stop"]}
 
 
 def test_an_attempt_is_never_written_over(tmp_path):
@@ -133,7 +175,7 @@ def test_watching_again_finds_the_fall_that_nobody_recorded(tmp_path, monkeypatc
     assert (found["award_was"], found["award_now"], found["changed"]) == ("Ann", "Ben", True)
 
 
-SHARED = Path(__file__).parents[3] / "shared" / "attempts"
+FOUND = {"attempt_collapse": {"A": ["fell_after_stop"]}, "collapse_501": {"A": ["fell_after_stop"]}, "right_500": {}}
 JUDGED = {"attempt_collapse": {"mismatch"}, "collapse_501": {"mismatch"}, "right_500": {"match"}}
 RECORDINGS = [GOLDEN, *sorted(SHARED.glob("*_50?"))]
 
@@ -145,4 +187,5 @@ def test_a_recording_from_outside_is_judged_by_todays_vision(folder, tmp_path):
     assert result.exception is None
     attempt = load_attempt(tmp_path / "made")
     assert attempt.verdicts["A"]["verdict"] in JUDGED[folder.name]
+    assert attempt.meta["findings"] == FOUND[folder.name]
     assert f"A: {attempt.verdicts['A']['verdict']}" in result.output

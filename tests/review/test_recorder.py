@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,7 +15,9 @@ from referee.commands.play import kept
 from referee.devices.ports import Frame
 from referee.recording import Budget, Recorder, load_attempt
 from referee.recording.recorder import thin
+from referee.recording.retention import make_room
 from referee.recording.video import frame_seconds, read_frame, read_video
+from referee.recording.writer import write_file
 
 
 def record(kit, recorder, clock, before=20, during=30, **final):
@@ -174,9 +177,49 @@ def test_space_is_made_from_the_oldest_uncontested_and_it_is_logged(kit, tmp_pat
     recorder = Recorder(tmp_path, clock, budget=Budget(most_bytes=0, free_bytes=0))
     first, _ = record(kit, recorder, clock, human=[{"who": "Eve", "ruling": "match"}])
     second, _ = record(kit, recorder, clock)
+    clock.sleep(24 * 3600.0)
     third, _ = record(kit, recorder, clock)
     recorder.close()
     assert first.exists() and not second.exists() and third.exists()
     assert [r.name for r in recorder.removed] == [second.name]
     assert second.name in (tmp_path / "retention.jsonl").read_text()
     assert "only contested" in recorder.problem
+
+
+def test_the_evening_in_progress_is_never_removed(kit, tmp_path, clock):
+    recorder = Recorder(tmp_path, clock, budget=Budget(most_bytes=0, free_bytes=0))
+    folders = [record(kit, recorder, clock)[0] for _ in range(3)]
+    recorder.close()
+    assert all(f.exists() for f in folders) and "this evening's" in recorder.problem
+
+
+def test_the_oldest_by_its_record_goes_first_whatever_the_files_time(kit, tmp_path, clock):
+    old = kit.make_attempt(tmp_path / "old", recorded_at="2026-01-01T20:00:00+00:00")
+    new = kit.make_attempt(tmp_path / "new", recorded_at="2026-05-01T20:00:00+00:00")
+    os.utime(new / "attempt.json", (0, 0))
+    budget = Budget(most_bytes=sum(p.stat().st_size for p in new.iterdir()), free_bytes=0)
+    removed, warning = make_room(tmp_path, budget, clock.utc())
+    assert [r.name for r in removed] == ["old"] and not old.exists() and warning is None
+
+
+def test_few_pictures_around_the_stop_are_thin_evidence(kit, recorder, clock):
+    folder, _ = record(kit, recorder, clock)
+    assert load_attempt(folder).meta["thin"] is None and recorder.problem is None
+    recorder.begin({"match_id": "M2", "card": "L00"})
+    for n in range(100, 110):
+        recorder.frame(kit.shot(n, clock))
+    recorder.mark("stop", clock.now_s() + 0.5, zone="B")
+    folder = recorder.finish()
+    assert recorder.settle(20)
+    assert load_attempt(folder).meta["thin"]["nearest_s"] == pytest.approx(0.5, abs=0.01)
+    assert "thin evidence: M2-001" in recorder.problem
+
+
+def test_a_torn_picture_is_never_there_under_its_name(tmp_path, monkeypatch):
+    def full(fd):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        write_file(tmp_path / "stop.png", np.zeros((4, 4, 3), np.uint8))
+    assert list(tmp_path.iterdir()) == []

@@ -20,7 +20,7 @@ from referee.recording.folder import pack, read_image
 from referee.simulator.meshes import place
 from referee.simulator.table import TableSim, World
 from referee.vision.observer import Observer
-from referee.vision.search.kernel_store import cache_folder
+from referee.vision.search.content import cache_folder
 
 PROGRAM = "from referee.cli import main; main()"
 

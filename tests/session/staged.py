@@ -19,13 +19,13 @@ from cards.deck import builtin_deck
 from cards.pieces import Pose, builtin_piece_set
 from referee.devices.ports import Frame
 from referee.match.decide import CreateMatch, DrawCard, Go, MatchState, PressStop, Ready, cards_of, decide, evolve
-from referee.session.gate_history import STOPPED, GateHistory
 from referee.session.stop_judging import StopJudging
 from referee.simulator.build_plans import apart
 from referee.simulator.loose_pieces import loose_pieces
 from referee.simulator.meshes import Placed, place
 from referee.simulator.table import Hand, TableSim, World
 from referee.vision.live.gate import Gate
+from referee.vision.live.gate_history import STOPPED, GateHistory
 from referee.vision.observer import Observer
 
 SET, DECK = builtin_piece_set(), builtin_deck()

@@ -8,8 +8,10 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import closing, contextmanager
+from pathlib import Path
 
 import cv2
 import pytest
@@ -23,6 +25,8 @@ from referee.simulator.table import TableSim
 
 REFEREE = (sys.executable, "-c", "from referee.cli import main; main()")
 FAST = ("demo", "--fast", "--players", "Ann,Ben", "--data-dir", "data")
+SERVED = ("--no-browser", "--port", 0)
+MOST_MB = 600
 MATCH_LIMIT_S = 600.0
 """Hangs fail; how long it took is printed, for a noisy machine proves nothing about speed. Bar: 120 s."""
 
@@ -59,6 +63,20 @@ def read_until(process, pattern):
     raise AssertionError("the program ended: " + "".join(lines))
 
 
+def heard_to_its_end(process):
+    """All that the program says, and the most memory that it had at any of these lines, MB; killed when it hangs."""
+    said, most_kb, hung = "", 0, threading.Timer(MATCH_LIMIT_S, process.kill)
+    hung.start()
+    for line in process.stdout:
+        said += line
+        found = re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{process.pid}/status").read_text())
+        most_kb = max(most_kb, int(found[1]) if found else 0)
+    process.wait()
+    hung.cancel()
+    hung.join()
+    return said, most_kb >> 10
+
+
 def state_of(path):
     journal = Journal(path)
     try:
@@ -73,9 +91,9 @@ def state_of(path):
 def test_a_four_player_match_is_played_to_a_winner(tmp_path, capsys):
     begin = time.monotonic()
     with program(
-        "demo", "--fast", "--players", 4, "--seed", 5, "--headless", "--data-dir", tmp_path / "data", cwd=tmp_path
+        "demo", "--fast", "--players", 4, "--seed", 5, *SERVED, "--data-dir", tmp_path / "data", cwd=tmp_path
     ) as process:
-        said, _ = process.communicate(timeout=MATCH_LIMIT_S)
+        said, most_mb = heard_to_its_end(process)
     took_s = time.monotonic() - begin
     assert process.returncode == 0, said
     assert "SIMULATED" in said.splitlines()[0]
@@ -86,8 +104,9 @@ def test_a_four_player_match_is_played_to_a_winner(tmp_path, capsys):
     assert state.phase == "finished" and state.simulated and len(decided) >= 18
     assert f"winner: {state.winner or 'shared'}" in said
     with capsys.disabled():
-        print(f"\na four-player match, {len(state.history)} duels: {took_s:.0f} s; {tally[0]}")
+        print(f"\na four-player match, {len(state.history)} duels: {took_s:.0f} s; {tally[0]}; {most_mb} MB at most")
     assert right >= 12 and wrong <= 2, said
+    assert 0 < most_mb < MOST_MB
 
 
 @pytest.mark.slow

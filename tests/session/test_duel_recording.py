@@ -7,6 +7,7 @@ import pytest
 from referee.match.decide import DrawCard, Foul, NextDuel, Overrule, Ready
 from referee.recording import find_attempts, load_attempt
 from referee.recording.folder import contested
+from referee.review.verify import verify
 
 
 def begin_duel(session):
@@ -80,3 +81,25 @@ def test_a_duel_that_outlives_the_program_is_recorded_on(at_table, until, tmp_pa
     assert second.cut_short == "the program was started again after the go"
     assert second.go_s < 0 < second.stop_s and second.verdicts["A"]["verdict"]
     assert (second.folder / "stop.png").exists() and second.problems() == []
+
+
+def test_a_closed_recording_is_sealed_in_the_record_and_its_excerpt_lies_beside_it(at_table, until, tmp_path):
+    with at_table(record=True) as (session, _):
+        begin_duel(session)
+        session.press("A")
+        until(lambda: session.state.phase == "decided")
+        session.clock.sleep(4.0)
+        until(lambda: any(e.kind == "recording_sealed" for e in session.journal.events(session.state.match_id)))
+        (attempt,) = attempts(tmp_path)
+        until(lambda: (attempt.folder / "journal.jsonl").exists())
+        assert verify(attempt.folder, session.journal.entries).whole
+
+
+def test_the_last_recording_is_sealed_when_the_program_ends(at_table, until, tmp_path):
+    with at_table(record=True) as (session, _):
+        begin_duel(session)
+        session.press("A")
+        until(lambda: session.state.phase == "decided")
+        session.recording.stop()
+        (attempt,) = attempts(tmp_path)
+        assert verify(attempt.folder, session.journal.entries).whole

@@ -26,6 +26,7 @@ from referee.match.decide import (
     evolve,
     fold,
 )
+from referee.match.verdict import zone_verdict
 from referee.session.field_check import FieldCheck, asked
 from referee.simulator.table import Hand
 from referee.vision.live.gate import Gate, GateState, ZoneGate
@@ -72,7 +73,7 @@ def test_fields_are_looked_at_before_the_go_and_when_builds_are_broken_after_a_d
             Ready(),
             Go(100.0),
             PressStop("A", 110.0),
-            CameraVerdict("A", {"verdict": "match"}),
+            CameraVerdict("A", zone_verdict({"verdict": "match"})),
         ],
         "void": [DrawCard("L01"), VoidDuel("Ref", "a lamp fell")],
     }

@@ -28,14 +28,14 @@ def mirrored():
 def test_a_build_finished_after_the_press_is_a_false_stop(stage, late_s):
     state = play(stage, finishing_late(stage, late_s))
     assert state.award == ("Ben", 1) and state.duel.reason == "false_stop: touched_after_stop"
-    assert state.verdicts["A"]["reasons"][0]["code"] == "missing_piece"
+    assert state.verdicts["A"].reasons[0].code == "missing_piece"
 
 
 def test_the_card_never_goes_to_whose_hand_knocked_the_build_over(mirrored):
     state = play(mirrored, knocked_over(mirrored, 0.3))
     assert state.phase == "undecided" and state.duel.findings["B"] == ("bumped",)
-    row = state.verdicts["B"]
-    assert (row["leaning"], row["reasons"][0]["values"]) == ("void", {"player": "Ann"})
+    said = state.verdicts["B"]
+    assert (said.leaning, said.reasons[0].values) == ("void", {"player": "Ann"})
 
 
 def test_who_knocks_over_the_own_build_has_touched_it(stage):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from referee.devices.ports import Frame
-from referee.session.gate_history import GateHistory
+from referee.vision.live.gate_history import GateHistory
 
 PRESS_S = 10.0
 STILL, HAND, STIR, NEIGHBOUR = (False, 0.001), (True, 0.05), (False, 0.08), (True, 0.001)
@@ -20,6 +20,11 @@ CASES = {  # name: (looks every 0.1 s from 9.0 s on, hand at stop, fell by itsel
     "the hand comes after the press": ([STILL] * 12 + [HAND] * 13, False, False),
     "the neighbour's arm is in the line of sight": ([NEIGHBOUR] * 25, False, False),
     "it falls by itself": ([STILL] * 15 + [STIR] * 3 + [STILL] * 7, False, True),
+    "a falling piece looks like a hand for a moment": (
+        [STILL] * 15 + [STIR, (True, 0.2), STIR] + [STILL] * 7,
+        False,
+        True,
+    ),
     "it falls while the hand leaves": ([HAND] * 12 + [STIR] * 3 + [STILL] * 10, True, False),
     "it moved before the press only": ([STILL] * 5 + [STIR] * 5 + [STILL] * 15, False, False),
 }
@@ -52,6 +57,17 @@ def test_a_hand_is_surely_the_callers_only_when_nobody_elses_is_there(rows, neig
             "stopped",
         )
     assert looks.whose("A", PRESS_S) is own
+
+
+def test_an_arm_that_is_seen_for_a_moment_is_a_hand_all_the_same():
+    looks = GateHistory()
+    for n, (over, moving) in enumerate([STILL] * 12 + [STIR, (True, 0.2), STIR] + [STILL] * 7):
+        gate = SimpleNamespace(hand=over, moving=moving, settled_s=0.0)
+        look = SimpleNamespace(zones={"A": gate})
+        frame = Frame(np.zeros((1, 1, 3), np.uint8), n, 9.05 + n / 10)
+        looks.add(frame, look, "stopped", {"A": "B"} if over else {})
+    after = looks.after("A", PRESS_S)
+    assert (after.after, after.culprit, after.since_s) == ("neighbour", "B", pytest.approx(10.25))
 
 
 def test_the_view_at_the_press_is_the_last_frames_before_it():

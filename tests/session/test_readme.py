@@ -43,7 +43,9 @@ IN_TEST = {
     "referee bench devset devset2 --aids": "referee bench devset --aids --every 2",
     "referee box check": "referee box check --seconds 0.5",
     "referee box flash --port /dev/ttyACM0": "referee box flash --port no-such-port",
+    "referee doctor": "referee doctor --camera film.avi --port 0",
     "referee rejudge referee-data/attempts": "referee rejudge referee-data/simulated/attempts",
+    "referee verify referee-data/attempts": "referee verify referee-data/simulated/attempts",
     "referee timeline referee-data/attempts": "referee timeline referee-data/simulated/attempts",
 }
 """README's command -> the same without a browser, a webcam, or patience."""

@@ -34,7 +34,7 @@ def test_a_press_on_the_box_is_judged_and_awards_the_card(at_table, until):
         state = session.state
         assert state.presses[0].zone == "A" and state.presses[0].box_us > 0
         assert abs(state.presses[0].elapsed_s - 3.0) < 0.5
-        right = state.verdicts["A"]["verdict"] == "match"
+        right = state.verdicts["A"].ruling == "match"
         assert state.award == ("Ann" if right else "Ben", 1)
 
 
@@ -85,7 +85,7 @@ def test_what_the_camera_cannot_tell_waits_for_a_human(at_table, until):
         session.press("A")
         until(lambda: session.state.phase == "undecided")
         session.command(HumanRuling("match", "Eve", "I looked"))
-        assert session.state.award == ("Ann", 1) and session.state.verdicts["A"]["verdict"] == "undecided"
+        assert session.state.award == ("Ann", 1) and session.state.verdicts["A"].ruling == "undecided"
 
 
 def test_nothing_is_judged_while_the_view_is_blocked_and_the_operator_is_told(at_table, until, monkeypatch):
@@ -190,7 +190,7 @@ def test_a_build_that_one_look_cannot_judge_is_judged_by_the_next_or_left_to_a_h
         session.press("A")
         until(lambda: session.state.phase == phase)
         assert session.sees()
-        reasons = {reason["code"] for reason in session.state.verdicts["A"]["reasons"]}
+        reasons = session.state.verdicts["A"].codes
         assert ("not_judged" in reasons) == (phase == "undecided")
         if phase == "decided":
             until(lambda: "judging" not in codes(session))

@@ -8,15 +8,16 @@ import cv2
 import numpy as np
 import pytest
 
-from calibration.palette import LINEAR
-from cards.build import Piece
+from calibration.palette import LINEAR, nominal
+from cards.build import Build, Piece
 from cards.card import HeightCard
 from cards.pieces import Pose
+from referee.benchmark.effects import light
 from referee.match.verdict import Verdict
 from referee.vision.image.view import zone_view
 from referee.vision.observer import Observer, _white
 from referee.vision.search.sizes import resized
-from referee.vision.verdict.visibility import sized
+from referee.vision.verdict.visibility import blown_share, exposed, sized, unglared
 
 CARD = HeightCard("H", 1, 2, 1)
 LAID = tuple(Piece("cube", "blue", Pose(), x, 10, 15) for x in (-60, 0, 60))
@@ -104,6 +105,37 @@ def test_an_empty_frame_teaches_no_colour_by_a_builds_shadow(rig, bare, built):
     assert (np.abs(observer._foreground(view, white, 0, table)[:, 1:]).max(1) < 0.1).sum() > 300
 
 
+def test_worn_wood_is_learnt_from_the_picture_that_is_judged_when_there_is_no_colours_frame(rig, bare):
+    """Paint worn off in spots, to beech: without a colours frame too the spots have their piece's colour."""
+    shapes = rig.piece_set.shapes
+    standing = tuple(
+        Piece(shape, color, Pose(), x, y, shapes[shape].height / 2)
+        for shape, color, x, y in (
+            ("cube", "blue", -75, 0),
+            ("rectangle", "green", -15, 0),
+            ("bridge", "orange", 60, 0),
+            ("triangle", "red", 0, 60),
+        )
+    )
+    sound = rig.photograph({"A": standing, "B": standing})
+    of_pieces = np.abs(sound.astype(int) - bare).max(-1) > 40
+    of_pieces = cv2.erode(of_pieces.astype(np.uint8), np.ones((7, 7), np.uint8)) > 0
+    x, y = np.meshgrid(np.arange(sound.shape[1]), np.arange(sound.shape[0]))
+    spots = of_pieces & (x % 23 < 10) & (y % 19 < 9)
+    worn = sound.copy()
+    worn[spots] = (96, 141, 178)
+    learnt = {}
+    for name, picture in (("sound", sound), ("worn", worn)):
+        judgement = Observer(rig.piece_set, rig.camera).judge([picture], CARD)
+        learnt[name] = judgement.views["A"]
+        observer, mats = Observer(rig.piece_set, rig.camera), judgement.mats
+        wear = observer._palette_now(observer._views(picture, mats), {}).wear
+        assert (wear is not None) == (name == "worn")
+    there = learnt["sound"].evidence.labels >= 0
+    alike = (learnt["worn"].evidence.labels == learnt["sound"].evidence.labels)[there]
+    assert alike.mean() > 0.93
+
+
 def test_a_shadow_over_the_sheet_alone_does_not_fill_the_lit_room_with_pieces(rig, bare, built):
     """Beside paper in deep shadow a brown wall in the light is as bright as orange paint."""
     room = (np.abs(bare.astype(int) - (120, 118, 112)).max(-1) < 12) & (np.indices(bare.shape[:2])[0] < 330)
@@ -130,8 +162,53 @@ def test_a_piece_file_that_is_far_off_is_told_and_robs_nobody(rig, bare):
         factors[scale] = observer.learn_sizes(colors)
     assert factors[1.0] == pytest.approx(1.0, abs=0.03)
     assert factors[1.1] == pytest.approx(1 / 1.1, abs=0.04)
-    assert "smaller than the piece file says" in " | ".join(observer.judge([colors], CARD).notes)
+    assert "% off what the piece file says" in " | ".join(observer.judge([colors], CARD).notes)
     robbed = sized(Verdict("mismatch", 0.99), factors[1.1])
     assert (robbed.ruling, robbed.leaning, robbed.reasons[0].code) == ("undecided", "mismatch", "wrong_sizes")
     assert sized(Verdict("mismatch", 0.99), factors[1.0]).ruling == "mismatch"
     assert sized(Verdict("match", 0.99), factors[1.1]).ruling == "match"
+
+
+def test_pieces_whose_colours_are_clipped_away_rob_nobody(rig, built):
+    """Two stops too many: what the paints were is lost, so that no build is called wrong by them."""
+    palette, wrong, right = Observer(rig.piece_set, rig.camera), Verdict("mismatch", 0.99), Verdict("match", 0.99)
+    for frame, lost in ((built, False), (relit(built, 4, 4, 4), True)):
+        seen = palette.judge([frame], CARD).views["A"]
+        told = exposed(wrong, seen.view, seen.evidence)
+        assert told.ruling == ("undecided" if lost else "mismatch")
+        assert exposed(right, seen.view, seen.evidence) == right
+        assert not lost or (told.leaning, told.confidence, told.reasons[0].code) == ("mismatch", 0.5, "overexposed")
+
+
+def test_a_field_clipped_since_the_empty_frame_robs_nobody(rig, bare, built):
+    """Half a stop: no piece is clipped, but the paper around it is, and was not when the field was empty."""
+    observer, wrong = Observer(rig.piece_set, rig.camera, empty=bare), Verdict("mismatch", 0.99)
+    frame = relit(built, 1.5, 1.5, 1.5)
+    (view, white) = next(pair for pair in observer._views(frame, observer.look(frame)) if pair[0].zone == "A")
+    empties = observer._empties(observer.look(frame), [(view, white)])
+    evidence = observer._evidence((view, white), empties, nominal(rig.piece_set))
+    assert empties["A"].blown < 0.01 and blown_share(view, view.image) > 0.3
+    assert exposed(wrong, view, evidence).ruling == "mismatch"
+    assert exposed(wrong, view, evidence, empties["A"].blown).reasons[0].code == "overexposed"
+
+
+@pytest.mark.parametrize(
+    ("x", "lost"), [(-20, True), (-105, False)], ids=["beside the build", "elsewhere on the sheet"]
+)
+def test_colours_that_a_lamp_washes_out_rob_nobody(rig, tower, x, lost):
+    """Red in added white light is pale, and pale red is orange: what the paper about it shows is that light was added.
+    A lamp somewhere else, and one field in shadow, take nothing from a build."""
+    empty, built = ((0.6 * rig.photograph(there)).astype(np.uint8) for there in ({}, {"A": tower}))
+    observer = Observer(rig.piece_set, rig.camera, empty=empty)
+    wrong = Verdict("mismatch", 0.99, build=Build(rig.piece_set, tower, ()))
+    at = np.array(rig.pixel("A", x, 0, 0))
+    frame = light.glare(built, at, (14.0, 10.0), 0.0, 0.4)
+    for picture, told in ((built, "mismatch"), (frame, "undecided" if lost else "mismatch")):
+        seen = observer.judge([picture], CARD, ["A"]).views["A"]
+        said = unglared(wrong, seen.view, seen.evidence, rig.piece_set)
+        assert said.ruling == told
+        assert said.ruling == "mismatch" or (said.leaning, said.reasons[0].code) == ("mismatch", "overexposed")
+        assert (
+            unglared(Verdict("match", 0.99, build=wrong.build), seen.view, seen.evidence, rig.piece_set).ruling
+            == "match"
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import sys
 from pathlib import Path
 
@@ -11,10 +12,11 @@ import numpy as np
 import pytest
 
 from calibration.camera import load_camera
-from calibration.palette import load_palette
+from calibration.palette_file import load_palette
 from cards.build import Piece
 from cards.pieces import Pose, builtin_piece_set
 from referee.cli import main
+from referee.vision.search.sizes import resized
 
 SPEC = importlib.util.spec_from_file_location(
     "lens_pictures", Path(__file__).parents[1] / "calibration" / "test_lens_fit.py"
@@ -91,6 +93,24 @@ def test_colours_are_learnt_and_told(run, rig, tmp_path):
     status, out, err = run("calibrate", "colors", tmp_path / "colours.png", "-o", tmp_path / "palette.json")
     assert (status, err) == (0, "") and out.count("pixels") == 4 and "too few" not in out
     assert (load_palette(tmp_path / "palette.json", pieces).learnt > 150).all()
+
+
+def test_sizes_that_are_not_the_piece_files_are_told_and_kept_for_judging(run, rig, tmp_path):
+    """Whoever judges with the palette, or with the colours frame, is warned; and not once the file has been mended."""
+    apart = tuple(
+        Piece(shape, color, Pose(), x, 10, rig.piece_set.shapes[shape].height / 2)
+        for shape, color, x in (("cube", "blue", -70), ("cylinder", "red", -25), ("rectangle", "green", 35))
+    )
+    colors, palette, larger = (tmp_path / name for name in ("colours.png", "palette.json", "pieces.json"))
+    cv2.imwrite(str(colors), rig.photograph({"A": apart, "B": apart}))
+    larger.write_text(json.dumps(resized(rig.piece_set, 1.1).to_json()), "utf-8")
+    status, out, _ = run("calibrate", "colors", colors, "--pieces", larger, "-o", palette)
+    assert status == 0 and "warning: the pieces look -" in out
+    for given in (("--palette", palette), ("--colors", colors)):
+        status, out, _ = run("judge", colors, "--card", "H03", "--pieces", larger, *given)
+        assert status == 0 and "the pieces look -" in out
+    status, out, _ = run("judge", colors, "--card", "H03", "--palette", palette)
+    assert status == 0 and "than the piece file says" not in out
 
 
 def test_colours_need_a_mat(run, tmp_path):

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from calibration.palette import nominal
-from cards.build import Piece
-from cards.card import HeightCard, LayoutCard, OrganCard
+from cards.build import Build, Piece
+from cards.card import HeightCard, LayoutCard, OrganCard, ShapesCard
 from cards.pieces import Pose, builtin_piece_set, parse_piece_set
 from referee.vision.image.evidence import gather_evidence
 from referee.vision.observer import Observer
@@ -17,9 +17,17 @@ from referee.vision.search.canvas import Fit, Reading, canvas_of
 from referee.vision.search.readings import readings
 from referee.vision.search.stances import catalogue
 from referee.vision.verdict.decide import MOST_ALONE, decide
+from referee.vision.verdict.proof import Proof
 from referee.vision.verdict.rulings import Rulings
 
 CERTAIN = Fit(1.0, 1.0, 0.0)
+
+
+def shown(build: Build, rival: Build | None) -> Proof:
+    """Every pixel shows what the reading ahead says."""
+    return Proof(1.0, 0.0)
+
+
 RED, WHITE = Piece("cube", "red", Pose(), 0.0, 0.0, 15.0), Piece("cube", "white", Pose(), 0.0, 0.0, 45.0)
 
 
@@ -47,7 +55,7 @@ def reading(cat, *pieces: Piece, loose: tuple[Piece, ...] = (), score: float = 3
 
 @pytest.mark.parametrize("card", [LayoutCard("L", 1, (RED, WHITE)), HeightCard("H", 1, 2)], ids=["layout", "height"])
 def test_a_white_piece_that_is_nowhere_seen_may_stand_on_the_paper(cat, card):
-    verdict = decide(Rulings(cat, card), [reading(cat, RED)], CERTAIN).verdict
+    verdict = decide(Rulings(cat, card), [reading(cat, RED)], CERTAIN, shown).verdict
     assert (verdict.ruling, verdict.leaning, verdict.reasons[0].code) == ("undecided", "mismatch", "unseen_colour")
     assert "white" in verdict.reasons[0].text
 
@@ -56,7 +64,7 @@ def test_a_white_piece_seen_lying_loose_is_missing_from_the_build(cat):
     beside = dataclasses.replace(WHITE, y=-120.0, z=15.0)
     card = LayoutCard("L", 1, (RED, WHITE))
     asked = reading(cat, RED, WHITE, score=10_000.0)
-    verdict = decide(Rulings(cat, card), [reading(cat, RED, loose=(beside,)), asked], CERTAIN).verdict
+    verdict = decide(Rulings(cat, card), [reading(cat, RED, loose=(beside,)), asked], CERTAIN, shown).verdict
     assert verdict.ruling == "mismatch"
 
 
@@ -66,18 +74,29 @@ def test_where_no_rival_was_met_nothing_is_sure(cat, built):
     beside = dataclasses.replace(WHITE, x=30.0, y=-120.0, z=15.0)
     card, own = LayoutCard("L", 1, (RED, WHITE)), reading(cat, *built, loose=(beside,) * (2 - len(built)))
     other = reading(cat, *({(RED,): (RED, WHITE), (RED, WHITE): (RED,)}[built]), score=10_000.0)
-    alone, beside_another = (decide(Rulings(cat, card), found, CERTAIN) for found in ([own], [own, other]))
+    alone, beside_another = (decide(Rulings(cat, card), found, CERTAIN, shown) for found in ([own], [own, other]))
     assert alone.verdict.leaning or alone.verdict.ruling == beside_another.verdict.ruling
     assert alone.verdict.confidence <= MOST_ALONE
     assert (alone.features["rival"], beside_another.features["rival"]) == (0.0, 1.0)
 
 
+@pytest.mark.parametrize(("ahead", "ruling"), [(400.0, "undecided"), (5000.0, "mismatch")])
+def test_no_mismatch_is_sure_that_is_hardly_ahead_of_the_card(cat, ahead, ruling):
+    """However much it explains and shows: a right build is robbed by a sure voice."""
+    two = (RED, dataclasses.replace(RED, z=45.0))
+    card = LayoutCard("L", 1, (RED, dataclasses.replace(RED, x=60.0)))
+    asked = reading(cat, RED, dataclasses.replace(RED, x=60.0), score=30_000.0 - ahead)
+    verdict = decide(Rulings(cat, card), [reading(cat, *two), asked], CERTAIN, shown).verdict
+    assert (verdict.ruling, verdict.leaning or verdict.ruling) == (ruling, "mismatch")
+    assert ruling == "mismatch" or [r.code for r in verdict.reasons] == ["two_readings"]
+
+
 def test_a_piece_of_the_tables_colour_may_stand_before_it_unseen(cat):
     """Without an empty frame a red table hides red pieces."""
     lacking, card = [reading(cat, WHITE), reading(cat, RED, WHITE, score=10_000.0)], LayoutCard("L", 1, (RED, WHITE))
-    verdict = decide(Rulings(cat, card), lacking, CERTAIN, hidden=("red",)).verdict
+    verdict = decide(Rulings(cat, card), lacking, CERTAIN, shown, hidden=("red",)).verdict
     assert (verdict.ruling, verdict.reasons[0].code) == ("undecided", "unseen_colour")
-    assert decide(Rulings(cat, card), lacking, CERTAIN).verdict.ruling == "mismatch"
+    assert decide(Rulings(cat, card), lacking, CERTAIN, shown).verdict.ruling == "mismatch"
 
 
 def test_a_match_is_less_sure_while_a_white_piece_is_nowhere_seen(cat):
@@ -89,6 +108,7 @@ def test_a_match_is_less_sure_while_a_white_piece_is_nowhere_seen(cat):
             Rulings(cat, HeightCard("H", 1, 2)),
             [reading(cat, *two, loose=loose), reading(cat, RED, score=10_000.0)],
             CERTAIN,
+            shown,
         ).verdict
         for loose in ((), (beside,))
     )
@@ -96,10 +116,68 @@ def test_a_match_is_less_sure_while_a_white_piece_is_nowhere_seen(cat):
     assert unseen.confidence <= 0.93 < seen.confidence
 
 
+def test_a_missing_piece_of_another_colour_is_missing_whatever_the_table_hides(cat):
+    """No white piece that stands there unseen is the red one that the card asks for, nor rights a full build."""
+    two, white_beside = (RED, dataclasses.replace(RED, z=45.0)), dataclasses.replace(WHITE, x=40.0, z=15.0)
+    asked = reading(cat, *two, score=10_000.0)
+    for built in ((RED,), (RED, dataclasses.replace(RED, x=40.0))):
+        own = reading(cat, *built)
+        verdict = decide(Rulings(cat, LayoutCard("L", 1, two)), [own, asked], CERTAIN, shown, hidden=("white",)).verdict
+        assert verdict.ruling == "mismatch", built
+    shapes = ShapesCard("S", 1, (("cube", 3),), 1)
+    found = [reading(cat, *two), reading(cat, *two, white_beside, score=10_000.0)]
+    verdict = decide(Rulings(cat, shapes), found, CERTAIN, shown, hidden=("white",)).verdict
+    assert (verdict.ruling, verdict.reasons[0].code) == ("undecided", "unseen_colour")
+
+
 def test_what_an_unseen_piece_could_not_mend_is_wrong(cat):
     two = (RED, dataclasses.replace(RED, z=45.0))
     found = [reading(cat, *two), reading(cat, RED, score=10_000.0)]
-    assert decide(Rulings(cat, HeightCard("H", 1, 1)), found, CERTAIN).verdict.ruling == "mismatch"
+    assert decide(Rulings(cat, HeightCard("H", 1, 1)), found, CERTAIN, shown).verdict.ruling == "mismatch"
+
+
+def test_what_the_pixels_do_not_show_is_not_ruled_however_far_it_is_ahead(cat):
+    """A hand before a right build: skin fits some other pieces better than the table, and shows none of them."""
+    found = [reading(cat, *(dataclasses.replace(RED, z=z) for z in (15.0, 45.0)))]
+    found += [reading(cat, RED, score=10_000.0)]
+    card = HeightCard("H", 1, 1)
+    rulings = [decide(Rulings(cat, card), found, CERTAIN, lambda *_, s=s: Proof(s, 0.0)).verdict for s in (1.0, 0.0)]
+    assert [v.ruling for v in rulings] == ["mismatch", "undecided"]
+    assert (rulings[1].leaning, rulings[1].reasons[0].code) == ("mismatch", "covered")
+    assert "2 pieces stand" in rulings[1].reasons[0].text
+    doubted = dataclasses.replace(CERTAIN, agreement=-0.2)
+    assert decide(Rulings(cat, card), found, doubted, shown).verdict.reasons[0].code == "covered"
+
+
+def test_a_mismatch_that_explains_half_of_what_stands_there_is_none(cat):
+    """Three pieces in a glare of which the search finds none: the field is not empty for that."""
+    found = [reading(cat, *(dataclasses.replace(RED, z=z) for z in (15.0, 45.0)))]
+    found += [reading(cat, RED, score=10_000.0)]
+    rulings = Rulings(cat, HeightCard("H", 1, 1))
+    verdicts = [decide(rulings, found, dataclasses.replace(CERTAIN, share=s), shown).verdict for s in (0.7, 0.5)]
+    assert [v.ruling for v in verdicts] == ["mismatch", "undecided"]
+    assert (verdicts[1].leaning, verdicts[1].reasons[0].code) == ("mismatch", "unexplained")
+
+
+def test_what_lacks_may_be_under_what_nobody_can_explain(cat):
+    """A glare on a tower leaves its foot and its top."""
+    two = (RED, dataclasses.replace(RED, z=45.0))
+    asked = reading(cat, *two, score=10_000.0)
+
+    def ruling(found: list[Reading], count: int, left: float) -> str:
+        """The ruling where so much touches the build."""
+        return decide(
+            Rulings(cat, HeightCard("H", 1, count)), found, CERTAIN, lambda *_: Proof(1.0, left)
+        ).verdict.ruling
+
+    beside = dataclasses.replace(WHITE, y=-120.0, z=15.0)
+    few = reading(cat, RED, loose=(beside,))
+    assert [ruling([few, asked], 2, left) for left in (0.3, 0.8)] == ["mismatch", "undecided"]
+    many = reading(cat, *two)
+    both = [many, dataclasses.replace(few, score=10_000.0)]
+    assert [ruling(both, 1, left) for left in (0.8, 1.5)] == ["mismatch", "undecided"], (
+        "too many stays so, but for an arm"
+    )
 
 
 def test_where_nothing_stands_nothing_is_found(rig):
@@ -116,7 +194,7 @@ def test_pieces_that_only_lie_about_are_counted_once(rig):
     loose = [Piece("cube", "blue", Pose(), x, -80.0, 15.0) for x in (-60.0, 60.0)]
     observer = Observer(pieces, rig.camera)
     frame = rig.photograph({"A": loose})
-    view, white = observer._views(frame, observer.look(frame), ["A"])[0]
+    view, white = next(pair for pair in observer._views(frame, observer.look(frame)) if pair[0].zone == "A")
     seen = gather_evidence(view, nominal(pieces), white)
     canvas = canvas_of(view, seen, catalogue(pieces, tuple(pieces.colors)))
     best = readings(canvas, HeightCard("H", 1, 2))[0]

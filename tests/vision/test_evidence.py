@@ -11,7 +11,7 @@ from calibration.palette import WOOD, features, nominal
 from cards.build import Piece
 from cards.pieces import Pose, builtin_piece_set
 from referee.benchmark.effects import light
-from referee.vision.image.evidence import gather_evidence, log_paper, paper_white, worn
+from referee.vision.image.evidence import gather_evidence, log_paper, paper_white, spread_out, worn
 from referee.vision.image.view import zone_view
 
 
@@ -67,3 +67,19 @@ def test_a_lamps_mirror_image_speaks_neither_for_nor_against_a_piece(rig):
     assert not seen.gains[:, core[0], core[1]].any() and not seen.known[core].any()
     far = view.project(np.array([(-85.0, 45.0, 0.0)]))[0].round().astype(int)
     assert seen.known[far[1], far[0]] and seen.gains[:, far[1], far[0]].max() < 0
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "found"),
+    [
+        (slice(0, 60), slice(60, 140), True),  # a shirt that goes on above the view
+        (slice(30, 90), slice(30, 110), False),  # a build of one colour
+        (slice(0, 20), slice(0, 30), False),  # a loose piece at the view's edge
+    ],
+    ids=["shirt", "build", "loose piece"],
+)
+def test_a_large_thing_that_goes_on_beyond_the_view_is_no_piece_whatever_its_colour(rows, columns, found):
+    gains, outside = np.full((2, 120, 160), -1.0, np.float32), np.ones((120, 160), bool)
+    outside[100:] = False
+    gains[1, rows, columns] = 2.0
+    assert spread_out(gains, outside).tolist() == [False, found]

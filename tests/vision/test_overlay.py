@@ -11,10 +11,11 @@ from calibration.palette import nominal
 from cards.build import Build, Piece
 from cards.card import HeightCard, LayoutCard
 from cards.pieces import Pose
-from referee.match.verdict import Reason, Verdict
+from referee.match.verdict import Reason, Verdict, because
 from referee.vision.image.evidence import Evidence
 from referee.vision.image.view import zone_view
 from referee.vision.observer import Judgement, ZoneSight
+from referee.vision.render import lettering, overlay
 from referee.vision.render.overlay import AMBER, GREEN, RED, draw, outlines
 from referee.vision.render.silhouettes import piece_tags
 
@@ -88,6 +89,37 @@ def test_undecided_is_amber_and_reasons_of_any_script_are_written(rig, tower):
     verdict = Verdict("undecided", 0.6, (Reason("hand", "Hand über dem Feld: größer als 30 %"),), None, "match")
     drawn = draw(frame, judged(rig, frame, tower, verdict), HeightCard("H02", 1, 2))
     assert count(drawn[:, :1280], AMBER) > 500
+
+
+def test_a_picture_speaks_the_language_asked_for_and_no_developers_words(rig, tower, monkeypatch):
+    written = []
+
+    def write(picture, text, *more):
+        written.append(text)
+        return lettering.write(picture, text, *more)
+
+    monkeypatch.setattr(overlay, "write", write)
+    frame = rig.photograph({"A": tower})
+    why = because("missing_piece", n=1, piece={"color": "blue", "shape": "cube"})
+    seen = judged(rig, frame, tower, Verdict("undecided", 0.6, (why,), None, "mismatch"))
+    draw(frame, seen, HeightCard("H02", 1, 2), "de", details=False)
+    assert "Karte H02, Wert 1" in written and "A: nicht zu erkennen" in written and "eher falsch, 60 %" in written
+    assert "Würfel, blau" in " ".join(written)
+    assert not [text for text in written if set(text.lower().split()) & {"nats", "margin", "card", "missing", "note"}]
+    written.clear()
+    draw(frame, seen, HeightCard("H02", 1, 2))
+    assert "Card H02, worth 1" in written and "a note" in written and "nats" in " ".join(written)
+
+
+def test_letters_with_dots_are_drawn_as_such_and_long_words_stay_inside():
+    plain, dotted = (np.full((60, 400, 3), 255, np.uint8) for _ in range(2))
+    lettering.write(plain, "Worter", (10, 45), lettering.Letters(30))
+    lettering.write(dotted, "Wörter", (10, 45), lettering.Letters(30))
+    assert (plain != dotted).any(2).sum() > 10
+    lines = lettering.wrapped("ein Teil steht nicht neben dem anderen, sondern davor", lettering.Letters(14), 160)
+    assert len(lines) > 2 and max(lettering.width_px(line, lettering.Letters(14)) for line in lines) <= 160
+    lettering.write(plain, "über den Rand", (390, 5), lettering.Letters(30))
+    lettering.write(plain, "ganz draußen", (900, 900), lettering.Letters(30))
 
 
 def test_nothing_seen_still_gives_a_picture(rig):

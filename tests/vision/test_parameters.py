@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -9,30 +10,118 @@ import pytest
 
 from referee.commands.bench import bench
 from referee.vision import parameters
+from referee.vision.image import parameters as image_parameters
+from referee.vision.live import parameters as live_parameters
 from referee.vision.parameters import Parameter
+from referee.vision.search import parameters as search_parameters
+from referee.vision.verdict import parameters as verdict_parameters
 
 VISION = Path(parameters.__file__).parent
-ALL = {name: value for name, value in vars(parameters).items() if isinstance(value, Parameter)}
+FILES = (parameters, image_parameters, live_parameters, search_parameters, verdict_parameters)
+ALL = [(file, name, value) for file in FILES for name, value in vars(file).items() if isinstance(value, Parameter)]
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_a_number_says_its_unit_its_source_and_is_used(name):
-    parameter = ALL[name]
-    assert parameter.unit and len(parameter.source) > 10
-    used = [path for path in VISION.rglob("*.py") if path.name != "parameters.py" and name in path.read_text()]
-    assert used, f"{name} is used nowhere"
+@pytest.mark.parametrize(("file", "name", "parameter"), ALL, ids=[f"{f.__name__}.{n}" for f, n, _ in ALL])
+def test_a_number_says_its_unit_its_source_and_is_used(file, name, parameter):
+    assert parameter.unit and len(parameter.source) >= len("as NAME")
+    users = [p for p in VISION.rglob("*.py") if p.name != "parameters.py"]
+    assert any(re.search(rf"\b(p|parameters)\.{name}\b|\b{name}\.value\b", p.read_text()) for p in users), (
+        f"{name} is used nowhere"
+    )
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.__name__)
+def test_no_number_is_named_twice_in_a_file(file):
+    names = re.findall(r"^([A-Z][A-Z0-9_]*) = ", Path(file.__file__).read_text(), re.M)
+    assert len(names) == len(set(names))
 
 
 def test_the_commands_that_fit_are_commands():
     """Every option of a command named as fitting a number is one of the bench's."""
     known = {option for parameter in bench.params for option in parameter.opts}
-    for command in {p.refit for p in ALL.values() if p.refit} | {parameters.TRUST_COMMAND}:
+    for command in {p.refit for _, _, p in ALL if p.refit} | {parameters.TRUST_COMMAND}:
         assert command.startswith("referee bench ")
         assert set(re.findall(r"--[a-z-]+", command)) <= known
 
 
-@pytest.mark.parametrize("module", ["verdict/shading.py", "verdict/trust.py"])
-def test_modules_whose_numbers_have_moved_keep_none_of_their_own(module):
-    """Numbers at the top of a module belong to ``parameters``."""
-    lines = (VISION / module).read_text().splitlines()
-    assert [line for line in lines if re.match(r"[A-Z][A-Z_, ]* = .*(?<![A-Za-z_(/ -])[0-9]+\\.[0-9]", line)] == []
+PLAIN = {0.0, 0.5, 1.0, 1.5, 2.0, 1e3, 1e6, 1e9, 1e-3, 1e-9, 1e-12, 1.001}
+"""Arithmetic: halves, wholes, a normal density's power of 2 pi, what is more than anything or next to nothing, and
+packing two keys into one number."""
+
+COUNTED = {*range(9), 32, 64, 90, 100, 180, 255, 256, 360, 4096}
+"""Columns of rows, bits, bytes, per cent, angles, and how many results a cache keeps."""
+
+NOT_SEEN = {"kernel_store.py", "content.py", "machine_code.py", "way_in.py", "compiling.py", "jit.py", "ways_in.py"}
+"""About compiled code and its files, not pictures."""
+
+MADE_UP = {"warm_up"}
+"""Functions that draw a scene of their own, for kernels to be compiled on."""
+
+HASHED = {0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xBF58476D1CE4E5B9, 500, 29, 99}
+"""The hash of a beam's state, and a stock that no card can ask for."""
+
+
+def is_number(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and type(node.value) in (int, float)
+
+
+def unnamed(text: str) -> list[str]:
+    """The numbers in a module's functions that are neither arithmetic nor a place in an array."""
+    found = []
+    for function in ast.walk(ast.parse(text)):
+        if isinstance(function, ast.FunctionDef) and function.name not in MADE_UP:
+            function.decorator_list = []
+            for node in ast.walk(function):
+                if is_number(node):
+                    known = PLAIN if isinstance(node.value, float) else COUNTED | HASHED
+                    found += [f"line {node.lineno}: {node.value}"] if node.value not in known else []
+    return found
+
+
+def own(text: str) -> list[str]:
+    """The numbers other than whole ones up to 8 that a module gives names to itself, at its top."""
+    rows = [n for n in ast.parse(text).body if isinstance(n, ast.Assign | ast.AnnAssign) and n.value is not None]
+    numbers = [(row, node) for row in rows for node in ast.walk(row.value) if is_number(node)]
+    return [f"line {row.lineno}: {n.value}" for row, n in numbers if n.value not in range(9) and n.value != 1.5]
+
+
+SEEING = [p for p in sorted(VISION.rglob("*.py")) if p.name not in NOT_SEEN]
+
+CALIBRATING = [
+    p
+    for p in sorted(VISION.parents[1].joinpath("calibration").glob("*.py"))
+    if not p.name.startswith(("print_", "game_sheets", "picture_size"))
+]
+"""But for the layout of printed sheets, and the bytes of picture files."""
+
+
+@pytest.mark.parametrize("path", CALIBRATING, ids=lambda p: p.name)
+def test_calibrations_numbers_have_names(path):
+    """Nine numbers of a matrix, ten of a quadratic form, and the digits of files beside what is counted."""
+    assert [row for row in unnamed(path.read_text()) if row.split()[-1] not in ("9", "10")] == []
+
+
+@pytest.mark.parametrize("path", SEEING, ids=lambda p: str(p.relative_to(VISION)))
+def test_there_is_no_number_without_a_name(path):
+    assert unnamed(path.read_text()) == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    [p for p in SEEING if p.name not in ("parameters.py", "annotate.py") and p.parent.name not in ("render", "city")],
+    ids=lambda p: str(p.relative_to(VISION)),
+)
+def test_numbers_at_the_top_of_a_module_are_parameters(path):
+    """What is drawn for people (``render``, ``annotate``) has sizes of its own; they decide nothing. Another game's
+    reading (``city``) names its numbers beside what they are for."""
+    assert own(path.read_text()) == []
+
+
+def test_a_number_without_a_name_is_found():
+    found = unnamed("def f(x):\n    return x[3] * 0.5 + 17.5 if x > 12 else 1e9")
+    assert sorted(found) == ["line 2: 12", "line 2: 17.5"]
+
+
+def test_a_number_that_a_module_keeps_is_found():
+    kept = "A = 12\nB, C = 0.25, 3\nD = p.D.value\nE = (A + 1) / 4\nF: float = -0.5\n"
+    assert own(kept) == ["line 1: 12", "line 2: 0.25", "line 5: 0.5"]

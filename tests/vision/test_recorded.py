@@ -13,8 +13,8 @@ import pytest
 from calibration.camera import load_camera
 from cards.pieces import load_piece_set
 from referee.devices.ports import Frame
-from referee.session.gate_history import TOUCHED, GateHistory
 from referee.vision.live.gate import Gate
+from referee.vision.live.gate_history import TOUCHED, GateHistory
 from referee.vision.observer import Observer
 
 ATTEMPT = Path(__file__).parents[1] / "golden" / "attempt_collapse"

@@ -9,14 +9,18 @@ import pytest
 
 from calibration.palette import nominal
 from cards.build import Piece
-from cards.card import HeightCard, LayoutCard
+from cards.card import HeightCard, LayoutCard, ShapesCard
 from cards.pieces import Pose, builtin_piece_set, parse_piece_set
 from referee.vision.image.evidence import gather_evidence, paper_white
 from referee.vision.image.view import zone_view
 from referee.vision.observer import Observer
-from referee.vision.search.canvas import Reading, canvas_of, coarse, fit
+from referee.vision.search import loose_pieces
+from referee.vision.search.beam_search import BeamSearch
+from referee.vision.search.canvas import Reading, canvas_of, coarse, coarse_labels, fit, rescored
+from referee.vision.search.readings import _missing
 from referee.vision.search.stances import catalogue
 from referee.vision.search.storeys import storeys
+from referee.vision.verdict.rulings import Rulings
 
 SIDE = Pose(0, "side")
 PIECES = builtin_piece_set()
@@ -87,6 +91,32 @@ def test_a_support_well_before_the_middle_of_what_it_carries_is_found(rig):
         Observer(PIECES, rig.camera).judge([rig.photograph({"A": (*feet, plank)})], HeightCard("H", 1, 3)).zones["A"]
     )
     assert (verdict.leaning or verdict.ruling) == "match", verdict.reasons
+
+
+def test_a_reading_that_is_right_but_far_off_is_no_rival_one_piece_exchanged_is(rig):
+    """An arch from the side or a cube: the search met the cube's build only where nothing stands."""
+    rig = dataclasses.replace(rig, piece_set=ONE_RED)
+    view = zone_view(rig.photograph({"A": stacked("bar", "cube")}), rig.camera, rig.poses["A"])
+    paper, marker, _ = view.regions
+    palette = nominal(ONE_RED)
+    evidence = gather_evidence(view, palette, paper_white(view.image, paper & ~marker & view.valid))
+    canvas = coarse(canvas_of(view, evidence, catalogue(ONE_RED, palette.names)))
+    cat, card = canvas.cat, ShapesCard("S", 1, (("bar", 1), ("cube", 1)))
+
+    def as_read(x: float, *names: str) -> Reading:
+        return rescored(
+            canvas,
+            Reading(
+                0.0, np.array([(cat.index[p.shape, p.color, p.pose], x, 0.0, p.z, 0.0) for p in stacked(*names)]), 0.0
+            ),
+        )
+
+    taken, far_off = as_read(0.0, "bar", "arch"), as_read(55.0, "bar", "cube")
+    is_right = Rulings(cat, card).is_right
+    assert (is_right(taken), is_right(far_off)) == (False, True) and far_off.score < taken.score - 2000.0
+    loose = loose_pieces.candidates(canvas, coarse_labels(canvas))
+    met = _missing(BeamSearch(canvas), [taken, far_off], [], loose, card, is_right)
+    assert met and all(map(is_right, met)) and met[0].score > taken.score
 
 
 def test_a_tower_is_found_with_a_storey_slid_in_or_taken_away(rig):

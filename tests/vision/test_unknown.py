@@ -11,7 +11,7 @@ from cards.card import HeightCard
 from cards.pieces import builtin_piece_set
 from referee.match.verdict import Verdict
 from referee.vision.image.evidence import gather_evidence
-from referee.vision.image.unknown import log_shadow, patches, shadow_tint
+from referee.vision.image.unknown import log_shadow, outsized, patches, shadow_tint
 from referee.vision.image.view import zone_view
 from referee.vision.observer import Observer, _white
 from referee.vision.render.overlay import GREEN, PURPLE, draw
@@ -71,6 +71,21 @@ def test_a_phone_is_unknown_where_it_lies(rig, tower, aided, side):
     largest = patches(view, evidence.unknown, PIECES)[0]
     assert largest.pieces > 1.5 and largest.share > 0.1
     assert (largest.x_mm, largest.y_mm) == pytest.approx((side * 60, -7), abs=10)
+
+
+@pytest.mark.parametrize("aided", [True, False])
+def test_a_thing_larger_than_all_pieces_of_its_colour_is_none_of_them(rig, tower, aided):
+    """An arm as orange as the bridge: skin, where worn wood taught that colour."""
+    empty = rig.photograph() if aided else None
+    frame = rig.photograph({"A": tower})
+    orange = tuple(int(PIECES.colors["orange"][k : k + 2], 16) for k in (5, 3, 1))
+    arm = lay(rig, frame, [(25, 100), (85, 100), (85, -70), (25, -70)], orange)
+    view, evidence = seen(rig, arm, empty)
+    found = outsized(view, evidence.labels, evidence.names, PIECES)
+    assert set(evidence.labels[found]) == {evidence.names.index("orange")}
+    assert "unknown_object" in {r.code for r in obstacles(view, evidence, PIECES)}
+    piece = lay(rig, frame, [(40, 20), (70, 20), (70, -10), (40, -10)], orange)
+    assert obstacles(*seen(rig, piece, empty), PIECES) == ()
 
 
 def test_a_verdict_is_withheld_for_what_is_unknown_and_the_overlay_marks_it(rig, tower):

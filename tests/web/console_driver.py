@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from fake_session import MISSING, FakeSession
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page
 
 WAIT_S = 10.0
 COUNTDOWN_S = 8.0
 """More than the countdown and the answer of a busy machine."""
+
+
+def filled(page: Page, name: str, fields: Mapping[str, str]) -> Locator:
+    """The open dialog of that name with its fields filled in."""
+    box = page.locator(f"#dialog-{name}")
+    box.wait_for()
+    for field, value in fields.items():
+        place = box.locator(f"[name={field}]").first
+        if place.evaluate("e => e.tagName") == "SELECT":
+            place.select_option(value)
+        else:
+            place.fill(value)
+    return box
 
 
 class Console:
@@ -62,14 +75,7 @@ class Console:
 
     def dialog(self, name: str, **fields: str) -> None:
         """Fill an open dialog and send it; it closes when the session has done it."""
-        box = self.page.locator(f"#dialog-{name}")
-        box.wait_for()
-        for field, value in fields.items():
-            place = box.locator(f"[name={field}]").first
-            if place.evaluate("e => e.tagName") == "SELECT":
-                place.select_option(value)
-            else:
-                place.fill(value)
+        box = filled(self.page, name, fields)
         box.locator("[type=submit]").click()
         box.wait_for(state="hidden")
 

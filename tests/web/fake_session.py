@@ -20,6 +20,7 @@ from referee.devices.ports import Frame
 from referee.errors import IllegalCommand
 from referee.match.decide import CameraVerdict, CreateMatch, Go, MatchState, PressStop, cards_of, decide, evolve
 from referee.match.house_rules import DEFAULT_RULES
+from referee.match.verdict import zone_verdict
 from referee.session.rig_setup import RigSetup
 from referee.simulator.table import TableSim
 
@@ -64,6 +65,10 @@ class FakeObserver:
         self.asked.append("colors")
         return self.palette
 
+    def learn_sizes(self, image):
+        self.asked.append("sizes")
+        return 1.0
+
 
 class FakeCamera:
     """Gives one picture for ever."""
@@ -99,6 +104,7 @@ class FakeSession:
         self.box = KeysBox(self.clock)
         self.judging = FakeJudging()
         self.setup = RigSetup(self)
+        self.practice = None
         self.data_dir = Path(mkdtemp(prefix="referee-web-"))
         (self.data_dir / "evening.json").write_text('{"countdown": 0}', encoding="utf-8")
         self.state = MatchState()
@@ -163,7 +169,7 @@ class FakeSession:
             "reasons": [{"code": code, "text": text, "values": dict(*values)} for code, text, *values in reasons],
             **more,
         }
-        self.command(CameraVerdict(zone, row))
+        self.command(CameraVerdict(zone, zone_verdict(row)))
 
     def snapshot(self) -> dict:
         judged = self.state.verdicts

@@ -103,7 +103,7 @@ def real_table(folder: Path, seed: int = 3, rules=AT_A_TABLE) -> Iterator[RealTa
                 rules=rules,
                 data_dir=folder,
                 simulated=True,
-                draw=lambda frame, judgement, card: marked(frame, judgement, words=False),
+                draw=lambda frame, judgement, card: marked(frame, judgement, language=None),
             )
         )
         session.start()

@@ -8,9 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import practising
 from fake_session import MISSING, FakeSession
 
-from referee.match.decide import DrawCard, NextDuel, OpenReview, Overrule, Ready
+from referee.match.decide import BeginJudging, DrawCard, NextDuel, OpenReview, Overrule, Ready
 from referee.recording import load_attempt
 from referee.recording.folder import write_json
 from referee.review.timeline import CACHE, _key
@@ -92,6 +93,26 @@ def wrong(session: FakeSession) -> None:
     )
 
 
+def drawn(session: FakeSession) -> None:
+    """The card is on the table, still hidden; a hand is in a field."""
+    started(session)
+    session.command(DrawCard())
+    session.fields = {"A": "hand"}
+
+
+def ready(session: FakeSession) -> None:
+    """Both wait for the go."""
+    started(session)
+    session.command(DrawCard())
+    session.command(Ready())
+
+
+def stopped(session: FakeSession) -> None:
+    """Somebody has pressed; the camera looks."""
+    building(session)
+    session.press("A")
+
+
 def overruled(session: FakeSession) -> None:
     """The camera said wrong; a human looked at the picture and gave the card to the caller."""
     wrong(session)
@@ -164,6 +185,18 @@ def signed(session: FakeSession) -> None:
     session.setup.sign(("Ann", "Dia"), {"steps": {}}, "Eva")
 
 
+def judging(session: FakeSession) -> None:
+    """The views after the Stop are being judged."""
+    stopped(session)
+    session.command(BeginJudging(session.clock.now_s()))
+
+
+def long_names(session: FakeSession) -> None:
+    """Names as long as people have them, before the go."""
+    session.create_match(["Maximiliane von Hohenberg", "Bartholomäus-Friedrich", "Konstantinos Papadopoulos", "Jo"])
+    session.command(DrawCard())
+
+
 def dead_heat(session: FakeSession) -> None:
     """Both pressed at once, and of neither build can the camera tell."""
     building(session)
@@ -224,7 +257,10 @@ def finished(session: FakeSession) -> None:
 SCENES = (
     Scene("board-welcome", "/"),
     Scene("board-idle", "/", started),
+    Scene("board-drawn", "/", drawn),
+    Scene("board-ready", "/", ready),
     Scene("board-building", "/", building),
+    Scene("board-stopped", "/", stopped),
     Scene("board-right", "/", right),
     Scene("board-wrong", "/", wrong),
     Scene("board-undecided", "/", undecided),
@@ -232,6 +268,9 @@ SCENES = (
     Scene("board-winner", "/", finished),
     Scene("board-overruled", "/", overruled),
     Scene("board-void", "/", voided),
+    Scene("board-judging", "/", judging),
+    Scene("board-dead-heat", "/", dead_heat),
+    Scene("board-long-names", "/", long_names),
     Scene("board-pause", "/?kiosk", paused),
     Scene("board-kiosk", "/?kiosk", building),
     Scene("console-overruled", "/referee", overruled),
@@ -240,6 +279,13 @@ SCENES = (
     Scene("console-bare", "/referee", bare),
     Scene("console-rename", "/referee", started, "[data-dialog=rename]"),
     Scene("console-new-while-open", "/referee", building, "[data-dialog=match]"),
+    Scene("console-people", "/referee", started, "[data-key=people]"),
+    Scene("console-pause", "/referee", started, "[data-dialog=pause]"),
+    Scene("console-paused", "/referee", paused),
+    Scene("console-zoom", "/referee", contested, "[data-key=zoom]"),
+    Scene("console-void", "/referee", building, "[data-dialog=void]"),
+    Scene("console-review", "/referee", review),
+    Scene("console-finished", "/referee", finished),
     Scene("console-undo", "/referee", right, "[data-dialog=undo]"),
     Scene("console-welcome", "/referee"),
     Scene("console-new-match", "/referee", click="[data-dialog=match]"),
@@ -262,7 +308,14 @@ SCENES = (
     Scene("cards", "/cards", started),
     Scene("piece-set", "/cards/pieces", started),
     Scene("results", "/results", finished),
+    Scene("results-none", "/results"),
     Scene("overlay", "/overlay", overruled),
+    Scene("overlay-building", "/overlay", building),
+    Scene("practice-welcome", "/practice", practising.Practice),
+    Scene("practice-waiting", "/practice", practising.waiting),
+    Scene("practice-counting", "/practice", practising.counting),
+    Scene("practice-building", "/practice", practising.building),
+    Scene("practice-shown", "/practice", practising.shown),
     Scene("login", "/login"),
     Scene("error", "/nothing-here"),
 )

@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from browser import PHONE, PROJECTOR
+from browser import PHONE, PROJECTOR, serious
 from fake_session import FakeSession
 from scenes import SCENES
 
 from referee.web import create_app, serve
 
-AXE = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
 LOOKS = (("light", "en-GB", PROJECTOR), ("dark", "de-DE", PHONE))
-
-
-def serious(page) -> list[str]:
-    """Rules broken with a serious or critical impact, with the first place each."""
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate("axe.run({resultTypes: ['violations']})")["violations"]
-    return [
-        f"{v['id']}: {v['nodes'][0]['target']} {v['nodes'][0]['failureSummary'][:200]}"
-        for v in found
-        if v["impact"] in ("serious", "critical")
-    ]
 
 
 @pytest.mark.slow

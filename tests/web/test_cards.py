@@ -53,7 +53,7 @@ def test_what_falls_is_said_while_dragging_and_what_a_misplacement_topples_at_re
 
 def test_more_than_the_set_holds_is_said(client):
     cubes = [{**CUBE, "x": x} for x in (-40, 0, 40)]
-    assert "asks for 3 x blue cube, the set has 2" in client.post("look", pieces=cubes).json["faults"]
+    assert "asks for 3 blue cubes, the set has 2" in client.post("look", pieces=cubes).json["faults"]
 
 
 @pytest.mark.parametrize(
@@ -291,8 +291,8 @@ def test_a_card_of_one_s_own_is_played_at_the_table_up_to_the_verdict(tmp_path, 
             duel = session.state.duel
             assert duel.card_id == "B01" and set(duel.verdicts) == set(duel.callers)
             said = duel.verdicts[duel.callers[0]]
-            assert said["verdict"] in ("match", "undecided")
-            assert sorted(p["shape"] for p in said["pieces"]) == ["bridge", "triangle"]
+            assert said.ruling in ("match", "undecided")
+            assert sorted(p["shape"] for p in said.row["pieces"]) == ["bridge", "triangle"]
             watched.locator(f".act .phase-{session.state.phase}").wait_for()
             expect(watched.locator(".reading .ruling")).to_be_visible()
             expect(watched.locator(".evidence img").first).to_be_visible()

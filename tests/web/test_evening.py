@@ -257,3 +257,11 @@ def test_a_taken_back_verdict_asks_the_human(app):
     session.command(Undo("Eva"))
     page = create_app(session).test_client().get("/referee").text
     assert "the camera&#39;s verdict was taken back" in page and 'data-key="quickmatch"' in page
+
+
+def test_the_qr_code_shows_the_address_that_the_program_was_told(locked_app):
+    locked_app.extensions["referee.address"] = "http://10.0.0.7:8000/"
+    client = locked_app.test_client()
+    assert "http://10.0.0.7:8000/" in client.get("/", base_url="http://127.0.0.1:8000").get_data(as_text=True)
+    code = client.get("/media/qr.svg", base_url="http://127.0.0.1:8000")
+    assert code.status_code == 200 and code.mimetype == "image/svg+xml"

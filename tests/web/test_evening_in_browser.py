@@ -188,6 +188,10 @@ def test_a_browser_that_refuses_sound_voice_wake_lock_and_full_screen_goes_on(co
     session.go()
     expect(board.locator(".target.large")).to_be_visible()
     expect(board.locator("#unmute")).to_be_visible()
+    session.clock.sleep(9)
+    session.press("A")
+    session.see("A", "match", 0.98)
+    expect(board.locator(".verdicts .ruling-match")).to_be_visible()
 
 
 @pytest.mark.slow

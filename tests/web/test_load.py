@@ -38,6 +38,7 @@ from referee.session.session import Equipment, Session
 from referee.vision.live.gate import Gate
 from referee.vision.observer import Observer
 
+CLOCK = SystemClock()
 GOLDEN = Path(__file__).parents[1] / "golden" / "attempt_collapse"
 VIEWERS = 100
 SECONDS = float(os.environ.get("REFEREE_LOAD_S", "20"))
@@ -54,15 +55,15 @@ class Tape:
         with av.open(str(GOLDEN / "video.mp4")) as video:
             pictures = (frame.to_ndarray(format="bgr24") for frame in video.decode(video=0))
             self._images = list(itertools.islice(pictures, 20, 60, 2))
-        self._begin_s = time.monotonic()
+        self._begin_s = CLOCK.now_s()
 
     def latest(self, after: int = -1, timeout_s: float = 1.0) -> Frame | None:
         due_s = self._begin_s + (after + 1) * FRAME_S
-        if (wait_s := due_s - time.monotonic()) > 0:
+        if (wait_s := due_s - CLOCK.now_s()) > 0:
             time.sleep(min(wait_s, timeout_s))
             if wait_s > timeout_s:
                 return None
-        number = int((time.monotonic() - self._begin_s) / FRAME_S)
+        number = int((CLOCK.now_s() - self._begin_s) / FRAME_S)
         return Frame(self._images[number % len(self._images)], number, self._begin_s + number * FRAME_S)
 
     def listen(self, callback) -> None:
@@ -94,7 +95,7 @@ def session(tmp_path) -> Iterator[Session]:
     """The real session with the real live vision on a recorded duel."""
     pieces = load_piece_set(GOLDEN / "pieces.json")
     observer = Observer(pieces, load_camera(GOLDEN / "camera.yaml"))
-    deck, clock = load_deck(GOLDEN / "deck.json", pieces), SystemClock()
+    deck, clock = load_deck(GOLDEN / "deck.json", pieces), CLOCK
     with closing(Journal(tmp_path / "journal.db")) as journal, closing(KeysBox(clock)) as box:
         made = Session(
             Equipment(

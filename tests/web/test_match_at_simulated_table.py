@@ -13,7 +13,7 @@ import pytest
 from browser import PROJECTOR
 from playwright.sync_api import expect
 
-from referee.devices.ports import Frame
+from referee.devices.ports import Frame, SystemClock
 from referee.errors import IllegalCommand
 from referee.match.decide import DrawCard, VoidDuel
 from referee.web import create_app, serve
@@ -67,7 +67,7 @@ class GreyCamera:
         if after >= 0:
             time.sleep(timeout_s)
             return None
-        return Frame(np.full((360, 640, 3), 128, np.uint8), 0, time.monotonic())
+        return Frame(np.full((360, 640, 3), 128, np.uint8), 0, SystemClock().now_s())
 
     def listen(self, callback):
         callback(self.latest())

@@ -37,7 +37,7 @@ def changing_routes(app) -> list[tuple[str, str]]:
         path = rule.rule
         for argument in rule.arguments:
             part = path[path.index("<") : path.index(">") + 1]
-            filled = {"name": "DrawCard", "step": "mats"}.get(argument, "1")
+            filled = {"name": "DrawCard", "step": "mats", "what": "next", "zone": "A"}.get(argument, "1")
             path = path.replace(part, filled, 1)
         found += [(m, path) for m in sorted(rule.methods - {"GET", "HEAD", "OPTIONS"})]
     return found

@@ -83,6 +83,13 @@ def test_colours_that_were_not_seen_fail_and_alike_ones_are_measured():
     assert not seen.passed and apart.value > 2
 
 
+def test_pieces_that_are_not_as_large_as_their_file_says_are_told():
+    smaller, fitting, larger = map(rig_checks.sizes_number, (0.92, 1.02, 1.06))
+    assert (smaller.value, smaller.hint, smaller.passed) == (-8.0, "hint.sizes.low", False)
+    assert fitting.passed
+    assert (larger.hint, larger.passed) == ("hint.sizes.high", False)
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_number_and_hint_has_a_text(language):
     numbers = [
@@ -90,6 +97,7 @@ def test_every_number_and_hint_has_a_text(language):
         *rig_checks.lens_numbers(None, table_picture()),
         *rig_checks.color_numbers(nominal(builtin_piece_set()), 1),
         *rig_checks.board_numbers([], None),
+        rig_checks.sizes_number(1.0),
         Number("error", 2, None, 0.8),
         Number("used", 0, 1, None),
         Number("fill", 9, None, 2),
@@ -104,7 +112,7 @@ def test_every_number_and_hint_has_a_text(language):
 def test_each_step_is_measured_and_shown(client, session):
     for step in STEPS:
         assert client.post(f"measure/{step}").status_code == 303
-    assert session.observer.asked == ["empty", "colors"] and session.judging.set_up == 1
+    assert session.observer.asked == ["empty", "colors", "sizes"] and session.judging.set_up == 1
     assert client.page().count("✓ pass") > 15
 
 

@@ -8,8 +8,9 @@ import re
 import pytest
 from scenes import PLAYERS, building, review, right, undecided, wrong
 
-from referee.match.decide import CameraVerdict, CloseReview, DrawCard, Go, HumanRuling, Overrule, Ready, Undo
+from referee.match.decide import CameraVerdict, CloseReview, DrawCard, Go, HumanRuling, Overrule, PressStop, Ready, Undo
 from referee.match.house_rules import HouseRules
+from referee.match.verdict import zone_verdict
 from referee.web import views
 from referee.web.i18n.texts import translate
 from referee.web.pages import board, console
@@ -104,12 +105,8 @@ def test_an_undecided_verdict_offers_the_nearest_readings_first(app, session):
     session.press("A")
     fault = {"code": "wrong_place", "text": "18 mm off"}
     other = {"verdict": "mismatch", "confidence": 0.44, "reasons": [fault]}
-    session.command(
-        CameraVerdict(
-            "A",
-            {"verdict": "undecided", "confidence": 0.56, "leaning": "match", "reasons": [], "alternatives": [other]},
-        )
-    )
+    seen = {"verdict": "undecided", "confidence": 0.56, "leaning": "match", "reasons": [], "alternatives": [other]}
+    session.command(CameraVerdict("A", zone_verdict(seen)))
     text = shown(console, session, app)
     assert text.index("ruleAmatch") < text.index("ruleAmismatch") < text.index("reading3")
     assert "44 %" in text and "leaning to Right" in text and "18 mm off" in text
@@ -148,7 +145,7 @@ def test_the_console_offers_only_what_the_phase_allows(app, session):
 def test_why_a_duel_ended_so_is_said_in_words(app, session, lang, said):
     building(session)
     session.press("A")
-    session.command(CameraVerdict("A", {"verdict": "match"}, ("hand_at_stop",)))
+    session.command(CameraVerdict("A", zone_verdict({"verdict": "match"}), ("hand_at_stop",)))
     assert session.state.duel.reason == "false_stop: hand_at_stop"
     client = app.test_client()
     assert said in client.get(f"/referee?lang={lang}").text
@@ -172,8 +169,9 @@ def test_reasons_of_every_kind_have_words(reason, said):
 
 def test_a_dead_heat_is_ruled_build_by_build(app, session):
     building(session)
-    session.press("A")
-    session.press("B")
+    at_s = session.clock.now_s()
+    for zone in "AB":
+        session.command(PressStop(zone, at_s, 0.001))
     for zone in "AB":
         session.see(zone, "undecided", 0.6)
     page = app.test_client().get("/referee").text

@@ -9,6 +9,8 @@ from dataclasses import replace
 import mitsuba
 import numpy as np
 import pytest
+from make_cities import make_table, things_on
+from make_cities import truth as city_truth
 from make_sessions import ZONES, drifted, grain, in_world, make_frames, make_rig, shoot, truth, worn
 from witness_chance import worn_session
 from witness_sessions import ASHES, BARS, EMBERS, QUARTETS, SESSIONS, TIMBER
@@ -108,3 +110,16 @@ def test_a_small_picture_shows_mats_and_pieces_where_the_truth_has_them():
     b, _, r = picture[blue[1], blue[0]].astype(int)
     paper_b, _, paper_r = picture[paper[1], paper[0]].astype(int)
     assert b / r > 2 * paper_b / paper_r
+
+
+def test_a_citys_truth_names_the_color_of_every_storey_that_stands_there():
+    table = make_table(3)
+    told = city_truth(table)["cities"]
+    assert len(told) == 2 and len(table.views) == 3
+    for zone, towers in table.towers.items():
+        rows = told[str("ABCDEF".index(zone) + 1)]
+        assert sum(map(bool, rows.values())) == len(towers) and max(map(len, rows.values())) <= 12
+        for site, tower in towers.items():
+            assert rows[str(site)] == [color for color, storeys in tower for _ in range(storeys)]
+    stones = sum(len(tower) for towers in table.towers.values() for tower in towers.values())
+    assert len(things_on(table)) == stones + 2

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from itertools import combinations
 from typing import Any
 
+from cards.sentences import sentence
 from referee.errors import IllegalCommand
 from referee.games.core import UNKNOWN, Command, Fact, Game, Plan, Setup, hidden, shuffled, without
 from referee.games.nine_sum_towers.table import (
@@ -60,15 +61,15 @@ def pair_values(first: str, second: str) -> tuple[int, int]:
     """What two cards of a storey stand for. Raises IllegalCommand when they make none."""
     for card in (first, second):
         if card not in (*NUMBERS, "joker"):
-            raise IllegalCommand(f"{card} is no card of a storey")
+            raise IllegalCommand(sentence("game.no_storey_card", card=card))
     if first == second == "joker":
-        raise IllegalCommand("a joker goes with a number, never with a joker")
+        raise IllegalCommand(sentence("game.two_jokers"))
     if first == "joker":
         return SUM - int(second), int(second)
     a = int(first)
     b = SUM - a if second == "joker" else int(second)
     if a + b != SUM:
-        raise IllegalCommand(f"a storey sums to nine: {a} and {b} are {a + b}")
+        raise IllegalCommand(sentence("game.not_nine", a=a, b=b, total=a + b))
     return a, b
 
 
@@ -78,22 +79,22 @@ def _has(state: Nine, seat: int, *cards: str) -> None:
 
 def _other(state: Nine, seat: int, victim: int) -> None:
     if victim not in state.seats:
-        raise IllegalCommand(f"there is no seat {victim}")
+        raise IllegalCommand(sentence("game.no_seat", seat=victim))
     if victim == seat:
-        raise IllegalCommand("that goes against another player only")
+        raise IllegalCommand(sentence("game.others_only"))
 
 
 def _top(state: Nine, victim: int) -> Storey:
     if not state.towers[victim]:
-        raise IllegalCommand(f"{state.name(victim)} has no storey")
+        raise IllegalCommand(sentence("game.no_storeys", player=state.name(victim)))
     return state.towers[victim][-1]
 
 
 def _storey(state: Nine, owner: int, number: int) -> Storey:
     if owner not in state.seats:
-        raise IllegalCommand(f"there is no seat {owner}")
+        raise IllegalCommand(sentence("game.no_seat", seat=owner))
     if not 1 <= number <= len(state.towers[owner]):
-        raise IllegalCommand(f"{state.name(owner)} has no storey {number}")
+        raise IllegalCommand(sentence("game.no_storey", player=state.name(owner), number=number))
     return state.towers[owner][number - 1]
 
 
@@ -114,16 +115,18 @@ def _steal(plan: Plan[Nine], c: StealStorey) -> None:
     state = plan.state
     _other(state, c.seat, c.victim)
     if c.card not in NUMBERS:
-        raise IllegalCommand("one steals with a number of one's own, never with a joker")
+        raise IllegalCommand(sentence("game.steal_joker"))
     _has(state, c.seat, c.card)
     top = _top(state, c.victim)
     if top.dog:
-        raise IllegalCommand(f"a dog guards the top storey of {state.name(c.victim)}")
+        raise IllegalCommand(sentence("game.guarded", player=state.name(c.victim)))
     if c.steal not in top.cards:
-        raise IllegalCommand(f"{c.steal} does not lie in the top storey of {state.name(c.victim)}")
+        raise IllegalCommand(sentence("game.not_on_top", card=c.steal, player=state.name(c.victim)))
     at = top.cards.index(c.steal)
     if int(c.card) + top.values[at] != SUM:
-        raise IllegalCommand(f"a storey sums to nine: {c.card} and {top.values[at]} are {int(c.card) + top.values[at]}")
+        raise IllegalCommand(
+            sentence("game.not_nine", a=int(c.card), b=top.values[at], total=int(c.card) + top.values[at])
+        )
     plan.add("top_gone", victim=c.victim, discarded=[top.cards[1 - at]])
     _raise(plan, c.seat, [c.card, c.steal], (int(c.card), top.values[at]), [c.card])
 
@@ -131,26 +134,26 @@ def _steal(plan: Plan[Nine], c: StealStorey) -> None:
 def _set_dog(plan: Plan[Nine], c: SetDog) -> None:
     _has(plan.state, c.seat, "dog")
     if _storey(plan.state, c.seat, c.storey).dog:
-        raise IllegalCommand("a dog guards that storey already")
+        raise IllegalCommand(sentence("game.dog_there"))
     plan.add("dog_set", owner=c.seat, storey=c.storey)
 
 
 def _lure(plan: Plan[Nine], c: LureDog) -> None:
     _has(plan.state, c.seat, "bone")
     if not _storey(plan.state, c.victim, c.storey).dog:
-        raise IllegalCommand("no dog guards that storey")
+        raise IllegalCommand(sentence("game.no_dog"))
     plan.add("dog_lured", seat=c.seat, owner=c.victim, storey=c.storey)
 
 
 def _destroy(plan: Plan[Nine], c: Destroy) -> None:
     state = plan.state
     if c.tool not in TOOLS:
-        raise IllegalCommand(f"{c.tool} destroys nothing: a hammer or a wrecking ball does")
+        raise IllegalCommand(sentence("game.no_tool", card=c.tool))
     _other(state, c.seat, c.victim)
     _has(state, c.seat, c.tool)
     top = _top(state, c.victim)
     if top.dog and c.tool == "hammer":
-        raise IllegalCommand(f"a dog guards the top storey of {state.name(c.victim)} from the hammer")
+        raise IllegalCommand(sentence("game.guarded_hammer", player=state.name(c.victim)))
     plan.add("used", seat=c.seat, card=c.tool)
     plan.add("top_gone", victim=c.victim, discarded=[*top.cards, *["dog"] * top.dog])
 
@@ -166,7 +169,7 @@ def _thief(plan: Plan[Nine], c: PlayThief) -> None:
     _other(plan.state, c.seat, c.victim)
     _has(plan.state, c.seat, "thief")
     if not plan.state.hands[c.victim]:
-        raise IllegalCommand(f"{plan.state.name(c.victim)} has no card in hand")
+        raise IllegalCommand(sentence("game.empty_hand", player=plan.state.name(c.victim)))
     plan.add("used", seat=c.seat, card="thief")
     _rob(plan, c.seat, c.victim)
 
@@ -175,7 +178,7 @@ def _super_thief(plan: Plan[Nine], c: PlaySuperThief) -> None:
     _has(plan.state, c.seat, "superthief")
     victims = [seat for seat in plan.state.in_order(c.seat)[1:] if plan.state.hands[seat]]
     if not victims:
-        raise IllegalCommand("nobody else has a card in hand")
+        raise IllegalCommand(sentence("game.empty_hands"))
     plan.add("used", seat=c.seat, card="superthief")
     for victim in victims:
         _rob(plan, c.seat, victim)
@@ -185,7 +188,7 @@ def _serve(plan: Plan[Nine], c: ServeMilkshake) -> None:
     _other(plan.state, c.seat, c.victim)
     _has(plan.state, c.seat, "milkshake")
     if plan.state.milkshakes[c.victim]:
-        raise IllegalCommand(f"{plan.state.name(c.victim)} has a milkshake already")
+        raise IllegalCommand(sentence("game.milkshake_there", player=plan.state.name(c.victim)))
     plan.add("milkshake_served", seat=c.seat, victim=c.victim)
 
 

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from cards.sentences import sentence
 from referee.errors import IllegalCommand
 from referee.games.core import OVER, Command, Fact, Pile, Rules, Setup, Table, put, without
 
@@ -188,7 +189,7 @@ def create(setup: Setup, deal: Mapping[str, Any]) -> Nine:
 def evolve(state: Nine, fact: Fact) -> Nine:
     """The table after the fact. Raises IllegalCommand for one that this version does not know."""
     if fact.kind not in _CHANGES:
-        raise IllegalCommand(f"{fact.kind} is nothing that happens in nine_sum_towers")
+        raise IllegalCommand(sentence("game.no_fact", kind=fact.kind, game="nine_sum_towers"))
     return _CHANGES[fact.kind](state, fact.data)
 
 

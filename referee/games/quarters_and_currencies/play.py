@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations, pairwise
 from typing import Any
 
+from cards.sentences import sentence
 from referee.errors import IllegalCommand
 from referee.games.core import UNKNOWN, Command, Fact, Game, Plan, Setup, hidden, shuffled, without
 from referee.games.quarters_and_currencies.cards import (
@@ -90,11 +91,11 @@ def decide(state: Quarters, command: Command) -> list[Fact]:
 
 def _take(plan: Plan[Quarters], c: TakeMoney) -> None:
     if not c.cards:
-        raise IllegalCommand("take at least one card")
-    without(plan.state.market, c.cards, "the market")
+        raise IllegalCommand(sentence("game.take_one"))
+    without(plan.state.market, c.cards, sentence("game.the_market"))
     total = sum(map(value, c.cards))
     if len(c.cards) > 1 and total > MOST_AT_ONCE:
-        raise IllegalCommand(f"several cards may come to {MOST_AT_ONCE} at most, not {total}")
+        raise IllegalCommand(sentence("game.too_much", most=MOST_AT_ONCE, total=total))
     plan.add("money_taken", seat=c.seat, cards=list(c.cards))
     _refill(plan)
 
@@ -102,16 +103,16 @@ def _take(plan: Plan[Quarters], c: TakeMoney) -> None:
 def _buy(plan: Plan[Quarters], c: Buy) -> None:
     state = plan.state
     if not 1 <= c.place <= PLACES or not state.yard[c.place - 1]:
-        raise IllegalCommand(f"no building lies at place {c.place}")
+        raise IllegalCommand(sentence("game.no_building", place=c.place))
     if c.give and state.passive is None:
-        raise IllegalCommand("only with two players is there a passive owner to give to")
+        raise IllegalCommand(sentence("game.no_passive"))
     without(state.hands[c.seat], c.pay, state.name(c.seat))
     currency, price = CURRENCIES[c.place - 1], price_of(state.yard[c.place - 1])
     if wrong := [card for card in c.pay if card[0] != currency]:
-        raise IllegalCommand(f"place {c.place} takes currency {currency}, not {wrong[0]}")
+        raise IllegalCommand(sentence("game.wrong_currency", place=c.place, currency=currency, card=wrong[0]))
     paid = sum(map(value, c.pay))
     if paid < price:
-        raise IllegalCommand(f"the building costs {price}, not {paid}")
+        raise IllegalCommand(sentence("game.price", price=price, paid=paid))
     owner = state.passive if c.give and state.passive is not None else c.seat
     exact = paid == price
     plan.add("bought", seat=c.seat, place=c.place, pay=list(c.pay), owner=owner, exact=exact)
@@ -121,7 +122,7 @@ def _buy(plan: Plan[Quarters], c: Buy) -> None:
 
 def _pass(plan: Plan[Quarters], c: PassTurn) -> None:
     if legal_actions(plan.state, c.seat):
-        raise IllegalCommand("take money or buy a building: one of them is possible")
+        raise IllegalCommand(sentence("game.something_possible"))
     plan.add("nothing_possible", seat=c.seat)
     _refill(plan)
 
@@ -188,13 +189,13 @@ def _end(plan: Plan[Quarters]) -> None:
 def _read_hand(plan: Plan[Quarters], c: ReadHand) -> None:
     state = plan.state
     if state.hands[c.seat]:
-        raise IllegalCommand(f"the hand of {state.name(c.seat)} has been read in")
+        raise IllegalCommand(sentence("game.hand_read", player=state.name(c.seat)))
     known = set(money_cards(len(state.players)))
     if unknown := [card for card in c.cards if card not in known]:
-        raise IllegalCommand(f"there is no money card {unknown[0]}")
+        raise IllegalCommand(sentence("game.no_money", card=unknown[0]))
     total = sum(map(value, c.cards))
     if total < START_SUM or total - value(c.cards[-1]) >= START_SUM:
-        raise IllegalCommand(f"money is dealt until it comes to {START_SUM} or more: not {total} with {len(c.cards)}")
+        raise IllegalCommand(sentence("game.deal_sum", least=START_SUM, total=total, n=len(c.cards)))
     plan.add("hand_read", seat=c.seat, cards=list(c.cards))
     if all(plan.state.hands):
         gifts = GIFTS if state.passive is not None else 0
@@ -210,7 +211,7 @@ def _read_in(plan: Plan[Quarters], c: ReadIn) -> None:
     else:
         known = set(building_cards(state.rules))
     if c.card not in known:
-        raise IllegalCommand(f"{c.card!r} cannot be turned up now")
+        raise IllegalCommand(sentence("game.no_turn_up", card=c.card))
     _refill(plan, c.card)
 
 

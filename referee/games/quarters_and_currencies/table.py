@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from cards.sentences import sentence
 from referee.errors import IllegalCommand
 from referee.games.core import OVER, Command, Fact, Pile, Setup, Table, put, without
 from referee.games.quarters_and_currencies.cards import SCORINGS, QuarterRules
@@ -108,7 +109,7 @@ def create(setup: Setup, deal: Mapping[str, Any]) -> Quarters:
 def evolve(state: Quarters, fact: Fact) -> Quarters:
     """The table after the fact. Raises IllegalCommand for one that this version does not know."""
     if fact.kind not in _CHANGES:
-        raise IllegalCommand(f"{fact.kind} is nothing that happens in quarters_and_currencies")
+        raise IllegalCommand(sentence("game.no_fact", kind=fact.kind, game="quarters_and_currencies"))
     return _CHANGES[fact.kind](state, fact.data)
 
 

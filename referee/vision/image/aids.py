@@ -13,7 +13,8 @@ import numpy as np
 from calibration.camera import CameraModel
 from calibration.markers import MARKER_CENTRES, Corners
 from calibration.mat import MatPose, Mats, detect_mats
-from referee.vision.image.evidence import CLIPPED_CODE
+from calibration.quality import CLIPPED_CODE
+from referee.vision.image import parameters
 from referee.vision.image.view import ZoneView
 from referee.vision.parameters import (
     EMPTY_MOVED_SHARE,
@@ -43,8 +44,7 @@ def believed_mats(gray: np.ndarray, camera: CameraModel | None, earlier: Corners
     return free if not less and (more > 1 or better) and _kept(free) > LENS_MARKERS else mats
 
 
-LENS_MARKERS = 4
-"""A lens is estimated well from more than one mat's markers only."""
+LENS_MARKERS = parameters.LENS_MARKERS.value
 
 
 def _kept(mats: Mats) -> int:
@@ -70,7 +70,7 @@ def occupied(view: ZoneView, f: np.ndarray) -> bool:
     paper, marker, _ = view.regions
     sheet = paper & ~marker & view.valid
     tint = np.abs(f[sheet][:, 1:] - np.median(f[sheet][:, 1:], 0)).max(-1)
-    return bool(sheet.any()) and float((tint > EMPTY_TINT.value).mean()) > 0.01
+    return bool(sheet.any()) and float((tint > EMPTY_TINT.value).mean()) > parameters.OCCUPIED_SHARE.value
 
 
 def light_alarms(views: Mapping[str, tuple[ZoneView, np.ndarray]], usual: Mapping[str, np.ndarray]) -> tuple[str, ...]:
@@ -113,5 +113,5 @@ def _changes(brightness: Mapping[str, float]) -> list[str]:
 def clipped_share(view: ZoneView) -> float:
     """Share of the sheet's pixels, markers left out, that are clipped in every channel."""
     paper, marker, _ = view.regions
-    pixels = view.image[paper & ~marker & view.valid][::7]
+    pixels = view.image[paper & ~marker & view.valid][:: parameters.CLIPPED_STEP.value]
     return float((pixels.min(1) >= CLIPPED_CODE).mean()) if len(pixels) else 0.0

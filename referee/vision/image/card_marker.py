@@ -9,9 +9,9 @@ import numpy as np
 
 from calibration.markers import find_markers
 from cards.deck import FIRST_CARD_MARKER, Deck
+from referee.vision.image import parameters
 
-SMALL_PX = 14.0
-"""Sides below this are misread now and then: an ArUco 4x4 has six cells, two pixels each at the least."""
+SMALL_PX = parameters.CARD_SMALL_PX.value
 
 
 @dataclass(frozen=True)

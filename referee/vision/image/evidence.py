@@ -18,15 +18,17 @@ import numpy as np
 
 from calibration.mat import SHEET
 from calibration.palette import LINEAR, Palette, Wear, features
+from calibration.quality import CLIPPED_CODE
+from referee.vision.image import parameters as p
+from referee.vision.image.glare import added_light
 from referee.vision.image.unknown import unknown_mask
 from referee.vision.image.view import ZoneView
 from referee.vision.parameters import UNKNOWN_DENSITY
 
-CLIP = 5.0
-"""Nats: no single pixel says more than this, for or against."""
-CLUTTER_IN, CLUTTER_OUT = 0.03, 0.3
-"""How likely a piece's colour is where there is no piece of the build, in and outside the field."""
-_UNKNOWN = math.log(1 / 150.0)
+CLIP = p.CLIP.value
+CLUTTER_IN = p.CLUTTER_IN.value
+CLUTTER_OUT = p.CLUTTER_OUT.value
+_UNKNOWN = math.log(p.ANYTHING.value)
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,8 @@ class Evidence:
     would show there, 0 where that is not known. ``hidden`` are the names of colours that cannot be
     told from what is off the mats. ``unknown`` (h, w) bool: what in the field is neither table nor piece;
     ``known`` (h, w) bool: pixels that fit a piece's colour or what is behind, away from glare;
-    ``coloured``: the spread of red against green over the view, about 0 in a gray picture.
+    ``coloured``: the spread of red against green over the view, about 0 in a gray picture; ``added`` (h, w) light
+    on the bare table that a lamp's mirror image adds, of the paper's; NaN where none is seen (see ``glare``).
     """
 
     names: tuple[str, ...]
@@ -51,26 +54,24 @@ class Evidence:
     unknown: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), bool))
     coloured: float = 1.0
     known: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), bool))
+    added: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.float32))
 
 
-CLIPPED_CODE = 252
-"""An 8-bit channel from here on is clipped: its light is at least this much, nobody knows how much."""
-
-PAPER_SAMPLE = 15000
-"""So many of the paper's pixels tell its white as well as all of them."""
+PAPER_SAMPLE = p.PAPER_SAMPLE.value
 
 
 def paper_white(image: np.ndarray, paper: np.ndarray) -> np.ndarray:
     """(3,) linear R, G, B of the lit paper: the bright, least coloured part of the sheet's pixels."""
     pixels = image[paper]
-    if len(pixels) < 50:
-        return np.array([0.8, 0.8, 0.8])
+    if len(pixels) < p.WHITE_LEAST_PX.value:
+        return np.array(p.WHITE_USUAL.value)
     pixels = LINEAR[pixels[:: max(1, len(pixels) // PAPER_SAMPLE)]]
     light = pixels.mean(1)
     colour = (pixels.max(1) - pixels.min(1)) / np.maximum(light, 1e-3)
-    bright = light >= np.percentile(light, 50)  # clipped paper is all of one light
-    plain = bright & (colour <= np.percentile(colour[bright], 60))
-    near = np.abs(light - np.percentile(light[plain], 60)) < 0.15 * np.percentile(light[plain], 60)
+    bright = light >= np.percentile(light, p.WHITE_BRIGHT.value)  # clipped paper is all of one light
+    plain = bright & (colour <= np.percentile(colour[bright], p.WHITE_PLAIN.value))
+    usual = np.percentile(light[plain], p.WHITE_PLAIN.value)
+    near = np.abs(light - usual) < p.WHITE_NEAR.value * usual
     return np.median(pixels[plain & near], 0)[::-1].astype(float)
 
 
@@ -83,6 +84,11 @@ def _normal(f: np.ndarray, mean: Sequence[float] | np.ndarray, sd: Sequence[floa
     return norm - parts[0] - parts[1] - parts[2]
 
 
+def _part(f: np.ndarray, part: p.Part) -> np.ndarray:
+    """Log density of a mixture's part, times its share."""
+    return _normal(f, part.mean, part.sd) + math.log(part.share)
+
+
 def either(a: np.ndarray, b: np.ndarray | float) -> np.ndarray:
     """log(exp a + exp b), in the precision of ``a``: numpy's own logaddexp is ten times as slow."""
     return np.maximum(a, b) + np.log1p(np.exp(-np.abs(a - b)))
@@ -90,15 +96,13 @@ def either(a: np.ndarray, b: np.ndarray | float) -> np.ndarray:
 
 def log_paper(f: np.ndarray) -> np.ndarray:
     """Log density of paper, lit or in shadow (a shadow's light may be tinted), for features (…, 3)."""
-    lit = _normal(f, (0.0, 0.0, 0.0), (0.10, 0.06, 0.07)) + math.log(0.75)
-    soft = _normal(f, (-0.3, 0.0, 0.0), (0.25, 0.09, 0.12)) + math.log(0.17)
-    dark = _normal(f, (-0.9, 0.0, 0.1), (0.45, 0.15, 0.25)) + math.log(0.07)
+    lit, soft, dark = (_part(f, part.value) for part in (p.PAPER_LIT, p.PAPER_SHADED, p.PAPER_DARK))
     return either(either(lit, soft), dark)
 
 
 def log_marker(f: np.ndarray) -> np.ndarray:
     """Log density inside a printed marker: any grey."""
-    return _normal(f, (-1.2, 0.0, 0.0), (1.2, 0.2, 0.25))
+    return _normal(f, p.INK.value.mean, p.INK.value.sd)
 
 
 def log_empty(f: np.ndarray, empty: np.ndarray, relit: np.ndarray | None = None) -> np.ndarray:
@@ -108,20 +112,16 @@ def log_empty(f: np.ndarray, empty: np.ndarray, relit: np.ndarray | None = None)
     sheet alone, the room looks changed by ``relit`` (3,), or by a part of it where the shadow ends softly.
     """
     d = f - empty
-    same = _normal(d, (0.0, 0.0, 0.0), (0.10, 0.08, 0.09)) + math.log(0.8)
-    shade = _normal(d, (-0.4, 0.0, 0.0), (0.35, 0.14, 0.18)) + math.log(0.2)
-    known = either(same, shade)
+    known = either(_part(d, p.UNCHANGED.value), _part(d, p.SHADED.value))
     if relit is None or np.abs(relit).max() < LEAST_RELIT:
         return known
     u = relit.astype(np.float32)
     off = d - np.clip(d @ u / (u @ u), 0.0, 1.0)[..., None] * u
-    steps = max(1.0, float(np.abs(u).max()) / 0.25)
-    return either(known, _normal(off, (0.0, 0.0, 0.0), (0.14, 0.10, 0.12)) + math.log(0.3 / steps))
+    steps = max(1.0, float(np.abs(u).max()) / p.RELIT_STEP.value)
+    return either(known, _normal(off, p.RELIT.value.mean, p.RELIT.value.sd) + math.log(p.RELIT.value.share / steps))
 
 
-LEAST_RELIT = 0.4
-"""Change of the sheet's white against the empty frame's, as features, below which the room is taken to change with it:
-sessions without a shadow over the sheet have at most 0.36 (a camera that exposes anew), a lost third of light 0.4."""
+LEAST_RELIT = p.LEAST_RELIT.value
 
 
 def relit_by(then: np.ndarray, now: np.ndarray) -> np.ndarray:
@@ -131,27 +131,24 @@ def relit_by(then: np.ndarray, now: np.ndarray) -> np.ndarray:
     return np.array([(r + g + b) / 3, r - g, b - (r + g) / 2])
 
 
-ALIKE = 1.5
-"""Nats below its best from where a piece's colour is not the background's own: 1.7 spreads away."""
-LARGE_SHARE = 0.10
-"""A frequent colour that looks like a piece's counts as background only when it covers this share
-of what is off the mats: a shirt or a table does, loose pieces do not."""
+ALIKE = p.ALIKE.value
+LARGE_SHARE = p.LARGE_SHARE.value
 
 
 def frequent(f: np.ndarray, outside: np.ndarray, seed: int = 1) -> list[tuple[np.ndarray, np.ndarray, float]]:
     """Colours (mean (3,), spread (3,), share) that what is ``outside`` (h, w) the mats often has, of features
     (h, w, 3); none where too little of it is seen."""
     pixels = f[outside]
-    if len(pixels) < 400:
+    if len(pixels) < p.OUTSIDE_LEAST_PX.value:
         return []
-    sample = np.ascontiguousarray(pixels[:: max(1, len(pixels) // 3000)], np.float32)
+    sample = np.ascontiguousarray(pixels[:: max(1, len(pixels) // p.OUTSIDE_SAMPLE.value)], np.float32)
     cv2.setRNGSeed(seed)
     none_yet = np.empty((len(sample), 1), np.int32)
-    criteria = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 12, 0.01)
-    _, which, centres = cv2.kmeans(sample, 6, none_yet, criteria, 1, cv2.KMEANS_PP_CENTERS)
+    criteria = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, *p.OUTSIDE_STEPS.value)
+    _, which, centres = cv2.kmeans(sample, p.OUTSIDE_COLOURS.value, none_yet, criteria, 1, cv2.KMEANS_PP_CENTERS)
     members = [sample[which.ravel() == k] for k in range(len(centres))]
     return [
-        (centre, np.maximum(mine.std(0), 0.08), len(mine) / len(sample))
+        (centre, np.maximum(mine.std(0), p.OUTSIDE_LEAST_SD.value), len(mine) / len(sample))
         for centre, mine in zip(centres, members, strict=True)
         if len(mine)
     ]
@@ -160,15 +157,32 @@ def frequent(f: np.ndarray, outside: np.ndarray, seed: int = 1) -> list[tuple[np
 def log_elsewhere(f: np.ndarray, outside: np.ndarray, palette: Palette) -> tuple[np.ndarray, np.ndarray]:
     """What is off the mats: log density (h, w) of the frame's own frequent colours, or anything; and which of the
     palette's colours (k,) it has itself, as a wooden table has that of natural wood."""
-    out = np.full(f.shape[:-1], _UNKNOWN + math.log(0.3), np.float32)
+    out = np.full(f.shape[:-1], _UNKNOWN + math.log(p.OUTSIDE_STRANGE.value), np.float32)
     shared = np.zeros(len(palette.names), bool)
     for mean, sd, share in frequent(f, outside):
         told = palette.log_density(mean[None].astype(np.float32))[:, 0]
         alike = told > _UNKNOWN + 1.0
-        if share > (LARGE_SHARE if alike.any() else 0.03):
-            out = either(out, _normal(f, mean, sd) + math.log(0.7 * share))
+        if share > (LARGE_SHARE if alike.any() else p.OUTSIDE_SHARE.value):
+            out = either(out, _normal(f, mean, sd) + math.log(p.OUTSIDE_KNOWN.value * share))
             shared |= alike & (told > _peaks(palette) - ALIKE)
     return out, shared
+
+
+def spread_out(gains: np.ndarray, outside: np.ndarray) -> np.ndarray:
+    """(k,) which colours, by their gains (k, h, w), a large thing ``outside`` (h, w) the mats has that goes on beyond
+    the view: a player's shirt, the table. A build ends before the view does, and loose pieces are small."""
+    best = np.where((gains.max(0) > LABELLED) & outside, gains.argmax(0), -1)
+    least, edge = LARGE_SHARE * outside.sum(), np.ones(outside.shape, bool)
+    edge[1:-1, 1:-1] = False
+    found = np.zeros(len(gains), bool)
+    for k in np.flatnonzero(np.bincount(best[best >= 0], minlength=len(gains)) > least):
+        _, things, stats, _ = cv2.connectedComponentsWithStats((best == k).astype(np.uint8))
+        at_edge = np.setdiff1d(np.unique(things[edge]), 0)
+        found[k] = bool((stats[at_edge, cv2.CC_STAT_AREA] > least).any())
+    return found
+
+
+LABELLED = p.LABELLED.value
 
 
 def bare_table(view: ZoneView, f: np.ndarray, empty: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
@@ -187,17 +201,13 @@ def background(
     the palette cannot be told from what is off the mats. ``bare`` (h, w) is the log density of the bare table where it
     is ``known``; see ``bare_table``."""
     if known.all():
-        return either(bare, _UNKNOWN + math.log(0.02)), np.zeros(len(palette.names), bool)
+        return either(bare, _UNKNOWN + math.log(p.EMPTY_STRANGE.value)), np.zeros(len(palette.names), bool)
     paper, marker, _ = view.regions
     out, shared = log_elsewhere(f, ~paper & view.valid, palette)
-    told = either(bare[paper], log_paper(f[paper]) + math.log(OTHER_LIGHT))
-    out[paper] = either(told, _UNKNOWN + math.log(0.05))
+    told = either(bare[paper], log_paper(f[paper]) + math.log(p.PAPER_OTHER_LIGHT.value))
+    out[paper] = either(told, _UNKNOWN + math.log(p.PAPER_STRANGE.value))
     out[marker] = either(log_marker(f[marker]), out[marker])
     return out, shared
-
-
-OTHER_LIGHT = 0.1
-"""How often the paper's light is not the smooth one fitted: a second lamp's edge, a crease."""
 
 
 def gather_evidence(
@@ -213,18 +223,21 @@ def gather_evidence(
     # Heavy tails: a pixel far from every colour is not thereby evidence against one of them.
     painted = np.exp(palette.log_density(f))
     table, known = bare_table(view, f, empty)
-    bare = log_empty(f, table, relit_by(empty_white, white) if empty_white is not None else None)
+    relit = relit_by(empty_white, white) if empty_white is not None else None
+    bare = log_empty(f, table, relit)
     plain, shared = background(view, f, palette, bare, known)
     of_piece = worn(painted, f, palette.wear, plain)
     unknown = unknown_mask(view, f, table, of_piece.max(0), palette)
-    likely = of_piece + math.exp(_UNKNOWN - 2.5)
+    likely = of_piece + math.exp(_UNKNOWN - p.TOLD_NATS.value)
     gains = _gains(view, likely, plain)
     blank, foot = bleached(view, f, bare, white)
     gains[:, blank] = 0.0
     paper, _, _ = view.regions
+    if empty is None:
+        shared = shared | spread_out(gains, ~paper & view.valid)
     for k in np.flatnonzero(shared):  # a piece of the table's colour is not seen before the table
         gains[k][~paper] = np.minimum(gains[k][~paper], 0.0)
-    labels = np.where(gains.max(0) > 0.5, gains.argmax(0), -1).astype(np.int8)
+    labels = np.where(gains.max(0) > LABELLED, gains.argmax(0), -1).astype(np.int8)
     return Evidence(
         palette.names,
         np.ascontiguousarray(gains),
@@ -236,6 +249,7 @@ def gather_evidence(
         unknown,
         float(np.std(f[::4, ::4, 1])),
         (np.maximum(np.log(of_piece.max(0) + 1e-12), plain) > UNKNOWN_DENSITY.value) & ~foot,
+        added_light(view, f, table, known, None if relit is None else -float(relit[0])),
     )
 
 
@@ -260,15 +274,16 @@ def bleached(view: ZoneView, f: np.ndarray, bare: np.ndarray, white: np.ndarray)
     return blank, foot
 
 
-OUTSHINES, CLIPPED_LIGHT, BLEACHED_MM2, FOOT_RADII = 0.25, 0.85, 12.0, 3.0
-"""Log light, relative to paper, that only a mirror image sends; the paper's linear light up to which what is clipped
-shines brighter; the area of a core that is no highlight of an edge; and how many of its radii its foot reaches."""
+OUTSHINES = p.OUTSHINES.value
+CLIPPED_LIGHT = p.CLIPPED_LIGHT.value
+BLEACHED_MM2 = p.BLEACHED_MM2.value
+FOOT_RADII = p.FOOT_RADII.value
 
 NOT_BARE = float(log_empty(np.array([OUTSHINES, 0.0, 0.0]), np.zeros(3)))
 """Log density of the bare table that outshines itself by as much as a mirror image does paper."""
 
-WORN_REACH_PX, PAINT_NEAR = 9, 0.1
-"""Side of the neighbourhood that worn wood takes its piece's colour from, and the share of it that must be paint."""
+WORN_REACH_PX = p.WORN_REACH_PX.value
+PAINT_NEAR = p.PAINT_NEAR.value
 
 
 def worn(painted: np.ndarray, f: np.ndarray, wear: Wear | None, plain: np.ndarray) -> np.ndarray:
@@ -301,28 +316,28 @@ def paper_light(f: np.ndarray, ground: np.ndarray, plain: np.ndarray) -> np.ndar
     among the pixels ``plain`` (h, w). Zero (the sheet's own white) where too little of it is seen."""
     x, y = ground[..., 0] / SHEET[0] * 2, ground[..., 1] / SHEET[1] * 2
     terms = np.stack([np.ones_like(x), x, y, x * x, x * y, y * y], -1)
-    seen = np.flatnonzero(plain & (np.abs(f[..., 1]) < 0.25) & (np.abs(f[..., 2]) < 0.3) & (f[..., 0] > -0.6))
+    (red, blue), dark = p.LIT_TINTS.value, p.LIT_LEAST.value
+    seen = np.flatnonzero(plain & (np.abs(f[..., 1]) < red) & (np.abs(f[..., 2]) < blue) & (f[..., 0] > dark))
     seen = seen[:: max(1, len(seen) // LIGHT_SAMPLE)]
-    if len(seen) < LIGHT_SAMPLE // 20:
+    if len(seen) < p.LIGHT_LEAST_SHARE.value * LIGHT_SAMPLE:
         return np.zeros_like(f)
     a, there = terms.reshape(-1, 6)[seen].astype(float), f.reshape(-1, 3)[seen]
     fitted = [_robust(a, there[:, k], shadows=k == 0) for k in range(3)]
     return np.where(plain[..., None], terms @ np.stack(fitted, 1), 0.0).astype(np.float32)
 
 
-LIGHT_SAMPLE = 4000
-"""Pixels that the paper's light is fitted to."""
+LIGHT_SAMPLE = p.LIGHT_SAMPLE.value
 
 
 def _robust(a: np.ndarray, b: np.ndarray, shadows: bool) -> np.ndarray:
     """Least squares of a (n, k) x = b (n,), what lies off it counting less and less; with ``shadows`` what lies
     below, half as much."""
     x = np.zeros(a.shape[1])
-    x[0] = np.percentile(b, 70 if shadows else 50)
-    stiff = 1e-2 * np.diag(np.arange(a.shape[1]) > 0)
-    for scale in (0.3, 0.15, 0.08, 0.08, 0.08):
+    x[0] = np.percentile(b, p.LIGHT_BEGIN.value[shadows])
+    stiff = p.LIGHT_STIFF.value * np.diag(np.arange(a.shape[1]) > 0)
+    for scale in p.LIGHT_SCALES.value:
         off = b - a @ x
-        weight = 1 / np.square(1 + np.square(off / scale)) * np.where(shadows & (off < 0), 0.5, 1.0)
+        weight = 1 / np.square(1 + np.square(off / scale)) * np.where(shadows & (off < 0), p.BELOW_WEIGHT.value, 1.0)
         x = np.linalg.solve((a * weight[:, None]).T @ a + stiff, (a * weight[:, None]).T @ b)
     return x
 
@@ -332,11 +347,11 @@ def foreground(view: ZoneView, f: np.ndarray, empty: np.ndarray | None, shadows:
     none of the paper in a shadow deeper than the ``empty`` frame's features tell of."""
     paper, marker, _ = view.regions
     if empty is not None:
-        strange = log_empty(f, empty) < _UNKNOWN - 2.0
+        strange = log_empty(f, empty) < _UNKNOWN - p.STRANGE_NATS.value
         if not shadows:
-            strange &= log_paper(f) < _UNKNOWN - 2.0
+            strange &= log_paper(f) < _UNKNOWN - p.STRANGE_NATS.value
     else:
-        strange = (log_paper(f) < _UNKNOWN - 2.0) & paper & ~marker
+        strange = (log_paper(f) < _UNKNOWN - p.STRANGE_NATS.value) & paper & ~marker
     strange &= view.valid & paper
     return cv2.erode(strange.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
 

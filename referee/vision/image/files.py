@@ -9,10 +9,10 @@ import numpy as np
 
 from calibration.picture_size import too_large
 from referee.errors import BadImage
+from referee.vision.image import parameters
 
-SMALLEST_PX = 64
-LARGEST_PX = 3840
-"""Longer pictures are reduced to this: markers are looked for at a camera's sizes, and a field takes no more."""
+SMALLEST_PX = parameters.SMALLEST_PX.value
+LARGEST_PX = parameters.LARGEST_PX.value
 
 
 def read_picture(path: str | Path) -> np.ndarray:
@@ -25,6 +25,11 @@ def read_picture(path: str | Path) -> np.ndarray:
         data = Path(path).read_bytes()
     except OSError as error:
         raise BadImage(f"{path}: {error.strerror or error}") from None
+    return picture_of(data, str(path))
+
+
+def picture_of(data: bytes, path: str) -> np.ndarray:
+    """The picture in a file's bytes, as ``read_picture``. Raises BadImage naming ``path`` and fault."""
     if not data:
         raise BadImage(f"{path}: an empty file")
     if _cut_short(data):

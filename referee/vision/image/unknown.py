@@ -4,12 +4,14 @@ A phone, a hand, a cup in the field is never explained by a piece; it is *unknow
 things: the table as it would show there (the empty frame's own pixel, else the paper's own light) as bright or
 darker, the tint of a shadow growing with its depth as the room's second light fills it; gloss, which is as light as
 paper; a palette's colour; and wood where paint has worn off, beside paint. Rims, where two known things mix, are
-thin; what is left after thin things are taken away is a patch.
+thin; what is left after thin things are taken away is a patch. And whatever its colour, what is larger than all pieces
+of that colour together is no piece.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import cv2
@@ -17,17 +19,19 @@ import numpy as np
 
 from calibration.palette import Palette, shaded
 from cards.pieces import PieceSet
+from referee.vision.image import parameters
 from referee.vision.image.view import ZoneView
-from referee.vision.parameters import UNKNOWN_DENSITY, UNKNOWN_THIN_MM
+from referee.vision.parameters import OUTSIZED_THIN_MM, OUTSIZED_TIMES, UNKNOWN_DENSITY, UNKNOWN_THIN_MM
 
-DEEPEST, BRIGHTER = -1.9, 0.15
-"""Log light of a shadow at its deepest, relative to the table in the light, and of what a second reflection adds."""
-EDGE, RED_SD, BLUE_SD = 0.12, 0.14, 0.18
-"""Spread at the ends of a shadow's range, and of its tint about the room's own."""
-GLOSS = -0.35
-"""Log light, relative to paper, from which a pixel without tint may be gloss on anything."""
-TINT_SAMPLE, TINT_LIGHT, TINT_MOST = 400, (-1.3, -0.3), 0.9
-"""Pixels of a shadow that its tint is learnt from, at least; how deep they are; and the most tint a unit of depth."""
+DEEPEST = parameters.DEEPEST.value
+BRIGHTER = parameters.BRIGHTER.value
+EDGE = parameters.EDGE_SD.value
+RED_SD = parameters.RED_SD.value
+BLUE_SD = parameters.BLUE_SD.value
+GLOSS = parameters.GLOSS.value
+TINT_SAMPLE = parameters.TINT_SAMPLE.value
+TINT_LIGHT = parameters.TINT_LIGHT.value
+TINT_MOST = parameters.TINT_MOST.value
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,12 +76,10 @@ def log_gloss(f: np.ndarray) -> np.ndarray:
     return _PEAK - 0.5 * (below * below + (f[..., 1] / RED_SD) ** 2 + (f[..., 2] / BLUE_SD) ** 2)
 
 
-SHADES = (0.25, 0.45, 0.7)
-"""Shares of the light that a colour is looked for in, beside its usual light."""
+SHADES = parameters.SHADES.value
 
 
-TINTED = 0.25
-"""Tint a unit of depth from which shaded paint is looked for too; in neutral shadow a colour's own spread has it."""
+TINTED = parameters.TINTED_SHADE.value
 
 
 def log_shaded(f: np.ndarray, palette: Palette, tint: np.ndarray) -> np.ndarray:
@@ -127,6 +129,33 @@ def patches(view: ZoneView, mask: np.ndarray, piece_set: PieceSet) -> tuple[Patc
         outline, _ = cv2.findContours((things == k).astype(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
         found.append(Patch(area / field, float(x), float(y), area / smallest, outline[0].reshape(-1, 2)))
     return tuple(sorted(found, key=lambda p: -p.share))
+
+
+def outsized(view: ZoneView, labels: np.ndarray, names: Sequence[str], piece_set: PieceSet) -> np.ndarray:
+    """(h, w) bool: patches of one colour that reach into the field and are larger than all pieces of that colour
+    together can look: an arm of a colour like skin's, a sleeve, a cloth. ``labels`` (h, w) index ``names``."""
+    _, _, inside = view.regions
+    out = np.zeros(labels.shape, bool)
+    side = (round(OUTSIZED_THIN_MM.value * view.px_per_mm),) * 2
+    for k, most in enumerate(_most_mm2(piece_set, names) * OUTSIZED_TIMES.value * view.px_per_mm**2):
+        if (labels == k).sum() <= most:
+            continue
+        whole = cv2.morphologyEx((labels == k).astype(np.uint8), cv2.MORPH_OPEN, np.ones(side, np.uint8))
+        _, things, stats, _ = cv2.connectedComponentsWithStats(whole)
+        reaching = np.setdiff1d(things[inside & view.valid], 0)
+        out |= np.isin(things, reaching[stats[reaching, cv2.CC_STAT_AREA] > most])
+    return out
+
+
+def _most_mm2(piece_set: PieceSet, names: Sequence[str]) -> np.ndarray:
+    """(k,) mm²: the most that all pieces of each colour together can show: each block from where its three faces show
+    most, the root of the sum of their squares."""
+    most = dict.fromkeys(names, 0.0)
+    for name, color, count in piece_set.pieces:
+        shape = piece_set.shapes[name]
+        faces = (shape.width * shape.height, shape.width * shape.depth, shape.depth * shape.height)
+        most[color] += count * math.hypot(*faces)
+    return np.array([most[name] for name in names])
 
 
 def smallest_face_mm2(piece_set: PieceSet) -> float:

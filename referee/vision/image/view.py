@@ -12,13 +12,13 @@ import numpy as np
 from calibration.camera import CameraModel
 from calibration.markers import MARKER_CENTRES, MARKER_MM
 from calibration.mat import FIELD, SHEET, MatPose
+from cards.build import TALLEST_MM
+from referee.vision.image import parameters
 
-PX_PER_MM = 1.0
-"""Scale of a view at the mat's centre. A 6 mm error is then 6 pixels, and the cost of judging
-does not grow with the camera's resolution."""
-
-SIDE_MM, DEPTH_MM, HEIGHT_MM = 22.0, 22.0, 265.0
-"""The box seen in a view: the field, wider by half a large piece, and as high as builds get."""
+PX_PER_MM = parameters.PX_PER_MM.value
+SIDE_MM = parameters.SIDE_MM.value
+DEPTH_MM = parameters.DEPTH_MM.value
+HEIGHT_MM = TALLEST_MM + parameters.ABOVE_MM.value
 
 
 @dataclass(frozen=True)
@@ -60,11 +60,11 @@ class ZoneView:
         x, y = np.arange(w, dtype=np.float32), np.arange(h, dtype=np.float32)[:, None]
         origin = self.pose.camera_at.astype(np.float32)
         sinks = x * m[0, 2] + (y * m[1, 2] + m[2, 2])
-        down = sinks < -1e-4
+        down = sinks < parameters.HORIZON.value
         t = -origin[2] / np.where(down, sinks, np.float32(-1.0))
-        ground = np.empty((h, w, 2), np.float32)
+        ground, far = np.empty((h, w, 2), np.float32), np.float32(parameters.FAR_MM.value)
         for k in range(2):
-            ground[..., k] = np.where(down, origin[k] + (x * m[0, k] + (y * m[1, k] + m[2, k])) * t, np.float32(1e6))
+            ground[..., k] = np.where(down, origin[k] + (x * m[0, k] + (y * m[1, k] + m[2, k])) * t, far)
         return ground
 
     @cached_property
@@ -82,9 +82,9 @@ def regions(ground: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     x, y = np.ascontiguousarray(ground[..., 0]), np.ascontiguousarray(ground[..., 1])
     ax, ay = np.abs(x), np.abs(y)
     paper = (ax < SHEET[0] / 2) & (ay < SHEET[1] / 2)
-    marker = np.zeros(x.shape, bool)
+    marker, half = np.zeros(x.shape, bool), MARKER_MM / 2 + parameters.MARKER_RIM_MM.value
     for cx, cy in MARKER_CENTRES:
-        marker |= (np.abs(x - float(cx)) < MARKER_MM / 2 + 2) & (np.abs(y - float(cy)) < MARKER_MM / 2 + 2)
+        marker |= (np.abs(x - float(cx)) < half) & (np.abs(y - float(cy)) < half)
     return paper, marker, (ax < FIELD[0]) & (ay < FIELD[1])
 
 
@@ -111,6 +111,6 @@ def zone_view(frame: np.ndarray, camera: CameraModel, pose: MatPose, field: tupl
 
 
 def _remap(frame: np.ndarray, maps: tuple[np.ndarray, np.ndarray], scale: float) -> np.ndarray:
-    if scale < 0.7:  # shrinking by linear interpolation alone would alias
-        frame = cv2.GaussianBlur(frame, (0, 0), 0.4 / scale)
+    if scale < parameters.SHRUNK.value:  # shrinking by linear interpolation alone would alias
+        frame = cv2.GaussianBlur(frame, (0, 0), parameters.SHRUNK_BLUR_PX.value / scale)
     return cv2.remap(frame, *maps, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)

@@ -14,15 +14,17 @@ import cv2
 import numpy as np
 
 from calibration.mat import FIELD, MatPose, Mats
+from referee.vision.live import parameters
 from referee.vision.live.color_lut import label_frame
 from referee.vision.live.gate import HEIGHT_MM
 from referee.vision.render.overlay import AMBER, BLACK, GREEN, RED, WHITE, Outline
 
-SMALLEST_SHARE = 0.004
-"""Of the field's area in the picture: what is smaller is noise or a marker's corner."""
-
-HAND_SHARE = 0.02
-"""The same for parts of a hand: what is smaller is its shadow's rim."""
+SMALLEST_SHARE = parameters.SMALLEST_SHARE.value
+HAND_SHARE = parameters.HAND_SHARE.value
+SMOOTH_PX = 1.2
+"""Outlines are drawn as polygons that follow them so closely."""
+LETTERS = 0.45
+"""Size of drawn letters, of OpenCV's usual."""
 
 
 @dataclass(frozen=True)
@@ -63,11 +65,11 @@ def draw_field(picture: np.ndarray, place: Place, gate: Mapping[str, Any]) -> No
 
 
 def draw_pieces(picture: np.ndarray, place: Place, names: Sequence[str], labels: np.ndarray) -> None:
-    """Outlines and names of what has a piece's colour over the field; ``labels`` (h, w) of the bare picture."""
-    for index, name in enumerate(names):
+    """Outlines of what has a piece's colour over the field; ``labels`` (h, w) of the bare picture. No words: everybody
+    sees this picture, whatever his language."""
+    for index in range(len(names)):
         for contour in _things(labels == index, place, SMALLEST_SHARE):
             _line(picture, contour, WHITE)
-            _name(picture, name, contour.mean(0))
 
 
 def draw_hand(picture: np.ndarray, place: Place, mask: np.ndarray, offset: tuple[float, float], scale: float) -> None:
@@ -76,11 +78,8 @@ def draw_hand(picture: np.ndarray, place: Place, mask: np.ndarray, offset: tuple
     height, width = picture.shape[:2]
     move = np.array([[scale, 0, offset[0]], [0, scale, offset[1]]])
     shown = cv2.warpAffine(mask.astype(np.uint8), move, (width, height), flags=cv2.INTER_NEAREST)
-    things = sorted(_things(shown > 0, place, HAND_SHARE), key=cv2.contourArea)
-    for contour in things:
+    for contour in _things(shown > 0, place, HAND_SHARE):
         _line(picture, contour, RED)
-    if things:
-        _name(picture, "hand", things[-1].mean(0))
 
 
 def draw_read(picture: np.ndarray, pieces: Sequence[ReadPiece], offset: tuple[int, int], scale: float) -> None:
@@ -108,7 +107,7 @@ def _things(where: np.ndarray, place: Place, share: float) -> Iterator[np.ndarra
     smallest = share * max(cv2.contourArea(place.field), 1.0)
     for contour in cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)[0]:
         if cv2.contourArea(contour) >= smallest:
-            yield cv2.approxPolyDP(contour, 1.2, True)[:, 0]
+            yield cv2.approxPolyDP(contour, SMOOTH_PX, True)[:, 0]
 
 
 def _line(picture: np.ndarray, points: np.ndarray, colour: tuple[int, int, int]) -> None:
@@ -119,7 +118,7 @@ def _line(picture: np.ndarray, points: np.ndarray, colour: tuple[int, int, int])
 def _name(picture: np.ndarray, text: str, at: np.ndarray) -> None:
     """The text on a dark ground around the point (x, y)."""
     plain = text.encode("ascii", "replace").decode()
-    (w, h), _ = cv2.getTextSize(plain, cv2.FONT_HERSHEY_SIMPLEX, 0.45, 1)
+    (w, h), _ = cv2.getTextSize(plain, cv2.FONT_HERSHEY_SIMPLEX, LETTERS, 1)
     x, y = int(at[0] - w / 2), int(at[1] + h / 2)
     cv2.rectangle(picture, (x - 3, y - h - 3), (x + w + 3, y + 4), BLACK, -1)
-    cv2.putText(picture, plain, (x, y), cv2.FONT_HERSHEY_SIMPLEX, 0.45, WHITE, 1, cv2.LINE_AA)
+    cv2.putText(picture, plain, (x, y), cv2.FONT_HERSHEY_SIMPLEX, LETTERS, WHITE, 1, cv2.LINE_AA)

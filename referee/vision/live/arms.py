@@ -13,35 +13,25 @@ import cv2
 import numpy as np
 
 from calibration.mat import FIELD, MatPose, Mats
+from referee.vision.live import parameters
 from referee.vision.live.color_lut import WARM
 from referee.vision.live.hand_owner import owner_by_way
 
-IN_FIELD_MM = 40.0
-"""A thing this low over the field is in it; what is higher may pass before or behind it."""
+IN_FIELD_MM = parameters.IN_FIELD_MM.value
+REACH_MM = parameters.REACH_MM.value
+MIDDLE_MM = parameters.MIDDLE_MM.value
+AROUND_MM = parameters.AROUND_MM.value
+OVER_MM = parameters.ARM_OVER_MM.value
+FIST_MM = parameters.FIST_MM.value
+APART_MM = parameters.HANDS_APART_MM.value
+HAND_MM = parameters.HAND_MM.value
+TONGS_MM = parameters.TONGS_MM.value
+TONGS_MM2 = parameters.TONGS_MM2.value
 
-REACH_MM = 140.0
-"""An arm's far end is at least so far from the field's centre."""
+TONGS = np.array(parameters.TONGS.value)
+SHOWN_MM = parameters.SHOWN_MM.value
 
-AROUND_MM, OVER_MM = 200.0, 170.0
-"""A hand that is at a loose piece with its tongs is no further from the field and no higher."""
-
-FIST_MM, APART_MM = 30.0, 75.0
-"""A fist is at least so thick, and two hands are so far apart; a tower before one may part it into two patches."""
-
-HAND_MM = 28.0
-"""Tongs are thinner than this, hands are not."""
-
-TONGS_MM, TONGS_MM2 = 18.0, 100.0
-"""So far the tongs show beyond the hand that holds them, and so much of them there."""
-
-TONGS = np.array((-18.0, 95.0, -62.0))
-"""From a fist to the tip of its tongs, mm in the player's mat frame, as a hand usually holds them."""
-
-SHOWN_MM = 70.0
-"""Where less of that would be seen, a bare hand cannot be told from one with tongs."""
-
-LEAST_MM2 = 250.0
-"""What covers less of the field than this is no hand."""
+LEAST_MM2 = parameters.LEAST_MM2.value
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +63,7 @@ def arms_over(picture: Picture, mats: Mats, zone: str) -> Arms:
     low = _hull(picture, mats, pose, FIELD, (0.0, IN_FIELD_MM))
     half = (FIELD[0] + AROUND_MM, FIELD[1] + AROUND_MM)
     around = _hull(picture, mats, pose, half, (0.0, OVER_MM))
-    centre = _pixels(picture, mats, pose, [(0.0, 0.0, 40.0)])[0]
+    centre = _pixels(picture, mats, pose, [(0.0, 0.0, MIDDLE_MM)])[0]
     owners: list[str | None] = []
     own, here = np.zeros(low.shape, bool), np.zeros(low.shape, bool)
     for arm in _things(picture, around, LEAST_MM2 * px_per_mm**2):
@@ -114,8 +104,9 @@ def _pixels(picture: Picture, mats: Mats, pose: MatPose, points: list[tuple[floa
 
 def _scale(mats: Mats, pose: MatPose) -> float:
     """Full pixels to the mm at the field's centre, along x."""
-    ends = mats.camera.project(pose.to_camera(np.array([(-50.0, 0.0, 40.0), (50.0, 0.0, 40.0)])))
-    return float(np.linalg.norm(ends[1] - ends[0])) / 100.0
+    half = parameters.SCALE_MM.value
+    ends = mats.camera.project(pose.to_camera(np.array([(-half, 0.0, MIDDLE_MM), (half, 0.0, MIDDLE_MM)])))
+    return float(np.linalg.norm(ends[1] - ends[0])) / (2 * half)
 
 
 def _hull(
@@ -137,9 +128,9 @@ def _ends_in(arm: np.ndarray, centre: np.ndarray, low: np.ndarray) -> bool:
     rows, columns = np.nonzero(arm)
     points = np.column_stack([columns, rows])
     away = np.linalg.norm(points - centre, axis=1)
-    far = points[away >= np.percentile(away, 95)].mean(0)
+    far = points[away >= np.percentile(away, parameters.ARM_FAR_PERCENTILE.value)].mean(0)
     from_far = np.linalg.norm(points - far, axis=1)
-    tip = points[from_far >= np.percentile(from_far, 97)]
+    tip = points[from_far >= np.percentile(from_far, parameters.TIP_PERCENTILE.value)]
     return float(low[tip[:, 1], tip[:, 0]].mean()) > 0.5
 
 
@@ -148,7 +139,7 @@ def _owner(arm: np.ndarray, centre: np.ndarray, mats: Mats, pose: MatPose, zone:
     rows, columns = np.nonzero(arm)
     points = np.column_stack([columns, rows])
     away = np.linalg.norm(points - centre, axis=1)
-    far = points[away >= np.percentile(away, 90)].mean(0)
+    far = points[away >= np.percentile(away, parameters.FAR_PERCENTILE.value)].mean(0)
     if len(mats.poses) < 2:
         return zone
     return owner_by_way(far - centre, mats, pose, factor)
@@ -176,7 +167,7 @@ def _bare(arm: np.ndarray, labels: np.ndarray, low: np.ndarray, px_per_mm: float
     hand = (thick > 0) & low
     if hand.sum() < (HAND_MM * px_per_mm) ** 2:
         return False
-    near = cv2.dilate(hand.astype(np.uint8), np.ones((5, 5), np.uint8)) > 0
+    near = cv2.dilate(hand.astype(np.uint8), np.ones((parameters.NEAR_PX.value,) * 2, np.uint8)) > 0
     if not (near & (labels >= 0) & low).any():
         return False
     apart = ((thick == 0) & (labels < 0)).astype(np.uint8)  # a piece before a hand parts it, too

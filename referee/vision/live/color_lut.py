@@ -11,28 +11,22 @@ import numpy as np
 
 from calibration.palette import Palette, features
 from referee.vision.image.evidence import log_marker, log_paper
+from referee.vision.live import parameters
 from referee.vision.search.jit import plain
 
-BITS = 5
+BITS = parameters.BITS.value
 GROUND, STRANGE, WARM, DARK = -1, -2, -3, -4
 """Labels beside the palette's indices: mat (paper in light or shadow, ink), no known thing, no known thing but of the
 hue of skin and wood (hands and tongs), and dark as ink: a marker, and where none is printed a phone."""
 
-DEEPEST = -2.3
-"""Light, as ``features``, from which down a colourless pixel is darker than any shadow on paper."""
-
-WARM_RED, WARM_YELLOW, WARM_LIGHT = (0.12, 1.0), (0.2, 1.6), -2.2
-"""Skin of all tones and bare wood: red over green, missing blue, least brightness, as ``features``."""
-
-LOG_ANYTHING = float(np.log(1 / 150.0))
-"""Log density of "anything" over the feature box; what fits nothing better is ``STRANGE``."""
-
-LOG_INK = float(np.log(0.124))
-"""Share of the sheet that is markers: any grey there, but a piece's dark side is the likelier elsewhere."""
-
-SURER, SURER_WARM = 0.5, 1.0
-"""Nats by which a piece's colour must beat anything, and where it has the hue of skin: skin beside orange is skin.
-At 2 a falling orange piece, blurred, is a hand."""
+DEEPEST = parameters.DEEPEST.value
+WARM_RED = parameters.WARM_RED.value
+WARM_YELLOW = parameters.WARM_YELLOW.value
+WARM_LIGHT = parameters.WARM_LIGHT.value
+LOG_ANYTHING = float(np.log(parameters.ANYTHING.value))
+LOG_INK = float(np.log(parameters.INK_SHARE.value))
+SURER = parameters.SURER.value
+SURER_WARM = parameters.SURER_WARM.value
 
 
 def label_table(palette: Palette, white: np.ndarray, bits: int = BITS) -> np.ndarray:
@@ -70,12 +64,12 @@ def label_frame(frame: np.ndarray, table: np.ndarray, out: np.ndarray | None = N
     if out is None:
         out = np.empty(frame.shape[:2], np.int8)
     shift = 8 - int(table.shape[0]).bit_length() + 1
-    _look_up(np.ascontiguousarray(frame).reshape(-1, 3), table.ravel(), shift, out.reshape(-1))
+    look_up(np.ascontiguousarray(frame).reshape(-1, 3), table.ravel(), shift, out.reshape(-1))
     return out
 
 
 @plain
-def _look_up(pixels, table, shift, out):
+def look_up(pixels, table, shift, out):
     bits = np.uint32(8 - shift)
     s = np.uint32(shift)
     for i in range(pixels.shape[0]):

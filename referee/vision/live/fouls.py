@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 
 from calibration.mat import Mats
 from referee.devices.ports import Frame
+from referee.vision.live import parameters
 from referee.vision.live.arms import Arms, Picture, arms_over
 from referee.vision.live.gate import GateState
 from referee.vision.live.shake import Shake
@@ -35,23 +36,16 @@ PROPOSED: Mapping[str, str] = {
 KINDS = tuple(PROPOSED)
 """Kinds and what is said of them."""
 
-LASTS_S: Mapping[str, float] = {"bare_hand": 0.35, "second_hand": 0.35, "neighbours_hand": 0.35, "shaken": 0.0}
+LASTS_S: Mapping[str, float] = dict.fromkeys(
+    ("bare_hand", "second_hand", "neighbours_hand"), parameters.HAND_FOUL_S.value
+) | {"shaken": parameters.SHAKEN_S.value}
 """So long a sight must last: what is shorter may be two things that pass one another in the picture."""
 
-SEEN_SHARE = 0.75
-"""In this share of the looks of that time."""
-
-AWAY_S = 1.0
-"""A sight that was away for so long is another one when it comes back."""
-
-LOOK_S = 0.09
-"""Looks are at least so far apart."""
-
-BROUGHT = 0.012
-"""Share of the field that a piece covers at the least: the smallest covers four times the gate's smallest share."""
-
-CLIP_S = 2.0
-"""A proposal is shown by a clip of this length around its beginning."""
+SEEN_SHARE = parameters.SEEN_SHARE.value
+AWAY_S = parameters.AWAY_S.value
+LOOK_S = parameters.LOOK_S.value
+BROUGHT = parameters.BROUGHT.value
+CLIP_S = parameters.CLIP_S.value
 
 
 @dataclass(frozen=True)
@@ -150,7 +144,7 @@ class FoulWatch:
             own_hand = zone in arms[zone].owners
             if stop_s is None or at_s <= stop_s:
                 if not gate.hand:
-                    self._fills.setdefault(zone, deque(maxlen=5)).append(gate.fill)
+                    self._fills.setdefault(zone, deque(maxlen=parameters.FILLS.value)).append(gate.fill)
                 continue
             held = self._fields.setdefault(zone, _Field(_middle(self._fills.get(zone, ()))))
             if own_hand and held.was_out and held.hand_s is None:

@@ -22,52 +22,29 @@ from calibration.mat import FIELD, SHEET, MatPose, Mats
 from calibration.palette import Palette, nominal
 from referee.devices.ports import Frame
 from referee.vision.image.evidence import paper_white
+from referee.vision.live import parameters
 from referee.vision.live.arms import Picture
 from referee.vision.live.color_lut import DARK, GROUND, STRANGE, WARM, label_table
 from referee.vision.observer import Observer
 from referee.vision.search.jit import inner, plain
 
-WIDTH_PX = 320
-"""Width of the reduced copy: tongs 10 mm thick are still 3 pixels, and averaging kills the noise."""
-
-CHANGED = 16
-"""A reduced pixel has changed when a channel differs by this much of 255: five sigma of a dim webcam."""
-
-SETTLED = 0.004
-"""Share of the field's pixels below which changes are noise: about five reduced pixels."""
-
-HEIGHT_MM = 230.0
-"""Height of the box over the field into which hands reach; builds stay below 250."""
-
-REST_S = 1.2
-"""What has not changed for so long off the sheet belongs to the background, unless it looks like a piece:
-pieces come and go with every duel, and what they uncover is no stranger. The background before is kept
-too, for what a hand uncovers when it leaves at last."""
-
-AWAKE_S = 0.7
-"""A thing that has moved within this time counts as a hand from a much smaller size."""
-
-WARM_REST_S = 90.0
-"""The same for what has the hue of skin: a hand at rest is still a hand."""
-
-HAND_MOVING, HAND_RESTING = 0.004, 0.03
-"""Share of the box that a thing must cover to be a hand, moving or at rest."""
-
-WARM_SHARE = 0.2
-"""Of a thing's pixels that have the hue of skin or wood: it is a hand even if its sleeve looks like a piece."""
-
-FIELD_COVERED = 0.1
-"""Share of the field that a strange thing covers which is no gap, rim or dark side of a build (at most 0.06 in the dev
-sets): a phone, a cup. Phones that lie in the field cover 0.15 to 0.3."""
-
-CHECK_S, SEEK_S, MISSED_CHECKS = 2.0, 0.5, 3
-"""Seconds between looks for the mats, known and unknown; a mat missed so often is gone."""
-
-DARKEST, TINTED = 0.3, 0.12
-"""A shadow leaves at least this share of the light, and takes no colour more than another by so much."""
-
-WHITE_DRIFT = 0.06
-"""The label table is made anew when the paper's light has changed by this share."""
+WIDTH_PX = parameters.WIDTH_PX.value
+CHANGED = parameters.CHANGED.value
+SETTLED = parameters.SETTLED.value
+HEIGHT_MM = parameters.OVER_MM.value
+REST_S = parameters.REST_S.value
+AWAKE_S = parameters.AWAKE_S.value
+WARM_REST_S = parameters.WARM_REST_S.value
+HAND_MOVING = parameters.HAND_MOVING.value
+HAND_RESTING = parameters.HAND_RESTING.value
+WARM_SHARE = parameters.WARM_SHARE.value
+FIELD_COVERED = parameters.FIELD_COVERED.value
+CHECK_S = parameters.CHECK_S.value
+SEEK_S = parameters.SEEK_S.value
+MISSED_CHECKS = parameters.MISSED_CHECKS.value
+DARKEST = parameters.DARKEST.value
+TINTED = parameters.TINTED.value
+WHITE_DRIFT = parameters.WHITE_DRIFT.value
 
 
 @dataclass(frozen=True)
@@ -87,6 +64,24 @@ class GateState:
     """The gates by zone; a zone whose mat has not been in view is left out."""
 
     zones: Mapping[str, ZoneGate]
+
+
+@dataclass(frozen=True, eq=False)
+class BuildPixels:
+    """One zone in the reduced copy: ``image`` (h, w, 3) uint8, which pixels of it have the colour of a piece (h, w)
+    bool, and how many pixels its field has."""
+
+    image: np.ndarray
+    of_piece: np.ndarray
+    field: int
+
+    def unlike(self, other: BuildPixels) -> float:
+        """How much of what is a piece here looks otherwise there, as a share of the field's pixels; all of it where the
+        copies are not of one size."""
+        if self.image.shape != other.image.shape:
+            return 1.0
+        apart = np.abs(self.image.astype(np.int16) - other.image).max(-1) > CHANGED
+        return float((apart & self.of_piece).sum()) / max(1, self.field)
 
 
 @dataclass(eq=False)
@@ -126,7 +121,7 @@ class Gate:
         self._check_s = -np.inf
         self._previous_s = -np.inf
         self._size: tuple[int, ...] = ()
-        self._memory = _memory(np.zeros((0, 0, 3), np.uint8), None)
+        self._memory = memory_of(np.zeros((0, 0, 3), np.uint8), None)
         self._factor = 1
         self._mats: Mats | None = None
         self._palette: Palette | None = None
@@ -153,6 +148,15 @@ class Gate:
             return None
         return known.strange, (known.at[1].start, known.at[0].start), self._factor
 
+    def build(self, zone: str) -> BuildPixels | None:
+        """What of the last look's reduced copy lies in the zone's box; None while its mat is not in view."""
+        known = self._zones.get(zone)
+        if known is None:
+            return None
+        now = self._memory
+        of_piece = known.box & (now.labels[known.at] >= 0)
+        return BuildPixels(now.before[known.at].copy(), of_piece, int(known.field.sum()))
+
     def look(self, frame: Frame) -> GateState:
         """What there is in this frame, and since when."""
         self._factor = factor = max(1, round(frame.image.shape[1] / WIDTH_PX))
@@ -163,7 +167,7 @@ class Gate:
             self._locate(frame, small, factor)
         step_s = float(np.clip(frame.at_s - self._previous_s, 0.0, AWAKE_S))
         self._previous_s = frame.at_s
-        _compare(small, self._memory, self._table, CHANGED, step_s, (REST_S, WARM_REST_S))
+        compare(small, self._memory, self._table, CHANGED, step_s, (REST_S, WARM_REST_S))
         self._memory = self._memory._replace(before=small)
         return GateState({name: self._gate(zone, frame.at_s) for name, zone in sorted(self._zones.items())})
 
@@ -173,7 +177,7 @@ class Gate:
         if empty is not None and empty.shape != image.shape:
             empty = None
         self._size = image.shape
-        self._memory = _memory(small, None if empty is None else _reduced(empty, factor))
+        self._memory = memory_of(small, None if empty is None else _reduced(empty, factor))
         self._zones.clear()
         self._check_s = -np.inf
 
@@ -221,7 +225,7 @@ class Gate:
         return ZoneGate(zone.missed == 0, moving, hand, at_s - zone.moved_s, fill)
 
 
-def _memory(small: np.ndarray, empty: np.ndarray | None) -> _Memory:
+def memory_of(small: np.ndarray, empty: np.ndarray | None) -> _Memory:
     """The memory at the first reduced frame (h, w, 3) of a size; ``empty`` is the bare table like it, if known."""
     shape, usual = small.shape[:2], small.copy() if empty is None else empty
     still_s = np.full(shape, AWAKE_S, np.float32)
@@ -248,7 +252,7 @@ def _zone(pose: MatPose, mats: Mats, factor: int, size: tuple[int, int]) -> _Zon
 
     box = outline(FIELD, (0.0, HEIGHT_MM))
     x, y, w, h = cv2.boundingRect(box)
-    margin = 6
+    margin = parameters.AROUND_PX.value
     at = (
         slice(max(0, y - margin), min(size[0], y + h + margin)),
         slice(max(0, x - margin), min(size[1], x + w + margin)),
@@ -256,7 +260,8 @@ def _zone(pose: MatPose, mats: Mats, factor: int, size: tuple[int, int]) -> _Zon
     box_mask = mask(box)[at] > 0
     if not box_mask.any():
         return None
-    sheet = mask(outline((SHEET[0] / 2 - 3, SHEET[1] / 2 - 3), (0.0,)))
+    inset = parameters.SHEET_INSET_MM.value
+    sheet = mask(outline((SHEET[0] / 2 - inset, SHEET[1] / 2 - inset), (0.0,)))
     return _Zone(at, mask(outline(FIELD, (0.0,)))[at] > 0, sheet[at] > 0, box_mask, 0.0)
 
 
@@ -271,21 +276,22 @@ def _reaches_in(strange: np.ndarray, zone: _Zone, awake: np.ndarray, warm: np.nd
         return np.bincount(things[where], minlength=count)[1:]
 
     inside, whole = pixels(box), box.sum()
-    of_hand = (pixels(~box) > 3) | (pixels(box & warm) > WARM_SHARE * inside)
-    moving = (pixels(box & awake) > 0.3 * HAND_MOVING * whole) & (inside > HAND_MOVING * whole)
+    of_hand = (pixels(~box) > parameters.REACHES_PX.value) | (pixels(box & warm) > WARM_SHARE * inside)
+    moving = (pixels(box & awake) > parameters.AWAKE_SHARE.value * HAND_MOVING * whole) & (inside > HAND_MOVING * whole)
     covers = pixels(zone.field) > FIELD_COVERED * zone.field.sum()
     return bool((covers | of_hand & (moving | (inside > HAND_RESTING * whole))).any())
 
 
 def _shaded(small: np.ndarray, usual: np.ndarray) -> np.ndarray:
     """(h, w) bool: darker than usual by the same share in all colours, as in a shadow."""
-    share = (small.astype(np.float32) + 6) / (usual.astype(np.float32) + 6)
+    floor = parameters.SHADE_FLOOR.value
+    share = (small.astype(np.float32) + floor) / (usual.astype(np.float32) + floor)
     most = share.max(-1)
     return (most < 1.0) & (most > DARKEST) & (most - share.min(-1) < TINTED)
 
 
 @plain
-def _compare(small, memory, table, threshold, step_s, rest_s):
+def compare(small, memory, table, threshold, step_s, rest_s):
     """One pass: labels, what changed since the frame before, what differs from both backgrounds."""
     before, usual, older, still_s, labels, changed, unusual = memory
     for y in range(small.shape[0]):

@@ -10,24 +10,16 @@ import cv2
 import numpy as np
 
 from calibration.mat import FIELD, MatPose, Mats
+from referee.vision.live import parameters
 
-WIDTH_PX = 320
-"""Width of the reduced picture that is looked at: a sleeve is some ten pixels wide in it."""
-
-DIFFERS = 24
-"""Levels of 255 by which a channel differs from the empty table's where something is."""
-
-SHOULDER_MM = (30.0, -560.0, 190.0)
-"""A sitting player's shoulder in the frame of the own mat."""
-
-OVER_MM, REACH_MM = 230.0, 140.0
-"""Height of the box over the field that hands reach into; how far from the field's centre an arm's far end must be."""
-
-APART_DEG = 10.0
-"""By so much the far end must be nearer to one player's direction than to any other's."""
-
-MOST_DEG = 60.0
-"""No further than this off a player's direction, or it is nobody's known arm."""
+WIDTH_PX = parameters.WIDTH_PX.value
+DIFFERS = parameters.DIFFERS.value
+SHOULDER_MM = parameters.SHOULDER_MM.value
+OVER_MM = parameters.OVER_MM.value
+REACH_MM = parameters.REACH_MM.value
+MIDDLE_MM = parameters.MIDDLE_MM.value
+APART_DEG = parameters.APART_DEG.value
+MOST_DEG = parameters.MOST_DEG.value
 
 
 def hand_owner(image: np.ndarray, empty: np.ndarray, zone: str, mats: Mats) -> str | None:
@@ -42,8 +34,8 @@ def hand_owner(image: np.ndarray, empty: np.ndarray, zone: str, mats: Mats) -> s
     arm = _arm(_reduced(image, factor), _reduced(empty, factor), _box(mats, pose) / factor)
     if arm is None:
         return None
-    centre = _pixels(mats, pose, [(0.0, 0.0, 40.0)])[0] / factor
-    reach = np.linalg.norm(_pixels(mats, pose, [(REACH_MM, 0.0, 40.0)])[0] / factor - centre)
+    centre = _pixels(mats, pose, [(0.0, 0.0, MIDDLE_MM)])[0] / factor
+    reach = np.linalg.norm(_pixels(mats, pose, [(REACH_MM, 0.0, MIDDLE_MM)])[0] / factor - centre)
     far = _far_end(arm, centre)
     if np.linalg.norm(far - centre) < reach:
         return None
@@ -93,16 +85,16 @@ def _arm(small: np.ndarray, empty: np.ndarray, box: np.ndarray) -> np.ndarray | 
 def _far_end(arm: np.ndarray, centre: np.ndarray) -> np.ndarray:
     """Mean (2,) of the tenth of the arm's pixels that is farthest from the field's centre."""
     far = np.linalg.norm(arm - centre, axis=1)
-    return arm[far >= np.percentile(far, 90)].mean(0)
+    return arm[far >= np.percentile(far, parameters.FAR_PERCENTILE.value)].mean(0)
 
 
 def _way(mats: Mats, pose: MatPose, player: MatPose, factor: int) -> np.ndarray:
     """Direction (2,) in the picture from the field's centre towards that player's shoulder.
 
-    Taken a third of the way up the arm: a shoulder may be behind the camera.
+    Taken part of the way up the arm (``UP_THE_ARM``): a shoulder may be behind the camera.
     """
-    start, end = pose.to_camera(np.array([(0.0, 0.0, 40.0)])), player.to_camera(np.array([SHOULDER_MM]))
-    way = mats.camera.project(np.concatenate([start, start + (end - start) / 3])) / factor
+    start, end = pose.to_camera(np.array([(0.0, 0.0, MIDDLE_MM)])), player.to_camera(np.array([SHOULDER_MM]))
+    way = mats.camera.project(np.concatenate([start, start + (end - start) / parameters.UP_THE_ARM.value])) / factor
     return way[1] - way[0]
 
 

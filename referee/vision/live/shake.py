@@ -12,25 +12,24 @@ from typing import Any
 import cv2
 import numpy as np
 
-from calibration.markers import marker_corners
+from calibration.markers import MARKER_MM, marker_corners
 from calibration.mat import SHEET, Mats
+from cards.build import TALLEST_MM
+from referee.vision.live import parameters
 
-MOVED_MM = 1.2
-"""Between two looks: what leaning on the table does is less."""
+MOVED_MM = parameters.MOVED_MM.value
+LEAST_CORNERS = parameters.LEAST_CORNERS.value
+AGREE = parameters.AGREE.value
+AGREE_PX = parameters.AGREE_PX.value
+PERSPECTIVE = parameters.PERSPECTIVE.value
+STILL_PX = parameters.STILL_PX.value
+ROOM_CORNERS = parameters.ROOM_CORNERS.value
+ROOM_LEAST = parameters.ROOM_LEAST.value
+ROOM = (parameters.ROOM_QUALITY.value, parameters.ROOM_APART_PX.value)
+EDGE_PX = parameters.EDGE_PX.value
+WINDOW = (parameters.TRACKED_PX.value,) * 2
 
-LEAST_CORNERS, AGREE, AGREE_PX = 6, 0.7, 0.8
-"""So many corners of a mat must be seen again, this share of them going the same way within so many pixels."""
-
-PERSPECTIVE = 0.35
-"""By this share of the way the near edge of a sheet moves further in the picture than its middle."""
-
-STILL_PX = 0.4
-"""What moves less than this stands still."""
-
-ROOM_CORNERS, ROOM_LEAST = 60, 10
-"""Corners looked for outside of all mats, and how many of them must be seen again."""
-
-OVER_MM = 250.0
+OVER_MM = TALLEST_MM
 """Above a mat so high hands and builds may move: no corner of the room is taken from there."""
 
 
@@ -69,13 +68,14 @@ class Shake:
         for zone, pose in mats.poses.items():
             flat = np.concatenate([marker_corners(k) for k in range(4)])
             points = mats.camera.project(pose.to_camera(np.column_stack([flat, np.zeros(len(flat))])))
-            inside = ((points > 4) & (points < np.array(gray.shape[::-1]) - 5)).all(1)
+            inside = ((points > EDGE_PX - 1) & (points < np.array(gray.shape[::-1]) - EDGE_PX)).all(1)
             self._corners[zone] = points[inside].astype(np.float32)
-            x, y = SHEET[0] / 2 + 60, SHEET[1] / 2 + 150
+            beside = parameters.BESIDE_MM.value
+            x, y = SHEET[0] / 2 + beside[0], SHEET[1] / 2 + beside[1]
             box = [(i * x, j * y, z) for z in (0.0, OVER_MM) for i in (-1, 1) for j in (-1, 1)]
             hull = cv2.convexHull(mats.camera.project(pose.to_camera(np.array(box))).round().astype(np.int32))
             cv2.fillConvexPoly(away, hull, 0)
-        self._room = cv2.goodFeaturesToTrack(gray, ROOM_CORNERS, 0.01, 12, mask=away)
+        self._room = cv2.goodFeaturesToTrack(gray, ROOM_CORNERS, *ROOM, mask=away)
         self._room = None if self._room is None else self._room[:, 0]
 
 
@@ -85,8 +85,8 @@ def _shift(before: np.ndarray, gray: np.ndarray, points: np.ndarray, least: int)
         return None
     then = points.astype(np.float32).reshape(-1, 1, 2)
     follow: Any = cv2.calcOpticalFlowPyrLK  # its stub wants an array where None is meant
-    now, seen, _ = follow(before, gray, then, None, winSize=(15, 15), maxLevel=2)
-    back, again, _ = follow(gray, before, now, None, winSize=(15, 15), maxLevel=2)
+    now, seen, _ = follow(before, gray, then, None, winSize=WINDOW, maxLevel=2)
+    back, again, _ = follow(gray, before, now, None, winSize=WINDOW, maxLevel=2)
     sure = (seen[:, 0] > 0) & (again[:, 0] > 0) & (np.abs(back - then).max((1, 2)) < AGREE_PX)
     if sure.sum() < least:
         return None
@@ -97,5 +97,5 @@ def _shift(before: np.ndarray, gray: np.ndarray, points: np.ndarray, least: int)
 
 
 def _px_per_mm(corners: np.ndarray) -> float:
-    """By the first marker's first side, 44 mm."""
-    return max(0.2, float(np.linalg.norm(corners[1] - corners[0])) / 44.0)
+    """By the first marker's first side."""
+    return max(parameters.LEAST_PX_PER_MM.value, float(np.linalg.norm(corners[1] - corners[0])) / MARKER_MM)

@@ -6,7 +6,6 @@ where drawing is cheap, and taken back into the camera's picture with its distor
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -19,10 +18,12 @@ from calibration.mat import FIELD
 from cards.build import Build, Piece
 from cards.card import Card
 from cards.drawing import target_png
+from cards.sentences import WRITTEN, say, sentence
 from referee.match.verdict import Verdict
 from referee.vision.image.unknown import Patch
 from referee.vision.image.view import ZoneView
 from referee.vision.observer import Judgement, ZoneSight
+from referee.vision.render.lettering import Colour, Letters, width_px, wrapped, write
 from referee.vision.render.silhouettes import piece_tags
 from referee.vision.verdict.visibility import unknown_things
 
@@ -31,6 +32,45 @@ PURPLE = (220, 60, 200)
 COLOURS = {"match": GREEN, "mismatch": RED, "undecided": AMBER}
 PANEL_SHARE = 0.27
 """Width of the panel beside the picture, of the picture's own."""
+
+THIN_PX = 640
+"""A picture of this width is drawn into with lines one pixel thick; a wider one with thicker ones. What is said of
+places and letters below is in such thicknesses."""
+ROUND_EDGE, SHORT_PX = 0.25, 8
+"""A mask at twice its size has its contour a quarter of a pixel outside; shorter contours are specks."""
+NAME_PX, NAME_DOWN = 9, 9
+"""Size of the letters that name an unknown thing, and how far below it they stand."""
+MARK_RADIUS, MARK_RIM_PX = 5, 3
+"""The disc under a piece's number: its radius, and what is added to that."""
+FIELD_STEPS = 12
+"""Straight pieces that a field's side is drawn by: a lens bends it."""
+SUBPIXELS, SUBPIXEL_BITS = 16, 4
+"""Lines are drawn at sixteenths of a pixel."""
+MARK_PX, MARK_MORE_PX, CAPITAL_SHARE = 6, 4, 0.73
+"""Size of a piece's number, and what is added to that; height of a capital or a digit, of the letters' size."""
+HEAD_SHARE, HEAD_LEAST_PX = 60, 12
+"""Size of the letters of a zone's ruling: of the picture's width so much the less, at least the second."""
+HEAD_PAD, HEAD_MARGIN, HEAD_BELOW = (6, 8), (4, 8, 10), 2.2
+"""The box of a zone's ruling: px around its letters (sides and top, foot); px left free at the picture's left, right
+and foot; how many heights of its letters it lies below the field."""
+PANEL_PX, PANEL_LEAST_PX = 346, 220
+"""The panel is laid out for the first width and scaled to its own, which is no less than the second. Sizes below are of
+that layout."""
+MARGIN, LINE, LETTER_LEAST_PX = 12, 1.4, 10
+"""Left and right margin, px; height of a line, in sizes of its letters; the least that these become, px."""
+TITLE, BODY = 17, 12
+"""Sizes of the letters in the panel: of the card and a zone's ruling, and of all else."""
+ZONE_GAP, NOTE_GAP, TARGET_GAP = 8, 4, 8
+"""Gaps before a zone, a note and the card's target, px."""
+TARGET_SHARE, TARGET_PX_PER_MM = 0.32, 3.0
+"""Height of the card's target, at most, of the panel's; and the scale it is drawn at."""
+DIM = (110, 110, 110)
+RULED = {
+    "match": sentence("picture_match"),
+    "mismatch": sentence("picture_mismatch"),
+    "undecided": sentence("picture_undecided"),
+}
+UNKNOWN = sentence("picture_unknown")
 
 
 @dataclass(frozen=True)
@@ -53,7 +93,7 @@ def _outline(view: ZoneView, camera: CameraModel, mask: np.ndarray, piece: Piece
     # Twice the size, so that contours run between pixels and not through their middles.
     large = cv2.resize(mask.astype(np.uint8), None, fx=2, fy=2, interpolation=cv2.INTER_NEAREST)
     found, _ = cv2.findContours(large, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
-    kept = [c.reshape(-1, 2) / 2.0 - 0.25 for c in found if len(c) > 8]
+    kept = [c.reshape(-1, 2) / 2.0 - ROUND_EDGE for c in found if len(c) > SHORT_PX]
     at = view.project(np.array([(piece.x, piece.y, piece.z)]))
     return Outline(
         piece,
@@ -68,26 +108,29 @@ def _to_picture(view: ZoneView, camera: CameraModel, pixels: np.ndarray) -> np.n
     return camera.project(rays)
 
 
-def draw(frame: np.ndarray, judgement: Judgement, card: Card) -> np.ndarray:
+def draw(
+    frame: np.ndarray, judgement: Judgement, card: Card, language: str = WRITTEN, details: bool = True
+) -> np.ndarray:
     """The frame (h, w, 3) uint8 BGR with every judged zone drawn in, and a panel of the same height at
-    its right: the card's target, then verdict, confidence and reasons of each zone."""
-    picture = marked(frame, judgement)
-    return np.hstack([picture, _panel(judgement, card, picture.shape[:2])])
+    its right: the card's target, then verdict, confidence and reasons of each zone, in one of ``LANGUAGES``. With
+    ``details`` also what only who works on the program asks for: margins and notes."""
+    picture = marked(frame, judgement, language)
+    return np.hstack([picture, _Panel(picture.shape[:2], language).drawn(judgement, card, details)])
 
 
-def marked(frame: np.ndarray, judgement: Judgement, words: bool = True) -> np.ndarray:
-    """The frame (h, w, 3) uint8 BGR with every judged zone drawn in, and nothing beside it. Without ``words`` it is
-    the same in every language: who shows it says beside it what the marks mean."""
+def marked(frame: np.ndarray, judgement: Judgement, language: str | None = WRITTEN) -> np.ndarray:
+    """The frame (h, w, 3) uint8 BGR with every judged zone drawn in, and nothing beside it. Without a ``language`` it
+    has no words and is the same in every one: who shows it says beside it what the marks mean."""
     picture = frame.copy()
     for zone, sight in sorted(judgement.views.items()):
-        _draw_zone(picture, judgement, zone, sight, words)
+        _draw_zone(picture, judgement, zone, sight, language)
     return picture
 
 
-def _draw_zone(picture: np.ndarray, judgement: Judgement, zone: str, sight: ZoneSight, words: bool) -> None:
+def _draw_zone(picture: np.ndarray, judgement: Judgement, zone: str, sight: ZoneSight, language: str | None) -> None:
     verdict, camera = judgement.zones[zone], judgement.mats.camera
     build = sight.build
-    thick = max(1, round(picture.shape[1] / 640))
+    thick = max(1, round(picture.shape[1] / THIN_PX))
     colour = COLOURS[verdict.ruling]
     _draw_field(picture, camera, sight.view, colour, thick)
     unknown = unknown_things(sight.view, sight.evidence, build.piece_set)
@@ -99,9 +142,9 @@ def _draw_zone(picture: np.ndarray, judgement: Judgement, zone: str, sight: Zone
         )
         if not loose and not unknown:  # beside something unknown the reading is a guess: nothing to count in it
             _mark(picture, outline, i + 1, i in blamed, thick)
-    _draw_unknown(picture, camera, sight, unknown, thick, words)
-    if words:
-        _headline(picture, camera, sight.view, zone, verdict, thick)
+    _draw_unknown(picture, camera, sight, unknown, thick, language)
+    if language:
+        _headline(picture, camera, sight.view, verdict_words(language, zone, verdict), COLOURS[verdict.ruling])
 
 
 def _line_colour(verdict: Verdict, loose: bool, blamed: bool) -> tuple[int, int, int]:
@@ -112,7 +155,12 @@ def _line_colour(verdict: Verdict, loose: bool, blamed: bool) -> tuple[int, int,
 
 
 def _draw_unknown(
-    picture: np.ndarray, camera: CameraModel, sight: ZoneSight, unknown: Sequence[Patch], thick: int, words: bool
+    picture: np.ndarray,
+    camera: CameraModel,
+    sight: ZoneSight,
+    unknown: Sequence[Patch],
+    thick: int,
+    language: str | None,
 ) -> None:
     """What in the field is neither table nor piece, large enough to forbid a verdict: outlined, the largest named."""
     for k, patch in enumerate(unknown):
@@ -120,15 +168,14 @@ def _draw_unknown(
         _polyline(picture, np.vstack([contour, contour[:1]]), BLACK, thick + 4)
         _polyline(picture, np.vstack([contour, contour[:1]]), PURPLE, thick + 2)
         if k == 0:
-            name, left = ("unknown", 17) if words else ("?", 2)
-            at = (int(contour[:, 0].mean()) - left * thick, int(contour[:, 1].max()) + 9 * thick)
-            _text(picture, name, at, 0.3 * thick, BLACK, thick + 3)
-            _text(picture, name, at, 0.3 * thick, PURPLE, thick)
+            name, letters = say(language, UNKNOWN) if language else "?", Letters(NAME_PX * thick, PURPLE, True, BLACK)
+            left = int(contour[:, 0].mean()) - width_px(name, letters) // 2
+            write(picture, name, (left, int(contour[:, 1].max()) + NAME_DOWN * thick), letters)
 
 
 def _draw_field(picture: np.ndarray, camera: CameraModel, view: ZoneView, colour, thick: int) -> None:
     corners = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1), (-1, -1)]) * FIELD
-    path = np.concatenate([np.linspace(a, b, 12) for a, b in pairwise(corners)])
+    path = np.concatenate([np.linspace(a, b, FIELD_STEPS) for a, b in pairwise(corners)])
     _polyline(picture, camera.project(view.pose.to_camera(np.c_[path, np.zeros(len(path))])), colour, thick)
 
 
@@ -139,7 +186,9 @@ def _draw_outline(picture: np.ndarray, outline: Outline, colour, thick: int) -> 
 
 
 def _polyline(picture: np.ndarray, points: np.ndarray, colour, thick: int) -> None:
-    cv2.polylines(picture, [np.round(points * 16).astype(np.int32)], False, colour, thick, cv2.LINE_AA, 4)
+    cv2.polylines(
+        picture, [np.round(points * SUBPIXELS).astype(np.int32)], False, colour, thick, cv2.LINE_AA, SUBPIXEL_BITS
+    )
 
 
 def _mark(picture: np.ndarray, outline: Outline, number: int, blamed: bool, thick: int) -> None:
@@ -148,10 +197,11 @@ def _mark(picture: np.ndarray, outline: Outline, number: int, blamed: bool, thic
         return
     largest = max(outline.contours, key=len)
     at = (int(largest[:, 0].mean()), int(largest[:, 1].mean()))
-    radius = 5 * thick + 3
+    radius = MARK_RADIUS * thick + MARK_RIM_PX
     cv2.circle(picture, at, radius, RED if blamed else WHITE, -1, cv2.LINE_AA)
-    foot = (at[0] - 4 * thick * len(str(number)), at[1] + 4 * thick)
-    _text(picture, str(number), foot, 0.22 * thick + 0.12, WHITE if blamed else BLACK, thick)
+    letters = Letters(MARK_PX * thick + MARK_MORE_PX, WHITE if blamed else BLACK, True)
+    foot = (at[0] - width_px(str(number), letters) // 2, at[1] + round(CAPITAL_SHARE * letters.size_px / 2))
+    write(picture, str(number), foot, letters)
     if blamed:
         top = largest[largest[:, 1].argmin()].round().astype(int)
         cv2.drawMarker(
@@ -165,86 +215,82 @@ def _mark(picture: np.ndarray, outline: Outline, number: int, blamed: bool, thic
         )
 
 
-def _headline(
-    picture: np.ndarray, camera: CameraModel, view: ZoneView, zone: str, verdict: Verdict, thick: int
-) -> None:
-    """Zone and ruling under the field, wherever in the picture that is."""
+def verdict_words(language: str, zone: str, verdict: Verdict) -> str:
+    """Zone and ruling, as a picture says them."""
+    return f"{zone}: {say(language, RULED[verdict.ruling])}"
+
+
+def _headline(picture: np.ndarray, camera: CameraModel, view: ZoneView, text: str, colour: Colour) -> None:
+    """The text under the field, wherever in the picture that is."""
     corners = np.array([(x * FIELD[0], y * FIELD[1], 0.0) for x in (-1, 1) for y in (-1, 1)])
     pixels = camera.project(view.pose.to_camera(corners))
-    text, scale = f"{zone}: {verdict.ruling}", 0.35 * thick
-    (w, h), _ = cv2.getTextSize(text, cv2.FONT_HERSHEY_SIMPLEX, scale, thick)
     height, width = picture.shape[:2]
-    x = int(np.clip(pixels[:, 0].mean() - w / 2, 4, max(4, width - w - 8)))
-    y = int(np.clip(pixels[:, 1].max() + 2.2 * h, h + 8, height - 10))
-    cv2.rectangle(picture, (x - 6, y - h - 6), (x + w + 6, y + 8), COLOURS[verdict.ruling], -1)
-    _text(picture, text, (x, y), scale, WHITE, thick)
+    letters = Letters(max(HEAD_LEAST_PX, width // HEAD_SHARE), WHITE, True)
+    w, h = width_px(text, letters), round(CAPITAL_SHARE * letters.size_px)
+    (pad, below), (left, right, foot) = HEAD_PAD, HEAD_MARGIN
+    x = int(np.clip(pixels[:, 0].mean() - w / 2, left, max(left, width - w - right)))
+    y = int(np.clip(pixels[:, 1].max() + HEAD_BELOW * h, h + below, height - foot))
+    cv2.rectangle(picture, (x - pad, y - h - pad), (x + w + pad, y + below), colour, -1)
+    write(picture, text, (x, y), letters)
 
 
-def _panel(judgement: Judgement, card: Card, size: tuple[int, int]) -> np.ndarray:
-    """The panel (h, w, 3) beside a picture of ``size`` (h, w)."""
-    height, width = size[0], max(220, round(size[1] * PANEL_SHARE))
-    panel = np.full((height, width, 3), 255, np.uint8)
-    scale = width / 346
-    y = _line(panel, f"Card {card.id}, worth {card.value}", 26 * scale, 0.62 * scale, BLACK, bold=True)
-    y = _target(panel, judgement, card, y)
-    for zone, verdict in sorted(judgement.zones.items()):
-        y = _zone_lines(panel, zone, verdict, judgement.views.get(zone), y + 10 * scale, scale)
-    for note in judgement.notes:
-        y = _wrapped(panel, note, y + 6 * scale, 0.4 * scale, (110, 110, 110))
-    return panel
+class _Panel:
+    """The panel (h, w, 3) beside a picture of ``size`` (h, w), filled from its top in one language."""
 
+    def __init__(self, size: tuple[int, int], language: str) -> None:
+        height, width = size[0], max(PANEL_LEAST_PX, round(size[1] * PANEL_SHARE))
+        self.image, self._language = np.full((height, width, 3), 255, np.uint8), language
+        self._scale, self._y = width / PANEL_PX, 0.0
 
-def _target(panel: np.ndarray, judgement: Judgement, card: Card, y: float) -> float:
-    sets = [sight.build.piece_set for sight in judgement.views.values()]
-    if not sets:
-        return y
-    target = target_png(card, sets[0], 3.0)
-    room = (panel.shape[1] - 24, panel.shape[0] * 0.32)
-    factor = min(room[0] / target.shape[1], room[1] / target.shape[0], 1.0)
-    target = cv2.resize(target, None, fx=factor, fy=factor, interpolation=cv2.INTER_AREA)
-    top, left = round(y), (panel.shape[1] - target.shape[1]) // 2
-    panel[top : top + target.shape[0], left : left + target.shape[1]] = target[: panel.shape[0] - top]
-    return top + target.shape[0] + 4
+    def drawn(self, judgement: Judgement, card: Card, details: bool) -> np.ndarray:
+        """The panel with all that is said."""
+        self._line(say(self._language, sentence("picture_card", id=card.id, value=card.value)), TITLE, BLACK, True)
+        self._target(judgement, card)
+        for zone, verdict in sorted(judgement.zones.items()):
+            self._zone(zone, verdict, judgement.views.get(zone), details)
+        for note in judgement.notes if details else ():
+            self._gap(NOTE_GAP)
+            self._wrapped(note, BODY, DIM)
+        return self.image
 
+    def _zone(self, zone: str, verdict: Verdict, sight: ZoneSight | None, details: bool) -> None:
+        self._gap(ZONE_GAP)
+        sure = f"  {100 * verdict.confidence:.0f} %" if verdict.ruling != "undecided" else ""
+        self._line(verdict_words(self._language, zone, verdict) + sure, TITLE, COLOURS[verdict.ruling], True)
+        if sight is not None and details:
+            seen = (len(sight.build.pieces), round(sight.margin), round(100 * sight.explained))
+            self._wrapped(f"{seen[0]} understood; margin {seen[1]} nats, {seen[2]} % explained", BODY, DIM)
+        if verdict.leaning:
+            told = sentence("picture_leaning", ruling=RULED[verdict.leaning], n=round(100 * verdict.confidence))
+            self._wrapped(say(self._language, told), BODY, BLACK)
+        for reason in verdict.reasons:
+            numbers = ", ".join(str(i + 1) for i in reason.pieces)
+            self._wrapped(
+                f"– {say(self._language, reason.to_json())}" + (f" ({numbers})" if numbers else ""), BODY, BLACK
+            )
 
-def _zone_lines(
-    panel: np.ndarray, zone: str, verdict: Verdict, sight: ZoneSight | None, y: float, scale: float
-) -> float:
-    sure = f"  {100 * verdict.confidence:.0f} %" if verdict.ruling != "undecided" else ""
-    head = f"{zone}: {verdict.ruling}{sure}"
-    y = _line(panel, head, y + 14 * scale, 0.6 * scale, COLOURS[verdict.ruling], bold=True)
-    if sight is not None:
-        count = len(sight.build.pieces)
-        y = _wrapped(
-            panel,
-            f"{count} piece{'s' * (count != 1)} understood; margin {sight.margin:.0f} nats, "
-            f"{100 * sight.explained:.0f} % explained",
-            y,
-            0.4 * scale,
-            (110, 110, 110),
-        )
-    if verdict.leaning:
-        y = _wrapped(panel, f"leans to {verdict.leaning}, {100 * verdict.confidence:.0f} %", y, 0.42 * scale, BLACK)
-    for reason in verdict.reasons:
-        numbers = ", ".join(str(i + 1) for i in reason.pieces)
-        y = _wrapped(panel, f"- {reason.text}" + (f" ({numbers})" if numbers else ""), y, 0.42 * scale, BLACK)
-    return y
+    def _target(self, judgement: Judgement, card: Card) -> None:
+        sets = [sight.build.piece_set for sight in judgement.views.values()]
+        if not sets:
+            return
+        target = target_png(card, sets[0], TARGET_PX_PER_MM)
+        high, wide = self.image.shape[:2]
+        factor = min((wide - 2 * MARGIN) / target.shape[1], high * TARGET_SHARE / target.shape[0], 1.0)
+        target = cv2.resize(target, None, fx=factor, fy=factor, interpolation=cv2.INTER_AREA)
+        top, left = round(self._y) + TARGET_GAP, (wide - target.shape[1]) // 2
+        self.image[top : top + target.shape[0], left : left + target.shape[1]] = target[: high - top]
+        self._y = top + target.shape[0]
 
+    def _wrapped(self, text: str, size: float, colour: Colour) -> None:
+        for line in wrapped(text, Letters(self._px(size)), self.image.shape[1] - 2 * MARGIN):
+            self._line(line, size, colour)
 
-def _wrapped(panel: np.ndarray, text: str, y: float, scale: float, colour) -> float:
-    columns = max(12, int((panel.shape[1] - 24) / (scale * 18.5)))
-    for line in textwrap.wrap(text, columns):
-        y = _line(panel, line, y, scale, colour)
-    return y
+    def _line(self, text: str, size: float, colour: Colour, bold: bool = False) -> None:
+        self._y += LINE * self._px(size)
+        write(self.image, text, (MARGIN, round(self._y)), Letters(self._px(size), colour, bold))
 
+    def _gap(self, size: float) -> None:
+        self._y += size * self._scale
 
-def _line(panel: np.ndarray, text: str, y: float, scale: float, colour, bold: bool = False) -> float:
-    """Write one line with its foot near ``y``; gives the next line's."""
-    _text(panel, text, (12, round(y)), scale, colour, 2 if bold else 1)
-    return y + 40 * scale
-
-
-def _text(picture: np.ndarray, text: str, at: tuple[int, int], scale: float, colour, thick: int) -> None:
-    # The built-in font has no letters beyond ASCII.
-    plain = text.encode("ascii", "replace").decode()
-    cv2.putText(picture, plain, at, cv2.FONT_HERSHEY_SIMPLEX, scale, colour, thick, cv2.LINE_AA)
+    def _px(self, size: float) -> int:
+        return max(LETTER_LEAST_PX, round(size * self._scale))

@@ -13,9 +13,6 @@ from cards.pieces import Kind, PieceSet
 from referee.vision.image.view import ZoneView
 from referee.vision.render.solids import draw_solid, solid, z_buffer
 
-FACES = 64
-"""More than any drawn solid has faces."""
-
 
 def piece_tags(view: ZoneView, piece_set: PieceSet, pieces: Sequence[Piece]) -> np.ndarray:
     """(h, w) int32: the index of the piece that each pixel of the view shows, -1 for none."""

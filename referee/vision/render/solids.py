@@ -18,6 +18,15 @@ from referee.vision.search.jit import inner, plain
 ROUND_STEPS = 20
 """Facets of a full circle in a drawn cylinder: 0.2 mm from round for a 30 mm piece."""
 
+PLAIN_CORNERS, ARC_STEP = 8, 1.5
+"""An outline of no more corners has no arc; in one that has, steps up to so many times the usual one are of an arc."""
+
+FACES = 64
+"""More than any drawn solid has faces, and any of its faces corners."""
+
+EVERYTHING, NOTHING = 1e9, 1e-9
+"""Beyond any picture, px; and a face turned no further towards the camera than this, mm2, shows its edge at most."""
+
 
 class Solid(NamedTuple):
     """Faces of a posed shape about its centre, before yaw.
@@ -55,10 +64,10 @@ def _round_outline(shape: Shape) -> np.ndarray:
 def _coarse_outline(shape: Shape, rotation: float) -> np.ndarray:
     """The turned outline with its arcs thinned to about ROUND_STEPS facets a circle."""
     outline = shape.turned_outline(rotation)
-    if len(outline) <= 8:
+    if len(outline) <= PLAIN_CORNERS:
         return outline
     steps = np.linalg.norm(np.roll(outline, -1, 0) - outline, axis=1)
-    short = np.median(steps) * 1.5
+    short = np.median(steps) * ARC_STEP
     keep, run = [], 0
     for i in range(len(outline)):
         corner = steps[i] > short or steps[i - 1] > short
@@ -103,17 +112,17 @@ def _draw_polygon(points, count, plane, tag, buffer):
     """
     inverse_depth, tags = buffer.inverse_depth, buffer.tags
     height, width = tags.shape
-    low, high = 1e9, -1e9
+    low, high = EVERYTHING, -EVERYTHING
     for i in range(count):
         low = min(low, points[i, 1])
         high = max(high, points[i, 1])
-    crossings = np.empty(64)
+    crossings = np.empty(FACES)
     for y in range(max(0, int(math.ceil(low))), min(height - 1, int(math.floor(high))) + 1):
         n = 0
         for i in range(count):
             j = i + 1 if i + 1 < count else 0
             ya, yb = points[i, 1], points[j, 1]
-            if (ya <= y) != (yb <= y) and n < 64:
+            if (ya <= y) != (yb <= y) and n < FACES:
                 crossings[n] = points[i, 0] + (y - ya) / (yb - ya) * (points[j, 0] - points[i, 0])
                 n += 1
         for i in range(1, n):
@@ -136,7 +145,7 @@ def draw_solid(solid, place, camera, matrix, buffer, tag, by_face):
     """Draw a solid at a ``place`` (x, y, z, yaw in radians) into the buffer.
 
     ``camera`` (3, 4): mat mm -> camera mm; ``matrix`` (3, 3) pinhole of the picture. The buffer's tags take
-    ``tag`` or, when ``by_face``, ``tag * 64 + face``. Faces turned away are not drawn.
+    ``tag`` or, when ``by_face``, ``tag * FACES + face``. Faces turned away are not drawn.
     """
     points, faces, normals = solid.points, solid.faces, solid.normals
     x, y, z, yaw = place
@@ -149,7 +158,7 @@ def draw_solid(solid, place, camera, matrix, buffer, tag, by_face):
         pz = points[i, 2] + z
         for k in range(3):
             cam[i, k] = camera[k, 0] * px + camera[k, 1] * py + camera[k, 2] * pz + camera[k, 3]
-    pixels = np.empty((64, 2))
+    pixels = np.empty((FACES, 2))
     plane = np.empty(3)
     for f in range(normals.shape[0]):
         nx = c * normals[f, 0] - s * normals[f, 1]
@@ -160,9 +169,9 @@ def draw_solid(solid, place, camera, matrix, buffer, tag, by_face):
         gy = camera[1, 0] * nx + camera[1, 1] * ny + camera[1, 2] * nz
         gz = camera[2, 0] * nx + camera[2, 1] * ny + camera[2, 2] * nz
         away = gx * cam[a, 0] + gy * cam[a, 1] + gz * cam[a, 2]
-        if away >= -1e-9:
+        if away >= -NOTHING:
             continue
-        count = min(faces[f + 1] - a, 64)
+        count = min(faces[f + 1] - a, FACES)
         for i in range(count):
             w = cam[a + i, 2]
             pixels[i, 0] = matrix[0, 0] * cam[a + i, 0] / w + matrix[0, 2]
@@ -170,4 +179,4 @@ def draw_solid(solid, place, camera, matrix, buffer, tag, by_face):
         plane[0] = gx / matrix[0, 0] / away
         plane[1] = gy / matrix[1, 1] / away
         plane[2] = (gz - gx * matrix[0, 2] / matrix[0, 0] - gy * matrix[1, 2] / matrix[1, 1]) / away
-        _draw_polygon(pixels, count, plane, tag * 64 + f if by_face else tag, buffer)
+        _draw_polygon(pixels, count, plane, tag * FACES + f if by_face else tag, buffer)

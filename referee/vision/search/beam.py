@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from referee.vision.search import parameters
 from referee.vision.search.candidates import successors
 from referee.vision.search.canvas import PIECE_COST
 from referee.vision.search.jit import inlined, inner_loop, lean, loop
@@ -18,18 +19,15 @@ from referee.vision.search.local_search import copy, copy_row, refine, turned
 from referee.vision.search.physics import straightness
 from referee.vision.search.rasterizer import ALL, Gains, Scene, clear, draw, place
 
-OPTIMISM = 0.4
-"""Weight of the optimistic score against regret (see ``_frontier``)."""
+OPTIMISM = parameters.OPTIMISM.value
 
-LOOKED_AT = 6
-"""Of the states expanded at one level, so many times the beam's width are looked at more closely."""
+LOOKED_AT = parameters.LOOKED_AT.value
 
-QUICK_MM, QUICK_RAD = 3.0, float(np.deg2rad(4.0))
-CELL_MM = 8.0
-"""States of the same stances whose places agree within this are one and the same."""
+QUICK_MM = parameters.QUICK_MM.value
+QUICK_RAD = float(np.deg2rad(parameters.QUICK_DEG.value))
+CELL_MM = parameters.CELL_MM.value
 
-EDGES_OF_A_NODE = 32
-"""Room for a node's edges, on average over the tree; ten are usual."""
+EDGES_OF_A_NODE = parameters.EDGES_OF_A_NODE.value
 
 
 class Estimates(NamedTuple):

@@ -13,26 +13,22 @@ from functools import cached_property
 
 import numpy as np
 
-from referee.vision.search import beam
+from referee.vision.search import beam, parameters
 from referee.vision.search.candidates import Stock, successors
 from referee.vision.search.canvas import PIECE_COST, Canvas, Reading
 from referee.vision.search.local_search import scan
 from referee.vision.search.rasterizer import Scene, clear, gains
 
-TURNS_DEG = (-14.0, -7.0, 0.0, 7.0, 14.0)
-STEP_X, STEP_Y = 6.0, 8.0
-"""Places at which first pieces are tried, mm."""
+TURNS_DEG = parameters.TURNS_DEG.value
+STEP_X = parameters.STEP_X.value
+STEP_Y = parameters.STEP_Y.value
 
-WIDE = np.array((120, 48, 40, 30, 20, 14, 10, 8, 8, 8))
-WIDEST = np.array((240, 140, 120, 90, 60, 40, 30, 24, 20, 20))
-"""States kept after 1, 2, 3, … pieces: WIDEST only where WIDE leaves something unexplained."""
+WIDE = np.array(parameters.WIDE.value)
+WIDEST = np.array(parameters.WIDEST.value)
 
-COVERED_NATS = 0.6
-"""Nats a pixel costs, in the optimistic estimate, when it shows another piece's colour than the piece that covers it:
-something still to come may stand in front. (Background costs in full.)"""
+COVERED_NATS = parameters.COVERED_NATS.value
 
-FRONT_SHARE = 0.7
-"""Share of a column's best evidence that the place nearest the camera must have."""
+FRONT_SHARE = parameters.FRONT_SHARE.value
 
 
 def stock_of(canvas: Canvas, asked: dict[str, int] | None) -> Stock:

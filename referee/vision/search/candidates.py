@@ -9,19 +9,21 @@ from typing import NamedTuple
 
 import numpy as np
 
+from referee.vision.search import parameters
 from referee.vision.search.jit import inner_loop, lean, loop
 from referee.vision.search.local_search import scan
 from referee.vision.search.rasterizer import ALL, draw
 
-BRANCH = 8
-"""Places on the table tried for a further piece of a reading."""
+NEXT_BEST_MM = parameters.NEXT_BEST_MM.value
+NEAR_COPY_MM = parameters.NEAR_COPY_MM.value
+BRANCH = parameters.BRANCH.value
 
-ON_TOP_STEP, BESIDE_STEP = 5.0, 7.0
-REACH_ON_TOP, REACH_BESIDE = 30.0, 80.0
-"""Where a further piece is tried: step and reach beyond the build's ends in x, mm."""
+ON_TOP_STEP = parameters.ON_TOP_STEP.value
+BESIDE_STEP = parameters.BESIDE_STEP.value
+REACH_ON_TOP = parameters.REACH_ON_TOP.value
+REACH_BESIDE = parameters.REACH_BESIDE.value
 
-HIDDEN = 2.0
-"""Nats a pixel that a new piece may lose and still be tried: a piece behind others may win nothing."""
+HIDDEN = parameters.HIDDEN.value
 
 
 class Stock(NamedTuple):
@@ -100,14 +102,14 @@ def _take(row, out):
 
 @inner_loop
 def _two_of_each(rows, out):
-    """Each stance's best row, and its next best more than 12 mm beside that one; returns how many."""
+    """Each stance's best row, and its next best more than ``NEXT_BEST_MM`` beside that one; returns how many."""
     n = 0
     for i in range(len(rows)):
         same, apart = 0, True
         for k in range(n):
             if out[k, 0] == rows[i, 0]:
                 same += 1
-                apart = apart and abs(out[k, 1] - rows[i, 1]) > 12
+                apart = apart and abs(out[k, 1] - rows[i, 1]) > NEXT_BEST_MM
         if same == 0 or (same == 1 and apart):
             _take(rows[i], out[n])
             n += 1
@@ -116,14 +118,14 @@ def _two_of_each(rows, out):
 
 @inner_loop
 def _apart(rows, out, n):
-    """Add the best rows, leaving out near copies (same stance within 10 mm); returns how many there are then."""
+    """Add the best rows, leaving out near copies (``NEAR_COPY_MM``); returns how many there are then."""
     start = n
     for i in range(len(rows)):
         if n == start + BRANCH:
             break
         copy = False
         for k in range(start, n):
-            copy = copy or (out[k, 0] == rows[i, 0] and abs(out[k, 1] - rows[i, 1]) <= 10)
+            copy = copy or (out[k, 0] == rows[i, 0] and abs(out[k, 1] - rows[i, 1]) <= NEAR_COPY_MM)
         if not copy:
             _take(rows[i], out[n])
             n += 1

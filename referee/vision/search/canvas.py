@@ -12,21 +12,19 @@ from calibration.mat import FIELD
 from cards.build import Build, Piece
 from referee.vision.image.evidence import Evidence
 from referee.vision.image.view import HEIGHT_MM, ZoneView
-from referee.vision.search import local_search, physics, rasterizer
+from referee.vision.search import local_search, parameters, physics, rasterizer
 from referee.vision.search.stances import RARE_COST, Arrays, Catalogue
 
-PIECE_COST = 60.0
-"""Nats a piece must explain before it is believed; a visible cube's face explains over 1000."""
+LEAST_POSSIBLE = parameters.LEAST_POSSIBLE.value
+PIECE_COST = parameters.PIECE_COST.value
 
-BORROWED_COST = 500.0
-"""Nats against a piece that the box has not: two wrong pieces are put right one after the other."""
+BORROWED_COST = parameters.BORROWED_COST.value
 
-COARSE = 3
-"""The search looks at the view (1 px a mm) at a third of its resolution, each way. Pieces are 15 mm and more: on the
-dev set it judges as well as at half and costs half; what it finds is fitted at full resolution afterwards."""
+COARSE = parameters.COARSE.value
 
-QUICK, FINE, FINEST = ((3.0,), (4.0,), 2), ((2.0, 1.0), (3.0, 1.5), 3), ((0.7,), (1.0,), 5)
-"""Hill climbs as (steps in mm, steps in degrees, rounds at each step)."""
+QUICK = parameters.QUICK.value
+FINE = parameters.FINE.value
+FINEST = parameters.FINEST.value
 
 
 @dataclass
@@ -192,11 +190,13 @@ class Fit:
         return self.share > GOOD_SHARE and self.agreement > GOOD_AGREEMENT and self.beside < GOOD_BESIDE
 
 
-GOOD_SHARE, GOOD_AGREEMENT, GOOD_BESIDE = 0.83, 0.75, 300.0
-"""On the dev set, every reading that a wider search bettered by more than 400 nats was beyond one of these."""
-AROUND_PX, TOUCHING_PX, LEAST_SEEN_PX = 7, 4, 30
-PATCH_NATS = 2.0
-"""A full-resolution pixel that loses this much counts for an unexplained patch."""
+GOOD_SHARE = parameters.GOOD_SHARE.value
+GOOD_AGREEMENT = parameters.GOOD_AGREEMENT.value
+GOOD_BESIDE = parameters.GOOD_BESIDE.value
+AROUND_PX = parameters.AROUND_PX.value
+TOUCHING_PX = parameters.TOUCHING_PX.value
+LEAST_SEEN_PX = parameters.LEAST_SEEN_PX.value
+PATCH_NATS = parameters.PATCH_NATS.value
 
 
 def fit_of(canvas: Canvas, reading: Reading) -> Fit:
@@ -211,7 +211,7 @@ def fit_of(canvas: Canvas, reading: Reading) -> Fit:
     gained = canvas.maps.gained
     around = _grown(near > 0, AROUND_PX // canvas.factor) if reading.count else np.ones_like(near, bool)
     possible = float(best[around].sum())
-    share = float(np.clip(gained[around].sum() / possible, 0.0, 1.0)) if possible > 500 else 1.0
+    share = float(np.clip(gained[around].sum() / possible, 0.0, 1.0)) if possible > LEAST_POSSIBLE else 1.0
     left = (best - np.maximum(gained, 0.0)) * (canvas.gains.max(0) > PATCH_NATS * canvas.factor**2)
     touching = _grown(near > 0, TOUCHING_PX // canvas.factor) if reading.count else _over_field(canvas)
     return Fit(share, agreement, _beside(left, touching, canvas.factor))

@@ -6,13 +6,15 @@ import numpy as np
 
 from cards.card import Card, LayoutCard
 from cards.pieces import Pose
-from referee.vision.search import local_search
+from referee.vision.search import local_search, parameters
 from referee.vision.search.beam_search import TURNS_DEG
 from referee.vision.search.canvas import FINE, Canvas, Reading, fit
 from referee.vision.search.stances import Catalogue
 
-PLACE_X, PLACE_Y, PLACES = 12.0, 16.0, 8
-"""Steps in mm at which a whole build is tried over the field, and around how many of the places at half of that."""
+PLACED_MM = parameters.PLACED_MM.value
+PLACE_X = parameters.PLACE_X.value
+PLACE_Y = parameters.PLACE_Y.value
+PLACES = parameters.PLACES.value
 
 RIGID = "rigid"
 """Origin of a reading that is as the card shows to the millimetre."""
@@ -78,9 +80,8 @@ def _places(canvas: Canvas, rows: np.ndarray) -> np.ndarray:
     def best(places: np.ndarray, most: int) -> np.ndarray:
         return places[np.argsort(-places[:, 0])[:most]]
 
-    some = best(
-        tried(np.arange(-90.0, 91.0, PLACE_X), np.arange(-40.0, 41.0, PLACE_Y), np.deg2rad(np.array(TURNS_DEG))), PLACES
-    )
+    (x_most, y_most), turns = PLACED_MM, np.deg2rad(np.array(TURNS_DEG))
+    some = best(tried(np.arange(-x_most, x_most + 1, PLACE_X), np.arange(-y_most, y_most + 1, PLACE_Y), turns), PLACES)
     near = np.array([-0.5, 0.0, 0.5])
     found = []
     for _, x, y, turn in some:

@@ -13,9 +13,10 @@ from functools import lru_cache
 import numpy as np
 
 from cards.pieces import Pose, Shape
+from referee.vision.search import parameters
 
-ROUND, ROUGH = 8, 4
-"""Straight pieces of a half circle, for judging and for searching: 0.3 and 1.2 mm from round for a 60 mm arch."""
+ROUND = parameters.ROUND.value
+ROUGH = parameters.ROUGH.value
 
 
 @dataclass(frozen=True)
@@ -84,10 +85,10 @@ def _polygons(shape: Shape, n: int) -> list[np.ndarray]:
 def _prism(polygon: np.ndarray, depth: float, order: tuple[int, int, int]) -> Part:
     """The polygon (n, 2) extruded by ``depth``; ``order`` takes (u, w, d) to (x, y, z)."""
     n, d = len(polygon), depth / 2
-    points = np.concatenate([np.c_[polygon, np.full(n, d)], np.c_[polygon, np.full(n, -d)]])
+    points = np.concatenate([np.column_stack([polygon, np.full(n, side)]) for side in (d, -d)])
     along = np.roll(polygon, -1, 0) - polygon
     across = np.stack([along[:, 1], -along[:, 0]], 1) / np.hypot(*along.T)[:, None]
-    normals = np.concatenate([[(0.0, 0.0, 1.0), (0.0, 0.0, -1.0)], np.c_[across, np.zeros(n)]])
+    normals = np.concatenate([[(0.0, 0.0, 1.0), (0.0, 0.0, -1.0)], np.column_stack([across, np.zeros(n)])])
     on_face = np.array([0, n, *range(n)])
     edges = [
         e

@@ -9,16 +9,15 @@ import math
 
 import numpy as np
 
+from referee.vision.search import parameters
 from referee.vision.search.jit import inner_loop, lean, lean_root, loop
 from referee.vision.search.physics import TOUCH_MM, rest_on, settle, straightness
 from referee.vision.search.rasterizer import ALL, Scene, draw, place
 
-MISSING_NATS = 3.0
-"""A place is looked at when one of three pixels on its middle line loses no more than this, on the coarse canvas:
-arches and cups are hollow."""
-
-MAX_PIECES = 10
-"""A state has no more pieces than a box."""
+PROBED = parameters.PROBED.value
+LEAST_NATS = parameters.LEAST_NATS.value
+MISSING_NATS = parameters.MISSING_NATS.value
+MAX_PIECES = parameters.MAX_PIECES.value
 
 
 @lean
@@ -53,7 +52,7 @@ def _may_be_there(cat, piece, scene):
     """Whether one of three pixels on the piece's middle line loses no more than ``MISSING_NATS``."""
     s = int(piece[0])
     color, height = cat.color[s], cat.size[s, 2]
-    for up in (-0.3, 0.0, 0.35):
+    for up in PROBED:
         row, col = pixel_of(piece[1], piece[2], piece[3] + up * height, scene)
         if row >= 0 and scene.gains.each[color, row, col] > scene.maps.gained[row, col] - MISSING_NATS:
             return True
@@ -72,7 +71,7 @@ def _scan_stance(cat, s, xs, ys, pieces, on_top, scene, out):
             if (carriers > 0) != on_top or not _may_be_there(cat, row, scene):
                 continue
             row[5], row[6] = place(cat, row, scene, False)
-            if row[5] > -2.0 * row[6] - 1e-9 and row[6] > 0:
+            if row[5] > LEAST_NATS * row[6] - 1e-9 and row[6] > 0:
                 n += 1
     return n
 
@@ -182,15 +181,10 @@ REPLACE, INSERT, REMOVE, SWAP, NUDGE, SPLIT, PROP, SHIFT = range(8)
 swapped; piece i nudged in x; piece i split into two of stance s side by side; piece i propped up by stance s; piece i
 shifted in y."""
 
-NUDGES_MM = (-16.0, -8.0, 8.0, 16.0)
-SHIFTS_MM = (-48.0, -32.0, -16.0, 16.0, 32.0, 48.0)
-"""A support may stand well before or behind the middle of a deep piece that it carries."""
-
-PROP_PLACES = 4
-"""Of a prop's left or right end: flush with that end of the piece, or with its middle there (see ``_prop_x``)."""
-
-PROP_GAP_MM = 4.0
-"""A prop's top is this near to the underside of what it is to carry."""
+NUDGES_MM = parameters.NUDGES_MM.value
+SHIFTS_MM = parameters.SHIFTS_MM.value
+PROP_PLACES = parameters.PROP_PLACES.value
+PROP_GAP_MM = parameters.PROP_GAP_MM.value
 
 
 @lean

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from referee.vision.search import parameters
 from referee.vision.search.jit import lean, loop
 from referee.vision.search.local_search import copy_row, pixel_of
 from referee.vision.search.rasterizer import clear, place
@@ -22,7 +23,7 @@ def _shows(cat, piece, labels, scene):
     """Whether two of three pixels on the piece's middle line are labelled with its colour, or ``COVERED``."""
     s = int(piece[0])
     seen = 0
-    for up in (-0.25, 0.0, 0.3):
+    for up in SEEN_AT:
         row, col = pixel_of(piece[1], piece[2], piece[3] + up * cat.size[s, 2], scene)
         if row >= 0 and labels[row, col] in (cat.color[s], COVERED):
             seen += 1
@@ -53,8 +54,8 @@ def _scan_stance(cat, s, places, yaws, field, labels, scene, out):
     return n
 
 
-MOST_ROWS = 200000
-"""Room for what ``scan_loose`` finds."""
+SEEN_AT = parameters.SEEN_AT.value
+MOST_ROWS = parameters.MOST_ROWS.value
 
 
 @loop

@@ -14,43 +14,37 @@ from functools import cached_property
 import numpy as np
 
 from calibration.mat import FIELD
-from referee.vision.search import loose_kernels, rasterizer
+from referee.vision.search import loose_kernels, parameters, rasterizer
 from referee.vision.search.stances import Catalogue
 
-STEP_MM, YAWS = 10.0, 8
-REACH_MM = 170.0
-"""How far beyond the field loose pieces are looked for."""
-QUALITY = 0.3
-"""Share of the evidence that the silhouette could at best have (had each pixel its own colour's
-usual gain) from which a place is a candidate at all."""
-MIN_PIXELS = 160
-"""Of the full resolution, that a loose piece must show."""
-MOST_CANDIDATES = 90
-MOST_LOOKED_AT = 3000
-"""Of the places of a colour, so many of the best are spread out."""
-SAME_SPOT_MM, OF_A_SPOT = 20.0, 6
-"""Of candidates that stand this near to one another so many are kept, the best first."""
-CLIMB = np.c_[(4.0, 2.0, 1.0), np.deg2rad((8.0, 4.0, 2.0))]
-"""Steps (mm, radians) of the candidates' hill climb."""
-FINE_CLIMB = np.c_[(2.0, 0.7), np.deg2rad((6.0, 2.0))]
-"""Those of the fit at full resolution."""
-BEYOND_COST = 400.0
-"""Nats against a loose piece that a box of this set cannot have beside the build: a neighbour's, perhaps."""
+USUAL_PERCENTILE = parameters.USUAL_PERCENTILE.value
+USUAL_LEAST_PX = parameters.USUAL_LEAST_PX.value
+SAME_PLACE_MM = parameters.SAME_PLACE_MM.value
+SPREAD_MM = parameters.SPREAD_MM.value
+SAME_TURN = parameters.SAME_TURN.value
+VIEWED_MM = parameters.VIEWED_MM.value
+BEFORE_CAMERA_MM = parameters.BEFORE_CAMERA_MM.value
+BEYOND_PX = parameters.BEYOND_PX.value
+STEP_MM = parameters.STEP_MM.value
+YAWS = parameters.YAWS.value
+REACH_MM = parameters.REACH_MM.value
+QUALITY = parameters.QUALITY.value
+MIN_PIXELS = parameters.MIN_PIXELS.value
+MOST_CANDIDATES = parameters.MOST_CANDIDATES.value
+MOST_LOOKED_AT = parameters.MOST_LOOKED_AT.value
+SAME_SPOT_MM = parameters.SAME_SPOT_MM.value
+OF_A_SPOT = parameters.OF_A_SPOT.value
+CLIMB = np.c_[parameters.CLIMB_MM.value, np.deg2rad(parameters.CLIMB_DEG.value)]
+FINE_CLIMB = np.c_[parameters.FINE_CLIMB_MM.value, np.deg2rad(parameters.FINE_CLIMB_DEG.value)]
+BEYOND_COST = parameters.BEYOND_COST.value
 
 
-HIDDEN_COST = 150.0
-"""Nats against a loose piece that the build hides in part: one log odd that it lies just there by chance."""
-APART_COST = 300.0
-"""Nats against a piece that stands in the field, but apart from the build: about one patch of worn paint or of a
-coloured shadow (see ``canvas.GOOD_BESIDE``)."""
-BEYOND_MM = 0.5
-"""A piece that is taken for loose lies at least so far beyond the field's line: on it, it would count."""
-PUSHED_MM = 20.0
-"""A loose piece this near to the field may be one that stands in it, pushed out because none was looked for there."""
-LINE_MM = 6.0
-"""As near to the field's line a single piece is looked for outside only."""
-UNEXPLAINED_NATS = 2.0
-"""A full-resolution pixel that a reading leaves with this much more to explain may show a further piece."""
+HIDDEN_COST = parameters.HIDDEN_COST.value
+APART_COST = parameters.APART_COST.value
+BEYOND_MM = parameters.BEYOND_MM.value
+PUSHED_MM = parameters.PUSHED_MM.value
+LINE_MM = parameters.LINE_MM.value
+UNEXPLAINED_NATS = parameters.UNEXPLAINED_NATS.value
 
 
 @dataclass(frozen=True)
@@ -158,11 +152,14 @@ def _strict(gains: np.ndarray) -> np.ndarray:
 def _visible(canvas, xs: np.ndarray, ys: np.ndarray) -> np.ndarray:
     """(n, 2) places of the grid's columns and rows that are somewhere in the picture."""
     grid = np.stack(np.meshgrid(xs, ys, indexing="ij"), -1)
-    cam = np.concatenate([grid, np.full((*grid.shape[:2], 1), 12.0)], -1) @ canvas.camera[:, :3].T + canvas.camera[:, 3]
+    cam = (
+        np.concatenate([grid, np.full((*grid.shape[:2], 1), VIEWED_MM)], -1) @ canvas.camera[:, :3].T
+        + canvas.camera[:, 3]
+    )
     pix = cam @ canvas.matrix.T
     pix = pix[..., :2] / pix[..., 2:]
     h, w = canvas.maps.near.shape
-    ok = (cam[..., 2] > 50) & (pix >= -5).all(-1) & (pix < (w + 5, h + 5)).all(-1)
+    ok = (cam[..., 2] > BEFORE_CAMERA_MM) & (pix >= -BEYOND_PX).all(-1) & (pix < (w + BEYOND_PX, h + BEYOND_PX)).all(-1)
     return np.ascontiguousarray(grid[ok.any(1)][:, ok.any(0)].reshape(-1, 2))
 
 
@@ -191,12 +188,13 @@ def _fitted(canvas, stances: np.ndarray, labels: np.ndarray, closed: np.ndarray)
 
 def _usual_gains(gains: np.ndarray) -> np.ndarray:
     """(k,) the gain that a pixel of each colour usually has in this view."""
-    return np.array([np.percentile(g[g > 0], 60) if (g > 0).sum() > 20 else np.inf for g in gains])
+    won = [g[g > 0] for g in gains]
+    return np.array([np.percentile(g, USUAL_PERCENTILE) if len(g) > USUAL_LEAST_PX else np.inf for g in won])
 
 
 def _same_place(a: list[float], b: list[float]) -> bool:
     turn = abs((a[4] - b[4] + math.pi / 2) % math.pi - math.pi / 2)
-    return a[0] == b[0] and math.hypot(a[1] - b[1], a[2] - b[2]) < 6 and turn < 0.2
+    return a[0] == b[0] and math.hypot(a[1] - b[1], a[2] - b[2]) < SAME_PLACE_MM and turn < SAME_TURN
 
 
 def _spread(rows: np.ndarray, color: np.ndarray) -> np.ndarray:
@@ -218,5 +216,5 @@ def _best_apart(rows: np.ndarray, most: int) -> list[np.ndarray]:
         first = rows[0]
         near = np.hypot(rows[:, 1] - first[1], rows[:, 2] - first[2])
         chosen.append(first)
-        rows = rows[~((rows[:, 0] == first[0]) & (near < 18))]
+        rows = rows[~((rows[:, 0] == first[0]) & (near < SPREAD_MM))]
     return chosen

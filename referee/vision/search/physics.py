@@ -5,10 +5,19 @@ Pieces of a state are rows (stance, x, y, z, yaw): mm, radians, in the frame of 
 
 from __future__ import annotations
 
+from referee.vision.search import parameters
 from referee.vision.search.jit import lean, lean_root
 
-TOUCH_MM = 3.0
-"""Plans of two pieces must overlap by this much in x and in y for one to rest on the other."""
+SEEN_SAMPLES = parameters.SEEN_SAMPLES.value
+SEEN_INSET_MM = parameters.SEEN_INSET_MM.value
+ON_TABLE_MM = parameters.ON_TABLE_MM.value
+FOOT_MM = parameters.FOOT_MM.value
+SAME_LEVEL_MM = parameters.SAME_LEVEL_MM.value
+CARRIED_MM = parameters.CARRIED_MM.value
+CARRIER_GAP_MM = parameters.CARRIER_GAP_MM.value
+STACKED_MM = parameters.STACKED_MM.value
+TOPPLE_FULL_MM = parameters.TOPPLE_FULL_MM.value
+TOUCH_MM = parameters.TOUCH_MM.value
 
 
 @lean
@@ -32,9 +41,9 @@ def rest_on(cat, stance, x, y, pieces, count):
         if right - left < TOUCH_MM:
             continue
         top = -1e9
-        samples = 1 if cat.flat[stance, 0] and cat.flat[other, 1] else 17
+        samples = 1 if cat.flat[stance, 0] and cat.flat[other, 1] else SEEN_SAMPLES
         for i in range(samples):
-            at = left + 0.1 + (right - left - 0.2) * i / 16
+            at = left + SEEN_INSET_MM + (right - left - 2 * SEEN_INSET_MM) * i / (SEEN_SAMPLES - 1)
             u = (at - x) / wx + 0.5
             v = (at - pieces[j, 1]) / ox + 0.5
             iu = min(max(u * (steps - 1), 0.0), steps - 1.001)
@@ -43,10 +52,10 @@ def rest_on(cat, stance, x, y, pieces, count):
             low = lower[stance, a] + (iu - a) * (lower[stance, a + 1] - lower[stance, a])
             high = upper[other, b] + (iv - b) * (upper[other, b + 1] - upper[other, b])
             top = max(top, pieces[j, 3] + high - low)
-        if top > rest + 0.5:
+        if top > rest + SAME_LEVEL_MM:
             rest = top
             carriers = 1
-        elif top > rest - 0.5 and top > size[stance, 2] / 2 + 0.5:
+        elif top > rest - SAME_LEVEL_MM and top > size[stance, 2] / 2 + SAME_LEVEL_MM:
             carriers += 1
     return rest, carriers
 
@@ -58,19 +67,19 @@ def settle(cat, pieces, count):
         pieces[i, 3], _ = rest_on(cat, int(pieces[i, 0]), pieces[i, 1], pieces[i, 2], pieces, i)
 
 
-Y_SLACK_MM, YAW_SLACK = 3.0, 0.08
+Y_SLACK_MM = parameters.Y_SLACK_MM.value
+YAW_SLACK = parameters.YAW_SLACK.value
 
-Y_COST, YAW_COST, MOST_COST, MOST_STACKED = 40.0, 14.0, 450.0, 2000.0
-"""Nats at one slack off the build's common line or turn, and the most that one piece can cost: a piece
-astray on the table is not rare, one that lies across others far off their line and turn is.
-Builders put pieces within 5 mm of one line and 5 degrees of one turn (dev set, every session)."""
+Y_COST = parameters.Y_COST.value
+YAW_COST = parameters.YAW_COST.value
+MOST_COST = parameters.MOST_COST.value
+MOST_STACKED = parameters.MOST_STACKED.value
 
-MOST_TURN = 0.26
-"""Contract: a build is turned by up to 15 degrees."""
+MOST_TURN = parameters.MOST_TURN.value
 
-TOPPLE_COST, LOADED_COST, TOPPLE_SLACK_MM = 1500.0, 400.0, 3.5
-"""Nats against a piece whose centre lies further than the slack beside what carries it, at 8 mm beyond;
-less against one that carries others, whose balance this simple model only estimates."""
+TOPPLE_COST = parameters.TOPPLE_COST.value
+LOADED_COST = parameters.LOADED_COST.value
+TOPPLE_SLACK_MM = parameters.TOPPLE_SLACK_MM.value
 
 
 @lean
@@ -80,9 +89,9 @@ def contact(cat, stance, x, y, z, pieces, count, skip):
     steps = lower.shape[1]
     wx, wy = size[stance, 0], size[stance, 1]
     left, right = 1e9, -1e9
-    if z - size[stance, 2] / 2 < 1.0:
+    if z - size[stance, 2] / 2 < ON_TABLE_MM:
         for a in range(steps):
-            if lower[stance, a] + size[stance, 2] / 2 < 0.6:
+            if lower[stance, a] + size[stance, 2] / 2 < FOOT_MM:
                 at = x + (a / (steps - 1) - 0.5) * wx
                 left = min(left, at)
                 right = max(right, at)
@@ -97,14 +106,14 @@ def contact(cat, stance, x, y, z, pieces, count, skip):
         high = min(x + wx / 2, pieces[j, 1] + ox / 2)
         if high - low < TOUCH_MM:
             continue
-        for i in range(17):
-            at = low + 0.1 + (high - low - 0.2) * i / 16
+        for i in range(SEEN_SAMPLES):
+            at = low + SEEN_INSET_MM + (high - low - 2 * SEEN_INSET_MM) * i / (SEEN_SAMPLES - 1)
             iu = min(max(((at - x) / wx + 0.5) * (steps - 1), 0.0), steps - 1.001)
             iv = min(max(((at - pieces[j, 1]) / ox + 0.5) * (steps - 1), 0.0), steps - 1.001)
             a, b = int(iu), int(iv)
             under = z + lower[stance, a] + (iu - a) * (lower[stance, a + 1] - lower[stance, a])
             above = pieces[j, 3] + upper[other, b] + (iv - b) * (upper[other, b + 1] - upper[other, b])
-            if under - above < 1.2:
+            if under - above < CARRIED_MM:
                 left = min(left, at)
                 right = max(right, at)
     return left, right
@@ -115,7 +124,7 @@ def _carrier(cat, pieces, count, i, centre):
     """The piece that carries the middle of piece i, -1 where none is near enough."""
     size = cat.size
     foot = pieces[i, 3] - size[int(pieces[i, 0]), 2] / 2
-    below, gap = -1, 15.0
+    below, gap = -1, CARRIER_GAP_MM
     for j in range(count):
         if j != i and pieces[j, 3] < pieces[i, 3]:
             other = int(pieces[j, 0])
@@ -150,7 +159,7 @@ def topple(cat, pieces, count, scratch):
         off = max(left - scratch[i, 2], scratch[i, 2] - right)
         if off > TOPPLE_SLACK_MM:
             most = LOADED_COST if scratch[i, 0] > scratch[i, 1] else TOPPLE_COST
-            cost += most * min((off - TOPPLE_SLACK_MM) / 8.0, 1.0)
+            cost += most * min((off - TOPPLE_SLACK_MM) / TOPPLE_FULL_MM, 1.0)
         below = _carrier(cat, pieces, count, i, scratch[i, 2])
         if below >= 0:
             total = scratch[below, 0] + scratch[i, 0]
@@ -174,6 +183,6 @@ def straightness(cat, pieces, count, scratch):
     cost = YAW_COST * (turn / MOST_TURN) ** 2 / 2
     for i in range(count):
         d, t = (pieces[i, 2] - y) / Y_SLACK_MM, (pieces[i, 4] - turn) / YAW_SLACK
-        stacked = pieces[i, 3] > cat.size[int(pieces[i, 0]), 2] / 2 + 3.0
+        stacked = pieces[i, 3] > cat.size[int(pieces[i, 0]), 2] / 2 + STACKED_MM
         cost += min(Y_COST * d * d / 2 + YAW_COST * t * t / 2, MOST_STACKED if stacked else MOST_COST)
     return cost + topple(cat, pieces, count, scratch)

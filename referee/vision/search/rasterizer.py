@@ -17,9 +17,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from referee.vision.search import parameters
 from referee.vision.search.jit import lean, lean_root, standalone
 
-MOST_POINTS, MOST_FACES, MOST_PARTS = 72, 40, 20
+MOST_POINTS, MOST_FACES = parameters.MOST_POINTS.value, parameters.MOST_FACES.value
+MOST_PARTS = parameters.MOST_PARTS.value
 
 
 class Maps(NamedTuple):

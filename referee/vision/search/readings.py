@@ -17,7 +17,7 @@ import numpy as np
 from cards.build import Piece
 from cards.card import Card, HeightCard, LayoutCard, OrganCard, ShapesCard
 from referee.vision.image.view import HEIGHT_MM
-from referee.vision.search import card_placement, local_search, loose_kernels, loose_pieces, rasterizer
+from referee.vision.search import card_placement, local_search, loose_kernels, loose_pieces, parameters, rasterizer
 from referee.vision.search.beam_search import WIDE, WIDEST, BeamSearch
 from referee.vision.search.canvas import (
     FINE,
@@ -36,40 +36,21 @@ from referee.vision.search.canvas import (
 from referee.vision.search.stances import Catalogue
 from referee.vision.search.storeys import LEANING, STOREYS, crooked, storeys
 
-SEARCHED, EDITS, EDIT_ROUNDS = 60, 6, 6
-"""How many readings of the beam are completed by loose pieces; a reading is improved by so many of the best edits, so
-often."""
-
-SEARCHES = ((WIDE, 3, 0), (WIDEST, 6, 1))
-"""Widths of the beam, how many of what it finds are improved, and how many pieces may be borrowed on the way; the
-next only where the fit is not good."""
-
-COMPLETED = 15
-"""How many readings are weighed again where a further single piece has been found."""
-
-SHOWN = 2
-"""How many placements of what a layout card shows are improved before anything is searched."""
-
-VARIANTS = 8
-"""How many edits of what a layout card shows are fitted, whatever the card's own fit has come to."""
-
-OF_A_RULING, LOOKED_THROUGH = 2, 20
-"""Where no reading satisfies the card, or all do, so many that do otherwise are looked for among so many tried ones."""
-
-APART_RIVALS = 4
-"""Of so many readings with a piece apart in the field those without it are weighed too."""
-
-ALL_EDITS, NEIGHBOURS = 10_000, 6
-"""If none is among those, all edits of the best reading come into question; so many of the best are fitted."""
-
-RIGHT_PRIOR = 500.0
-"""Nats that a reading has in its favour when it satisfies the card: who calls Stop believes it, and each of the 30 or
-so other readings that are tried beside it is as much less likely beforehand (ln 30, at some 150 nats of margin for one
-unit of log odds: pixels err together). Builds of the dev sets that are right have a wrong reading up to 370 nats
-ahead, those that are wrong have no right one less than 2300 behind."""
-
-FAR_BEHIND = 800.0
-"""Nats behind the best from where a reading needs no fit at full resolution: it cannot win any more."""
+SEARCHED = parameters.SEARCHED.value
+EDITS = parameters.EDITS.value
+EDIT_ROUNDS = parameters.EDIT_ROUNDS.value
+SEARCHES = tuple(zip((WIDE, WIDEST), parameters.IMPROVED.value, parameters.BORROWED.value, strict=True))
+COMPLETED = parameters.COMPLETED.value
+SHOWN = parameters.SHOWN.value
+VARIANTS = parameters.VARIANTS.value
+OF_A_RULING = parameters.OF_A_RULING.value
+LOOKED_THROUGH = parameters.LOOKED_THROUGH.value
+APART_RIVALS = parameters.APART_RIVALS.value
+ALL_EDITS = parameters.ALL_EDITS.value
+NEIGHBOURS = parameters.NEIGHBOURS.value
+RIGHT_PRIOR = parameters.RIGHT_PRIOR.value
+FAR_BEHIND = parameters.FAR_BEHIND.value
+KEPT = parameters.KEPT.value
 
 
 @dataclass
@@ -81,7 +62,7 @@ class History:
 
 
 def readings(
-    canvas: Canvas, card: Card | None = None, is_right: Callable[[Reading], bool] | None = None, keep: int = 8
+    canvas: Canvas, card: Card | None = None, is_right: Callable[[Reading], bool] | None = None, keep: int = KEPT
 ) -> list[Reading]:
     """Readings of the evidence, fitted, best first. Always includes the empty field.
 
@@ -192,21 +173,27 @@ def _missing(
     card: Card | None,
     is_right: Callable[[Reading], bool] | None,
 ) -> list[Reading]:
-    """The best readings of a ruling that the pool has none of: of those tried, else among the best one's neighbours."""
+    """The best readings of a ruling that the pool has none of: of those tried, and among the best one's neighbours.
+
+    A reading that satisfies the card but is far behind is as good as none: the search came to it on its own way, and
+    the best reading with one piece in another's place may be much nearer.
+    """
     if is_right is None or card is None:
         return []
-    rulings = [is_right(r) for r in pool]
-    wanted = not any(rulings)
-    if not wanted and not all(rulings):
+    rulings, best = [is_right(r) for r in pool], max(pool, key=lambda r: r.score)
+    wanted = not all(rulings)
+    met = [r for r, ok in zip(pool, rulings, strict=True) if ok == wanted]
+    if met and max(r.score for r in met) > best.score - FAR_BEHIND:
         return []
     canvas = beam.canvas
     best_first = sorted(tried, key=lambda r: -r.score)
     others = (r for r in best_first if not wanted or _may_satisfy(canvas.cat, _with_apart(canvas, r, r.loose), card))
-    met = [r for r in islice(others, LOOKED_THROUGH) if is_right(r) == wanted][:OF_A_RULING]
-    if met:
-        return met
-    near = _neighbours(beam, max(pool, key=lambda r: r.score), loose, card, wanted)
-    return [r for r in near if is_right(r) == wanted][:OF_A_RULING]
+    more = [r for r in islice(others, LOOKED_THROUGH) if is_right(r) == wanted][:OF_A_RULING] if not met else []
+    if more and (not wanted or more[0].score > best.score - FAR_BEHIND):
+        return more
+    near = _neighbours(beam, best, loose, card, wanted)
+    behind = max((r.score for r in met + more), default=-np.inf)
+    return more + [r for r in near if r.score > behind and is_right(r) == wanted][:OF_A_RULING]
 
 
 def _neighbours(

@@ -15,13 +15,13 @@ import numpy as np
 from cards.pieces import PieceSet
 from referee.vision.image.evidence import Evidence
 from referee.vision.image.view import ZoneView
+from referee.vision.search import parameters
 from referee.vision.search.canvas import canvas_of, fit
 from referee.vision.search.readings import FINE, FINEST, readings
 from referee.vision.search.stances import catalogue
 
-FACTORS = (0.88, 0.92, 0.96, 1.0, 1.04, 1.08, 1.12)
-LEAST_PIECES = 4
-"""Fewer pieces, over all mats, say nothing of the set."""
+FACTORS = parameters.FACTORS.value
+LEAST_PIECES = parameters.LEAST_PIECES.value
 
 
 def resized(piece_set: PieceSet, factor: float) -> PieceSet:
@@ -45,7 +45,7 @@ def size_factor(piece_set: PieceSet, seen: list[tuple[ZoneView, Evidence]]) -> f
             canvas = canvas_of(view, evidence, catalogue(resized(piece_set, factor), evidence.names))
             pieces = best.pieces * [1, 1, 1, factor, 1]  # what stands on the table still does
             total[k] += fit(canvas, fit(canvas, dataclasses.replace(best, pieces=pieces), FINE), FINEST).score
-    return _peak(total) if count >= LEAST_PIECES else None
+    return float(_peak(total)) if count >= LEAST_PIECES else None
 
 
 def _peak(scores: np.ndarray) -> float:

@@ -15,13 +15,14 @@ import numpy as np
 from cards.build import surfaces
 from cards.card import Card, HeightCard, LayoutCard, ShapesCard
 from cards.pieces import PieceSet, Pose, Shape
+from referee.vision.search import parameters
 from referee.vision.search.convex import ROUGH, Part, parts
 
-PROFILE = 33
-"""Samples of a stance's elevation across its width, for letting pieces down on one another."""
+FLAT_MM = parameters.FLAT_MM.value
+ROCKING_MM = parameters.ROCKING_MM.value
+PROFILE = parameters.PROFILE.value
 
-RARE_COST = 150.0
-"""Nats against a pose that no elevation shows clearly (``top``, or ``side`` upside down)."""
+RARE_COST = parameters.RARE_COST.value
 
 
 class Solids(NamedTuple):
@@ -100,7 +101,7 @@ class Catalogue:
         return self._arrays(self.rough)
 
     def _arrays(self, solids: Solids) -> Arrays:
-        flat = np.stack([np.ptp(self.lower, axis=1) < 0.01, np.ptp(self.upper, axis=1) < 0.01], 1)
+        flat = np.stack([np.ptp(self.lower, axis=1) < FLAT_MM, np.ptp(self.upper, axis=1) < FLAT_MM], 1)
         return Arrays(self.kind, self.rare, self.color, self.size, self.lower, self.upper, flat, *solids)
 
 
@@ -109,7 +110,7 @@ def can_rest(shape: Shape, pose: Pose) -> bool:
     if shape.kind == "cylinder" or pose.facing == "top":
         return True
     plan, lower, _ = surfaces(shape, pose)
-    low = lower <= lower.min() + 0.35
+    low = lower <= lower.min() + ROCKING_MM
     across = plan[:, 0] if pose.facing == "front" else plan[:, 1]
     if shape.kind in ("crescent", "half_disc") and pose.rotation == 180:
         return True

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from referee.vision.search import parameters
 from referee.vision.search.canvas import Canvas, Reading, fit
 from referee.vision.search.local_search import MAX_PIECES
 from referee.vision.search.physics import straightness
 
-LEANING, STOREYS, AS_IT_IS = 3, 2, ((1.0,), (1.0,), 0)
-"""Of so many readings those of another height are tried, and so many of them improved; and no step of a hill climb."""
-CROOKED = 100.0
-"""Prior cost in nats from which a build is crooked enough to look for another of the same picture."""
+LEANING = parameters.LEANING.value
+STOREYS = parameters.STOREYS.value
+AS_IT_IS = parameters.AS_IT_IS.value
+CROOKED = parameters.CROOKED.value
 
 
 def storeys(canvas: Canvas, best: Reading) -> list[Reading]:

@@ -7,14 +7,17 @@ variants, and those of the best reading, are always placed, fitted and scored (`
 the card is ``RIGHT_PRIOR`` ahead from the start. A margin within what pixels'
 common errors (blur, shadow, a millimetre of pose) can make is no verdict: ``undecided``. So is a
 reading that leaves much of what stands in the field unexplained, however far it is ahead of the
-next: then the truth is probably none of the readings. So is a build that lacks something while a
-piece of the paper's colour is nowhere to be seen: it may stand there.
+next: then the truth is probably none of the readings. So is one that the pixels themselves do not show (``proof``):
+skin is no orange piece, however much better it fits than the table. So is a build that lacks something while a
+piece of the paper's colour is nowhere to be seen, or while something of a piece's size touches it that is neither table
+nor a piece of the reading: it may stand there.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,41 +25,43 @@ import numpy as np
 from calibration.palette import paper_coloured
 from cards.build import Build
 from cards.card import Card, HeightCard, LayoutCard, ShapesCard
-from referee.match.verdict import Reason, Ruling, Verdict
+from referee.match.verdict import Reason, Ruling, Verdict, because
+from referee.vision.parameters import UNKNOWN_PIECES
 from referee.vision.search.canvas import Fit, Reading
 from referee.vision.search.stances import Catalogue
+from referee.vision.verdict import parameters
+from referee.vision.verdict.proof import Proof, Proving
 from referee.vision.verdict.rulings import Rulings
 from referee.vision.verdict.trust import load_trust
 
-EXPLAINED_LOW, EXPLAINED_HIGH = 0.45, 0.75
-"""Share of the evidence near the build that a reading explains: below the first it says nothing, below the second it
-is named as the cause of a doubt."""
-LEFT_ALWAYS = 0.02
-"""Share left unexplained by rims and grain however good a reading is."""
-NOTHING_ELSE = 4000.0
-"""Nats of margin at least where the search has met no reading of the other ruling: an empty field."""
-MOST_ALONE = 0.90
-"""Most confidence where a rival ought to have been met and was not: what else the picture may show was not weighed."""
+EXPLAINED_LOW = parameters.EXPLAINED_LOW.value
+EXPLAINED_HIGH = parameters.EXPLAINED_HIGH.value
+LEFT_ALWAYS = parameters.LEFT_ALWAYS.value
+NOTHING_ELSE = parameters.NOTHING_ELSE.value
+MOST_ALONE = parameters.MOST_ALONE.value
 LACKING = frozenset(
     {"missing_piece", "wrong_count", "empty_field", "not_one_structure", "wrong_support", "not_side_by_side"}
 )
 """Faults that a further piece, unseen, may be the cause of."""
-MATCH_UNSEEN = 0.93
-"""Most confidence of a match where a piece of the paper's colour is seen nowhere: it may stand in the build as one too
-many. Of 14 such matches in witness sessions 13 were right."""
-MARGIN_UNIT, MARGIN_MOST = 100.0, 4000.0
-"""Nats: a margin counts by its logarithm, from about the first on, and beyond the second no further."""
+MATCH_UNSEEN = parameters.MATCH_UNSEEN.value
+MISMATCH_AHEAD = parameters.MISMATCH_AHEAD.value
+MISMATCH_EXPLAINED = parameters.MISMATCH_EXPLAINED.value
+MARGIN_UNIT = parameters.MARGIN_UNIT.value
+MARGIN_MOST = parameters.MARGIN_MOST.value
+SHOWN_UNIT = parameters.SHOWN_UNIT.value
+COVERING = parameters.COVERING.value
+LEAST_SHOWN = parameters.LEAST_SHOWN.value
+TOLD_LEANING, OTHERS_TOLD = parameters.TOLD_LEANING.value, parameters.OTHERS_TOLD.value
 
-AS_CARD = Reason("as_card", "the card is built")
+AS_CARD = because("as_card")
 """What a reading without a fault says, beside one that has some."""
 
 
 @dataclass(frozen=True)
 class Weighed:
     """Readings weighed against a card: the best matching and the best other, what is explained, and the ``features``
-    that confidence can be fitted to, each the larger the better: ``margin``, ``explained`` and their product (see
-    ``features_of``); ``rival`` 1 where a reading of the other ruling was met, else 0; ``agreement`` 0..1, how well the
-    worst piece's own pixels agree with its colour."""
+    that confidence can be fitted to, each the larger the better: ``margin``, ``explained`` and ``proof`` (see
+    ``features_of``); ``rival`` 1 where a reading of the other ruling was met, else 0."""
 
     verdict: Verdict
     margin: float
@@ -64,9 +69,11 @@ class Weighed:
     features: Mapping[str, float] = field(default_factory=dict)
 
 
-def decide(rulings: Rulings, readings: list[Reading], fit: Fit, hidden: Collection[str] = ()) -> Weighed:
-    """The verdict of one zone from its fitted readings (best first, at least one). ``hidden`` colours cannot be told
-    from what is behind the build."""
+def decide(
+    rulings: Rulings, readings: list[Reading], fit: Fit, proving: Proving, hidden: Collection[str] = ()
+) -> Weighed:
+    """The verdict of one zone from its fitted readings (best first, at least one), the ``fit`` of the best, and what
+    the pixels prove of it. ``hidden`` colours cannot be told from what is behind the build."""
     cat, card = rulings.cat, rulings.card
     rows = [(r, *rulings.of(r)) for r in readings]
     right = next(((r, b, f) for r, b, f in rows if not f), None)
@@ -74,31 +81,45 @@ def decide(rulings: Rulings, readings: list[Reading], fit: Fit, hidden: Collecti
     best, other = _ahead(right, wrong)
     margin = best[0].score - other[0].score if other else max(best[0].score, NOTHING_ELSE)
     ruling: Ruling = "match" if best is right else "mismatch"
-    features = features_of(margin, fit.share) | {"rival": float(other is not None), "agreement": fit.agreement}
+    proof = proving(best[1], other[1] if other else None)
+    shown = min(fit.agreement, proof.shown)
+    features = features_of(margin, fit.share, shown) | {"rival": float(other is not None)}
     trust = load_trust()[ruling]
     sure = trust.confidence(features)
     alternatives = tuple(
-        Verdict("match" if not f else "mismatch", 0.0, f, b, margin=r.score - best[0].score) for r, b, f in rows[1:4]
+        Verdict("match" if not f else "mismatch", 0.0, f, b, margin=r.score - best[0].score)
+        for r, b, f in rows[1 : 1 + OTHERS_TOLD]
     )
     if other is None and _near(best[1], card):
         sure = min(sure, MOST_ALONE)
     if not best[2] and _unseen(cat, best[0], ()):
         sure = min(sure, MATCH_UNSEEN)
-    unseen = _unseen(cat, best[0], hidden) if _may_lack(best[1], best[2], card) else ()
-    if unseen:
-        reason = Reason(
-            "unseen_colour",
-            f"{' and '.join(unseen)} can stand there unseen, and not all of "
-            f"it is accounted for; at first sight {best[2][0].text}",
-            values={"colors": list(unseen), "sight": best[2][0].to_json()},
+    may_lack, lacks = _may_lack(best[1], best[2], card), lacking(best[1], card)
+    if may_lack and (unseen := _unseen(cat, best[0], hidden, lacks)):
+        reason = because("unseen_colour", colors=list(unseen), sight=best[2][0].to_json())
+        verdict = Verdict("undecided", TOLD_LEANING, (reason,), best[1], ruling, alternatives, margin)
+    elif best[2] and _covered(proof, shown, may_lack):
+        reason = because("covered", sight=best[2][0].to_json())
+        verdict = Verdict("undecided", TOLD_LEANING, (reason,), best[1], ruling, alternatives, margin)
+    elif best is wrong and fit.share < MISMATCH_EXPLAINED:
+        reason = because("unexplained", n=round(100 * fit.share))
+        verdict = Verdict("undecided", min(sure, trust.least), (reason,), best[1], ruling, alternatives, margin)
+    elif best is wrong and other and margin < MISMATCH_AHEAD:
+        verdict = Verdict(
+            "undecided", min(sure, trust.least), (_two_readings(best, other),), best[1], ruling, alternatives, margin
         )
-        verdict = Verdict("undecided", 0.5, (reason,), best[1], ruling, alternatives, margin)
     elif sure >= trust.least:
         verdict = Verdict(ruling, sure, best[2], best[1], None, alternatives, margin)
     else:
         doubt = _doubt(features, fit, best, other)
         verdict = Verdict("undecided", sure, (doubt,), best[1], ruling, alternatives, margin)
     return Weighed(verdict, margin, fit.share, features)
+
+
+def _covered(proof: Proof, shown: float, may_lack: bool) -> bool:
+    """Whether a mismatch rests on what is hardly seen: something unknown touches the build that may be what lacks, or
+    that is as large as a piece whatever the fault; or the pixels do not show the reading."""
+    return proof.left >= (UNKNOWN_PIECES.value if may_lack else COVERING) or shown < LEAST_SHOWN
 
 
 def _near(build: Build, card: Card) -> bool:
@@ -109,12 +130,17 @@ def _near(build: Build, card: Card) -> bool:
     return abs(len(build.pieces) - asked) < 2
 
 
-def features_of(margin: float, explained: float) -> dict[str, float]:
-    """What confidence is made of, each about 0 to 4 and the larger the better: the margin by its logarithm, and the
-    share that is explained by how little is left."""
+def features_of(margin: float, explained: float, shown: float) -> dict[str, float]:
+    """What confidence is made of, each about 0 to 4 and the larger the better: the margin by its logarithm, the share
+    that is explained by how little is left, and as ``proof`` how far the pixels themselves show the reading ahead: the
+    weakest of ``proof.proof_of`` and the worst piece's agreement with its own pixels."""
     ahead = math.log1p(min(margin, MARGIN_MOST) / MARGIN_UNIT)
     left = 1.0 - min(max(explained, EXPLAINED_LOW), 1.0) + LEFT_ALWAYS
-    return {"margin": ahead, "explained": math.log((1.0 - EXPLAINED_LOW + LEFT_ALWAYS) / left)}
+    return {
+        "margin": ahead,
+        "explained": math.log((1.0 - EXPLAINED_LOW + LEFT_ALWAYS) / left),
+        "proof": math.log1p(min(max(shown, 0.0), 1.0) / SHOWN_UNIT),
+    }
 
 
 def _may_lack(build: Build, found: tuple[Reason, ...], card: Card) -> bool:
@@ -123,12 +149,31 @@ def _may_lack(build: Build, found: tuple[Reason, ...], card: Card) -> bool:
     return bool(found) and {r.code for r in found} <= LACKING and not too_many
 
 
-def _unseen(cat: Catalogue, reading: Reading, hidden: Collection[str]) -> tuple[str, ...]:
-    """Colours like the paper's or the background's of which a piece is seen neither in the build nor lying loose."""
+def lacking(build: Build, card: Card) -> Callable[[str, str], bool]:
+    """Whether a further piece of that shape and colour could be one that the card asks for and the build lacks: a red
+    roof that is missing is not made up for by anything green."""
+    if isinstance(card, LayoutCard):
+        pieces = Counter((p.shape, p.color) for p in card.pieces) - Counter((p.shape, p.color) for p in build.pieces)
+        return lambda shape, color: (shape, color) in pieces
+    if isinstance(card, ShapesCard):
+        shapes = Counter(dict(card.shapes)) - Counter(p.shape for p in build.pieces)
+        return lambda shape, color: shape in shapes
+    return lambda shape, color: True
+
+
+def _unseen(
+    cat: Catalogue,
+    reading: Reading,
+    hidden: Collection[str],
+    wanted: Callable[[str, str], bool] = lambda shape, color: True,
+) -> tuple[str, ...]:
+    """Colours like the paper's or the background's of which a piece that is ``wanted`` is seen neither in the build nor
+    lying loose."""
     stances = np.concatenate([reading.pieces[:, 0], reading.loose[:, 0]]).astype(int)
     missing = cat.stock - np.bincount(cat.kind[stances], minlength=len(cat.stock))
     unseen = paper_coloured(cat.piece_set) | set(hidden)
-    return tuple(sorted({color for (_, color), n in zip(cat.types, missing, strict=True) if n > 0 and color in unseen}))
+    rows = zip(cat.types, missing, strict=True)
+    return tuple(sorted({color for (shape, color), n in rows if n > 0 and color in unseen and wanted(shape, color)}))
 
 
 Row = tuple[Reading, Build, tuple[Reason, ...]]
@@ -145,20 +190,17 @@ def _ahead(right: Row | None, wrong: Row | None) -> tuple[Row, Row | None]:
 
 
 def _doubt(features: Mapping[str, float], fit: Fit, best: Row, other: Row | None) -> Reason:
-    trust = load_trust()["mismatch" if best[2] else "match"]
-    if (
-        fit.share < EXPLAINED_HIGH
-        and trust.confidence({**features, **features_of(0.0, 1.0), "margin": features["margin"]}) >= trust.least
-    ):
-        return Reason(
-            "unexplained",
-            f"only {100 * fit.share:.0f} % of what stands in the field is explained by "
-            "known pieces; something hides it or the build is unusual",
-            values={"n": round(100 * fit.share)},
-        )
-    ahead, behind = _first(best[2]), _first(other[2]) if other else AS_CARD
-    text = f"two readings explain the picture about equally well: {ahead.text}; or: {behind.text}"
-    return Reason("two_readings", text, values={"ahead": ahead.to_json(), "behind": behind.to_json()})
+    trust, best_of = load_trust()["mismatch" if best[2] else "match"], features_of(0.0, 1.0, 1.0)
+    if fit.share < EXPLAINED_HIGH and trust.confidence({**features, "explained": best_of["explained"]}) >= trust.least:
+        return because("unexplained", n=round(100 * fit.share))
+    if trust.confidence({**features, "proof": best_of["proof"]}) >= trust.least:
+        return because("unproven", sight=_first(best[2]).to_json())
+    return _two_readings(best, other)
+
+
+def _two_readings(best: Row, other: Row | None) -> Reason:
+    behind = _first(other[2]) if other else AS_CARD
+    return because("two_readings", ahead=_first(best[2]).to_json(), behind=behind.to_json())
 
 
 def _first(found: tuple[Reason, ...]) -> Reason:

@@ -27,10 +27,11 @@ import numpy as np
 from cards.build import Build, shape_of
 from cards.pieces import PieceSet, Pose, Shape
 from referee.vision import parameters
+from referee.vision.image import parameters as image_parameters
 from referee.vision.image.evidence import Evidence
 from referee.vision.image.view import ZoneView
-from referee.vision.render.silhouettes import FACES, arch_tags, face_tags
-from referee.vision.render.solids import solid
+from referee.vision.render.silhouettes import arch_tags, face_tags
+from referee.vision.render.solids import FACES, solid
 from referee.vision.search.canvas import Reading
 from referee.vision.search.jit import inner_loop, loop, plain
 from referee.vision.verdict.rulings import Rulings
@@ -38,7 +39,7 @@ from referee.vision.verdict.rulings import Rulings
 FACE_SD = (parameters.FACE_SD_LIGHT.value, parameters.FACE_SD_A.value, parameters.FACE_SD_B.value)
 WIDER = parameters.FACE_WIDER.value
 WIDER_SHARE, STRANGE_SHARE = parameters.FACE_WIDER_SHARE.value, parameters.FACE_STRANGE_SHARE.value
-_ANYTHING = np.log(1 / 150.0)
+_ANYTHING = np.log(image_parameters.ANYTHING.value)
 LEAST = parameters.FACE_LEAST.value
 REACH_PX, STEP_PX = parameters.FACE_REACH_PX.value, parameters.FACE_STEP_PX.value
 WEIGHT, NEAR_PX = parameters.LIGHT_WEIGHT.value, parameters.LIGHT_NEAR_PX.value
@@ -102,12 +103,12 @@ def glow_of(evidence: Evidence, build: Build, faces: np.ndarray) -> float:
 
 def light_of(evidence: Evidence, faces: np.ndarray, where: np.ndarray) -> float:
     """Nats (at most 0) of the pixels ``where`` (h, w) if they show these ``faces`` (h, w) int32, -1: none."""
-    smooth = _smoothed(evidence.features, faces, where, REACH_PX, STEP_PX)
-    return float(np.maximum(_likeliest(evidence.features, faces, smooth, evidence.bare, where), LEAST).sum())
+    smooth = smoothed(evidence.features, faces, where, REACH_PX, STEP_PX)
+    return float(np.maximum(likeliest(evidence.features, faces, smooth, evidence.bare, where), LEAST).sum())
 
 
 @plain
-def _smoothed(features, faces, where, reach, step):
+def smoothed(features, faces, where, reach, step):
     """Mean of the features (h, w, 3) of the same face around each pixel of a face ``where``; elsewhere zero."""
     height, width = faces.shape
     out = np.zeros_like(features)
@@ -144,7 +145,7 @@ def _face_density(light, a, b):
 
 
 @loop
-def _likeliest(features, faces, smooth, bare, where):
+def likeliest(features, faces, smooth, bare, where):
     """Log density (n,) of each pixel ``where`` under what the reading shows there or a pixel beside: places are not
     known to the pixel, and a pixel on an edge is a mixture."""
     height, width = faces.shape

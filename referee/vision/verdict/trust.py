@@ -13,6 +13,8 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from referee.vision.verdict import parameters
+
 FILE = Path(__file__).with_name("trust.json")
 
 
@@ -42,10 +44,11 @@ class Trust:
     def confidence(self, features: Mapping[str, float]) -> float:
         """Probability 0.5 to ``most`` that the ruling is right. Raises KeyError for a feature that is not given."""
         odds = self.base + sum(weight * features[name] for name, weight in self.weights.items())
-        return min(max(1.0 / (1.0 + math.exp(-max(min(odds, 30.0), -30.0))), 0.5), self.most)
+        limit = parameters.MOST_ODDS.value
+        return min(max(1.0 / (1.0 + math.exp(-max(min(odds, limit), -limit))), 0.5), self.most)
 
 
-@lru_cache(maxsize=8)
+@lru_cache
 def load_trust(path: Path = FILE) -> Mapping[str, Trust]:
     """The trust in ``match`` and in ``mismatch``."""
     data = json.loads(path.read_text(encoding="utf-8"))

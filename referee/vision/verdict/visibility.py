@@ -7,12 +7,31 @@ import dataclasses
 import cv2
 import numpy as np
 
+from calibration.quality import CLIPPED_CODE
 from cards.pieces import PieceSet
-from referee.match.verdict import Reason, Verdict
+from cards.sentences import sentence
+from referee.match.verdict import Reason, Verdict, because
 from referee.vision.image.evidence import Evidence
-from referee.vision.image.unknown import Patch, patches
+from referee.vision.image.unknown import Patch, outsized, patches
 from referee.vision.image.view import ZoneView
-from referee.vision.parameters import BUILD_CUT_MM, FIELD_SEEN, LEAST_COLOUR, SIZES_DOUBTED, UNKNOWN_PIECES
+from referee.vision.parameters import (
+    BLOWN_SINCE,
+    BUILD_CUT_MM,
+    FIELD_SEEN,
+    GLARE_LIGHT,
+    GLARE_NEAR_MM,
+    GLARE_SHARE,
+    LEAST_COLOUR,
+    PIECES_CLIPPED,
+    PIECES_TINTED,
+    SIZES_DOUBTED,
+    UNKNOWN_PIECES,
+)
+from referee.vision.render.silhouettes import piece_tags
+from referee.vision.verdict import parameters
+
+NOTHING_TOLD = parameters.TOLD_LEANING.value
+NEAR_EDGE = np.ones((parameters.NEAR_EDGE_PX.value,) * 2, np.uint8)
 
 
 def withheld(verdict: Verdict, view: ZoneView, evidence: Evidence, piece_set: PieceSet) -> Verdict:
@@ -33,52 +52,99 @@ def sized(verdict: Verdict, factor: float) -> Verdict:
     are larger or smaller than their solids look like others, or like none. ``factor``: the pieces' lengths, of it."""
     if verdict.ruling != "mismatch" or abs(factor - 1) <= SIZES_DOUBTED.value:
         return verdict
-    n = round(100 * (factor - 1))
-    reason = Reason("wrong_sizes", size_fault(factor), values={"n": f"{n:+d}"})
+    reason = because("wrong_sizes", n=_percent(factor))
     return dataclasses.replace(verdict, ruling="undecided", reasons=(reason,), leaning="mismatch")
+
+
+def exposed(verdict: Verdict, view: ZoneView, evidence: Evidence, blown: float | None = None) -> Verdict:
+    """The verdict; undecided where the build is not the card's in a picture so overexposed that colours are lost.
+
+    A clipped channel turns paints into each other, and pale ones into paper. And where more of the field is clipped
+    than the share that is ``blown`` in the empty frame, a lamp's mirror image or a longer exposure came since: pieces
+    fade into it, and what differs from that frame is no piece by it. A card that is matched all the same is.
+    """
+    seen = view.regions[2] & view.valid
+    clipped = (view.image >= CLIPPED_CODE).sum(-1)
+    pieces = clipped[(evidence.labels >= 0) & seen]
+    lost = len(pieces) > 0 and (
+        (pieces >= 2).mean() > PIECES_CLIPPED.value or (pieces >= 1).mean() > PIECES_TINTED.value
+    )
+    since = blown is not None and blown_share(view, view.image) - blown > BLOWN_SINCE.value
+    if verdict.ruling != "mismatch" or not (lost or since):
+        return verdict
+    return _colours_lost(verdict)
+
+
+def unglared(verdict: Verdict, view: ZoneView, evidence: Evidence, piece_set: PieceSet) -> Verdict:
+    """The verdict; undecided where the build is not the card's by colours that a lamp's mirror image washes out: about
+    the build as it was understood, or in an empty field, light is added to the bare table. A card that is
+    matched all the same is."""
+    if verdict.ruling != "mismatch" or verdict.build is None:
+        return verdict
+    build = (piece_tags(view, piece_set, verdict.build.pieces) >= 0).astype(np.uint8)
+    side = 2 * round(GLARE_NEAR_MM.value * view.px_per_mm) + 1
+    near = cv2.dilate(build, np.ones((side, side), np.uint8)) > 0 if build.any() else view.regions[2]
+    light = evidence.added[near & (cv2.dilate(build, np.ones((5, 5), np.uint8)) == 0)]  # a rim's pixels are mixtures
+    light = light[~np.isnan(light)]
+    if not len(light) or (light > GLARE_LIGHT.value).mean() <= GLARE_SHARE.value:
+        return verdict
+    return _colours_lost(verdict)
+
+
+def _colours_lost(verdict: Verdict) -> Verdict:
+    sure, reasons = min(verdict.confidence, NOTHING_TOLD), (because("overexposed"),)
+    return dataclasses.replace(verdict, ruling="undecided", confidence=sure, reasons=reasons, leaning="mismatch")
+
+
+def blown_share(view: ZoneView, image: np.ndarray) -> float:
+    """Share of the field's pixels in a picture (h, w, 3) of the view that are clipped in every channel."""
+    field = image[view.regions[2] & view.valid]
+    return float((field >= CLIPPED_CODE).all(-1).mean()) if len(field) else 0.0
 
 
 def size_fault(factor: float) -> str:
     """What is wrong with the piece file, in words."""
-    word = "larger" if factor > 1 else "smaller"
-    return f"the pieces look {100 * abs(factor - 1):.0f} % {word} than the piece file says: measure them"
+    return sentence("wrong_sizes", n=_percent(factor))
+
+
+def _percent(factor: float) -> str:
+    return f"{100 * (factor - 1):+.0f}"
 
 
 def obstacles(view: ZoneView, evidence: Evidence, piece_set: PieceSet) -> tuple[Reason, ...]:
     """Everything that forbids a ruling in this view."""
     found = []
     if _field_seen(view) < FIELD_SEEN.value:
-        found.append(Reason("out_of_view", "a large part of this field is outside the picture"))
+        found.append(because("out_of_view"))
     elif _cut_mm(view, evidence.labels >= 0) > BUILD_CUT_MM.value:
-        found.append(Reason("build_cut", "the build goes beyond the picture's edge"))
+        found.append(because("build_cut"))
     if evidence.coloured < LEAST_COLOUR.value:
-        found.append(Reason("no_colour", "the picture has no colour: pieces cannot be told apart"))
+        found.append(because("no_colour"))
     found += [_unknown(p) for p in unknown_things(view, evidence, piece_set)[:1]]
     return tuple(found)
 
 
 def unknown_things(view: ZoneView, evidence: Evidence, piece_set: PieceSet) -> tuple[Patch, ...]:
     """Unknown patches in the field that are large enough to hide a piece or to be taken for one, largest first."""
-    if not evidence.unknown.any():
+    seen = np.where(evidence.bare < 0, evidence.labels, -1)  # a wall behind, never seen bare, may have a piece's colour
+    large = outsized(view, seen, evidence.names, piece_set) & view.regions[2]
+    if not (evidence.unknown.any() or large.any()):
         return ()
-    return tuple(p for p in patches(view, evidence.unknown, piece_set) if p.pieces >= UNKNOWN_PIECES.value)
+    found = [p for p in patches(view, evidence.unknown & ~large, piece_set) if p.pieces >= UNKNOWN_PIECES.value]
+    return tuple(sorted([*found, *patches(view, large, piece_set)], key=lambda p: -p.share))
 
 
 def _unknown(patch: Patch) -> Reason:
     x, y, share = round(patch.x_mm), round(patch.y_mm), round(100 * patch.share)
-    return Reason(
-        "unknown_object",
-        f"something in the field is neither piece nor table: {share} % of it, at x {x} mm, y {y} mm",
-        values={"n": share, "x": x, "y": y},
-    )
+    return because("unknown_object", n=share, x=x, y=y)
 
 
 def _cut_mm(view: ZoneView, of_pieces: np.ndarray) -> float:
     """How many mm of the picture's edge run through piece-coloured things that reach from there into the field."""
     if view.valid.all():
         return 0.0
-    edge = cv2.dilate((~view.valid).astype(np.uint8), np.ones((5, 5), np.uint8)) > 0
-    whole = cv2.morphologyEx((of_pieces & view.valid).astype(np.uint8), cv2.MORPH_CLOSE, np.ones((5, 5), np.uint8))
+    edge = cv2.dilate((~view.valid).astype(np.uint8), NEAR_EDGE) > 0
+    whole = cv2.morphologyEx((of_pieces & view.valid).astype(np.uint8), cv2.MORPH_CLOSE, NEAR_EDGE)
     _, things = cv2.connectedComponents(whole)
     in_field = np.unique(things[view.regions[2]])
     cut = np.isin(things, in_field[in_field > 0]) & edge

@@ -11,15 +11,20 @@ from pathlib import Path
 from typing import Any
 
 import flask
+from flask.typing import ResponseReturnValue
 
 from cards.pieces import PieceSet, builtin_piece_set
+from cards.sentences import say, sentence
 from referee.devices.ports import Clock
-from referee.errors import IllegalCommand
+from referee.errors import IllegalCommand, RefereeError
 from referee.games.core import Command
 from referee.games.match import Correct, Undo
+from referee.session.game_camera import GameCamera, Look
 from referee.session.game_table import GameTable
+from referee.vision.image.files import picture_of
 from referee.web import security
-from referee.web.app import LOGINS_FILE, SECRET_FILE, _kept_secret, _page_values, _remember_language, _set_language
+from referee.web.app import LOGINS_FILE, SECRET_FILE, kept_secret, page_values, remember_language, set_language
+from referee.web.games.camera import shown_look
 from referee.web.games.forms import form_of, read_form
 from referee.web.i18n.games import card, said
 from referee.web.i18n.texts import translate
@@ -48,6 +53,13 @@ class GameSession:
     def touch(self) -> None:
         """Nothing hangs on it: the pages ask for news themselves."""
 
+    def wait(self, version: int, timeout_s: float) -> int:
+        """The version, never a later one: there is no page that is pushed."""
+        return version
+
+    def picture(self, name: str) -> None:
+        """There is no camera."""
+
 
 def seat_link(key: bytes, match_id: str, seat: int) -> str:
     """The private part of a seat's address: nobody can guess it, and it is the same after a restart."""
@@ -55,26 +67,32 @@ def seat_link(key: bytes, match_id: str, seat: int) -> str:
 
 
 def create_game_app(
-    table: GameTable, data_dir: Path, clock: Clock, pin: str | None = None, host: str = "127.0.0.1"
+    table: GameTable,
+    data_dir: Path,
+    clock: Clock,
+    pin: str | None = None,
+    host: str = "127.0.0.1",
+    camera: GameCamera | None = None,
 ) -> flask.Flask:
-    """The pages over a running game. ``pin`` is the referee's; without one, ``host`` must be loopback.
+    """The pages over a running game. ``pin`` is the referee's; without one, ``host`` must be loopback. With a
+    ``camera`` the console takes pictures of the table and offers what they propose.
 
     Raises ValueError for a network address without a PIN.
     """
     if pin is None and host not in security.LOOPBACK:
         raise ValueError("pages on the network need a PIN for the referee")
     app = flask.Flask("referee.web")
-    key = app.secret_key = _kept_secret(Path(data_dir) / SECRET_FILE)
-    session: Any = GameSession(Path(data_dir), clock, table.match.simulated, builtin_piece_set())
+    key = app.secret_key = kept_secret(Path(data_dir) / SECRET_FILE)
+    session = GameSession(Path(data_dir), clock, table.match.simulated, builtin_piece_set())
     app.extensions["referee.session.session"] = session
     app.extensions["referee.streams"] = Streams(session)
-    app.before_request(_set_language)
+    app.before_request(set_language)
     kept = Logins(Path(data_dir) / LOGINS_FILE, fingerprint(pin, key), lambda: clock.utc().timestamp())
     security.secure(app, security.Door(pin, time.monotonic), kept, False)
-    app.context_processor(lambda: _page_values(session) | {"nav_pages": PAGES, "marks": MARKS} | _words())
-    app.after_request(_remember_language)
+    app.context_processor(lambda: page_values(session) | {"nav_pages": PAGES, "marks": MARKS} | _words())
+    app.after_request(remember_language)
     links = [seat_link(key, table.match.match_id, seat) for seat in table.match.state.seats]
-    for part in (login.blueprint(session), _board(table), _console(table, links), _seats(table, links)):
+    for part in (login.blueprint(session), _board(table), _console(table, links, camera), _seats(table, links)):
         app.register_blueprint(part)
     login.handle_errors(app)
     return app
@@ -114,42 +132,61 @@ def _tried(table: GameTable, command: Command | Undo | Correct, who: str) -> str
     try:
         table.command(command, who)
     except IllegalCommand as error:
-        return str(error)
+        return say(flask.g.lang, error.said)
     return ""
 
 
-def _console(table: GameTable, links: list[str]) -> flask.Blueprint:
+def _console(table: GameTable, links: list[str], camera: GameCamera | None) -> flask.Blueprint:
     pages = flask.Blueprint("console", __name__)
 
-    def page(fault: str = "") -> tuple[str, int]:
+    def page(fault: str = "", look: Look | None = None) -> tuple[str, int]:
         match = table.match
-        values = _shown(table, None) | {"fault": fault, "links": links}
+        values = _shown(table, None) | {"fault": fault, "links": links, "camera": camera is not None}
+        values |= {"look": look and shown_look(look, flask.g.lang)}
         values |= {"forms": {kind.__name__: form_of(kind) for kind in match.game.commands}}
         return flask.render_template("game_console.html", **values), 409 if fault else 200
 
-    def after(fault: str) -> Any:
+    def after(fault: str) -> ResponseReturnValue:
         return page(fault) if fault else flask.redirect("/referee", 303)
 
     @pages.get("/referee")
-    def console() -> Any:
+    def console() -> ResponseReturnValue:
         return page()
 
     @pages.post("/referee/do")
-    def do() -> Any:
+    def do() -> ResponseReturnValue:
         form = flask.request.form
+        if form.get("version", str(table.version)) != str(table.version):
+            return page(translate(flask.g.lang, "game.page.moved_on"))
         try:
             command = read_form(table.match.game, form)
         except IllegalCommand as error:
-            return page(str(error))
+            return page(say(flask.g.lang, error.said))
         number, who, why = form.get("number", ""), form.get("who", ""), form.get("why", "")
         if number.isdecimal():
             return after(_tried(table, Correct(int(number), command, who, why), who))
         return after(_tried(table, command, who))
 
     @pages.post("/referee/undo")
-    def undo() -> Any:
+    def undo() -> ResponseReturnValue:
         who = flask.request.form.get("who", "")
         return after(_tried(table, Undo(who, flask.request.form.get("why", "")), who))
+
+    @pages.post("/referee/look")
+    def look() -> ResponseReturnValue:
+        if camera is None:
+            flask.abort(404)
+        sent = flask.request.files.get("picture")
+        try:
+            return page(look=camera.look(table.match, picture_of(sent.read() if sent else b"", "picture")))
+        except RefereeError as error:
+            return page(say(flask.g.lang, error.said))
+
+    @pages.post("/referee/look/again")
+    def again() -> ResponseReturnValue:
+        if camera is not None:
+            camera.forget()
+        return flask.redirect("/referee", 303)
 
     return pages
 
@@ -159,7 +196,7 @@ def _seats(table: GameTable, links: list[str]) -> flask.Blueprint:
 
     def seat_of(link: str) -> int:
         if link not in links:
-            flask.abort(404, "there is no such seat")
+            flask.abort(404, say(flask.g.lang, sentence("game.no_such_seat")))
         return links.index(link)
 
     def page(link: str, fault: str = "") -> tuple[str, int]:
@@ -170,12 +207,12 @@ def _seats(table: GameTable, links: list[str]) -> flask.Blueprint:
 
     @pages.get("/seat/<link>")
     @public
-    def seat(link: str) -> Any:
+    def seat(link: str) -> ResponseReturnValue:
         return page(link)
 
     @pages.post("/seat/<link>")
     @public
-    def do(link: str) -> Any:
+    def do(link: str) -> ResponseReturnValue:
         number, form, match = seat_of(link), flask.request.form, table.match
         legal = () if match.over else match.game.legal(match.state, number)
         choice = form.get("choice", "")

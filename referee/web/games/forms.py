@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
+from cards.sentences import sentence
 from referee.errors import IllegalCommand
 from referee.games.core import Command, Game
 
@@ -20,7 +21,7 @@ def read_form(game: Game[Any], form: Mapping[str, str]) -> Command:
     """The command that was filled in. Raises IllegalCommand for one that cannot be read."""
     kind = next((c for c in game.commands if c.__name__ == form.get("command")), None)
     if kind is None:
-        raise IllegalCommand("choose what was done")
+        raise IllegalCommand(sentence("game.choose"))
     row: dict[str, Any] = {"command": kind.__name__, "seat": form.get("seat", "")}
     for field in form_of(kind):
         text = form.get(field["name"], "").strip()

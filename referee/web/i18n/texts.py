@@ -1,4 +1,7 @@
-"""One catalogue of what the pages say: ``texts/<lang>.json`` and ``texts/<part>.<lang>.json``."""
+"""One catalogue of what the pages say: ``texts/<lang>.json`` and ``texts/<part>.<lang>.json``.
+
+Faults and reasons are sentences of their own (``cards.sentences``); the names of colours and shapes come from there.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,19 @@ from importlib.resources import files
 
 from markupsafe import Markup
 
-LANGUAGES = ("en", "de")
-FALLBACK = "en"
+from cards.sentences import LANGUAGES, WRITTEN, fill, pointed, table
+
+__all__ = ["FALLBACK", "LANGUAGES", "catalogue", "markup", "number", "translate"]
+
+FALLBACK = WRITTEN
+NAMES = ("color.", "shape.", "piece", "game.card.")
+"""How the keys of the words for pieces and cards begin."""
 
 
 @cache
 def catalogue(language: str) -> dict[str, str]:
     """All texts of one of ``LANGUAGES`` by key. Raises ValueError on a key given twice."""
-    found: dict[str, str] = {}
+    found = {key: text for key, text in table(language).items() if key.startswith(NAMES)}
     for path in sorted(files("referee.web.i18n").joinpath("texts").iterdir(), key=lambda p: p.name):
         if path.name == f"{language}.json" or path.name.endswith(f".{language}.json"):
             rows = json.loads(path.read_text(encoding="utf-8"))
@@ -28,7 +36,12 @@ def catalogue(language: str) -> dict[str, str]:
 def translate(language: str, key: str, /, **values: object) -> str:
     """The text of ``key``, ``{name}`` filled in. A key in no catalogue comes back as it is."""
     text = catalogue(language).get(key) or catalogue(FALLBACK).get(key) or key
-    return text.format_map(values) if values else text
+    return fill(text, values, language) if values else text
+
+
+def number(language: str, value: float, digits: int | None = None) -> str:
+    """A number as the language writes it, with so many decimals; without ``digits`` as many as it has."""
+    return pointed(language, str(value) if digits is None else f"{value:.{digits}f}")
 
 
 def markup(template: str, *values: str) -> Markup:

@@ -114,6 +114,16 @@ def chosen(rows: list[Row], wanted: Mapping[str, str]) -> list[Row]:
     return sorted(newest, key=lambda r: (not r.why, r.margin))
 
 
+def match_words(rows: Collection[Row], language: str) -> str:
+    """A match by who played in it and when its first duel was recorded: what people know it by. ``rows``: its own."""
+    names = ", ".join(dict.fromkeys(player for row in sorted(rows, key=lambda r: r.at) for player in row.players))
+    try:
+        first = datetime.fromisoformat(min(row.at for row in rows if row.at)).astimezone()
+    except ValueError:
+        return names
+    return f"{names} · {first:%d.%m.%Y, %H:%M}" if language == "de" else f"{names} · {first:%Y-%m-%d %H:%M}"
+
+
 class Archive:
     """All attempts under ``root``. Safe from any thread; time lines are worked out one at a time."""
 
@@ -199,15 +209,15 @@ class Archive:
         height = round(image.shape[0] * THUMB_WIDTH / image.shape[1])
         return jpeg(cv2.resize(image, (THUMB_WIDTH, height), interpolation=cv2.INTER_AREA))
 
-    def _overlay(self, name: str, index: int) -> bytes:
-        """JPEG of a frame with what is understood of it. Raises RefereeError when it cannot be seen."""
+    def _overlay(self, name: str, index: int, language: str) -> bytes:
+        """JPEG of a frame with what is understood of it, said in a language. Raises RefereeError when it cannot be."""
         attempt = self.get(name)
         if attempt is None:
             raise BadAttempt("no such attempt")
         frame = read_frame(attempt.folder / VIDEO, index).image
         with self._seeing:
             judgement = observer_of(attempt).judge([frame], attempt.card, attempt.meta.get("zones"))
-        return jpeg(draw(frame, judgement, attempt.card))
+        return jpeg(draw(frame, judgement, attempt.card, language, details=False))
 
 
 def _still(attempt: Attempt) -> np.ndarray | None:

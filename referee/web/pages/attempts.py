@@ -11,16 +11,16 @@ from typing import Any
 import flask
 
 from cards.errors import RefereeError
+from cards.sentences import piece_name, say, word
 from referee.errors import IllegalCommand
 from referee.match.commands import Overrule, Ruling
 from referee.recording import Attempt
 from referee.recording.folder import META, TIMES, VIDEO, append_review, pack
 from referee.recording.retention import removals
 from referee.review.timeline import pace
+from referee.review.verify import changed_files
 from referee.web import views
-from referee.web.i18n import reasons
-from referee.web.i18n.texts import translate
-from referee.web.pages.attempt_archive import SHOWN, Archive, Row, chosen, row_of
+from referee.web.pages.attempt_archive import SHOWN, Archive, Row, chosen, match_words, row_of
 from referee.web.pages.attempt_rulings import decided
 from referee.web.plain_text import shown
 from referee.web.ports import WebSession
@@ -59,11 +59,9 @@ def story_of(attempt: Attempt, told: Mapping[str, Any], lang: str) -> dict[str, 
 
 def _named(attempt: Attempt, told: Mapping[str, Any], lang: str) -> dict[str, Any]:
     """The time line with each piece's ``name`` in the visitor's language and its colour as ``#rrggbb``."""
-    words = reasons.words_of(lang, tuple(attempt.piece_set.colors), tuple(attempt.piece_set.shapes))
 
     def piece(row: Mapping[str, Any]) -> dict[str, Any]:
-        color, shape = words[row["color"]], words.get(row["shape"])
-        name = translate(lang, "piece", color=color, shape=shape) if shape else color
+        name = piece_name(lang, row) if row["shape"] else word(lang, "color", row["color"])
         return {**row, "name": name, "paint": attempt.piece_set.colors[row["color"]]}
 
     zones = {zone: {**row, "placed": [piece(p) for p in row["placed"]]} for zone, row in told.get("zones", {}).items()}
@@ -72,7 +70,6 @@ def _named(attempt: Attempt, told: Mapping[str, Any], lang: str) -> dict[str, An
 
 def _verdicts(attempt: Attempt, lang: str) -> list[dict[str, Any]]:
     """Per zone who sat there, the ruling, its margin, and why, in the visitor's language."""
-    words = reasons.words_of(lang, tuple(attempt.piece_set.colors), tuple(attempt.piece_set.shapes))
     return [
         {
             "zone": zone,
@@ -81,7 +78,7 @@ def _verdicts(attempt: Attempt, lang: str) -> list[dict[str, Any]]:
             "ruling": row["verdict"],
             "leaning": row.get("leaning"),
             "confidence": row.get("confidence", 0.0),
-            "reasons": [reasons.say(lang, r, words) for r in row.get("reasons", ())],
+            "reasons": [say(lang, r) for r in row.get("reasons", ())],
             "findings": (attempt.meta.get("findings") or {}).get(zone, ()),
         }
         for zone, row in sorted(attempt.verdicts.items())
@@ -158,7 +155,8 @@ def _grid(pages: flask.Blueprint, archive: Archive, rows: Callable[[], list[Row]
             "show": list(SHOWN),
         }
         wanted = {k: flask.request.args.get(k, "") for k in options}
-        matches = sorted({r.match for r in every} - {""})
+        played = sorted({r.match for r in every} - {""})
+        matches = {m: match_words([r for r in every if r.match == m], flask.g.lang) for m in played}
         found = chosen(every, wanted)
         last = max(1, math.ceil(len(found) / PAGE))
         page = min(last, max(1, flask.request.args.get("page", 1, int)))
@@ -178,13 +176,14 @@ def _grid(pages: flask.Blueprint, archive: Archive, rows: Callable[[], list[Row]
     @pages.get("/pace/<match_id>")
     def by_player(match_id: str) -> str:
         mine = [a for a in archive.attempts().values() if a.meta.get("match_id") == match_id]
+        words = match_words([row_of(a) for a in mine], flask.g.lang)
         if not mine:
             flask.abort(404, "no attempt of such a match")
         told = [(a, archive.story(a.name)) for a in mine]
         ready = [(a.players, a.go_s, a.stop_s, story) for a, story in told if "zones" in story]
         waiting = sum("pending" in story for _, story in told)
         return flask.render_template(
-            "attempts_pace.html", match_id=match_id, table=pace(ready), waiting=waiting, count=len(mine)
+            "attempts_pace.html", match=words, table=pace(ready), waiting=waiting, count=len(mine)
         )
 
 
@@ -202,7 +201,7 @@ def _one(pages: flask.Blueprint, session: WebSession, named: Callable, rows: Cal
             decision=decided(attempt, session.state),
             verdicts=_verdicts(attempt, flask.g.lang),
             face=_face(attempt),
-            problems=attempt.problems(),
+            problems=changed_files(attempt),
             reviews=attempt.reviews(),
             before=names[at - 1] if at else None,
             after=names[at + 1] if at + 1 < len(names) else None,
@@ -244,7 +243,7 @@ def _media(pages: flask.Blueprint, archive: Archive, named: Callable) -> None:
     @pages.get("/<name>/overlay/<int:index>.jpg")
     @named
     def overlay(attempt: Attempt, index: int) -> flask.Response:
-        data = archive.overlay(attempt.name, index)
+        data = archive.overlay(attempt.name, index, flask.g.lang)
         return flask.Response(data, mimetype="image/jpeg", headers={"Cache-Control": "private, max-age=3600"})
 
     @pages.get("/<name>/bundle.zip")

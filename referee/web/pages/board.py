@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import flask
+from jinja2 import Environment
 
 from cards.card import LayoutCard
 from cards.drawing import picture as card_picture
@@ -23,7 +24,7 @@ from referee.web.streaming.streams import Parts
 PARTS = ("duel", "stage", "table", "schedule", "evening")
 
 
-def parts(session: WebSession, environment: Any, lang: str) -> Parts:
+def parts(session: WebSession, environment: Environment, lang: str) -> Parts:
     """The board's parts as they are now."""
 
     def t(key: str, /, **filled: object) -> str:
@@ -36,7 +37,8 @@ def _values(session: WebSession, t: Callable[..., str]) -> dict[str, Any]:
     """What the board's templates use; ``match`` is None before the first match."""
     snapshot = session.snapshot()
     if not snapshot.get("match") or snapshot["match"]["phase"] == "new":
-        return {"match": None, "live": snapshot["live"], "told": {"key": "", "phase": "new", "sound": "", "say": ""}}
+        told = {"key": "", "phase": "new", "sound": "", "say": ""}
+        return {"match": None, "live": snapshot["live"], "told": told, "practice": session.practice is not None}
     match = views.public_match(snapshot["match"])
     seen = {**snapshot, "match": match}
     decision = views.decision(match["duel"])

@@ -27,8 +27,9 @@ from cards.drawing import card_svg, elevation
 from cards.errors import BadCard, RefereeError
 from cards.pieces import PieceSet, Pose, load_piece_set, parse_piece_set
 from cards.propose import make_layouts
+from cards.sentences import sentence, word
 from cards.stability import MISPLACEMENT_MM, settle, stand
-from referee.web.i18n.reasons import words_of
+from referee.match.verdict import worded
 from referee.web.pages.login import fault_text
 from referee.web.pages.pieces_form import form_rows, kind_svg, set_of_form
 from referee.web.plain_text import json_object
@@ -58,7 +59,7 @@ class Shelf:
             return load_deck(path)
         if name == self.session.deck.name:
             return self.session.deck
-        raise BadCard(f"there is no deck {name!r}")
+        raise BadCard(sentence("no_deck", name=name))
 
     def keep_deck(self, deck: Deck) -> None:
         """Write the deck in one step."""
@@ -77,7 +78,7 @@ class Shelf:
 
 def _checked(name: str) -> str:
     if not NAME.fullmatch(name):
-        raise BadCard(f"the name {name!r} is not letters, digits, - and _, at most 40")
+        raise BadCard(sentence("name", name=name))
     return name
 
 
@@ -133,14 +134,14 @@ def settled_in_order(pieces: PieceSet, placed: tuple[Piece, ...]) -> tuple[Piece
 
 def _layout(pieces: PieceSet, rows: object, card_id: str, value: object) -> LayoutCard:
     if not isinstance(rows, list) or not 1 <= len(rows) <= MOST_PIECES:
-        raise BadCard(f"a layout has 1 to {MOST_PIECES} pieces")
+        raise BadCard(sentence("layout_size", n=MOST_PIECES))
     card = parse_card({"id": card_id, "kind": "layout", "value": value, "pieces": rows})
     assert isinstance(card, LayoutCard), "its kind says so"
     for p in card.pieces:
         if p.shape not in pieces.shapes or p.color not in pieces.colors:
-            raise BadCard(f"the set {pieces.name!r} has no {p.color} {p.shape}")
+            raise BadCard(sentence("set_lacks", name=pieces.name, piece=worded(p)))
         if not abs(p.x) < 500 or not abs(p.z) < 2000:
-            raise BadCard(f"the {p.color} {p.shape} is off the table")
+            raise BadCard(sentence("off_table", piece=worded(p)))
     return card
 
 
@@ -156,10 +157,10 @@ def with_card(deck: Deck | None, name: str, card: LayoutCard) -> Deck:
 def refuse_other_place(deck: Deck | None, name: str, card: LayoutCard) -> None:
     """BadCard when a layout must not be kept there: a deck of the program's own, or another kind's id."""
     if name in builtin_deck_names():
-        raise BadCard(f"deck {name} ships with the program: keep your cards in a deck of another name")
+        raise BadCard(sentence("shipped_deck", name=name))
     old = deck.by_id.get(card.id) if deck else None
     if old is not None and old.kind != card.kind:
-        raise BadCard(f"card {card.id} of deck {name} is no layout: give another id")
+        raise BadCard(sentence("no_layout", card=card.id, deck=name))
 
 
 def refuse_unfair(deck: Deck, pieces: PieceSet) -> None:
@@ -168,7 +169,7 @@ def refuse_unfair(deck: Deck, pieces: PieceSet) -> None:
         if card in _proved_cards() and not inventory_problems(card, pieces):
             continue
         for fault in check_card(card, pieces).faults:
-            raise BadCard(f"card {card.id}: {fault}")
+            raise BadCard(sentence("of_card", card=card.id, rest=fault))
 
 
 @cache
@@ -187,7 +188,7 @@ def _answered(view: Callable) -> Callable:
         try:
             return view(*args, **named)
         except RefereeError as error:
-            return flask.jsonify(error=fault_text(str(error))), 400
+            return flask.jsonify(error=fault_text(error.said)), 400
 
     return answer
 
@@ -199,7 +200,7 @@ def _said(faults: Iterable[str]) -> list[str]:
 def _asked() -> Mapping[str, Any]:
     data = json_object()
     if data is None:
-        raise BadCard("the request is not a JSON object")
+        raise BadCard(sentence("no_object"))
     return data
 
 
@@ -228,7 +229,8 @@ def _editor(pages: flask.Blueprint, session: WebSession, shelf: Shelf) -> None:
     @pages.get("/set.json")
     def piece_set() -> flask.Response:
         pieces = session.piece_set
-        names = words_of(flask.g.lang, tuple(pieces.colors), tuple(pieces.shapes))
+        lang = flask.g.lang
+        names = {c: word(lang, "color", c) for c in pieces.colors} | {s: word(lang, "shape", s) for s in pieces.shapes}
         return flask.jsonify(set_for_script(pieces) | {"names": names})
 
     @pages.post("/look")
@@ -245,7 +247,7 @@ def _editor(pages: flask.Blueprint, session: WebSession, shelf: Shelf) -> None:
         asked = _asked()
         value, seed = asked.get("value"), asked.get("seed")
         if value not in (1, 2, 3, 4) or not isinstance(seed, int):
-            raise BadCard("value is 1 to 4 and seed a whole number")
+            raise BadCard(sentence("value_seed"))
         card = make_layouts(session.piece_set, value, 1, seed)[0]
         return flask.jsonify(
             pieces=[
@@ -272,11 +274,11 @@ def _saving(pages: flask.Blueprint, session: WebSession, shelf: Shelf) -> None:
         card = LayoutCard(card.id, card.value, settled_in_order(session.piece_set, card.pieces))
         found = check_card(card, session.piece_set)
         if found.faults:
-            raise BadCard(f"not saved: {'; '.join(found.faults)}")
+            raise BadCard(sentence("not_saved", rest=list(found.faults)))
         deck = shelf.deck(name) if name in shelf.names() else None
         refuse_other_place(deck, name, card)
         if deck and card.id in deck.by_id and asked.get("replace") is not True:
-            return flask.jsonify(error=fault_text(f"card {card.id} is in deck {name} already"), replaces=True), 409
+            return flask.jsonify(error=fault_text(sentence("card_exists", card=card.id, deck=name)), replaces=True), 409
         shelf.keep_deck(deck := with_card(deck, name, card))
         return flask.jsonify(deck=name, cards=[c.id for c in deck.cards])
 
@@ -307,7 +309,7 @@ def _decks(pages: flask.Blueprint, session: WebSession, shelf: Shelf) -> None:
     def sheet(name: str) -> flask.Response:
         paper = flask.request.args.get("paper", "a4")
         if paper not in PAPERS:
-            raise BadCard(f"paper is one of {', '.join(PAPERS)}")
+            raise BadCard(sentence("paper", known=list(PAPERS)))
         pdf = cards_pdf(shelf.deck(name), session.piece_set, paper)
         return flask.Response(
             pdf,
@@ -321,7 +323,7 @@ def _decks(pages: flask.Blueprint, session: WebSession, shelf: Shelf) -> None:
         chosen = shelf.deck(str(_asked().get("deck", "")))
         refuse_unfair(chosen, session.piece_set)
         if session.state.match_id and not session.state.winner and session.state.phase != "finished":
-            raise BadCard("a match is running: its deck stays. Choose the deck before the next match")
+            raise BadCard(sentence("running"))
         session.deck = chosen
         return flask.jsonify(deck=chosen.name, cards=len(chosen.cards))
 
@@ -353,5 +355,5 @@ def _sets(pages: flask.Blueprint, session: WebSession, shelf: Shelf) -> None:
             made = parse_piece_set(set_of_form(flask.request.form), "the form")
             shelf.keep_set(made)
         except RefereeError as error:
-            return page(session.piece_set, fault=fault_text(str(error))), 400
+            return page(session.piece_set, fault=fault_text(error.said)), 400
         return page(made, said=made.name)

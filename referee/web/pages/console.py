@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import flask
+from jinja2 import Environment
 
 from referee.match.house_rules import HouseRules
 from referee.match.progress import played_again
@@ -27,7 +28,7 @@ PRIMARY = {"idle": "DrawCard", "void": "DrawCard", "card_drawn": "Ready", "ready
 """What Space does in each phase: the one next step of an undisturbed duel."""
 
 
-def parts(session: WebSession, environment: Any, lang: str) -> Parts:
+def parts(session: WebSession, environment: Environment, lang: str) -> Parts:
     """The console's parts as they are now."""
 
     def t(key: str, /, **filled: object) -> str:

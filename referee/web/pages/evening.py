@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 
 import flask
-from reportlab.graphics.barcode import qrencoder
 
 from referee.errors import IllegalCommand
 from referee.match.decide import Go
@@ -68,6 +67,8 @@ def spectators_address() -> str | None:
 
 def qr_svg(text: str) -> str:
     """The text as a QR code of medium correction: black squares on white, a module to a unit."""
+    from reportlab.graphics.barcode import qrencoder  # here: a tenth of a second that the board need not wait for
+
     code = qrencoder.QRCode(None, qrencoder.QRErrorCorrectLevel.M)
     code.addData(text)
     code.make()

@@ -8,16 +8,15 @@ import flask
 from werkzeug.exceptions import HTTPException, default_exceptions
 from werkzeug.wrappers import Response
 
+from cards.sentences import say
 from referee.errors import RefereeError
 from referee.web import security
-from referee.web.i18n.faults import say_fault
-from referee.web.i18n.reasons import words_of
 from referee.web.plain_text import shown
-from referee.web.ports import WebSession
+from referee.web.ports import PageSession
 from referee.web.security import public
 
 
-def blueprint(session: WebSession) -> flask.Blueprint:
+def blueprint(session: PageSession) -> flask.Blueprint:
     """``/login`` and ``/logout``."""
     pages = flask.Blueprint("door", __name__)
 
@@ -84,14 +83,12 @@ def _http_fault(error: HTTPException) -> flask.typing.ResponseReturnValue:
 
 def _our_fault(error: RefereeError) -> flask.typing.ResponseReturnValue:
     """A command that the state does not allow, or input that is no good: the text is for the user."""
-    return _fault(409, fault_text(str(error)), ())
+    return _fault(409, fault_text(error.said), ())
 
 
 def fault_text(text: str) -> str:
     """A fault of ours in this visitor's language."""
-    pieces = flask.current_app.extensions["referee.session.session"].piece_set
-    lang = flask.g.lang
-    return say_fault(lang, text, words_of(lang, tuple(pieces.colors), tuple(pieces.shapes)))
+    return say(flask.g.lang, text)
 
 
 def _fault(code: int, text: str, headers: Any) -> flask.typing.ResponseReturnValue:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import flask
+from jinja2 import Environment
 
 from referee.journal.export import csv_of
 from referee.web import board_views, views
@@ -19,7 +20,7 @@ PARTS = ("bar",)
 COLUMNS = ("duel", "mat_a", "mat_b", "card", "value", "seconds", "award", "points", "decided_by", "reason", "annulled")
 
 
-def parts(session: WebSession, environment: Any, lang: str) -> Parts:
+def parts(session: WebSession, environment: Environment, lang: str) -> Parts:
     """The streaming picture as it is now."""
     snapshot = session.snapshot()
     match = snapshot.get("match")

@@ -1,7 +1,7 @@
 """Numbers that say whether a rig is fit to judge, each with its limits and what to do about a fail.
 
-Measured from single frames with the mats in view; limits come from the contract's typical rig and
-from rigs of the dev set that are judged well (markers fit to 0.5 mm, edges sharper than 0.6).
+What one frame says of each mat is measured and held against its limits in ``calibration.quality``, as by ``referee
+calibrate rig``; here are the lens, the board, the colours and the pieces.
 """
 
 from __future__ import annotations
@@ -14,17 +14,36 @@ import numpy as np
 
 from calibration.camera import CameraModel
 from calibration.lens import LEAST_VIEWS, BoardView, LensFit, covered
-from calibration.mat import FIELD, SHEET, MatPose, Mats, detect_mats
+from calibration.mat import FIELD, MatPose, Mats, detect_mats
 from calibration.palette import Palette
-from calibration.quality import GLARE_CODE, Measured, px_per_mm, tilt_deg
+from calibration.quality import ANGLE_DEG, DISTANCE_CM, Figure, Measured, zone_quality
+from referee.vision.parameters import SIZES_TOLD
 
 PLAYED = ("A", "B")
-ANGLE_DEG, DISTANCE_CM = (18.0, 44.0), (45, 95)
-LIMITS = {"least": round(ANGLE_DEG[0]), "most": round(ANGLE_DEG[1]), "near": DISTANCE_CM[0], "far": DISTANCE_CM[1]}
+LIMITS = {
+    "least": round(ANGLE_DEG[0]),
+    "most": round(ANGLE_DEG[1]),
+    "near": round(DISTANCE_CM[0]),
+    "far": round(DISTANCE_CM[1]),
+}
 """Where the camera may stand, as the page's instruction says it: what is asked for is what passes."""
 
-SPOTS_MM = ((-105.0, 0.0), (105.0, 0.0), (0.0, -80.0), (0.0, 80.0))
-"""Places on the mat outside field and markers where only paper is."""
+SHOWN_AS = {
+    "markers": "markers",
+    "field in view": "whole",
+    "flatness": "flat",
+    "tilt": "angle",
+    "distance": "distance",
+    "scale": "detail",
+    "brightness": "light",
+    "glare": "glare",
+    "sharpness": "sharp",
+    "evenness": "even",
+}
+"""Figures of ``calibration.quality`` -> keys of their texts."""
+
+UNITS = {"degrees": "°", "of 4": "", "mm off a flat sheet": "mm", "of full contrast a pixel": ""}
+"""Units that the text beside the number says already, or a sign does."""
 
 
 @dataclass(frozen=True)
@@ -58,51 +77,12 @@ def mats_numbers(image: np.ndarray, camera: CameraModel | None) -> list[Number]:
     seen = [zone for zone in PLAYED if zone in mats.poses]
     rows = [Number("mats", len(seen), len(PLAYED), None)]
     for zone in seen:
-        rows += _pose_numbers(mats, mats.poses[zone]) + _light_numbers(gray, mats, mats.poses[zone])
+        rows += [_number(one, zone) for one in zone_quality(gray, mats, mats.poses[zone])]
     return rows
 
 
-def _pose_numbers(mats: Mats, pose: MatPose) -> list[Number]:
-    distance = float(np.linalg.norm(pose.translation))
-    off_mm = pose.error_px * distance / mats.camera.focal_px
-    return [
-        Number("markers", len(pose.markers), 3, None, "", pose.zone),
-        Number("flat", round(off_mm, 2), None, 0.8, "mm", pose.zone),
-        Number("angle", round(tilt_deg(pose), 1), *ANGLE_DEG, "°", pose.zone),
-        Number("distance", round(distance / 10), *DISTANCE_CM, "cm", pose.zone),
-        Number("detail", round(px_per_mm(mats, pose), 2), 0.9, None, "px/mm", pose.zone),
-    ]
-
-
-def _light_numbers(gray: np.ndarray, mats: Mats, pose: MatPose) -> list[Number]:
-    inside = _inside(gray, mats, pose)
-    paper = np.percentile(inside, 85)
-    spots = _spots(gray, mats, pose)
-    slope = np.hypot(cv2.Sobel(gray, cv2.CV_32F, 1, 0) / 8, cv2.Sobel(gray, cv2.CV_32F, 0, 1) / 8)
-    contrast = max(float(paper - np.percentile(inside, 2)), 1.0)
-    sharp = 2 * np.percentile(_inside(slope, mats, pose), 99.5) / contrast
-    rows = [
-        Number("light", int(paper), 120, GLARE_CODE - 1, "", pose.zone),
-        Number("glare", round(100 * float((inside >= GLARE_CODE).mean()), 1), None, 10.0, "%", pose.zone),
-        Number("sharp", round(float(sharp), 2), 0.4, None, "", pose.zone),
-    ]
-    if spots:
-        rows.append(Number("even", round(min(spots) / max(*spots, 1.0), 2), 0.6, None, "", pose.zone))
-    return rows
-
-
-def _inside(picture: np.ndarray, mats: Mats, pose: MatPose) -> np.ndarray:
-    """The values (n,) of the picture on the sheet."""
-    w, h = SHEET[0] / 2 * 0.97, SHEET[1] / 2 * 0.97
-    mask = np.zeros(picture.shape[:2], np.uint8)
-    cv2.fillConvexPoly(mask, _pixels(mats, pose, [(-w, -h), (w, -h), (w, h), (-w, h)]), 1)
-    values = picture[mask > 0]
-    return values if values.size else np.zeros(1, picture.dtype)
-
-
-def _spots(gray: np.ndarray, mats: Mats, pose: MatPose) -> list[float]:
-    patches = [gray[max(0, v - 4) : v + 5, max(0, u - 4) : u + 5] for u, v in _pixels(mats, pose, SPOTS_MM)]
-    return [float(np.median(p)) for p in patches if p.size]
+def _number(one: Figure, zone: str) -> Number:
+    return Number(SHOWN_AS[one.name], one.value, one.low, one.high, UNITS.get(one.unit, one.unit), zone)
 
 
 def _pixels(mats: Mats, pose: MatPose, points: Sequence[tuple[float, float]]) -> np.ndarray:
@@ -139,6 +119,12 @@ def color_numbers(palette: Palette, field_pixels: int) -> list[Number]:
         Number("colors", seen, len(palette.names), None),
         Number("apart", round(least_distance(palette), 1), 2.0, None),
     ]
+
+
+def sizes_number(factor: float) -> Number:
+    """Have the pieces, ``factor`` times as large as the piece file says, its lengths?"""
+    most = 100 * SIZES_TOLD.value
+    return Number("sizes", round(100 * (factor - 1), 1), -most, most, "%")
 
 
 def least_distance(palette: Palette) -> float:

@@ -6,15 +6,17 @@ import json
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 import cv2
 import flask
 import numpy as np
+from jinja2 import Environment
 
-from calibration.camera import save_camera
+from calibration.camera import CameraModel, save_camera
 from calibration.lens import LEAST_VIEWS, BoardView, find_board, fit_lens
 from calibration.print_sheets import charuco_pdf
+from cards.sentences import sentence
 from referee.errors import DeviceLost, IllegalCommand
 from referee.web.pages import rig_checks
 from referee.web.pages.rig_checks import Number
@@ -25,7 +27,8 @@ from referee.web.streaming.streams import Parts
 
 STEPS = ("mats", "lens", "empty", "colors")
 PARTS = ("devices",)
-FRAME_WAIT_S = 2.0
+FRAME_WAIT_S = 10.0
+"""A webcam takes seconds to its first picture, and so does a simulated table on a slow machine."""
 SHOWN_PX = 1280
 
 
@@ -68,7 +71,7 @@ class Setting:
         self.views.clear()
 
 
-def parts(session: WebSession, environment: Any, lang: str) -> Parts:
+def parts(session: WebSession, environment: Environment, lang: str) -> Parts:
     """The part of the page that runs on: what the devices say."""
     snapshot = session.snapshot()
     return rendered(
@@ -109,7 +112,7 @@ def blueprint(session: WebSession) -> flask.Blueprint:
             flask.abort(404, "no such step")
         session.setup.may_change()
         if not setting.lock.acquire(blocking=False):
-            raise IllegalCommand("another measurement is running")
+            raise IllegalCommand(sentence("measuring"))
         try:
             setting.results[step] = tuple(_measured(session, setting, step))
             session.setup.keep()
@@ -176,9 +179,9 @@ def _sign(session: WebSession, setting: Setting, form: Mapping[str, str]) -> Non
     """
     names = tuple(shown(form.get(f"name_{zone}", ""), 40) for zone in rig_checks.PLAYED)
     if "mats" not in setting.results:
-        raise IllegalCommand("measure the mats before signing")
+        raise IllegalCommand(sentence("measure_first"))
     if setting.failed and form.get("anyway") != "yes":
-        raise IllegalCommand(f"not everything has passed ({', '.join(setting.failed)}): say that you play anyway")
+        raise IllegalCommand(sentence("not_passed", steps=list(setting.failed)))
     session.setup.sign(names, setting.to_json(), _name())
     match_id = (session.snapshot().get("match") or {}).get("match_id", "")
     kept = {"signed": list(names), "match_id": match_id, **setting.to_json()}
@@ -189,11 +192,11 @@ def _frame(session: WebSession) -> np.ndarray:
     """The newest picture. Raises DeviceLost when none comes."""
     frame = session.camera.latest(-1, FRAME_WAIT_S)
     if frame is None:
-        raise DeviceLost(f"camera {session.camera.name} gives no picture")
+        raise DeviceLost(sentence("no_picture", name=session.camera.name))
     return frame.image
 
 
-def _camera(session: WebSession) -> Any:
+def _camera(session: WebSession) -> CameraModel | None:
     return session.observer.camera
 
 
@@ -208,7 +211,8 @@ def _measured(session: WebSession, setting: Setting, step: str) -> list[Number]:
         session.observer.learn_empty(image)
         return _empty_numbers(session)
     palette = session.observer.learn_colors(image)
-    return rig_checks.color_numbers(palette, int(palette.learnt.sum()))
+    factor = session.observer.learn_sizes(image)
+    return [*rig_checks.color_numbers(palette, int(palette.learnt.sum())), rig_checks.sizes_number(factor)]
 
 
 def _lens(session: WebSession, setting: Setting, image: np.ndarray) -> list[Number]:

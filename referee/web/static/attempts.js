@@ -12,9 +12,13 @@ let story = { seconds: [], marks: [], told: {} };
 let speed = 0;
 let wanted = -1;  // the frame that was asked for last; the video follows
 
+function number(value, digits) {
+  return value.toFixed(digits).replace(".", document.documentElement.lang === "de" ? "," : ".");
+}
+
 // Times are told from the go, as on the board; before it they are negative.
 function sinceGo(seconds) {
-  return `${(seconds - (story.go ?? 0)).toFixed(2)} s`;
+  return `${number(seconds - (story.go ?? 0), 2)} s`;
 }
 
 function frameAt(seconds) {
@@ -159,7 +163,7 @@ function rows() {
   const found = story.marks.map((mark) => ({ at: mark.seconds, zone: mark.zone || "", text: wordOf(mark), elapsed: mark.elapsed }));
   for (const [zone, told] of Object.entries(story.told.zones || {})) {
     for (const piece of told.placed) {
-      const unsure = piece.within_s ? ` (± ${piece.within_s.toFixed(1)} s)` : "";  // a hand hid the place
+      const unsure = piece.within_s ? ` (± ${number(piece.within_s, 1)} s)` : "";  // a hand hid the place
       found.push({ at: piece.seconds, zone, text: `${words.placed}: ${piece.name}${unsure}` });
     }
     for (const [from, to] of told.hands) {
@@ -168,11 +172,14 @@ function rows() {
   }
   for (const fall of story.told.falls || []) {
     const touch = fall.touching ? words.touching : words.untouched;
-    found.push({ at: fall.seconds, zone: fall.zone, text: `${words.fall} (+${fall.after_press_s.toFixed(2)} s): ${fall.moved_mm.toFixed(1)} mm, ${touch}` });
+    found.push({ at: fall.seconds, zone: fall.zone, text: `${words.fall} (+${number(fall.after_press_s, 2)} s): ${number(fall.moved_mm, 1)} mm, ${touch}` });
   }
   for (const foul of story.told.fouls || []) {
     const who = foul.culprit && foul.culprit !== foul.zone ? ` (${foul.culprit})` : "";
     found.push({ at: foul.seconds, zone: foul.zone, text: `⚑ ${wordOf({ name: foul.kind })}${who}, ${Math.round(100 * foul.sure)} %`, clip: true });
+  }
+  for (const row of story.told.findings || []) {
+    found.push({ at: row.seconds, zone: row.zone, text: `⚑ ${wordOf({ name: row.finding })}`, clip: true });
   }
   return found.sort((a, b) => a.at - b.at);
 }
@@ -207,6 +214,10 @@ function drawLine() {
     const at = Number(x(foul.seconds));
     draw("path", { class: "fall", d: `M ${at} 118 L ${at + 9} 136 L ${at - 9} 136 Z` }, wordOf({ name: foul.kind }));
   }
+  for (const row of story.told.findings || []) {
+    const at = Number(x(row.seconds));
+    draw("path", { class: "fall", d: `M ${at - 9} 4 L ${at + 9} 4 L ${at} 22 Z` }, wordOf({ name: row.finding }));
+  }
   draw("line", { class: "head", x1: 0, x2: 0, y1: 0, y2: 140 });
 }
 
@@ -230,7 +241,7 @@ function fillTable() {
     const cells = body.insertRow();
     const jump = document.createElement("button");
     jump.type = "button";
-    jump.textContent = row.elapsed ? `${row.elapsed.toFixed(2)} s` : sinceGo(row.at);
+    jump.textContent = row.elapsed ? `${number(row.elapsed, 2)} s` : sinceGo(row.at);
     jump.addEventListener("click", () => {
       goTo(frameAt(row.clip ? Math.max(0, row.at - CLIP_S / 2) : row.at));
       video.scrollIntoView({ block: "nearest" });

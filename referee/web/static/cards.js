@@ -146,6 +146,10 @@ async function asked() {
   timer = waiting ? setTimeout(asked, 60) : null;
 }
 
+function told(number) {
+  return String(number ?? "–").replace(".", document.documentElement.lang === "de" ? "," : ".");
+}
+
 function verdict(answer) {
   const box = $("verdict"), good = answer && !answer.faults.length;
   box.textContent = !answer ? box.dataset.empty : good ? "✓ " + box.dataset.stands : "✗";
@@ -155,8 +159,8 @@ function verdict(answer) {
     row.textContent = text;
     return row;
   }));
-  $("tilt").textContent = answer ? answer.tilt_deg : "–";
-  $("difficulty").textContent = answer?.difficulty ?? "–";
+  $("tilt").textContent = told(answer?.tilt_deg);
+  $("difficulty").textContent = told(answer?.difficulty);
   $("suggested").textContent = answer?.value ?? "–";
   if (answer?.value) $("save").elements.value.value = answer.value;
 }

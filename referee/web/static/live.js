@@ -78,7 +78,8 @@
   addEventListener("pagehide", () => source?.close());
   setInterval(() => { if (performance.now() - heard > QUIET_MS) quiet(); }, 1000);
 
-  const show = (s) => `${Math.floor(s / 60)}:${String(Math.floor(s % 60)).padStart(2, "0")}.${Math.floor(s * 10 % 10)}`;
+  const POINT = document.documentElement.lang === "de" ? "," : ".";
+  const show = (s) => `${Math.floor(s / 60)}:${String(Math.floor(s % 60)).padStart(2, "0")}${POINT}${Math.floor(s * 10 % 10)}`;
   const tick = () => {
     for (const clock of document.querySelectorAll("[data-clock]")) {
       if (ahead_s === null) continue;

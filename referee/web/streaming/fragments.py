@@ -7,11 +7,10 @@ from typing import Any
 
 from jinja2 import Environment
 
+from cards.sentences import say
 from referee.web import views
 from referee.web.board_views import counted
 from referee.web.i18n import texts
-from referee.web.i18n.faults import say_fault
-from referee.web.i18n.reasons import sayer, words_of
 from referee.web.ports import WebSession
 from referee.web.streaming.streams import Parts
 
@@ -26,7 +25,8 @@ def rendered(
 ) -> Parts:
     """The parts ``names`` of ``page``, each from its template ``parts/<page>_<name>.html``.
 
-    Templates have ``t`` for texts of ``lang``, ``say`` for a verdict's reasons, ``fault`` for an alarm's text,
+    Templates have ``t`` for texts of ``lang``, ``num`` for a number as it writes them,
+    ``say`` for a verdict's reason or an alarm's text,
     ``why`` for how a duel ended, ``opposite`` for the ruling that would change it,
     ``counted`` for so many of a thing, and ``values``.
     """
@@ -34,16 +34,14 @@ def rendered(
     def t(key: str, /, **filled: object) -> str:
         return texts.translate(lang, key, **filled)
 
-    pieces = session.piece_set
-    words = words_of(lang, tuple(pieces.colors), tuple(pieces.shapes))
     tools = {
         "t": t,
+        "num": lambda value, digits=None: texts.number(lang, value, digits),
         "lang": lang,
-        "fault": lambda text: say_fault(lang, text, words),
         "why": lambda duel: views.why(duel, t),
         "opposite": views.opposite,
         "counted": lambda what, n: counted(t, what, n),
-        "say": sayer(lang, tuple(pieces.colors), tuple(pieces.shapes)),
+        "say": lambda told: say(lang, told),
     }
     return {
         name: environment.get_template(f"parts/{page}_{name}.html").render(values, **tools).strip() for name in names

@@ -8,7 +8,7 @@ import flask
 from werkzeug.wrappers import Response
 
 from referee.web import security
-from referee.web.pages import board, console, results, setup
+from referee.web.pages import board, console, practice, results, setup
 from referee.web.ports import WebSession
 from referee.web.security import public
 from referee.web.streaming.streams import Parts, Stream, Streams, Visitor
@@ -19,8 +19,14 @@ PICTURES = frozenset({"live", "zone_A", "zone_B", "overlay", "card"})
 PUBLIC_PICTURES = frozenset({"overlay", "card"})
 """What the board shows. The cameras' own pictures are for the referee."""
 
-PAGES = {"board": board.parts, "console": console.parts, "setup": setup.parts, "overlay": results.parts}
-PUBLIC_PAGES = frozenset({"board", "overlay"})
+PAGES = {
+    "board": board.parts,
+    "console": console.parts,
+    "setup": setup.parts,
+    "overlay": results.parts,
+    "practice": practice.parts,
+}
+PUBLIC_PAGES = frozenset({"board", "overlay", "practice"})
 
 
 def blueprint(session: WebSession) -> flask.Blueprint:

@@ -14,7 +14,7 @@ from cards.card import Card, LayoutCard
 from cards.drawing import build_svg, picture, target_svg
 from cards.pieces import PieceSet, Pose
 from cards.scene import bounds
-from referee.web.i18n.reasons import words_of
+from cards.sentences import word
 from referee.web.i18n.texts import LANGUAGES
 from referee.web.ports import WebSession
 from referee.web.security import public
@@ -47,10 +47,11 @@ def blueprint(session: WebSession) -> flask.Blueprint:
 
     @pages.get("/reading/<any(A, B):zone>/<int:index>.svg")
     def reading(zone: str, index: int) -> Response:
-        others = session.state.verdicts.get(zone, {}).get("alternatives") or ()
+        said = session.state.verdicts.get(zone)
+        others = said.alternatives if said else ()
         if index >= len(others):
             flask.abort(404, "there is no such reading")
-        return _cached(build_svg(pieces_of(others[index]), session.piece_set), "image/svg+xml", SVG_HEADERS)
+        return _cached(build_svg(pieces_of(others[index].row), session.piece_set), "image/svg+xml", SVG_HEADERS)
 
     @pages.get("/build/<int:number>/<any(A, B):zone>.jpg")
     @public
@@ -84,8 +85,7 @@ def named_svg(card: Card, pieces: PieceSet, lang: str) -> str:
     if not isinstance(card, LayoutCard):
         return svg
     x0, _, _, y1 = bounds(picture(card, pieces))
-    words = words_of(lang, tuple(pieces.colors), tuple(pieces.shapes))
-    labels = [_label(words.get(p.color, p.color), p.x - x0 + MARGIN_MM, y1 - p.z + MARGIN_MM) for p in card.pieces]
+    labels = [_label(word(lang, "color", p.color), p.x - x0 + MARGIN_MM, y1 - p.z + MARGIN_MM) for p in card.pieces]
     return svg.replace("</svg>", "\n".join([*labels, "</svg>"]))
 
 

@@ -3,36 +3,27 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from referee.devices.ports import Frame
-from referee.match.stop_views import After
+from referee.match.stop_views import After, Hand
+from referee.vision.live import parameters
 from referee.vision.live.gate import GateState, ZoneGate
 
-HISTORY_S = 4.0
+HISTORY_S = parameters.HISTORY_S.value
 STOPPED = ("stopped", "judging")
 """Phases between a Stop and its verdict."""
 
-ALONE_S = 0.5
-"""A hand so shortly before or after a motion may have made it; without one it moved by itself."""
-
-BUSY_S = 0.3
-"""A field in which something moved so lately is being worked in."""
-
-OWN_S = 0.5
-RECENT = 6
-"""Frames kept for the view at the press."""
-
-FRAME_LATE_S = 0.02
-"""A frame so little after the press still shows the field as it was: no hand is quicker."""
-
-FRESH_S = 0.35
-"""Frames further apart than this say nothing of what happened between them: some were lost, or vision was busy."""
-
-TOUCHED = 0.01
-"""Share of the field's pixels that change when anything in it is touched; a still field's noise is half of that."""
+ALONE_S = parameters.ALONE_S.value
+HAND_LASTS_S = parameters.HAND_LASTS_S.value
+BUSY_S = parameters.BUSY_S.value
+OWN_S = parameters.OWN_S.value
+RECENT, AT_PRESS = parameters.RECENT.value, parameters.AT_PRESS.value
+FRAME_LATE_S = parameters.FRAME_LATE_S.value
+FRESH_S = parameters.FRESH_S.value
+TOUCHED = parameters.TOUCHED.value
 
 
 @dataclass(frozen=True)
@@ -46,10 +37,12 @@ class Look:
 
 @dataclass(frozen=True)
 class Aftermath:
-    """What happened in a field between the press and now; ``culprit`` is the zone of whose hand came from elsewhere."""
+    """What happened in a field between the press and now; ``culprit`` is the zone of whose hand came from elsewhere;
+    ``since_s``: when something first moved there, None for never."""
 
     after: After
     culprit: str | None = None
+    since_s: float | None = None
 
 
 class GateHistory:
@@ -75,7 +68,7 @@ class GateHistory:
 
         Empty where the last frame before the press is too old to show what stood there then.
         """
-        before = [f for f in self._frames if -FRAME_LATE_S <= press_s - f.at_s <= 2 * FRESH_S][-3:]
+        before = [f for f in self._frames if -FRAME_LATE_S <= press_s - f.at_s <= 2 * FRESH_S][-AT_PRESS:]
         if not before or press_s - before[-1].at_s > FRESH_S:
             return []
         moved = [t for t, g in self._gates(zone) if t <= press_s + FRAME_LATE_S and g.moving > TOUCHED] if zone else []
@@ -94,22 +87,35 @@ class GateHistory:
         stirred = [k.at_s for k in fresh if k.gate.zones[zone].moving > TOUCHED]
         if not stirred:
             return Aftermath("still")
-        near = [
-            k.owners.get(zone)
-            for k in looks
-            if k.gate.zones[zone].hand and min(abs(k.at_s - t) for t in stirred) <= ALONE_S
-        ]
+        since_s = stirred[0]
+        near = [k for k in self._hands(zone) if k.at_s > press_s and min(abs(k.at_s - t) for t in stirred) <= ALONE_S]
         if not near:
-            return Aftermath("nobody")
-        others = [owner for owner in near if owner not in (None, zone)]
+            return Aftermath("nobody", None, since_s)
+        owners = [k.owners.get(zone) for k in near]
+        others = [owner for owner in owners if owner not in (None, zone)]
         if others:
-            return Aftermath("neighbour", others[0])
-        return Aftermath("own" if zone in near else "somebody")
+            return Aftermath("neighbour", others[0], since_s)
+        return Aftermath("own" if zone in owners else "somebody", None, since_s)
+
+    def _hands(self, zone: str) -> Iterator[Look]:
+        """The looks with a hand over the field. What shows for a moment and is nobody's arm is no hand: a falling piece
+        is strange to the gate while it turns."""
+        looks = [k for k in self._looks if zone in k.gate.zones]
+        for there, run in groupby(looks, key=lambda k: k.gate.zones[zone].hand):
+            same = list(run)
+            lasts = same[-1].at_s - same[0].at_s >= HAND_LASTS_S
+            yield from (k for k in same if there and (lasts or k.owners.get(zone) is not None))
 
     def _gates(self, zone: str) -> list[tuple[float, ZoneGate]]:
         return [(k.at_s, g) for k in self._looks if (g := k.gate.zones.get(zone)) is not None]
 
-    def hand_at(self, zone: str, press_s: float) -> bool:
+    def hand(self, zone: str, press_s: float, busy_s: float = BUSY_S) -> Hand:
+        """Whose hand was at work in the field at the press; something moved there within ``busy_s`` of both looks."""
+        if not self.hand_at(zone, press_s, busy_s):
+            return "none"
+        return "own" if self.whose(zone, press_s) else "unclear"
+
+    def hand_at(self, zone: str, press_s: float, busy_s: float = BUSY_S) -> bool:
         """Whether a hand was at work in the field in the looks on both sides of the press.
 
         A hand before a field in which nothing moves may be the neighbour's, nearer to the camera or farther
@@ -118,11 +124,11 @@ class GateHistory:
         before = [k.gate for k in self._looks if k.at_s <= press_s][-1:]
         after = [k.gate for k in self._looks if k.at_s > press_s][:1]
         around = [look.zones.get(zone) for look in before + after]
-        return len(around) == 2 and all(g is not None and g.hand and g.settled_s < BUSY_S for g in around)
+        return len(around) == 2 and all(g is not None and g.hand and g.settled_s < busy_s for g in around)
 
     def whose(self, zone: str, press_s: float) -> bool:
         """Whether the hand at the press can only be the caller's own: long there, and none at any other mat."""
         around = [k.gate for k in self._looks if -OWN_S <= k.at_s - press_s <= OWN_S / 2]
         mine = [(g := look.zones.get(zone)) is not None and g.hand for look in around]
         others = [g.hand for look in around for z, g in look.zones.items() if z != zone]
-        return len(mine) > 2 and all(mine) and not any(others)
+        return len(mine) > parameters.OWN_LOOKS.value and all(mine) and not any(others)

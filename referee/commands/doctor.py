@@ -1,0 +1,216 @@
+"""``referee doctor``: what this machine lacks to referee, and the command that mends it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import webbrowser
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import click
+import platformdirs
+from serial.tools import list_ports
+
+from referee.commands.serving import PATH, USUAL_PORT
+from referee.devices.camera import open_camera
+from referee.devices.ports import SystemClock
+from referee.errors import DeviceLost
+from referee.vision.search import shipped
+from referee.vision.search.content import FOLDER_VARIABLE
+
+State = Literal["ok", "hint", "missing"]
+SIGNS: dict[State, str] = {"ok": "ok     ", "hint": "hint   ", "missing": "MISSING"}
+
+PICTURE_S = 8.0
+NEEDED_GB, RECORDINGS_GB = 2.0, 40.0
+"""Below the first nothing can be recorded for an evening; the second is what ``run`` may take by default."""
+
+ASK_S = 5.0
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found of one thing; ``mend`` is what to do about it, a command where there is one."""
+
+    what: str
+    state: State
+    text: str
+    mend: str = ""
+
+    def lines(self) -> list[str]:
+        """For a terminal."""
+        head = f"{SIGNS[self.state]}  {self.what}: {self.text}"
+        return [head, f"         -> {self.mend}"] if self.mend else [head]
+
+
+def camera(source: str) -> Finding:
+    """Whether the camera may be opened and gives pictures."""
+    device = Path(f"/dev/video{source}")
+    if source.isdigit() and sys.platform == "linux":
+        others = ", ".join(sorted(str(p) for p in Path("/dev").glob("video*")))
+        if not device.exists():
+            mend = (
+                f"--camera with one of {others}" if others else "plug in a webcam; or --camera with a phone's address"
+            )
+            return Finding("camera", "missing", f"there is no {device}", mend)
+        if not os.access(device, os.R_OK | os.W_OK):
+            return Finding("camera", "missing", f"{device} may not be opened", _join("video"))
+    try:
+        with closing(open_camera(source, SystemClock())) as opened:
+            frame = opened.latest(-1, PICTURE_S)
+    except DeviceLost as error:
+        return Finding("camera", "missing", str(error), "end other programs that use it, or plug it in again")
+    if frame is None:
+        text = f"camera {source} has given no picture in {PICTURE_S:.0f} s"
+        return Finding("camera", "missing", text, "end other programs that use it, or plug it in again")
+    height, width = frame.image.shape[:2]
+    if height < 720:
+        return Finding("camera", "hint", f"only {width}x{height}", "1280x720 or more judges better")
+    return Finding("camera", "ok", f"camera {source} gives pictures of {width}x{height}")
+
+
+def _join(group: str) -> str:
+    return f"sudo usermod -aG {group} $USER, then log out and in again"
+
+
+def button_box() -> Finding:
+    """Whether a serial port that may be a box can be opened."""
+    ports = [port.device for port in list_ports.comports() if port.vid is not None]
+    if not ports:
+        return Finding(
+            "button box", "hint", "none is plugged in", "without one Stop is a key of the dashboard: --box none"
+        )
+    shut = [port for port in ports if sys.platform == "linux" and not os.access(port, os.R_OK | os.W_OK)]
+    if shut:
+        group = _group_of(shut[0])
+        return Finding("button box", "missing", f"{', '.join(shut)} may not be opened", _join(group))
+    return Finding("button box", "ok", f"{', '.join(ports)} may be opened; `referee box check` tries the box")
+
+
+def _group_of(port: str) -> str:
+    try:
+        return Path(port).group()
+    except (OSError, KeyError):
+        return "dialout"
+
+
+def browser() -> Finding:
+    """Whether this machine can show the dashboard."""
+    try:
+        webbrowser.get()
+    except webbrowser.Error:
+        mend = "install one (sudo apt-get install chromium), or open the address on another device: --host 0.0.0.0"
+        return Finding("browser", "hint", "none is found on this machine", mend)
+    return Finding("browser", "ok", "there is one")
+
+
+def disk(data_dir: Path) -> list[Finding]:
+    """Room for recordings, and whether the data folder may be written to. Nothing is made."""
+    there = next(p for p in (data_dir.resolve(), *data_dir.resolve().parents) if p.exists())
+    free = shutil.disk_usage(there).free / (1 << 30)
+    found = [Finding("data folder", "ok", f"{data_dir} can be written to")]
+    if not _can_be_written(there):
+        mend = f"sudo chown $USER {there}, or --data-dir with another folder"
+        found = [Finding("data folder", "missing", f"{there} cannot be written to", mend)]
+    if free < NEEDED_GB:
+        text = f"{free:.1f} GB are free, an evening's recordings take some"
+        return [*found, Finding("disk", "missing", text, "make room, or --data-dir on another disk")]
+    if free < RECORDINGS_GB:
+        mend = f"referee run --recordings-gb {max(1, int(free * 0.8))}"
+        return [
+            *found,
+            Finding("disk", "hint", f"{free:.0f} GB are free, recordings may take {RECORDINGS_GB:.0f}", mend),
+        ]
+    return [*found, Finding("disk", "ok", f"{free:.0f} GB are free")]
+
+
+def _can_be_written(folder: Path) -> bool:
+    """Whether a file can be made there, tried: permissions do not tell of a read-only disk, nor to root. It is gone."""
+    try:
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError:
+        return False
+    return True
+
+
+def clock() -> Finding:
+    """Whether the time of day is kept right by the network. What a duel takes does not depend on it."""
+    try:
+        asked = ["timedatectl", "show", "--property=NTPSynchronized", "--value"]
+        said = subprocess.run(asked, capture_output=True, text=True, timeout=ASK_S, check=True).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return Finding(
+            "clock", "hint", "whether the time of day is right cannot be asked here", "compare it with a phone"
+        )
+    if said == "yes":
+        return Finding("clock", "ok", "the time of day is kept by the network")
+    text = "the time of day is not kept by the network: dates on records may be wrong"
+    return Finding("clock", "missing", text, "sudo timedatectl set-ntp true")
+
+
+def cache() -> Finding:
+    """Whether compiled code can be kept, and whether it has been. Nothing is made."""
+    if shipped.fits():
+        return Finding("cache", "ok", "what sees comes compiled for this processor")
+    named = os.environ.get(FOLDER_VARIABLE)
+    folder = Path(named) if named else Path(platformdirs.user_cache_dir("referee", appauthor=False)) / "kernels"
+    there = next(p for p in (folder.absolute(), *folder.absolute().parents) if p.exists())
+    if not _can_be_written(there):
+        mend = f"sudo chown -R $USER {there}, or {FOLDER_VARIABLE}=/some/folder referee ..."
+        return Finding("cache", "missing", f"{there} cannot be written to: every start compiles for minutes", mend)
+    if not (folder.is_dir() and any(folder.iterdir())):
+        mend = "referee demo --fast --duels 1 --headless"
+        return Finding("cache", "hint", "nothing is compiled yet: the first start takes some minutes", mend)
+    return Finding("cache", "ok", f"compiled code is kept in {folder}")
+
+
+def port(number: int) -> Finding:
+    """Whether the dashboard's usual port is free."""
+    with socket.socket() as line:
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            line.bind(("127.0.0.1", number))
+        except OSError as error:
+            text = f"{number} cannot be used ({error.strerror})"
+            return Finding("port", "hint", text, "end the other program, or --port 0 takes a free one")
+    return Finding("port", "ok", f"{number} is free")
+
+
+def printer() -> Finding:
+    """Nothing tells a program what a printer does to a page: the ruler does."""
+    text = "the ruler on every sheet tells whether the printer kept the size"
+    return Finding("printer", "hint", text, "print at 100 %, without 'fit to page': lp -o print-scaling=none mats.pdf")
+
+
+@click.command()
+@click.option("--camera", "source", default="0", show_default=True, help="Webcam index, URL or file to try.")
+@click.option("--port", "number", type=int, default=USUAL_PORT, show_default=True, help="The dashboard's port.")
+@click.option("--data-dir", type=PATH, default=Path("referee-data"), show_default=True)
+def doctor(source: str, number: int, data_dir: Path) -> None:
+    """What this machine lacks to referee, and the command that mends it. The status is 1 when something is missing."""
+    looks: list[Callable[[], Finding | list[Finding]]] = [
+        lambda: camera(source),
+        button_box,
+        browser,
+        lambda: disk(data_dir),
+        clock,
+        cache,
+        lambda: port(number),
+        printer,
+    ]
+    missing = 0
+    for look in looks:
+        found = look()
+        for finding in found if isinstance(found, list) else [found]:
+            missing += finding.state == "missing"
+            click.echo("\n".join(finding.lines()))
+    click.echo(f"{missing} missing" if missing else "nothing is missing")
+    sys.exit(1 if missing else 0)

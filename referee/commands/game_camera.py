@@ -1,0 +1,107 @@
+"""``referee game look`` and ``game cards``: pictures in; out what stands on city plans, which cards lie open."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+import click
+import cv2
+
+from calibration.camera import load_camera
+from referee.commands.game_cards import kinds_of
+from referee.commands.named_files import named_piece_set
+from referee.commands.options import Words, as_one
+from referee.errors import CannotSee
+from referee.games.catalogue import GAMES
+from referee.vision.city.overlay import overlay
+from referee.vision.city.sight import CityEye, CitySight, Sighting
+from referee.vision.image.files import read_picture, write_picture
+from referee.vision.image.game_cards import open_cards
+from referee.web.i18n.games import card
+from referee.web.i18n.texts import LANGUAGES
+
+FILE = click.Path(path_type=Path)
+
+
+@dataclass(frozen=True)
+class Looking:
+    """What ``game look`` may be asked for; each is explained there."""
+
+    pictures: tuple[Path, ...]
+    stones: str
+    camera_file: Path | None
+    as_json: bool
+    overlays: Path | None
+
+
+@click.command("look")
+@click.argument("pictures", nargs=-1, required=True, type=FILE)
+@click.option(
+    "--stones",
+    default="city_stones",
+    show_default=True,
+    help="The stones: a pieces.json whose lowest shape is one storey and whose colours are the seats' in order.",
+)
+@click.option("--camera", "camera_file", type=FILE, help="camera.yaml of the calibrated lens.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--overlay", "overlays", type=FILE, help="A folder for a picture of each city with what was read.")
+@as_one(Looking)
+def look(asked: Looking) -> None:
+    """Read the towers of city_towers from PICTURES of the printed plans, all of one moment, best from several sides.
+
+    Exit status: 0 read (undecided sites are said so), 2 unusable input.
+    """
+    eye = CityEye(named_piece_set(asked.stones), load_camera(asked.camera_file) if asked.camera_file else None)
+    sighting = eye.look([read_picture(path) for path in asked.pictures])
+    if not sighting.cities:
+        raise CannotSee("no city plan is in view: print them with `referee print game plans`")
+    click.echo(json.dumps(to_json(sighting)) if asked.as_json else told(sighting))
+    if asked.overlays:
+        asked.overlays.mkdir(parents=True, exist_ok=True)
+        for city, sight in sighting.cities.items():
+            write_picture(asked.overlays / f"city{city}.png", overlay(sight))
+
+
+def to_json(sighting: Sighting) -> dict:
+    """The sighting for a program."""
+    cities = {city: {n: s.to_json() for n, s in sight.sites.items()} for city, sight in sighting.cities.items()}
+    return {"cities": cities, "notes": list(sighting.notes)}
+
+
+def told(sighting: Sighting) -> str:
+    """The sighting in lines."""
+    rows = [line for sight in sighting.cities.values() for line in _city(sight)]
+    return "\n".join([*rows, *sighting.notes])
+
+
+def _city(sight: CitySight) -> list[str]:
+    rows = [f"city {sight.city}:"]
+    for number, site in sight.sites.items():
+        if site.colors or not site.sure:
+            stack = ", ".join(f"{len(list(group))} {color}" for color, group in groupby(site.colors))
+            doubt = "" if site.sure else f"  UNDECIDED: {'; '.join(reason.text for reason in site.reasons)}"
+            height = f"{len(site.colors)} high, from below {stack}" if stack else "nothing seen"
+            rows.append(f"  site {number}: {height}{doubt}")
+    return rows if len(rows) > 1 else [f"city {sight.city}: no towers"]
+
+
+@click.command("cards")
+@click.argument("name", type=Words(list(GAMES)))
+@click.argument("picture", type=FILE)
+@click.option("--lang", type=Words(LANGUAGES), default="en", show_default=True, help="Language of the cards' names.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def cards(name: str, picture: Path, lang: str, as_json: bool) -> None:
+    """Say which cards of the tower game NAME lie open in PICTURE, row by row: printed ones, by their markers."""
+    kinds = kinds_of(name)
+    found = open_cards(cv2.cvtColor(read_picture(picture), cv2.COLOR_BGR2GRAY), len(kinds))
+    if as_json:
+        rows = [{"card": kinds[c.marker], "x": round(c.middle[0]), "y": round(c.middle[1])} for c in found]
+        click.echo(json.dumps({"cards": rows}))
+        return
+    for open_card in found:
+        x, y = open_card.middle
+        click.echo(f"{card(lang, kinds[open_card.marker])}  at {x:.0f}, {y:.0f} px, turned by {open_card.turn:.0f}°")
+    click.echo(f"{len(found)} cards of {name} lie open" if len(found) != 1 else f"1 card of {name} lies open")

@@ -1,0 +1,118 @@
+"""``referee practice``: one or two players alone with the camera, at a real table or a SIMULATED one."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, fields
+
+import click
+
+from cards.deck import builtin_deck
+from cards.pieces import builtin_piece_set
+from referee.commands.options import as_one
+from referee.commands.play import PRACTICE, RunOptions, at_table, drawn, shown, table_options
+from referee.commands.preparing import Preparation, PreparedObserver
+from referee.commands.serving import dashboard, interrupted, opened, running, taken
+from referee.devices.box_keyboard import KeysBox
+from referee.devices.ports import SystemClock
+from referee.errors import RefereeError
+from referee.session import heap
+from referee.session.practising import Practising
+from referee.session.session import Equipment, Session
+from referee.simulator.practisers import Practisers
+from referee.simulator.rig import SimulatedTable, Staging
+from referee.vision.live.gate import Gate
+
+PAGE = "practice"
+FPS, FAST_FPS = 15.0, 8.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class PracticeOptions(RunOptions):
+    """What ``practice`` may be asked for."""
+
+    level: int | None
+    simulated: bool
+    fast: bool
+    builds: int | None
+
+
+@click.command()
+@click.option("--players", help="One name or two with a comma: begins at once. Else the page asks.")
+@click.option("--level", type=click.IntRange(1, 4), help="Only cards of this difficulty: the points that they bring.")
+@click.option("--simulated", is_flag=True, help="At a simulated table; everything is marked SIMULATED.")
+@click.option("--fast", is_flag=True, help="Simulated hands faster than any human's.")
+@click.option("--builds", type=click.IntRange(min=1), help="End after so many simulated builds.")
+@table_options
+@as_one(lambda **given: PracticeOptions(match_id=None, **given))
+def practice(asked: PracticeOptions) -> None:
+    """Build against the clock, alone or in twos: no button box, no referee.
+
+    The camera sees the empty field, counts down, sees when the card has been built, and judges it.
+    """
+    if asked.simulated:
+        _simulated(asked)
+        return
+    given = {field.name: getattr(asked, field.name) for field in fields(RunOptions)}
+    at_table(RunOptions(**given), lambda session: _begin(_room(session), asked, ""), PAGE)
+
+
+def _room(session: Session) -> Practising:
+    if session.practice is None:
+        raise RefereeError("this table has no record of practice")
+    return session.practice
+
+
+def _begin(room: Practising, asked: PracticeOptions, usual: str) -> None:
+    """Begin with the names that were given, else with those of a practice that was broken off."""
+    names = [name.strip() for name in (asked.players or usual).split(",")] if asked.players or usual else []
+    if len(names) > 2:
+        raise click.BadParameter("one or two can practise", param_hint="--players")
+    players = dict(zip("AB", names, strict=False)) or (dict(room.left.players) if room.left else {})
+    if players:
+        room.begin(players, asked.level, asked.seed)
+        click.echo(f"practising: {', '.join(players.values())}")
+
+
+def _simulated(asked: PracticeOptions) -> None:
+    """The same at the simulated table: players who carry pieces, and nothing else."""
+    heap.keep_small()
+    clock, pieces, deck = SystemClock(), builtin_piece_set(), builtin_deck()
+    with ExitStack() as stack, interrupted() as over:
+        click.echo("SIMULATED: table, players and camera are not real")
+        data_dir = stack.enter_context(taken(asked.data_dir / "simulated"))
+        preparation = stack.enter_context(closing(Preparation(simulated=True)))
+        staging = Staging(asked.seed or 0, "across", asked.fast, FAST_FPS if asked.fast else FPS)
+        table = stack.enter_context(SimulatedTable(pieces, clock, staging))
+        observer = PreparedObserver(preparation, pieces, table.lens)
+        use = Equipment(
+            journal=stack.enter_context(opened(data_dir / "journal.db", data_dir, "")),
+            practice=stack.enter_context(opened(data_dir / PRACTICE, data_dir, "")),
+            data_dir=data_dir,
+            draw=drawn,
+            deck=deck,
+            piece_set=pieces,
+            observer=observer,
+            gate=Gate(observer),
+            camera=table.camera,
+            box=KeysBox(clock),
+            clock=clock,
+            simulated=True,
+        )
+        session = stack.enter_context(running(use))
+        stack.callback(preparation.close)  # before the session ends: a judgement may be waiting for it
+        preparation.tell(session.alarm)
+        stack.enter_context(dashboard(session, asked, None, PAGE))
+        if not shown(table, observer, preparation, over):
+            return
+        session.start()
+        room = _room(session)
+        robots = Practisers(room, table.players, deck, pieces, clock)
+        stack.callback(robots.stop)
+        robots.start()
+        _begin(room, asked, "Ann")
+        while not over.wait(0.1):
+            for line in robots.said():
+                click.echo(line)
+            if asked.builds is not None and robots.ended >= asked.builds:
+                break

@@ -1,0 +1,207 @@
+"""What every command with a dashboard shares: its options, its data folder and record, the pages, its end."""
+
+from __future__ import annotations
+
+import errno
+import secrets
+import signal
+import socket
+import ssl
+import threading
+import webbrowser
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+import click
+from flask import Flask
+
+from referee.commands.options import Words
+from referee.errors import DeviceLost
+from referee.journal.holding import LOCK, held, usable_folder
+from referee.journal.journal import Journal
+from referee.journal.recovery import open_server, open_sound
+from referee.journal.spool import SpooledJournal
+from referee.match.commands import MODES
+from referee.session.device_choice import DeviceChoices
+from referee.session.session import Equipment, Session
+from referee.web import create_app, serve
+from referee.web.security import LOOPBACK
+from referee.web.server import Server
+
+USUAL_PORT = 8000
+PATH = click.Path(path_type=Path)
+EVERY = ("0.0.0.0", "::")
+ELSEWHERE = ("192.0.2.1", 9)
+"""An address of nobody's (RFC 5737)."""
+
+WEB_OPTIONS = (
+    click.option("--host", default="127.0.0.1", show_default=True, help="Address of the dashboard."),
+    click.option(
+        "--port",
+        type=int,
+        help=f"Its port; 0 takes a free one, and so does {USUAL_PORT}, the default, when it is taken.",
+    ),
+    click.option("--pin", help="The referee's PIN; made up and printed when --host is not this machine."),
+    click.option("--tls", nargs=2, type=PATH, metavar="CERT KEY", help="Serve https with these PEM files."),
+    click.option("--no-browser", is_flag=True, help="Do not open the dashboard in a browser."),
+    click.option("--headless", is_flag=True, help="No dashboard at all."),
+    click.option("--rules", "rules_file", type=PATH, help="house_rules.toml; default: the printed rules."),
+    click.option(
+        "--recordings-gb",
+        type=click.FloatRange(min=0),
+        default=40,
+        show_default=True,
+        help="Disk budget of recordings: beyond it the oldest uncontested ones go, and it is said.",
+    ),
+    click.option("--mode", type=Words(tuple(MODES)), default="all", show_default=True, help="Which cards are played."),
+    click.option("--seed", type=int, help="Seed of the draws, and of everything simulated."),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What ``run`` and ``demo`` may both be asked for; each is explained there."""
+
+    host: str
+    port: int | None
+    pin: str | None
+    tls: tuple[Path, Path] | None
+    no_browser: bool
+    headless: bool
+    rules_file: Path | None
+    recordings_gb: float
+    mode: str
+    seed: int | None
+    data_dir: Path
+
+
+def web_options(command: Callable) -> Callable:
+    """The options that both commands share."""
+    for option in reversed(WEB_OPTIONS):
+        command = option(command)
+    return command
+
+
+@contextmanager
+def taken(data_dir: Path) -> Iterator[Path]:
+    """The data folder as an absolute path, this program's alone while the context lasts.
+
+    Raises FolderUnusable, or HeldElsewhere saying which program works with it.
+    """
+    folder = usable_folder(data_dir)
+    with held(folder / LOCK, f"the data folder {folder}"):
+        yield folder
+
+
+@contextmanager
+def opened(where: str | Path, data_dir: Path, table: str) -> Iterator[Journal | SpooledJournal]:
+    """The record, checked, and this table's in it for this program alone while the context lasts.
+
+    Raises HeldElsewhere saying which program has the table, JournalDamaged, JournalUnwritable.
+    """
+    if "://" in str(where):
+        if not table:
+            raise click.UsageError("--journal URL: many tables may share a server: name this one with --table")
+        with closing(open_server(str(where), table, data_dir / f"journal-{quote(table, safe='')}.lines")) as record:
+            yield record
+        return
+    path = Path(where).resolve()
+    usable_folder(path.parent)
+    with held(Path(f"{path}.{quote(table, safe='')}.{LOCK}"), f"table {table!r} of {path}"):
+        kept_there, salvaged = open_sound(path)
+        if salvaged:
+            click.echo(f"the record was damaged: {salvaged.text()}", err=True)
+        with closing(kept_there):
+            yield kept_there
+
+
+@contextmanager
+def running(use: Equipment) -> Iterator[Session]:
+    """A session with this equipment, not started yet; it is stopped in the end."""
+    session = Session(use)
+    try:
+        if session.state.phase != "new":
+            click.echo(f"going on with match {session.state.match_id}, phase {session.state.phase}")
+        yield session
+    finally:
+        session.stop()
+
+
+def _served(app: Flask, host: str, port: int | None, tls: tuple[Path, Path] | None) -> Server:
+    """The pages on a port; where none was asked for on the usual one or, when that is taken, on a free one."""
+    if port is not None:
+        return serve(app, host, port, tls)
+    try:
+        return serve(app, host, USUAL_PORT, tls)
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+        click.echo(f"port {USUAL_PORT} is taken, so the board has another address")
+        return serve(app, host, 0, tls)
+
+
+def reachable(url: str, host: str) -> str | None:
+    """Where other devices of the network find what is served at ``url`` on ``host``; None where they cannot.
+
+    For a server on every address it is the one that this machine would speak to others from; nothing is sent.
+    """
+    if host in LOOPBACK:
+        return None
+    if host not in EVERY:
+        return url
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
+        try:
+            line.connect(ELSEWHERE)
+            own = line.getsockname()[0]
+        except OSError:  # no network at all
+            return None
+    parts = urlsplit(url)
+    return None if own in LOOPBACK else parts._replace(netloc=f"{own}:{parts.port}").geturl()
+
+
+@contextmanager
+def dashboard(
+    session: Session, asked: Options, choices: DeviceChoices | None = None, first: str = ""
+) -> Iterator[None]:
+    """The web pages, served while the context lasts; a browser opens at the page ``first``. Raises DeviceLost when the
+    port is taken."""
+    if asked.headless:
+        yield
+        return
+    host, pin, tls = asked.host, asked.pin, asked.tls
+    if pin is None and host not in LOOPBACK:
+        pin = f"{secrets.randbelow(10**6):06d}"
+        click.echo(f"the referee's PIN is {pin}")
+    app = create_app(session, pin, host, choices=choices, tls=bool(tls))
+    try:
+        server = _served(app, host, asked.port, tls)
+    except ssl.SSLError as error:
+        raise DeviceLost(f"dashboard: --tls: not a certificate and its key ({error.reason})") from None
+    except OSError as error:
+        gone = tls and error.errno == errno.ENOENT
+        what = f"--tls: {error.filename or tls}" if gone else f"port {asked.port} of {host}"
+        raise DeviceLost(f"dashboard: {what} cannot be used ({error.strerror})") from None
+    app.extensions["referee.address"] = reachable(server.url, host)
+    more = f"   {first}: {server.url}{first}" if first else ""
+    click.echo(f"board: {server.url}   console: {server.url}referee{more}")
+    if not asked.no_browser:
+        webbrowser.open(server.url + first)
+    try:
+        yield
+    finally:
+        server.close()
+
+
+@contextmanager
+def interrupted() -> Iterator[threading.Event]:
+    """An event that Ctrl-C or a polite kill sets, so that everything is closed in order."""
+    over = threading.Event()
+    before = {s: signal.signal(s, lambda *_: over.set()) for s in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield over
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,109 @@
+"""The pictures of a recording as the review reads them: held still by the mats where the camera was held by hand.
+
+A film whose markers stay where they are is given as it was decoded. In another one every picture is turned back to how
+the first pictures lie, by the homography between the markers' corners: exact for the table, and for everything where
+the camera only turns. Judged are pictures as decoded all the same (``Steady.raw``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from calibration.markers import ZONES, find_markers
+from referee.recording import Attempt
+from referee.recording.video import VideoFrame, read_video
+
+LOOKS, LOOK_EVERY_S = 8, 0.4
+"""So many pictures at the beginning, so far apart, tell whether the camera stands."""
+
+STEADY_SHARE = 1.5 / 1280
+"""Of the picture's width: a marker's corners wander by less in a film whose camera stands."""
+
+LEAST_MARKERS = 2
+"""Markers in common from which a picture can be turned back; with fewer it stays as the one before was."""
+
+
+@dataclass(frozen=True, eq=False)
+class Steady(VideoFrame):
+    """A picture held still: ``back`` (3, 3) takes its pixels to where they lie in the first pictures."""
+
+    back: np.ndarray
+
+    @cached_property
+    def raw(self) -> np.ndarray:
+        """(h, w, 3) uint8 BGR as decoded."""
+        return VideoFrame(self.index, self.seconds, self.decoded).image
+
+    @cached_property
+    def image(self) -> np.ndarray:
+        """(h, w, 3) uint8 BGR, held still; its rim repeats what is at the edge."""
+        height, width = self.raw.shape[:2]
+        return cv2.warpPerspective(self.raw, self.back, (width, height), borderMode=cv2.BORDER_REPLICATE)
+
+
+def film(attempt: Attempt) -> Iterator[VideoFrame]:
+    """The recording's pictures in order. Raises BadAttempt when they cannot be decoded."""
+    ways = _ways_back(attempt.film)
+    for shown in read_video(attempt.film):
+        yield shown if ways is None else Steady(shown.index, shown.seconds, shown.decoded, ways[shown.index])
+
+
+def as_decoded(shown: VideoFrame) -> np.ndarray:
+    """The picture (h, w, 3) as the decoder gave it."""
+    return shown.raw if isinstance(shown, Steady) else shown.image
+
+
+def is_shaken(attempt: Attempt) -> bool:
+    """Whether the camera was held by hand."""
+    return _ways_back(attempt.film) is not None
+
+
+@lru_cache(maxsize=4)
+def _ways_back(film: Path) -> list[np.ndarray] | None:
+    """Per picture the homography (3, 3) back to the first ones; None where the camera stands."""
+    if not _wanders(film):
+        return None
+    known: dict[int, np.ndarray] = {}
+    ways: list[np.ndarray] = []
+    for shown in read_video(film):
+        quads = _quads(shown.image)
+        common = [m for m in quads if m in known]
+        back = ways[-1] if ways else np.eye(3)
+        if len(common) >= LEAST_MARKERS:
+            here = np.concatenate([quads[m] for m in common])
+            there = np.concatenate([known[m] for m in common])
+            found, _ = cv2.findHomography(here, there, cv2.RANSAC, 2.0)
+            back = back if found is None else found
+        if len(common) >= LEAST_MARKERS or not ways:
+            for marker in set(quads) - set(known):
+                known[marker] = cv2.perspectiveTransform(quads[marker][None].astype(np.float64), back)[0]
+        ways.append(back)
+    return ways
+
+
+def _quads(image: np.ndarray) -> dict[int, np.ndarray]:
+    """The mats' markers in a picture: id -> (4, 2) px."""
+    found = find_markers(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY))
+    return {m: quad for m, quad in found.items() if m < 4 * len(ZONES)}
+
+
+def _wanders(film: Path) -> bool:
+    """Whether the markers move together from look to look."""
+    seen: dict[int, list[np.ndarray]] = {}
+    next_s, looks, width = 0.0, 0, 1
+    for shown in read_video(film):
+        if shown.seconds < next_s:
+            continue
+        width, next_s, looks = shown.image.shape[1], shown.seconds + LOOK_EVERY_S, looks + 1
+        for marker, quad in _quads(shown.image).items():
+            seen.setdefault(marker, []).append(quad.mean(0))
+        if looks >= LOOKS:
+            break
+    ways = [np.linalg.norm(np.std(centres, axis=0)) for centres in seen.values() if len(centres) >= 3]
+    return len(ways) >= LEAST_MARKERS and float(np.median(ways)) > STEADY_SHARE * width

@@ -1,0 +1,130 @@
+"""The two views of a recorded Stop judged: the same law, fed with the same facts, as live.
+
+``stop_ruled`` makes the rows and the findings of what ``referee.review.stop_watch`` saw; ``stop_found`` gives the
+findings their times for the time line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from calibration.palette_file import load_palette
+from cards.card import Card
+from referee.match.house_rules import DEFAULT_RULES, HouseRules, load_rules, parse_rules
+from referee.match.stop_views import UNSEEN, Views, covered, ruled
+from referee.match.verdict import ZoneVerdict, zone_verdict
+from referee.recording import Attempt
+from referee.recording.video import VideoFrame
+from referee.review.film import as_decoded, is_shaken
+from referee.review.observer import observer_of
+from referee.review.stop_watch import StopSeen, watch_stop
+
+
+def name_of(attempt: Attempt, zone: str | None) -> str:
+    """The player at that zone, or its letter where no name is known; empty for no zone."""
+    return attempt.players.get(zone, zone) if zone else ""
+
+
+Row = Mapping[str, Any]
+"""What is recorded of one zone: the contract's object."""
+
+
+@lru_cache(maxsize=8)
+def _rules_file(path: str) -> HouseRules:
+    return load_rules(path)
+
+
+def rules_of(attempt: Attempt, path: str | None) -> HouseRules:
+    if path:
+        return _rules_file(path)
+    recorded = attempt.meta.get("rules")
+    return parse_rules(recorded, f"{attempt.folder}: rules") if recorded else DEFAULT_RULES
+
+
+@dataclass(frozen=True)
+class StopRuled:
+    """``verdicts``: zone -> what both views say; ``at_press``: zone -> both views' rows, where they count; ``findings``
+    by zone."""
+
+    verdicts: Mapping[str, Row]
+    at_press: Mapping[str, Mapping]
+    findings: Mapping[str, list[str]]
+
+
+Rows = Mapping[str, Row]
+AtPress = Callable[[str], Row | None]
+"""Zone -> the row of its view at the press; None where there are no frames of it."""
+
+
+def stop_ruled(attempt: Attempt, seen: StopSeen, settled: Rows, at_press: AtPress) -> StopRuled:
+    """What both views of a recorded Stop say."""
+    verdicts, press_rows, findings = dict(settled), dict[str, Mapping](), dict[str, list[str]]()
+    for zone, after in seen.after.items():
+        row, press = _said(settled.get(zone)), None
+        if seen.counts(zone):
+            press = _said(at_press(zone))  # in lost frames a hand may have changed anything
+            press_rows[zone] = {"row": press.to_json(), "settled": row.to_json()}
+        views = Views(row, press, after.after, name_of(attempt, after.culprit), seen.hand[zone])
+        said, names = ruled(views, rules_of(attempt, None).hand_at_stop)
+        verdicts[zone] = said.to_json()
+        early = ("false_start",) if zone in seen.early else ()
+        if early or names:
+            findings[zone] = [*early, *names]
+    return StopRuled(verdicts, press_rows, findings)
+
+
+def _said(row: Row | None) -> ZoneVerdict:
+    """What a row says; that of a view nobody has, where there is none."""
+    return zone_verdict(row) if row else UNSEEN
+
+
+def stop_found(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> list[dict]:
+    """What an attempt's record, or today's eyes where it says nothing yet, found around the Stop: ``zone``, ``finding``
+    and ``seconds`` of video time, by time. Empty for an attempt without a Stop."""
+    if attempt.stop_s is None:
+        return []
+    seen = watch_stop(attempt, tick)
+    found = attempt.meta.get("findings") if attempt.verdicts else look_twice(attempt, seen).findings
+    told = [
+        {"zone": zone, "finding": name, "seconds": round(finding_s(attempt, seen, zone, name), 3)}
+        for zone, names in (found or {}).items()
+        for name in names
+    ]
+    return sorted(told, key=lambda row: row["seconds"])
+
+
+def look_twice(attempt: Attempt, seen: StopSeen, palette: str | None = None, card: Card | None = None) -> StopRuled:
+    """Both views of an attempt of which no judged frame is kept, from its film; by another palette (a file) or for
+    another card, where they are given."""
+    card = card or attempt.card
+    observer, tolerances = (
+        observer_of(attempt, load_palette(palette) if palette else None),
+        rules_of(attempt, None).tolerances,
+    )
+
+    def judge(frames: Sequence[VideoFrame], zones: Sequence[str]) -> Rows:
+        last = frames[-1:] if is_shaken(attempt) else frames
+        judged = observer.judge([as_decoded(f) for f in last], card, zones, tolerances)
+        rows: Rows = judged.to_json("", card.id)["zones"]
+        return rows
+
+    def at_press(zone: str) -> Row | None:
+        if not seen.press[zone]:
+            return None
+        said = _said(judge(seen.press[zone], [zone]).get(zone))
+        return (covered(said) if seen.covered[zone] else said).to_json()
+
+    return stop_ruled(attempt, seen, judge(seen.frames, seen.zones), at_press)
+
+
+def finding_s(attempt: Attempt, seen: StopSeen, zone: str, finding: str) -> float:
+    """Video time of a finding: when the field was first touched, by which it is named."""
+    stop = attempt.stop_s or 0.0
+    if finding == "false_start":
+        return seen.early.get(zone, attempt.go_s or 0.0)
+    after = seen.after.get(zone)
+    moved = after.since_s if after is not None else None
+    return stop if finding == "hand_at_stop" or moved is None else moved

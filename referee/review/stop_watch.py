@@ -1,0 +1,175 @@
+"""What a recording shows around its Stop, by the same gate and the same history of its looks as live.
+
+Nothing is judged here: found are the frames of the settled view and of the view at the press, what happened in each
+field in between and when, and whose hand was there. ``referee.review.stop_ruling`` judges the two views.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+
+from calibration.mat import Mats
+from referee.devices.ports import Frame
+from referee.match.stop_views import SETTLED_FRAMES, SETTLED_S, Hand
+from referee.recording import Attempt
+from referee.recording.errors import BadAttempt
+from referee.recording.video import VideoFrame
+from referee.review.film import film, is_shaken
+from referee.vision.live.gate import SETTLED, Gate, GateState
+from referee.vision.live.gate_history import BUSY_S, RECENT, Aftermath, GateHistory
+from referee.vision.live.hand_owner import hand_owner
+from referee.vision.observer import Observer
+
+QUICKEST_S = 1 / 31
+"""Frames that follow one another sooner are left out: the gate's measures are those of a camera's usual rate."""
+
+AT_WORK_S = 0.05
+"""At the press a hand is at work where something moves in that very look: a film has no other witness of it."""
+
+NOT_EMPTY = 0.03
+"""Share of a field that may have the colour of a piece before the go: a loose piece before the field covers some of it
+in the picture, the smallest in it more."""
+
+
+@dataclass(frozen=True, eq=False)
+class StopSeen:
+    """A recording around its Stop. ``zones`` whose mats are in view; ``frames`` of the settled view and whether it is
+    ``clear`` of hands; by zone that was asked for: what came ``after`` the press, the frames at the ``press`` and
+    whether a hand is in them (``covered``), and whose ``hand`` was at work in it then; ``early``: zone -> since when
+    it was touched or not empty as the go sounded."""
+
+    zones: tuple[str, ...]
+    frames: list[VideoFrame]
+    clear: bool
+    after: Mapping[str, Aftermath]
+    press: Mapping[str, list[VideoFrame]]
+    covered: Mapping[str, bool]
+    hand: Mapping[str, Hand]
+    early: Mapping[str, float]
+
+    def counts(self, zone: str) -> bool:
+        """Whether the view at the press counts: what moved alone after frames that were lost is as it stands now."""
+        after = self.after[zone].after
+        return after != "still" and (after != "nobody" or bool(self.press[zone]))
+
+
+@dataclass(eq=False)
+class _Watch:
+    """One pass over the frames."""
+
+    attempt: Attempt
+    stop_s: float
+    observer: Observer
+    judged: list[str] = field(default_factory=list)
+    history: GateHistory = field(default_factory=GateHistory)
+    before: deque[VideoFrame] = field(default_factory=lambda: deque(maxlen=RECENT))
+    still: list[VideoFrame] = field(default_factory=list)
+    calm: list[VideoFrame] = field(default_factory=list)
+    blocked: list[VideoFrame] = field(default_factory=list)
+    mats: Mats | None = None
+    early: dict[str, float] = field(default_factory=dict)
+    shaken: bool = False
+
+    def look(self, shown: VideoFrame, look: GateState) -> bool:
+        """One more frame; whether a clear settled view is complete."""
+        building = shown.seconds <= self.stop_s
+        frame = Frame(shown.image, shown.index, shown.seconds)
+        owners = {} if building else self._owners(frame, look)
+        self.history.add(frame, look, "building" if building else "stopped", owners)
+        if building:
+            self.before.append(shown)
+            self._before_the_go(shown.seconds, look)
+            return False
+        moved = any(look.zones[z].moving > SETTLED for z in self.judged if z in look.zones)
+        self.still = [*([] if moved else self.still), shown][-SETTLED_FRAMES:]
+        if shown.seconds <= self.stop_s + SETTLED_S or not all(_settled(look, z) for z in self.judged):
+            self.calm = []
+            return False
+        self.blocked = self.blocked or self.still
+        clear = not any(look.zones[z].hand for z in self.judged)
+        self.calm = [*self.calm, shown] if clear else []
+        return len(self.calm) >= SETTLED_FRAMES
+
+    def _before_the_go(self, now_s: float, look: GateState) -> None:
+        if now_s > (self.attempt.go_s or 0.0):
+            return
+        for zone, gate in look.zones.items():
+            at_work = gate.hand and gate.settled_s < BUSY_S and not self.shaken  # all seems to move in a held camera
+            if at_work or gate.fill > NOT_EMPTY:
+                self.early.setdefault(zone, now_s)
+            else:
+                self.early.pop(zone, None)
+
+    def _owners(self, frame: Frame, look: GateState) -> dict[str, str | None]:
+        zones = [z for z in self.judged if z in look.zones and look.zones[z].hand]
+        before = self.history.frames_at(self.stop_s) if zones else []
+        if not before:
+            return {}
+        if self.mats is None:
+            self.mats = self.observer.look(before[-1].image)
+        return {z: hand_owner(frame.image, before[-1].image, z, self.mats) for z in zones}
+
+    def told(self, zones: Collection[str], clear: bool) -> StopSeen:
+        """What was seen, once all is."""
+        after = {z: self.history.after(z, self.stop_s) for z in self.judged}
+        at_press = {z: self.history.frames_at(self.stop_s, z) for z in self.judged}
+        shown = {f.index: f for f in self.before}
+        return StopSeen(
+            tuple(sorted(zones)),
+            self.calm if clear else self.blocked or self.still,
+            clear,
+            after,
+            {z: [shown[f.number] for f in frames] for z, frames in at_press.items()},
+            {z: self.history.covered(z, frames) for z, frames in at_press.items()},
+            {z: self.history.hand(z, self.stop_s, AT_WORK_S) for z in self.judged},
+            {z: at_s for z, at_s in self.early.items() if z in self.judged},
+        )
+
+
+def watch_stop(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> StopSeen:
+    """Look at the recording until the first settled, clear view after its Stop; without a caller every field is judged.
+
+    Raises BadAttempt for a recording without a Stop, without mats or without a frame after the press, and for a
+    caller's field that is not in view.
+    """
+    stop = math.inf if attempt.stop_s is None else attempt.stop_s
+    observer = Observer(attempt.piece_set, attempt.camera, attempt.palette, attempt.empty)
+    gate, watch = Gate(observer), _Watch(attempt, stop, observer, shaken=is_shaken(attempt))
+    looked_s, zones, clear = -math.inf, set[str](), False
+    for shown in film(attempt):
+        tick()
+        if shown.seconds - looked_s < QUICKEST_S:
+            continue
+        looked_s = shown.seconds
+        look = gate.look(Frame(shown.image, shown.index, shown.seconds))
+        zones |= set(look.zones)
+        if shown.seconds > stop and not watch.judged:
+            watch.judged = _judged(attempt, zones)
+        if watch.look(shown, look):
+            clear = True
+            break
+    if not watch.judged:
+        watch.judged = _judged(attempt, zones)
+    if not watch.still:
+        raise BadAttempt(f"{attempt.folder}: shows nothing after the Stop at {stop:.1f} s")
+    return watch.told(zones, clear)
+
+
+def _settled(look: GateState, zone: str) -> bool:
+    gate = look.zones.get(zone)
+    return gate is not None and gate.mat_seen and gate.settled_s >= SETTLED_S
+
+
+def _judged(attempt: Attempt, zones: set[str]) -> list[str]:
+    """The caller's field, or every field where nobody is named."""
+    if not zones:
+        raise BadAttempt(f"{attempt.film}: shows no mat")
+    if attempt.caller is None:
+        return sorted(zones)
+    if attempt.caller not in zones:
+        seen = " and ".join(sorted(zones))
+        raise BadAttempt(f"{attempt.folder}: mat {attempt.caller} of who called Stop is not in view, only {seen}")
+    return [attempt.caller]

@@ -1,0 +1,102 @@
+"""A tower on its site as the pictures would show it: for every number of storeys which pixels show which storey."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from calibration.game_sheets import site_centre
+from cards.pieces import PieceSet, Pose, Shape
+from referee.vision.image.evidence import Evidence
+from referee.vision.image.view import ZoneView
+from referee.vision.render.solids import draw_solid, solid, z_buffer
+
+MOST_STOREYS = 16
+"""Towers are looked for up to this height: twelve are high, and one must be able to see that it is more."""
+RIM_PX = 2
+Box = tuple[slice, slice]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a tower stands: ``x``, ``y`` mm off its site's middle, turned by ``yaw`` radians."""
+
+    x: float = 0.0
+    y: float = 0.0
+    yaw: float = 0.0
+
+
+@dataclass(frozen=True)
+class Storey:
+    """One storey of a stone of the set: ``side`` x ``deep`` mm, ``high`` mm."""
+
+    side: float
+    deep: float
+    high: float
+
+    @cached_property
+    def shape(self) -> Shape:
+        """As a box that can be drawn."""
+        return Shape("storey", "box", self.side, self.high, self.deep)
+
+
+def storey_of(stones: PieceSet) -> Storey:
+    """What all stones of the set have in common: the lowest one is a storey, the others whole numbers of it."""
+    lowest = min(stones.shapes.values(), key=lambda shape: shape.height)
+    return Storey(lowest.width, lowest.depth, lowest.height)
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """One picture of a city: its view and evidence, and where (h, w) pixels count."""
+
+    view: ZoneView
+    evidence: Evidence
+
+    @property
+    def gains(self) -> np.ndarray:
+        """(k, h, w) nats for each colour over the background."""
+        return self.evidence.gains
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """A site's tower in one picture, in its ``box``: by count of storeys (from 1) inverse depth and storey (h, w)."""
+
+    box: Box
+    depth: tuple[np.ndarray, ...]
+    tags: tuple[np.ndarray, ...]
+
+
+def column_box(look: Look, storey: Storey, site: int, storeys: int = MOST_STOREYS) -> Box:
+    """The part of the picture in which a tower of so many storeys on a site can be seen."""
+    x, y = site_centre(site)
+    reach = math.hypot(storey.side, storey.deep) / 2 + 7
+    top = storeys * storey.high
+    corners = np.array([(x + a, y + b, c) for a in (-reach, reach) for b in (-reach, reach) for c in (0.0, top)])
+    pixels = look.view.project(corners)
+    h, w = look.view.valid.shape
+    low = np.clip(np.floor(pixels.min(0)) - RIM_PX, 0, (w - 1, h - 1)).astype(int)
+    high = np.clip(np.ceil(pixels.max(0)) + RIM_PX, 1, (w, h)).astype(int)
+    return slice(low[1], max(high[1], low[1] + 1)), slice(low[0], max(high[0], low[0] + 1))
+
+
+def drawn(look: Look, storey: Storey, site: int, place: Place, counts: range) -> Drawn:
+    """The tower drawn for these counts of storeys, which begin at 1 or are one count alone."""
+    box = column_box(look, storey, site, max(counts))
+    rows, columns = box
+    matrix = look.view.matrix.copy()
+    matrix[:2, 2] -= columns.start, rows.start
+    buffer = z_buffer((rows.stop - rows.start, columns.stop - columns.start))
+    x, y = site_centre(site)
+    body, depth, tags = solid(storey.shape, Pose()), [], []
+    for n in range(1, max(counts) + 1):
+        at = (x + place.x, y + place.y, (n - 0.5) * storey.high, place.yaw)
+        draw_solid(body, at, look.view.camera, matrix, buffer, n - 1, False)
+        if n in counts:
+            depth.append(buffer.inverse_depth.copy())
+            tags.append(buffer.tags.copy())
+    return Drawn(box, tuple(depth), tuple(tags))

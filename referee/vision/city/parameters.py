@@ -1,0 +1,32 @@
+"""The numbers of reading towers. Tuned on tables 100 and up of ``tests/witness/make_cities.py``; what they do on other
+rooms is what ``tests/games/bench_cities.py`` prints."""
+
+from __future__ import annotations
+
+HEIGHT_NATS = 150.0
+"""By so much the number of storeys must be ahead of every other number."""
+COLOR_NATS = 150.0
+"""By so much a storey's colour must be ahead of every other colour: a tower drawn a pixel off gives a storey one row of
+its neighbour's pixels, 24 across a stone's side at six nats each."""
+ALLOWED_NATS = 250.0
+"""Up to here behind the best reading, a tower that is on record may be what the pictures show: a storey too many or too
+few in full view is 400 behind and more."""
+SEEN_PX = 25.0
+"""A storey of which fewer pixels are seen, in all pictures together, is hidden."""
+TOP_SHARE = 0.8
+"""So much of a stone's top face, in mm² of the sheet's scale, the topmost storey must show in all pictures together:
+what shows less is a sliver between other towers, and may be their glow."""
+EDGE_MM = 6.0
+"""A tower that far off its site's middle is no tower of it, or not where it was sought."""
+GLARE_SHARE = 0.3
+"""Of a tower's visible pixels without any evidence: a lamp's mirror image hides it."""
+STRANGE_PX = 60
+"""Pixels about a tower that are no stone of the reading and no table: something else is there."""
+RIM_PX = 2
+"""So far from what is drawn pixels are mixtures."""
+SIDES_DEG = 35.0
+"""Two pictures must be taken from directions so far apart: what one side alone shows can be other towers as well."""
+LOOK_PX, LOOK_NATS = 100, 0.5
+"""A picture that shows so many pixels of a tower must speak for it by so much a pixel: else something is before."""
+COLOR_A_PX = 0.5
+"""Nats a pixel by which a storey's colour must be ahead: orange in the shade and brown are less apart."""

@@ -1,0 +1,173 @@
+"""Towers read from pictures: the heights, colours and places that explain all pictures of a city best.
+
+Every site is tried with every number of storeys, drawn before and behind what stands on the others; a storey has the
+colour that its visible pixels speak for. The site that gains most is filled first, then each is tried again while the
+others stand, until nothing changes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from calibration.game_sheets import site_centre
+from referee.vision.city.drawn import MOST_STOREYS, Look, Place, Storey, drawn
+
+SITES = range(1, 10)
+STOREY_COST = 12.0
+"""Nats against a storey before any pixel is seen."""
+PLACE_SD_MM, PLACE_SD_RAD = 2.5, math.radians(8)
+PLACE_NATS = 3.0
+"""What a place one deviation off costs, nats: pixels are many and err together."""
+MOST_OFF_MM, MOST_YAW = 7.0, math.radians(25)
+STEPS = ((2.0, math.radians(6)), (1.0, math.radians(3)))
+SWEEPS = 6
+
+
+ON_SITE = Place()
+
+
+@dataclass(frozen=True)
+class Tower:
+    """A reading of one site: ``colors`` by index from below, and where it stands."""
+
+    colors: tuple[int, ...] = ()
+    place: Place = ON_SITE
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A site with ``tower`` instead of what stood there gains ``score`` nats over the empty site; ``told`` (n, k) nats
+    of each storey for each colour, ``seen`` (n,) its visible pixels."""
+
+    tower: Tower
+    score: float
+    told: np.ndarray
+    seen: np.ndarray
+
+
+@dataclass(eq=False)
+class CityReading:
+    """What stands on the sites of one city, in all its pictures at once."""
+
+    looks: Sequence[Look]
+    storey: Storey
+    towers: dict[int, Tower] = field(default_factory=dict)
+
+    def top_of(self, site: int) -> np.ndarray:
+        """(3,) mm: the middle of what stands highest on the site."""
+        tower, (x, y) = self.towers.get(site, Tower()), site_centre(site)
+        return np.array([x + tower.place.x, y + tower.place.y, len(tower.colors) * self.storey.high])
+
+    def behind_best(self, site: int, colors: Sequence[int]) -> float:
+        """By how many nats a tower of these colours is behind what was read on the site, its place fitted anew."""
+        now, behind = self.towers[site], self._others(site)
+        n = len(now.colors)
+        best = self.trials(site, now.place, range(n, n + 1), behind)[0].score if n else 0.0
+        if not colors:
+            return best
+        m = len(colors)
+        other = self.placed(site, self.trials(site, now.place, range(m, m + 1), behind)[0], behind)
+        lost = other.told.max(1) - other.told[np.arange(m), list(colors)]
+        return best - (other.score - float(lost.sum()))
+
+    def _others(self, site: int) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Of each picture, without that site's tower: inverse depth (h, w) and the nats that what is drawn gains."""
+        out = []
+        for look in self.looks:
+            depth, gained = np.zeros(look.view.valid.shape, np.float32), np.zeros(look.view.valid.shape, np.float32)
+            for other, tower in self.towers.items():
+                if other != site and tower.colors:
+                    self._lay(look, other, tower, depth, gained)
+            out.append((depth, gained))
+        return out
+
+    def _lay(self, look: Look, site: int, tower: Tower, depth: np.ndarray, gained: np.ndarray) -> None:
+        n = len(tower.colors)
+        one = drawn(look, self.storey, site, tower.place, range(n, n + 1))
+        nearer = one.depth[0] > depth[one.box]
+        colors = np.array(tower.colors)[one.tags[0][nearer]]
+        rows, columns = np.nonzero(nearer)
+        rows, columns = rows + one.box[0].start, columns + one.box[1].start
+        depth[rows, columns] = one.depth[0][nearer]
+        gained[rows, columns] = look.gains[colors, rows, columns]
+
+    def trials(self, site: int, place: Place, counts: range, behind: list | None = None) -> list[Trial]:
+        """The site with each of these counts of storeys at that place, in the colours that fit best."""
+        behind = self._others(site) if behind is None else behind
+        kinds = len(self.looks[0].gains)
+        told = [np.zeros((n, kinds)) for n in counts]
+        seen, lost = [np.zeros(n) for n in counts], np.zeros(len(counts))
+        for look, (depth, gained) in zip(self.looks, behind, strict=True):
+            one = drawn(look, self.storey, site, place, counts)
+            for i, n in enumerate(counts):
+                at = np.nonzero(one.depth[i] > depth[one.box])
+                tags = one.tags[i][at]
+                where = (at[0] + one.box[0].start, at[1] + one.box[1].start)
+                lost[i] += float(gained[where].sum())
+                seen[i] += np.bincount(tags, minlength=n)
+                for k in range(kinds):
+                    told[i][:, k] += np.bincount(tags, look.gains[k][where], minlength=n)
+        off = PLACE_NATS * ((math.hypot(place.x, place.y) / PLACE_SD_MM) ** 2 + (place.yaw / PLACE_SD_RAD) ** 2)
+        return [
+            Trial(
+                Tower(tuple(int(k) for k in told[i].argmax(1)), place),
+                float(told[i].max(1).sum() - lost[i] - STOREY_COST * n - off),
+                told[i],
+                seen[i],
+            )
+            for i, n in enumerate(counts)
+        ]
+
+    def placed(self, site: int, first: Trial, behind: list) -> Trial:
+        """The trial with its place fitted, its number of storeys kept."""
+        best, n = first, len(first.tower.colors)
+        for mm, rad in STEPS:
+            for _ in range(4):
+                here, p = best, best.tower.place
+                moves = [replace(p, x=p.x + a * mm, y=p.y + b * mm) for a, b in ((1, 0), (-1, 0), (0, 1), (0, -1))]
+                moves += [replace(p, yaw=p.yaw + a * rad) for a in (1, -1)]
+                for move in moves:
+                    if math.hypot(move.x, move.y) <= MOST_OFF_MM and abs(move.yaw) <= MOST_YAW:
+                        best = max(
+                            best, self.trials(site, move, range(n, n + 1), behind)[0], key=lambda trial: trial.score
+                        )
+                if best is here:
+                    break
+        return best
+
+    def best(self, site: int, fitted: bool = True) -> Trial | None:
+        """The tower that the site gains most by, None where it gains by none."""
+        behind = self._others(site)
+        place = self.towers.get(site, Tower()).place
+        found = max(self.trials(site, place, range(1, MOST_STOREYS + 1), behind), key=lambda trial: trial.score)
+        if fitted:
+            found = self.placed(site, found, behind)
+            again = self.trials(site, found.tower.place, range(1, MOST_STOREYS + 1), behind)
+            found = max([found, *again], key=lambda trial: trial.score)
+        return found if found.score > 0 else None
+
+    def filled(self) -> CityReading:
+        """Fill the sites, the surest first, and try each again until nothing changes."""
+        open_sites = set(SITES)
+        while open_sites:
+            found = {site: trial for site in open_sites if (trial := self.best(site, fitted=False)) is not None}
+            if not found:
+                break
+            site = max(found, key=lambda s: found[s].score)
+            self.towers[site] = found[site].tower
+            open_sites.discard(site)
+        tried: dict[int, dict[int, Tower]] = {}
+        for _ in range(SWEEPS):
+            before = dict(self.towers)
+            for site in SITES:
+                if tried.get(site) != self.towers:  # else it would only be tried with the same others again
+                    trial = self.best(site)
+                    self.towers[site] = trial.tower if trial else Tower()
+                    tried[site] = dict(self.towers)
+            if self.towers == before:
+                break
+        return self

@@ -1,0 +1,203 @@
+"""From pictures of city plans to what stands on each site, and how far that is known.
+
+``CityEye`` takes each picture by the duel's own path (``Observer.gather``): markers, poses, views, colours, evidence.
+Pictures of one city, from wherever they were taken, are read together. What cannot be known is said with its reason:
+a storey that is hidden, a lamp's mirror image, something that is no stone, two readings that fit alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+import cv2
+import numpy as np
+
+from calibration.camera import CameraModel
+from calibration.game_sheets import CITIES
+from calibration.markers import ZONES
+from cards.pieces import PieceSet
+from referee.match.verdict import Reason, because
+from referee.vision.city import parameters as p
+from referee.vision.city.drawn import MOST_STOREYS, Look, drawn, storey_of
+from referee.vision.city.reading import SITES, CityReading, Tower
+from referee.vision.image.evidence import LABELLED
+from referee.vision.observer import Observer
+
+SPARE_STOREYS = 2
+"""So many storeys above a tower are looked at for what should not be there."""
+
+
+@dataclass(frozen=True)
+class SiteSight:
+    """What stands on a site: ``colors`` of its storeys from below as far as they were made out; ``reasons`` why that
+    is not known, none where it is. ``margin`` nats to the next number of storeys, ``told`` to the next colour."""
+
+    colors: tuple[str, ...]
+    reasons: tuple[Reason, ...] = ()
+    margin: float = 0.0
+    told: float = 0.0
+
+    @property
+    def sure(self) -> bool:
+        """Whether it may be proposed."""
+        return not self.reasons
+
+    def to_json(self) -> dict:
+        """For a program that reads it."""
+        return {
+            "storeys": list(self.colors),
+            "sure": self.sure,
+            "reasons": [reason.to_json() for reason in self.reasons],
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class CitySight:
+    """One city: its ``sites`` (1 to 9), the reading with the pictures that it rests on, for an overlay, and the stones'
+    colours by index."""
+
+    city: int
+    sites: Mapping[int, SiteSight]
+    reading: CityReading
+    names: tuple[str, ...]
+
+    def allows(self, site: int, colors: Sequence[int]) -> bool:
+        """Whether the pictures may show storeys of these colours (by index, from below) on the site."""
+        return self.reading.behind_best(site, colors) < p.ALLOWED_NATS
+
+
+@dataclass(frozen=True)
+class Sighting:
+    """Every city in view, and what is to be said of the pictures."""
+
+    cities: Mapping[int, CitySight]
+    notes: tuple[str, ...] = field(default=())
+
+
+class CityEye:
+    """Reads pictures of city plans with stones of a set, through one lens."""
+
+    def __init__(self, stones: PieceSet, camera: CameraModel | None = None) -> None:
+        self.stones, self.camera = stones, camera
+        self.storey = storey_of(stones)
+
+    def look(self, pictures: Sequence[np.ndarray]) -> Sighting:
+        """What stands in the cities of these pictures (h, w, 3) uint8 BGR, each from another place or the same."""
+        looks: dict[str, list[Look]] = {}
+        notes: list[str] = []
+        for number, picture in enumerate(pictures, 1):
+            _, said, seen = Observer(self.stones, self.camera).gather(picture)
+            notes += [f"picture {number}: {note}" for note in said]
+            for zone, (view, evidence) in seen.items():
+                looks.setdefault(zone, []).append(Look(view, evidence))
+        known = [zone for zone in ZONES[:CITIES] if zone in looks]
+        cities = {ZONES.index(zone) + 1: self.read(ZONES.index(zone) + 1, looks[zone]) for zone in known}
+        return Sighting(cities, tuple(notes))
+
+    def read(self, city: int, looks: Sequence[Look]) -> CitySight:
+        """One city from its looks."""
+        reading = CityReading(looks, self.storey).filled()
+        strange = [_strange(look, reading) for look in looks]
+        sites = {site: self._site(reading, site, strange) for site in SITES}
+        return CitySight(city, sites, reading, tuple(self.stones.colors))
+
+    def _site(self, reading: CityReading, site: int, strange: list[np.ndarray]) -> SiteSight:
+        names, tower = tuple(self.stones.colors), reading.towers[site]
+        n = len(tower.colors)
+        trials = reading.trials(site, tower.place, range(1, MOST_STOREYS + 1))
+        scores = np.array([0.0, *(trial.score for trial in trials)])
+        margin = float(scores[n] - np.delete(scores, n).max())
+        reasons = [] if _from_two_sides(reading.looks) else [because("city_one_side")]
+        if not all(_in_picture(look, reading, site, n) for look in reading.looks):
+            reasons.append(because("city_cut"))
+        pairs = zip(reading.looks, strange, strict=True)
+        odd_things = any(_odd_px(look, reading, site, n, odd) > p.STRANGE_PX for look, odd in pairs)
+        if odd_things or (n and _contradicted(reading, site)):
+            reasons.append(because("city_strange"))
+        told = np.inf
+        if n:
+            trial = trials[n - 1]
+            best = np.sort(trial.told, 1)
+            apart = best[:, -1] - best[:, -2] if best.shape[1] > 1 else best[:, -1]
+            told = float(apart.min())
+            doubted = np.flatnonzero((apart < p.COLOR_NATS) | (apart < p.COLOR_A_PX * trial.seen))
+            least = p.TOP_SHARE * self.storey.side * self.storey.deep * reading.looks[0].view.px_per_mm ** 2
+            if trial.seen[-1] < least:
+                reasons.append(because("city_site_hidden"))
+            elif len(doubted) or margin < p.HEIGHT_NATS or math.hypot(tower.place.x, tower.place.y) > p.EDGE_MM:
+                reasons.append(self._doubt(reading, site, tower, trial.seen, doubted))
+        elif margin < p.HEIGHT_NATS:
+            reasons.append(because("city_site_hidden"))
+        return SiteSight(tuple(names[k] for k in tower.colors), tuple(reasons), margin, told)
+
+    def _doubt(self, reading: CityReading, site: int, tower: Tower, seen: np.ndarray, doubted: np.ndarray) -> Reason:
+        hidden = [int(k) + 1 for k in doubted if seen[k] < p.SEEN_PX]
+        if hidden:
+            return because("city_hidden", storeys=[str(k) for k in hidden])
+        if _blank_share(reading, site, tower) > p.GLARE_SHARE:
+            return because("city_glare")
+        return because("city_doubtful", n=len(tower.colors))
+
+
+def _from_two_sides(looks: Sequence[Look]) -> bool:
+    """Whether two of the pictures look at the city from directions far enough apart."""
+    rays = [look.view.pose.camera_at / np.linalg.norm(look.view.pose.camera_at) for look in looks]
+    least = math.cos(math.radians(p.SIDES_DEG))
+    return any(float(a @ b) < least for a, b in combinations(rays, 2))
+
+
+def _contradicted(reading: CityReading, site: int) -> bool:
+    """Whether a picture that should show much of the tower shows something else there."""
+    tower, n = reading.towers[site], len(reading.towers[site].colors)
+    for look in reading.looks:
+        alone = CityReading([look], reading.storey, reading.towers)
+        trial = alone.trials(site, tower.place, range(n, n + 1))[0]
+        told = float(trial.told[np.arange(n), list(tower.colors)].sum())
+        if trial.seen.sum() >= p.LOOK_PX and told < p.LOOK_NATS * trial.seen.sum():
+            return True
+    return False
+
+
+def _silhouette(look: Look, reading: CityReading, site: int, n: int) -> tuple[tuple[slice, slice], np.ndarray]:
+    """The box of a site's tower of n storeys in a picture, and its pixels there (h, w) bool."""
+    one = drawn(look, reading.storey, site, reading.towers[site].place, range(n, n + 1))
+    return one.box, one.tags[0] >= 0
+
+
+def _in_picture(look: Look, reading: CityReading, site: int, n: int) -> bool:
+    """Whether the picture has all of the tower and of a storey above it."""
+    box, mask = _silhouette(look, reading, site, n + 1)
+    return bool(look.view.valid[box][mask].all()) and bool(mask.any())
+
+
+def _strange(look: Look, reading: CityReading) -> np.ndarray:
+    """(h, w) bool: pixels that the reading does not account for: unknown ones, and stones' colours without a stone."""
+    drawn_there = np.zeros(look.view.valid.shape, np.uint8)
+    for site, tower in reading.towers.items():
+        if tower.colors:
+            box, mask = _silhouette(look, reading, site, len(tower.colors))
+            drawn_there[box] |= mask.astype(np.uint8)
+    near = cv2.dilate(drawn_there, np.ones((2 * p.RIM_PX + 1,) * 2, np.uint8)) > 0
+    odd = (look.gains.max(0) > LABELLED) & look.view.valid | look.evidence.unknown
+    odd = (odd & ~near) | (look.evidence.unknown & ~near)
+    return cv2.morphologyEx(odd.astype(np.uint8), cv2.MORPH_OPEN, np.ones((5, 5), np.uint8)) > 0
+
+
+def _odd_px(look: Look, reading: CityReading, site: int, n: int, odd: np.ndarray) -> int:
+    """How many strange pixels lie where the tower or what could be on top of it would be seen."""
+    box, mask = _silhouette(look, reading, site, n + SPARE_STOREYS)
+    grown = cv2.dilate(mask.astype(np.uint8), np.ones((5, 5), np.uint8)) > 0
+    return int((odd[box] & grown).sum())
+
+
+def _blank_share(reading: CityReading, site: int, tower: Tower) -> float:
+    """The share of the tower's pixels that say nothing, in the picture where it is largest."""
+    shares = [0.0]
+    for look in reading.looks:
+        box, mask = _silhouette(look, reading, site, len(tower.colors))
+        if mask.any():
+            shares.append(float((look.gains[(slice(None), *box)][:, mask] == 0).all(0).mean()))
+    return max(shares)

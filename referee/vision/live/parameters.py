@@ -1,0 +1,133 @@
+"""Thresholds of live vision: each with its unit and where its value comes from.
+
+No command fits them: another value is tried by running the tests of ``tests/vision``, ``tests/session`` and
+``tests/review`` over recorded and staged duels, and ``tests/review/bench_fouls.py`` for fouls.
+"""
+
+from __future__ import annotations
+
+from cards.build import TALLEST_MM
+from referee.vision.parameters import Parameter
+
+# -- gate ----------------------------------------------------------------------------------------------------------
+WIDTH_PX = Parameter(
+    320,
+    "px",
+    "width of the reduced picture: tongs 10 mm thick are still 3 pixels, a sleeve some ten, and averaging kills the "
+    "noise",
+)
+CHANGED = Parameter(16, "levels of 255", "a reduced pixel has changed: five sigma of a dim webcam")
+SETTLED = Parameter(0.004, "of the field's pixels", "less is noise: about five reduced pixels")
+OVER_MM = Parameter(
+    TALLEST_MM - 20.0, "mm", "by hand: hands reach into a box so high over the field, the last piece's tongs with them"
+)
+REST_S = Parameter(
+    1.2, "s", "by hand: what has not changed for so long off the sheet is background, unless it looks like a piece"
+)
+AWAKE_S = Parameter(0.7, "s", "by hand: what has moved within this time is a hand from a much smaller size on")
+WARM_REST_S = Parameter(90.0, "s", "by hand: REST_S of what has the hue of skin, for a hand at rest is still a hand")
+HAND_MOVING = Parameter(0.004, "of the box", "by hand: a moving thing that covers less of it is no hand")
+HAND_RESTING = Parameter(0.03, "of the box", "by hand: a thing at rest that covers less of it is no hand")
+AWAKE_SHARE = Parameter(0.3, "of HAND_MOVING", "by hand: so much of a moving thing must have moved of late")
+REACHES_PX = Parameter(3, "reduced px", "by hand: a thing reaches out of the box by more than these, not by its rim")
+WARM_SHARE = Parameter(
+    0.2, "of a thing's pixels", "by hand: of the hue of skin or wood it is a hand, whatever its sleeve looks like"
+)
+FIELD_COVERED = Parameter(
+    0.1,
+    "of the field",
+    "what covers more is no gap, rim or dark side of a build (at most 0.06 in the dev sets): a phone, a cup; phones "
+    "that lie in the field cover 0.15 to 0.3",
+)
+CHECK_S = Parameter(2.0, "s", "by hand, for time: between looks for mats that are known")
+SEEK_S = Parameter(0.5, "s", "by hand, for time: between looks for mats while none is known")
+MISSED_CHECKS = Parameter(3, "looks", "by hand: a mat missed so often is gone")
+DARKEST = Parameter(0.3, "of the light", "by hand: a shadow leaves at least this share")
+TINTED = Parameter(0.12, "of the light", "by hand: a shadow takes no colour more than another by so much")
+SHADE_FLOOR = Parameter(6, "levels of 255", "by hand: added to both pictures, so that noise in the dark is no shadow")
+WHITE_DRIFT = Parameter(0.06, "of the paper's light", "by hand: the label table is made anew when it changed by more")
+AROUND_PX = Parameter(6, "reduced px", "by hand: so much around a zone's box is looked at, for what reaches out of it")
+SHEET_INSET_MM = Parameter(3, "mm", "by hand: so far within its edge the sheet is surely paper")
+
+# -- color_lut -----------------------------------------------------------------------------------------------------
+BITS = Parameter(5, "bits a channel", "32 KB stay in the nearest cache; codes in a cell differ less than noise does")
+DEEPEST = Parameter(-2.3, "log light", "by hand: from here down a colourless pixel is darker than a shadow on paper")
+WARM_RED = Parameter((0.12, 1.0), "log R - log G", "by hand: of skin of all tones and bare wood")
+WARM_YELLOW = Parameter((0.2, 1.6), "log yellow against blue", "as WARM_RED")
+WARM_LIGHT = Parameter(-2.2, "log light", "as WARM_RED: the least")
+ANYTHING = Parameter(1 / 150.0, "density", "one over the volume of the features' box: what fits nothing is strange")
+INK_SHARE = Parameter(0.124, "of the sheet", "its markers' area: any grey there, elsewhere rather a piece's dark side")
+SURER = Parameter(0.5, "nats", "by hand: a piece's colour must beat anything by so much")
+SURER_WARM = Parameter(
+    1.0, "nats", "the same where it has the hue of skin; at 2 a falling orange piece, blurred, is a hand"
+)
+
+# -- hand_owner ----------------------------------------------------------------------------------------------------
+DIFFERS = Parameter(24, "levels of 255", "by hand: a channel differs so from the empty table's where something is")
+SHOULDER_MM = Parameter((30.0, -560.0, 190.0), "mm", "a sitting player's shoulder in the frame of the own mat; by hand")
+REACH_MM = Parameter(140.0, "mm", "by hand: an arm's far end is at least so far from the field's centre")
+MIDDLE_MM = Parameter(40.0, "mm", "by hand: height over the field's centre from which ways are measured: hands' height")
+APART_DEG = Parameter(10.0, "degrees", "by hand: so much nearer to one player's way than to any other's it must be")
+MOST_DEG = Parameter(60.0, "degrees", "by hand: further off a player's way it is nobody's known arm")
+FAR_PERCENTILE = Parameter(90, "per cent", "an arm's far end is the tenth of its pixels that is farthest; by hand")
+UP_THE_ARM = Parameter(3, "parts of the way", "the way is taken one part up: a shoulder may be behind the camera")
+
+# -- arms ----------------------------------------------------------------------------------------------------------
+IN_FIELD_MM = Parameter(40.0, "mm", "by hand: so low over the field a thing is in it; higher ones may pass before it")
+AROUND_MM = Parameter(200.0, "mm", "by hand: a hand at a loose piece with its tongs is no further from the field")
+ARM_OVER_MM = Parameter(170.0, "mm", "as AROUND_MM: and no higher")
+FIST_MM = Parameter(30.0, "mm", "by hand: a fist is at least so thick")
+HANDS_APART_MM = Parameter(75.0, "mm", "by hand: two hands are so far apart; a tower may part one into two patches")
+HAND_MM = Parameter(28.0, "mm", "by hand: tongs are thinner than this, hands are not")
+TONGS_MM = Parameter(18.0, "mm", "by hand: so far the tongs show beyond the hand that holds them")
+TONGS_MM2 = Parameter(100.0, "mm2", "by hand: and so much of them there")
+TONGS = Parameter((-18.0, 95.0, -62.0), "mm in the player's mat frame", "from a fist to its tongs' tip; by hand")
+SHOWN_MM = Parameter(70.0, "mm", "by hand: where less of TONGS shows, a bare hand cannot be told from one with tongs")
+LEAST_MM2 = Parameter(250.0, "mm2", "by hand: what covers less of the field is no hand")
+SCALE_MM = Parameter(50.0, "mm", "half the length at the field's centre by which the picture's scale is taken")
+ARM_FAR_PERCENTILE = Parameter(95, "per cent", "by hand: an arm's far end is the farthest twentieth of it")
+TIP_PERCENTILE = Parameter(97, "per cent", "by hand: and its tip what is farthest from there")
+NEAR_PX = Parameter(5, "reduced px", "by hand: side of the square within which a hand touches a piece")
+
+# -- fouls ---------------------------------------------------------------------------------------------------------
+HAND_FOUL_S = Parameter(0.35, "s", "by hand: a sight must last so long; shorter may be two things that pass")
+SHAKEN_S = Parameter(0.0, "s", "a mat that moved has moved, however shortly")
+SEEN_SHARE = Parameter(0.75, "of the looks of that time", "by hand: so often it must be seen")
+AWAY_S = Parameter(1.0, "s", "by hand: a sight that was away for so long is another one when it comes back")
+LOOK_S = Parameter(0.09, "s", "for time: looks are at least so far apart")
+BROUGHT = Parameter(0.012, "of the field", "what a piece covers at the least: the smallest covers four times SETTLED")
+FILLS = Parameter(5, "looks", "by hand: the field's fill at the Stop is the middle of so many before it")
+CLIP_S = Parameter(2.0, "s", "by hand: a proposal is shown by a clip of this length around its beginning")
+
+# -- gate_history --------------------------------------------------------------------------------------------------
+HISTORY_S = Parameter(4.0, "s", "by hand: so long looks are remembered while players build; longer than any question")
+ALONE_S = Parameter(0.5, "s", "by hand: a hand so shortly before or after a motion may have made it")
+HAND_LASTS_S = Parameter(0.15, "s", "by hand: a hand whose arm was not seen is over a field for longer than this")
+BUSY_S = Parameter(0.3, "s", "by hand: a field in which something moved so lately is being worked in")
+OWN_S = Parameter(0.5, "s", "by hand: a hand there for so long before the press, and alone, is the caller's own")
+OWN_LOOKS = Parameter(2, "looks", "by hand: more than these must have shown it")
+RECENT = Parameter(6, "frames", "kept for the view at the press: a fifth of a second")
+AT_PRESS = Parameter(3, "frames", "by hand: so many of the last before the press are its view")
+FRAME_LATE_S = Parameter(0.02, "s", "by hand: a frame so little after the press shows what was there then")
+FRESH_S = Parameter(0.35, "s", "by hand: between frames further apart some were lost, or vision was busy")
+TOUCHED = Parameter(0.01, "of the field's pixels", "change when anything in it is touched; noise is half of that")
+
+# -- shake ---------------------------------------------------------------------------------------------------------
+MOVED_MM = Parameter(1.2, "mm between two looks", "by hand: what leaning on the table does is less")
+LEAST_CORNERS = Parameter(6, "corners", "by hand: so many of a mat must be seen again")
+AGREE = Parameter(0.7, "of the corners", "by hand: so many must go the same way")
+AGREE_PX = Parameter(0.8, "px", "by hand: within so much they go the same way")
+PERSPECTIVE = Parameter(0.35, "of the way", "by which a sheet's near edge moves further in the picture than its middle")
+STILL_PX = Parameter(0.4, "px", "by hand: what moves less stands still")
+ROOM_CORNERS = Parameter(60, "corners", "by hand, for time: looked for outside of all mats")
+ROOM_LEAST = Parameter(10, "corners", "by hand: so many of the room must be seen again")
+ROOM_QUALITY = Parameter(0.01, "of the best corner's contrast", "the usual choice for good features to track")
+ROOM_APART_PX = Parameter(12, "px", "by hand: corners of the room are at least so far apart")
+BESIDE_MM = Parameter((60, 150), "mm in x and y", "by hand: so near a sheet's edge hands move: no corner of the room")
+EDGE_PX = Parameter(5, "px", "by hand: corners nearer to the picture's edge are not followed")
+TRACKED_PX = Parameter(15, "px", "by hand: side of the window by which a corner is followed, over two octaves")
+LEAST_PX_PER_MM = Parameter(0.2, "px", "by hand: a mat that shows smaller is not followed any worse than this")
+
+# -- annotate ------------------------------------------------------------------------------------------------------
+SMALLEST_SHARE = Parameter(0.004, "of the field", "by hand: what is smaller is noise or a marker's corner")
+HAND_SHARE = Parameter(0.02, "of the field", "by hand: parts of a hand that are smaller are its shadow's rim")

@@ -1,0 +1,79 @@
+"""Thresholds of the decision: each with its unit and where its value comes from.
+
+How far margins are trusted is fitted (``trust.json``, ``TRUST_COMMAND``); what is here decides before and beside that.
+"""
+
+from __future__ import annotations
+
+from referee.vision.parameters import Parameter
+
+TRIED = "referee bench devset devset2 --leave-one-out --json"
+"""Try another value by this; it names what is judged otherwise."""
+
+# -- decide --------------------------------------------------------------------------------------------------------
+EXPLAINED_LOW = Parameter(
+    0.45, "of the evidence near the build", "by hand: a reading that explains less says nothing", TRIED
+)
+EXPLAINED_HIGH = Parameter(0.75, "of the evidence near the build", "by hand: less is named as a doubt's cause", TRIED)
+LEFT_ALWAYS = Parameter(0.02, "of the evidence", "left by rims and grain however good a reading is; by hand", TRIED)
+NOTHING_ELSE = Parameter(
+    4000.0, "nats", "margin at least where no reading of the other ruling was met: an empty field; by hand", TRIED
+)
+MOST_ALONE = Parameter(
+    0.90,
+    "confidence",
+    "by hand: the most where a rival ought to have been met and was not: what else the picture shows was not weighed",
+    TRIED,
+)
+MATCH_UNSEEN = Parameter(
+    0.93,
+    "confidence",
+    "the most of a match where a piece of the paper's colour is seen nowhere: it may stand in the build as one too "
+    "many. Of 14 such matches in witness sessions 13 were right",
+)
+MISMATCH_AHEAD = Parameter(
+    1000.0,
+    "nats",
+    "a mismatch is ahead of the best reading that satisfies the card: of 424 right ones of the dev sets, with fewer "
+    "aids and under stress, the least is 1245 ahead; of 12 wrong ones three are less than 1000",
+)
+MISMATCH_EXPLAINED = Parameter(
+    0.6,
+    "of the evidence",
+    "of 144 right mismatches under stress (seed 31) the least explains 0.64; an empty field seen instead of three "
+    "pieces under a glare 0.49",
+    "referee bench devset devset2 --stress --every 9 --seed 31",
+)
+MARGIN_UNIT = Parameter(100.0, "nats", "by hand: a margin counts by its logarithm, from about here on", TRIED)
+MARGIN_MOST = Parameter(4000.0, "nats", "by hand: beyond it a margin counts no further", TRIED)
+SHOWN_UNIT = Parameter(
+    0.05, "of the pixels", "by hand: what is shown counts by its logarithm, so that half is hardly less than all", TRIED
+)
+COVERING = Parameter(
+    1.0,
+    "of the smallest front",
+    "what touches a build that is called wrong: clean frames have at most 0.71, hands behind it 1.9 to 2.5",
+)
+LEAST_SHOWN = Parameter(
+    0.35, "of the pixels", "without them no build is called wrong: one of 37 clean ones has less; a glare had 0.32"
+)
+TOLD_LEANING = Parameter(
+    0.5, "confidence", "even odds: the most of a leaning that rests on colours which are lost, or on what is unseen"
+)
+OTHERS_TOLD = Parameter(3, "readings", "by hand: so many others are offered to a human")
+
+# -- proof ---------------------------------------------------------------------------------------------------------
+RIM_PX = Parameter(1, "px of the view (mm)", "about an outline pixels are mixtures, and a pose is right to so much")
+THIN_PX = Parameter(
+    13, "px of the view (mm)", "by hand: thinner things are rims of pieces and shadows, or tongs laid down", TRIED
+)
+TOUCHING_PX = Parameter(8, "px of the view (mm)", "by hand: what is so near to a build touches it", TRIED)
+LEAST_PX = Parameter(
+    20, "px of the view (mm2)", "by hand: fewer say nothing: a sliver is looked at whole, a piece is not asked", TRIED
+)
+
+# -- visibility ----------------------------------------------------------------------------------------------------
+NEAR_EDGE_PX = Parameter(5, "px of the view (mm)", "by hand: side of the square by which the picture's edge is widened")
+
+# -- trust ---------------------------------------------------------------------------------------------------------
+MOST_ODDS = Parameter(30.0, "log odds", "beyond them a probability is 0 or 1 to thirteen digits")

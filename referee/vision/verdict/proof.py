@@ -1,0 +1,87 @@
+"""What speaks for a ruling by itself, and not beside a rival: the pixels must show what the reading ahead says.
+
+A reading may be far ahead of the next and still be none of the truth: skin taken for orange pieces is ahead of a right
+build with a hand before it, for the right build explains no hand. So the pixels in which the two readings differ are
+asked what they show, in absolute terms: paint or table as the reading ahead has it there, told by its own colour, and
+not glare, skin, a mixture, or what lies between two colours. So is each of its pieces; a proof is as good as the
+weakest part of it. And what touches the build and is neither bare table nor a piece that the reading names is
+measured: what seems to be missing may be there, under a glare, behind a hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from cards.build import Build, Piece
+from cards.pieces import PieceSet
+from referee.vision.image.evidence import Evidence
+from referee.vision.image.unknown import smallest_face_mm2
+from referee.vision.image.view import ZoneView
+from referee.vision.render.silhouettes import piece_tags
+from referee.vision.verdict import parameters
+
+
+@dataclass(frozen=True)
+class Proof:
+    """``shown`` 0..1, how far the pixels themselves show a build; ``left``, the largest thing touching it that is
+    neither shown by it nor bare table, relative to the set's smallest front."""
+
+    shown: float
+    left: float
+
+
+Proving = Callable[[Build, Build | None], Proof]
+"""``proof_of`` the build ahead beside its rival, where there is one."""
+
+RIM_PX = parameters.RIM_PX.value
+THIN_PX = parameters.THIN_PX.value
+TOUCHING_PX = parameters.TOUCHING_PX.value
+LEAST_PX = parameters.LEAST_PX.value
+
+
+def proof_of(view: ZoneView, evidence: Evidence, piece_set: PieceSet, build: Build, rival: Build | None) -> Proof:
+    """How far the pixels themselves show ``build``, and what else they show that touches it.
+
+    ``shown`` is the less of two shares: of those pixels in which it differs from its ``rival`` (without one, that show
+    it), how many are known and show what it says there; and of the piece that shows least of its colour, how much does.
+    """
+    tags, said = _said(view, evidence, piece_set, build)
+    standing = (tags >= 0) & (tags < len(build.pieces))
+    differs = standing if rival is None else said != _said(view, evidence, piece_set, rival)[1]
+    where = _inner(differs & view.valid)
+    shown = evidence.labels == said
+    told = float((shown & evidence.known)[where].mean()) if where.any() else 1.0
+    pieces = [_inner((tags == i) & view.valid, sliver=False) for i in range(len(build.pieces))]
+    painted = min((float(shown[piece].mean()) for piece in pieces if piece.any()), default=1.0)
+    bare = (evidence.labels < 0) & evidence.known & ~evidence.unknown
+    left = _touching(~bare & (tags < 0) & view.valid, standing if build.pieces else view.regions[2])
+    return Proof(min(told, painted), left / (smallest_face_mm2(piece_set) * view.px_per_mm**2))
+
+
+def _said(view: ZoneView, evidence: Evidence, piece_set: PieceSet, build: Build) -> tuple[np.ndarray, np.ndarray]:
+    """(h, w) which piece each pixel shows by a build, loose ones after its own, and (h, w) which colour: -1 none."""
+    pieces: Sequence[Piece] = (*build.pieces, *build.loose)
+    tags = piece_tags(view, piece_set, pieces)
+    colors = np.array([*(evidence.names.index(p.color) for p in pieces), -1], np.int8)
+    return tags, colors[tags]
+
+
+def _inner(mask: np.ndarray, sliver: bool = True) -> np.ndarray:
+    """A mask (h, w) without its rim; where hardly anything is left, the whole of a ``sliver``, else nothing."""
+    inner = cv2.erode(mask.astype(np.uint8), np.ones((2 * RIM_PX + 1,) * 2, np.uint8)) > 0
+    if inner.sum() >= LEAST_PX:
+        return inner
+    return mask if sliver else np.zeros_like(mask)
+
+
+def _touching(mask: np.ndarray, build: np.ndarray) -> int:
+    """Pixels of the largest connected part of a mask (h, w) that touches a build (h, w), thin parts left out."""
+    whole = cv2.morphologyEx(mask.astype(np.uint8), cv2.MORPH_OPEN, np.ones((THIN_PX,) * 2, np.uint8))
+    _, things, stats, _ = cv2.connectedComponentsWithStats(whole)
+    near = cv2.dilate(build.astype(np.uint8), np.ones((2 * TOUCHING_PX + 1,) * 2, np.uint8)) > 0
+    touching = np.setdiff1d(things[near], 0)
+    return int(stats[touching, cv2.CC_STAT_AREA].max(initial=0))

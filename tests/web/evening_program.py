@@ -1,0 +1,121 @@
+"""A whole program for an evening in the browser. Session, journal and dashboard are the real ones; what the camera
+would see is told: every build that is called is right.
+
+    python tests/web/evening_program.py FOLDER PORT
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from contextlib import closing
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+
+from calibration.palette import nominal
+from cards.build import Build
+from cards.deck import builtin_deck
+from cards.pieces import builtin_piece_set
+from referee.devices.box_keyboard import KeysBox
+from referee.devices.ports import Frame, SystemClock
+from referee.journal.journal import Journal
+from referee.match.verdict import Verdict
+from referee.session.session import Equipment, Session
+from referee.web import create_app, serve
+
+EVERY_S = 0.1
+ZONES = "AB"
+
+
+class TableCamera:
+    """A still picture, ten times a second."""
+
+    name, simulated = "told", True
+
+    def __init__(self, clock: SystemClock) -> None:
+        self._clock, self._number = clock, 0
+        self._image = np.full((90, 160, 3), 128, np.uint8)
+
+    def latest(self, after: int = -1, timeout_s: float = 1.0) -> Frame:
+        self._clock.sleep(EVERY_S)
+        self._number += 1
+        return Frame(self._image, self._number, self._clock.now_s())
+
+    def listen(self, callback) -> None:
+        """Nobody records."""
+
+    def status(self) -> dict:
+        return {"name": self.name, "fps": 10.0, "dropped": 0, "lost": None}
+
+    def close(self) -> None:
+        """There is no device."""
+
+
+class ToldObserver:
+    """Calls every build right."""
+
+    ready, camera, empty = True, None, np.zeros((90, 160, 3), np.uint8)
+
+    def __init__(self, pieces) -> None:
+        self.piece_set, self.palette, self.markers = pieces, nominal(pieces), {}
+
+    def look(self, frame):
+        return SimpleNamespace(poses={}, doubtful=(), camera=None)
+
+    def read_card(self, gray, deck):
+        return None
+
+    def judge(self, frames, card, zones, tolerances):
+        verdicts = {zone: Verdict("match", 0.97, build=Build(self.piece_set, ())) for zone in zones}
+        return SimpleNamespace(zones=verdicts, seconds=0.01, notes=(), views={}, mats=SimpleNamespace(poses={}))
+
+
+class ToldGate:
+    """Sees both fields empty, at rest, and no hand."""
+
+    colours = None
+
+    def look(self, frame):
+        gate = SimpleNamespace(mat_seen=True, moving=0.0, hand=False, settled_s=1.0, fill=0.0)
+        return SimpleNamespace(zones={zone: gate for zone in ZONES})
+
+    def picture(self):
+        return None
+
+    def hand_mask(self, zone):
+        return None
+
+    def build(self, zone):
+        return None
+
+
+def main(folder: Path, port: int) -> None:
+    """Until it is killed."""
+    clock, pieces = SystemClock(), builtin_piece_set()
+    folder.mkdir(parents=True, exist_ok=True)
+    with closing(Journal(folder / "journal.db")) as journal, closing(Journal(folder / "practice.db")) as practice:
+        session = Session(
+            Equipment(
+                journal=journal,
+                practice=practice,
+                deck=builtin_deck(),
+                piece_set=pieces,
+                observer=ToldObserver(pieces),
+                gate=ToldGate(),
+                camera=TableCamera(clock),
+                box=KeysBox(clock),
+                clock=clock,
+                data_dir=folder,
+                simulated=True,
+            )
+        )
+        session.start()
+        server = serve(create_app(session), "127.0.0.1", port)
+        print(f"board: {server.url}", flush=True)
+        threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]))
