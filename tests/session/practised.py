@@ -154,10 +154,22 @@ class Practised:
         return self.practice.results[-1].seconds if self.practice.results else None
 
 
+def supplies(rig: Rig) -> dict[str, tuple]:
+    """Where every piece lies before the go, by zone."""
+    return {z: tuple(out_of_the_band(SET, loose_places(SET, rig.table.seed * 31 + ord(z)))) for z in "AB"}
+
+
+def finished(rig: Rig, zone: str, card: Card, way: str, seed: int) -> World:
+    """The table when the build that ``practise`` watches with the same arguments is done and the hands are gone."""
+    places = supplies(rig)
+    doing = WAYS[way](card, places[zone], np.random.default_rng(seed))
+    pieces, _ = doing.script.at(doing.script.still_s + 1.0)
+    return World({**{z: list(p) for z, p in places.items()}, zone: pieces})
+
+
 def practise(rig: Rig, zone: str, card: Card, way: str, seed: int, folder: Path) -> Practised:
     """One build of the card by a player at that zone, from the empty field to its end."""
-    rng = np.random.default_rng(seed)
-    places = {z: tuple(out_of_the_band(SET, loose_places(SET, rig.table.seed * 31 + ord(z)))) for z in "AB"}
+    rng, places = np.random.default_rng(seed), supplies(rig)
     clock, gate = TableClock(), Gate(rig.observer)
     deck = replace(DECK, cards=(card,))
     journal = Journal(folder / f"practice-{seed}.db")

@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from practised import WAYS, practise
+from practised import WAYS, finished, practise
 from staged import DECK, rig
 
 OFF_S = 0.5
@@ -27,6 +27,16 @@ def test_a_build_is_finished_when_its_last_piece_stands(way, card, zone, tmp_pat
     result = done.practice.results[-1]
     assert (result.ruling, result.by) == ("match", "camera")
     assert done.ended_s > done.truth_s and abs(result.seconds - done.truth_s) < OFF_S
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shot", range(3))
+def test_a_row_of_pipes_in_order_is_no_wrong_one(shot):
+    """Many exchanges of two pipes have the card's pieces; the one that puts them in order must be among those tried."""
+    at = rig(3, "across")
+    picture = at.picture(finished(at, "B", DECK.card("P04"), "straight", 9), shot)
+    verdict = at.observer.judge([picture], DECK.card("P04")).zones["B"]
+    assert verdict.ruling == "match", verdict.reasons
 
 
 @pytest.mark.slow

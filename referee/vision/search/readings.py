@@ -191,21 +191,34 @@ def _missing(
     more = [r for r in islice(others, LOOKED_THROUGH) if is_right(r) == wanted][:OF_A_RULING] if not met else []
     if more and (not wanted or more[0].score > best.score - FAR_BEHIND):
         return more
-    near = _neighbours(beam, best, loose, card, wanted)
+    near = _neighbours(beam, best, loose, card, is_right if wanted else None)
     behind = max((r.score for r in met + more), default=-np.inf)
     return more + [r for r in near if r.score > behind and is_right(r) == wanted][:OF_A_RULING]
 
 
 def _neighbours(
-    beam: BeamSearch, reading: Reading, loose: loose_pieces.Candidates, card: Card, wanted: bool
+    beam: BeamSearch,
+    reading: Reading,
+    loose: loose_pieces.Candidates,
+    card: Card,
+    is_right: Callable[[Reading], bool] | None,
 ) -> list[Reading]:
-    """A reading with one edit or one piece more, the best first: those that may satisfy the card, if that is wanted."""
+    """A reading with one edit or one piece more, the best first.
+
+    With ``is_right`` those that may satisfy the card: the best by their pieces alone, which a fit may bring to where
+    the card wants them, and the best of the next that do as they stand: of a row of pipes in another order there are
+    more trials with the card's pieces than are fitted.
+    """
     if not reading.count:
         return []
     trials = _edited(beam.canvas, reading, 0, ALL_EDITS) + beam.successors(reading)
-    if wanted:
+    if is_right is not None:
         trials = [r for r in trials if _may_satisfy(beam.canvas.cat, _with_apart(beam.canvas, r, reading.loose), card)]
-    fitted = [fit(beam.canvas, r) for r in sorted(trials, key=lambda r: -r.score)[:NEIGHBOURS]]
+    trials.sort(key=lambda r: -r.score)
+    chosen = trials[:NEIGHBOURS]
+    if is_right is not None:
+        chosen += islice(filter(is_right, trials[NEIGHBOURS : NEIGHBOURS + LOOKED_THROUGH]), OF_A_RULING)
+    fitted = [fit(beam.canvas, r) for r in chosen]
     return sorted((with_loose(beam.canvas, r, loose) for r in fitted), key=lambda r: -r.score)
 
 
