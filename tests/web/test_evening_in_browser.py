@@ -10,6 +10,7 @@ from console_driver import Console
 from playwright.sync_api import expect
 from scenes import PLAYERS, contested, right, started, wrong
 
+from referee.match.commands import RenamePlayer
 from referee.match.decide import DrawCard, Ready
 
 REFUSED = """
@@ -66,6 +67,24 @@ def test_a_contested_build_is_settled_in_two_presses(context, server, session):
     console.phase("decided")
     said = session.state.duel.human[-1]
     assert (said["ruling"], said["who"], said["why"]) == ("match", "Eva", "seen on the picture")
+
+
+@pytest.mark.slow
+def test_a_part_drawn_again_keeps_the_keyboards_place_and_what_was_unfolded(context, server, session):
+    contested(session)
+    page = context.new_page()
+    known(page)
+    Console(page, session, server.url, True)
+    page.locator("details.numbers > summary").first.press("Enter")
+    page.evaluate("document.activeElement.old = 'yes'")
+    session.command(RenamePlayer("Ben", "Benno", "Eva"))
+    expect(page.locator(".duelline")).to_contain_text("Benno")
+    assert page.evaluate("[document.activeElement.tagName, document.activeElement.old || '']") == ["SUMMARY", ""]
+    expect(page.locator("details.numbers").first).to_have_attribute("open", "")
+    page.locator("[data-key=zoom]").first.focus()
+    session.command(RenamePlayer("Benno", "Ben", "Eva"))
+    expect(page.locator(".duelline")).not_to_contain_text("Benno")
+    assert page.evaluate("document.activeElement.dataset.key") == "zoom"
 
 
 @pytest.mark.slow

@@ -83,6 +83,8 @@ def opened(context, scene: Scene, url: str, asked: list[str]):
         else:
             pressed.click()
     page.wait_for_load_state("load")
+    if page.evaluate("document.body.dataset.feed"):  # its first event may draw parts of it again
+        page.locator("body[data-serial]").wait_for(state="attached")
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
     return page
 

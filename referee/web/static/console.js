@@ -285,9 +285,16 @@
   for (const event of ["pointerup", "pointercancel"]) document.addEventListener(event, (e) => release(e.pointerId));
   window.addEventListener("blur", () => { for (const by of [...held.keys()]) release(by); });
 
+  // What the keyboard stands on has its own use of some keys; a switch just set does not silence all the others.
+  const OWN_KEYS = { checkbox: [" "], range: ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End"] };
+  const keeps = (at, key) => {
+    if (at.closest("summary, a")) return [" ", "Enter"].includes(key);
+    return Boolean(at.closest("input, select, textarea")) && (OWN_KEYS[at.type] || [key]).includes(key);
+  };
+
   document.addEventListener("keydown", (e) => {
     if (e.ctrlKey || e.metaKey || e.altKey || e.repeat || document.querySelector("dialog[open]")) return;
-    if (e.target.closest("input, select, textarea, summary, a")) return;
+    if (keeps(e.target, e.key)) return;
     const key = ARROWS[e.key]?.[Number(document.body.classList.contains("swapped"))] || e.key.toLowerCase();
     const chip = chosen && document.querySelector(`[data-chipkey="${CSS.escape(key)}"]`);
     if (chip) { e.preventDefault(); chip.click(); return; }

@@ -21,15 +21,24 @@
   };
   const quiet = () => { stale.hidden = false; document.body.classList.add("is-stale"); };
 
+  // What is drawn again keeps the keyboard's place, and what was unfolded. A thing without a key of its own is found
+  // by what it says and does: nothing else must come under a finger that is about to press.
+  const draw = (slot, html) => {
+    const fresh = document.createElement("template");
+    fresh.innerHTML = html;
+    if (slot.innerHTML === fresh.innerHTML) return; // as the server sent it with the page
+    const focused = slot.contains(document.activeElement) ? document.activeElement : null;
+    const what = (el) => el.dataset.key || [el.tagName, el.name, el.textContent, ...Object.values(el.dataset)].join();
+    const unfolded = [...slot.querySelectorAll("details[open] > summary")].map((el) => el.textContent);
+    slot.replaceChildren(fresh.content);
+    for (const el of slot.querySelectorAll("details > summary")) el.parentElement.open ||= unfolded.includes(el.textContent);
+    if (focused) [...slot.querySelectorAll("*")].find((el) => what(el) === what(focused))?.focus({ preventScroll: true });
+  };
+
   const place = (name, html) => {
     if (known.get(name) === html) return;
     known.set(name, html);
-    for (const slot of document.querySelectorAll(`[data-part="${name}"]`)) {
-      if (slot.innerHTML === html) continue;
-      const key = slot.contains(document.activeElement) ? document.activeElement.dataset.key : null;
-      slot.innerHTML = html;
-      if (key) slot.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });
-    }
+    for (const slot of document.querySelectorAll(`[data-part="${name}"]`)) draw(slot, html);
     document.dispatchEvent(new CustomEvent("part", { detail: name }));
   };
 
