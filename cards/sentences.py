@@ -63,13 +63,18 @@ def say(language: str, told: str | Mapping[str, Any]) -> str:
     Text alone stays as it is, and so does what an older version wrote without the values that the words need.
     """
     if isinstance(told, Mapping):
-        told = Sentence(str(told["text"]), str(told["code"]), told.get("values"))
+        told = kept(told)
     if language == WRITTEN or not isinstance(told, Sentence):
         return str(told)
     template = table(language).get(told.code)
     if template is None or not _blanks(template) <= told.values.keys():
         return str(told)
     return _filled(language, template, told.values)
+
+
+def kept(row: Mapping[str, Any]) -> Sentence:
+    """The sentence that a record keeps as ``text``, ``code`` and ``values``."""
+    return Sentence(str(row["text"]), str(row["code"]), row.get("values"))
 
 
 @cache

@@ -16,6 +16,7 @@ import tqdm
 
 from referee.commands.options import as_one
 from referee.journal.journal import Journal
+from referee.match.foul import seen_foul
 from referee.recording import Attempt, find_attempts, load_attempt
 from referee.recording.errors import BadAttempt
 from referee.recording.folder import unpack
@@ -28,7 +29,6 @@ from referee.review.report import write_report
 from referee.review.timeline import pace, stored_timeline
 from referee.review.verify import Checked
 from referee.review.verify import verify as check
-from referee.vision.live.fouls import PROPOSED
 
 FINDING: Mapping[str, str] = {
     "hand_at_stop": "a hand was in the field at Stop",
@@ -293,7 +293,7 @@ def _events(attempt: Attempt, story: Mapping) -> list[tuple[float, str, str]]:
         found += [(came, zone, f"hand over the field until {left:.2f} s") for came, left in rows["hands"]]
     for foul in story.get("fouls", ()):
         whose = f", the hand of {foul['culprit']}" if foul["culprit"] not in (None, foul["zone"]) else ""
-        text = f"proposed foul: {PROPOSED[foul['kind']]}{whose}, {100 * foul['sure']:.0f} % sure"
+        text = f"proposed foul: {seen_foul(foul['kind'], foul['zone'])}{whose}, {100 * foul['sure']:.0f} % sure"
         found.append((foul["seconds"], foul["zone"], text))
     found += [(row["seconds"], row["zone"], f"finding: {FINDING[row['finding']]}") for row in story.get("findings", ())]
     for fall in story["falls"]:

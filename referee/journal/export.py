@@ -134,7 +134,7 @@ def to_html(entries: Sequence[Entry]) -> str:
         parts.append(
             _table(
                 ("player", "foul", "duel", "sanction", "reported by"),
-                [(f["player"], f["text"], f["duel"], f["sanction"] or "open", f["who"]) for f in state.fouls],
+                [(f.player, f.said.text, f.duel, f.sanction or "open", f.who) for f in state.fouls],
             )
         )
     parts.append(f"<p>{html.escape(_witness(state, entries))}</p>")

@@ -6,9 +6,12 @@ the camera's verdict, the house's ruling and every human ruling stand in the rec
 
 from __future__ import annotations
 
+from typing import Any
+
 from cards.sentences import sentence
 from referee.errors import IllegalCommand
 from referee.match import progress
+from referee.match.cause import BETWEEN
 from referee.match.commands import (
     RULINGS,
     CameraVerdict,
@@ -23,6 +26,7 @@ from referee.match.decision import Plan
 from referee.match.duel import BEFORE_GO, IN_PLAY, OTHER_ZONE, Duel, house_ruling, outcome
 from referee.match.house_rules import FINDINGS
 from referee.match.state import MatchState
+from referee.match.verdict import Reason, worded_by
 
 
 def verdict(plan: Plan, c: CameraVerdict) -> None:
@@ -84,11 +88,11 @@ def undo(plan: Plan) -> None:
     plan.add("duel_undecided", reason="taken_back")
 
 
-def _award(plan: Plan, player: str, by: str, reason: str) -> None:
+def _award(plan: Plan, player: str, by: str, reason: str, **beside: Any) -> None:
     duel = plan.state.duel
     if not duel.card_id:
         raise IllegalCommand(sentence("not_named_value"))
-    plan.add("duel_decided", award=player, value=duel.value, by=by, reason=reason)
+    plan.add("duel_decided", award=player, value=duel.value, by=by, reason=reason, **beside)
 
 
 def human(plan: Plan, c: HumanRuling) -> None:
@@ -180,34 +184,41 @@ def foul(plan: Plan, c: Foul) -> None:
     default = {"human": None, "warning": "warning", "duel": "duel"}[plan.state.rules.foul]
     hidden = plan.state.phase in BEFORE_GO
     sanction = c.sanction or ("warning" if default == "duel" and hidden else default)
-    if c.seen:  # a camera proposes, a human decides
-        plan.add("foul", player=c.player, text=c.text, sanction=None, seen=dict(c.seen))
+    said = worded_by(c.text)
+    if c.seen is not None:  # a camera proposes, a human decides
+        plan.add("foul", player=c.player, text=said.text, sanction=None, seen=c.seen.to_json(), **_beside(said))
         return
-    plan.add("foul", player=c.player, text=c.text, sanction=sanction)
+    plan.add("foul", player=c.player, text=said.text, sanction=sanction, **_beside(said))
     if sanction == "duel":
-        _duel_to_opponent(plan, c.player, c.text)
+        _duel_to_opponent(plan, c.player, said)
+
+
+def _beside(said: Reason) -> dict[str, Any]:
+    """What is recorded beside a foul's text: the code and values of what a device said, nothing of a human's words."""
+    return {"said": said.to_json()} if said.code else {}
 
 
 def foul_ruling(plan: Plan, c: FoulRuling) -> None:
     fouls = plan.state.fouls
-    if not 0 <= c.index < len(fouls) or fouls[c.index]["sanction"] is not None:
+    if not 0 <= c.index < len(fouls) or not fouls[c.index].open:
         raise IllegalCommand(sentence("no_foul", number=c.index))
-    plan.add("foul_ruled", cites=fouls[c.index]["seq"], index=c.index, sanction=c.sanction, why=c.why)
-    if c.sanction in ("duel", "void") and fouls[c.index]["duel"] != plan.state.duel.number:
+    ruled = fouls[c.index]
+    plan.add("foul_ruled", cites=ruled.seq, index=c.index, sanction=c.sanction, why=c.why)
+    if c.sanction in ("duel", "void") and ruled.duel != plan.state.duel.number:
         raise IllegalCommand(sentence("duel_over"))
     if c.sanction == "void":
         if plan.state.duel.phase not in (*IN_PLAY, "decided"):
             raise IllegalCommand(sentence("foul_void", phase=plan.state.duel.phase))
-        plan.add("duel_void", by="human", reason="foul", why=fouls[c.index]["text"])
+        plan.add("duel_void", by="human", reason="foul", why=ruled.said.text, **_beside(ruled.said))
     if c.sanction == "duel":
-        _duel_to_opponent(plan, fouls[c.index]["player"], fouls[c.index]["text"])
+        _duel_to_opponent(plan, ruled.player, ruled.said)
 
 
-def _duel_to_opponent(plan: Plan, player: str, text: str) -> None:
+def _duel_to_opponent(plan: Plan, player: str, said: Reason) -> None:
     duel = plan.state.duel
     zone = duel.zone_of(player)
     if duel.phase in BEFORE_GO:
         raise IllegalCommand(sentence("card_hidden"))
     if duel.phase not in (*IN_PLAY, "decided"):
         raise IllegalCommand(sentence("none_in_play", phase=duel.phase))
-    _award(plan, duel.at_zone(OTHER_ZONE[zone]), "foul", f"foul: {text}")
+    _award(plan, duel.at_zone(OTHER_ZONE[zone]), "foul", f"foul{BETWEEN}{said.text}", **_beside(said))

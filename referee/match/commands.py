@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from cards.card import card_to_json
-from cards.deck import Deck
+from referee.match.card_facts import CardFacts
 from referee.match.duel import IN_PLAY
+from referee.match.foul import Proposal
 from referee.match.house_rules import DEFAULT_RULES, HouseRules
 from referee.match.verdict import ZoneVerdict
 
@@ -44,16 +44,10 @@ class CreateMatch(Command):
     seed: int = 0
     deck_name: str = ""
     rules: HouseRules = DEFAULT_RULES
-    cards: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    cards: Mapping[str, CardFacts] = field(default_factory=dict)
     match_id: str = "match"
     simulated: bool = False
     PHASES = ("new",)
-
-
-def cards_of(deck: Deck) -> dict[str, dict[str, Any]]:
-    """What a match needs to know of each card: kind, value and, where the card has one, its count."""
-    rows = ((card.id, card_to_json(card)) for card in deck.cards)
-    return {card_id: {k: row[k] for k in ("kind", "value", "count") if k in row} for card_id, row in rows}
 
 
 @dataclass(frozen=True)
@@ -205,7 +199,7 @@ class Foul(Command):
     text: str
     who: str
     sanction: Literal["none", "warning", "duel"] | None = None
-    seen: Mapping[str, Any] = field(default_factory=dict)
+    seen: Proposal | None = None
     PHASES = DUEL
     NEEDS = ("text", "who")
 

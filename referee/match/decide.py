@@ -18,6 +18,7 @@ from typing import Any
 from cards.sentences import sentence
 from referee.errors import IllegalCommand
 from referee.match import adjudication, piles, progress
+from referee.match.card_facts import cards_of
 from referee.match.commands import (
     COMMANDS,
     FIELD_FAULTS,
@@ -58,7 +59,6 @@ from referee.match.commands import (
     Undo,
     VoidDuel,
     WaiveFields,
-    cards_of,
 )
 from referee.match.decision import Plan
 from referee.match.duel import IN_PLAY, OTHER_ZONE, Duel, Event, StopPress
@@ -149,7 +149,6 @@ def _create(plan: Plan, c: CreateMatch) -> None:
         raise IllegalCommand(sentence("names"))
     rounds = schedule(names, c.rules.duels_per_round)
     _known_mode(c.mode)
-    cards = {card_id: dict(row) for card_id, row in c.cards.items()}
     plan.simulated = c.simulated
     plan.add(
         "match_created",
@@ -158,9 +157,9 @@ def _create(plan: Plan, c: CreateMatch) -> None:
         mode=c.mode,
         seed=c.seed,
         deck_name=c.deck_name,
-        cards=cards,
+        cards={card_id: facts.to_json() for card_id, facts in c.cards.items()},
         rules=c.rules.model_dump(),
-        piles=piles.piles(cards, c.mode, c.seed),
+        piles=piles.piles(c.cards, c.mode, c.seed),
         rounds=[r.to_json() for r in rounds],
     )
 
@@ -179,7 +178,7 @@ def _draw(plan: Plan, c: DrawCard) -> None:
     if not piles.unseen(plan.state, pile):
         plan.add("reshuffled", **piles.reshuffled(plan.state, pile))
     card_id = piles.next_card(plan.state, pile)
-    plan.add("card_drawn", card_id=card_id, value=plan.state.cards[card_id]["value"], pile=pile)
+    plan.add("card_drawn", card_id=card_id, value=plan.state.cards[card_id].value, pile=pile)
 
 
 def _draw_by_hand(plan: Plan, c: DrawByHand) -> None:

@@ -50,6 +50,8 @@ from cards.sentences import sentence
 from referee.errors import IllegalCommand
 from referee.events import Event as Event
 from referee.events import event_from_json as event_from_json
+from referee.match.card_facts import CardFacts
+from referee.match.cause import BETWEEN, OPEN, Cause, cause_of
 from referee.match.house_rules import FINDINGS, HouseRules, ruled
 from referee.match.verdict import ZoneVerdict, zone_verdict
 
@@ -153,7 +155,7 @@ class Duel:
     human: tuple[Mapping[str, Any], ...] = ()
     award: str | None = None
     decided_by: str = ""
-    reason: str = ""
+    cause: Cause = OPEN
     why: str = ""
     annulled: str = ""
     ended_seq: int | None = None
@@ -179,6 +181,11 @@ class Duel:
         return next((p for p in self.stops if p.zone == zone), None)
 
     @property
+    def reason(self) -> str:
+        """Why it ended or is open, in the record's words."""
+        return self.cause.text
+
+    @property
     def ended(self) -> bool:
         """Whether it has been awarded or is void."""
         return self.phase in ("decided", "void")
@@ -189,9 +196,10 @@ class Duel:
         return self.value if self.award is not None and not self.annulled else 0
 
     def to_json(self) -> dict[str, Any]:
-        """JSON-able, every field by its name, and ``points``."""
+        """JSON-able, every field by its name, ``points`` and ``reason``."""
         row = {name: getattr(self, name) for name in self.__dataclass_fields__}
         row |= {"presses": [p.to_json() for p in self.presses], "points": self.points}
+        row |= {"reason": self.reason, "cause": self.cause.to_json()}
         row["verdicts"] = {zone: said.to_json() for zone, said in self.verdicts.items()}
         return {k: list(v) if isinstance(v, tuple) else v for k, v in row.items()}
 
@@ -241,8 +249,9 @@ def _ruling(duel: Duel, data: Mapping[str, Any], event: Event) -> Duel:
 
 
 def _ended(duel: Duel, data: Mapping[str, Any], event: Event) -> Duel:
-    said = {"decided_by": data["by"], "reason": data["reason"], "why": data.get("why", "")}
-    return replace(duel, award=data.get("award"), **said)
+    why = data.get("why", "")
+    cause = cause_of(data["reason"], data.get("said"), why)
+    return replace(duel, award=data.get("award"), decided_by=data["by"], cause=cause, why=why)
 
 
 _CHANGES: dict[str, Callable[[Duel, Mapping[str, Any], Event], Duel]] = {
@@ -257,7 +266,7 @@ _CHANGES: dict[str, Callable[[Duel, Mapping[str, Any], Event], Duel]] = {
     "ruling": _ruling,
     "duel_decided": _ended,
     "duel_void": _ended,
-    "duel_undecided": lambda duel, data, event: replace(duel, reason=data["reason"]),
+    "duel_undecided": lambda duel, data, event: replace(duel, cause=cause_of(data["reason"])),
 }
 
 
@@ -293,7 +302,7 @@ def _single(duel: Duel, caller: str, ruling: str) -> Outcome:
     said = duel.verdicts.get(caller)
     found = [] if duel.human else [f for f in FINDINGS if f in duel.findings.get(caller, ())]
     seen = [f for f in found if said is None or said.ruling != "mismatch" or f in SAID_ANYWAY]
-    return Outcome("decided", OTHER_ZONE[caller], ": ".join(["false_stop", *seen[:1]]))
+    return Outcome("decided", OTHER_ZONE[caller], BETWEEN.join(["false_stop", *seen[:1]]))
 
 
 def _dead_heat(callers: tuple[str, ...], rulings: list[Any], rules: HouseRules) -> Outcome:
@@ -303,13 +312,7 @@ def _dead_heat(callers: tuple[str, ...], rulings: list[Any], rules: HouseRules) 
     return Outcome("void" if getattr(rules, reason) == "fresh_card" else "undecided", reason=reason)
 
 
-Facts = Mapping[str, Any]
-"""What a match knows of a card: kind, value and, where it has one, its count."""
-
-
-def house_ruling(
-    rules: HouseRules, verdict: ZoneVerdict, findings: tuple[str, ...], card: Mapping[str, Any] | None
-) -> str:
+def house_ruling(rules: HouseRules, verdict: ZoneVerdict, findings: tuple[str, ...], card: CardFacts) -> str:
     """The ruling on one zone under the house rules; with ``camera_decides = proposes`` a human confirms."""
     if rules.camera_decides == "proposes":
         return "undecided"

@@ -12,7 +12,9 @@ from typing import Any
 
 from cards.sentences import sentence
 from referee.errors import IllegalCommand
+from referee.match.card_facts import facts_of
 from referee.match.duel import TABLE, Duel, Event, step
+from referee.match.foul import foul_from_event
 from referee.match.house_rules import parse_rules
 from referee.match.schedule import Round
 from referee.match.state import MatchState
@@ -71,7 +73,7 @@ def _created(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchS
         seed=data["seed"],
         deck_name=data["deck_name"],
         rules=rules,
-        cards=data["cards"],
+        cards={card_id: facts_of(row) for card_id, row in data["cards"].items()},
         piles=_piles(data["piles"]),
         rounds=_rounds(data["rounds"]),
         created_at=event.at,
@@ -181,7 +183,7 @@ def _renamed(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchS
         rounds=tuple(replace(r, a=right(r.a), b=right(r.b)) for r in state.rounds),
         duel=duel(state.duel),
         past=tuple(duel(d) for d in state.past),
-        fouls=tuple({**f, "player": right(f["player"])} for f in state.fouls),
+        fouls=tuple(replace(f, player=right(f.player)) for f in state.fouls),
         frozen=None if state.frozen is None else keys(state.frozen),
         signed=tuple(right(p) for p in state.signed),
         finished=state.finished and _result_renamed(state.finished, right),
@@ -231,14 +233,14 @@ def _ended(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchSta
 
 
 def _foul(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
-    row = {**data, "who": event.who, "at": event.at, "duel": state.duel.number, "seq": state.seq + 1}
-    return replace(state, fouls=(*state.fouls, row))
+    noted = foul_from_event(data, event.who, event.at, state.duel.number, state.seq + 1)
+    return replace(state, fouls=(*state.fouls, noted))
 
 
 def _foul_ruled(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
-    row = {**state.fouls[data["index"]], "sanction": data["sanction"], "ruled_by": event.who, "why": data["why"]}
-    fouls = (*state.fouls[: data["index"]], row, *state.fouls[data["index"] + 1 :])
-    return replace(state, fouls=fouls)
+    index = data["index"]
+    ruled = state.fouls[index].ruled(data["sanction"], event.who, data["why"])
+    return replace(state, fouls=(*state.fouls[:index], ruled, *state.fouls[index + 1 :]))
 
 
 def _review(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:

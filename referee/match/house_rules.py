@@ -8,10 +8,10 @@ played by. ``ruled`` turns what the camera says of one build into what the house
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from annotated_types import Ge, Le
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -19,6 +19,7 @@ from pydantic.fields import FieldInfo
 
 from cards.errors import first_fault
 from referee.errors import RefereeError
+from referee.match.card_facts import NO_CARD, CardFacts
 from referee.match.judge import Tolerances
 from referee.match.verdict import ZoneVerdict
 
@@ -194,12 +195,10 @@ FINDINGS = ("hand_at_stop", "fell_after_stop", "bumped", "touched_after_stop", "
 _ANSWERS = {"wrong": "mismatch", "void": "void", "human": "undecided"}
 
 
-def ruled(
-    rules: HouseRules, verdict: ZoneVerdict, findings: Collection[str] = (), card: Mapping[str, Any] | None = None
-) -> Ruled:
+def ruled(rules: HouseRules, verdict: ZoneVerdict, findings: Collection[str] = (), card: CardFacts = NO_CARD) -> Ruled:
     """The ruling on one zone from the camera's verdict and the findings.
 
-    ``card`` needs ``kind`` and, for height cards, ``count``; without it the rules on ground
+    Without a ``card`` the rules on ground
     contacts and surplus pieces leave the camera's verdict as it is. A finding goes before the
     build; ``bumped`` before all others, so that the card never goes to who bumped it, and left open
     where the camera's verdict is; then ``void`` before ``wrong`` before ``human``.
@@ -212,11 +211,11 @@ def ruled(
         for answer, finding in answers:
             if answer == ruling:
                 return Ruled(ruling, finding)
-    return _of_build(rules, verdict, card or {})
+    return _of_build(rules, verdict, card)
 
 
-def _of_build(rules: HouseRules, verdict: ZoneVerdict, card: Mapping[str, Any]) -> Ruled:
-    ruling, kind = verdict.ruling, card.get("kind")
+def _of_build(rules: HouseRules, verdict: ZoneVerdict, card: CardFacts) -> Ruled:
+    ruling, kind = verdict.ruling, card.kind
     if (
         ruling == "match"
         and kind in ("height", "shapes")
@@ -229,7 +228,7 @@ def _of_build(rules: HouseRules, verdict: ZoneVerdict, card: Mapping[str, Any]) 
         and kind == "height"
         and rules.surplus_on_height == "right"
         and verdict.codes == {"wrong_count"}
-        and verdict.count > card.get("count", 0)
+        and verdict.count > card.count
     ):
         return Ruled("match", "surplus_on_height")
     if ruling == "mismatch" and rules.loose_piece == "human" and _only_loose(verdict, card):
@@ -237,8 +236,8 @@ def _of_build(rules: HouseRules, verdict: ZoneVerdict, card: Mapping[str, Any]) 
     return Ruled(ruling)
 
 
-def _only_loose(verdict: ZoneVerdict, card: Mapping[str, Any]) -> bool:
+def _only_loose(verdict: ZoneVerdict, card: CardFacts) -> bool:
     """Whether pieces too many, standing apart, are all that is wrong."""
     codes = verdict.codes
-    surplus = "wrong_count" not in codes or verdict.count > card.get("count", 0)
+    surplus = "wrong_count" not in codes or verdict.count > card.count
     return bool(codes) and codes <= {"extra_piece", "not_one_structure", "wrong_count"} and surplus

@@ -8,6 +8,7 @@ from typing import Any
 
 from cards.sentences import sentence
 from referee.errors import AsksFirst, IllegalCommand
+from referee.match.card_facts import CardFacts
 from referee.match.commands import MODES
 from referee.match.state import MatchState
 
@@ -33,7 +34,7 @@ def values_of(mode: str, pile: str) -> tuple[int, ...]:
 
 
 def piles(
-    cards: Mapping[str, Mapping[str, Any]], mode: str, seed: int, drawn: Collection[str | None] = ()
+    cards: Mapping[str, CardFacts], mode: str, seed: int, drawn: Collection[str | None] = ()
 ) -> dict[str, list[str]]:
     """Every pile of the mode, shuffled, without the ``drawn`` cards.
 
@@ -42,7 +43,7 @@ def piles(
     made = {}
     for name in pile_names(mode):
         values = values_of(mode, name)
-        fitting = [card for card, row in cards.items() if row["value"] in values]
+        fitting = [card for card, facts in cards.items() if facts.value in values]
         made[name] = shuffled((card for card in fitting if card not in drawn), seed, name)
         if not fitting:
             wanted = ", ".join(map(str, values))
@@ -87,7 +88,7 @@ def reshuffled(state: MatchState, pile: str) -> dict[str, Any]:
 
 
 def _fitting(state: MatchState, cards: Iterable[str | None], values: tuple[int, ...]) -> list[str]:
-    return [c for c in cards if c and state.cards[c]["value"] in values]
+    return [c for c in cards if c and state.cards[c].value in values]
 
 
 def owner(state: MatchState, card_id: str) -> str | None:
@@ -103,14 +104,14 @@ def value_by_hand(state: MatchState, card_id: str, again: bool) -> int:
 
     Raises IllegalCommand for one that is not in play now, AsksFirst for one that lies with a player unless ``again``.
     """
-    row = state.cards.get(card_id)
-    if row is None:
+    card = state.cards.get(card_id)
+    if card is None:
         raise IllegalCommand(sentence("no_card_in", card=card_id, deck=state.deck_name))
     values = values_of(state.mode, pile_for(state))
-    if row["value"] not in values:
+    if card.value not in values:
         wanted = ", ".join(map(str, values))
-        raise IllegalCommand(sentence("other_value", card=card_id, has=row["value"], wanted=wanted))
+        raise IllegalCommand(sentence("other_value", card=card_id, has=card.value, wanted=wanted))
     keeper = None if again else owner(state, card_id)
     if keeper is not None:
         raise AsksFirst(sentence("asks_again", card=card_id, name=keeper), "again")
-    return int(row["value"])
+    return card.value

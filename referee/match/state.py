@@ -8,8 +8,10 @@ from typing import Any
 
 from cards.sentences import sentence
 from referee.match import commands
+from referee.match.card_facts import NO_CARD, CardFacts
 from referee.match.commands import COMMANDS, Command
 from referee.match.duel import IN_PLAY, Duel, StopPress
+from referee.match.foul import FoulNoted
 from referee.match.house_rules import DEFAULT_RULES, HouseRules
 from referee.match.schedule import Round, letter
 from referee.match.verdict import ZoneVerdict
@@ -55,7 +57,7 @@ class MatchState:
     seed: int = 0
     deck_name: str = ""
     rules: HouseRules = DEFAULT_RULES
-    cards: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    cards: Mapping[str, CardFacts] = field(default_factory=dict)
     piles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     returned: tuple[str, ...] = ()
     seen: frozenset[str] = frozenset()
@@ -65,7 +67,7 @@ class MatchState:
     duel_index: int = 0
     duel: Duel = field(default_factory=Duel)
     past: tuple[Duel, ...] = ()
-    fouls: tuple[Mapping[str, Any], ...] = ()
+    fouls: tuple[FoulNoted, ...] = ()
     frozen: Mapping[str, int] | None = None
     finished: Mapping[str, Any] | None = None
     simulated: bool = False
@@ -199,9 +201,9 @@ class MatchState:
         pool = waiting or [p for p in self.players if p in duel.seats.values()]
         return min(pool, key=lambda p: drawn[p], default=None)
 
-    def card_of(self, card_id: str | None) -> Mapping[str, Any]:
-        """Kind, value and count of a card of the deck; empty for no card."""
-        return self.cards.get(card_id or "", {})
+    def card_of(self, card_id: str | None) -> CardFacts:
+        """What is known of a card of the deck; ``NO_CARD`` for none."""
+        return self.cards.get(card_id or "", NO_CARD)
 
     def refusal(self, command: type[Command]) -> str:
         """Why that command is not possible now, whatever it says; empty when it is."""
@@ -263,7 +265,7 @@ class MatchState:
                 "letter": letter(i),
                 "score": scores.get(p, 0),
                 "active": p not in self.gone,
-                "warnings": sum(f["player"] == p and f["sanction"] == "warning" for f in self.fouls),
+                "warnings": sum(f.player == p and f.sanction == "warning" for f in self.fouls),
             }
             for i, p in enumerate(self.players)
         ]
@@ -275,7 +277,7 @@ class MatchState:
             "standings": [row.to_json() for row in self.standings],
             "winner": self.winner,
             "result": dict(self.finished) if self.finished else None,
-            "fouls": [dict(f) for f in self.fouls],
+            "fouls": [f.to_json() for f in self.fouls],
         }
 
 
@@ -292,7 +294,7 @@ GUARDS: Mapping[type[Command], Callable[[MatchState], str]] = {
     commands.ChangeLens: lambda s: FROZEN if s.setup == "signed" else "",
     commands.CloseReview: lambda s: "" if s.under_review else sentence("no_review"),
     commands.OpenReview: lambda s: sentence("review_open") if s.under_review else "",
-    commands.FoulRuling: lambda s: "" if any(f["sanction"] is None for f in s.fouls) else sentence("no_open_foul"),
+    commands.FoulRuling: lambda s: "" if any(f.open for f in s.fouls) else sentence("no_open_foul"),
     commands.Overrule: lambda s: "" if s.history else sentence("none_ended"),
     commands.CallTimeout: lambda s: "" if s.rules.time_limit_s is not None else sentence("no_limit"),
 }

@@ -37,6 +37,11 @@ def because(code: str, pieces: tuple[int, ...] = (), **values: Any) -> Reason:
     return Reason(code, str(sentence(code, **values)), pieces, values)
 
 
+def worded_by(text: str) -> Reason:
+    """Words that somebody wrote or a program said: a sentence keeps its code and values, other text is itself."""
+    return Reason(getattr(text, "code", ""), str(text), (), getattr(text, "values", {}))
+
+
 def worded(piece: Piece) -> dict[str, str]:
     """A piece as a reason's value: colour and shape, each to be said in the reader's language."""
     return {"color": piece.color, "shape": piece.shape}

@@ -22,6 +22,7 @@ from cards.card import Card, card_to_json
 from cards.deck import Deck, load_deck
 from cards.errors import RefereeError
 from cards.pieces import PieceSet, Pose
+from referee.match.card_facts import facts_of
 from referee.match.duel import Duel, house_ruling, outcome
 from referee.match.house_rules import HouseRules
 from referee.match.judge import faults
@@ -219,7 +220,7 @@ def award(
     meta = attempt.meta
     if meta.get("human"):
         return meta.get("award")
-    facts = card_to_json(card)
+    facts = facts_of(card_to_json(card))
     rulings = {z: house_ruling(rules, zone_verdict(row), tuple(found.get(z, ())), facts) for z, row in verdicts.items()}
     callers = tuple(meta.get("callers") or filter(None, [attempt.caller]))
     duel = Duel(seats=attempt.players, callers=callers, rulings=rulings, value=card.value)

@@ -16,7 +16,7 @@ from referee.session.card_reader import CardReader
 from referee.session.field_check import FieldCheck, asked
 from referee.session.rig_monitor import RigMonitor
 from referee.session.stop_judging import Judged, StopJudging, fault_named
-from referee.vision.live.fouls import PROPOSED, FoulWatch
+from referee.vision.live.fouls import FoulWatch
 from referee.vision.live.gate import GateState
 from referee.vision.live.gate_history import STOPPED, GateHistory
 
@@ -197,8 +197,8 @@ class LiveJudging:
         for seen in self._fouls.look(frame, self._session.gate.picture(), look, stop_s):
             player = duel.seats.get(seen.culprit or seen.zone)
             if player is not None:
-                told = seen.to_json() | {"after_go_s": round(seen.from_s + shift_s - duel.go_at_s, 2)}
-                self._session.attempt(Foul(player, PROPOSED[seen.kind], "camera", seen=told))
+                after_go_s = round(seen.from_s + shift_s - duel.go_at_s, 2)
+                self._session.attempt(Foul(player, seen.said, "camera", seen=seen.proposal(after_go_s)))
 
     def _look_at_card(self, frame: Frame, state: MatchState) -> None:
         before = self._card_reader.seen

@@ -11,6 +11,7 @@ from typing import Any
 import flask
 from markupsafe import Markup
 
+from cards.sentences import say
 from referee.web import api, security
 from referee.web.evening import EveningStore
 from referee.web.i18n import texts
@@ -46,6 +47,7 @@ def page_values(session: PageSession) -> dict[str, Any]:
     return {
         "t": lambda key, **values: texts.translate(lang, key, **values),
         "num": lambda value, digits=None: texts.number(lang, value, digits),
+        "say": lambda told: say(lang, told),
         "lang": lang,
         "simulated": session.simulated,
         "csrf_token": security.csrf_token,

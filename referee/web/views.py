@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cards.card import Card, LayoutCard, ShapesCard
+from cards.sentences import kept
 from referee.match.state import SEEN_PHASES
 from referee.web.ports import WebSession
 
@@ -118,8 +119,8 @@ def press_s(duel: Match, zone: str) -> float | None:
 
 @dataclass(frozen=True)
 class Decision:
-    """How a human ended a duel: who gets the card (None: nobody) and how much, in the human's own words; and which of
-    the camera's rulings, zone -> ruling, hold no longer."""
+    """How a human ended a duel: who gets the card (None: nobody) and how much, in the human's own words or, after a
+    foul that a device has told, as a sentence; and which of the camera's rulings, zone -> ruling, hold no longer."""
 
     to: str | None
     points: int
@@ -133,8 +134,8 @@ def decision(duel: Match) -> Decision | None:
     if duel["phase"] not in ("decided", "void") or duel["decided_by"] not in ("human", "foul"):
         return None
     last = duel["human"][-1] if duel["human"] and duel["decided_by"] == "human" else {}
-    foul = duel["reason"].partition(": ")[2] if duel["decided_by"] == "foul" else ""
-    why = last.get("why") or duel.get("why") or foul
+    said = duel["cause"]["said"] if duel["cause"]["code"] == "foul" else None
+    why = last.get("why") or (said and kept(said)) or duel.get("why") or ""
     return Decision(duel["award"], duel["points"], why, last.get("who", ""), _overturned(duel))
 
 
@@ -205,11 +206,12 @@ def open_zones(match: Match) -> list[tuple[str, str]]:
 
 def why(duel: Mapping[str, Any], t: Callable[..., str]) -> str:
     """Why a duel ended as it did, in words; a human's own words as they were said."""
-    code, _, rest = duel["reason"].partition(": ")
-    if code == "foul":
-        return t("why.foul", text=rest)
-    words = [t(f"why.{word}") for word in duel["reason"].split(": ")]
-    return duel["reason"] if any(word.startswith("why.") for word in words) else ", ".join(words)
+    cause = duel["cause"]
+    if cause["code"] == "foul":
+        return t("why.foul", text=kept(cause["said"]))
+    if not cause["code"]:
+        return str(cause["text"])
+    return ", ".join(t(f"why.{word}") for word in (cause["code"], cause["finding"]) if word)
 
 
 def opposite(duel: Mapping[str, Any]) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from referee.match.card_facts import CardFacts
 from referee.match.decide import (
     CameraVerdict,
     CreateMatch,
@@ -28,7 +29,7 @@ from referee.match.decide import (
 from referee.match.duel import event_from_json
 from referee.match.verdict import zone_verdict
 
-CARDS = {f"C{i:02}": {"kind": "height", "value": i % 4 + 1, "count": 4} for i in range(80)}
+CARDS = {f"C{i:02}": CardFacts("height", i % 4 + 1, 4) for i in range(80)}
 RIGHT, WRONG, UNSURE = {"verdict": "match"}, {"verdict": "mismatch"}, {"verdict": "undecided"}
 NAMES = ("Ann", "Ben", "Cem", "Dia", "Eva", "Fin", "Gus", "Hal", "Ida", "Jan", "Kim", "Leo")
 

@@ -21,6 +21,7 @@ from contextlib import closing
 
 from referee.errors import JournalUnwritable
 from referee.journal.journal import Journal
+from referee.match.card_facts import CardFacts
 from referee.match.decide import (
     CameraVerdict,
     CreateMatch,
@@ -37,7 +38,7 @@ from referee.match.decide import (
 )
 from referee.match.verdict import zone_verdict
 
-CARDS = {f"C{i:02}": {"kind": "height", "value": i % 4 + 1, "count": 4} for i in range(80)}
+CARDS = {f"C{i:02}": CardFacts("height", i % 4 + 1, 4) for i in range(80)}
 NAMES = ("Ann", "Ben", "Cem", "Dia")
 OPENING_S = 0.15
 """One life in four is killed within this time, while it opens the journal on most machines."""

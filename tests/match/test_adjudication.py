@@ -467,7 +467,7 @@ def test_a_foul_waits_for_its_ruling_and_takes_one(table):
     t.do(Foul(player, "a hand", "Eva"), Foul(player, "an elbow", "Eva"))
     refused(t, FoulRuling(2, "warning", "Ref"), "no open foul 2")
     refused(t, FoulRuling(-1, "warning", "Ref"), "no open foul -1")
-    cited = t.state.fouls[1]["seq"]
+    cited = t.state.fouls[1].seq
     said = events(t, FoulRuling(1, "warning", "Ref", "once"))
     assert said == [("foul_ruled", {"index": 1, "sanction": "warning", "why": "once"})]
     assert t.log[-1].cites == cited and t.log[cited - 1].data["text"] == "an elbow"

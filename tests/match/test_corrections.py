@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from referee.errors import IllegalCommand
+from referee.match.card_facts import CardFacts
 from referee.match.decide import (
     CameraVerdict,
     CloseReview,
@@ -84,7 +85,7 @@ def test_overruling_after_the_end_names_another_winner(table):
 
 
 def test_overruling_after_the_end_may_need_an_extra_duel(table):
-    level = {f"C{i}": {"kind": "height", "value": 1, "count": 3} for i in range(20)}
+    level = {f"C{i}": CardFacts("height", 1, 3) for i in range(20)}
     t = table(players=2, cards=level)
     for winner in ["Ann"] * 4 + ["Ben"] * 2:
         t.win(winner)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from referee.errors import IllegalCommand
+from referee.match.card_facts import CardFacts
 from referee.match.decide import evolve, fold
 from referee.match.duel import Event
+from referee.match.foul import FoulNoted, Proposal
 from referee.match.house_rules import DEFAULT_RULES, BadRules
 from referee.match.schedule import Round
 from referee.match.state import MatchState
+from referee.match.verdict import Reason
 
 ROUNDS = [
     {"a": "Ann", "b": "Ben", "duels": 3, "kind": "regular"},
@@ -62,7 +67,11 @@ class Log:
 def test_a_match_begins_as_its_first_event_says():
     state = Log().state
     assert (state.match_id, state.players, state.mode, state.seed) == ("m1", ("Ann", "Ben", "Cem"), "all", 5)
-    assert (state.deck_name, state.rules, state.cards) == ("starter", DEFAULT_RULES, CREATED["cards"])
+    assert (state.deck_name, state.rules, state.cards) == (
+        "starter",
+        DEFAULT_RULES,
+        {n: CardFacts("height", 2, 3) for n in "KLMN"},
+    )
     assert state.piles == {"cards": ("K", "L", "M"), "more": ("N",)}
     assert state.rounds == (Round(**ROUNDS[0]), Round(**ROUNDS[1]))
     assert state.created_at == "2026-01-01T10:00:00+00:00"
@@ -332,13 +341,36 @@ def test_fouls_are_kept_in_order_each_with_its_ruling():
     log.drawn()
     for text in ("one", "two", "three"):
         log.add("foul", player="Ben", text=text, sanction=None, who="Eva", at="2026-01-01T10:01:00+00:00")
-    row = {"player": "Ben", "text": "two", "sanction": None, "who": "Eva", "at": "2026-01-01T10:01:00+00:00"}
-    assert log.state.fouls[1] == row | {"duel": 1, "seq": 4}
+    two = FoulNoted("Ben", Reason("", "two"), None, "Eva", "2026-01-01T10:01:00+00:00", 1, 4)
+    assert log.state.fouls[1] == two and two.open
     state = log.add("foul_ruled", index=1, sanction="warning", why="seen", who="Jury")
-    assert [f["text"] for f in state.fouls] == ["one", "two", "three"]
-    assert [f["sanction"] for f in state.fouls] == [None, "warning", None]
-    assert state.fouls[1] == row | {"duel": 1, "seq": 4, "sanction": "warning", "ruled_by": "Jury", "why": "seen"}
-    assert [f["text"] for f in log.add("foul_ruled", index=0, sanction="none", why="").fouls] == ["one", "two", "three"]
+    assert [f.said.text for f in state.fouls] == ["one", "two", "three"]
+    assert [f.sanction for f in state.fouls] == [None, "warning", None]
+    assert state.fouls[1] == replace(two, sanction="warning", ruled_by="Jury", why="seen") and not state.fouls[1].open
+    ruled = log.add("foul_ruled", index=0, sanction="none", why="").fouls
+    assert [f.said.text for f in ruled] == ["one", "two", "three"]
+    assert ruled[1].to_json() == {
+        "player": "Ben",
+        "text": "two",
+        "said": {"code": "", "text": "two"},
+        "sanction": "warning",
+        "who": "Eva",
+        "at": "2026-01-01T10:01:00+00:00",
+        "duel": 1,
+        "seq": 4,
+        "ruled_by": "Jury",
+        "why": "seen",
+    }
+
+
+def test_a_foul_keeps_what_the_device_said_and_the_camera_saw():
+    log, seen = Log(), {"kind": "shaken", "zone": "B", "culprit": None, "after_go_s": 2.5, "sure": 0.8, "seconds": 4.0}
+    log.drawn()
+    said = {"code": "seen_shaken", "text": "mat B was moved", "values": {"zone": "B"}}
+    log.add("foul", player="Ben", text="mat B was moved", sanction=None, seen=seen | {"newer": 1}, said=said)
+    noted = log.state.fouls[0]
+    assert noted.seen == Proposal("shaken", "B", 2.5, 0.8, None, 4.0)
+    assert noted.to_json()["seen"] == seen and noted.to_json()["said"] == said
 
 
 def test_a_ruling_and_an_undecided_duel_are_events_of_their_own():

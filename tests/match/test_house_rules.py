@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.cli import cli
+from referee.match.card_facts import CardFacts
 from referee.match.decide import fold
 from referee.match.house_rules import DEFAULT_RULES, BadRules, HouseRules, load_rules, ruled, rules_toml
 from referee.match.judge import Tolerances
@@ -99,7 +100,7 @@ def test_the_match_records_the_rules_it_is_played_by(table):
     assert fold(t.log).rules == HouseRules(foul="warning", tie_window_ms=7.5)
 
 
-HEIGHT = {"kind": "height", "value": 3, "count": 5}
+HEIGHT = CardFacts("height", 3, 5)
 
 
 COUNT = [{"code": "wrong_count"}]

@@ -121,7 +121,7 @@ def command_for(draw, state):
 def check_points(state):
     """The points in play are the values of the cards awarded: none appears, none is lost."""
     counted = [d for d in state.history if d.award is not None and not d.annulled]
-    assert sum(state.scores.values()) == sum(state.cards[d.card_id]["value"] for d in counted)
+    assert sum(state.scores.values()) == sum(state.cards[d.card_id].value for d in counted)
     assert set(state.scores) == set(state.players)
     assert sum(row.score for row in state.standings) == sum(state.scores.values())
 
@@ -131,7 +131,7 @@ def check_cards(state):
     lying = [c for pile in state.piles.values() for c in pile] + [c for c in state.returned]
     assert len(lying) == len(set(lying))
     played = {d.card_id for d in (*state.past, state.duel)}
-    wanted = {c for c, row in state.cards.items() if row["value"] in commands.MODES[state.mode]}
+    wanted = {c for c, row in state.cards.items() if row.value in commands.MODES[state.mode]}
     assert wanted <= set(lying) | played
     if not state.duel.ended:
         assert state.card_id not in lying

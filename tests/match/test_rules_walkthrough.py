@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 from referee.errors import IllegalCommand
+from referee.match.card_facts import CardFacts
 from referee.match.decide import (
     BeginJudging,
     CallTimeout,
@@ -31,7 +32,7 @@ from referee.web.views import public_match
 
 
 def the_card(state):
-    return state.cards[state.card_id]["value"]
+    return state.cards[state.card_id].value
 
 
 # --- The game -------------------------------------------------------------------------------------
@@ -125,7 +126,7 @@ def test_highest_total_wins(table):
     assert state.standings[0].player == "Cem"
 
 
-LEVEL = {f"C{i:02}": {"kind": "height", "value": 2, "count": 4} for i in range(40)}
+LEVEL = {f"C{i:02}": CardFacts("height", 2, 4) for i in range(40)}
 
 
 def test_equal_totals_an_extra_duel(table):
@@ -166,7 +167,7 @@ def test_young_players_agree_on_values_1_and_2_later_add_3_later_all(table):
     t = table(mode="young-1-2")
 
     def values():
-        return {t.state.cards[c]["value"] for c in t.state.piles["cards"]}
+        return {t.state.cards[c].value for c in t.state.piles["cards"]}
 
     assert values() == {1, 2}
     t.do(ChangeMode("young-1-3", "the parents"))
@@ -180,7 +181,7 @@ def test_experts_draw_from_piles_2_3_4_in_duels_1_2_3(table):
     state = t.play_on(lambda s: min(s.seats.values()))
     for duel in state.history:
         assert duel.value == (2, 3, 4)[duel.duel_index]
-    assert 1 not in {state.cards[c]["value"] for pile in state.piles.values() for c in pile}
+    assert 1 not in {state.cards[c].value for pile in state.piles.values() for c in pile}
 
 
 def test_a_final_extra_duel_of_experts_uses_value_4(table):
@@ -193,7 +194,7 @@ def test_a_final_extra_duel_of_experts_uses_value_4(table):
 
 
 def test_a_pile_that_runs_out_is_reshuffled_from_the_returned_cards(table):
-    few = {f"C{i}": {"kind": "height", "value": 1, "count": 3} for i in range(2)}
+    few = {f"C{i}": CardFacts("height", 1, 3) for i in range(2)}
     t = table(players=2, cards=few)
     first = t.do(DrawCard()).card_id
     t.do(VoidDuel("Ref", "dropped"), DrawCard())
@@ -307,7 +308,7 @@ def test_a_foul_is_recorded_and_the_human_referee_decides(table):
     t = table()
     t.build()
     t.do(Foul("Dia", "touched a piece with the hand", "Ben"))
-    assert t.state.fouls[0]["sanction"] is None
+    assert t.state.fouls[0].sanction is None
     t.do(FoulRuling(0, "warning", "Ref"))
     assert t.state.to_json()["players"][3]["warnings"] == 1
     assert t.state.phase == "building"

@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 
 from referee.errors import AsksFirst, IllegalCommand
+from referee.match.card_facts import CardFacts
 from referee.match.decide import (
     CameraVerdict,
     DrawByHand,
@@ -24,12 +25,13 @@ from referee.match.decide import (
     TakeUpMatch,
     VoidDuel,
 )
+from referee.match.foul import Proposal, seen_foul
 from referee.match.verdict import zone_verdict
 from referee.web.views import rounds
 
 RIGHT = zone_verdict({"verdict": "match"})
 
-ONE_VALUE = {f"C{i:02}": {"kind": "height", "value": 2, "count": 4} for i in range(60)}
+ONE_VALUE = {f"C{i:02}": CardFacts("height", 2, 4) for i in range(60)}
 
 
 @pytest.mark.parametrize("players", [3, 4, 5])
@@ -75,7 +77,7 @@ def test_no_foul_awards_a_hidden_card(table, sanction):
             t.do(Foul(t.state.seats["A"], "peeked", "Ref", sanction))
     else:
         t.do(Foul(t.state.seats["A"], "peeked", "Ref"))
-        assert t.state.fouls[0]["sanction"] == "warning"
+        assert t.state.fouls[0].sanction == "warning"
     assert t.state.phase == "ready" and t.state.award == (None, 0)
 
 
@@ -216,7 +218,7 @@ def test_a_match_that_is_played_on_is_not_left(table):
 
 # --- What a camera thinks is a foul -----------------------------------------------------------------
 
-SEEN = {"kind": "second_hand", "zone": "A", "culprit": "A", "after_go_s": 3.2, "sure": 0.9}
+SEEN = Proposal("second_hand", "A", 3.2, 0.9, "A", 7.5)
 
 
 @pytest.mark.parametrize("rule", ["human", "warning", "duel"])
@@ -224,8 +226,8 @@ def test_what_the_camera_proposes_waits_for_a_human_whatever_the_rule(table, rul
     t = table(foul=rule)
     t.build()
     t.do(Foul(t.state.seats["A"], "a second hand", "camera", seen=SEEN))
-    assert t.state.phase == "building" and t.state.fouls[0]["sanction"] is None
-    assert t.state.fouls[0]["seen"] == SEEN and t.state == t.replayed()
+    assert t.state.phase == "building" and t.state.fouls[0].sanction is None
+    assert t.state.fouls[0].seen == SEEN and t.state == t.replayed()
 
 
 @pytest.mark.parametrize(
@@ -235,8 +237,27 @@ def test_a_human_answers_it_with_nothing_a_warning_void_or_the_duel(table, sanct
     t = table()
     t.build()
     t.do(Foul(t.state.seats["A"], "a second hand", "camera", seen=SEEN), FoulRuling(0, sanction, "Ref"))
-    assert t.state.phase == phase and t.state.fouls[0]["sanction"] == sanction
+    assert t.state.phase == phase and t.state.fouls[0].sanction == sanction
     assert t.state.award[0] == (t.state.seats["B"] if sanction == "duel" else None)
+
+
+@pytest.mark.parametrize("sanction", ["void", "duel"])
+def test_what_a_device_said_of_a_foul_is_recorded_with_its_code_and_values(table, sanction):
+    t = table()
+    t.build()
+    t.do(Foul(t.state.seats["A"], seen_foul("second_hand", "A"), "camera", seen=SEEN), FoulRuling(0, sanction, "Ref"))
+    said = t.state.fouls[0].said
+    assert (said.code, dict(said.values), said.text) == ("seen_second_hand", {"zone": "A"}, "a second hand in field A")
+    assert (t.state.duel.cause.code, t.state.duel.cause.said) == ("foul", said)
+    assert t.state == t.replayed()
+
+
+def test_what_a_human_said_of_a_foul_is_recorded_as_text_alone(table):
+    t = table()
+    t.build()
+    t.do(Foul(t.state.seats["A"], "a hand", "Eva", "duel"))
+    assert not any("said" in event.data for event in t.log)
+    assert t.state.duel.cause.said == t.state.fouls[0].said and t.state.fouls[0].said.text == "a hand"
 
 
 def test_a_duel_that_is_over_is_overruled_instead(table):

@@ -13,8 +13,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from staged_fouls import Staged, Table, seen, staged
 
+from referee.match.foul import KINDS
 from referee.vision.live.arms import tongs_show
-from referee.vision.live.fouls import KINDS
 
 CARDS = ("L01", "L05", "L14", "L20", "L27", "L09", "L33")
 SEATINGS = ("across", "beside", "facing")

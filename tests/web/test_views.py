@@ -8,7 +8,21 @@ import re
 import pytest
 from scenes import PLAYERS, building, review, right, undecided, wrong
 
-from referee.match.decide import CameraVerdict, CloseReview, DrawCard, Go, HumanRuling, Overrule, PressStop, Ready, Undo
+from referee.match.cause import cause_of
+from referee.match.decide import (
+    CameraVerdict,
+    CloseReview,
+    DrawCard,
+    Foul,
+    FoulRuling,
+    Go,
+    HumanRuling,
+    Overrule,
+    PressStop,
+    Ready,
+    Undo,
+)
+from referee.match.foul import Proposal, seen_foul
 from referee.match.house_rules import HouseRules
 from referee.match.verdict import zone_verdict
 from referee.web import views
@@ -157,14 +171,35 @@ def test_why_a_duel_ended_so_is_said_in_words(app, session, lang, said):
     [
         ("right", "right build"),
         ("foul: touched <b>", "foul: touched <b>"),
+        ("foul", "foul: he leaned on it"),
+        ("false_stop: hand_at_stop", "wrong build, hand in the field at Stop"),
         ("measured it", "measured it"),
+        ("human: twice", "human: twice"),
         ("both_right", "both pressed, both right"),
         ("timeout", "time was up"),
         ("", ""),
     ],
 )
 def test_reasons_of_every_kind_have_words(reason, said):
-    assert why({"reason": reason}, lambda key, **blanks: translate("en", key, **blanks)) == said
+    cause = cause_of(reason, why="he leaned on it").to_json()
+    assert why({"cause": cause}, lambda key, **blanks: translate("en", key, **blanks)) == said
+
+
+@pytest.mark.parametrize("sanction", ["void", "duel"])
+def test_what_a_device_said_of_a_foul_is_said_in_the_readers_language(app, session, sanction):
+    building(session)
+    seen = Proposal("second_hand", "A", 3.2, 0.9, "A")
+    session.command(Foul(session.state.seats["A"], seen_foul("second_hand", "A"), "camera", seen=seen))
+
+    def page(path: str, lang: str) -> str:
+        return html.unescape(app.test_client().get(f"{path}?lang={lang}").text)
+
+    assert "eine zweite Hand in Feld A, 3,2 s nach dem Start" in page("/referee", "de")
+    session.command(FoulRuling(0, sanction, "Eva"))
+    for path in ("/", "/referee", "/results"):
+        german, english = page(path, "de"), page(path, "en")
+        assert "eine zweite Hand in Feld A" in german and "a second hand in field A" not in german
+        assert "a second hand in field A" in english
 
 
 def test_a_dead_heat_is_ruled_build_by_build(app, session):

@@ -20,21 +20,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from calibration.mat import Mats
+from cards.sentences import Sentence
 from referee.devices.ports import Frame
+from referee.match.foul import Proposal, seen_foul
 from referee.vision.live import parameters
 from referee.vision.live.arms import Arms, Picture, arms_over
 from referee.vision.live.gate import GateState
 from referee.vision.live.shake import Shake
-
-PROPOSED: Mapping[str, str] = {
-    "bare_hand": "a bare hand at a piece",
-    "second_hand": "a second hand in the own field",
-    "neighbours_hand": "the neighbour's hand in the field",
-    "shaken": "the mat was moved",
-    "brought_after_stop": "a piece was brought after the Stop",
-}
-KINDS = tuple(PROPOSED)
-"""Kinds and what is said of them."""
 
 LASTS_S: Mapping[str, float] = dict.fromkeys(
     ("bare_hand", "second_hand", "neighbours_hand"), parameters.HAND_FOUL_S.value
@@ -58,6 +50,15 @@ class FoulSeen:
     culprit: str | None
     from_s: float
     sure: float
+
+    @property
+    def said(self) -> Sentence:
+        """What it is, in any language."""
+        return seen_foul(self.kind, self.zone)
+
+    def proposal(self, after_go_s: float) -> Proposal:
+        """What is recorded of it; the frames' time in ms."""
+        return Proposal(self.kind, self.zone, after_go_s, round(self.sure, 2), self.culprit, round(self.from_s, 3))
 
     def to_json(self) -> dict[str, object]:
         """By field name, times in ms."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from referee.match.cause import cause_of
 from referee.match.duel import OTHER_ZONE
 from referee.match.state import MatchState
 from referee.recording import Attempt
@@ -32,7 +33,7 @@ def _recorded(attempt: Attempt) -> dict[str, Any]:
         "award": meta.get("award"),
         "points": meta.get("value") or 0,
         "decided_by": meta.get("decided_by", ""),
-        "reason": meta.get("reason") or "",
+        "cause": cause_of(meta.get("reason") or "", meta.get("said")).to_json(),
         "human": human,
         "verdicts": attempt.verdicts,
         "callers": meta.get("callers") or [attempt.caller],

@@ -67,7 +67,7 @@ def _values(session: WebSession, t: Callable[..., str]) -> dict[str, Any]:
             "history": _history(match),
             "replayable": _replayable(session.state) if "ReplayDuel" in match["allowed"] else frozenset(),
             "open_fouls": _open_fouls(match),
-            "clips": frozenset(i for i, foul in _open_fouls(match) if replay.of_foul(session, foul) is not None),
+            "clips": _clips(session),
         }
         | _more(match, t)
     )
@@ -110,6 +110,12 @@ def _replayable(state: MatchState) -> frozenset[int]:
 
 def _open_fouls(match: Mapping[str, Any]) -> list[tuple[int, Mapping[str, Any]]]:
     return [(i, foul) for i, foul in enumerate(match["fouls"]) if foul["sanction"] is None]
+
+
+def _clips(session: WebSession) -> frozenset[int]:
+    """Which of the open fouls can be looked at."""
+    fouls = enumerate(session.state.fouls)
+    return frozenset(i for i, foul in fouls if foul.open and replay.of_foul(session, foul) is not None)
 
 
 def blueprint(session: WebSession) -> flask.Blueprint:

@@ -14,6 +14,7 @@ from typing import Any
 
 import flask
 
+from referee.match.foul import FoulNoted
 from referee.recording.errors import BadAttempt
 from referee.recording.folder import VIDEO, load_attempt
 from referee.recording.video import Clip, cut_clip
@@ -63,13 +64,12 @@ def find(data_dir: Path, match_id: str, number: int) -> Replay | None:
     return None
 
 
-def of_foul(session: WebSession, foul: Mapping[str, Any]) -> Replay | None:
+def of_foul(session: WebSession, foul: FoulNoted) -> Replay | None:
     """The two seconds around a foul that the camera has proposed; None without one, or while the duel is recorded."""
-    seen = foul.get("seen")
-    found = find(session.data_dir, session.state.match_id, foul["duel"]) if seen else None
-    if found is None or not seen:
+    found = find(session.data_dir, session.state.match_id, foul.duel) if foul.seen else None
+    if found is None or not foul.seen:
         return None
-    at_s = (load_attempt(found.path.parent).go_s or 0.0) + seen["after_go_s"]
+    at_s = (load_attempt(found.path.parent).go_s or 0.0) + foul.seen.after_go_s
     return Replay(found.path, max(0.0, at_s - FOUL_S / 2), at_s + FOUL_S / 2)
 
 

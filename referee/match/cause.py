@@ -1,0 +1,64 @@
+"""Why a duel ended or was left open, as a value: a code, what the camera found besides, what somebody said. Pure.
+
+The record keeps it as one text (``false_stop: hand_at_stop``, ``foul: …``, a human's own words), with what a device
+said beside it as a reason of its own; it is read from there once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from referee.match.house_rules import FINDINGS
+from referee.match.verdict import Reason, reason_from_json, worded_by
+
+CODES = (
+    "right",
+    "false_stop",
+    "dead_heat_right",
+    "both_right",
+    "both_wrong",
+    "cannot_tell",
+    "taken_back",
+    "human",
+    "bumped",
+    "device",
+    "player_left",
+    "timeout",
+    "overruled",
+    "foul",
+)
+BETWEEN = ": "
+"""What stands in the record's text between the code and the rest."""
+
+
+@dataclass(frozen=True)
+class Cause:
+    """``text`` is the record's. ``code`` is one of ``CODES``, or empty where a human ended it in words of his own;
+    ``finding`` the one that made the Stop a false one; ``said`` the foul, or those words."""
+
+    text: str = ""
+    code: str = ""
+    finding: str = ""
+    said: Reason | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """By field name; ``said`` as a reason."""
+        said = self.said.to_json() if self.said else None
+        return {"text": self.text, "code": self.code, "finding": self.finding, "said": said}
+
+
+def cause_of(text: str, said: Mapping[str, Any] | None = None, why: str = "") -> Cause:
+    """The cause in a record: its text, what a device said (a reason's JSON), and what a human added."""
+    code, _, rest = text.partition(BETWEEN)
+    told = reason_from_json(said) if said else None
+    if code == "foul":
+        return Cause(text, code, said=told or worded_by(rest or why))
+    if code in CODES and (not rest or rest in FINDINGS):
+        return Cause(text, code, rest, told)
+    return Cause(text, said=worded_by(text) if text else None)
+
+
+OPEN = Cause()
+"""Of a duel that has not ended."""

@@ -1,0 +1,81 @@
+"""A foul as it stands in the record: whose, what, what the camera saw of it, and what a human made of it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from cards.sentences import Sentence, sentence
+from referee.match.verdict import Reason, reason_from_json, worded_by
+
+KINDS: Mapping[str, str] = {
+    "bare_hand": "seen_bare_hand",
+    "second_hand": "seen_second_hand",
+    "neighbours_hand": "seen_neighbours_hand",
+    "shaken": "seen_shaken",
+    "brought_after_stop": "seen_brought_after_stop",
+}
+"""What a camera may propose, and the sentence that says it."""
+
+
+def seen_foul(kind: str, zone: str) -> Sentence:
+    """What the camera says of a foul of that kind in that field. Raises KeyError for a kind that is none."""
+    return sentence(KINDS[kind], zone=zone)
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What the camera saw: in which field, whose hand (None where that is not known), how long after the go, how
+    surely (0..1), and when in the frames' time."""
+
+    kind: str
+    zone: str
+    after_go_s: float
+    sure: float
+    culprit: str | None = None
+    seconds: float = 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """By field name."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+@dataclass(frozen=True)
+class FoulNoted:
+    """``said`` is what it was; ``sanction`` None until somebody has ruled, ``seq`` the event that noted it."""
+
+    player: str
+    said: Reason
+    sanction: str | None
+    who: str
+    at: str
+    duel: int
+    seq: int
+    seen: Proposal | None = None
+    ruled_by: str = ""
+    why: str = ""
+
+    @property
+    def open(self) -> bool:
+        """Whether it waits for a human."""
+        return self.sanction is None
+
+    def ruled(self, sanction: str, by: str, why: str) -> FoulNoted:
+        """The same foul with what a human made of it."""
+        return replace(self, sanction=sanction, ruled_by=by, why=why)
+
+    def to_json(self) -> dict[str, Any]:
+        """By field name, with the English ``text``; what is empty is left out."""
+        row: dict[str, Any] = {name: getattr(self, name) for name in ("player", "sanction", "who", "at", "duel", "seq")}
+        row |= {"text": self.said.text, "said": self.said.to_json()}
+        row |= {"seen": self.seen.to_json()} if self.seen else {}
+        return row | {name: given for name in ("ruled_by", "why") if (given := getattr(self, name))}
+
+
+def foul_from_event(data: Mapping[str, Any], who: str, at: str, duel: int, seq: int) -> FoulNoted:
+    """The foul that an event of kind ``foul`` notes. One that an older version wrote has its text alone."""
+    said = reason_from_json(data["said"]) if data.get("said") else worded_by(data["text"])
+    seen = data.get("seen")
+    proposal = Proposal(**{k: v for k, v in seen.items() if k in Proposal.__dataclass_fields__}) if seen else None
+    return FoulNoted(data["player"], said, data["sanction"], who, at, duel, seq, proposal)
