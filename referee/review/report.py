@@ -89,7 +89,7 @@ def _picture(row: Mapping, out: Path) -> str | None:
 
 def side_by_side(attempt: Attempt, zones: Mapping[str, Mapping]) -> np.ndarray:
     """The judged frame twice, (h, w, 3) uint8: with the build as it was understood then and as it is now,
-    outlined in the ruling's colour and captioned."""
+    outlined in the ruling's colour. The words stand beside it: letters in a picture have one language for ever."""
     image = attempt.judged_frames()[0]
     mats = detect_mats(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), attempt.camera)
     halves = []
@@ -99,8 +99,7 @@ def side_by_side(attempt: Attempt, zones: Mapping[str, Mapping]) -> np.ndarray:
             if row := (zones.get(zone) or {}).get(when):
                 _outline(drawn, row, zone_view(image, mats.camera, pose), mats.camera, attempt.piece_set)
         height = round(drawn.shape[0] * PICTURE_WIDTH / drawn.shape[1])
-        small = cv2.resize(drawn, (PICTURE_WIDTH, height), interpolation=cv2.INTER_AREA)
-        halves.append(_captioned(small, when, zones))
+        halves.append(cv2.resize(drawn, (PICTURE_WIDTH, height), interpolation=cv2.INTER_AREA))
     return np.hstack(halves)
 
 
@@ -109,18 +108,3 @@ def _outline(image: np.ndarray, row: Mapping, view: ZoneView, camera: CameraMode
     for outline in outlines(view, camera, stored_build(row, pieces)):
         contours = [np.round(c).astype(np.int32) for c in outline.contours]
         cv2.drawContours(image, contours, -1, COLOURS[row["verdict"]], thick, cv2.LINE_AA)
-
-
-def _captioned(image: np.ndarray, when: str, zones: Mapping[str, Mapping]) -> np.ndarray:
-    lines = [f"{zone} {when}: {_words(pair[when])}" for zone, pair in sorted(zones.items())]
-    band = np.full((26 * len(lines) + 8, image.shape[1], 3), 24, np.uint8)
-    for n, line in enumerate(lines):
-        cv2.putText(band, line[:80], (8, 22 + 26 * n), cv2.FONT_HERSHEY_SIMPLEX, 0.5, (235, 235, 235), 1, cv2.LINE_AA)
-    return np.vstack([band, image])
-
-
-def _words(row: Mapping | None) -> str:
-    if row is None:
-        return "not seen"
-    why = "; ".join(r.get("code", "") for r in row.get("reasons", ()))
-    return f"{row['verdict']} {row.get('confidence', 0):.2f} {why}"

@@ -6,6 +6,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -92,8 +93,10 @@ class Previews:
         return {duel: drawn.to_json() for duel, drawn in self._kept.of(state.match_id).items()}
 
     def verdict(self, number: int, frame: np.ndarray, judgement: Judgement, card: Card) -> None:
-        """Have the verdict's picture drawn: ``overlay/<number>`` and ``overlay``."""
-        self._jobs.put((number, frame, judgement, card))
+        """Have the verdict's picture drawn: ``overlay/<number>`` and ``overlay``. It belongs to the duel of this
+        moment, whatever is played by the time it is drawn."""
+        state = self._session.state
+        self._jobs.put((state.match_id, Drawn(number, state.duel.number), frame, judgement, card))
 
     def _run(self) -> None:
         while True:
@@ -106,20 +109,19 @@ class Previews:
                 return
             self._draw_verdict(*job)
 
-    def _draw_verdict(self, number: int, frame: np.ndarray, judgement: Judgement, card: Card) -> None:
-        self._fields.judged(judgement, self._session.state.duel.number)
+    def _draw_verdict(self, match_id: str, to: Drawn, frame: np.ndarray, judgement: Judgement, card: Card) -> None:
+        self._fields.judged(judgement, to.duel)
         drawn = self._session.draw(frame, judgement, card)
         left, top, right, bottom = around(judgement, drawn.shape[:2])
         jpeg = _jpeg(drawn[top:bottom, left:right])
-        state = self._session.state
         cuts = {zone: cut for zone in judgement.views if (cut := around_build(judgement, zone, drawn.shape[:2]))}
         builds = {zone: _jpeg(drawn[box[1] : box[3], box[0] : box[2]]) for zone, (box, _) in cuts.items()}
         sizes = {zone: size for zone, (_, size) in cuts.items()}
-        self._kept.keep(state.match_id, Drawn(number, state.duel.number, sizes), {"": jpeg, **builds})
-        self._keep(f"overlay/{number}", number, jpeg)
-        self._keep("overlay", number, jpeg)
+        self._kept.keep(match_id, replace(to, builds=sizes), {"": jpeg, **builds})
+        self._keep(f"overlay/{to.number}", to.number, jpeg)
+        self._keep("overlay", to.number, jpeg)
         with self._ready:
-            self._made.pop(f"overlay/{number - OVERLAYS}", None)
+            self._made.pop(f"overlay/{to.number - OVERLAYS}", None)
         self._session.touch()
 
     def _keep(self, name: str, key: object, jpeg: bytes) -> None:

@@ -81,13 +81,13 @@ class StopJudging:
         self._stopped_s: float | None = None
         self._mats: Mats | None = None
         self._failed = 0
-        self._judged: dict[int, int] = {}
+        self._judged: dict[tuple[str, int], int] = {}
         self._count = 0
 
     def shown(self, state: MatchState) -> dict:
         """Which pictures belong to the duel's verdict: number and addresses; empty without one."""
         drawn = self._session.previews.shown(state).get(state.duel.number)
-        number = self._judged.get(state.duel.number) or (drawn or {}).get("number")
+        number = self._judged.get((state.match_id, state.duel.number)) or (drawn or {}).get("number")
         if drawn and drawn["number"] == number:
             return drawn
         return {"number": number, "overlay": f"/media/overlay/{number}.jpg", "builds": {}} if number else {}
@@ -199,7 +199,8 @@ class StopJudging:
 
     def _keep(self, frames: list[Frame], judgement: Judgement, rows: Mapping[str, dict], card: Card) -> None:
         self._count = max(self._count, self._session.previews.last()) + 1
-        self._judged[self._session.state.duel.number] = self._count
+        state = self._session.state
+        self._judged[state.match_id, state.duel.number] = self._count
         self._session.previews.verdict(self._count, frames[-1].image, judgement, card)
         if self._session.recording:
             self._session.recording.judged(frames, rows)

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 import zipfile
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -23,6 +23,7 @@ from fake_session import FakeSession
 from referee.recording import Budget, load_attempt
 from referee.recording.folder import write_json
 from referee.recording.retention import make_room
+from referee.recording.writer import UNFINISHED
 from referee.web import create_app, serve
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "attempt_collapse"
@@ -113,6 +114,19 @@ def client(session):
 
 def names(page):
     return list(dict.fromkeys(re.findall(r'href="/attempts/(M\d-\d+)"', page)))
+
+
+@pytest.mark.parametrize(("lang", "said"), [("en", "being recorded now"), ("de", "wird gerade aufgenommen")])
+def test_a_duel_being_recorded_now_is_no_damaged_one(kit, session, lang, said):
+    """One that an earlier run of the program left unfinished is."""
+    client, root = create_app(session).test_client(), session.data_dir / "attempts"
+    for name, at in (("M4-001", datetime.now(UTC)), ("M4-002", datetime.now(UTC) - timedelta(hours=2))):
+        kit.make_attempt(root / name, 4, cut_short=UNFINISHED, recorded_at=at.isoformat(), match_id="M4")
+    grid = client.get(f"/attempts?lang={lang}").text
+    assert grid.count(said) == 1 and grid.count(UNFINISHED) == 1
+    now, before = (client.get(f"/attempts/{name}?lang={lang}").text for name in ("M4-001", "M4-002"))
+    assert said in now and UNFINISHED not in now
+    assert said not in before and UNFINISHED in before
 
 
 @pytest.mark.parametrize(

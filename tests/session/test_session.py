@@ -148,6 +148,31 @@ def test_pictures_are_made_for_who_looks(at_table, until):
         assert session.picture("overlay/1") == session.picture("overlay")
 
 
+def test_a_verdict_s_picture_is_there_after_a_restart_and_never_another_match_s(at_table, until):
+    """One that was cut short while it was written is as good as none."""
+    with at_table() as (session, _):
+        begin_duel(session)
+        session.clock.sleep(1.1)
+        session.press("A")
+        until(lambda: session.snapshot()["verdict"].get("builds") is not None and session.state.phase == "decided")
+        before, kept, match = session.snapshot(), session.picture("overlay/1"), session.state.match_id
+    with at_table() as (again, _):
+        assert again.state.match_id == match and again.picture("overlay/1") == kept
+        assert again.snapshot()["verdict"]["overlay"] == before["verdict"]["overlay"] == "/media/overlay/1.jpg"
+        assert again.snapshot()["pictures"] == before["pictures"]
+        begin_duel(again)
+        shown = again.snapshot()
+        assert shown["pictures"] == {} and "overlay" not in shown["verdict"]
+        again.clock.sleep(1.1)
+        again.press("A")
+        until(lambda: again.snapshot()["verdict"].get("builds") is not None and again.state.phase == "decided")
+        data_dir = again.data_dir
+    (data_dir / "verdicts" / match / "1.json").write_text('{"number": 1, "du')
+    with at_table() as (third, _):
+        third.take_up(match)
+        assert "overlay" not in third.snapshot()["verdict"] and third.snapshot()["pictures"] == {}
+
+
 def test_every_duel_leaves_an_attempt_that_says_simulated(at_table, until, tmp_path):
     with at_table(record=True) as (session, _):
         begin_duel(session)
