@@ -6,9 +6,10 @@ says what happened in the field in between. Live judging, imported videos and ju
 
 ``LAW`` is the truth table; its rows are read from the top, and the first that fits holds. *still*: nothing moved and
 no hand came; *nobody*: it moved and no hand was near; *own*, *neighbour*: it moved with that player's hand there;
-*somebody*: with a hand that cannot be told to be the caller's. A view at the press that is covered by a hand is
-undecided, unless what is left to be seen of it is right all the same. Where it is undecided, ``Together.why`` says why,
-and it never gives the card to whom the hand may have belonged.
+*somebody*: with a hand that cannot be told to be the caller's. A view at the press that is covered by a hand is what
+each pixel's time line says (``behind_a_hand``): the pieces of a right build stood then, or one came after. Where no
+time line tells it is undecided, unless what is left to be seen of it is right all the same. Where the ruling is
+undecided, ``Together.why`` says why, and it never gives the card to whom the hand may have belonged.
 """
 
 from __future__ import annotations
@@ -52,6 +53,9 @@ UNSEEN = zone_verdict({"verdict": "undecided", "confidence": 0.5, "reasons": []}
 """What is said of a view that nobody has."""
 
 After = Literal["still", "nobody", "own", "neighbour", "somebody"]
+
+Placed = Literal["before", "after", "unknown"]
+"""When the pieces of the settled view came to stand there: all before the press, some after it, or nobody knows."""
 
 Hand = Literal["none", "own", "unclear"]
 """Whose hand was at work in the field at the press, if any was."""
@@ -115,6 +119,15 @@ def _outcome(row: tuple[str, str, str, str, str]) -> Together:
 def covered(said: ZoneVerdict) -> ZoneVerdict:
     """The verdict on a view at the press with a hand in it: what is wrong there may only be hidden."""
     return said.undecided("mismatch") if said.ruling == "mismatch" else said
+
+
+def behind_a_hand(said: ZoneVerdict, settled: ZoneVerdict, came: Placed) -> ZoneVerdict:
+    """The verdict on a view at the press with a hand in it, by the time line of the pieces that stand right now."""
+    if settled.ruling != "match" or came == "unknown":
+        return covered(said)
+    if came == "before":
+        return settled
+    return said if said.ruling == "mismatch" else said.wrong(because("came_after_stop"))
 
 
 def combined(press: ZoneVerdict, after: After, settled: ZoneVerdict, culprit: str = "") -> tuple[ZoneVerdict, str]:

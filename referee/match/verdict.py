@@ -115,6 +115,10 @@ class ZoneVerdict:
             changed["reasons"] = [because_of.to_json()]
         return zone_verdict({**self.row, **changed})
 
+    def wrong(self, because_of: Reason) -> ZoneVerdict:
+        """The same build, wrong for that reason."""
+        return zone_verdict({**self.row, "verdict": "mismatch", "reasons": [because_of.to_json()]})
+
     def to_json(self) -> dict[str, Any]:
         """The object it was read from."""
         return dict(self.row)

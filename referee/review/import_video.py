@@ -239,12 +239,13 @@ def _judge(out: Path, meta: dict, tick: Callable[[], object], eye: str) -> Attem
 
 def _ruled(attempt: Attempt, seen: StopSeen, options: Options) -> dict:
     """Verdicts, findings and the press, as both views say, from the frames that are kept beside the film."""
+    settled = see(attempt, attempt.card, options)
 
     def at_press(zone: str) -> Row | None:
         kept = attempt.at_press[zone]["files"] and options.eye == Options.eye
-        return press_row(attempt, zone, attempt.card, options) if kept else None
+        return press_row(attempt, zone, attempt.card, options, settled.get(zone, {})) if kept else None
 
-    said = stop_ruled(attempt, seen, see(attempt, attempt.card, options), at_press)
+    said = stop_ruled(attempt, seen, settled, at_press)
     at_press_rows = {z: {**attempt.at_press[z], **rows} for z, rows in said.at_press.items()}
     return {"verdicts": dict(said.verdicts), "at_press": at_press_rows, "findings": dict(said.findings)}
 
@@ -268,6 +269,7 @@ def _at_press(out: Path, zone: str, seen: StopSeen) -> dict:
         "seconds": [f.seconds for f in frames],
         "culprit": after.culprit,
         "covered": seen.covered[zone],
+        "placed": seen.placed[zone],
         "after": after.after,
         "since": after.since_s,
     }

@@ -26,7 +26,7 @@ from referee.match.card_facts import facts_of
 from referee.match.duel import Duel, house_ruling, outcome
 from referee.match.house_rules import HouseRules
 from referee.match.judge import faults
-from referee.match.stop_views import OF_TWO, UNSEEN, combined, covered
+from referee.match.stop_views import OF_TWO, UNSEEN, behind_a_hand, combined
 from referee.match.verdict import Reason, zone_verdict
 from referee.recording import Attempt, load_attempt
 from referee.recording.errors import BadAttempt
@@ -102,7 +102,7 @@ def _now(
         return dict(said.verdicts), dict(said.findings)
     settled = see(attempt, card, options) if options.look else reconsider(attempt, card, rules)
     found = _watched(attempt) if options.watch else attempt.meta.get("findings") or {}
-    return both_views(attempt, settled, found, lambda zone: press_row(attempt, zone, card, options))
+    return both_views(attempt, settled, found, lambda zone: press_row(attempt, zone, card, options, settled[zone]))
 
 
 Found = Mapping[str, Sequence[str]]
@@ -127,8 +127,9 @@ def both_views(
     return said, findings
 
 
-def press_row(attempt: Attempt, zone: str, card: Card, options: Options) -> Row:
-    """The row of the view at the press as it is seen now, or as it was where nobody looks again."""
+def press_row(attempt: Attempt, zone: str, card: Card, options: Options, settled: Row) -> Row:
+    """The row of the view at the press as it is seen now, or as it was where nobody looks again; ``settled`` is that of
+    the settled view."""
     at_press = attempt.at_press[zone]
     if not options.look or options.eye != Options.eye or not at_press["files"]:
         return at_press["row"]
@@ -136,7 +137,9 @@ def press_row(attempt: Attempt, zone: str, card: Card, options: Options) -> Row:
     tolerances = rules_of(attempt, options.rules).tolerances
     seen = observer.judge(attempt.press_frames(zone), card, [zone], tolerances).to_json("press", card.id)["zones"]
     said = zone_verdict(seen[zone]) if zone in seen else UNSEEN
-    return (covered(said) if at_press.get("covered") else said).to_json()
+    if at_press.get("covered"):
+        said = behind_a_hand(said, zone_verdict(settled), at_press.get("placed", "unknown"))
+    return said.to_json()
 
 
 def _ruling(row: Mapping | None) -> str | None:

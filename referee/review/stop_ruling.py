@@ -14,7 +14,7 @@ from typing import Any
 from calibration.palette_file import load_palette
 from cards.card import Card
 from referee.match.house_rules import DEFAULT_RULES, HouseRules, load_rules, parse_rules
-from referee.match.stop_views import UNSEEN, Views, covered, ruled
+from referee.match.stop_views import UNSEEN, Views, behind_a_hand, ruled
 from referee.match.verdict import ZoneVerdict, zone_verdict
 from referee.recording import Attempt
 from referee.recording.video import VideoFrame
@@ -100,10 +100,8 @@ def look_twice(attempt: Attempt, seen: StopSeen, palette: str | None = None, car
     """Both views of an attempt of which no judged frame is kept, from its film; by another palette (a file) or for
     another card, where they are given."""
     card = card or attempt.card
-    observer, tolerances = (
-        observer_of(attempt, load_palette(palette) if palette else None),
-        rules_of(attempt, None).tolerances,
-    )
+    observer = observer_of(attempt, load_palette(palette) if palette else None)
+    tolerances = rules_of(attempt, None).tolerances
 
     def judge(frames: Sequence[VideoFrame], zones: Sequence[str]) -> Rows:
         last = frames[-1:] if is_shaken(attempt) else frames
@@ -111,13 +109,16 @@ def look_twice(attempt: Attempt, seen: StopSeen, palette: str | None = None, car
         rows: Rows = judged.to_json("", card.id)["zones"]
         return rows
 
+    settled = judge(seen.frames, seen.zones)
+
     def at_press(zone: str) -> Row | None:
         if not seen.press[zone]:
             return None
         said = _said(judge(seen.press[zone], [zone]).get(zone))
-        return (covered(said) if seen.covered[zone] else said).to_json()
+        hidden = behind_a_hand(said, _said(settled.get(zone)), seen.placed[zone])
+        return (hidden if seen.covered[zone] else said).to_json()
 
-    return stop_ruled(attempt, seen, judge(seen.frames, seen.zones), at_press)
+    return stop_ruled(attempt, seen, settled, at_press)
 
 
 def finding_s(attempt: Attempt, seen: StopSeen, zone: str, finding: str) -> float:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from calibration.mat import Mats
 from referee.devices.ports import Frame
-from referee.match.stop_views import SETTLED_FRAMES, SETTLED_S, Hand
+from referee.match.stop_views import SETTLED_FRAMES, SETTLED_S, Hand, Placed
 from referee.recording import Attempt
 from referee.recording.errors import BadAttempt
 from referee.recording.video import VideoFrame
@@ -38,8 +38,8 @@ in the picture, the smallest in it more."""
 class StopSeen:
     """A recording around its Stop. ``zones`` whose mats are in view; ``frames`` of the settled view and whether it is
     ``clear`` of hands; by zone that was asked for: what came ``after`` the press, the frames at the ``press`` and
-    whether a hand is in them (``covered``), and whose ``hand`` was at work in it then; ``early``: zone -> since when
-    it was touched or not empty as the go sounded."""
+    whether a hand is in them (``covered``), when what stands now was ``placed``, and whose ``hand`` was at work in it
+    then; ``early``: zone -> since when it was touched or not empty as the go sounded."""
 
     zones: tuple[str, ...]
     frames: list[VideoFrame]
@@ -47,6 +47,7 @@ class StopSeen:
     after: Mapping[str, Aftermath]
     press: Mapping[str, list[VideoFrame]]
     covered: Mapping[str, bool]
+    placed: Mapping[str, Placed]
     hand: Mapping[str, Hand]
     early: Mapping[str, float]
 
@@ -104,13 +105,14 @@ class _Watch:
                 self.early.pop(zone, None)
 
     def _owners(self, frame: Frame, look: GateState) -> dict[str, str | None]:
-        zones = [z for z in self.judged if z in look.zones and look.zones[z].hand]
-        before = self.history.frames_at(self.stop_s) if zones else []
-        if not before:
-            return {}
-        if self.mats is None:
-            self.mats = self.observer.look(before[-1].image)
-        return {z: hand_owner(frame.image, before[-1].image, z, self.mats) for z in zones}
+        found: dict[str, str | None] = {}
+        for zone in self.judged:
+            if zone in look.zones and look.zones[zone].hand:
+                before = self.history.clear_at(zone, self.stop_s)
+                if before is not None:
+                    self.mats = self.mats or self.observer.look(before.image)
+                    found[zone] = hand_owner(frame.image, before.image, zone, self.mats)
+        return found
 
     def told(self, zones: Collection[str], clear: bool) -> StopSeen:
         """What was seen, once all is."""
@@ -124,6 +126,7 @@ class _Watch:
             after,
             {z: [shown[f.number] for f in frames] for z, frames in at_press.items()},
             {z: self.history.covered(z, frames) for z, frames in at_press.items()},
+            {z: self.history.placed(z, self.stop_s) for z in self.judged},
             {z: self.history.hand(z, self.stop_s, AT_WORK_S) for z in self.judged},
             {z: at_s for z, at_s in self.early.items() if z in self.judged},
         )

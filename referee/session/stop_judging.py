@@ -18,7 +18,7 @@ from cards.sentences import sentence
 from referee.devices.ports import Frame
 from referee.errors import IllegalCommand, RefereeError
 from referee.match.decide import BeginJudging, CameraVerdict, MatchState
-from referee.match.stop_views import SETTLED_FRAMES, SETTLED_S, UNSEEN, Views, covered, ruled
+from referee.match.stop_views import SETTLED_FRAMES, SETTLED_S, UNSEEN, Views, behind_a_hand, ruled
 from referee.match.verdict import ZoneVerdict, because, zone_verdict
 from referee.session.ports import Alarming, Attempting, Commanded, Gate, Observer, OnClock, Touching, WithCamera
 from referee.vision.live.gate import GateState
@@ -99,14 +99,15 @@ class StopJudging:
         self._session.alarm("judging", None)
 
     def owners(self, frame: Frame, look: GateState, state: MatchState) -> dict[str, str | None]:
-        """Whose hand is over each caller's field, compared with the picture at the press."""
-        zones = [z for z in state.duel.callers if z in look.zones and look.zones[z].hand]
-        before = self._history.frames_at(self._press_s(state)) if zones else []
-        if not before:
-            return {}
-        if self._mats is None:
-            self._mats = self._session.observer.look(before[-1].image)
-        return {z: hand_owner(frame.image, before[-1].image, z, self._mats) for z in zones}
+        """Whose hand is over each caller's field, compared with the last picture before the Stop without one."""
+        found: dict[str, str | None] = {}
+        for zone in state.duel.callers:
+            if zone in look.zones and look.zones[zone].hand:
+                before = self._history.clear_at(zone, self._press_s(state))
+                if before is not None:
+                    self._mats = self._mats or self._session.observer.look(before.image)
+                    found[zone] = hand_owner(frame.image, before.image, zone, self._mats)
+        return found
 
     def look(self, frame: Frame, look: GateState, state: MatchState) -> None:
         """Wait for enough calm frames of the callers' fields, then judge."""
@@ -181,10 +182,11 @@ class StopJudging:
         judged = self._session.observer.judge(images, card, [zone], state.rules.tolerances)
         seen = _said(_rows(judged), zone)
         covering = self._history.covered(zone, frames)
-        seen = covered(seen) if covering else seen
+        came = self._history.placed(zone, press_s)
+        seen = behind_a_hand(seen, settled, came) if covering else seen
         if self._session.recording:
-            said = {"row": seen.to_json(), "after": after.after, "culprit": after.culprit, "covered": covering}
-            self._session.recording.at_press(zone, frames, said)
+            said = {"row": seen.to_json(), "after": after.after, "culprit": after.culprit}
+            self._session.recording.at_press(zone, frames, said | {"covered": covering, "placed": came})
         return Views(settled, seen, after.after, culprit, hand)
 
     def _tell(self, number: int, zone: str, views: Views, evidence: Mapping[str, Any]) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.match.stop_views import table, together
+from referee.match.stop_views import behind_a_hand, table, together
+from referee.match.verdict import zone_verdict
 
 GOLDEN = Path(__file__).with_name("stop_views.txt")
 ROWS = [line.split() for line in GOLDEN.read_text().splitlines() if line and not line.startswith("#")]
@@ -45,3 +46,33 @@ def test_the_view_whose_build_counts():
     assert together("match", "neighbour", "mismatch").counts == "press"
     assert together("match", "nobody", "mismatch").counts == "settled"
     assert together("undecided", "own", "match").why == "press_hidden"
+
+
+SAID = {ruling: zone_verdict({"verdict": ruling, "reasons": []}) for ruling in RULINGS}
+
+
+@pytest.mark.parametrize(
+    ("seen", "settled", "placed", "press", "ruling"),
+    [
+        # a right build of which a piece came after the press, whatever was to be seen of it then
+        ("match", "match", "after", "mismatch", "mismatch"),
+        ("undecided", "match", "after", "mismatch", "mismatch"),
+        ("mismatch", "match", "after", "mismatch", "mismatch"),
+        # all of it stood: the hand only was in the way
+        ("mismatch", "match", "before", "match", "match"),
+        ("undecided", "match", "before", "match", "match"),
+        # nobody knows: what is wrong may only be hidden
+        ("mismatch", "match", "unknown", "undecided", "undecided"),
+        ("match", "match", "unknown", "match", "match"),
+        # what was knocked over says nothing of what stood at the press
+        ("match", "mismatch", "after", "match", "mismatch"),
+        ("mismatch", "mismatch", "before", "undecided", "mismatch"),
+    ],
+)
+def test_a_press_view_behind_the_own_hand_is_what_the_time_line_says(seen, settled, placed, press, ruling):
+    said = behind_a_hand(SAID[seen], SAID[settled], placed)
+    assert (said.ruling, together(said.ruling, "own", settled).ruling) == (press, ruling)
+
+
+def test_a_piece_that_came_after_the_press_is_the_reason_where_no_other_was_seen():
+    assert [r.code for r in behind_a_hand(SAID["undecided"], SAID["match"], "after").reasons] == ["came_after_stop"]

@@ -233,3 +233,36 @@ def untouched(stage: Stage, build: Sequence[Placed]) -> Callable[[float], World]
     """A clean Stop: the caller's hand has left the field in time, and nobody acts after the press."""
     rest = stage.world(build)
     return lambda t: rest
+
+
+def hand_in_the_way(stage: Stage, delay_s: float, hides: bool, then: str) -> Callable[[float], World]:
+    """The caller's hand rests in the field through the press, beside the build or where its highest piece goes
+    (``hides``). ``delay_s`` after the press it brings the highest piece (``then`` finishes), knocks it over
+    (knocks) or leaves (leaves; the build was right)."""
+    full, part = stage.full, stage.full_without_last()
+    last = full[stage.last_index()]
+    place = last.centre + np.array([0.0, 0.0, 18.0]) if hides else np.array([80.0, -20.0, 45.0])
+    home = np.array([115.0, -245.0, 70.0])
+    rest, away = {stage.caller: Hand(tuple(place))}, last.centre + np.array([60.0, -60.0, 50.0])
+    stands = part if then == "finishes" else full
+    before, comes, waits = stage.world(stands), PRESS_S - 1.6, stage.world(stands, rest)
+    late = {"finishes": finishing_late, "knocks": lambda s, d: knocked_over(s, d, own=True)}.get(then)
+    goes = late(stage, delay_s + 0.4) if late else None
+
+    def happens(t: float) -> World:
+        if t < comes:
+            return before
+        if t < comes + 0.4:
+            return stage.world(stands, {stage.caller: Hand(tuple(home + (place - home) * (t - comes) / 0.4))})
+        since = t - PRESS_S - delay_s
+        if since < 0:
+            return waits
+        if goes is None:
+            out = place + (home - place) * since / 0.5
+            return stage.world(stands, {stage.caller: Hand(tuple(out))}) if since < 0.5 else before
+        if since < 0.4:
+            to = away if then == "finishes" else np.array([60.0, -220.0, 55.0])
+            return stage.world(stands, {stage.caller: Hand(tuple(place + (to - place) * since / 0.4))})
+        return goes(t)
+
+    return happens

@@ -9,7 +9,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from staged import DECK, Stage, finishing_late, knocked_over, play, rig, untouched
+from staged import DECK, Stage, finishing_late, hand_in_the_way, knocked_over, play, rig, untouched
 
 pytestmark = pytest.mark.slow
 
@@ -47,3 +47,14 @@ def test_a_clean_stop_is_judged_as_ever(stage):
     assert play(stage, untouched(stage, stage.full)).award == ("Ann", 1)
     wrong = play(stage, untouched(stage, stage.full_without_last()))
     assert wrong.award == ("Ben", 1) and wrong.duel.reason == "false_stop" and not wrong.duel.findings["A"]
+
+
+@pytest.mark.parametrize("hides", [False, True], ids=["beside", "before it"])
+@pytest.mark.parametrize("then", ["finishes", "knocks"])
+def test_a_caller_whose_own_hand_stays_in_the_field_and_acts_after_the_press_has_touched_it(stage, hides, then):
+    state = play(stage, hand_in_the_way(stage, 0.6 if then == "finishes" else 0.3, hides, then))
+    assert state.award == ("Ben", 1) and state.duel.findings["A"] == ("touched_after_stop",)
+
+
+def test_a_hand_that_rests_before_a_right_build_and_leaves_costs_nothing(stage):
+    assert play(stage, hand_in_the_way(stage, 0.3, True, "leaves")).award == ("Ann", 1)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from referee.devices.ports import Frame
+from referee.vision.live.gate import GateState
 from referee.vision.live.gate_history import GateHistory
 
 PRESS_S = 10.0
@@ -36,7 +37,7 @@ def test_looks_around_a_press(name):
     looks = GateHistory()
     for n, (over, moving) in enumerate(rows):
         gate = SimpleNamespace(hand=over, moving=moving, settled_s=float(moving < 0.01))
-        look = SimpleNamespace(zones={"A": gate})
+        look = GateState({"A": gate})
         looks.add(Frame(np.zeros((1, 1, 3), np.uint8), n, 9.05 + n / 10), look, "stopped")
     assert (looks.hand_at("A", PRESS_S), looks.after("A", PRESS_S).after == "nobody") == (hand, fell)
     assert not looks.hand_at("B", PRESS_S) and looks.after("B", PRESS_S).after == "still"
@@ -53,7 +54,7 @@ def test_a_hand_is_surely_the_callers_only_when_nobody_elses_is_there(rows, neig
         other = SimpleNamespace(hand=neighbour, moving=0.0, settled_s=9.0)
         looks.add(
             Frame(np.zeros((1, 1, 3), np.uint8), n, 9.05 + n / 10),
-            SimpleNamespace(zones={"A": mine, "B": other}),
+            GateState({"A": mine, "B": other}),
             "stopped",
         )
     assert looks.whose("A", PRESS_S) is own
@@ -63,7 +64,7 @@ def test_an_arm_that_is_seen_for_a_moment_is_a_hand_all_the_same():
     looks = GateHistory()
     for n, (over, moving) in enumerate([STILL] * 12 + [STIR, (True, 0.2), STIR] + [STILL] * 7):
         gate = SimpleNamespace(hand=over, moving=moving, settled_s=0.0)
-        look = SimpleNamespace(zones={"A": gate})
+        look = GateState({"A": gate})
         frame = Frame(np.zeros((1, 1, 3), np.uint8), n, 9.05 + n / 10)
         looks.add(frame, look, "stopped", {"A": "B"} if over else {})
     after = looks.after("A", PRESS_S)
@@ -76,7 +77,7 @@ def test_the_view_at_the_press_is_the_last_frames_before_it():
         building = 9.05 + n / 10 < PRESS_S + 0.05
         looks.add(
             Frame(np.zeros((1, 1, 3), np.uint8), n, 9.05 + n / 10),
-            SimpleNamespace(zones={}),
+            GateState({}),
             "building" if building else "stopped",
         )
     assert [f.number for f in looks.frames_at(PRESS_S)] == [7, 8, 9]
@@ -88,7 +89,7 @@ def history_of(times, moving, phase_at):
     for n, at_s in enumerate(times):
         gate = SimpleNamespace(hand=False, moving=moving(at_s), settled_s=1.0)
         frame = Frame(np.zeros((1, 1, 3), np.uint8), n, at_s)
-        history.add(frame, SimpleNamespace(zones={"A": gate}), phase_at(at_s))
+        history.add(frame, GateState({"A": gate}), phase_at(at_s))
     return history
 
 

@@ -12,7 +12,7 @@ while outside the sheet is background, so tongs put down behind a build do not b
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import cv2
@@ -25,6 +25,7 @@ from referee.vision.image.evidence import paper_white
 from referee.vision.live import parameters
 from referee.vision.live.arms import Picture
 from referee.vision.live.color_lut import DARK, GROUND, STRANGE, WARM, label_table
+from referee.vision.live.sights import Sight
 from referee.vision.observer import Observer
 from referee.vision.search.jit import inner, plain
 
@@ -61,9 +62,10 @@ class ZoneGate:
 
 @dataclass(frozen=True)
 class GateState:
-    """The gates by zone; a zone whose mat has not been in view is left out."""
+    """The gates by zone; a zone whose mat has not been in view is left out. ``sights``: what their pixels show."""
 
     zones: Mapping[str, ZoneGate]
+    sights: Mapping[str, Sight] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +171,9 @@ class Gate:
         self._previous_s = frame.at_s
         compare(small, self._memory, self._table, CHANGED, step_s, (REST_S, WARM_REST_S))
         self._memory = self._memory._replace(before=small)
-        return GateState({name: self._gate(zone, frame.at_s) for name, zone in sorted(self._zones.items())})
+        zones = sorted(self._zones.items())
+        gates = {name: self._gate(zone, frame.at_s) for name, zone in zones}
+        return GateState(gates, {name: self._sight(zone, gates[name].hand) for name, zone in zones})
 
     def _begin(self, image: np.ndarray, small: np.ndarray, factor: int) -> None:
         """Another picture size, or the first frame: nothing is known."""
@@ -223,6 +227,11 @@ class Gate:
         zone.strange = strange if hand else None
         fill = float((of_piece & zone.field).sum()) / pixels
         return ZoneGate(zone.missed == 0, moving, hand, at_s - zone.moved_s, fill)
+
+    def _sight(self, zone: _Zone, hand: bool) -> Sight:
+        piece = zone.box & (self._memory.labels[zone.at] >= 0)
+        image = self._memory.before[zone.at].copy()
+        return Sight((zone.at[0].start, zone.at[1].start), image, piece, int(zone.field.sum()), hand)
 
 
 def memory_of(small: np.ndarray, empty: np.ndarray | None) -> _Memory:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 
 from referee.devices.ports import Frame
-from referee.match.stop_views import After, Hand
+from referee.match.stop_views import After, Hand, Placed
 from referee.vision.live import parameters
 from referee.vision.live.gate import GateState, ZoneGate
+from referee.vision.live.sights import Sight, placed
 
 HISTORY_S = parameters.HISTORY_S.value
 STOPPED = ("stopped", "judging")
@@ -51,17 +52,28 @@ class GateHistory:
     def __init__(self) -> None:
         self._looks: deque[Look] = deque()
         self._frames: deque[Frame] = deque(maxlen=RECENT)
+        self._clear: dict[str, Frame] = {}
+        self._sights: deque[tuple[float, Mapping[str, Sight]]] = deque(maxlen=parameters.SIGHTS.value)
 
     def add(self, frame: Frame, look: GateState, phase: str, owners: Mapping[str, str | None] | None = None) -> None:
         """One more look; while the players build its frame may become the view at the press.
 
         From a Stop until it is judged nothing is forgotten.
         """
-        self._looks.append(Look(frame.at_s, look, owners or {}))
+        self._looks.append(Look(frame.at_s, GateState(look.zones), owners or {}))
+        if not self._sights or frame.at_s - self._sights[-1][0] >= parameters.SIGHT_S.value:
+            self._sights.append((frame.at_s, look.sights))
         while phase not in STOPPED and frame.at_s - self._looks[0].at_s > HISTORY_S:
             self._looks.popleft()
+        if phase not in (*STOPPED, "building"):
+            self._clear.clear()
         if phase == "building":
             self._frames.append(frame)
+            self._clear |= {zone: frame for zone, gate in look.zones.items() if not gate.hand}
+
+    def clear_at(self, zone: str, press_s: float) -> Frame | None:
+        """The last frame of the building without a hand over that field; without one, the last before the press."""
+        return self._clear.get(zone) or next(reversed(self.frames_at(press_s)), None)
 
     def frames_at(self, press_s: float, zone: str | None = None) -> list[Frame]:
         """The last frames just before the press; with a zone only those since its field last moved, but one at least.
@@ -78,6 +90,12 @@ class GateHistory:
         """Whether a hand was over the field in one of these frames."""
         times = {f.at_s for f in frames}
         return any(g.hand for t, g in self._gates(zone) if t in times)
+
+    def placed(self, zone: str, press_s: float) -> Placed:
+        """Whether the pieces that stand now stood at the press already, by what each pixel has shown since."""
+        seen = [(t, sights[zone]) for t, sights in self._sights if zone in sights]
+        press_s += FRAME_LATE_S
+        return placed([s for t, s in seen if t <= press_s], [s for t, s in seen if t > press_s])
 
     def after(self, zone: str, press_s: float) -> Aftermath:
         """Whether the field was touched since the press, and by whom."""
