@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from string import Formatter
-from typing import Any
+from typing import Any, Protocol
 
 LANGUAGES = ("en", "de")
 WRITTEN = "en"
@@ -57,13 +57,31 @@ def sentence(code: str, /, **values: Any) -> Sentence:
     return Sentence(fill(table(WRITTEN)[code], values), code, values)
 
 
-def say(language: str, told: str | Mapping[str, Any]) -> str:
-    """What was told in ``language``: a sentence, a plain text, or a mapping with ``text``, ``code`` and ``values``.
+class Worded(Protocol):
+    """What carries a sentence's parts by name, as a verdict's reason does."""
+
+    @property
+    def text(self) -> str:
+        """The English text."""
+
+    @property
+    def code(self) -> str:
+        """The sentence's code; empty of a text without one."""
+
+    @property
+    def values(self) -> Mapping[str, Any]:
+        """What fills its blanks."""
+
+
+def say(language: str, told: str | Worded | Mapping[str, Any]) -> str:
+    """What was told in ``language``: a sentence, a plain text, or ``text``, ``code`` and ``values``, named or as JSON.
 
     Text alone stays as it is, and so does what an older version wrote without the values that the words need.
     """
     if isinstance(told, Mapping):
         told = kept(told)
+    elif not isinstance(told, str):
+        told = Sentence(told.text, told.code, told.values)
     if language == WRITTEN or not isinstance(told, Sentence):
         return str(told)
     template = table(language).get(told.code)

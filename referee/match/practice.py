@@ -28,7 +28,7 @@ from typing import Any
 from cards.sentences import sentence
 from referee.errors import IllegalCommand
 from referee.events import Event
-from referee.match.verdict import ZoneVerdict, because
+from referee.match.verdict import Reason, ZoneVerdict, because, reason_from_json
 
 EMPTY_S, COUNTDOWN_S = 1.0, 3.0
 SHOWN_S = 4.0
@@ -134,7 +134,7 @@ class View:
     rested_s: float
     ruling: str
     times: int = 1
-    reasons: tuple[Mapping[str, Any], ...] = ()
+    reasons: tuple[Reason, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ class Result:
     ruling: str
     seconds: float | None
     by: str
-    reasons: tuple[Mapping[str, Any], ...] = ()
+    reasons: tuple[Reason, ...] = ()
     at: str = ""
     deck: str = ""
     simulated: bool = False
@@ -284,31 +284,29 @@ def _viewed(practice: Practice, c: Viewed) -> Rows:
     view = row.view
     same = view is not None and abs(view.rested_s - c.rested_s) <= SAME_S and view.ruling == ruling
     times = view.times + 1 if same and view is not None else 1
-    seen = {"zone": c.zone, "rested_s": c.rested_s, "ruling": ruling, "times": times, "reasons": _reasons(c)}
+    seen = {"zone": c.zone, "rested_s": c.rested_s, "ruling": ruling, "times": times}
+    seen |= {"reasons": [reason.to_json() for reason in c.said.reasons]}
     sure = ruling != "match" or times >= AGREE
     ends = sure and (ruling == "match" or (row.ending and (ruling == "mismatch" or times >= AGAIN)))
     return [("view", seen), *(_ended(practice, c, ruling) if ends else [])]
-
-
-def _reasons(c: Viewed) -> list[Mapping[str, Any]]:
-    return [reason.to_json() for reason in c.said.reasons]
 
 
 def _ended(practice: Practice, c: Viewed, ruling: str) -> Rows:
     """The build of a zone ends with what was just seen."""
     row, go_s = practice.fields[c.zone], practice.go_at_s or 0.0
     built_s = c.rested_s if c.built_s is None else min(c.built_s, c.rested_s)
-    reasons, by, seconds = _reasons(c), "camera", built_s - go_s
+    reasons, by, seconds = c.said.reasons, "camera", built_s - go_s
     if row.press_s is not None:
         by, seconds = "box", row.press_s - go_s
         if c.rested_s > row.press_s + AFTER_PRESS_S:
-            ruling, reasons = "undecided", [TOUCHED.to_json()]
+            ruling, reasons = "undecided", (TOUCHED,)
     counts = ruling == "match"
     return _end(practice, c.zone, c.at_s, _said(ruling, seconds if counts else None, by if counts else "", reasons))
 
 
-def _said(ruling: str, seconds: float | None, by: str, reasons: list[Mapping[str, Any]]) -> dict[str, Any]:
-    return {"ruling": ruling, "seconds": None if seconds is None else round(seconds, 3), "by": by, "reasons": reasons}
+def _said(ruling: str, seconds: float | None, by: str, reasons: tuple[Reason, ...]) -> dict[str, Any]:
+    told = [reason.to_json() for reason in reasons]
+    return {"ruling": ruling, "seconds": None if seconds is None else round(seconds, 3), "by": by, "reasons": told}
 
 
 def _end(practice: Practice, zone: str, at_s: float, said: dict[str, Any]) -> Rows:
@@ -331,7 +329,7 @@ def _pressed(practice: Practice, c: Press) -> Rows:
 
 def _gave_up(practice: Practice, c: GiveUp) -> Rows:
     if _building(practice, c.zone).gave_up:
-        return _end(practice, c.zone, c.at_s, _said("undecided", None, "", [UNSEEN.to_json()]))
+        return _end(practice, c.zone, c.at_s, _said("undecided", None, "", (UNSEEN,)))
     return [("giving_up", {"zone": c.zone})]
 
 
@@ -364,16 +362,20 @@ def _of_a_zone(practice: Practice, event: Event) -> Practice:
     kind, data, zone = event.kind, event.data, event.data["zone"]
     row, results = practice.fields[zone], practice.results
     if kind == "view":
-        row = replace(row, view=View(data["rested_s"], data["ruling"], data["times"], tuple(data["reasons"])))
+        row = replace(row, view=View(data["rested_s"], data["ruling"], data["times"], _reasons(data)))
     elif kind == "pressed":
         row = replace(row, press_s=data["at_s"])
     elif kind == "giving_up":
         row = replace(row, gave_up=True)
     else:
         row, (card_id, value) = replace(row, ended=True), practice.card
-        said = (data["ruling"], data["seconds"], data["by"], tuple(data["reasons"]), event.at)
+        said = (data["ruling"], data["seconds"], data["by"], _reasons(data), event.at)
         results = (*results, Result(row.player, zone, card_id, value, *said, practice.deck, event.simulated))
     return replace(practice, fields={**practice.fields, zone: row}, results=results)
+
+
+def _reasons(data: Mapping[str, Any]) -> tuple[Reason, ...]:
+    return tuple(reason_from_json(row) for row in data["reasons"])
 
 
 def bests(results: Iterable[Result]) -> dict[tuple[str, str, str], Result]:

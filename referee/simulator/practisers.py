@@ -102,6 +102,6 @@ class Practisers:
 def line_of(result: Result) -> str:
     """How one build ended, for a terminal."""
     time = f"{result.seconds:6.2f} s by {result.by}" if result.seconds is not None else "  no time"
-    why = "; ".join(str(reason["text"]) for reason in result.reasons)
+    why = "; ".join(reason.text for reason in result.reasons)
     line = f"{result.player:10s} {result.card_id}  {result.ruling:9s} {time}"
     return line if result.seconds is not None else f"{line}  {why}"

@@ -12,6 +12,7 @@ from string import Formatter
 import pytest
 
 from cards.sentences import LANGUAGES, Sentence, fill, piece_name, say, sentence, table
+from referee.match.verdict import because
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted(p for top in ("cards", "calibration", "referee") for p in (ROOT / top).rglob("*.py"))
@@ -136,6 +137,7 @@ def test_a_record_is_said_from_its_values_and_one_of_before_as_it_was_written():
     assert say("de", {"code": "empty_field", "text": "nothing stands in the field"}) == "im Feld steht nichts"
     assert say("de", {"code": "brand_new", "text": "something else"}) == "something else"
     assert say("de", "an unheard-of fault") == "an unheard-of fault"
+    assert say("de", because("wrong_count", n=2, m=3)) == "2 Teile stehen im Feld, die Karte verlangt 3"
 
 
 def test_a_sentence_is_its_english_text_in_json_and_comes_whole_out_of_another_process():

@@ -116,15 +116,13 @@ def test_a_press_is_the_time_by_box_and_the_view_after_it_rules():
     run.do(Viewed("A", 15.2, MATCH, 16.0), Viewed("A", 15.2, MATCH, 16.3))
     assert (run.now.last["A"].seconds, run.now.last["A"].by) == (5.5, "box")
     wrong = Run().gone().do(Press("A", 15.5), Viewed("A", 15.2, WRONG, 16.0)).now.last["A"]
-    assert (wrong.ruling, wrong.seconds, wrong.by) == ("mismatch", None, "") and wrong.reasons == tuple(
-        reason.to_json() for reason in WRONG.reasons
-    )
+    assert (wrong.ruling, wrong.seconds, wrong.by) == ("mismatch", None, "") and wrong.reasons == (WRONG.reasons)
 
 
 def test_who_builds_on_after_the_press_has_no_time():
     run = Run().gone().do(Press("A", 15.5), Viewed("A", 17.0, MATCH, 17.5), Viewed("A", 17.0, MATCH, 17.8))
     result = run.now.last["A"]
-    assert (result.ruling, result.seconds, result.reasons[0]["code"]) == ("undecided", None, "practice_touched")
+    assert (result.ruling, result.seconds, result.reasons[0].code) == ("undecided", None, "practice_touched")
 
 
 def test_a_press_before_the_go_or_a_second_one_changes_nothing():
@@ -138,9 +136,9 @@ def test_giving_up_tells_the_fault_and_giving_up_again_ends_it_unseen():
     run = Run().gone().do(Viewed("A", 12.0, WRONG, 12.5), GiveUp("A", 14.0))
     assert run.now.phase == "building" and run.now.wants_view("A", 12.0)
     run.do(Viewed("A", 12.0, WRONG, 14.5))
-    assert run.now.last["A"].reasons[0]["code"] == "missing_piece"
+    assert run.now.last["A"].reasons[0].code == "missing_piece"
     unseen = Run().gone().do(GiveUp("A", 14.0), GiveUp("A", 15.0)).now
-    assert (unseen.phase, unseen.last["A"].ruling, unseen.last["A"].reasons[0]["code"]) == (
+    assert (unseen.phase, unseen.last["A"].ruling, unseen.last["A"].reasons[0].code) == (
         "shown",
         "undecided",
         "practice_unseen",

@@ -56,7 +56,7 @@ def main(builds: int = 40, first: int = 0) -> int:
 def last(practice) -> str:
     """What the camera said last."""
     views = [row.view for row in practice.fields.values() if row.view]
-    return "; ".join(f"{v.ruling} {[r['text'] for r in v.reasons]}" for v in views) or practice.phase
+    return "; ".join(f"{v.ruling} {[r.text for r in v.reasons]}" for v in views) or practice.phase
 
 
 if __name__ == "__main__":
