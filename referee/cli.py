@@ -45,7 +45,8 @@ class _Lazy(Commands):
         if name not in COMMANDS:
             return None
         module, attribute = COMMANDS[name][0].split(":")
-        return getattr(importlib.import_module(f"referee.commands.{module}"), attribute)
+        command: click.Command = getattr(importlib.import_module(f"referee.commands.{module}"), attribute)
+        return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -91,7 +91,8 @@ def _counts(serial_box: SerialBox) -> dict[int, tuple[int, int, int]]:
     with suppress(DeviceLost):
         serial_box.ask_counts()
     time.sleep(ANSWER_S)
-    return serial_box.status()["counts"]
+    counts: dict[int, tuple[int, int, int]] = serial_box.status()["counts"]
+    return counts
 
 
 def _listened(serial_box: SerialBox, seconds: float) -> list[str]:

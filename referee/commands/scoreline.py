@@ -43,7 +43,7 @@ class ScoreLines:
         return f"{text}; verdicts on callers: {seen}"
 
     def _checked(self, event: Event, state: MatchState) -> str:
-        said = event.data["verdict"]["verdict"]
+        said = str(event.data["verdict"]["verdict"])
         if said == "undecided" or self._truth is None or state.card_id is None:
             return said
         there = "match" if self._truth(event.data["zone"], state.card_id) else "mismatch"

@@ -52,4 +52,5 @@ def keep_case(attempt: Attempt, golden: Path, said: Mapping[str, str]) -> Path:
 
 def case_truth(folder: Path) -> dict[str, str]:
     """Zone -> the right ruling of a kept case."""
-    return json.loads((folder / TRUTH).read_text(encoding="utf-8"))["expected"]
+    expected: dict[str, str] = json.loads((folder / TRUTH).read_text(encoding="utf-8"))["expected"]
+    return expected

@@ -132,7 +132,8 @@ def press_row(attempt: Attempt, zone: str, card: Card, options: Options, settled
     the settled view."""
     at_press = attempt.at_press[zone]
     if not options.look or options.eye != Options.eye or not at_press["files"]:
-        return at_press["row"]
+        recorded: Row = at_press["row"]
+        return recorded
     observer = observer_of(attempt, load_palette(options.palette) if options.palette else None)
     tolerances = rules_of(attempt, options.rules).tolerances
     seen = observer.judge(attempt.press_frames(zone), card, [zone], tolerances).to_json("press", card.id)["zones"]
@@ -156,17 +157,23 @@ def _card(attempt: Attempt, options: Options) -> Card:
     return deck.card(attempt.meta["card"])
 
 
+Eye = Callable[[Attempt, Card, str | None], Mapping[str, dict]]
+"""Who looks: the attempt, its card and the palette's file or None -> zone -> the contract's row."""
+
+
 def see(attempt: Attempt, card: Card, options: Options) -> Mapping[str, dict]:
     """Zone -> the contract's row, from the recorded frames, by the eye the options name."""
     module, _, function = options.eye.partition(":")
-    return getattr(importlib.import_module(module), function)(attempt, card, options.palette)
+    eye: Eye = getattr(importlib.import_module(module), function)
+    return eye(attempt, card, options.palette)
 
 
 def look(attempt: Attempt, card: Card, palette: str | None = None) -> Mapping[str, dict]:
     """Today's vision on the attempt's judged frames: zone -> the contract's row."""
     observer = observer_of(attempt, load_palette(palette) if palette else None)
     seen = observer.judge(attempt.judged_frames(), card, attempt.judged_zones, rules_of(attempt, None).tolerances)
-    return seen.to_json("stop.png", card.id)["zones"]
+    zones: Mapping[str, dict] = seen.to_json("stop.png", card.id)["zones"]
+    return zones
 
 
 def stored_build(row: Mapping, piece_set: PieceSet) -> Build:

@@ -33,7 +33,7 @@ RIG_EVERY_S = 2.0
 """The rig itself is looked over this often, between the duels."""
 
 
-class Looks(Protocol):
+class FrameListener(Protocol):
     """Who looks at every frame beside the match: practice."""
 
     def look(self, frame: Frame, look: GateState) -> None:
@@ -44,7 +44,7 @@ class Watched(Judged, Protocol):
     """What the session's eyes need of it."""
 
     @property
-    def practice(self) -> Looks | None:
+    def practice(self) -> FrameListener | None:
         """Practice at this table, if it has any."""
 
 

@@ -185,9 +185,9 @@ class MatchRunner:
         if last is None:
             return 0.0
         if self._clock.boot_id() and last.data.get("boot") == self._clock.boot_id():
-            return last.data["shift_s"]
+            return float(last.data["shift_s"])
         passed = (self._clock.utc() - datetime.fromisoformat(last.at)).total_seconds()
-        shift = last.data["at_s"] + passed - self._clock.now_s()
+        shift = float(last.data["at_s"]) + passed - self._clock.now_s()
         if abs(shift) <= REBOOTED_S:
             return 0.0
         self._notifier.alarm("restarted", sentence("restarted"))

@@ -75,7 +75,8 @@ def openapi_text() -> str:
 
 def openapi_document() -> dict[str, Any]:
     """The same, parsed."""
-    return yaml.safe_load(openapi_text())
+    document: dict[str, Any] = yaml.safe_load(openapi_text())
+    return document
 
 
 def _reading_routes(api: flask.Blueprint, session: WebSession) -> None:
@@ -129,7 +130,8 @@ def public_state(snapshot: dict) -> dict:
 
 
 def _match(session: WebSession) -> dict | None:
-    return public_state(session.snapshot())["match"]
+    match: dict | None = public_state(session.snapshot())["match"]
+    return match
 
 
 def _command_routes(api: flask.Blueprint, session: WebSession) -> None:

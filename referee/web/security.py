@@ -141,7 +141,7 @@ def csrf_token() -> str:
     """This visitor's token, made at first use and kept in the signed session cookie."""
     if "csrf" not in flask.session:
         flask.session["csrf"] = secrets.token_urlsafe(24)
-    return flask.session["csrf"]
+    return str(flask.session["csrf"])
 
 
 def is_referee() -> bool:
@@ -153,7 +153,8 @@ def _login() -> Login | None:
     """This visitor's login while it holds; looked up once a request."""
     if "login" not in flask.g:
         flask.g.login = logins().holds(flask.session.get("login"))
-    return flask.g.login
+    login: Login | None = flask.g.login
+    return login
 
 
 def log_in(name: str) -> None:
@@ -175,7 +176,8 @@ def log_out() -> None:
 
 def logins() -> Logins:
     """Who is logged in."""
-    return flask.current_app.extensions["referee.logins"]
+    kept: Logins = flask.current_app.extensions["referee.logins"]
+    return kept
 
 
 @dataclass(frozen=True)
@@ -222,7 +224,8 @@ def _remember_browser(response: flask.Response) -> flask.Response:
 
 
 def _door() -> Door:
-    return flask.current_app.extensions["referee.door"]
+    door: Door = flask.current_app.extensions["referee.door"]
+    return door
 
 
 def _same_origin() -> bool:

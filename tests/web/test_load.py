@@ -1,6 +1,6 @@
 """A hundred viewers: every state reaches everyone, and vision goes on meanwhile.
 
-Vision is the real session's live one (gate, card in the holder, vigil) on a recorded duel at 30 pictures a
+Vision is the real session's live one (gate, card in the holder, gate history) on a recorded duel at 30 pictures a
 second, and beside the hundred boards a console has both live pictures with their outlines open.
 
 How fast is printed and never asserted: a machine that does other things proves nothing about speed

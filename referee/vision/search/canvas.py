@@ -209,11 +209,11 @@ def fit_of(canvas: Canvas, reading: Reading) -> Fit:
     for row in reading.loose:
         rasterizer.place(canvas.arrays, row, canvas.scene(), True)
     gained = canvas.maps.gained
-    around = _grown(near > 0, AROUND_PX // canvas.factor) if reading.count else np.ones_like(near, bool)
+    around = _dilated(near > 0, AROUND_PX // canvas.factor) if reading.count else np.ones_like(near, bool)
     possible = float(best[around].sum())
     share = float(np.clip(gained[around].sum() / possible, 0.0, 1.0)) if possible > LEAST_POSSIBLE else 1.0
     left = (best - np.maximum(gained, 0.0)) * (canvas.gains.max(0) > PATCH_NATS * canvas.factor**2)
-    touching = _grown(near > 0, TOUCHING_PX // canvas.factor) if reading.count else _over_field(canvas)
+    touching = _dilated(near > 0, TOUCHING_PX // canvas.factor) if reading.count else _over_field(canvas)
     return Fit(share, agreement, _beside(left, touching, canvas.factor))
 
 
@@ -227,7 +227,7 @@ def _over_field(canvas: Canvas) -> np.ndarray:
     return cv2.fillConvexPoly(mask, hull, 1) > 0
 
 
-def _grown(mask: np.ndarray, px: int) -> np.ndarray:
+def _dilated(mask: np.ndarray, px: int) -> np.ndarray:
     return cv2.dilate(mask.astype(np.uint8), np.ones((2 * px + 1, 2 * px + 1), np.uint8)) > 0
 
 

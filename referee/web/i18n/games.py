@@ -22,7 +22,7 @@ def _blanks(lang: str, command: Mapping[str, Any], players: Sequence[str]) -> di
 
 def _filled(lang: str, name: str, value: Any, players: Sequence[str]) -> str:
     if name in NAMED:
-        return players[value]
+        return players[int(value)]
     if isinstance(value, bool):
         return translate(lang, f"game.{name}.yes") if value else ""
     if isinstance(value, list | tuple):

@@ -19,7 +19,8 @@ QUIET = 4
 
 def store() -> EveningStore:
     """The running app's."""
-    return flask.current_app.extensions["referee.evening"]
+    kept: EveningStore = flask.current_app.extensions["referee.evening"]
+    return kept
 
 
 def blueprint(session: WebSession) -> flask.Blueprint:

@@ -151,7 +151,8 @@ def _prints(pages: flask.Blueprint, session: WebSession) -> None:
 
 
 def _choices() -> Choices | None:
-    return flask.current_app.extensions["referee.choices"]
+    offered: Choices | None = flask.current_app.extensions["referee.choices"]
+    return offered
 
 
 def _name() -> str:

@@ -82,7 +82,8 @@ def _visitor() -> Visitor:
 
 
 def _streams() -> Streams:
-    return flask.current_app.extensions["referee.streams"]
+    running: Streams = flask.current_app.extensions["referee.streams"]
+    return running
 
 
 def _may_see(name: str) -> None:
