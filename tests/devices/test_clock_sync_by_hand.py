@@ -187,6 +187,22 @@ def test_a_rate_within_the_span_widens_nothing():
     assert (tie.restarts, tie.rate()) == (1, near(0.7, 1.3))
 
 
+def test_a_rate_at_the_spans_edge_widens_nothing_either():
+    tie = tied((0.0, 0, 0.0), (5.0, 5 * S, 5.0), span=0.5)
+    tie.add(60.0, 6 * S, 60.0)
+    tie.add(63.0, 8 * S, 63.0)  # half as fast again, to the last digit
+    tie._rates.clear()
+    assert (tie.restarts, tie.rate()) == (1, near(0.5, 1.5))
+
+
+def test_two_replies_of_one_device_time_that_fit_nothing_begin_anew_with_the_later():
+    tie = tied(*STEADY, span=0.01)
+    tie.add(5.0, 105 * S, 5.1)
+    tie.add(6.0, 105 * S, 6.1)
+    assert (len(tie), tie.restarts, tie.newest_us()) == (1, 1, 105 * S)
+    assert tie.window_s(105 * S) == near(6.0, 6.1)
+
+
 def test_what_only_touches_fits():
     tie = tied((0.0, 0, 0.5), (1.0, S, 1.5), (2.0, 2 * S, 2.5), span=0.0)
     low, high = tie.window_s(3 * S)
