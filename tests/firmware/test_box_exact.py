@@ -7,6 +7,7 @@ import random
 
 import pytest
 
+from .counts import PAIRS, TRAINS
 from .timelines import BOOTED_US, Timeline
 
 STAMP_ERROR_US = 50
@@ -105,10 +106,10 @@ def bounce_train(rng):
 
 
 @pytest.mark.slow
-def test_one_press_for_each_of_200_random_bounce_trains(play):
+def test_one_press_for_each_random_bounce_train(play):
     rng, timeline, wanted = random.Random(11), Timeline(), []
     timeline.duel()
-    for n in range(200):
+    for n in range(TRAINS):
         at_us = 200_000 + n * 400_000 + rng.uniform(0, 1_000)
         timeline.again(at_us - 20_000)
         for k, flip_us in enumerate(bounce_train(rng)):
@@ -119,12 +120,12 @@ def test_one_press_for_each_of_200_random_bounce_trains(play):
             timeline.pulses(n % 4, bounce_us, bounce_us + 1, 10, rng.uniform(0.2, 300))
         timeline.tell(at_us + 150_000, "RFACK", 10**8, 1)
         wanted.append((n % 4, at_us))
-    outcome = play(timeline, 200_000 + 200 * 400_000)
+    outcome = play(timeline, 200_000 + TRAINS * 400_000)
     got = outcome.presses()
     assert [button for button, _, _ in got] == [button for button, _ in wanted]
     late_us = [told_us - at_us for (_, _, told_us), (_, at_us) in zip(got, wanted, strict=True)]
     stamps = [box_us - at_us for (_, box_us, _), (_, at_us) in zip(got, wanted, strict=True)]
-    print(f"200 trains: told after at most {max(late_us):.0f} us, stamps {min(stamps):.0f} to {max(stamps):.0f} us")
+    print(f"{TRAINS} trains: told after at most {max(late_us):.0f} us, stamps {min(stamps):.0f} to {max(stamps):.0f} us")
     assert max(late_us) < TOLD_US
     assert max(stamps) - min(stamps) < 3_000, "at most a first spike of less than 16 us may be passed over"
 
@@ -256,10 +257,10 @@ def test_the_armed_lamp_waits_for_both(play):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("gap_us", [1_000, 200, 30])
-def test_1000_of_1000_pairs_come_in_their_order(play, gap_us):
+def test_all_pairs_come_in_their_order(play, gap_us):
     rng, timeline, wanted = random.Random(gap_us), Timeline(), []
     timeline.duel()
-    for n in range(1000):
+    for n in range(PAIRS):
         at_us = 200_000 + n * 100_000 + round(rng.uniform(0, 30_000) * 16) / 16
         first, second = rng.sample([(0, 1), (2, 3)][n % 2], 2)
         timeline.again(at_us - 40_000)
@@ -269,11 +270,11 @@ def test_1000_of_1000_pairs_come_in_their_order(play, gap_us):
         timeline.tell(at_us - 10_000, "RFACK", 10**8, 1)
         timeline.tell(at_us + rng.uniform(-2_000, 500), "RFCLK")  # so that the line is busy
         wanted += [first, second]
-    got = play(timeline, 200_000 + 1000 * 100_000).presses()
+    got = play(timeline, 200_000 + PAIRS * 100_000).presses()
     assert len(got) == len(wanted)
     right = sum(got[n][0] == wanted[n] for n in range(0, len(wanted), 2))
-    print(f"{gap_us} us apart: {right} of 1000 pairs in order")
-    assert right == 1000
+    print(f"{gap_us} us apart: {right} of {PAIRS} pairs in order")
+    assert right == PAIRS
 
 
 def test_the_mega_does_the_same(timeline_program, mega_elf):
