@@ -125,7 +125,9 @@ def test_one_press_for_each_random_bounce_train(play):
     assert [button for button, _, _ in got] == [button for button, _ in wanted]
     late_us = [told_us - at_us for (_, _, told_us), (_, at_us) in zip(got, wanted, strict=True)]
     stamps = [box_us - at_us for (_, box_us, _), (_, at_us) in zip(got, wanted, strict=True)]
-    print(f"{TRAINS} trains: told after at most {max(late_us):.0f} us, stamps {min(stamps):.0f} to {max(stamps):.0f} us")
+    print(
+        f"{TRAINS} trains: told after at most {max(late_us):.0f} us, stamps {min(stamps):.0f} to {max(stamps):.0f} us"
+    )
     assert max(late_us) < TOLD_US
     assert max(stamps) - min(stamps) < 3_000, "at most a first spike of less than 16 us may be passed over"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 AXE = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
 
@@ -22,6 +22,10 @@ ARGS = [
 ]
 PROJECTOR = {"width": 1920, "height": 1080}
 PHONE = {"width": 390, "height": 844}
+PATIENCE_MS = 30_000.0
+"""What a page should come to show may take this long: other tests keep the machine busy."""
+
+expect.set_options(timeout=PATIENCE_MS)
 
 
 @contextmanager

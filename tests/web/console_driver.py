@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from fake_session import MISSING, FakeSession
 from playwright.sync_api import Locator, Page
 
-WAIT_S = 10.0
+WAIT_S = 60.0
 COUNTDOWN_S = 8.0
 """More than the countdown and the answer of a busy machine."""
 
