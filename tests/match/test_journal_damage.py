@@ -31,23 +31,27 @@ def driven(script: str, *arguments: object) -> dict:
     return json.loads(said.stdout)
 
 
+KILLS = 60
+"""``python tests/match/kill_loop.py STORE 200 7`` and ``kill_program.py FOLDER 200 1`` kill more often."""
+
+
 @pytest.mark.slow
-def test_no_acknowledged_event_is_lost_in_200_kills(store):
+def test_no_acknowledged_event_is_lost_however_often_it_is_killed(store):
     """And every restart goes on in the phase the record says. (On PostgreSQL the client is killed.)"""
-    result = driven("kill_loop.py", store, 200, 7)
+    result = driven("kill_loop.py", store, KILLS, 7)
     assert result["lost"] == []
-    assert result["kills"] == 200
-    assert result["acknowledged"] > 200
+    assert result["kills"] == KILLS
+    assert result["acknowledged"] > KILLS
     assert len(result["phases"]) >= 5
 
 
 @pytest.mark.slow
-def test_the_real_program_killed_at_200_random_instants_goes_on_where_it_was(tmp_path):
+def test_the_real_program_killed_at_random_instants_goes_on_where_it_was(tmp_path):
     """``referee run`` under a client that plays on its API: what it acknowledged is in the record."""
-    result = driven("kill_program.py", tmp_path / "data", 200, 1)
+    result = driven("kill_program.py", tmp_path / "data", KILLS, 1)
     assert (result["lost"], result["strayed"]) == ([], [])
-    assert result["kills"] == 200
-    assert result["acknowledged"] > 100
+    assert result["kills"] == KILLS
+    assert result["acknowledged"] > KILLS / 2
     assert len(result["phases"]) >= 6
 
 
