@@ -172,7 +172,7 @@ class DuelRecording:
             "at": event.at,
             "why": said.get("why") or said.get("text") or "",
         }
-        row |= {k: said[k] for k in ("ruling", "zone", "player") if said.get(k)}
+        row |= {k: said[k] for k in ("ruling", "zone", "player", "said") if said.get(k)}
         self._recorder.note(state.match_id, said.get("number", state.duel.number), row)
 
     def _finish(self, state: MatchState) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cards.sentences import sentence
 from referee.errors import IllegalCommand
 from referee.match.decide import (
     BeginJudging,
@@ -26,6 +27,7 @@ from referee.match.decide import (
     VoidDuel,
     WaiveFields,
 )
+from referee.match.foul import Proposal, seen_foul
 from referee.match.verdict import zone_verdict
 
 RIGHT, WRONG, UNSURE = (zone_verdict({"verdict": ruling}) for ruling in ("match", "mismatch", "undecided"))
@@ -474,6 +476,61 @@ def test_a_foul_waits_for_its_ruling_and_takes_one(table):
     refused(t, FoulRuling(1, "none", "Ref"), "no open foul 1")
     said = events(t, FoulRuling(0, "duel", "Ref"))
     assert said[1] == decided(t, "B", "foul", "foul: a hand")
+
+
+SEEN = Proposal("shaken", "B", 2.5, 0.8, None, 4.0)
+
+
+@pytest.mark.parametrize("house", ["human", "warning", "duel"])
+def test_what_a_camera_proposes_waits_for_a_human_whatever_the_house_says(table, house):
+    t = table(foul=house)
+    t.build()
+    player, said = t.state.seats["B"], seen_foul("shaken", "B")
+    kept = {"code": "seen_shaken", "text": str(said), "values": {"zone": "B"}}
+    row = {"player": player, "text": str(said), "sanction": None, "seen": SEEN.to_json(), "said": kept}
+    assert events(t, Foul(player, said, "camera", seen=SEEN)) == [("foul", row)]
+
+
+def test_what_a_box_says_of_a_foul_goes_with_the_award(table):
+    t = table(foul="duel")
+    t.build()
+    player = t.state.seats["B"]
+    said = sentence("false_start", name=player)
+    kept = {"code": "false_start", "text": str(said), "values": {"name": player}}
+    noted, award = events(t, Foul(player, said, "button box"))
+    assert noted == ("foul", {"player": player, "text": str(said), "sanction": "duel", "said": kept})
+    kind, data = decided(t, "A", "foul", f"foul: {said}")
+    assert award == (kind, data | {"said": kept})
+
+
+@pytest.mark.parametrize("ended", [False, True])
+def test_a_foul_may_make_the_duel_void(table, ended):
+    t = table()
+    t.duel("A") if ended else t.build()
+    t.do(Foul(t.state.seats["A"], "a hand", "Eva"))
+    said = events(t, FoulRuling(0, "void", "Ref", "seen"))
+    assert said == [
+        ("foul_ruled", {"index": 0, "sanction": "void", "why": "seen"}),
+        ("duel_void", {"by": "human", "reason": "foul", "why": "a hand"}),
+    ]
+
+
+def test_only_a_duel_in_play_or_decided_becomes_void_by_a_foul(table):
+    t = table()
+    t.build()
+    t.do(Foul(t.state.seats["A"], "a hand", "Eva"), Foul(t.state.seats["B"], "a hand", "Eva"))
+    t.do(FoulRuling(0, "void", "Ref"))
+    refused(t, FoulRuling(1, "void", "Ref"), "no duel is in play that could be void (phase void)")
+    t.do(DrawCard())
+    refused(t, FoulRuling(1, "void", "Ref"), "that duel is over: overrule it instead")
+
+
+def test_a_hidden_card_goes_to_nobody(table):
+    t = table()
+    t.do(DrawCard())
+    refused(
+        t, Foul(t.state.seats["A"], "a hand", "Eva", "duel"), "before the go the card is hidden: warn, or void the duel"
+    )
 
 
 def test_the_duel_goes_to_the_opponent_only_while_it_is_this_one(table):

@@ -20,8 +20,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "web"))
 from browser import PHONE, PROJECTOR
 from fake_session import FakeSession
 
+from referee.match.foul import seen_foul
+from referee.match.verdict import worded_by
 from referee.recording import Budget, load_attempt
-from referee.recording.folder import write_json
+from referee.recording.folder import append_review, write_json
 from referee.recording.retention import make_room
 from referee.recording.writer import UNFINISHED
 from referee.web import create_app, serve
@@ -227,6 +229,15 @@ def test_a_ruling_needs_who_and_why_and_alters_nothing_recorded(client, session)
     assert [(r["who"], r["ruling"], r["why"]) for r in load_attempt(folder).reviews()] == [("Eve", "match", "I saw it")]
     assert (folder / "attempt.json").read_bytes() == before
     assert names(client.get("/attempts?show=unreviewed").get_data(as_text=True)).count("M1-002") == 0
+
+
+def test_what_a_device_said_of_a_foul_is_said_in_the_readers_language(client, session):
+    said = worded_by(seen_foul("shaken", "B"))
+    row = {"kind": "foul", "who": "camera", "at": "2026-01-01T00:00:00+00:00", "player": "Ann", "why": said.text}
+    append_review(session.data_dir / "attempts" / "M1-002", row | {"said": said.to_json()})
+    append_review(session.data_dir / "attempts" / "M1-002", row | {"who": "Eve", "why": "she pushed"})
+    page = client.get("/attempts/M1-002?lang=de").get_data(as_text=True)
+    assert "Matte B wurde bewegt" in page and "she pushed" in page and "mat B was moved" not in page
 
 
 def test_everything_is_the_referees(session):

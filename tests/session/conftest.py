@@ -70,7 +70,7 @@ class StandInGate:
             )
             for z in "AB"
         }
-        return SimpleNamespace(zones=gates)
+        return SimpleNamespace(zones=gates, sights={})
 
 
 def _in_field(piece) -> bool:

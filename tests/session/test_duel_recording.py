@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cards.sentences import sentence
 from referee.match.decide import DrawCard, Foul, NextDuel, Overrule, Ready
 from referee.recording import find_attempts, load_attempt
 from referee.recording.folder import contested
@@ -48,6 +49,7 @@ def test_each_press_is_on_the_record_also_those_that_did_not_count(at_table, unt
     [
         (Overrule("mismatch", "Eve", "it leaned", 1), {"review"}, "mismatch"),
         (Foul("Ann", "her other hand helped", "Eve"), {"foul"}, None),
+        (Foul("Ann", sentence("false_start", name="Ann"), "Eve"), {"foul"}, None),
     ],
 )
 def test_what_is_said_when_the_recording_is_closed_makes_it_contested(at_table, until, tmp_path, said, kinds, ruling):
@@ -63,6 +65,7 @@ def test_what_is_said_when_the_recording_is_closed_makes_it_contested(at_table, 
         session.command(said, "Eve")
         (row,) = attempt.reviews()
         assert (row["who"], row.get("ruling")) == ("Eve", ruling) and row["why"] in (said.__dict__.values())
+        assert row.get("said", {}).get("code", "") == getattr(getattr(said, "text", ""), "code", "")
         assert kinds <= {q.kind for q in contested(attempt.meta, attempt.reviews())}
         assert (attempt.folder / "attempt.json").read_bytes() == before
 
