@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from itertools import pairwise
 
 import cv2
@@ -159,21 +158,3 @@ def test_another_picture_size_begins_anew(rig, built):
     film.show(built, 2)
     small = cv2.resize(built, (960, 540), interpolation=cv2.INTER_AREA)
     assert set(film.show(small)[0].zones) == {"A", "B"}
-
-
-def test_a_camera_of_60_frames_a_second_is_kept_up_with_on_one_core(rig, built):
-    """Labels of the whole frame, motion and hand, with all looks for the mats in it."""
-    film = Film(rig)
-    film.show(built, 2)
-    observer = film.gate._observer
-    table = label_table(observer.palette or film.gate._palette, film.gate._white)
-    threads = cv2.getNumThreads()
-    cv2.setNumThreads(1)
-    hand = with_hand(rig, built, "A", 20, 0)
-    start = time.process_time()
-    for number in range(120):
-        label_frame(hand if number % 7 == 0 else built, table)
-        film.gate.look(Frame(hand if number % 7 == 0 else built, number, 1 + number / 60))
-    spent_s = time.process_time() - start
-    cv2.setNumThreads(threads)
-    assert 120 / spent_s >= 60
