@@ -5,7 +5,8 @@
     python tests/bench_start.py --cold     with nothing compiled: demo to board, first live picture, first verdict
     python tests/bench_start.py --cold 3   the same, medians of three
 
-On a busy machine the processor's seconds are the ones to compare.
+On a busy machine the processor's seconds are the ones to compare. The program's bytecode is on disk, as ``pip`` leaves
+it, also where the environment says that Python is to write none.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from pathlib import Path
 
 ROUNDS = 10
 REFEREE = [sys.executable, "-m", "referee"]
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 SESSION = Path(__file__).parent / "golden" / "sessions" / "challenge"
 DEMO = ["demo", "--no-browser", "--port", "0", "--seed", "3"]
 
@@ -69,14 +71,14 @@ def _processor_s() -> float:
 
 def said(*args: object) -> None:
     """Run the program to its end."""
-    subprocess.run([*REFEREE, *map(str, args)], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([*REFEREE, *map(str, args)], check=True, stdout=subprocess.DEVNULL, env=ENVIRONMENT)
 
 
 @contextmanager
 def demo(cache: str | None = None) -> Iterator[subprocess.Popen[str]]:
     """A demo, whose lines are read as it says them; it is ended as Ctrl-C does."""
     with tempfile.TemporaryDirectory() as folder:
-        env = {**os.environ, "PYTHONUNBUFFERED": "1"} | ({"REFEREE_CACHE_DIR": cache} if cache else {})
+        env = {**ENVIRONMENT, "PYTHONUNBUFFERED": "1"} | ({"REFEREE_CACHE_DIR": cache} if cache else {})
         command = [*REFEREE, *DEMO, "--data-dir", folder]
         program = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         try:

@@ -28,7 +28,6 @@ from referee.errors import BadCamera, BadImage, CannotSee, RefereeError
 from referee.vision.image.files import read_picture, write_picture
 from referee.vision.observer import Judgement, Observer
 from referee.vision.parameters import SIZES_TOLD
-from referee.vision.render.overlay import draw
 from referee.vision.verdict.visibility import size_fault
 
 FILE = click.Path(path_type=Path)
@@ -108,6 +107,8 @@ def judge(asked: Judging) -> None:
         else:
             click.echo(told(judgement, str(path), card))
         if asked.overlay:
+            from referee.vision.render.overlay import draw  # here: letters take a while to load, and few ask for them
+
             write_picture(_overlay_path(asked.overlay, path, len(asked.images)), draw(frame, judgement, card))
 
 
