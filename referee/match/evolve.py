@@ -318,6 +318,6 @@ _AFTER: dict[str, _Change] = {"go": _went, "card_named": _named, "duel_decided":
 KINDS = (
     frozenset(_MATCH)
     | frozenset(TABLE)
-    | {"card_named", "fields_waived", "press_noted", "verdict", "verdict_noted", "ruling", "duel_undecided"}
+    | {"card_named", "fields_waived", "press_noted", "verdict", "verdict_noted", "ruling"}
 )
 """Every kind of event there is."""

@@ -145,6 +145,8 @@ def test_a_go_before_the_card_is_named_shows_it_when_it_is():
     state = log.add("card_named", card_id="M", value=2, source="marker", was=None)
     assert (state.seen, state.duel.card_id, state.returned) == ({"M"}, "M", ())
     assert state.piles == {"cards": ("K", "L"), "more": ("N",)}
+    state = log.add("card_named", card_id="L", value=2, source="typed", was="M")
+    assert (state.seen, state.returned) == ({"M", "L"}, ("M",))
 
 
 def test_a_card_named_before_the_go_is_not_seen_and_the_wrong_one_goes_back():
@@ -272,7 +274,7 @@ def test_a_log_without_a_place_for_new_rounds_is_read_too():
     assert Log().add("rounds_added", rounds=EXTRA).round_index == 0
 
 
-@pytest.mark.parametrize("kind", ["player_left", "round_replayed"])
+@pytest.mark.parametrize("kind", ["player_left", "round_replayed", "duel_replayed"])
 def test_annulled_duels_stay_in_the_record_and_count_no_longer(kind):
     log = Log()
     log.decided("Ann")
@@ -291,6 +293,60 @@ def test_who_leaves_after_another_leaves_both_gone():
     for player in ("Ben", "Cem"):
         state = log.add("player_left", player=player, why="ill", annulled=[], rounds=ROUNDS, round_index=None)
     assert (state.gone, state.active) == ({"Ben": "ill", "Cem": "ill"}, ("Ann",))
+
+
+def test_a_name_that_is_mended_is_right_everywhere_also_in_what_has_ended():
+    log = Log()
+    log.decided("Ann")
+    log.add("next_duel", round_index=0, duel_index=1)
+    log.drawn("L")
+    log.add("foul", player="Ben", text="x", sanction=None)
+    log.add("foul", player="Ann", text="y", sanction=None)
+    log.add("setup_signed", names=["Ann", "Ben"], record={})
+    log.add("player_left", player="Cem", why="ill", annulled=[], rounds=ROUNDS, round_index=None)
+    log.add("review_opened", why="protest")
+    before = log.state
+    state = log.add("player_renamed", player="Ann", name="Anna")
+    assert (state.players, state.signed, state.gone) == (("Anna", "Ben", "Cem"), ("Anna", "Ben"), {"Cem": "ill"})
+    assert [(r.a, r.b) for r in state.rounds] == [("Anna", "Ben"), ("Ben", "Cem")]
+    assert (state.duel.seats, state.duel.award, state.duel.card_id) == ({"A": "Anna", "B": "Ben"}, None, "L")
+    assert [(d.seats, d.award) for d in state.past] == [({"A": "Anna", "B": "Ben"}, "Anna")]
+    assert [f.player for f in state.fouls] == ["Ben", "Anna"]
+    assert (state.frozen, state.scores) == ({"Anna": 2, "Ben": 0, "Cem": 0}, {"Anna": 2, "Ben": 0, "Cem": 0})
+    assert state.finished is None and state.rules == before.rules
+    assert log.add("player_renamed", player="Cem", name="Cemal").gone == {"Cemal": "ill"}
+
+
+def test_without_a_review_or_a_result_a_mended_name_makes_none():
+    state = Log().add("player_renamed", player="Ann", name="Anna")
+    assert (state.frozen, state.finished, state.players) == (None, None, ("Anna", "Ben", "Cem"))
+
+
+def test_a_mended_name_is_right_in_the_result_also_in_one_of_before():
+    rows = [{"player": "Ann", "score": 4, "rank": 1}, {"player": "Ben", "score": 4, "rank": 1}]
+    log = Log()
+    log.add("match_finished", winner=None, shared=["Ann", "Ben"], standings=rows, extra=0)
+    state = log.add("player_renamed", player="Ann", name="Anna")
+    renamed = [{"player": "Anna", "score": 4, "rank": 1}, {"player": "Ben", "score": 4, "rank": 1}]
+    assert state.finished == {"winner": None, "shared": ["Anna", "Ben"], "standings": renamed, "extra": 0}
+    log = Log()
+    log.add("match_finished", winner="Ann")
+    assert log.add("player_renamed", player="Ann", name="Anna").finished == {
+        "winner": "Anna",
+        "shared": [],
+        "standings": [],
+    }
+
+
+def test_a_match_that_is_left_says_for_which_until_it_is_taken_up_or_undone():
+    log = Log()
+    log.drawn()
+    log.add("ready")
+    assert log.add("match_left", for_match="m0").left_for == "m0"
+    assert log.add("match_taken_up").left_for == ""
+    log.add("match_left", for_match="m0")
+    state = log.add("undone")
+    assert (state.left_for, state.phase) == ("", "card_drawn")
 
 
 def test_who_joins_comes_last():
@@ -433,6 +489,20 @@ def test_an_undo_goes_back_before_the_last_command_and_keeps_what_was_seen():
     assert (state.phase, state.seen) == ("ready", {"K"})
 
 
+def test_a_card_seen_before_a_go_that_is_undone_stays_seen_beside_that_gos():
+    log = Log()
+    log.void("K")
+    log.gone("L")
+    assert log.add("undone").seen == {"K", "L"}
+
+
+def test_cards_that_an_undone_reshuffle_made_unseen_are_seen_as_before():
+    log = Log()
+    log.void("K")
+    assert log.add("reshuffled", pile="cards", order=["K"]).seen == frozenset()
+    assert log.add("undone").seen == {"K"}
+
+
 def test_an_undo_takes_all_events_of_a_command_back():
     log = Log()
     log.gone()
@@ -455,6 +525,8 @@ NOTED = [
     ("lens_changed", {"lens": {}}),
     ("recording_sealed", {"attempt": "m-001", "sha256": "0" * 64}),
     ("fields_waived", {"why": "x"}),
+    ("match_left", {"for_match": "m0"}),
+    ("match_taken_up", {}),
 ]
 
 
