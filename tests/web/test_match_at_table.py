@@ -6,6 +6,10 @@ gate and observer. Only the doubt of one duel is put into the observer's mouth.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import chain
+
 import pytest
 from browser import PHONE, PROJECTOR
 from console_driver import Console
@@ -141,18 +145,22 @@ class Play:
         """Ready is taken back once."""
         self.duel(winner, undo=True)
 
+    def unusual(self) -> list[Callable[[str], None]]:
+        """A duel each of what goes another way than to the first verdict."""
+        return [self.false_stop, self.doubted, self.reviewed, self.undone]
+
+    def first_duels(self) -> None:
+        """The first duels, each an unusual one."""
+        for play, winner in zip(self.unusual(), chain(*WON), strict=False):
+            play(winner)
+            self.console.next()
+
     def match(self) -> None:
-        """Every round; then extra duels until one is ahead."""
-        special = dict(
-            zip(
-                ((0, 0), (1, 0), (2, 0), (3, 0)),
-                (self.false_stop, self.doubted, self.reviewed, self.undone),
-                strict=True,
-            )
-        )
+        """Every round, the first duel of most an unusual one; then extra duels until one is ahead."""
+        unusual = dict(enumerate(self.unusual()))
         for number, winners in enumerate(WON):
             for duel, winner in enumerate(winners):
-                special.get((number, duel), self.duel)(winner)
+                (self.duel if duel else unusual.get(number, self.duel))(winner)
                 self.console.next()
         assert self.session.state.round.kind == "extra" and self.session.state.scores["Dia"] == 6
         expect(self.board.locator(".round.now")).to_contain_text("extra")
@@ -161,34 +169,48 @@ class Play:
             self.console.next()
 
 
+@contextmanager
+def playing(at: RealTable, browser, size, keys) -> Iterator[Play]:
+    """A console and a board in windows of that size, the table set up and the players at it."""
+    server = serve(create_app(at.session), "127.0.0.1", 0)
+    context = browser.new_context(viewport=size, has_touch=not keys)
+    context.set_default_timeout(2 * SEEN_MS)  # colours and sizes are learnt while a form is sent
+    try:
+        board = context.new_page()
+        board.goto(server.url)
+        console = Console(context.new_page(), at.session, server.url, keys)
+        play = Play(at, console, board)
+        console.new_match(PLAYERS)
+        play.set_up()
+        with at.rig.played(at.session, None, True):
+            yield play
+    finally:
+        context.close()
+        server.close()
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("size, keys", [(PROJECTOR, True), (PHONE, False)], ids=["projector", "phone"])
-def test_a_whole_match_with_the_real_eyes(tmp_path, browser, size, keys):
-    with real_table(tmp_path) as at:
-        server = serve(create_app(at.session), "127.0.0.1", 0)
-        context = browser.new_context(viewport=size, has_touch=not keys)
-        try:
-            board = context.new_page()
-            board.goto(server.url)
-            console = Console(context.new_page(), at.session, server.url, keys)
-            play = Play(at, console, board)
-            console.new_match(PLAYERS)
-            play.set_up()
-            with at.rig.played(at.session, None, True):
-                play.match()
-            state = at.session.state
-            assert state.winner == "Dia" and len([d for d in state.history if d.award]) == 19
-            expect(board.locator(".winner .big")).to_have_text("Dia wins!")
-            check_record(at)
-        finally:
-            context.close()
-            server.close()
+def test_a_whole_match_with_the_real_eyes(tmp_path, browser):
+    with real_table(tmp_path) as at, playing(at, browser, PROJECTOR, True) as play:
+        play.match()
+        state = at.session.state
+        assert state.winner == "Dia" and len([d for d in state.history if d.award]) == 19
+        expect(play.board.locator(".winner .big")).to_have_text("Dia wins!")
+        check_record(at, 19)
 
 
-def check_record(at: RealTable) -> None:
+@pytest.mark.slow
+def test_on_a_phone_too_every_way_of_a_duel_is_gone_with_the_real_eyes(tmp_path, browser):
+    with real_table(tmp_path) as at, playing(at, browser, PHONE, False) as play:
+        play.first_duels()
+        assert len([d for d in at.session.state.history if d.award]) == len(play.unusual())
+        check_record(at, len(play.unusual()))
+
+
+def check_record(at: RealTable, duels: int) -> None:
     """What happened stands in the journal: signatures, the undo, the doubt, and verdicts with their margins."""
     events = at.session.journal.events(at.session.state.match_id)
     kinds = [event.kind for event in events]
     assert {"setup_signed", "undone", "duel_undecided", "review_opened", "duel_overruled"} <= set(kinds)
     verdicts = [event.data["verdict"] for event in events if event.kind == "verdict"]
-    assert len(verdicts) >= 19 and all("margin" in verdict for verdict in verdicts)
+    assert len(verdicts) >= duels and all("margin" in verdict for verdict in verdicts)
