@@ -151,9 +151,9 @@ class Robots:
 class Pauses:
     """How long the operator takes for each step, in seconds."""
 
-    draw_s: float = 1.5
-    ready_s: float = 2.0
-    go_s: float = 1.5
+    draw_s: float = 0.5
+    ready_s: float = 1.5
+    go_s: float = 1.0
     admire_s: float = 5.0
     rule_s: float = 4.0
     give_up_s: float = 25.0
