@@ -23,7 +23,7 @@ from referee.recording.errors import BadAttempt
 from referee.recording.folder import META, append_review, attempts_of
 from referee.recording.retention import Budget, Removed, make_room
 from referee.recording.sweep import sweep
-from referee.recording.writer import RESERVE_BYTES, Take, first_words
+from referee.recording.writer import RESERVE_BYTES, RESERVED, Take, first_words, write_file
 
 BEFORE_S = 2.0
 RING_BYTES = 256 << 20
@@ -67,7 +67,7 @@ class Recorder:
         self._wake = threading.Condition()
         self._ring: deque[Frame] = deque()
         self._jobs: deque[Frame | Callable[[], None]] = deque()
-        self._pending = 0
+        self._pending = self._kept = 0
         self._marks: list[float] = []
         self._folder: Path | None = None
         self._take: Take | None = None
@@ -104,7 +104,7 @@ class Recorder:
         files = {n: c() if callable(c) else c for n, c in (meta.get("files") or {}).items()}
         said = dict(meta) | {"files": files, "recorded_at": self.clock.utc().isoformat(timespec="seconds")}
         with self._wake:
-            self._folder, self._marks = folder, [go_at_s]
+            self._folder, self._marks, self._kept = folder, [go_at_s], 0
             self._jobs.append(partial(self._open, folder, said, go_at_s))
             for frame in self._ring:
                 self._put(frame)
@@ -121,16 +121,38 @@ class Recorder:
     def judged(self, frame: Frame | Sequence[Frame], judgement: Rows | Judged, extra: Mapping | None = None) -> None:
         """Keep the judged frame or frames without loss and the judgement's verdicts beside them.
 
-        ``judgement`` is a referee.vision Judgement or a mapping zone -> the contract's row.
+        ``judgement`` is a referee.vision Judgement or a mapping zone -> the contract's row. The frames are on the disk
+        when this returns: a verdict counts by them. Raises OSError when they cannot be.
         """
         frames = [frame] if isinstance(frame, Frame) else list(frame)
         verdicts = judgement if isinstance(judgement, Mapping) else judgement.to_json("stop.png", "")["zones"]
-        self._do(lambda take: take.judged(frames, verdicts, dict(extra or {})))
+        with self._wake:
+            first, self._kept = self._kept, self._kept + len(frames)
+        files = [f"stop_{n}.png" if n else "stop.png" for n in range(first, first + len(frames))]
+        self._keep(files, frames)
+        self._do(lambda take: take.judged(files, frames, verdicts, dict(extra or {})))
 
     def at_press(self, zone: str, frames: Sequence[Frame], said: Mapping[str, Any]) -> None:
         """Keep the frames at a zone's press without loss; ``said``: the contract's ``row`` on them, what came
-        ``after`` and who the ``culprit`` is (``referee.match.stop_views``)."""
-        self._do(lambda take: take.at_press(zone, frames, said))
+        ``after`` and who the ``culprit`` is (``referee.match.stop_views``). On the disk when this returns, as
+        ``judged``; may raise OSError."""
+        files = [f"press_{zone}_{n}.png" for n in range(len(frames))]
+        self._keep(files, frames)
+        self._do(lambda take: take.at_press(zone, files, frames, said))
+
+    def _keep(self, files: Sequence[str], frames: Sequence[Frame]) -> None:
+        """Write the frames into the running recording, on the caller's thread; where the disk is full, in the place
+        that was reserved for this."""
+        with self._wake:
+            folder = self._folder
+        if folder is None:
+            return
+        for name, frame in zip(files, frames, strict=True):
+            try:
+                write_file(folder / name, frame.image)
+            except OSError:
+                (folder / RESERVED).unlink(missing_ok=True)
+                write_file(folder / name, frame.image)
 
     def finish(self, final: Mapping[str, Any] | None = None) -> Path | None:
         """End the recording with what is known now; gives the folder at once, ``settle`` waits for it.

@@ -28,6 +28,7 @@ from referee.recording.folder import META, TIMES, VIDEO, hash_files, write_json
 from referee.recording.video import VideoWriter, remux
 
 UNFINISHED = "the program ended while it was recording"
+RESERVED = "reserve.tmp"
 RESERVE_BYTES = 8 << 20
 """Room set aside for the record's last words: a lossless 1080p frame takes up to 5 MB."""
 
@@ -88,16 +89,11 @@ class Take:
         self._marks.append({"name": name, "at_s": at_s, **data})
         self.save()
 
-    def judged(self, frames: Sequence[Frame], verdicts: Mapping, extra: Mapping) -> None:
-        """Keep the judged frames without loss, and what was ruled. May raise OSError."""
-        files: list[str] = []
-        for frame in frames:
-            n = sum(len(row["files"]) for row in self._judged) + len(files)
-            files.append("stop.png" if n == 0 else f"stop_{n}.png")
-            write_file(self.folder / files[-1], frame.image)
+    def judged(self, files: Sequence[str], frames: Sequence[Frame], verdicts: Mapping, extra: Mapping) -> None:
+        """Write down which files hold the judged frames, and what was ruled. May raise OSError."""
         self._judged.append(
             {
-                "files": files,
+                "files": list(files),
                 "seconds": [self._video(f.at_s) for f in frames],
                 "pixels": [pixel_hash(f.image) for f in frames],
                 "zones": sorted(verdicts),
@@ -107,13 +103,11 @@ class Take:
         self.meta |= extra
         self.save()
 
-    def at_press(self, zone: str, frames: Sequence[Frame], said: Mapping) -> None:
-        """Keep the frames at a zone's press, and what was said of them. May raise OSError."""
-        files = [f"press_{zone}_{n}.png" for n in range(len(frames))]
-        for name, frame in zip(files, frames, strict=True):
-            write_file(self.folder / name, frame.image)
+    def at_press(self, zone: str, files: Sequence[str], frames: Sequence[Frame], said: Mapping) -> None:
+        """Write down which files hold the frames at a zone's press, and what was said of them. May raise OSError."""
         seconds = [self._video(f.at_s) for f in frames]
-        self.meta["at_press"] = {**self.meta.get("at_press", {}), zone: {"files": files, "seconds": seconds, **said}}
+        row = {"files": list(files), "seconds": seconds, **said}
+        self.meta["at_press"] = {**self.meta.get("at_press", {}), zone: row}
         self.save()
 
     def finish(self, final: Mapping, now_s: float) -> None:
@@ -193,11 +187,11 @@ class Take:
             draft.unlink(missing_ok=True)
 
     def _reserve(self, size: int) -> None:
-        with suppress(OSError), open(self.folder / "reserve.tmp", "wb") as file:
+        with suppress(OSError), open(self.folder / RESERVED, "wb") as file:
             os.posix_fallocate(file.fileno(), 0, size)
 
     def _let_go(self) -> None:
-        (self.folder / "reserve.tmp").unlink(missing_ok=True)
+        (self.folder / RESERVED).unlink(missing_ok=True)
         with suppress(OSError):
             self._times.close()
 

@@ -1,12 +1,14 @@
 """After a Stop: wait for a clear view, judge the field at the press and settled, and say what both are together.
 
 The law is ``referee.match.stop_views``; here it is fed. The view at the press is looked at only where something in the
-field was touched after it: else the settled view is the better picture of the same build.
+field was touched after it: else the settled view is the better picture of the same build. Where duels are recorded, a
+verdict counts only when the pictures that it rests on are on the disk; else it is left to a human, who has seen them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -50,10 +52,10 @@ class KeepsEvidence(Protocol):
     """Who records."""
 
     def judged(self, frames: Sequence[Frame], rows: Mapping[str, dict]) -> None:
-        """Keep the judged frames without loss."""
+        """Keep the judged frames without loss; they are on the disk when this returns. May raise OSError."""
 
     def at_press(self, zone: str, frames: Sequence[Frame], said: Mapping[str, Any]) -> None:
-        """Keep the frames at the press without loss, and what was said of them."""
+        """Keep the frames at the press without loss, and what was said of them. May raise OSError."""
 
 
 class Judged(OnClock, WithCamera, Commanded, Alarming, Touching, Attempting, Protocol):
@@ -81,6 +83,7 @@ class StopJudging:
         self._stopped_s: float | None = None
         self._mats: Mats | None = None
         self._failed = 0
+        self._lost = False
         self._judged: dict[tuple[str, int], int] = {}
         self._count = 0
 
@@ -140,7 +143,7 @@ class StopJudging:
             judgement = session.observer.judge(
                 [f.image for f in frames], card, state.duel.callers, state.rules.tolerances
             )
-            rows = _rows(judgement)
+            rows, self._lost = _rows(judgement), False
             views = {z: self._views(state, z, _said(rows, z), card) for z in state.duel.callers}
             self._keep(frames, judgement, rows, card)
             evidence = {
@@ -186,7 +189,8 @@ class StopJudging:
         seen = behind_a_hand(seen, settled, came) if covering else seen
         if self._session.recording:
             said = {"row": seen.to_json(), "after": after.after, "culprit": after.culprit}
-            self._session.recording.at_press(zone, frames, said | {"covered": covering, "placed": came})
+            row = said | {"covered": covering, "placed": came}
+            self._evidence(partial(self._session.recording.at_press, zone, frames, row))
         return Views(settled, seen, after.after, culprit, hand)
 
     def _tell(self, number: int, zone: str, views: Views, evidence: Mapping[str, Any]) -> None:
@@ -196,6 +200,8 @@ class StopJudging:
         if state.duel.number != number or state.phase not in ("stopped", "judging"):
             return
         said, findings = ruled(views, state.rules.hand_at_stop)
+        if self._lost:
+            said = said.undecided("" if said.ruling == "undecided" else said.ruling, because("not_kept"))
         told = {**evidence, "after": views.after} | ({"press": views.press.to_json()} if views.press else {})
         session.command(CameraVerdict(zone, said, findings, evidence=told), "camera")
 
@@ -205,7 +211,14 @@ class StopJudging:
         self._judged[state.match_id, state.duel.number] = self._count
         self._session.previews.verdict(self._count, frames[-1].image, judgement, card)
         if self._session.recording:
-            self._session.recording.judged(frames, rows)
+            self._evidence(partial(self._session.recording.judged, frames, rows))
+
+    def _evidence(self, write: Callable[[], None]) -> None:
+        """Have frames written that the verdict rests on; without them it is no camera's verdict."""
+        try:
+            write()
+        except OSError:
+            self._lost = True
 
 
 def _clear(look: GateState, zone: str) -> bool:

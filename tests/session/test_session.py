@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 
 import cv2
 import numpy as np
@@ -219,3 +221,29 @@ def test_a_build_that_one_look_cannot_judge_is_judged_by_the_next_or_left_to_a_h
         assert ("not_judged" in reasons) == (phase == "undecided")
         if phase == "decided":
             until(lambda: "judging" not in codes(session))
+
+
+@pytest.mark.parametrize("blocked", ["stop.png", None])
+def test_a_verdict_counts_only_when_its_picture_is_on_the_disk(at_table, until, tmp_path, monkeypatch, blocked):
+    """Else a human rules; the camera's view is told to him, and what is missing."""
+    replace = os.replace
+
+    def full(draft, path):
+        if Path(path).name == blocked:
+            raise OSError(28, "No space left on device")
+        replace(draft, path)
+
+    monkeypatch.setattr("referee.recording.writer.os.replace", full)
+    with at_table(record=True) as (session, _):
+        begin_duel(session)
+        session.clock.sleep(1.2)
+        session.press("A")
+        until(lambda: session.state.verdicts)
+        said = session.state.verdicts["A"]
+        (folder,) = (tmp_path / "attempts").iterdir()
+        assert (folder / "stop.png").exists() == (blocked is None)
+        if blocked is None:
+            assert said.ruling == "mismatch"
+        else:
+            assert (session.state.phase, said.ruling, said.leaning) == ("undecided", "undecided", "mismatch")
+            assert said.codes == {"not_kept"}
