@@ -226,7 +226,7 @@ def test_pads_are_counted_down_for_and_a_false_start_is_recorded(at_table, until
         with pytest.raises(IllegalCommand, match="false start: Ben left the mark before the go"):
             session.go()
         assert session.state.phase == "ready" and box.said[-1] == "countdown"
-        assert session.state.fouls[-1]["player"] == "Ben" and "false_start" in codes(session)
+        assert session.state.fouls[-1].player == "Ben" and "false_start" in codes(session)
         box.on_go = None
         session.go()
         assert session.state.phase == "building" and "false_start" not in codes(session)
