@@ -11,6 +11,7 @@ from referee.vision.live.arms import Arms, Picture
 from referee.vision.live.fouls import FoulWatch
 from referee.vision.live.gate import GateState, ZoneGate
 from referee.vision.live.shake import Shake
+from referee.vision.live.sights import Sight
 
 HZ = 10
 CALM = ZoneGate(True, 0.0, False, 1.0, 0.1)
@@ -36,7 +37,7 @@ def watch(monkeypatch):
         for n, over in enumerate(arms):
             now["arms"], now["moved"] = over, moved[n] if moved else {}
             at_s = n / HZ
-            gate = GateState({"A": gates[n] if gates else CALM})
+            gate = gates[n] if gates else GateState({"A": CALM})
             stopped = stop_s if stop_s is not None and at_s >= stop_s else None
             found += watch.look(Frame(np.zeros((8, 8, 3), np.uint8), n, at_s), (PICTURE, NoMats()), gate, stopped)
         return [(seen.kind, seen.culprit, round(seen.from_s, 2)) for seen in found]
@@ -79,25 +80,36 @@ def test_a_mat_that_moves_is_proposed_at_once_and_of_nobody(watch):
     assert watch([NOBODY] * 13, moved=moved) == [("shaken", None, 0.5)]
 
 
-def brought(own_from: int, own_to: int, filled_from: int, more: float = 0.05) -> list[tuple[Arms, ZoneGate]]:
-    """Forty looks with a Stop at 1 s: the own hand in the field, and what the field holds."""
+PAPER, BLUE, SKIN = 200, 60, 150
+
+
+def field(shows: int, hand: bool) -> Sight:
+    """A field of 10 x 20 pixels with a place in it that shows paper, a piece or a hand."""
+    image = np.full((10, 20, 3), PAPER, np.uint8)
+    image[3:8, 3:8] = shows
+    return Sight((0, 0), image, image[..., 0] == BLUE, 200, hand)
+
+
+def brought(own_from: int, own_to: int, there_from: int, stays: int = BLUE) -> list[GateState]:
+    """Forty looks with a Stop at 1 s: a hand before the place from one look to another, and what it holds since."""
     rows = []
     for n in range(40):
         hand = own_from <= n < own_to
-        fill = 0.1 + (more if n >= filled_from else 0.0)
-        rows.append((OWN if hand else NOBODY, ZoneGate(True, 0.0, hand, 0.0 if hand else 1.0, fill)))
+        shows = SKIN if hand else stays if n >= there_from else PAPER
+        gate = ZoneGate(True, 0.0, hand, 0.0 if hand else 1.0, 0.1)
+        rows.append(GateState({"A": gate}, {"A": field(shows, hand)}))
     return rows
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"),
+    ("looks", "said"),
     [
-        (brought(14, 22, 18), [("brought_after_stop", "A", 1.4)]),
-        (brought(14, 22, 18, more=0.005), []),  # a hand that only came and went
+        (brought(14, 22, 18), [("brought_after_stop", "A", 1.3)]),  # the last look at the bare place
+        (brought(14, 22, 18, stays=PAPER), []),  # a hand that only came and went
         (brought(50, 50, 18), []),  # it fell: nobody was there
-        (brought(5, 22, 18), []),  # the hand was there at the Stop: that is another question
+        (brought(5, 22, 18), []),  # hidden from before the Stop: that is another question
         (brought(4, 8, 6), []),  # before the Stop pieces are brought
     ],
 )
-def test_a_piece_brought_after_the_stop_needs_a_hand_that_came_then(watch, rows, said):
-    assert watch([arms for arms, _ in rows], [gate for _, gate in rows], stop_s=1.0) == said
+def test_a_piece_brought_after_the_stop_needs_a_place_that_was_bare_and_a_hand_that_came(watch, looks, said):
+    assert watch([NOBODY] * 40, looks, stop_s=1.0) == said

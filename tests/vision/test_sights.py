@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from referee.vision.live.sights import Sight, placed
+from referee.vision.live.sights import Sight, came, placed
 
 FIELD = 200
 PAPER, BLUE, RED, SKIN, SHADOW = 200, 60, 110, 150, 140
@@ -47,3 +47,18 @@ def test_a_rim_is_no_piece():
     nudged = sight(BLUE)
     nudged.image[3:8, 12] = PAPER
     assert placed([nudged], [nudged, nudged, STANDS]) == "before"
+
+
+@pytest.mark.parametrize(
+    ("after", "at"),
+    [
+        ([BESIDE, BESIDE, HAND, STANDS], 1),
+        ([HAND, BESIDE, BESIDE, HAND, DONE], 2),
+        ([HAND, HAND, STANDS], None),  # nobody saw the place without it
+        ([BESIDE, BESIDE, HAND], None),  # a hand is no piece
+        ([BESIDE] * 4, None),
+        ([], None),
+    ],
+)
+def test_what_came_was_not_there_in_the_last_sight_of_its_bare_place(after, at):
+    assert came([EMPTY], after) == at

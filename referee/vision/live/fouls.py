@@ -8,7 +8,7 @@ One watch over frames in order, live or of a recording; what it says depends on 
 | ``second_hand`` | two arms of its player are in a field |
 | ``neighbours_hand`` | an arm of another player is in a field |
 | ``shaken`` | a mat moves, and the room behind it does not |
-| ``brought_after_stop`` | after the Stop a field's own hand was in it came into it and left more there than before |
+| ``brought_after_stop`` | a place that was bare after the Stop holds a piece once a hand has been there |
 
 A sight counts when it lasts, and is proposed once until it has been away for a while.
 """
@@ -16,7 +16,7 @@ A sight counts when it lasts, and is proposed once until it has been away for a 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from calibration.mat import Mats
@@ -27,6 +27,7 @@ from referee.vision.live import parameters
 from referee.vision.live.arms import Arms, Picture, arms_over
 from referee.vision.live.gate import GateState
 from referee.vision.live.shake import Shake
+from referee.vision.live.sights import Sight, came
 
 LASTS_S: Mapping[str, float] = dict.fromkeys(
     ("bare_hand", "second_hand", "neighbours_hand"), parameters.HAND_FOUL_S.value
@@ -36,7 +37,6 @@ LASTS_S: Mapping[str, float] = dict.fromkeys(
 SEEN_SHARE = parameters.SEEN_SHARE.value
 AWAY_S = parameters.AWAY_S.value
 LOOK_S = parameters.LOOK_S.value
-BROUGHT = parameters.BROUGHT.value
 CLIP_S = parameters.CLIP_S.value
 
 
@@ -76,11 +76,10 @@ class _Sight:
 
 @dataclass
 class _Field:
-    """What a field held at the Stop, whether its own hand has been out of it since, and when it came in then."""
+    """What a field has shown before the Stop and since, and whether anything was proposed of it."""
 
-    fill: float | None = None
-    was_out: bool = False
-    hand_s: float | None = None
+    before: deque[Sight] = field(default_factory=lambda: deque(maxlen=parameters.SIGHTS.value))
+    after: deque[tuple[float, Sight]] = field(default_factory=lambda: deque(maxlen=parameters.SIGHTS.value))
     told: bool = False
 
 
@@ -90,7 +89,6 @@ class FoulWatch:
     def __init__(self) -> None:
         self._sights: dict[tuple[str, str], _Sight] = {}
         self._fields: dict[str, _Field] = {}
-        self._fills: dict[str, deque[float]] = {}
         self._shake = Shake()
         self._looked_s = float("-inf")
 
@@ -105,7 +103,7 @@ class FoulWatch:
         picture, mats = seen
         arms = {zone: arms_over(picture, mats, zone) for zone in look.zones}
         told = [*self._of_arms(arms, frame.at_s), *self._of_mats(frame, mats)]
-        return [*told, *self._after_stop(arms, look, frame.at_s, stop_s)]
+        return [*told, *self._after_stop(look, frame.at_s, stop_s)]
 
     def _of_arms(self, arms: Mapping[str, Arms], at_s: float) -> list[FoulSeen]:
         told = []
@@ -137,27 +135,22 @@ class FoulWatch:
         sight.told_s = at_s
         return [FoulSeen(kind, zone, here[-1][1], here[0][0], share)]
 
-    def _after_stop(
-        self, arms: Mapping[str, Arms], look: GateState, at_s: float, stop_s: float | None
-    ) -> list[FoulSeen]:
+    def _after_stop(self, look: GateState, at_s: float, stop_s: float | None) -> list[FoulSeen]:
         told = []
         for zone, gate in look.zones.items():
-            own_hand = zone in arms[zone].owners
-            if stop_s is None or at_s <= stop_s:
-                if not gate.hand:
-                    self._fills.setdefault(zone, deque(maxlen=parameters.FILLS.value)).append(gate.fill)
+            sight = look.sights.get(zone)
+            held = self._fields.setdefault(zone, _Field())
+            if sight is None or held.told:
                 continue
-            held = self._fields.setdefault(zone, _Field(_middle(self._fills.get(zone, ()))))
-            if own_hand and held.was_out and held.hand_s is None:
-                held.hand_s = at_s
-            held.was_out = held.was_out or not own_hand
-            calm = not gate.hand and gate.settled_s > LOOK_S
-            more = held.fill is not None and gate.fill - held.fill > BROUGHT
-            if calm and more and held.hand_s is not None and not held.told:
+            if stop_s is None or at_s <= stop_s:
+                held.before.append(sight)
+                continue
+            held.after.append((at_s, sight))
+            rests_s = parameters.HAND_FOUL_S.value if gate.hand else LOOK_S
+            if gate.settled_s < rests_s or not any(s.hand for _, s in held.after):
+                continue  # what moves while no hand is near has fallen
+            bare = came(held.before, [s for _, s in held.after])
+            if bare is not None and any(s.hand for _, s in list(held.after)[bare:]):
                 held.told = True
-                told.append(FoulSeen("brought_after_stop", zone, zone, held.hand_s, 1.0))
+                told.append(FoulSeen("brought_after_stop", zone, zone, held.after[bare][0], 1.0))
         return told
-
-
-def _middle(values: Sequence[float] | deque[float]) -> float | None:
-    return sorted(values)[len(values) // 2] if values else None

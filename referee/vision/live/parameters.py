@@ -95,8 +95,6 @@ SHAKEN_S = Parameter(0.0, "s", "a mat that moved has moved, however shortly")
 SEEN_SHARE = Parameter(0.75, "of the looks of that time", "by hand: so often it must be seen")
 AWAY_S = Parameter(1.0, "s", "by hand: a sight that was away for so long is another one when it comes back")
 LOOK_S = Parameter(0.09, "s", "for time: looks are at least so far apart")
-BROUGHT = Parameter(0.012, "of the field", "what a piece covers at the least: the smallest covers four times SETTLED")
-FILLS = Parameter(5, "looks", "by hand: the field's fill at the Stop is the middle of so many before it")
 CLIP_S = Parameter(2.0, "s", "by hand: a proposal is shown by a clip of this length around its beginning")
 
 # -- gate_history --------------------------------------------------------------------------------------------------
@@ -108,7 +106,7 @@ OWN_S = Parameter(0.5, "s", "by hand: a hand there for so long before the press,
 OWN_LOOKS = Parameter(2, "looks", "by hand: more than these must have shown it")
 RECENT = Parameter(6, "frames", "kept for the view at the press: a fifth of a second")
 AT_PRESS = Parameter(3, "frames", "by hand: so many of the last before the press are its view")
-PIECE_SHARE = Parameter(0.012, "of the field", "as BROUGHT: half of what the smallest piece covers, but for its rim")
+PIECE_SHARE = Parameter(0.012, "of the field", "half of what the smallest piece covers, but for its rim")
 SIGHT_S = Parameter(0.08, "s", "for memory: what pixels show is kept so often at most")
 SIGHTS = Parameter(160, "sights", "for memory: and so often in all, some fourteen seconds")
 FRAME_LATE_S = Parameter(0.02, "s", "by hand: a frame so little after the press shows what was there then")

@@ -38,18 +38,42 @@ class Sight:
 def placed(before: Sequence[Sight], after: Sequence[Sight]) -> Placed:
     """When the pieces of the last sight of ``after`` came: sights before the press, and after it, in order."""
     last = after[-1] if after else None
-    clear = next((s for s in reversed(before) if last and _same_window(s, last) and not s.hand), None)
+    clear = _clear(before, last)
     if last is None or clear is None:
         return "unknown"
     new = last.piece & ~_like(clear, last)
-    lacked, stood = np.zeros(new.shape, bool), np.zeros(new.shape, bool)
-    for one, other in pairwise(s for s in after if _same_window(s, last)):  # twice in a row: once may be chance
-        lacked |= _like(one, clear) & _like(other, clear)
+    lacked, stood = _lacked(clear, last, after), np.zeros(new.shape, bool)
     for sight in before:
         stood |= _like(sight, last) if _same_window(sight, last) else False
     if _is_piece(new & lacked, last.field):
         return "after"
     return "unknown" if _is_piece(new & ~stood, last.field) else "before"
+
+
+def came(before: Sequence[Sight], after: Sequence[Sight]) -> int | None:
+    """Number of the last sight of ``after`` that shows a place bare on which something as large as a piece, and of a
+    piece's colour, is in the last of them; None where nothing came."""
+    last = after[-1] if after else None
+    clear = _clear(before, last)
+    if last is None or clear is None:
+        return None
+    new = last.piece & ~clear.piece & ~_like(clear, last) & _lacked(clear, last, after)
+    if not _is_piece(new, last.field):
+        return None
+    bare = [n for n, s in enumerate(after) if _same_window(s, last) and _is_piece(new & _like(s, clear), last.field)]
+    return bare[-1] if bare else None
+
+
+def _clear(before: Sequence[Sight], last: Sight | None) -> Sight | None:
+    return next((s for s in reversed(before) if last and _same_window(s, last) and not s.hand), None)
+
+
+def _lacked(clear: Sight, last: Sight, after: Sequence[Sight]) -> np.ndarray:
+    """(h, w) bool: looked as clear twice in a row after the press: once may be chance."""
+    lacked = np.zeros(last.piece.shape, bool)
+    for one, other in pairwise(s for s in after if _same_window(s, last)):
+        lacked |= _like(one, clear) & _like(other, clear)
+    return lacked
 
 
 def _same_window(one: Sight, other: Sight) -> bool:
