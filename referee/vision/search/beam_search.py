@@ -45,7 +45,7 @@ class BeamSearch:
 
     def __init__(self, canvas: Canvas) -> None:
         self.canvas = canvas
-        best = np.maximum(canvas.gains.max(0), 0.0)
+        best = np.maximum(canvas.strongest, 0.0)
         self.estimates = beam.Estimates(gains(_optimistic(canvas)), canvas.summed, gains(canvas.gains - best))
         self._trees: dict[tuple | None, tuple[beam.Tree, set[int]]] = {}
 
@@ -112,7 +112,7 @@ class BeamSearch:
 def _optimistic(canvas: Canvas) -> np.ndarray:
     """The canvas's gains, but a pixel of another piece's colour costs little."""
     gains, pixels = canvas.gains, canvas.factor**2
-    shown = gains.max(0) > pixels
+    shown = canvas.strongest > pixels
     return np.where(shown & (gains < -pixels * COVERED_NATS), -pixels * COVERED_NATS, gains)
 
 

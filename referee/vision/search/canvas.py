@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import cv2
 import numpy as np
@@ -50,6 +51,11 @@ class Canvas:
         self.maps = rasterizer.maps(*self.gains.shape[1:])
         self.summed = rasterizer.gains(self.gains)
         self.arrays = self.cat.rough_arrays if self.factor > 1 else self.cat.arrays
+
+    @cached_property
+    def strongest(self) -> np.ndarray:
+        """(h, w): the gain of each pixel's likeliest colour."""
+        return self.gains.max(0)
 
     def scene(self, turn: float = 0.0) -> rasterizer.Scene:
         """What the kernels draw with, for coordinates of a build turned by ``turn`` radians."""
@@ -111,7 +117,7 @@ def coarse(canvas: Canvas, factor: int = COARSE) -> Canvas:
 
 def coarse_labels(canvas: Canvas) -> np.ndarray:
     """(h, w) int8: the likeliest colour of each pixel, -1 where none beats the background."""
-    return np.where(canvas.gains.max(0) > 2.0, canvas.gains.argmax(0), -1).astype(np.int8)
+    return np.where(canvas.strongest > 2.0, canvas.gains.argmax(0), -1).astype(np.int8)
 
 
 def prior_cost(cat: Catalogue, pieces: np.ndarray) -> float:
@@ -201,7 +207,7 @@ PATCH_NATS = parameters.PATCH_NATS.value
 
 def fit_of(canvas: Canvas, reading: Reading) -> Fit:
     """How well a reading, with its loose pieces, accounts for what is seen. For the empty field: the whole view."""
-    best = np.maximum(canvas.gains.max(0), 0.0)
+    best = np.maximum(canvas.strongest, 0.0)
     canvas.draw(reading)
     near = canvas.maps.near.copy()
     agreement = min((_agreement(canvas, reading, i, near, best) for i in range(reading.count)), default=1.0)
@@ -212,7 +218,7 @@ def fit_of(canvas: Canvas, reading: Reading) -> Fit:
     around = _dilated(near > 0, AROUND_PX // canvas.factor) if reading.count else np.ones_like(near, bool)
     possible = float(best[around].sum())
     share = float(np.clip(gained[around].sum() / possible, 0.0, 1.0)) if possible > LEAST_POSSIBLE else 1.0
-    left = (best - np.maximum(gained, 0.0)) * (canvas.gains.max(0) > PATCH_NATS * canvas.factor**2)
+    left = (best - np.maximum(gained, 0.0)) * (canvas.strongest > PATCH_NATS * canvas.factor**2)
     touching = _dilated(near > 0, TOUCHING_PX // canvas.factor) if reading.count else _over_field(canvas)
     return Fit(share, agreement, _beside(left, touching, canvas.factor))
 

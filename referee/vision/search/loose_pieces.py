@@ -87,7 +87,7 @@ def behind_and_apart(canvas, reading, known: Candidates, labels: np.ndarray) -> 
     far = (np.abs(reading.loose[:, 1:3]) > np.array(canvas.field_mm) + PUSHED_MM).any(1)
     for row in reading.loose[far]:
         rasterizer.place(canvas.arrays, row, canvas.scene(), True)
-    maps, best = canvas.maps, canvas.gains.max(0)
+    maps, best = canvas.maps, canvas.strongest
     left = (labels >= 0) & (best - np.maximum(maps.gained, 0.0) > UNEXPLAINED_NATS * canvas.factor**2)
     there = [k for k in range(len(canvas.gains)) if (labels[left] == k).sum() * canvas.factor**2 >= MIN_PIXELS]
     if not there:
