@@ -29,8 +29,9 @@ BEFORE_S = 2.0
 RING_BYTES = 256 << 20
 """Two seconds of 720p at 30 frames a second take 166 MB; larger pictures get a shorter ring."""
 
-PENDING_BYTES = 512 << 20
-"""Frames that may wait for the encoder: six seconds of 720p at 30 frames a second."""
+PENDING_BYTES = 256 << 20
+"""Frames that may wait for the encoder: three seconds of 720p at 30 frames a second. All that a busy machine may hold
+beyond what a quiet one does; longer it would only fall further behind."""
 
 NEAR_MARK_S = 2.0
 """Frames this near a mark are the evidence and go last when there are too many."""

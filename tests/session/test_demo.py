@@ -21,12 +21,15 @@ from playwright.sync_api import expect
 from cards.pieces import builtin_piece_set
 from referee.journal.journal import Journal
 from referee.match.decide import fold
+from referee.recording.recorder import PENDING_BYTES
 from referee.simulator.table import TableSim
 
 REFEREE = (sys.executable, "-c", "from referee.cli import main; main()")
 FAST = ("demo", "--fast", "--players", "Ann,Ben", "--data-dir", "data")
 SERVED = ("--no-browser", "--port", 0)
-MOST_MB = 600
+MOST_MB = 600 + PENDING_BYTES // (1 << 20)
+"""A quiet machine stays under 600 MB (the figure is printed); on a busy one frames wait for the encoder besides."""
+
 MATCH_LIMIT_S = 600.0
 """Hangs fail; how long it took is printed, for a noisy machine proves nothing about speed. Bar: 120 s."""
 
