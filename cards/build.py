@@ -299,13 +299,21 @@ def rest_height(pieces: PieceSet, piece: Piece, others: Sequence[Piece]) -> floa
 
     Rests as the elevation shows it (see ``clearances``).
     """
-    size = shape_of(pieces, piece).size(piece.pose)[2]
-    lifted = piece.at(z=1000.0)
-    rest = size / 2
+    rest = shape_of(pieces, piece).size(piece.pose)[2] / 2
     for other in others:
-        for gap in clearances(pieces, lifted, other)[:1]:
-            rest = max(rest, lifted.z - gap)
+        if not _beside(pieces, piece, other):
+            over = piece.at(x=round(piece.x - other.x, 4), y=round(piece.y - other.y, 4), z=0.0)
+            rise = _rise(pieces, over, other.at(x=0.0, y=0.0, z=0.0))
+            rest = rest if rise is None else max(rest, other.z + rise)
     return rest
+
+
+@lru_cache(maxsize=16384)
+def _rise(pieces: PieceSet, above: Piece, below: Piece) -> float | None:
+    """How much higher than ``below``'s ``above`` has its centre when it rests on it; None where they do not meet."""
+    lifted = above.at(z=1000.0)
+    gaps = clearances(pieces, lifted, below)
+    return lifted.z - gaps[0] if gaps else None
 
 
 def _turn(points: np.ndarray, degrees: float) -> np.ndarray:

@@ -26,6 +26,11 @@ SAME_FACE_MM = 0.03
 OVERLAP_MM = 0.6
 """Solids that share more than this in height would have to be in one place."""
 
+ROLL_MM, ROLL_GAP_MM = 0.5, 0.04
+"""A round face lies on this much to either side of its line: coefficient of rolling resistance of wood on wood, 0.5 to
+0.8 mm (Huette, mechanics tables). So near the two faces are there for any radius of 4 mm and more, and never at a tip;
+an arc is drawn in straight parts of some degrees."""
+
 STEP_MM = 2.0
 EDGE_INSET_MM = 0.02
 Point = tuple[float, float, float]
@@ -124,6 +129,9 @@ def _foot(shape: Shape, pose: Pose) -> Face:
     plan = _product(*(_own_grid(2 * h) for h in solid.half()[:2]))
     low, _ = solid.heights(plan)
     flat = plan[low - np.nanmin(low) < SAME_FACE_MM]
+    rolls = _rolling(flat)
+    beside = solid.heights(rolls)[0] - np.nanmin(low) if len(rolls) else np.zeros(0)
+    flat = np.concatenate([flat, rolls[beside < ROLL_GAP_MM]])
     return _corners(flat, np.zeros(len(flat)), np.zeros((len(flat), 2)))
 
 
@@ -138,8 +146,19 @@ def _face(shape_a: Shape, pose_a: Pose, shape_b: Shape, pose_b: Pose, offset: Po
     gap = low - high
     if np.isnan(gap).all() or abs(np.nanmin(gap)) > TOUCH_MM:
         return None
-    keep = gap - np.nanmin(gap) < SAME_FACE_MM
-    return _corners(plan[keep], (low[keep] + high[keep]) / 2, _slopes(a, b, plan[keep]))
+    on = plan[gap - np.nanmin(gap) < SAME_FACE_MM]
+    rolls = _rolling(on)
+    if len(rolls):
+        beside = a.heights(rolls)[0] - b.heights(rolls)[1] - np.nanmin(gap)
+        on = np.concatenate([on, rolls[beside < ROLL_GAP_MM]])
+    return _corners(on, (a.heights(on)[0] + b.heights(on)[1]) / 2, _slopes(a, b, on))
+
+
+def _rolling(on: np.ndarray) -> np.ndarray:
+    """(n, 2): the points to either side of a contact that is a line or a point, on which a round face lies as well."""
+    thin = [axis for axis in (0, 1) if np.ptp(on[:, axis]) < ROLL_MM]
+    steps = [sign * ROLL_MM * np.eye(2)[axis] for axis in thin for sign in (-1, 1)]
+    return np.concatenate([on + step for step in steps]) if steps else np.empty((0, 2))
 
 
 def _own_grid(extent: float) -> np.ndarray:

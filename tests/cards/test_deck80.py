@@ -35,6 +35,18 @@ def test_layouts_are_left_right_asymmetric_often_enough():
     assert len(lopsided) >= len(LAYOUTS) / 2
 
 
+def test_a_quarter_of_the_layouts_uses_a_rarer_pose():
+    """Lying cylinders, a crescent hollow-up, a piece laid on its face."""
+
+    def rare(piece):
+        lies = piece.shape == "cylinder" and piece.pose.rotation % 180 == 90
+        hollow_up = piece.shape == "crescent" and piece.pose.rotation == 180
+        return lies or hollow_up or piece.pose.facing == "top"
+
+    assert sum(any(map(rare, card.pieces)) for card in LAYOUTS) >= len(LAYOUTS) / 4
+    assert {v for card in LAYOUTS if any(map(rare, card.pieces)) for v in [card.value]} == {1, 2, 3, 4}
+
+
 @cache
 def proved(card_id):
     return check_card(DECK.card(card_id), PIECES)

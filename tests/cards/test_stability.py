@@ -7,7 +7,7 @@ import pytest
 
 from cards import stability
 from cards.build import parse_build
-from cards.contact import Touch, mass_and_centre, overlapping, penetration, touches
+from cards.contact import ROLL_MM, Touch, mass_and_centre, overlapping, penetration, touches
 from cards.pieces import Pose, builtin_piece_set
 from cards.stability import FRICTION, _generators, carried, settle, stand, stands, tilt_margin, topples
 
@@ -24,8 +24,10 @@ def standing(text, misplaced=2.0):
         ("blue cube 0 front @ 0 0 15; red cylinder 0 front @ 10 0 22.5", "overlap"),
         ("blue cube 0 front @ 0 0 15; red cylinder 0 front @ 0 0 80", "rests on nothing"),
         ("blue cube 0 front @ 0 0 15; green rectangle 0 front @ 20 0 42.5", "it falls"),
-        ("red cylinder 90 side @ 0 0 15", "leans"),  # rolls
-        ("blue crescent 180 front @ 0 0 12.5", "leans"),  # rocks
+        ("red triangle 180 front @ 0 0 17.5", "leans"),  # on its tip
+        # what rolls or rocks carries nothing
+        ("red cylinder 90 side @ 0 0 15; green rectangle 0 front @ 0 0 42.5", "leans"),
+        ("blue crescent 180 front @ 0 0 12.5; red cylinder 0 front @ 0 0 47.5", "leans"),
         ("red triangle 0 front @ 0 0 17.5; blue cube 0 front @ 0 0 50", "leans"),
         ("blue cube 0 front @ 0 0 15; green rectangle 0 front @ 13.5 0 42.5", "2 mm off"),
         ("green rectangle 90 front @ 0 0 37.5; blue crescent 0 front @ 0 0 87.5", "2 mm off"),  # feet on 2.5 mm
@@ -42,6 +44,10 @@ def test_faults_are_named(text, fault):
         "blue cube 0 front @ 0 0 15; green rectangle 0 front @ 9 0 42.5",
         "orange bridge 180 front @ 0 0 15; red cylinder 90 side @ 0 0 30",  # a barrel in its cradle
         "orange bridge 0 front @ 0 0 15; blue crescent 0 front @ 0 0 42.5",
+        "red cylinder 90 side @ 0 0 15",  # could roll, and stays on a table that is true
+        "green rectangle 0 front @ 0 0 12.5; red cylinder 90 front @ 0 0 40",
+        "blue crescent 180 front @ 0 0 12.5",  # rocks, and rights itself
+        "orange bridge 180 front @ 0 0 15; blue crescent 180 front @ 0 0 37.2; red cylinder 90 side @ 0 0 59.8",
         # a counterweight holds what would fall alone
         "blue cube 0 front @ 0 0 15; green rectangle 0 front @ 16 0 42.5; red cylinder 0 front @ -8 0 77.5",
     ],
@@ -153,13 +159,19 @@ def test_every_fault_is_said_in_words_with_the_piece_and_its_place():
     assert (found.tilt_deg, found.weakest) == (0.0, (2,))
     falls = standing("blue cube 0 front @ 0 0 15; green rectangle 0 front @ 20 0 42.5")
     assert (falls.faults, falls.tilt_deg, falls.weakest) == (("it falls",), 0.0, ())
-    rolls = standing("red cylinder 90 side @ 0 0 15")
-    assert rolls.faults == ("it falls when it leans by 0.0 degrees",) and rolls.tilt_deg == pytest.approx(0.0, abs=1e-6)
+    tip = standing("red triangle 180 front @ 0 0 17.5")
+    assert tip.faults == ("it falls when it leans by 0.0 degrees",) and tip.tilt_deg == pytest.approx(0.0, abs=1e-6)
     weak = standing("blue cube 0 front @ 0 0 15; green rectangle 0 front @ 13.5 0 42.5")
     assert weak.weakest == (0, 1) and weak.faults == (
         "it falls when the blue cube at 0 is 2 mm off",
         "it falls when the green rectangle at 13.5 is 2 mm off",
     )
+
+
+def test_a_round_face_resists_as_much_as_rolling_on_wood_does():
+    rolls, rocks = standing("red cylinder 90 side @ 0 0 15"), standing("blue crescent 180 front @ 0 0 12.5")
+    assert rolls.tilt_deg == pytest.approx(np.degrees(np.arctan(ROLL_MM / 15)), abs=0.1)
+    assert rolls.tilt_deg < rocks.tilt_deg < 3.0  # its weight lies lower
 
 
 def test_without_a_misplacement_only_the_build_itself_is_looked_at():
