@@ -1,0 +1,339 @@
+"""The tournament: commands in, events out, state folded from events. Pure: no clock, no dice, no disk.
+
+    events = decide(state, command, at)     # raises IllegalCommand and changes nothing
+    state = fold([*events_so_far, *events])
+
+Pairings and results stand in the events, so that an old record never depends on today's way to choose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from cards.sentences import sentence
+from referee.errors import IllegalCommand
+from referee.events import Event
+from referee.match.schedule import folded
+from referee.tournament import pairing
+from referee.tournament.commands import (
+    CallGame,
+    CloseTable,
+    Command,
+    CreateTournament,
+    Enter,
+    GameBegins,
+    GameEnds,
+    Leave,
+    OpenTable,
+    PairRound,
+    Rename,
+    Rerun,
+    Return,
+    RuleGame,
+)
+from referee.tournament.evolve import evolve, fold
+from referee.tournament.standings import ENTERING, goes_on, order, points
+from referee.tournament.state import (
+    FORMATS,
+    GROUP_SIZES,
+    MOST_ENTRANTS,
+    MOST_ROUNDS,
+    RECORD,
+    STAGE_OF,
+    Entrant,
+    Game,
+    Result,
+    Row,
+    Stage,
+    Tournament,
+)
+
+__all__ = ["decide", "evolve", "fold", "refusal"]
+
+MOST_NAME = 60
+"""Characters of a name: what fits on a board."""
+
+
+class Plan:
+    """Collects the events of one command. ``state`` is always the fold of what was added."""
+
+    def __init__(self, state: Tournament, at: str, who: str) -> None:
+        self.state, self.simulated = state, state.simulated
+        self.events: list[Event] = []
+        self._at, self._who, self._step = at, who, state.step + 1
+
+    def add(self, kind: str, **data: Any) -> None:
+        """One more event."""
+        event = Event(kind, data, self._at, self._who, self.simulated, None, self._step)
+        self.state = evolve(self.state, event)
+        self.events.append(event)
+
+
+def decide(state: Tournament, command: Command, at: str) -> tuple[Event, ...]:
+    """The events the command leads to (at least one), stamped with time ``at`` (ISO 8601 UTC).
+
+    Raises IllegalCommand with the reason; ``state`` is a value and stays as it is.
+    """
+    name = type(command).__name__
+    for needed in command.NEEDS:
+        if not str(getattr(command, needed)).strip():
+            raise IllegalCommand(sentence("needs", command=name, field=needed))
+    if said := refusal(state, type(command)):
+        raise IllegalCommand(said)
+    plan = Plan(state, at, getattr(command, "who", ""))
+    _HANDLERS[type(command)](plan, command)
+    return tuple(plan.events)
+
+
+def refusal(state: Tournament, command: type[Command]) -> str:
+    """Why that command is not possible now, whatever it says; empty when it is."""
+    if state.phase not in command.PHASES:
+        return sentence("tour.phase", command=command.__name__, phase=state.phase)
+    return ""
+
+
+def _create(plan: Plan, c: CreateTournament) -> None:
+    options = c.options
+    _limits(options.format in FORMATS, "tour.format", name=options.format, known=list(FORMATS))
+    _limits(0 <= options.rounds <= MOST_ROUNDS, "tour.rounds", most=MOST_ROUNDS, n=options.rounds)
+    sizes = {"least": GROUP_SIZES[0], "most": GROUP_SIZES[-1], "n": options.group_size}
+    _limits(options.group_size in GROUP_SIZES, "tour.group_size", **sizes)
+    _limits(options.advance == 0 or options.advance >= 2, "tour.advance", n=options.advance)
+    names: list[str] = []
+    for name in c.players:
+        names.append(_free_name(names, name))
+    _limits(len(names) <= MOST_ENTRANTS, "tour.too_many", most=MOST_ENTRANTS)
+    tables: list[str] = []
+    for table in c.tables:
+        tables.append(_free_table(tables, table))
+    strengths = [*c.strengths, *[0.0] * len(names)]
+    plan.simulated = c.simulated
+    plan.add(
+        "tournament_created",
+        id=c.id,
+        name=c.name.strip(),
+        options=asdict(options),
+        entrants=[asdict(Entrant(name, strength=s)) for name, s in zip(names, strengths, strict=False)],
+        tables=tables,
+    )
+
+
+def _limits(holds: bool, code: str, **values: Any) -> None:
+    if not holds:
+        raise IllegalCommand(sentence(code, **values))
+
+
+def _free_name(taken: Sequence[str], name: str) -> str:
+    """The name as it is kept. Raises IllegalCommand for one that is taken, empty, too long or not one line."""
+    kept = " ".join(name.split())
+    _limits(bool(kept) and kept.isprintable() and len(kept) <= MOST_NAME, "tour.name", name=kept[:20], most=MOST_NAME)
+    _limits(folded(kept) not in map(folded, taken), "tour.taken", player=kept)
+    return kept
+
+
+def _free_table(taken: Sequence[str], table: str) -> str:
+    kept = " ".join(table.split())
+    fits = bool(kept) and kept.isprintable() and len(kept) <= MOST_NAME and "/" not in kept and kept != RECORD
+    _limits(fits, "tour.table_name", table=kept[:20])
+    _limits(kept not in taken, "tour.table_there", table=kept)
+    return kept
+
+
+def _entrant(state: Tournament, player: int) -> Entrant:
+    _limits(0 <= player < len(state.entrants), "tour.no_player", n=player)
+    return state.entrants[player]
+
+
+def _game(state: Tournament, number: int) -> Game:
+    game = state.game(number)
+    if game is None:
+        raise IllegalCommand(sentence("tour.no_game", n=number))
+    return game
+
+
+def _enter(plan: Plan, c: Enter) -> None:
+    state = plan.state
+    name = _free_name([e.name for e in state.entrants], c.player)
+    _limits(len(state.entrants) < MOST_ENTRANTS, "tour.too_many", most=MOST_ENTRANTS)
+    _limits(not state.round or state.stage == "swiss", "tour.too_late", player=name)
+    plan.add("entrant_joined", **asdict(Entrant(name, state.round, "", c.strength)))
+
+
+def _leave(plan: Plan, c: Leave) -> None:
+    entrant = _entrant(plan.state, c.player)
+    _limits(entrant.present, "tour.gone", player=entrant.name)
+    plan.add("entrant_left", player=c.player, why=c.why.strip())
+    for game in plan.state.games:
+        if c.player in game.players and game.result is None:
+            others = [p for p in game.players if plan.state.entrants[p].present]
+            if len(others) < 2:
+                _over(plan, game, "left", others[0] if others else None)
+
+
+def _over(plan: Plan, game: Game, by: str, winner: int | None, why: str = "") -> None:
+    """A game that ends without a match: the winner is first, the others have no place."""
+    shared = by == "ruling" and winner is None
+    rows = tuple(Row(p, place=1 if shared or p == winner else 2 if by == "ruling" else None) for p in game.players)
+    plan.add("game_ended", game=game.number, match_id=game.match_id, result=asdict(Result(rows, by, 0.0, why)))
+
+
+def _return(plan: Plan, c: Return) -> None:
+    entrant = _entrant(plan.state, c.player)
+    _limits(not entrant.present, "tour.present", player=entrant.name)
+    plan.add("entrant_returned", player=c.player)
+
+
+def _rename(plan: Plan, c: Rename) -> None:
+    entrant, state = _entrant(plan.state, c.player), plan.state
+    name = _free_name([e.name for n, e in enumerate(state.entrants) if n != c.player], c.name)
+    _limits(name != entrant.name, "named_already", player=name)
+    _limits(state.busy(c.player) is None, "tour.busy_name", player=entrant.name)
+    plan.add("entrant_renamed", player=c.player, name=name)
+
+
+def _open_table(plan: Plan, c: OpenTable) -> None:
+    plan.add("table_opened", table=_free_table(plan.state.tables, c.table))
+
+
+def _close_table(plan: Plan, c: CloseTable) -> None:
+    _limits(c.table in plan.state.tables, "tour.no_table", table=c.table)
+    if game := plan.state.at_table(c.table):
+        plan.add("game_waits", game=game.number, why=c.why)
+    plan.add("table_closed", table=c.table, why=c.why)
+
+
+def _call(plan: Plan, c: CallGame) -> None:
+    state, game = plan.state, _game(plan.state, c.game)
+    _limits(game.phase == "waiting", "tour.not_waiting", n=c.game)
+    _limits(c.table in state.tables, "tour.no_table", table=c.table)
+    taken = state.at_table(c.table)
+    _limits(taken is None, "tour.table_taken", table=c.table, n=taken.number if taken else 0)
+    for player in game.players:
+        other = state.busy(player)
+        _limits(other is None, "tour.busy", player=state.entrants[player].name, table=other.table if other else "")
+    plan.add("game_called", game=c.game, table=c.table, after=c.after)
+
+
+def _begins(plan: Plan, c: GameBegins) -> None:
+    game = _game(plan.state, c.game)
+    _limits(game.phase == "called", "tour.not_called", n=c.game)
+    used = [g for g in plan.state.games if c.match_id == g.match_id or c.match_id in g.void]
+    _limits(not used, "tour.match_used", match=c.match_id)
+    fits = len(set(c.seated)) == len(c.seated) >= 2 and set(c.seated) <= set(game.players)
+    _limits(fits, "tour.not_these", n=c.game)
+    plan.add("game_began", game=c.game, match_id=c.match_id, seated=list(c.seated))
+
+
+def _ends(plan: Plan, c: GameEnds) -> None:
+    game = _game(plan.state, c.game)
+    here = game.match_id == c.match_id and (game.result is None or game.result.by == "match")
+    _limits(game.phase in ("playing", "done") and here, "tour.not_playing", n=c.game, match=c.match_id)
+    _not_built_on(plan.state, game)
+    _limits({row.player for row in c.result.rows} == set(game.seated), "tour.not_these", n=c.game)
+    plan.add("game_ended", game=c.game, match_id=c.match_id, result=asdict(c.result))
+
+
+def _rule(plan: Plan, c: RuleGame) -> None:
+    game = _game(plan.state, c.game)
+    _limits(len(game.players) == 2 and game.stage != "group", "tour.rule_two", n=c.game)
+    _limits(c.winner is None or c.winner in game.players, "tour.not_these", n=c.game)
+    _limits(c.winner is not None or game.stage != "knockout", "tour.needs_winner", n=c.game)
+    _not_built_on(plan.state, game)
+    _over(plan, game, "ruling", c.winner, c.why)
+
+
+def _rerun(plan: Plan, c: Rerun) -> None:
+    state, game = plan.state, _game(plan.state, c.game)
+    _limits(game.phase != "waiting" and len(game.players) > 1, "tour.not_played", n=c.game)
+    _not_built_on(state, game)
+    for player in game.players:
+        entrant = state.entrants[player]
+        _limits(entrant.present, "tour.gone", player=entrant.name)
+    plan.add("game_waits", game=c.game, why=c.why)
+
+
+def _not_built_on(state: Tournament, game: Game) -> None:
+    """Raises IllegalCommand when a knock-out was drawn from that game's result."""
+    later = any(g.round > game.round and g.stage == "knockout" for g in state.games)
+    _limits(not later, "tour.built_on", n=game.number)
+
+
+def _pair(plan: Plan, c: PairRound) -> None:
+    state = plan.state
+    if state.round and (state.round >= state.rounds or len(state.present) < 2):
+        plan.add("tournament_finished")
+        return
+    _limits(len(state.present) >= 2, "tour.too_few")
+    rows, rounds = _first(state) if not state.round else _following(state)
+    number, at = state.round + 1, len(state.games)
+    games = [replace(g, number=at + n, round=number) for n, g in enumerate(rows, 1)]
+    plan.add("round_paired", round=number, rounds=rounds, games=[asdict(g) for g in games])
+    for game in games:
+        if len(game.players) < 2:
+            _over(plan, game, "bye", game.players[0] if game.players else None)
+
+
+def _new(stage: Stage, players: Sequence[int], label: str = "") -> Game:
+    return Game(0, 0, stage, tuple(players), label)
+
+
+def _first(state: Tournament) -> tuple[list[Game], int]:
+    """The games of the first round, and how many rounds there will be."""
+    ranked, options = order(state, ENTERING), state.options
+    if STAGE_OF[options.format] == "swiss":
+        return _swiss(state, ranked), options.rounds or pairing.swiss_rounds(len(ranked))
+    dealt = pairing.groups(ranked, options.group_size)
+    games = [_new("group", players, _letters(n)) for n, players in enumerate(dealt)]
+    if options.format == "printed":
+        return games, 1
+    return games, 1 + (_knockout_size(state, len(dealt)) - 1).bit_length()
+
+
+def _letters(n: int) -> str:
+    """A, B … Z, AA, AB …"""
+    return (_letters(n // 26 - 1) if n >= 26 else "") + chr(ord("A") + n % 26)
+
+
+def _knockout_size(state: Tournament, groups: int) -> int:
+    return pairing.knockout_size(state.options.advance or 2 * groups, len(state.present))
+
+
+def _swiss(state: Tournament, ranked: Sequence[int]) -> list[Game]:
+    made = points(state)
+    pairs, resting = pairing.swiss(ranked, {p: made[p] for p in ranked}, state)
+    off = [_new("swiss", (resting,))] if resting is not None else []
+    return [*(_new("swiss", pair) for pair in pairs), *off]
+
+
+def _following(state: Tournament) -> tuple[list[Game], int]:
+    """The games of the next round, and how many rounds there will be."""
+    last = state.of_round(state.round)
+    if last[0].stage == "swiss":
+        return _swiss(state, order(state)), state.rounds
+    if last[0].stage == "group":
+        size = _knockout_size(state, len(last))
+        group_of = {p: g.number for g in last for p in g.players}
+        pairs = pairing.knockout(order(state)[:size], group_of)
+        return [_new("knockout", pair) for pair in pairs], 1 + (size - 1).bit_length()
+    on = [goes_on(game) for game in last]
+    there = [() if p is None or not state.entrants[p].present else (p,) for p in on]
+    return [_new("knockout", (*a, *b)) for a, b in zip(there[::2], there[1::2], strict=True)], state.rounds
+
+
+_HANDLERS: dict[type[Command], Callable[..., None]] = {
+    CreateTournament: _create,
+    Enter: _enter,
+    Leave: _leave,
+    Return: _return,
+    Rename: _rename,
+    OpenTable: _open_table,
+    CloseTable: _close_table,
+    PairRound: _pair,
+    CallGame: _call,
+    GameBegins: _begins,
+    GameEnds: _ends,
+    RuleGame: _rule,
+    Rerun: _rerun,
+}

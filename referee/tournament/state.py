@@ -1,0 +1,206 @@
+"""A tournament as it stands: one frozen value, folded from its events (``referee.tournament.evolve``).
+
+Entrants are numbers, in the order in which they came; their names may change. A *game* is one match at one table:
+two players, or a group of up to twelve who play the printed round-robin there. A *round* is what is paired at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from referee.match.schedule import FEWEST, MOST
+
+Format = Literal["swiss", "groups", "printed"]
+FORMATS: tuple[Format, ...] = ("swiss", "groups", "printed")
+"""Swiss; groups by the printed round-robin and a knock-out of the best; that round-robin alone, pooled."""
+
+Stage = Literal["swiss", "group", "knockout"]
+STAGE_OF: Mapping[str, Stage] = {"swiss": "swiss", "groups": "group", "printed": "group"}
+"""What the first round of each format is."""
+
+WIN, SHARED = 2, 1
+"""Match points of a game of two: whole numbers, so that sums never round."""
+
+RECORD = "tournament"
+"""Under this name tournaments stand in a store of many tables: no table bears it."""
+
+MOST_ENTRANTS, MOST_ROUNDS = 256, 30
+"""More than one hall holds: pairing so many takes a second, ten times as many a quarter of an hour."""
+
+GROUP_SIZES = range(FEWEST, MOST + 1)
+
+
+@dataclass(frozen=True)
+class Options:
+    """How it is played. ``rounds`` of a Swiss, 0: as many as name one winner; ``group_size`` players meet at one table
+    where groups are played; ``advance`` of them go on to the knock-out, 0: two from each group, as far as that fits."""
+
+    format: Format = "swiss"
+    rounds: int = 0
+    group_size: int = 4
+    advance: int = 0
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """Who takes part. ``joined`` rounds had been paired when they came; ``gone`` says why they left, '' while present.
+    ``strength`` orders the first pairing: a rating over earlier evenings, 0 where none is known."""
+
+    name: str
+    joined: int = 0
+    gone: str = ""
+    strength: float = 0.0
+
+    @property
+    def present(self) -> bool:
+        """Whether they are still there."""
+        return not self.gone
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one player made of a game: card points, duels won of those played, the place there (None: has left)."""
+
+    player: int
+    points: int = 0
+    won: int = 0
+    played: int = 0
+    place: int | None = None
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a game ended. ``by``: 'match', 'ruling' (an organiser's), 'left' (the other one went home), 'bye'."""
+
+    rows: tuple[Row, ...]
+    by: str = "match"
+    seconds: float = 0.0
+    why: str = ""
+
+    @property
+    def winner(self) -> int | None:
+        """Who alone is first; None where first place is shared."""
+        first = [row.player for row in self.rows if row.place == 1]
+        return first[0] if len(first) == 1 else None
+
+    def row(self, player: int) -> Row | None:
+        """That player's row."""
+        return next((row for row in self.rows if row.player == player), None)
+
+
+@dataclass(frozen=True)
+class Game:
+    """One match to be played. ``number`` counts from 1. ``after``: so many matches had been begun at the table when it
+    was called there, this one is a later one; ``seated``: who of the players sat down, in the match's order;
+    ``void``: matches of it that count no longer. A round off has one player; a place of the knock-out that nobody
+    is left for has none."""
+
+    number: int
+    round: int
+    stage: Stage
+    players: tuple[int, ...]
+    label: str = ""
+    table: str = ""
+    called_at: str = ""
+    after: int = 0
+    match_id: str = ""
+    seated: tuple[int, ...] = ()
+    began_at: str = ""
+    ended_at: str = ""
+    result: Result | None = None
+    void: tuple[str, ...] = ()
+
+    @property
+    def phase(self) -> str:
+        """'waiting', 'called', 'playing' or 'done'."""
+        if self.result is not None:
+            return "done"
+        return "playing" if self.match_id else "called" if self.table else "waiting"
+
+    @property
+    def bye(self) -> bool:
+        """Whether it is a round off."""
+        return len(self.players) == 1
+
+
+@dataclass(frozen=True)
+class Tournament:
+    """Everything of a tournament. ``tables`` are those in use, in order; ``seq`` counts the events folded."""
+
+    id: str = ""
+    name: str = ""
+    options: Options = field(default_factory=Options)
+    entrants: tuple[Entrant, ...] = ()
+    tables: tuple[str, ...] = ()
+    games: tuple[Game, ...] = ()
+    round: int = 0
+    rounds: int = 0
+    finished_at: str = ""
+    created_at: str = ""
+    simulated: bool = False
+    seq: int = 0
+    step: int = 0
+
+    @property
+    def phase(self) -> str:
+        """'new', 'entering' before the first pairing, 'round', 'between' rounds, 'finished'."""
+        if not self.id:
+            return "new"
+        if self.finished_at:
+            return "finished"
+        if not self.round:
+            return "entering"
+        return "between" if all(g.result for g in self.games) else "round"
+
+    @property
+    def stage(self) -> Stage:
+        """Of the latest round, or of the first one to come."""
+        return self.games[-1].stage if self.games else STAGE_OF[self.options.format]
+
+    @property
+    def present(self) -> tuple[int, ...]:
+        """Who is still there."""
+        return tuple(n for n, e in enumerate(self.entrants) if e.present)
+
+    def of_round(self, number: int) -> tuple[Game, ...]:
+        """The games of a round."""
+        return tuple(g for g in self.games if g.round == number)
+
+    def game(self, number: int) -> Game | None:
+        """That game."""
+        return self.games[number - 1] if 1 <= number <= len(self.games) else None
+
+    def at_table(self, table: str) -> Game | None:
+        """What is called to or played at that table."""
+        return next((g for g in self.games if g.table == table and g.phase in ("called", "playing")), None)
+
+    def busy(self, player: int) -> Game | None:
+        """Where a player is called to or plays."""
+        return next((g for g in self.games if player in g.players and g.phase in ("called", "playing")), None)
+
+    def sitting(self, game: Game) -> tuple[int, ...]:
+        """Who plays it: those who sat down, before that the players who are still there."""
+        return game.seated or tuple(n for n in game.players if self.entrants[n].present)
+
+    def named(self, game: Game) -> tuple[str, ...]:
+        """The players' names."""
+        return tuple(self.entrants[n].name for n in game.players)
+
+    def to_json(self) -> dict[str, Any]:
+        """Every field by name, JSON-able, with the phase."""
+        return asdict(self) | {"phase": self.phase}
+
+
+def game_from_json(row: Mapping[str, Any]) -> Game:
+    """The inverse of ``asdict`` for a game."""
+    more = {name: tuple(row.get(name, ())) for name in ("players", "seated", "void")}
+    result = row.get("result")
+    return Game(**{**row, **more, "result": result and result_from_json(result)})
+
+
+def result_from_json(row: Mapping[str, Any]) -> Result:
+    """The inverse of ``asdict`` for a result."""
+    return Result(**{**row, "rows": tuple(Row(**r) for r in row["rows"])})
