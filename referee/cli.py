@@ -26,6 +26,7 @@ COMMANDS = {
     "demo": ("play:demo", "Referee simulated duels: no hardware needed, everything marked SIMULATED."),
     "practice": ("practice:practice", "Build against the clock, alone or in twos: no button box, no referee."),
     "game": ("games:game", "Four more tower games: what is on record, replays, house rules."),
+    "attempts": ("archive:attempts", "The archive of recorded duels: its index."),
     "verify": ("attempts:verify", "Is every one of ATTEMPTS what was recorded? Offline."),
     "rejudge": ("attempts:rejudge", "Judge ATTEMPTS again: attempt folders, zip bundles, archives of them."),
     "keep": ("attempts:keep", "Keep ATTEMPT's judged frames and the right verdict as a regression test."),

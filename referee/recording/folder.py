@@ -256,12 +256,6 @@ def find_attempts(root: str | Path, deepest: int = DEEPEST) -> list[Path]:
     return [found for child in folders for found in find_attempts(child, deepest - 1)]
 
 
-def attempts_of(root: str | Path, match_id: str, duel: int) -> list[Attempt]:
-    """The recordings of one duel at ``root`` or below it; more than one where it was begun anew."""
-    every = map(load_attempt, find_attempts(root))
-    return [a for a in every if (a.meta.get("match_id"), a.meta.get("duel")) == (match_id, duel)]
-
-
 @dataclass(frozen=True)
 class Quarrel:
     """Why an attempt is contested. ``kind``: undecided, close, human, foul, kept or review; ``whom``: the zone

@@ -20,7 +20,8 @@ from av.error import FFmpegError
 from cards.sentences import sentence
 from referee.devices.ports import Clock, Frame
 from referee.recording.errors import BadAttempt
-from referee.recording.folder import META, append_review, attempts_of
+from referee.recording.folder import META, append_review
+from referee.recording.index import Index
 from referee.recording.retention import Budget, Removed, make_room
 from referee.recording.sweep import sweep
 from referee.recording.writer import RESERVE_BYTES, RESERVED, Take, first_words, write_file
@@ -74,7 +75,8 @@ class Recorder:
         self._take: Take | None = None
         self._busy = self._closed = False
         self.root.mkdir(parents=True, exist_ok=True)
-        self.swept = sweep(self.root)
+        self._index = Index(self.root)
+        self.swept = sweep(self.root, self._index)
         self._thread = threading.Thread(target=self._run, name="recorder", daemon=True)
         self._thread.start()
 
@@ -171,9 +173,10 @@ class Recorder:
     def note(self, match_id: str, duel: int, row: Mapping[str, Any]) -> None:
         """Add a line to what people say of that duel's recordings; nothing recorded changes."""
         try:
-            for attempt in attempts_of(self.root, match_id, duel):
-                append_review(attempt.folder, row)
-        except (OSError, BadAttempt) as error:
+            for folder in self._index.of_duel(match_id, duel):
+                append_review(folder, row)
+                self._index.put(folder)
+        except OSError as error:
             self.problem = sentence("recording_note", fault=str(error))
 
     def settle(self, timeout_s: float = 60.0) -> bool:
@@ -200,16 +203,14 @@ class Recorder:
             self._closed = True
             self._wake.notify_all()
         self._thread.join()
+        self._index.close()
 
     def _new_folder(self, match_id: str, meta: Mapping) -> Path:
         """A folder that says what it is from its first instant: it gets its name when its record is in it."""
         stem = re.sub(r"[^A-Za-z0-9_-]+", "-", match_id)
-        taken = [
-            int(p.name.rpartition("-")[2])
-            for p in self.root.glob(f"{stem}-[0-9]*")
-            if p.name.rpartition("-")[2].isdigit()
-        ]
-        folder = self.root / f"{stem}-{max(taken, default=0) + 1:03d}"
+        number = self._index.last_number(stem) + 1
+        while (folder := self.root / f"{stem}-{number:03d}").exists():
+            number += 1
         draft = folder.with_name(f".{folder.name}")
         try:
             draft.mkdir(exist_ok=True)
@@ -267,6 +268,7 @@ class Recorder:
         self._take = None
         self._make_room(folder)
         self._take = Take(folder, meta, go_at_s, self._reserve)
+        self._index.put(folder)
         self.problem = None
 
     def _encode(self, frame: Frame) -> None:
@@ -285,6 +287,7 @@ class Recorder:
         take, self._take = self._take, None
         if take is not None:
             take.finish(final, now_s)
+            self._index.put(take.folder)
             if take.meta["thin"]:
                 self.problem = sentence("recording_thin", name=take.folder.name)
             self._make_room(take.folder)
@@ -296,7 +299,7 @@ class Recorder:
             self._take.fail(self.problem)
 
     def _make_room(self, busy: Path) -> None:
-        removed, warning = make_room(self.root, self._budget, self.clock.utc(), busy)
+        removed, warning = make_room(self.root, self._budget, self.clock.utc(), busy, index=self._index)
         self.removed += removed
         self.problem = warning or self.problem
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from cards.sentences import sentence
+from referee.recording.entry import bytes_of
 from referee.recording.errors import BadAttempt
-from referee.recording.folder import META, contested, find_attempts, load_attempt
+from referee.recording.folder import contested, load_attempt
+from referee.recording.index import Index
 
 LOG = "retention.jsonl"
 
@@ -44,38 +46,34 @@ def removals(root: Path) -> list[dict]:
         return []
 
 
-def size_of(folder: Path) -> int:
-    """Bytes of all files of the folder."""
-    return sum(p.stat().st_size for p in folder.iterdir() if p.is_file())
-
-
-def total_of(root: Path) -> int:
-    """Bytes of everything under the archive, whatever it belongs to."""
-    total = 0
-    for path in root.rglob("*"):
-        with suppress(FileNotFoundError):  # a draft that has just got its name
-            total += path.stat().st_size if path.is_file() else 0
-    return total
-
-
 def make_room(
-    root: Path, budget: Budget, now: datetime, busy: Path | None = None, free: Callable[[], int] | None = None
+    root: Path,
+    budget: Budget,
+    now: datetime,
+    busy: Path | None = None,
+    free: Callable[[], int] | None = None,
+    index: Index | None = None,
 ) -> tuple[list[Removed], str | None]:
     """Remove the oldest uncontested attempts until the budget holds; gives them, and a warning or None.
 
     Each removal is a line in ``retention.jsonl`` before it happens. ``busy`` is being recorded and is left
     alone, and so is what was recorded within EVENING before ``now``: players may still ask for it. ``free`` gives the
-    disk's free bytes (default: asks the file system).
+    disk's free bytes (default: asks the file system). ``index`` is the archive's as it stands; without one the archive
+    is read. What the index proposes goes only when the folder itself says so too.
     """
     free = free or (lambda: shutil.disk_usage(root).free)
-    sizes = {f: size_of(f) for f in sorted(find_attempts(root), key=_age) if f != busy}
-    over = max(total_of(root) - budget.most_bytes, budget.free_bytes - free())
     removed = []
-    for folder, size in sizes.items():
-        if over <= 0:
-            break
-        if _may_go(folder, now):
+    with _index_of(root, index) as known:
+        over = max(known.total_bytes() - budget.most_bytes, budget.free_bytes - free())
+        candidates = known.may_go() if over > 0 else iter(())
+        for folder, _, _ in candidates:
+            if over <= 0:
+                break
+            if folder == busy or not _may_go(folder, now):
+                continue
+            size = bytes_of(folder)
             _remove(root, folder, size, now)
+            known.forget(folder)
             removed.append(Removed(folder.name, size))
             over -= size
     if over <= 0:
@@ -83,26 +81,34 @@ def make_room(
     return removed, sentence("recording_budget", n=over >> 20)
 
 
-def _age(folder: Path) -> tuple[datetime, str]:
-    return (_recorded_at(folder), folder.name)
-
-
-def _recorded_at(folder: Path) -> datetime:
-    """When it was recorded, as its record says: a copied file's time is the copy's. Without that, the file's time."""
+@contextmanager
+def _index_of(root: Path, index: Index | None) -> Iterator[Index]:
+    """The index that is given, or one of this moment."""
+    if index is not None:
+        yield index
+        return
+    made = Index(root, kept=False)
     try:
-        said = datetime.fromisoformat(str(load_attempt(folder).meta.get("recorded_at")))
-        return said if said.tzinfo else said.replace(tzinfo=UTC)
-    except (BadAttempt, ValueError):
-        return datetime.fromtimestamp((folder / META).stat().st_mtime, UTC)
+        made.refresh()
+        yield made
+    finally:
+        made.close()
 
 
 def _may_go(folder: Path, now: datetime) -> bool:
     try:
         attempt = load_attempt(folder)
-        tonight = timedelta(0) <= now - _recorded_at(folder) < EVENING and "recorded_at" in attempt.meta
-        return not tonight and not contested(attempt.meta, attempt.reviews())
+        return not _of_tonight(attempt.meta.get("recorded_at"), now) and not contested(attempt.meta, attempt.reviews())
     except (BadAttempt, ValueError):
         return False  # what cannot be read cannot be called uncontested
+
+
+def _of_tonight(recorded_at: object, now: datetime) -> bool:
+    """Whether it was recorded within the evening in progress; not where the record does not say when."""
+    if recorded_at is None:
+        return False
+    said = datetime.fromisoformat(str(recorded_at))
+    return timedelta(0) <= now - (said if said.tzinfo else said.replace(tzinfo=UTC)) < EVENING
 
 
 def _remove(root: Path, folder: Path, size: int, now: datetime) -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from referee.recording.errors import BadAttempt
 from referee.recording.folder import META, VIDEO, find_attempts, load_attempt, write_json
+from referee.recording.index import Index
 from referee.recording.video import cut_to_whole
-from referee.recording.writer import UNFINISHED
+from referee.recording.writer import NO_RECORD, UNFINISHED
 
-NO_RECORD = "the program ended before it was written down what this is"
 HEAD_BYTES = 1 << 16
 """The first fragment begins within so much: before it stands a header of about a kilobyte."""
 
@@ -20,14 +20,20 @@ OURS = (".csv", ".png", ".json", ".yaml", ".jsonl", ".tmp")
 LOST = "the program ended before a picture was written"
 
 
-def sweep(root: Path) -> list[str]:
+def sweep(root: Path, index: Index | None = None) -> list[str]:
     """Put in order what was not finished, while nothing is being recorded; gives the folders that were touched.
 
     Drafts and set-aside space go. A folder with a video and no record gets one that says so, one with neither goes.
-    A torn video is cut back to what is whole; where nothing is, the record says that it is lost.
+    A torn video is cut back to what is whole; where nothing is, the record says that it is lost. ``index`` says which
+    attempts have to be looked at; without one all are.
     """
     touched = [child.name for child in sorted(root.iterdir()) if child.is_dir() and _ordered(child)]
-    return touched + [folder.name for folder in find_attempts(root) if _finished(folder)]
+    if index is None:
+        return touched + [folder.name for folder in find_attempts(root) if _finished(folder)]
+    index.refresh(thorough=True)
+    touched += [folder.name for folder in index.loose() if _finished(folder)]
+    index.refresh()
+    return touched
 
 
 def _ordered(folder: Path) -> bool:

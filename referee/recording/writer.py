@@ -28,6 +28,7 @@ from referee.recording.folder import META, TIMES, VIDEO, hash_files, write_json
 from referee.recording.video import VideoWriter, remux
 
 UNFINISHED = "the program ended while it was recording"
+NO_RECORD = "the program ended before it was written down what this is"
 RESERVED = "reserve.tmp"
 RESERVE_BYTES = 8 << 20
 """Room set aside for the record's last words: a lossless 1080p frame takes up to 5 MB."""

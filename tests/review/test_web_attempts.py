@@ -422,3 +422,56 @@ def test_it_fits_a_phone_and_axe_finds_no_serious_fault(page, path):
         page.evaluate(AXE.read_text(encoding="utf-8"))
         found = page.evaluate("axe.run({resultTypes: ['violations']})")["violations"]
         assert [(v["id"], v["nodes"][0]["target"]) for v in found if v["impact"] in ("serious", "critical")] == []
+
+
+def test_two_evenings_with_recordings_of_the_same_name_are_both_shown(client, session, kit):
+    root = session.data_dir / "attempts"
+    for evening, player in (("eve1", "Kim"), ("eve2", "Lou")):
+        kit.make_attempt(root / evening / "M7-001", 1, match_id="M7", players={"A": player, "B": "Max"})
+    page = client.get("/attempts?player=Max").text
+    assert "2 of 6 recorded duels" in page and 'href="/attempts/eve1~M7-001"' in page
+    for evening, player in (("eve1", "Kim"), ("eve2", "Lou")):
+        assert f"{player} – Max" in client.get(f"/attempts/{evening}~M7-001").text
+        post(client, f"/attempts/{evening}~M7-001/reviewed", who=player)
+        assert load_attempt(root / evening / "M7-001").reviews()[0]["who"] == player
+    assert client.get("/attempts/M7-001").status_code == 404  # which of the two?
+
+
+@pytest.mark.parametrize("few", [2, 2_000], ids=["a large archive", "a small one"])
+def test_a_page_shows_what_the_folders_say_now(client, session, kit, monkeypatch, few):
+    monkeypatch.setattr("referee.web.pages.attempt_archive.FEW", few)
+    monkeypatch.setattr("referee.web.pages.attempt_archive.LOOK_EVERY_S", 1e9)
+    root = session.data_dir / "attempts"
+    assert "4 of 4 recorded duels" in client.get("/attempts").text
+    told = json.loads((root / "M1-001" / "attempt.json").read_text())
+    write_json(root / "M1-001" / "attempt.json", told | {"players": {"A": "Zoe", "B": "Yan"}})
+    shutil.rmtree(root / "M2-001")
+    (root / "M1-002" / "attempt.json").write_text("{")
+    page = client.get("/attempts").text
+    assert "2 of 2 recorded duels" in page and "Zoe – Yan" in page and names(page) == ["M1-001", "M3-001"]
+    assert "Zoe – Yan" in client.get("/attempts/M1-001").text and client.get("/attempts/M2-001").status_code == 404
+    assert names(client.get("/attempts?player=Zoe").text) == ["M1-001"]
+
+
+def test_a_page_says_what_it_has_not_read_yet(client, session, kit, monkeypatch):
+    monkeypatch.setattr("referee.web.pages.attempt_archive.READ_AT_ONCE_S", -1.0)
+    read = []
+    monkeypatch.setattr("referee.web.pages.attempt_archive.Archive._look_beside", lambda archive: read.append(archive))
+    page = client.get("/attempts?lang=de").text
+    assert "4 aufgezeichnete Duelle sind noch nicht im Verzeichnis" in page and names(page) == [] and len(read) == 1
+    read[0].index.refresh()
+    assert 'id="unread"' not in client.get("/attempts").text
+
+
+def test_neighbours_lead_through_all_attempts_in_the_order_of_the_grid(client, session, kit):
+    for n in range(2, 12):
+        kit.make_attempt(session.data_dir / "attempts" / f"M1-{n + 10:03d}", n)
+    order = names(client.get("/attempts").text)
+    walked, at = [], order[0]
+    while at:
+        walked.append(at)
+        page = client.get(f"/attempts/{at}").text
+        before, after = (re.search(rf'href="/attempts/([^"]*)" rel="{way}"', page) for way in ("prev", "next"))
+        assert (before and before.group(1)) == (walked[-2] if len(walked) > 1 else None)
+        at = after and after.group(1)
+    assert walked == order and len(order) == 14

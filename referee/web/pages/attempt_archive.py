@@ -1,15 +1,17 @@
-"""The archive behind ``/attempts``: records read once, time lines worked out on a thread, few pictures kept.
+"""The archive behind ``/attempts``: asked by its index, time lines worked out on a thread, few pictures kept.
 
 A name from a URL is only ever looked up among the folders that are there; it never becomes a path.
 """
 
 from __future__ import annotations
 
+import math
 import queue
 import threading
-from collections.abc import Callable, Collection, Mapping
+import time
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -18,9 +20,12 @@ import cv2
 import numpy as np
 
 from cards.errors import RefereeError
-from referee.recording import Attempt, find_attempts, load_attempt
+from referee.recording import Attempt, listing, load_attempt
+from referee.recording.entry import Entry
 from referee.recording.errors import BadAttempt
-from referee.recording.folder import META, REVIEW, STOP, VIDEO, Quarrel, contested, read_image
+from referee.recording.folder import STOP, VIDEO, append_review, read_image
+from referee.recording.index import Index
+from referee.recording.listing import Listed, Wanted
 from referee.recording.video import read_frame
 from referee.recording.writer import UNFINISHED
 from referee.review.observer import observer_of
@@ -30,98 +35,68 @@ from referee.vision.render.overlay import draw
 THUMB_WIDTH = 480
 OVERLAYS_KEPT = 64
 
+PAGE = 24
+"""Attempts on one page of the grid: six rows of four on a projector."""
+
+MATCHES = 40
+"""So many matches are offered by name, the latest: more is a list that nobody reads."""
+
+FEW = 2_000
+"""Attempts whose folders are all asked whenever a page is shown: a stamp takes about 10 microseconds."""
+
+READ_AT_ONCE_S = 0.1
+"""So long a page waits for attempts that have come since; the rest is read beside, and the page says so."""
+
+LOOK_EVERY_S = 60.0
+"""How often all folders of a large archive are asked, beside, while its pages are looked at."""
+
+TRIES = 4
+"""A page is put together again when what it shows has changed meanwhile; a folder that changes all the time is shown
+as it was a moment ago."""
+
 
 @dataclass(frozen=True)
 class Row:
-    """One attempt in the grid. ``margin``: the least confidence of its verdicts; ``why`` it is contested."""
+    """One attempt in the grid: its ``address`` in URLs, what its folder says, and what is known beside that."""
 
-    name: str
-    card: str
-    players: tuple[str, ...]
-    caller: str | None
-    award: str | None
-    verdicts: tuple[tuple[str, str, float], ...]
-    margin: float
-    why: tuple[Quarrel, ...]
-    reviewed_by: tuple[str, ...]
+    address: str
+    entry: Entry
     overruled: bool
     cut_short: str | None
-    simulated: bool
-    at: str
-    match: str
     running: bool = False
 
 
-def row_of(attempt: Attempt, ruled: Collection[tuple[str, int]] = (), began: datetime | None = None) -> Row:
-    """What the grid shows of an attempt; ``ruled``: (match, duel number) on which people have ruled since; ``began``
-    when this program did: what it has begun itself and not finished is being recorded now."""
-    meta, reviews = attempt.meta, attempt.reviews()
-    running = attempt.cut_short == UNFINISHED and began is not None and _at(meta) >= began
-    verdicts = tuple((z, v["verdict"], float(v.get("confidence", 0))) for z, v in sorted(attempt.verdicts.items()))
-    return Row(
-        attempt.name,
-        meta["card"] or "?",
-        tuple(attempt.players.values()),
-        attempt.players.get(attempt.caller or ""),
-        meta.get("award"),
-        verdicts,
-        min((c for _, _, c in verdicts), default=0.0),
-        tuple(contested(meta, reviews)),
-        tuple(dict.fromkeys(r["who"] for r in reviews if r.get("kind") in ("reviewed", "ruling"))),
-        bool(meta.get("human"))
-        or any(r.get("kind") == "ruling" for r in reviews)
-        or (meta.get("match_id"), meta.get("duel")) in ruled,
-        None if running else attempt.cut_short,
-        bool(meta.get("simulated")),
-        str(meta.get("recorded_at", "")),
-        str(meta.get("match_id", "")),
-        running,
-    )
+def row_of(listed: Listed, wanted: Wanted) -> Row:
+    """What the grid shows of an attempt."""
+    entry = listed.entry
+    running = entry.cut_short == UNFINISHED and listed.recorded_s >= wanted.began_s
+    ruled = bool(entry.match) and entry.match == wanted.match and entry.duel in wanted.ruled
+    return Row(listed.address, entry, entry.overruled or ruled, None if running else entry.cut_short, running)
 
 
-def _at(meta: Mapping[str, Any]) -> datetime:
-    """When the recording began; the beginning of time where nothing says so."""
+def match_words(entries: Collection[Entry], language: str) -> str:
+    """A match by who played in it and when its first duel was recorded: what people know it by."""
+    names = ", ".join(dict.fromkeys(player for one in sorted(entries, key=lambda e: e.at) for player in one.players))
     try:
-        at = datetime.fromisoformat(str(meta.get("recorded_at")))
-    except ValueError:
-        return datetime.min.replace(tzinfo=UTC)
-    return at if at.tzinfo else at.replace(tzinfo=UTC)
-
-
-SHOWN: Mapping[str, Callable[[Row], bool]] = {
-    "undecided": lambda r: any(v == "undecided" for _, v, _ in r.verdicts),
-    "overruled": lambda r: r.overruled,
-    "close": lambda r: any(quarrel.kind == "close" for quarrel in r.why),
-    "cut_short": lambda r: bool(r.cut_short),
-    "unreviewed": lambda r: not r.reviewed_by,
-}
-"""What the grid can be narrowed down to, besides player, card and verdict."""
-
-
-def chosen(rows: list[Row], wanted: Mapping[str, str]) -> list[Row]:
-    """The rows that fit, contested and hardest first. ``wanted``: player, card, verdict, show (of SHOWN)."""
-    player, card, verdict = (wanted.get(k, "") for k in ("player", "card", "verdict"))
-    test = SHOWN.get(wanted.get("show", ""), lambda row: True)
-    fitting = [
-        r
-        for r in rows
-        if test(r)
-        and player in (*r.players, "")
-        and card in (r.card, "")
-        and (not verdict or any(v == verdict for _, v, _ in r.verdicts))
-    ]
-    newest = sorted(fitting, key=lambda r: r.name, reverse=True)
-    return sorted(newest, key=lambda r: (not r.why, r.margin))
-
-
-def match_words(rows: Collection[Row], language: str) -> str:
-    """A match by who played in it and when its first duel was recorded: what people know it by. ``rows``: its own."""
-    names = ", ".join(dict.fromkeys(player for row in sorted(rows, key=lambda r: r.at) for player in row.players))
-    try:
-        first = datetime.fromisoformat(min(row.at for row in rows if row.at)).astimezone()
+        first = datetime.fromisoformat(min(one.at for one in entries if one.at)).astimezone()
     except ValueError:
         return names
     return f"{names} · {first:%d.%m.%Y, %H:%M}" if language == "de" else f"{names} · {first:%Y-%m-%d %H:%M}"
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page of the grid: its rows, its number and that of the last, how many fit, how many there are, how many have
+    still to be read into the index; the latest matches' entries and how many older ones there are."""
+
+    rows: list[Row]
+    number: int
+    last: int
+    fitting: int
+    total: int
+    unread: int
+    matches: dict[str, list[Entry]]
+    older: int
 
 
 class Archive:
@@ -129,44 +104,102 @@ class Archive:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._known: dict[str, Path] = {}
-        self._read: dict[Path, tuple[tuple[int, ...], Attempt]] = {}
-        self._lock, self._seeing = threading.Lock(), threading.Lock()
-        self._queue: queue.SimpleQueue[Attempt] = queue.SimpleQueue()
+        self._made: Index | None = None
+        self._looked_s = -math.inf
+        self._lock, self._seeing, self._indexing = threading.Lock(), threading.Lock(), threading.Lock()
+        self._queue: queue.SimpleQueue[tuple[str, Attempt]] = queue.SimpleQueue()
         self._asked: dict[str, str] = {}
         self._worker: threading.Thread | None = None
         self.thumb = lru_cache(512)(self._thumb)
         self.overlay = lru_cache(OVERLAYS_KEPT)(self._overlay)
 
-    def attempts(self) -> dict[str, Attempt]:
-        """Every attempt that can be read, by name."""
-        found = {}
-        for folder in find_attempts(self.root):
-            try:
-                found[folder.name] = self._load(folder)
-            except BadAttempt:
-                continue  # being written this instant: it is there the next time
-            self._known[folder.name] = folder
+    @property
+    def index(self) -> Index:
+        """The archive's index; opened when it is asked for, so that a program that shows nothing writes nothing."""
+        with self._lock:
+            if self._made is None:
+                self._made = Index(self.root)
+            return self._made
+
+    def page(self, wanted: Wanted, number: int) -> Page:
+        """The page of that number, or the last there is. Whatever it shows is what the folders say now."""
+        for _ in range(TRIES):
+            unread, emptied = self._refresh(), self.index.store.emptied
+            fitting = listing.count(self.index, wanted)
+            last = max(1, math.ceil(fitting / PAGE))
+            number = min(last, max(1, number))
+            rows = listing.found(self.index, wanted, (number - 1) * PAGE, PAGE)
+            if not self._renewed(rows) and self.index.store.emptied == emptied:
+                break
+        shown = [row_of(one, wanted) for one in rows]
+        latest, older = listing.matches(self.index, wanted, MATCHES)
+        named = {match: [one.entry for one in every] for match, every in latest.items()}
+        return Page(shown, number, last, fitting, self.index.count(), unread, named, older)
+
+    def get(self, address: str) -> Listed | None:
+        """The attempt of that address as its folder is now, or None."""
+        found = listing.at_address(self.index, address)
+        if found is None:  # it may have come since
+            self._refresh()
+            found = listing.at_address(self.index, address)
+        if found is not None and self._renewed([found]):
+            found = listing.at_address(self.index, address)
         return found
 
-    def get(self, name: str) -> Attempt | None:
-        """The attempt of that name, or None."""
-        folder = self._known.get(name)
-        if folder is None or not (folder / META).exists():
-            return self.attempts().get(name)
-        return self._load(folder)
+    def attempt(self, address: str) -> Attempt | None:
+        """What is in the folder of that address, or None."""
+        found = self.get(address)
+        try:
+            return load_attempt(self.index.folder(found.path)) if found else None
+        except BadAttempt:  # removed this instant
+            return None
 
-    def _load(self, folder: Path) -> Attempt:
-        stamp = tuple((folder / n).stat().st_mtime_ns if (folder / n).exists() else 0 for n in (META, REVIEW))
-        with self._lock:
-            kept = self._read.get(folder)
-            if kept is None or kept[0] != stamp:
-                kept = self._read[folder] = (stamp, load_attempt(folder))
-            return kept[1]
+    def note(self, attempt: Attempt, row: Mapping[str, Any]) -> None:
+        """Add a line to what people say of the attempt."""
+        append_review(attempt.folder, row)
+        self.index.put(attempt.folder)
+
+    def of_match(self, match_id: str) -> list[Listed]:
+        """The attempts of one match, as their folders are now."""
+        self._refresh()
+        while self._renewed(mine := listing.of_match(self.index, match_id)):
+            pass
+        return mine
+
+    def _renewed(self, rows: Sequence[Listed]) -> bool:
+        """Read those again whose folders have changed; gives whether there were any."""
+        stale = [one for one in rows if self.index.is_stale(one.path)]
+        for one in stale:
+            self.index.put(self.index.folder(one.path))
+        return bool(stale)
+
+    def _refresh(self) -> int:
+        """Take in what has come or gone; gives how many attempts have still to be read, which goes on beside.
+
+        Changes that other programs make inside of folders are looked for at once where there are few, else beside.
+        """
+        small = self.index.count() <= FEW
+        end_s = time.monotonic() + READ_AT_ONCE_S
+        unread = self.index.refresh(thorough=small, enough=lambda: time.monotonic() > end_s)
+        if unread or (not small and time.monotonic() - self._looked_s > LOOK_EVERY_S):
+            self._look_beside()
+        return unread
+
+    def _look_beside(self) -> None:
+        """Bring the whole index up to date on a thread, unless one is at it."""
+        if self._indexing.acquire(blocking=False):
+            self._looked_s = time.monotonic()
+            threading.Thread(target=self._index_all, name="archive index", daemon=True).start()
+
+    def _index_all(self) -> None:
+        try:
+            self.index.refresh(thorough=True)
+        finally:
+            self._indexing.release()
 
     def story(self, name: str) -> dict[str, Any]:
         """The time line, ``{"pending": true}`` while it is worked out, or ``{"problem": text}``."""
-        attempt = self.get(name)
+        attempt = self.attempt(name)
         if attempt is None:
             return {"problem": "no such attempt"}
         if is_stored(attempt):
@@ -174,7 +207,7 @@ class Archive:
         with self._lock:
             if name not in self._asked:
                 self._asked[name] = ""
-                self._queue.put(attempt)
+                self._queue.put((name, attempt))
                 self._start()
         return {"problem": self._asked[name]} if self._asked[name] else {"pending": True}
 
@@ -190,19 +223,19 @@ class Archive:
                 if self._queue.empty():
                     self._worker = None
                     return
-            attempt = self._queue.get()
+            name, attempt = self._queue.get()
             problem = ""
             try:
                 stored_timeline(attempt)
             except (RefereeError, OSError) as error:
                 problem = str(error)
             with self._lock:
-                self._asked[attempt.name] = problem
+                self._asked[name] = problem
                 if not problem:
-                    del self._asked[attempt.name]
+                    del self._asked[name]
 
     def _thumb(self, name: str, stamp: int) -> bytes | None:
-        attempt = self.get(name)
+        attempt = self.attempt(name)
         image = _still(attempt) if attempt else None
         if image is None:
             return None
@@ -211,7 +244,7 @@ class Archive:
 
     def _overlay(self, name: str, index: int, language: str) -> bytes:
         """JPEG of a frame with what is understood of it, said in a language. Raises RefereeError when it cannot be."""
-        attempt = self.get(name)
+        attempt = self.attempt(name)
         if attempt is None:
             raise BadAttempt("no such attempt")
         frame = read_frame(attempt.folder / VIDEO, index).image

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import math
 from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
@@ -14,21 +13,19 @@ from cards.errors import RefereeError
 from cards.sentences import piece_name, say, word
 from referee.errors import IllegalCommand
 from referee.match.commands import Overrule, Ruling
-from referee.recording import Attempt
-from referee.recording.folder import META, TIMES, VIDEO, append_review, pack
+from referee.recording import Attempt, listing
+from referee.recording.folder import META, TIMES, VIDEO, pack
+from referee.recording.listing import SHOWN, Wanted
 from referee.recording.retention import removals
 from referee.review.timeline import pace
 from referee.review.verify import changed_files
 from referee.web import views
-from referee.web.pages.attempt_archive import SHOWN, Archive, Row, chosen, match_words, row_of
+from referee.web.pages.attempt_archive import Archive, match_words, row_of
 from referee.web.pages.attempt_rulings import decided
 from referee.web.plain_text import shown
 from referee.web.ports import WebSession
 from referee.web.security import is_referee
 from referee.web.streaming.media import SVG_HEADERS, named_svg
-
-PAGE = 24
-"""Attempts on one page of the grid: six rows of four on a projector."""
 
 RULINGS: tuple[Ruling, ...] = ("match", "mismatch", "void")
 MOST_TEXT = 400
@@ -121,90 +118,83 @@ def blueprint(session: WebSession) -> flask.Blueprint:
 
         @wraps(view)
         def found(name: str, **more: Any) -> Any:
-            attempt = archive.get(name)
+            attempt = archive.attempt(name)
             if attempt is None:
                 flask.abort(404, "no such attempt")
             try:
-                return view(attempt, **more)
+                return view(name, attempt, **more)
             except RefereeError as error:
                 flask.abort(404, str(error))
 
         return found
 
-    def rows() -> list[Row]:
-        """Every attempt as the grid shows it now."""
-        ruled = {(session.state.match_id, duel.number) for duel in session.state.history if duel.human}
-        return [row_of(a, ruled, began) for a in archive.attempts().values()]
+    def asked(**words: str) -> Wanted:
+        """What is to be shown, beside what the running match knows of it."""
+        state = session.state
+        ruled = [duel.number for duel in state.history if duel.human]
+        return Wanted(**words, match=state.match_id or "", ruled=ruled, began_s=began.timestamp())
 
-    _grid(pages, archive, rows)
-    _one(pages, session, named, rows)
+    _grid(pages, archive, asked)
+    _one(pages, session, archive, named, asked)
     _stories(pages, archive, named)
     _media(pages, archive, named)
-    _changes(pages, session, named)
+    _changes(pages, session, archive, named)
     return pages
 
 
-def _grid(pages: flask.Blueprint, archive: Archive, rows: Callable[[], list[Row]]) -> None:
+def _grid(pages: flask.Blueprint, archive: Archive, asked: Callable[..., Wanted]) -> None:
     @pages.get("")
     def grid() -> str:
-        every = rows()
+        words = {k: flask.request.args.get(k, "") for k in ("player", "card", "verdict", "show")}
+        page = archive.page(asked(**words), flask.request.args.get("page", 1, int))
         options = {
-            "player": sorted({p for r in every for p in r.players}),
-            "card": sorted({r.card for r in every}),
+            "player": listing.players(archive.index),
+            "card": listing.cards(archive.index),
             "verdict": ["match", "mismatch", "undecided"],
             "show": list(SHOWN),
         }
-        wanted = {k: flask.request.args.get(k, "") for k in options}
-        played = sorted({r.match for r in every} - {""})
-        matches = {m: match_words([r for r in every if r.match == m], flask.g.lang) for m in played}
-        found = chosen(every, wanted)
-        last = max(1, math.ceil(len(found) / PAGE))
-        page = min(last, max(1, flask.request.args.get("page", 1, int)))
+        matches = {m: match_words(entries, flask.g.lang) for m, entries in page.matches.items()}
+        gone = removals(archive.root)
         return flask.render_template(
-            "attempts_grid.html",
-            rows=found[(page - 1) * PAGE : page * PAGE],
-            fitting=len(found),
-            total=len(every),
-            options=options,
-            wanted=wanted,
-            matches=matches,
-            page=page,
-            last=last,
-            removed=removals(archive.root),
+            "attempts_grid.html", page=page, options=options, wanted=words, matches=matches, removed=gone
         )
 
     @pages.get("/pace/<match_id>")
     def by_player(match_id: str) -> str:
-        mine = [a for a in archive.attempts().values() if a.meta.get("match_id") == match_id]
-        words = match_words([row_of(a) for a in mine], flask.g.lang)
+        mine = archive.of_match(match_id)
         if not mine:
             flask.abort(404, "no attempt of such a match")
-        told = [(a, archive.story(a.name)) for a in mine]
-        ready = [(a.players, a.go_s, a.stop_s, story) for a, story in told if "zones" in story]
+        words = match_words([one.entry for one in mine], flask.g.lang)
+        told = [(archive.attempt(one.address), archive.story(one.address)) for one in mine]
+        ready = [(a.players, a.go_s, a.stop_s, story) for a, story in told if a and "zones" in story]
         waiting = sum("pending" in story for _, story in told)
         return flask.render_template(
             "attempts_pace.html", match=words, table=pace(ready), waiting=waiting, count=len(mine)
         )
 
 
-def _one(pages: flask.Blueprint, session: WebSession, named: Callable, rows: Callable[[], list[Row]]) -> None:
+def _one(
+    pages: flask.Blueprint, session: WebSession, archive: Archive, named: Callable, asked: Callable[..., Wanted]
+) -> None:
     @pages.get("/<name>")
     @named
-    def one(attempt: Attempt) -> str:
-        ordered = chosen(rows(), {})
-        names = [r.name for r in ordered]
-        at = names.index(attempt.name)
+    def one(name: str, attempt: Attempt) -> str:
+        listed = archive.get(name)
+        if listed is None:
+            flask.abort(404, "no such attempt")
+        before, after = listing.neighbours(archive.index, listed.path)
         return flask.render_template(
             "attempts_one.html",
             attempt=attempt,
-            row=ordered[at],
+            name=listed.address,
+            row=row_of(listed, asked()),
             decision=decided(attempt, session.state),
             verdicts=_verdicts(attempt, flask.g.lang),
             face=_face(attempt),
             problems=changed_files(attempt),
             reviews=attempt.reviews(),
-            before=names[at - 1] if at else None,
-            after=names[at + 1] if at + 1 < len(names) else None,
+            before=before,
+            after=after,
             has_video=(attempt.folder / VIDEO).exists(),
             rulings=RULINGS,
             may_rule=is_referee(),
@@ -214,41 +204,41 @@ def _one(pages: flask.Blueprint, session: WebSession, named: Callable, rows: Cal
 def _stories(pages: flask.Blueprint, archive: Archive, named: Callable) -> None:
     @pages.get("/<name>/story.json")
     @named
-    def story(attempt: Attempt) -> flask.Response:
-        return flask.jsonify(story_of(attempt, archive.story(attempt.name), flask.g.lang))
+    def story(name: str, attempt: Attempt) -> flask.Response:
+        return flask.jsonify(story_of(attempt, archive.story(name), flask.g.lang))
 
 
 def _media(pages: flask.Blueprint, archive: Archive, named: Callable) -> None:
     @pages.get("/<name>/video.mp4")
     @named
-    def video(attempt: Attempt) -> flask.Response:
+    def video(name: str, attempt: Attempt) -> flask.Response:
         if not (attempt.folder / VIDEO).exists():
             flask.abort(404, "this attempt has no video")
         return flask.send_file(attempt.folder / VIDEO, mimetype="video/mp4", conditional=True)
 
     @pages.get("/<name>/picture.jpg")
     @named
-    def picture(attempt: Attempt) -> flask.Response:
-        data = archive.thumb(attempt.name, (attempt.folder / META).stat().st_mtime_ns)
+    def picture(name: str, attempt: Attempt) -> flask.Response:
+        data = archive.thumb(name, (attempt.folder / META).stat().st_mtime_ns)
         if data is None:
             flask.abort(404, "this attempt has no picture")
         return flask.Response(data, mimetype="image/jpeg", headers={"Cache-Control": "private, max-age=60"})
 
     @pages.get("/<name>/card.svg")
     @named
-    def card(attempt: Attempt) -> flask.Response:
+    def card(name: str, attempt: Attempt) -> flask.Response:
         drawn = named_svg(attempt.card, attempt.piece_set, flask.g.lang)
         return flask.Response(drawn, mimetype="image/svg+xml", headers=SVG_HEADERS)
 
     @pages.get("/<name>/overlay/<int:index>.jpg")
     @named
-    def overlay(attempt: Attempt, index: int) -> flask.Response:
-        data = archive.overlay(attempt.name, index, flask.g.lang)
+    def overlay(name: str, attempt: Attempt, index: int) -> flask.Response:
+        data = archive.overlay(name, index, flask.g.lang)
         return flask.Response(data, mimetype="image/jpeg", headers={"Cache-Control": "private, max-age=3600"})
 
     @pages.get("/<name>/bundle.zip")
     @named
-    def bundle(attempt: Attempt) -> flask.Response:
+    def bundle(name: str, attempt: Attempt) -> flask.Response:
         packed = io.BytesIO()
         pack(attempt, packed)
         packed.seek(0)
@@ -257,20 +247,20 @@ def _media(pages: flask.Blueprint, archive: Archive, named: Callable) -> None:
         )
 
 
-def _changes(pages: flask.Blueprint, session: WebSession, named: Callable) -> None:
+def _changes(pages: flask.Blueprint, session: WebSession, archive: Archive, named: Callable) -> None:
     def note(attempt: Attempt, row: Mapping[str, Any]) -> None:
-        append_review(attempt.folder, {"at": session.clock.utc().isoformat(timespec="seconds"), **row})
+        archive.note(attempt, {"at": session.clock.utc().isoformat(timespec="seconds"), **row})
 
     @pages.post("/<name>/reviewed")
     @named
-    def reviewed(attempt: Attempt) -> Any:
+    def reviewed(name: str, attempt: Attempt) -> Any:
         note(attempt, {"kind": "reviewed", "who": _text("who")})
         flask.flash("attempts.noted")
-        return flask.redirect(flask.url_for("attempts.one", name=attempt.name), 303)
+        return flask.redirect(flask.url_for("attempts.one", name=name), 303)
 
     @pages.post("/<name>/ruling")
     @named
-    def ruling(attempt: Attempt) -> Any:
+    def ruling(name: str, attempt: Attempt) -> Any:
         who, why = _text("who"), _text("why")
         what = next((r for r in RULINGS if r == flask.request.form.get("ruling")), None)
         zone = flask.request.form.get("zone", attempt.caller or "")
@@ -280,4 +270,4 @@ def _changes(pages: flask.Blueprint, session: WebSession, named: Callable) -> No
         if done == "attempts.noted":  # what the match follows is noted with its event
             note(attempt, {"kind": "ruling", "zone": zone, "ruling": what, "who": who, "why": why})
         flask.flash(done)
-        return flask.redirect(flask.url_for("attempts.one", name=attempt.name), 303)
+        return flask.redirect(flask.url_for("attempts.one", name=name), 303)

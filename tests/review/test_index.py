@@ -1,0 +1,254 @@
+"""The archive's index: it says what the folders say, whatever happened to it or to them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from referee.cli import cli
+from referee.recording import Budget, find_attempts, load_attempt
+from referee.recording.entry import read_entry
+from referee.recording.folder import append_review, write_json
+from referee.recording.index import Index
+from referee.recording.index_store import INDEX
+from referee.recording.retention import make_room
+from referee.recording.writer import UNFINISHED
+
+
+@pytest.fixture
+def root(kit, tmp_path):
+    """Four attempts, two of them an evening's in a folder of their own, and a stranger's letter."""
+    made = tmp_path / "archive"
+    for n, name in enumerate(("M1-001", "M1-002", "eve/M2-001", "eve/deep/M3-001")):
+        kit.make_attempt(made / name, n, duel=n, recorded_at=f"2026-05-0{n + 1}T20:00:00+00:00")
+    (made / "letters").mkdir()
+    (made / "letters" / "aunt.txt").write_bytes(b"0" * 500)
+    return made
+
+
+def told(index: Index) -> dict[str, object]:
+    """Path -> entry of everything that is listed."""
+    rows = index.store.rows("SELECT path FROM attempts WHERE listed ORDER BY path")
+    return {os.fsdecode(path): entry for (path,) in rows for entry in index.entries([path])}
+
+
+def true(root: Path) -> dict[str, object]:
+    """The same, read from the folders."""
+    return {os.fspath(f.relative_to(root)): read_entry(f).entry for f in find_attempts(root)}
+
+
+def size(root: Path) -> int:
+    return sum(p.stat().st_size for p in root.rglob("*") if p.is_file() and not p.name.startswith(INDEX))
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_the_index_says_what_the_folders_say(root, kept):
+    index = Index(root, kept)
+    assert index.refresh() == 0 and told(index) == true(root) and len(true(root)) == index.count() == 4
+    assert (root / INDEX).exists() is kept
+    if not kept:
+        assert index.total_bytes() == size(root)
+
+
+def test_a_second_program_reads_no_attempt_again(root, monkeypatch):
+    Index(root).refresh()
+    monkeypatch.setattr("referee.recording.index.read_entry", lambda folder: pytest.fail(f"{folder} read again"))
+    index = Index(root)
+    assert index.refresh(thorough=True) == 0 and told(index).keys() == true(root).keys()
+
+
+def later(path: Path) -> None:
+    """As if what happened there had happened long ago."""
+    os.utime(path, (time.time() - 1000, time.time() - 1000))
+
+
+CHANGES = {
+    "added": lambda root, kit: kit.make_attempt(root / "M9-001"),
+    "added deep": lambda root, kit: kit.make_attempt(root / "new" / "evening" / "M9-001"),
+    "removed": lambda root, kit: shutil.rmtree(root / "M1-001"),
+    "an evening removed": lambda root, kit: shutil.rmtree(root / "eve"),
+    "renamed": lambda root, kit: (root / "M1-001").rename(root / "M1-009"),
+    "moved": lambda root, kit: (root / "M1-001").rename(root / "eve" / "deep" / "M1-001"),
+    "verdict changed": lambda root, kit: write_json(root / "M1-001" / "attempt.json", {"card": "H03", "award": "Eve"}),
+    "reviewed": lambda root, kit: append_review(root / "M1-001", {"kind": "ruling", "who": "Eve"}),
+    "record spoilt": lambda root, kit: (root / "M1-001" / "attempt.json").write_text("{"),
+    "record removed": lambda root, kit: (root / "M1-001" / "attempt.json").unlink(),
+    "letters become an attempt": lambda root, kit: (root / "letters" / "attempt.json").write_text('{"card": "H02"}'),
+    "half a letter": lambda root, kit: (root / "M1-001" / "attempt.json").write_text(
+        '{"card": "H02", "award": "\\ud800"}'
+    ),
+    "no number": lambda root, kit: (root / "M1-001" / "attempt.json").write_text(
+        '{"card": "H02", "duel": "x", "verdicts": {"A": {"verdict": "match", "confidence": NaN}}}'
+    ),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("old", [False, True], ids=["just made", "old"])
+def test_whatever_happens_outside_is_seen_by_a_thorough_look(root, kit, change, old):
+    if old:
+        for path in [*root.rglob("*"), root]:
+            later(path)
+    index = Index(root)
+    index.refresh()
+    CHANGES[change](root, kit)
+    assert index.refresh(thorough=True) == 0
+    expected = {k: e for k, e in true(root).items() if e is not None}
+    if change != "half a letter":
+        assert told(index) == expected
+    assert told(index).keys() == expected.keys() and index.count() == len(expected)
+
+
+def test_a_record_taken_away_and_put_back_is_seen(root):
+    index = Index(root)
+    index.refresh()
+    record = root / "M1-001" / "attempt.json"
+    text = record.read_text()
+    record.unlink()
+    index.refresh(thorough=True)
+    record.write_text(text)
+    index.refresh()
+    assert told(index) == true(root)
+
+
+def test_what_is_being_recorded_is_looked_at_without_asking(root, kit):
+    folder = kit.make_attempt(root / "M4-001", cut_short=UNFINISHED)
+    index = Index(root)
+    index.refresh()
+    write_json(folder / "attempt.json", json.loads((folder / "attempt.json").read_text()) | {"cut_short": None})
+    index.refresh()
+    assert told(index)["M4-001"].cut_short is None and index.loose() == []
+
+
+def test_an_interrupted_reading_goes_on_where_it_was(root, kit, monkeypatch):
+    monkeypatch.setattr("referee.recording.index.BATCH", 2)
+    seen = []
+    calls = iter([False, True])
+    index = Index(root)
+    assert index.refresh(enough=lambda: next(calls), progress=lambda done, total: seen.append((done, total))) == 2
+    assert seen == [(0, 4), (2, 4)]
+    index.close()
+    assert Index(root).refresh(progress=lambda done, total: seen.append((done, total))) == 0
+    assert seen[2:] == [(0, 2), (2, 2)]
+
+
+def spoil_text(path: Path) -> None:
+    path.write_text("no database at all, but long enough to be read as one" * 100)
+
+
+def spoil_inside(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[100:] = bytes(len(data) - 100)
+    path.write_bytes(data)
+
+
+def other_version(path: Path) -> None:
+    with sqlite3.connect(path) as db:
+        db.execute("PRAGMA user_version = 99")
+
+
+def no_tables(path: Path) -> None:
+    with sqlite3.connect(path) as db:
+        db.execute("DROP TABLE attempts")
+
+
+@pytest.mark.parametrize("spoil", [spoil_text, spoil_inside, other_version, no_tables, Path.unlink])
+def test_a_spoilt_index_is_made_anew(root, spoil):
+    first = Index(root)
+    first.refresh()
+    first.close()
+    spoil(root / INDEX)
+    index = Index(root)
+    assert index.refresh() == 0 and told(index) == true(root) and not index.store.in_memory
+
+
+@pytest.mark.parametrize("spoil", ["DROP TABLE shown", "DROP TABLE players", "DROP TABLE folders"])
+def test_an_index_spoilt_while_it_is_open_is_made_anew(root, spoil):
+    index = Index(root)
+    index.refresh()
+    with sqlite3.connect(root / INDEX) as db:
+        db.execute(spoil)
+    index.put(root / "M1-001")
+    index.refresh(thorough=True)
+    index.refresh(thorough=True)
+    assert told(index) == true(root)
+
+
+def refuse(*args: object, **how: object) -> None:
+    raise sqlite3.OperationalError("database or disk is full")
+
+
+def test_where_nothing_can_be_written_the_index_goes_on_in_memory(root, kit, monkeypatch):
+    index = Index(root)
+    index.refresh()
+    kit.make_attempt(root / "M9-001")
+    index.store.rows("PRAGMA query_only = ON")  # what a full disk does to every write
+    assert index.refresh() == 0 and told(index) == true(root)
+    assert index.store.in_memory and len(told(index)) == 5
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_read_only_disk_is_read_around(root, monkeypatch, known):
+    if known:
+        first = Index(root)
+        first.refresh()
+        first.close()
+    connect = sqlite3.connect
+
+    def connected(where, **how):
+        if str(where).endswith(INDEX):
+            raise sqlite3.OperationalError("unable to open database file")
+        return connect(where, **how)
+
+    monkeypatch.setattr("referee.recording.index_store.sqlite3.connect", connected)
+    before = (root / INDEX).exists()
+    index = Index(root)
+    todo = []
+    index.refresh(progress=lambda done, total: todo.append(total))
+    assert index.store.in_memory and told(index) == true(root) and (root / INDEX).exists() == before
+    assert todo[0] == (0 if known else 4)
+
+
+def test_retention_asks_the_folder_before_it_goes_by_the_index(root):
+    """The index is behind: one attempt is contested by now, another has been removed by hand."""
+    index = Index(root)
+    index.refresh()
+    append_review(root / "M1-001", {"kind": "ruling", "who": "Eve"})
+    shutil.rmtree(root / "M1-002")
+    removed, warning = make_room(root, Budget(0, 0), datetime(2026, 6, 1, tzinfo=UTC), free=lambda: 1, index=index)
+    assert [r.name for r in removed] == ["M2-001", "M3-001"] and warning is not None
+    assert [f.name for f in find_attempts(root)] == ["M1-001"]
+
+
+def test_every_program_sees_what_another_wrote(root, kit):
+    one, two = Index(root), Index(root)
+    one.refresh(), two.refresh()
+    one.put(kit.make_attempt(root / "M9-001", award="Eve"))
+    assert told(two)["M9-001"].award == "Eve" and two.of_duel("M1", 1) == [root / "M1-002"]
+
+
+def test_folders_named_by_bytes_that_are_no_text_are_listed(root, kit):
+    folder = Path(os.fsdecode(os.fsencode(root) + b"/M\xff-001"))
+    kit.make_attempt(root / "new", award="\N{SNOWMAN}").rename(folder)
+    index = Index(root)
+    index.refresh()
+    assert index.count() == 5 and load_attempt(folder).name in {os.path.basename(p) for p in told(index)}
+
+
+def test_the_command_brings_the_index_up_to_date_and_says_what_there_is(root):
+    (root / "M1-001" / "attempt.json").write_text("{")
+    for words in ([], ["--anew"]):
+        done = CliRunner().invoke(cli, ["attempts", "index", str(root), *words])
+        assert done.exit_code == 0 and done.output.startswith("3 attempts, 0.0 GB; 1 that cannot be read")
+    index = Index(root)
+    assert index.count() == 3
+    nowhere = CliRunner().invoke(cli, ["attempts", "index", str(root / "nowhere")])
+    assert "no such folder" in str(nowhere.exception)
