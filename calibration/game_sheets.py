@@ -24,6 +24,8 @@ DICTIONARY = cv2.aruco.DICT_5X5_250
 MARKER_MM = 16.0
 MARKER_FOOT_MM = 6.0
 """From the card's lower edge to its marker's."""
+STEP_MM, BASE_MARK_MM = 10.0, 30.0
+"""A mark is so far above the one before; a base card's lie above its marker, which stays in view."""
 
 SITE_MM = 32.0
 CITIES = 6
@@ -34,7 +36,8 @@ RED: Rgb = (179, 32, 43)
 class Face:
     """What a card shows: a big ``title``, a ``caption`` below it, a ``color`` band, and its kind's ``marker``.
 
-    ``site`` (1 to 9) draws a city with that site in red; ``steps`` the marks to which a card is laid over another.
+    ``site`` (1 to 9) draws a city with that site in red; ``steps`` so many marks on the left edge, at one of
+    which the next card's lower edge is laid; they begin ``foot`` mm above the card's own lower edge.
     """
 
     title: str
@@ -43,6 +46,7 @@ class Face:
     marker: int
     site: int = 0
     steps: int = 0
+    foot: float = 0.0
 
 
 def faces_pdf(title: str, faces: Sequence[Face], paper: str = "a4") -> bytes:
@@ -72,7 +76,7 @@ def _draw_face(sheets: Sheets, face: Face, x: float, y: float) -> None:
     if face.site:
         _draw_city(sheets, face.site, middle, y + 38)
     for step in range(1, face.steps + 1):
-        level = y + height - 9 - step * 10
+        level = y + face.foot + step * STEP_MM
         sheets.line(x, level, x + 6, level, 0.5, BLACK)
         sheets.text(x + 2, level + 1, str(step), 3, BLACK)
     sheets.paint([marker_patch(face.marker, middle, y + MARKER_FOOT_MM + MARKER_MM / 2, MARKER_MM, DICTIONARY)])

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from calibration.game_sheets import RED, Face
+from calibration.game_sheets import BASE_MARK_MM, RED, Face
 from cards.scene import Rgb
 from referee.games.catalogue import game_named
 from referee.games.quarters_and_currencies.cards import kind_of, price_of
+from referee.games.tower_bets import STYLES
 from referee.web.i18n.games import card
 from referee.web.i18n.texts import translate
 
 COLORS: tuple[Rgb, ...] = ((11, 92, 171), (168, 67, 0), (0, 102, 74), (122, 47, 208), (168, 18, 79), (111, 82, 0))
 GREY: Rgb = (90, 96, 106)
+BASE = "base "
 PLAYERS = 5
 """A deck is printed for so many: of a game of two nothing is missing."""
 
@@ -39,8 +41,17 @@ def kinds_of(game: str) -> tuple[str, ...]:
 
 def _printed(game: str) -> list[tuple[str, int]]:
     """Every kind that is printed, and how many of it."""
-    flags = [("flag 8/4", 1), ("flag 6/3", 1), ("flag 4/2", 1), ("flag 2/1", 1)] if game == "tower_bets" else []
-    return [*box_of(game), *flags]
+    if game != "tower_bets":
+        return box_of(game)
+    flags = [("flag 8/4", 1), ("flag 6/3", 1), ("flag 4/2", 1), ("flag 2/1", 1)]
+    return [*box_of(game), *flags, *((BASE + style, 1) for style in STYLES)]
+
+
+def columns_of(game: str) -> tuple[dict[int, str], dict[int, str]]:
+    """Marker -> style: of the base cards, and of the cards that are built on them; of ``tower_bets`` alone."""
+    kinds = list(enumerate(kinds_of(game)))
+    bases = {marker: name.removeprefix(BASE) for marker, name in kinds if name.startswith(BASE)}
+    return bases, {marker: name for marker, name in kinds if name in bases.values()}
 
 
 def _face(game: str, name: str, marker: int, lang: str) -> Face:
@@ -50,10 +61,13 @@ def _face(game: str, name: str, marker: int, lang: str) -> Face:
         if kind == "flag":
             return Face(rest, kind, GREY, marker)
         return Face(value, f"{kind} {int(seat) + 1}", COLORS[int(seat)], marker)
+    if name.startswith(BASE):
+        style, caption = name.removeprefix(BASE), translate(lang, "game.page.base")
+        return Face(style, caption, COLORS[STYLES.index(style)], marker, steps=3, foot=BASE_MARK_MM)
     if game == "city_towers":
         return Face("", f"{translate(lang, 'game.field.site').split(' ')[0]} {name}", RED, marker, site=int(name))
     if game == "tower_bets":
-        return Face(name, translate(lang, "game.page.tower"), COLORS["ABCDE".index(name)], marker, steps=3)
+        return Face(name, translate(lang, "game.page.tower"), COLORS[STYLES.index(name)], marker, steps=3)
     if game == "nine_sum_towers":
         number = name.isdigit()
         return Face(card(lang, name), "", COLORS[min(int(name), 9 - int(name)) - 1] if number else GREY, marker)

@@ -1,4 +1,4 @@
-"""``referee game`` and ``referee demo --game``: the four tower games on the terminal."""
+"""``referee game``: the four tower games at a table and on the terminal."""
 
 from __future__ import annotations
 
@@ -11,32 +11,31 @@ from pathlib import Path
 from typing import Any
 
 import click
+from flask import Flask
 
 from referee.commands.game_camera import cards, look
+from referee.commands.game_cards import columns_of, kinds_of
 from referee.commands.named_files import named_piece_set
 from referee.commands.options import Commands, Words, as_one
 from referee.commands.play import NAMES
-from referee.commands.serving import interrupted, opened, taken
+from referee.commands.serving import interrupted, opened, served, taken
 from referee.devices.ports import SystemClock
 from referee.errors import DeviceLost, RefereeError
 from referee.events import Event
 from referee.games.catalogue import GAMES, game_named
 from referee.games.core import BadGame, Mode
 from referee.games.match import Match, evolve, fold
-from referee.session.game_camera import GameCamera
+from referee.session.game_camera import CardCamera, GameCamera, TableCamera
 from referee.session.game_table import GameTable, game_matches
 from referee.session.ports import Record
-from referee.simulator.game_players import next_choice
 from referee.web.games.app import create_game_app
 from referee.web.i18n.games import said
 from referee.web.i18n.texts import translate
 from referee.web.security import LOOPBACK
-from referee.web.server import serve
+from referee.web.server import Server
 
 PATH = click.Path(path_type=Path)
 LANG = "en"
-PACE_S = 0.5
-"""How long a simulated player thinks."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,24 +96,6 @@ def unfinished(record: Record, game: str) -> str | None:
     """The last match of that game when it has not ended."""
     last = [match_id for match_id, name in game_matches(record).items() if name == game][-1:]
     return next((match_id for match_id in last if not fold(record.events(match_id)).over), None)
-
-
-def demo_game(game: str, players: str, seed: int | None, fast: bool, data_dir: Path) -> None:
-    """Play a simulated game to its end; one that was broken off goes on."""
-    game_named(game)
-    with interrupted() as over, record_in(data_dir / "games") as record:
-        click.echo("SIMULATED: players, cards and stones are not real")
-        open_match = unfinished(record, game)
-        if open_match:
-            table = GameTable.taken_up(record, SystemClock(), open_match)
-            click.echo(f"going on with {open_match} behind command {len(table.match.played)}")
-        else:
-            setup = game_named(game).setup(names_of(players), {}, seed or 0)
-            table = GameTable.begun(record, SystemClock(), game, setup, simulated=True)
-            click.echo(f"{game}: {', '.join(setup.players)}; match {table.match.match_id}")
-        table.listen(GameLines(table.match))
-        while (command := next_choice(table.match)) is not None and not over.wait(0 if fast else PACE_S):
-            table.command(command, table.match.state.name(command.seat))
 
 
 def names_of(players: str) -> list[str]:
@@ -207,6 +188,28 @@ def rules_of(file: Path | None) -> dict[str, Any]:
         raise BadGame(f"{file}: {error}") from None
 
 
+def camera_of(name: str, stones: str) -> TableCamera:
+    """What reads pictures of that game's table."""
+    if name == "city_towers":
+        return GameCamera(named_piece_set(stones))
+    return CardCamera(kinds_of(name), *columns_of(name))
+
+
+def made_up_pin() -> str:
+    """Six digits, told on the terminal."""
+    pin = f"{secrets.randbelow(10**6):06d}"
+    click.echo(f"the referee's PIN is {pin}")
+    return pin
+
+
+def game_server(app: Flask, host: str, port: int | None) -> Server:
+    """The pages on that port; None takes a free one where the usual is taken. Raises DeviceLost."""
+    try:
+        return served(app, host, port, None)
+    except OSError as error:
+        raise DeviceLost(f"port {port} of {host} cannot be used ({error.strerror})") from None
+
+
 @game.command("play")
 @click.argument("name", type=Words(list(GAMES)))
 @click.option("--players", required=True, help="Names with commas, youngest first.")
@@ -225,8 +228,7 @@ def play(asked: PlayOptions) -> None:
     """Play a game on board, console and phones; one that has not ended goes on."""
     clock, pin = SystemClock(), asked.pin
     if pin is None and asked.host not in LOOPBACK:
-        pin = f"{secrets.randbelow(10**6):06d}"
-        click.echo(f"the referee's PIN is {pin}")
+        pin = made_up_pin()
     with interrupted() as over, record_in(asked.data_dir / "games") as record:
         open_match = unfinished(record, asked.name)
         if open_match:
@@ -238,12 +240,8 @@ def play(asked: PlayOptions) -> None:
             setup = game_named(asked.name).setup(asked.players.split(","), rules_of(asked.rules_file), seed, mode)
             table = GameTable.begun(record, clock, asked.name, setup)
         table.listen(GameLines(table.match))
-        camera = GameCamera(named_piece_set(asked.stones)) if asked.name == "city_towers" else None
+        camera = camera_of(asked.name, asked.stones)
         app = create_game_app(table, asked.data_dir / "games", clock, pin, asked.host, camera)
-        try:
-            server = serve(app, asked.host, asked.port)
-        except OSError as error:
-            raise DeviceLost(f"port {asked.port} of {asked.host} cannot be used ({error.strerror})") from None
-        with closing(server):
+        with closing(game_server(app, asked.host, asked.port)) as server:
             click.echo(f"board: {server.url}   console: {server.url}referee (with the private links of the seats)")
             over.wait()

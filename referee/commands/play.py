@@ -194,9 +194,9 @@ def kept(deck: Deck, pieces: PieceSet, observer: Observer) -> dict:
 def demo(asked: DemoOptions) -> None:
     """Referee simulated duels: no hardware needed, everything marked SIMULATED."""
     if asked.game:
-        from referee.commands.games import demo_game
+        from referee.commands.game_demo import demo_game
 
-        demo_game(asked.game, asked.players, asked.seed, asked.fast, asked.data_dir)
+        demo_game(asked.game, asked)
         return
     names = _names(asked.players)
     heap.keep_small()

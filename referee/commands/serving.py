@@ -130,7 +130,7 @@ def running(use: Equipment) -> Iterator[Session]:
         session.stop()
 
 
-def _served(app: Flask, host: str, port: int | None, tls: tuple[Path, Path] | None) -> Server:
+def served(app: Flask, host: str, port: int | None, tls: tuple[Path, Path] | None) -> Server:
     """The pages on a port; where none was asked for on the usual one or, when that is taken, on a free one."""
     if port is not None:
         return serve(app, host, port, tls)
@@ -177,7 +177,7 @@ def dashboard(
         click.echo(f"the referee's PIN is {pin}")
     app = create_app(session, pin, host, choices=choices, tls=bool(tls))
     try:
-        server = _served(app, host, asked.port, tls)
+        server = served(app, host, asked.port, tls)
     except ssl.SSLError as error:
         raise DeviceLost(f"dashboard: --tls: not a certificate and its key ({error.reason})") from None
     except OSError as error:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from cards.sentences import Sentence, sentence
 from referee.errors import IllegalCommand
 from referee.games.city_towers import GAME, HEIGHTS, City, PlayStone, Tower
+from referee.games.core import Command
 
 Site = tuple[int, int]
 """City (1-6) and site (1-9)."""
@@ -18,13 +19,15 @@ Owners = tuple[int, ...]
 @dataclass(frozen=True)
 class Proposal:
     """``said`` in a sentence; the ``command`` to confirm, None where there is none, and why it would be refused now;
-    the sites that ``differ`` from the record, and those of which the pictures do not tell."""
+    ``others`` that fit as well; the sites that ``differ`` from the record, and those of which the pictures do not
+    tell."""
 
     said: Sentence
-    command: PlayStone | None = None
+    command: Command | None = None
     refusal: str = ""
     differ: tuple[Site, ...] = ()
     unknown: tuple[Site, ...] = ()
+    others: tuple[Command, ...] = ()
 
 
 def owners(tower: Tower) -> Owners:

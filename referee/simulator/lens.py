@@ -94,7 +94,7 @@ def typical_lens(rng: np.random.Generator, height: int = 720) -> Lens:
     yaw = math.radians(rng.uniform(-3, 3))
     aim = np.array([rng.uniform(-10, 10), rng.uniform(-10, 25), 60.0])
     forward = np.array([math.sin(yaw) * math.cos(down), math.cos(yaw) * math.cos(down), -math.sin(down)])
-    turn = _roll(math.radians(rng.uniform(-1.5, 1.5))) @ _looking(forward)
+    turn = _roll(math.radians(rng.uniform(-1.5, 1.5))) @ looking(forward)
     return Lens(
         width,
         height,
@@ -107,7 +107,8 @@ def typical_lens(rng: np.random.Generator, height: int = 720) -> Lens:
     )
 
 
-def _looking(forward: np.ndarray) -> np.ndarray:
+def looking(forward: np.ndarray) -> np.ndarray:
+    """(3, 3): table directions to those of a camera that is not rolled and looks along the unit vector ``forward``."""
     right = np.array([forward[1], -forward[0], 0.0])
     right /= np.linalg.norm(right)
     return np.stack([right, np.cross(forward, right), forward])

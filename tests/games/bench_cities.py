@@ -47,7 +47,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("tables", nargs="*")
-    parser.add_argument("--looks", type=int, default=3, help="so many pictures of each table")
+    parser.add_argument("--looks", type=int, default=5, help="so many pictures of each table")
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
     total: Counter[tuple[str, str]] = Counter()

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.request
 
 import pytest
 from click.testing import CliRunner
@@ -60,6 +61,26 @@ def test_a_demo_of_an_unknown_game_or_with_too_many_players_is_refused_in_one_li
         command = [*REFEREE, "demo", "--game", *arguments, "--data-dir", str(tmp_path)]
         done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 2 and said_so in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+def test_a_demo_shows_its_board_and_what_its_simulated_camera_proposes(tmp_path):
+    """In a process of its own, at its usual pace until the first round has been looked at."""
+    command = [*REFEREE, "demo", "--game", "city_towers", "--players", "2", "--seed", "1", "--data-dir", str(tmp_path)]
+    with subprocess.Popen([*command, "--no-browser", "--port", "0"], stdout=subprocess.PIPE, text=True) as demo:
+        try:
+            told = []
+            for line in demo.stdout:
+                told.append(line)
+                if "board: " in line:
+                    with urllib.request.urlopen(line.split()[1]) as page:
+                        assert "SIMULATED" in page.read().decode()
+                if "camera (SIMULATED" in line:
+                    break
+        finally:
+            demo.kill()
+    assert any("board: " in line for line in told)
+    assert "5 pictures" in told[-1] and told[-1].endswith(": as played\n")
 
 
 def test_a_replay_of_nothing_says_so(tmp_path):

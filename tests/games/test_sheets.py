@@ -47,7 +47,7 @@ def markers(page: np.ndarray, dictionary: int) -> dict[int, np.ndarray] | list:
 
 @pytest.mark.parametrize(
     ("game", "cards"),
-    [("city_towers", 45), ("quarters_and_currencies", 164), ("nine_sum_towers", 54), ("tower_bets", 60 + 30 + 4)],
+    [("city_towers", 45), ("quarters_and_currencies", 164), ("nine_sum_towers", 54), ("tower_bets", 60 + 30 + 4 + 5)],
 )
 def test_a_deck_has_every_card_of_the_box_and_each_kind_its_marker(game, cards):
     found = faces(game)

@@ -120,7 +120,7 @@ def test_a_taken_port_is_told_and_another_found(monkeypatch, capsys):
         return "served"
 
     monkeypatch.setattr(serving, "serve", serve)
-    assert serving._served(None, "127.0.0.1", None, None) == "served"
+    assert serving.served(None, "127.0.0.1", None, None) == "served"
     assert "port 8000 is taken" in capsys.readouterr().out
     with pytest.raises(OSError):  # who asks for a port gets that or none
-        serving._served(None, "127.0.0.1", 8000, None)
+        serving.served(None, "127.0.0.1", 8000, None)

@@ -38,6 +38,8 @@ TALLEST = 12
 WIDE_PX = 960
 OFF_MM, STEP_MM, YAW_DEG = 3.0, 1.2, 8.0
 """How far a tower stands off its site's middle, a stone off the one below, and how far each is turned."""
+SIDE_UP_DEG, ABOVE_UP_DEG = (50.0, 62.0), (78.0, 87.0)
+"""From where people take pictures: standing beside the table, and with the arm stretched over it."""
 
 STONES = {
     "name": "city_stones",
@@ -61,8 +63,9 @@ class Table:
     views: tuple[View, ...]
 
 
-def make_table(seed: int, looks: int = 3) -> Table:
-    """The table of that seed; every other one plays with the usual stones."""
+def make_table(seed: int, sides: int = 4, above: int = 1) -> Table:
+    """The table of that seed, from so many sides and so often from above; every other one plays with the usual
+    stones."""
     rng = np.random.default_rng((79, seed))
     session = chance_session(700 + seed)
     people = tuple(replace(p, y_mm=p.y_mm + 260, arms=False) for p in session.room.people)
@@ -75,9 +78,10 @@ def make_table(seed: int, looks: int = 3) -> Table:
         for z, side in zip(letters, (-1, 1), strict=True)
     }
     towers = {z: _towers(stones, rng) for z in plans}
-    start, turn = rng.uniform(0, 360), 360 / looks
-    views = tuple(_view(session, plans, start + turn * k + rng.uniform(-15, 15), rng) for k in range(looks))
-    return Table(session, stones, plans, towers, views)
+    start, turn = rng.uniform(0, 360), 360 / sides
+    views = [_view(session, plans, start + turn * k + rng.uniform(-15, 15), SIDE_UP_DEG, rng) for k in range(sides)]
+    views += [_view(session, plans, rng.uniform(0, 360), ABOVE_UP_DEG, rng) for _ in range(above)]
+    return Table(session, stones, plans, towers, tuple(views))
 
 
 def _small(cam: Webcam) -> Webcam:
@@ -118,9 +122,11 @@ def _towers(stones: dict, rng: np.random.Generator) -> dict[int, Tower]:
     return out
 
 
-def _view(session: Session, plans: dict[str, Mat], azimuth: float, rng: np.random.Generator) -> View:
-    """A place from where all of both plans is in view, looking down at 50° to 62°."""
-    a, p = math.radians(azimuth), math.radians(rng.uniform(50, 62))
+def _view(
+    session: Session, plans: dict[str, Mat], azimuth: float, up: tuple[float, float], rng: np.random.Generator
+) -> View:
+    """A place from where all of both plans is in view, from that side, ``up`` to ``up`` degrees above the table."""
+    a, p = math.radians(azimuth), math.radians(rng.uniform(*up))
     away = np.array([math.sin(a) * math.cos(p), -math.cos(a) * math.cos(p), math.sin(p)])
     target = np.array([rng.uniform(-12, 12), rng.uniform(-12, 12), 25.0])
     corners = [(x, y, 0) for x in (-150, 150) for y in (-106, 106)] + [
@@ -235,13 +241,14 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--count", type=int, default=17)
-    parser.add_argument("--looks", type=int, default=3, help="pictures of each table, from around it")
+    parser.add_argument("--sides", type=int, default=4, help="pictures of each table from around it")
+    parser.add_argument("--above", type=int, default=1, help="pictures of each table from above")
     parser.add_argument("--spp", type=int, default=10)
     parser.add_argument("--variant", default="llvm_ad_rgb", help="Mitsuba's variant: scalar_rgb or llvm_ad_rgb")
     options = parser.parse_args()
     mi.set_variant(options.variant)
     for seed in range(options.first, options.first + options.count):
-        write_table(make_table(seed, options.looks), options.out, options.spp)
+        write_table(make_table(seed, options.sides, options.above), options.out, options.spp)
 
 
 if __name__ == "__main__":

@@ -18,17 +18,20 @@ UP_MM = CARD_MM[1] / 2 - MARKER_FOOT_MM - MARKER_MM / 2
 """From the marker's middle to the card's, up the card."""
 LARGER = 2.0
 """Small pictures are looked at twice as large too: a marker's cells need some pixels each."""
+SHOWN_PX = 900
+MARK, DARK = (80, 255, 80), (0, 0, 0)
 SAME_SHARE = parameters.SAME_CARD_SHARE.value
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class OpenCard:
-    """A card by its kind's ``marker``: its ``middle`` in px, and its ``turn``: degrees clockwise from upright, as the
-    picture shows it."""
+    """A card by its kind's ``marker``: its ``middle`` in px, its ``turn``: degrees clockwise from upright, as the
+    picture shows it, and its marker's corners ``quad`` (4, 2) px, the upper left first, clockwise."""
 
     marker: int
     middle: tuple[float, float]
     turn: float
+    quad: np.ndarray
 
 
 def open_cards(gray: np.ndarray, kinds: int) -> list[OpenCard]:
@@ -67,7 +70,7 @@ def _card(marker: int, quad: np.ndarray) -> OpenCard:
     middle, foot = cv2.perspectiveTransform(spots, plane)[0]
     up = middle - foot
     turn = float(np.degrees(np.arctan2(up[0], -up[1]))) % 360
-    return OpenCard(marker, (float(middle[0]), float(middle[1])), turn)
+    return OpenCard(marker, (float(middle[0]), float(middle[1])), turn, quad)
 
 
 def _by_rows(cards: Sequence[OpenCard], quads: Sequence[np.ndarray]) -> list[OpenCard]:
@@ -80,4 +83,16 @@ def _by_rows(cards: Sequence[OpenCard], quads: Sequence[np.ndarray]) -> list[Ope
         row = [card for card in left if card.middle[1] - left[0].middle[1] < side]
         out += sorted(row, key=lambda card: card.middle[0])
         left = [card for card in left if card not in row]
+    return out
+
+
+def named_cards(picture: np.ndarray, cards: Sequence[OpenCard], kinds: Sequence[str]) -> np.ndarray:
+    """The picture (h, w, 3) BGR, at most ``SHOWN_PX`` wide, every card's marker outlined and its kind beside it."""
+    scale = min(1.0, SHOWN_PX / picture.shape[1])
+    out = cv2.resize(picture, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+    for card in cards:
+        cv2.polylines(out, [(card.quad * scale).round().astype(np.int32)], True, MARK, 2, cv2.LINE_AA)
+        x, y = (card.quad.mean(0) * scale).round().astype(int).tolist()
+        for color, thick in ((DARK, 5), (MARK, 2)):
+            cv2.putText(out, kinds[card.marker], (x + 8, y), cv2.FONT_HERSHEY_SIMPLEX, 0.6, color, thick, cv2.LINE_AA)
     return out

@@ -19,7 +19,7 @@ from referee.devices.ports import Clock
 from referee.errors import IllegalCommand, RefereeError
 from referee.games.core import Command
 from referee.games.match import Correct, Undo
-from referee.session.game_camera import GameCamera, Look
+from referee.session.game_camera import Look, TableCamera
 from referee.session.game_table import GameTable
 from referee.vision.image.files import picture_of
 from referee.web import security
@@ -72,7 +72,7 @@ def create_game_app(
     clock: Clock,
     pin: str | None = None,
     host: str = "127.0.0.1",
-    camera: GameCamera | None = None,
+    camera: TableCamera | None = None,
 ) -> flask.Flask:
     """The pages over a running game. ``pin`` is the referee's; without one, ``host`` must be loopback. With a
     ``camera`` the console takes pictures of the table and offers what they propose.
@@ -136,13 +136,13 @@ def _tried(table: GameTable, command: Command | Undo | Correct, who: str) -> str
     return ""
 
 
-def _console(table: GameTable, links: list[str], camera: GameCamera | None) -> flask.Blueprint:
+def _console(table: GameTable, links: list[str], camera: TableCamera | None) -> flask.Blueprint:
     pages = flask.Blueprint("console", __name__)
 
     def page(fault: str = "", look: Look | None = None) -> tuple[str, int]:
         match = table.match
         values = _shown(table, None) | {"fault": fault, "links": links, "camera": camera is not None}
-        values |= {"look": look and shown_look(look, flask.g.lang)}
+        values |= {"look": look and shown_look(look, flask.g.lang, match.state.players)}
         values |= {"forms": {kind.__name__: form_of(kind) for kind in match.game.commands}}
         return flask.render_template("game_console.html", **values), 409 if fault else 200
 

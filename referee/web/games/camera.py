@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 from typing import Any
 
 import cv2
 
 from cards.sentences import say
+from referee.games.core import Command
 from referee.session.game_camera import Look
+from referee.web.i18n.games import said
 
 
-def shown_look(look: Look, lang: str) -> dict[str, Any]:
-    """For the template: ``said``, ``command`` (fields, None without one), ``refusal``, ``unknown``, ``pictures``."""
+def shown_look(look: Look, lang: str, players: Sequence[str]) -> dict[str, Any]:
+    """For the template: ``said``, ``moves`` that may be confirmed (fields, and in words), ``refusal``, ``unknown``,
+    ``pictures``."""
     proposal = look.proposal
+    moves = [*([proposal.command] if proposal.command and not proposal.refusal else []), *proposal.others]
     return {
         "said": say(lang, proposal.said),
-        "command": proposal.command.to_json() if proposal.command else None,
+        "moves": [(_fields(move), said(lang, move.to_json(), players)) for move in moves],
         "refusal": say(lang, proposal.refusal),
         "unknown": [f"{city}/{site}" for city, site in proposal.unknown],
         "count": look.pictures,
         "pictures": {city: _data_url(image) for city, image in look.overlays.items()},
     }
+
+
+def _fields(move: Command) -> dict[str, str]:
+    """The command as a form sends it."""
+    row = {name: value for name, value in move.to_json().items() if value is not False}
+    return {name: " ".join(map(str, v)) if isinstance(v, list | tuple) else str(v) for name, v in row.items()}
 
 
 def _data_url(image: Any) -> str:

@@ -1,0 +1,93 @@
+"""``referee demo --game``: a whole simulated game on the terminal and on the board. Everything is SIMULATED."""
+
+from __future__ import annotations
+
+import webbrowser
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+
+import click
+
+from calibration.game_sheets import SITE_MM
+from calibration.markers import ZONES
+from cards.pieces import PieceSet
+from referee.commands.games import GameLines, game_server, made_up_pin, names_of, record_in, unfinished
+from referee.commands.named_files import named_piece_set
+from referee.commands.play import DemoOptions
+from referee.commands.serving import interrupted
+from referee.devices.ports import SystemClock
+from referee.games.catalogue import game_named
+from referee.games.city_towers import SITES, City, PlayStone
+from referee.games.match import Match
+from referee.session.game_camera import proposed
+from referee.session.game_table import GameTable
+from referee.simulator.city_camera import pictures, stood
+from referee.simulator.game_players import next_choice
+from referee.vision.city.sight import CityEye
+from referee.web.games.app import create_game_app
+from referee.web.security import LOOPBACK
+
+PACE_S = 0.5
+"""How long a simulated player thinks."""
+
+
+def demo_game(game: str, asked: DemoOptions) -> None:
+    """Play a simulated game to its end; one that was broken off goes on. Unless it is fast, its board is served."""
+    game_named(game)
+    fast, folder = asked.fast, asked.data_dir / "games"
+    with interrupted() as over, ExitStack() as stack:
+        record = stack.enter_context(record_in(folder))
+        click.echo("SIMULATED: players, cards and stones are not real")
+        open_match = unfinished(record, game)
+        if open_match:
+            table = GameTable.taken_up(record, SystemClock(), open_match)
+            click.echo(f"going on with {open_match} behind command {len(table.match.played)}")
+        else:
+            setup = game_named(game).setup(names_of(asked.players), {}, asked.seed or 0)
+            table = GameTable.begun(record, SystemClock(), game, setup, simulated=True)
+            click.echo(f"{game}: {', '.join(setup.players)}; match {table.match.match_id}")
+        table.listen(GameLines(table.match))
+        if not fast and not asked.headless:
+            stack.enter_context(board(table, folder, asked))
+        eye = None if fast or game != "city_towers" else SimulatedEye(named_piece_set("city_stones"))
+        while (command := next_choice(table.match)) is not None and not over.wait(0 if fast else PACE_S):
+            before = table.match
+            table.command(command, before.state.name(command.seat))
+            if eye and isinstance(command, PlayStone) and table.match.state.phase != before.state.phase:
+                click.echo(f"     {eye.told(before, command)}")  # after the last stone of a round
+        if not (fast or asked.headless or over.is_set()):
+            click.echo("The game is over. The board stays until Ctrl-C.")
+            over.wait()
+
+
+@contextmanager
+def board(table: GameTable, folder: Path, asked: DemoOptions) -> Iterator[None]:
+    """The demo's pages while the context lasts. Raises DeviceLost when the port is taken."""
+    pin = asked.pin
+    if pin is None and asked.host not in LOOPBACK:
+        pin = made_up_pin()
+    app = create_game_app(table, folder, SystemClock(), pin, asked.host)
+    with closing(game_server(app, asked.host, asked.port)) as server:
+        click.echo(f"board: {server.url}   console: {server.url}referee")
+        if not asked.no_browser:
+            webbrowser.open(server.url)
+        yield
+
+
+class SimulatedEye:
+    """The camera of a simulated city_towers: SIMULATED pictures of the city that was built in, read by the real eye."""
+
+    def __init__(self, stones: PieceSet) -> None:
+        self._stones = stones
+
+    def told(self, before: Match, command: PlayStone) -> str:
+        """What the pictures after the command propose, held against the command."""
+        _, after = before.game.decided(before.state, command)
+        first = (command.city - 1) * len(SITES)
+        placed = stood(self._stones, after.towers[first : first + len(SITES)], SITE_MM, before.setup.seed)
+        seen = pictures(self._stones, ZONES[command.city - 1], placed, before.setup.seed)
+        assert isinstance(before.state, City)
+        told = proposed(before.state, CityEye(self._stones).look(seen))
+        word = "as played" if told.command == command else "NOT what was played"
+        return f"camera (SIMULATED, {len(seen)} pictures of city {command.city}): {told.said}: {word}"

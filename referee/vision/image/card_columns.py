@@ -1,0 +1,111 @@
+"""Columns of printed cards: how far each reaches, in its card's marks, measured on the table that the markers span.
+
+Every marker is a square of known size and lies on the table, so all markers together tell how the picture shows the
+table. A tower's column begins at its base card; each further card lies on the one before, its lower edge at one of the
+marks, so the last card's place tells how many storeys there are, however many cards it took.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import least_squares
+
+from calibration.game_sheets import BASE_MARK_MM, MARKER_MM, STEP_MM
+from referee.vision.image.game_cards import OpenCard
+
+ASIDE_MM, ASIDE_SHARE = 16.0, 0.06
+"""A card belongs to a column when its middle is so far beside the column's line, and so much of its distance more."""
+TURNED_RAD = 0.45
+OFF_MARK = 0.32
+"""Storeys off a mark at which a column's end is read as neither: cards laid by hand lie within 3 mm."""
+SQUARE_MM = np.array([(-0.5, 0.5), (0.5, 0.5), (0.5, -0.5), (-0.5, -0.5)]) * MARKER_MM
+"""A marker's corners as they are found: upper left first, clockwise, y up."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A tower's column: ``storeys`` as measured, 0 for the base card alone."""
+
+    style: str
+    storeys: float
+
+    @property
+    def height(self) -> int:
+        """Whole storeys."""
+        return round(self.storeys)
+
+    @property
+    def sure(self) -> bool:
+        """Whether it ends at a mark."""
+        return abs(self.storeys - self.height) <= OFF_MARK
+
+
+def columns(cards: Sequence[OpenCard], bases: Mapping[int, str], styles: Mapping[int, str]) -> list[Column]:
+    """The column of every base card among the cards, by style. ``bases`` and ``styles``: marker -> style."""
+    if not any(card.marker in bases for card in cards):
+        return []
+    flat = on_table(np.array([card.quad for card in cards]))
+    found = []
+    for base, quad in zip(cards, flat, strict=True):
+        if base.marker in bases:
+            style = bases[base.marker]
+            own = [q for card, q in zip(cards, flat, strict=True) if styles.get(card.marker) == style]
+            found.append(Column(style, _reach(quad, own)))
+    return sorted(found, key=lambda column: column.style)
+
+
+def _reach(base: np.ndarray, own: Sequence[np.ndarray]) -> float:
+    """Storeys from the base card's foot to the farthest of its ``own`` cards, all (4, 2) mm."""
+    up = _up(base)
+    aside = np.array([up[1], -up[0]])
+    far = 0.0
+    for quad in own:
+        way = quad.mean(0) - base.mean(0)
+        along, beside = float(way @ up), abs(float(way @ aside))
+        turned = abs(float(np.arctan2(aside @ _up(quad), up @ _up(quad))))
+        if along > 0 and beside < ASIDE_MM + ASIDE_SHARE * along and turned < TURNED_RAD:
+            far = max(far, (along - BASE_MARK_MM) / STEP_MM)
+    return far
+
+
+def _up(quad: np.ndarray) -> np.ndarray:
+    """The unit vector from a marker's lower to its upper edge."""
+    way = quad[:2].sum(0) - quad[2:].sum(0)
+    return way / np.linalg.norm(way)
+
+
+def on_table(quads: np.ndarray) -> np.ndarray:
+    """Markers' corners (n, 4, 2) px as they lie on the table, mm, y up; where the table begins is left open.
+
+    Five numbers say how a picture shows a plane up to place and turn: the horizon's line (2), and shear and scales.
+    They are found so that every marker comes out as a square of its size.
+    """
+    middle, size = quads.reshape(-1, 2).mean(0), max(1.0, float(np.ptp(quads.reshape(-1, 2), 0).max()))
+    points = (quads - middle) / size * (1.0, -1.0)
+    side = float(np.median(np.linalg.norm(points - np.roll(points, 1, 1), axis=2)))
+
+    def laid(numbers: np.ndarray) -> np.ndarray:
+        a, b, wide, skew, high = numbers
+        weight = np.maximum(1 + points @ (a, b), 0.05)[..., None]
+        flat = points / weight
+        return np.stack((np.exp(wide) * flat[..., 0] + skew * flat[..., 1], np.exp(high) * flat[..., 1]), -1)
+
+    def missed(numbers: np.ndarray) -> np.ndarray:
+        flat = laid(numbers)
+        return ((flat - _squares(flat)) / MARKER_MM).ravel()
+
+    first = np.log(MARKER_MM / side)
+    fit = least_squares(missed, [0.0, 0.0, first, 0.0, first], loss="soft_l1", f_scale=0.03)
+    return laid(fit.x)
+
+
+def _squares(flat: np.ndarray) -> np.ndarray:
+    """The squares of a marker's size that fit (n, 4, 2) best, each moved and turned."""
+    middle = flat.mean(1, keepdims=True)
+    z = (flat - middle) @ (1, 1j)
+    turn = (z * np.conj(SQUARE_MM @ (1, 1j))).sum(1)
+    square = (turn / np.maximum(np.abs(turn), 1e-9))[:, None] * (SQUARE_MM @ (1, 1j))[None]
+    return np.stack((square.real, square.imag), -1) + middle
