@@ -387,6 +387,31 @@ def test_the_time_line_tells_and_jumps_and_a_human_rules(page):
     assert "the tongs touched it" in page.inner_text("main")
 
 
+FOULS = [
+    {"kind": "bare_hand", "zone": "A", "culprit": "A", "seconds": 3.0, "sure": 0.9},
+    {"kind": "neighbours_hand", "zone": "B", "culprit": "A", "seconds": 6.0, "sure": 1.0},
+]
+
+
+@pytest.mark.slow
+def test_a_proposed_foul_plays_the_two_seconds_around_it_and_the_next_one_its_own(page, monkeypatch):
+    monkeypatch.setitem(STORY, "fouls", FOULS)
+    page.goto("/attempts/M3-001")
+    page.wait_for_selector("body[data-story=there]")
+    bare, neighbour = (page.locator("#events tr", has_text="⚑").filter(has_text=t) for t in ("90 %", "100 %"))
+    assert "(A)" in neighbour.inner_text() and "(A)" not in bare.inner_text()
+    until(page, "document.getElementById('video').readyState >= 2")
+    neighbour.get_by_role("button").click()
+    until(page, "((v) => v.currentTime > 5.1 && !v.paused)(document.getElementById('video'))")
+    bare.get_by_role("button").click()
+    until(page, "((v) => v.currentTime < 4 && !v.paused)(document.getElementById('video'))")
+    until(page, "document.getElementById('video').paused")
+    assert 4.0 <= page.evaluate("document.getElementById('video').currentTime") < 5.0
+    page.evaluate("document.getElementById('video').currentTime = 6.5")
+    page.click("[data-do=play]")  # what is played by hand goes on, over the end of the clip that was left, too
+    until(page, "document.getElementById('video').currentTime > 7.4")
+
+
 @pytest.mark.slow
 def test_the_grid_is_narrowed_down_and_says_who_reviewed_in_a_browser(page):
     page.goto("/attempts")

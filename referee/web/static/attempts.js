@@ -44,6 +44,7 @@ function current() {
 function goTo(index) {
   if (!story.seconds.length) return;
   wanted = Math.max(0, Math.min(story.seconds.length - 1, index));
+  clipEnd = null;
   video.pause();
   video.currentTime = middleOf(wanted);
   show();
@@ -81,6 +82,7 @@ const actions = {
   forward: () => goTo(current() + 1),
   play() {
     wanted = -1;
+    clipEnd = null;
     if (video.paused) video.play(); else video.pause();
   },
   slow() {
@@ -221,17 +223,19 @@ function drawLine() {
   draw("line", { class: "head", x1: 0, x2: 0, y1: 0, y2: 140 });
 }
 
-// A proposed foul is shown by the two seconds around its beginning.
+// A proposed foul is shown by the two seconds around its beginning; whatever else is asked for ends that.
 const CLIP_S = 2;
+let clipEnd = null;
 function playUntil(end) {
-  const stop = () => {
-    if (video.currentTime < end && !video.ended) return;
-    video.pause();
-    video.removeEventListener("timeupdate", stop);
-  };
-  video.addEventListener("timeupdate", stop);
-  video.addEventListener("seeked", () => video.play(), { once: true });
+  clipEnd = end;
+  video.addEventListener("seeked", () => { if (clipEnd === end) video.play(); }, { once: true });
 }
+
+video.addEventListener("timeupdate", () => {
+  if (clipEnd === null || video.currentTime < clipEnd) return;
+  clipEnd = null;
+  video.pause();
+});
 
 function fillTable() {
   const table = document.getElementById("events");
