@@ -5,6 +5,8 @@ Geometry from CONTRACT.md, "The mat".
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import cv2
 import numpy as np
 
@@ -72,14 +74,24 @@ def find_markers(gray: np.ndarray, known: Corners | None = None) -> Corners:
     found = _detect(gray)
     if known and _lies_as_known(first := {m: _refine(gray, quad) for m, quad in found.items()}, known):
         return first
-    looks = [(cv2.erode(gray, np.ones((3, 3), np.uint8)), 1.0)]
+    looks = [_grown]
     if len(by_zone(found)) < 2 or min(map(len, by_zone(found).values())) < 3:
-        twice = cv2.resize(gray, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC)
-        looks.append((cv2.erode(twice, np.ones((GROWN_PX, GROWN_PX), np.uint8)), 2.0))
-    for picture, scale in looks:
-        for marker, quad in _detect(picture).items():
-            found.setdefault(marker, quad / scale)
+        looks.append(_grown_twice)
+    with ThreadPoolExecutor(len(looks)) as pool:  # one beside the other: OpenCV lets go of Python's lock
+        for seen in pool.map(lambda look: look(gray), looks):
+            for marker, quad in seen.items():
+                found.setdefault(marker, quad)
     return {m: _refine(gray, quad) for m, quad in found.items()}
+
+
+def _grown(gray: np.ndarray) -> Corners:
+    return _detect(cv2.erode(gray, np.ones((3, 3), np.uint8)))
+
+
+def _grown_twice(gray: np.ndarray) -> Corners:
+    twice = cv2.resize(gray, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC)
+    found = _detect(cv2.erode(twice, np.ones((GROWN_PX, GROWN_PX), np.uint8)))
+    return {marker: quad / 2.0 for marker, quad in found.items()}
 
 
 STILL_PX = 3.0

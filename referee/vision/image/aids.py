@@ -69,7 +69,8 @@ def occupied(view: ZoneView, f: np.ndarray) -> bool:
     """Whether a frame that should show a bare mat has coloured things on it, by its features (h, w, 3)."""
     paper, marker, _ = view.regions
     sheet = paper & ~marker & view.valid
-    tint = np.abs(f[sheet][:, 1:] - np.median(f[sheet][:, 1:], 0)).max(-1)
+    red, blue = (np.abs(one - np.median(one)) for one in (f[..., 1][sheet], f[..., 2][sheet]))
+    tint = np.maximum(red, blue)
     return bool(sheet.any()) and float((tint > EMPTY_TINT.value).mean()) > parameters.OCCUPIED_SHARE.value
 
 

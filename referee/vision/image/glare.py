@@ -25,21 +25,23 @@ def added_light(
     """
     _, marker, _ = view.regions
     known = known & view.valid & ~marker
-    bare = known & (np.abs(f - table)[..., 1:].max(-1) < GLARE_TINT.value)
+    tint = np.maximum(np.abs(f[..., 1] - table[..., 1]), np.abs(f[..., 2] - table[..., 2]))
+    bare = known & (tint < GLARE_TINT.value)
     out = np.full(known.shape, np.nan, np.float32)
     if not bare.any():
         return out
-    usual = float(np.median((f - table)[..., 0][bare]))
+    usual = float(np.median(f[..., 0][bare] - table[..., 0][bare]))
     if whiter is not None:
         usual = max(usual, -whiter)
-    more = _relative(f[known] - np.array([usual, 0, 0])) - _relative(table[known])
-    least, most = more.min(1), more.max(1)
+    now, then = _relative(f[known], usual), _relative(table[known])
+    red, green, blue = (a - b for a, b in zip(now, then, strict=True))
+    least, most = np.minimum(np.minimum(red, green), blue), np.maximum(np.maximum(red, green), blue)
     white = (least > GLARE_LIGHT.value) & (least > GLARE_WHITE.value * most)
     out[known] = np.where(white | bare[known], least, np.nan)
     return out
 
 
-def _relative(f: np.ndarray) -> np.ndarray:
-    """(n, 3) linear R, G, B relative to the paper's white of features (n, 3)."""
-    both = f[:, 0] - f[:, 2] / 3
-    return np.exp(np.stack([both + f[:, 1] / 2, both - f[:, 1] / 2, both + f[:, 2]], 1))
+def _relative(f: np.ndarray, lighter: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Linear R, G and B (n,) relative to the paper's white of features (n, 3) in a light ``lighter`` in its logarithm."""
+    both = f[:, 0] - np.float32(lighter) - f[:, 2] / 3
+    return np.exp(both + f[:, 1] / 2), np.exp(both - f[:, 1] / 2), np.exp(both + f[:, 2])

@@ -51,7 +51,7 @@ def shadow_tint(d: np.ndarray, plain: np.ndarray) -> np.ndarray:
     (h, w, 3), where ``plain`` (h, w) says that no piece's colour is. Zero where too little shadow is seen."""
     light = d[..., 0]
     where = plain & (TINT_LIGHT[0] < light) & (light < TINT_LIGHT[1])
-    where &= np.abs(d[..., 1:]).max(-1) < TINT_MOST
+    where &= np.maximum(np.abs(d[..., 1]), np.abs(d[..., 2])) < TINT_MOST
     if where.sum() < TINT_SAMPLE:
         return np.zeros(2)
     slopes = np.median(d[where][:, 1:] / light[where][:, None], 0)

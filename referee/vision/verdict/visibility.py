@@ -98,8 +98,8 @@ def _colours_lost(verdict: Verdict) -> Verdict:
 
 def blown_share(view: ZoneView, image: np.ndarray) -> float:
     """Share of the field's pixels in a picture (h, w, 3) of the view that are clipped in every channel."""
-    field = image[view.regions[2] & view.valid]
-    return float((field >= CLIPPED_CODE).all(-1).mean()) if len(field) else 0.0
+    field = image[view.regions[2] & view.valid] >= CLIPPED_CODE
+    return float((field[:, 0] & field[:, 1] & field[:, 2]).mean()) if len(field) else 0.0
 
 
 def size_fault(factor: float) -> str:
