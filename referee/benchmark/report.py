@@ -60,13 +60,15 @@ def step_lines(rows: Sequence[ZoneScore]) -> list[str]:
     seen = [r for r in rows if r.ruling is not None]
     pixels = sum(r.label_pixels for r in seen)
     errors = [r.pose_px for r in seen]
-    labels = 100 * sum(r.labels_right for r in seen) / pixels if pixels else 0.0
+    labels = 100 * sum(r.labels_right for r in seen) / max(pixels, 1)
+    colors = 100 * sum(r.colors_right for r in seen) / max(pixels, 1)
     pieces, found = sum(r.count for r in rows), sum(r.pieces_right for r in rows)
     return [
         "steps",
         f"  mats located       {percent(len(seen), len(rows))}, corners off by "
         f"{np.median(errors) if errors else 0:.2f} px (median RMS)",
-        f"  labels             {labels:5.1f} % of {pixels} pixels of builds carry the right colour",
+        f"  labels             {labels:5.1f} % of {pixels} pixels of builds are understood as of the right colour, "
+        f"{colors:.1f} % by their own colour alone",
         f"  pieces             {percent(found, pieces)} of {pieces}: shape, colour, pose, 6 mm in x and z",
         f"  ground contacts    {percent(sum(r.contacts_right for r in rows), len(rows))} of builds exact",
         f"  verdict            {percent(tally(rows)['right'], len(rows))} right",

@@ -41,9 +41,10 @@ class ZoneScore:
     """One zone of one frame against its truth.
 
     ``ruling`` is None when the mat was not located. ``confusions`` are (true piece, seen piece) by
-    name; ``label_pixels`` counts the build's pixels in the view, ``labels_right`` those of the right
-    colour; ``pose_px`` is the RMS of the mat's marker corners; ``features`` by name are what the confidence rests on,
-    ``margin`` (nats) and ``explained`` (0..1) among them; when ``by_margin`` it is they that decided.
+    name; ``label_pixels`` counts the build's pixels in the view, ``labels_right`` those understood as a piece of the
+    right colour (see ``understood``), ``colors_right`` those whose own colour alone says it; ``pose_px`` is the RMS of
+    the mat's marker corners; ``features`` by name are what the confidence rests on, ``margin`` (nats) and
+    ``explained`` (0..1) among them; when ``by_margin`` it is they that decided.
     """
 
     image: str
@@ -69,6 +70,7 @@ class ZoneScore:
     explained: float = 1.0
     by_margin: bool = False
     features: tuple[tuple[str, float], ...] = ()
+    colors_right: int = 0
 
     @property
     def outcome(self) -> str:
@@ -99,7 +101,7 @@ def _score(judgement: Judgement, image: str, zone: str, card: Card, row: dict, p
     there = true_pieces(row, "build")
     seen = sight.build.pieces if sight else ()
     pairs = matched(there, seen)
-    right, pixels = labels_right(sight, piece_set, row) if sight else (0, 0)
+    right, by_color, pixels = labels_right(sight, piece_set, row) if sight else (0, 0, 0)
     return ZoneScore(
         image,
         zone,
@@ -124,6 +126,7 @@ def _score(judgement: Judgement, image: str, zone: str, card: Card, row: dict, p
         sight.explained if sight else 0.0,
         verdict is not None and by_features(verdict),
         tuple((name, round(value, 4)) for name, value in sorted((sight.features if sight else {}).items())),
+        by_color,
     )
 
 
@@ -182,13 +185,24 @@ def true_labels(
     return colors[piece_tags(view, piece_set, pieces)]
 
 
-def labels_right(sight: ZoneSight, piece_set: PieceSet, row: dict) -> tuple[int, int]:
-    """Of the pixels that truly show the build: how many carry its colour, and how many they are."""
+def understood(sight: ZoneSight, piece_set: PieceSet) -> np.ndarray:
+    """(h, w) int8: the colour that each pixel is understood to show: that of the piece which the verdict's reading has
+    there, elsewhere the one its own colour says; -1 for none."""
+    names, pieces = sight.evidence.names, (*sight.build.pieces, *sight.build.loose)
+    colors = np.array([*(names.index(p.color) for p in pieces), -1], np.int8)
+    said = colors[piece_tags(sight.view, piece_set, pieces)]
+    return np.where(said >= 0, said, sight.evidence.labels)
+
+
+def labels_right(sight: ZoneSight, piece_set: PieceSet, row: dict) -> tuple[int, int, int]:
+    """Of the pixels that truly show the build: how many are understood as of its colour, how many are so by their own
+    colour alone, and how many they are."""
     names = sight.evidence.names
     truth = true_labels(sight.view, piece_set, names, row)
     of_build = piece_tags(sight.view, piece_set, true_pieces(row, "build") + true_pieces(row, "loose"))
     mask = (of_build >= 0) & (of_build < len(true_pieces(row, "build"))) & sight.view.valid
-    return int((sight.evidence.labels == truth)[mask].sum()), int(mask.sum())
+    right, by_color = (int((of == truth)[mask].sum()) for of in (understood(sight, piece_set), sight.evidence.labels))
+    return right, by_color, int(mask.sum())
 
 
 def truly_wrong(row: dict, card: Card, piece_set: PieceSet) -> bool:

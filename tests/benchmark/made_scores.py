@@ -25,6 +25,7 @@ def score(expected: str, ruling: str | None, confidence: float = 0.95, kind: str
         "confusions": (("blue cube", "blue cube"),),
         "contacts_right": True,
         "labels_right": 90,
+        "colors_right": 80,
         "label_pixels": 100,
         "pose_px": 0.3,
         "seconds": 0.3,

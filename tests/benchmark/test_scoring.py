@@ -75,6 +75,7 @@ def test_the_tables_count_by_kind_and_in_all():
             0.5,
             label_pixels=0,
             labels_right=0,
+            colors_right=0,
             pose_px=math.nan,
             pieces_right=0,
             confusions=(("blue cube", NOTHING),),
@@ -86,6 +87,7 @@ def test_the_tables_count_by_kind_and_in_all():
     assert "right among decided:  33.3 % [6.1, 79.2]" in text
     steps = "\n".join(step_lines(rows))
     assert "mats located        75.0 %" in steps and "labels              90.0 % of 300" in steps
+    assert "80.0 % by their own colour alone" in steps
     assert "75.0 % [46.8, 91.1] of 12" in steps
     assert any(
         line.startswith("blue cube") and line.split() == ["blue", "cube", "3", "1"] for line in confusion_lines(rows)
