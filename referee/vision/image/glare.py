@@ -42,6 +42,6 @@ def added_light(
 
 
 def _relative(f: np.ndarray, lighter: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Linear R, G, B (n,) relative to the paper's white of features (n, 3), in log light that is ``lighter`` by so much."""
+    """Linear R, G, B (n,), relative to paper, of features (n, 3) whose light is taken for ``lighter`` (log) less."""
     both = f[:, 0] - np.float32(lighter) - f[:, 2] / 3
     return np.exp(both + f[:, 1] / 2), np.exp(both - f[:, 1] / 2), np.exp(both + f[:, 2])
