@@ -17,9 +17,9 @@ import tqdm
 from referee.commands.options import as_one
 from referee.journal.journal import Journal
 from referee.match.foul import seen_foul
-from referee.recording import Attempt, find_attempts, load_attempt
+from referee.recording import Attempt, load_attempt
+from referee.recording.address import Source, at_hand, sources
 from referee.recording.errors import BadAttempt
-from referee.recording.folder import unpack
 from referee.review.batch import Interrupted
 from referee.review.batch import rejudge as judge_all
 from referee.review.import_video import Given, bring_in
@@ -39,6 +39,9 @@ FINDING: Mapping[str, str] = {
 }
 """What is said of each finding (``house_rules.FINDINGS``)."""
 
+ATTEMPTS = click.argument("attempts", nargs=-1, required=True)
+"""Paths and addresses: what they are is found out in ``referee.recording.address``."""
+
 FILE = click.Path(exists=True, dir_okay=False, resolve_path=True)
 
 
@@ -55,7 +58,7 @@ class Bar(tqdm.tqdm):
 class Rejudging:
     """What ``rejudge`` may be asked for; each is explained there."""
 
-    attempts: tuple[Path, ...]
+    attempts: tuple[str, ...]
     deck: str | None
     rules: str | None
     palette: str | None
@@ -74,7 +77,7 @@ class Rejudging:
 
 
 @click.command()
-@click.argument("attempts", nargs=-1, required=True, type=click.Path(path_type=Path))
+@ATTEMPTS
 @click.option("--deck", type=FILE, help="Judge against this deck's cards of the same ids.")
 @click.option("--rules", type=FILE, help="Award by these house rules (house_rules.toml).")
 @click.option("--palette", type=FILE, help="See colours by this palette instead of the recorded one.")
@@ -89,8 +92,7 @@ class Rejudging:
 @click.option(
     "--scheduler",
     metavar="ADDRESS",
-    help="A Dask scheduler, tcp://host:port, instead of this "
-    "machine's cores; attempts must be on storage its workers share.",
+    help="A Dask scheduler, tcp://host:port, instead of this machine's cores; its workers need share no disk with it.",
 )
 @click.option(
     "--eye",
@@ -108,32 +110,34 @@ class Rejudging:
 )
 @as_one(Rejudging)
 def rejudge(asked: Rejudging) -> None:
-    """Judge ATTEMPTS again: attempt folders, zip bundles, archives of them. Nothing recorded is altered."""
+    """Judge ATTEMPTS again: attempt folders, zip bundles, archives of them. Nothing recorded is altered.
+
+    Each may be an address, s3://bucket/archive say. Exit status 1 when one could not be judged: the same command tries
+    those again, and no others.
+    """
     out = asked.out
     with tempfile.TemporaryDirectory(prefix="referee-") as temporary:
-        folders = gather(asked.attempts, Path(temporary))
+        every = gather(asked.attempts, Path(temporary))
         options = asked.options
-        with Bar(total=len(folders), unit="attempt") as bar:
+        with Bar(total=len(every), unit="attempt") as bar:
             try:
-                rows = judge_all(folders, options, out, asked.jobs, asked.scheduler, lambda n, _: bar.update(n - bar.n))
+                rows = judge_all(every, options, out, asked.jobs, asked.scheduler, lambda n, _: bar.update(n - bar.n))
             except Interrupted as stop:
                 click.echo(f"referee: {stop}", err=True)
                 raise click.exceptions.Exit(130) from None
-        _say(write_report(rows, out), out)
+        found = write_report(rows, out)
+        rows.close()
+    _say(found, out)
+    if found["problems"]:
+        raise click.exceptions.Exit(1)
 
 
-def gather(paths: tuple[Path, ...], temporary: Path) -> list[Path]:
-    """The attempt folders that the arguments name, each once. Raises BadAttempt naming a bad argument."""
-    found: dict[Path, None] = {}
-    for n, path in enumerate(paths):
-        if path.suffix == ".zip" and path.is_file():
-            folders = unpack(path, temporary / str(n))
-        else:
-            folders = find_attempts(path)
-        if not folders:
-            raise BadAttempt(f"{path}: neither an attempt nor an archive of attempts")
-        found |= dict.fromkeys(f.resolve() for f in folders)
-    return list(found)
+def gather(places: tuple[str, ...], temporary: Path) -> list[Source]:
+    """The attempts that the arguments name, each once. Raises BadAttempt naming a bad argument."""
+    found: dict[str, Source] = {}
+    for n, place in enumerate(places):
+        found |= {source.address: source for source in sources(place, temporary / str(n))}
+    return list(found.values())
 
 
 def _say(found: dict, out: Path) -> None:
@@ -260,14 +264,16 @@ def import_(asked: Import) -> None:
 
 
 @click.command()
-@click.argument("attempts", nargs=-1, required=True, type=click.Path(path_type=Path))
+@ATTEMPTS
 @click.option("--json", "as_json", is_flag=True, help="One JSON object an attempt.")
 def timeline(attempts, as_json) -> None:
     """What happened when in ATTEMPTS, read from their videos; for several also the players' pace."""
-    with tempfile.TemporaryDirectory(prefix="referee-") as temporary:
-        every = [load_attempt(folder) for folder in gather(attempts, Path(temporary))]
-        with Bar(unit="frame", leave=False) as bar:
-            told = [(attempt, stored_timeline(attempt, lambda: bar.update())) for attempt in every]
+    told: list[tuple[Attempt, dict]] = []
+    with tempfile.TemporaryDirectory(prefix="referee-") as temporary, Bar(unit="frame", leave=False) as bar:
+        for source in gather(attempts, Path(temporary)):
+            with at_hand(source) as folder:
+                attempt = load_attempt(folder)
+                told.append((attempt, stored_timeline(attempt, lambda: bar.update())))
     for attempt, story in told:
         if as_json:
             click.echo(json.dumps({"attempt": attempt.name, **story}, ensure_ascii=False))
@@ -319,19 +325,20 @@ def _say_pace(told: list[tuple[Attempt, dict]]) -> None:
 
 
 @click.command()
-@click.argument("attempts", nargs=-1, required=True, type=click.Path(path_type=Path))
+@ATTEMPTS
 @click.option("--journal", "journal_at", type=FILE, help="The table's record: the seal must be in it too.")
-def verify(attempts: tuple[Path, ...], journal_at: str | None) -> None:
+def verify(attempts: tuple[str, ...], journal_at: str | None) -> None:
     """Is every one of ATTEMPTS (folders, zip bundles, archives) what was recorded? Offline; exit status 1 when not."""
     bad = 0
     with tempfile.TemporaryDirectory(prefix="referee-") as temporary, ExitStack() as opened:
         known = None
         if journal_at is not None:
             known = opened.enter_context(closing(Journal(journal_at, reading=True))).entries
-        for folder in gather(attempts, Path(temporary)):
-            found = check(folder, known)
+        for source in gather(attempts, Path(temporary)):
+            with at_hand(source) as folder:
+                found = check(folder, known)
             bad += not found.whole
-            click.echo(f"{folder.name}  {_checked(found)}")
+            click.echo(f"{source.name}  {_checked(found)}")
     if bad:
         raise click.exceptions.Exit(1)
 

@@ -1,16 +1,16 @@
 """An archive judged again: every attempt once, on both cores or on a Dask cluster.
 
-Each result is a line of ``results.jsonl``, on disk before the next is taken in. A run that is interrupted or
-killed leaves those lines; the same command goes on after them and does none of them again.
+Each result is on disk before the next is taken in (``results``). A run that is interrupted or killed leaves those; the
+same command goes on after them and does none of them again. What could not be judged (a file that could not be read, a
+worker that died) is no result: it is tried again at the end of the run, and by the same command.
 """
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.queues import SimpleQueue
@@ -18,16 +18,19 @@ from pathlib import Path
 
 import cv2
 
+from referee.recording.address import Source
 from referee.recording.errors import BadAttempt
 from referee.review.options import Options, task_key
-from referee.review.rejudge import judge_again
+from referee.review.parcel import judge_source
+from referee.review.results import Results, Rows
 from referee.workers import end_with_parent
 
-RESULTS = "results.jsonl"
-RETRIES = 3
-"""How often a Dask task whose worker died is given to another."""
+TRIES = 2
+"""How often in a run an attempt is tried that could not be judged."""
 
 Progress = Callable[[int, int], None]
+Todo = dict[str, Source]
+"""Key of a result -> the attempt that it is to be made of."""
 
 
 class Interrupted(BadAttempt):
@@ -35,60 +38,47 @@ class Interrupted(BadAttempt):
 
 
 def rejudge(
-    folders: Sequence[Path],
+    attempts: Sequence[Path | Source],
     options: Options,
     out: Path,
     jobs: int | None = None,
     scheduler: str | None = None,
     progress: Progress = lambda done, total: None,
-) -> list[dict]:
-    """Judge the attempts again and give their rows in the order of ``folders``.
+) -> Rows:
+    """Judge the attempts again and give their rows in the order of ``attempts``; where one could not be judged its row
+    says why in ``problem``.
 
     ``jobs`` processes (default: one a core; 1 judges in this process), or the Dask scheduler at
     ``scheduler``. ``progress`` is told (done, total). Raises Interrupted on Ctrl-C.
     """
     out.mkdir(parents=True, exist_ok=True)
     fingerprint = options.fingerprint()
-    keys = {task_key(folder, options, fingerprint): str(folder) for folder in folders}
-    rows = read_results(out / RESULTS, keys)
-    todo = {key: folder for key, folder in keys.items() if key not in rows}
-    progress(len(rows), len(keys))
+    sources = [each if isinstance(each, Source) else Source(str(each)) for each in attempts]
+    keys = {task_key(source, options, fingerprint): source for source in sources}
+    results, problems = Results(out), dict[str, dict]()
     try:
-        with open(out / RESULTS, "a", encoding="utf-8") as file:
+        done = results.done(keys)
+        progress(len(done), len(keys))
+        for _ in range(TRIES):
+            todo = {key: source for key, source in keys.items() if key not in done}
             for key, row in _work(todo, options, jobs, scheduler):
-                rows[key] = row
-                _append(file, {"key": key, **row})
-                progress(len(rows), len(keys))
+                if row["problem"]:
+                    problems[key] = row
+                else:
+                    results.add(key, row)
+                    problems.pop(key, None)
+                    done.add(key)
+                progress(len(done | problems.keys()), len(keys))
     except KeyboardInterrupt:
-        raise Interrupted(f"interrupted after {len(rows)} of {len(keys)}; the same command goes on") from None
+        raise Interrupted(f"interrupted after {len(done)} of {len(keys)}; the same command goes on") from None
     except BrokenProcessPool:
-        raise Interrupted(f"a process died after {len(rows)} of {len(keys)}; call again to go on") from None
-    return [rows[key] for key in keys]
+        raise Interrupted(f"a process died after {len(done)} of {len(keys)}; call again to go on") from None
+    finally:
+        results.close()
+    return Rows(out, list(keys), problems)
 
 
-def read_results(path: Path, wanted: Iterable[str]) -> dict[str, dict]:
-    """Key -> row of the results that are already there; a torn last line does not count."""
-    wanted, found = set(wanted), {}
-    if not path.exists():
-        return {}
-    lines = path.read_bytes().split(b"\n")
-    if lines[-1]:  # torn by a kill: cut it off, so that the next line starts afresh
-        os.truncate(path, path.stat().st_size - len(lines[-1]))
-    for line in lines[:-1]:
-        row = json.loads(line)
-        if row["key"] in wanted:
-            found[row.pop("key")] = row
-    return found
-
-
-def _append(file, row: dict) -> None:
-    file.write(json.dumps(row, ensure_ascii=False) + "\n")
-    file.flush()
-
-
-def _work(
-    todo: dict[str, str], options: Options, jobs: int | None, scheduler: str | None
-) -> Iterator[tuple[str, dict]]:
+def _work(todo: Todo, options: Options, jobs: int | None, scheduler: str | None) -> Iterator[tuple[str, dict]]:
     if scheduler and todo:
         return _on_cluster(todo, options, scheduler)
     jobs = min(jobs or os.cpu_count() or 1, len(todo))
@@ -97,11 +87,11 @@ def _work(
     return _in_processes(todo, options, jobs)
 
 
-def _in_this_process(todo: dict[str, str], options: Options) -> Iterator[tuple[str, dict]]:
+def _in_this_process(todo: Todo, options: Options) -> Iterator[tuple[str, dict]]:
     cores = _cores()
     keep_to_core(0)
     try:
-        yield from ((key, judge_again(folder, options)) for key, folder in todo.items())
+        yield from ((key, judge_source(source, options)) for key, source in todo.items())
     finally:
         if cores:
             os.sched_setaffinity(0, cores)
@@ -119,14 +109,14 @@ def keep_to_core(number: int) -> None:
         os.sched_setaffinity(0, {cores[number % len(cores)]})
 
 
-def _in_processes(todo: dict[str, str], options: Options, jobs: int) -> Iterator[tuple[str, dict]]:
+def _in_processes(todo: Todo, options: Options, jobs: int) -> Iterator[tuple[str, dict]]:
     context = multiprocessing.get_context("spawn")
     numbers = context.SimpleQueue()
     for number in range(jobs):
         numbers.put(number)
     pool = ProcessPoolExecutor(jobs, context, initializer=_be_one_of_many, initargs=(numbers,))
     try:
-        futures = {pool.submit(judge_again, folder, options): key for key, folder in todo.items()}
+        futures = {pool.submit(judge_source, source, options): key for key, source in todo.items()}
         for future in as_completed(futures):
             yield futures.pop(future), future.result()
     finally:
@@ -141,21 +131,7 @@ def _be_one_of_many(numbers: SimpleQueue) -> None:
     end_with_parent()
 
 
-def _on_cluster(todo: dict[str, str], options: Options, scheduler: str) -> Iterator[tuple[str, dict]]:
-    try:
-        from distributed import Client
-        from distributed import as_completed as completed
-    except ImportError:
-        raise BadAttempt("--scheduler needs the extra 'cluster': pip install 'referee[cluster]'") from None
-    try:
-        client = Client(scheduler, timeout="5s", set_as_default=False)
-    except OSError as error:
-        raise BadAttempt(f"--scheduler {scheduler}: {error}") from None
-    with client, client.as_current():
-        futures = {
-            client.submit(judge_again, folder, options, key=f"rejudge-{key}", retries=RETRIES): key
-            for key, folder in todo.items()
-        }
-        for future in completed(list(futures)):
-            yield futures.pop(future), future.result()
-            future.release()
+def _on_cluster(todo: Todo, options: Options, scheduler: str) -> Iterator[tuple[str, dict]]:
+    from referee.review.cluster import on_cluster  # only who asks for a cluster needs its library
+
+    return on_cluster(todo, options, scheduler)

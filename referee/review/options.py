@@ -10,11 +10,13 @@ from functools import lru_cache
 from pathlib import Path
 
 from referee.recording import Attempt, load_attempt
+from referee.recording.address import Source
 from referee.recording.errors import BadAttempt
 from referee.recording.folder import CAMERA, DECK, EMPTY, META, PALETTE, PIECES, STOP
 from referee.recording.writer import versions
 
 EYE = "referee.review.rejudge:look"
+KEY_LETTERS = 24
 
 JUDGING = ("cards", "calibration", "referee/vision", "referee/recording", "referee/review", "referee/match")
 """Where the source stands that reads an attempt, sees, rules and awards."""
@@ -82,15 +84,19 @@ def files_used(attempt: Attempt, options: Options) -> list[str]:
     return [DECK, PIECES, *seen, *film]
 
 
-def task_key(folder: Path, options: Options, fingerprint: str) -> str:
+def task_key(source: Source, options: Options, fingerprint: str) -> str:
     """What one result is of: this record of that name, the files it is made of, judged in this way."""
-    digest = hashlib.sha256(f"{folder.parent.name}/{folder.name} {fingerprint} ".encode())
+    folder = Path(source.address)
+    digest = hashlib.sha256(f"{folder.parent.name}/{folder.name} {fingerprint} {source.stamp}".encode())
+    if not source.is_folder:  # its stamp says it all: nothing is fetched only to see that it has been judged
+        digest.update(source.address.encode())
+        return digest.hexdigest()[:KEY_LETTERS]
     try:
         for part in _record(load_attempt(folder), options):
             digest.update(part)
-    except BadAttempt as problem:  # its row will say so
+    except (BadAttempt, OSError) as problem:  # its row will say so
         digest.update(str(problem).encode())
-    return digest.hexdigest()[:24]
+    return digest.hexdigest()[:KEY_LETTERS]
 
 
 def _record(attempt: Attempt, options: Options) -> Iterator[bytes]:

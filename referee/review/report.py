@@ -17,6 +17,9 @@ from calibration.mat import detect_mats
 from cards.errors import RefereeError
 from cards.pieces import PieceSet
 from referee.recording import Attempt, load_attempt
+from referee.recording.address import Source, at_hand
+from referee.review.options import Options
+from referee.review.parcel import Needs
 from referee.review.rejudge import stored_build
 from referee.vision.image.view import ZoneView, zone_view
 from referee.vision.render.overlay import COLOURS, outlines
@@ -67,21 +70,26 @@ def write_report(rows: Sequence[Mapping], out: Path) -> dict:
     (out / "report.json").write_text(json.dumps(found, indent=1, ensure_ascii=False), encoding="utf-8")
     shown = found["changes"][:PICTURES_AT_MOST]
     with ThreadPoolExecutor() as pool:
-        drawn = pool.map(lambda row: _picture(row, out), shown)
-    pictures = {row["attempt"]: name for row, name in zip(shown, drawn, strict=True) if name}
+        drawn = pool.map(lambda row, name: _picture(row, out, name), shown, _names([row["attempt"] for row in shown]))
+    pictures = {row["folder"]: name for row, name in zip(shown, drawn, strict=True) if name}
     text = files("referee.review").joinpath("rejudge.html").read_text(encoding="utf-8")
     page = Environment(autoescape=True).from_string(text).render(found, pictures=pictures)
     (out / "report.html").write_text(page, encoding="utf-8")
     return found
 
 
-def _picture(row: Mapping, out: Path) -> str | None:
+def _names(attempts: Sequence[str]) -> list[str]:
+    """A file's name for each; attempts of one name may come from several archives."""
+    return [f"{name}.{n}" if attempts.index(name) < n else name for n, name in enumerate(attempts)]
+
+
+def _picture(row: Mapping, out: Path, stem: str) -> str | None:
     try:
-        attempt = load_attempt(row["folder"])
-        image = side_by_side(attempt, row["zones"])
+        with at_hand(Source(row["folder"]), Needs(Options())) as folder:
+            image = side_by_side(load_attempt(folder), row["zones"])
     except RefereeError:
         return None
-    name = f"pictures/{row['attempt']}.jpg"
+    name = f"pictures/{stem}.jpg"
     (out / "pictures").mkdir(exist_ok=True)
     cv2.imwrite(str(out / name), image, [cv2.IMWRITE_JPEG_QUALITY, 85])
     return name

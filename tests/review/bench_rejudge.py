@@ -13,10 +13,12 @@ import json
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +28,7 @@ from referee.recording import load_attempt
 from referee.recording.folder import write_json
 from referee.recording.video import read_video
 from referee.review.rejudge import look
+from referee.review.results import RESULTS, Results
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "attempt_collapse"
 STILL_FROM = 108
@@ -86,35 +89,39 @@ def pictures(pool: Path) -> list[dict]:
 def run(*words: object, kill_after: int | None = None) -> tuple[float, int]:
     """``referee rejudge``: seconds from its first result to its last, and how many came after the first. With
     ``kill_after`` it is killed once so many are there."""
-    file, times = Path(str(words[-1])) / "results.jsonl", []
-    read = file.stat().st_size if file.exists() else 0
+    out, times = Path(str(words[-1])), list[float]()
+    before = count_in(out)
     command = [sys.executable, "-c", "from referee.cli import main; main()", "rejudge", *map(str, words)]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as program:
         while program.poll() is None:
             time.sleep(0.02)
-            new = _more(file, read)  # no more than that: a measurement that parses everything takes a core itself
-            read += len(new)
-            times += [time.monotonic()] * new.count(b"\n")
+            times += [time.monotonic()] * (count_in(out) - before - len(times))
             if kill_after and len(times) >= kill_after:
                 program.send_signal(signal.SIGKILL)
                 break
     return (times[-1] - times[0], len(times) - 1) if times else (0.0, 0)
 
 
-def _more(path: Path, start: int) -> bytes:
-    """What stands in the file from byte ``start`` on."""
-    if not path.exists():
-        return b""
-    with open(path, "rb") as file:
-        file.seek(start)
-        return file.read()
+def count_in(out: Path) -> int:
+    """How many results are on disk; one query, for a measurement that reads everything takes a core itself."""
+    if not (out / RESULTS).exists():
+        return 0
+    with closing(sqlite3.connect(f"file:{out / RESULTS}?mode=ro", uri=True)) as db:
+        try:
+            return int(db.execute("SELECT count(*) FROM results").fetchone()[0])
+        except sqlite3.OperationalError:  # the table is being made
+            return 0
 
 
 def results(out: Path) -> list[str]:
     """Names of the attempts whose results are on disk, in the order of time."""
-    path = out / "results.jsonl"
-    lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
-    return [json.loads(line)["attempt"] for line in lines]
+    if not (out / RESULTS).exists():
+        return []
+    found = Results(out)
+    try:
+        return found.names()
+    finally:
+        found.close()
 
 
 def measure(root: Path, count: int, sample: int) -> Figures:

@@ -16,11 +16,13 @@ from click.testing import CliRunner
 
 from referee.cli import cli
 from referee.recording import load_attempt
+from referee.recording.address import Source
 from referee.recording.folder import append_review, hash_files, pack
-from referee.review.batch import RESULTS, rejudge
+from referee.review.batch import rejudge
 from referee.review.options import Options, code_fingerprint, task_key
 from referee.review.rejudge import judge_again
 from referee.review.report import write_report
+from referee.review.results import RESULTS, Results
 
 HERE = Path(__file__).parent
 EYE = "fake_eye:look"
@@ -72,8 +74,6 @@ def test_one_process_and_two_agree(kit, tmp_path, eye):
 def test_what_is_done_is_not_done_again(kit, tmp_path, eye):
     folders = archive(kit, tmp_path / "archive", 10)
     rejudge(folders[:6], Options(eye=EYE), tmp_path / "out", jobs=1)
-    with open(tmp_path / "out" / RESULTS, "a") as file:
-        file.write('{"key": "torn by a ki')
     rows = rejudge(folders, Options(eye=EYE), tmp_path / "out", jobs=1)
     assert [r["attempt"] for r in rows] == [f.name for f in folders]
     assert len(eye.read_text().splitlines()) == 10
@@ -100,7 +100,7 @@ def test_results_are_stale_once_anything_that_made_them_has_changed(kit, tmp_pat
 
     def key():
         chosen = Options(**options)
-        return task_key(folder, chosen, chosen.fingerprint())
+        return task_key(Source(str(folder)), chosen, chosen.fingerprint())
 
     before = key()
     assert key() == before
@@ -144,15 +144,14 @@ def test_a_killed_run_goes_on_where_it_was(kit, tmp_path, eye, monkeypatch):
     command = program(tmp_path / "archive", "-o", out, "-j", 2)
     monkeypatch.setenv("FAKE_EYE_SLEEP", "0.05")
     with subprocess.Popen(command) as running:
-        wait_for(lambda: (out / RESULTS).exists() and len((out / RESULTS).read_text().splitlines()) >= 8)
+        wait_for(lambda: len(judged(out)) >= 8)
         running.send_signal(signal.SIGKILL)
     time.sleep(0.3)  # what was in flight in the workers ends with them
-    done, looks = len((out / RESULTS).read_text().splitlines()), len(eye.read_text().splitlines())
+    done, looks = len(judged(out)), len(eye.read_text().splitlines())
     assert 8 <= done < 40
     assert looks - done <= 6  # a result that never reached the disk; the pool hands out a few ahead
     subprocess.run(command, check=True)
-    rows = [json.loads(line) for line in (out / RESULTS).read_text().splitlines()]
-    assert len(rows) == len({r["attempt"] for r in rows}) == 40
+    assert len(judged(out)) == len(set(judged(out))) == 40
     assert len(eye.read_text().splitlines()) == looks + 40 - done
 
 
@@ -166,7 +165,18 @@ def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(kit, tmp_path, eye, mon
         said = running.communicate(timeout=30)[1]
     assert running.returncode == 130
     assert "the same command goes on" in said and "Traceback" not in said
-    assert 0 < len((tmp_path / "out" / RESULTS).read_text().splitlines()) < 40
+    assert 0 < len(judged(tmp_path / "out")) < 40
+
+
+def judged(out):
+    """Names of the attempts whose results are on the disk."""
+    if not (out / RESULTS).exists():
+        return []
+    results = Results(out)
+    try:
+        return results.names()
+    finally:
+        results.close()
 
 
 def program(*words):

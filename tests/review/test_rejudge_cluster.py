@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import fsspec
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from bench_rejudge import count_in
+
+from referee.recording.address import sources
+from referee.review.batch import rejudge as judge_all
+from referee.review.options import Options
+from referee.review.report import write_report
 
 HERE = Path(__file__).parent
 COUNT = 30
@@ -43,7 +54,8 @@ def cluster(tmp_path, monkeypatch):
     ]
     wait_for(card.exists)
     address = json.loads(card.read_text())["address"]
-    both = f"from distributed import Client; Client({address!r}).wait_for_workers(2, timeout=60)"
+    ready = f"c = Client({address!r}); c.wait_for_workers(2, timeout=60); c.run(__import__, 'referee.review.parcel')"
+    both = f"from distributed import Client; {ready}"
     subprocess.run([sys.executable, "-c", both], check=True)
     yield address, workers
     for process in [*workers, scheduler]:
@@ -82,8 +94,7 @@ def test_a_cluster_gives_the_local_report_also_when_a_worker_is_killed(kit, tmp_
     for n in range(COUNT):
         kit.make_attempt(tmp_path / "archive" / f"M1-{n:03d}", n)
     with rejudge(tmp_path / "archive", tmp_path / "cluster", "--scheduler", address) as running:
-        results = tmp_path / "cluster" / "results.jsonl"
-        wait_for(lambda: results.exists() and len(results.read_text().splitlines()) > 4)
+        wait_for(lambda: count_in(tmp_path / "cluster") > 4)
         workers[0].kill()
         assert running.wait(timeout=60) == 0
     with rejudge(tmp_path / "archive", tmp_path / "local") as running:
@@ -92,6 +103,40 @@ def test_a_cluster_gives_the_local_report_also_when_a_worker_is_killed(kit, tmp_
     looked = [line.split() for line in (tmp_path / "looks.txt").read_text().splitlines()]
     assert len({pid for _, pid in looked[:COUNT]}) == 2
     assert report(tmp_path / "local")["changed"] == 3
+
+
+@pytest.mark.slow
+def test_workers_that_share_no_disk_give_what_one_process_gives(kit, tmp_path, cluster, monkeypatch):
+    """The archive is in the memory of this process alone, the deck and the palette in files of its own."""
+    address, workers = cluster
+    monkeypatch.syspath_prepend(str(HERE))
+    for n in range(COUNT):
+        kit.make_attempt(tmp_path / "archive" / f"M1-{n:03d}", n)
+    memory = fsspec.filesystem("memory")
+    for path in (tmp_path / "archive").rglob("*.*"):
+        memory.pipe(f"/club/{path.relative_to(tmp_path / 'archive')}", path.read_bytes())
+    shutil.rmtree(tmp_path / "archive")
+    (tmp_path / "deck.json").write_text(json.dumps(kit.DECK))
+    asked = Options(eye="fake_eye:look", deck=str(tmp_path / "deck.json"))
+    every, killed = sources("memory://club", tmp_path), []
+
+    def kill_one(done, total):
+        looked = {line.split()[1] for line in (tmp_path / "looks.txt").read_text().splitlines()} if done else ()
+        if len(looked) == 2 and not killed:
+            workers[0].kill()
+            killed.append(done)
+
+    try:
+        rows = judge_all(every, asked, tmp_path / "cluster", scheduler=address, progress=kill_one)
+        one = judge_all(every, asked, tmp_path / "one", jobs=1)
+        told = [write_report(rows, tmp_path / "cluster"), write_report(one, tmp_path / "one")]
+        assert 0 < killed[0] < COUNT == len(every)
+        assert [{**row, "seconds": 0} for row in rows] == [{**row, "seconds": 0} for row in one]
+        assert [(found["changed"], found["problems"]) for found in told] == [(3, 0), (3, 0)]
+    finally:
+        memory.rm("/club", recursive=True)
+    pids = {line.split()[1] for line in (tmp_path / "looks.txt").read_text().splitlines()}
+    assert len(pids) == 3
 
 
 def report(folder):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from cards.pieces import builtin_piece_set
 from referee.devices.ports import Frame, SystemClock
 from referee.recording import Budget, Recorder, load_attempt
 from referee.recording.folder import pack, read_image
+from referee.review.results import Results
 from referee.simulator.meshes import place
 from referee.simulator.table import TableSim, World
 from referee.vision.observer import Observer
@@ -66,9 +66,12 @@ def test_an_exported_duel_is_judged_the_same_on_an_empty_machine(tmp_path):
     empty.mkdir()
     (empty / "bundle.zip").write_bytes((tmp_path / "bundle.zip").read_bytes())
     env = {"PATH": os.environ["PATH"], "HOME": str(empty), "REFEREE_CACHE_DIR": str(cache_folder())}
+    env["PYTHONPATH"] = os.environ.get("PYTHONPATH", "")  # the program under test
     command = [sys.executable, "-c", PROGRAM, "rejudge", "bundle.zip", "-o", "out"]
     subprocess.run(command, cwd=empty, env=env, check=True)
-    (row,) = (json.loads(line) for line in (empty / "out" / "results.jsonl").read_text().splitlines())
+    results = Results(empty / "out")
+    row = results.get(*results.keys())
+    results.close()
     assert row["problem"] is None and not row["changed"]
     assert list(row["zones"]) == ["A"]
     assert {z: p["now"] for z, p in row["zones"].items()} == judgement.to_json("", "")["zones"]

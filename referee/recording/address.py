@@ -1,0 +1,159 @@
+"""Attempts where they lie: in folders, and at addresses (``s3://``, ``file://``, ``memory://`` …) by fsspec.
+
+What is asked of an attempt at an address is brought to a folder of this machine for as long as it is needed, and no
+more of it than that: the film mostly stays where it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from referee.recording.errors import BadAttempt
+from referee.recording.folder import META, REVIEW, find_attempts, unpack
+
+HERE = "file"
+IN_PROCESS = ("memory", HERE)
+"""What another machine cannot read by the same address."""
+
+Which = Callable[[Path, Sequence[str]], Sequence[str]]
+"""Which files are needed: the folder, in which ``attempt.json`` is already, and the names of all -> their names."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """An attempt: the path of its folder, or an address. ``stamp``: what changes with its files, for an address."""
+
+    address: str
+    stamp: str = ""
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it is a folder of this machine."""
+        return not is_address(self.address)
+
+    @property
+    def name(self) -> str:
+        """The folder's name."""
+        return Path(self.address).name
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether other machines can read it by the same address."""
+        return not self.is_folder and self.address.partition("://")[0] not in IN_PROCESS
+
+
+def is_address(text: object) -> bool:
+    """Whether it is the address of a store and not a path."""
+    return "://" in str(text)
+
+
+def sources(place: str | Path, temporary: Path) -> list[Source]:
+    """The attempts at a path or an address: a folder, an archive of them, or a bundle, which is unpacked under
+    ``temporary``. Raises BadAttempt naming the place."""
+    if not is_address(place):
+        found = _here(Path(place), temporary)
+    else:
+        fs, path = _opened(str(place))
+        if HERE in _protocols(fs):
+            found = _here(Path(path), temporary)
+        elif path.endswith(".zip"):
+            bundle = temporary / os.path.basename(path)
+            temporary.mkdir(parents=True, exist_ok=True)
+            with _told(str(place)):
+                fs.get_file(path, os.fspath(bundle))
+            found = _here(bundle, temporary)
+        else:
+            found = _there(str(place), fs, path)
+    if not found:
+        raise BadAttempt(f"{place}: neither an attempt nor an archive of attempts")
+    return found
+
+
+@contextmanager
+def at_hand(source: Source, which: Which = lambda folder, names: names) -> Iterator[Path]:
+    """The attempt's folder: its own, or one with the files that are needed of it, which goes afterwards. Raises
+    BadAttempt when they cannot be fetched."""
+    if source.is_folder:
+        yield Path(source.address)
+        return
+    with tempfile.TemporaryDirectory(prefix="referee-") as scratch:
+        folder = Path(scratch) / source.name
+        folder.mkdir()
+        fs, path = _opened(source.address)
+        with _told(source.address):
+            names = [os.path.basename(child) for child in fs.ls(path, detail=False)]
+            fs.get_file(f"{path}/{META}", os.fspath(folder / META))
+            for name in which(folder, sorted(set(names) - {META})):
+                fs.get_file(f"{path}/{name}", os.fspath(folder / name))
+        yield folder
+
+
+def contents(source: Source, which: Which) -> dict[str, bytes]:
+    """Name -> content of the files that are needed, to be sent elsewhere. Raises BadAttempt."""
+    with at_hand(source, which) as folder:
+        try:
+            names = sorted(child.name for child in folder.iterdir() if child.is_file())
+            return {name: (folder / name).read_bytes() for name in {META, *which(folder, names)}}
+        except OSError as error:
+            raise BadAttempt(f"{source.address}: {error.strerror or error}") from None
+
+
+def _here(path: Path, temporary: Path) -> list[Source]:
+    if path.suffix == ".zip" and path.is_file():
+        folders = unpack(path, temporary / path.stem)
+    else:
+        folders = find_attempts(path)
+    return [Source(str(folder.resolve())) for folder in folders]
+
+
+def _there(address: str, fs: Any, path: str) -> list[Source]:
+    """The attempts below an address, by one listing of all its files; one inside another is not looked at."""
+    with _told(address):
+        every = fs.find(path, detail=True)
+    folders: dict[str, list[str]] = {}
+    for file in sorted(every):
+        folders.setdefault(os.path.dirname(file), []).append(file)
+    found: list[Source] = []
+    last = ""
+    for folder, files in sorted(folders.items()):
+        inside = last and folder.startswith(f"{last}/")
+        if f"{folder}/{META}" not in every or inside or "/." in folder[len(path) :]:
+            continue
+        last = folder
+        recorded = [str(sorted(every[f].items(), key=str)) for f in files if os.path.basename(f) != REVIEW]
+        digest = hashlib.sha256("\n".join(recorded).encode()).hexdigest()
+        found.append(Source(fs.unstrip_protocol(folder), digest))
+    return found
+
+
+def _opened(address: str) -> tuple[Any, str]:
+    """The file system of an address and the path in it."""
+    try:
+        from fsspec.core import url_to_fs
+    except ImportError:
+        raise BadAttempt(f"{address}: an address needs fsspec: pip install fsspec") from None
+    with _told(address):
+        fs, path = url_to_fs(address, use_listings_cache=False)
+        return fs, path.rstrip("/")
+
+
+def _protocols(fs: Any) -> tuple[str, ...]:
+    return (fs.protocol,) if isinstance(fs.protocol, str) else tuple(fs.protocol)
+
+
+@contextmanager
+def _told(address: str) -> Iterator[None]:
+    """What a store says of a fault as BadAttempt in one line. Unknown and uninstalled stores are ValueError and
+    ImportError there."""
+    try:
+        yield
+    except (OSError, ValueError, ImportError) as error:
+        said = str(error).splitlines()
+        raise BadAttempt(f"{address}: {said[0] if said else type(error).__name__}") from None
