@@ -73,12 +73,14 @@ def parse_line(line: str) -> Entry:
     return Entry(row["match"], row["seq"], event_from_json(row["event"]), row["prev"], digest)
 
 
-def check_chain(match_id: str, rows: Iterable[tuple[int, str]]) -> Iterator[Entry]:
-    """Entries of one match, each proven and linked to the one before.
+def check_chain(
+    match_id: str, rows: Iterable[tuple[int, str]], head: tuple[int, str] = (0, GENESIS)
+) -> Iterator[Entry]:
+    """Entries of one match behind its ``head``, each proven and linked to the one before.
 
     Raises JournalDamaged at the first fault.
     """
-    prev, expected = GENESIS, 1
+    prev, expected = head[1], head[0] + 1
     for seq, line in rows:
         here = f"match {match_id}: event {seq}"
         if seq != expected:

@@ -44,7 +44,10 @@ def listing(journal: Journal) -> list[str]:
     """One line per match of the record."""
     lines = []
     for match_id in journal.matches():
-        state = fold(journal.events(match_id))
+        events = journal.events(match_id)
+        if events[0].kind != "match_created":  # a tournament: `referee tournament` tells of it
+            continue
+        state = fold(events)
         mark = "  SIMULATED" if state.simulated else ""
         names = ", ".join(state.players)
         lines.append(f"{match_id}  {state.created_at[:16]}  {state.phase:<10}  {names}{mark}")

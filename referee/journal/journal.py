@@ -227,6 +227,36 @@ class Journal:
         except JournalDamaged as error:
             raise JournalDamaged(f"{self.name}: {error}") from None
 
+    def since(self, match_id: str, head: tuple[int, str]) -> list[Entry]:
+        """The events behind that head (number and hash), proven to follow it. Raises JournalDamaged."""
+        here = (EVENTS.c.match_id == match_id) & (EVENTS.c.seq > head[0])
+        query = sa.select(EVENTS.c.seq, EVENTS.c.line).where(here).order_by(EVENTS.c.seq)
+        with self._lock, self._guarded("read"), self._reading() as connection:
+            rows = [tuple(row) for row in connection.execute(query)]
+        return list(self._named(check_chain(match_id, rows, head)))
+
+    def first(self, match_id: str) -> Event:
+        """A match's first event alone: what was begun. Raises JournalDamaged."""
+        query = sa.select(EVENTS.c.seq, EVENTS.c.line).where((EVENTS.c.match_id == match_id) & (EVENTS.c.seq == 1))
+        with self._lock, self._guarded("read"), self._reading() as connection:
+            rows = [tuple(row) for row in connection.execute(query)]
+        entry = next(self._named(check_chain(match_id, rows)), None)
+        if entry is None:
+            raise JournalDamaged(f"{self.name}: match {match_id}: event 1 is missing")
+        return entry.event
+
+    def heads(self) -> dict[str, tuple[int, str]]:
+        """Number and hash of every match's last event."""
+        with self._lock, self._guarded("read"), self._reading() as connection:
+            return {row.match_id: (row.seq, row.hash) for row in connection.execute(sa.select(HEADS))}
+
+    def table_of(self) -> dict[str, str]:
+        """Match -> its table, in the order in which they were begun. Raises JournalDamaged."""
+        self.matches()  # proves the list
+        with self._lock, self._guarded("read"), self._reading() as connection:
+            begun = [] if MATCHES.name in self._lacks else list(connection.execute(_BEGUN))
+        return {row.match_id: row.table_name for row in begun}
+
     def head(self, match_id: str) -> tuple[int, str]:
         """Number and hash of the match's last event; (0, zeros) for an unknown one."""
         with self._lock, self._guarded("read"), self._reading() as connection:

@@ -1,0 +1,136 @@
+"""A table of a tournament: the game that is called there is begun by itself, and the hall hears how the table is."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from cards.sentences import sentence
+from referee.errors import RefereeError
+from referee.events import Event
+from referee.journal.aside import Presence, Told
+from referee.journal.journal import Journal
+from referee.match.schedule import folded
+from referee.match.state import MatchState
+from referee.tournament.evolve import evolve
+from referee.tournament.state import RECORD, Tournament
+
+EVERY_S = 1.0
+"""How often a table asks what is called to it."""
+
+BEAT_EVERY = 2
+"""In every so manieth look it says that it lives."""
+
+
+class Seats(Protocol):
+    """What sits at the table: a session, or a simulated one."""
+
+    @property
+    def state(self) -> MatchState:
+        """The match as it stands."""
+
+    def create_match(self, players: Sequence[str]) -> tuple[Event, ...]:
+        """Begin a match."""
+
+    def alarm(self, code: str, text: str | None) -> None:
+        """Raise or end an alarm."""
+
+
+class CalledGames:
+    """Follows the tournament that was begun last, for one table."""
+
+    def __init__(self, journal: Journal, table: str) -> None:
+        self._journal, self._table = journal, table
+        self._id, self._state = "", Tournament()
+
+    def called(self, played: Sequence[Sequence[str]]) -> tuple[str, ...]:
+        """The players who are called to this table and have not begun; () for nobody.
+
+        ``played``: the players of this table's matches, in their order.
+        """
+        self._read()
+        game = self._state.at_table(self._table)
+        if game is None or game.phase != "called":
+            return ()
+        names = tuple(self._state.entrants[n].name for n in self._state.sitting(game))
+        wanted = sorted(map(folded, names))
+        begun = any(sorted(map(folded, row)) == wanted for row in played[game.after :])
+        return () if begun else names
+
+    def over(self) -> bool:
+        """Whether the tournament has ended."""
+        self._read()
+        return self._state.phase == "finished"
+
+    def _read(self) -> None:
+        known = self._journal.matches(RECORD)
+        if known and known[-1] != self._id:
+            self._id, self._state = known[-1], Tournament()
+        if self._id and self._journal.head(self._id)[0] > self._state.seq:
+            for event in self._journal.events(self._id)[self._state.seq :]:
+                self._state = evolve(self._state, event)
+
+
+class TableService:
+    """What a table's program does for the hall, on a thread of its own: says that it lives, begins what is called."""
+
+    def __init__(
+        self, seats: Seats, table: str, presence: Presence, games: CalledGames | None, journal: Journal
+    ) -> None:
+        self._seats, self._table, self._presence, self._games = seats, table, presence, games
+        self._journal = journal
+        self._over, self._beat = threading.Event(), 0
+        self.address = ""
+        self.alarms: Callable[[], Sequence[dict]] = tuple
+        self.simulated = False
+        self._thread = threading.Thread(target=self._run, name="hall", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """End, and say so."""
+        self._over.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def tell(self) -> None:
+        """Say that the table lives."""
+        self._beat += 1
+        owner = f"{socket.gethostname()}:{os.getpid()}"
+        told = Told(self._beat, self.address, tuple(self.alarms()), owner, self.simulated)
+        self._presence.tell(self._table, told)
+
+    def begin_called(self) -> None:
+        """Begin the match that is called here, if the table is free."""
+        if self._games is None or self._seats.state.phase not in ("new", "finished"):
+            return
+        if names := self._games.called(players_of(self._journal, self._table)):
+            self._seats.create_match(names)
+
+    def _run(self) -> None:
+        looks = 0
+        while not self._over.is_set():
+            try:
+                if looks % BEAT_EVERY == 0:
+                    self.tell()
+                self.begin_called()
+                self._seats.alarm("hall", None)
+            except RefereeError as error:
+                self._seats.alarm("hall", sentence("hall_lost", fault=error.said))
+            looks += 1
+            self._over.wait(EVERY_S)
+        try:
+            self._presence.leave(self._table)
+        except RefereeError:
+            return
+
+
+def players_of(journal: Journal, table: str) -> list[tuple[str, ...]]:
+    """The players of the table's matches as they were begun, in their order."""
+    firsts = (journal.first(match_id) for match_id in journal.matches(table))
+    return [tuple(event.data.get("players", ())) for event in firsts]

@@ -1,0 +1,264 @@
+"""A tournament on a journal, and the tables that play it: decide (pure), append (durable), apply, tell.
+
+Nobody owns a tournament: whoever commands appends behind the last event that was seen, and decides again when another
+program was first. What is called, has begun and is over is read from the tables' own matches. All of it stands in the
+record, so that a director who is killed, or a second one, goes on where the record stands.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from cards.sentences import sentence
+from referee.devices.ports import Clock
+from referee.errors import IllegalCommand, JournalUnwritable, RefereeError
+from referee.events import Event
+from referee.journal.aside import Presence, Told
+from referee.journal.follow import Follower
+from referee.journal.journal import Journal
+from referee.match.evolve import evolve as evolve_match
+from referee.match.evolve import fold as fold_match
+from referee.match.schedule import folded
+from referee.match.state import MatchState
+from referee.session.notifier import Notifier
+from referee.tournament.commands import CallGame, Command, CreateTournament, GameBegins, GameEnds, PairRound
+from referee.tournament.decide import decide, evolve, fold
+from referee.tournament.people import Played, played
+from referee.tournament.plan import next_calls
+from referee.tournament.results import result_of
+from referee.tournament.state import RECORD, Game, Result, Tournament
+
+TRIES = 8
+"""So often a command is decided anew because another program was first."""
+
+SILENT_S = 8.0
+"""A table that has said nothing for so long is told of: its program says something every two seconds."""
+
+EVERY_S = 0.5
+"""How often the director looks at the tables."""
+
+Listener = Callable[[Tournament, Sequence[Event]], None]
+
+
+@dataclass
+class TableNow:
+    """A table as the hall sees it: its latest match, and what its program says. ``silent``: it said so long ago."""
+
+    name: str
+    match: MatchState = field(default_factory=MatchState)
+    told: Told | None = None
+    heard_s: float = 0.0
+    silent: bool = False
+
+
+@dataclass(frozen=True)
+class _Over:
+    """A finished match: its result, players by their place in it, and what careers count of it."""
+
+    result: Result
+    played: Played
+
+
+def tournaments(journal: Journal) -> list[str]:
+    """Ids of all tournaments in the record, in the order in which they were begun."""
+    return journal.matches(RECORD)
+
+
+class Director:
+    """One tournament and all tables of a store. Thread-safe; ``step`` is to be called again and again."""
+
+    def __init__(self, journal: Journal, clock: Clock, tournament: str = "", presence: Presence | None = None) -> None:
+        """``tournament``: its id; '' for the one begun last, if there is any."""
+        self.journal, self.clock, self.notifier = journal, clock, Notifier(clock)
+        self.auto = False
+        self.lock = threading.RLock()
+        self._presence, self._follower = presence, Follower(journal)
+        self._listeners: list[Listener] = []
+        self._tables: dict[str, TableNow] = {}
+        self._matches: dict[str, MatchState] = {}
+        self._over: dict[str, _Over] = {}
+        known = tournaments(journal)
+        if tournament and tournament not in known:
+            raise IllegalCommand(sentence("tour.unknown", name=tournament))
+        self.id = tournament or (known[-1] if known else "")
+        self.state = fold(journal.events(self.id)) if self.id else Tournament()
+        self._look()
+
+    def listen(self, listener: Listener) -> None:
+        """Call back with (new state, events) whenever the tournament has changed: be quick."""
+        self._listeners.append(listener)
+
+    def create(self, command: CreateTournament) -> Tournament:
+        """Begin a tournament; its id is made here."""
+        now = self.clock.utc()
+        with self.lock:
+            number = len(tournaments(self.journal)) + 1
+            self.id, self.state = f"{RECORD}-{now:%Y%m%d-%H%M%S}-{number}", Tournament()
+            self.command(replace(command, id=self.id))
+            return self.state
+
+    def command(self, command: Command) -> tuple[Event, ...]:
+        """Decide, keep, apply, tell. Raises IllegalCommand, JournalUnwritable; then nothing has changed."""
+        with self.lock:
+            for again in range(TRIES):
+                events = decide(self.state, command, self.clock.utc().isoformat())
+                try:
+                    self.journal.append(self.id, events, after=self.state.seq, table=RECORD)
+                except JournalUnwritable:
+                    if again == TRIES - 1 or not self._catch_up():
+                        raise
+                    continue
+                self._apply(events)
+                break
+        return events
+
+    def _apply(self, events: Sequence[Event]) -> None:
+        for event in events:
+            self.state = evolve(self.state, event)
+        for listener in self._listeners:
+            listener(self.state, events)
+        self.notifier.touch()
+
+    def _catch_up(self) -> bool:
+        """Take in what other programs did with this tournament; whether there was anything."""
+        news = self.journal.events(self.id)[self.state.seq :]
+        if news:
+            self._apply(news)
+        return bool(news)
+
+    # --- the tables
+
+    def step(self) -> None:
+        """Look at the tables: what has begun or is over goes into the record, free tables get the next games."""
+        with self.lock:
+            self._look()
+            if self.state.phase in ("new", "finished"):
+                return
+            for game in self.state.games:
+                self._follow(game)
+            self._go_on()
+
+    def _go_on(self) -> None:
+        if self.auto and self.state.phase in ("entering", "between"):
+            self._attempt(PairRound())
+        for game, table in next_calls(self.state):
+            self._attempt(CallGame(game.number, table, len(self._follower.matches(table))))
+
+    def _attempt(self, command: Command) -> None:
+        """What may have been overtaken by another program, and then is none."""
+        try:
+            self.command(command)
+        except IllegalCommand:
+            return
+
+    def _follow(self, game: Game) -> None:
+        """What has become of the game at its table."""
+        if game.phase == "called":
+            if match_id := self._begun(game):
+                seated = self._seated(game, self._follower.events(match_id)[0])
+                self._attempt(GameBegins(game.number, match_id, seated))
+        elif over := self._over.get(game.match_id):
+            rows = tuple(replace(row, player=game.seated[row.player]) for row in over.result.rows)
+            if game.result is None or (game.result.by == "match" and game.result.rows != rows):
+                self._attempt(GameEnds(game.number, game.match_id, replace(over.result, rows=rows)))
+
+    def _begun(self, game: Game) -> str:
+        """The match that the game's players have begun at its table since they were called there."""
+        used = {m for g in self.state.games for m in (*g.void, g.match_id)}
+        later = [m for m in self._follower.matches(game.table)[game.after :] if m not in used]
+        return next((m for m in later if self._seated(game, self._follower.events(m)[0])), "")
+
+    def _seated(self, game: Game, created: Event) -> tuple[int, ...]:
+        """The game's players in the order of the match; empty for a match between others."""
+        here = {folded(self.state.entrants[n].name): n for n in self.state.sitting(game)}
+        names = [folded(name) for name in created.data.get("players", ())]
+        return tuple(here[name] for name in names) if sorted(names) == sorted(here) else ()
+
+    def _look(self) -> None:
+        """Read what the tables have written, and what their programs say."""
+        changed = False
+        for match_id, events in self._follower.look().items():
+            changed = True
+            if match_id == self.id and (news := self._follower.events(match_id)[self.state.seq :]):
+                self._apply(news)
+            elif match_id in self._matches or events[0].kind == "match_created":
+                self._take(match_id, events)
+        for name in self._follower.tables():
+            own = [m for m in self._follower.matches(name) if m in self._matches]
+            if name != RECORD and own:
+                self._table(name).match = self._matches[own[-1]]
+        if self._hear() or changed:
+            self.notifier.touch()
+
+    def _take(self, match_id: str, news: Sequence[Event]) -> None:
+        """More of a match. Of one that is over only what it came to is kept in memory."""
+        if self._over.pop(match_id, None):  # taken up again: a correction, an undo
+            state = fold_match(self._follower.events(match_id))
+        else:
+            state = self._matches.get(match_id, MatchState())
+            for event in news:
+                state = evolve_match(state, event)
+        self._matches[match_id] = state
+        if state.finished:
+            events = self._follower.events(match_id)
+            if counted := played(events):
+                self._over[match_id] = _Over(result_of(events, range(len(state.players))), counted)
+                self._follower.forget(match_id)
+                self._matches[match_id] = replace(state, earlier=())
+
+    def _table(self, name: str) -> TableNow:
+        return self._tables.setdefault(name, TableNow(name))
+
+    def _hear(self) -> bool:
+        """What the tables' programs say of themselves; whether that has changed."""
+        if self._presence is None:
+            return False
+        now_s, told, changed = self.clock.now_s(), self._presence.now(), False
+        for name in {*told, *self._tables}:
+            table, said = self._table(name), told.get(name)
+            if said is None or table.told is None or said.beat != table.told.beat:
+                table.heard_s = now_s
+            silent = said is not None and now_s - table.heard_s > SILENT_S
+            changed |= silent != table.silent or replace(said or Told(0), beat=0) != replace(
+                table.told or Told(0), beat=0
+            )
+            table.told, table.silent = said, silent
+        return changed
+
+    def tables(self) -> list[TableNow]:
+        """Every table: those of the tournament in their order, then all that have been heard of."""
+        with self.lock:
+            named = [*self.state.tables, *sorted(self._tables.keys() - set(self.state.tables))]
+            return [replace(self._table(name)) for name in named]
+
+    def table(self, name: str) -> TableNow | None:
+        """That table; None for an unknown one."""
+        return next((t for t in self.tables() if t.name == name), None)
+
+    def played(self) -> list[Played]:
+        """Every finished match of the record, but those that a tournament has played again."""
+        with self.lock:
+            void = {m for t in self._follower.matches(RECORD) for m in _void(self._follower.events(t))}
+            return [over.played for m, over in self._over.items() if m not in void]
+
+    def passed_s(self) -> dict[int, float]:
+        """Game -> seconds since it began, of those in play."""
+        now = self.clock.utc()
+        began = {g.number: datetime.fromisoformat(g.began_at) for g in self.state.games if g.phase == "playing"}
+        return {number: (now - at).total_seconds() for number, at in began.items()}
+
+    def run(self, over: threading.Event) -> None:
+        """Look at the tables until it is over; a store that fails is an alarm, and tried again."""
+        while not over.wait(EVERY_S):
+            try:
+                self.step()
+                self.notifier.alarm("journal", None)
+            except RefereeError as error:
+                self.notifier.alarm("journal", error.said)
+
+
+def _void(events: Sequence[Event]) -> set[str]:
+    return {m for game in fold(events).games for m in game.void}

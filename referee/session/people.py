@@ -1,0 +1,114 @@
+"""People's records as a program works with them: decide (pure), keep, read again; and their careers and ratings."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import threading
+from collections.abc import Iterable
+
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+from cards.sentences import sentence
+from referee.devices.ports import Clock
+from referee.errors import IllegalCommand
+from referee.events import Event
+from referee.journal.aside import PeopleStore
+from referee.tournament import people as records
+from referee.tournament.people import Person, Register
+
+PICTURE_PX = 256
+"""A picture's longer side as it is kept; nothing else of the file is, neither place nor camera."""
+
+MOST_PICTURE_PX = 50_000_000
+"""A larger one is no portrait, and takes the memory."""
+
+
+class People:
+    """Everybody's records. Thread-safe."""
+
+    def __init__(self, store: PeopleStore, clock: Clock) -> None:
+        self._store, self._clock, self._lock = store, clock, threading.RLock()
+        self._read()
+
+    def _read(self) -> None:
+        rows, self._last = self._store.rows()
+        self._register = records.fold(rows)
+
+    @property
+    def register(self) -> Register:
+        """Everybody, as it stands in the store."""
+        with self._lock:
+            self._read()
+            return self._register
+
+    def person(self, id_or_name: str) -> Person:
+        """One record. Raises IllegalCommand."""
+        return self.register.person(id_or_name)
+
+    def picture(self, picture: str) -> bytes | None:
+        """The JPEG of that name."""
+        return self._store.picture(picture)
+
+    def meet(self, names: Iterable[str], who: str = "") -> None:
+        """Make a record for each of these names that has none."""
+        for name in names:
+            with self._lock:
+                if self.register.named(name) is None:
+                    self.add(name, who)
+
+    def add(self, name: str, who: str = "", color: str = "") -> Person:
+        """A new record. Raises IllegalCommand."""
+        with self._lock:
+            return self._keep(*records.added(self.register, name, self._now(), who, color))
+
+    def rename(self, person: str, name: str, who: str = "") -> Person:
+        """Another name; results under the earlier ones stay."""
+        with self._lock:
+            return self._keep(*records.renamed(self.register, self.person(person), name, self._now(), who))
+
+    def recolor(self, person: str, color: str, who: str = "") -> Person:
+        """Another colour, '' for none."""
+        with self._lock:
+            return self._keep(*records.colored(self.person(person), color, self._now(), who))
+
+    def merge(self, person: str, other: str, who: str = "") -> Person:
+        """The other record goes into the person's."""
+        with self._lock:
+            return self._keep(*records.merged(self.person(person), self.person(other), self._now(), who))
+
+    def take_picture(self, person: str, data: bytes, who: str = "") -> Person:
+        """Keep a picture, made small; b'' takes it away. Raises IllegalCommand for what is none."""
+        with self._lock:
+            found, jpeg = self.person(person), _small(data) if data else b""
+            name = hashlib.sha256(jpeg).hexdigest()[:24] if jpeg else ""
+            self._store.keep_picture(found.id, name, jpeg)
+            return self._keep(*records.pictured(found, name, self._now(), who))
+
+    def delete(self, person: str, who: str = "") -> None:
+        """Everything of this record goes: names, colour, picture, history. What matches say of a name stays theirs."""
+        with self._lock:
+            found = self.person(person)
+            self._store.delete(*records.deleted(self.register, found, self._now(), who))
+
+    def _keep(self, person: str, event: Event) -> Person:
+        self._store.add(person, event, self._last)
+        return self.register.people[person]
+
+    def _now(self) -> str:
+        return self._clock.utc().isoformat(timespec="seconds")
+
+
+def _small(data: bytes) -> bytes:
+    """The picture as a small JPEG of its pixels alone. Raises IllegalCommand."""
+    try:
+        with Image.open(io.BytesIO(data), formats=("JPEG", "PNG", "WEBP")) as opened:
+            if opened.width * opened.height > MOST_PICTURE_PX:
+                raise IllegalCommand(sentence("people.picture"))
+            upright = ImageOps.exif_transpose(opened).convert("RGB")
+    except (UnidentifiedImageError, OSError, ValueError, SyntaxError):
+        raise IllegalCommand(sentence("people.picture")) from None
+    upright.thumbnail((PICTURE_PX, PICTURE_PX))
+    out = io.BytesIO()
+    upright.save(out, "JPEG", quality=85)
+    return out.getvalue()

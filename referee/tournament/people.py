@@ -1,0 +1,260 @@
+"""People over evenings: one record each, its names and what became of it; and their results. Pure.
+
+A record's life is told by events, apart from the matches': a person's events can be deleted, a match's cannot. Matches
+know people by the name that they played under: every name that a person has had leads to that person, and no name
+leads to two.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from cards.sentences import sentence
+from referee.errors import IllegalCommand
+from referee.events import Event
+from referee.match.evolve import fold as fold_match
+from referee.match.schedule import folded
+
+MOST_NAME = 60
+COLOR = re.compile(r"#[0-9a-f]{6}")
+
+
+@dataclass(frozen=True)
+class Person:
+    """One record. ``names`` are all that led or lead here, the present one last; ``merged`` the records taken in."""
+
+    id: str
+    name: str
+    color: str = ""
+    picture: str = ""
+    names: tuple[str, ...] = ()
+    merged: tuple[str, ...] = ()
+    since: str = ""
+    history: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class Register:
+    """Everybody, by id; ``number`` of the last record that was ever made."""
+
+    people: Mapping[str, Person] = field(default_factory=dict)
+    number: int = 0
+
+    def named(self, name: str) -> Person | None:
+        """Who plays or played under that name."""
+        key = folded(" ".join(name.split()))
+        return next((p for p in self.people.values() if key in map(folded, p.names)), None)
+
+    def person(self, id_or_name: str) -> Person:
+        """By id, also of a record taken in, or by name. Raises IllegalCommand."""
+        found = next((p for p in self.people.values() if id_or_name in (p.id, *p.merged)), None)
+        found = found or self.named(id_or_name)
+        if found is None:
+            raise IllegalCommand(sentence("people.unknown", name=id_or_name[:MOST_NAME]))
+        return found
+
+
+def fold(rows: Iterable[tuple[str, Event]]) -> Register:
+    """The register after these events, each with whose it is."""
+    register = Register()
+    for person, event in rows:
+        register = evolve(register, person, event)
+    return register
+
+
+def evolve(register: Register, person: str, event: Event) -> Register:
+    """The register after one more event of that person's."""
+    people, data = dict(register.people), event.data
+    number = max(register.number, int(person.removeprefix("P")), data.get("number", 0))
+    if event.kind == "person_deleted":
+        people.pop(person, None)
+        return Register(people, number)
+    if event.kind == "person_added":
+        people[person] = Person(person, data["name"], data.get("color", ""), "", (data["name"],), since=event.at)
+        return Register(people, number)
+    if person not in people:
+        raise IllegalCommand(sentence("people.unknown", name=person))
+    people[person] = _changed(people, people[person], event)
+    if event.kind == "person_merged":
+        del people[data["other"]]
+    return Register(people, number)
+
+
+def _changed(people: Mapping[str, Person], was: Person, event: Event) -> Person:
+    data = event.data
+    told = {"kind": event.kind, "at": event.at, "who": event.who, **data}
+    person = replace(was, history=(*was.history, told))
+    if event.kind == "person_renamed":
+        names = tuple(n for n in was.names if folded(n) != folded(data["name"]))
+        return replace(person, name=data["name"], names=(*names, data["name"]))
+    if event.kind == "person_colored":
+        return replace(person, color=data["color"])
+    if event.kind == "person_pictured":
+        return replace(person, picture=data["picture"])
+    if event.kind == "person_merged":
+        other = people[data["other"]]
+        names = tuple(n for n in other.names if folded(n) not in map(folded, was.names))
+        history = (*other.history, *person.history)
+        merged = (*was.merged, other.id, *other.merged)
+        return replace(
+            person, names=(*names, *was.names), merged=merged, history=history, picture=was.picture or other.picture
+        )
+    raise IllegalCommand(sentence("unknown_event", kind=event.kind))
+
+
+def added(register: Register, name: str, at: str, who: str = "", color: str = "") -> tuple[str, Event]:
+    """A new record. Raises IllegalCommand for a name that leads to somebody already."""
+    kept = _free(register, name)
+    _known_color(color)
+    return f"P{register.number + 1}", Event("person_added", {"name": kept, "color": color}, at, who)
+
+
+def renamed(register: Register, person: Person, name: str, at: str, who: str) -> tuple[str, Event]:
+    """Another name; the earlier ones still lead here."""
+    kept = _free(register, name, person)
+    if kept == person.name:
+        raise IllegalCommand(sentence("named_already", player=kept))
+    return person.id, Event("person_renamed", {"name": kept}, at, who)
+
+
+def colored(person: Person, color: str, at: str, who: str) -> tuple[str, Event]:
+    """Another colour, '' for none."""
+    _known_color(color)
+    return person.id, Event("person_colored", {"color": color}, at, who)
+
+
+def pictured(person: Person, picture: str, at: str, who: str) -> tuple[str, Event]:
+    """Another picture, by the hash of its bytes; '' for none."""
+    return person.id, Event("person_pictured", {"picture": picture}, at, who)
+
+
+def merged(person: Person, other: Person, at: str, who: str) -> tuple[str, Event]:
+    """Both are one: the other's names and results are this one's from now on."""
+    if person.id == other.id:
+        raise IllegalCommand(sentence("people.same", name=person.name))
+    return person.id, Event("person_merged", {"other": other.id}, at, who)
+
+
+def deleted(register: Register, person: Person, at: str, who: str) -> tuple[tuple[str, ...], Event]:
+    """All ids whose events go, and the event that stays: it names nobody, and keeps ids from being given again."""
+    return (person.id, *person.merged), Event("person_deleted", {"number": register.number}, at, who)
+
+
+def _free(register: Register, name: str, own: Person | None = None) -> str:
+    kept = " ".join(name.split())
+    if not kept or not kept.isprintable() or len(kept) > MOST_NAME:
+        raise IllegalCommand(sentence("tour.name", name=kept[:20], most=MOST_NAME))
+    other = register.named(kept)
+    if other is not None and (own is None or other.id != own.id):
+        raise IllegalCommand(sentence("people.taken", name=kept, person=other.id))
+    return kept
+
+
+def _known_color(color: str) -> None:
+    if color and not COLOR.fullmatch(color):
+        raise IllegalCommand(sentence("people.color", color=color[:20]))
+
+
+# --- What they played
+
+
+@dataclass(frozen=True)
+class Seat:
+    """One player of a finished match; ``best``: card -> seconds of the fastest right build that got the card."""
+
+    name: str
+    points: int
+    won: int
+    played: int
+    place: int | None
+    best: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Played:
+    """A finished match, as careers count it."""
+
+    match_id: str
+    at: str
+    seats: tuple[Seat, ...]
+    simulated: bool = False
+
+
+def played(events: Sequence[Event]) -> Played | None:
+    """The match of these events; None while it is not over."""
+    match = fold_match(events)
+    if match.finished is None:
+        return None
+    best: dict[str, dict[str, float]] = {name: {} for name in match.players}
+    for duel in match.history:
+        if duel.award is None or duel.annulled or duel.card_id is None:
+            continue
+        called = [s.elapsed_s for s in duel.stops if duel.seats[s.zone] == duel.award]
+        if called:
+            mine = best[duel.award]
+            mine[duel.card_id] = min(called[0], mine.get(duel.card_id, called[0]))
+    lines = {row.player: row for row in match.standings}
+    won = {name: sum(d.award == name and not d.annulled for d in match.history) for name in match.players}
+    seats = []
+    for name in match.players:
+        rank = lines[name].rank
+        if rank == 1 and match.winner is not None:
+            rank = 1 if name == match.winner else 2
+        seats.append(Seat(name, lines[name].score, won[name], lines[name].duels, rank, best[name]))
+    return Played(match.match_id, events[-1].at, tuple(seats), match.simulated)
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """One match in somebody's career: against whom (ids; names of people without a record), and how it went."""
+
+    match_id: str
+    at: str
+    against: tuple[str, ...]
+    seat: Seat
+
+
+@dataclass(frozen=True)
+class Career:
+    """All of a person's matches, the latest first; ``best``: card -> (seconds, match)."""
+
+    meetings: tuple[Meeting, ...] = ()
+    best: Mapping[str, tuple[float, str]] = field(default_factory=dict)
+
+    @property
+    def wins(self) -> int:
+        """Matches won alone."""
+        return sum(m.seat.place == 1 for m in self.meetings)
+
+    @property
+    def cards(self) -> int:
+        """Card points over all matches."""
+        return sum(m.seat.points for m in self.meetings)
+
+
+def careers(register: Register, matches: Iterable[Played]) -> dict[str, Career]:
+    """Id -> career of everybody in the register, over these matches, oldest first."""
+    found = {person_id: Career() for person_id in register.people}
+    for match in sorted(matches, key=_when):
+        ids = [p.id if (p := register.named(seat.name)) else seat.name for seat in match.seats]
+        for own, seat in zip(ids, match.seats, strict=True):
+            if own in found:
+                against = tuple(other for other in ids if other != own)
+                found[own] = _with(found[own], Meeting(match.match_id, match.at, against, seat))
+    return found
+
+
+def _when(match: Played) -> datetime:
+    return datetime.fromisoformat(match.at)
+
+
+def _with(career: Career, meeting: Meeting) -> Career:
+    best = dict(career.best)
+    for card, seconds in meeting.seat.best.items():
+        if card not in best or seconds < best[card][0]:
+            best[card] = (seconds, meeting.match_id)
+    return Career((meeting, *career.meetings), best)
