@@ -25,6 +25,8 @@ COMMANDS = {
     "run": ("play:run", "Referee real duels with a camera and a button box, or keys."),
     "demo": ("play:demo", "Referee simulated duels: no hardware needed, everything marked SIMULATED."),
     "practice": ("practice:practice", "Build against the clock, alone or in twos: no button box, no referee."),
+    "tournament": ("tournament:tournament", "An evening of many tables: who meets whom where, standings, people."),
+    "people": ("people:people", "People over evenings: records, results, ratings; rename, merge, delete."),
     "game": ("games:game", "Four more tower games: what is on record, replays, house rules."),
     "attempts": ("archive:attempts", "The archive of recorded duels: its index."),
     "verify": ("attempts:verify", "Is every one of ATTEMPTS what was recorded? Offline."),

@@ -76,10 +76,11 @@ def export(match_id: str | None, form: str, journal: str, out: Path | None) -> N
         store.close()
     if not entries:
         raise BadRequest(f"{journal}: no match {match_id!r}")
-    _give(exports.FORMATS[form](entries), out)
+    give(exports.FORMATS[form](entries), out)
 
 
-def _give(content: str, out: Path | None) -> None:
+def give(content: str, out: Path | None) -> None:
+    """Write to the file or the screen. Raises BadRequest when the file cannot be written."""
     if out is None:
         click.echo(content, nl=False)
         return

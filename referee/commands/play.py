@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 import numpy as np
+from click.core import ParameterSource
 
 from calibration.camera import camera_text, load_camera
 from calibration.palette_file import load_palette
@@ -21,6 +22,7 @@ from referee.commands.preparing import Preparation, PreparedObserver
 from referee.commands.scoreline import ScoreLines
 from referee.commands.serving import (
     PATH,
+    USUAL_PORT,
     WEB_OPTIONS,
     Options,
     dashboard,
@@ -39,6 +41,7 @@ from referee.session.device_choice import DeviceChoices, open_box
 from referee.session.session import Equipment, Session
 from referee.simulator.rig import SimulatedTable, Staging
 from referee.simulator.table import SEATINGS
+from referee.tournament.state import FORMATS, MOST_ENTRANTS
 from referee.vision.live.gate import Gate
 from referee.vision.observer import Judgement, Observer
 from referee.vision.render.overlay import marked
@@ -82,6 +85,9 @@ class DemoOptions(Options):
     seating: str
     manual: bool
     fps: float | None
+    tables: int | None
+    form: str
+    journal: str | None
 
 
 TABLE_OPTIONS = (
@@ -188,6 +194,9 @@ def kept(deck: Deck, pieces: PieceSet, observer: Observer) -> dict:
 @click.option("--seating", type=Words(sorted(SEATINGS)), default="across", show_default=True)
 @click.option("--manual", is_flag=True, help="You run the match on the console; the players build.")
 @click.option("--fps", type=click.FloatRange(2, 60), help="Of the simulated camera; default 15, fast 8.")
+@click.option("--tables", type=click.IntRange(1, 64), help="A whole tournament on so many tables, without cameras.")
+@click.option("--format", "form", type=Words(list(FORMATS)), default="swiss", show_default=True, help="Of --tables.")
+@click.option("--journal", help="Of --tables: where the record goes, a file or a database URL.")
 @click.option("--data-dir", type=PATH, default=Path("referee-data/simulated"), show_default=True)
 @web_options
 @as_one(DemoOptions)
@@ -197,6 +206,9 @@ def demo(asked: DemoOptions) -> None:
         from referee.commands.game_demo import demo_game
 
         demo_game(asked.game, asked)
+        return
+    if asked.tables:
+        _demo_tables(asked, asked.tables)
         return
     names = _names(asked.players)
     heap.keep_small()
@@ -245,6 +257,35 @@ def demo(asked: DemoOptions) -> None:
         if done.is_set() and not (asked.fast or asked.duels or asked.headless):
             click.echo("The match is over. The dashboard stays until Ctrl-C.")
             over.wait()
+
+
+def _demo_tables(asked: DemoOptions, tables: int) -> None:
+    """A tournament on so many tables: each has about three players, unless it is said how many there are."""
+    from referee.commands.tables import HallDemo, demo_tables
+
+    if not asked.players.isdigit():
+        raise click.BadParameter("with --tables say how many play", param_hint="--players")
+    given = click.get_current_context().get_parameter_source("players") == ParameterSource.COMMANDLINE
+    players = int(asked.players) if given else max(2, 3 * tables)
+    if not 2 <= players <= MOST_ENTRANTS:
+        raise click.BadParameter(f"from 2 to {MOST_ENTRANTS} can play", param_hint="--players")
+    folder = asked.data_dir / "tables"
+    demo_tables(
+        HallDemo(
+            tables=tables,
+            players=players,
+            form=asked.form,
+            fast=asked.fast,
+            seed=asked.seed or 0,
+            journal=asked.journal or str(folder / "journal.db"),
+            host=asked.host,
+            port=USUAL_PORT if asked.port is None else asked.port,
+            pin=asked.pin,
+            browser=not asked.no_browser,
+            data_dir=folder,
+            headless=asked.headless,
+        )
+    )
 
 
 def shown(table: SimulatedTable, observer: Observer, preparation: Preparation, over: threading.Event) -> bool:

@@ -32,21 +32,7 @@ PUBLIC_PAGES = frozenset({"board", "overlay", "practice"})
 def blueprint(session: WebSession) -> flask.Blueprint:
     """Event streams, picture streams, stills, the verdict's pictures and the cards' drawings."""
     pages = flask.Blueprint("live", __name__)
-
-    @pages.get("/events")
-    @public
-    def events() -> flask.Response:
-        name, render = _asked(session)
-        return _stream(_streams().events(name, render, _visitor()), "text/event-stream")
-
-    @pages.get("/snapshot")
-    @public
-    def snapshot() -> Response:
-        now = _streams().snapshot(*_asked(session))
-        answer = flask.jsonify(parts=now.parts, serial=now.tag)
-        answer.set_etag(now.tag)
-        answer.headers["X-Session-Now"] = f"{now.now_s:.3f}"
-        return answer.make_conditional(flask.request)
+    add_feeds(pages, lambda: _asked(session))
 
     @pages.get("/live/<name>.mjpg")
     @public
@@ -65,6 +51,26 @@ def blueprint(session: WebSession) -> flask.Blueprint:
         return flask.Response(jpeg, mimetype="image/jpeg", headers={"Cache-Control": "no-store"})
 
     return pages
+
+
+def add_feeds(pages: flask.Blueprint, asked: Callable[[], tuple[str, Callable[[], Parts]]]) -> None:
+    """The events of a feed, and its parts as they are now; ``asked`` says which one this visitor asks for and may see:
+    its name and what renders it, or it aborts."""
+
+    @pages.get("/events")
+    @public
+    def events() -> flask.Response:
+        name, render = asked()
+        return _stream(_streams().events(name, render, _visitor()), "text/event-stream")
+
+    @pages.get("/snapshot")
+    @public
+    def snapshot() -> Response:
+        now = _streams().snapshot(*asked())
+        answer = flask.jsonify(parts=now.parts, serial=now.tag)
+        answer.set_etag(now.tag)
+        answer.headers["X-Session-Now"] = f"{now.now_s:.3f}"
+        return answer.make_conditional(flask.request)
 
 
 def _asked(session: WebSession) -> tuple[str, Callable[[], Parts]]:

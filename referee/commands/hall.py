@@ -1,0 +1,38 @@
+"""What the commands about a tournament share: the director on a journal, and options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+
+import click
+
+from referee.commands.match import BadRequest
+from referee.devices.ports import SystemClock
+from referee.journal.aside import PeopleStore, Presence
+from referee.journal.holding import usable_folder
+from referee.journal.journal import Journal
+from referee.session.director import Director
+from referee.session.people import People
+
+WHICH = click.option("--id", "tournament", default="", help="Another tournament than the one begun last.")
+WHO = click.option("--who", default="organiser", show_default=True, help="Your name, for the record.")
+
+
+@contextmanager
+def directing(journal: str, tournament: str = "", new: bool = False) -> Iterator[tuple[Director, People]]:
+    """A director on this journal, and everybody's records, while the context lasts; a ``new`` one may be made.
+
+    Raises BadRequest when there is none, FolderUnusable.
+    """
+    if "://" not in journal:
+        if not new and not Path(journal).is_file():
+            raise BadRequest(f"{journal}: no such journal; `referee tournament begin` makes one")
+        usable_folder(Path(journal).absolute().parent)
+    with ExitStack() as stack:
+        clock = SystemClock()
+        record = stack.enter_context(closing(Journal(journal)))
+        presence = stack.enter_context(closing(Presence(journal)))
+        store = stack.enter_context(closing(PeopleStore(journal)))
+        yield Director(record, clock, tournament, presence), People(store, clock)

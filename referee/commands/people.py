@@ -1,0 +1,112 @@
+"""``referee people``: everybody's record over evenings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from referee.commands.hall import WHO, directing
+from referee.commands.match import JOURNAL, BadRequest
+from referee.commands.options import Commands
+from referee.tournament.people import careers
+from referee.tournament.ratings import ratings
+
+
+@click.group(cls=Commands)
+def people() -> None:
+    """People over evenings: records, results, ratings; rename, merge, delete."""
+
+
+@people.command("list")
+@JOURNAL
+def list_(journal: str) -> None:
+    """Everybody, by the lower edge of the rating."""
+    with directing(journal) as (director, known):
+        register, played = known.register, director.played()
+    rated, lives = ratings(register, played), careers(register, played)
+    for person in sorted(register.people.values(), key=lambda p: -rated[p.id].careful):
+        rating, career = rated[person.id], lives[person.id]
+        line = f"{person.id:<5} {person.name:<20} {rating.value:5.1f} ± {rating.margin:4.1f}"
+        click.echo(f"{line}  {rating.matches:>3} matches, {career.wins} won, {career.cards} card points")
+
+
+@people.command()
+@click.argument("person")
+@JOURNAL
+def show(person: str, journal: str) -> None:
+    """One PERSON, by id or any of the names: results and best times."""
+    with directing(journal) as (director, known):
+        register, played = known.register, director.played()
+    found = register.person(person)
+    rating, career = ratings(register, played)[found.id], careers(register, played)[found.id]
+    click.echo(f"{found.id}  {found.name}  rating {rating.value:.1f} ± {rating.margin:.1f}")
+    if len(found.names) > 1:
+        click.echo(f"names: {', '.join(found.names)}")
+    for meeting in career.meetings:
+        others = ", ".join(register.people[a].name if a in register.people else a for a in meeting.against)
+        click.echo(
+            f"{meeting.at[:10]}  place {meeting.seat.place or '-'}  {meeting.seat.points} points  against {others}"
+        )
+    for card, (seconds, _) in sorted(career.best.items()):
+        click.echo(f"best {card}  {seconds:.2f} s")
+
+
+@people.command()
+@click.argument("name")
+@click.option("--color", default="", help="Like #1f5fb4.")
+@WHO
+@JOURNAL
+def add(name: str, color: str, who: str, journal: str) -> None:
+    """A new record."""
+    with directing(journal, new=True) as (_, known):
+        click.echo(f"{known.add(name, who, color).id}  {name}")
+
+
+@people.command()
+@click.argument("person")
+@click.argument("name")
+@WHO
+@JOURNAL
+def rename(person: str, name: str, who: str, journal: str) -> None:
+    """PERSON is called NAME from now on; results under earlier names stay."""
+    with directing(journal) as (_, known):
+        click.echo(f"{known.rename(person, name, who).id}  {name}")
+
+
+@people.command()
+@click.argument("person")
+@click.argument("other")
+@WHO
+@JOURNAL
+def merge(person: str, other: str, who: str, journal: str) -> None:
+    """OTHER is PERSON too: names and results go together."""
+    with directing(journal) as (_, known):
+        merged = known.merge(person, other, who)
+        click.echo(f"{merged.id}  {merged.name}: {', '.join(merged.names)}")
+
+
+@people.command()
+@click.argument("person")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@WHO
+@JOURNAL
+def picture(person: str, file: Path, who: str, journal: str) -> None:
+    """Keep a picture of PERSON, made small."""
+    with directing(journal) as (_, known):
+        known.take_picture(person, file.read_bytes(), who)
+
+
+@people.command()
+@click.argument("person")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@WHO
+@JOURNAL
+def delete(person: str, yes: bool, who: str, journal: str) -> None:
+    """Delete everything about PERSON: names, colour, picture, history, and with them results and rating."""
+    with directing(journal) as (_, known):
+        found = known.person(person)
+        if not yes and not click.confirm(f"delete {found.id} {found.name} for good?"):
+            raise BadRequest("nothing was deleted")
+        known.delete(found.id, who)
+        click.echo(f"{found.id} is deleted; what matches on record say of a name stays there")

@@ -1,0 +1,196 @@
+"""``referee demo --tables N``: a whole tournament of SIMULATED tables on one machine, each a process of its own."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import time
+import webbrowser
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from urllib.parse import quote
+
+import click
+
+from cards.deck import builtin_deck
+from referee.commands.hall import directing
+from referee.commands.serving import interrupted, taken
+from referee.commands.tournament import hall_pages, strengths_of
+from referee.commands.tournament_shown import game_text, table_text
+from referee.devices.ports import SystemClock
+from referee.errors import JournalUnwritable
+from referee.events import Event
+from referee.journal.aside import Presence, Told
+from referee.journal.holding import LOCK, held
+from referee.journal.journal import Journal
+from referee.match.house_rules import DEFAULT_RULES
+from referee.match.state import MatchState
+from referee.session.called_games import CalledGames, players_of
+from referee.session.director import EVERY_S, Director
+from referee.simulator.quick_table import QuickTable
+from referee.tournament.commands import CreateTournament
+from referee.tournament.state import FORMATS, Options, Tournament
+from referee.workers import end_with_parent
+
+BEAT_S = 2.0
+"""How often a table says that it lives."""
+
+PACE_S, FAST_S, IDLE_S = 0.8, 0.0, 0.2
+"""What a simulated table waits after each step, also in the fast demo; and while nothing is called."""
+
+FIRST = ("Ann", "Ben", "Cem", "Dia", "Eli", "Fay", "Gus", "Hal", "Ida", "Jon", "Kim", "Leo", "Mia", "Ned", "Ole", "Pia")
+LAST = ("Abel", "Berg", "Cruz", "Dorn", "Egli", "Falk", "Gora", "Holm", "Ivic", "Jung", "Kaya", "Lind", "Moor", "Noll")
+
+
+@dataclass(frozen=True, kw_only=True)
+class HallDemo:
+    """What the demo of many tables may be asked for."""
+
+    tables: int
+    players: int
+    form: str
+    fast: bool
+    seed: int
+    journal: str
+    host: str
+    port: int
+    pin: str | None
+    browser: bool
+    data_dir: Path
+    headless: bool = False
+    rounds: int = 0
+
+
+def names(count: int) -> list[str]:
+    """So many different names."""
+    return [f"{FIRST[n % len(FIRST)]} {LAST[(n + n // len(FIRST)) % len(LAST)]}" for n in range(count)]
+
+
+@dataclass(frozen=True)
+class Seat:
+    """Which simulated table a process is."""
+
+    journal: str
+    table: str
+    seed: int
+    pace_s: float
+    log: str = ""
+
+
+def sit(seat: Seat) -> None:
+    """A table's process: plays what is called to it until the tournament is over."""
+    end_with_parent()
+    with ExitStack() as stack:
+        server = "://" in seat.journal
+        if not server:
+            lock = Path(f"{Path(seat.journal).absolute()}.{quote(seat.table, safe='')}.{LOCK}")
+            stack.enter_context(held(lock, f"table {seat.table!r}"))
+        record = stack.enter_context(closing(Journal(seat.journal, hold=seat.table if server else None)))
+        presence = stack.enter_context(closing(Presence(seat.journal)))
+        table = QuickTable(record, builtin_deck(), SystemClock(), seat.table, seat.seed, DEFAULT_RULES)
+        if seat.log:
+            table.listen(Log(Path(seat.log)))
+        games = CalledGames(record, seat.table)
+        beat, last_s = 0, -BEAT_S
+        while not games.over():
+            if time.monotonic() - last_s >= BEAT_S:
+                beat, last_s = beat + 1, time.monotonic()
+                presence.tell(seat.table, Told(beat, alarms=tuple(table.alarms.to_json()), simulated=True))
+            if table.step():
+                time.sleep(seat.pace_s)
+            elif called := games.called(players_of(record, seat.table)):
+                table.create_match(called)
+            else:
+                time.sleep(IDLE_S)
+        presence.leave(seat.table)
+
+
+class Log:
+    """A table's own word on what it did, apart from the record: a line a command, written behind it."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __call__(self, state: MatchState, events: Sequence[Event]) -> None:
+        """Hear of new events."""
+        row = {"match": state.match_id, "seq": state.seq, "kinds": [event.kind for event in events]}
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+
+
+def seated(asked: HallDemo, logs: Path | None = None) -> list[BaseProcess]:
+    """The tables' processes, begun. They end with this program."""
+    context = multiprocessing.get_context("spawn")
+    found: list[BaseProcess] = []
+    for n in range(asked.tables):
+        log = str(logs / f"T{n + 1}.jsonl") if logs else ""
+        seat = Seat(asked.journal, f"T{n + 1}", asked.seed, FAST_S if asked.fast else PACE_S, log)
+        found.append(context.Process(target=sit, args=(seat,), name=f"SIMULATED table T{n + 1}", daemon=True))
+        found[-1].start()
+    return found
+
+
+def _end(processes: Sequence[BaseProcess]) -> None:
+    for process in processes:
+        process.kill()
+        process.join()
+
+
+def begun(director: Director, strengths: Sequence[float], asked: HallDemo) -> Tournament:
+    """The tournament that goes on, or a new one."""
+    if director.state.phase not in ("new", "finished"):
+        click.echo(f"going on with {director.id}, round {director.state.round}")
+        return director.state
+    form = next(f for f in FORMATS if f == asked.form)
+    tables = tuple(f"T{n + 1}" for n in range(asked.tables))
+    options = Options(form, rounds=asked.rounds, seed=asked.seed)
+    players = tuple(names(asked.players))
+    create = CreateTournament("", "Demo Cup", options, players, tables, tuple(strengths), simulated=True)
+    return director.create(create)
+
+
+class Lines:
+    """Says on the terminal what happens in the hall."""
+
+    def __call__(self, state: Tournament, events: Sequence[Event]) -> None:
+        """Hear of new events."""
+        for event in events:
+            game = state.game(event.data.get("game", 0))
+            if event.kind == "round_paired":
+                click.echo(f"round {state.round} of {state.rounds}: {len(event.data['games'])} games")
+            elif event.kind == "game_called" and game:
+                click.echo(f"next at table {game.table}: {' - '.join(state.named(game))}")
+            elif event.kind == "game_ended" and game:
+                click.echo(f"game {game_text(state, game).strip()}")
+            elif event.kind == "tournament_finished":
+                click.echo(table_text(state))
+
+
+def demo_tables(asked: HallDemo) -> None:
+    """Play the tournament; one that was broken off goes on."""
+    with interrupted() as over, ExitStack() as stack:
+        click.echo("SIMULATED: tables, players and verdicts are not real; nothing is seen, verdicts are drawn by lot")
+        folder = stack.enter_context(taken(asked.data_dir))
+        director, people = stack.enter_context(directing(asked.journal, new=True))
+        everybody = names(asked.players)
+        director.listen(Lines())
+        begun(director, strengths_of(director, people, everybody), asked)
+        people.meet(everybody)
+        director.auto = True
+        if not asked.headless:
+            url = stack.enter_context(hall_pages(director, people, asked.host, asked.port, asked.pin, folder))
+            if asked.browser:
+                webbrowser.open(url)
+        processes = seated(asked)
+        stack.callback(_end, processes)
+        while not over.wait(FAST_S + 0.1 if asked.fast else EVERY_S) and director.state.phase != "finished":
+            try:
+                director.step()
+            except JournalUnwritable as error:
+                director.notifier.alarm("journal", error.said)
+        if director.state.phase == "finished" and not (asked.fast or asked.headless):
+            click.echo("The tournament is over. The pages stay until Ctrl-C.")
+            over.wait()

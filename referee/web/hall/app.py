@@ -1,0 +1,182 @@
+"""``create_hall_app(director, people, …)``: the pages of an evening of many tables, over one director.
+
+The hall's board, the standings and every table's board are open to all; the list of tables with its alarms, the
+organisers' page and people's records are for who has the PIN (``referee.web.security``).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import flask
+from flask.typing import ResponseReturnValue
+
+from cards.pieces import PieceSet, builtin_piece_set
+from cards.sentences import say
+from referee.devices.ports import Clock
+from referee.session.director import Director
+from referee.session.people import People
+from referee.tournament.standings import RULES
+from referee.web import security
+from referee.web.app import LOGINS_FILE, SECRET_FILE, kept_secret, page_values, remember_language, set_language
+from referee.web.hall import views
+from referee.web.hall.console import console_pages
+from referee.web.hall.export import to_json
+from referee.web.hall.people import people_pages
+from referee.web.i18n.texts import catalogue, number, translate
+from referee.web.logins import Logins, fingerprint
+from referee.web.pages import login
+from referee.web.security import public
+from referee.web.streaming.live import add_feeds
+from referee.web.streaming.streams import Parts, Streams
+
+PAGES = (
+    ("/", "hall.nav.board"),
+    ("/tables", "hall.nav.tables"),
+    ("/standings", "hall.nav.standings"),
+    ("/people", "hall.nav.people"),
+    ("/referee", "hall.nav.organiser"),
+)
+FEEDS: Mapping[str, tuple[str, ...]] = {"hall": ("head", "calls", "lines"), "tables": ("head", "tables")}
+"""Page -> its parts, each a template ``parts/hall_<part>.html``."""
+
+PUBLIC_FEEDS = frozenset({"hall"})
+ONE = "table/"
+"""How the feeds of single tables' boards begin."""
+
+
+class HallSession:
+    """What login, errors, streams and server need of a session, for a hall without devices."""
+
+    shift_s = 0.0
+
+    def __init__(self, director: Director, data_dir: Path) -> None:
+        self.data_dir, self._director = data_dir, director
+        self.piece_set: PieceSet = builtin_piece_set()
+        self.simulated = director.state.simulated
+
+    @property
+    def clock(self) -> Clock:
+        """The host's clock."""
+        return self._director.clock
+
+    def touch(self) -> None:
+        """Something a page shows has changed."""
+        self._director.notifier.touch()
+
+    def wait(self, version: int, timeout_s: float) -> int:
+        """Wait until something has changed since that version; gives the version."""
+        return self._director.notifier.wait(version, timeout_s)
+
+    def picture(self, name: str) -> bytes | None:
+        """There is no camera."""
+        return None
+
+
+def create_hall_app(
+    director: Director, people: People, data_dir: Path, pin: str | None = None, host: str = "127.0.0.1"
+) -> flask.Flask:
+    """The pages. ``pin`` is the organisers'; without one, ``host`` must be loopback.
+
+    Raises ValueError for a network address without a PIN.
+    """
+    if pin is None and host not in security.LOOPBACK:
+        raise ValueError("pages on the network need a PIN for the organisers")
+    app = flask.Flask("referee.web")
+    key = app.secret_key = kept_secret(Path(data_dir) / SECRET_FILE)
+    session = HallSession(director, Path(data_dir))
+    app.json.ensure_ascii = False  # type: ignore[attr-defined]
+    app.extensions["referee.session.session"] = session
+    app.extensions["referee.streams"] = Streams(session)
+    app.before_request(set_language)
+    kept = Logins(Path(data_dir) / LOGINS_FILE, fingerprint(pin, key), lambda: director.clock.utc().timestamp())
+    security.secure(app, security.Door(pin, time.monotonic), kept, False)
+    app.context_processor(lambda: page_values(session) | {"nav_pages": PAGES, "rules": RULES})
+    app.after_request(remember_language)
+    app.jinja_env.globals["known"] = lambda lang, name: name in catalogue(lang)
+    for part in (login.blueprint(session), _board(director), console_pages(director, people)):
+        app.register_blueprint(part)
+    app.register_blueprint(people_pages(director, people))
+    login.handle_errors(app)
+    return app
+
+
+def rendered(lang: str, names: tuple[str, ...], values: Mapping[str, Any]) -> Parts:
+    """The parts of these names in that language, outside of any request too."""
+    tools = {
+        "t": lambda key, /, **filled: translate(lang, key, **filled),
+        "num": lambda value, digits=None: number(lang, value, digits),
+        "say": lambda told: say(lang, told),
+        "lang": lang,
+    }
+    environment = values["environment"]
+    return {name: environment.get_template(f"parts/hall_{name}.html").render(values, **tools).strip() for name in names}
+
+
+def parts_of(director: Director, environment: Any, page: str, lang: str) -> Parts:
+    """The parts of a page as they are now; of a table's board for ``table/NAME``."""
+    with director.lock:
+        values: dict[str, Any] = {"environment": environment, "head": views.head(director)}
+        if page.startswith(ONE):
+            table = director.table(page.removeprefix(ONE))
+            shown = views.one_table(director, table) if table else None
+            return rendered(lang, ("one",), values | {"table": shown})
+        if page == "tables":
+            values["tables"] = [views.table_row(director, table) for table in director.tables()]
+        else:
+            values |= {"calls": views.calls(director), "lines": views.lines(director, views.HALL_LINES)}
+        return rendered(lang, FEEDS[page], values)
+
+
+def _board(director: Director) -> flask.Blueprint:
+    pages = flask.Blueprint("board", __name__)
+
+    def parts(page: str) -> Parts:
+        return parts_of(director, flask.current_app.jinja_env, page, flask.g.lang)
+
+    def asked() -> tuple[str, Callable[[], Parts]]:
+        page, lang, environment = flask.request.args.get("page", "hall"), flask.g.lang, flask.current_app.jinja_env
+        one = page.startswith(ONE) and director.table(page.removeprefix(ONE)) is not None
+        if page not in FEEDS and not one:
+            flask.abort(404, "no such page")
+        if page in FEEDS and page not in PUBLIC_FEEDS and not security.is_referee():
+            flask.abort(401, "log in with the PIN")
+        return f"{page}.{lang}", lambda: parts_of(director, environment, page, lang)
+
+    add_feeds(pages, asked)
+
+    @pages.get("/")
+    @public
+    def board() -> str:
+        kiosk = "kiosk" in flask.request.args
+        return flask.render_template("hall_board.html", parts=parts("hall"), head=views.head(director), kiosk=kiosk)
+
+    @pages.get("/tables")
+    def tables() -> str:
+        return flask.render_template("hall_tables.html", parts=parts("tables"), head=views.head(director))
+
+    @pages.get("/tables/<path:name>")
+    @public
+    def one(name: str) -> str:
+        if director.table(name) is None:
+            flask.abort(404, translate(flask.g.lang, "hall.no_table", table=name[:60]))
+        return flask.render_template("hall_one.html", parts=parts(ONE + name), name=name, head=views.head(director))
+
+    @pages.get("/standings")
+    @public
+    def standings() -> str:
+        values = {"lines": views.lines(director), "rounds": views.round_results(director)}
+        return flask.render_template("hall_standings.html", head=views.head(director), **values)
+
+    @pages.get("/export.json")
+    @public
+    def export() -> ResponseReturnValue:
+        if not director.id:
+            flask.abort(404, translate(flask.g.lang, "hall.none"))
+        headers = {"Content-Disposition": f'attachment; filename="{director.id}.json"'}
+        return flask.Response(to_json(director.state), mimetype="application/json", headers=headers)
+
+    return pages
