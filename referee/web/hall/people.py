@@ -14,19 +14,23 @@ from referee.session.people import People
 from referee.tournament.people import careers
 from referee.tournament.ratings import ratings
 
+Listed = Callable[[str], ResponseReturnValue]
+Page = Callable[[str, str], ResponseReturnValue]
+"""The pages: everybody's with a fault or '', one person's with a fault or ''."""
+
 
 def people_pages(director: Director, people: People) -> flask.Blueprint:
     """The pages; for who has the PIN."""
     pages = flask.Blueprint("people", __name__)
 
-    def listed(fault: str = "") -> tuple[str, int]:
+    def listed(fault: str) -> ResponseReturnValue:
         register, played = people.register, director.played()
         rated, lives = ratings(register, played), careers(register, played)
         order = sorted(register.people, key=lambda p: (-rated[p].careful, register.people[p].name))
         rows = [(register.people[p], rated[p], lives[p]) for p in order]
         return flask.render_template("hall_people.html", rows=rows, fault=fault), 409 if fault else 200
 
-    def page(person: str, fault: str = "") -> ResponseReturnValue:
+    def page(person: str, fault: str) -> ResponseReturnValue:
         register, played = people.register, director.played()
         found = register.person(person)
         values = {
@@ -39,13 +43,21 @@ def people_pages(director: Director, people: People) -> flask.Blueprint:
         }
         return flask.render_template("hall_person.html", **values), 409 if fault else 200
 
+    _reading(pages, people, listed, page)
+    _changing(pages, people, listed, page)
+    return pages
+
+
+def _reading(pages: flask.Blueprint, people: People, listed: Listed, page: Page) -> None:
+    """What there is to see."""
+
     @pages.get("/people")
     def everybody() -> ResponseReturnValue:
-        return listed()
+        return listed("")
 
     @pages.get("/people/<person>")
     def one(person: str) -> ResponseReturnValue:
-        return page(person)
+        return page(person, "")
 
     @pages.get("/people/<person>/picture.jpg")
     def picture(person: str) -> ResponseReturnValue:
@@ -53,6 +65,10 @@ def people_pages(director: Director, people: People) -> flask.Blueprint:
         if jpeg is None:
             flask.abort(404)
         return flask.Response(jpeg, mimetype="image/jpeg", headers={"Cache-Control": "no-cache"})
+
+
+def _changing(pages: flask.Blueprint, people: People, listed: Listed, page: Page) -> None:
+    """What may be done."""
 
     @pages.post("/people")
     def add() -> ResponseReturnValue:
@@ -82,8 +98,6 @@ def people_pages(director: Director, people: People) -> flask.Blueprint:
         except RefereeError as error:
             return page(person, say(flask.g.lang, error.said))
         return flask.redirect("/people" if what == "delete" else f"/people/{person}", 303)
-
-    return pages
 
 
 def _who() -> str:
