@@ -28,7 +28,7 @@ COMMANDS = {
     "tournament": ("tournament:tournament", "An evening of many tables: who meets whom where, standings, people."),
     "people": ("people:people", "People over evenings: records, results, ratings; rename, merge, delete."),
     "game": ("games:game", "Four more tower games: what is on record, replays, house rules."),
-    "attempts": ("archive:attempts", "The archive of recorded duels: its index."),
+    "attempts": ("archive:attempts", "The archive of recorded duels: its index; keys and signatures."),
     "verify": ("attempts:verify", "Is every one of ATTEMPTS what was recorded? Offline."),
     "rejudge": ("attempts:rejudge", "Judge ATTEMPTS again: attempt folders, zip bundles, archives of them."),
     "keep": ("attempts:keep", "Keep ATTEMPT's judged frames and the right verdict as a regression test."),

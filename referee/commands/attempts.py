@@ -26,6 +26,7 @@ from referee.review.import_video import Given, bring_in
 from referee.review.options import EYE, Options
 from referee.review.regression_case import keep_case
 from referee.review.report import write_report
+from referee.review.signing import load_public
 from referee.review.timeline import pace, stored_timeline
 from referee.review.verify import Checked
 from referee.review.verify import verify as check
@@ -327,16 +328,17 @@ def _say_pace(told: list[tuple[Attempt, dict]]) -> None:
 @click.command()
 @ATTEMPTS
 @click.option("--journal", "journal_at", type=FILE, help="The table's record: the seal must be in it too.")
-def verify(attempts: tuple[str, ...], journal_at: str | None) -> None:
+@click.option("--key", type=FILE, help="The operator's public key: each must be signed with it.")
+def verify(attempts: tuple[str, ...], journal_at: str | None, key: str | None) -> None:
     """Is every one of ATTEMPTS (folders, zip bundles, archives) what was recorded? Offline; exit status 1 when not."""
-    bad = 0
+    bad, signer = 0, load_public(Path(key)) if key else None
     with tempfile.TemporaryDirectory(prefix="referee-") as temporary, ExitStack() as opened:
         known = None
         if journal_at is not None:
             known = opened.enter_context(closing(Journal(journal_at, reading=True))).entries
         for source in gather(attempts, Path(temporary)):
             with at_hand(source) as folder:
-                found = check(folder, known)
+                found = check(folder, known, signer)
             bad += not found.whole
             click.echo(f"{source.name}  {_checked(found)}")
     if bad:
@@ -346,6 +348,8 @@ def verify(attempts: tuple[str, ...], journal_at: str | None) -> None:
 def _checked(found: Checked) -> str:
     if found.changed:
         return f"changed: {'; '.join(found.changed)}"
-    if found.seal is None:
+    if not found.whole:
         return f"not sealed: {found.unsealed}"
-    return f"whole, sealed by event {found.seal.seq} of match {found.seal.match_id}, {found.seal.hash[:16]}"
+    seal = found.seal
+    sealed = f"sealed by event {seal.seq} of match {seal.match_id}, {seal.hash[:16]}" if seal else "not sealed"
+    return f"whole, {sealed}" + (f", signed by key {found.signer[:16]}" if found.signer else "")

@@ -36,8 +36,10 @@ from referee.devices.camera import open_camera
 from referee.devices.ports import Clock, SystemClock
 from referee.match.house_rules import DEFAULT_RULES, load_rules
 from referee.recording import Budget, Recorder
+from referee.review.signing import load_private, sign
 from referee.session import heap
 from referee.session.device_choice import DeviceChoices, open_box
+from referee.session.duel_recording import Sign
 from referee.session.session import Equipment, Session
 from referee.simulator.rig import SimulatedTable, Staging
 from referee.simulator.table import SEATINGS
@@ -72,6 +74,7 @@ class RunOptions(Options):
     match_id: str | None
     journal: str | None
     table: str
+    sign_with: Path | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,6 +103,7 @@ TABLE_OPTIONS = (
     click.option("--palette", "palette_file", type=PATH, help="palette.json of the pieces' colours."),
     click.option("--journal", help="Where the record goes: a file or a database URL."),
     click.option("--table", default="", help="This table's name, where many tables share one journal."),
+    click.option("--sign-with", type=PATH, help="Sign every recording with this key (referee attempts key)."),
     click.option("--data-dir", type=PATH, default=Path("referee-data"), show_default=True),
 )
 
@@ -160,6 +164,7 @@ def at_table(asked: RunOptions, begin: Callable[[Session], None], first: str = "
             rules=rules,
             simulated=box.simulated,
             table=asked.table,
+            sign=signing_with(asked.sign_with),
         )
         session = stack.enter_context(running(use))
         session.listen(ScoreLines(click.echo))
@@ -173,6 +178,14 @@ def at_table(asked: RunOptions, begin: Callable[[Session], None], first: str = "
         stack.enter_context(dashboard(session, asked, choices, first))
         begin(session)
         over.wait()
+
+
+def signing_with(path: Path | None) -> Sign | None:
+    """What signs a recording with the key in that file; None without one. Raises BadAttempt for what is no key."""
+    if path is None:
+        return None
+    key = load_private(path)
+    return lambda folder: sign(folder, key)
 
 
 def kept(deck: Deck, pieces: PieceSet, observer: Observer) -> dict:

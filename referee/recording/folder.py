@@ -39,8 +39,8 @@ from referee.recording.errors import BadAttempt
 
 META, VIDEO, TIMES, STOP, REVIEW = "attempt.json", "video.mp4", "frames.csv", "stop.png", "review.jsonl"
 CAMERA, PALETTE, PIECES, DECK, EMPTY = "camera.yaml", "palette.json", "pieces.json", "deck.json", "empty.png"
-JOURNAL = "journal.jsonl"
-UNHASHED = (META, REVIEW, JOURNAL)
+JOURNAL, SIGNATURE = "journal.jsonl", "signature.json"
+UNHASHED = (META, REVIEW, JOURNAL, SIGNATURE)
 LOW_MARGIN = 0.9
 """A verdict less sure than this is worth a second look; a judge's figures are probabilities."""
 

@@ -2,7 +2,8 @@
 
 ``attempt.json`` holds the digest of every file; the match's record holds the digest of ``attempt.json``, and
 ``journal.jsonl`` beside it is that record up to there, each line chained to the one before. Who changes anything has to
-forge the whole chain, whose end score sheets print. What people said later (``review.jsonl``) is not sealed.
+forge the whole chain, whose end score sheets print. What people said later (``review.jsonl``) is not sealed. Where an
+operator has signed the record (``signing``), the signature must be of what is there, and of the key that is asked for.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from pathlib import Path
 from referee.errors import RefereeError
 from referee.journal.chain import Entry, check_chain
 from referee.recording import Attempt, load_attempt
-from referee.recording.folder import JOURNAL, META, UNHASHED, sha256
+from referee.recording.errors import BadAttempt
+from referee.recording.folder import JOURNAL, META, SIGNATURE, UNHASHED, sha256
+from referee.review.signing import signed_by
 from referee.review.timeline import CACHE
 
 SEAL = "recording_sealed"
@@ -26,11 +29,12 @@ Known = Callable[[str], Sequence[Entry]]
 @dataclass(frozen=True)
 class Checked:
     """``changed``: what is not as it was recorded, a line each; ``unsealed``: why nothing vouches for ``attempt.json``,
-    or None; ``seal``: the event that does."""
+    or None; ``seal``: the event that does; ``signer``: the public key whose signature stands under it, or None."""
 
     changed: tuple[str, ...] = ()
     unsealed: str | None = None
     seal: Entry | None = None
+    signer: str | None = None
 
     @property
     def whole(self) -> bool:
@@ -38,17 +42,30 @@ class Checked:
         return not self.changed and self.unsealed is None
 
 
-def verify(folder: str | Path, known: Known | None = None) -> Checked:
-    """Check one attempt folder. Never raises for what is in it."""
+def verify(folder: str | Path, known: Known | None = None, key: str | None = None) -> Checked:
+    """Check one attempt folder; with ``key`` (``signing.load_public``) it must be signed by that, and then needs no
+    seal. Never raises for what is in it."""
     try:
         attempt = load_attempt(folder)
         changed = [*changed_files(attempt)]
         seal, unsealed = _seal(attempt)
+        signer = _signer(attempt)
     except (RefereeError, OSError, ValueError, KeyError, TypeError) as error:
         return Checked((str(error),))
     if seal is not None and known is not None and seal not in list(known(seal.match_id)):
         changed.append(f"{JOURNAL}: event {seal.seq} of match {seal.match_id} is not in the journal")
-    return Checked(tuple(changed), unsealed, seal)
+    if key is not None and signer != key:
+        changed.append(f"{SIGNATURE}: signed by another key" if signer else f"{SIGNATURE}: there is no signature")
+    vouched = key is not None and signer == key and bool(attempt.meta.get("hashes"))
+    return Checked(tuple(dict.fromkeys(changed)), None if vouched else unsealed, seal, signer)
+
+
+def _signer(attempt: Attempt) -> str | None:
+    """Who signed the record; None where nobody did, or where the signature is not one: that is told as a change."""
+    try:
+        return signed_by(attempt.folder)
+    except BadAttempt:
+        return None
 
 
 def changed_files(attempt: Attempt) -> list[str]:
@@ -63,6 +80,10 @@ def changed_files(attempt: Attempt) -> list[str]:
             found.append(f"{path.name} is no file that was recorded")
         elif path.name not in listed and path.name not in (*UNHASHED, CACHE):
             found.append(f"{path.name} was never recorded")
+    try:
+        signed_by(attempt.folder)
+    except BadAttempt as error:
+        found.append(str(error))
     if (attempt.folder / JOURNAL).exists():
         seal, why = _seal(attempt)
         found += [why] if seal is None and why else []

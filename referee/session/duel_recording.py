@@ -26,6 +26,10 @@ LATER = {"duel_overruled": "ruling", "ruling": "ruling", "foul": "foul"}
 GOES_ON = "the program was started again after the go"
 
 
+Sign = Callable[[Path], None]
+"""Puts an operator's signature beside a closed and sealed record. May raise OSError."""
+
+
 class Recorded(OnClock, WithCamera, Touching, Attempting, Protocol):
     """What the recording of duels needs of the session."""
 
@@ -41,11 +45,16 @@ class DuelRecording:
     """One attempt folder per go. ``keep`` is what to put beside the video: name -> content or its maker."""
 
     def __init__(
-        self, session: Recorded, recorder: Recorder, keep: Keep, excerpt: Callable[[str], Sequence[str]] = lambda _: ()
+        self,
+        session: Recorded,
+        recorder: Recorder,
+        keep: Keep,
+        excerpt: Callable[[str], Sequence[str]] = lambda _: (),
+        sign: Sign | None = None,
     ) -> None:
-        """``excerpt`` gives the lines of a match's record so far."""
+        """``excerpt`` gives the lines of a match's record so far; ``sign`` puts a signature under a sealed folder."""
         self._session, self._recorder, self._keep = session, recorder, dict(keep)
-        self._excerpt = excerpt
+        self._excerpt, self._sign = excerpt, sign
         self._closed: list[tuple[str, Path]] = []
         self._running = self._writing = False
         self._end_s: float | None = None
@@ -86,6 +95,8 @@ class DuelRecording:
                 self._session.attempt(SealRecording(folder.name, sha256(folder / META)))
                 with suppress(OSError):  # a full disk: the digest is on record all the same
                     write_file(folder / JOURNAL, "".join(f"{line}\n" for line in self._excerpt(match_id)))
+                    if self._sign is not None:
+                        self._sign(folder)
         self._closed = []
 
     def stop(self) -> None:

@@ -25,7 +25,7 @@ from referee.match.decide import Command, Event, MatchState
 from referee.match.house_rules import DEFAULT_RULES, HouseRules
 from referee.match.state import SEEN_PHASES
 from referee.session.box_listener import BoxListener
-from referee.session.duel_recording import DuelRecording
+from referee.session.duel_recording import DuelRecording, Sign
 from referee.session.health_monitor import HealthMonitor
 from referee.session.live_judging import LiveJudging
 from referee.session.match_runner import Listener, MatchRunner, Wish
@@ -67,6 +67,7 @@ class Equipment:
     keep: Keep = field(default_factory=dict)
     draw: Draw = undrawn
     table: str = ""
+    sign: Sign | None = None
     practice: Record | None = None
 
 
@@ -91,7 +92,7 @@ class Session:
         self.judging = LiveJudging(self)
         self.match.listen(self._follow)
         self.match.listen(self.buttons.follow)
-        self.recording = DuelRecording(self, use.recorder, use.keep, self._excerpt) if use.recorder else None
+        self.recording = DuelRecording(self, use.recorder, use.keep, self._excerpt, use.sign) if use.recorder else None
         self.health = HealthMonitor(self, self.recording.tick if self.recording else lambda now_s: None)
 
     def _excerpt(self, match_id: str) -> list[str]:

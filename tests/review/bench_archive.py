@@ -1,9 +1,10 @@
 """What an archive's pages and its disk budget cost: ``python tests/review/bench_archive.py [COUNT…]``.
 
 Makes archives of COUNT small synthetic attempts (default 1,000, 10,000 and 100,000), builds the index, and prints
-for each: seconds to build it and to look through it again, and milliseconds (the middle and the worst of ROUNDS) of
-every kind of page and of ``make_room`` with nothing to remove and with ten attempts. Exit status 1 when a page takes
-more than MOST_PAGE_MS or ``make_room`` more than MOST_ROOM_MS in the middle.
+for each: seconds to build it and to look through it again, and milliseconds (the processor's in the middle, then by the
+clock the middle and the worst of ROUNDS) of every kind of page and of ``make_room`` with nothing to remove and with ten
+attempts. Exit status 1 when a page takes more than MOST_PAGE_MS or ``make_room`` more than MOST_ROOM_MS of the
+processor's time in the middle: by the clock a busy machine says nothing.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "web"))
 
@@ -39,13 +41,20 @@ PLAYERS, DUELS = 40, 18
 FIRST = datetime(2020, 1, 1, 19, tzinfo=UTC)
 
 
+class Took(NamedTuple):
+    """Milliseconds of the processor and by the clock."""
+
+    processor: float
+    clock: float
+
+
 @dataclass
 class Figures:
     """``build_s``, ``again_s``: the index made and looked through; ``ms``: of what -> milliseconds."""
 
     build_s: float = 0.0
     again_s: float = 0.0
-    ms: dict[str, list[float]] = field(default_factory=dict)
+    ms: dict[str, list[Took]] = field(default_factory=dict)
 
 
 def archive(root: Path, count: int, seed: int = 1) -> None:
@@ -73,11 +82,11 @@ def archive(root: Path, count: int, seed: int = 1) -> None:
             (folder / "review.jsonl").write_text(json.dumps({"kind": "reviewed", "who": "Eve"}) + "\n")
 
 
-def timed(call: Callable[[], object]) -> float:
+def timed(call: Callable[[], object]) -> Took:
     """Milliseconds of a call."""
-    begun = time.perf_counter()
+    begun, processor = time.perf_counter(), time.process_time()
     call()
-    return 1000 * (time.perf_counter() - begun)
+    return Took(1000 * (time.process_time() - processor), 1000 * (time.perf_counter() - begun))
 
 
 def measure(data: Path, count: int) -> Figures:
@@ -85,8 +94,8 @@ def measure(data: Path, count: int) -> Figures:
     root, found = data / "attempts", Figures()
     archive(root, count)
     index = Index(root)
-    found.build_s = timed(index.refresh) / 1000
-    found.again_s = timed(lambda: index.refresh(thorough=True)) / 1000
+    found.build_s = timed(index.refresh).clock / 1000
+    found.again_s = timed(lambda: index.refresh(thorough=True)).clock / 1000
     session = FakeSession(simulated=False)
     session.data_dir = data
     client = create_app(session).test_client()
@@ -119,7 +128,7 @@ def archive_one(folder: Path) -> None:
     (folder / "attempt.json").write_text(json.dumps({"card": "L01", "players": {"A": "New", "B": "Newer"}}))
 
 
-def room(root: Path, index: Index) -> dict[str, list[float]]:
+def room(root: Path, index: Index) -> dict[str, list[Took]]:
     """Milliseconds of ``make_room`` with nothing to remove, and with ten attempts each."""
     now, plenty = FIRST + timedelta(days=10_000), 1 << 50
     idle = [timed(lambda: make_room(root, Budget(plenty, 0), now, index=index)) for _ in range(ROUNDS)]
@@ -139,10 +148,11 @@ def main(counts: list[int]) -> int:
         print(f"{count} attempts: index built in {found.build_s:.1f} s, looked through again in {found.again_s:.2f} s")
         for name, ms in found.ms.items():
             most = MOST_ROOM_MS if name == "make_room" else MOST_PAGE_MS
-            slow = statistics.median(ms) > most
-            late += [f"{count}: {name}"] if slow else []
-            mark = "  <- TOO SLOW" if slow else ""
-            print(f"  {name:20}{statistics.median(ms):8.1f} ms, worst {max(ms):8.1f}{mark}", flush=True)
+            processor = statistics.median(took.processor for took in ms)
+            late += [f"{count}: {name}"] if processor > most else []
+            clock = sorted(took.clock for took in ms)
+            said = f"{processor:8.1f} ms, by the clock {statistics.median(clock):8.1f}, worst {clock[-1]:8.1f}"
+            print(f"  {name:20}{said}{'  <- TOO SLOW' if processor > most else ''}", flush=True)
     return int(bool(late))
 
 

@@ -2,98 +2,23 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+sys.path.insert(0, str(Path(__file__).parent))
+
+from forgeries import forgeries, keys, of_a_signature, sealed
+
 from referee.cli import cli
-from referee.events import Event
-from referee.journal.chain import lines_of
 from referee.recording import load_attempt
-from referee.recording.folder import JOURNAL, META, append_review, hash_files, pack, sha256, write_json
+from referee.recording.folder import META, SIGNATURE, append_review, pack, write_json
+from referee.review.signing import load_private, load_public, sign
 from referee.review.verify import verify
-
-
-def sealed(kit, folder: Path, number: int = 0) -> Path:
-    """A small attempt, closed and sealed as the table does it."""
-    kit.make_attempt(folder, number, recorded_at="2026-05-01T20:00:00+00:00")
-    (folder / "video.mp4").write_bytes(bytes([number]) * 5000)
-    meta = json.loads((folder / META).read_text())
-    write_json(folder / META, meta | {"hashes": hash_files(folder)})
-    events = [Event("match_created", {"n": number}), Event("go", {"at_s": 1.0})]
-    events.append(Event("recording_sealed", {"attempt": folder.name, "sha256": sha256(folder / META)}))
-    (folder / JOURNAL).write_text("".join(f"{line}\n" for line in lines_of("M1", events)))
-    return folder
-
-
-def leaves(value, path=()):
-    """The path of every value in a JSON value."""
-    rows = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    yield from ([path] if path else [])
-    for key, inner in rows:
-        yield from leaves(inner, (*path, key))
-
-
-def other(value):
-    """Another value of the same kind."""
-    return not value if isinstance(value, bool) else value + 1 if isinstance(value, int | float) else [value, "forged"]
-
-
-def set_at(meta, path, drop):
-    """The record with that value changed or dropped."""
-    made = copy.deepcopy(meta)
-    place = made
-    for key in path[:-1]:
-        place = place[key]
-    if drop:
-        del place[path[-1]]
-    else:
-        place[path[-1]] = other(place[path[-1]])
-    return made
-
-
-def forgeries(folder: Path):
-    """Name and doing of every forgery that is tried."""
-    meta = json.loads((folder / META).read_text())
-    for path in leaves(meta):
-        for drop in (False, True):
-            yield f"{META} {path} {drop}", lambda f, p=path, d=drop: write_json(f / META, set_at(meta, p, d))
-    yield "no hashes", lambda f: write_json(f / META, {k: v for k, v in meta.items() if k != "hashes"})
-    for name in (*meta["hashes"], JOURNAL, META):
-        yield f"{name} flipped", lambda f, n=name: flip(f / n)
-        yield f"{name} removed", lambda f, n=name: (f / n).unlink()
-        yield f"{name} cut", lambda f, n=name: (f / n).write_bytes((f / n).read_bytes()[:-9])
-    for name in ("palette.json", "stop_1.png", "notes.txt", ".hidden"):
-        yield f"{name} added", lambda f, n=name: (f / n).write_text("{}")
-    yield "a folder added", lambda f: (f / "more").mkdir()
-    yield "a link added", lambda f: (f / "more").symlink_to("video.mp4")
-    yield "rehashed", lambda f: rehash(f)
-    for n in range(3):
-        yield f"line {n} gone", lambda f, n=n: reorder(f, lambda lines: lines[:n] + lines[n + 1 :])
-        yield f"line {n} twice", lambda f, n=n: reorder(f, lambda lines: [*lines[: n + 1], *lines[n:]])
-    yield "lines turned round", lambda f: reorder(f, lambda lines: lines[::-1])
-
-
-def flip(path: Path) -> None:
-    data = bytearray(path.read_bytes())
-    data[len(data) // 2] ^= 1
-    path.write_bytes(data)
-
-
-def rehash(folder: Path) -> None:
-    """A changed film with its digest put right."""
-    flip(folder / "video.mp4")
-    meta = json.loads((folder / META).read_text())
-    write_json(folder / META, meta | {"hashes": hash_files(folder)})
-
-
-def reorder(folder: Path, change) -> None:
-    lines = (folder / JOURNAL).read_text().splitlines()
-    (folder / JOURNAL).write_text("".join(f"{line}\n" for line in change(lines)))
 
 
 def test_a_hundred_forgeries_are_found_and_no_honest_attempt_is_accused(kit, tmp_path):
@@ -147,3 +72,64 @@ def test_a_seal_that_the_journal_does_not_know_is_told(kit, tmp_path):
 def test_a_recording_without_a_seal_says_that_nothing_vouches_for_it(kit, tmp_path):
     folder = kit.make_attempt(tmp_path / "M1-001")
     assert not verify(folder).whole and "never closed" in verify(folder).unsealed
+
+
+@pytest.fixture
+def signed(kit, tmp_path):
+    """A sealed and signed attempt, the operator's public key as text, and a stranger's private key."""
+    operator, stranger = keys(tmp_path / "keys")
+    folder = sealed(kit, tmp_path / "M1-001")
+    sign(folder, load_private(operator))
+    return folder, load_public(operator.with_name("operator.pub")), stranger
+
+
+def test_whoever_has_the_operators_key_sees_what_a_seal_cannot_show(signed, tmp_path):
+    folder, public, stranger = signed
+    assert verify(folder, key=public).whole and verify(folder).signer == public
+    missed = []
+    for n, (name, forge) in enumerate([*forgeries(folder), *of_a_signature(folder, stranger)]):
+        place = Path(shutil.copytree(folder, tmp_path / f"f{n}"))
+        forge(place)
+        missed += [name] if verify(place, key=public).whole else []
+        shutil.rmtree(place)
+    assert missed == []
+
+
+def test_a_spoilt_signature_is_told_to_everybody(signed, tmp_path):
+    folder, _, stranger = signed
+    quiet = {"no signature", "another's signature", "everything anew, another's signature"}
+    for n, (name, forge) in enumerate(of_a_signature(folder, stranger)):
+        place = Path(shutil.copytree(folder, tmp_path / f"f{n}"))
+        forge(place)
+        assert verify(place).whole is (name in quiet | {"everything anew, no signature"}), name
+
+
+def test_a_signature_alone_vouches_for_a_recording_that_no_table_sealed(kit, signed):
+    folder, public, _ = signed
+    (folder / "journal.jsonl").unlink()
+    assert not verify(folder, key=public).whole  # it signed that file too
+    sign(folder, load_private(folder.parent / "keys" / "operator"))
+    assert verify(folder, key=public).whole and not verify(folder).whole
+
+
+def test_keys_are_made_and_used_by_commands(kit, tmp_path):
+    folder, key = sealed(kit, tmp_path / "archive" / "M1-001"), tmp_path / "operator.key"
+    run = lambda *words: CliRunner().invoke(cli, list(map(str, words)))  # noqa: E731
+    assert run("attempts", "key", key).exit_code == 0 and key.stat().st_mode & 0o077 == 0
+    assert "File exists" in str(run("attempts", "key", key).exception)
+    assert run("attempts", "sign", key, tmp_path / "archive").output == "M1-001  signed\n"
+    checked = run("verify", folder, "--key", f"{key}.pub")
+    assert checked.exit_code == 0 and ", signed by key " in checked.output
+    assert "no public key" in str(run("verify", folder, "--key", key).exception)
+    (folder / "video.mp4").write_bytes(b"another film")
+    refused = run("attempts", "sign", key, folder)
+    assert refused.exit_code == 1 and "not signed: video.mp4 is not the file" in refused.output
+    assert not (folder / SIGNATURE).exists()
+
+
+def test_without_the_library_a_signature_is_not_taken_for_checked(signed, monkeypatch):
+    folder = signed[0]
+    for name in ("", ".exceptions", ".hazmat.primitives", ".hazmat.primitives.asymmetric"):
+        monkeypatch.setitem(sys.modules, f"cryptography{name}", None)
+    found = verify(folder)
+    assert not found.whole and "pip install 'referee[sign]'" in found.changed[0]
