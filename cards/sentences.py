@@ -95,6 +95,14 @@ def kept(row: Mapping[str, Any]) -> Sentence:
     return Sentence(str(row["text"]), str(row["code"]), row.get("values"))
 
 
+def told_as_json(told: str) -> dict[str, Any] | None:
+    """``text``, ``code`` and ``values`` of a sentence, as ``say`` takes them; None of a text without a code."""
+    if not isinstance(told, Sentence) or not told.code:
+        return None
+    values = {name: told_as_json(v) or str(v) if isinstance(v, str) else v for name, v in told.values.items()}
+    return {"text": str(told), "code": told.code, "values": values}
+
+
 @cache
 def table(language: str) -> Mapping[str, str]:
     """Code -> template of one of ``LANGUAGES``."""

@@ -6,6 +6,7 @@ import json
 import math
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +19,8 @@ from referee.recording.folder import META, REVIEW, Quarrel, contested, load_atte
 @dataclass(frozen=True)
 class Entry:
     """One attempt as lists show it. ``margin``: the least confidence of its verdicts; ``why`` it is contested;
-    ``overruled``: by people, as its folder says; ``at``: ISO time of the recording; ``players`` in the order of zones.
+    ``overruled``: by people, as its folder says; ``cut_said``: the sentence of ``cut_short``, if it is one; ``at``: ISO
+    time of the recording; ``players`` in the order of zones.
     """
 
     name: str
@@ -32,6 +34,7 @@ class Entry:
     reviewed_by: tuple[str, ...]
     overruled: bool
     cut_short: str | None
+    cut_said: Mapping[str, Any] | None
     simulated: bool
     at: str
     match: str
@@ -63,21 +66,23 @@ class Read:
     draft: bool
 
 
-def stamp_of(folder: Path) -> str:
+def stamp_of(folder: str | Path) -> str:
     """What changes whenever the folder's record, its reviews or its list of files does; empty where there is no record.
 
     A record that is replaced has another number and time, a review that is appended another size.
     """
     try:
-        told = [(s.st_ino, s.st_mtime_ns, s.st_size) for s in (os.stat(folder / META), os.stat(folder))]
+        told = [_stamp(os.path.join(folder, META)), _stamp(folder)]
     except OSError:
         return ""
-    try:
-        review = os.stat(folder / REVIEW)
-        told.append((review.st_ino, review.st_mtime_ns, review.st_size))
-    except OSError:
-        pass
+    with suppress(OSError):
+        told.append(_stamp(os.path.join(folder, REVIEW)))
     return repr(told)
+
+
+def _stamp(path: str | Path) -> tuple[int, int, int]:
+    found = os.stat(path)
+    return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def read_entry(folder: Path) -> Read:
@@ -128,6 +133,7 @@ def _entry(name: str, meta: Mapping[str, Any], reviews: list[dict]) -> Entry:
         tuple(dict.fromkeys(str(r.get("who", "?")) for r in reviews if r.get("kind") in ("reviewed", "ruling"))),
         bool(meta.get("human")) or any(r.get("kind") == "ruling" for r in reviews),
         meta.get("cut_short"),
+        meta.get("cut_short_said"),
         bool(meta.get("simulated")),
         str(meta.get("recorded_at", "")),
         str(meta.get("match_id") or ""),

@@ -5,8 +5,8 @@
 ``verdicts`` (zone -> the contract's row), ``findings`` (zone -> names of ``rules.FINDINGS``), ``callers``,
 ``award`` (player), ``human`` (rulings by people), ``dropped``, ``versions``, ``simulated``, ``hashes`` (file ->
 SHA-256), ``film`` (the original, where ``video.mp4`` is a copy for browsers) and ``cut_short``: why the recording is
-not whole, or null. All seconds are video time, 0 at the first frame. Recorded facts are never edited: what people say
-later stands in ``review.jsonl`` beside them, one line each, appended.
+not whole, or null, with ``cut_short_said`` for other languages. All seconds are video time, 0 at the first frame.
+Recorded facts are never edited: what people say later stands in ``review.jsonl`` beside them, one line each, appended.
 """
 
 from __future__ import annotations
@@ -93,6 +93,7 @@ class _Meta(BaseModel):
     fouls: list[dict[str, Any]] | None = None
     hashes: dict[str, str] | None = None
     cut_short: str | None = None
+    cut_short_said: dict[str, Any] | None = None
     film: str | None = None
 
 

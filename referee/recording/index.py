@@ -142,7 +142,9 @@ class Index:
         came, gone = self._listed()
         asked = "SELECT path, stamp FROM attempts" + ("" if thorough else " WHERE loose")
         left = set(gone)
-        stale = [p for p, stamp in self.store.rows(asked) if p not in left and stamp != stamp_of(self.folder(p))]
+        top = os.fspath(self.root)
+        every = ((path, stamp, os.path.join(top, os.fsdecode(path))) for path, stamp in self.store.rows(asked))
+        stale = [path for path, stamp, folder in every if path not in left and stamp != stamp_of(folder)]
         return gone, sorted({*came, *stale})
 
     def _listed(self) -> tuple[list[bytes], list[bytes]]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 INDEX = ".index.sqlite"
-VERSION = 1
+VERSION = 2
 """Of the tables and of what is read into them; a file of another is made anew."""
 
 BUSY_S = 5.0

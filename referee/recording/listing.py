@@ -125,13 +125,33 @@ def of_match(index: Index, match_id: str) -> list[Listed]:
     return _listed(index, index.store.rows(asked, (match_id,)))
 
 
-def matches(index: Index, wanted: Wanted, most: int) -> tuple[dict[str, list[Listed]], int]:
-    """The latest matches with an attempt that fits and all their attempts, and how many older ones there are."""
+@dataclass(frozen=True)
+class Played:
+    """A match by its attempts: who played in it, in the order in which they came to the table; ISO time of the first,
+    empty where no record says so."""
+
+    players: tuple[str, ...]
+    at: str
+
+
+def matches(index: Index, wanted: Wanted, most: int) -> tuple[dict[str, Played], int]:
+    """The latest matches with an attempt that fits, and how many older ones there are."""
     where, values = _where(wanted)
     fitting = f"SELECT match_id, min(recorded_s) AS at FROM attempts WHERE {where} AND match_id <> '' GROUP BY match_id"
     every = index.store.rows(f"{fitting} ORDER BY at DESC", values)
     latest = sorted(match_id for match_id, _ in every[:most])
-    return {match_id: of_match(index, match_id) for match_id in latest}, max(0, len(every) - most)
+    return {match_id: played(index, match_id) for match_id in latest}, max(0, len(every) - most)
+
+
+def played(index: Index, match_id: str) -> Played:
+    """The match as far as it was recorded."""
+    asked = (
+        "SELECT attempts.path, player FROM attempts JOIN players ON players.path = attempts.path "
+        "WHERE match_id = ? AND listed ORDER BY recorded_s, name, seat"
+    )
+    rows = index.store.rows(asked, (match_id,))
+    first = index.entries([path for path, _ in rows[:1]])
+    return Played(tuple(dict.fromkeys(player for _, player in rows)), first[0].at if first else "")
 
 
 def _listed(index: Index, rows: list[tuple]) -> list[Listed]:

@@ -101,7 +101,7 @@ class Recorder:
         A recording that still runs is finished first, as cut short.
         """
         if self._folder is not None:
-            self.finish({"cut_short": "the next duel began"})
+            self.finish({"cut_short": sentence("cut_next_duel")})
         go_at_s = meta.get("go_at_s", self.clock.now_s())
         folder = self._new_folder(str(meta.get("match_id") or "duel"), meta)
         files = {n: c() if callable(c) else c for n, c in (meta.get("files") or {}).items()}
@@ -198,7 +198,7 @@ class Recorder:
 
     def close(self) -> None:
         """Finish what is being recorded, as cut short, and end the thread."""
-        self.finish({"cut_short": "the program was closed"})
+        self.finish({"cut_short": sentence("cut_closed")})
         with self._wake:
             self._closed = True
             self._wake.notify_all()

@@ -5,11 +5,12 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from cards.sentences import sentence
 from referee.recording.errors import BadAttempt
 from referee.recording.folder import META, VIDEO, find_attempts, load_attempt, write_json
 from referee.recording.index import Index
 from referee.recording.video import cut_to_whole
-from referee.recording.writer import NO_RECORD, UNFINISHED
+from referee.recording.writer import NO_RECORD, UNFINISHED, cut
 
 HEAD_BYTES = 1 << 16
 """The first fragment begins within so much: before it stands a header of about a kilobyte."""
@@ -17,7 +18,7 @@ HEAD_BYTES = 1 << 16
 OURS = (".csv", ".png", ".json", ".yaml", ".jsonl", ".tmp")
 """What a recording consists of beside its video; a folder with anything else in it is not ours to remove."""
 
-LOST = "the program ended before a picture was written"
+LOST = sentence("cut_lost")
 
 
 def sweep(root: Path, index: Index | None = None) -> list[str]:
@@ -44,7 +45,7 @@ def _ordered(folder: Path) -> bool:
     if (folder / META).exists() or any(child.is_dir() for child in folder.iterdir()):
         return False
     if (folder / VIDEO).exists():
-        write_json(folder / META, {"card": None, "cut_short": NO_RECORD})
+        write_json(folder / META, {"card": None} | cut(NO_RECORD))
         return True
     if not all(child.suffix in OURS for child in folder.iterdir()):
         return False
@@ -67,7 +68,7 @@ def _finished(folder: Path) -> bool:
     if video.exists():
         cut_to_whole(video)
     if not _has_pictures(video):
-        write_json(folder / META, {**attempt.meta, "cut_short": LOST})
+        write_json(folder / META, {**attempt.meta, **cut(LOST)})
     return True
 
 

@@ -23,12 +23,12 @@ import numpy as np
 
 from calibration.palette import Palette
 from calibration.palette_file import save_palette
+from cards.sentences import sentence, told_as_json
 from referee.devices.ports import Frame
 from referee.recording.folder import META, TIMES, VIDEO, hash_files, write_json
 from referee.recording.video import VideoWriter, remux
 
-UNFINISHED = "the program ended while it was recording"
-NO_RECORD = "the program ended before it was written down what this is"
+UNFINISHED, NO_RECORD = sentence("cut_unfinished"), sentence("cut_no_record")
 RESERVED = "reserve.tmp"
 RESERVE_BYTES = 8 << 20
 """Room set aside for the record's last words: a lossless 1080p frame takes up to 5 MB."""
@@ -122,7 +122,7 @@ class Take:
         self._let_go()
         self.meta["thin"] = self._thin()
         self.meta["hashes"] = hash_files(self.folder)
-        self.meta["cut_short"] = cut_short
+        self.meta |= cut(cut_short)
         self.save()
 
     def _thin(self) -> dict[str, float] | None:
@@ -142,12 +142,12 @@ class Take:
         if self.broken:
             return
         seconds = self._video(self.last_s if self.last_s is not None else self.go_at_s)
-        self.broken = f"{why}, at {seconds:.1f} s"
+        self.broken = sentence("cut_stopped", why=why, at=seconds)
         self._let_go()
         if self._writer is not None:
             self._writer.abandon()
             self._writer = None
-        self.meta["cut_short"] = self.broken
+        self.meta |= cut(self.broken)
         with suppress(OSError):
             self.save()
 
@@ -174,9 +174,9 @@ class Take:
 
     def _silence(self, now_s: float) -> str | None:
         if self.last_s is None:
-            return "the camera gave no frame"
+            return sentence("cut_no_frame")
         if now_s - self.last_s > SILENCE_S:
-            return f"the camera gave no frame after {self._video(self.last_s):.1f} s"
+            return sentence("cut_silence", at=self._video(self.last_s))
         return None
 
     def _index_in_front(self) -> None:
@@ -200,7 +200,12 @@ class Take:
 def first_words(meta: Mapping) -> dict[str, Any]:
     """What ``attempt.json`` says of a recording that has begun and not ended."""
     said = {k: v for k, v in meta.items() if k not in ("files", "go_at_s")}
-    return {"card": None} | said | {"cut_short": UNFINISHED}
+    return {"card": None} | said | cut(UNFINISHED)
+
+
+def cut(why: str | None) -> dict[str, Any]:
+    """What ``attempt.json`` says of why a recording is not whole (None: it is): in English, and for every language."""
+    return {"cut_short": why and str(why), "cut_short_said": why and told_as_json(why)}
 
 
 def _stop(marks: Sequence[Mapping]) -> dict | None:

@@ -7,9 +7,11 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+from cards.sentences import sentence
 from referee.recording import Attempt
 from referee.recording.errors import BadAttempt
 from referee.recording.folder import CAMERA, DECK, EMPTY, META, PALETTE, PIECES, STOP, write_json
+from referee.recording.writer import cut
 
 TRUTH = "truth.json"
 
@@ -43,8 +45,7 @@ def keep_case(attempt: Attempt, golden: Path, said: Mapping[str, str]) -> Path:
     kept = ("card", "zones", "judged", "verdicts", "stop", "rules", "findings", "simulated", "versions")
     write_json(
         target / META,
-        {k: attempt.meta[k] for k in kept if k in attempt.meta}
-        | {"cut_short": "kept without its video as a regression test"},
+        {k: attempt.meta[k] for k in kept if k in attempt.meta} | cut(sentence("cut_kept")),
     )
     write_json(target / TRUTH, {"card": attempt.meta["card"], "expected": right})
     return target

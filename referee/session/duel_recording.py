@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from cards.deck import Deck
 from cards.pieces import PieceSet
+from cards.sentences import sentence
 from referee.devices.ports import Camera, Frame
 from referee.match.decide import Event, MatchState, SealRecording
 from referee.match.duel import IN_PLAY, StopPress, press_from_json
@@ -23,7 +24,7 @@ ENDS = {"duel_decided", "duel_void"}
 LATER = {"duel_overruled": "ruling", "ruling": "ruling", "foul": "foul"}
 """What people say of a duel when its recording is closed: event -> kind of line beside the record."""
 
-GOES_ON = "the program was started again after the go"
+GOES_ON = sentence("cut_goes_on")
 
 
 Sign = Callable[[Path], None]
@@ -190,7 +191,7 @@ class DuelRecording:
         self._running, self._end_s, self._writing = False, None, True
         ended = [d for d in state.history if d.go_at_s is not None]
         if not ended or (state.duel.go_at_s is not None and not state.duel.ended):
-            self._close(state, {"cut_short": "the duel was not over"})
+            self._close(state, {"cut_short": sentence("cut_not_over")})
             return
         duel = ended[-1]
         self._close(

@@ -20,12 +20,13 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "web"))
 from browser import PHONE, PROJECTOR
 from fake_session import FakeSession
 
+from cards.sentences import sentence
 from referee.match.foul import seen_foul
 from referee.match.verdict import worded_by
 from referee.recording import Budget, load_attempt
 from referee.recording.folder import append_review, write_json
 from referee.recording.retention import make_room
-from referee.recording.writer import UNFINISHED
+from referee.recording.writer import UNFINISHED, cut
 from referee.web import create_app, serve
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "attempt_collapse"
@@ -476,6 +477,16 @@ def test_a_page_shows_what_the_folders_say_now(client, session, kit, monkeypatch
     assert "2 of 2 recorded duels" in page and "Zoe – Yan" in page and names(page) == ["M1-001", "M3-001"]
     assert "Zoe – Yan" in client.get("/attempts/M1-001").text and client.get("/attempts/M2-001").status_code == 404
     assert names(client.get("/attempts?player=Zoe").text) == ["M1-001"]
+
+
+@pytest.mark.parametrize(("lang", "said"), [("en", "no frame after 3.5 s"), ("de", "nach 3,5 s kein Bild mehr")])
+def test_why_a_recording_is_not_whole_is_said_in_the_readers_language(client, session, kit, lang, said):
+    root = session.data_dir / "attempts"
+    kit.make_attempt(root / "M8-001", match_id="M8", **cut(sentence("cut_silence", at=3.5)))
+    kit.make_attempt(root / "M8-002", match_id="M8", cut_short="as an older version wrote")
+    for address in ("/attempts", "/attempts/M8-001"):
+        assert said in client.get(f"{address}?lang={lang}").text
+    assert "as an older version wrote" in client.get("/attempts/M8-002?lang=de").text
 
 
 def test_a_page_says_what_it_has_not_read_yet(client, session, kit, monkeypatch):

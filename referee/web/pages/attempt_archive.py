@@ -9,7 +9,7 @@ import math
 import queue
 import threading
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -25,7 +25,7 @@ from referee.recording.entry import Entry
 from referee.recording.errors import BadAttempt
 from referee.recording.folder import STOP, VIDEO, append_review, read_image
 from referee.recording.index import Index
-from referee.recording.listing import Listed, Wanted
+from referee.recording.listing import Listed, Played, Wanted
 from referee.recording.video import read_frame
 from referee.recording.writer import UNFINISHED
 from referee.review.observer import observer_of
@@ -62,7 +62,7 @@ class Row:
     address: str
     entry: Entry
     overruled: bool
-    cut_short: str | None
+    cut_short: str | Mapping[str, Any] | None
     running: bool = False
 
 
@@ -70,15 +70,16 @@ def row_of(listed: Listed, wanted: Wanted) -> Row:
     """What the grid shows of an attempt."""
     entry = listed.entry
     running = entry.cut_short == UNFINISHED and listed.recorded_s >= wanted.began_s
+    cut = None if running else entry.cut_said or entry.cut_short
     ruled = bool(entry.match) and entry.match == wanted.match and entry.duel in wanted.ruled
-    return Row(listed.address, entry, entry.overruled or ruled, None if running else entry.cut_short, running)
+    return Row(listed.address, entry, entry.overruled or ruled, cut, running)
 
 
-def match_words(entries: Collection[Entry], language: str) -> str:
+def match_words(match: Played, language: str) -> str:
     """A match by who played in it and when its first duel was recorded: what people know it by."""
-    names = ", ".join(dict.fromkeys(player for one in sorted(entries, key=lambda e: e.at) for player in one.players))
+    names = ", ".join(match.players)
     try:
-        first = datetime.fromisoformat(min(one.at for one in entries if one.at)).astimezone()
+        first = datetime.fromisoformat(match.at).astimezone()
     except ValueError:
         return names
     return f"{names} · {first:%d.%m.%Y, %H:%M}" if language == "de" else f"{names} · {first:%Y-%m-%d %H:%M}"
@@ -87,7 +88,7 @@ def match_words(entries: Collection[Entry], language: str) -> str:
 @dataclass(frozen=True)
 class Page:
     """One page of the grid: its rows, its number and that of the last, how many fit, how many there are, how many have
-    still to be read into the index; the latest matches' entries and how many older ones there are."""
+    still to be read into the index; the latest matches and how many older ones there are."""
 
     rows: list[Row]
     number: int
@@ -95,7 +96,7 @@ class Page:
     fitting: int
     total: int
     unread: int
-    matches: dict[str, list[Entry]]
+    matches: dict[str, Played]
     older: int
 
 
@@ -133,8 +134,7 @@ class Archive:
                 break
         shown = [row_of(one, wanted) for one in rows]
         latest, older = listing.matches(self.index, wanted, MATCHES)
-        named = {match: [one.entry for one in every] for match, every in latest.items()}
-        return Page(shown, number, last, fitting, self.index.count(), unread, named, older)
+        return Page(shown, number, last, fitting, self.index.count(), unread, latest, older)
 
     def get(self, address: str) -> Listed | None:
         """The attempt of that address as its folder is now, or None."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Mapping
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 import flask
@@ -153,10 +153,16 @@ def _grid(pages: flask.Blueprint, archive: Archive, asked: Callable[..., Wanted]
             "verdict": ["match", "mismatch", "undecided"],
             "show": list(SHOWN),
         }
-        matches = {m: match_words(entries, flask.g.lang) for m, entries in page.matches.items()}
+        matches = {m: match_words(played, flask.g.lang) for m, played in page.matches.items()}
         gone = removals(archive.root)
         return flask.render_template(
-            "attempts_grid.html", page=page, options=options, wanted=words, matches=matches, removed=gone
+            "attempts_grid.html",
+            page=page,
+            options=options,
+            wanted=words,
+            matches=matches,
+            removed=gone,
+            say=partial(say, flask.g.lang),
         )
 
     @pages.get("/pace/<match_id>")
@@ -164,7 +170,7 @@ def _grid(pages: flask.Blueprint, archive: Archive, asked: Callable[..., Wanted]
         mine = archive.of_match(match_id)
         if not mine:
             flask.abort(404, "no attempt of such a match")
-        words = match_words([one.entry for one in mine], flask.g.lang)
+        words = match_words(listing.played(archive.index, match_id), flask.g.lang)
         told = [(archive.attempt(one.address), archive.story(one.address)) for one in mine]
         ready = [(a.players, a.go_s, a.stop_s, story) for a, story in told if a and "zones" in story]
         waiting = sum("pending" in story for _, story in told)
@@ -188,6 +194,7 @@ def _one(
             attempt=attempt,
             name=listed.address,
             row=row_of(listed, asked()),
+            say=partial(say, flask.g.lang),
             decision=decided(attempt, session.state),
             verdicts=_verdicts(attempt, flask.g.lang),
             face=_face(attempt),
