@@ -13,8 +13,10 @@ from referee.devices.ports import SystemClock
 from referee.journal.aside import PeopleStore, Presence
 from referee.journal.holding import usable_folder
 from referee.journal.journal import Journal
+from referee.session.called_games import CalledGames, TableService
 from referee.session.director import Director
 from referee.session.people import People
+from referee.session.session import Session
 
 WHICH = click.option("--id", "tournament", default="", help="Another tournament than the one begun last.")
 WHO = click.option("--who", default="organiser", show_default=True, help="Your name, for the record.")
@@ -36,3 +38,17 @@ def directing(journal: str, tournament: str = "", new: bool = False) -> Iterator
         presence = stack.enter_context(closing(Presence(journal)))
         store = stack.enter_context(closing(PeopleStore(journal)))
         yield Director(record, clock, tournament, presence), People(store, clock)
+
+
+@contextmanager
+def in_hall(session: Session, journal: str, table: str, called: bool) -> Iterator[TableService]:
+    """While the context lasts the hall hears how this table is; if ``called``, its matches begin by themselves."""
+    with ExitStack() as stack:
+        presence = stack.enter_context(closing(Presence(journal)))
+        # an SQLite file that is written to here is read by a connection of its own as well
+        reader = stack.enter_context(closing(Journal(journal, reading="://" in journal)))
+        service = TableService(session, table, presence, CalledGames(reader, table) if called else None, reader)
+        service.alarms, service.simulated = session.notifier.alarms.to_json, session.simulated
+        stack.enter_context(closing(service))
+        service.start()
+        yield service

@@ -17,6 +17,7 @@ from calibration.palette_file import load_palette
 from cards.card import Card
 from cards.deck import Deck, builtin_deck, load_deck
 from cards.pieces import PieceSet, builtin_piece_set, load_piece_set
+from referee.commands.hall import in_hall
 from referee.commands.options import Words, as_one
 from referee.commands.preparing import Preparation, PreparedObserver
 from referee.commands.scoreline import ScoreLines
@@ -75,6 +76,7 @@ class RunOptions(Options):
     journal: str | None
     table: str
     sign_with: Path | None
+    tournament: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,10 +120,13 @@ def table_options(command: Callable) -> Callable:
 @click.command()
 @click.option("--players", help="Names, youngest first, with commas: begins a match at once.")
 @click.option("--match", "match_id", help="Take up this older match of the record (referee export lists them).")
+@click.option("--tournament", is_flag=True, help="Begin the matches that the hall calls to this table.")
 @table_options
 @as_one(RunOptions)
 def run(asked: RunOptions) -> None:
     """Referee real duels with a camera and a button box, or keys."""
+    if asked.tournament and not asked.table:
+        raise click.UsageError("--tournament: name this table with --table")
     at_table(asked, lambda session: _begin_match(session, asked))
 
 
@@ -175,7 +180,10 @@ def at_table(asked: RunOptions, begin: Callable[[Session], None], first: str = "
         preparation.tell(session.alarm)
         session.start()
         choices = stack.enter_context(closing(DeviceChoices(session, asked.source, asked.box_port, clock)))
-        stack.enter_context(dashboard(session, asked, choices, first))
+        address = stack.enter_context(dashboard(session, asked, choices, first))
+        if asked.table:
+            where = asked.journal or str(data_dir / "journal.db")
+            stack.enter_context(in_hall(session, where, asked.table, asked.tournament)).address = address
         begin(session)
         over.wait()
 

@@ -163,13 +163,11 @@ def reachable(url: str, host: str) -> str | None:
 
 
 @contextmanager
-def dashboard(
-    session: Session, asked: Options, choices: DeviceChoices | None = None, first: str = ""
-) -> Iterator[None]:
-    """The web pages, served while the context lasts; a browser opens at the page ``first``. Raises DeviceLost when the
-    port is taken."""
+def dashboard(session: Session, asked: Options, choices: DeviceChoices | None = None, first: str = "") -> Iterator[str]:
+    """The web pages, served while the context lasts; a browser opens at the page ``first``. Gives the address that
+    other machines find them at, '' for none. Raises DeviceLost when the port is taken."""
     if asked.headless:
-        yield
+        yield ""
         return
     host, pin, tls = asked.host, asked.pin, asked.tls
     if pin is None and host not in LOOPBACK:
@@ -190,7 +188,7 @@ def dashboard(
     if not asked.no_browser:
         webbrowser.open(server.url + first)
     try:
-        yield
+        yield reachable(server.url, host) or ""
     finally:
         server.close()
 

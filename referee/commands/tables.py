@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 import time
 import webbrowser
@@ -27,7 +26,6 @@ from referee.journal.aside import Presence, Told
 from referee.journal.holding import LOCK, held
 from referee.journal.journal import Journal
 from referee.match.house_rules import DEFAULT_RULES
-from referee.match.state import MatchState
 from referee.session.called_games import CalledGames, players_of
 from referee.session.director import EVERY_S, Director
 from referee.simulator.quick_table import QuickTable
@@ -40,6 +38,9 @@ BEAT_S = 2.0
 
 PACE_S, FAST_S, IDLE_S = 0.8, 0.0, 0.2
 """What a simulated table waits after each step, also in the fast demo; and while nothing is called."""
+
+FAST_EVERY_S = 0.1
+"""How often the director of the fast demo looks at the tables."""
 
 FIRST = ("Ann", "Ben", "Cem", "Dia", "Eli", "Fay", "Gus", "Hal", "Ida", "Jon", "Kim", "Leo", "Mia", "Ned", "Ole", "Pia")
 LAST = ("Abel", "Berg", "Cruz", "Dorn", "Egli", "Falk", "Gora", "Holm", "Ivic", "Jung", "Kaya", "Lind", "Moor", "Noll")
@@ -77,7 +78,6 @@ class Seat:
     table: str
     seed: int
     pace_s: float
-    log: str = ""
 
 
 def sit(seat: Seat) -> None:
@@ -91,8 +91,6 @@ def sit(seat: Seat) -> None:
         record = stack.enter_context(closing(Journal(seat.journal, hold=seat.table if server else None)))
         presence = stack.enter_context(closing(Presence(seat.journal)))
         table = QuickTable(record, builtin_deck(), SystemClock(), seat.table, seat.seed, DEFAULT_RULES)
-        if seat.log:
-            table.listen(Log(Path(seat.log)))
         games = CalledGames(record, seat.table)
         beat, last_s = 0, -BEAT_S
         while not games.over():
@@ -108,29 +106,22 @@ def sit(seat: Seat) -> None:
         presence.leave(seat.table)
 
 
-class Log:
-    """A table's own word on what it did, apart from the record: a line a command, written behind it."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __call__(self, state: MatchState, events: Sequence[Event]) -> None:
-        """Hear of new events."""
-        row = {"match": state.match_id, "seq": state.seq, "kinds": [event.kind for event in events]}
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row) + "\n")
-
-
-def seated(asked: HallDemo, logs: Path | None = None) -> list[BaseProcess]:
-    """The tables' processes, begun. They end with this program."""
+def seated(asked: HallDemo, n: int) -> BaseProcess:
+    """The process of the table of that number, begun. It ends with this program."""
+    name = f"T{n + 1}"
+    seat = Seat(asked.journal, name, asked.seed, FAST_S if asked.fast else PACE_S)
     context = multiprocessing.get_context("spawn")
-    found: list[BaseProcess] = []
-    for n in range(asked.tables):
-        log = str(logs / f"T{n + 1}.jsonl") if logs else ""
-        seat = Seat(asked.journal, f"T{n + 1}", asked.seed, FAST_S if asked.fast else PACE_S, log)
-        found.append(context.Process(target=sit, args=(seat,), name=f"SIMULATED table T{n + 1}", daemon=True))
-        found[-1].start()
-    return found
+    process = context.Process(target=sit, args=(seat,), name=f"SIMULATED table {name}", daemon=True)
+    process.start()
+    return process
+
+
+def _kept_going(processes: list[BaseProcess], asked: HallDemo) -> None:
+    """A table whose program was killed gets a new one, which goes on with its match."""
+    for n, process in enumerate(processes):
+        if not process.is_alive():
+            click.echo(f"table T{n + 1}: its program has ended and is started again")
+            processes[n] = seated(asked, n)
 
 
 def _end(processes: Sequence[BaseProcess]) -> None:
@@ -184,9 +175,10 @@ def demo_tables(asked: HallDemo) -> None:
             url = stack.enter_context(hall_pages(director, people, asked.host, asked.port, asked.pin, folder))
             if asked.browser:
                 webbrowser.open(url)
-        processes = seated(asked)
+        processes = [seated(asked, n) for n in range(asked.tables)]
         stack.callback(_end, processes)
-        while not over.wait(FAST_S + 0.1 if asked.fast else EVERY_S) and director.state.phase != "finished":
+        while not over.wait(FAST_EVERY_S if asked.fast else EVERY_S) and director.state.phase != "finished":
+            _kept_going(processes, asked)
             try:
                 director.step()
             except JournalUnwritable as error:

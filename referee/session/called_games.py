@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import socket
 import threading
+import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Protocol
 
 from cards.sentences import sentence
-from referee.errors import RefereeError
+from referee.errors import IllegalCommand, RefereeError
 from referee.events import Event
 from referee.journal.aside import Presence, Told
 from referee.journal.journal import Journal
@@ -20,6 +22,9 @@ from referee.tournament.state import RECORD, Tournament
 
 EVERY_S = 1.0
 """How often a table asks what is called to it."""
+
+PATIENCE_S = 45.0
+"""A match that is over stays on its board for so long, and can be corrected, before the next one begins by itself."""
 
 BEAT_EVERY = 2
 """In every so manieth look it says that it lives."""
@@ -83,9 +88,11 @@ class TableService:
         self._seats, self._table, self._presence, self._games = seats, table, presence, games
         self._journal = journal
         self._over, self._beat = threading.Event(), 0
+        self._over_since_s: float | None = None
         self.address = ""
         self.alarms: Callable[[], Sequence[dict]] = tuple
         self.simulated = False
+        self.patience_s = PATIENCE_S
         self._thread = threading.Thread(target=self._run, name="hall", daemon=True)
 
     def start(self) -> None:
@@ -107,10 +114,20 @@ class TableService:
 
     def begin_called(self) -> None:
         """Begin the match that is called here, if the table is free."""
-        if self._games is None or self._seats.state.phase not in ("new", "finished"):
+        if self._games is None or not self._free():
             return
         if names := self._games.called(players_of(self._journal, self._table)):
             self._seats.create_match(names)
+
+    def _free(self) -> bool:
+        """Whether no match is played, and the last one has been over for long enough."""
+        phase, now_s = self._seats.state.phase, time.monotonic()
+        if phase != "finished":
+            self._over_since_s = None
+            return phase == "new"
+        if self._over_since_s is None:
+            self._over_since_s = now_s
+        return now_s - self._over_since_s >= self.patience_s
 
     def _run(self) -> None:
         looks = 0
@@ -118,7 +135,8 @@ class TableService:
             try:
                 if looks % BEAT_EVERY == 0:
                     self.tell()
-                self.begin_called()
+                with suppress(IllegalCommand):  # somebody at the table was faster
+                    self.begin_called()
                 self._seats.alarm("hall", None)
             except RefereeError as error:
                 self._seats.alarm("hall", sentence("hall_lost", fault=error.said))

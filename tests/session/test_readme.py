@@ -30,6 +30,13 @@ REFEREE = [sys.executable, "-c", "from referee.cli import main; main()"]
 IN_TEST = {
     "referee demo": "referee demo --fast --duels 1 --no-browser --port 0",
     "referee demo --game city_towers": "referee demo --game city_towers --fast",
+    "referee demo --tables 4": "referee demo --tables 2 --fast --players 4 --headless",
+    "referee tournament run --auto -j referee-data/cup.db": (
+        "referee tournament run --auto --port 0 -j referee-data/cup.db"
+    ),
+    "referee run --camera 0 --journal referee-data/cup.db --table T1 --tournament": (
+        "referee run --camera film.avi --journal referee-data/cup.db --table T1 --tournament --no-browser --port 0"
+    ),
     "referee run --camera 0 --box none --players Ann,Ben,Cem,Dia": (
         "referee run --camera film.avi --box none --players Ann,Ben,Cem,Dia --no-browser --port 0"
     ),
@@ -139,8 +146,8 @@ def _run(command, cwd):
         [*REFEREE, *shlex.split(command)[1:]], cwd=cwd, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
     try:
-        if command.startswith("referee run"):
-            said = next(line for line in process.stdout if "board:" in line)
+        if command.startswith(("referee run", "referee tournament run")):
+            said = next(line for line in process.stdout if "board:" in line or "hall:" in line)
             process.send_signal(signal.SIGINT)
             return process.wait(300), said
         return _finished(process)

@@ -256,7 +256,7 @@ def test_a_tables_program_begins_what_is_called_and_says_that_it_lives(tmp_path)
     table, games, journal = hall.tables["T1"]
     with closing(Presence(hall.store)) as presence:
         service = TableService(table, "T1", presence, games, journal)
-        service.alarms = table.alarms.to_json
+        service.alarms, service.patience_s = table.alarms.to_json, 0.0
         service.begin_called()
         assert table.state.phase == "new"
         hall.begin(2)
@@ -266,7 +266,18 @@ def test_a_tables_program_begins_what_is_called_and_says_that_it_lives(tmp_path)
         service.begin_called()
         service.begin_called()
         assert table.state.phase == "idle" and presence.now()["T1"].alarms[0]["code"] == "box_lost"
-    assert len(journal.matches("T1")) == 1
+        assert len(journal.matches("T1")) == 1
+        while table.step():
+            pass
+        hall.director.step()
+        hall.director.command(Rerun(1, "torn card", "Org"))
+        hall.director.step()
+        service.patience_s = 60.0
+        service.begin_called()
+        assert len(journal.matches("T1")) == 1, "the winner stays on the board for a while"
+        service.patience_s = 0.0
+        service.begin_called()
+        assert len(journal.matches("T1")) == 2
     hall.stack.close()
 
 
