@@ -47,7 +47,7 @@ def in_hall(session: Session, journal: str, table: str, called: bool) -> Iterato
         presence = stack.enter_context(closing(Presence(journal)))
         # an SQLite file that is written to here is read by a connection of its own as well
         reader = stack.enter_context(closing(Journal(journal, reading="://" in journal)))
-        service = TableService(session, table, presence, CalledGames(reader, table) if called else None, reader)
+        service = TableService(session, table, presence, CalledGames(reader, table) if called else None)
         service.alarms, service.simulated = session.notifier.alarms.to_json, session.simulated
         stack.enter_context(closing(service))
         service.start()

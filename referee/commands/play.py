@@ -44,7 +44,7 @@ from referee.session.duel_recording import Sign
 from referee.session.session import Equipment, Session
 from referee.simulator.rig import SimulatedTable, Staging
 from referee.simulator.table import SEATINGS
-from referee.tournament.state import FORMATS, MOST_ENTRANTS
+from referee.tournament.state import FORMATS, MOST_ENTRANTS, MOST_ROUNDS
 from referee.vision.live.gate import Gate
 from referee.vision.observer import Judgement, Observer
 from referee.vision.render.overlay import marked
@@ -92,6 +92,7 @@ class DemoOptions(Options):
     fps: float | None
     tables: int | None
     form: str
+    rounds: int
     journal: str | None
 
 
@@ -217,6 +218,7 @@ def kept(deck: Deck, pieces: PieceSet, observer: Observer) -> dict:
 @click.option("--fps", type=click.FloatRange(2, 60), help="Of the simulated camera; default 15, fast 8.")
 @click.option("--tables", type=click.IntRange(1, 64), help="A whole tournament on so many tables, without cameras.")
 @click.option("--format", "form", type=Words(list(FORMATS)), default="swiss", show_default=True, help="Of --tables.")
+@click.option("--rounds", type=click.IntRange(0, MOST_ROUNDS), default=0, help="Of --tables: of a Swiss; 0: as needed.")
 @click.option("--journal", help="Of --tables: where the record goes, a file or a database URL.")
 @click.option("--data-dir", type=PATH, default=Path("referee-data/simulated"), show_default=True)
 @web_options
@@ -296,6 +298,7 @@ def _demo_tables(asked: DemoOptions, tables: int) -> None:
             tables=tables,
             players=players,
             form=asked.form,
+            rounds=asked.rounds,
             fast=asked.fast,
             seed=asked.seed or 0,
             journal=asked.journal or str(folder / "journal.db"),

@@ -26,7 +26,7 @@ from referee.journal.aside import Presence, Told
 from referee.journal.holding import LOCK, held
 from referee.journal.journal import Journal
 from referee.match.house_rules import DEFAULT_RULES
-from referee.session.called_games import CalledGames, players_of
+from referee.session.called_games import CalledGames
 from referee.session.director import EVERY_S, Director
 from referee.simulator.quick_table import QuickTable
 from referee.tournament.commands import CreateTournament
@@ -93,14 +93,16 @@ def sit(seat: Seat) -> None:
         table = QuickTable(record, builtin_deck(), SystemClock(), seat.table, seat.seed, DEFAULT_RULES)
         games = CalledGames(record, seat.table)
         beat, last_s = 0, -BEAT_S
-        while not games.over():
+        while True:
             if time.monotonic() - last_s >= BEAT_S:
                 beat, last_s = beat + 1, time.monotonic()
                 presence.tell(seat.table, Told(beat, alarms=tuple(table.alarms.to_json()), simulated=True))
             if table.step():
                 time.sleep(seat.pace_s)
-            elif called := games.called(players_of(record, seat.table)):
+            elif called := games.called():
                 table.create_match(called)
+            elif games.over():
+                break
             else:
                 time.sleep(IDLE_S)
         presence.leave(seat.table)

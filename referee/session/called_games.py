@@ -51,18 +51,16 @@ class CalledGames:
         self._journal, self._table = journal, table
         self._id, self._state = "", Tournament()
 
-    def called(self, played: Sequence[Sequence[str]]) -> tuple[str, ...]:
-        """The players who are called to this table and have not begun; () for nobody.
-
-        ``played``: the players of this table's matches, in their order.
-        """
+    def called(self) -> tuple[str, ...]:
+        """The players who are called to this table and have not begun; () for nobody."""
         self._read()
         game = self._state.at_table(self._table)
         if game is None or game.phase != "called":
             return ()
         names = tuple(self._state.entrants[n].name for n in self._state.sitting(game))
         wanted = sorted(map(folded, names))
-        begun = any(sorted(map(folded, row)) == wanted for row in played[game.after :])
+        later = (self._journal.first(match_id) for match_id in self._journal.matches(self._table)[game.after :])
+        begun = any(sorted(map(folded, event.data.get("players", ()))) == wanted for event in later)
         return () if begun else names
 
     def over(self) -> bool:
@@ -82,11 +80,8 @@ class CalledGames:
 class TableService:
     """What a table's program does for the hall, on a thread of its own: says that it lives, begins what is called."""
 
-    def __init__(
-        self, seats: Seats, table: str, presence: Presence, games: CalledGames | None, journal: Journal
-    ) -> None:
+    def __init__(self, seats: Seats, table: str, presence: Presence, games: CalledGames | None) -> None:
         self._seats, self._table, self._presence, self._games = seats, table, presence, games
-        self._journal = journal
         self._over, self._beat = threading.Event(), 0
         self._over_since_s: float | None = None
         self.address = ""
@@ -116,7 +111,7 @@ class TableService:
         """Begin the match that is called here, if the table is free."""
         if self._games is None or not self._free():
             return
-        if names := self._games.called(players_of(self._journal, self._table)):
+        if names := self._games.called():
             self._seats.create_match(names)
 
     def _free(self) -> bool:
@@ -146,9 +141,3 @@ class TableService:
             self._presence.leave(self._table)
         except RefereeError:
             return
-
-
-def players_of(journal: Journal, table: str) -> list[tuple[str, ...]]:
-    """The players of the table's matches as they were begun, in their order."""
-    firsts = (journal.first(match_id) for match_id in journal.matches(table))
-    return [tuple(event.data.get("players", ())) for event in firsts]

@@ -110,7 +110,7 @@ def test_a_real_session_plays_what_is_called_and_the_hall_hears_of_its_alarms(tm
     with closing(Journal(hall.store)) as journal, closing(Presence(hall.store)) as presence:
         session = many.program(journal, tmp_path / "data", "T1")
         session.alarm("camera_lost", "gone")
-        service = TableService(session, "T1", presence, CalledGames(journal, "T1"), journal)
+        service = TableService(session, "T1", presence, CalledGames(journal, "T1"))
         service.begin_called()
         hall.director.step()
         assert hall.director.state.games[0].match_id == session.state.match_id != ""

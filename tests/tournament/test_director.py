@@ -23,7 +23,7 @@ from referee.journal.journal import Journal
 from referee.journal.recovery import check
 from referee.match.decide import Overrule, PlayerLeaves, Undo
 from referee.match.house_rules import DEFAULT_RULES
-from referee.session.called_games import CalledGames, TableService, players_of
+from referee.session.called_games import CalledGames, TableService
 from referee.session.director import SILENT_S, Director, tournaments
 from referee.simulator.quick_table import QuickTable
 from referee.tournament.commands import CreateTournament, Enter, Leave, Rerun
@@ -64,8 +64,8 @@ class Hall:
         return self.director.create(create)
 
     def step(self, name):
-        table, games, journal = self.tables[name]
-        if not table.step() and (names := games.called(players_of(journal, name))):
+        table, games, _ = self.tables[name]
+        if not table.step() and (names := games.called()):
             table.create_match(names)
 
     def play(self, chance=None, kills=()):
@@ -255,7 +255,7 @@ def test_a_tables_program_begins_what_is_called_and_says_that_it_lives(tmp_path)
     hall = Hall(str(tmp_path / "journal.db"), tables=1)
     table, games, journal = hall.tables["T1"]
     with closing(Presence(hall.store)) as presence:
-        service = TableService(table, "T1", presence, games, journal)
+        service = TableService(table, "T1", presence, games)
         service.alarms, service.patience_s = table.alarms.to_json, 0.0
         service.begin_called()
         assert table.state.phase == "new"
