@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from referee.recording.entry import Entry, bytes_of, entry_from_json, read_entry, stamp_of
@@ -165,8 +165,8 @@ class Index:
             if stamp and stamp == known.get(path):
                 todo += [(child, depth + 1) for child in children.get(path, ())]
                 continue
-            attempts, folders, size = _list(folder, path)
             before = {p for (p,) in self.store.rows("SELECT path FROM attempts WHERE parent = ?", (path,))}
+            attempts, folders, size = _list(folder, path, before)
             came += [p for p in attempts if p not in before]
             gone += before - attempts
             todo += [(child, depth + 1) for child in folders if depth < DEEPEST]
@@ -250,8 +250,9 @@ def _children(known: Iterable[bytes]) -> dict[bytes, list[bytes]]:
     return found
 
 
-def _list(folder: Path, path: bytes) -> tuple[set[bytes], list[bytes], int]:
-    """Paths of the attempts and of the other folders in a folder, and the bytes of its own files."""
+def _list(folder: Path, path: bytes, known: Collection[bytes]) -> tuple[set[bytes], list[bytes], int]:
+    """Paths of the attempts and of the other folders in a folder, and the bytes of its own files. What is ``known`` as
+    an attempt is not asked again: one without its record is found by its stamp."""
     attempts: set[bytes] = set()
     folders: list[bytes] = []
     size = 0
@@ -263,7 +264,7 @@ def _list(folder: Path, path: bytes) -> tuple[set[bytes], list[bytes], int]:
                     size += _size_of(child)
                 elif child.name.startswith(b"."):  # a draft: nothing in it is listed
                     size += bytes_of(Path(os.fsdecode(child.path)))
-                elif os.path.exists(os.path.join(child.path, META.encode())):
+                elif below in known or os.path.exists(os.path.join(child.path, META.encode())):
                     attempts.add(below)
                 else:
                     folders.append(below)

@@ -90,6 +90,7 @@ def bring_in(
         _copy_files(source, given, out, meta)
         meta["film"] = copy_video(source, out)
         meta["imported"]["starts_late_s"] = round(starts_late_s(source), 3)
+        _check_empty(source, given, out)
         write_json(out / META, meta)
         if given.colors:
             _learn_colors(given.colors, out)
@@ -135,6 +136,18 @@ def _copy_files(source: Path, given: Given, out: Path, meta: Mapping) -> None:
     if not (out / DECK).exists():
         write_file(out / DECK, builtin_deck().to_json())
     load_deck(out / DECK, load_piece_set(out / PIECES)).card(meta["card"])
+
+
+def _check_empty(source: Path, given: Given, out: Path) -> None:
+    """Raises BadAttempt, naming the given file, for an empty picture that is none or not of the film's size."""
+    if not (out / EMPTY).exists():
+        return
+    named = given.files.get(EMPTY) or source.with_name(EMPTY)
+    height, width = read_image(Path(named)).shape[:2]
+    shown = next(read_video(source)).image
+    if (height, width) != shown.shape[:2]:
+        size = f"{width} x {height}, the film {shown.shape[1]} x {shown.shape[0]}"
+        raise BadAttempt(f"{named}: is {size}; take a picture of the same rig, or --no-empty")
 
 
 def _learn_colors(picture: str, out: Path) -> None:

@@ -189,3 +189,66 @@ def test_a_recording_from_outside_is_judged_by_todays_vision(folder, tmp_path):
     assert attempt.verdicts["A"]["verdict"] in JUDGED[folder.name]
     assert attempt.meta["findings"] == FOUND[folder.name]
     assert f"A: {attempt.verdicts['A']['verdict']}" in result.output
+
+
+SESSION = Path(__file__).parents[1] / "golden" / "sessions" / "challenge"
+
+
+@pytest.fixture(scope="module")
+def still(tmp_path_factory):
+    """A film of a path-traced picture of two finished builds, with deck, pieces and lens beside it."""
+    folder = tmp_path_factory.mktemp("still")
+    image = cv2.imread(str(SESSION / "duel_01.jpg"))
+    writer = VideoWriter(folder / "video.mp4", image.shape[1], image.shape[0])
+    for n in range(30):
+        writer.write(image, n / 10)
+    writer.close()
+    for name in ("deck.json", "pieces.json", "camera.yaml"):
+        shutil.copyfile(SESSION / name, folder / name)
+    cv2.imwrite(str(folder / "empty.png"), cv2.imread(str(SESSION / "empty.jpg")))
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "empty", "palette"),
+    [
+        ([], True, False),
+        (["--no-empty"], False, False),
+        (["--no-empty", "--colors", str(SESSION / "colours.jpg")], False, True),
+        (["--empty", str(SESSION / "empty.jpg"), "--colors", str(SESSION / "colours.jpg")], True, True),
+    ],
+    ids=["what is beside the film", "no empty", "colours", "both named"],
+)
+def test_an_empty_table_and_colours_are_taken_where_they_are_said(still, tmp_path, words, empty, palette):
+    frame = next(f for f in json.loads((SESSION / "truth.json").read_text())["frames"] if f["image"] == "duel_01.jpg")
+    given = ["import", str(still), "--card", frame["card"], "--stop", "1.0", "--zone", "A", *words]
+    done = CliRunner().invoke(cli, [*given, "-o", str(tmp_path / "made")])
+    assert done.exception is None, done.exception
+    attempt = load_attempt(tmp_path / "made")
+    assert (attempt.empty is not None, attempt.palette is not None) == (empty, palette)
+    expected = {zone: row["expected"] for zone, row in frame["zones"].items()}
+    assert {zone: row["verdict"] for zone, row in attempt.verdicts.items()} == expected
+    assert verify_names(attempt.folder) == []
+
+
+def verify_names(folder: Path) -> list[str]:
+    """What is in the folder that its record does not list."""
+    listed = json.loads((folder / "attempt.json").read_text())["hashes"]
+    return [p.name for p in folder.iterdir() if p.name not in (*listed, "attempt.json")]
+
+
+@pytest.mark.parametrize("option", ["--empty", "--colors"])
+def test_a_picture_that_is_none_is_one_clear_line(still, tmp_path, option):
+    (tmp_path / "text.png").write_text("no picture")
+    words = ["import", str(still), "--card", "H01", "--stop", "1", option, str(tmp_path / "text.png")]
+    result = CliRunner().invoke(cli, [*words, "-o", str(tmp_path / "made")])
+    assert "text.png" in str(result.exception) and "\n" not in str(result.exception)
+    assert type(result.exception).__name__ == "BadAttempt" and not (tmp_path / "made").exists()
+
+
+def test_an_empty_picture_of_another_size_is_one_clear_line(still, tmp_path):
+    cv2.imwrite(str(tmp_path / "small.png"), np.zeros((48, 64, 3), np.uint8))
+    words = ["import", str(still), "--card", "H01", "--stop", "1", "--empty", str(tmp_path / "small.png")]
+    said = str(CliRunner().invoke(cli, [*words, "-o", str(tmp_path / "made")]).exception)
+    assert "small.png: is 64 x 48, the film 1280 x 720" in said and not (tmp_path / "made").exists()
