@@ -92,7 +92,6 @@ def begin(asked: BeginOptions) -> None:
     """Begin a tournament called NAME; its first pairing goes by the ratings that people have."""
     with directing(asked.journal, new=True) as (director, people):
         names = _listed(asked.players)
-        director.step()
         seed = secrets.randbelow(1 << 31) if asked.seed is None else asked.seed
         form = next(f for f in FORMATS if f == asked.form)
         options = Options(form, asked.rounds, asked.group_size, asked.advance, seed)

@@ -85,7 +85,7 @@ class Director:
             raise IllegalCommand(sentence("tour.unknown", name=tournament))
         self.id = tournament or (known[-1] if known else "")
         self.state = fold(journal.events(self.id)) if self.id else Tournament()
-        self._look()
+        self._looked = False
 
     def listen(self, listener: Listener) -> None:
         """Call back with (new state, events) whenever the tournament has changed: be quick."""
@@ -177,9 +177,14 @@ class Director:
         names = [folded(name) for name in created.data.get("players", ())]
         return tuple(here[name] for name in names) if sorted(names) == sorted(here) else ()
 
+    def _look_once(self) -> None:
+        """Who asks about the tables sees them, also before the first step; who only commands need not read them all."""
+        if not self._looked:
+            self._look()
+
     def _look(self) -> None:
         """Read what the tables have written, and what their programs say."""
-        changed = False
+        changed, self._looked = False, True
         for match_id, events in self._follower.look().items():
             changed = True
             if match_id == self.id and (news := self._follower.events(match_id)[self.state.seq :]):
@@ -231,6 +236,7 @@ class Director:
     def tables(self) -> list[TableNow]:
         """Every table: those of the tournament in their order, then all that have been heard of."""
         with self.lock:
+            self._look_once()
             named = [*self.state.tables, *sorted(self._tables.keys() - set(self.state.tables))]
             return [replace(self._table(name)) for name in named]
 
@@ -241,6 +247,7 @@ class Director:
     def played(self) -> list[Played]:
         """Every finished match of the record, but those that a tournament has played again."""
         with self.lock:
+            self._look_once()
             void = {m for t in self._follower.matches(RECORD) for m in _void(self._follower.events(t))}
             return [over.played for m, over in self._over.items() if m not in void]
 
