@@ -201,7 +201,10 @@ def test_a_visitor_without_the_pin_sees_the_board_and_no_more(tmp_path):
 
 def test_the_export_has_persons_tables_games_and_standings(shown):
     row = json.loads(shown.get("/export.json").get_data())
-    assert row["formatVersion"] == "1.0" and [r["name"] for r in row["schedule"]["venues"][0]["rooms"]] == ["T1", "T2"]
+    assert row["formatVersion"] == "1.1.1" and [r["name"] for r in row["schedule"]["venues"][0]["rooms"]] == [
+        "T1",
+        "T2",
+    ]
     assert [p["registrantId"] for p in row["persons"]] == list(range(1, 8))
     data = row["extensions"][0]["data"]
     assert len(data["games"]) == len(shown.hall.director.state.games) and data["tieRules"][0] == "match_points"

@@ -1,7 +1,7 @@
 """A tournament as JSON that other programs read.
 
-Where the World Cube Association's Competition Interchange Format (WCIF 1.0, github.com/thewca/wcif) has a place for it,
-it stands there: ``formatVersion``, ``id``, ``name``, ``shortName``, ``persons`` with ``registrantId`` and ``name``,
+Where the World Cube Association's Competition Interchange Format (WCIF 1.1.1, github.com/thewca/wcif) has a place for
+it, it stands there: ``formatVersion``, ``id``, ``name``, ``shortName``, ``persons`` with ``registrantId`` and ``name``,
 ``schedule.venues[].rooms`` for tables. WCIF's ``events`` are timed attempts of one person; games between people have no
 place there, and stand in an extension, which is what WCIF has ``extensions`` for.
 """
@@ -21,7 +21,7 @@ EXTENSION, SPEC = "referee.tournament.v1", "referee tournament export, version 1
 def to_wcif(state: Tournament) -> dict[str, Any]:
     """The tournament as a dictionary. Players are numbered from 1 there (``registrantId``)."""
     return {
-        "formatVersion": "1.0",
+        "formatVersion": "1.1.1",
         "id": state.id,
         "name": state.name,
         "shortName": state.name[:32],
@@ -42,11 +42,9 @@ def _person(n: int, state: Tournament) -> dict[str, Any]:
     return {
         "registrantId": n + 1,
         "name": entrant.name,
-        "wcaUserId": None,
         "wcaId": None,
-        "countryIso2": None,
-        "gender": None,
-        "registration": {"eventIds": [], "status": status},
+        "roles": [],
+        "registration": {"eventIds": [], "status": status, "isCompeting": entrant.present},
         "assignments": [],
         "personalBests": [],
         "extensions": [],
