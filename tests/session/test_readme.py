@@ -47,7 +47,8 @@ IN_TEST = {
     "referee bench devset devset2 --stress --rows rows.jsonl": (
         "referee bench devset --stress --effects gray --every 2 --rows rows.jsonl"
     ),
-    "referee bench devset devset2 --aids": "referee bench devset --aids --every 2",
+    "referee bench devset devset2 --aids": "referee bench devset/den --aids",
+    "referee bench devset --stress --every 20": "referee bench devset --stress --every 80",
     "referee box check": "referee box check --seconds 0.5",
     "referee box flash --port /dev/ttyACM0": "referee box flash --port no-such-port",
     "referee doctor": "referee doctor --camera film.avi --port 0",
