@@ -149,6 +149,15 @@ def test_what_the_pixels_do_not_show_is_not_ruled_however_far_it_is_ahead(cat):
     assert decide(Rulings(cat, card), found, doubted, shown).verdict.reasons[0].code == "covered"
 
 
+def test_no_card_is_given_for_what_the_pixels_do_not_show_at_all(cat):
+    """Two pieces exchanged in a hard shadow: the card was ahead, and not one pixel showed its pieces' colours."""
+    found = [reading(cat, RED), reading(cat, *(dataclasses.replace(RED, z=z) for z in (15.0, 45.0)), score=10_000.0)]
+    rulings = Rulings(cat, HeightCard("H", 1, 1))
+    verdicts = [decide(rulings, found, CERTAIN, lambda *_, s=s: Proof(s, 0.0)).verdict for s in (0.1, 0.0)]
+    assert [v.ruling for v in verdicts] == ["match", "undecided"]
+    assert (verdicts[1].leaning, verdicts[1].reasons[0].code) == ("match", "unproven")
+
+
 def test_a_mismatch_that_explains_half_of_what_stands_there_is_none(cat):
     """Three pieces in a glare of which the search finds none: the field is not empty for that."""
     found = [reading(cat, *(dataclasses.replace(RED, z=z) for z in (15.0, 45.0)))]

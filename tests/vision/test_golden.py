@@ -69,9 +69,11 @@ def test_a_build_is_refused_for_another_card():
 
 @pytest.mark.slow
 def test_the_bar_of_part_1_is_held_on_every_session():
-    """At least 80 % right, at most 5 % wrong, and on every kind of card something right."""
-    folders = sessions([DEVSET if DEVSET.is_dir() else GOLDEN])
-    rows = [row for found in run_all(jobs(folders, Knowledge()), PROCESSES) for row in found]
+    """At least 80 % right, at most 5 % wrong, and on every kind of card something right; every other frame is asked,
+    ``referee bench`` asks all."""
+    devset = DEVSET.is_dir()
+    work = jobs(sessions([DEVSET if devset else GOLDEN]), Knowledge(), every=2 if devset else 1)
+    rows = [row for found in run_all(work, PROCESSES) for row in found]
     table = "\n".join(outcome_lines(rows) + confusion_lines(rows) + wrong_lines(rows))
     counts = tally(rows)
     assert counts["right"] >= RIGHT_SHARE * len(rows), table

@@ -50,7 +50,7 @@ MARGIN_UNIT = parameters.MARGIN_UNIT.value
 MARGIN_MOST = parameters.MARGIN_MOST.value
 SHOWN_UNIT = parameters.SHOWN_UNIT.value
 COVERING = parameters.COVERING.value
-LEAST_SHOWN = parameters.LEAST_SHOWN.value
+LEAST_SHOWN, MATCH_SHOWN = parameters.LEAST_SHOWN.value, parameters.MATCH_SHOWN.value
 TOLD_LEANING, OTHERS_TOLD = parameters.TOLD_LEANING.value, parameters.OTHERS_TOLD.value
 
 AS_CARD = because("as_card")
@@ -101,6 +101,9 @@ def decide(
     elif best[2] and _covered(proof, shown, may_lack):
         reason = because("covered", sight=best[2][0].to_json())
         verdict = Verdict("undecided", TOLD_LEANING, (reason,), best[1], ruling, alternatives, margin)
+    elif best is right and shown < MATCH_SHOWN:
+        reason = because("unproven", sight=AS_CARD.to_json())
+        verdict = Verdict("undecided", min(sure, trust.least), (reason,), best[1], ruling, alternatives, margin)
     elif best is wrong and fit.share < MISMATCH_EXPLAINED:
         reason = because("unexplained", n=round(100 * fit.share))
         verdict = Verdict("undecided", min(sure, trust.least), (reason,), best[1], ruling, alternatives, margin)
