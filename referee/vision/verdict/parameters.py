@@ -60,8 +60,8 @@ LEAST_SHOWN = Parameter(
 MATCH_SHOWN = Parameter(
     0.05,
     "of the pixels",
-    "without them no build is called right: the least of 110 clean ones has 0.054; under stress (seed 47) four had none, "
-    "two of them wrong",
+    "without them no build is called right: the least of 110 clean ones has 0.054; under stress (seed 47) four had "
+    "none, two of them wrong",
     "referee bench devset devset2 --stress --every 9 --seed 47",
 )
 TOLD_LEANING = Parameter(
