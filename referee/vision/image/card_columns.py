@@ -21,6 +21,11 @@ ASIDE_MM, ASIDE_SHARE = 16.0, 0.06
 TURNED_RAD = 0.45
 OFF_MARK = 0.32
 """Storeys off a mark at which a column's end is read as neither: cards laid by hand lie within 3 mm."""
+FARTHEST_WEIGHT = 0.05
+"""Nothing on the table is seen from twenty times as far as the middle of the cards: keeps the fit from the horizon."""
+LAID_BADLY = 0.03
+"""Of a marker's side: misses from here on count less and less in the fit (a card bent or half covered)."""
+NO_TURN = 1e-9
 SQUARE_MM = np.array([(-0.5, 0.5), (0.5, 0.5), (0.5, -0.5), (-0.5, -0.5)]) * MARKER_MM
 """A marker's corners as they are found: upper left first, clockwise, y up."""
 
@@ -89,7 +94,7 @@ def on_table(quads: np.ndarray) -> np.ndarray:
 
     def laid(numbers: np.ndarray) -> np.ndarray:
         a, b, wide, skew, high = numbers
-        weight = np.maximum(1 + points @ (a, b), 0.05)[..., None]
+        weight = np.maximum(1 + points @ (a, b), FARTHEST_WEIGHT)[..., None]
         flat = points / weight
         return np.stack((np.exp(wide) * flat[..., 0] + skew * flat[..., 1], np.exp(high) * flat[..., 1]), -1)
 
@@ -98,7 +103,7 @@ def on_table(quads: np.ndarray) -> np.ndarray:
         return ((flat - _squares(flat)) / MARKER_MM).ravel()
 
     first = np.log(MARKER_MM / side)
-    fit = least_squares(missed, [0.0, 0.0, first, 0.0, first], loss="soft_l1", f_scale=0.03)
+    fit = least_squares(missed, [0.0, 0.0, first, 0.0, first], loss="soft_l1", f_scale=LAID_BADLY)
     return laid(fit.x)
 
 
@@ -107,5 +112,5 @@ def _squares(flat: np.ndarray) -> np.ndarray:
     middle = flat.mean(1, keepdims=True)
     z = (flat - middle) @ (1, 1j)
     turn = (z * np.conj(SQUARE_MM @ (1, 1j))).sum(1)
-    square = (turn / np.maximum(np.abs(turn), 1e-9))[:, None] * (SQUARE_MM @ (1, 1j))[None]
+    square = (turn / np.maximum(np.abs(turn), NO_TURN))[:, None] * (SQUARE_MM @ (1, 1j))[None]
     return np.stack((square.real, square.imag), -1) + middle
