@@ -26,7 +26,8 @@ from referee.games.tower_bets import Bets
 from referee.vision.city.overlay import overlay
 from referee.vision.city.sight import CityEye, Sighting
 from referee.vision.image.card_columns import columns
-from referee.vision.image.game_cards import OpenCard, named_cards, open_cards
+from referee.vision.image.game_cards import OpenCard, open_cards
+from referee.vision.render.named_cards import named_cards
 
 MOST_PICTURES = 6
 """The latest pictures that are read together: more sides are not needed, and each takes its second."""

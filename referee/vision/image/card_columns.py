@@ -14,18 +14,13 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from calibration.game_sheets import BASE_MARK_MM, MARKER_MM, STEP_MM
+from referee.vision.image import parameters
 from referee.vision.image.game_cards import OpenCard
 
-ASIDE_MM, ASIDE_SHARE = 16.0, 0.06
-"""A card belongs to a column when its middle is so far beside the column's line, and so much of its distance more."""
-TURNED_RAD = 0.45
-OFF_MARK = 0.32
-"""Storeys off a mark at which a column's end is read as neither: cards laid by hand lie within 3 mm."""
-FARTHEST_WEIGHT = 0.05
-"""Nothing on the table is seen from twenty times as far as the middle of the cards: keeps the fit from the horizon."""
-LAID_BADLY = 0.03
-"""Of a marker's side: misses from here on count less and less in the fit (a card bent or half covered)."""
-NO_TURN = 1e-9
+ASIDE_MM, ASIDE_SHARE = parameters.COLUMN_ASIDE_MM.value, parameters.COLUMN_ASIDE_SHARE.value
+TURNED_RAD, OFF_MARK = parameters.COLUMN_TURNED.value, parameters.COLUMN_OFF_MARK.value
+FARTHEST_WEIGHT, LAID_BADLY = parameters.FARTHEST_WEIGHT.value, parameters.LAID_BADLY.value
+NO_TURN = parameters.NO_TURN.value
 SQUARE_MM = np.array([(-0.5, 0.5), (0.5, 0.5), (0.5, -0.5), (-0.5, -0.5)]) * MARKER_MM
 """A marker's corners as they are found: upper left first, clockwise, y up."""
 

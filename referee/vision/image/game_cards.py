@@ -18,8 +18,6 @@ UP_MM = CARD_MM[1] / 2 - MARKER_FOOT_MM - MARKER_MM / 2
 """From the marker's middle to the card's, up the card."""
 LARGER = 2.0
 """Small pictures are looked at twice as large too: a marker's cells need some pixels each."""
-SHOWN_PX = 900
-MARK, DARK = (80, 255, 80), (0, 0, 0)
 SAME_SHARE = parameters.SAME_CARD_SHARE.value
 
 
@@ -83,16 +81,4 @@ def _by_rows(cards: Sequence[OpenCard], quads: Sequence[np.ndarray]) -> list[Ope
         row = [card for card in left if card.middle[1] - left[0].middle[1] < side]
         out += sorted(row, key=lambda card: card.middle[0])
         left = [card for card in left if card not in row]
-    return out
-
-
-def named_cards(picture: np.ndarray, cards: Sequence[OpenCard], kinds: Sequence[str]) -> np.ndarray:
-    """The picture (h, w, 3) BGR, at most ``SHOWN_PX`` wide, every card's marker outlined and its kind beside it."""
-    scale = min(1.0, SHOWN_PX / picture.shape[1])
-    out = cv2.resize(picture, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
-    for card in cards:
-        cv2.polylines(out, [(card.quad * scale).round().astype(np.int32)], True, MARK, 2, cv2.LINE_AA)
-        x, y = (card.quad.mean(0) * scale).round().astype(int).tolist()
-        for color, thick in ((DARK, 5), (MARK, 2)):
-            cv2.putText(out, kinds[card.marker], (x + 8, y), cv2.FONT_HERSHEY_SIMPLEX, 0.6, color, thick, cv2.LINE_AA)
     return out

@@ -172,3 +172,20 @@ CARD_SMALL_PX = Parameter(
 )
 SMALLEST_PX = Parameter(64, "px", "by hand: a picture of less a side shows no mat")
 LARGEST_PX = Parameter(3840, "px", "longer pictures are reduced: markers are looked for at a camera's sizes")
+
+# -- columns of cards -------------------------------------------------------------------------------------
+COLUMN_ASIDE_MM = Parameter(
+    16.0, "mm", "by hand: a card of a column lies no farther beside its line, near the base card"
+)
+COLUMN_ASIDE_SHARE = Parameter(0.06, "of the distance", "by hand: and so much more the farther away it lies")
+COLUMN_TURNED = Parameter(0.45, "radians", "by hand: a card turned further against the base card is none of its column")
+COLUMN_OFF_MARK = Parameter(
+    0.32, "storeys", "off a mark a column's end is read as neither: cards laid by hand lie within 3 mm"
+)
+FARTHEST_WEIGHT = Parameter(
+    0.05, "of the middle's", "no card lies twenty times as far as the middle of all: keeps the fit from the horizon"
+)
+LAID_BADLY = Parameter(
+    0.03, "of a marker's side", "by hand: misses from here on count less and less, of a card bent or half covered"
+)
+NO_TURN = Parameter(1e-9, "of a square", "guards a division: shorter sums of turns tell no turn")
