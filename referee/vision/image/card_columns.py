@@ -21,7 +21,7 @@ ASIDE_MM, ASIDE_SHARE = parameters.COLUMN_ASIDE_MM.value, parameters.COLUMN_ASID
 TURNED_RAD, OFF_MARK = parameters.COLUMN_TURNED.value, parameters.COLUMN_OFF_MARK.value
 FARTHEST_WEIGHT, LAID_BADLY = parameters.FARTHEST_WEIGHT.value, parameters.LAID_BADLY.value
 NO_TURN = parameters.NO_TURN.value
-SQUARE_MM = np.array([(-0.5, 0.5), (0.5, 0.5), (0.5, -0.5), (-0.5, -0.5)]) * MARKER_MM
+SQUARE_MM = np.array([(-1, 1), (1, 1), (1, -1), (-1, -1)]) * MARKER_MM / 2
 """A marker's corners as they are found: upper left first, clockwise, y up."""
 
 

@@ -178,7 +178,7 @@ COLUMN_ASIDE_MM = Parameter(
     16.0, "mm", "by hand: a card of a column lies no farther beside its line, near the base card"
 )
 COLUMN_ASIDE_SHARE = Parameter(0.06, "of the distance", "by hand: and so much more the farther away it lies")
-COLUMN_TURNED = Parameter(0.45, "radians", "by hand: a card turned further against the base card is none of its column")
+COLUMN_TURNED = Parameter(0.45, "radians", "by hand: a card turned further against the base card is not of its column")
 COLUMN_OFF_MARK = Parameter(
     0.32, "storeys", "off a mark a column's end is read as neither: cards laid by hand lie within 3 mm"
 )
