@@ -1,4 +1,4 @@
-"""A four-player match at the simulated table with the real eyes, run from a real browser.
+"""Duels of a four-player match at the simulated table with the real eyes, run from a real browser.
 
 Everything is as in ``referee demo`` but the operator, who is the browser: cameras, box, recording of the match,
 gate and observer. Only the doubt of one duel is put into the observer's mouth.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import chain
 
 import pytest
 from browser import PHONE, PROJECTOR
@@ -20,15 +19,8 @@ from referee.web import create_app, serve
 
 PLAYERS = ["Ann", "Ben", "Cem", "Dia"]
 SEEN_MS = 60_000
-WON = [
-    ("Ann", "Dia", "Dia"),
-    ("Ben", "Ben", "Cem"),
-    ("Ann", "Ann", "Ann"),
-    ("Dia", "Dia", "Dia"),
-    ("Ann", "Ann", "Cem"),
-    ("Dia", "Ben", "Ben"),
-]
-"""Who has won each duel in the end. With cards of value 1 all along, Ann and Dia come out level at six."""
+WINNERS = ("Ann", "Dia", "Dia", "Ben")
+"""Who has won each of the first duels in the end."""
 
 
 class Play:
@@ -151,21 +143,8 @@ class Play:
 
     def first_duels(self) -> None:
         """The first duels, each an unusual one."""
-        for play, winner in zip(self.unusual(), chain(*WON), strict=False):
+        for play, winner in zip(self.unusual(), WINNERS, strict=True):
             play(winner)
-            self.console.next()
-
-    def match(self) -> None:
-        """Every round, the first duel of most an unusual one; then extra duels until one is ahead."""
-        unusual = dict(enumerate(self.unusual()))
-        for number, winners in enumerate(WON):
-            for duel, winner in enumerate(winners):
-                (self.duel if duel else unusual.get(number, self.duel))(winner)
-                self.console.next()
-        assert self.session.state.round.kind == "extra" and self.session.state.scores["Dia"] == 6
-        expect(self.board.locator(".round.now")).to_contain_text("extra")
-        while self.session.state.phase != "finished":
-            self.duel("Dia")
             self.console.next()
 
 
@@ -190,18 +169,11 @@ def playing(at: RealTable, browser, size, keys) -> Iterator[Play]:
 
 
 @pytest.mark.slow
-def test_a_whole_match_with_the_real_eyes(tmp_path, browser):
-    with real_table(tmp_path) as at, playing(at, browser, PROJECTOR, True) as play:
-        play.match()
-        state = at.session.state
-        assert state.winner == "Dia" and len([d for d in state.history if d.award]) == 19
-        expect(play.board.locator(".winner .big")).to_have_text("Dia wins!")
-        check_record(at, 19)
-
-
-@pytest.mark.slow
-def test_on_a_phone_too_every_way_of_a_duel_is_gone_with_the_real_eyes(tmp_path, browser):
-    with real_table(tmp_path) as at, playing(at, browser, PHONE, False) as play:
+@pytest.mark.parametrize(("size", "keys"), [(PROJECTOR, True), (PHONE, False)], ids=["projector", "phone"])
+def test_every_way_of_a_duel_is_gone_with_the_real_eyes(tmp_path, browser, size, keys):
+    """From set-up and signatures on; whole matches are played in ``test_whole_evening``, ``test_match_in_browser`` and,
+    with the real eyes, in ``tests/session/test_demo.py``."""
+    with real_table(tmp_path) as at, playing(at, browser, size, keys) as play:
         play.first_duels()
         assert len([d for d in at.session.state.history if d.award]) == len(play.unusual())
         check_record(at, len(play.unusual()))
