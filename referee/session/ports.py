@@ -19,7 +19,7 @@ from referee.match.commands import Command
 from referee.match.duel import Event
 from referee.match.judge import Tolerances
 from referee.match.state import MatchState
-from referee.vision.live.arms import Picture
+from referee.vision.live.fists import Picture
 from referee.vision.live.gate import BuildPixels, GateState
 from referee.vision.observer import Judgement
 

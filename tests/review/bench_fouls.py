@@ -1,10 +1,16 @@
 """How many staged fouls are proposed, when, and how many clean duels are wrongly accused; prints the table.
 
-python tests/review/bench_fouls.py [rigs] [clean duels a rig] [first seed]
+python tests/review/bench_fouls.py ROWS [--rigs N] [--clean N] [--first SEED]
+
+ROWS is a file of one line a duel: what it holds is not played again, so that a run that was ended goes on, and the
+table is of all it holds. Rigs take the seatings in turn. ``front`` counts fouls of players whose tongs the camera sees
+from the side; behind a player's own arm it cannot see a bare hand or a second one, and they are counted apart.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import sys
 from collections import Counter
 from pathlib import Path
@@ -16,48 +22,82 @@ from staged_fouls import Staged, Table, seen, staged
 from referee.match.foul import KINDS
 from referee.vision.live.arms import tongs_show
 
-CARDS = ("L01", "L05", "L14", "L20", "L27", "L09", "L33")
+CARDS = ("L20", "L27", "L33", "L38", "L43", "L48", "L09", "L14")
 SEATINGS = ("across", "beside", "facing")
 WITHIN_S = 0.15
-HIDDEN = ("bare_hand", "second_hand", "neighbours_hand")
-"""What a player's own arm hides from a camera behind that player."""
+HEIGHT_PX = 360
+"""Of the camera: the watch works on 320 pixels' width whatever it is, and this is drawn four times as fast as 720."""
+
+HEADS = ("duels", "proposed", "in time", "false")
 
 
-def main(rigs: int = 3, clean: int = 4, first: int = 11) -> int:
-    """Print the table; gives the number of false proposals."""
-    count: dict[str, Counter[str]] = {kind: Counter() for kind in (*KINDS, "clean")}
-    for seed in range(first, first + rigs):
-        seating = SEATINGS[seed % 3]
-        table = Table(seed, seating)
-        shows = {z: tongs_show(p) for z, p in table.observer.look(table.sim.empty()).poses.items()}
-        for n in range(clean):
-            card = CARDS[(seed + n) % len(CARDS)]
-            found = seen(table, staged(table, Staged(card, seed=n)))
-            count["clean"]["duels"] += 1
-            count["clean"]["false"] += len(found)
-            print(seating, seed, card, "clean", [f.to_json() for f in found], flush=True)
-        for k, kind in enumerate(KINDS):
-            for zone in "AB":
-                card = CARDS[(seed + k) % len(CARDS)]
-                shown = staged(table, Staged(card, zone, kind, seed=k))
-                found = seen(table, shown)
-                hits = [f for f in found if f.kind == kind]
-                row = count[kind]
-                row["duels"] += 1
-                row["from behind"] += kind in HIDDEN and not shows[zone]
-                row["proposed"] += bool(hits)
-                late = min((abs(f.from_s - shown.foul_s) for f in hits), default=9.0)
-                row["in time"] += late <= WITHIN_S
-                also = ("bare_hand",) if kind == "second_hand" else ()  # the second hand holds no tongs
-                row["false"] += sum(f not in hits[:1] and f.kind not in also for f in found)
-                told = [f.to_json() for f in found]
-                print(seating, seed, card, kind, zone, round(shown.foul_s, 2), told, flush=True)
-    heads = ("duels", "proposed", "from behind", "in time", "false")
-    print(f"{'staged':20}" + "".join(f"{h:>16}" for h in heads))
-    for kind, row in count.items():
-        print(f"{kind:20}" + "".join(f"{row[h]:16}" for h in heads))
-    return sum(row["false"] for row in count.values())
+def duels(seed: int, clean: int) -> list[Staged]:
+    """What is played at one rig: each foul at both mats, and clean duels."""
+    fouls = [
+        Staged(CARDS[(seed + k + n) % len(CARDS)], zone, kind, seed=k + 10 * n)
+        for k, kind in enumerate(KINDS)
+        for n, zone in enumerate("AB")
+    ]
+    return fouls + [Staged(CARDS[(seed + n) % len(CARDS)], seed=n) for n in range(clean)]
+
+
+def row(table: Table, what: Staged) -> dict:
+    """What came of one duel."""
+    shown = staged(table, what)
+    found = seen(table, shown)
+    hits = [f for f in found if f.kind == what.foul]
+    also = ("bare_hand",) if what.foul == "second_hand" else ()  # the second hand holds no tongs
+    late = min((abs(f.from_s - shown.foul_s) for f in hits), default=9.0)
+    front = tongs_show(table.observer.look(table.sim.empty()).poses[what.zone])
+    return {
+        "kind": what.foul or "clean",
+        "front": front or what.foul in (None, "shaken", "brought_after_stop"),
+        "proposed": bool(hits),
+        "in time": bool(hits) and late <= WITHIN_S,
+        "false": sum(f not in hits[:1] and f.kind not in also for f in found),
+        "told": [f.to_json() for f in found],
+    }
+
+
+def table_of(rows: list[dict]) -> str:
+    """The table, one line a kind and side."""
+    count: dict[tuple[str, bool], Counter[str]] = {}
+    for told in rows:
+        at = count.setdefault((told["kind"], told["front"]), Counter())
+        at["duels"] += 1
+        for head in HEADS[1:]:
+            at[head] += told[head]
+    lines = [f"{'staged':20}{'seen from':>12}" + "".join(f"{h:>10}" for h in HEADS)]
+    for (kind, front), at in sorted(count.items()):
+        side = "-" if kind == "clean" else "front" if front else "behind"
+        lines.append(f"{kind:20}{side:>12}" + "".join(f"{at[h]:10}" for h in HEADS))
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Play what the file lacks and print the table; gives the number of false proposals."""
+    ask = argparse.ArgumentParser()
+    ask.add_argument("rows", type=Path)
+    ask.add_argument("--rigs", type=int, default=6)
+    ask.add_argument("--clean", type=int, default=17)
+    ask.add_argument("--first", type=int, default=33)
+    asked = ask.parse_args()
+    done = [json.loads(line) for line in asked.rows.read_text().splitlines()] if asked.rows.exists() else []
+    known = {told["name"] for told in done}
+    for seed in range(asked.first, asked.first + asked.rigs):
+        seating, table = SEATINGS[seed % 3], None
+        for what in duels(seed, asked.clean):
+            name = f"{seating} {seed} {what.card} {what.zone} {what.foul or 'clean'} {what.seed}"
+            if name in known:
+                continue
+            table = table or Table(seed, seating, HEIGHT_PX)
+            done.append({"name": name} | row(table, what))
+            with asked.rows.open("a") as file:
+                file.write(json.dumps(done[-1]) + "\n")
+            print(name, done[-1]["told"], flush=True)
+    print(table_of(done))
+    return sum(told["false"] for told in done)
 
 
 if __name__ == "__main__":
-    sys.exit(main(*map(int, sys.argv[1:])) > 0)
+    sys.exit(main() > 0)

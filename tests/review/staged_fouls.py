@@ -28,6 +28,7 @@ from referee.vision.observer import Observer
 SET, DECK = builtin_piece_set(), builtin_deck()
 FPS, GO_S, AFTER_S = 10.0, 1.0, 2.2
 OTHER = {"A": "B", "B": "A"}
+Act = Callable[[float, World], tuple[TableSim, World]]
 REACH_S, STAYS_S = 0.3, 1.0
 """How long a fouling hand takes to come and to go, and how long it stays."""
 
@@ -35,8 +36,8 @@ REACH_S, STAYS_S = 0.3, 1.0
 class Table:
     """A simulated rig whose empty table and colours are known to an observer."""
 
-    def __init__(self, seed: int, seating: str) -> None:
-        self.sim = TableSim(SET, seed, seating=seating)
+    def __init__(self, seed: int, seating: str, height: int = 720) -> None:
+        self.sim = TableSim(SET, seed, height=height, seating=seating)
         shot = self.sim.lens.camera_file()
         matrix = np.array(shot["camera_matrix"]["data"]).reshape(3, 3)
         lens = CameraModel(
@@ -80,20 +81,57 @@ class Shown:
     frames: Iterator[tuple[float, np.ndarray]]
     stop_s: float
     foul_s: float | None
+    begin_s: float
+
+
+@dataclass(frozen=True)
+class Moment:
+    """When and where a foul begins, and by what script its player acts until then; ``rng`` varies it."""
+
+    table: Table
+    zone: str
+    begin_s: float
+    script: Script
+    stop_s: float
+    rng: np.random.Generator
+
+    def still(self, world: World, t: float) -> World:
+        """The world with this player doing nothing but the foul."""
+        if t < self.begin_s:
+            return world
+        pieces, hand = self.script.at(self.begin_s)
+        return replace(world, pieces={**world.pieces, self.zone: pieces}, hands={**world.hands, self.zone: hand})
+
+    @property
+    def touched(self) -> np.ndarray:
+        """Where a piece stands in the field that a hand may touch, (3,) mm."""
+        moved = [m.index for m in self.script.moves if m.end_s <= self.begin_s]
+        return self.script.at(self.begin_s)[0][moved[-1]].centre
+
+    def around(self, point: tuple[float, float, float]) -> np.ndarray:
+        """The point (3,), a little off."""
+        return np.array(point) + self.rng.uniform(-15, 15, 3) * (1, 1, 0.5)
 
 
 def staged(table: Table, what: Staged) -> Shown:
     """The duel as the simulated players play it, with the foul in the middle of it or after the Stop."""
-    players = Players(SET, sorted(table.sim.seats), what.seed * 7 + table.sim.seed, Manners(errs=0.0, falls=0.0))
+    manners = Manners(errs=0.0, falls=0.0) if what.foul else Manners()
+    players = Players(SET, sorted(table.sim.seats), what.seed * 7 + table.sim.seed, manners)
     players.begin(DECK.card(what.card), GO_S)
-    presses = players.presses()
-    stop_s = min(presses.values())
+    stop_s = min(players.presses().values())
+    if what.foul is None:
+        return Shown(_frames(players, lambda t, world: (table.sim, world), stop_s), stop_s, None, stop_s)
     script = players._scripts[what.zone]
-    begin_s = stop_s + 0.35 if what.foul == "brought_after_stop" else GO_S + 0.55 * (stop_s - GO_S)
-    act = (
-        ACTS[what.foul](table, what.zone, begin_s, script, stop_s) if what.foul else lambda t, world: (table.sim, world)
-    )
-    return Shown(_frames(players, act, stop_s), stop_s, begin_s + ENTERS_S[what.foul] if what.foul else None)
+    begin_s = stop_s + 0.35 if what.foul == "brought_after_stop" else _between_moves(script, stop_s)
+    now = Moment(table, what.zone, begin_s, script, stop_s, np.random.default_rng(what.seed))
+    frames = _frames(players, ACTS[what.foul](now), stop_s, begin_s)
+    return Shown(frames, stop_s, begin_s + ENTERS_S[what.foul], begin_s)
+
+
+def _between_moves(script: Script, stop_s: float) -> float:
+    """A moment in the middle of the building in which a piece stands in the field and none is in the air."""
+    middle = GO_S + 0.55 * (stop_s - GO_S)
+    return min((m.end_s + 0.05 for m in script.moves if m.end_s < stop_s - 0.1), key=lambda t: abs(t - middle))
 
 
 ENTERS_S = {
@@ -105,12 +143,18 @@ ENTERS_S = {
 }
 """How long after its beginning a staged hand is over the field; a mat is pushed between two frames."""
 
-Act = Callable[[float, World], tuple[TableSim, World]]
+BEFORE_S, AFTER_FOUL_S = 0.8, 1.8
+"""A foul is shown from so long before it begins until so long after; a clean duel from the go until after its Stop."""
 
 
-def _frames(players: Players, act: Act, stop_s: float) -> Iterator[tuple[float, np.ndarray]]:
-    heard = False
-    for number in range(round((stop_s + AFTER_S) * FPS)):
+def _frames(
+    players: Players, act: Act, stop_s: float, begin_s: float | None = None
+) -> Iterator[tuple[float, np.ndarray]]:
+    heard, first, end_s = False, 0, stop_s + AFTER_S
+    if begin_s is not None:
+        first = round(max(0.0, min(begin_s, stop_s) - BEFORE_S) * FPS)
+        end_s = begin_s + AFTER_FOUL_S + (AFTER_S if begin_s > stop_s else 0.0)
+    for number in (round(GO_S * FPS), *range(first, round(end_s * FPS))):  # the go is seen first
         now = number / FPS
         if now >= stop_s and not heard:
             players.stop(stop_s)
@@ -125,51 +169,55 @@ def _way(home: np.ndarray, tip: np.ndarray, since: float) -> np.ndarray | None:
     return None if share <= 0 else home + (tip - home) * share
 
 
-def _second_hand(table: Table, zone: str, begin_s: float, script: Script, stop_s: float) -> Act:
+def _second_hand(at: Moment) -> Act:
+    home, goal = np.array([-160.0, -230.0, 40.0]), at.touched + at.around((-30.0, 0.0, 5.0))
+
     def act(t: float, world: World) -> tuple[TableSim, World]:
-        tip = _way(np.array([-160.0, -230.0, 40.0]), np.array([-55.0, 0.0, 30.0]), t - begin_s)
-        first = world.hands.get(zone) or Hand((35.0, -10.0, 60.0))
+        tip, world = _way(home, goal, t - at.begin_s), at.still(world, t)
+        first = world.hands.get(at.zone) or Hand((35.0, -10.0, 60.0))
         if tip is None:
-            return table.sim, world
+            return at.table.sim, world
         hand = Hand(tuple(tip), bare=True, left=True)
-        return table.sim, replace(world, hands={**world.hands, zone: first}, more_hands=((zone, hand),))
+        return at.table.sim, replace(world, hands={**world.hands, at.zone: first}, more_hands=((at.zone, hand),))
 
     return act
 
 
-def _bare_hand(table: Table, zone: str, begin_s: float, script: Script, stop_s: float) -> Act:
-    def act(t: float, world: World) -> tuple[TableSim, World]:
-        tip = _way(np.array([60.0, -230.0, 40.0]), np.array([0.0, 0.0, 30.0]), t - begin_s)
-        if tip is None:
-            return table.sim, world
-        return table.sim, replace(world, hands={**world.hands, zone: Hand(tuple(tip), bare=True)})
-
-    return act
-
-
-def _neighbours_hand(table: Table, zone: str, begin_s: float, script: Script, stop_s: float) -> Act:
-    home = np.array([0.0, -200.0, 90.0])
+def _bare_hand(at: Moment) -> Act:
+    goal = at.touched + [0.0, -2.0, 6.0]
 
     def act(t: float, world: World) -> tuple[TableSim, World]:
-        tip = _way(home, table.seen_from(zone, (0.0, -10.0, 45.0)), t - begin_s)
-        hands = {**world.hands, zone: world.hands.get(zone) if tip is None else Hand(tuple(tip))}
-        return table.sim, replace(world, hands=hands)
+        tip, world = _way(np.array([60.0, -230.0, 40.0]), goal, t - at.begin_s), at.still(world, t)
+        hand = None if tip is None else Hand(tuple(tip), bare=True)
+        return at.table.sim, replace(world, hands={**world.hands, at.zone: hand}) if t >= at.begin_s else world
 
     return act
 
 
-def _shaken(table: Table, zone: str, begin_s: float, script: Script, stop_s: float) -> Act:
-    pushed = table.moved(zone, 5.0)
+def _neighbours_hand(at: Moment) -> Act:
+    home, goal = np.array([0.0, -200.0, 90.0]), at.table.seen_from(at.zone, tuple(at.around((0.0, -10.0, 45.0))))
 
     def act(t: float, world: World) -> tuple[TableSim, World]:
-        return (pushed if 0 <= t - begin_s < 0.3 else table.sim), world
+        tip, world = _way(home, goal, t - at.begin_s), at.still(world, t)
+        hands = {**world.hands, at.zone: world.hands.get(at.zone) if tip is None else Hand(tuple(tip))}
+        return at.table.sim, replace(world, hands=hands)
 
     return act
 
 
-def _brought(table: Table, zone: str, begin_s: float, script: Script, stop_s: float) -> Act:
-    loose = next(p for p in reversed(script.places) if not _moved(script, p, stop_s))
-    goal = np.array([70.0, -15.0, loose.centre[2]])
+def _shaken(at: Moment) -> Act:
+    pushed = at.table.moved(at.zone, 5.0)
+
+    def act(t: float, world: World) -> tuple[TableSim, World]:
+        return (pushed if 0 <= t - at.begin_s < 0.3 else at.table.sim), world
+
+    return act
+
+
+def _brought(at: Moment) -> Act:
+    table, zone, begin_s = at.table, at.zone, at.begin_s
+    loose = next(p for p in reversed(at.script.places) if not _moved(at.script, p, at.stop_s))
+    goal = np.array([at.rng.choice([-70.0, 70.0]), -15.0, loose.centre[2]])
 
     def act(t: float, world: World) -> tuple[TableSim, World]:
         since = t - begin_s

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from referee.devices.ports import Frame
-from referee.vision.live import fouls
-from referee.vision.live.arms import Arms, Picture
+from referee.vision.live.arms import Arms
+from referee.vision.live.fists import Picture
 from referee.vision.live.fouls import FoulWatch
 from referee.vision.live.gate import GateState, ZoneGate
 from referee.vision.live.shake import Shake
@@ -15,7 +15,7 @@ from referee.vision.live.sights import Sight
 
 HZ = 10
 CALM = ZoneGate(True, 0.0, False, 1.0, 0.1)
-PICTURE = Picture(np.zeros((4, 4), np.int8), np.zeros((4, 4), bool), 1)
+PICTURE = Picture(np.zeros((4, 4), np.int8), np.zeros((4, 4), bool), np.zeros((4, 4), bool), 1)
 
 
 class NoMats:
@@ -31,7 +31,7 @@ def watch(monkeypatch):
 
     def run(arms, gates=None, stop_s=None, moved=None):
         now = {}
-        monkeypatch.setattr(fouls, "arms_over", lambda picture, mats, zone: now["arms"])
+        monkeypatch.setattr(FoulWatch, "_arms", lambda self, picture, mats: {"A": now["arms"]})
         monkeypatch.setattr(Shake, "look", lambda self, image, mats: now["moved"])
         watch, found = FoulWatch(), []
         for n, over in enumerate(arms):

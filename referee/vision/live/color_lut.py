@@ -23,6 +23,7 @@ DEEPEST = parameters.DEEPEST.value
 WARM_RED = parameters.WARM_RED.value
 WARM_YELLOW = parameters.WARM_YELLOW.value
 WARM_LIGHT = parameters.WARM_LIGHT.value
+SKIN_LIGHT = parameters.SKIN_LIGHT.value
 LOG_ANYTHING = float(np.log(parameters.ANYTHING.value))
 LOG_INK = float(np.log(parameters.INK_SHARE.value))
 SURER = parameters.SURER.value
@@ -34,9 +35,7 @@ def label_table(palette: Palette, white: np.ndarray, bits: int = BITS) -> np.nda
 
     ``white`` (3,) linear R, G, B of the mat's paper in the frames that will be labelled.
     """
-    step = 256 >> bits
-    codes = np.arange(1 << bits, dtype=np.uint8) * step + step // 2
-    f = features(np.stack(np.meshgrid(codes, codes, codes, indexing="ij"), -1), white)
+    f = _features(white, bits)
     colours = palette.log_density(f)
     paper, ink = log_paper(f), log_marker(f)
     best = colours.max(0)
@@ -48,10 +47,21 @@ def label_table(palette: Palette, white: np.ndarray, bits: int = BITS) -> np.nda
     return np.where(piece, colours.argmax(0), rest).astype(np.int8)
 
 
-def _warm(f: np.ndarray) -> np.ndarray:
+def _features(white: np.ndarray, bits: int) -> np.ndarray:
+    step = 256 >> bits
+    codes = np.arange(1 << bits, dtype=np.uint8) * step + step // 2
+    return features(np.stack(np.meshgrid(codes, codes, codes, indexing="ij"), -1), white)
+
+
+def skin_table(white: np.ndarray, bits: int = BITS) -> np.ndarray:
+    """(2**bits,) * 3 bool, index [b, g, r]: the hue of skin, however dark; much else is so dark, too."""
+    return _warm(_features(white, bits), SKIN_LIGHT)
+
+
+def _warm(f: np.ndarray, least_light: float = WARM_LIGHT) -> np.ndarray:
     light, red, yellow = f[..., 0], f[..., 1], -f[..., 2]
-    return (
-        (light > WARM_LIGHT)
+    return np.asarray(
+        (light > least_light)
         & (WARM_RED[0] < red)
         & (red < WARM_RED[1])
         & (WARM_YELLOW[0] < yellow)

@@ -19,12 +19,15 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from calibration.mat import Mats
 from cards.sentences import Sentence
 from referee.devices.ports import Frame
 from referee.match.foul import Proposal, seen_foul
 from referee.vision.live import parameters
-from referee.vision.live.arms import Arms, Picture, arms_over
+from referee.vision.live.arms import Arms, arms_over, field_of
+from referee.vision.live.fists import Picture, fists_in, scale
 from referee.vision.live.gate import GateState
 from referee.vision.live.shake import Shake
 from referee.vision.live.sights import Sight, came
@@ -91,6 +94,7 @@ class FoulWatch:
         self._fields: dict[str, _Field] = {}
         self._shake = Shake()
         self._looked_s = float("-inf")
+        self._first: np.ndarray | None = None
 
     def look(
         self, frame: Frame, seen: tuple[Picture, Mats] | None, look: GateState, stop_s: float | None
@@ -101,9 +105,17 @@ class FoulWatch:
             return []
         self._looked_s = frame.at_s
         picture, mats = seen
-        arms = {zone: arms_over(picture, mats, zone) for zone in look.zones}
-        told = [*self._of_arms(arms, frame.at_s), *self._of_mats(frame, mats)]
+        told = [*self._of_arms(self._arms(picture, mats), frame.at_s), *self._of_mats(frame, mats)]
         return [*told, *self._after_stop(look, frame.at_s, stop_s)]
+
+    def _arms(self, picture: Picture, mats: Mats) -> dict[str, Arms]:
+        """The hands over each field; what has a piece's colour at the first look lies loose, while it has that one."""
+        if self._first is None or self._first.shape != picture.labels.shape:
+            self._first = picture.labels
+        loose = picture.labels == self._first
+        fists, px_per_mm = fists_in(picture, mats), scale(mats, picture.factor)
+        fields = {zone: field_of(picture, mats, pose, loose) for zone, pose in mats.poses.items()}
+        return {zone: arms_over(fists, fields[zone], px_per_mm, pose) for zone, pose in mats.poses.items()}
 
     def _of_arms(self, arms: Mapping[str, Arms], at_s: float) -> list[FoulSeen]:
         told = []

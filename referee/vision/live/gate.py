@@ -23,8 +23,8 @@ from calibration.palette import Palette, nominal
 from referee.devices.ports import Frame
 from referee.vision.image.evidence import paper_white
 from referee.vision.live import parameters
-from referee.vision.live.arms import Picture
-from referee.vision.live.color_lut import DARK, GROUND, STRANGE, WARM, label_table
+from referee.vision.live.color_lut import BITS, DARK, GROUND, STRANGE, WARM, label_table, skin_table
+from referee.vision.live.fists import Picture
 from referee.vision.live.sights import Sight
 from referee.vision.observer import Observer
 from referee.vision.search.jit import inner, plain
@@ -35,6 +35,7 @@ SETTLED = parameters.SETTLED.value
 HEIGHT_MM = parameters.OVER_MM.value
 REST_S = parameters.REST_S.value
 AWAKE_S = parameters.AWAKE_S.value
+ARM_REST_S = parameters.ARM_REST_S.value
 WARM_REST_S = parameters.WARM_REST_S.value
 HAND_MOVING = parameters.HAND_MOVING.value
 HAND_RESTING = parameters.HAND_RESTING.value
@@ -44,6 +45,7 @@ CHECK_S = parameters.CHECK_S.value
 SEEK_S = parameters.SEEK_S.value
 MISSED_CHECKS = parameters.MISSED_CHECKS.value
 DARKEST = parameters.DARKEST.value
+SHADOW = parameters.SHADOW.value
 TINTED = parameters.TINTED.value
 WHITE_DRIFT = parameters.WHITE_DRIFT.value
 
@@ -125,10 +127,12 @@ class Gate:
         self._size: tuple[int, ...] = ()
         self._memory = memory_of(np.zeros((0, 0, 3), np.uint8), None)
         self._factor = 1
+        self._bare = self._memory.usual
         self._mats: Mats | None = None
         self._palette: Palette | None = None
         self._white = np.zeros(3)
         self._table = np.full((32, 32, 32), STRANGE, np.int8)
+        self._skin = np.zeros(self._table.shape, bool)
 
     @property
     def colours(self) -> tuple[tuple[str, ...], np.ndarray] | None:
@@ -136,11 +140,19 @@ class Gate:
         return (self._palette.names, self._table) if self._palette else None
 
     def picture(self) -> tuple[Picture, Mats] | None:
-        """What the last look saw, whole, and where the mats were found last; None before any was."""
+        """What the last look saw, whole, and where the mats were found last; None before any was. To be asked often:
+        what is new is told from how the place has looked when it was asked before."""
         if self._mats is None:
             return None
         now = self._memory
-        return Picture(now.labels, now.unusual & ~_shaded(now.before, now.usual), self._factor), self._mats
+        around_piece = cv2.dilate((now.labels >= 0).astype(np.uint8), np.ones((5, 5), np.uint8)) > 0
+        rests = ~around_piece & (now.labels != WARM) & (now.still_s > ARM_REST_S)
+        self._bare[rests] = now.before[rests]
+        new = np.abs(now.before.astype(np.int16) - self._bare).max(-1) > CHANGED
+        new &= ~_shaded(now.before, self._bare, SHADOW)
+        bgr = now.before >> (8 - BITS)
+        skin = new & (now.labels < 0) & self._skin[bgr[..., 0], bgr[..., 1], bgr[..., 2]]
+        return Picture(now.labels.copy(), new, skin, self._factor), self._mats
 
     def hand_mask(self, zone: str) -> tuple[np.ndarray, tuple[int, int], int] | None:
         """What is taken for a hand in that zone: mask (h, w) bool, its left top (x, y) in the reduced copy, and
@@ -182,6 +194,7 @@ class Gate:
             empty = None
         self._size = image.shape
         self._memory = memory_of(small, None if empty is None else _reduced(empty, factor))
+        self._bare = self._memory.usual.copy()
         self._zones.clear()
         self._check_s = -np.inf
 
@@ -211,7 +224,7 @@ class Gate:
         drift = np.abs(white / np.maximum(self._white, 1e-3) - 1).max()
         if palette is None or palette is not self._palette or drift > WHITE_DRIFT:
             self._palette = palette or nominal(self._observer.piece_set)
-            self._white, self._table = white, label_table(self._palette, white)
+            self._white, self._table, self._skin = white, label_table(self._palette, white), skin_table(white)
 
     def _gate(self, zone: _Zone, at_s: float) -> ZoneGate:
         labels, changed = self._memory.labels[zone.at], self._memory.changed[zone.at]
@@ -291,12 +304,12 @@ def _reaches_in(strange: np.ndarray, zone: _Zone, awake: np.ndarray, warm: np.nd
     return bool((covers | of_hand & (moving | (inside > HAND_RESTING * whole))).any())
 
 
-def _shaded(small: np.ndarray, usual: np.ndarray) -> np.ndarray:
+def _shaded(small: np.ndarray, usual: np.ndarray, darkest: float = DARKEST) -> np.ndarray:
     """(h, w) bool: darker than usual by the same share in all colours, as in a shadow."""
     floor = parameters.SHADE_FLOOR.value
     share = (small.astype(np.float32) + floor) / (usual.astype(np.float32) + floor)
     most = share.max(-1)
-    return (most < 1.0) & (most > DARKEST) & (most - share.min(-1) < TINTED)
+    return (most < 1.0) & (most > darkest) & (most - share.min(-1) < TINTED)
 
 
 @plain

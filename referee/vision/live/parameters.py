@@ -24,6 +24,7 @@ OVER_MM = Parameter(
 REST_S = Parameter(
     1.2, "s", "by hand: what has not changed for so long off the sheet is background, unless it looks like a piece"
 )
+ARM_REST_S = Parameter(8.0, "s", "as REST_S for whose arm it is: a sleeve rests longer than a hand works")
 AWAKE_S = Parameter(0.7, "s", "by hand: what has moved within this time is a hand from a much smaller size on")
 WARM_REST_S = Parameter(90.0, "s", "by hand: REST_S of what has the hue of skin, for a hand at rest is still a hand")
 HAND_MOVING = Parameter(0.004, "of the box", "by hand: a moving thing that covers less of it is no hand")
@@ -43,6 +44,7 @@ CHECK_S = Parameter(2.0, "s", "by hand, for time: between looks for mats that ar
 SEEK_S = Parameter(0.5, "s", "by hand, for time: between looks for mats while none is known")
 MISSED_CHECKS = Parameter(3, "looks", "by hand: a mat missed so often is gone")
 DARKEST = Parameter(0.3, "of the light", "by hand: a shadow leaves at least this share")
+SHADOW = Parameter(0.5, "of the light", "as DARKEST, where a darker hand before wood must not be taken for one")
 TINTED = Parameter(0.12, "of the light", "by hand: a shadow takes no colour more than another by so much")
 SHADE_FLOOR = Parameter(6, "levels of 255", "by hand: added to both pictures, so that noise in the dark is no shadow")
 WHITE_DRIFT = Parameter(0.06, "of the paper's light", "by hand: the label table is made anew when it changed by more")
@@ -55,6 +57,7 @@ DEEPEST = Parameter(-2.3, "log light", "by hand: from here down a colourless pix
 WARM_RED = Parameter((0.12, 1.0), "log R - log G", "by hand: of skin of all tones and bare wood")
 WARM_YELLOW = Parameter((0.2, 1.6), "log yellow against blue", "as WARM_RED")
 WARM_LIGHT = Parameter(-2.2, "log light", "as WARM_RED: the least")
+SKIN_LIGHT = Parameter(-3.4, "log light", "as WARM_LIGHT, of dark skin in its own shade")
 ANYTHING = Parameter(1 / 150.0, "density", "one over the volume of the features' box: what fits nothing is strange")
 INK_SHARE = Parameter(0.124, "of the sheet", "its markers' area: any grey there, elsewhere rather a piece's dark side")
 SURER = Parameter(0.5, "nats", "by hand: a piece's colour must beat anything by so much")
@@ -72,21 +75,45 @@ MOST_DEG = Parameter(60.0, "degrees", "by hand: further off a player's way it is
 FAR_PERCENTILE = Parameter(90, "per cent", "an arm's far end is the tenth of its pixels that is farthest; by hand")
 UP_THE_ARM = Parameter(3, "parts of the way", "the way is taken one part up: a shoulder may be behind the camera")
 
+# -- fists ---------------------------------------------------------------------------------------------------------
+FIST_MM = Parameter(26.0, "mm", "by hand: a fist is at least so thick, tongs and fingers are not")
+FIST_MM2 = Parameter(700.0, "mm2", "by hand: and at least so large as it shows behind its sleeve")
+FINGERS_MM = Parameter(-22.0, "mm in y", "by hand: where the middle of a fist is whose fingers are at the field's line")
+BARE_BELOW_MM = Parameter(
+    100.0, "mm", "by hand: over that line no fist is seen so low whose tongs reach the table, from 18 degrees up"
+)
+SHOWN_AHEAD_MM = Parameter(35.0, "mm", "by hand: so far before a fist its tongs are looked for")
+SHOWN_AHEAD = Parameter(0.6, "of the picture there", "by hand: where pieces hide less than the rest tongs would show")
+TWO_FISTS_MM2 = Parameter(3000.0, "mm2", "by hand: a patch of less is one fist, however many arms lead to it")
+FIST_OVER_MM = Parameter(90.0, "mm", "by hand: about so high over the table is a fist that works")
+RIM_MM2 = Parameter(250.0, "mm2", "by hand: what shows of a fist behind its own sleeve is at least so large")
+SLEEVE_MM = Parameter(60.0, "mm", "by hand: what has a piece's colour and is thicker than this is no piece")
+ARM_MM = Parameter(150.0, "mm", "by hand: so far an arm leads away from its fist; a fist's shadow on paper is shorter")
+ARM_SHARE = Parameter(0.9, "of the way", "by hand: so much of it must be arm; the rest is noise")
+WIDEST_DEG = Parameter(150.0, "degrees", "by hand: what is wider is no arm but a body, or both")
+RAYS = Parameter(90, "directions", "four degrees each; a sleeve is seen under twenty")
+OFF_EDGE_PX = Parameter(5, "reduced px", "by hand: so near its edge nothing is told of the picture")
+FINGER_MM = Parameter(14.0, "mm", "by hand: tongs are thinner, what shows of a hand between two pieces is not")
+TONGS_MM = Parameter(15.0, "mm", "by hand: so far the tongs show beyond the fist that holds them")
+TONGS_MM2 = Parameter(150.0, "mm2", "by hand: and so much of them there")
+TONGS_LONG_MM = Parameter(150.0, "mm", "by hand: no tongs show further from the middle of the fist")
+AHEAD = Parameter(0.5, "cosine", "by hand: tongs point away from the sleeve, by 60 degrees at most")
+SHOULDERS_MM = Parameter(
+    ((60.0, -560.0, 190.0), (-130.0, -560.0, 190.0)), "mm in the player's mat frame", "as SHOULDER_MM, right and left"
+)
+FIST_APART_DEG = Parameter(10.0, "degrees", "as APART_DEG, of a fist's way to its sleeve")
+SCALE_MM = Parameter(50.0, "mm", "half the length at the field's centre by which the picture's scale is taken")
+
 # -- arms ----------------------------------------------------------------------------------------------------------
 IN_FIELD_MM = Parameter(40.0, "mm", "by hand: so low over the field a thing is in it; higher ones may pass before it")
-AROUND_MM = Parameter(200.0, "mm", "by hand: a hand at a loose piece with its tongs is no further from the field")
-ARM_OVER_MM = Parameter(170.0, "mm", "as AROUND_MM: and no higher")
-FIST_MM = Parameter(30.0, "mm", "by hand: a fist is at least so thick")
+BY_REACH_MM = Parameter((10.0, 150.0), "mm in x and y", "by hand: how far off the end of unseen tongs is guessed")
+END_MM2 = Parameter(80.0, "mm2", "by hand: so much of tongs or fist is in the field")
+OVER_FIELD_MM = Parameter(80.0, "mm", "by hand: so low over the field another player has nothing to do")
 HANDS_APART_MM = Parameter(75.0, "mm", "by hand: two hands are so far apart; a tower may part one into two patches")
-HAND_MM = Parameter(28.0, "mm", "by hand: tongs are thinner than this, hands are not")
-TONGS_MM = Parameter(18.0, "mm", "by hand: so far the tongs show beyond the hand that holds them")
-TONGS_MM2 = Parameter(100.0, "mm2", "by hand: and so much of them there")
 TONGS = Parameter((-18.0, 95.0, -62.0), "mm in the player's mat frame", "from a fist to its tongs' tip; by hand")
 SHOWN_MM = Parameter(70.0, "mm", "by hand: where less of TONGS shows, a bare hand cannot be told from one with tongs")
-LEAST_MM2 = Parameter(250.0, "mm2", "by hand: what covers less of the field is no hand")
-SCALE_MM = Parameter(50.0, "mm", "half the length at the field's centre by which the picture's scale is taken")
-ARM_FAR_PERCENTILE = Parameter(95, "per cent", "by hand: an arm's far end is the farthest twentieth of it")
-TIP_PERCENTILE = Parameter(97, "per cent", "by hand: and its tip what is farthest from there")
+BUILD_MM = Parameter(200.0, "mm", "by hand: so high a build is looked for over its field")
+TOUCH_PX = Parameter(3, "reduced px", "by hand: a hand that is next to so many of a build's touches it")
 NEAR_PX = Parameter(5, "reduced px", "by hand: side of the square within which a hand touches a piece")
 
 # -- fouls ---------------------------------------------------------------------------------------------------------
