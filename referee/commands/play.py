@@ -44,7 +44,7 @@ from referee.session.duel_recording import Sign
 from referee.session.session import Equipment, Session
 from referee.simulator.rig import SimulatedTable, Staging
 from referee.simulator.table import SEATINGS
-from referee.tournament.state import FORMATS, MOST_ENTRANTS, MOST_ROUNDS
+from referee.tournament.state import FORMATS, MOST_ENTRANTS, MOST_ROUNDS, RECORD
 from referee.vision.live.gate import Gate
 from referee.vision.observer import Judgement, Observer
 from referee.vision.render.overlay import marked
@@ -128,6 +128,10 @@ def run(asked: RunOptions) -> None:
     """Referee real duels with a camera and a button box, or keys."""
     if asked.tournament and not asked.table:
         raise click.UsageError("--tournament: name this table with --table")
+    if asked.table == RECORD:
+        raise click.BadParameter(
+            f"{RECORD!r} is where tournaments stand: name the table otherwise", param_hint="--table"
+        )
     at_table(asked, lambda session: _begin_match(session, asked))
 
 

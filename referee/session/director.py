@@ -245,11 +245,13 @@ class Director:
         return next((t for t in self.tables() if t.name == name), None)
 
     def played(self) -> list[Played]:
-        """Every finished match of the record, but those that a tournament has played again."""
+        """Every finished match of the record, but those that a tournament has played again. Simulated ones count in a
+        simulated tournament, and nothing else does there: what is real and what is not never make one rating."""
         with self.lock:
             self._look_once()
             void = {m for t in self._follower.matches(RECORD) for m in _void(self._follower.events(t))}
-            return [over.played for m, over in self._over.items() if m not in void]
+            counted = [over.played for m, over in self._over.items() if m not in void]
+            return [match for match in counted if match.simulated == self.state.simulated]
 
     def passed_s(self) -> dict[int, float]:
         """Game -> seconds since it began, of those in play."""

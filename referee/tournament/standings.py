@@ -27,7 +27,8 @@ LAST = 1 << 20
 @dataclass(frozen=True)
 class Line:
     """One line of the table. ``place`` 1 is the best; who has left has None. Match points, card points and duels are
-    those of all games; ``reached``: ``reached`` below."""
+    those of all games; ``per_duel``: card points a duel in the games that the place rests on; ``reached``: how far in
+    the knock-out."""
 
     player: int
     name: str
@@ -40,6 +41,7 @@ class Line:
     duels: int
     buchholz: int
     group_place: int | None
+    per_duel: float
     reached: int
 
     def to_json(self) -> dict[str, Any]:
@@ -214,5 +216,5 @@ def _line(state: Tournament, n: int, p: _Player, place: int | None) -> Line:
     group = p.group.place if p.group else None
     return Line(
         n, state.entrants[n].name, place, whole.games, whole.wins, whole.points, whole.cards, whole.won, whole.played,
-        p.buchholz, group, p.reached,
+        p.buchholz, group, round(float(_per_duel(p)), 3), p.reached,
     )  # fmt: skip

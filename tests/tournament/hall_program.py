@@ -25,7 +25,7 @@ def start(url: str, folder: Path, tables: int, players: int, *more: str) -> subp
     """The demo, fast and without pages, on that journal."""
     command = ("demo", "--fast", "--headless", "--tables", tables, "--players", players, "--journal", url, "--seed", 7)
     return subprocess.Popen(
-        [*REFEREE, *map(str, command), "--data-dir", str(folder), *more],
+        [*REFEREE, *map(str, command), "--data-dir", str(folder), *map(str, more)],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

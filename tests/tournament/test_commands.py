@@ -96,6 +96,12 @@ def test_what_is_mistyped_is_told(typed, words):
         typed(*words)
 
 
+@pytest.mark.parametrize("words", [("--tournament",), ("--table", "tournament")])
+def test_a_table_without_a_name_or_with_the_tournaments_own_is_refused(words):
+    done = CliRunner().invoke(cli, ["run", *words])
+    assert done.exit_code == 2 and "--table" in done.output and "Traceback" not in done.output
+
+
 def test_a_hundred_players_have_a_hundred_names():
     assert len(set(names(224))) == 224
 

@@ -60,8 +60,9 @@ class Hall:
         )
 
     def begin(self, players=8, **options):
-        create = CreateTournament("", "Cup", Options(seed=self.seed, **options), NAMES[:players], tuple(self.names))
-        return self.director.create(create)
+        named = {"players": NAMES[:players], "tables": tuple(self.names)}
+        options = Options(seed=self.seed, **options)
+        return self.director.create(CreateTournament("", "Cup", options, **named, simulated=True))
 
     def step(self, name):
         table, games, _ = self.tables[name]
@@ -207,6 +208,8 @@ def test_a_friendly_match_at_the_table_is_no_game_of_the_tournament(tmp_path):
     state = hall.play()
     assert state.games[0].match_id != hall.director.journal.matches("T1")[0]
     assert len(hall.director.played()) == 2
+    hall.director.create(CreateTournament("", "Real", players=("Ann", "Ben")))
+    assert hall.director.played() == [], "what was simulated counts for nobody"
     hall.stack.close()
 
 

@@ -132,6 +132,7 @@ def test_groups_of_three_and_of_four_are_compared_by_points_a_duel():
     table = standings(cup.state)
     assert [row.group_place for row in table] == [1, 1, 2, 2, 3, 3, 4]
     assert table[0].cards == 30 and table[0].duels == 9, "30 in 9 duels are more than 36 in 12"
+    assert (table[0].per_duel, table[1].per_duel) == (3.333, 3.0)
 
 
 def test_who_goes_home_loses_the_open_game_and_is_not_paired_again():
