@@ -31,7 +31,7 @@ from referee.review.stop_ruling import stop_found
 from referee.simulator.meshes import Placed
 from referee.simulator.table import Hand, World
 
-WITHIN_S, GO_S, UNTIL_S = 0.15, 1.0, 5.4
+WITHIN_S, GO_S, UNTIL_S = 0.15, 1.0, 6.0
 FILES = dict.fromkeys(("deck.json", "pieces.json", "camera.yaml"))
 Happens = Callable[[float], World]
 
