@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
@@ -10,10 +11,12 @@ from referee.commands.options import Commands, Words
 from referee.errors import RefereeError
 from referee.journal import export as exports
 from referee.journal.chain import Entry
+from referee.journal.game_export import exported, is_game
 from referee.journal.journal import Journal
 from referee.journal.recovery import check, salvage
 from referee.match.house_rules import load_rules, rules_toml
 from referee.match.schedule import letter, schedule_text
+from referee.web.i18n.games import said
 
 JOURNAL = click.option(
     "--journal",
@@ -76,7 +79,10 @@ def export(match_id: str | None, form: str, journal: str, out: Path | None) -> N
         store.close()
     if not entries:
         raise BadRequest(f"{journal}: no match {match_id!r}")
-    give(exports.FORMATS[form](entries), out)
+    if is_game(entries):
+        give(exported(form, entries, partial(said, "en")), out)
+    else:
+        give(exports.FORMATS[form](entries), out)
 
 
 def give(content: str, out: Path | None) -> None:

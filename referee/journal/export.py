@@ -14,7 +14,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from referee.journal.chain import Entry
+from referee.journal.game_export import game_line, is_game
 from referee.journal.journal import Journal
+from referee.journal.page import SHEET_STYLE, STYLE, inert, page, table
 from referee.match.duel import Duel
 from referee.match.evolve import fold
 from referee.match.state import MatchState
@@ -44,10 +46,12 @@ def listing(journal: Journal) -> list[str]:
     """One line per match of the record."""
     lines = []
     for match_id in journal.matches():
-        events = journal.events(match_id)
-        if events[0].kind != "match_created":  # a tournament: `referee tournament` tells of it
+        if is_game(entries := journal.entries(match_id)):
+            lines.append(game_line(entries))
             continue
-        state = fold(events)
+        if entries[0].event.kind != "match_created":  # a tournament: `referee tournament` tells of it
+            continue
+        state = fold(e.event for e in entries)
         mark = "  SIMULATED" if state.simulated else ""
         names = ", ".join(state.players)
         lines.append(f"{match_id}  {state.created_at[:16]}  {state.phase:<10}  {names}{mark}")
@@ -106,17 +110,8 @@ def csv_of(duels: Sequence[Duel]) -> str:
     writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
     writer.writeheader()
     for duel in duels:
-        writer.writerow({k: _inert(v) for k, v in duel_row(duel).items()})
+        writer.writerow({k: inert(v) for k, v in duel_row(duel).items()})
     return out.getvalue()
-
-
-def _inert(cell: object) -> object:
-    return f"'{cell}" if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell
-
-
-STYLE = """body{font:14px/1.4 sans-serif;margin:2em;color:#111}table{border-collapse:collapse;margin:1em 0}
-td,th{border:1px solid #999;padding:.25em .6em;text-align:left}
-.sim{background:#b00;color:#fff;padding:.3em .6em}"""
 
 
 def to_html(entries: Sequence[Entry]) -> str:
@@ -127,34 +122,21 @@ def to_html(entries: Sequence[Entry]) -> str:
         parts.append('<p class="sim">SIMULATED</p>')
     parts.append(f"<p>{html.escape(result_text(state))}</p>")
     parts.append(
-        _table(
+        table(
             ("rank", "player", "points", "duels"),
             [(row.rank or "left", row.player, row.score, row.duels) for row in state.standings],
         )
     )
-    parts.append(_table(COLUMNS, [tuple(duel_row(d).values()) for d in state.history]))
+    parts.append(table(COLUMNS, [tuple(duel_row(d).values()) for d in state.history]))
     if state.fouls:
         parts.append(
-            _table(
+            table(
                 ("player", "foul", "duel", "sanction", "reported by"),
                 [(f.player, f.said.text, f.duel, f.sanction or "open", f.who) for f in state.fouls],
             )
         )
     parts.append(f"<p>{html.escape(_witness(state, entries))}</p>")
-    return _page(f"Match {state.match_id}", STYLE, parts)
-
-
-def _page(title: str, style: str, parts: Sequence[str]) -> str:
-    return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>'
-        f"<style>{style}</style></head><body>{''.join(parts)}</body></html>\n"
-    )
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    cells = "".join(f"<th>{html.escape(str(c).replace('_', ' '))}</th>" for c in head)
-    body = "".join("<tr>" + "".join(f"<td>{html.escape(str(c))}</td>" for c in row) + "</tr>" for row in rows)
-    return f"<table><tr>{cells}</tr>{body}</table>"
+    return page(f"Match {state.match_id}", STYLE, parts)
 
 
 def result_text(state: MatchState) -> str:
@@ -177,11 +159,6 @@ def _witness(state: MatchState, entries: Sequence[Entry]) -> str:
 
 
 SHEET_COLUMNS = ("#", "Zone A", "Zone B", "Card", "Value", "Stop by", "Card to", "Ruled by")
-SHEET_STYLE = """@page{size:A4;margin:12mm}body{font:10pt sans-serif;color:#000;margin:0 auto;max-width:186mm}
-table{border-collapse:collapse;width:100%;margin:4mm 0}td,th{border:.3mm solid #555;padding:1mm 2mm;
-height:5mm;text-align:left}tr{break-inside:avoid}
-.sign td{border:0;border-bottom:.2mm dotted #555;padding-top:5mm}
-.sim{border:1mm solid #b00;color:#b00;padding:1mm;font-weight:bold}small{overflow-wrap:anywhere}"""
 
 
 def to_sheet(entries: Sequence[Entry]) -> str:
@@ -191,12 +168,12 @@ def to_sheet(entries: Sequence[Entry]) -> str:
     if state.simulated:
         parts.append('<p class="sim">SIMULATED</p>')
     parts.append(f"<p>{html.escape(result_text(state))}</p>")
-    parts.append(_table(SHEET_COLUMNS, [*_played(state), *_to_play(state)]))
+    parts.append(table(SHEET_COLUMNS, [*_played(state), *_to_play(state)]))
     names = [*(f"{row.player}: {row.score} points" for row in state.standings), "Referee"]
     signs = "".join(f"<tr><td>{html.escape(name)}</td><td>signed</td></tr>" for name in names)
     parts.append(f'<table class="sign">{signs}</table>')
     parts.append(f"<p><small>{html.escape(_witness(state, entries))}</small></p>")
-    return _page(f"Score sheet {state.match_id}", SHEET_STYLE, parts)
+    return page(f"Score sheet {state.match_id}", SHEET_STYLE, parts)
 
 
 def _played(state: MatchState) -> list[tuple[Any, ...]]:

@@ -21,7 +21,7 @@ Listener = Callable[[Match, Sequence[Event]], None]
 
 def game_matches(journal: Record) -> dict[str, str]:
     """Match -> game, of all games in the record, in the order in which they were begun."""
-    firsts = {match_id: journal.events(match_id)[:1] for match_id in journal.matches("")}
+    firsts = {match_id: journal.events(match_id)[:1] for match_id in journal.matches(None)}
     return {m: rows[0].data["game"] for m, rows in firsts.items() if rows and rows[0].kind == "game_begun"}
 
 

@@ -1,5 +1,5 @@
-"""The numbers of reading towers. Tuned on tables 100 and up of ``tests/witness/make_cities.py``; what they do on other
-rooms is what ``tests/games/bench_cities.py`` prints."""
+"""The numbers of reading towers. Tuned on tables 100 to 103 and 200 to 208 of ``tests/witness/make_cities.py``; what
+they do on other rooms is what ``tests/games/bench_cities.py`` prints."""
 
 from __future__ import annotations
 
@@ -20,13 +20,15 @@ EDGE_MM = 6.0
 """A tower that far off its site's middle is no tower of it, or not where it was sought."""
 GLARE_SHARE = 0.3
 """Of a tower's visible pixels without any evidence: a lamp's mirror image hides it."""
-STRANGE_PX = 60
-"""Pixels about a tower that are no stone of the reading and no table: something else is there."""
+STRANGE_SHARE = 0.2
+"""So much of a stone's top face, in mm² of the sheet's scale, about a tower in one picture that is no stone of the
+reading and no table: something else is there. Paper between towers glows in their colours up to 0.14 of it."""
 RIM_PX = 2
 """So far from what is drawn pixels are mixtures."""
 SIDES_DEG = 35.0
 """Two pictures must be taken from directions so far apart: what one side alone shows can be other towers as well."""
-LOOK_PX, LOOK_NATS = 100, 0.5
-"""A picture that shows so many pixels of a tower must speak for it by so much a pixel: else something is before."""
+LOOK_SHARE, LOOK_NATS = 0.5, 0.5
+"""A picture that shows so much of a tower, of a stone's top face, must speak for it by so much a pixel: else something
+is before it. A strip in the shade between towers alone, up to 0.36, has their glow."""
 COLOR_A_PX = 0.5
 """Nats a pixel by which a storey's colour must be ahead: orange in the shade and brown are less apart."""

@@ -64,7 +64,7 @@ class CityReading:
 
     def behind_best(self, site: int, colors: Sequence[int]) -> float:
         """By how many nats a tower of these colours is behind what was read on the site, its place fitted anew."""
-        now, behind = self.towers[site], self._others(site)
+        now, behind = self.towers[site], self.others(site)
         n = len(now.colors)
         best = self.trials(site, now.place, range(n, n + 1), behind)[0].score if n else 0.0
         if not colors:
@@ -74,7 +74,7 @@ class CityReading:
         lost = other.told.max(1) - other.told[np.arange(m), list(colors)]
         return best - (other.score - float(lost.sum()))
 
-    def _others(self, site: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    def others(self, site: int) -> list[tuple[np.ndarray, np.ndarray]]:
         """Of each picture, without that site's tower: inverse depth (h, w) and the nats that what is drawn gains."""
         out = []
         for look in self.looks:
@@ -97,7 +97,7 @@ class CityReading:
 
     def trials(self, site: int, place: Place, counts: range, behind: list | None = None) -> list[Trial]:
         """The site with each of these counts of storeys at that place, in the colours that fit best."""
-        behind = self._others(site) if behind is None else behind
+        behind = self.others(site) if behind is None else behind
         kinds = len(self.looks[0].gains)
         told = [np.zeros((n, kinds)) for n in counts]
         seen, lost = [np.zeros(n) for n in counts], np.zeros(len(counts))
@@ -141,7 +141,7 @@ class CityReading:
 
     def best(self, site: int, fitted: bool = True) -> Trial | None:
         """The tower that the site gains most by, None where it gains by none."""
-        behind = self._others(site)
+        behind = self.others(site)
         place = self.towers.get(site, Tower()).place
         found = max(self.trials(site, place, range(1, MOST_STOREYS + 1), behind), key=lambda trial: trial.score)
         if fitted:

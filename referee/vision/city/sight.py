@@ -18,9 +18,11 @@ import numpy as np
 from calibration.camera import CameraModel
 from calibration.game_sheets import CITIES
 from calibration.markers import ZONES
+from calibration.palette import Palette, nominal
 from cards.pieces import PieceSet
 from referee.match.verdict import Reason, because
 from referee.vision.city import parameters as p
+from referee.vision.city.colors import seen_palette
 from referee.vision.city.drawn import MOST_STOREYS, Look, drawn, storey_of
 from referee.vision.city.reading import SITES, CityReading, Tower
 from referee.vision.image.evidence import LABELLED
@@ -78,7 +80,11 @@ class Sighting:
 
 
 class CityEye:
-    """Reads pictures of city plans with stones of a set, through one lens."""
+    """Reads pictures of city plans with stones of a set, through one lens.
+
+    The stones' colours are taken as the set names them, moved together to each picture's light: a few stones of one
+    colour between many of another do not teach what they look like.
+    """
 
     def __init__(self, stones: PieceSet, camera: CameraModel | None = None) -> None:
         self.stones, self.camera = stones, camera
@@ -86,16 +92,24 @@ class CityEye:
 
     def look(self, pictures: Sequence[np.ndarray]) -> Sighting:
         """What stands in the cities of these pictures (h, w, 3) uint8 BGR, each from another place or the same."""
+        first, _ = self._gathered(pictures, nominal(self.stones))
+        rough = [CityReading(looks, self.storey).filled() for looks in first.values()]
+        looks, notes = self._gathered(pictures, seen_palette(nominal(self.stones), rough))
+        cities = {ZONES.index(zone) + 1: self.read(ZONES.index(zone) + 1, looks[zone]) for zone in looks}
+        return Sighting(cities, notes)
+
+    def _gathered(
+        self, pictures: Sequence[np.ndarray], palette: Palette
+    ) -> tuple[dict[str, list[Look]], tuple[str, ...]]:
+        """The looks at each plan in the pictures, by zone; and what is to be said of the pictures."""
         looks: dict[str, list[Look]] = {}
         notes: list[str] = []
         for number, picture in enumerate(pictures, 1):
-            _, said, seen = Observer(self.stones, self.camera).gather(picture)
+            _, said, seen = Observer(self.stones, self.camera, palette).gather(picture)
             notes += [f"picture {number}: {note}" for note in said]
             for zone, (view, evidence) in seen.items():
                 looks.setdefault(zone, []).append(Look(view, evidence))
-        known = [zone for zone in ZONES[:CITIES] if zone in looks]
-        cities = {ZONES.index(zone) + 1: self.read(ZONES.index(zone) + 1, looks[zone]) for zone in known}
-        return Sighting(cities, tuple(notes))
+        return {zone: looks[zone] for zone in ZONES[:CITIES] if zone in looks}, tuple(notes)
 
     def read(self, city: int, looks: Sequence[Look]) -> CitySight:
         """One city from its looks."""
@@ -114,7 +128,8 @@ class CityEye:
         if not all(_in_picture(look, reading, site, n) for look in reading.looks):
             reasons.append(because("city_cut"))
         pairs = zip(reading.looks, strange, strict=True)
-        odd_things = any(_odd_px(look, reading, site, n, odd) > p.STRANGE_PX for look, odd in pairs)
+        face_px = _face_px(reading)
+        odd_things = any(_odd_px(look, reading, site, n, odd) > p.STRANGE_SHARE * face_px for look, odd in pairs)
         if odd_things or (n and _contradicted(reading, site)):
             reasons.append(because("city_strange"))
         told = np.inf
@@ -124,8 +139,7 @@ class CityEye:
             apart = best[:, -1] - best[:, -2] if best.shape[1] > 1 else best[:, -1]
             told = float(apart.min())
             doubted = np.flatnonzero((apart < p.COLOR_NATS) | (apart < p.COLOR_A_PX * trial.seen))
-            least = p.TOP_SHARE * self.storey.side * self.storey.deep * reading.looks[0].view.px_per_mm ** 2
-            if trial.seen[-1] < least:
+            if trial.seen[-1] < p.TOP_SHARE * face_px:
                 reasons.append(because("city_site_hidden"))
             elif len(doubted) or margin < p.HEIGHT_NATS or math.hypot(tower.place.x, tower.place.y) > p.EDGE_MM:
                 reasons.append(self._doubt(reading, site, tower, trial.seen, doubted))
@@ -149,14 +163,20 @@ def _from_two_sides(looks: Sequence[Look]) -> bool:
     return any(float(a @ b) < least for a, b in combinations(rays, 2))
 
 
+def _face_px(reading: CityReading) -> float:
+    """A stone's top face in pixels of the sheet's scale."""
+    return reading.storey.side * reading.storey.deep * reading.looks[0].view.px_per_mm ** 2
+
+
 def _contradicted(reading: CityReading, site: int) -> bool:
     """Whether a picture that should show much of the tower shows something else there."""
     tower, n = reading.towers[site], len(reading.towers[site].colors)
+    face_px = _face_px(reading)
     for look in reading.looks:
         alone = CityReading([look], reading.storey, reading.towers)
         trial = alone.trials(site, tower.place, range(n, n + 1))[0]
         told = float(trial.told[np.arange(n), list(tower.colors)].sum())
-        if trial.seen.sum() >= p.LOOK_PX and told < p.LOOK_NATS * trial.seen.sum():
+        if trial.seen.sum() >= p.LOOK_SHARE * face_px and told < p.LOOK_NATS * trial.seen.sum():
             return True
     return False
 

@@ -1,0 +1,65 @@
+"""What the stones' colours look like on this table, learnt from a first reading of its towers.
+
+The first reading takes the colours as the set names them. Most storeys are right by that; their pixels tell how each
+paint looks in this light and in the shade between towers, and by that the towers are read again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import cv2
+import numpy as np
+
+from calibration.palette import Palette
+from referee.vision.city.drawn import drawn
+from referee.vision.city.reading import CityReading
+
+SURE_A_PX = 1.0
+"""Nats a pixel by which a storey's colour must be ahead to teach it."""
+PRIOR_PIXELS = 300.0
+"""How many pixels the colour as named counts as."""
+SPREAD = 1.5
+"""Pixels of a storey err together, and the unsure ones that teach nothing are the strange ones: spreads are wider."""
+LEAST_SD = (0.25, 0.12, 0.12)
+
+
+def seen_palette(named: Palette, readings: Sequence[CityReading]) -> Palette:
+    """The palette of the sure storeys' pixels, with the colours as ``named`` as its prior."""
+    pixels: dict[int, list[np.ndarray]] = {k: [] for k in range(len(named.names))}
+    for reading in readings:
+        for color, seen in _taught(reading):
+            pixels[color].append(seen)
+    means, covariances = named.means.copy(), named.covariances.copy()
+    counts = np.zeros(len(means))
+    for color, parts in pixels.items():
+        f = np.concatenate([np.zeros((0, 3)), *parts])
+        if len(f):
+            total, counts[color] = len(f) + PRIOR_PIXELS, len(f)
+            mean = (f.sum(0) + PRIOR_PIXELS * named.means[color]) / total
+            off, shift = f - mean, named.means[color] - mean
+            prior = named.covariances[color] + np.outer(shift, shift)
+            covariance = (off.T @ off + PRIOR_PIXELS * prior) / total
+            means[color], covariances[color] = mean, SPREAD * covariance + np.diag(np.square(LEAST_SD)) * 0.5
+    return dataclasses.replace(named, means=means, covariances=covariances, learnt=counts)
+
+
+def _taught(reading: CityReading) -> list[tuple[int, np.ndarray]]:
+    """(colour, features (n, 3)) of what is seen well inside of each storey whose colour is sure."""
+    out = []
+    for site, tower in reading.towers.items():
+        n = len(tower.colors)
+        if not n:
+            continue
+        behind = reading.others(site)
+        trial = reading.trials(site, tower.place, range(n, n + 1), behind)[0]
+        best = np.sort(trial.told, 1)
+        sure = best[:, -1] - best[:, -2] >= SURE_A_PX * np.maximum(trial.seen, 1)
+        for look, (depth, _) in zip(reading.looks, behind, strict=True):
+            one = drawn(look, reading.storey, site, tower.place, range(n, n + 1))
+            tags = np.where(one.depth[0] > depth[one.box], one.tags[0], -1)
+            for k in np.flatnonzero(sure):
+                inner = cv2.erode((tags == k).astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
+                out.append((tower.colors[k], look.evidence.features[one.box][inner]))
+    return out
