@@ -35,6 +35,9 @@ from referee.web import create_app
 
 MOST_PAGE_MS, MOST_ROOM_MS = 300.0, 10.0
 ROUNDS = 7
+LINKS = 50_000
+"""A file may have 65,000 names in ext4."""
+
 PLAYERS, DUELS = 40, 18
 """Who plays in the synthetic archive, and duels of a match."""
 
@@ -62,8 +65,6 @@ def archive(root: Path, count: int, seed: int = 1) -> None:
     chance, deck = random.Random(seed), builtin_deck()
     root.mkdir(parents=True)
     shared = {"deck.json": deck.to_json(), "pieces.json": builtin_piece_set().to_json()}
-    for name, told in shared.items():
-        (root / name).write_text(json.dumps(told))
     pieces = [{"shape": "cube", "color": "blue", "x": 1.0, "y": 2.0, "z": 15.0, "rests_on": []}] * 6
     for n in range(count):
         match, duel = f"M{n // DUELS:05d}", n % DUELS + 1
@@ -76,8 +77,11 @@ def archive(root: Path, count: int, seed: int = 1) -> None:
         folder = root / f"{match}-{duel:03d}"
         folder.mkdir()
         (folder / "attempt.json").write_text(json.dumps(meta | {"stop": {"zone": "A", "seconds": 9.0}}))
-        for name in shared:
-            os.link(root / name, folder / name)
+        for name, told in shared.items():
+            first = root.parent / f"{n // LINKS} {name}"
+            if not first.exists():
+                first.write_text(json.dumps(told))
+            os.link(first, folder / name)
         if n % 20 == 7:
             (folder / "review.jsonl").write_text(json.dumps({"kind": "reviewed", "who": "Eve"}) + "\n")
 
