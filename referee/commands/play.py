@@ -17,7 +17,6 @@ from calibration.palette_file import load_palette
 from cards.card import Card
 from cards.deck import Deck, builtin_deck, load_deck
 from cards.pieces import PieceSet, builtin_piece_set, load_piece_set
-from referee.commands.hall import in_hall
 from referee.commands.options import Words, as_one
 from referee.commands.preparing import Preparation, PreparedObserver
 from referee.commands.scoreline import ScoreLines
@@ -187,6 +186,8 @@ def at_table(asked: RunOptions, begin: Callable[[Session], None], first: str = "
         choices = stack.enter_context(closing(DeviceChoices(session, asked.source, asked.box_port, clock)))
         address = stack.enter_context(dashboard(session, asked, choices, first))
         if asked.table:
+            from referee.commands.hall import in_hall  # here: who plays alone need not wait for what pairs many
+
             where = asked.journal or str(data_dir / "journal.db")
             stack.enter_context(in_hall(session, where, asked.table, asked.tournament)).address = address
         begin(session)

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -54,7 +55,8 @@ def tables_of(process: int) -> list[int]:
 def kill_all(process: subprocess.Popen) -> None:
     """kill -9 for the director and every table of his at once."""
     for number in [process.pid, *children(process.pid)]:
-        os.kill(number, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.kill(number, signal.SIGKILL)
     process.communicate()
 
 
