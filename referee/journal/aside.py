@@ -7,7 +7,9 @@ that what is deleted is gone from the disk and no heartbeat waits for the record
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,20 +45,29 @@ PICTURES = sa.Table(
 
 
 class _Aside:
-    """A store of some tables. ``close`` it."""
+    """A store of some tables. Thread-safe; ``close`` it."""
 
     def __init__(self, journal: str | Path, file: str, tables: sa.MetaData) -> None:
         url = database.url_of(journal)
         if url.drivername == "sqlite":
             url = database.url_of(Path(url.database or "").absolute().with_name(file))
         self.url, self.name = url, str(url.database if url.drivername == "sqlite" else url.render_as_string())
+        self._lock = threading.RLock()
         self._engine = database.engine(url, self.name, None)
         with database.faults(self.name, "opened"), self._writing() as connection:
             database.one_at_a_time(connection)
             tables.create_all(connection)
 
-    def _writing(self) -> Any:
-        return self._engine.execution_options(writes=True).begin()
+    @contextmanager
+    def _writing(self) -> Iterator[sa.Connection]:
+        """One transaction; SQLite's one connection is one thread's at a time."""
+        with self._lock, self._engine.execution_options(writes=True).begin() as connection:
+            yield connection
+
+    @contextmanager
+    def _reading(self) -> Iterator[sa.Connection]:
+        with self._lock, self._engine.connect() as connection:
+            yield connection
 
     def close(self) -> None:
         """Give the file or the connection back."""
@@ -96,7 +107,7 @@ class Presence(_Aside):
 
     def now(self) -> dict[str, Told]:
         """Table -> what its program said last; who died still stands there, and beats no more."""
-        with database.faults(self.name, "read"), self._engine.connect() as connection:
+        with database.faults(self.name, "read"), self._reading() as connection:
             rows = list(connection.execute(sa.select(TABLES).order_by(TABLES.c.name)))
         return {row.name: _told(row.beat, json.loads(row.told)) for row in rows}
 
@@ -113,7 +124,7 @@ class PeopleStore(_Aside):
 
     def rows(self) -> tuple[list[tuple[str, Event]], int]:
         """Every event with whose it is, in their order, and the last one's number."""
-        with database.faults(self.name, "read"), self._engine.connect() as connection:
+        with database.faults(self.name, "read"), self._reading() as connection:
             found = list(connection.execute(sa.select(PEOPLE).order_by(PEOPLE.c.number)))
         rows = [(row.person, event_from_json(json.loads(row.line))) for row in found]
         return rows, found[-1].number if found else 0
@@ -126,7 +137,7 @@ class PeopleStore(_Aside):
 
     def picture(self, picture: str) -> bytes | None:
         """The JPEG of that name."""
-        with database.faults(self.name, "read"), self._engine.connect() as connection:
+        with database.faults(self.name, "read"), self._reading() as connection:
             found = connection.execute(sa.select(PICTURES.c.jpeg).where(PICTURES.c.picture == picture)).scalar()
         return bytes(found) if found is not None else None
 
@@ -139,7 +150,7 @@ class PeopleStore(_Aside):
 
     def delete(self, persons: tuple[str, ...], event: Event) -> None:
         """Everything about these ids goes, from the disk too; ``event``, which names nobody, stays for the first."""
-        with database.faults(self.name, "written"):
+        with self._lock, database.faults(self.name, "written"):
             with self._writing() as connection:
                 for table in (PEOPLE, PICTURES):
                     connection.execute(sa.delete(table).where(table.c.person.in_(persons)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+import threading
 from contextlib import closing
 from pathlib import Path
 
@@ -16,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from referee.devices.ports import SystemClock
 from referee.errors import IllegalCommand, JournalUnwritable
-from referee.journal.aside import PeopleStore
+from referee.journal.aside import PeopleStore, Presence, Told
 from referee.session.people import PICTURE_PX, People
 from referee.tournament.people import Played, Register, Seat, careers, played
 from referee.tournament.ratings import ratings
@@ -122,6 +123,29 @@ def test_who_was_second_is_told_so_and_nothing_is_lost(store):
         with pytest.raises(JournalUnwritable):
             two.add("P9", rows[0][1], last - 1)
         assert second.register == first.register
+
+
+def test_many_threads_read_and_write_one_store_at_once(tmp_path):
+    with closing(PeopleStore(tmp_path / "journal.db")) as kept, closing(Presence(tmp_path / "journal.db")) as presence:
+        people = People(kept, SystemClock())
+        people.meet(["Ann"])
+        wrong: list[Exception] = []
+
+        def work(n):
+            try:
+                for beat in range(12):
+                    presence.tell(f"T{n}", Told(beat))
+                    assert presence.now()[f"T{n}"].beat == beat
+                    assert people.picture("none") is None and people.person("Ann")
+            except Exception as fault:
+                wrong.append(fault)
+
+        threads = [threading.Thread(target=work, args=(n,)) for n in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert wrong == []
 
 
 def test_best_times_and_places_are_read_from_a_real_match(table):
