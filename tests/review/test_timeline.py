@@ -236,3 +236,20 @@ def test_a_recording_killed_before_its_first_frame_has_no_time_line_and_says_so(
     VideoWriter(folder / "video.mp4", 160, 120).abandon()
     with pytest.raises(BadAttempt, match="video"):
         timeline(load_attempt(folder))
+
+
+def test_the_command_tells_proposed_fouls_and_whose_hand_it_was(tmp_path, monkeypatch):
+    """On the golden recording, whose time line is given."""
+    folder = tmp_path / "one"
+    shutil.copytree(Path(__file__).parents[1] / "golden" / "attempt_collapse", folder)
+    fouls = [
+        {"kind": "bare_hand", "zone": "A", "culprit": "A", "seconds": 3.0, "sure": 0.9},
+        {"kind": "neighbours_hand", "zone": "B", "culprit": "A", "seconds": 6.0, "sure": 1.0},
+    ]
+    story = {"zones": {}, "falls": [], "findings": [], "fouls": fouls}
+    monkeypatch.setattr("referee.commands.attempts.stored_timeline", lambda attempt, tick: story)
+    monkeypatch.setattr("referee.commands.attempts._say_pace", lambda told: None)
+    said = CliRunner().invoke(cli, ["timeline", str(folder)]).stdout
+    bare, neighbour = (line for line in said.splitlines() if "proposed foul" in line)
+    assert bare.split()[:3] == ["3.00", "s", "A"] and "90 % sure" in bare and "the hand of" not in bare
+    assert neighbour.split()[:3] == ["6.00", "s", "B"] and ", the hand of A, 100 % sure" in neighbour
