@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 INDEX = ".index.sqlite"
-VERSION = 2
+VERSION = 3
 """Of the tables and of what is read into them; a file of another is made anew."""
 
 BUSY_S = 5.0
@@ -34,6 +34,8 @@ CREATE TABLE attempts (path BLOB PRIMARY KEY, parent BLOB NOT NULL, name TEXT NO
 CREATE INDEX by_rank ON attempts (listed, calm, margin, name DESC, path);
 CREATE INDEX by_age ON attempts (may_go, recorded_s, name);
 CREATE INDEX by_duel ON attempts (match_id, duel, recorded_s);
+CREATE INDEX by_match ON attempts (listed, match_id, recorded_s, card, rulings, close, overruled, reviewed, cut_short,
+  duel);
 CREATE INDEX by_card ON attempts (listed, card);
 CREATE INDEX by_parent ON attempts (parent);
 CREATE INDEX by_name ON attempts (name);
