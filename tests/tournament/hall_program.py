@@ -12,7 +12,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from recount import misplaced, rows, swiss_table
+from tournament_recount import misplaced, rows, swiss_table
 
 from referee.journal.journal import Journal
 from referee.session.director import tournaments

@@ -12,7 +12,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 from organised import NAMES
-from recount import misplaced, swiss_table
+from tournament_recount import misplaced, swiss_table
 
 from cards.deck import builtin_deck
 from referee.devices.ports import SystemClock
