@@ -119,8 +119,10 @@ def _look_where_expected(gray: np.ndarray, mats: Mats, markers: Corners) -> Corn
     return found
 
 
-def detect_mats(gray: np.ndarray, camera: CameraModel | None = None, earlier: Corners | None = None) -> Mats:
-    """The mats in an 8-bit grey picture (h, w).
+def detect_mats(
+    gray: np.ndarray, camera: CameraModel | None = None, earlier: Corners | None = None, seen: Corners | None = None
+) -> Mats:
+    """The mats in an 8-bit grey picture (h, w), in which ``find_markers`` has ``seen`` what it sees, if it was asked.
 
     ``earlier`` are markers of a frame of the same session with the camera in the same place;
     they fill in for covered ones, unless the markers seen in both say that the camera moved. Where a single marker is
@@ -128,7 +130,7 @@ def detect_mats(gray: np.ndarray, camera: CameraModel | None = None, earlier: Co
     turns the one into the other.
     """
     height, width = gray.shape[:2]
-    markers = merge_markers(find_markers(gray, earlier), earlier or {})
+    markers = merge_markers(find_markers(gray, earlier) if seen is None else seen, earlier or {})
     mats = solve_mats(markers, (width, height), camera)
     for _ in range(2):
         more = _look_where_expected(gray, mats, markers)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from calibration.camera import CameraModel
-from calibration.markers import MARKER_CENTRES, Corners
+from calibration.markers import MARKER_CENTRES, Corners, find_markers
 from calibration.mat import MatPose, Mats, detect_mats
 from calibration.quality import CLIPPED_CODE
 from referee.vision.image import parameters
@@ -34,11 +34,12 @@ def believed_mats(gray: np.ndarray, camera: CameraModel | None, earlier: Corners
 
     Raises BadCamera for a lens file of another format.
     """
-    mats = detect_mats(gray, camera, earlier)
+    markers = find_markers(gray, earlier)
+    mats = detect_mats(gray, camera, earlier, markers)
     seen = 4 * len(mats.poses)
     if camera is None or (_kept(mats) == seen and mats.error_px < LENS_OFF_SHARE.value * gray.shape[1]):
         return mats
-    free = detect_mats(gray, None, earlier)
+    free = detect_mats(gray, None, earlier, markers)
     more, less = _kept(free) - _kept(mats), _kept(free) < _kept(mats)
     better = mats.error_px > LENS_WORSE.value * free.error_px
     return free if not less and (more > 1 or better) and _kept(free) > LENS_MARKERS else mats
