@@ -87,8 +87,8 @@ class HouseRules(BaseModel):
     )
     foul_watch: Literal["off", "proposes"] = Field(
         "off",
-        description="The camera proposes fouls it sees to the human referee. Off: of staged fouls it has been shown to "
-        "see six in ten.",
+        description="The camera proposes fouls it sees to the human referee. Off: of 60 staged fouls it "
+        "saw 43, and three in 36 clean duels.",
     )
     time_limit_s: float | None = Field(
         None, gt=0, description="Nobody presses for this many seconds: no card, fresh card."
