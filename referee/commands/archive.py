@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import tempfile
+import webbrowser
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import click
 
 from referee.commands.attempts import Bar
 from referee.commands.options import Commands
+from referee.errors import DeviceLost
 from referee.recording import find_attempts, load_attempt
+from referee.recording.address import Mirror, is_address
 from referee.recording.errors import BadAttempt
 from referee.recording.folder import SIGNATURE
 from referee.recording.index import Index
@@ -18,7 +23,7 @@ from referee.review.verify import changed_files
 
 @click.group(cls=Commands)
 def attempts() -> None:
-    """The archive of recorded duels: its index; keys and signatures."""
+    """The archive of recorded duels: its pages, its index; keys and signatures."""
 
 
 @attempts.command()
@@ -49,12 +54,7 @@ def index(archive: Path, anew: bool) -> None:
 
 def _bring_up_to_date(known: Index) -> None:
     with Bar(unit="attempt") as bar:
-
-        def told(done: int, total: int) -> None:
-            bar.total = total
-            bar.update(done - bar.n)
-
-        known.refresh(thorough=True, progress=told)
+        known.refresh(thorough=True, progress=bar.told)
 
 
 def _said(known: Index) -> str:
@@ -87,3 +87,45 @@ def sign_(private: Path, folders: tuple[Path, ...]) -> None:
         click.echo(f"{folder.name}  " + (f"not signed: {'; '.join(faults)}" if faults else "signed"))
     if refused:
         raise click.exceptions.Exit(1)
+
+
+@attempts.command()
+@click.argument("archive", default=str(Path("referee-data") / "attempts"))
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address of the pages.")
+@click.option("--port", type=int, help="Their port; 0 takes a free one, and so does the usual one when it is taken.")
+@click.option("--pin", help="The referee's PIN; made up and printed when --host is not this machine.")
+@click.option("--no-browser", is_flag=True, help="Do not open the pages in a browser.")
+def show(archive: str, host: str, port: int | None, pin: str | None, no_browser: bool) -> None:
+    """Look at ARCHIVE, a folder or an address (s3://…), in the browser, without a table; until Ctrl-C.
+
+    Of an archive at an address the records are brought here, and of what is looked at the rest; notes go back.
+    """
+    from referee.commands.serving import interrupted, pin_for, served  # here: signing needs no dashboard
+    from referee.web.archive_app import create_archive_app
+
+    with ExitStack() as stack:
+        over = stack.enter_context(interrupted())
+        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="referee-")))
+        place, mirror = _brought(archive, scratch / "attempts")
+        app = create_archive_app(place, scratch, pin_for(host, pin, "referee's"), host, mirror)
+        try:
+            server = stack.enter_context(closing(served(app, host, port, None)))
+        except OSError as error:
+            raise DeviceLost(f"port {port} of {host} cannot be used ({error.strerror})") from None
+        click.echo(f"attempts: {server.url}attempts")
+        if not no_browser:
+            webbrowser.open(f"{server.url}attempts")
+        over.wait()
+
+
+def _brought(archive: str, root: Path) -> tuple[Path, Mirror | None]:
+    """The folder of the archive, and what fills it under ``root`` where it lies elsewhere. Raises BadAttempt."""
+    archive = archive.removeprefix("file://")
+    if is_address(archive):
+        mirror = Mirror(archive, root)
+        with Bar(unit="attempt") as bar:
+            mirror.refresh(bar.told)
+        return root, mirror
+    if not Path(archive).is_dir():
+        raise BadAttempt(f"{archive}: no such folder")
+    return Path(archive).resolve(), None

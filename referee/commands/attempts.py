@@ -54,6 +54,11 @@ class Bar(tqdm.tqdm):
     def __init__(self, *args: Any, **how: Any) -> None:
         super().__init__(*args, **{"file": sys.stderr, "disable": not sys.stderr.isatty(), **how})
 
+    def told(self, done: int, total: int) -> None:
+        """Show that so much of so much is done."""
+        self.total = total
+        self.update(done - self.n)
+
 
 @dataclass(frozen=True)
 class Rejudging:

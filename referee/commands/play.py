@@ -149,6 +149,7 @@ def at_table(asked: RunOptions, begin: Callable[[Session], None], first: str = "
     lens = load_camera(asked.camera_file) if asked.camera_file else None
     palette = load_palette(asked.palette_file, pieces) if asked.palette_file else None
     rules, clock = load_rules(asked.rules_file) if asked.rules_file else AT_A_TABLE, SystemClock()
+    signing = signing_with(asked.sign_with)
     with ExitStack() as stack, interrupted() as over:
         data_dir = stack.enter_context(taken(asked.data_dir))
         camera = stack.enter_context(closing(open_camera(asked.source, clock)))
@@ -173,7 +174,7 @@ def at_table(asked: RunOptions, begin: Callable[[Session], None], first: str = "
             rules=rules,
             simulated=box.simulated,
             table=asked.table,
-            sign=signing_with(asked.sign_with),
+            sign=signing,
         )
         session = stack.enter_context(running(use))
         session.listen(ScoreLines(click.echo))

@@ -143,6 +143,14 @@ def served(app: Flask, host: str, port: int | None, tls: tuple[Path, Path] | Non
         return serve(app, host, 0, tls)
 
 
+def pin_for(host: str, pin: str | None, whose: str) -> str | None:
+    """The PIN that was asked for; without one, a new one, which is told, where others reach the pages."""
+    if pin is None and host not in LOOPBACK:
+        pin = f"{secrets.randbelow(10**6):06d}"
+        click.echo(f"the {whose} PIN is {pin}")
+    return pin
+
+
 def reachable(url: str, host: str) -> str | None:
     """Where other devices of the network find what is served at ``url`` on ``host``; None where they cannot.
 
@@ -169,10 +177,7 @@ def dashboard(session: Session, asked: Options, choices: DeviceChoices | None = 
     if asked.headless:
         yield ""
         return
-    host, pin, tls = asked.host, asked.pin, asked.tls
-    if pin is None and host not in LOOPBACK:
-        pin = f"{secrets.randbelow(10**6):06d}"
-        click.echo(f"the referee's PIN is {pin}")
+    host, tls, pin = asked.host, asked.tls, pin_for(asked.host, asked.pin, "referee's")
     app = create_app(session, pin, host, choices=choices, tls=bool(tls))
     try:
         server = served(app, host, asked.port, tls)

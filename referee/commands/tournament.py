@@ -13,7 +13,7 @@ import click
 from referee.commands.hall import WHICH, WHO, directing
 from referee.commands.match import JOURNAL, BadRequest
 from referee.commands.options import Commands, Words, as_one
-from referee.commands.serving import PATH, interrupted
+from referee.commands.serving import PATH, interrupted, pin_for
 from referee.commands.tournament_shown import export, list_, plan, show
 from referee.errors import DeviceLost
 from referee.journal.holding import usable_folder
@@ -35,7 +35,6 @@ from referee.tournament.commands import (
 from referee.tournament.ratings import ratings
 from referee.tournament.state import FORMATS, Options, Tournament
 from referee.web.hall.app import create_hall_app
-from referee.web.security import LOOPBACK
 from referee.web.server import serve
 
 
@@ -132,10 +131,7 @@ def hall_pages(
     director: Director, people: People, host: str, port: int, pin: str | None, data_dir: Path
 ) -> Iterator[str]:
     """The hall's pages, served while the context lasts: their address."""
-    if pin is None and host not in LOOPBACK:
-        pin = f"{secrets.randbelow(10**6):06d}"
-        click.echo(f"the organisers' PIN is {pin}")
-    app = create_hall_app(director, people, data_dir, pin, host)
+    app = create_hall_app(director, people, data_dir, pin_for(host, pin, "organisers'"), host)
     try:
         server = serve(app, host, port)
     except OSError as error:

@@ -128,7 +128,7 @@ def scores(state: Bets) -> tuple[int, ...]:
 
 
 def begin(setup: Setup) -> dict[str, Any]:
-    """The deal: what stays in the box, hands of three, three equal piles, and what is left over."""
+    """The deal: what stays in the box, hands of three, three equal piles, what is left over; the oldest begins."""
     players = len(setup.players)
     each = setup.rules.cards_a_style - TAKEN_OUT[players]
     box = [style for style in STYLES for _ in range(TAKEN_OUT[players])]
@@ -138,16 +138,17 @@ def begin(setup: Setup) -> dict[str, Any]:
     rest = cards[players * HAND :]
     size = len(rest) // 3
     piles = [rest[n * size : (n + 1) * size] for n in range(3)]
-    return {"hands": hands, "piles": piles, "out": box + rest[3 * size :]}
+    return {"hands": hands, "piles": piles, "out": box + rest[3 * size :], "first": players - 1}
 
 
 def create(setup: Setup, deal: Mapping[str, Any]) -> Bets:
-    """The table after the deal."""
+    """The table after the deal. A deal that does not say who begins is of an earlier version: the youngest did."""
     return Bets(
         players=setup.players,
         seed=setup.seed,
         mode=setup.mode,
         phase="reading" if setup.mode == "scorer" else "building",
+        turn=deal.get("first", 0),
         shuffles=1,
         rules=setup.rules,
         hands=tuple(tuple(hand) for hand in deal["hands"]),

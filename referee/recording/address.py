@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from referee.recording.errors import BadAttempt
-from referee.recording.folder import META, REVIEW, find_attempts, unpack
+from referee.recording.folder import META, REVIEW, append_review, find_attempts, unpack
 
 HERE = "file"
+AT_ONCE = 100
+"""So many records are asked for at once."""
+
 IN_PROCESS = ("memory", HERE)
 """What another machine cannot read by the same address."""
 
@@ -28,10 +32,12 @@ Which = Callable[[Path, Sequence[str]], Sequence[str]]
 
 @dataclass(frozen=True)
 class Source:
-    """An attempt: the path of its folder, or an address. ``stamp``: what changes with its files, for an address."""
+    """An attempt: the path of its folder, or an address. For an address: ``stamp``, what changes with its files, and
+    ``noted``, what changes with what people say of it."""
 
     address: str
     stamp: str = ""
+    noted: str = ""
 
     @property
     def is_folder(self) -> bool:
@@ -105,6 +111,82 @@ def contents(source: Source, which: Which) -> dict[str, bytes]:
             raise BadAttempt(f"{source.address}: {error.strerror or error}") from None
 
 
+class Mirror:
+    """A copy of the archive at an address in the folder ``root``, of no more than has been asked for.
+
+    Every attempt's record is there after ``refresh``, its other files after ``bring``. Every call raises BadAttempt
+    when the store cannot be reached. For one thread at a time.
+    """
+
+    def __init__(self, address: str, root: Path) -> None:
+        self.address, self.root = address, root
+        fs, path = _opened(address)
+        self._top = fs.unstrip_protocol(path)
+        self._known: dict[Path, Source] = {}
+        root.mkdir(parents=True, exist_ok=True)
+
+    def refresh(self, progress: Callable[[int, int], object] = lambda done, total: None) -> None:
+        """Bring the records that have come or changed, and drop what has gone; ``progress`` is told (brought, all)."""
+        there = {
+            self.root / path: source for source in sources(self.address, self.root) if (path := self._path(source))
+        }
+        for folder in self._known.keys() - there.keys():
+            shutil.rmtree(folder, ignore_errors=True)
+            del self._known[folder]
+        todo = [(folder, source) for folder, source in there.items() if self._known.get(folder) != source]
+        for n in range(0, len(todo), AT_ONCE):
+            progress(n, len(todo))
+            self._bring_records(dict(todo[n : n + AT_ONCE]))
+        progress(len(todo), len(todo))
+
+    def bring(self, folder: Path, wanted: Collection[str] | None = None) -> None:
+        """Bring the files of an attempt (``wanted`` these, as far as there are any) that are not here yet."""
+        source = self._known.get(folder)
+        if source is None:
+            return
+        fs, path = _opened(source.address)
+        with _told(source.address):
+            names = {os.path.basename(child) for child in fs.ls(path, detail=False)}
+            for name in sorted(names if wanted is None else names & set(wanted)):
+                if not (folder / name).exists():
+                    fs.get_file(f"{path}/{name}", os.fspath(folder / f"{name}.tmp"))
+                    os.replace(folder / f"{name}.tmp", folder / name)
+
+    def add_review(self, folder: Path, row: Mapping[str, Any]) -> None:
+        """Add a line to what people say of the attempt, there and here."""
+        source = self._known[folder]
+        fs, path = _opened(source.address)
+        with _told(source.address):
+            if fs.exists(f"{path}/{REVIEW}"):  # others may have said something since
+                fs.get_file(f"{path}/{REVIEW}", os.fspath(folder / REVIEW))
+            append_review(folder, row)
+            fs.put_file(os.fspath(folder / REVIEW), f"{path}/{REVIEW}")
+
+    def _path(self, source: Source) -> str:
+        """Where under ``root`` an attempt belongs; empty for one whose name would lead elsewhere."""
+        path = source.address.removeprefix(self._top).strip("/")
+        return "" if {"", ".", ".."} & set(path.split("/")) else path
+
+    def _bring_records(self, some: Mapping[Path, Source]) -> None:
+        """Bring these records; one that is here already is there at every instant, and its other files go."""
+        files: dict[str, Path] = {}
+        for folder, source in some.items():
+            folder.mkdir(parents=True, exist_ok=True)
+            _, path = _opened(source.address)
+            files |= {f"{path}/{name}": folder / name for name in ((META, REVIEW) if source.noted else (META,))}
+        with _told(self.address):
+            fs, _ = _opened(self.address)
+            fs.get(list(files), [f"{file}.tmp" for file in files.values()])
+        for file in files.values():
+            os.replace(f"{file}.tmp", file)
+        for folder, source in some.items():
+            known = self._known.get(folder)
+            for child in folder.iterdir() if known and known.stamp != source.stamp else ():
+                if child not in files.values():
+                    child.unlink()
+        self._known.update(some)
+
+
 def _here(path: Path, temporary: Path) -> list[Source]:
     if path.suffix == ".zip" and path.is_file():
         folders = unpack(path, temporary / path.stem)
@@ -127,9 +209,10 @@ def _there(address: str, fs: Any, path: str) -> list[Source]:
         if f"{folder}/{META}" not in every or inside or "/." in folder[len(path) :]:
             continue
         last = folder
-        recorded = [str(sorted(every[f].items(), key=str)) for f in files if os.path.basename(f) != REVIEW]
-        digest = hashlib.sha256("\n".join(recorded).encode()).hexdigest()
-        found.append(Source(fs.unstrip_protocol(folder), digest))
+        told = {f: str(sorted(every[f].items(), key=str)) for f in files}
+        noted = told.pop(f"{folder}/{REVIEW}", "")
+        digest = hashlib.sha256("\n".join(told.values()).encode()).hexdigest()
+        found.append(Source(fs.unstrip_protocol(folder), digest, noted))
     return found
 
 

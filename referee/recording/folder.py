@@ -40,6 +40,9 @@ from referee.recording.errors import BadAttempt
 META, VIDEO, TIMES, STOP, REVIEW = "attempt.json", "video.mp4", "frames.csv", "stop.png", "review.jsonl"
 CAMERA, PALETTE, PIECES, DECK, EMPTY = "camera.yaml", "palette.json", "pieces.json", "deck.json", "empty.png"
 JOURNAL, SIGNATURE = "journal.jsonl", "signature.json"
+GONE = ".gone-"
+"""How the name of a folder begins that has been taken out of its archive and is still to be deleted."""
+
 UNHASHED = (META, REVIEW, JOURNAL, SIGNATURE)
 LOW_MARGIN = 0.9
 """A verdict less sure than this is worth a second look; a judge's figures are probabilities."""

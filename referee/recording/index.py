@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from referee.recording.entry import Entry, bytes_of, entry_from_json, read_entry, stamp_of
-from referee.recording.folder import DEEPEST, META
+from referee.recording.folder import DEEPEST, GONE, META
 from referee.recording.index_store import INDEX, Change, IndexStore
 from referee.recording.writer import NO_RECORD, UNFINISHED
 
@@ -75,9 +76,9 @@ class Index:
         """Take in what is in that folder now; forget it where it holds no record any more."""
         self.store.change(self._written(self._path(folder)))
 
-    def forget(self, folder: Path) -> None:
-        """The folder has gone."""
-        self.store.change([(FORGET, (self._path(folder),))])
+    def forget(self, *folders: Path) -> None:
+        """The folders have gone."""
+        self.store.change([(FORGET, (self._path(folder),)) for folder in folders])
 
     def folder(self, path: bytes) -> Path:
         """The folder of a row."""
@@ -118,6 +119,10 @@ class Index:
     def empty(self) -> None:
         """Forget everything."""
         self.store.change([("DELETE FROM attempts", ()), ("DELETE FROM folders", ())])
+
+    def folders(self) -> list[Path]:
+        """The folders in which attempts are looked for: the archive's own and those below it."""
+        return [self.folder(path) for (path,) in self.store.rows("SELECT path FROM folders")]
 
     def loose(self) -> list[Path]:
         """Attempts that are not finished, cannot be read or hold a draft."""
@@ -165,12 +170,12 @@ class Index:
             if stamp and stamp == known.get(path):
                 todo += [(child, depth + 1) for child in children.get(path, ())]
                 continue
-            before = {p for (p,) in self.store.rows("SELECT path FROM attempts WHERE parent = ?", (path,))}
-            attempts, folders, size = _list(folder, path, before)
-            came += [p for p in attempts if p not in before]
-            gone += before - attempts
-            todo += [(child, depth + 1) for child in folders if depth < DEEPEST]
-            changes.append(("REPLACE INTO folders VALUES (?, ?, ?)", (path, stamp, size)))
+            before = self.store.rows("SELECT path FROM attempts WHERE parent = ?", (path,))
+            found = _list(folder, path, {p[len(path) + bool(path) :] for (p,) in before})
+            came += found.came
+            gone += [os.path.join(path, name) for name in found.gone]
+            todo += [(child, depth + 1) for child in found.folders if depth < DEEPEST]
+            changes.append(("REPLACE INTO folders VALUES (?, ?, ?)", (path, stamp, found.size)))
         for path in known.keys() - seen:
             changes.append(("DELETE FROM folders WHERE path = ?", (path,)))
             gone += [p for (p,) in self.store.rows("SELECT path FROM attempts WHERE parent = ?", (path,))]
@@ -250,31 +255,43 @@ def _children(known: Iterable[bytes]) -> dict[bytes, list[bytes]]:
     return found
 
 
-def _list(folder: Path, path: bytes, known: Collection[bytes]) -> tuple[set[bytes], list[bytes], int]:
-    """Paths of the attempts and of the other folders in a folder, and the bytes of its own files. What is ``known`` as
-    an attempt is not asked again: one without its record is found by its stamp."""
-    attempts: set[bytes] = set()
-    folders: list[bytes] = []
-    size = 0
+@dataclass
+class _Listed:
+    """What a folder holds: paths of attempts that have ``come`` and names of those that have ``gone``; paths of other
+    folders; bytes of its own files."""
+
+    came: list[bytes] = field(default_factory=list)
+    gone: Collection[bytes] = ()
+    folders: list[bytes] = field(default_factory=list)
+    size: int = 0
+
+
+def _list(folder: Path, path: bytes, known: Set[bytes]) -> _Listed:
+    """List a folder. What is ``known`` as an attempt, by name, is not asked again: one without its record is found by
+    its stamp."""
+    top = os.fsencode(folder)
     try:
-        with os.scandir(os.fsencode(folder)) as found:
-            for child in found:
-                below = os.path.join(path, child.name)
-                if not child.is_dir():
-                    size += _size_of(child)
-                elif child.name.startswith(b"."):  # a draft: nothing in it is listed
-                    size += bytes_of(Path(os.fsdecode(child.path)))
-                elif below in known or os.path.exists(os.path.join(child.path, META.encode())):
-                    attempts.add(below)
-                else:
-                    folders.append(below)
+        names = set(os.listdir(top))
     except OSError:  # not a folder, or one that nobody may look into
-        return set(), [], 0
-    return attempts, folders, size
+        return _Listed(gone=known)
+    found = _Listed(gone=known - names)
+    for name in names - known:
+        place, below = os.path.join(top, name), os.path.join(path, name)
+        if name.startswith(GONE.encode()):
+            continue
+        if not os.path.isdir(place):
+            found.size += _size_of(place)
+        elif name.startswith(b"."):  # a draft: nothing in it is listed
+            found.size += bytes_of(Path(os.fsdecode(place)))
+        elif os.path.exists(os.path.join(place, META.encode())):
+            found.came.append(below)
+        else:
+            found.folders.append(below)
+    return found
 
 
-def _size_of(file: os.DirEntry) -> int:
+def _size_of(file: bytes) -> int:
     try:
-        return file.stat(follow_symlinks=False).st_size
+        return os.lstat(file).st_size
     except OSError:
         return 0

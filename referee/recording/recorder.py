@@ -1,7 +1,7 @@
 """Records duels beside everything else: a ring of frames from before the go, and a thread of its own.
 
-``frame`` only appends to a queue. When encoding falls behind, frames are thinned out far from the marks
-(the press above all) before any near them is lost, and every one that is lost is written down.
+``frame`` only appends to a queue (``backlog``, which says what is given up when encoding falls behind); every frame
+that is lost is written down.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from av.error import FFmpegError
 
 from cards.sentences import sentence
 from referee.devices.ports import Clock, Frame
+from referee.recording.backlog import Backlog, GivenUp, Job
 from referee.recording.errors import BadAttempt
 from referee.recording.folder import META, append_review
 from referee.recording.index import Index
-from referee.recording.retention import Budget, Removed, make_room
+from referee.recording.retention import Budget, Removed, Remover, free_bytes, make_room
 from referee.recording.sweep import sweep
 from referee.recording.writer import RESERVE_BYTES, RESERVED, Take, first_words, write_file
 
@@ -33,10 +34,6 @@ RING_BYTES = 256 << 20
 PENDING_BYTES = 256 << 20
 """Frames that may wait for the encoder: three seconds of 720p at 30 frames a second. All that a busy machine may hold
 beyond what a quiet one does; longer it would only fall further behind."""
-
-NEAR_MARK_S = 2.0
-"""Frames this near a mark are the evidence and go last when there are too many."""
-
 
 Rows = Mapping[str, dict]
 """Zone -> the contract's row."""
@@ -62,15 +59,14 @@ class Recorder:
         reserve_bytes: int = RESERVE_BYTES,
     ):
         self.root, self.clock, self.before_s = Path(root), clock, before_s
-        self.dropped = 0
         self.problem: str | None = None
         self.removed: list[Removed] = []
-        self._budget, self._most, self._reserve = budget or Budget(), pending_bytes, reserve_bytes
+        self._remover = Remover()
+        self._budget, self._reserve = budget or Budget(), reserve_bytes
         self._wake = threading.Condition()
         self._ring: deque[Frame] = deque()
-        self._jobs: deque[Frame | Callable[[], None]] = deque()
-        self._pending = self._kept = 0
-        self._marks: list[float] = []
+        self._backlog = Backlog(pending_bytes)
+        self._kept = self._unwritten = 0
         self._folder: Path | None = None
         self._take: Take | None = None
         self._busy = self._closed = False
@@ -88,7 +84,8 @@ class Recorder:
             while frame.at_s - self._ring[0].at_s > self.before_s or len(self._ring) * size > RING_BYTES:
                 self._ring.popleft()
             if self._folder is not None:
-                self._put(frame)
+                self._backlog.put_frame(frame)
+                self._wake.notify_all()
 
     def begin(self, meta: Mapping[str, Any]) -> Path:
         """Start a recording (at the go) with the ring's frames in front; gives its folder.
@@ -107,10 +104,10 @@ class Recorder:
         files = {n: c() if callable(c) else c for n, c in (meta.get("files") or {}).items()}
         said = dict(meta) | {"files": files, "recorded_at": self.clock.utc().isoformat(timespec="seconds")}
         with self._wake:
-            self._folder, self._marks, self._kept = folder, [go_at_s], 0
-            self._jobs.append(partial(self._open, folder, said, go_at_s))
+            self._folder, self._kept = folder, 0
+            self._append(partial(self._open, folder, said, go_at_s))
             for frame in self._ring:
-                self._put(frame)
+                self._backlog.put_frame(frame)
         return folder
 
     def mark(self, name: str, at_s: float, **data: Any) -> None:
@@ -118,7 +115,9 @@ class Recorder:
 
         Names the review pages know: go, stop (with zone), settled, verdict, hand_in, hand_out (with zone).
         """
-        self._marks.append(at_s)
+        if name == "stop":
+            with self._wake:
+                self._backlog.stop(at_s)
         self._do(lambda take: take.mark(name, at_s, data))
 
     def judged(self, frame: Frame | Sequence[Frame], judgement: Rows | Judged, extra: Mapping | None = None) -> None:
@@ -182,12 +181,17 @@ class Recorder:
     def settle(self, timeout_s: float = 60.0) -> bool:
         """Wait until everything taken in so far is on disk; False when the time runs out."""
         with self._wake:
-            return self._wake.wait_for(lambda: not self._jobs and not self._busy, timeout_s)
+            return self._wake.wait_for(lambda: not self._backlog and not self._busy, timeout_s)
+
+    @property
+    def dropped(self) -> int:
+        """Frames that were taken in and are in no video."""
+        return self._backlog.dropped + self._unwritten
 
     def status(self) -> dict:
         """JSON-able figures: recording (folder name or None), waiting frames, dropped, problem, removed."""
         with self._wake:
-            waiting = sum(isinstance(job, Frame) for job in self._jobs)
+            waiting = len(self._backlog.frames)
             return {
                 "recording": self._folder and self._folder.name,
                 "waiting": waiting,
@@ -203,6 +207,7 @@ class Recorder:
             self._closed = True
             self._wake.notify_all()
         self._thread.join()
+        self._remover.close()
         self._index.close()
 
     def _new_folder(self, match_id: str, meta: Mapping) -> Path:
@@ -220,49 +225,35 @@ class Recorder:
             self.problem = sentence("recording_refused", fault=str(error.strerror))
         return folder
 
-    def _put(self, frame: Frame) -> None:
-        self._append(frame)
-        self._pending += frame.image.nbytes
-        if self._pending > self._most:
-            self._thin()
-
-    def _thin(self) -> None:
-        frames = [job for job in self._jobs if isinstance(job, Frame)]
-        lost = {id(f) for f in thin(frames, self._marks)}
-        self.dropped += len(lost)
-        for n, job in enumerate(self._jobs):
-            if isinstance(job, Frame) and id(job) in lost:
-                self._pending -= job.image.nbytes
-                self._jobs[n] = partial(self._skip, Frame(job.image[:0], job.number, job.at_s))
-
     def _do(self, action: Callable[[Take], None]) -> None:
         with self._wake:
             if self._folder is not None:
                 self._append(lambda: action(self._take) if self._take else None)
 
-    def _append(self, job: Frame | Callable[[], None]) -> None:
-        self._jobs.append(job)
+    def _append(self, job: Job) -> None:
+        self._backlog.put(job)
         self._wake.notify_all()
 
     def _run(self) -> None:
         while (job := self._next()) is not None:
             try:
-                self._encode(job) if isinstance(job, Frame) else job()
+                job()
             except (OSError, FFmpegError, BadAttempt, ValueError) as error:
                 self._broken(error)
 
-    def _next(self) -> Frame | Callable[[], None] | None:
+    def _next(self) -> Job | None:
+        """The next thing to be done; None when the recorder is closed."""
         with self._wake:
             self._busy = False
             self._wake.notify_all()
-            self._wake.wait_for(lambda: self._jobs or self._closed)
-            if not self._jobs:
+            self._wake.wait_for(lambda: self._backlog or self._closed)
+            if not self._backlog:
                 return None
             self._busy = True
-            job = self._jobs.popleft()
-            if isinstance(job, Frame):
-                self._pending -= job.image.nbytes
-            return job
+            item = self._backlog.take()
+            if isinstance(item, Frame):
+                return partial(self._encode, item, self._backlog.is_hurried(item))
+            return partial(self._skip, item) if isinstance(item, GivenUp) else item
 
     def _open(self, folder: Path, meta: Mapping, go_at_s: float) -> None:
         self._take = None
@@ -271,17 +262,16 @@ class Recorder:
         self._index.put(folder)
         self.problem = None
 
-    def _encode(self, frame: Frame) -> None:
+    def _encode(self, frame: Frame, hurried: bool) -> None:
         if self._take is None or self._take.broken:
-            self.dropped += 1
-            if self._take is not None:
-                self._take.skip(frame)
+            self._unwritten += 1
+            self._skip(frame)
         else:
-            self._take.frame(frame)
+            self._take.frame(frame, hurried)
 
-    def _skip(self, frame: Frame) -> None:
+    def _skip(self, frame: Frame | GivenUp) -> None:
         if self._take is not None:
-            self._take.skip(frame)
+            self._take.skip(frame.number, frame.at_s)
 
     def _close_take(self, final: Mapping, now_s: float) -> None:
         take, self._take = self._take, None
@@ -299,15 +289,8 @@ class Recorder:
             self._take.fail(self.problem)
 
     def _make_room(self, busy: Path) -> None:
-        removed, warning = make_room(self.root, self._budget, self.clock.utc(), busy, index=self._index)
+        free = free_bytes(self.root) + self._remover.pending_bytes
+        removed, warning = make_room(self.root, self._budget, self.clock.utc(), busy, lambda: free, self._index)
+        self._remover.delete(removed)
         self.removed += removed
         self.problem = warning or self.problem
-
-
-def thin(frames: Sequence[Frame], marks: Sequence[float], near_s: float = NEAR_MARK_S) -> list[Frame]:
-    """The frames to give up: every second one that is not near a mark, else every second one.
-
-    ``marks`` are host times. Gives at least one of two frames or more, never two neighbours.
-    """
-    far = [f for f in frames if all(abs(f.at_s - m) > near_s for m in marks)]
-    return (far if len(far) > 1 else list(frames))[1::2]

@@ -1,19 +1,26 @@
-"""The disk budget of an archive: contested attempts stay, the oldest uncontested go first, never silently."""
+"""The disk budget of an archive: contested attempts stay, the oldest uncontested go first, never silently.
+
+An attempt goes in two steps: it is taken out of the archive by a new name of its folder, which costs nothing, and its
+files are deleted later, beside. What a kill leaves between the two is no attempt any more, and goes at the next start.
+"""
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from pathlib import Path
 
 from cards.sentences import sentence
 from referee.recording.entry import bytes_of
 from referee.recording.errors import BadAttempt
-from referee.recording.folder import contested, load_attempt
+from referee.recording.folder import GONE, contested, load_attempt
 from referee.recording.index import Index
 
 LOG = "retention.jsonl"
@@ -32,18 +39,70 @@ class Budget:
 
 @dataclass(frozen=True)
 class Removed:
-    """An attempt that went to make room."""
+    """An attempt that went to make room; ``left``: where its files wait to be deleted."""
 
     name: str
     size_bytes: int
+    left: Path
 
 
-def removals(root: Path) -> list[dict]:
+class Remover:
+    """Deletes what was taken out of an archive, on a thread of its own, which ends when nothing is left to do."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._waiting: deque[Removed] = deque()
+        self._thread: threading.Thread | None = None
+
+    @property
+    def pending_bytes(self) -> int:
+        """Bytes that are not free yet, and will be."""
+        with self._lock:
+            return sum(one.size_bytes for one in self._waiting)
+
+    def delete(self, removed: Sequence[Removed]) -> None:
+        """Delete them, by and by."""
+        with self._lock:
+            self._waiting += removed
+            if self._waiting and self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="disk budget", daemon=True)
+                self._thread.start()
+
+    def close(self) -> None:
+        """Wait until everything is deleted."""
+        if (thread := self._thread) is not None:
+            thread.join()
+
+    def _run(self) -> None:
+        while True:
+            with self._lock:
+                if not self._waiting:
+                    self._thread = None
+                    return
+                first = self._waiting[0]
+            shutil.rmtree(first.left, ignore_errors=True)  # what cannot be deleted now is tried at the next start
+            with self._lock:
+                self._waiting.popleft()
+
+
+def removals(root: Path) -> Sequence[dict]:
     """What has gone from the archive at ``root`` to make room, oldest first: ``at``, ``removed``, ``bytes``."""
+    log = root / LOG
     try:
-        return [json.loads(line) for line in (root / LOG).read_text(encoding="utf-8").splitlines()]
+        told = log.stat()
     except FileNotFoundError:
-        return []
+        return ()
+    return _removals(log, (told.st_mtime_ns, told.st_size))
+
+
+@lru_cache(maxsize=4)
+def _removals(log: Path, stamp: tuple[int, int]) -> tuple[dict, ...]:
+    gone: list[dict] = []
+    for line in log.read_text(encoding="utf-8").splitlines():
+        with suppress(ValueError):  # a line torn by a full disk or a kill
+            row = json.loads(line)
+            gone.append(row) if "kept" not in row else gone.pop()
+    return tuple(gone)
 
 
 def make_room(
@@ -54,15 +113,16 @@ def make_room(
     free: Callable[[], int] | None = None,
     index: Index | None = None,
 ) -> tuple[list[Removed], str | None]:
-    """Remove the oldest uncontested attempts until the budget holds; gives them, and a warning or None.
+    """Take the oldest uncontested attempts out of the archive until the budget holds; gives them, and a warning if any.
 
-    Each removal is a line in ``retention.jsonl`` before it happens. ``busy`` is being recorded and is left
-    alone, and so is what was recorded within EVENING before ``now``: players may still ask for it. ``free`` gives the
-    disk's free bytes (default: asks the file system). ``index`` is the archive's as it stands; without one the archive
-    is read. What the index proposes goes only when the folder itself says so too.
+    Their files are still to be deleted: ``Remover``. Each removal is a line in ``retention.jsonl`` before it happens,
+    and one more where it then could not be. ``busy`` is being recorded and is left alone, and so is what was recorded
+    within EVENING before ``now``: players may still ask for it. ``free`` gives the disk's free bytes (default: asks the
+    file system). ``index`` is the archive's as it stands; without one the archive is read. What the index proposes goes
+    only when the folder itself says so too.
     """
-    free = free or (lambda: shutil.disk_usage(root).free)
-    removed = []
+    free = free or (lambda: free_bytes(root))
+    removed, gone = list[Removed](), list[Path]()
     with _index_of(root, index) as known:
         over = max(known.total_bytes() - budget.most_bytes, budget.free_bytes - free())
         candidates = known.may_go() if over > 0 else iter(())
@@ -71,14 +131,20 @@ def make_room(
                 break
             if folder == busy or not _may_go(folder, now):
                 continue
-            size = bytes_of(folder)
-            _remove(root, folder, size, now)
-            known.forget(folder)
-            removed.append(Removed(folder.name, size))
-            over -= size
+            one = Removed(folder.name, bytes_of(folder), folder.with_name(f"{GONE}{folder.name}"))
+            if _taken_out(root, folder, one, now):
+                gone.append(folder)
+                removed.append(one)
+                over -= one.size_bytes
+        known.forget(*gone)
     if over <= 0:
         return removed, None
     return removed, sentence("recording_budget", n=over >> 20)
+
+
+def free_bytes(root: Path) -> int:
+    """What the disk of the archive has left."""
+    return shutil.disk_usage(root).free
 
 
 @contextmanager
@@ -111,8 +177,17 @@ def _of_tonight(recorded_at: object, now: datetime) -> bool:
     return timedelta(0) <= now - (said if said.tzinfo else said.replace(tzinfo=UTC)) < EVENING
 
 
-def _remove(root: Path, folder: Path, size: int, now: datetime) -> None:
-    row = {"at": now.isoformat(), "removed": folder.name, "bytes": size, "why": "disk budget, uncontested"}
+def _taken_out(root: Path, folder: Path, one: Removed, now: datetime) -> bool:
+    """Whether the folder is out of the archive; one that may not be touched stays."""
+    _log(root, {"at": now.isoformat(), "removed": one.name, "bytes": one.size_bytes, "why": "disk budget, uncontested"})
+    try:
+        folder.rename(one.left)
+    except OSError as error:
+        _log(root, {"at": now.isoformat(), "kept": one.name, "why": error.strerror or str(error)})
+        return False
+    return True
+
+
+def _log(root: Path, row: dict) -> None:
     with open(root / LOG, "a", encoding="utf-8") as log:
         log.write(json.dumps(row) + "\n")
-    shutil.rmtree(folder)

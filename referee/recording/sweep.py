@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cards.sentences import sentence
 from referee.recording.errors import BadAttempt
-from referee.recording.folder import META, VIDEO, find_attempts, load_attempt, write_json
+from referee.recording.folder import GONE, META, VIDEO, find_attempts, load_attempt, write_json
 from referee.recording.index import Index
 from referee.recording.video import cut_to_whole
 from referee.recording.writer import NO_RECORD, UNFINISHED, cut
@@ -24,23 +24,32 @@ LOST = sentence("cut_lost")
 def sweep(root: Path, index: Index | None = None) -> list[str]:
     """Put in order what was not finished, while nothing is being recorded; gives the folders that were touched.
 
-    Drafts and set-aside space go. A folder with a video and no record gets one that says so, one with neither goes.
-    A torn video is cut back to what is whole; where nothing is, the record says that it is lost. ``index`` says which
-    attempts have to be looked at; without one all are.
+    Drafts, set-aside space and what was on its way out go. A folder with a video and no record gets one that says so,
+    one with neither goes. A torn video is cut back to what is whole; where nothing is, the record says that it is lost.
+    ``index`` says which attempts have to be looked at; without one all are.
     """
     touched = [child.name for child in sorted(root.iterdir()) if child.is_dir() and _ordered(child)]
     if index is None:
         return touched + [folder.name for folder in find_attempts(root) if _finished(folder)]
     index.refresh(thorough=True)
+    touched += [left.name for folder in index.folders() if folder != root for left in _gone(folder)]
     touched += [folder.name for folder in index.loose() if _finished(folder)]
     index.refresh()
     return touched
 
 
+def _gone(folder: Path) -> list[Path]:
+    """What had been taken out to make room and was not deleted yet; deleted now."""
+    left = sorted(folder.glob(f"{GONE}*"))
+    for one in left:
+        shutil.rmtree(one, ignore_errors=True)
+    return left
+
+
 def _ordered(folder: Path) -> bool:
     """Whether a draft or a folder without a record had to be dealt with."""
     if folder.name.startswith("."):
-        shutil.rmtree(folder)
+        shutil.rmtree(folder, ignore_errors=True)
         return True
     if (folder / META).exists() or any(child.is_dir() for child in folder.iterdir()):
         return False

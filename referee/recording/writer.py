@@ -62,24 +62,24 @@ class Take:
         for name, content in (meta.get("files") or {}).items():
             write_file(folder / name, content)
 
-    def frame(self, frame: Frame) -> None:
-        """Encode one frame and write its time. May raise OSError."""
+    def frame(self, frame: Frame, hurried: bool = False) -> None:
+        """Encode one frame, for little where it is ``hurried``, and write its time. May raise OSError."""
         if self._writer is None or self.t0_s is None:
             self.t0_s = frame.at_s
             self._writer = VideoWriter(self.folder / VIDEO, frame.image.shape[1], frame.image.shape[0])
             self.save()
         if self.last_number is not None and frame.number > self.last_number + 1:
             self.drop(frame.number - self.last_number - 1, frame.at_s, "camera")
-        index = self._writer.write(frame.image, frame.at_s - self.t0_s)
+        index = self._writer.write(frame.image, frame.at_s - self.t0_s, hurried)
         self._times.write(f"{index},{frame.at_s - self.t0_s:.4f}\n")
         self._times.flush()
         self._written.append(frame.at_s - self.t0_s)
         self.last_s, self.last_number = frame.at_s, frame.number
 
-    def skip(self, frame: Frame) -> None:
-        """Write down that this frame could not be encoded in time."""
-        self.drop(1, frame.at_s, "recorder")
-        self.last_number = frame.number
+    def skip(self, number: int, at_s: float) -> None:
+        """Write down that the frame of that number and host time could not be encoded in time."""
+        self.drop(1, at_s, "recorder")
+        self.last_number = number
 
     def drop(self, count: int, at_s: float, where: str) -> None:
         """Write down frames that are not in the video. ``where``: camera or recorder."""

@@ -20,7 +20,8 @@ from cards.pieces import PieceSet
 from referee.recording import Attempt
 from referee.recording.errors import BadAttempt
 from referee.review.film import film
-from referee.vision.image.evidence import log_paper, paper_white
+from referee.vision.image.bare import log_paper
+from referee.vision.image.evidence import paper_white
 from referee.vision.image.view import ZoneView, regions, zone_view
 
 AS_BEFORE, OTHER = -1, -2

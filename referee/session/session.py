@@ -22,6 +22,7 @@ from cards.pieces import PieceSet
 from referee.devices.ports import ButtonBox, Camera, Clock
 from referee.journal.chain import lines_of
 from referee.match.decide import Command, Event, MatchState
+from referee.match.duel import IN_PLAY
 from referee.match.house_rules import DEFAULT_RULES, HouseRules
 from referee.match.state import SEEN_PHASES
 from referee.session.box_listener import BoxListener
@@ -137,6 +138,7 @@ class Session:
         who: str = "",
     ) -> tuple[Event, ...]:
         """Begin a match; one that is still open is left as it stands in the journal."""
+        self._seal_recordings()
         with self.match.lock:
             wish = Wish(tuple(players), mode, seed, rules or self.rules)
             events = self.match.create(wish, self.simulated, who)
@@ -145,11 +147,18 @@ class Session:
 
     def take_up(self, match_id: str, who: str = "") -> tuple[Event, ...]:
         """Go on with an older match of this table. Raises IllegalCommand where ``MatchRunner.take_up`` does."""
+        self._seal_recordings()
         with self.match.lock:
             events = self.match.take_up(match_id, who)
             if self.recording:
                 self.recording.resume()
             return events
+
+    def _seal_recordings(self) -> None:
+        """What was recorded of a match is closed and sealed in its record before another one is gone on with; a duel
+        that is played just now goes on being recorded, for the change may yet be refused."""
+        if self.recording and self.state.phase not in IN_PLAY:
+            self.recording.stop()
 
     def older(self) -> list[dict]:
         """This table's other matches, the latest first: ``id``, ``at``, ``players``, ``phase``."""

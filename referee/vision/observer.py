@@ -23,7 +23,7 @@ from calibration.markers import Corners, find_markers
 from calibration.mat import FIELD, MatPose, Mats
 from calibration.palette import Palette, drifted, features, learn, learn_wear, nominal
 from cards.build import Build
-from cards.card import Card
+from cards.card import Card, HeightCard
 from cards.deck import Deck
 from cards.pieces import PieceSet
 from referee.match.judge import TOLERANCES, Tolerances
@@ -170,7 +170,7 @@ class Observer:
     def look(self, frame: np.ndarray) -> Mats:
         """The mats in a frame, completed by markers of the session's earlier frames; through the lens file where it
         fits them, else through an estimated lens."""
-        return believed_mats(_gray(frame), self.camera, self.markers)
+        return believed_mats(_gray(frame), self.camera, self.markers, None if self.empty is None else _gray(self.empty))
 
     def read_card(self, gray: np.ndarray, deck: Deck) -> str | None:
         """Id of the card whose marker is in an 8-bit grey frame, when exactly one is."""
@@ -330,7 +330,8 @@ class Observer:
         build, _ = rulings.of(found[0])
         sight = ZoneSight(view, evidence, build, weighed.margin, weighed.explained, weighed.features)
         blown = empties[view.zone].blown if view.zone in empties else None
-        verdict = exposed(sized(weighed.verdict, self.size_factor), view, evidence, blown)
+        verdict = sized(weighed.verdict, self.size_factor, isinstance(card, HeightCard))
+        verdict = exposed(verdict, view, evidence, blown)
         verdict = unglared(verdict, view, evidence, self.piece_set)
         return withheld(verdict, view, evidence, self.piece_set), sight
 

@@ -22,6 +22,12 @@ class PageSession(Touching, Protocol):
     piece_set: PieceSet
 
 
+class Reviewing(OnClock, Commanded, Protocol):
+    """What the pages of recorded duels need of a session."""
+
+    data_dir: Path
+
+
 class RigWatch(Protocol):
     """Who compares the rig with what it was set up as."""
 

@@ -163,6 +163,17 @@ def test_a_lens_scales_with_the_picture_but_not_to_another_format():
         LENS.scaled_to(640, 480)
 
 
+def test_a_lens_turned_by_a_quarter_sees_what_the_turned_picture_shows():
+    lens = CameraModel(
+        1280, 720, np.array([[980.0, 0, 650], [0, 960, 340], [0, 0, 1]]), np.array([0.1, -0.02, 0.004, -0.003, 0.01])
+    )
+    point = np.array([(120.0, -70.0, 600.0)])
+    (x, y), (turned_x, turned_y) = lens.project(point)[0], lens.turned().project(point[:, [1, 0, 2]] * (1, -1, 1))[0]
+    # np.rot90 brings column x to row 1279 - x, and row y to column y.
+    assert (turned_x, turned_y) == pytest.approx((y, 1279 - x))
+    assert (lens.turned().width, lens.turned().height) == (720, 1280)
+
+
 @pytest.mark.parametrize(
     ("text", "fault"),
     [

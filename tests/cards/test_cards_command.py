@@ -1,12 +1,18 @@
 """``referee cards`` from the outside: what a user types and reads."""
 
+import io
+import itertools
 import json
+import sys
+from functools import partial
 
 import cv2
 import pytest
 from click.testing import CliRunner
 
-from referee.commands.cards import cards
+from cards.deck import parse_deck
+from cards.pieces import builtin_piece_set
+from referee.commands.cards import _checked, cards
 
 GOOD = {
     "id": "L1",
@@ -68,6 +74,22 @@ def test_an_impossible_card_is_refused_with_reason_and_picture(reason, tmp_path)
     assert result.exit_code == 1
     assert reason in result.output and "1 of 2 cards" in result.output
     assert cv2.imread(str(tmp_path / "pics" / "X.png")).shape[1] == 640
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_the_check_shows_how_far_it_is_on_a_terminal_and_leaves_files_alone(terminal, monkeypatch):
+    class Screen(io.StringIO):
+        def isatty(self):
+            return terminal
+
+    screen = Screen()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setattr("tqdm.std.time", partial(next, itertools.count(1.0)))  # each card takes a second
+    deck = parse_deck({"name": "d", "cards": [GOOD, GOOD | {"id": "L2"}]})
+    checks = _checked(deck, builtin_piece_set(), 1.0)
+    assert [row.card.id for row in checks] == ["L1", "L2"]
+    shown = screen.getvalue()
+    assert all(done in shown for done in ("0/2", "1/2", "2/2")) if terminal else shown == ""
 
 
 def test_made_cards_are_the_same_for_the_same_seed(tmp_path):

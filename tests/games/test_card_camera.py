@@ -175,11 +175,11 @@ def test_the_card_that_was_built_is_proposed_and_the_rules_refusal_with_it():
     camera = CardCamera(kinds_of("tower_bets"), *columns_of("tower_bets"))
     picture = laid({style: [2] if style == "D" else [] for style in STYLES}, rng)
     told = camera.look(match, picture).proposal
-    assert told.command == Build(0, "D", 2) and "reading" in told.refusal
+    assert told.command == Build(2, "D", 2) and "reading" in told.refusal
     for pile in (1, 2, 3):
         match = ask(match, match.game.command({"command": "ReadIn", "seat": 0, "pile": pile, "style": "A"}))
     told = camera.look(match, picture).proposal
-    assert told.command == Build(0, "D", 2) and not told.refusal
+    assert told.command == Build(2, "D", 2) and not told.refusal
     assert camera.look(ask(match, told.command), picture).proposal.said == "5 towers are as high as on record"
 
 

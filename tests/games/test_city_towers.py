@@ -117,7 +117,6 @@ def test_then_in_turn_plays_one_stone_with_a_site_card():
     after = ask(match, PlayStone(0, 2, 3, 5))
     assert after.state.turn == 1
     assert after.state.discard == ("3",) and after.state.picked[0] == (1, 1, 1, 3, 4)
-    assert len(after.state.hands[0]) == 4  # one drawn after playing
 
 
 def test_the_card_names_the_site_the_player_the_city():
@@ -195,6 +194,14 @@ def test_site_deck_each_of_the_nine_sites_five_times_hand_of_4():
     cards = Counter((*state.deck, *(c for hand in state.hands for c in hand)))
     assert cards == {str(site): 5 for site in range(1, 10)}
     assert [len(hand) for hand in state.hands] == [4, 4, 4, 4]
+
+
+def test_draw_one_after_playing():
+    match = at_site(picked())
+    top, *rest = match.state.deck
+    after = ask(match, PlayStone(0, 2, 3, 5)).state
+    assert after.hands[0] == ("1", "2", "4", top) and after.deck == tuple(rest)
+    assert after.hands[1] == match.state.hands[1]
 
 
 def test_reshuffle_when_the_deck_is_empty():

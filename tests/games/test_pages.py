@@ -8,6 +8,8 @@ import pytest
 
 from referee.devices.ports import SystemClock
 from referee.games.catalogue import GAMES
+from referee.games.open_cards import propose_storeys
+from referee.games.tower_bets import STYLES, Build
 from referee.journal.journal import Journal
 from referee.session.game_table import GameTable
 from referee.simulator.game_players import next_choice, options
@@ -71,14 +73,29 @@ def test_every_field_and_command_of_the_console_has_a_text(lang):
 def test_a_seat_plays_from_its_own_page_and_from_no_other(journal, tmp_path):
     pages = Pages(journal, tmp_path, "tower_bets")
     ann, ben = pages.links()
-    assert options(pages.table.match, 0) and '<select name="choice"' not in pages.get(ben)[1]
+    assert options(pages.table.match, 1) and '<select name="choice"' not in pages.get(ann)[1]
     version = pages.table.version
-    status, _ = pages.post(ann, ann, version=version, choice=0)
-    assert status == 303 and pages.table.match.played[0].who == "Ann"
-    status, html = pages.post(ann, ann, version=version, choice=0)
+    status, _ = pages.post(ben, ben, version=version, choice=0)
+    assert status == 303 and pages.table.match.played[0].who == "Ben"
+    status, html = pages.post(ben, ben, version=version, choice=0)
     assert status == 409 and "The game has moved on" in html
-    assert pages.post(ben, ben, version=pages.table.version, choice=0)[0] == 409
+    assert pages.post(ann, ann, version=pages.table.version, choice=0)[0] == 409
     assert len(pages.table.match.played) == 1
+
+
+def test_bets_by_click(journal, tmp_path):
+    """Chips are no cards: what the camera proposes is what was built, and the bet is chosen on the phone."""
+    pages = Pages(journal, tmp_path, "tower_bets")
+    _, ben = pages.links()
+    heights = dict.fromkeys(STYLES, 0)
+    assert propose_storeys(pages.table.match.state, heights | {"C": 2}).command == Build(1, "C", 2)
+    built = next(c for c in options(pages.table.match, 1) if c.storeys == 1)
+    pages.table.command(built)
+    assert propose_storeys(pages.table.match.state, heights | {built.style: 1}).command is None
+    offered = re.findall(r'<option value="(\d+)">Ben bets a chip of (\d) on tower ([A-E])<', pages.get(ben)[1])
+    choice, chip, tower = offered[-1]
+    assert pages.post(ben, ben, version=pages.table.version, choice=choice)[0] == 303
+    assert pages.table.match.state.bets[STYLES.index(tower)] == ((1, (int(chip),)),)
 
 
 def test_a_seats_page_shows_its_cards_and_the_board_shows_none(journal, tmp_path):
@@ -112,6 +129,19 @@ def test_a_list_of_stones_may_have_commas_or_spaces(journal, tmp_path):
     for seat, stones in ((0, "1 1 1 2 2 3"), (1, "1,1, 1,2,2,3")):
         assert pages.post("/referee/do", command="PickStones", seat=seat, stones=stones)[0] == 303
     assert pages.table.match.state.phase == "playing"
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_console_opens_the_form_of_what_can_be_done_now(game, journal, tmp_path):
+    pages, opened = Pages(journal, tmp_path, game), set()
+    for _ in range(40):
+        found = re.findall(r'<details open><summary>.*?name="command" value="(\w+)"', pages.get("/referee")[1], re.S)
+        assert len(found) == 1
+        kind = next(kind for kind in pages.table.match.game.commands if kind.__name__ == found[0])
+        assert pages.table.match.state.phase in kind.PHASES
+        opened |= {*found}
+        pages.table.command(next_choice(pages.table.match))
+    assert len(opened) == {"city_towers": 2, "tower_bets": 3}.get(game, len(opened))
 
 
 def test_undo_and_correction_say_who_and_why(journal, tmp_path):
@@ -153,7 +183,7 @@ def test_the_version_grows_with_every_command(journal, tmp_path):
 
 def test_a_refusal_is_said_in_the_visitors_language(journal, tmp_path):
     pages = Pages(journal, tmp_path, "tower_bets")
-    wrong = {"command": "Build", "seat": 0, "style": "Q", "storeys": 1}
+    wrong = {"command": "Build", "seat": 1, "style": "Q", "storeys": 1}
     status, html = pages.post("/referee/do", "/referee?lang=de", **wrong)
     assert status == 409 and "einen Turm &#39;Q&#39; gibt es nicht: es sind A bis E" in html
     status, html = pages.post("/referee/do", "/referee?lang=en", **wrong)

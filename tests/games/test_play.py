@@ -178,7 +178,7 @@ def test_every_game_and_command_has_words_in_both_languages(lang):
 
 def test_a_command_in_words_names_players_and_cards():
     steal = {"command": "StealStorey", "seat": 0, "card": "3", "victim": 1, "steal": "joker"}
-    assert said("en", steal, ["Ann", "Ben"]) == "Ann steals the joker of Ben for a 3"
+    assert said("en", steal, ["Ann", "Ben"]) == "Ann steals the joker of Ben with the 3"
     assert said("de", steal, ["Ann", "Ben"]) == "Ann stiehlt Ben die Karte Joker zu einer 3"
     buy = {"command": "Buy", "seat": 0, "place": 2, "pay": ["b3", "b4"], "give": True}
     assert said("en", buy, ["Ann", "Ben"]) == "Ann buys the building at place 2 for b3 b4 for the passive owner"

@@ -15,10 +15,11 @@ from playing import ask, new, options, play, refused
 
 from referee.games.core import BadGame
 from referee.games.match import Match
-from referee.games.quarters_and_currencies.cards import QuarterRules, building_cards, money_cards, prices, value
+from referee.games.quarters_and_currencies.cards import KINDS, QuarterRules, building_cards, money_cards, prices, value
 from referee.games.quarters_and_currencies.play import first_seat, payments, with_scorings
 from referee.games.quarters_and_currencies.scoring import points, rank_points, shares
 from referee.games.quarters_and_currencies.table import Buy, PassTurn, ReadHand, ReadIn, TakeMoney
+from referee.web.i18n.texts import LANGUAGES, catalogue
 
 NAME = "quarters_and_currencies"
 
@@ -67,11 +68,18 @@ def test_example_the_money_of_which_the_sum_is_at_most_5_or_any_one():
 
 
 def test_example_eleven_paid_for_ten_no_change_and_the_turn_is_over():
-    """ "Garden" in the source's example is the park."""
     match = table(hands=(("a4", "a7"), ("a1",), ("a1",)))
     after = ask(match, Buy(0, 1, ("a4", "a7"))).state
     assert after.owned[0] == ("5:10",) and after.hands[0] == () and after.turn == 1
     assert Counter(after.spent) == Counter(("a4", "a7"))
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_garden_of_the_example_is_the_park(lang):
+    """The source's table of kinds has no garden: the fifth, of which one costs 10, is the park in every language."""
+    names = [catalogue(lang)[f"game.page.kind.{kind}"] for kind in KINDS]
+    assert names[4] == "Park" and 10 in prices(5, QuarterRules())
+    assert not {"Garden", "Garten"} & set(names) and len(set(names)) == 6
 
 
 def test_exact_payment_and_its_repeat():

@@ -13,9 +13,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from playing import ask, new, options, play, refused
 
+from referee.commands.game_cards import columns_of
 from referee.games.core import BadGame
-from referee.games.match import Match
-from referee.games.tower_bets import BetChip, Build, Draw, ReadIn, order, powers, scores
+from referee.games.match import Match, fold
+from referee.games.tower_bets import STYLES, BetChip, Build, Draw, ReadIn, order, powers, scores
 
 
 def table(match: Match | None = None, **changes: object) -> Match:
@@ -23,6 +24,7 @@ def table(match: Match | None = None, **changes: object) -> Match:
     match = match or new("tower_bets", 3)[0]
     state = match.state
     start = {
+        "turn": 0,
         "hands": (("A", "B", "C"), *state.hands[1:]),
         "piles": tuple((style, *pile[1:]) for style, pile in zip("ABC", state.piles, strict=True)),
     }
@@ -36,6 +38,21 @@ def test_2_to_5_players(players, fits):
     else:
         with pytest.raises(BadGame, match="from 2 to 5"):
             new("tower_bets", players)
+
+
+def test_the_oldest_begins():
+    """As in the source; a deal that does not say so is of a version where the youngest did."""
+    for mode in ("full", "scorer"):
+        match, events = new("tower_bets", 3, mode=mode)
+        assert match.state.turn == 2
+        data = dict(events[0].data)
+        earlier = {key: value for key, value in data["deal"].items() if key != "first"}
+        assert fold([replace(events[0], data=data | {"deal": earlier})]).state.turn == 0
+
+
+def test_five_base_cards():
+    assert tuple(columns_of("tower_bets")[0].values()) == STYLES
+    assert len(new("tower_bets")[0].state.heights) == 5
 
 
 def test_five_styles_of_twelve_tower_cards_three_in_each_hand_three_piles():
@@ -173,12 +190,12 @@ def test_flags_are_house_rules():
 
 def test_a_scorer_reads_in_what_lies_open_before_a_turn_begins():
     match, _ = new("tower_bets", 2, mode="scorer")
-    refused(match, Build(0, "A", 1), "not possible in phase reading")
+    refused(match, Build(1, "A", 1), "not possible in phase reading")
     for pile, style in ((1, "A"), (2, "B"), (3, "B")):
         match = ask(match, ReadIn(0, pile, style))
-    match = ask(ask(match, Build(0, "E", 1)), BetChip(0, "A", 1))
-    match = ask(match, Draw(0))
-    assert match.state.phase == "reading" and match.state.turn == 1
+    match = ask(ask(match, Build(1, "E", 1)), BetChip(1, "A", 1))
+    match = ask(match, Draw(1))
+    assert match.state.phase == "reading" and match.state.turn == 0
     refused(match, ReadIn(1, 2, "A"), "has been read in")
     refused(match, ReadIn(1, 4, "A"), "no pile 4")
     assert ask(match, ReadIn(1, 1, "C")).state.phase == "building"
@@ -186,7 +203,7 @@ def test_a_scorer_reads_in_what_lies_open_before_a_turn_begins():
 
 def test_a_scorer_cannot_name_more_cards_than_there_are():
     match, _ = new("tower_bets", 2, mode="scorer")
-    match = replace(match, state=replace(match.state, phase="building", played=("A",) * 7))
+    match = replace(match, state=replace(match.state, turn=0, phase="building", played=("A",) * 7))
     refused(match, Build(0, "A", 1), "only 12 of A")  # five of twelve lie in the box
 
 

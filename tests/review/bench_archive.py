@@ -1,10 +1,10 @@
 """What an archive's pages and its disk budget cost: ``python tests/review/bench_archive.py [COUNT…]``.
 
-Makes archives of COUNT small synthetic attempts (default 1,000, 10,000 and 100,000), builds the index, and prints
-for each: seconds to build it and to look through it again, and milliseconds (the processor's in the middle, then by the
-clock the middle and the worst of ROUNDS) of every kind of page and of ``make_room`` with nothing to remove and with ten
-attempts. Exit status 1 when a page takes more than MOST_PAGE_MS or ``make_room`` more than MOST_ROOM_MS of the
-processor's time in the middle: by the clock a busy machine says nothing.
+Makes archives of COUNT small synthetic attempts (default 1,000, 10,000 and 100,000), builds the index, and prints for
+each: the processor's seconds to build it and to look through it again, and milliseconds (the processor's in the middle,
+then by the clock the middle and the worst of ROUNDS) of every kind of page and of ``make_room`` with nothing to remove
+and with ten attempts. Exit status 1 when a page takes more than MOST_PAGE_MS or ``make_room`` more than MOST_ROOM_MS of
+the processor's time in the middle: by the clock a busy machine says nothing.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Took(NamedTuple):
 
 @dataclass
 class Figures:
-    """``build_s``, ``again_s``: the index made and looked through; ``ms``: of what -> milliseconds."""
+    """``build_s``, ``again_s``: the processor's, the index made and looked through; ``ms``: of what -> milliseconds."""
 
     build_s: float = 0.0
     again_s: float = 0.0
@@ -98,8 +98,8 @@ def measure(data: Path, count: int) -> Figures:
     root, found = data / "attempts", Figures()
     archive(root, count)
     index = Index(root)
-    found.build_s = timed(index.refresh).clock / 1000
-    found.again_s = timed(lambda: index.refresh(thorough=True)).clock / 1000
+    found.build_s = timed(index.refresh).processor / 1000
+    found.again_s = timed(lambda: index.refresh(thorough=True)).processor / 1000
     session = FakeSession(simulated=False)
     session.data_dir = data
     client = create_app(session).test_client()
@@ -151,7 +151,7 @@ def main(counts: list[int]) -> int:
             found = measure(Path(scratch), count)
         print(f"{count} attempts: index built in {found.build_s:.1f} s, looked through again in {found.again_s:.2f} s")
         for name, ms in found.ms.items():
-            most = MOST_ROOM_MS if name == "make_room" else MOST_PAGE_MS
+            most = MOST_ROOM_MS if name.startswith("make_room") else MOST_PAGE_MS
             processor = statistics.median(took.processor for took in ms)
             late += [f"{count}: {name}"] if processor > most else []
             clock = sorted(took.clock for took in ms)

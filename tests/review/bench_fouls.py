@@ -17,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from staged_fouls import Staged, Table, seen, staged
+from staged_fouls import OTHER, Staged, Table, seen, staged
 
 from referee.match.foul import KINDS
 from referee.vision.live.arms import tongs_show
@@ -45,7 +45,8 @@ def row(table: Table, what: Staged) -> dict:
     """What came of one duel."""
     shown = staged(table, what)
     found = seen(table, shown)
-    hits = [f for f in found if f.kind == what.foul]
+    where = OTHER[what.zone] if what.foul == "neighbours_hand" else what.zone
+    hits = [f for f in found if (f.kind, f.zone) == (what.foul, where)]
     also = ("bare_hand",) if what.foul == "second_hand" else ()  # the second hand holds no tongs
     late = min((abs(f.from_s - shown.foul_s) for f in hits), default=9.0)
     front = tongs_show(table.observer.look(table.sim.empty()).poses[what.zone])

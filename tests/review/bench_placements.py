@@ -36,13 +36,13 @@ TOUCHES = ("touched_after_stop", "bumped")
 def recordings(asked: argparse.Namespace, scratch: Path) -> Iterator[tuple[str, Path, dict]]:
     """Name, folder and truth (zone -> rows) of every recording."""
     layouts = [card.id for card in builtin_deck().cards if card.kind == "layout"]
+    for folder in sorted(asked.shared.iterdir()) if asked.shared else ():
+        yield folder.name, folder, json.loads((folder / "truth.json").read_text())["placed"]
     for n in range(asked.count):
         seed = asked.first + n
         plot = Plot(seed, SEATINGS[n % len(SEATINGS)], layouts[seed * 7 % len(layouts)])
         folder = scratch / str(seed)
         yield f"{plot.seating} {plot.card} {seed}", folder, record(plot, folder)["placed"]
-    for folder in sorted(asked.shared.iterdir()) if asked.shared else ():
-        yield folder.name, folder, json.loads((folder / "truth.json").read_text())["placed"]
 
 
 def read(folder: Path, truth: dict) -> tuple[list[float], int, int, list[str]]:
@@ -83,8 +83,8 @@ def main() -> int:
             every, missed, invented, count = every + errors, missed + lost, invented + more, count + 1
             touches += [f"{name}: {what}" for what in told]
             said = f"{len(errors)} found, {lost} missed, {more} invented"
-            worst = max(map(abs, errors), default=0.0)
-            print(f"{name:24}{said:36} worst {worst:.2f} s {' '.join(told)}", flush=True)
+            each = " ".join(f"{error:+.2f}" for error in errors)
+            print(f"{name:24}{said:36} {each} s {' '.join(told)}", flush=True)
     off = np.abs(every)
     middle, late = float(np.median(off)), float(np.quantile(off, 0.95))
     print(f"{count} recordings, {len(every)} pieces: median |error| {middle:.3f} s, p95 {late:.3f} s, ", end="")

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+import threading
+from pathlib import Path
 from types import SimpleNamespace
 
+import av
+import cv2
 import numpy as np
 import pytest
 
@@ -12,12 +16,11 @@ from calibration.camera import guessed_camera
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
 from referee.commands.play import kept
-from referee.devices.ports import Frame
-from referee.recording import Budget, Recorder, load_attempt
-from referee.recording.recorder import thin
-from referee.recording.retention import make_room
-from referee.recording.video import frame_seconds, read_frame, read_video
-from referee.recording.writer import write_file
+from referee.recording import Budget, Recorder, find_attempts, load_attempt
+from referee.recording.entry import bytes_of
+from referee.recording.retention import make_room, removals
+from referee.recording.video import VideoWriter, frame_seconds, read_frame, read_video, remux
+from referee.recording.writer import Take, write_file
 
 
 def record(kit, recorder, clock, before=20, during=30, **final):
@@ -115,7 +118,7 @@ def test_frames_the_camera_lost_are_written_down(kit, recorder, clock):
 
 def test_frames_the_encoder_could_not_take_are_written_down_but_not_those_at_the_press(kit, tmp_path, clock):
     size = kit.picture(0).nbytes
-    recorder = Recorder(tmp_path, clock, before_s=0.1, pending_bytes=40 * size, budget=Budget(free_bytes=0))
+    recorder = Recorder(tmp_path, clock, before_s=0.1, pending_bytes=60 * size, budget=Budget(free_bytes=0))
     recorder._wake.acquire()  # the encoder cannot start: as if it were far too slow
     recorder.begin({"match_id": "M", "card": "X"})
     for n in range(200):
@@ -128,21 +131,27 @@ def test_frames_the_encoder_could_not_take_are_written_down_but_not_those_at_the
     recorder.close()
     meta = load_attempt(folder).meta
     assert recorder.dropped == sum(d["frames"] for d in meta["dropped"] if d["where"] == "recorder") > 0
-    kept = len(load_attempt(folder).seconds)
-    assert kept + recorder.dropped == 200
+    attempt = load_attempt(folder)
+    assert len(attempt.seconds) + recorder.dropped == 200
+    stop = attempt.stop_s
+    near = np.array([s for s in attempt.seconds if abs(s - stop) < 0.97])  # the film ends 0.76 s after it
+    assert near[0] < stop - 0.9 and near[-1] > stop + 0.7 and np.diff(near).max() < 0.05
 
 
-@pytest.mark.parametrize(
-    ("times", "marks", "lost"),
-    [
-        ([0, 1, 2, 3, 4, 5, 6], [6.0], [1, 3]),  # 4, 5 and 6 are near the press and stay
-        ([5, 6, 7], [6.0], [6]),  # all are near: every second one goes
-        ([0], [0.0], []),  # one frame is never given up
-    ],
-)
-def test_thinning_spares_the_press(times, marks, lost):
-    frames = [Frame(np.zeros((2, 2, 3), np.uint8), n, float(t)) for n, t in enumerate(times)]
-    assert [f.at_s for f in thin(frames, marks)] == lost
+def test_a_long_queue_is_encoded_for_less_but_not_what_is_near_the_stop(kit, tmp_path, clock, monkeypatch):
+    told = []
+    monkeypatch.setattr(Take, "frame", lambda take, frame, hurried: told.append((frame.at_s, hurried)))
+    recorder = Recorder(tmp_path, clock, pending_bytes=400 * kit.picture(0).nbytes, budget=Budget(free_bytes=0))
+    with recorder._wake:  # the encoder cannot start
+        recorder.begin({"match_id": "M", "card": "X"})
+        for n in range(300):
+            if n == 150:
+                recorder.mark("stop", at_s := clock.now_s(), zone="A")
+            recorder.frame(kit.shot(n, clock))
+    recorder.close()
+    far = [hurried for s, hurried in told if abs(s - at_s) > 1.01]
+    assert len(told) == 300 and not any(hurried for s, hurried in told if abs(s - at_s) < 0.99)
+    assert all(far[:100]) and not any(far[-50:])  # when little waits any more, all are well encoded again
 
 
 def test_a_vanished_camera_leaves_an_attempt_that_says_so(kit, recorder, clock):
@@ -184,6 +193,44 @@ def test_space_is_made_from_the_oldest_uncontested_and_it_is_logged(kit, tmp_pat
     assert [r.name for r in recorder.removed] == [second.name]
     assert second.name in (tmp_path / "retention.jsonl").read_text()
     assert "only contested" in recorder.problem
+    assert not list(tmp_path.glob(".gone-*"))
+
+
+def test_recording_does_not_wait_for_files_to_be_deleted_and_counts_what_is_on_its_way_out(
+    kit, tmp_path, clock, monkeypatch
+):
+    for n in range(3):
+        kit.make_attempt(tmp_path / f"old-{n}", recorded_at=f"2026-01-0{n + 1}T20:00:00+00:00")
+    size = bytes_of(tmp_path / "old-0")
+    slow, deleted = threading.Event(), []
+    monkeypatch.setattr("shutil.rmtree", lambda folder, **_: slow.wait(20) and deleted.append(folder.name))
+    monkeypatch.setattr("referee.recording.recorder.free_bytes", lambda root: 1000)  # the disk gets no emptier
+    recorder = Recorder(tmp_path, clock, budget=Budget(free_bytes=1000 + size))
+    record(kit, recorder, clock)
+    assert [r.name for r in recorder.removed] == ["old-0"] and not deleted
+    slow.set()
+    recorder.close()
+    assert deleted == [".gone-old-0"]
+
+
+def test_what_may_not_be_moved_stays_and_the_next_one_goes(kit, tmp_path, clock, monkeypatch):
+    for n in range(3):
+        kit.make_attempt(tmp_path / f"old-{n}", recorded_at=f"2026-01-0{n + 1}T20:00:00+00:00")
+    rename = Path.rename
+
+    def refused(folder, target):
+        if folder.name == "old-0":
+            raise PermissionError(13, "Permission denied")
+        return rename(folder, target)
+
+    monkeypatch.setattr(Path, "rename", refused)
+    most = sum(bytes_of(tmp_path / f"old-{n}") for n in (0, 2))
+    removed, warning = make_room(tmp_path, Budget(most_bytes=most, free_bytes=0), clock.utc())
+    assert [r.name for r in removed] == ["old-1"] and warning is None
+    with open(tmp_path / "retention.jsonl", "a") as log:
+        log.write('{"at": "2026-')  # torn by a kill
+    assert [row["removed"] for row in removals(tmp_path)] == ["old-1"]
+    assert [a.name for a in find_attempts(tmp_path)] == ["old-0", "old-2"]
 
 
 def test_the_evening_in_progress_is_never_removed(kit, tmp_path, clock):
@@ -213,6 +260,28 @@ def test_few_pictures_around_the_stop_are_thin_evidence(kit, recorder, clock):
     assert recorder.settle(20)
     assert load_attempt(folder).meta["thin"]["nearest_s"] == pytest.approx(0.5, abs=0.01)
     assert "thin evidence: M2-001" in recorder.problem
+
+
+@pytest.mark.parametrize("hurried", [range(0, 0), range(20, 50), range(60)])
+def test_a_video_whose_quality_falls_back_and_comes_back_is_one_whole_video(kit, tmp_path, hurried):
+    noise = np.random.default_rng(1).normal(0, 3, (60, 120, 160, 3))
+    pictures = [
+        np.clip(cv2.GaussianBlur(kit.picture(n), (5, 5), 0) + noise[n], 0, 255).astype(np.uint8) for n in range(60)
+    ]
+    writer = VideoWriter(tmp_path / "video.mp4", *pictures[0].shape[1::-1])
+    for n, picture in enumerate(pictures):
+        writer.write(picture, n / 30, n in hurried)
+    writer.close()
+    remux(tmp_path / "video.mp4", tmp_path / "ordinary.mp4")
+    for name in ("video.mp4", "ordinary.mp4"):
+        frames = list(read_video(tmp_path / name))
+        assert [kit.number_in(f.image) for f in frames] == list(range(60))
+        off = np.array([np.abs(f.image.astype(int) - p).mean() for f, p in zip(frames, pictures, strict=True)])
+        assert off.max() < 8
+    with av.open(str(tmp_path / "ordinary.mp4")) as film:
+        sizes = [packet.size for packet in film.demux(video=0) if packet.size]
+    told = {way: [s for n, s in enumerate(sizes) if (n in hurried) == way] for way in (True, False)}
+    assert len(sizes) == 60 and (not all(told.values()) or np.median(told[True]) < 0.7 * np.median(told[False]))
 
 
 def test_a_torn_picture_is_never_there_under_its_name(tmp_path, monkeypatch):

@@ -14,6 +14,7 @@ import pytest
 from referee.devices.ports import Frame, SystemClock
 from referee.recording import Budget, Recorder, load_attempt
 from referee.recording.folder import find_attempts
+from referee.recording.index import Index
 from referee.recording.retention import make_room
 from referee.recording.sweep import LOST, NO_RECORD, sweep
 from referee.recording.video import cut_clip, read_video
@@ -22,7 +23,7 @@ from referee.recording.writer import UNFINISHED
 
 def folder(root: Path, name: str, files: dict[str, bytes]) -> Path:
     made = root / name
-    made.mkdir()
+    made.mkdir(parents=True)
     for file, content in files.items():
         (made / file).write_bytes(content)
     return made
@@ -66,6 +67,26 @@ def test_the_budget_counts_everything_in_the_archive(tmp_path):
     folder(tmp_path, "elsewhere", {"to my aunt.txt": b"0" * 5000})
     removed, warning = make_room(tmp_path, Budget(4000, 0), datetime.now(UTC), free=lambda: 1 << 40)
     assert [r.name for r in removed] == ["m-001"] and warning is not None
+
+
+@pytest.mark.parametrize("where", ["", "evenings/first"])
+def test_what_a_kill_left_on_its_way_out_is_no_attempt_and_goes_at_the_next_start(tmp_path, where):
+    old = folder(tmp_path / where, "m-001", {"attempt.json": b'{"card": "L01"}', "video.mp4": b"0" * 5000})
+    folder(tmp_path / where, "m-002", {"attempt.json": b'{"card": "L01"}', "review.jsonl": b'{"kind": "ruling"}\n'})
+    index = Index(tmp_path, kept=False)
+    index.refresh()
+    removed, _ = make_room(tmp_path, Budget(4000, 0), datetime.now(UTC), free=lambda: 1 << 40, index=index)
+    left = removed[0].left
+    assert [r.name for r in removed] == ["m-001"] and (left / "video.mp4").exists() and not old.exists()
+    again = Index(tmp_path, kept=False)
+    again.refresh()
+    for known in (index, again):
+        assert [p.name for p in find_attempts(tmp_path)] == ["m-002"] and known.count() == 1
+        assert known.total_bytes() < 2000
+    again.close()
+    assert sweep(tmp_path, index) == [left.name]
+    assert not left.exists() and index.count() == 1
+    index.close()
 
 
 def recorded(root: Path, seconds: float = 4.0, fps: int = 20) -> Path:

@@ -10,6 +10,7 @@ import json
 import shutil
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -24,8 +25,9 @@ from referee.recording import load_attempt
 from referee.recording.errors import BadAttempt
 from referee.recording.video import VideoWriter
 from referee.review.patches import turns
-from referee.review.placements import solidity, stands
+from referee.review.placements import _uncovered, solidity, stands
 from referee.review.timeline import is_stored, pace, stored_timeline, timeline
+from referee.review.tracks import AS_BEFORE, OTHER
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 SHARED = Path(__file__).parents[3] / "shared" / "attempts"
@@ -253,3 +255,14 @@ def test_the_command_tells_proposed_fouls_and_whose_hand_it_was(tmp_path, monkey
     bare, neighbour = (line for line in said.splitlines() if "proposed foul" in line)
     assert bare.split()[:3] == ["3.00", "s", "A"] and "90 % sure" in bare and "the hand of" not in bare
     assert neighbour.split()[:3] == ["6.00", "s", "B"] and ", the hand of A, 100 % sure" in neighbour
+
+
+def test_bare_paper_in_the_midst_of_a_hand_is_no_sight_of_the_place_behind_it():
+    labels = np.full((1, 60, 60), AS_BEFORE, np.int8)
+    labels[0, 10:30, 10:30] = OTHER
+    labels[0, 17:23, 17:23] = AS_BEFORE  # a pale cuff
+    labels[0, 45, 45] = OTHER  # noise
+    strip = SimpleNamespace(labels=labels, view=SimpleNamespace(px_per_mm=1.0))
+    seen = _uncovered(strip)[0] == AS_BEFORE
+    assert not seen[10:30, 10:30].any() and seen[:8].all() and seen[32:, 32:44].all()
+    assert (labels[0, 17:23, 17:23] == AS_BEFORE).all()  # the strip itself stays

@@ -1,16 +1,22 @@
 """The table of issue 15: cheats after the Stop and clean duels, staged before the real eyes; prints who gets the card.
 
-    python tests/session/bench_freeze.py [cards] [seeds] [first seed]
+python tests/session/bench_freeze.py ROWS [--cards N] [--seeds N] [--first SEED] [--clean]
 
-Each cheat on both sides of the table (A and B call), late by 0.15, 0.3 and 0.6 s in turn; seeds take the seatings in
-turn. An award is wrong when a build that was not right at the press is awarded to its builder, or a build that was
-knocked over to who did it.
+ROWS is a file of one line a duel: what it holds is not played again, so that a run that was ended goes on, and the
+table is of all it holds. Each cheat on both sides of the table (A and B call), late by 0.15, 0.3 and 0.6 s in turn;
+seeds take the seatings in turn; with ``--clean`` clean duels only. An award is wrong when a build that was not right
+at the press is awarded to its builder, or a build that was knocked over to who did it; a clean duel is *held up* when
+the two views are the reason why a human has to rule. Exit status 1 when there is any of them.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -55,29 +61,84 @@ WRONG = {
 """Who must never get the card."""
 
 
-def main(cards: int = 10, seeds: int = 3, first: int = 3) -> int:
-    """Print the table; gives the number of wrong awards."""
-    counts: dict[str, Counter[str]] = {name: Counter() for name in (*CHEATS, *CLEAN)}
-    for seed in range(first, first + seeds):
-        at = rig(seed, SEATINGS[seed % 3])
-        for n, card in enumerate(CARDS[:cards]):
-            for caller in "AB":
-                stage = Stage(at, DECK.card(card), caller)
-                names = list(CHEATS) + (list(CLEAN)[(n + seed) % 2 :][:1])
-                for name in names:
-                    late = DELAYS_S[(n + seed) % 3]
-                    state = play(stage, (CHEATS | CLEAN)[name](stage, late))
-                    whom = to_whom(name, stage, state.award[0])
-                    counts[name][whom] += 1
-                    counts[name]["wrong"] += whom == WRONG[name]
-                    found = [f for names in state.duel.findings.values() for f in names]
-                    print(seed, at.table.seed, card, caller, name, late, state.phase, whom, found, flush=True)
-    print(f"{'staging':32}{'duels':>6}{'caller':>8}{'other':>7}{'human':>7}{'wrong':>7}")
-    for name, row in counts.items():
-        n = row["caller"] + row["other"] + row["human"]
-        print(f"{name:32}{n:6}{row['caller']:8}{row['other']:7}{row['human']:7}{row['wrong']:7}")
-    return sum(row["wrong"] for row in counts.values())
+HELD_UP = {"press_hidden", "bumped", "bumped_somebody", "hand_at_stop"}
+"""Codes of the reasons for which the views around a Stop leave a duel to a human."""
+
+HEADS = ("caller", "other", "human", "wrong", "held up")
+
+
+@dataclass(frozen=True)
+class Duel:
+    """One duel to play: everything that varies."""
+
+    seed: int
+    card: str
+    caller: str
+    staging: str
+    late_s: float
+
+    def __str__(self) -> str:
+        return f"{self.seed} {self.card} {self.caller} {self.staging} {self.late_s}"
+
+
+def duels(cards: int, seed: int, clean: bool) -> Iterator[Duel]:
+    """What is played at one rig; of each card and caller one clean duel, right and wrong in turn."""
+    for n, card in enumerate(CARDS[:cards]):
+        for caller in "AB":
+            for name in [*([] if clean else CHEATS), list(CLEAN)[(n + seed) % 2]]:
+                yield Duel(seed, card, caller, name, DELAYS_S[(n + seed) % 3])
+
+
+def row(duel: Duel) -> dict:
+    """What came of one duel."""
+    stage = Stage(rig(duel.seed, SEATINGS[duel.seed % 3]), DECK.card(duel.card), duel.caller)
+    state = play(stage, (CHEATS | CLEAN)[duel.staging](stage, duel.late_s))
+    whom = to_whom(duel.staging, stage, state.award[0])
+    said = state.duel.verdicts.get(duel.caller)
+    why = [reason["code"] for reason in said.to_json()["reasons"]] if said else []
+    return {
+        "name": str(duel),
+        "staging": duel.staging,
+        "whom": whom,
+        "phase": state.phase,
+        "findings": [f for names in state.duel.findings.values() for f in names],
+        "why": why,
+        "wrong": whom == WRONG[duel.staging],
+        "held up": duel.staging in CLEAN and whom == "human" and bool(HELD_UP & {*why}),
+    }
+
+
+def table_of(rows: list[dict]) -> str:
+    """The table, one line a staging."""
+    lines = [f"{'staging':32}{'duels':>6}" + "".join(f"{head:>9}" for head in HEADS)]
+    for name in (*CHEATS, *CLEAN):
+        of = [told for told in rows if told["staging"] == name]
+        count = Counter(told["whom"] for told in of) + Counter(h for told in of for h in HEADS[3:] if told[h])
+        lines.append(f"{name:32}{len(of):6}" + "".join(f"{count[head]:9}" for head in HEADS))
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Play what the file lacks and print the table; gives the exit status."""
+    ask = argparse.ArgumentParser()
+    ask.add_argument("rows", type=Path)
+    ask.add_argument("--cards", type=int, default=10)
+    ask.add_argument("--seeds", type=int, default=3)
+    ask.add_argument("--first", type=int, default=3)
+    ask.add_argument("--clean", action="store_true")
+    asked = ask.parse_args()
+    done = [json.loads(line) for line in asked.rows.read_text().splitlines()] if asked.rows.exists() else []
+    known = {told["name"] for told in done}
+    for seed in range(asked.first, asked.first + asked.seeds):
+        for duel in duels(asked.cards, seed, asked.clean):
+            if str(duel) not in known:
+                done.append(row(duel))
+                with asked.rows.open("a") as file:
+                    file.write(json.dumps(done[-1]) + "\n")
+                print(*done[-1].values(), flush=True)
+    print(table_of(done))
+    return int(any(told["wrong"] or told["held up"] for told in done))
 
 
 if __name__ == "__main__":
-    sys.exit(main(*map(int, sys.argv[1:])) > 0)
+    sys.exit(main())

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from click.testing import CliRunner
 
 from cards.sentences import sentence
+from referee.cli import cli
+from referee.commands.play import signing_with
 from referee.match.decide import DrawCard, Foul, NextDuel, Overrule, Ready
 from referee.recording import find_attempts, load_attempt
+from referee.recording.errors import BadAttempt
 from referee.recording.folder import contested
+from referee.review.signing import load_public, new_key
 from referee.review.verify import verify
 
 
@@ -106,3 +111,60 @@ def test_the_last_recording_is_sealed_when_the_program_ends(at_table, until, tmp
         session.recording.stop()
         (attempt,) = attempts(tmp_path)
         assert verify(attempt.folder, session.journal.entries).whole
+
+
+def test_with_an_operators_key_every_recording_is_signed_once_it_is_sealed(at_table, until, tmp_path):
+    pytest.importorskip("cryptography")
+    public = load_public(new_key(tmp_path / "operator"))
+    stranger = load_public(new_key(tmp_path / "stranger"))
+    with at_table(record=True, sign=signing_with(tmp_path / "operator")) as (session, _):
+        begin_duel(session)
+        session.press("A")
+        until(lambda: session.state.phase == "decided")
+        session.recording.stop()
+        (attempt,) = attempts(tmp_path)
+        assert verify(attempt.folder, session.journal.entries, public).whole
+        assert verify(attempt.folder, session.journal.entries).signer == public
+        assert not verify(attempt.folder, session.journal.entries, stranger).whole
+
+
+def test_what_is_no_key_is_refused_before_anything_is_recorded(tmp_path):
+    pytest.importorskip("cryptography")
+    (tmp_path / "notes.txt").write_text("no key")
+    words = [
+        "run",
+        "--camera",
+        "none",
+        "--data-dir",
+        str(tmp_path / "data"),
+        "--sign-with",
+        str(tmp_path / "notes.txt"),
+    ]
+    said = CliRunner().invoke(cli, words)
+    assert isinstance(said.exception, BadAttempt) and "notes.txt" in str(said.exception), said.exception
+    assert not (tmp_path / "data" / "attempts").exists()
+
+
+def test_thin_evidence_is_an_alarm_on_the_console_as_soon_as_the_recording_is_closed(at_table, until, monkeypatch):
+    monkeypatch.setattr("referee.recording.writer.NEAREST_S", -1.0)  # no picture is near enough
+    with at_table(record=True) as (session, _):
+        begin_duel(session)
+        session.press("A")
+        until(lambda: session.state.phase == "decided")
+        session.recording.stop()
+        until(lambda: any("thin evidence" in str(alarm) for alarm in session.snapshot()["alarms"]))
+
+
+def test_a_recording_is_closed_and_sealed_in_its_own_match_before_another_begins(at_table, until, tmp_path):
+    """A rematch two seconds after the last verdict: the film went on for its match, and was sealed in none."""
+    with at_table(record=True) as (session, _):
+        begin_duel(session)
+        first = session.state.match_id
+        session.press("A")
+        until(lambda: session.state.phase == "decided")
+        session.create_match(("Cem", "Dia"), seed=2)
+        kinds = [event.kind for event in session.match.journal.events(first)]
+    assert kinds.count("recording_sealed") == 1
+    (attempt,) = attempts(tmp_path)
+    assert (attempt.meta["match_id"], attempt.meta.get("cut_short") or "") == (first, "")
+    assert attempt.meta["award"] is not None

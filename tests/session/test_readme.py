@@ -53,6 +53,9 @@ IN_TEST = {
     "referee box flash --port /dev/ttyACM0": "referee box flash --port no-such-port",
     "referee doctor": "referee doctor --camera film.avi --port 0",
     "referee rejudge referee-data/attempts": "referee rejudge referee-data/simulated/attempts",
+    "referee attempts show referee-data/attempts": (
+        "referee attempts show referee-data/simulated/attempts --no-browser --port 0"
+    ),
     "referee verify referee-data/attempts": "referee verify referee-data/simulated/attempts",
     "referee timeline referee-data/attempts": "referee timeline referee-data/simulated/attempts",
 }
@@ -147,8 +150,8 @@ def _run(command, cwd):
         [*REFEREE, *shlex.split(command)[1:]], cwd=cwd, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
     try:
-        if command.startswith(("referee run", "referee tournament run")):
-            said = next(line for line in process.stdout if "board:" in line or "hall:" in line)
+        if command.startswith(("referee run", "referee tournament run", "referee attempts show")):
+            said = next(line for line in process.stdout if re.search(r"\b(board|hall|attempts):", line))
             process.send_signal(signal.SIGINT)
             return process.wait(300), said
         return _finished(process)

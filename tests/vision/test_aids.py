@@ -167,6 +167,8 @@ def test_a_piece_file_that_is_far_off_is_told_and_robs_nobody(rig, bare):
     assert (robbed.ruling, robbed.leaning, robbed.reasons[0].code) == ("undecided", "mismatch", "wrong_sizes")
     assert sized(Verdict("mismatch", 0.99), factors[1.0]).ruling == "mismatch"
     assert sized(Verdict("match", 0.99), factors[1.1]).ruling == "match"
+    counted = sized(Verdict("match", 0.99), factors[1.1], counted=True)
+    assert (counted.ruling, counted.leaning) == ("undecided", "match")
 
 
 def test_pieces_whose_colours_are_clipped_away_rob_nobody(rig, built):

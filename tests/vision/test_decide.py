@@ -141,7 +141,9 @@ def test_what_the_pixels_do_not_show_is_not_ruled_however_far_it_is_ahead(cat):
     found = [reading(cat, *(dataclasses.replace(RED, z=z) for z in (15.0, 45.0)))]
     found += [reading(cat, RED, score=10_000.0)]
     card = HeightCard("H", 1, 1)
-    rulings = [decide(Rulings(cat, card), found, CERTAIN, lambda *_, s=s: Proof(s, 0.0)).verdict for s in (1.0, 0.0)]
+    rulings = [
+        decide(Rulings(cat, card), found, CERTAIN, lambda *_, s=s: Proof(s, 0.0, s < 0.05)).verdict for s in (1.0, 0.0)
+    ]
     assert [v.ruling for v in rulings] == ["mismatch", "undecided"]
     assert (rulings[1].leaning, rulings[1].reasons[0].code) == ("mismatch", "covered")
     assert "2 pieces stand" in rulings[1].reasons[0].text
@@ -153,9 +155,18 @@ def test_no_card_is_given_for_what_the_pixels_do_not_show_at_all(cat):
     """Two pieces exchanged in a hard shadow: the card was ahead, and not one pixel showed its pieces' colours."""
     found = [reading(cat, RED), reading(cat, *(dataclasses.replace(RED, z=z) for z in (15.0, 45.0)), score=10_000.0)]
     rulings = Rulings(cat, HeightCard("H", 1, 1))
-    verdicts = [decide(rulings, found, CERTAIN, lambda *_, s=s: Proof(s, 0.0)).verdict for s in (0.1, 0.0)]
+    verdicts = [decide(rulings, found, CERTAIN, lambda *_, s=s: Proof(s, 0.0, s < 0.05)).verdict for s in (0.1, 0.0)]
     assert [v.ruling for v in verdicts] == ["match", "undecided"]
     assert (verdicts[1].leaning, verdicts[1].reasons[0].code) == ("match", "unproven")
+
+
+def test_what_hardly_a_pixel_tells_apart_is_not_asked_of_pixels(cat):
+    """A rival with one more piece right behind the build: a single pixel at its rim showed neither."""
+    found = [reading(cat, RED), reading(cat, *(dataclasses.replace(RED, z=z) for z in (15.0, 45.0)), score=10_000.0)]
+    rulings = Rulings(cat, HeightCard("H", 1, 1))
+    verdicts = [decide(rulings, found, CERTAIN, lambda *_, n=n: Proof(0.0, 0.0, n)).verdict for n in (False, True)]
+    assert [v.reasons[0].code if v.reasons else v.ruling for v in verdicts] != ["unproven", "unproven"]
+    assert verdicts[1].reasons[0].code == "unproven"
 
 
 def test_a_mismatch_that_explains_half_of_what_stands_there_is_none(cat):

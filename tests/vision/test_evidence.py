@@ -11,7 +11,8 @@ from calibration.palette import WOOD, features, nominal
 from cards.build import Piece
 from cards.pieces import Pose, builtin_piece_set
 from referee.benchmark.effects import light
-from referee.vision.image.evidence import gather_evidence, log_paper, paper_white, spread_out, worn
+from referee.vision.image.bare import log_empty, log_paper, room_tint
+from referee.vision.image.evidence import gather_evidence, paper_white, spread_out, worn
 from referee.vision.image.view import zone_view
 
 
@@ -83,3 +84,31 @@ def test_a_large_thing_that_goes_on_beyond_the_view_is_no_piece_whatever_its_col
     outside[100:] = False
     gains[1, rows, columns] = 2.0
     assert spread_out(gains, outside).tolist() == [False, found]
+
+
+def sheet_in_shadow(view, tint: tuple[float, float], spread: float = 0.0) -> np.ndarray:
+    """(h, w, 3) features relative to the bare table: a shadow over the sheet's left half, tinted as it is deep."""
+    rng = np.random.default_rng(4)
+    d = np.zeros((*view.regions[0].shape, 3), np.float32)
+    left = view.ground[..., 0] < 0
+    d[left, 0] = rng.uniform(-1.2, -0.3, left.sum())
+    for k in (0, 1):
+        d[left, 1 + k] = d[left, 0] * (tint[k] + rng.normal(0, spread, left.sum()))
+    return d
+
+
+def test_shadows_that_agree_on_a_tint_tell_the_rooms(rig):
+    view = zone_view(rig.photograph(), rig.camera, rig.poses["A"])
+    nothing = np.zeros(view.regions[0].shape)
+    assert room_tint(view, sheet_in_shadow(view, (0.25, -0.5)), nothing) == pytest.approx((0.25, -0.5), abs=0.01)
+    assert room_tint(view, sheet_in_shadow(view, (0.05, -0.5), 0.2), nothing) == pytest.approx((0, -0.63), abs=0.03)
+    assert not room_tint(view, np.zeros((*nothing.shape, 3), np.float32), nothing).any()
+    assert not room_tint(view, sheet_in_shadow(view, (0.25, -0.5)), nothing + 1.0).any(), "pieces tell nothing of it"
+
+
+def test_paper_in_a_blue_rooms_shadow_is_paper():
+    paper, shadow = np.zeros((1, 3), np.float32), np.array([(-1.0, -0.25, 0.55)], np.float32)
+    in_white_light, in_blue = log_empty(shadow, paper), log_empty(shadow, paper, tint=np.array([0.25, -0.55]))
+    assert in_blue > in_white_light + 3.0
+    for other in (paper, np.array([(-1.0, 0.0, 0.0)], np.float32), np.array([(-1.0, 0.2, -0.6)], np.float32)):
+        assert log_empty(other, paper, tint=np.array([0.25, -0.55])) == pytest.approx(log_empty(other, paper), abs=0.01)

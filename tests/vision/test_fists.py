@@ -17,14 +17,16 @@ from referee.devices.ports import Frame
 from referee.simulator.loose_pieces import loose_pieces
 from referee.simulator.meshes import place
 from referee.simulator.table import Hand, World
-from referee.vision.live.arms import tongs_show
-from referee.vision.live.fists import on_plane
+from referee.vision.live.arms import Field, arms_over, tongs_show
+from referee.vision.live.fists import Fist, Picture, fists_in, on_plane, scale
 from referee.vision.live.fouls import FoulWatch
 from referee.vision.live.gate import Gate
+from referee.vision.live.parameters import STOOD_LOOKS
+from referee.vision.live.whose import Whose
 
 pytestmark = pytest.mark.slow
 
-TALL, LOW = builtin_deck().card("L20"), builtin_deck().card("L05")
+TALL, LOW, BROAD = (builtin_deck().card(name) for name in ("L20", "L05", "L48"))
 AT_WORK, AWAY = Hand((0.0, -2.0, 40.0)), Hand((120.0, -240.0, 60.0))
 TOUCHES = Hand((0.0, -5.0, 30.0), bare=True)
 STEADIES = Hand((-35.0, -5.0, 30.0), bare=True, left=True)
@@ -38,13 +40,15 @@ def table():
 
 @pytest.fixture(scope="module")
 def arms(table):
-    """What is seen of these hands over builds that came after the go: ``arms(hands, more)``, by zone."""
+    """What is seen of these hands over builds that came after the go: ``arms(hands, more)``, by zone; ``stood``: the
+    builds had stood for a while when the hands came."""
 
-    def look(hands, more=(), card=LOW):
+    def look(hands, more=(), card=LOW, stood=False):
         loose = {z: loose_pieces(SET, card.pieces, 12 + ord(z)) for z in "AB"}
         built = {z: [*loose[z], *(place(p) for p in card.pieces)] for z in "AB"}
         gate, watch = Gate(table.observer), FoulWatch()
-        for n, world in enumerate((World(loose), World(built, hands, None, more))):
+        stands = [World(built)] * (STOOD_LOOKS.value if stood else 0)
+        for n, world in enumerate((World(loose), *stands, World(built, hands, None, more))):
             gate.look(Frame(table.sim.render(world, n), n, n / 10))
             found = watch._arms(*gate.picture())
         return found
@@ -65,6 +69,15 @@ def test_tongs_at_work_are_the_own_ones_and_no_bare_hand_behind_a_tall_build_eit
 def test_a_hand_without_tongs_at_a_piece_is_bare(arms, zone):
     seen = arms({zone: TOUCHES})
     assert seen[zone].bare and seen[zone].owners == (zone,) and seen[zone].hands == 1
+
+
+@pytest.mark.parametrize("zone", ["A", "B"])
+def test_a_bare_hand_that_hides_what_stood_is_before_it_and_tongs_hide_nothing(arms, zone):
+    x, y, z = place(max(BROAD.pieces, key=lambda piece: piece.z)).centre
+    at = (float(x), float(y) - 2, float(z) + 6)
+    assert arms({zone: Hand(at, bare=True)}, card=BROAD, stood=True)[zone].bare
+    assert not arms({zone: Hand(at, bare=True)}, card=BROAD)[zone].bare  # as behind it, for all that is known
+    assert not arms({zone: Hand(at)}, card=BROAD, stood=True)[zone].bare
 
 
 @pytest.mark.parametrize("zone", ["A", "B"])
@@ -89,6 +102,56 @@ def test_a_pixel_shows_the_point_of_its_plane(table):
     point = np.array([30.0, -20.0, 70.0])
     pixel = mats.camera.project(mats.poses["A"].to_camera(point[None]))[0]
     assert np.allclose(on_plane(pixel, mats, mats.poses["A"], 70.0), point, atol=0.1)
+
+
+def fist(at: tuple[int, int], owner: str | None, tongs: bool | None = None) -> Fist:
+    """One in a picture of 320 by 180."""
+    mask = np.zeros((180, 320), bool)
+    mask[at[1] - 5 : at[1] + 6, at[0] - 5 : at[0] + 6] = True
+    return Fist(mask, np.array(at, float), mask, owner, tongs)
+
+
+def test_a_hand_stays_its_players_where_its_arm_is_not_seen_any_more(table):
+    mats, whose = table.observer.look(table.sim.empty()), Whose()
+    known = [whose.look([fist(at, owner)], mats, 2) for at, owner in (((100, 60), "B"), ((108, 64), None))]
+    assert [f.owner for of in known for f in of] == ["B", "B"] and known[1][0].reach is not None
+    assert whose.look([fist((108, 64), "A")], mats, 2)[0].owner == "A"  # what its arm says counts first
+    assert whose.look([fist((200, 64), None), fist((20, 64), None, tongs=False)], mats, 2)[0].owner is None
+
+
+def test_a_patch_without_an_arm_is_nobodys_where_none_or_two_players_hands_were(table):
+    mats, whose = table.observer.look(table.sim.empty()), Whose()
+    assert whose.look([fist((100, 60), None)], mats, 2) == []
+    whose.look([fist((95, 60), "A"), fist((105, 60), "B")], mats, 2)
+    assert whose.look([fist((100, 60), None)], mats, 2) == []
+
+
+@pytest.mark.parametrize(("row", "seen"), [(60, 1), (0, 0)])
+def test_a_patch_of_skin_without_an_arm_may_be_a_fist_but_not_where_it_goes_on_beyond_the_picture(
+    table, row, seen, monkeypatch
+):
+    monkeypatch.setattr("referee.vision.live.fists._ways", lambda *_: iter(()))
+    mats = table.observer.look(table.sim.empty())
+    skin = np.zeros((180, 320), bool)
+    skin[row : row + 22, 86:115] = True
+    nothing = np.full(skin.shape, -1, np.int8)
+    assert len(fists_in(Picture(nothing, skin, skin, 2), mats)) == seen
+
+
+@pytest.mark.parametrize(
+    ("elsewhere", "hands"),
+    [(["A", "B"], 2), (["B"], 1), (["A"], 0), ([], 0)],  # only the other player's being seen leaves the field's own
+)
+def test_nobodys_hand_in_a_field_is_its_players_once_the_others_is_seen_elsewhere(table, elsewhere, hands):
+    mats = table.observer.look(table.sim.empty())
+    pose, px_per_mm = mats.poses["A"], scale(mats, 2)
+    x, y = map(round, mats.camera.project(pose.to_camera(np.zeros((1, 3))))[0] / 2)
+    away = {"A": (x, 20), "B": (300, 20)}
+    here = np.zeros((180, 320), bool)
+    here[y - 8 : y + 9, x - 8 : x + 9] = True
+    field = Field(here, here, np.zeros_like(here))
+    fists = [fist((x, y), None, tongs=False), *(fist(away[zone], zone, tongs=True) for zone in elsewhere)]
+    assert arms_over(fists, field, px_per_mm, pose, ["B"]).hands == hands
 
 
 def test_from_behind_a_player_nothing_is_said_of_a_bare_hand():

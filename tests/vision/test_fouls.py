@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,7 @@ from referee.vision.live.fists import Picture
 from referee.vision.live.fouls import FoulWatch
 from referee.vision.live.gate import GateState, ZoneGate
 from referee.vision.live.shake import Shake
-from referee.vision.live.sights import Sight
+from referee.vision.live.sights import Sight, came
 
 HZ = 10
 CALM = ZoneGate(True, 0.0, False, 1.0, 0.1)
@@ -113,3 +115,35 @@ def brought(own_from: int, own_to: int, there_from: int, stays: int = BLUE) -> l
 )
 def test_a_piece_brought_after_the_stop_needs_a_place_that_was_bare_and_a_hand_that_came(watch, looks, said):
     assert watch([NOBODY] * 40, looks, stop_s=1.0) == said
+
+
+def table_with(*rows_of_pieces: slice) -> Sight:
+    """A window of 10 x 20 pixels whose lower four rows are the field, with a piece in each of these rows."""
+    image = np.full((10, 20, 3), PAPER, np.uint8)
+    for rows in rows_of_pieces:
+        image[rows, 3:8] = BLUE
+    coloured, ground = image[..., 0] == BLUE, np.zeros((10, 20), bool)
+    ground[6:] = True
+    return Sight((0, 0), image, coloured, 80, False, ground, coloured)
+
+
+BEHIND, IN_FIELD, ON_IT = slice(0, 4), slice(4, 8), slice(1, 4)
+
+
+@pytest.mark.parametrize(
+    ("stands", "comes", "seen"),
+    [
+        ((), IN_FIELD, True),
+        ((), BEHIND, False),  # over the field in the picture, behind it on the table: put back to the loose ones
+        ((IN_FIELD,), ON_IT, True),  # a build is finished
+    ],
+)
+def test_a_piece_is_brought_where_it_stands_in_the_field_or_on_what_stood_there(stands, comes, seen):
+    bare, done = table_with(*stands), table_with(*stands, comes)
+    assert (came([bare], [bare, bare, done]) is not None) == seen
+
+
+def test_a_field_that_is_clear_at_the_stop_tells_more_than_one_that_was_clear_long_ago():
+    old, built, done = table_with(), table_with(slice(7, 10)), table_with(slice(7, 10), slice(4, 7))
+    hidden = replace(built, hand=True)
+    assert came([old, hidden], [built, built, hidden, done]) == 2

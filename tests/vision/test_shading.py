@@ -11,7 +11,8 @@ from calibration.palette import nominal
 from cards.build import Build, Piece
 from cards.card import LayoutCard
 from cards.pieces import Pose, builtin_piece_set
-from referee.vision.image.evidence import Evidence, gather_evidence, paper_light
+from referee.vision.image.bare import paper_light
+from referee.vision.image.evidence import Evidence, gather_evidence
 from referee.vision.image.view import zone_view
 from referee.vision.render.silhouettes import arch_tags, piece_tags
 from referee.vision.search import local_search

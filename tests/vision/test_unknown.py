@@ -133,3 +133,20 @@ def test_a_shadows_tint_is_that_of_the_rooms_second_light():
     assert tint == pytest.approx((0.0, -0.5), abs=0.05)
     deep = np.array([[(-1.4, 0.0, 0.7)]])
     assert log_shadow(deep, tint)[0, 0] > log_shadow(deep, np.zeros(2))[0, 0] + 4
+
+
+def test_a_room_that_outshines_a_shadowed_sheet_is_no_mirror_image(rig, tower):
+    """A lamp's shadow over the sheet alone: the lit table around it is brighter than its paper, and as it was."""
+    empty, frame = rig.photograph(), rig.photograph({"A": tower})
+    sheet = np.array([rig.pixel("A", x, y, 0.0) for x, y in ((-155, -112), (155, -112), (155, 112), (-155, 112))])
+    mask = cv2.fillConvexPoly(np.zeros(frame.shape[:2], np.uint8), sheet.astype(np.int32), 1) > 0
+    lit_by = np.where(mask[..., None], 0.12, 1.0)
+    shadowed = np.searchsorted(LINEAR, LINEAR[frame] * lit_by).clip(0, 255).astype(np.uint8)
+    view = zone_view(shadowed, rig.camera, rig.poses["A"])
+    there, white = view.crop(empty), _white(view, view.image)
+    then = _white(view, there)
+    observer = Observer(PIECES, rig.camera)
+    palette = learn(PIECES, observer._foreground(view, white, 0, features(there, then)))
+    evidence = gather_evidence(view, palette, white, features(there, then), then)
+    beside = view.valid & ~view.regions[0]
+    assert evidence.known[beside].mean() > 0.9

@@ -11,7 +11,8 @@ from pathlib import Path
 import practising
 from fake_session import MISSING, FakeSession
 
-from referee.match.decide import BeginJudging, DrawCard, NextDuel, OpenReview, Overrule, Ready
+from referee.match.decide import BeginJudging, DrawCard, Foul, NextDuel, OpenReview, Overrule, Ready
+from referee.match.foul import Proposal, seen_foul
 from referee.recording import load_attempt
 from referee.recording.folder import write_json
 from referee.review.timeline import CACHE, _key
@@ -72,6 +73,14 @@ def building(session: FakeSession) -> None:
     session.command(Ready())
     session.go()
     session.clock.sleep(12.3)
+
+
+def proposed(session: FakeSession) -> None:
+    """The camera proposes two fouls of the duel that is being built."""
+    building(session)
+    for kind, zone, at_s in (("second_hand", "A", 3.2), ("shaken", "B", 7.9)):
+        seen = Proposal(kind, zone, at_s, 0.9, zone if kind == "second_hand" else None)
+        session.command(Foul(session.state.seats[zone], seen_foul(kind, zone), "camera", seen=seen))
 
 
 def right(session: FakeSession) -> None:
@@ -298,6 +307,8 @@ SCENES = (
     Scene("console-unsigned", "/referee", unsigned),
     Scene("console-dead-heat", "/referee", dead_heat, "[data-key=primary]"),
     Scene("console-foul", "/referee", building, "[data-dialog=foul]"),
+    Scene("console-foul-seen", "/referee", proposed),
+    Scene("console-foul-ruling", "/referee", proposed, "[data-key=foul0]"),
     Scene("console-draw", "/referee", started, "[data-dialog=draw]"),
     Scene("console-keys", "/referee", started, "[data-dialog=help]"),
     Scene("setup-signed", "/setup", signed),

@@ -147,6 +147,7 @@ def test_a_practice_in_a_browser_by_keys(browser, server, practice, pictures):
     assert practice.room.now.turn == 1
     page.get_by_role("button", name="Stop practising").click()
     expect(page.locator(".stage")).to_contain_text("Nobody practises")
+    page.goto("about:blank")  # straight after the click above Chromium at times never closes the page
     context.close()
 
 

@@ -77,3 +77,11 @@ def test_a_video_that_is_missing_is_said_on_the_attempts_page(played):
     name = only_video(played).parent.name
     only_video(played).unlink()
     assert "The video is missing" in create_app(played).test_client().get(f"/attempts/{name}").text
+
+
+def test_a_recording_is_found_by_what_its_record_says_wherever_it_lies(played):
+    folder = only_video(played).parent
+    evening = folder.parent / "the first evening"
+    evening.mkdir()
+    folder.rename(evening / "duel one")
+    assert create_app(played).test_client().get("/media/replay/1.mp4").status_code == 200

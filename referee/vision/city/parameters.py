@@ -1,5 +1,5 @@
-"""The numbers of reading towers. Tuned on tables 100 to 103 and 200 to 208 of ``tests/witness/make_cities.py``; what
-they do on other rooms is what ``tests/games/bench_cities.py`` prints."""
+"""The numbers of reading towers. Tuned on tables 100 to 103, 200 to 208, 309, 315, 317 and 341 of
+``tests/witness/make_cities.py``; what they do on other rooms is what ``tests/games/bench_cities.py`` prints."""
 
 from __future__ import annotations
 
@@ -32,3 +32,8 @@ LOOK_SHARE, LOOK_NATS = 0.5, 0.5
 is before it. A strip in the shade between towers alone, up to 0.36, has their glow."""
 COLOR_A_PX = 0.5
 """Nats a pixel by which a storey's colour must be ahead: orange in the shade and brown are less apart."""
+PAINT_NATS, PAINT_AGREED_NATS = 4.0, 1.0
+"""By so much a storey's paint must be ahead of every other by what its sides show in their light; and where its pixels,
+each for itself, say the same."""
+PAINT_PX = 30
+"""From fewer pixels well inside of its sides a storey's paint is not told."""

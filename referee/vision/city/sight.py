@@ -24,7 +24,8 @@ from referee.match.verdict import Reason, because
 from referee.vision.city import parameters as p
 from referee.vision.city.colors import seen_palette
 from referee.vision.city.drawn import MOST_STOREYS, Look, drawn, storey_of
-from referee.vision.city.reading import SITES, CityReading, Tower
+from referee.vision.city.paints import Paint, paints
+from referee.vision.city.reading import SITES, CityReading, Tower, Trial
 from referee.vision.image.evidence import LABELLED
 from referee.vision.observer import Observer
 
@@ -58,16 +59,20 @@ class SiteSight:
 
 @dataclass(frozen=True, eq=False)
 class CitySight:
-    """One city: its ``sites`` (1 to 9), the reading with the pictures that it rests on, for an overlay, and the stones'
-    colours by index."""
+    """One city: its ``sites`` (1 to 9), the reading with the pictures that it rests on, for an overlay, the stones'
+    colours by index, and what tells the ``paints`` of storeys, by site and storey from 0."""
 
     city: int
     sites: Mapping[int, SiteSight]
     reading: CityReading
     names: tuple[str, ...]
+    paints: Mapping[tuple[int, int], Paint] = field(default_factory=dict)
 
     def allows(self, site: int, colors: Sequence[int]) -> bool:
         """Whether the pictures may show storeys of these colours (by index, from below) on the site."""
+        told = [self.paints.get((site, k)) for k in range(len(colors))]
+        if len(colors) == len(self.sites[site].colors) and colors and all(one is not None for one in told):
+            return all(one.behind(color) < p.PAINT_NATS for one, color in zip(told, colors, strict=True) if one)
         return self.reading.behind_best(site, colors) < p.ALLOWED_NATS
 
 
@@ -95,8 +100,9 @@ class CityEye:
         first, _ = self._gathered(pictures, nominal(self.stones))
         rough = [CityReading(looks, self.storey).filled() for looks in first.values()]
         looks, notes = self._gathered(pictures, seen_palette(nominal(self.stones), rough))
-        cities = {ZONES.index(zone) + 1: self.read(ZONES.index(zone) + 1, looks[zone]) for zone in looks}
-        return Sighting(cities, notes)
+        readings = {ZONES.index(zone) + 1: CityReading(looks[zone], self.storey).filled() for zone in looks}
+        told = paints(self.stones, readings)
+        return Sighting({city: self._city(city, reading, told[city]) for city, reading in readings.items()}, notes)
 
     def _gathered(
         self, pictures: Sequence[np.ndarray], palette: Palette
@@ -111,14 +117,14 @@ class CityEye:
                 looks.setdefault(zone, []).append(Look(view, evidence))
         return {zone: looks[zone] for zone in ZONES[:CITIES] if zone in looks}, tuple(notes)
 
-    def read(self, city: int, looks: Sequence[Look]) -> CitySight:
-        """One city from its looks."""
-        reading = CityReading(looks, self.storey).filled()
-        strange = [_strange(look, reading) for look in looks]
-        sites = {site: self._site(reading, site, strange) for site in SITES}
-        return CitySight(city, sites, reading, tuple(self.stones.colors))
+    def _city(self, city: int, reading: CityReading, told: Mapping[tuple[int, int], Paint]) -> CitySight:
+        strange = [_strange(look, reading) for look in reading.looks]
+        sites = {site: self._site(reading, site, strange, told) for site in SITES}
+        return CitySight(city, sites, reading, tuple(self.stones.colors), told)
 
-    def _site(self, reading: CityReading, site: int, strange: list[np.ndarray]) -> SiteSight:
+    def _site(
+        self, reading: CityReading, site: int, strange: list[np.ndarray], paint: Mapping[tuple[int, int], Paint]
+    ) -> SiteSight:
         names, tower = tuple(self.stones.colors), reading.towers[site]
         n = len(tower.colors)
         trials = reading.trials(site, tower.place, range(1, MOST_STOREYS + 1))
@@ -132,20 +138,19 @@ class CityEye:
         odd_things = any(_odd_px(look, reading, site, n, odd) > p.STRANGE_SHARE * face_px for look, odd in pairs)
         if odd_things or (n and _contradicted(reading, site)):
             reasons.append(because("city_strange"))
-        told = np.inf
+        told, colors = np.inf, tower.colors
         if n:
             trial = trials[n - 1]
-            best = np.sort(trial.told, 1)
-            apart = best[:, -1] - best[:, -2] if best.shape[1] > 1 else best[:, -1]
-            told = float(apart.min())
-            doubted = np.flatnonzero((apart < p.COLOR_NATS) | (apart < p.COLOR_A_PX * trial.seen))
+            each = [_painted(trial, k, paint.get((site, k))) for k in range(n)]
+            colors, told = tuple(color for color, _, _ in each), min(apart for _, apart, _ in each)
+            doubted = np.array([k for k, (_, _, sure) in enumerate(each) if not sure], int)
             if trial.seen[-1] < p.TOP_SHARE * face_px:
                 reasons.append(because("city_site_hidden"))
             elif len(doubted) or margin < p.HEIGHT_NATS or math.hypot(tower.place.x, tower.place.y) > p.EDGE_MM:
                 reasons.append(self._doubt(reading, site, tower, trial.seen, doubted))
         elif margin < p.HEIGHT_NATS:
             reasons.append(because("city_site_hidden"))
-        return SiteSight(tuple(names[k] for k in tower.colors), tuple(reasons), margin, told)
+        return SiteSight(tuple(names[k] for k in colors), tuple(reasons), margin, told)
 
     def _doubt(self, reading: CityReading, site: int, tower: Tower, seen: np.ndarray, doubted: np.ndarray) -> Reason:
         hidden = [int(k) + 1 for k in doubted if seen[k] < p.SEEN_PX]
@@ -154,6 +159,21 @@ class CityEye:
         if _blank_share(reading, site, tower) > p.GLARE_SHARE:
             return because("city_glare")
         return because("city_doubtful", n=len(tower.colors))
+
+
+def _painted(trial: Trial, storey: int, paint: Paint | None) -> tuple[int, float, bool]:
+    """A storey's colour, by how many nats it is ahead of the next, and whether that is enough.
+
+    By its sides under their light; where these agree with its pixels, each for itself, they need be less sure. Of what
+    shows too little of its sides the pixels tell alone.
+    """
+    nats = trial.told[storey]
+    color, best = int(nats.argmax()), np.sort(nats)
+    apart = float(best[-1] - best[-2]) if len(best) > 1 else float(best[-1])
+    if paint is None or paint.pixels < p.PAINT_PX:
+        return color, apart, apart >= max(p.COLOR_NATS, p.COLOR_A_PX * trial.seen[storey])
+    least = p.PAINT_AGREED_NATS if paint.color == color else p.PAINT_NATS
+    return paint.color, paint.ahead, paint.ahead >= least
 
 
 def _from_two_sides(looks: Sequence[Look]) -> bool:

@@ -6,12 +6,12 @@ something else; so it serves only the mats that lie where they lay in it, and on
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from calibration.camera import CameraModel
-from calibration.markers import MARKER_CENTRES, Corners, find_markers
+from calibration.markers import MARKER_CENTRES, Corners, by_zone, confirmed, find_markers, sheet_moved, still_markers
 from calibration.mat import MatPose, Mats, detect_mats
 from calibration.quality import CLIPPED_CODE
 from referee.vision.image import parameters
@@ -28,14 +28,22 @@ from referee.vision.parameters import (
 )
 
 
-def believed_mats(gray: np.ndarray, camera: CameraModel | None, earlier: Corners) -> Mats:
+def believed_mats(
+    gray: np.ndarray, camera: CameraModel | None, earlier: Corners, then: np.ndarray | None = None
+) -> Mats:
     """The mats in an 8-bit picture (h, w), through the lens file's ``camera`` unless markers are off through it, or
     had to be left out, and an estimated lens puts them right: then the file is of another lens.
 
-    Raises BadCamera for a lens file of another format.
+    ``earlier`` are the markers of a frame ``then`` of the same session. A mat of which hardly a marker is seen is
+    seen by its markers as far as blur has left them, and not believed where the picture shows that it has moved.
+
+    Raises BadCamera for a lens file of another format, but not for that of a camera which was turned on its side.
     """
     markers = find_markers(gray, earlier)
-    mats = detect_mats(gray, camera, earlier, markers)
+    if then is not None and then.shape == gray.shape:
+        markers, earlier = _held_against(gray, then, markers, earlier)
+    lenses = _lenses(camera, gray)
+    mats = min((detect_mats(gray, lens, earlier, markers) for lens in lenses), key=lambda m: (not m.poses, m.error_px))
     seen = 4 * len(mats.poses)
     if camera is None or (_kept(mats) == seen and mats.error_px < LENS_OFF_SHARE.value * gray.shape[1]):
         return mats
@@ -43,6 +51,33 @@ def believed_mats(gray: np.ndarray, camera: CameraModel | None, earlier: Corners
     more, less = _kept(free) - _kept(mats), _kept(free) < _kept(mats)
     better = mats.error_px > LENS_WORSE.value * free.error_px
     return free if not less and (more > 1 or better) and _kept(free) > LENS_MARKERS else mats
+
+
+def _lenses(camera: CameraModel | None, gray: np.ndarray) -> Sequence[CameraModel | None]:
+    """The lens as it is, or turned both ways where the picture stands upright and the lens file's lies, or the
+    reverse."""
+    height, width = gray.shape
+    if camera is None or (camera.width > camera.height) == (width > height) or width == height:
+        return (camera,)
+    once = camera.turned()
+    return once, once.turned().turned()
+
+
+def _held_against(gray: np.ndarray, then: np.ndarray, markers: Corners, earlier: Corners) -> tuple[Corners, Corners]:
+    """``markers`` with those of mats of which fewer than two are seen that the picture shows as ``then`` did; and
+    ``earlier`` without the mats that have moved, by what is left of them."""
+    seen, kept = by_zone(markers), dict(earlier)
+    for zone, ids in by_zone(earlier).items():
+        if len(seen.get(zone, ())) > 1:
+            continue
+        known = {m: earlier[m] for m in ids if confirmed(then, earlier[m], m) is not None}  # of a frame before it?
+        if not known:
+            continue
+        found = still_markers(gray, then, {m: quad for m, quad in known.items() if m not in markers})
+        markers = {**markers, **found}
+        if not found and zone not in seen and sheet_moved(gray, then, known):
+            kept = {m: quad for m, quad in kept.items() if m not in ids}
+    return markers, kept
 
 
 LENS_MARKERS = parameters.LENS_MARKERS.value

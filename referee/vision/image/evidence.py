@@ -10,16 +10,15 @@ less than inside.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import cv2
 import numpy as np
 
-from calibration.mat import SHEET
 from calibration.palette import LINEAR, Palette, Wear, features
 from calibration.quality import CLIPPED_CODE
 from referee.vision.image import parameters as p
+from referee.vision.image.bare import either, log_empty, log_marker, log_paper, normal, paper_light, relit_by, room_tint
 from referee.vision.image.glare import added_light
 from referee.vision.image.unknown import unknown_mask
 from referee.vision.image.view import ZoneView
@@ -77,62 +76,6 @@ def paper_white(image: np.ndarray, paper: np.ndarray) -> np.ndarray:
     return np.median(pixels[plain & near], 0)[::-1].astype(float)
 
 
-def _normal(f: np.ndarray, mean: Sequence[float] | np.ndarray, sd: Sequence[float] | np.ndarray) -> np.ndarray:
-    norm = -sum(math.log(s) for s in sd) - 1.5 * math.log(2 * math.pi)
-    parts = [
-        np.square((f[..., k] - float(m)) * (math.sqrt(0.5) / float(s)))
-        for k, (m, s) in enumerate(zip(mean, sd, strict=True))
-    ]
-    return norm - parts[0] - parts[1] - parts[2]
-
-
-def _part(f: np.ndarray, part: p.Part) -> np.ndarray:
-    """Log density of a mixture's part, times its share."""
-    return _normal(f, part.mean, part.sd) + math.log(part.share)
-
-
-def either(a: np.ndarray, b: np.ndarray | float) -> np.ndarray:
-    """log(exp a + exp b), in the precision of ``a``: numpy's own logaddexp is ten times as slow."""
-    return np.maximum(a, b) + np.log1p(np.exp(-np.abs(a - b)))
-
-
-def log_paper(f: np.ndarray) -> np.ndarray:
-    """Log density of paper, lit or in shadow (a shadow's light may be tinted), for features (…, 3)."""
-    lit, soft, dark = (_part(f, part.value) for part in (p.PAPER_LIT, p.PAPER_SHADED, p.PAPER_DARK))
-    return either(either(lit, soft), dark)
-
-
-def log_marker(f: np.ndarray) -> np.ndarray:
-    """Log density inside a printed marker: any grey."""
-    return _normal(f, p.INK.value.mean, p.INK.value.sd)
-
-
-def log_empty(f: np.ndarray, empty: np.ndarray, relit: np.ndarray | None = None) -> np.ndarray:
-    """Log density of a pixel given the empty frame's: unchanged, or in a shadow of a piece.
-
-    Features are relative to the sheet's white. Where that has changed and the room has not, as in a shadow over the
-    sheet alone, the room looks changed by ``relit`` (3,), or by a part of it where the shadow ends softly.
-    """
-    d = f - empty
-    known = either(_part(d, p.UNCHANGED.value), _part(d, p.SHADED.value))
-    if relit is None or np.abs(relit).max() < LEAST_RELIT:
-        return known
-    u = relit.astype(np.float32)
-    off = d - np.clip(d @ u / (u @ u), 0.0, 1.0)[..., None] * u
-    steps = max(1.0, float(np.abs(u).max()) / p.RELIT_STEP.value)
-    return either(known, _normal(off, p.RELIT.value.mean, p.RELIT.value.sd) + math.log(p.RELIT.value.share / steps))
-
-
-LEAST_RELIT = p.LEAST_RELIT.value
-
-
-def relit_by(then: np.ndarray, now: np.ndarray) -> np.ndarray:
-    """(3,) by how much the features of what has not changed differ, where the sheet's white was ``then`` (3,) linear
-    R, G, B and is ``now``."""
-    r, g, b = np.log(np.maximum(then, 1e-3) / np.maximum(now, 1e-3))
-    return np.array([(r + g + b) / 3, r - g, b - (r + g) / 2])
-
-
 ALIKE = p.ALIKE.value
 LARGE_SHARE = p.LARGE_SHARE.value
 
@@ -165,7 +108,7 @@ def log_elsewhere(f: np.ndarray, outside: np.ndarray, palette: Palette) -> tuple
         told = palette.log_density(mean[None].astype(np.float32))[:, 0]
         alike = told > _UNKNOWN + 1.0
         if share > (LARGE_SHARE if alike.any() else p.OUTSIDE_SHARE.value):
-            out = either(out, _normal(f, mean, sd) + math.log(p.OUTSIDE_KNOWN.value * share))
+            out = either(out, normal(f, mean, sd) + math.log(p.OUTSIDE_KNOWN.value * share))
             shared |= alike & (told > _peaks(palette) - ALIKE)
     return out, shared
 
@@ -226,13 +169,13 @@ def gather_evidence(
     painted = np.exp(palette.log_density(f))
     table, known = bare_table(view, f, empty)
     relit = relit_by(empty_white, white) if empty_white is not None else None
-    bare = log_empty(f, table, relit)
+    bare = log_empty(f, table, relit, room_tint(view, f - table, painted.max(0)))
     plain, shared = background(view, f, palette, bare, known)
     of_piece = worn(painted, f, palette.wear, plain)
     unknown = unknown_mask(view, f, table, of_piece.max(0), palette)
     likely = of_piece + math.exp(_UNKNOWN - p.TOLD_NATS.value)
     gains = _gains(view, likely, plain)
-    blank, foot = bleached(view, f, bare, white)
+    blank, foot = bleached(view, f, bare, white, relit)
     gains[:, blank] = 0.0
     paper, _, _ = view.regions
     if empty is None:
@@ -255,16 +198,23 @@ def gather_evidence(
     )
 
 
-def bleached(view: ZoneView, f: np.ndarray, bare: np.ndarray, white: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def bleached(
+    view: ZoneView, f: np.ndarray, bare: np.ndarray, white: np.ndarray, relit: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """(h, w) bool, twice: where a lamp's mirror image outshines what it lies on, and where its foot may tint it.
 
     ``f`` (h, w, 3) are features, ``bare`` (h, w) their log density where nothing is. A core is brighter than paper, or
     clipped where paper is not; about it colours are washed out as far as it is wide again. What is there nobody can
-    tell: it speaks for nothing, and against nothing.
+    tell: it speaks for nothing, and against nothing. A room that is ``relit`` (see ``log_empty``), for the sheet alone
+    lies in shadow, is as bright as it was.
     """
+    ahead, not_bare = 0.0, NOT_BARE
+    if relit is not None:
+        ahead = max(float(relit[0]), 0.0)
+        not_bare = min(not_bare, float(log_empty(relit + np.array([OUTSHINES, 0.0, 0.0]), np.zeros(3), relit)))
     clipped = view.image >= CLIPPED_CODE
     blown = clipped[..., 0] & clipped[..., 1] & clipped[..., 2] & bool((white < CLIPPED_LIGHT).all())
-    core = ((f[..., 0] > OUTSHINES) | blown) & (bare < NOT_BARE) & view.valid
+    core = ((f[..., 0] > OUTSHINES + ahead) | blown) & (bare < not_bare) & view.valid
     count, things, stats, _ = cv2.connectedComponentsWithStats(core.astype(np.uint8))
     blank, foot = np.zeros(core.shape, bool), np.zeros(core.shape, bool)
     for k in range(1, count):
@@ -312,37 +262,6 @@ def _gains(view: ZoneView, likely: np.ndarray, plain: np.ndarray) -> np.ndarray:
     gains = np.clip(np.log(likely) - back, -CLIP, CLIP).astype(np.float32)
     gains[:, ~view.valid] = 0.0
     return gains
-
-
-def paper_light(f: np.ndarray, ground: np.ndarray, plain: np.ndarray) -> np.ndarray:
-    """Features (h, w, 3) of the bare paper: a quadratic over the sheet, fitted robustly to what looks like paper
-    among the pixels ``plain`` (h, w). Zero (the sheet's own white) where too little of it is seen."""
-    x, y = ground[..., 0] / SHEET[0] * 2, ground[..., 1] / SHEET[1] * 2
-    terms = np.stack([np.ones_like(x), x, y, x * x, x * y, y * y], -1)
-    (red, blue), dark = p.LIT_TINTS.value, p.LIT_LEAST.value
-    seen = np.flatnonzero(plain & (np.abs(f[..., 1]) < red) & (np.abs(f[..., 2]) < blue) & (f[..., 0] > dark))
-    seen = seen[:: max(1, len(seen) // LIGHT_SAMPLE)]
-    if len(seen) < p.LIGHT_LEAST_SHARE.value * LIGHT_SAMPLE:
-        return np.zeros_like(f)
-    a, there = terms.reshape(-1, 6)[seen].astype(float), f.reshape(-1, 3)[seen]
-    fitted = [_robust(a, there[:, k], shadows=k == 0) for k in range(3)]
-    return np.where(plain[..., None], terms @ np.stack(fitted, 1), 0.0).astype(np.float32)
-
-
-LIGHT_SAMPLE = p.LIGHT_SAMPLE.value
-
-
-def _robust(a: np.ndarray, b: np.ndarray, shadows: bool) -> np.ndarray:
-    """Least squares of a (n, k) x = b (n,), what lies off it counting less and less; with ``shadows`` what lies
-    below, half as much."""
-    x = np.zeros(a.shape[1])
-    x[0] = np.percentile(b, p.LIGHT_BEGIN.value[shadows])
-    stiff = p.LIGHT_STIFF.value * np.diag(np.arange(a.shape[1]) > 0)
-    for scale in p.LIGHT_SCALES.value:
-        off = b - a @ x
-        weight = 1 / np.square(1 + np.square(off / scale)) * np.where(shadows & (off < 0), p.BELOW_WEIGHT.value, 1.0)
-        x = np.linalg.solve((a * weight[:, None]).T @ a + stiff, (a * weight[:, None]).T @ b)
-    return x
 
 
 def foreground(view: ZoneView, f: np.ndarray, empty: np.ndarray | None, shadows: bool = True) -> np.ndarray:

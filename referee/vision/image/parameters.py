@@ -131,6 +131,7 @@ BLUE_SD = Parameter(0.18, "log B against yellow", "as RED_SD")
 GLOSS = Parameter(-0.35, "log light, relative to paper", "by hand: from here a pixel without tint may be gloss", TRIED)
 TINT_SAMPLE = Parameter(400, "px", "by hand: a shadow's tint is learnt from so many at least", TRIED)
 TINT_LIGHT = Parameter((-1.3, -0.3), "log light", "by hand: so deep shadows tell the room's tint", TRIED)
+TINT_MIDDLE = Parameter((25, 75), "per cent of the pixels in shadow", "by hand: the middle half of them", TRIED)
 TINT_MOST = Parameter(0.9, "tint a unit of depth", "by hand: more is no shadow's", TRIED)
 SHADES = Parameter(
     (0.25, 0.45, 0.7), "of the light", "by hand: what a colour is looked for in beside its own light", TRIED

@@ -5,8 +5,8 @@ What cannot be told from where the camera stands is None: seen from behind its p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 
 import cv2
 import numpy as np
@@ -21,6 +21,8 @@ BUILD_MM = parameters.BUILD_MM.value
 REACH_MM = parameters.BY_REACH_MM.value
 END_MM2 = parameters.END_MM2.value
 APART_MM = parameters.HANDS_APART_MM.value
+STOOD_LOOKS = parameters.STOOD_LOOKS.value
+HIDES_MM2 = parameters.HIDES_MM2.value
 
 TONGS = np.array(parameters.TONGS.value)
 SHOWN_MM = parameters.SHOWN_MM.value
@@ -40,11 +42,31 @@ class Arms:
 @dataclass(frozen=True, eq=False)
 class Field:
     """A field in the reduced picture, (h, w) bool each: ``low``, it and what is not high over it; ``over``, the same
-    for who has nothing to do there; ``build``, what has come to stand in it."""
+    for who has nothing to do there; ``build``, what has come to stand in it; ``hidden``, what stood there until
+    something came before it, None where that is not followed."""
 
     low: np.ndarray
     over: np.ndarray
     build: np.ndarray
+    hidden: np.ndarray | None = None
+
+
+@dataclass(eq=False)
+class Standing:
+    """Follows what stands in one field, look by look: where it shows no more it is hidden by what is new there, or
+    it has gone. What is carried through never stays long enough to stand."""
+
+    _looks: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.int32))
+    _stood: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), bool))
+
+    def look(self, picture: Picture, seen: Field) -> Field:
+        """The same field, with what is hidden in it now."""
+        if self._looks.shape != seen.build.shape:
+            self._looks, self._stood = np.zeros(seen.build.shape, np.int32), np.zeros(seen.build.shape, bool)
+        hides = picture.new & (picture.labels < 0)
+        self._looks = np.where(seen.build, self._looks + 1, 0)
+        self._stood = (self._stood & (seen.build | hides)) | (self._looks >= STOOD_LOOKS)
+        return replace(seen, hidden=self._stood & hides)
 
 
 def field_of(picture: Picture, mats: Mats, pose: MatPose, loose: np.ndarray) -> Field:
@@ -54,16 +76,22 @@ def field_of(picture: Picture, mats: Mats, pose: MatPose, loose: np.ndarray) -> 
     return Field(low, over, cv2.morphologyEx(build, cv2.MORPH_OPEN, np.ones((3, 3), np.uint8)) > 0)
 
 
-def arms_over(fists: Sequence[Fist], field: Field, px_per_mm: float, pose: MatPose) -> Arms:
-    """The hands over that mat's field now."""
+def arms_over(
+    fists: Sequence[Fist], field: Field, px_per_mm: float, pose: MatPose, others: Collection[str] = ()
+) -> Arms:
+    """The hands over that mat's field now; ``others``: zones of the other players in view."""
     least = END_MM2 * px_per_mm**2
     here = [f for f in fists if _in(f, field, pose.zone) >= least or _touches(f, field) or _reaches(f, pose)]
     owners = tuple(f.owner for f in here)
-    own_here, own = [f for f in here if f.of(pose.zone)], [f for f in fists if f.of(pose.zone)]
+    apart_px = APART_MM * px_per_mm
+    left = [f for f in here if _left_over(f, fists, others, apart_px)]
+    own, own_here = ([*(f for f in of if f.of(pose.zone)), *left] for of in (fists, here))
     if not own_here:
         return Arms(owners)
-    bare = any(f.would_show and _touches(f, field) for f in own_here) if tongs_show(pose) else None
-    return Arms(owners, _apart(own, APART_MM * px_per_mm), bare)
+    hides = HIDES_MM2 * px_per_mm**2
+    shows = [f for f in own_here if f.would_show or _hides(f, field) >= hides]
+    bare = any(_touches(f, field) for f in shows) if tongs_show(pose) else None
+    return Arms(owners, _apart(own, apart_px), bare)
 
 
 def tongs_show(pose: MatPose) -> bool:
@@ -87,11 +115,12 @@ def _in(fist: Fist, field: Field, zone: str) -> float:
 
 
 def _reaches(fist: Fist, pose: MatPose) -> bool:
-    """Whether another player's tongs would end in the field, or before it as seen from its player."""
+    """Whether another player's tongs would end in the field, or behind it as the camera sees it."""
     if fist.reach is None or fist.owner == pose.zone:
         return False
     x, y, _ = (fist.reach - pose.translation) @ pose.rotation
-    return bool(abs(x) < FIELD[0] + REACH_MM[0] and -FIELD[1] - REACH_MM[1] < y < FIELD[1])
+    away = REACH_MM[1] if pose.camera_at[1] > 0 else -REACH_MM[2]  # a higher fist seems farther from the camera
+    return bool(abs(x) < FIELD[0] + REACH_MM[0] and min(0, -away) < y + FIELD[1] < 2 * FIELD[1] + max(0, -away))
 
 
 def _touches(fist: Fist, field: Field) -> bool:
@@ -100,6 +129,17 @@ def _touches(fist: Fist, field: Field) -> bool:
         return False
     near = cv2.dilate(fist.end.astype(np.uint8), np.ones((parameters.NEAR_PX.value,) * 2, np.uint8)) > 0
     return bool((near & field.build).sum() >= parameters.TOUCH_PX.value)
+
+
+def _left_over(fist: Fist, fists: Sequence[Fist], others: Collection[str], apart_px: float) -> bool:
+    """Whether nobody's hand can only be the field's player's, since every other one's is seen elsewhere."""
+    known = {f.owner for f in fists if np.linalg.norm(f.centre - fist.centre) > apart_px}
+    return fist.owner is None and bool(others) and known >= {*others}
+
+
+def _hides(fist: Fist, field: Field) -> float:
+    """How many pixels of what stands there are behind the fist: it is before the build, and its tongs would be too."""
+    return 0.0 if field.hidden is None else float(((fist.mask | fist.end) & field.hidden).sum())
 
 
 def _apart(fists: Sequence[Fist], apart_px: float) -> int:

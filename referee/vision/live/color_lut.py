@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from calibration.palette import Palette, features
-from referee.vision.image.evidence import log_marker, log_paper
+from referee.vision.image.bare import log_marker, log_paper
 from referee.vision.live import parameters
 from referee.vision.search.jit import plain
 

@@ -79,7 +79,7 @@ class Fist:
 
 
 def fists_in(picture: Picture, mats: Mats) -> list[Fist]:
-    """Every fist in the picture, one for each arm that leads to it; none where no mat is known."""
+    """Every fist in the picture, one for each arm that leads to it, one for what has none; none without a mat."""
     if not mats.poses:
         return []
     px_per_mm = scale(mats, picture.factor)
@@ -98,13 +98,16 @@ def fists_in(picture: Picture, mats: Mats) -> list[Fist]:
         one = mask.sum() < TWO_FISTS_MM2 * px_per_mm**2  # and another's sleeve behind it
         may_be = frozenset(f.owner for f in of_patch)
         sure = not one or len(may_be) == 1
+        if not of_patch and not _at_edge(mask):  # its sleeve may be before a shirt of its colour
+            found.append(Fist(mask, centre, mask, None, None))
         found += of_patch if sure else [replace(f, owner=None, reach=None, may_be=may_be) for f in of_patch]
     for mask in _rims(skin, patches, px_per_mm):
         centre = _points(mask).mean(0)
         for way in _ways(centre, mask, arm, px_per_mm):
             behind = centre + way * FIST_MM * px_per_mm
             end = mask | _disc(behind, FIST_MM / 2 * px_per_mm, mask.shape)
-            found.append(Fist(mask, behind, end, _owner(centre, way, mats, picture.factor), None))
+            rim, owner = Fist(mask, behind, end, None, None), _owner(centre, way, mats, picture.factor)
+            found.append(rim if owner is None else owned(rim, owner, mats, picture.factor))
     return found
 
 
@@ -182,6 +185,18 @@ def _fist(
 
 def _is_low(centre: np.ndarray, mats: Mats, player: MatPose, factor: int) -> bool:
     return height_over((centre + 0.5) * factor - 0.5, mats, player, FINGERS_MM) < BARE_BELOW_MM
+
+
+def _at_edge(mask: np.ndarray) -> bool:
+    """Whether it goes on beyond the picture, where what it belongs to is not seen."""
+    inner = mask[EDGE_PX:-EDGE_PX, EDGE_PX:-EDGE_PX]
+    return bool(inner.sum() < mask.sum())
+
+
+def owned(fist: Fist, owner: str, mats: Mats, factor: int) -> Fist:
+    """The same fist as that player's, with what follows from it; whether tongs would show is not asked again."""
+    reach = _reach(fist.centre, mats, mats.poses[owner], factor)
+    return replace(fist, owner=owner, reach=reach, may_be=frozenset())
 
 
 def _reach(centre: np.ndarray, mats: Mats, player: MatPose, factor: int) -> np.ndarray:

@@ -26,11 +26,12 @@ from cards.sentences import Sentence
 from referee.devices.ports import Frame
 from referee.match.foul import Proposal, seen_foul
 from referee.vision.live import parameters
-from referee.vision.live.arms import Arms, arms_over, field_of
+from referee.vision.live.arms import Arms, Standing, arms_over, field_of
 from referee.vision.live.fists import Picture, fists_in, scale
 from referee.vision.live.gate import GateState
 from referee.vision.live.shake import Shake
 from referee.vision.live.sights import Sight, came
+from referee.vision.live.whose import Whose
 
 LASTS_S: Mapping[str, float] = dict.fromkeys(
     ("bare_hand", "second_hand", "neighbours_hand"), parameters.HAND_FOUL_S.value
@@ -95,6 +96,8 @@ class FoulWatch:
         self._shake = Shake()
         self._looked_s = float("-inf")
         self._first: np.ndarray | None = None
+        self._whose = Whose()
+        self._standing: dict[str, Standing] = {}
 
     def look(
         self, frame: Frame, seen: tuple[Picture, Mats] | None, look: GateState, stop_s: float | None
@@ -113,9 +116,16 @@ class FoulWatch:
         if self._first is None or self._first.shape != picture.labels.shape:
             self._first = picture.labels
         loose = picture.labels == self._first
-        fists, px_per_mm = fists_in(picture, mats), scale(mats, picture.factor)
-        fields = {zone: field_of(picture, mats, pose, loose) for zone, pose in mats.poses.items()}
-        return {zone: arms_over(fists, fields[zone], px_per_mm, pose) for zone, pose in mats.poses.items()}
+        px_per_mm = scale(mats, picture.factor)
+        fists = self._whose.look(fists_in(picture, mats), mats, picture.factor)
+        fields = {
+            zone: self._standing.setdefault(zone, Standing()).look(picture, field_of(picture, mats, pose, loose))
+            for zone, pose in mats.poses.items()
+        }
+        return {
+            zone: arms_over(fists, fields[zone], px_per_mm, pose, mats.poses.keys() - {zone})
+            for zone, pose in mats.poses.items()
+        }
 
     def _of_arms(self, arms: Mapping[str, Arms], at_s: float) -> list[FoulSeen]:
         told = []

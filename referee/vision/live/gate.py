@@ -242,9 +242,9 @@ class Gate:
         return ZoneGate(zone.missed == 0, moving, hand, at_s - zone.moved_s, fill)
 
     def _sight(self, zone: _Zone, hand: bool) -> Sight:
-        piece = zone.box & (self._memory.labels[zone.at] >= 0)
-        image = self._memory.before[zone.at].copy()
-        return Sight((zone.at[0].start, zone.at[1].start), image, piece, int(zone.field.sum()), hand)
+        around = self._memory.labels[zone.at] >= 0
+        image, at = self._memory.before[zone.at].copy(), (zone.at[0].start, zone.at[1].start)
+        return Sight(at, image, zone.box & around, int(zone.field.sum()), hand, zone.field, around)
 
 
 def memory_of(small: np.ndarray, empty: np.ndarray | None) -> _Memory:

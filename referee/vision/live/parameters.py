@@ -102,11 +102,16 @@ SHOULDERS_MM = Parameter(
     ((60.0, -560.0, 190.0), (-130.0, -560.0, 190.0)), "mm in the player's mat frame", "as SHOULDER_MM, right and left"
 )
 FIST_APART_DEG = Parameter(10.0, "degrees", "as APART_DEG, of a fist's way to its sleeve")
+SAME_FIST_MM = Parameter(30.0, "mm", "by hand: a fist so near to where one was a look ago is the same one")
 SCALE_MM = Parameter(50.0, "mm", "half the length at the field's centre by which the picture's scale is taken")
 
 # -- arms ----------------------------------------------------------------------------------------------------------
 IN_FIELD_MM = Parameter(40.0, "mm", "by hand: so low over the field a thing is in it; higher ones may pass before it")
-BY_REACH_MM = Parameter((10.0, 150.0), "mm in x and y", "by hand: how far off the end of unseen tongs is guessed")
+BY_REACH_MM = Parameter(
+    (10.0, 150.0, 60.0),
+    "mm",
+    "by hand: how far off the end of unseen tongs is guessed: in x, in y from in front and behind",
+)
 END_MM2 = Parameter(80.0, "mm2", "by hand: so much of tongs or fist is in the field")
 OVER_FIELD_MM = Parameter(80.0, "mm", "by hand: so low over the field another player has nothing to do")
 HANDS_APART_MM = Parameter(75.0, "mm", "by hand: two hands are so far apart; a tower may part one into two patches")
@@ -115,6 +120,8 @@ SHOWN_MM = Parameter(70.0, "mm", "by hand: where less of TONGS shows, a bare han
 BUILD_MM = Parameter(200.0, "mm", "by hand: so high a build is looked for over its field")
 TOUCH_PX = Parameter(3, "reduced px", "by hand: a hand that is next to so many of a build's touches it")
 NEAR_PX = Parameter(5, "reduced px", "by hand: side of the square within which a hand touches a piece")
+STOOD_LOOKS = Parameter(4, "looks", "by hand: what shows so often in a row stands; what is carried is seen shorter")
+HIDES_MM2 = Parameter(60.0, "mm2", "by hand: a fist that hides so much of a build is before it; less is a build's rim")
 
 # -- fouls ---------------------------------------------------------------------------------------------------------
 HAND_FOUL_S = Parameter(0.35, "s", "by hand: a sight must last so long; shorter may be two things that pass")

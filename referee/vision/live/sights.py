@@ -26,13 +26,21 @@ CHANGED = parameters.CHANGED.value
 class Sight:
     """One zone in the reduced copy: ``at`` the window's first row and column; ``image`` (h, w, 3) uint8; ``piece``
     (h, w) bool, where builds are seen and the colour is a piece's; ``field``: how many pixels the field has; whether a
-    ``hand`` is over it."""
+    ``hand`` is over it; ``ground`` (h, w) bool, the field itself on the table, and ``around`` (h, w) bool, what has a
+    piece's colour anywhere in the window (None: the whole window is the field)."""
 
     at: tuple[int, int]
     image: np.ndarray
     piece: np.ndarray
     field: int
     hand: bool = False
+    ground: np.ndarray | None = None
+    around: np.ndarray | None = None
+
+    @property
+    def coloured(self) -> np.ndarray:
+        """(h, w) bool: what has a piece's colour, in the field or beside it."""
+        return self.piece if self.around is None else self.around
 
 
 def placed(before: Sequence[Sight], after: Sequence[Sight]) -> Placed:
@@ -52,16 +60,40 @@ def placed(before: Sequence[Sight], after: Sequence[Sight]) -> Placed:
 
 def came(before: Sequence[Sight], after: Sequence[Sight]) -> int | None:
     """Number of the last sight of ``after`` that shows a place bare on which something as large as a piece, and of a
-    piece's colour, is in the last of them; None where nothing came."""
+    piece's colour, stands in the field in the last of them; None where nothing came."""
     last = after[-1] if after else None
-    clear = _clear(before, last)
+    clear = _clear([*before, *after[:1]], last)  # right after the Stop it is the newest
     if last is None or clear is None:
         return None
-    new = last.piece & ~clear.piece & ~_like(clear, last) & _lacked(clear, last, after)
+    new = last.coloured & ~clear.coloured & ~_like(clear, last) & _lacked(clear, last, after)
+    new = _in_field(new, clear, last)
     if not _is_piece(new, last.field):
         return None
     bare = [n for n, s in enumerate(after) if _same_window(s, last) and _is_piece(new & _like(s, clear), last.field)]
     return bare[-1] if bare else None
+
+
+def _in_field(new: np.ndarray, clear: Sight, last: Sight) -> np.ndarray:
+    """(h, w) bool: what of the mask stands in the field, or on what stood in it. What is put down behind the field is
+    seen over it, and what lies before it is seen into it."""
+    if last.ground is None:
+        return new
+    ground = _grown(last.ground)
+    return _standing(_opened(new), ground | _grown(_standing(clear.coloured, ground)))
+
+
+def _standing(mask: np.ndarray, ground: np.ndarray) -> np.ndarray:
+    """(h, w) bool: the connected parts of the mask whose lowest pixels are mostly on the ground, or just over it."""
+    count, things = cv2.connectedComponents(mask.astype(np.uint8), connectivity=4)
+    found = np.zeros(mask.shape, bool)
+    for n in range(1, count):
+        part = things == n
+        columns = np.flatnonzero(part.any(0))
+        lowest = len(part) - 1 - np.argmax(part[::-1, columns], 0)
+        foot = lowest >= lowest.max() - 1
+        under = np.minimum(lowest[foot] + 1, len(part) - 1)
+        found |= part & (2 * ground[under, columns[foot]].sum() > foot.sum())
+    return found
 
 
 def _clear(before: Sequence[Sight], last: Sight | None) -> Sight | None:
@@ -88,6 +120,15 @@ def _like(one: Sight, other: Sight) -> np.ndarray:
 
 def _is_piece(mask: np.ndarray, field: int) -> bool:
     """Whether some connected part of the mask (h, w), without what is thin, is as large as a piece."""
-    thick = cv2.morphologyEx(mask.astype(np.uint8), cv2.MORPH_OPEN, np.ones((3, 3), np.uint8))
-    _, _, boxes, _ = cv2.connectedComponentsWithStats(thick, connectivity=4)
+    _, _, boxes, _ = cv2.connectedComponentsWithStats(_opened(mask), connectivity=4)
     return bool((boxes[1:, cv2.CC_STAT_AREA] >= PIECE * field).any())
+
+
+def _opened(mask: np.ndarray) -> np.ndarray:
+    """(h, w) uint8: the mask without what is thin."""
+    return cv2.morphologyEx(mask.astype(np.uint8), cv2.MORPH_OPEN, np.ones((3, 3), np.uint8))
+
+
+def _grown(mask: np.ndarray) -> np.ndarray:
+    """(h, w) bool: the mask and what is next to it."""
+    return np.asarray(cv2.dilate(mask.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0)

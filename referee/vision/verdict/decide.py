@@ -101,7 +101,7 @@ def decide(
     elif best[2] and _covered(proof, shown, may_lack):
         reason = because("covered", sight=best[2][0].to_json())
         verdict = Verdict("undecided", TOLD_LEANING, (reason,), best[1], ruling, alternatives, margin)
-    elif best is right and shown < MATCH_SHOWN:
+    elif best is right and (proof.unshown or fit.agreement < MATCH_SHOWN):
         reason = because("unproven", sight=AS_CARD.to_json())
         verdict = Verdict("undecided", min(sure, trust.least), (reason,), best[1], ruling, alternatives, margin)
     elif best is wrong and fit.share < MISMATCH_EXPLAINED:

@@ -28,10 +28,12 @@ from referee.vision.verdict import parameters
 @dataclass(frozen=True)
 class Proof:
     """``shown`` 0..1, how far the pixels themselves show a build; ``left``, the largest thing touching it that is
-    neither shown by it nor bare table, relative to the set's smallest front."""
+    neither shown by it nor bare table, relative to the set's smallest front; ``unshown``: some piece of it hardly
+    shows its colour, or enough pixels to tell it from its rival do not show it (a sliver of fewer says nothing)."""
 
     shown: float
     left: float
+    unshown: bool = False
 
 
 Proving = Callable[[Build, Build | None], Proof]
@@ -41,6 +43,7 @@ RIM_PX = parameters.RIM_PX.value
 THIN_PX = parameters.THIN_PX.value
 TOUCHING_PX = parameters.TOUCHING_PX.value
 LEAST_PX = parameters.LEAST_PX.value
+MATCH_SHOWN = parameters.MATCH_SHOWN.value
 
 
 def proof_of(view: ZoneView, evidence: Evidence, piece_set: PieceSet, build: Build, rival: Build | None) -> Proof:
@@ -59,7 +62,9 @@ def proof_of(view: ZoneView, evidence: Evidence, piece_set: PieceSet, build: Bui
     painted = min((float(shown[piece].mean()) for piece in pieces if piece.any()), default=1.0)
     bare = (evidence.labels < 0) & evidence.known & ~evidence.unknown
     left = _touching(~bare & (tags < 0) & view.valid, standing if build.pieces else view.regions[2])
-    return Proof(min(told, painted), left / (smallest_face_mm2(piece_set) * view.px_per_mm**2))
+    asked = told if where.sum() >= LEAST_PX else 1.0
+    unshown = min(asked, painted) < MATCH_SHOWN
+    return Proof(min(told, painted), left / (smallest_face_mm2(piece_set) * view.px_per_mm**2), unshown)
 
 
 def _said(view: ZoneView, evidence: Evidence, piece_set: PieceSet, build: Build) -> tuple[np.ndarray, np.ndarray]:

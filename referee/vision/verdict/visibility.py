@@ -47,13 +47,17 @@ def withheld(verdict: Verdict, view: ZoneView, evidence: Evidence, piece_set: Pi
     )
 
 
-def sized(verdict: Verdict, factor: float) -> Verdict:
+def sized(verdict: Verdict, factor: float, counted: bool = False) -> Verdict:
     """The verdict; undecided where the build is not the card's by a piece file whose lengths are far off: pieces that
-    are larger or smaller than their solids look like others, or like none. ``factor``: the pieces' lengths, of it."""
-    if verdict.ruling != "mismatch" or abs(factor - 1) <= SIZES_DOUBTED.value:
+    are larger or smaller than their solids look like others, or like none. So it is where they are ``counted``, and
+    right by that count: a plank that is not there fills what the others' solids are too low for. ``factor``: the
+    pieces' lengths, of the file's."""
+    if not (verdict.ruling == "mismatch" or (counted and verdict.ruling == "match")):
+        return verdict
+    if abs(factor - 1) <= SIZES_DOUBTED.value:
         return verdict
     reason = because("wrong_sizes", n=_percent(factor))
-    return dataclasses.replace(verdict, ruling="undecided", reasons=(reason,), leaning="mismatch")
+    return dataclasses.replace(verdict, ruling="undecided", reasons=(reason,), leaning=verdict.ruling)
 
 
 def exposed(verdict: Verdict, view: ZoneView, evidence: Evidence, blown: float | None = None) -> Verdict:

@@ -144,6 +144,8 @@ def _console(table: GameTable, links: list[str], camera: TableCamera | None) -> 
         values = _shown(table, None) | {"fault": fault, "links": links, "camera": camera is not None}
         values |= {"look": look and shown_look(look, flask.g.lang, match.state.players)}
         values |= {"forms": {kind.__name__: form_of(kind) for kind in match.game.commands}}
+        now = [kind.__name__ for kind in match.game.commands if match.state.phase in kind.PHASES]
+        values |= {"opened": next(iter(now), "")}
         return flask.render_template("game_console.html", **values), 409 if fault else 200
 
     def after(fault: str) -> ResponseReturnValue:

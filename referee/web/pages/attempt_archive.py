@@ -10,6 +10,7 @@ import queue
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -21,9 +22,10 @@ import numpy as np
 
 from cards.errors import RefereeError
 from referee.recording import Attempt, listing, load_attempt
+from referee.recording.address import Mirror
 from referee.recording.entry import Entry
 from referee.recording.errors import BadAttempt
-from referee.recording.folder import STOP, VIDEO, append_review, read_image
+from referee.recording.folder import DECK, META, PIECES, REVIEW, STOP, VIDEO, append_review, read_image
 from referee.recording.index import Index
 from referee.recording.listing import Listed, Played, Wanted
 from referee.recording.video import read_frame
@@ -34,6 +36,9 @@ from referee.vision.render.overlay import draw
 
 THUMB_WIDTH = 480
 OVERLAYS_KEPT = 64
+
+LIGHT = (META, REVIEW, STOP, DECK, PIECES)
+"""What lists, pictures and notes need of an attempt."""
 
 PAGE = 24
 """Attempts on one page of the grid: six rows of four on a projector."""
@@ -103,11 +108,13 @@ class Page:
 class Archive:
     """All attempts under ``root``. Safe from any thread; time lines are worked out one at a time."""
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
+    def __init__(self, root: Path, mirror: Mirror | None = None) -> None:
+        """``mirror``: what brings the attempts to ``root`` where they lie elsewhere."""
+        self.root, self._mirror = root, mirror
         self._made: Index | None = None
         self._looked_s = -math.inf
         self._lock, self._seeing, self._indexing = threading.Lock(), threading.Lock(), threading.Lock()
+        self._bringing = threading.Lock()
         self._queue: queue.SimpleQueue[tuple[str, Attempt]] = queue.SimpleQueue()
         self._asked: dict[str, str] = {}
         self._worker: threading.Thread | None = None
@@ -146,17 +153,28 @@ class Archive:
             found = listing.at_address(self.index, address)
         return found
 
-    def attempt(self, address: str) -> Attempt | None:
-        """What is in the folder of that address, or None."""
+    def attempt(self, address: str, whole: bool = True) -> Attempt | None:
+        """What is in the folder of that address, or None; for an archive elsewhere, what lists need where not
+        ``whole``."""
         found = self.get(address)
+        if found is None:
+            return None
+        folder = self.index.folder(found.path)
         try:
-            return load_attempt(self.index.folder(found.path)) if found else None
+            with self._bringing if self._mirror is not None else nullcontext():
+                if self._mirror is not None:
+                    self._mirror.bring(folder, None if whole else LIGHT)
+                return load_attempt(folder)
         except BadAttempt:  # removed this instant
             return None
 
     def note(self, attempt: Attempt, row: Mapping[str, Any]) -> None:
         """Add a line to what people say of the attempt."""
-        append_review(attempt.folder, row)
+        if self._mirror is None:
+            append_review(attempt.folder, row)
+        else:
+            with self._bringing:
+                self._mirror.add_review(attempt.folder, row)
         self.index.put(attempt.folder)
 
     def of_match(self, match_id: str) -> list[Listed]:
@@ -181,7 +199,8 @@ class Archive:
         small = self.index.count() <= FEW
         end_s = time.monotonic() + READ_AT_ONCE_S
         unread = self.index.refresh(thorough=small, enough=lambda: time.monotonic() > end_s)
-        if unread or (not small and time.monotonic() - self._looked_s > LOOK_EVERY_S):
+        far = self._mirror is not None
+        if unread or ((far or not small) and time.monotonic() - self._looked_s > LOOK_EVERY_S):
             self._look_beside()
         return unread
 
@@ -193,6 +212,9 @@ class Archive:
 
     def _index_all(self) -> None:
         try:
+            if self._mirror is not None:
+                with self._bringing, suppress(BadAttempt):  # out of reach: what is here is shown
+                    self._mirror.refresh()
             self.index.refresh(thorough=True)
         finally:
             self._indexing.release()
@@ -235,7 +257,7 @@ class Archive:
                     del self._asked[name]
 
     def _thumb(self, name: str, stamp: int) -> bytes | None:
-        attempt = self.attempt(name)
+        attempt = self.attempt(name, whole=False)
         image = _still(attempt) if attempt else None
         if image is None:
             return None

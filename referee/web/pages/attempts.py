@@ -23,7 +23,7 @@ from referee.web import views
 from referee.web.pages.attempt_archive import Archive, match_words, row_of
 from referee.web.pages.attempt_rulings import decided
 from referee.web.plain_text import shown
-from referee.web.ports import WebSession
+from referee.web.ports import Reviewing
 from referee.web.security import is_referee
 from referee.web.streaming.media import SVG_HEADERS, named_svg
 
@@ -94,7 +94,7 @@ def _text(name: str) -> str:
     return text
 
 
-def _overrule(session: WebSession, attempt: Attempt, ruling: Ruling, who: str, why: str) -> str:
+def _overrule(session: Reviewing, attempt: Attempt, ruling: Ruling, who: str, why: str) -> str:
     """Have the running match follow the ruling when the duel is one of its own; gives a text's key."""
     state = session.state
     number = attempt.meta.get("duel")
@@ -107,18 +107,18 @@ def _overrule(session: WebSession, attempt: Attempt, ruling: Ruling, who: str, w
     return "attempts.overruled"
 
 
-def blueprint(session: WebSession) -> flask.Blueprint:
-    """The pages; every one is for the referee."""
+def blueprint(session: Reviewing, archive: Archive | None = None) -> flask.Blueprint:
+    """The pages; every one is for the referee. ``archive``: another than the session's own."""
     pages = flask.Blueprint("attempts", __name__, url_prefix="/attempts")
-    archive = Archive((session.data_dir / "attempts").resolve())
+    archive = archive or Archive((session.data_dir / "attempts").resolve())
     began = session.clock.utc()
 
-    def named(view: Callable) -> Callable:
-        """Hand the view the attempt of the URL's name, or 404."""
+    def named(view: Callable, whole: bool = True) -> Callable:
+        """Hand the view the attempt of the URL's name, with all its files or what lists need of it, or 404."""
 
         @wraps(view)
         def found(name: str, **more: Any) -> Any:
-            attempt = archive.attempt(name)
+            attempt = archive.attempt(name, whole)
             if attempt is None:
                 flask.abort(404, "no such attempt")
             try:
@@ -180,7 +180,7 @@ def _grid(pages: flask.Blueprint, archive: Archive, asked: Callable[..., Wanted]
 
 
 def _one(
-    pages: flask.Blueprint, session: WebSession, archive: Archive, named: Callable, asked: Callable[..., Wanted]
+    pages: flask.Blueprint, session: Reviewing, archive: Archive, named: Callable, asked: Callable[..., Wanted]
 ) -> None:
     @pages.get("/<name>")
     @named
@@ -216,6 +216,8 @@ def _stories(pages: flask.Blueprint, archive: Archive, named: Callable) -> None:
 
 
 def _media(pages: flask.Blueprint, archive: Archive, named: Callable) -> None:
+    light = partial(named, whole=False)
+
     @pages.get("/<name>/video.mp4")
     @named
     def video(name: str, attempt: Attempt) -> flask.Response:
@@ -224,7 +226,7 @@ def _media(pages: flask.Blueprint, archive: Archive, named: Callable) -> None:
         return flask.send_file(attempt.folder / VIDEO, mimetype="video/mp4", conditional=True)
 
     @pages.get("/<name>/picture.jpg")
-    @named
+    @light
     def picture(name: str, attempt: Attempt) -> flask.Response:
         data = archive.thumb(name, (attempt.folder / META).stat().st_mtime_ns)
         if data is None:
@@ -232,7 +234,7 @@ def _media(pages: flask.Blueprint, archive: Archive, named: Callable) -> None:
         return flask.Response(data, mimetype="image/jpeg", headers={"Cache-Control": "private, max-age=60"})
 
     @pages.get("/<name>/card.svg")
-    @named
+    @light
     def card(name: str, attempt: Attempt) -> flask.Response:
         drawn = named_svg(attempt.card, attempt.piece_set, flask.g.lang)
         return flask.Response(drawn, mimetype="image/svg+xml", headers=SVG_HEADERS)
@@ -254,19 +256,21 @@ def _media(pages: flask.Blueprint, archive: Archive, named: Callable) -> None:
         )
 
 
-def _changes(pages: flask.Blueprint, session: WebSession, archive: Archive, named: Callable) -> None:
+def _changes(pages: flask.Blueprint, session: Reviewing, archive: Archive, named: Callable) -> None:
     def note(attempt: Attempt, row: Mapping[str, Any]) -> None:
         archive.note(attempt, {"at": session.clock.utc().isoformat(timespec="seconds"), **row})
 
+    light = partial(named, whole=False)
+
     @pages.post("/<name>/reviewed")
-    @named
+    @light
     def reviewed(name: str, attempt: Attempt) -> Any:
         note(attempt, {"kind": "reviewed", "who": _text("who")})
         flask.flash("attempts.noted")
         return flask.redirect(flask.url_for("attempts.one", name=name), 303)
 
     @pages.post("/<name>/ruling")
-    @named
+    @light
     def ruling(name: str, attempt: Attempt) -> Any:
         who, why = _text("who"), _text("why")
         what = next((r for r in RULINGS if r == flask.request.form.get("ruling")), None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import flask
@@ -67,6 +68,7 @@ def _values(session: WebSession, t: Callable[..., str]) -> dict[str, Any]:
             "history": _history(match),
             "replayable": _replayable(session.state) if "ReplayDuel" in match["allowed"] else frozenset(),
             "open_fouls": _open_fouls(match),
+            "against": partial(_against, match),
             "clips": _clips(session),
         }
         | _more(match, t)
@@ -110,6 +112,12 @@ def _replayable(state: MatchState) -> frozenset[int]:
 
 def _open_fouls(match: Mapping[str, Any]) -> list[tuple[int, Mapping[str, Any]]]:
     return [(i, foul) for i, foul in enumerate(match["fouls"]) if foul["sanction"] is None]
+
+
+def _against(match: Mapping[str, Any], foul: Mapping[str, Any]) -> list[str]:
+    """Who gets the duel if it goes to that player's opponent; nobody where the foul was in another duel."""
+    seated = match["seats"].values() if foul["duel"] == match["duel"]["number"] else ()
+    return [name for name in seated if name != foul["player"]]
 
 
 def _clips(session: WebSession) -> frozenset[int]:

@@ -6,7 +6,9 @@ The public gets those seconds and never the recording.
 from __future__ import annotations
 
 import io
+import time
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -17,7 +19,9 @@ import flask
 from referee.match.foul import FoulNoted
 from referee.recording.errors import BadAttempt
 from referee.recording.folder import VIDEO, load_attempt
+from referee.recording.index import Index
 from referee.recording.video import Clip, cut_clip
+from referee.web.pages.attempt_archive import READ_AT_ONCE_S
 from referee.web.ports import WebSession
 from referee.web.security import public
 
@@ -26,9 +30,6 @@ BEFORE_S, AFTER_S = 2.5, 0.8
 
 FOUL_S = 2.0
 """So much is shown around the beginning of a foul."""
-
-LATEST = 3
-"""The duel on the board is among so many of the match's newest folders."""
 
 
 @dataclass(frozen=True)
@@ -52,16 +53,24 @@ def _cut(path: Path, stamp: int, begin_s: float, end_s: float) -> Clip:
 
 def find(data_dir: Path, match_id: str, number: int) -> Replay | None:
     """The replay of the match's duel of that number; None until its recording is finished."""
-    folders = sorted((data_dir / "attempts").glob(f"{_plain(match_id)}-*"), reverse=True)[:LATEST]
-    for folder in folders:
+    for folder in reversed(_recordings(data_dir / "attempts", match_id, number)):
         try:
             attempt = load_attempt(folder)
         except BadAttempt:
             continue
-        video = folder / VIDEO
-        if attempt.meta.get("duel") == number and attempt.stop_s is not None and not attempt.cut_short:
-            return Replay(video, max(0.0, attempt.stop_s - BEFORE_S), attempt.stop_s + AFTER_S)
+        if attempt.stop_s is not None and not attempt.cut_short:
+            return Replay(folder / VIDEO, max(0.0, attempt.stop_s - BEFORE_S), attempt.stop_s + AFTER_S)
     return None
+
+
+def _recordings(root: Path, match_id: str, number: int) -> list[Path]:
+    """The recordings of one duel, oldest first, by the archive's index."""
+    if not root.is_dir():
+        return []
+    with closing(Index(root)) as index:
+        end_s = time.monotonic() + READ_AT_ONCE_S
+        index.refresh(enough=lambda: time.monotonic() > end_s)
+        return index.of_duel(match_id, number)
 
 
 def of_foul(session: WebSession, foul: FoulNoted) -> Replay | None:
@@ -71,11 +80,6 @@ def of_foul(session: WebSession, foul: FoulNoted) -> Replay | None:
         return None
     at_s = (load_attempt(found.path.parent).go_s or 0.0) + foul.seen.after_go_s
     return Replay(found.path, max(0.0, at_s - FOUL_S / 2), at_s + FOUL_S / 2)
-
-
-def _plain(match_id: str) -> str:
-    """The id without what a glob pattern would read as its own."""
-    return "".join(c if c.isalnum() or c in "-_." else "?" for c in match_id)
 
 
 def address(session: WebSession, duel: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -40,10 +40,10 @@
   document.addEventListener("input", (e) => { if (e.target.form) delete e.target.form.dataset.confirm; });
   document.addEventListener("input", (e) => { if ("cardFilter" in e.target.dataset) filterCards(e.target); });
 
-  const open = (id, fill) => {
+  const open = (id, fill, about) => {
     const dialog = document.getElementById(`dialog-${id}`);
-    const source = document.querySelector(`[data-dialog="${id}"][data-about]`);
-    for (const place of dialog.querySelectorAll("[data-about-text]")) place.textContent = source?.dataset.about || "";
+    about ??= document.querySelector(`[data-dialog="${id}"][data-about]`)?.dataset.about;
+    for (const place of dialog.querySelectorAll("[data-about-text]")) place.textContent = about || "";
     const form = dialog.querySelector("form");
     form.reset();
     delete form.dataset.confirm;
@@ -159,7 +159,7 @@
     else if (button.dataset.zoom) zoom(button.dataset.zoom);
     else if ("unpause" in button.dataset) show({ paused: false });
     else if ("count" in button.dataset) countDown(button);
-    else if (button.dataset.dialog) open(button.dataset.dialog, JSON.parse(button.dataset.fill || "{}"));
+    else if (button.dataset.dialog) open(button.dataset.dialog, JSON.parse(button.dataset.fill || "{}"), button.dataset.about);
     else if ("morePlayers" in button.dataset) {
       for (const row of button.form.querySelectorAll("[data-extra]")) row.hidden = false;
       button.hidden = true;

@@ -3,6 +3,14 @@
 const EVERY_MS = 700;
 const stale = document.getElementById("stale");
 
+// A phone's closed list shows the beginning of a move only: all of it stands below.
+function spell() {
+  const list = document.querySelector('select[name="choice"]');
+  if (list) document.getElementById("chosen").textContent = list.selectedOptions[0]?.textContent ?? "";
+}
+document.addEventListener("change", spell);
+spell();
+
 async function look() {
   const game = document.getElementById("game");
   try {
@@ -13,6 +21,7 @@ async function look() {
       const page = new DOMParser().parseFromString(await (await fetch(path)).text(), "text/html");
       const fresh = page.getElementById("game");
       if (fresh) game.replaceWith(document.adoptNode(fresh));
+      spell();
     }
   } catch {
     stale.hidden = false;

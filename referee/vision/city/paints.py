@@ -1,0 +1,239 @@
+"""Which paint each storey has, by the light that each side of the towers gets.
+
+A dark side of an orange stone is as brown as a lit brown one: a pixel alone does not tell. All stones' sides that look
+the same way get much the same light in one picture, and one storey has one paint on all its sides. So what is seen is
+explained at once, over both cities: feature = paint + light of that side in that picture + what is left, and
+expectation maximisation finds paints, lights, and each storey's paint. What is left has heavy tails: shadows that
+towers cast, their glow, a lamp's mirror image.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from calibration.game_sheets import site_centre
+from calibration.palette import LINEAR, PAINT_LIGHT, USUAL_HAZE
+from cards.pieces import PieceSet, Pose
+from referee.vision.city.drawn import MOST_STOREYS, Look
+from referee.vision.city.reading import CityReading
+from referee.vision.render.solids import FACES, draw_solid, solid, z_buffer
+
+Key = tuple[int, int, int]
+"""City, site, and storey from 0."""
+
+DARK = 0.006
+"""Added to the relative light before the logarithm: the noise of an 8-bit picture's dark, averaged over a side."""
+LEAST_PX = 6
+"""Fewer pixels well inside of a storey's side are rim."""
+SIDE_PX = 40.0
+"""A side of so many pixels errs twice as much, in squares, as one of many: its neighbours bleed into it."""
+LEFT_SD, LEFT_FREEDOM = np.array((0.4, 0.18, 0.2)), 4.0
+"""What is left, (l, a, b), and the degrees of freedom of its Student's t."""
+PAINT_SD = np.array((0.3, 0.25, 0.3))
+"""How far a paint is from the colour that the set names."""
+PAINT_SHARE = 0.25
+"""Sides of one paint err together: so much each counts to tell how it looks."""
+TOP_LIGHT, TOP_SD = np.zeros(3), np.array((0.25, 0.12, 0.15))
+SIDE_LIGHT, SIDE_SD = np.array((-0.4, 0.0, 0.0)), np.array((0.7, 0.2, 0.3))
+"""The light of top faces, which lie as the paper does, and of upright ones, and how far it usually is from that."""
+FACE_MOST = 1.5
+"""All pictures of one face count as so many at most: they show the same shadow."""
+ROW = 9
+"""City, picture, site, storey, face, pixels, and three of light: what is kept of a side."""
+ROUNDS, STEPS = 12, 3
+WORST_NATS = 30.0
+
+
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """What is seen of the storeys' sides. By row: ``storey`` (n,) into ``keys``, ``side`` (n,) a number of its own for
+    each face of each storey, ``light`` (n,) one for all faces of a city that look the same way in one picture,
+    ``top`` (n,) bool, ``pixels`` (n,) and ``features`` (n, 3) as (l, a, b) of their medians."""
+
+    keys: tuple[Key, ...]
+    storey: np.ndarray
+    side: np.ndarray
+    light: np.ndarray
+    top: np.ndarray
+    pixels: np.ndarray
+    features: np.ndarray
+
+
+def log_light(relative: np.ndarray) -> np.ndarray:
+    """(…, 3) features (l, a, b) of linear R, G, B relative to the paper's."""
+    r, g, b = np.moveaxis(np.log(np.maximum(relative, 0.0) + DARK), -1, 0)
+    return np.stack([(r + g + b) / 3, r - g, b - (r + g) / 2], -1)
+
+
+def sides_of(cities: Mapping[int, CityReading]) -> Sides:
+    """The sides of every storey of these cities that their pictures show."""
+    rows = [
+        (city, k, *seen)
+        for city, reading in cities.items()
+        for k, look in enumerate(reading.looks)
+        for seen in _seen_in(look, reading)
+    ]
+    table = np.array(rows, float).reshape(len(rows), ROW)
+    city, look, site, storey, face = table[:, :5].astype(int).T
+    keys, of_storey = np.unique(np.stack([city, site, storey], 1), axis=0, return_inverse=True)
+    _, of_side = np.unique(np.stack([city, site, storey, face], 1), axis=0, return_inverse=True)
+    _, of_light = np.unique(np.stack([city, look, face], 1), axis=0, return_inverse=True)
+    top = np.zeros(len(table), bool)
+    if cities:
+        body = solid(next(iter(cities.values())).storey.shape, Pose())
+        top = body.normals[face, 2] > 0.5
+    named = tuple((int(a), int(b), int(c)) for a, b, c in keys)
+    flat = (of_storey.ravel(), of_side.ravel(), of_light.ravel())
+    return Sides(named, *flat, top, table[:, 5], log_light(table[:, 6:]))
+
+
+def _seen_in(look: Look, reading: CityReading) -> list[tuple[float, ...]]:
+    """(site, storey, face, pixels, r, g, b) of each face in one picture: medians of what is well inside of it."""
+    body, view = solid(reading.storey.shape, Pose()), look.view
+    buffer = z_buffer(view.valid.shape)
+    for site, tower in reading.towers.items():
+        (x, y), place = site_centre(site), tower.place
+        for n in range(len(tower.colors)):
+            at = (x + place.x, y + place.y, (n + 0.5) * reading.storey.high, place.yaw)
+            draw_solid(body, at, view.camera, view.matrix, buffer, site * MOST_STOREYS + n, True)
+    tags, square = buffer.tags.astype(np.float32), np.ones((3, 3), np.uint8)
+    inner = (cv2.erode(tags, square) == tags) & (cv2.dilate(tags, square) == tags) & (tags >= 0) & view.valid
+    there, light = buffer.tags[inner], LINEAR[view.image[inner]][:, ::-1] / look.evidence.white
+    out: list[tuple[float, ...]] = []
+    for tag in np.unique(there):
+        mine = there == tag
+        if mine.sum() >= LEAST_PX:
+            storey, face = divmod(int(tag), FACES)
+            out.append((*divmod(storey, MOST_STOREYS), face, mine.sum(), *np.median(light[mine], 0)))
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class Paint:
+    """What a storey's sides tell of its paint: ``nats`` (k,) for each of the set's colours, from so many ``pixels``."""
+
+    nats: np.ndarray
+    pixels: int
+
+    @property
+    def color(self) -> int:
+        """The likeliest, by index."""
+        return int(self.nats.argmax())
+
+    @property
+    def ahead(self) -> float:
+        """By how many nats it is ahead of the next; of all where there is but one colour."""
+        return self.behind(int(self.nats.argsort()[-2])) if len(self.nats) > 1 else np.inf
+
+    def behind(self, color: int) -> float:
+        """By how many nats a colour is behind the likeliest."""
+        return float(self.nats.max() - self.nats[color])
+
+
+def paints(stones: PieceSet, cities: Mapping[int, CityReading]) -> dict[int, dict[tuple[int, int], Paint]]:
+    """By city, by (site, storey from 0): what the storey's sides tell. Storeys of which no side is seen are left out.
+
+    The readings' own colours are where it starts from.
+    """
+    sides, out = sides_of(cities), {city: dict[tuple[int, int], Paint]() for city in cities}
+    if sides.keys:
+        named = log_light(LINEAR[np.array([stones.rgb(c) for c in stones.colors])] * PAINT_LIGHT + USUAL_HAZE)
+        nats = told_apart(sides, named, _by_pixels(sides.keys, cities))
+        pixels = np.bincount(sides.storey, sides.pixels)
+        for (city, site, storey), told, seen in zip(sides.keys, nats, pixels, strict=True):
+            out[city][site, storey] = Paint(told, int(seen))
+    return out
+
+
+def told_apart(sides: Sides, named: np.ndarray, first: np.ndarray) -> np.ndarray:
+    """(s, k) nats of each storey for each colour; ``named`` (k, 3) are the colours' features as the set names them,
+    ``first`` (s, k) nats from which it starts."""
+    return _Fit(sides, named).told(_shares(first))
+
+
+def _by_pixels(keys: Sequence[Key], cities: Mapping[int, CityReading]) -> np.ndarray:
+    """(s, k) nats of each storey for each colour, each of its pixels taken for itself."""
+    trials = {}
+    for city, site in {key[:2] for key in keys}:
+        tower = cities[city].towers[site]
+        n = len(tower.colors)
+        trials[city, site] = cities[city].trials(site, tower.place, range(n, n + 1))[0].told
+    return np.array([trials[city, site][storey] for city, site, storey in keys])
+
+
+def _shares(nats: np.ndarray) -> np.ndarray:
+    """(s, k) probabilities from nats."""
+    out = np.exp(np.maximum(nats - nats.max(1, keepdims=True), -WORST_NATS))
+    return np.asarray(out / out.sum(1, keepdims=True))
+
+
+class _Fit:
+    """Paints (k, 3) and lights (g, 3) that explain the sides, by expectation maximisation."""
+
+    def __init__(self, sides: Sides, named: np.ndarray) -> None:
+        self.sides, self.named, self.paint = sides, named, named.copy()
+        self.per_light = np.eye(sides.light.max() + 1)[sides.light]
+        top = (self.per_light.T @ sides.top > 0)[:, None]
+        self.usual = np.where(top, TOP_LIGHT, SIDE_LIGHT)
+        self.held = 1 / np.square(np.where(top, TOP_SD, SIDE_SD))
+        self.light = self.usual.copy()
+        self.sd = LEFT_SD * np.sqrt(1 + SIDE_PX / sides.pixels)[:, None]
+
+    def told(self, shares: np.ndarray) -> np.ndarray:
+        """(s, k) nats of each storey for each colour; ``shares`` (s, k) is the first guess."""
+        for _ in range(ROUNDS):
+            for _ in range(STEPS):
+                self._step(shares)
+            nats = self._storeys(shares)
+            shares = _shares(nats)
+        return nats
+
+    def _weights(self, shares: np.ndarray) -> np.ndarray:
+        """(n, k, 3) how much each side says of each paint and its light: little where it lies far off."""
+        off = (self.sides.features - self.light[self.sides.light])[:, None] - self.paint
+        far = np.square(off / self.sd[:, None]).sum(-1)
+        usual = shares[self.sides.storey] * (LEFT_FREEDOM + 3) / (LEFT_FREEDOM + far)
+        return np.asarray(usual[..., None] / np.square(self.sd)[:, None])
+
+    def _pulls(self, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(n, 3) twice: where each side pulls its light to, times how much it counts; and how much it counts."""
+        weights = self._weights(shares)
+        return (weights * (self.sides.features[:, None] - self.paint)).sum(1), weights.sum(1)
+
+    def _step(self, shares: np.ndarray) -> None:
+        """Lights, then paints, each the best while the others stand."""
+        pull, count = self._pulls(shares)
+        self.light = (self.held * self.usual + self.per_light.T @ pull) / (self.held + self.per_light.T @ count)
+        weights, held = self._weights(shares), 1 / np.square(PAINT_SD)
+        pull = (weights * (self.sides.features - self.light[self.sides.light])[:, None]).sum(0)
+        self.paint = (held * self.named + PAINT_SHARE * pull) / (held + PAINT_SHARE * weights.sum(0))
+
+    def _without(self, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(n, 3) twice: the light of each side as the others tell it, and its variance: else a side alone in its light
+        would confirm whatever was guessed."""
+        pull, count = self._pulls(shares)
+        of = self.sides.light
+        total = (self.held + self.per_light.T @ count)[of] - count
+        return ((self.held * self.usual + self.per_light.T @ pull)[of] - pull) / total, 1 / total
+
+    def _storeys(self, shares: np.ndarray) -> np.ndarray:
+        """(s, k) nats: of each side the mean of its pictures, of each storey the sum of its sides."""
+        light, unsure = self._without(shares)
+        off = (self.sides.features - light)[:, None] - self.paint
+        far = (np.square(off) / (np.square(self.sd) + unsure)[:, None]).sum(-1)
+        nats = -0.5 * (LEFT_FREEDOM + 3) * np.log1p(far / LEFT_FREEDOM)
+        weight = self.sides.pixels / (self.sides.pixels + SIDE_PX)
+        faces = int(self.sides.side.max()) + 1
+        sums, weights = np.zeros((faces, nats.shape[1])), np.zeros(faces)
+        np.add.at(sums, self.sides.side, nats * weight[:, None])
+        np.add.at(weights, self.sides.side, weight)
+        of_face = sums * (np.minimum(weights, FACE_MOST) / weights)[:, None]
+        storey = np.zeros(faces, int)
+        storey[self.sides.side] = self.sides.storey
+        out = np.zeros((len(self.sides.keys), nats.shape[1]))
+        np.add.at(out, storey, of_face)
+        return out

@@ -1,0 +1,137 @@
+"""What shows where no piece is: paper, printed markers and the empty frame's own pixels, in the light and in shadow.
+
+A lamp is white; what lights its shadows is the room: its walls, and the players' clothes. So a shadow's tint grows with
+its depth, and where a shadow lies over the sheet alone the room beside it looks brighter by as much.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from calibration.mat import SHEET
+from referee.vision.image import parameters as p
+from referee.vision.image.view import ZoneView
+from referee.vision.parameters import UNKNOWN_DENSITY
+
+
+def normal(f: np.ndarray, mean: Sequence[float] | np.ndarray, sd: Sequence[float] | np.ndarray) -> np.ndarray:
+    """Log density of a normal distribution without correlations, for features (…, 3)."""
+    norm = -sum(math.log(s) for s in sd) - 1.5 * math.log(2 * math.pi)
+    parts = [
+        np.square((f[..., k] - float(m)) * (math.sqrt(0.5) / float(s)))
+        for k, (m, s) in enumerate(zip(mean, sd, strict=True))
+    ]
+    return norm - parts[0] - parts[1] - parts[2]
+
+
+def _part(f: np.ndarray, part: p.Part) -> np.ndarray:
+    """Log density of a mixture's part, times its share."""
+    return normal(f, part.mean, part.sd) + math.log(part.share)
+
+
+def either(a: np.ndarray, b: np.ndarray | float) -> np.ndarray:
+    """log(exp a + exp b), in the precision of ``a``: numpy's own logaddexp is ten times as slow."""
+    return np.maximum(a, b) + np.log1p(np.exp(-np.abs(a - b)))
+
+
+def log_paper(f: np.ndarray) -> np.ndarray:
+    """Log density of paper, lit or in shadow (a shadow's light may be tinted), for features (…, 3)."""
+    lit, soft, dark = (_part(f, part.value) for part in (p.PAPER_LIT, p.PAPER_SHADED, p.PAPER_DARK))
+    return either(either(lit, soft), dark)
+
+
+def log_marker(f: np.ndarray) -> np.ndarray:
+    """Log density inside a printed marker: any grey."""
+    return normal(f, p.INK.value.mean, p.INK.value.sd)
+
+
+def log_empty(
+    f: np.ndarray, empty: np.ndarray, relit: np.ndarray | None = None, tint: np.ndarray | None = None
+) -> np.ndarray:
+    """Log density of a pixel given the empty frame's: unchanged, or in a shadow of a piece, whose light is the room's
+    own and may have a ``tint`` (2,) that grows with its depth (see ``room_tint``).
+
+    Features are relative to the sheet's white. Where that has changed and the room has not, as in a shadow over the
+    sheet alone, the room looks changed by ``relit`` (3,), or by a part of it where the shadow ends softly.
+    """
+    d = f - empty
+    known = either(_part(d, p.UNCHANGED.value), _part(_untinted(d, tint), p.SHADED.value))
+    if relit is None or np.abs(relit).max() < LEAST_RELIT:
+        return known
+    u = relit.astype(np.float32)
+    off = d - np.clip(d @ u / (u @ u), 0.0, 1.0)[..., None] * u
+    steps = max(1.0, float(np.abs(u).max()) / p.RELIT_STEP.value)
+    return either(known, normal(off, p.RELIT.value.mean, p.RELIT.value.sd) + math.log(p.RELIT.value.share / steps))
+
+
+LEAST_RELIT = p.LEAST_RELIT.value
+
+
+def room_tint(view: ZoneView, d: np.ndarray, painted: np.ndarray) -> np.ndarray:
+    """(2,) the most that shadows on the sheet are tinted, in a and b a unit of log light; 0 where they do not agree
+    on a sign, or too little shadow is seen.
+
+    ``d`` (h, w, 3) are features relative to the bare table, ``painted`` (h, w) the greatest density under a piece's
+    colour. A lamp is white and the room's second light is that of its walls and of the players' clothes: in its
+    shadows paper has been seen turn as blue as a pale piece.
+    """
+    paper, marker, _ = view.regions
+    light = d[..., 0]
+    where = paper & ~marker & view.valid & (painted < math.exp(UNKNOWN_DENSITY.value))
+    where &= (p.TINT_LIGHT.value[0] < light) & (light < p.TINT_LIGHT.value[1])
+    where &= np.maximum(np.abs(d[..., 1]), np.abs(d[..., 2])) < p.TINT_MOST.value
+    if where.sum() < p.TINT_SAMPLE.value:
+        return np.zeros(2, np.float32)
+    low, high = np.percentile(d[where][:, 1:] / light[where][:, None], p.TINT_MIDDLE.value, axis=0)
+    return np.where(low > 0, high, np.where(high < 0, low, 0.0)).astype(np.float32)
+
+
+def _untinted(d: np.ndarray, tint: np.ndarray | None) -> np.ndarray:
+    """Features relative to the bare table without what a shadow's ``tint`` adds, as much of it as there is: a shadow
+    may be of the white lamp, of the room's light, or one within the other."""
+    if tint is None or not tint.any():
+        return d
+    most = np.clip(d[..., 0], p.DEEPEST.value, 0.0)
+    along = np.clip((d[..., 1] * tint[0] + d[..., 2] * tint[1]) / float(tint @ tint), most, 0.0)
+    return np.stack([d[..., 0], d[..., 1] - along * tint[0], d[..., 2] - along * tint[1]], -1)
+
+
+def relit_by(then: np.ndarray, now: np.ndarray) -> np.ndarray:
+    """(3,) by how much the features of what has not changed differ, where the sheet's white was ``then`` (3,) linear
+    R, G, B and is ``now``."""
+    r, g, b = np.log(np.maximum(then, 1e-3) / np.maximum(now, 1e-3))
+    return np.array([(r + g + b) / 3, r - g, b - (r + g) / 2])
+
+
+def paper_light(f: np.ndarray, ground: np.ndarray, plain: np.ndarray) -> np.ndarray:
+    """Features (h, w, 3) of the bare paper: a quadratic over the sheet, fitted robustly to what looks like paper
+    among the pixels ``plain`` (h, w). Zero (the sheet's own white) where too little of it is seen."""
+    x, y = ground[..., 0] / SHEET[0] * 2, ground[..., 1] / SHEET[1] * 2
+    terms = np.stack([np.ones_like(x), x, y, x * x, x * y, y * y], -1)
+    (red, blue), dark = p.LIT_TINTS.value, p.LIT_LEAST.value
+    seen = np.flatnonzero(plain & (np.abs(f[..., 1]) < red) & (np.abs(f[..., 2]) < blue) & (f[..., 0] > dark))
+    seen = seen[:: max(1, len(seen) // LIGHT_SAMPLE)]
+    if len(seen) < p.LIGHT_LEAST_SHARE.value * LIGHT_SAMPLE:
+        return np.zeros_like(f)
+    a, there = terms.reshape(-1, 6)[seen].astype(float), f.reshape(-1, 3)[seen]
+    fitted = [_robust(a, there[:, k], shadows=k == 0) for k in range(3)]
+    return np.where(plain[..., None], terms @ np.stack(fitted, 1), 0.0).astype(np.float32)
+
+
+LIGHT_SAMPLE = p.LIGHT_SAMPLE.value
+
+
+def _robust(a: np.ndarray, b: np.ndarray, shadows: bool) -> np.ndarray:
+    """Least squares of a (n, k) x = b (n,), what lies off it counting less and less; with ``shadows`` what lies
+    below, half as much."""
+    x = np.zeros(a.shape[1])
+    x[0] = np.percentile(b, p.LIGHT_BEGIN.value[shadows])
+    stiff = p.LIGHT_STIFF.value * np.diag(np.arange(a.shape[1]) > 0)
+    for scale in p.LIGHT_SCALES.value:
+        off = b - a @ x
+        weight = 1 / np.square(1 + np.square(off / scale)) * np.where(shadows & (off < 0), p.BELOW_WEIGHT.value, 1.0)
+        x = np.linalg.solve((a * weight[:, None]).T @ a + stiff, (a * weight[:, None]).T @ b)
+    return x

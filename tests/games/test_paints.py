@@ -1,0 +1,79 @@
+"""The storeys' paints by the light of their sides, on sides whose paints and lights are given."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from calibration.palette import LINEAR
+from referee.vision.city.paints import SIDE_LIGHT, Paint, Sides, log_light, told_apart
+
+CODES = ((234, 122, 32), (34, 88, 168), (148, 194, 60), (112, 70, 44))
+NAMED = log_light(LINEAR[np.array(CODES)] * 0.8 + 0.03)
+ORANGE, BLUE, LIME, BROWN = range(4)
+LIT, DIM, DARK = 0.9, 0.4, 0.12
+"""Of the paper's light: a top face, a side towards the window, one away from it."""
+
+
+def seen(colors, lights=(LIT, DIM, DARK), shadow=None, seed=0):
+    """The sides of storeys of these colours, each under each light; a ``shadow`` (n,) on all of a storey's."""
+    rng = np.random.default_rng(seed)
+    rows = [(n, k) for n in range(len(colors)) for k in range(len(lights))]
+    storey, light = np.array(rows).T
+    linear = LINEAR[np.array([CODES[colors[n]] for n in storey])]
+    linear = linear * np.array(lights)[light][:, None] * rng.lognormal(0, 0.1, (len(rows), 1))
+    if shadow is not None:
+        linear = linear * np.asarray(shadow)[storey][:, None]
+    keys = tuple((1, n, 0) for n in range(len(colors)))
+    return Sides(keys, storey, np.arange(len(rows)), light, light == 0, np.full(len(rows), 80.0), log_light(linear))
+
+
+def as_pixels_say(sides, colors):
+    """Nats that take every orange storey for a brown one, as its dark side looks."""
+    first = np.full((len(sides.keys), len(CODES)), -200.0)
+    first[np.arange(len(colors)), [BROWN if color == ORANGE else color for color in colors]] = 0.0
+    first[[n for n, color in enumerate(colors) if color == ORANGE and n % 2], ORANGE] = -5.0
+    return first
+
+
+COLORS = [ORANGE, BLUE, LIME, BROWN] * 6
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_orange_and_brown_are_told_apart_under_any_side_s_light(seed):
+    sides = seen(COLORS, seed=seed)
+    nats = told_apart(sides, NAMED, as_pixels_say(sides, COLORS))
+    assert nats.argmax(1).tolist() == COLORS
+    best = np.sort(nats, 1)
+    assert (best[:, -1] - best[:, -2]).min() > 4
+
+
+def test_one_side_alone_in_its_light_leaves_the_paint_open():
+    """A storey of which one side is seen, between two paints, in a light that no other storey has: it may be either."""
+    sides, n = seen(COLORS), len(COLORS)
+    alone = Sides(
+        (*sides.keys, (1, n, 0)),
+        np.append(sides.storey, n),
+        np.append(sides.side, len(sides.side)),
+        np.append(sides.light, 3),
+        np.append(sides.top, False),
+        np.append(sides.pixels, 80.0),
+        np.vstack([sides.features, (NAMED[ORANGE] + NAMED[BROWN]) / 2 + SIDE_LIGHT]),
+    )
+    first = np.vstack([as_pixels_say(sides, COLORS), np.zeros(4)])
+    nats = told_apart(alone, NAMED, first)
+    assert nats[:-1].argmax(1).tolist() == COLORS
+    best = np.sort(nats[-1])
+    assert best[-1] - best[-2] < 4
+
+
+def test_a_tower_in_a_shadow_keeps_its_paints():
+    shadow = np.where(np.arange(len(COLORS)) % 8 < 4, 1.0, 0.45)
+    sides = seen(COLORS, shadow=shadow)
+    assert told_apart(sides, NAMED, as_pixels_say(sides, COLORS)).argmax(1).tolist() == COLORS
+
+
+def test_a_paint_says_how_far_it_is_ahead_and_others_behind():
+    paint = Paint(np.array([-9.0, -2.0, -5.5]), 40)
+    assert (paint.color, paint.ahead, paint.behind(0), paint.behind(1)) == (1, 3.5, 7.0, 0.0)
+    assert Paint(np.array([-2.0]), 40).ahead == np.inf
