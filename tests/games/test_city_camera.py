@@ -57,7 +57,8 @@ def test_what_is_sure_is_right_and_the_site_between_six_towers_in_their_glow_is_
         for site, there in sites.items():
             sight = seen.cities[int(city)].sites[int(site)]
             assert not sight.sure or sight.colors == tuple(there), (city, site)
-    assert [reason.code for reason in seen.cities[1].sites[5].reasons] == ["city_doubtful"]
+    doubted = seen.cities[1].sites[5]
+    assert not doubted.sure and "city_doubtful" in [reason.code for reason in doubted.reasons]
 
 
 def test_what_is_on_record_is_allowed_and_one_storey_more_or_another_colour_is_not(seen):
