@@ -228,7 +228,22 @@ class Recorder:
     def _do(self, action: Callable[[Take], None]) -> None:
         with self._wake:
             if self._folder is not None:
-                self._append(lambda: action(self._take) if self._take else None)
+                self._append(lambda: self._act(action))
+
+    def _act(self, action: Callable[[Take], None]) -> None:
+        if self._take is not None:
+            action(self._take)
+            if self._take.past_stop:
+                self._tell_thin(self._take)
+
+    def _tell_thin(self, take: Take) -> None:
+        """Say at once that a Stop's evidence is thin, while people can still be asked; take it back where what came
+        later mends it."""
+        said = sentence("recording_thin", name=take.folder.name)
+        if take.thin():
+            self.problem = said
+        elif self.problem == said:
+            self.problem = None
 
     def _append(self, job: Job) -> None:
         self._backlog.put(job)
@@ -278,8 +293,7 @@ class Recorder:
         if take is not None:
             take.finish(final, now_s)
             self._index.put(take.folder)
-            if take.meta["thin"]:
-                self.problem = sentence("recording_thin", name=take.folder.name)
+            self._tell_thin(take)
             self._make_room(take.folder)
 
     def _broken(self, error: Exception) -> None:

@@ -36,6 +36,9 @@ RESERVE_BYTES = 8 << 20
 NEAREST_S, MOST_DROPPED = 0.1, 0.1
 """A record is thin with no picture so near to the Stop, or with more than this share of all pictures dropped."""
 
+SHOWN_S = 0.5
+"""A picture has come out of the camera so long after what it shows."""
+
 SILENCE_S = 1.0
 """No frame for so long before the end means that the camera was gone, not that it was slow."""
 
@@ -120,12 +123,19 @@ class Take:
             self._writer = None
             self._index_in_front()
         self._let_go()
-        self.meta["thin"] = self._thin()
+        self.meta["thin"] = self.thin()
         self.meta["hashes"] = hash_files(self.folder)
         self.meta |= cut(cut_short)
         self.save()
 
-    def _thin(self) -> dict[str, float] | None:
+    @property
+    def past_stop(self) -> bool:
+        """Whether something was marked so long after the Stop that the pictures around it should be here."""
+        rows = [self._in_video_time(mark) for mark in self._marks]
+        stop = _stop(rows)
+        return stop is not None and max(row["seconds"] for row in rows) > stop["seconds"] + SHOWN_S
+
+    def thin(self) -> dict[str, float] | None:
         """What makes the record of the Stop thin: ``nearest_s``, how far its nearest picture is from it (-1: there is
         none), and ``dropped``, the share of pictures that are not in the video; None when neither does."""
         stop = _stop([self._in_video_time(m) for m in self._marks])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -57,6 +58,7 @@ class DuelRecording:
         self._session, self._recorder, self._keep = session, recorder, dict(keep)
         self._excerpt, self._sign = excerpt, sign
         self._closed: list[tuple[str, Path]] = []
+        self._ending = threading.Lock()  # of tick and stop; never of _heard, which the commanding thread waits for
         self._running = self._writing = False
         self._end_s: float | None = None
         self._cut_short: str | None = None
@@ -80,32 +82,40 @@ class DuelRecording:
         self._recorder.at_press(zone, frames, said)
 
     def tick(self, now_s: float) -> None:
-        """End a recording whose verdict is long enough ago; tell the pages when it can be replayed."""
-        if self._end_s is not None and now_s > self._end_s:
-            self._finish(self._session.state)
-        elif self._writing and self._recorder.settle(0.0):
-            self._writing = False
-            self._seal()
-            self._session.touch()
+        """End a recording whose verdict is long enough ago; tell the pages when it can be replayed. Nothing while
+        ``stop`` is at it."""
+        if not self._ending.acquire(blocking=False):
+            return
+        try:
+            if self._end_s is not None and now_s > self._end_s:
+                self._finish(self._session.state)
+            elif self._writing and self._recorder.settle(0.0):
+                self._writing = False
+                self._seal()
+                self._session.touch()
+        finally:
+            self._ending.release()
 
     def _seal(self) -> None:
         """Put the closed recordings' digests into the record, and the record so far beside them: who changes one
         afterwards would have to change the chain as well."""
-        for match_id, folder in self._closed:
+        closed, self._closed = self._closed, []
+        for match_id, folder in closed:
             if match_id == self._session.state.match_id and (folder / META).exists():
                 self._session.attempt(SealRecording(folder.name, sha256(folder / META)))
                 with suppress(OSError):  # a full disk: the digest is on record all the same
                     write_file(folder / JOURNAL, "".join(f"{line}\n" for line in self._excerpt(match_id)))
                     if self._sign is not None:
                         self._sign(folder)
-        self._closed = []
 
     def stop(self) -> None:
-        """End what is being recorded, and seal it."""
-        if self._running:
-            self._finish(self._session.state)
-        if self._closed and self._recorder.settle():
-            self._seal()
+        """End what is being recorded, and seal it; what ``tick`` is sealing is sealed when this returns. Not for who
+        holds the match: ``tick`` may wait for it."""
+        with self._ending:
+            if self._running:
+                self._finish(self._session.state)
+            if self._closed and self._recorder.settle():
+                self._seal()
 
     def resume(self) -> None:
         """Record on when the program was started again in the middle of a duel."""

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import threading
+from types import SimpleNamespace
+
 import pytest
 from click.testing import CliRunner
 
 from cards.sentences import sentence
 from referee.cli import cli
 from referee.commands.play import signing_with
+from referee.devices.ports import SystemClock
 from referee.match.decide import DrawCard, Foul, NextDuel, Overrule, Ready
 from referee.recording import find_attempts, load_attempt
 from referee.recording.errors import BadAttempt
 from referee.recording.folder import contested
 from referee.review.signing import load_public, new_key
 from referee.review.verify import verify
+from referee.session.duel_recording import DuelRecording
 
 
 def begin_duel(session):
@@ -145,14 +150,72 @@ def test_what_is_no_key_is_refused_before_anything_is_recorded(tmp_path):
     assert not (tmp_path / "data" / "attempts").exists()
 
 
-def test_thin_evidence_is_an_alarm_on_the_console_as_soon_as_the_recording_is_closed(at_table, until, monkeypatch):
+def test_thin_evidence_is_an_alarm_on_the_console_before_the_recording_is_closed(at_table, until, monkeypatch):
     monkeypatch.setattr("referee.recording.writer.NEAREST_S", -1.0)  # no picture is near enough
+    monkeypatch.setattr("referee.session.duel_recording.AFTER_S", 1e6)
     with at_table(record=True) as (session, _):
         begin_duel(session)
         session.press("A")
         until(lambda: session.state.phase == "decided")
-        session.recording.stop()
         until(lambda: any("thin evidence" in str(alarm) for alarm in session.snapshot()["alarms"]))
+        assert session.recording.status()["recording"]
+
+
+class SlowToSeal:
+    """A session and a recorder for ``DuelRecording``, whose seal takes until it is ``let``; a duel is closed."""
+
+    match_id, camera, clock, phase = "M1", SimpleNamespace(listen=lambda take: None), SystemClock(), "decided"
+    history, duel, fouls = (), SimpleNamespace(go_at_s=None, ended=False), ()
+
+    def __init__(self, root):
+        self.state, self.root, self.sealed = self, root, []
+        self.begun, self.let = threading.Event(), threading.Event()
+        self.names = iter(("M1-001", "M1-002"))
+
+    def listen(self, listener):
+        self.heard = listener
+
+    def attempt(self, command):
+        self.begun.set()
+        assert self.let.wait(20)
+        self.sealed.append(command.attempt)
+
+    def touch(self):
+        pass
+
+    def frame(self, frame):
+        pass
+
+    def settle(self, timeout_s=60.0):
+        return True
+
+    def finish(self, final):
+        if (name := next(self.names, None)) is None:
+            return None
+        (self.root / name).mkdir()
+        (self.root / name / "attempt.json").write_text("{}")
+        return self.root / name
+
+
+def test_a_recording_is_sealed_once_and_before_the_match_changes_whoever_is_at_it(tmp_path):
+    """The monitor's tick seals while a new match is asked for, which ends what is recorded."""
+    session = SlowToSeal(tmp_path)
+    recording = DuelRecording(session, session, {})
+    session.heard(session, [SimpleNamespace(kind="card_drawn")])  # nothing runs yet: nothing is closed
+    recording._finish(session)
+    ticking = threading.Thread(target=recording.tick, args=(0.0,))
+    ticking.start()
+    assert session.begun.wait(20)
+    recording._finish(session)  # of the commanding thread: the next card is drawn
+    ending = threading.Thread(target=recording.stop)
+    ending.start()
+    ending.join(0.2)
+    assert ending.is_alive() and session.sealed == []
+    recording.tick(0.0)  # waits for nobody
+    session.let.set()
+    ticking.join(20)
+    ending.join(20)
+    assert session.sealed == ["M1-001", "M1-002"]
 
 
 def test_a_recording_is_closed_and_sealed_in_its_own_match_before_another_begins(at_table, until, tmp_path):
