@@ -26,6 +26,9 @@ RACY_NS = 2_000_000_000
 """A folder that changed so shortly before it was listed may change again without getting another time: FAT counts in
 steps of two seconds. It is listed again the next time."""
 
+MOVED_AT_MOST = 1000
+"""So many names that have come or gone since a folder was last listed are asked for one by one; more, all together."""
+
 ROOT = b""
 FORGET = "DELETE FROM attempts WHERE path = ?"
 
@@ -40,6 +43,7 @@ class Index:
         """``kept``: on the disk beside the attempts, where that can be written; else in memory. ``now_ns``: the time
         by the clock of files, nanoseconds since 1970."""
         self.root, self._now_ns = Path(root), now_ns
+        self._attempts: dict[bytes, Set[bytes]] = {}  # folder -> names of attempts in it, when it was last listed
         self.store = IndexStore(self.root / INDEX if kept and self.root.is_dir() else None)
 
     def close(self) -> None:
@@ -170,8 +174,8 @@ class Index:
             if stamp and stamp == known.get(path):
                 todo += [(child, depth + 1) for child in children.get(path, ())]
                 continue
-            before = self.store.rows("SELECT path FROM attempts WHERE parent = ?", (path,))
-            found = _list(folder, path, {p[len(path) + bool(path) :] for (p,) in before})
+            names = _names(folder)
+            found = _list(folder, path, names, self._known(path, names))
             came += found.came
             gone += [os.path.join(path, name) for name in found.gone]
             todo += [(child, depth + 1) for child in found.folders if depth < DEEPEST]
@@ -181,6 +185,21 @@ class Index:
             gone += [p for (p,) in self.store.rows("SELECT path FROM attempts WHERE parent = ?", (path,))]
         self._keep_listing(changes, came)
         return came, gone
+
+    def _known(self, path: bytes, names: Set[bytes]) -> Set[bytes]:
+        """Names of the attempts that the index holds of a folder which now holds ``names``: what was known when it was
+        last listed, with what has moved since, where the index counts as many; else all of them, read anew."""
+        last = self._attempts.get(path, frozenset())
+        moved, known = last ^ names, last
+        if len(moved) <= MOVED_AT_MOST:
+            asked = "SELECT 1 FROM attempts WHERE path = ?"
+            held = {name for name in moved if self.store.rows(asked, (os.path.join(path, name),))}
+            known = (last & names) | held
+        if self.store.rows("SELECT count(*) FROM attempts WHERE parent = ?", (path,))[0][0] != len(known):
+            every = self.store.rows("SELECT path FROM attempts WHERE parent = ?", (path,))
+            known = {place[len(path) + bool(path) :] for (place,) in every}
+        self._attempts[path] = known
+        return known
 
     def _keep_listing(self, changes: list[Change], came: list[bytes]) -> None:
         """Remember what was listed, and of each attempt that has come that it is to be read: a kill forgets none."""
@@ -266,14 +285,18 @@ class _Listed:
     size: int = 0
 
 
-def _list(folder: Path, path: bytes, known: Set[bytes]) -> _Listed:
-    """List a folder. What is ``known`` as an attempt, by name, is not asked again: one without its record is found by
-    its stamp."""
-    top = os.fsencode(folder)
+def _names(folder: Path) -> set[bytes]:
+    """What is in a folder; nothing where it is none, or one that nobody may look into."""
     try:
-        names = set(os.listdir(top))
-    except OSError:  # not a folder, or one that nobody may look into
-        return _Listed(gone=known)
+        return set(os.listdir(os.fsencode(folder)))
+    except OSError:
+        return set()
+
+
+def _list(folder: Path, path: bytes, names: Set[bytes], known: Set[bytes]) -> _Listed:
+    """What the ``names`` in a folder are. What is ``known`` as an attempt is not asked again: one without its record is
+    found by its stamp."""
+    top = os.fsencode(folder)
     found = _Listed(gone=known - names)
     for name in names - known:
         place, below = os.path.join(top, name), os.path.join(path, name)

@@ -252,3 +252,28 @@ def test_the_command_brings_the_index_up_to_date_and_says_what_there_is(root):
     assert index.count() == 3
     nowhere = CliRunner().invoke(cli, ["attempts", "index", str(root / "nowhere")])
     assert "no such folder" in str(nowhere.exception)
+
+
+def test_a_new_duel_costs_no_look_at_what_is_known(root, kit, monkeypatch):
+    """Who asks again and again while a folder is young (``RACY_NS``) reads no name of it from the index twice."""
+    for n in range(20):
+        kit.make_attempt(root / f"M4-{n:03d}", 0, duel=n)
+    index = Index(root)
+    index.refresh()
+    read, rows = [], index.store.rows
+    monkeypatch.setattr(index.store, "rows", lambda *asked: read.extend(found := rows(*asked)) or found)
+    for n in range(20, 24):
+        kit.make_attempt(root / f"M4-{n:03d}", 0, duel=n)
+        index.refresh()
+    assert 0 < len(read) < 4 * 20
+    shutil.rmtree(root / "M4-003")
+    other = Index(root)  # another program takes two in and one out that this one never hears of
+    kit.make_attempt(root / "M5-001", 0, duel=1)
+    kit.make_attempt(root / "M5-002", 0, duel=2)
+    other.refresh()
+    shutil.rmtree(root / "M5-002")
+    other.forget(root / "M5-002")
+    (root / "M4-004" / "attempt.json").rename(root / "M4-004" / "kept.json")
+    other.refresh(thorough=True)
+    index.refresh()
+    assert told(index) == told(other) == true(root)
