@@ -89,7 +89,9 @@ def turns(labels: np.ndarray, stay: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _lasting(labels: np.ndarray, stay: int) -> np.ndarray:
     """(t, h, w) int8: the label a pixel shows when it comes to stay, for most of its next ``stay`` sights;
-    OTHER where it does not, or is covered."""
+    OTHER where it does not, or is covered. A colour that is covered again at once was carried past, and the piece
+    that is there when the hand has gone came later."""
+    soon = _sights_soon(labels, stay)
     coming = np.full((stay, *labels.shape[1:]), OTHER, np.int8)  # the next sights of each pixel
     out = np.full(labels.shape, OTHER, np.int8)
     for t in range(len(labels) - 1, -1, -1):
@@ -98,8 +100,18 @@ def _lasting(labels: np.ndarray, stay: int) -> np.ndarray:
         coming[0, sight] = now[sight]
         sights = (coming != OTHER).sum(0)
         stays = (coming == now).sum(0) >= np.maximum(STAY_SHARE * sights, LEAST_SIGHTS)
+        if t + stay <= len(labels):
+            stays &= (now < 0) | (soon[t] >= min(LEAST_SIGHTS, stay // 2))
         out[t][sight & stays] = now[sight & stays]
     return out
+
+
+def _sights_soon(labels: np.ndarray, stay: int) -> np.ndarray:
+    """(t, h, w) int16: how often the pixel is seen in the ``stay`` frames from that one on."""
+    so_far = np.zeros((len(labels) + 1, *labels.shape[1:]), np.int16)
+    np.cumsum(labels != OTHER, axis=0, out=so_far[1:])
+    ends = np.minimum(np.arange(len(labels)) + stay, len(labels))
+    return so_far[ends] - so_far[:-1]
 
 
 def _opening_state(first: np.ndarray, colors: Iterable[int]) -> np.ndarray:
@@ -156,7 +168,7 @@ def _without_fragments(patches: Sequence[Patch], small_px: float) -> list[Patch]
                 n
                 for n, p in enumerate(large)
                 if abs(p.seconds - piece.seconds) < FRAGMENT_S
-                and _around(piece.mask, p.mask | piece.mask).sum() > piece.mask.sum()
+                and around(piece.mask, p.mask | piece.mask).sum() > piece.mask.sum()
             ),
             None,
         )
@@ -195,7 +207,7 @@ def _completed(piece: Patch, later: Sequence[Patch], most_px: float) -> tuple[Pa
     left = []
     for patch in later:
         hers = patch.mask & (patch.hidden < piece.seconds) & ~piece.mask
-        both = _around(piece.mask, piece.mask | hers)
+        both = around(piece.mask, piece.mask | hers)
         if (both & hers).any() and both.sum() <= most_px:
             piece = _joined(piece, patch, both & hers, piece.seconds)
             patch = replace(patch, mask=patch.mask & ~both)
@@ -204,7 +216,7 @@ def _completed(piece: Patch, later: Sequence[Patch], most_px: float) -> tuple[Pa
     return piece, left
 
 
-def _around(seed: np.ndarray, mask: np.ndarray) -> np.ndarray:
+def around(seed: np.ndarray, mask: np.ndarray) -> np.ndarray:
     """The parts of the mask (h, w) that hold some of the seed."""
     _, parts = cv2.connectedComponents(mask.astype(np.uint8))
     return np.isin(parts, np.unique(parts[seed])) & mask

@@ -16,7 +16,7 @@ import cv2
 import numpy as np
 
 from cards.pieces import PieceSet
-from referee.review.patches import LEAST_SIGHTS, RELEASED, STAY_S, Patch, candidates, turns
+from referee.review.patches import LEAST_SIGHTS, RELEASED, STAY_S, Patch, around, candidates, turns
 from referee.review.tracks import AS_BEFORE, OTHER, SCALE, Strip
 
 QUICKEST_S = 0.3
@@ -95,14 +95,17 @@ def placed(strip: Strip, piece_set: PieceSet, from_s: float = 0.0, until_s: floa
 
 
 def _uncovered(strip: Strip) -> np.ndarray:
-    """The strip's labels (t, h, w) without sights of bare paper in the midst of a hand: pale sleeves, tongs."""
+    """The strip's labels (t, h, w) without sights of bare paper in the midst of a hand, pale sleeves and tongs, and
+    without what is as grey as paper beside one: a sleeve, or the hand's shadow."""
     reach = round(HAND_GAP_MM * strip.view.px_per_mm * SCALE)
     small, large = np.ones((3, 3), np.uint8), cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * reach + 1,) * 2)
     out = strip.labels.copy()
-    for labels in out:
+    for labels, dim in zip(out, strip.dim, strict=True):
         hand = cv2.morphologyEx((labels == OTHER).astype(np.uint8), cv2.MORPH_OPEN, small)
         inside = cv2.morphologyEx(hand, cv2.MORPH_CLOSE, large) > 0
-        labels[inside & (labels == AS_BEFORE)] = OTHER
+        grey = cv2.morphologyEx(dim.astype(np.uint8), cv2.MORPH_OPEN, small)
+        arm = around(hand > 0, (grey > 0) | (hand > 0))
+        labels[(inside | arm) & (labels == AS_BEFORE)] = OTHER
     return out
 
 

@@ -23,7 +23,7 @@ from referee.review.stop_ruling import stop_found
 from referee.review.tracks import SCALE, Strip, watch
 
 CACHE = ".timeline.json"
-VERSION = 8
+VERSION = 9
 """Raise when the reading changes, so that stored time lines are read anew."""
 
 HAND_MM2, HAND_LONG_MM = 200.0, 100.0

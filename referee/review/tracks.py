@@ -33,6 +33,9 @@ STRANGE = float(np.log(1 / 150.0))
 SAME = (0.25, 0.12, 0.15)
 """How near the features (l, a, b) of an unchanged pixel stay: three times a webcam's noise at half scale."""
 
+DIM_SHARE, DIM_LOOKS = 0.25, 40
+"""So many of a pixel's sights of paper are lighter than it is taken to be, in so many looks."""
+
 SCALE = 0.5
 RATE_HZ, LONG_S, LONG_RATE_HZ = 10.0, 90.0, 5.0
 """Frames a second that are looked at, and for videos longer than LONG_S."""
@@ -40,6 +43,9 @@ RATE_HZ, LONG_S, LONG_RATE_HZ = 10.0, 90.0, 5.0
 FIELD_MARGIN_MM = 5.0
 OBLIQUE = 1.4
 """A box seen from 30 degrees above shows its front and as much again of its top by half."""
+
+NEARER = 1.4
+"""What stands 100 mm above the mat, 650 mm from the camera, looks so much larger than on the mat."""
 
 LOOK_EVERY_S, LOOK_OFTEN_S, LOOK_LATER_S = 0.5, 5.0, 2.0
 """Mats are looked for this often at first, and later, until each marker of two mats has been seen: hands and
@@ -53,7 +59,8 @@ class Strip:
     """One zone over time. ``seconds`` (t,) rising; ``labels`` (t, h, w) int8: a colour's index, AS_BEFORE
     or OTHER; ``field`` (h, w) bool: the pixel's ray meets the table inside the printed field; ``mm2``: area
     of a pixel on the plane through the mat's centre that faces the camera; ``same`` (t, h, w) bool: the pixel
-    looks as it did before anybody built, or like paper, whatever colour that is.
+    looks as it did before anybody built, or like paper, whatever colour that is; ``dim`` (t, h, w) bool: it looks like
+    paper that is darker than it is there: in a shadow, or a sleeve of that grey.
     """
 
     view: ZoneView
@@ -63,6 +70,7 @@ class Strip:
     field: np.ndarray
     mm2: float
     same: np.ndarray
+    dim: np.ndarray
 
     @property
     def rate_hz(self) -> float:
@@ -148,10 +156,11 @@ def _strip(attempt: Attempt, view: ZoneView, seconds: np.ndarray, crops: Sequenc
     before = np.median(np.stack([seen[i] for i in opening]), 0)
     mm2 = (1 / (view.px_per_mm * SCALE)) ** 2
     largest = np.array([all_pieces_mm2(attempt.piece_set, c) for c in palette.names]) / mm2
-    same = np.stack([_same(f, before, paper) for f in seen])
+    sheet = np.stack([paper & (log_paper(f) > STRANGE) for f in seen])
+    same = sheet | np.stack([(np.abs(f - before) < SAME).all(-1) for f in seen])
     labels = np.stack([_labels(f, s, palette, paper, largest) for f, s in zip(seen, same, strict=True)])
     field = np.all(np.abs(ground) < np.array(FIELD) + FIELD_MARGIN_MM, axis=-1)
-    return Strip(view, palette.names, seconds, labels, field, mm2, same)
+    return Strip(view, palette.names, seconds, labels, field, mm2, same, _dim(seen, sheet))
 
 
 def _opening(attempt: Attempt, seconds: np.ndarray) -> np.ndarray:
@@ -174,8 +183,14 @@ def _palette(learnt: Palette | None, piece_set: PieceSet, seen: Sequence[np.ndar
     return learn(piece_set, pixels[:: max(1, len(pixels) // 20_000)])
 
 
-def _same(f: np.ndarray, before: np.ndarray, paper: np.ndarray) -> np.ndarray:
-    return (np.abs(f - before) < SAME).all(-1) | (paper & (log_paper(f) > STRANGE))
+def _dim(seen: Sequence[np.ndarray], sheet: np.ndarray) -> np.ndarray:
+    """(t, h, w) bool: where what looks like paper (``sheet``) is darker than most sights of paper at that pixel are."""
+    light = np.stack([f[..., 0] for f in seen])
+    some = slice(None, None, max(1, len(seen) // DIM_LOOKS))
+    rising = np.sort(np.where(sheet[some], light[some], -np.inf), axis=0)
+    at = len(rising) - 1 - (DIM_SHARE * sheet[some].sum(0)).astype(int)
+    plain = np.take_along_axis(rising, at.clip(0)[None], 0)
+    return sheet & (light < plain - SAME[0])
 
 
 def _labels(f: np.ndarray, same: np.ndarray, palette: Palette, paper: np.ndarray, largest_px: np.ndarray) -> np.ndarray:
@@ -199,6 +214,6 @@ def without_sleeves(labels: np.ndarray, plainly: np.ndarray, largest_px: np.ndar
 
 
 def all_pieces_mm2(piece_set: PieceSet, color: str) -> float:
-    """The most that all pieces of a colour can cover side by side, seen from obliquely above, mm²."""
+    """The most that all pieces of a colour can cover side by side on others, seen from obliquely above, mm²."""
     shapes = [(piece_set.shapes[s], n) for s, c, n in piece_set.pieces if c == color]
-    return sum(n * OBLIQUE * max(x * z for x, _, z in map(shape.size, shape.poses())) for shape, n in shapes)
+    return NEARER * sum(n * OBLIQUE * max(x * z for x, _, z in map(shape.size, shape.poses())) for shape, n in shapes)

@@ -39,7 +39,9 @@ def recording(folder, places):
         labels[n, : hand_y // 2, 55:70] = OTHER
     standing = np.zeros((HEIGHT // 2, WIDTH // 2), bool)
     standing[60:80, 45:75] = True
-    strip = Strip(view, ("orange",), np.arange(len(places)) / RATE, labels, standing, 4.0, labels == AS_BEFORE)
+    strip = Strip(
+        view, ("orange",), np.arange(len(places)) / RATE, labels, standing, 4.0, labels == AS_BEFORE, labels > 99
+    )
     return SimpleNamespace(folder=folder, film=folder / "video.mp4", stop_s=1.0), {"A": strip}, {"A": standing}
 
 

@@ -27,7 +27,7 @@ from referee.recording.video import VideoWriter
 from referee.review.patches import turns
 from referee.review.placements import _uncovered, solidity, stands
 from referee.review.timeline import is_stored, pace, stored_timeline, timeline
-from referee.review.tracks import AS_BEFORE, OTHER
+from referee.review.tracks import AS_BEFORE, OTHER, _dim
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 SHARED = Path(__file__).parents[3] / "shared" / "attempts"
@@ -262,7 +262,37 @@ def test_bare_paper_in_the_midst_of_a_hand_is_no_sight_of_the_place_behind_it():
     labels[0, 10:30, 10:30] = OTHER
     labels[0, 17:23, 17:23] = AS_BEFORE  # a pale cuff
     labels[0, 45, 45] = OTHER  # noise
-    strip = SimpleNamespace(labels=labels, view=SimpleNamespace(px_per_mm=1.0))
+    strip = SimpleNamespace(labels=labels, view=SimpleNamespace(px_per_mm=1.0), dim=np.zeros(labels.shape, bool))
     seen = _uncovered(strip)[0] == AS_BEFORE
     assert not seen[10:30, 10:30].any() and seen[:8].all() and seen[32:, 32:44].all()
     assert (labels[0, 17:23, 17:23] == AS_BEFORE).all()  # the strip itself stays
+
+
+def test_a_sleeve_as_grey_as_paper_is_no_sight_of_the_place_behind_it():
+    """A grey sleeve passed for bare paper until it had gone: pieces behind it were told when it went, 0.4 s late."""
+    labels = np.full((1, 60, 60), AS_BEFORE, np.int8)
+    labels[0, 5:15, 20:40] = OTHER  # the hand
+    dim = np.zeros(labels.shape, bool)
+    dim[0, 15:60, 20:40] = True  # its sleeve
+    dim[0, 30:40, 50:58] = True  # a standing piece's shadow
+    strip = SimpleNamespace(labels=labels, view=SimpleNamespace(px_per_mm=1.0), dim=dim)
+    seen = _uncovered(strip)[0] == AS_BEFORE
+    assert not seen[5:60, 20:40].any() and seen[:, 45:].all()
+
+
+def test_a_colour_that_a_hand_covers_again_at_once_was_carried_past():
+    """The piece in the tongs is seen before the place where it will stand, then the hand is before it."""
+    shown = [-1, -1, -1, 0, -2, -2, -2, -2, -2, -2, 0, 0, 0, 0, 0, 0, 0]
+    turned, before = turns(np.array(shown, np.int8).reshape(-1, 1, 1), stay=6)
+    assert np.flatnonzero(turned.ravel() == 0).tolist() == [10] and before.ravel()[10] == 2
+
+
+def test_dim_is_what_is_darker_than_most_sights_of_that_paper():
+    light = np.zeros((40, 1, 3), np.float32)
+    light[:12, 0, 0] = -1.0  # an arm is before it while nobody has built
+    light[30:, 0, 1] = -0.6  # a shadow comes to stay
+    light[:, 0, 2] = -0.8  # a printed line is as dark all the time
+    seen = [np.stack([row, row * 0, row * 0], -1) for row in light]
+    dim = _dim(seen, np.ones((40, 1, 3), bool))[:, 0]
+    assert dim[:12, 0].all() and not dim[12:, 0].any()
+    assert dim[30:, 1].all() and not dim[:30, 1].any() and not dim[:, 2].any()
