@@ -174,6 +174,15 @@ def test_the_grid_says_what_went_to_make_room(client, session):
     assert "budget: 2 uncontested" in page and "last M3-001" in page
 
 
+def test_a_duel_without_film_or_names_is_listed_without_a_torn_picture(client, session):
+    folder = session.data_dir / "attempts" / "bare"
+    folder.mkdir()
+    write_json(folder / "attempt.json", {"card": "L01"})
+    answer = client.get("/attempts/bare/picture.jpg")
+    assert answer.status_code == 404 and answer.mimetype == "image/svg+xml" and "no picture" in answer.get_data(True)
+    assert "bare · Card L01" in client.get("/attempts").get_data(as_text=True)
+
+
 def test_one_attempt_says_why(client, told):
     page = client.get("/attempts/M3-001").get_data(as_text=True)
     assert "the orange bridge does not rest on what the card shows" in page

@@ -8,6 +8,7 @@ from functools import partial, wraps
 from typing import Any
 
 import flask
+from markupsafe import escape
 
 from cards.errors import RefereeError
 from cards.sentences import piece_name, say, word
@@ -20,6 +21,7 @@ from referee.recording.retention import removals
 from referee.review.timeline import pace
 from referee.review.verify import changed_files
 from referee.web import views
+from referee.web.i18n.texts import translate
 from referee.web.pages.attempt_archive import Archive, match_words, row_of
 from referee.web.pages.attempt_rulings import decided
 from referee.web.plain_text import shown
@@ -29,6 +31,10 @@ from referee.web.streaming.media import SVG_HEADERS, named_svg
 
 RULINGS: tuple[Ruling, ...] = ("match", "mismatch", "void")
 MOST_TEXT = 400
+NO_PICTURE = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 480 270"><text x="240" y="143" text-anchor="middle" '
+    'font-family="sans-serif" font-size="24" fill="#6b6357">{}</text></svg>'
+)
 
 
 def story_of(attempt: Attempt, told: Mapping[str, Any], lang: str) -> dict[str, Any]:
@@ -229,8 +235,9 @@ def _media(pages: flask.Blueprint, archive: Archive, named: Callable) -> None:
     @light
     def picture(name: str, attempt: Attempt) -> flask.Response:
         data = archive.thumb(name, (attempt.folder / META).stat().st_mtime_ns)
-        if data is None:
-            flask.abort(404, "this attempt has no picture")
+        if data is None:  # a browser shows a picture that comes with a 404, and a torn one for anything else
+            drawn = NO_PICTURE.format(escape(translate(flask.g.lang, "attempts.no_picture")))
+            return flask.Response(drawn, 404, mimetype="image/svg+xml", headers=SVG_HEADERS)
         return flask.Response(data, mimetype="image/jpeg", headers={"Cache-Control": "private, max-age=60"})
 
     @pages.get("/<name>/card.svg")
