@@ -32,13 +32,16 @@ class Knowledge:
     camera: bool = True
 
 
+EVERYTHING = Knowledge()
+
+
 @dataclass(frozen=True)
 class Job:
     """One frame of one session folder, judged against its own card or another's, at a scale."""
 
     folder: Path
     index: int
-    knowledge: Knowledge = Knowledge()
+    knowledge: Knowledge = EVERYTHING
     other_card: str | None = None
     scale: float = 1.0
 

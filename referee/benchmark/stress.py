@@ -10,7 +10,7 @@ import json
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -26,7 +26,7 @@ from cards.deck import load_deck
 from cards.pieces import load_piece_set
 from referee.benchmark.effects.catalogue import EFFECTS, Level
 from referee.benchmark.effects.scene import Scene, Take
-from referee.benchmark.run import run_all, truth_of
+from referee.benchmark.run import EVERYTHING, Knowledge, run_all, truth_of
 from referee.benchmark.scoring import ZoneScore, score_frame, true_pieces, unjudged
 from referee.errors import RefereeError
 from referee.vision.image.files import read_picture, write_picture
@@ -36,7 +36,7 @@ from referee.vision.observer import Observer
 @dataclass(frozen=True)
 class StressJob:
     """One frame under one effect. ``other`` is the session whose aids come when aids are mixed up; with ``pictures``
-    what the observer is given is kept there."""
+    what the observer is given is kept there. The observer has no more than its ``knowledge`` of the aids."""
 
     folder: Path
     index: int
@@ -45,11 +45,14 @@ class StressJob:
     seed: int = 0
     other: Path | None = None
     pictures: Path | None = None
+    knowledge: Knowledge = EVERYTHING
 
     @property
     def name(self) -> str:
         """What tells it from every other job."""
-        return f"{self.folder.name}/{self.index}/{self.effect}/{self.level}/{self.seed}"
+        given = asdict(self.knowledge).items()
+        lacking = "".join(f"/no {aid}" for aid, there in given if not there)
+        return f"{self.folder.name}/{self.index}/{self.effect}/{self.level}/{self.seed}{lacking}"
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,12 @@ _LATTICE = np.array([0.8191725, 0.6710436, 0.5497005])
 
 
 def stress_jobs(
-    folders: Sequence[Path], effects: Sequence[str], every: int, seed: int, pictures: Path | None = None
+    folders: Sequence[Path],
+    effects: Sequence[str],
+    every: int,
+    seed: int,
+    pictures: Path | None = None,
+    knowledge: Knowledge = EVERYTHING,
 ) -> list[StressJob]:
     """Every frame under every effect at one of its levels, in turn; of these one in ``every``, so that all effects,
     levels and sessions keep their share."""
@@ -83,7 +91,8 @@ def stress_jobs(
             for e, name in enumerate(effects):
                 if (np.array((k, i, e)) @ _LATTICE) % 1.0 < 1 / every:
                     levels = EFFECTS[name].levels
-                    out.append(StressJob(folder, i, name, levels[turns[name] % len(levels)], seed, other, pictures))
+                    level = levels[turns[name] % len(levels)]
+                    out.append(StressJob(folder, i, name, level, seed, other, pictures, knowledge))
                     turns[name] += 1
     return out
 
@@ -127,14 +136,15 @@ def stressed(job: StressJob) -> tuple[Take, str]:
 
 
 @lru_cache(maxsize=32)  # frames of all sessions come in turn, and learning a rig takes longer than judging a frame
-def _rig_observer(folder: Path) -> Observer:
-    return observer_of(given(folder))
+def _rig_observer(folder: Path, knowledge: Knowledge) -> Observer:
+    return observer_of(given(folder), knowledge)
 
 
-def observer_of(take: Take) -> Observer:
-    """An observer that has learnt what the take gives."""
-    observer = Observer(take.piece_set, take.camera, empty=take.empty)
-    if take.colors is not None:
+def observer_of(take: Take, knowledge: Knowledge = EVERYTHING) -> Observer:
+    """An observer that has learnt what the take gives, as far as its ``knowledge`` goes."""
+    empty = take.empty if knowledge.empty else None
+    observer = Observer(take.piece_set, take.camera if knowledge.camera else None, empty=empty)
+    if knowledge.colors and take.colors is not None:
         observer.learn_colors(take.colors)
         observer.learn_sizes(take.colors)
     return observer
@@ -143,7 +153,7 @@ def observer_of(take: Take) -> Observer:
 def _observer(job: StressJob, take: Take) -> Observer:
     own = given(job.folder)
     same = all(getattr(take, name) is getattr(own, name) for name in ("piece_set", "camera", "empty", "colors"))
-    return _rig_observer(job.folder) if same else observer_of(take)
+    return _rig_observer(job.folder, job.knowledge) if same else observer_of(take, job.knowledge)
 
 
 def run_stress(job: StressJob) -> list[StressScore]:
@@ -189,7 +199,7 @@ def stress_rows(work: Sequence[StressJob], processes: int, kept: Path | None = N
         for name, row in rows:
             if kept:
                 with kept.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps({"job": name, "row": dataclasses.asdict(row)}) + "\n")
+                    file.write(json.dumps({"job": name, "row": asdict(row)}) + "\n")
             yield row
 
 

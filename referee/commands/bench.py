@@ -142,7 +142,7 @@ def _show_verdicts(found: Sequence[Path], wanted: Options) -> None:
 
 
 def _stressed(found: Sequence[Path], wanted: Options) -> list[StressScore]:
-    work = stress_jobs(found, _effects(wanted.effects), wanted.every, wanted.seed, wanted.pictures)
+    work = stress_jobs(found, _effects(wanted.effects), wanted.every, wanted.seed, wanted.pictures, wanted.knowledge)
     if wanted.no_more:
         there = kept_rows(wanted.rows)
         work = [job for job in work if job.name in there]

@@ -18,10 +18,12 @@ from referee.benchmark.effects import light
 from referee.benchmark.effects.catalogue import EFFECTS
 from referee.benchmark.effects.scene import piece_corners
 from referee.benchmark.report import aids_lines
+from referee.benchmark.run import Knowledge
 from referee.benchmark.stress import (
     StressJob,
     StressScore,
     effect_names,
+    observer_of,
     run_stress,
     stress_jobs,
     stress_rows,
@@ -53,6 +55,15 @@ def test_each_effect_changes_what_the_observer_is_given_and_the_same_seed_the_sa
         assert np.array_equal(now, getattr(two, part))
         changed.append(was.shape != now.shape or bool((was != now).any()))
     assert any(changed) or one.camera is not plain.camera or one.piece_set is not plain.piece_set
+
+
+def test_the_observer_under_stress_has_the_aids_that_it_is_given_and_no_others():
+    take, _ = stressed(job("clean"))
+    alone = observer_of(take, Knowledge(empty=False, colors=False, camera=False))
+    assert alone.empty is None and alone.palette is None and alone.camera is None
+    whole = observer_of(take)
+    assert whole.empty is take.empty and whole.palette is not None and whole.camera is take.camera
+    assert job("clean", knowledge=Knowledge(camera=False)).name != job("clean").name
 
 
 def test_another_seed_lays_things_elsewhere():
