@@ -20,6 +20,8 @@ def added_light(
     """(h, w) float32: how much light, of the paper's own, is added to the bare table's; NaN where no bare table is
     seen. What is added to all of the view is another exposure. With ``whiter``, by how much log light the sheet's white
     is brighter than when the ``table`` was seen, light must have been added since: beside a shadow there is none.
+    Without, the ``table`` was never seen bare, and what is brighter than the light over most of it may be lit where
+    that lies in shadow: then what was added makes it brighter than the sheet's own white.
 
     ``f``, ``table`` (h, w, 3) features, and those of the bare table where it is ``known`` (h, w).
     """
@@ -27,13 +29,15 @@ def added_light(
     known = known & view.valid & ~marker
     tint = np.maximum(np.abs(f[..., 1] - table[..., 1]), np.abs(f[..., 2] - table[..., 2]))
     bare = known & (tint < GLARE_TINT.value)
+    lit = table
+    if whiter is None:
+        lit = np.dstack([np.maximum(table[..., 0], 0.0), table[..., 1:]])
     out = np.full(known.shape, np.nan, np.float32)
     if not bare.any():
         return out
-    usual = float(np.median(f[..., 0][bare] - table[..., 0][bare]))
-    if whiter is not None:
-        usual = max(usual, -whiter)
-    now, then = _relative(f[known], usual), _relative(table[known])
+    usual = float(np.median(f[..., 0][bare] - lit[..., 0][bare]))
+    usual = max(usual, -(whiter or 0.0))
+    now, then = _relative(f[known], usual), _relative(lit[known])
     red, green, blue = (a - b for a, b in zip(now, then, strict=True))
     least, most = np.minimum(np.minimum(red, green), blue), np.maximum(np.maximum(red, green), blue)
     white = (least > GLARE_LIGHT.value) & (least > GLARE_WHITE.value * most)
