@@ -60,6 +60,13 @@ class Shape:
         """The outline as an (n, 2) array of (u, w), counter-clockwise, centred on its box."""
         return _outline(self.kind, self.width, self.height, self.opening)
 
+    @cached_property
+    def least_face(self) -> float:
+        """Area in mm² of the smallest of its front, its side and its top."""
+        (u, w), (u_next, w_next) = self.outline.T, np.roll(self.outline, -1, axis=0).T
+        front = float(u @ w_next - w @ u_next) / 2
+        return min(front, self.height * self.depth_mm, self.width * self.depth_mm)
+
     def turned_outline(self, rotation: float) -> np.ndarray:
         """The outline turned counter-clockwise by ``rotation`` degrees, (n, 2), re-centred."""
         a = math.radians(rotation)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from calibration.errors import BadCamera, CannotSee
+from calibration.errors import BadCamera, CannotSee, FewPieces
 from cards.errors import BadCard, BadPieceSet, RefereeError
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "BadPieceSet",
     "CannotSee",
     "DeviceLost",
+    "FewPieces",
     "FolderUnusable",
     "HeldElsewhere",
     "IllegalCommand",

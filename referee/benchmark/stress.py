@@ -10,6 +10,7 @@ import json
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -18,7 +19,7 @@ import cv2
 import numpy as np
 
 from calibration.camera import load_camera
-from calibration.errors import CannotSee
+from calibration.errors import CannotSee, FewPieces
 from calibration.markers import find_markers
 from calibration.mat import Mats, detect_mats
 from cards.card import Card
@@ -145,8 +146,9 @@ def observer_of(take: Take, knowledge: Knowledge = EVERYTHING) -> Observer:
     empty = take.empty if knowledge.empty else None
     observer = Observer(take.piece_set, take.camera if knowledge.camera else None, empty=empty)
     if knowledge.colors and take.colors is not None:
-        observer.learn_colors(take.colors)
-        observer.learn_sizes(take.colors)
+        with suppress(FewPieces):  # then it judges without
+            observer.learn_colors(take.colors)
+            observer.learn_sizes(take.colors)
     return observer
 
 

@@ -24,7 +24,7 @@ from cards.errors import BadCard
 from cards.pieces import PieceSet
 from referee.commands.named_files import named_deck, named_piece_set
 from referee.commands.options import Commands, Words, as_one
-from referee.errors import BadCamera, BadImage, CannotSee, RefereeError
+from referee.errors import BadCamera, BadImage, CannotSee, FewPieces, RefereeError
 from referee.vision.image.files import read_picture, write_picture
 from referee.vision.observer import Judgement, Observer
 from referee.vision.parameters import SIZES_TOLD
@@ -131,7 +131,10 @@ def _observer(piece_set: PieceSet, frames: list[np.ndarray], asked: Judging) -> 
             )
     observer = Observer(piece_set, camera, known, bare)
     if asked.colors and not asked.palette:
-        _learn(observer, asked.colors)
+        try:
+            _learn(observer, asked.colors)
+        except FewPieces as doubt:  # an aid that does not fit is left out, and said so
+            observer.left_out = (f"{doubt}; left out",)
     return observer
 
 

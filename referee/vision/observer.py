@@ -18,7 +18,7 @@ import cv2
 import numpy as np
 
 from calibration.camera import CameraModel
-from calibration.errors import CannotSee
+from calibration.errors import CannotSee, FewPieces
 from calibration.markers import Corners, find_markers
 from calibration.mat import FIELD, MatPose, Mats
 from calibration.palette import Palette, drifted, features, learn, learn_wear, nominal
@@ -26,14 +26,15 @@ from cards.build import Build
 from cards.card import Card, HeightCard
 from cards.deck import Deck
 from cards.pieces import PieceSet
+from cards.sentences import sentence
 from referee.match.judge import TOLERANCES, Tolerances
 from referee.match.verdict import Verdict
 from referee.vision.image import parameters
-from referee.vision.image.aids import believed_mats, light_alarms, moved, occupied
+from referee.vision.image.aids import believed_mats, light_alarms, moved, occupied, shown_apart
 from referee.vision.image.card_marker import read_card_marker
 from referee.vision.image.evidence import Evidence, foreground, gather_evidence, paper_white
 from referee.vision.image.view import ZoneView, zone_view
-from referee.vision.parameters import SIZES_TOLD
+from referee.vision.parameters import PIECES_APART, SIZES_TOLD
 from referee.vision.search.canvas import canvas_of, fit_of
 from referee.vision.search.readings import readings, warm_up
 from referee.vision.search.sizes import size_factor
@@ -116,6 +117,8 @@ class Observer:
         self.empty: np.ndarray | None = None
         self.empty_mats: Mats | None = None
         self.markers: Corners = {}
+        self.left_out: tuple[str, ...] = ()
+        """Aids that it was not to learn from, in words: noted with every judgement."""
         self._catalogues: dict[tuple, Catalogue] = {}
         if empty is not None:
             self.learn_empty(empty)
@@ -126,10 +129,14 @@ class Observer:
         self.markers = {**self.markers, **find_markers(_gray(image))}
 
     def learn_colors(self, image: np.ndarray) -> Palette:
-        """Learn the palette from a frame where every piece stands apart. Raises CannotSee without a mat."""
+        """Learn the palette from a frame where every piece stands apart. Raises CannotSee without a mat, and FewPieces
+        where no mat shows as much of a player's pieces as that: colours learnt from builds are other pieces' too."""
         views, empties = self._calibrating(image)
+        tables = [_table(empties, view.zone) for view, _ in views]
+        shown = [shown_apart(v, w, t, self.piece_set) for (v, w), t in zip(views, tables, strict=True)]
+        if max(shown) < PIECES_APART.value:
+            raise FewPieces(sentence("few_pieces"))
         palette = self._palette_of(views, empties)
-        tables = [empties[v.zone].features if v.zone in empties else None for v, _ in views]
         inner = np.concatenate([self._foreground(*pair, INNER_PX, e) for pair, e in zip(views, tables, strict=True)])
         self.palette = learn_wear(palette, self.piece_set, inner)
         return self.palette
@@ -220,7 +227,7 @@ class Observer:
         return Judgement(verdicts, seconds, mats, notes, views, timings)
 
     def _notes(self, mats: Mats) -> tuple[str, ...]:
-        notes = []
+        notes = [*self.left_out]
         if mats.doubtful:
             notes.append(f"the markers of mat {' and '.join(mats.doubtful)} fit no sheet: are two of them in view?")
         if not mats.poses:
@@ -290,7 +297,7 @@ class Observer:
     def _palette_of(self, pairs: list[Pair], empties: Mapping[str, Empty], shadows: bool = True) -> Palette:
         if not pairs:
             return nominal(self.piece_set)
-        tables = [empties[v.zone].features if v.zone in empties else None for v, _ in pairs]
+        tables = [_table(empties, v.zone) for v, _ in pairs]
         return learn(
             self.piece_set,
             np.concatenate([self._foreground(v, w, 0, e, shadows) for (v, w), e in zip(pairs, tables, strict=True)]),

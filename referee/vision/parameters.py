@@ -57,6 +57,11 @@ SIZES_TOLD = Parameter(
 SIZES_DOUBTED = Parameter(
     0.05, "of the piece file's lengths", "above what is told; files 10 % off are fitted 0.06 to 0.12 off"
 )
+PIECES_APART = Parameter(
+    1.1,
+    "of the least that all of a player's pieces show standing apart",
+    "13 colours frames 1.38 to 1.90 on their fuller mat; of 91 frames of duels all but five, flat rows, less",
+)
 OVEREXPOSED_SHARE = Parameter(0.5, "of the paper's pixels", "by hand: beyond it the paper's white is a guess")
 BLOWN_SINCE = Parameter(
     0.2,

@@ -13,8 +13,11 @@ import numpy as np
 from calibration.camera import CameraModel
 from calibration.markers import MARKER_CENTRES, Corners, by_zone, confirmed, find_markers, sheet_moved, still_markers
 from calibration.mat import MatPose, Mats, detect_mats
+from calibration.palette import features
 from calibration.quality import CLIPPED_CODE
+from cards.pieces import PieceSet
 from referee.vision.image import parameters
+from referee.vision.image.evidence import foreground
 from referee.vision.image.view import ZoneView
 from referee.vision.parameters import (
     EMPTY_MOVED_SHARE,
@@ -108,6 +111,13 @@ def occupied(view: ZoneView, f: np.ndarray) -> bool:
     red, blue = (np.abs(one - np.median(one)) for one in (f[..., 1][sheet], f[..., 2][sheet]))
     tint = np.maximum(red, blue)
     return bool(sheet.any()) and float((tint > EMPTY_TINT.value).mean()) > parameters.OCCUPIED_SHARE.value
+
+
+def shown_apart(view: ZoneView, white: np.ndarray, table: np.ndarray | None, piece_set: PieceSet) -> float:
+    """How much of the view's sheet (its white (3,), the bare ``table``'s features where known) pieces cover, of the
+    least that all of a player's pieces cover where they stand apart: each with its smallest face to the camera."""
+    covered = foreground(view, features(view.image, white), table, shadows=False).sum() / view.px_per_mm**2
+    return float(covered / sum(count * piece_set.shapes[shape].least_face for shape, _, count in piece_set.pieces))
 
 
 def light_alarms(views: Mapping[str, tuple[ZoneView, np.ndarray]], usual: Mapping[str, np.ndarray]) -> tuple[str, ...]:
