@@ -26,7 +26,7 @@ USUAL_FOCAL = 0.78
 class CameraModel:
     """Pinhole with plumb-bob distortion. ``matrix`` (3, 3) px, ``distortion`` (5,) k1 k2 p1 p2 k3.
 
-    ``estimated`` says that the focal length was worked out from the mats, not calibrated.
+    ``estimated`` says that focal length and bend were worked out from the mats, not calibrated.
     """
 
     width: int

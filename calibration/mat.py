@@ -3,8 +3,8 @@
 All mats lie on one table, so the unknowns are one plane pose (six numbers) and, for every
 further mat, where it lies on that plane (three numbers). All corners of all markers seen pull
 on them together: a mat of which a single marker is visible is still placed well, because the
-plane is known from the others. Without a camera file the focal length is one more unknown, and
-one more is how much smaller glare makes the black squares look.
+plane is known from the others. Without a camera file the focal length and the lens's first radial
+coefficient are two more unknowns, and one more is how much smaller glare makes the black squares look.
 
 Geometry from CONTRACT.md, "The mat".
 """
@@ -56,9 +56,19 @@ FOCAL_PRIOR, FIXED = 0.02, 1e-6
 """Spread of the focal length's factor about the best of those tried, and of a lens
 that is given: it stays. By hand."""
 
-POSE_SCALE, PLACE_SCALE, LENS_SCALE = (1.0, 1.0, 1.0, 300.0, 300.0, 300.0), (100.0, 100.0, 1.0), (1.0, 0.1)
+BEND_PRIOR = 0.1
+"""Spread of the first radial coefficient about none: webcams have about -0.2 to 0.05. Without it poses by an estimated
+lens were up to 29 px off those by the lens file at the top of a build, with it up to 2.4 (26 frames of 13 rigs)."""
+
+POSE_SCALE, PLACE_SCALE, LENS_SCALE = (1.0, 1.0, 1.0, 300.0, 300.0, 300.0), (100.0, 100.0, 1.0), (1.0, 0.1, 0.1)
 """Usual sizes of the unknowns, for a well-conditioned fit: radians and mm of the first mat, mm, mm and radians of each
-other one, mm of growth and the focal length's factor."""
+other one, mm of growth, the focal length's factor and the lens's bend."""
+
+USUAL = np.array([0.0, 1.0, 0.0])
+"""Growth in mm, the focal length's factor and the bend where nothing tells of any."""
+
+BY_BEND = 10
+"""Column of OpenCV's Jacobian that is by the first radial coefficient."""
 
 FOCAL_RANGE, FOCAL_DOUBT_PX = (0.6, 1.8, 13), 0.05
 """Least and greatest factor of the usual focal length that are tried, how many; and px that a factor of e counts as:
@@ -218,19 +228,16 @@ def _solve(markers: Corners, mats: dict[str, list[int]], lens: CameraModel, free
         lens = _first_focal(markers, mats[order[0]], lens)
     first = _mat_alone(markers, mats[order[0]], lens)
     start = [*first, *[v for z in order[1:] for v in _on_plane(first, _mat_alone(markers, mats[z], lens))]]
-    start += [0.0, 1.0]
+    start += [0.0, 1.0, 0.0]
     table = _Table(order, {z: [m % 4 for m in mats[z]] for z in order}, lens)
     target = np.concatenate([markers[m] for z in order for m in mats[z]])
-    prior = FOCAL_PRIOR if free_focal else FIXED
+    spread = np.array([GROWTH_PRIOR_MM, *((FOCAL_PRIOR, BEND_PRIOR) if free_focal else (FIXED, FIXED))])
 
     def residuals(v: np.ndarray) -> np.ndarray:
-        got = table.project(v)[0]
-        return np.concatenate([(got - target).ravel(), [v[-2] / GROWTH_PRIOR_MM, (v[-1] - 1.0) / prior]])
+        return np.concatenate([(table.project(v)[0] - target).ravel(), (v[-3:] - USUAL) / spread])
 
     def slopes(v: np.ndarray) -> np.ndarray:
-        priors = np.zeros((2, len(v)))
-        priors[0, -2], priors[1, -1] = 1 / GROWTH_PRIOR_MM, 1 / prior
-        return np.vstack([table.slopes(v), priors])
+        return np.vstack([table.slopes(v), np.eye(3, len(v), len(v) - 3) / spread[:, None]])
 
     scale = np.array([*POSE_SCALE, *PLACE_SCALE * (len(order) - 1), *LENS_SCALE])
     found = huber_fit(residuals, slopes, np.array(start), scale)
@@ -244,13 +251,16 @@ def _as_mats(v: np.ndarray, table: _Table, target: np.ndarray, free_focal: bool)
         rms = float(np.sqrt((errors[table.mat == i] ** 2).mean()))
         poses[zone] = MatPose(zone, *_pose_of(v, i), tuple(table.seen[zone]), rms)
     return Mats(
-        _with_focal(table.lens, v[-1], free_focal), dict(sorted(poses.items())), float(np.sqrt((errors**2).mean()))
+        _adjusted(table.lens, *(v[-2:] if free_focal else (1.0, 0.0)), free_focal),
+        dict(sorted(poses.items())),
+        float(np.sqrt((errors**2).mean())),
     )
 
 
 class _Table:
     """The corners seen, on one table. A state v (n,) of it: Rodrigues vector and translation of the first mat,
-    x, y, turn on the table of each further one, the markers' growth in mm, and the focal length's factor.
+    x, y, turn on the table of each further one, the markers' growth in mm, the focal length's factor, and how much
+    more the lens bends: what is added to its first radial coefficient.
     """
 
     def __init__(self, order: list[str], seen: dict[str, list[int]], lens: CameraModel) -> None:
@@ -263,20 +273,21 @@ class _Table:
 
     def _laid(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Corners (n, 2) on the table about their mat's centre, those centres, and what 1 mm of growth moves them."""
-        place = np.r_[np.zeros(3), v[6:-2]].reshape(-1, 3)[self.mat]
+        place = np.r_[np.zeros(3), v[6:-3]].reshape(-1, 3)[self.mat]
         c, s = np.cos(place[:, 2]), np.sin(place[:, 2])
         turned = [np.stack([c * x - s * y, s * x + c * y], 1) for x, y in (self.centres.T, self.sides.T)]
-        return turned[0] + turned[1] * (1 + v[-2] / MARKER_MM), place[:, :2], turned[1] / MARKER_MM
+        return turned[0] + turned[1] * (1 + v[-3] / MARKER_MM), place[:, :2], turned[1] / MARKER_MM
 
     def project(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Pixels (n, 2) of the corners, and OpenCV's Jacobian (2 n, …) of them by pose and lens."""
         about, centre, _ = self._laid(v)
+        lens = _adjusted(self.lens, v[-2], v[-1], True)
         pixels, by_pose = cv2.projectPoints(
             np.c_[about + centre, np.zeros(len(about))],
             v[:3],
             v[3:6],
-            _with_focal(self.lens, v[-1], True).matrix,
-            self.lens.distortion,
+            lens.matrix,
+            lens.distortion,
         )
         return pixels.reshape(-1, 2), by_pose
 
@@ -293,18 +304,21 @@ class _Table:
             mine = self.mat == i
             out[mine, :, 3 + 3 * i : 5 + 3 * i] = by_place[mine]
             out[mine, :, 5 + 3 * i] = np.einsum("nij,nj->ni", by_place[mine], turning[mine])
-        out[..., -2] = np.einsum("nij,nj->ni", by_place, growth)
-        out[..., -1] = (pixels - self.lens.matrix[:2, 2]) / v[-1]
+        out[..., -3] = np.einsum("nij,nj->ni", by_place, growth)
+        out[..., -2] = (pixels - self.lens.matrix[:2, 2]) / v[-2]
+        out[..., -1] = by_pose[:, BY_BEND].reshape(-1, 2)
         return out.reshape(-1, len(v))
 
 
-def _with_focal(lens: CameraModel, factor: float, free: bool) -> CameraModel:
+def _adjusted(lens: CameraModel, factor: float, bend: float, free: bool) -> CameraModel:
+    """The lens with a focal length so many times its own and so much more of the first radial coefficient."""
     if not free:
         return lens
-    matrix = lens.matrix.copy()
+    matrix, distortion = lens.matrix.copy(), lens.distortion.copy()
     matrix[0, 0] *= factor
     matrix[1, 1] *= factor
-    return CameraModel(lens.width, lens.height, matrix, lens.distortion, estimated=True)
+    distortion[0] += bend
+    return CameraModel(lens.width, lens.height, matrix, distortion, estimated=True)
 
 
 def _pose_of(v: np.ndarray, i: int) -> tuple[np.ndarray, np.ndarray]:
@@ -347,7 +361,7 @@ def _first_focal(markers: Corners, ids: list[int], lens: CameraModel) -> CameraM
     """The focal length, out of a geometric range, at which one mat's markers fit best."""
     best, best_error = lens, np.inf
     for factor in np.geomspace(*FOCAL_RANGE):
-        trial = _with_focal(lens, factor, True)
+        trial = _adjusted(lens, factor, 0.0, True)
         v = _mat_alone(markers, ids, trial)
         flat = np.concatenate([np.c_[marker_corners(m % 4), np.zeros(4)] for m in ids])
         got = trial.project(flat @ cv2.Rodrigues(v[:3])[0].T + v[3:6])
