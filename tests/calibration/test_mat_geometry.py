@@ -81,6 +81,20 @@ def test_the_focal_length_is_found_from_two_mats():
     assert mats.camera.estimated and mats.camera.focal_px == pytest.approx(980, rel=0.02)
 
 
+@pytest.mark.parametrize("bend", [-0.16, 0.04])
+def test_the_bend_of_a_lens_is_found_from_two_mats(bend):
+    """A wide-angle webcam's; taken for straight, such a lens puts the top of a tower up to 29 px beside itself."""
+    bent = CameraModel(1280, 720, LENS.matrix, np.array([bend, 0, 0, 0, 0]))
+    mats = solve_mats(corners_of({"A": (-165, 0, 0), "B": (165, 10, 180)}, bent), (1280, 720), None)
+    assert mats.camera.focal_px == pytest.approx(980, rel=0.01)
+    assert mats.camera.distortion[0] == pytest.approx(bend, abs=0.01) and mats.error_px < 0.1
+
+
+def test_a_lens_that_is_given_stays_as_it_is():
+    bent = CameraModel(1280, 720, LENS.matrix, np.array([-0.16, 0, 0, 0, 0]))
+    assert solve_mats(corners_of({"A": (-165, 0, 0), "B": (165, 10, 180)}, bent), (1280, 720), LENS).camera is LENS
+
+
 def test_one_marker_of_a_mat_is_enough_beside_a_whole_one():
     seen = corners_of({"A": (-165, 0, 0), "B": (165, 10, 5)})
     mats = solve_mats({m: c for m, c in seen.items() if m <= 4}, (1280, 720), LENS)
@@ -214,8 +228,8 @@ def test_the_slopes_of_the_joint_solve_are_those_of_its_projection():
         1280, 720, np.array([[1000.0, 0, 640], [0, 1000.0, 360], [0, 0, 1]]), np.array([-0.1, 0.02, 1e-3, -1e-3, 0.0])
     )
     table = mat._Table(["A", "B"], {"A": [0, 1, 2, 3], "B": [1, 3]}, lens)
-    v = np.array([2.3, 0.1, -0.2, -150.0, 40.0, 800.0, 330.0, 12.0, 0.2, 0.3, 1.02])
-    steps = np.array([1e-6] * 3 + [1e-3] * 3 + [1e-3, 1e-3, 1e-6] + [1e-4, 1e-6])
+    v = np.array([2.3, 0.1, -0.2, -150.0, 40.0, 800.0, 330.0, 12.0, 0.2, 0.3, 1.02, 0.05])
+    steps = np.array([1e-6] * 3 + [1e-3] * 3 + [1e-3, 1e-3, 1e-6] + [1e-4, 1e-6, 1e-6])
     numeric = [
         (table.project(v + d)[0] - table.project(v - d)[0]).ravel() / (2 * s)
         for d, s in zip(np.diag(steps), steps, strict=True)

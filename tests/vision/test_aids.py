@@ -8,12 +8,14 @@ import cv2
 import numpy as np
 import pytest
 
+from calibration.errors import FewPieces
 from calibration.palette import LINEAR, nominal
 from cards.build import Build, Piece
 from cards.card import HeightCard
 from cards.pieces import Pose
 from referee.benchmark.effects import light
 from referee.match.verdict import Verdict
+from referee.simulator.build_plans import apart
 from referee.vision.image.view import zone_view
 from referee.vision.observer import Observer, _white
 from referee.vision.search.sizes import resized
@@ -148,13 +150,20 @@ def test_a_shadow_over_the_sheet_alone_does_not_fill_the_lit_room_with_pieces(ri
     assert judgement.zones["A"].ruling == "match"
 
 
+def test_colours_are_not_learnt_from_a_picture_of_builds(rig, bare, built):
+    observer = Observer(rig.piece_set, rig.camera, empty=bare)
+    with pytest.raises(FewPieces, match="every piece of a player standing apart"):
+        observer.learn_colors(built)
+    assert observer.palette is None
+    standing = apart(rig.piece_set)
+    observer.learn_colors(rig.photograph({"A": standing}))  # one player's pieces on one mat are enough
+    assert observer.palette is not None
+
+
 def test_a_piece_file_that_is_far_off_is_told_and_robs_nobody(rig, bare):
     """Pieces a tenth smaller than the file says: a build that is not the card's by it may be the card's."""
-    apart = tuple(
-        Piece(shape, color, Pose(), x, 10, rig.piece_set.shapes[shape].height / 2)
-        for shape, color, x in (("cube", "blue", -70), ("cylinder", "red", -25), ("rectangle", "green", 35))
-    )
-    colors = rig.photograph({"A": apart, "B": apart})
+    standing = apart(rig.piece_set)
+    colors = rig.photograph({"A": standing, "B": standing})
     factors = {}
     for scale in (1.0, 1.1):
         observer = Observer(resized(rig.piece_set, scale), rig.camera, empty=bare)

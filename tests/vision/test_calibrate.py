@@ -13,9 +13,9 @@ import pytest
 
 from calibration.camera import load_camera
 from calibration.palette_file import load_palette
-from cards.build import Piece
-from cards.pieces import Pose, builtin_piece_set
+from cards.pieces import builtin_piece_set
 from referee.cli import main
+from referee.simulator.build_plans import apart
 from referee.vision.search.sizes import resized
 
 SPEC = importlib.util.spec_from_file_location(
@@ -83,13 +83,8 @@ def test_eleven_views_are_too_few(run, boards, tmp_path):
 
 def test_colours_are_learnt_and_told(run, rig, tmp_path):
     pieces = builtin_piece_set()
-    apart = [
-        Piece(shape, color, Pose(), -75.0 + 50 * k, 0.0, pieces.shapes[shape].height / 2)
-        for k, (shape, color) in enumerate(
-            (("cube", "blue"), ("triangle", "red"), ("bridge", "orange"), ("rectangle", "green"))
-        )
-    ]
-    cv2.imwrite(str(tmp_path / "colours.png"), rig.photograph({"A": apart, "B": apart}))
+    standing = apart(pieces)
+    cv2.imwrite(str(tmp_path / "colours.png"), rig.photograph({"A": standing, "B": standing}))
     status, out, err = run("calibrate", "colors", tmp_path / "colours.png", "-o", tmp_path / "palette.json")
     assert (status, err) == (0, "") and out.count("pixels") == 4 and "too few" not in out
     assert (load_palette(tmp_path / "palette.json", pieces).learnt > 150).all()
@@ -97,12 +92,9 @@ def test_colours_are_learnt_and_told(run, rig, tmp_path):
 
 def test_sizes_that_are_not_the_piece_files_are_told_and_kept_for_judging(run, rig, tmp_path):
     """Whoever judges with the palette, or with the colours frame, is warned; and not once the file has been mended."""
-    apart = tuple(
-        Piece(shape, color, Pose(), x, 10, rig.piece_set.shapes[shape].height / 2)
-        for shape, color, x in (("cube", "blue", -70), ("cylinder", "red", -25), ("rectangle", "green", 35))
-    )
+    standing = apart(rig.piece_set)
     colors, palette, larger = (tmp_path / name for name in ("colours.png", "palette.json", "pieces.json"))
-    cv2.imwrite(str(colors), rig.photograph({"A": apart, "B": apart}))
+    cv2.imwrite(str(colors), rig.photograph({"A": standing, "B": standing}))
     larger.write_text(json.dumps(resized(rig.piece_set, 1.1).to_json()), "utf-8")
     status, out, _ = run("calibrate", "colors", colors, "--pieces", larger, "-o", palette)
     assert status == 0 and "warning: the pieces look -" in out
@@ -111,6 +103,16 @@ def test_sizes_that_are_not_the_piece_files_are_told_and_kept_for_judging(run, r
         assert status == 0 and "the pieces look -" in out
     status, out, _ = run("judge", colors, "--card", "H03", "--palette", palette)
     assert status == 0 and "than the piece file says" not in out
+
+
+def test_a_picture_of_builds_teaches_no_colours_and_judging_goes_without_it(run, rig, tower, tmp_path):
+    duel = tmp_path / "duel.png"
+    cv2.imwrite(str(duel), rig.photograph({"A": tower, "B": tower}))
+    status, out, err = run("calibrate", "colors", duel, "-o", tmp_path / "palette.json")
+    assert (status, err.count("\n")) == (2, 1) and "duel.png" in err and "standing apart" in err
+    assert out == "" and not (tmp_path / "palette.json").exists()
+    status, out, err = run("judge", duel, "--card", "H03", "--colors", duel)
+    assert status == 0 and "standing apart on a mat; left out" in out + err
 
 
 def test_colours_need_a_mat(run, tmp_path):
