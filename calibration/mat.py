@@ -251,7 +251,7 @@ def _as_mats(v: np.ndarray, table: _Table, target: np.ndarray, free_focal: bool)
         rms = float(np.sqrt((errors[table.mat == i] ** 2).mean()))
         poses[zone] = MatPose(zone, *_pose_of(v, i), tuple(table.seen[zone]), rms)
     return Mats(
-        _adjusted(table.lens, *(v[-2:] if free_focal else (1.0, 0.0)), free_focal),
+        _adjusted(table.lens, v[-2], v[-1], free_focal),
         dict(sorted(poses.items())),
         float(np.sqrt((errors**2).mean())),
     )
