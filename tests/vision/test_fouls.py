@@ -11,7 +11,7 @@ from referee.devices.ports import Frame
 from referee.vision.live.arms import Arms
 from referee.vision.live.fists import Picture
 from referee.vision.live.fouls import FoulWatch
-from referee.vision.live.gate import GateState, ZoneGate
+from referee.vision.live.gate import GateState, ZoneGate, picture_of
 from referee.vision.live.shake import Shake
 from referee.vision.live.sights import Sight, came
 
@@ -147,3 +147,27 @@ def test_a_field_that_is_clear_at_the_stop_tells_more_than_one_that_was_clear_lo
     old, built, done = table_with(), table_with(slice(7, 10)), table_with(slice(7, 10), slice(4, 7))
     hidden = replace(built, hand=True)
     assert came([old, hidden], [built, built, hidden, done]) == 2
+
+
+@pytest.mark.parametrize(("rows", "columns", "seen"), [(0, 1, True), (-2, 1, True), (1, -1, True), (0, 9, False)])
+def test_a_mat_located_a_pixel_away_hides_nothing_that_came(rows, columns, seen):
+    bare, done = table_with(), table_with(IN_FIELD)
+    before = shifted(bare, rows, columns)
+    assert (came([before], [before, before, done]) is not None) == seen
+
+
+def shifted(sight: Sight, rows: int, columns: int) -> Sight:
+    """The same in a window that begins so much further down and to the right."""
+    of = (slice(max(0, rows), None), slice(max(0, columns), None))
+    arrays = {name: getattr(sight, name)[of] for name in ("image", "piece", "ground", "around")}
+    return replace(sight, at=(rows, columns), **arrays)
+
+
+def test_skin_before_wood_is_new_and_a_shadow_on_it_is_not():
+    wood, skin = np.array([92, 139, 174], np.uint8), np.array([58, 80, 117], np.uint8)  # as a webcam shows them, BGR
+    bare = np.tile(wood, (2, 3, 1))
+    now = bare.copy()
+    now[0, 1], now[1, 1] = skin, wood * 0.65
+    warm = np.ones((32, 32, 32), bool)
+    seen = picture_of(now, bare, np.full((2, 3), -2, np.int8), warm, 2)
+    assert seen.skin.tolist() == seen.new.tolist() == [[False, True, False], [False, False, False]]

@@ -47,6 +47,8 @@ MISSED_CHECKS = parameters.MISSED_CHECKS.value
 DARKEST = parameters.DARKEST.value
 SHADOW = parameters.SHADOW.value
 TINTED = parameters.TINTED.value
+SHADE_FLOOR = parameters.SHADE_FLOOR.value
+SKIN_TINTED = parameters.SKIN_TINTED.value
 WHITE_DRIFT = parameters.WHITE_DRIFT.value
 
 
@@ -148,11 +150,7 @@ class Gate:
         around_piece = cv2.dilate((now.labels >= 0).astype(np.uint8), np.ones((5, 5), np.uint8)) > 0
         rests = ~around_piece & (now.labels != WARM) & (now.still_s > ARM_REST_S)
         self._bare[rests] = now.before[rests]
-        new = np.abs(now.before.astype(np.int16) - self._bare).max(-1) > CHANGED
-        new &= ~_shaded(now.before, self._bare, SHADOW)
-        bgr = now.before >> (8 - BITS)
-        skin = new & (now.labels < 0) & self._skin[bgr[..., 0], bgr[..., 1], bgr[..., 2]]
-        return Picture(now.labels.copy(), new, skin, self._factor), self._mats
+        return picture_of(now.before, self._bare, now.labels.copy(), self._skin, self._factor), self._mats
 
     def hand_mask(self, zone: str) -> tuple[np.ndarray, tuple[int, int], int] | None:
         """What is taken for a hand in that zone: mask (h, w) bool, its left top (x, y) in the reduced copy, and
@@ -247,6 +245,18 @@ class Gate:
         return Sight(at, image, zone.box & around, int(zone.field.sum()), hand, zone.field, around)
 
 
+def picture_of(small: np.ndarray, bare: np.ndarray, labels: np.ndarray, hues: np.ndarray, factor: int) -> Picture:
+    """What is new in a reduced picture (h, w, 3) against the ``bare`` one; ``hues``: what has the hue of skin, as
+    ``color_lut.skin_table``. Skin before wood is darker wood but for its tint, and counts as new for that."""
+    changed = np.abs(small.astype(np.int16) - bare).max(-1) > CHANGED
+    bgr = small >> (8 - BITS)
+    warm = (labels < 0) & hues[bgr[..., 0], bgr[..., 1], bgr[..., 2]]
+    new = changed & ~_shaded(small, bare, SHADOW)
+    tinted = np.clip(SHADE_FLOOR / np.maximum(bare.min(-1), 1), SKIN_TINTED, TINTED)  # noise tints what is dark
+    skin = warm & changed & ~_shaded(small, bare, SHADOW, tinted)
+    return Picture(labels, new | skin, skin, factor)
+
+
 def memory_of(small: np.ndarray, empty: np.ndarray | None) -> _Memory:
     """The memory at the first reduced frame (h, w, 3) of a size; ``empty`` is the bare table like it, if known."""
     shape, usual = small.shape[:2], small.copy() if empty is None else empty
@@ -304,12 +314,13 @@ def _reaches_in(strange: np.ndarray, zone: _Zone, awake: np.ndarray, warm: np.nd
     return bool((covers | of_hand & (moving | (inside > HAND_RESTING * whole))).any())
 
 
-def _shaded(small: np.ndarray, usual: np.ndarray, darkest: float = DARKEST) -> np.ndarray:
+def _shaded(
+    small: np.ndarray, usual: np.ndarray, darkest: float = DARKEST, tinted: np.ndarray | float = TINTED
+) -> np.ndarray:
     """(h, w) bool: darker than usual by the same share in all colours, as in a shadow."""
-    floor = parameters.SHADE_FLOOR.value
-    share = (small.astype(np.float32) + floor) / (usual.astype(np.float32) + floor)
+    share = (small.astype(np.float32) + SHADE_FLOOR) / (usual.astype(np.float32) + SHADE_FLOOR)
     most = share.max(-1)
-    return (most < 1.0) & (most > darkest) & (most - share.min(-1) < TINTED)
+    return (most < 1.0) & (most > darkest) & (most - share.min(-1) < tinted)
 
 
 @plain

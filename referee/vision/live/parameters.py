@@ -46,6 +46,9 @@ MISSED_CHECKS = Parameter(3, "looks", "by hand: a mat missed so often is gone")
 DARKEST = Parameter(0.3, "of the light", "by hand: a shadow leaves at least this share")
 SHADOW = Parameter(0.5, "of the light", "as DARKEST, where a darker hand before wood must not be taken for one")
 TINTED = Parameter(0.12, "of the light", "by hand: a shadow takes no colour more than another by so much")
+SKIN_TINTED = Parameter(
+    0.08, "of the light", "as TINTED, of what has the hue of skin: before wood it is nearly a shadow"
+)
 SHADE_FLOOR = Parameter(6, "levels of 255", "by hand: added to both pictures, so that noise in the dark is no shadow")
 WHITE_DRIFT = Parameter(0.06, "of the paper's light", "by hand: the label table is made anew when it changed by more")
 AROUND_PX = Parameter(6, "reduced px", "by hand: so much around a zone's box is looked at, for what reaches out of it")
@@ -143,6 +146,7 @@ AT_PRESS = Parameter(3, "frames", "by hand: so many of the last before the press
 PIECE_SHARE = Parameter(0.012, "of the field", "half of what the smallest piece covers, but for its rim")
 SIGHT_S = Parameter(0.08, "s", "for memory: what pixels show is kept so often at most")
 SIGHTS = Parameter(160, "sights", "for memory: and so often in all, some fourteen seconds")
+WINDOW_PX = Parameter(2, "reduced px", "a mat that lies still is located so far off at most; by hand")
 FRAME_LATE_S = Parameter(0.02, "s", "by hand: a frame so little after the press shows what was there then")
 FRESH_S = Parameter(0.35, "s", "by hand: between frames further apart some were lost, or vision was busy")
 TOUCHED = Parameter(0.01, "of the field's pixels", "change when anything in it is touched; noise is half of that")

@@ -9,7 +9,7 @@ and nobody knows. A few pixels are noise, or the rim of a build that was nudged;
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import cv2
@@ -20,6 +20,7 @@ from referee.vision.live import parameters
 
 PIECE = parameters.PIECE_SHARE.value
 CHANGED = parameters.CHANGED.value
+WINDOW_PX = parameters.WINDOW_PX.value
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,9 +62,12 @@ def placed(before: Sequence[Sight], after: Sequence[Sight]) -> Placed:
 def came(before: Sequence[Sight], after: Sequence[Sight]) -> int | None:
     """Number of the last sight of ``after`` that shows a place bare on which something as large as a piece, and of a
     piece's colour, stands in the field in the last of them; None where nothing came."""
-    last = after[-1] if after else None
+    if not after:
+        return None
+    before, after = (_in_window_of(after[-1], sights) for sights in (before, after))
+    last = after[-1]
     clear = _clear([*before, *after[:1]], last)  # right after the Stop it is the newest
-    if last is None or clear is None:
+    if clear is None:
         return None
     new = last.coloured & ~clear.coloured & ~_like(clear, last) & _lacked(clear, last, after)
     new = _in_field(new, clear, last)
@@ -71,6 +75,32 @@ def came(before: Sequence[Sight], after: Sequence[Sight]) -> int | None:
         return None
     bare = [n for n, s in enumerate(after) if _same_window(s, last) and _is_piece(new & _like(s, clear), last.field)]
     return bare[-1] if bare else None
+
+
+def _in_window_of(last: Sight, sights: Sequence[Sight]) -> list[Sight]:
+    """The sights in the last one's window; where a mat that was located anew has moved it by a pixel or two, what is
+    outside of the one or the other is as in the last. A window elsewhere stays as it is."""
+    return [s if _same_window(s, last) or not _near_windows(s, last) else _moved(s, last) for s in sights]
+
+
+def _near_windows(one: Sight, other: Sight) -> bool:
+    corners = (np.array([s.at, np.add(s.at, s.piece.shape)]) for s in (one, other))
+    return bool(np.abs(np.subtract(*corners)).max() <= WINDOW_PX)
+
+
+def _moved(sight: Sight, last: Sight) -> Sight:
+    (top, left), (tall, wide) = np.subtract(sight.at, last.at), sight.piece.shape
+
+    def in_last(of: np.ndarray, there: np.ndarray) -> np.ndarray:
+        found = there.copy()
+        rows, columns = (slice(max(0, n), max(0, n + size)) for n, size in ((top, tall), (left, wide)))
+        here = of[max(0, -top) :, max(0, -left) :][: len(found[rows]), : found[:, columns].shape[1]]
+        found[rows, columns] = here
+        return found
+
+    image, piece = in_last(sight.image, last.image), in_last(sight.piece, last.piece)
+    around = None if sight.around is None or last.around is None else in_last(sight.around, last.around)
+    return replace(sight, at=last.at, image=image, piece=piece, ground=last.ground, around=around)
 
 
 def _in_field(new: np.ndarray, clear: Sight, last: Sight) -> np.ndarray:
