@@ -38,6 +38,12 @@ def test_the_card_never_goes_to_whose_hand_knocked_the_build_over(mirrored):
     assert (said.leaning, said.reasons[0].values) == ("void", {"player": "Ann"})
 
 
+@pytest.mark.parametrize("front", [False, True], ids=["from behind", "from in front"])
+def test_a_neighbour_whose_sleeve_is_lost_before_a_shirt_of_its_colour_gets_no_card(front):
+    caller = Stage(rig(6, "across"), DECK.card("L48"), "B")
+    assert play(caller, knocked_over(caller, 0.15, front=front)).phase == "undecided"
+
+
 def test_who_knocks_over_the_own_build_has_touched_it(stage):
     state = play(stage, knocked_over(stage, 0.3, own=True))
     assert state.award == ("Ben", 1) and state.duel.findings["A"] == ("touched_after_stop",)

@@ -71,6 +71,17 @@ def test_an_arm_that_is_seen_for_a_moment_is_a_hand_all_the_same():
     assert (after.after, after.culprit, after.since_s) == ("neighbour", "B", pytest.approx(10.25))
 
 
+@pytest.mark.parametrize(("elsewhere", "said"), [(False, "own"), (True, "somebody")])
+def test_an_own_hand_that_is_over_another_field_too_may_be_the_neighbours_arm(elsewhere, said):
+    looks = GateHistory()
+    for n, (over, moving) in enumerate([STILL] * 12 + [HAND] * 6 + [STILL] * 4):
+        mine = SimpleNamespace(hand=over, moving=moving, settled_s=0.0)
+        other = SimpleNamespace(hand=elsewhere, moving=0.0, settled_s=9.0)
+        frame = Frame(np.zeros((1, 1, 3), np.uint8), n, 9.05 + n / 10)
+        looks.add(frame, GateState({"A": mine, "B": other}), "stopped", {"A": "A"} if over else {})
+    assert looks.after("A", PRESS_S).after == said
+
+
 def test_the_view_at_the_press_is_the_last_frames_before_it():
     looks = GateHistory()
     for n in range(20):

@@ -113,7 +113,9 @@ class GateHistory:
         others = [owner for owner in owners if owner not in (None, zone)]
         if others:
             return Aftermath("neighbour", others[0], since_s)
-        return Aftermath("own" if zone in owners else "somebody", None, since_s)
+        elsewhere = any(gate.hand for look in near for other, gate in look.gate.zones.items() if other != zone)
+        own = zone in owners and not elsewhere  # an arm over both fields comes from afar, whatever its end looks like
+        return Aftermath("own" if own else "somebody", None, since_s)
 
     def _hands(self, zone: str) -> Iterator[Look]:
         """The looks with a hand over the field. What shows for a moment and is nobody's arm is no hand: a falling piece
