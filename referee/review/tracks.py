@@ -36,6 +36,9 @@ SAME = (0.25, 0.12, 0.15)
 DIM_SHARE, DIM_LOOKS = 0.25, 40
 """So many of a pixel's sights of paper are lighter than it is taken to be, in so many looks."""
 
+BARE_SHARE = 0.2
+"""What looks like paper for so much of the film is paper, and nothing else is as it was there."""
+
 SCALE = 0.5
 RATE_HZ, LONG_S, LONG_RATE_HZ = 10.0, 90.0, 5.0
 """Frames a second that are looked at, and for videos longer than LONG_S."""
@@ -157,7 +160,7 @@ def _strip(attempt: Attempt, view: ZoneView, seconds: np.ndarray, crops: Sequenc
     mm2 = (1 / (view.px_per_mm * SCALE)) ** 2
     largest = np.array([all_pieces_mm2(attempt.piece_set, c) for c in palette.names]) / mm2
     sheet = np.stack([paper & (log_paper(f) > STRANGE) for f in seen])
-    same = sheet | np.stack([(np.abs(f - before) < SAME).all(-1) for f in seen])
+    same = _same(seen, sheet, before)
     labels = np.stack([_labels(f, s, palette, paper, largest) for f, s in zip(seen, same, strict=True)])
     field = np.all(np.abs(ground) < np.array(FIELD) + FIELD_MARGIN_MM, axis=-1)
     return Strip(view, palette.names, seconds, labels, field, mm2, same, _dim(seen, sheet))
@@ -181,6 +184,13 @@ def _palette(learnt: Palette | None, piece_set: PieceSet, seen: Sequence[np.ndar
     some = seen[:: max(1, len(seen) // 15)]
     pixels = np.concatenate([f[(log_paper(f) < STRANGE - 2.0) & sheet] for f in some])
     return learn(piece_set, pixels[:: max(1, len(pixels) // 20_000)])
+
+
+def _same(seen: Sequence[np.ndarray], sheet: np.ndarray, before: np.ndarray) -> np.ndarray:
+    """(t, h, w) bool: where it looks like paper (``sheet``), or as ``before`` where it hardly ever does: what was
+    before bare paper while nobody had built was a hand."""
+    bare = sheet.mean(0) >= BARE_SHARE
+    return sheet | np.stack([(np.abs(f - before) < SAME).all(-1) & ~bare for f in seen])
 
 
 def _dim(seen: Sequence[np.ndarray], sheet: np.ndarray) -> np.ndarray:

@@ -27,7 +27,7 @@ from referee.recording.video import VideoWriter
 from referee.review.patches import turns
 from referee.review.placements import _uncovered, solidity, stands
 from referee.review.timeline import is_stored, pace, stored_timeline, timeline
-from referee.review.tracks import AS_BEFORE, OTHER, _dim
+from referee.review.tracks import AS_BEFORE, OTHER, _dim, _same
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 SHARED = Path(__file__).parents[3] / "shared" / "attempts"
@@ -296,3 +296,15 @@ def test_dim_is_what_is_darker_than_most_sights_of_that_paper():
     dim = _dim(seen, np.ones((40, 1, 3), bool))[:, 0]
     assert dim[:12, 0].all() and not dim[12:, 0].any()
     assert dim[30:, 1].all() and not dim[:30, 1].any() and not dim[:, 2].any()
+
+
+def test_an_arm_over_the_field_when_building_begins_is_not_what_the_field_looked_like_before():
+    """A blue sleeve was over a fifth of the field in most of the first frames: whenever it was there again, the field
+    was as before, and the piece behind it came when the sleeve went."""
+    seen = [np.full((1, 2, 3), 0.0 if 12 <= n < 30 else -2.0, np.float32) for n in range(40)]
+    for row in seen:
+        row[0, 1] = -3.0  # a printed line
+    sheet = np.stack([row[..., 0] == 0.0 for row in seen])
+    same = _same(seen, sheet, seen[0])[:, 0]
+    assert not same[:12, 0].any() and same[12:30, 0].all() and not same[30:, 0].any()
+    assert same[:, 1].all()
