@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -152,6 +153,18 @@ def test_nobodys_hand_in_a_field_is_its_players_once_the_others_is_seen_elsewher
     field = Field(here, here, np.zeros_like(here))
     fists = [fist((x, y), None, tongs=False), *(fist(away[zone], zone, tongs=True) for zone in elsewhere)]
     assert arms_over(fists, field, px_per_mm, pose, ["B"]).hands == hands
+
+
+@pytest.mark.parametrize("down_to", [12, 30], ids=["carried over it", "stands in it"])
+def test_a_fist_touches_what_stands_in_the_field_and_not_what_is_only_seen_over_it(table, down_to):
+    mats = table.observer.look(table.sim.empty())
+    pose, px_per_mm = mats.poses["A"], scale(mats, 2)
+    low, build = np.zeros((180, 320), bool), np.zeros((180, 320), bool)
+    low[60:100, 60:140] = True
+    build[46 : 46 + down_to, 106:114] = True
+    field = Field(low, low, build)
+    found = arms_over([replace(fist((100, 60), "A", tongs=False), would_show=True)], field, px_per_mm, pose, ["B"])
+    assert found.hands == 1 and found.bare == (down_to == 30)
 
 
 def test_from_behind_a_player_nothing_is_said_of_a_bare_hand():

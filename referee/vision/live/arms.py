@@ -124,11 +124,13 @@ def _reaches(fist: Fist, pose: MatPose) -> bool:
 
 
 def _touches(fist: Fist, field: Field) -> bool:
-    """Whether a fist without tongs is next to what stands in the field."""
+    """Whether a fist without tongs is next to what stands in the field, and is not only seen over it."""
     if fist.tongs is not False:
         return False
     near = cv2.dilate(fist.end.astype(np.uint8), np.ones((parameters.NEAR_PX.value,) * 2, np.uint8)) > 0
-    return bool((near & field.build).sum() >= parameters.TOUCH_PX.value)
+    _, things = cv2.connectedComponents(field.build.astype(np.uint8))
+    stands = np.isin(things, np.unique(things[field.build & field.low]))
+    return bool((near & field.build & stands).sum() >= parameters.TOUCH_PX.value)
 
 
 def _left_over(fist: Fist, fists: Sequence[Fist], others: Collection[str], apart_px: float) -> bool:
