@@ -104,6 +104,8 @@ def fists_in(picture: Picture, mats: Mats) -> list[Fist]:
     for mask in _rims(skin, patches, px_per_mm):
         centre = _points(mask).mean(0)
         for way in _ways(centre, mask, arm, px_per_mm):
+            if _along(mask, way):
+                continue
             behind = centre + way * FIST_MM * px_per_mm
             end = mask | _disc(behind, FIST_MM / 2 * px_per_mm, mask.shape)
             rim, owner = Fist(mask, behind, end, None, None), _owner(centre, way, mats, picture.factor)
@@ -152,6 +154,12 @@ def _rims(skin: np.ndarray, patches: list[np.ndarray], px_per_mm: float) -> Iter
     for n in range(1, count):
         if n not in known and boxes[n, cv2.CC_STAT_AREA] >= RIM_MM2 * px_per_mm**2:
             yield things == n
+
+
+def _along(mask: np.ndarray, way: np.ndarray) -> bool:
+    """Whether it is longer that way (2,) than across: a sleeve's dark edge runs along it, a fist shows at its end."""
+    points = _points(mask)
+    return bool(np.ptp(points @ way) > np.ptp(points @ np.array([-way[1], way[0]])))
 
 
 def _disc(centre: np.ndarray, radius_px: float, shape: tuple[int, ...]) -> np.ndarray:
