@@ -155,12 +155,16 @@ def test_nobodys_hand_in_a_field_is_its_players_once_the_others_is_seen_elsewher
     assert arms_over(fists, field, px_per_mm, pose, ["B"]).hands == hands
 
 
-@pytest.mark.parametrize(("across", "seen"), [(True, 1), (False, 0)], ids=["at its end", "along it"])
-def test_a_rim_of_skin_is_a_fist_at_its_sleeves_end_and_not_along_its_edge(table, across, seen, monkeypatch):
+@pytest.mark.parametrize(
+    ("rows", "columns", "seen"),
+    [((60, 66), (86, 110), 1), ((60, 84), (86, 92), 0), ((170, 176), (86, 110), 0)],
+    ids=["at its end", "along it", "at the picture's edge"],
+)
+def test_a_rim_of_skin_is_a_fist_at_its_sleeves_end_and_not_along_it(table, rows, columns, seen, monkeypatch):
     monkeypatch.setattr("referee.vision.live.fists._ways", lambda *_: iter([np.array([0.0, -1.0])]))
     mats = table.observer.look(table.sim.empty())
     skin = np.zeros((180, 320), bool)
-    skin[(slice(60, 66), slice(86, 110)) if across else (slice(60, 84), slice(86, 92))] = True
+    skin[slice(*rows), slice(*columns)] = True
     nothing = np.full(skin.shape, -1, np.int8)
     assert len(fists_in(Picture(nothing, skin, skin, 2), mats)) == seen
 

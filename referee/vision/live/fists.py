@@ -104,7 +104,7 @@ def fists_in(picture: Picture, mats: Mats) -> list[Fist]:
     for mask in _rims(skin, patches, px_per_mm):
         centre = _points(mask).mean(0)
         for way in _ways(centre, mask, arm, px_per_mm):
-            if _along(mask, way):
+            if _along(mask, way) or _at_edge(mask):
                 continue
             behind = centre + way * FIST_MM * px_per_mm
             end = mask | _disc(behind, FIST_MM / 2 * px_per_mm, mask.shape)
