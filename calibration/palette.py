@@ -17,6 +17,7 @@ colours as prior): colours are assigned jointly, never one at a time.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -331,14 +332,19 @@ def _apart(mean: np.ndarray, covariance: np.ndarray, wear: Wear) -> float:
 
 def shaded(palette: Palette, left: float) -> Palette:
     """The palette's colours where that share of the light is ``left`` (0..1): the noise floor fades dark ones."""
-    log = np.stack(
-        [
-            palette.means[:, 0] + palette.means[:, 1] / 2 - palette.means[:, 2] / 3,
-            palette.means[:, 0] - palette.means[:, 1] / 2 - palette.means[:, 2] / 3,
-            palette.means[:, 0] + palette.means[:, 2] * 2 / 3,
-        ],
-        1,
-    )
-    log = np.log(np.maximum(np.exp(log) - FLOOR, 0.0) * left + FLOOR)
+    return _lit_as(palette, lambda light: light * left)
+
+
+def veiled(palette: Palette, veil: float) -> Palette:
+    """The palette's colours under a sheen: a share ``veil`` of the paper's light is added, as varnish and worn paint
+    mirror it."""
+    return _lit_as(palette, lambda light: light + veil)
+
+
+def _lit_as(palette: Palette, change: Callable[[np.ndarray], np.ndarray]) -> Palette:
+    """The palette after a ``change`` of what its colours (k, 3) send: linear R, G, B relative to the paper."""
+    light, a, b = palette.means.T
+    log = np.stack([light + a / 2 - b / 3, light - a / 2 - b / 3, light + b * 2 / 3], 1)
+    log = np.log(change(np.maximum(np.exp(log) - FLOOR, 0.0)) + FLOOR)
     means = np.stack([log.mean(1), log[:, 0] - log[:, 1], log[:, 2] - (log[:, 0] + log[:, 1]) / 2], 1)
     return dataclasses.replace(palette, means=means)

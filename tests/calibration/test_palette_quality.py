@@ -23,6 +23,7 @@ from calibration.palette import (
     learn_wear,
     nominal,
     shaded,
+    veiled,
 )
 from calibration.palette_file import load_palette, save_palette
 from calibration.quality import figure, picture_faults, rig_quality, sharpness, tilt_deg
@@ -237,13 +238,18 @@ def test_wear_in_a_file_that_is_none_is_a_bad_palette(tmp_path):
         load_palette(tmp_path / "palette.json", PIECES)
 
 
-def test_shade_follows_the_light_down_to_the_noise():
-    """The mean of a colour at half its light is where its features at half the light are."""
-    palette, half = nominal(PIECES, haze=0.0), 0.5
+@pytest.mark.parametrize(
+    ("seen", "left", "added"),
+    [(lambda palette: shaded(palette, 0.5), 0.5, 0.0), (lambda palette: veiled(palette, 0.04), 1.0, 0.04)],
+    ids=["half the light", "a sheen"],
+)
+def test_a_colour_follows_the_light_down_to_the_noise(seen, left, added):
+    """The mean of a colour at half its light is where its features at half the light are; under a sheen likewise."""
+    palette = nominal(PIECES, haze=0.0)
     linear = LINEAR[np.array([PIECES.rgb(name) for name in palette.names])] * 0.8
-    log = np.log(linear * half + 0.02)
+    log = np.log(linear * left + added + 0.02)
     want = np.stack([log.mean(1), log[:, 0] - log[:, 1], log[:, 2] - (log[:, 0] + log[:, 1]) / 2], 1)
-    assert shaded(palette, half).means == pytest.approx(want, abs=1e-5)
+    assert seen(palette).means == pytest.approx(want, abs=1e-5)
 
 
 @pytest.mark.parametrize("factor, step", [(0.6, (0.0, 0.0, 0.0)), (1.0, (-0.3, 0.05, -0.1)), (0.7, (0.1, 0.05, 0.05))])

@@ -7,12 +7,18 @@ import dataclasses
 import numpy as np
 import pytest
 
-from calibration.palette import WOOD, features, nominal
+from calibration.palette import WOOD, Palette, features, nominal
 from cards.build import Piece
 from cards.pieces import Pose, builtin_piece_set
 from referee.benchmark.effects import light
 from referee.vision.image.bare import log_empty, log_paper, room_tint
-from referee.vision.image.evidence import gather_evidence, paper_white, spread_out, worn
+from referee.vision.image.evidence import (
+    gather_evidence,
+    paper_white,
+    sheened,
+    spread_out,
+    worn,
+)
 from referee.vision.image.view import zone_view
 
 
@@ -41,6 +47,27 @@ def test_worn_wood_takes_the_colour_of_the_paint_around_it_and_none_where_there_
     likely = worn(painted, f, palette.wear, plain)
     assert likely[:, 29, 25].argmax() == 2 and np.log(likely[2, 29, 25]) > plain[29, 25] + 3
     assert likely[:, 30, 95].max() < 1 / 150  # less than anything at all
+
+
+PAINTS = ("red", "orange")
+"""As learnt of photographed worn blocks, in two frames of it; the orange's faces differ more."""
+LEARNT = Palette(
+    PAINTS,
+    np.array([(-2.31, 2.47, -1.58), (-1.77, 1.68, -1.84)]),
+    np.array([np.diag(np.square(sd)) for sd in ((0.27, 0.26, 0.18), (0.25, 0.23, 0.45))]),
+    np.full(2, 5000),
+)
+
+
+def test_a_worn_red_under_a_sheen_is_no_orange():
+    """Where varnish and worn paint mirror 4 % of the paper's light, photographed red has the tint of an orange."""
+    f = np.array([[(-1.83, 1.88, -1.23), (-1.77, 1.68, -1.84), (0.0, 0.0, 0.0)]], np.float32)
+    plain = np.array([[-6.0, -6.0, 3.0]], np.float32)  # log density of the table: the third is paper
+    painted = np.exp(LEARNT.log_density(f))
+    assert [PAINTS[k] for k in painted[:, 0, :2].argmax(0)] == ["orange", "orange"]
+    seen = sheened(painted, f, LEARNT, plain)
+    assert [PAINTS[k] for k in seen[:, 0, :2].argmax(0)] == ["red", "orange"]
+    assert (seen[:, 0, 2] == painted[:, 0, 2]).all(), "paper is no paint under a sheen"
 
 
 CUBE = Piece("cube", "green", Pose(), 0.0, 0.0, 15.0)

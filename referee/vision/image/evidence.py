@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import cv2
 import numpy as np
 
-from calibration.palette import LINEAR, Palette, Wear, features
+from calibration.palette import LINEAR, Palette, Wear, features, veiled
 from calibration.quality import CLIPPED_CODE
 from referee.vision.image import parameters as p
 from referee.vision.image.bare import either, log_empty, log_marker, log_paper, normal, paper_light, relit_by, room_tint
@@ -173,7 +173,7 @@ def gather_evidence(
     plain, shared = background(view, f, palette, bare, known)
     of_piece = worn(painted, f, palette.wear, plain)
     unknown = unknown_mask(view, f, table, of_piece.max(0), palette)
-    likely = of_piece + math.exp(_UNKNOWN - p.TOLD_NATS.value)
+    likely = sheened(of_piece, f, palette, plain) + math.exp(_UNKNOWN - p.TOLD_NATS.value)
     gains = _gains(view, likely, plain)
     blank, foot = bleached(view, f, bare, white, relit)
     gains[:, blank] = 0.0
@@ -196,6 +196,25 @@ def gather_evidence(
         (np.maximum(np.log(of_piece.max(0) + 1e-12), plain) > UNKNOWN_DENSITY.value) & ~foot,
         added_light(view, f, table, known, None if relit is None else -float(relit[0])),
     )
+
+
+def sheened(painted: np.ndarray, f: np.ndarray, palette: Palette, plain: np.ndarray) -> np.ndarray:
+    """Density (k, h, w) of features (h, w, 3) under each colour where its paint may mirror light too.
+
+    ``painted`` (k, h, w) is that without, ``plain`` (h, w) the background's log density. What varnish and worn paint
+    mirror adds to the paint's own light: a red pales, and has the tint of an orange, but not its blue.
+    """
+    tinted = (np.hypot(f[..., 1], f[..., 2]) > SHEEN_TINT) & (plain < SHEEN_PLAIN)
+    if not tinted.any():
+        return painted
+    out = painted.copy()
+    mirroring = SHEEN_SHARE * np.exp(veiled(palette, SHEEN).log_density(f[tinted]))
+    out[:, tinted] = np.maximum(painted[:, tinted], mirroring)
+    return out
+
+
+SHEEN, SHEEN_SHARE = p.SHEEN.value, p.SHEEN_SHARE.value
+SHEEN_TINT, SHEEN_PLAIN = p.SHEEN_TINT.value, p.SHEEN_PLAIN.value
 
 
 def bleached(

@@ -105,6 +105,18 @@ ALIKE = Parameter(
 LARGE_SHARE = Parameter(
     0.10, "of what is off the mats", "by hand: a shirt or a table covers more, loose pieces do not", TRIED
 )
+SHEEN = Parameter(
+    0.04,
+    "of the paper's light",
+    "of photographed worn and varnished red blocks it takes whole faces to 0.04, spots to 0.08; with 0.06 one of the "
+    "right builds of the dev sets is no longer proven",
+    TRIED,
+)
+SHEEN_SHARE = Parameter(0.5, "of a piece's pixels", "by hand: under a sheen as often as not", TRIED)
+SHEEN_TINT = Parameter(
+    0.35, "log light of one channel against others", "by hand: less may be paper in the shade", TRIED
+)
+SHEEN_PLAIN = Parameter(0.0, "log density", "by hand: what is so like the background needs no paint", TRIED)
 LABELLED = Parameter(0.5, "nats", "by hand: a pixel has the colour that beats the background by so much", TRIED)
 OUTSHINES = Parameter(0.25, "log light, relative to paper", "by hand: only a mirror image sends as much", TRIED)
 CLIPPED_LIGHT = Parameter(
