@@ -131,6 +131,7 @@ def test_shadows_that_agree_on_a_tint_tell_the_rooms(rig):
     assert room_tint(view, sheet_in_shadow(view, (0.05, -0.5), 0.2), nothing) == pytest.approx((0, -0.63), abs=0.03)
     assert not room_tint(view, np.zeros((*nothing.shape, 3), np.float32), nothing).any()
     assert not room_tint(view, sheet_in_shadow(view, (0.25, -0.5)), nothing + 1.0).any(), "pieces tell nothing of it"
+    assert not room_tint(view, sheet_in_shadow(view, (-0.6, 0.8)), nothing).any(), "a hand is as yellow"
 
 
 def test_paper_in_a_blue_rooms_shadow_is_paper():

@@ -72,7 +72,8 @@ LEAST_RELIT = p.LEAST_RELIT.value
 
 def room_tint(view: ZoneView, d: np.ndarray, painted: np.ndarray) -> np.ndarray:
     """(2,) the most that shadows on the sheet are tinted, in a and b a unit of log light; 0 where they do not agree
-    on a sign, or too little shadow is seen.
+    on a sign, too little shadow is seen, or what looks like one is yellower than the light: so is a hand, and a warm
+    room's shadows cannot be told from it.
 
     ``d`` (h, w, 3) are features relative to the bare table, ``painted`` (h, w) the greatest density under a piece's
     colour. A lamp is white and the room's second light is that of its walls and of the players' clothes: in its
@@ -86,7 +87,8 @@ def room_tint(view: ZoneView, d: np.ndarray, painted: np.ndarray) -> np.ndarray:
     if where.sum() < p.TINT_SAMPLE.value:
         return np.zeros(2, np.float32)
     low, high = np.percentile(d[where][:, 1:] / light[where][:, None], p.TINT_MIDDLE.value, axis=0)
-    return np.where(low > 0, high, np.where(high < 0, low, 0.0)).astype(np.float32)
+    tint = np.where(low > 0, high, np.where(high < 0, low, 0.0)).astype(np.float32)
+    return np.zeros(2, np.float32) if tint[1] > 0 else tint
 
 
 def _untinted(d: np.ndarray, tint: np.ndarray | None) -> np.ndarray:
