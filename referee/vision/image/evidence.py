@@ -18,7 +18,17 @@ import numpy as np
 from calibration.palette import LINEAR, Palette, Wear, features, veiled
 from calibration.quality import CLIPPED_CODE
 from referee.vision.image import parameters as p
-from referee.vision.image.bare import either, log_empty, log_marker, log_paper, normal, paper_light, relit_by, room_tint
+from referee.vision.image.bare import (
+    LEAST_RELIT,
+    either,
+    log_empty,
+    log_marker,
+    log_paper,
+    normal,
+    paper_light,
+    relit_by,
+    room_tint,
+)
 from referee.vision.image.glare import added_light
 from referee.vision.image.unknown import unknown_mask
 from referee.vision.image.view import ZoneView
@@ -173,7 +183,9 @@ def gather_evidence(
     plain, shared = background(view, f, palette, bare, known)
     of_piece = worn(painted, f, palette.wear, plain)
     unknown = unknown_mask(view, f, table, of_piece.max(0), palette)
-    likely = sheened(of_piece, f, palette, plain) + math.exp(_UNKNOWN - p.TOLD_NATS.value)
+    lit_anew = relit is not None and np.abs(relit).max() >= LEAST_RELIT  # then more light is no sheen, but the room's
+    shining = of_piece if lit_anew else sheened(of_piece, f, palette, plain)
+    likely = shining + math.exp(_UNKNOWN - p.TOLD_NATS.value)
     gains = _gains(view, likely, plain)
     blank, foot = bleached(view, f, bare, white, relit)
     gains[:, blank] = 0.0
