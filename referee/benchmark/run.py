@@ -6,6 +6,7 @@ import json
 import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -14,6 +15,7 @@ import cv2
 import numpy as np
 
 from calibration.camera import load_camera
+from calibration.errors import FewPieces
 from cards.deck import load_deck
 from cards.pieces import load_piece_set
 from referee.benchmark.scoring import ZoneScore, score_frame, truly_wrong
@@ -97,8 +99,9 @@ def _observer(folder: Path, knowledge: Knowledge, scale: float) -> Observer:
     observer = Observer(load_piece_set(folder / "pieces.json"), camera, empty=empty)
     if knowledge.colors:
         colors = _scaled(read_picture(folder / "colours.jpg"), scale)
-        observer.learn_colors(colors)
-        observer.learn_sizes(colors)
+        with suppress(FewPieces):  # then it judges without, as ``referee judge`` does
+            observer.learn_colors(colors)
+            observer.learn_sizes(colors)
     return observer
 
 

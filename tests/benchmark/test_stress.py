@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from referee.benchmark.effects import light
 from referee.benchmark.effects.catalogue import EFFECTS
 from referee.benchmark.effects.scene import piece_corners
 from referee.benchmark.report import aids_lines
-from referee.benchmark.run import Knowledge
+from referee.benchmark.run import Job, Knowledge, run
 from referee.benchmark.stress import (
     StressJob,
     StressScore,
@@ -31,7 +32,8 @@ from referee.benchmark.stress import (
 )
 from referee.benchmark.stress_report import calibration_error, stress_lines, trust_lines
 from referee.commands.bench import bench
-from referee.errors import BadImage
+from referee.errors import BadImage, FewPieces
+from referee.vision.observer import Observer
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "sessions"
 CHALLENGE = GOLDEN / "challenge"
@@ -64,6 +66,14 @@ def test_the_observer_under_stress_has_the_aids_that_it_is_given_and_no_others()
     whole = observer_of(take)
     assert whole.empty is take.empty and whole.palette is not None and whole.camera is take.camera
     assert job("clean", knowledge=Knowledge(camera=False)).name != job("clean").name
+
+
+def test_a_session_whose_colours_frame_is_one_of_a_duel_is_judged_without_its_colours(tmp_path):
+    folder = shutil.copytree(CHALLENGE, tmp_path / "challenge")
+    shutil.copy(folder / "duel_01.jpg", folder / "colours.jpg")
+    with pytest.raises(FewPieces):
+        Observer(stressed(job("clean"))[0].piece_set).learn_colors(cv2.imread(str(folder / "colours.jpg")))
+    assert run(Job(folder, 0))
 
 
 def test_another_seed_lays_things_elsewhere():
