@@ -34,6 +34,7 @@ from referee.web.server import Server
 USUAL_PORT = 8000
 PATH = click.Path(path_type=Path)
 EVERY = ("0.0.0.0", "::")
+AWAKE_EVERY_S = 0.5
 ELSEWHERE = ("192.0.2.1", 9)
 """An address of nobody's (RFC 5737)."""
 
@@ -198,10 +199,23 @@ def dashboard(session: Session, asked: Options, choices: DeviceChoices | None = 
         server.close()
 
 
+class Ending(threading.Event):
+    """An event that a signal sets. Python's handlers run on the main thread alone, and a signal that another thread
+    took, or that came just as the main thread fell asleep, does not wake it: so no wait for this event is for ever."""
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Whether it is set, once it is or after ``timeout`` seconds."""
+        if timeout is not None:
+            return super().wait(timeout)
+        while not super().wait(AWAKE_EVERY_S):
+            pass
+        return True
+
+
 @contextmanager
 def interrupted() -> Iterator[threading.Event]:
     """An event that Ctrl-C or a polite kill sets, so that everything is closed in order."""
-    over = threading.Event()
+    over = Ending()
     before = {s: signal.signal(s, lambda *_: over.set()) for s in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield over

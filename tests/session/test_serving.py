@@ -1,6 +1,9 @@
-"""Where phones find the board: the address that the QR code shows."""
+"""How a served command is found and ended: the address that the QR code shows, and a polite kill."""
 
 from __future__ import annotations
+
+import subprocess
+import sys
 
 import pytest
 
@@ -42,3 +45,24 @@ class Line:
 def test_phones_are_sent_where_they_can_reach_the_board(monkeypatch, url, host, own, address):
     monkeypatch.setattr(serving.socket, "socket", lambda *_: Line(own))
     assert serving.reachable(url, host) == address
+
+
+ENDED_BY_ANOTHER_THREAD = """
+import signal, threading
+from referee.commands.serving import interrupted
+
+def take():  # as the kernel may: the signal reaches a thread that is not the main one
+    signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
+
+with interrupted() as over:
+    threading.Timer(0.3, take).start()
+    over.wait()
+print("closed in order")
+"""
+
+
+def test_a_polite_kill_that_another_thread_took_ends_the_program():
+    ended = subprocess.run(
+        [sys.executable, "-c", ENDED_BY_ANOTHER_THREAD], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert ended.stdout == "closed in order\n"
