@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -43,7 +43,7 @@ class Index:
         """``kept``: on the disk beside the attempts, where that can be written; else in memory. ``now_ns``: the time
         by the clock of files, nanoseconds since 1970."""
         self.root, self._now_ns = Path(root), now_ns
-        self._attempts: dict[bytes, Set[bytes]] = {}  # folder -> names of attempts in it, when it was last listed
+        self._attempts: dict[bytes, set[bytes]] = {}  # folder -> names of the attempts in it that the index holds
         self.store = IndexStore(self.root / INDEX if kept and self.root.is_dir() else None)
 
     def close(self) -> None:
@@ -174,10 +174,10 @@ class Index:
             if stamp and stamp == known.get(path):
                 todo += [(child, depth + 1) for child in children.get(path, ())]
                 continue
-            names = _names(folder)
-            found = _list(folder, path, names, self._known(path, names))
+            new, lost = self._moved(path, _names(folder))
+            found = _list(folder, path, new)
             came += found.came
-            gone += [os.path.join(path, name) for name in found.gone]
+            gone += [os.path.join(path, name) for name in lost]
             todo += [(child, depth + 1) for child in found.folders if depth < DEEPEST]
             changes.append(("REPLACE INTO folders VALUES (?, ?, ?)", (path, stamp, found.size)))
         for path in known.keys() - seen:
@@ -186,20 +186,25 @@ class Index:
         self._keep_listing(changes, came)
         return came, gone
 
-    def _known(self, path: bytes, names: Set[bytes]) -> Set[bytes]:
-        """Names of the attempts that the index holds of a folder which now holds ``names``: what was known when it was
-        last listed, with what has moved since, where the index counts as many; else all of them, read anew."""
-        last = self._attempts.get(path, frozenset())
-        moved, known = last ^ names, last
-        if len(moved) <= MOVED_AT_MOST:
+    def _moved(self, path: bytes, names: Sequence[bytes]) -> tuple[list[bytes], Set[bytes]]:
+        """Of a folder that now holds ``names``: those under which the index holds no attempt, and the names of attempts
+        that it holds and that are not there any more.
+
+        What was known when the folder was last listed is brought up to date by what has moved since, in place: to make
+        a set of 100,000 names anew takes as long as to list them. Unless the index counts as many, all is read anew.
+        """
+        known = self._attempts.setdefault(path, set())
+        new, lost = _against(known, names)
+        if len(new) + len(lost) <= MOVED_AT_MOST:
             asked = "SELECT 1 FROM attempts WHERE path = ?"
-            held = {name for name in moved if self.store.rows(asked, (os.path.join(path, name),))}
-            known = (last & names) | held
-        if self.store.rows("SELECT count(*) FROM attempts WHERE parent = ?", (path,))[0][0] != len(known):
-            every = self.store.rows("SELECT path FROM attempts WHERE parent = ?", (path,))
-            known = {place[len(path) + bool(path) :] for (place,) in every}
-        self._attempts[path] = known
-        return known
+            held = {name for name in (*new, *lost) if self.store.rows(asked, (os.path.join(path, name),))}
+            known |= held
+            known -= lost - held
+            if self.store.rows("SELECT count(*) FROM attempts WHERE parent = ?", (path,))[0][0] == len(known):
+                return [name for name in new if name not in held], lost & held
+        every = self.store.rows("SELECT path FROM attempts WHERE parent = ?", (path,))
+        known = self._attempts[path] = {place[len(path) + bool(path) :] for (place,) in every}
+        return _against(known, names)
 
     def _keep_listing(self, changes: list[Change], came: list[bytes]) -> None:
         """Remember what was listed, and of each attempt that has come that it is to be read: a kill forgets none."""
@@ -276,29 +281,33 @@ def _children(known: Iterable[bytes]) -> dict[bytes, list[bytes]]:
 
 @dataclass
 class _Listed:
-    """What a folder holds: paths of attempts that have ``come`` and names of those that have ``gone``; paths of other
-    folders; bytes of its own files."""
+    """What is new in a folder: paths of attempts that have ``come``, and of other folders; bytes of its own files."""
 
     came: list[bytes] = field(default_factory=list)
-    gone: Collection[bytes] = ()
     folders: list[bytes] = field(default_factory=list)
     size: int = 0
 
 
-def _names(folder: Path) -> set[bytes]:
+def _names(folder: Path) -> list[bytes]:
     """What is in a folder; nothing where it is none, or one that nobody may look into."""
     try:
-        return set(os.listdir(os.fsencode(folder)))
+        return os.listdir(os.fsencode(folder))
     except OSError:
-        return set()
+        return []
 
 
-def _list(folder: Path, path: bytes, names: Set[bytes], known: Set[bytes]) -> _Listed:
-    """What the ``names`` in a folder are. What is ``known`` as an attempt is not asked again: one without its record is
-    found by its stamp."""
+def _against(known: Set[bytes], names: Sequence[bytes]) -> tuple[list[bytes], Set[bytes]]:
+    """Names that are not known, and what is known and not among them."""
+    new = [name for name in names if name not in known]
+    return new, known - set(names) if len(names) - len(new) < len(known) else set()
+
+
+def _list(folder: Path, path: bytes, names: Iterable[bytes]) -> _Listed:
+    """What those ``names`` in a folder are. What the index holds as an attempt is not asked again: one without its
+    record is found by its stamp."""
     top = os.fsencode(folder)
-    found = _Listed(gone=known - names)
-    for name in names - known:
+    found = _Listed()
+    for name in names:
         place, below = os.path.join(top, name), os.path.join(path, name)
         if name.startswith(GONE.encode()):
             continue

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 INDEX = ".index.sqlite"
-VERSION = 3
+VERSION = 4
 """Of the tables and of what is read into them; a file of another is made anew."""
 
 BUSY_S = 5.0
@@ -44,16 +44,26 @@ CREATE TABLE players (player TEXT, path BLOB, seat INTEGER, PRIMARY KEY (player,
 CREATE INDEX players_of ON players (path);
 CREATE TABLE shown (path BLOB PRIMARY KEY, entry TEXT NOT NULL);
 CREATE TABLE folders (path BLOB PRIMARY KEY, stamp TEXT NOT NULL, bytes INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE matches (match_id TEXT PRIMARY KEY, began_s REAL NOT NULL) WITHOUT ROWID;
+CREATE INDEX by_begin ON matches (began_s);
 CREATE TABLE total (bytes INTEGER NOT NULL, listed INTEGER NOT NULL);
 INSERT INTO total VALUES (0, 0);
 CREATE TRIGGER came AFTER INSERT ON attempts BEGIN
   UPDATE total SET bytes = bytes + NEW.bytes, listed = listed + NEW.listed; END;
+CREATE TRIGGER came_to_match AFTER INSERT ON attempts WHEN NEW.listed AND NEW.match_id <> '' BEGIN
+  INSERT INTO matches VALUES (NEW.match_id, NEW.recorded_s)
+  ON CONFLICT DO UPDATE SET began_s = min(began_s, excluded.began_s); END;
 CREATE TRIGGER went AFTER DELETE ON attempts BEGIN
   UPDATE total SET bytes = bytes - OLD.bytes, listed = listed - OLD.listed;
   DELETE FROM players WHERE path = OLD.path; DELETE FROM shown WHERE path = OLD.path; END;
+CREATE TRIGGER went_from_match AFTER DELETE ON attempts WHEN OLD.listed AND OLD.match_id <> '' BEGIN
+  DELETE FROM matches WHERE match_id = OLD.match_id;
+  INSERT INTO matches SELECT match_id, min(recorded_s) FROM attempts WHERE listed = 1 AND match_id = OLD.match_id
+  GROUP BY match_id; END;
 """
 """``path`` and ``parent`` are the bytes of a path below the archive; ``loose``: to be looked at whenever anything is
-asked; ``total`` is kept by triggers, so that the disk budget costs no sum."""
+asked; ``total`` and ``matches`` are kept by triggers, so that the disk budget costs no sum and a page no look at every
+attempt."""
 
 T = TypeVar("T")
 Change = tuple[str, Sequence[Any]]

@@ -42,6 +42,11 @@ class Wanted:
     ruled: Collection[int] = ()
     began_s: float = math.inf
 
+    @property
+    def is_all(self) -> bool:
+        """Whether every attempt fits."""
+        return not (self.player or self.card or self.verdict or self.show)
+
 
 @dataclass(frozen=True)
 class Listed:
@@ -65,12 +70,15 @@ def address_of(path: bytes) -> str:
 def found(index: Index, wanted: Wanted, first: int, most: int) -> list[Listed]:
     """``most`` attempts that fit, in their order, from the ``first`` on."""
     where, values = _where(wanted)
-    asked = f"SELECT path, recorded_s FROM attempts WHERE {where} ORDER BY {RANK} LIMIT ? OFFSET ?"
+    page = f"SELECT path FROM attempts WHERE {where} ORDER BY {RANK} LIMIT ? OFFSET ?"  # reads no more than the order
+    asked = f"SELECT path, recorded_s FROM attempts WHERE path IN ({page}) ORDER BY {RANK}"
     return _listed(index, index.store.rows(asked, [*values, most, first]))
 
 
 def count(index: Index, wanted: Wanted) -> int:
     """How many attempts fit."""
+    if wanted.is_all:
+        return index.count()
     where, values = _where(wanted)
     return int(index.store.rows(f"SELECT count(*) FROM attempts WHERE {where}", values)[0][0])
 
@@ -111,12 +119,19 @@ def _next(index: Index, place: tuple, signs: tuple[str, str], order: str) -> str
 
 def players(index: Index) -> list[str]:
     """Everybody who played."""
-    return [row[0] for row in index.store.rows("SELECT DISTINCT player FROM players ORDER BY player")]
+    return _each(index, "players", "player")
 
 
 def cards(index: Index) -> list[str]:
     """Every card that was built."""
-    return [row[0] for row in index.store.rows("SELECT DISTINCT card FROM attempts WHERE listed = 1 ORDER BY card")]
+    return _each(index, "attempts", "card", "listed = 1 AND ")
+
+
+def _each(index: Index, table: str, column: str, where: str = "") -> list[str]:
+    """What is in a column, in order: one look into its index for each, where DISTINCT reads all of it."""
+    least = f"SELECT min({column}) FROM {table} WHERE {where}{column}"
+    every = f"WITH RECURSIVE e(v) AS ({least} >= '' UNION ALL SELECT ({least} > v) FROM e WHERE v IS NOT NULL)"
+    return [row[0] for row in index.store.rows(f"{every} SELECT v FROM e WHERE v IS NOT NULL")]
 
 
 def of_match(index: Index, match_id: str) -> list[Listed]:
@@ -136,11 +151,16 @@ class Played:
 
 def matches(index: Index, wanted: Wanted, most: int) -> tuple[dict[str, Played], int]:
     """The latest matches with an attempt that fits, and how many older ones there are."""
-    where, values = _where(wanted)
-    fitting = f"SELECT match_id, min(recorded_s) AS at FROM attempts WHERE {where} AND match_id <> '' GROUP BY match_id"
-    every = index.store.rows(f"{fitting} ORDER BY at DESC", values)
-    latest = sorted(match_id for match_id, _ in every[:most])
-    return {match_id: played(index, match_id) for match_id in latest}, max(0, len(every) - most)
+    if wanted.is_all:
+        every = index.store.rows("SELECT match_id FROM matches ORDER BY began_s DESC LIMIT ?", (most,))
+        total = int(index.store.rows("SELECT count(*) FROM matches")[0][0])
+    else:
+        where, values = _where(wanted)
+        fitting = f"SELECT match_id FROM attempts WHERE {where} AND match_id <> '' GROUP BY match_id"
+        every = index.store.rows(f"{fitting} ORDER BY min(recorded_s) DESC", values)
+        total = len(every)
+    latest = sorted(match_id for (match_id,) in every[:most])
+    return {match_id: played(index, match_id) for match_id in latest}, max(0, total - most)
 
 
 def played(index: Index, match_id: str) -> Played:

@@ -18,7 +18,6 @@ from functools import lru_cache
 from pathlib import Path
 
 from cards.sentences import sentence
-from referee.recording.entry import bytes_of
 from referee.recording.errors import BadAttempt
 from referee.recording.folder import GONE, contested, load_attempt
 from referee.recording.index import Index
@@ -126,12 +125,12 @@ def make_room(
     with _index_of(root, index) as known:
         over = max(known.total_bytes() - budget.most_bytes, budget.free_bytes - free())
         candidates = known.may_go() if over > 0 else iter(())
-        for folder, _, _ in candidates:
+        for folder, _, size in candidates:
             if over <= 0:
                 break
             if folder == busy or not _may_go(folder, now):
                 continue
-            one = Removed(folder.name, bytes_of(folder), folder.with_name(f"{GONE}{folder.name}"))
+            one = Removed(folder.name, size, folder.with_name(f"{GONE}{folder.name}"))
             if _taken_out(root, folder, one, now):
                 gone.append(folder)
                 removed.append(one)

@@ -14,11 +14,12 @@ import pytest
 from click.testing import CliRunner
 
 from referee.cli import cli
-from referee.recording import Budget, find_attempts, load_attempt
+from referee.recording import Budget, find_attempts, listing, load_attempt
 from referee.recording.entry import read_entry
 from referee.recording.folder import append_review, write_json
 from referee.recording.index import Index
 from referee.recording.index_store import INDEX
+from referee.recording.listing import Wanted
 from referee.recording.retention import make_room
 from referee.recording.writer import UNFINISHED
 
@@ -277,3 +278,49 @@ def test_a_new_duel_costs_no_look_at_what_is_known(root, kit, monkeypatch):
     other.refresh(thorough=True)
     index.refresh()
     assert told(index) == told(other) == true(root)
+
+
+def counted(index: Index) -> list[object]:
+    """What pages are headed by, worked out from all attempts: matches with when they began, players, cards."""
+    begun = "SELECT match_id, min(recorded_s) FROM attempts WHERE listed AND match_id <> '' GROUP BY match_id"
+    names = (
+        "SELECT DISTINCT player FROM players ORDER BY 1",
+        "SELECT DISTINCT card FROM attempts WHERE listed ORDER BY 1",
+    )
+    return [sorted(index.store.rows(begun)), *([row[0] for row in index.store.rows(asked)] for asked in names)]
+
+
+def kept_up(index: Index) -> list[object]:
+    """The same as it is kept up."""
+    matches = index.store.rows("SELECT match_id, began_s FROM matches")
+    return [sorted(matches), listing.players(index), listing.cards(index)]
+
+
+def test_matches_are_kept_up_with_their_attempts(root, kit):
+    def at(hour: int) -> str:
+        return f"2026-05-05T{hour}:00:00+00:00"
+
+    index = Index(root)
+    kit.make_attempt(root / "none", 9, match_id=None, players={}, recorded_at=at(23))
+    for n, hour in enumerate((22, 19, 21)):
+        kit.make_attempt(root / f"M7-00{n}", n, match_id="M7", players={"A": f"P{n}"}, recorded_at=at(hour))
+        index.refresh()
+        assert kept_up(index) == counted(index)
+    for gone in ("M7-001", "M7-000", "M7-002"):
+        assert next(iter(listing.matches(index, Wanted(), 1)[0])) == "M7"
+        shutil.rmtree(root / gone)
+        index.refresh()
+        assert kept_up(index) == counted(index)
+    latest, older = listing.matches(index, Wanted(), 1)
+    assert list(latest) == ["M1"] and older == 0
+
+
+def test_every_page_follows_the_one_before(root, kit):
+    for n in range(5):
+        kit.make_attempt(root / f"M8-00{n}", n)
+    index = Index(root)
+    index.refresh()
+    whole = [one.path for one in listing.found(index, Wanted(), 0, 100)]
+    assert len(whole) == index.count() == 9
+    for wanted in (Wanted(), Wanted(verdict="match")):
+        assert [one.path for first in (0, 4, 8) for one in listing.found(index, wanted, first, 4)] == whole
