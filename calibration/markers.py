@@ -5,8 +5,6 @@ Geometry from CONTRACT.md, "The mat".
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
 import cv2
 import numpy as np
 
@@ -38,6 +36,9 @@ SIDE_PARTS, REACH_PX, REFINED = 14, (2, 5), (30, 0.01)
 """A corner is refined within a fourteenth of a side (the paper ends an eighth of it away), at least and at most so many
 px; in so many steps at most, until a step is this small, px. By hand."""
 
+NEARBY = 1.0
+"""Of a marker's side: how far about its place it is looked for, by two or more others of its sheet. By hand."""
+
 EDGE_PX, SMALL_PX, STRAYED = 5, 10, 0.12
 """An expected marker is looked for where it is this far from the picture's edge and its sides are no smaller, px; its
 corners are refined by no more than this share of a side. By hand."""
@@ -65,22 +66,21 @@ Corners = dict[int, np.ndarray]
 def find_markers(gray: np.ndarray, known: Corners | None = None) -> Corners:
     """ArUco markers in an 8-bit picture: id -> (4, 2) px, sub-pixel corners.
 
-    Overexposed paper bleeds into the black cells, so a second and third look are taken at the
-    picture with its dark parts grown (at twice the size for thin cells). Corners are always
-    refined on the picture itself. An id seen in two places is left out: one of the two is not
-    what it says. Where the first look sees that every mat lies as ``known``, the others, which take four times as
-    long, are left out: what they might add is known.
+    Overexposed paper bleeds into the black cells, so a second look is taken at the picture with its dark parts grown,
+    and a third, at twice the size for thin cells, at where a mat's other markers must be; at all of the picture where
+    that is not known. Corners are always refined on the picture itself. An id seen in two places is left out: one of
+    the two is not what it says. Where the first look sees that every mat lies as ``known``, the others are left out:
+    what they might add is known.
     """
     found = _detect(gray)
     if known and _lies_as_known(first := {m: _refine(gray, quad) for m, quad in found.items()}, known):
         return first
-    looks = [_grown]
-    if len(by_zone(found)) < 2 or min(map(len, by_zone(found).values())) < 3:
-        looks.append(_grown_twice)
-    with ThreadPoolExecutor(len(looks)) as pool:  # one beside the other: OpenCV lets go of Python's lock
-        for seen in pool.map(lambda look: look(gray), looks):
-            for marker, quad in seen.items():
-                found.setdefault(marker, quad)
+    found = {**_grown(gray), **found}
+    mats = by_zone(found)
+    if len(mats) > 1 and min(map(len, mats.values())) > 1:
+        found |= _nearby(gray, found, mats)
+    else:
+        found = {**_grown_twice(gray), **found}
     return {m: _refine(gray, quad) for m, quad in found.items()}
 
 
@@ -92,6 +92,25 @@ def _grown_twice(gray: np.ndarray) -> Corners:
     twice = cv2.resize(gray, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC)
     found = _detect(cv2.erode(twice, np.ones((GROWN_PX, GROWN_PX), np.uint8)))
     return {marker: quad / 2.0 for marker, quad in found.items()}
+
+
+def _nearby(gray: np.ndarray, found: Corners, mats: dict[str, list[int]]) -> Corners:
+    """The other markers of these mats, by a look at twice the size at where each must be by those ``found``."""
+    more: Corners = {}
+    for zone, ids in mats.items():
+        flat, there = (np.concatenate(of) for of in ([marker_corners(m % 4) for m in ids], [found[m] for m in ids]))
+        to_pixels, _ = cv2.findHomography(flat, there)
+        for marker in range(marker_id(zone, 0), marker_id(zone, 4)):
+            if to_pixels is None or marker in ids:
+                continue
+            quad = cv2.perspectiveTransform(marker_corners(marker % 4)[None], to_pixels)[0]
+            reach = NEARBY * np.linalg.norm(np.roll(quad, -1, 0) - quad, axis=1).max()
+            least = np.maximum(np.floor(quad.min(0) - reach), 0).astype(int)
+            most = np.minimum(np.ceil(quad.max(0) + reach), gray.shape[::-1]).astype(int)
+            if (most - least).min() > SMALL_PX:
+                seen = _grown_twice(gray[least[1] : most[1], least[0] : most[0]])
+                more |= {m: at + least for m, at in seen.items() if m == marker}
+    return more
 
 
 STILL_PX = 3.0
@@ -154,93 +173,3 @@ def confirmed(gray: np.ndarray, quad: np.ndarray, marker: int) -> np.ndarray | N
     flat = cv2.warpPerspective(gray, to_flat, (FLAT_PX, FLAT_PX))
     alike = np.corrcoef(bits.ravel().astype(float), flat.ravel().astype(float))[0, 1]
     return refined if alike > ALIKE else None
-
-
-ALIKE_STILL, MOST_SHIFT_PX = 0.95, 2.0
-"""Correlation (ECC) with an earlier picture from which a patch counts as the same, and px that it may have moved by.
-On six sessions of devset and devset2, 46 of 58 markers that are read reach it, 0.06 px off (median); through motion of
-15 px 39, 0.5 px off; where a mat slid by 4 mm they are 3 px and more away."""
-
-AROUND, SOFTER = 0.3, 0.1
-"""Of a marker's side: how much of its surroundings belongs to its patch, and how far both pictures are blurred first,
-so that the shake of one does not matter. By hand."""
-
-ECC_STEPS = (30, 0.01)
-"""Of the search for a patch's shift: steps at most, and the gain in correlation that ends it."""
-
-
-def still_markers(gray: np.ndarray, then: np.ndarray, known: Corners) -> Corners:
-    """Those of the ``known`` markers (their corners in ``then``) that a picture shows where they were, however blurred.
-
-    Both pictures are 8-bit grey of one size (h, w). No cell is read: what is there is held against what was there
-    (the enhanced correlation coefficient; Evangelidis and Psarakis, 2008), and a marker of another mat, or the same a
-    few millimetres on, is not it. The corners come back with the shift that was found.
-    """
-    found: Corners = {}
-    for marker, quad in known.items():
-        side = float(np.linalg.norm(np.roll(quad, -1, 0) - quad, axis=1).mean())
-        shift = _shift(gray, then, quad.min(0) - AROUND * side, quad.max(0) + AROUND * side, SOFTER * side)
-        if shift is not None and np.hypot(*shift) <= MOST_SHIFT_PX:
-            found[marker] = quad + shift
-    return found
-
-
-SHEET_CORNERS = np.array([(-148.5, -105.0), (148.5, -105.0), (148.5, 105.0), (-148.5, 105.0)])
-"""(4, 2) mm: the sheet's corners in the mat's frame: A4."""
-
-MOVED_SHARE = 0.75
-"""Of the patches found again, how many are elsewhere where a sheet has moved: on devset and devset2 79 % and more of a
-sheet that slid by 4 or 12 mm (by 35 mm hardly one is found), 26 % or less of one that lay still, 69 % or less where
-three markers are covered."""
-
-SPOTS, SPOT = 20, 0.22
-"""Patches along each edge of a sheet that are looked at, and half the side of one, and of one of the nine about each
-marker, as a share of a marker's. By hand."""
-
-
-def sheet_moved(gray: np.ndarray, then: np.ndarray, known: Corners) -> bool:
-    """Whether a sheet, whose ``known`` markers in ``then`` are all covered in ``gray``, lies elsewhere now, by what is
-    left of its markers and its edges against the table; pictures as in ``still_markers``. Where nothing of it is found
-    again, or not clearly elsewhere, it lies as it lay: the camera does, by the other mats."""
-    flat = np.concatenate([marker_corners(m % 4) for m in known])
-    to_pixels, _ = cv2.findHomography(flat, np.concatenate(list(known.values())))
-    if to_pixels is None:
-        return True
-    sides = [np.linalg.norm(np.roll(quad, -1, 0) - quad, axis=1).mean() for quad in known.values()]
-    half = SPOT * float(np.mean(sides))
-    spots = cv2.perspectiveTransform(_spots()[None], to_pixels)[0]
-    shifts = [_shift(gray, then, spot - half, spot + half, SOFTER * half) for spot in spots]
-    moved = [bool(np.hypot(*shift) > MOST_SHIFT_PX) for shift in shifts if shift is not None]
-    return sum(moved) > MOVED_SHARE * len(moved)
-
-
-def _spots() -> np.ndarray:
-    """(n, 2) mm of the sheet where something is printed, or it ends."""
-    steps = (np.arange(SPOTS)[:, None] + 0.5) / SPOTS
-    edges = [a + steps * (b - a) for a, b in zip(SHEET_CORNERS, np.roll(SHEET_CORNERS, -1, 0), strict=True)]
-    nine = np.array([(x, y) for x in (-1, 0, 1) for y in (-1, 0, 1)]) * MARKER_MM / 2
-    return np.concatenate([*edges, *(centre + nine for centre in MARKER_CENTRES)])
-
-
-LEAST_CONTRAST = 8.0
-"""Grey levels (standard deviation) that a patch must have to say where it is. By hand: more than noise."""
-
-
-def _shift(
-    gray: np.ndarray, then: np.ndarray, least: np.ndarray, most: np.ndarray, blur_px: float
-) -> np.ndarray | None:
-    """(2,) px by which what ``then`` shows in a box (``least`` to ``most``, px) has moved; None if it is not there."""
-    (x0, y0), (x1, y1) = np.floor(least).astype(int), np.ceil(most).astype(int) + 1
-    height, width = gray.shape
-    if gray.shape != then.shape or min(x0, y0) < 0 or x1 > width or y1 > height:
-        return None
-    now, before = (cv2.GaussianBlur(p[y0:y1, x0:x1].astype(np.float32), (0, 0), blur_px) for p in (gray, then))
-    if min(now.std(), before.std()) < LEAST_CONTRAST:
-        return None
-    criteria = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, *ECC_STEPS)
-    none_yet, whole = np.eye(2, 3, dtype=np.float32), np.full(now.shape, 255, np.uint8)
-    try:
-        alike, found = cv2.findTransformECC(before, now, none_yet, cv2.MOTION_TRANSLATION, criteria, whole, 1)
-    except cv2.error:  # it did not converge: nothing alike is near
-        return None
-    return np.asarray(found, float)[:, 2] if alike > ALIKE_STILL else None

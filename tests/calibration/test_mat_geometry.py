@@ -155,6 +155,19 @@ def test_mats_that_lie_as_known_are_not_looked_for_twice(monkeypatch):
     assert len(looks) > 3, "who slid is looked for anew"
 
 
+def test_a_covered_marker_is_looked_for_where_it_must_be(monkeypatch):
+    """At twice its size a picture takes four times as long: where two markers of each mat are read, the others'
+    places are known."""
+    picture, looks, detect = np.full((720, 1280), 230, np.uint8), [], markers._detect
+    for k, (x, y) in enumerate([(60, 400), (460, 400), (460, 150), (60, 150), (760, 400), (1160, 400), (1160, 150)]):
+        code = cv2.aruco.generateImageMarker(cv2.aruco.getPredefinedDictionary(DICTIONARY), k, 72)
+        picture[y : y + 72, x : x + 72] = code
+    monkeypatch.setattr(markers, "_detect", lambda gray: looks.append(gray.shape) or detect(gray))
+    assert find_markers(picture).keys() == set(range(7))
+    assert looks[:2] == [picture.shape] * 2 and len(looks) == 3
+    assert max(looks[2]) < 2 * 4 * 72
+
+
 def test_a_face_down_mat_cannot_be_mistaken():
     """Mirrored markers are none of the dictionary's."""
     picture = np.full((400, 600), 230, np.uint8)

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from calibration.camera import load_camera
-from calibration.markers import Corners, find_markers, sheet_moved, still_markers
+from calibration.markers import Corners, find_markers
 from calibration.mat import SHEET, detect_mats
+from calibration.still import sheet_moved, still_markers
 from referee.benchmark.effects.light import motion
 from referee.vision.image.aids import believed_mats, corners_px
 

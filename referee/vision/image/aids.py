@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from calibration.camera import CameraModel
-from calibration.markers import MARKER_CENTRES, Corners, by_zone, confirmed, find_markers, sheet_moved, still_markers
+from calibration.markers import MARKER_CENTRES, Corners, by_zone, confirmed, find_markers
 from calibration.mat import MatPose, Mats, detect_mats
 from calibration.palette import features
 from calibration.quality import CLIPPED_CODE
+from calibration.still import sheet_moved, still_markers
 from cards.pieces import PieceSet
 from referee.vision.image import parameters
 from referee.vision.image.evidence import foreground
