@@ -11,6 +11,7 @@ import pytest
 
 from referee.commands.preparing import _all_ways
 from referee.vision.search import shipped
+from referee.vision.search.content import read_entry, write_entry
 from referee.vision.search.jit import Kernel, plain
 from referee.vision.search.machine_code import described
 
@@ -113,15 +114,40 @@ def test_what_differs_in_words_alone_is_the_same_kernel_and_what_differs_in_a_nu
     assert bodies[0] == bodies[1] != bodies[2]
 
 
-def test_a_first_start_judges_without_a_compiler(tmp_path):
-    given = ["--pieces", SESSION / "pieces.json", "--deck", SESSION / "deck.json", "--camera", SESSION / "camera.yaml"]
-    frame = json.loads((SESSION / "truth.json").read_text())["frames"][0]
-    picture = SESSION / frame["image"]
-    command = [sys.executable, "-c", JUDGES, "judge", picture, "--card", frame["card"], *given]
-    env = {name: value for name, value in os.environ.items() if name != shipped.COMPILE_VARIABLE}
-    done = subprocess.run(
-        list(map(str, command)), env=env | {"REFEREE_CACHE_DIR": str(tmp_path)}, capture_output=True, text=True
-    )
-    assert done.stdout.splitlines()[-1:] == ["ended with 0 False"], done.stdout + done.stderr
-    kept = {path.suffix for path in tmp_path.iterdir()}
-    assert kept == {".machine"}
+@pytest.fixture
+def judged(tmp_path):
+    """A function that judges a picture in a program of its own, its cache in a folder: the lines that it prints."""
+
+    def judge():
+        given = [word for what in ("pieces", "deck") for word in (f"--{what}", SESSION / f"{what}.json")]
+        frame = json.loads((SESSION / "truth.json").read_text())["frames"][0]
+        words = [SESSION / frame["image"], "--card", frame["card"], *given, "--camera", SESSION / "camera.yaml"]
+        env = {name: value for name, value in os.environ.items() if name != shipped.COMPILE_VARIABLE}
+        done = subprocess.run(
+            list(map(str, [sys.executable, "-c", JUDGES, "judge", *words])),
+            env=env | {"REFEREE_CACHE_DIR": str(tmp_path)},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.splitlines()
+
+    return judge
+
+
+def test_a_first_start_judges_without_a_compiler(judged, tmp_path):
+    lines = judged()
+    assert lines[-1] == "ended with 0 False"
+    assert {path.suffix for path in tmp_path.iterdir()} == {".machine", ".loaded"}
+
+
+def test_what_the_last_judgement_needed_is_loaded_ahead_where_it_is_sound(judged, tmp_path):
+    first, ahead = judged(), tmp_path / "judge.loaded"
+    needed = read_entry(ahead).decode().split()
+    assert {f"{entry}.machine" for entry in needed} == {path.name for path in tmp_path.glob("*.machine")}
+    (tmp_path / f"{needed[0]}.machine").write_bytes(b"not what was written")
+    write_entry(ahead, "\n".join(["no-such-entry", *needed]).encode())
+    assert judged()[1:] == first[1:], "all but the seconds"
+    ahead.write_bytes(b"torn")
+    assert judged()[1:] == first[1:]
+    assert set(read_entry(ahead).decode().split()) == set(needed)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+import simplejpeg
 
 from calibration.picture_size import too_large
 from referee.errors import BadImage
@@ -68,17 +69,14 @@ JPEG = b"\xff\xd8"
 def _garbled(data: bytes) -> bool:
     """Whether a JPEG has a part that no encoder writes. OpenCV unfolds such files to whatever comes out.
 
-    Of files with 30 wrong bytes all are found, with 3 about half: codes fall into step again and show nothing odd.
+    Of 59 files each with 10 wrong bytes 54 are found, with 3 of them 45, with one 15: codes fall into step again and
+    show nothing odd.
     """
-    import av  # here: half a second to load, and only JPEG files need it
-
-    strict = av.CodecContext.create("mjpeg", "r")
-    strict.options = {"err_detect": "crccheck+bitstream+buffer+explode"}
-    strict.thread_count = 1
     try:
-        return not [*strict.decode(av.Packet(data)), *strict.decode(None)]
-    except av.error.FFmpegError:
+        simplejpeg.decode_jpeg(data, "GRAY", strict=True)
+    except ValueError:
         return True
+    return False
 
 
 def _reduced(image: np.ndarray) -> np.ndarray:

@@ -18,12 +18,13 @@ Only what Python calls gets a way in that takes Python's arguments apart. ``lean
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
-from threading import RLock
+from threading import RLock, Thread
 from typing import Any, ClassVar
 
-from referee.vision.search import machine_code, shipped
+from referee.vision.search import content, machine_code, shipped
 from referee.vision.search.content import Function
 
 INNER, STANDALONE, ROOT = "inner", "standalone", "root"
@@ -83,6 +84,31 @@ class Kernel(Function):
     def _numba_type_(self) -> Any:
         """What numba takes a call of this kernel in another for."""
         return self.compiler._numba_type_
+
+
+@contextmanager
+def loaded_ahead(name: str) -> Iterator[None]:
+    """While the context lasts, what a program of this name needed last time is loaded beside whatever else it does:
+    LLVM leaves Python's lock to others. What it needed this time is remembered for the next."""
+    folder = content.cache_folder()
+    path = folder / f"{name}.loaded" if folder else None
+    last = ((content.read_entry(path) if path else None) or b"").decode().split()
+    thread = Thread(target=_load, args=(last,), name="kernels")
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
+        now = machine_code.loaded()
+        if path and set(now) != set(last):
+            with suppress(OSError):  # a full disk: they are loaded when they are needed
+                content.write_entry(path, "\n".join(now).encode())
+
+
+def _load(entries: list[str]) -> None:
+    for entry in entries:
+        with _FINDING:
+            machine_code.load_kept(entry)
 
 
 def _decorator(kind: str = ROOT, **options: Any) -> Callable[[Callable], Kernel]:

@@ -110,6 +110,18 @@ def found(function: Function, args: tuple) -> Form | None:
     return form_of(machine) if machine and _is_usable(machine) else None
 
 
+def load_kept(entry: str) -> None:
+    """Have the machine code of an entry in memory, if it was kept and can be used here."""
+    machine = _read(entry)
+    if machine and _is_usable(machine):
+        _loaded(machine)
+
+
+def loaded() -> list[str]:
+    """The entries whose machine code is in memory, in the order in which they came."""
+    return list(_loaded_by_entry)
+
+
 _machines: dict[str, Machine] = {}
 """What was read so far."""
 
