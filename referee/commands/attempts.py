@@ -22,7 +22,7 @@ from referee.recording.address import Source, at_hand, sources
 from referee.recording.errors import BadAttempt
 from referee.review.batch import Interrupted
 from referee.review.batch import rejudge as judge_all
-from referee.review.import_video import Given, bring_in
+from referee.review.import_video import Given, bring_in, broken_words
 from referee.review.options import EYE, Options
 from referee.review.regression_case import keep_case
 from referee.review.report import write_report
@@ -259,6 +259,8 @@ def import_(asked: Import) -> None:
     if late_s := attempt.meta["imported"]["starts_late_s"]:
         said = f"the first picture comes {late_s:.2f} s into the file; --stop and all times count from that picture"
         click.echo(f"referee: {said}", err=True)
+    if broken := attempt.meta["imported"]["broken"]:
+        click.echo(f"referee: the film is {broken_words(broken)}: nothing in there counts", err=True)
     if not attempt.meta["judged"][0]["unobstructed"]:
         click.echo("referee: no still view without hands after the Stop; the best there is was judged", err=True)
     for z, row in attempt.verdicts.items():

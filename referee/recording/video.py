@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import av
 import cv2
@@ -176,11 +177,12 @@ def remux(source: Path, target: Path) -> None:
 
 @dataclass(frozen=True, eq=False)
 class VideoFrame:
-    """One decoded picture: index from 0, ``seconds`` in video time."""
+    """One decoded picture: index from 0, ``seconds`` in video time; ``broken``: it is not what was filmed."""
 
     index: int
     seconds: float
     decoded: av.VideoFrame
+    broken: bool = False
 
     @cached_property
     def image(self) -> np.ndarray:
@@ -231,24 +233,48 @@ def _time_base(stream: av.VideoStream) -> Fraction:
 def read_video(path: Path, start: int = 0) -> Iterator[VideoFrame]:
     """The frames of a video in order from index ``start``. Raises BadAttempt when it cannot be decoded.
 
-    A video that is torn at its end gives the frames before the tear. Times are what the decoder delivers, from the
-    first frame on: what an edit list hides is no frame.
+    A video that is torn at its end gives the frames before the tear, one that is broken inside goes on after it. Times
+    are what the decoder delivers, from the first frame on: what an edit list hides is no frame.
     """
-    index = 0
+    index, first, errors = 0, None, list[str]()
     try:
         with av.open(str(path)) as container:
-            first = None
             container.streams.video[0].thread_type = "AUTO"
-            for frame in container.decode(video=0):
+            for frame, broken in _decoded(container, errors):
                 if frame.time is None:
                     raise BadAttempt(f"{path}: its frames carry no times")
                 first = frame.time if first is None else first
                 if index >= start:
-                    yield VideoFrame(index, float(frame.time - first), frame)
+                    yield VideoFrame(index, float(frame.time - first), frame, broken)
                 index += 1
     except (av.error.FFmpegError, IndexError) as error:
-        if not index:
-            raise BadAttempt(f"{path}: not a video that can be decoded ({error})") from None
+        errors.append(str(error))
+    if errors and not index:
+        raise BadAttempt(f"{path}: not a video that can be decoded ({errors[0]})")
+
+
+def _decoded(container: av.container.InputContainer, errors: list[str]) -> Iterator[tuple[av.VideoFrame, bool]]:
+    """The frames of a film and which are broken: where the decoder says so, or gave up on a packet (one more of the
+    ``errors``), all up to the next key frame, as each is made of those before it.
+
+    Where a packet is lost, only a key frame that is read after it ends that: one before may be shown after it.
+    """
+    lost = broken = False
+    whole_from: int | None = None
+    for packet in container.demux(video=0):
+        if lost and whole_from is None and packet.is_keyframe:
+            whole_from = packet.pts
+        try:
+            frames = packet.decode()
+        except av.error.InvalidDataError as error:
+            errors.append(str(error))
+            lost, whole_from = True, None
+            continue
+        for frame in frames:
+            assert isinstance(frame, av.VideoFrame)
+            lost = lost and (whole_from is None or frame.pts is None or frame.pts < whole_from)
+            broken = lost or frame.is_corrupt or (broken and not frame.key_frame)
+            yield frame, broken
 
 
 def read_frame(path: Path, index: int) -> VideoFrame:
@@ -276,12 +302,30 @@ def packet_times(path: Path) -> list[int]:
         raise BadAttempt(f"{path}: not a video that can be read ({error})") from None
 
 
-def decoded_seconds(path: Path) -> list[float]:
-    """Seconds of every frame that the decoder delivers, from the first. Raises BadAttempt without any."""
-    seconds = [frame.seconds for frame in read_video(path)]
-    if not seconds:
+class Times(NamedTuple):
+    """Seconds of every frame that the decoder delivers, from the first; from when to when (seconds) the film is
+    broken: from a broken frame to the next whole one, or to the last."""
+
+    seconds: list[float]
+    broken: list[tuple[float, float]]
+
+
+def decoded_times(path: Path) -> Times:
+    """When a film shows what. Raises BadAttempt for one without frames."""
+    found = Times([], [])
+    begun: float | None = None
+    for frame in read_video(path):
+        found.seconds.append(frame.seconds)
+        if frame.broken and begun is None:
+            begun = frame.seconds
+        elif not frame.broken and begun is not None:
+            found.broken.append((begun, frame.seconds))
+            begun = None
+    if not found.seconds:
         raise BadAttempt(f"{path}: has no frames")
-    return seconds
+    if begun is not None:
+        found.broken.append((begun, found.seconds[-1]))
+    return found
 
 
 def starts_late_s(path: Path) -> float:

@@ -8,7 +8,7 @@ the camera only turns. Judged are pictures as decoded all the same (``Steady.raw
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 
@@ -33,7 +33,7 @@ LEAST_MARKERS = 2
 class Steady(VideoFrame):
     """A picture held still: ``back`` (3, 3) takes its pixels to where they lie in the first pictures."""
 
-    back: np.ndarray
+    back: np.ndarray = field(kw_only=True)
 
     @cached_property
     def raw(self) -> np.ndarray:
@@ -48,10 +48,11 @@ class Steady(VideoFrame):
 
 
 def film(attempt: Attempt) -> Iterator[VideoFrame]:
-    """The recording's pictures in order. Raises BadAttempt when they cannot be decoded."""
+    """The recording's pictures in order, without broken ones. Raises BadAttempt when they cannot be decoded."""
     ways = _ways_back(attempt.film)
     for shown in read_video(attempt.film):
-        yield shown if ways is None else Steady(shown.index, shown.seconds, shown.decoded, ways[shown.index])
+        if not shown.broken:
+            yield shown if ways is None else Steady(shown.index, shown.seconds, shown.decoded, back=ways[shown.index])
 
 
 def as_decoded(shown: VideoFrame) -> np.ndarray:
@@ -72,7 +73,7 @@ def _ways_back(film: Path) -> list[np.ndarray] | None:
     known: dict[int, np.ndarray] = {}
     ways: list[np.ndarray] = []
     for shown in read_video(film):
-        quads = _quads(shown.image)
+        quads = {} if shown.broken else _quads(shown.image)
         common = [m for m in quads if m in known]
         back = ways[-1] if ways else np.eye(3)
         if len(common) >= LEAST_MARKERS:
@@ -98,7 +99,7 @@ def _wanders(film: Path) -> bool:
     seen: dict[int, list[np.ndarray]] = {}
     next_s, looks, width = 0.0, 0, 1
     for shown in read_video(film):
-        if shown.seconds < next_s:
+        if shown.broken or shown.seconds < next_s:
             continue
         width, next_s, looks = shown.image.shape[1], shown.seconds + LOOK_EVERY_S, looks + 1
         for marker, quad in _quads(shown.image).items():

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import av
 import numpy as np
@@ -31,9 +31,10 @@ from referee.recording.folder import (
     write_json,
 )
 from referee.recording.video import (
+    Times,
     VideoFrame,
     VideoWriter,
-    decoded_seconds,
+    decoded_times,
     frame_seconds,
     read_video,
     starts_late_s,
@@ -88,8 +89,9 @@ def bring_in(
     out.mkdir(parents=True)
     try:
         _copy_files(source, given, out, meta)
-        meta["film"] = copy_video(source, out)
-        meta["imported"]["starts_late_s"] = round(starts_late_s(source), 3)
+        copied = copy_video(source, out)
+        meta["film"] = copied.name
+        meta["imported"] |= {"starts_late_s": round(starts_late_s(source), 3), "broken": copied.broken}
         _check_empty(source, given, out)
         write_json(out / META, meta)
         if given.colors:
@@ -159,30 +161,37 @@ def _learn_colors(picture: str, out: Path) -> None:
     write_file(out / PALETTE, palette)
 
 
-def copy_video(source: Path, out: Path) -> str:
-    """The film as it is, and its frame times as the decoder delivers them; gives its name. Where browsers could not
-    step through it, ``video.mp4`` is a copy for them, encoded anew."""
-    seconds = _seconds(source)
+class Copied(NamedTuple):
+    """The film's ``name`` in the attempt's folder; from when to when (seconds) it is ``broken``."""
+
+    name: str
+    broken: list[tuple[float, float]]
+
+
+def copy_video(source: Path, out: Path) -> Copied:
+    """The film as it is, and its frame times as the decoder delivers them. Where browsers could not step through it,
+    ``video.mp4`` is a copy for them, encoded anew."""
+    seconds, broken = _times(source)
     name = VIDEO if _is_ours(source, seconds) else ORIGINAL + source.suffix.lower()
     shutil.copyfile(source, out / name)
     if name != VIDEO:
         _encode(source, out / VIDEO)
     rows = (f"{n},{at_s:.4f}" for n, at_s in enumerate(seconds))
     (out / TIMES).write_text("\n".join(["index,seconds", *rows]) + "\n", encoding="ascii")
-    return name
+    return Copied(name, [(round(begin_s, 3), round(end_s, 3)) for begin_s, end_s in broken])
 
 
-def _seconds(source: Path) -> list[float]:
-    """Seconds of the film's frames. Raises BadAttempt for what is no film."""
+def _times(source: Path) -> Times:
+    """When the film shows what. Raises BadAttempt for what is no film."""
     try:
-        seconds = decoded_seconds(source)
+        found = decoded_times(source)
     except BadAttempt:
         if not _streams(source):
             raise BadAttempt(f"{source}: not a video: there are no pictures in it") from None
         raise
-    if len(seconds) < LEAST_FRAMES:
+    if len(found.seconds) < LEAST_FRAMES:
         raise BadAttempt(f"{source}: a photo, not a film; `referee judge` judges photos")
-    return seconds
+    return found
 
 
 def _streams(source: Path) -> int:
@@ -223,8 +232,7 @@ def _judge(out: Path, meta: dict, tick: Callable[[], object], eye: str) -> Attem
     attempt = load_attempt(out)
     if attempt.stop_s is None or not 0.0 <= attempt.stop_s <= attempt.seconds[-1]:
         raise BadAttempt(f"Stop at {attempt.stop_s} s is not in a video of {attempt.seconds[-1]:.1f} s")
-    _check_mats(attempt)
-    seen = watch_stop(attempt, tick)
+    seen = _seen(attempt, tick)
     frames = seen.frames[-1:] if is_shaken(attempt) else seen.frames
     names = ["stop.png", *(f"stop_{n}.png" for n in range(1, len(frames)))]
     pixels = [_keep(out / name, shown) for name, shown in zip(names, frames, strict=True)]
@@ -248,6 +256,26 @@ def _judge(out: Path, meta: dict, tick: Callable[[], object], eye: str) -> Attem
     meta |= _ruled(load_attempt(out), seen, Options(eye=eye))
     write_json(out / META, meta | {"hashes": hash_files(out)})
     return load_attempt(out)
+
+
+def _seen(attempt: Attempt, tick: Callable[[], object]) -> StopSeen:
+    """The two views of the Stop. Raises BadAttempt for a film that does not show them; broken where it is."""
+    broken = attempt.meta["imported"]["broken"]
+    why = f"the film is {broken_words(broken)}"
+    if any(begin_s <= (attempt.stop_s or 0.0) < end_s for begin_s, end_s in broken):
+        raise BadAttempt(f"{why}, and the Stop at {attempt.stop_s:.2f} s is in there: it cannot be judged")
+    try:
+        _check_mats(attempt)
+        return watch_stop(attempt, tick)
+    except BadAttempt as error:
+        if not broken:
+            raise
+        raise BadAttempt(f"{error}; {why}") from None
+
+
+def broken_words(broken: Iterable[tuple[float, float]]) -> str:
+    """From when to when a film is broken."""
+    return "broken " + " and ".join(f"from {begin_s:.2f} s to {end_s:.2f} s" for begin_s, end_s in broken)
 
 
 def _ruled(attempt: Attempt, seen: StopSeen, options: Options) -> dict:

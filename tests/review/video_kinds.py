@@ -243,7 +243,15 @@ def _broken_inside(source: Path, at: Path) -> Case:
     for place in np.random.default_rng(3).integers(len(data) // 3, len(data) // 2, 60):
         data[place] ^= 0xFF
     (at / "film.mp4").write_bytes(data)
-    return Case(at / "film.mp4", "match")
+    whole = _key_between(source / "video.mp4", len(data) // 2, duel(source).stop_s or 0.0)
+    return Case(at / "film.mp4", "match") if whole else Case(at / "film.mp4", None, says="broken from")
+
+
+def _key_between(film: Path, byte: int, seconds: float) -> bool:
+    """Whether a key frame stands after that byte of a film and is shown before that time."""
+    with av.open(str(film)) as given:
+        keys = [p for p in given.demux(video=0) if p.is_keyframe and p.pts is not None and (p.pos or 0) >= byte]
+        return any(float(key.pts * key.time_base) < seconds for key in keys)
 
 
 def _photo(source: Path, at: Path) -> Case:
