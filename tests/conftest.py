@@ -1,7 +1,9 @@
-"""What every test must leave behind: no thread, no warning."""
+"""What every test must leave behind: no thread, no warning, no file."""
 
 from __future__ import annotations
 
+import os
+import tempfile
 import threading
 import time
 
@@ -28,6 +30,18 @@ def no_thread_is_leaked():
     while (left := _foreign(before)) and time.monotonic() < end:
         time.sleep(0.01)
     assert not left, f"threads left running: {[t.name for t in left]}"
+
+
+@pytest.fixture(autouse=True, scope="session")
+def temporary_files_go(tmp_path_factory):
+    """What tests, and programs that they kill, leave among temporary files goes when the run ends."""
+    tmp_path_factory.getbasetemp()  # which stays where it always is
+    with tempfile.TemporaryDirectory(prefix="referee-tests-", ignore_cleanup_errors=True) as folder:
+        os.chmod(folder, 0o755)  # some programs run as another user
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("TMPDIR", folder)
+            patch.setattr(tempfile, "tempdir", folder)
+            yield
 
 
 @pytest.fixture(autouse=True)

@@ -21,6 +21,7 @@ from test_people import jpeg
 from referee.journal.aside import PeopleStore, Presence, Told
 from referee.match.decide import OpenReview
 from referee.session.people import People
+from referee.tournament.standings import standings
 from referee.web import serve
 from referee.web.hall.app import create_hall_app
 from referee.web.i18n.texts import translate
@@ -84,6 +85,17 @@ def test_the_hall_says_who_is_called_where_and_who_is_next(shown):
     for table in ("T1", "T2"):
         game = shown.hall.director.state.at_table(table)
         assert f'{table}</span> <span class="who">{" – ".join(shown.hall.director.state.named(game))}' in text
+
+
+def test_when_all_is_over_the_hall_says_who_has_won_and_calls_nobody(shown):
+    while shown.hall.director.state.phase != "finished":
+        shown.steps(20)
+    first, *others = standings(shown.hall.director.state)
+    text = shown.get("/").get_data(as_text=True)
+    assert translate("en", "board.winner", name=first.name) in text and translate("en", "hall.no_calls") not in text
+    podium = text[text.index("runners") : text.index("</ol>")]
+    assert [podium.index(row.name) for row in others[:2]] == sorted(podium.index(row.name) for row in others[:2])
+    assert all(f"<li>{row.name}" not in podium for row in others[2:])
 
 
 def test_tables_show_phase_players_score_and_alarms(shown):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 import time
+import weakref
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -106,6 +108,7 @@ class FakeSession:
         self.setup = RigSetup(self)
         self.practice = None
         self.data_dir = Path(mkdtemp(prefix="referee-web-"))
+        weakref.finalize(self, shutil.rmtree, self.data_dir, ignore_errors=True)
         (self.data_dir / "evening.json").write_text('{"countdown": 0}', encoding="utf-8")
         self.state = MatchState()
         self.alarms: list[dict] = []
