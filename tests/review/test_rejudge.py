@@ -144,7 +144,7 @@ def test_a_killed_run_goes_on_where_it_was(kit, tmp_path, eye, monkeypatch):
     archive(kit, tmp_path / "archive", 40)
     out = tmp_path / "out"
     command = program(tmp_path / "archive", "-o", out, "-j", 2)
-    monkeypatch.setenv("FAKE_EYE_SLEEP", "0.05")
+    monkeypatch.setenv("FAKE_EYE_GATE", str(tmp_path / "gate"))
     with subprocess.Popen(command) as running:
         wait_for(lambda: len(judged(out)) >= 8)
         running.send_signal(signal.SIGKILL)
@@ -153,6 +153,7 @@ def test_a_killed_run_goes_on_where_it_was(kit, tmp_path, eye, monkeypatch):
     done, looks = len(judged(out)), len(eye.read_text().splitlines())
     assert 8 <= done < 40
     assert looks - done <= 6  # a result that never reached the disk; the pool hands out a few ahead
+    (tmp_path / "gate").touch()
     subprocess.run(command, check=True)
     assert len(judged(out)) == len(set(judged(out))) == 40
     assert len(eye.read_text().splitlines()) == looks + 40 - done
@@ -161,10 +162,13 @@ def test_a_killed_run_goes_on_where_it_was(kit, tmp_path, eye, monkeypatch):
 def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(kit, tmp_path, eye, monkeypatch):
     archive(kit, tmp_path / "archive", 40)
     monkeypatch.setenv("FAKE_EYE_SLEEP", "0.3")
+    monkeypatch.setenv("FAKE_EYE_GATE", str(tmp_path / "gate"))
     command = program(tmp_path / "archive", "-o", tmp_path / "out", "-j", 2)
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
         wait_for(lambda: len(judged(tmp_path / "out")) >= 8)  # on the disk: what was only looked at may be lost
         running.send_signal(signal.SIGINT)
+        wait_for(lambda: has_heard(running.pid))
+        (tmp_path / "gate").touch()
         said = running.communicate(timeout=HANGS_S)[1]
     assert running.returncode == 130
     assert "the same command goes on" in said and "Traceback" not in said
@@ -192,6 +196,12 @@ def wait_for(condition):
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.02)
+
+
+def has_heard(number):
+    """Whether no signal waits any more for a process."""
+    rows = dict(line.split(":", 1) for line in Path(f"/proc/{number}/status").read_text().splitlines())
+    return int(rows["ShdPnd"], 16) == int(rows["SigPnd"], 16) == 0
 
 
 def has_ended(number):

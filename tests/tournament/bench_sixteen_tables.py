@@ -38,6 +38,7 @@ def main() -> None:
     finally:
         server.stop("immediate")
         shutil.rmtree(server.folder)
+        shutil.rmtree(folder, ignore_errors=True)
         shutil.rmtree(folder)
 
 
