@@ -159,6 +159,15 @@ def test_a_killed_run_goes_on_where_it_was(kit, tmp_path, eye, monkeypatch):
     assert len(eye.read_text().splitlines()) == looks + 40 - done
 
 
+@pytest.fixture
+def heard():
+    """Programs started here hear Ctrl-C, also where the tests run in a shell's background and so were made deaf."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heard")
 def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(kit, tmp_path, eye, monkeypatch):
     archive(kit, tmp_path / "archive", 40)
     monkeypatch.setenv("FAKE_EYE_SLEEP", "0.3")
