@@ -18,7 +18,7 @@ from referee.devices.ports import Frame
 from referee.simulator.loose_pieces import loose_pieces
 from referee.simulator.meshes import place
 from referee.simulator.table import Hand, World
-from referee.vision.live.arms import Field, arms_over, tongs_show
+from referee.vision.live.arms import Field, Loose, arms_over, tongs_show
 from referee.vision.live.fists import Fist, Picture, fists_in, on_plane, scale
 from referee.vision.live.fouls import FoulWatch
 from referee.vision.live.gate import Gate
@@ -185,3 +185,43 @@ def test_from_behind_a_player_nothing_is_said_of_a_bare_hand():
     beside = Table(13, "beside", 360)
     poses = beside.observer.look(beside.sim.empty()).poses
     assert not any(tongs_show(pose) for pose in poses.values())
+
+
+@pytest.fixture(scope="module")
+def beside():
+    """Two players on the camera's side."""
+    return Table(13, "beside", 360)
+
+
+@pytest.mark.parametrize("zone", ["A", "B"])
+@pytest.mark.parametrize(("more", "hands"), [((), 1), ((STEADIES,), 2)], ids=["one", "two"])
+def test_two_sleeves_that_lead_to_one_place_are_two_hands_seen_from_behind(beside, zone, more, hands):
+    gate, watch = Gate(beside.observer), FoulWatch()
+    built = {z: [place(p) for p in LOW.pieces] for z in "AB"}
+    for n, world in enumerate((World(), World(built), World(built, {zone: AT_WORK}, None, [(zone, h) for h in more]))):
+        gate.look(Frame(beside.sim.render(world, n), n, n / 10))
+        seen = watch._arms(*gate.picture())
+    assert seen[zone].hands == hands
+
+
+@pytest.mark.parametrize("hidden", [True, False], ids=["by a hand", "gone"])
+def test_what_has_a_loose_pieces_colour_where_the_table_was_bare_since_was_put_there(hidden):
+    there, loose = np.zeros((4, 4), bool), Loose()
+    there[1:3, 1:3] = True
+    lies, bare = np.where(there, 2, -1).astype(np.int8), np.full((4, 4), -1, np.int8)
+    looks = [
+        loose.look(Picture(labels, there & (labels < 0) & hidden, there & False, 1)) for labels in (lies, bare, lies)
+    ]
+    assert (looks[0] == there).all() and not looks[1].any() and looks[2].any() == hidden
+
+
+@pytest.mark.parametrize("between", [True, False], ids=["between pieces", "before the table"])
+def test_what_is_thin_between_two_pieces_may_be_a_finger_and_no_tongs(table, between, monkeypatch):
+    monkeypatch.setattr("referee.vision.live.fists._ways", lambda *_: iter([np.array([0.0, -1.0])]))
+    mats = table.observer.look(table.sim.empty())
+    skin, labels = np.zeros((180, 320), bool), np.full((180, 320), -1, np.int8)
+    skin[50:72, 86:115] = True
+    skin[72:100, 99:102] = True
+    if between:
+        labels[72:110, 92:99] = labels[72:110, 102:109] = 1
+    assert [f.tongs for f in fists_in(Picture(labels, skin, skin, 2), mats)] == [not between]

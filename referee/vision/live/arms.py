@@ -1,6 +1,7 @@
 """The hands over one field: whose they are, how many of its own player, and whether a bare one is among them.
 
-What cannot be told from where the camera stands is None: seen from behind its player, a fist hides the tongs.
+Seen from behind, one hand hides another, and two sleeves that lead to one place from both shoulders tell. What cannot
+be told from where the camera stands is None: seen from behind its player, a fist hides the tongs.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 
 from calibration.mat import FIELD, MatPose, Mats
 from referee.vision.live import parameters
+from referee.vision.live.color_lut import GROUND
 from referee.vision.live.fists import Fist, Picture
 
 IN_FIELD_MM = parameters.IN_FIELD_MM.value
@@ -22,6 +24,7 @@ REACH_MM = parameters.BY_REACH_MM.value
 END_MM2 = parameters.END_MM2.value
 APART_MM = parameters.HANDS_APART_MM.value
 STOOD_LOOKS = parameters.STOOD_LOOKS.value
+TWO_ARMS_DEG = parameters.TWO_ARMS_DEG.value
 HIDES_MM2 = parameters.HIDES_MM2.value
 
 TONGS = np.array(parameters.TONGS.value)
@@ -49,6 +52,21 @@ class Field:
     over: np.ndarray
     build: np.ndarray
     hidden: np.ndarray | None = None
+
+
+@dataclass(eq=False)
+class Loose:
+    """Follows what lies loose since the first look: a place has that look's colour, and the bare table has not shown
+    there since. What has the same colour later was put there."""
+
+    _first: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.int8))
+
+    def look(self, picture: Picture) -> np.ndarray:
+        """(h, w) bool: where pieces lie as they did at the first look."""
+        if self._first.shape != picture.labels.shape:
+            self._first = picture.labels.copy()
+        self._first[(picture.labels < 0) & ~picture.new] = GROUND
+        return np.asarray((picture.labels >= 0) & (picture.labels == self._first))
 
 
 @dataclass(eq=False)
@@ -81,17 +99,23 @@ def arms_over(
 ) -> Arms:
     """The hands over that mat's field now; ``others``: zones of the other players in view."""
     least = END_MM2 * px_per_mm**2
-    here = [f for f in fists if _in(f, field, pose.zone) >= least or _touches(f, field) or _reaches(f, pose)]
+    here = [
+        f
+        for f in fists
+        if _in(f, field, pose.zone) >= least or _touches(f, field) or (f.owner != pose.zone and _reaches(f, pose))
+    ]
     owners = tuple(f.owner for f in here)
     apart_px = APART_MM * px_per_mm
     left = [f for f in here if _left_over(f, fists, others, apart_px)]
+    fork = [f for f in fists if f.owner == pose.zone and f.spread_deg >= TWO_ARMS_DEG and _reaches(f, pose)]
     own, own_here = ([*(f for f in of if f.of(pose.zone)), *left] for of in (fists, here))
-    if not own_here:
+    two = bool(fork) and not tongs_show(pose)  # from in front the sleeves may be before their player
+    if not own_here and not two:
         return Arms(owners)
     hides = HIDES_MM2 * px_per_mm**2
     shows = [f for f in own_here if f.would_show or _hides(f, field) >= hides]
     bare = any(_touches(f, field) for f in shows) if tongs_show(pose) else None
-    return Arms(owners, _apart(own, apart_px), bare)
+    return Arms(owners, max(_apart(own, apart_px), 1 + two), bare)
 
 
 def tongs_show(pose: MatPose) -> bool:
@@ -115,11 +139,12 @@ def _in(fist: Fist, field: Field, zone: str) -> float:
 
 
 def _reaches(fist: Fist, pose: MatPose) -> bool:
-    """Whether another player's tongs would end in the field, or behind it as the camera sees it."""
-    if fist.reach is None or fist.owner == pose.zone:
+    """Whether its tongs would end in the field, or behind it as the camera sees it."""
+    if fist.reach is None:
         return False
     x, y, _ = (fist.reach - pose.translation) @ pose.rotation
-    away = REACH_MM[1] if pose.camera_at[1] > 0 else -REACH_MM[2]  # a higher fist seems farther from the camera
+    behind = REACH_MM[1] if fist.owner == pose.zone else REACH_MM[2]  # the own one may be over a tower
+    away = REACH_MM[1] if pose.camera_at[1] > 0 else -behind  # a higher fist seems farther from the camera
     return bool(abs(x) < FIELD[0] + REACH_MM[0] and min(0, -away) < y + FIELD[1] < 2 * FIELD[1] + max(0, -away))
 
 

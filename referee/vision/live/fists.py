@@ -30,6 +30,8 @@ ARM_MM = parameters.ARM_MM.value
 ARM_SHARE = parameters.ARM_SHARE.value
 WIDEST_DEG = parameters.WIDEST_DEG.value
 RAYS = parameters.RAYS.value
+FROM_FIST = parameters.FROM_FIST.value
+SLEEVE_SHARE = parameters.SLEEVE_SHARE.value
 EDGE_PX = parameters.OFF_EDGE_PX.value
 RIM_MM2 = parameters.RIM_MM2.value
 FINGER_MM = parameters.FINGER_MM.value
@@ -72,6 +74,8 @@ class Fist:
     """Where its tongs would end, (3,) mm in the camera's frame; None where its player is not known."""
     may_be: frozenset[str | None] = frozenset()
     """Whose it may be where more than one player's arm seems to lead to it."""
+    spread_deg: float = 0.0
+    """Over how much of a turn its player's sleeves lead away from it, as far as the picture shows them."""
 
     def of(self, zone: str) -> bool:
         """Whether it is taken for that player's: a fist before another's sleeve is rather one's own."""
@@ -110,7 +114,7 @@ def fists_in(picture: Picture, mats: Mats) -> list[Fist]:
             end = mask | _disc(behind, FIST_MM / 2 * px_per_mm, mask.shape)
             rim, owner = Fist(mask, behind, end, None, None), _owner(centre, way, mats, picture.factor)
             found.append(rim if owner is None else owned(rim, owner, mats, picture.factor))
-    return found
+    return [replace(fist, spread_deg=_spread_deg(fist, arm, mats, picture.factor)) for fist in found]
 
 
 def scale(mats: Mats, factor: int) -> float:
@@ -179,7 +183,8 @@ def _fist(
     mats, factor = seen
     px_per_mm = scale(mats, factor)
     ahead = _ahead(centre, -way, _joined(skin, mask), TONGS_LONG_MM * px_per_mm)
-    hand = _grown(_opened(skin, FINGER_MM * px_per_mm), 1.0) | _grown(mask, TONGS_MM * px_per_mm)
+    thick = _opened(skin | coloured, FINGER_MM * px_per_mm)  # what shows between pieces may be a finger
+    hand = _grown(thick & skin, 1.0) | _grown(mask, TONGS_MM * px_per_mm)
     thin = ahead & ~hand
     tongs = bool(thin.sum() >= TONGS_MM2 * px_per_mm**2)
     end = thin if tongs else mask | (ahead & ~thin)
@@ -240,16 +245,8 @@ def _arms(picture: Picture, skin: np.ndarray, px_per_mm: float) -> np.ndarray:
 
 def _ways(centre: np.ndarray, mask: np.ndarray, arm: np.ndarray, px_per_mm: float) -> Iterator[np.ndarray]:
     """Directions (2,) in which an arm leads away from the fist, far enough or out of the picture."""
-    turns = np.arange(0.0, 2 * np.pi, 2 * np.pi / RAYS)
-    rays = np.column_stack([np.cos(turns), np.sin(turns)])
-    reach = round(ARM_MM * px_per_mm)
-    steps = centre + rays[:, None] * np.arange(1, reach + 1)[None, :, None]
-    columns, rows = np.round(steps[..., 0]).astype(int), np.round(steps[..., 1]).astype(int)
-    tall, wide = arm.shape
-    edge = EDGE_PX
-    out = (columns < edge) | (rows < edge) | (columns >= wide - edge) | (rows >= tall - edge)
-    there = out | (arm | mask)[np.clip(rows, 0, tall - 1), np.clip(columns, 0, wide - 1)]
-    whole = there.mean(1) >= ARM_SHARE
+    rays, there, out = _rays(centre, arm | mask, px_per_mm)
+    whole = (there | out).mean(1) >= ARM_SHARE
     leaves = out[:, : round(FIST_MM * px_per_mm)].any(1)  # at the picture's edge nothing is seen of an arm
     whole &= ~leaves
     if not whole.any() or whole.all():
@@ -262,6 +259,34 @@ def _ways(centre: np.ndarray, mask: np.ndarray, arm: np.ndarray, px_per_mm: floa
         if widest / 2 <= len(of) <= WIDEST_DEG / 360 * RAYS:  # what is narrow leads along another's tongs
             way = of.mean(0)
             yield way / np.linalg.norm(way)
+
+
+def _rays(centre: np.ndarray, arm: np.ndarray, px_per_mm: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Directions (n, 2) all around, and of each as far as an arm is followed, (n, steps) bool: whether it is there, and
+    whether that is outside of the picture."""
+    turns = np.arange(0.0, 2 * np.pi, 2 * np.pi / RAYS)
+    rays = np.column_stack([np.cos(turns), np.sin(turns)])
+    steps = centre + rays[:, None] * np.arange(1, round(ARM_MM * px_per_mm) + 1)[None, :, None]
+    columns, rows = np.round(steps[..., 0]).astype(int), np.round(steps[..., 1]).astype(int)
+    tall, wide = arm.shape
+    edge = EDGE_PX
+    out = (columns < edge) | (rows < edge) | (columns >= wide - edge) | (rows >= tall - edge)
+    return rays, arm[np.clip(rows, 0, tall - 1), np.clip(columns, 0, wide - 1)], out
+
+
+def _spread_deg(fist: Fist, arm: np.ndarray, mats: Mats, factor: int) -> float:
+    """Over how much of a turn sleeves lead away from the fist on its player's side; 0 where that one is not known."""
+    if fist.owner is None:
+        return 0.0
+    near = cv2.morphologyEx(arm.astype(np.uint8), cv2.MORPH_CLOSE, np.ones((5, 5), np.uint8)) > 0
+    rays, there, out = _rays(fist.centre, near | fist.mask, scale(mats, factor))
+    beyond = round(FROM_FIST * there.shape[1])  # the fist itself is all around
+    whole = ~out.any(1) & (there[:, beyond:].mean(1) >= SLEEVE_SHARE)
+    off = {
+        zone: [_off(fist.centre, way, mats, pose, factor) for way in rays[whole]] for zone, pose in mats.poses.items()
+    }
+    own = np.array(off[fist.owner]) <= np.min([*off.values()], 0)
+    return float(own.sum() * 360 / RAYS)
 
 
 def _ahead(centre: np.ndarray, way: np.ndarray, where: np.ndarray, far_px: float) -> np.ndarray:

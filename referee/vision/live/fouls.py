@@ -19,14 +19,12 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from calibration.mat import Mats
 from cards.sentences import Sentence
 from referee.devices.ports import Frame
 from referee.match.foul import Proposal, seen_foul
 from referee.vision.live import parameters
-from referee.vision.live.arms import Arms, Standing, arms_over, field_of
+from referee.vision.live.arms import Arms, Loose, Standing, arms_over, field_of
 from referee.vision.live.fists import Picture, fists_in, scale
 from referee.vision.live.gate import GateState
 from referee.vision.live.shake import Shake
@@ -95,7 +93,7 @@ class FoulWatch:
         self._fields: dict[str, _Field] = {}
         self._shake = Shake()
         self._looked_s = float("-inf")
-        self._first: np.ndarray | None = None
+        self._loose = Loose()
         self._whose = Whose()
         self._standing: dict[str, Standing] = {}
 
@@ -112,10 +110,8 @@ class FoulWatch:
         return [*told, *self._after_stop(look, frame.at_s, stop_s)]
 
     def _arms(self, picture: Picture, mats: Mats) -> dict[str, Arms]:
-        """The hands over each field; what has a piece's colour at the first look lies loose, while it has that one."""
-        if self._first is None or self._first.shape != picture.labels.shape:
-            self._first = picture.labels
-        loose = picture.labels == self._first
+        """The hands over each field."""
+        loose = self._loose.look(picture)
         px_per_mm = scale(mats, picture.factor)
         fists = self._whose.look(fists_in(picture, mats), mats, picture.factor)
         fields = {

@@ -95,6 +95,8 @@ ARM_MM = Parameter(150.0, "mm", "by hand: so far an arm leads away from its fist
 ARM_SHARE = Parameter(0.9, "of the way", "by hand: so much of it must be arm; the rest is noise")
 WIDEST_DEG = Parameter(150.0, "degrees", "by hand: what is wider is no arm but a body, or both")
 RAYS = Parameter(90, "directions", "four degrees each; a sleeve is seen under twenty")
+FROM_FIST = Parameter(0.3, "of ARM_MM", "by hand: so far from its middle a fist is all around it, and tells no sleeve")
+SLEEVE_SHARE = Parameter(0.85, "of the way beyond", "as ARM_SHARE, where shade on a dark sleeve has left holes in it")
 OFF_EDGE_PX = Parameter(5, "reduced px", "by hand: so near its edge nothing is told of the picture")
 FINGER_MM = Parameter(14.0, "mm", "by hand: tongs are thinner, what shows of a hand between two pieces is not")
 TONGS_MM = Parameter(15.0, "mm", "by hand: so far the tongs show beyond the fist that holds them")
@@ -124,6 +126,9 @@ BUILD_MM = Parameter(200.0, "mm", "by hand: so high a build is looked for over i
 TOUCH_PX = Parameter(3, "reduced px", "by hand: a hand that is next to so many of a build's touches it")
 NEAR_PX = Parameter(5, "reduced px", "by hand: side of the square within which a hand touches a piece")
 STOOD_LOOKS = Parameter(4, "looks", "by hand: what shows so often in a row stands; what is carried is seen shorter")
+TWO_ARMS_DEG = Parameter(
+    88.0, "degrees", "by hand, seen from behind: one sleeve spreads over 40 to 80, two that lead to one place over 100"
+)
 HIDES_MM2 = Parameter(60.0, "mm2", "by hand: a fist that hides so much of a build is before it; less is a build's rim")
 
 # -- fouls ---------------------------------------------------------------------------------------------------------
