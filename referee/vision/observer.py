@@ -177,7 +177,7 @@ class Observer:
     def look(self, frame: np.ndarray) -> Mats:
         """The mats in a frame, completed by markers of the session's earlier frames; through the lens file where it
         fits them, else through an estimated lens."""
-        return believed_mats(_gray(frame), self.camera, self.markers, None if self.empty is None else _gray(self.empty))
+        return believed_mats(_gray(frame), self.camera, self.markers, self.empty)
 
     def read_card(self, gray: np.ndarray, deck: Deck) -> str | None:
         """Id of the card whose marker is in an 8-bit grey frame, when exactly one is."""

@@ -47,7 +47,7 @@ def test_markers_are_held_by_what_motion_has_left_of_them():
     assert len(held) > 2
     assert max(float(np.abs(held[m] - KNOWN[m]).max()) for m in held) < 2.0
     assert not detect_mats(shaken, LENS).poses
-    mats = believed_mats(shaken, LENS, KNOWN, EMPTY)
+    mats = believed_mats(shaken, LENS, KNOWN, cv2.cvtColor(EMPTY, cv2.COLOR_GRAY2BGR))
     off = {zone: np.abs(corners_px(mats, mats.poses[zone]) - corners_px(MATS, MATS.poses[zone])).max() for zone in "AB"}
     assert max(off.values()) < 2.0
 

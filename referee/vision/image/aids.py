@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import cv2
 import numpy as np
 
 from calibration.camera import CameraModel
@@ -38,13 +39,14 @@ def believed_mats(
     """The mats in an 8-bit picture (h, w), through the lens file's ``camera`` unless markers are off through it, or
     had to be left out, and an estimated lens puts them right: then the file is of another lens.
 
-    ``earlier`` are the markers of a frame ``then`` of the same session. A mat of which hardly a marker is seen is
-    seen by its markers as far as blur has left them, and not believed where the picture shows that it has moved.
+    ``earlier`` are the markers of a frame ``then`` of the same session, grey or BGR. A mat of which hardly a marker
+    is seen is seen by its markers as far as blur has left them, and not believed where the picture shows that it has
+    moved.
 
     Raises BadCamera for a lens file of another format, but not for that of a camera which was turned on its side.
     """
     markers = find_markers(gray, earlier)
-    if then is not None and then.shape == gray.shape:
+    if then is not None and then.shape[:2] == gray.shape:
         markers, earlier = _held_against(gray, then, markers, earlier)
     lenses = _lenses(camera, gray)
     mats = min((detect_mats(gray, lens, earlier, markers) for lens in lenses), key=lambda m: (not m.poses, m.error_px))
@@ -71,9 +73,10 @@ def _held_against(gray: np.ndarray, then: np.ndarray, markers: Corners, earlier:
     """``markers`` with those of mats of which fewer than two are seen that the picture shows as ``then`` did; and
     ``earlier`` without the mats that have moved, by what is left of them."""
     seen, kept = by_zone(markers), dict(earlier)
-    for zone, ids in by_zone(earlier).items():
-        if len(seen.get(zone, ())) > 1:
-            continue
+    lacking = {zone: ids for zone, ids in by_zone(earlier).items() if len(seen.get(zone, ())) < 2}
+    if lacking and then.ndim == 3:
+        then = cv2.cvtColor(then, cv2.COLOR_BGR2GRAY)
+    for zone, ids in lacking.items():
         known = {m: earlier[m] for m in ids if confirmed(then, earlier[m], m) is not None}  # of a frame before it?
         if not known:
             continue
