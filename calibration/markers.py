@@ -70,15 +70,20 @@ def find_markers(gray: np.ndarray, known: Corners | None = None) -> Corners:
     and a third, at twice the size for thin cells, at where a mat's other markers must be; at all of the picture where
     that is not known. Corners are always refined on the picture itself. An id seen in two places is left out: one of
     the two is not what it says. Where the first look sees that every mat lies as ``known``, the others are left out:
-    what they might add is known.
+    what they might add is known. Where it sees only one marker of a mat there, the others' places are looked at.
     """
     found = _detect(gray)
-    if known and _lies_as_known(first := {m: _refine(gray, quad) for m, quad in found.items()}, known):
-        return first
+    if known:
+        first = {m: _refine(gray, quad) for m, quad in found.items()}
+        if _lies_as_known(first, known):
+            return first
+        if _lies_as_known(first, known, least=1):
+            more = _looked_at(gray, {m: quad for m, quad in known.items() if m not in first})
+            return {**first, **{m: _refine(gray, quad) for m, quad in more.items()}}
     found = {**_grown(gray), **found}
     mats = by_zone(found)
     if len(mats) > 1 and min(map(len, mats.values())) > 1:
-        found |= _nearby(gray, found, mats)
+        found |= _looked_at(gray, _expected(found, mats))
     else:
         found = {**_grown_twice(gray), **found}
     return {m: _refine(gray, quad) for m, quad in found.items()}
@@ -94,34 +99,43 @@ def _grown_twice(gray: np.ndarray) -> Corners:
     return {marker: quad / 2.0 for marker, quad in found.items()}
 
 
-def _nearby(gray: np.ndarray, found: Corners, mats: dict[str, list[int]]) -> Corners:
-    """The other markers of these mats, by a look at twice the size at where each must be by those ``found``."""
-    more: Corners = {}
+def _expected(found: Corners, mats: dict[str, list[int]]) -> Corners:
+    """Where the other markers of these mats must be, about, by those ``found``."""
+    places: Corners = {}
     for zone, ids in mats.items():
         flat, there = (np.concatenate(of) for of in ([marker_corners(m % 4) for m in ids], [found[m] for m in ids]))
         to_pixels, _ = cv2.findHomography(flat, there)
-        for marker in range(marker_id(zone, 0), marker_id(zone, 4)):
-            if to_pixels is None or marker in ids:
-                continue
-            quad = cv2.perspectiveTransform(marker_corners(marker % 4)[None], to_pixels)[0]
-            reach = NEARBY * np.linalg.norm(np.roll(quad, -1, 0) - quad, axis=1).max()
-            least = np.maximum(np.floor(quad.min(0) - reach), 0).astype(int)
-            most = np.minimum(np.ceil(quad.max(0) + reach), gray.shape[::-1]).astype(int)
-            if (most - least).min() > SMALL_PX:
-                seen = _grown_twice(gray[least[1] : most[1], least[0] : most[0]])
-                more |= {m: at + least for m, at in seen.items() if m == marker}
-    return more
+        if to_pixels is not None:
+            others = set(range(marker_id(zone, 0), marker_id(zone, 4))) - set(ids)
+            places |= {m: cv2.perspectiveTransform(marker_corners(m % 4)[None], to_pixels)[0] for m in others}
+    return places
+
+
+def _looked_at(gray: np.ndarray, places: Corners) -> Corners:
+    """Those markers that a look at twice the size finds at these ``places`` or near."""
+    found: Corners = {}
+    for marker, quad in places.items():
+        reach = NEARBY * np.linalg.norm(np.roll(quad, -1, 0) - quad, axis=1).max()
+        least = np.maximum(np.floor(quad.min(0) - reach), 0).astype(int)
+        most = np.minimum(np.ceil(quad.max(0) + reach), gray.shape[::-1]).astype(int)
+        if (most - least).min() > SMALL_PX:
+            seen = _grown_twice(gray[least[1] : most[1], least[0] : most[0]])
+            found |= {m: at + least for m, at in seen.items() if m == marker}
+    return found
 
 
 STILL_PX = 3.0
 """A marker whose corners are seen this near to where they are known to be has not moved."""
 
 
-def _lies_as_known(seen: Corners, known: Corners) -> bool:
-    """Whether two markers at least of every mat, seen or known, are seen where they are known to be."""
-    still = by_zone({m: seen[m] for m in seen.keys() & known.keys() if np.abs(seen[m] - known[m]).max() <= STILL_PX})
-    mats = by_zone({**known, **seen})
-    return bool(mats) and all(len(still.get(zone, ())) > 1 for zone in mats)
+def _lies_as_known(seen: Corners, known: Corners, least: int = 2) -> bool:
+    """Whether so many markers of every mat, seen or known, are seen where they are known to be; of a mat of which only
+    one needs to be, none elsewhere."""
+    both = seen.keys() & known.keys()
+    still = [m for m in both if np.abs(seen[m] - known[m]).max() <= STILL_PX]
+    mats, there = by_zone({**known, **seen}), by_zone({m: seen[m] for m in still})
+    enough = bool(mats) and all(len(there.get(zone, ())) >= least for zone in mats)
+    return enough and (least > 1 or len(still) == len(both))
 
 
 def _detect(gray: np.ndarray) -> Corners:

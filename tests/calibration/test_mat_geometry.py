@@ -151,8 +151,11 @@ def test_mats_that_lie_as_known_are_not_looked_for_twice(monkeypatch):
     covered[480:620, 80:620] = 230
     found = find_markers(covered, known)
     assert len(looks) == 2 and found.keys() == {marker_id("A", 0), marker_id("A", 1)}
+    covered[80:220, 480:620] = 230
+    assert find_markers(covered, known).keys() == {marker_id("A", 0)}
+    assert looks[2] == picture.shape and len(looks) == 6 and max(map(max, looks[3:])) < 2 * 4 * 96
     assert find_markers(np.roll(picture, 20, axis=1), known).keys() == known.keys()
-    assert len(looks) > 3, "who slid is looked for anew"
+    assert looks[6:8] == [picture.shape] * 2, "who slid is looked for anew"
 
 
 def test_a_covered_marker_is_looked_for_where_it_must_be(monkeypatch):
