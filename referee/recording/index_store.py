@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 INDEX = ".index.sqlite"
-VERSION = 4
+VERSION = 5
 """Of the tables and of what is read into them; a file of another is made anew."""
 
 BUSY_S = 5.0
@@ -40,6 +40,7 @@ CREATE INDEX by_card ON attempts (listed, card);
 CREATE INDEX by_parent ON attempts (parent);
 CREATE INDEX by_name ON attempts (name);
 CREATE INDEX by_loose ON attempts (path) WHERE loose;
+CREATE INDEX by_overruled ON attempts (path) WHERE overruled;
 CREATE TABLE players (player TEXT, path BLOB, seat INTEGER, PRIMARY KEY (player, path, seat)) WITHOUT ROWID;
 CREATE INDEX players_of ON players (path);
 CREATE TABLE shown (path BLOB PRIMARY KEY, entry TEXT NOT NULL);
