@@ -67,6 +67,33 @@ def test_there_is_no_go_over_a_build_that_stands_already_unless_a_human_waives_i
         until(lambda: not [a for a in session.snapshot()["alarms"] if a["code"].startswith("field_")])
 
 
+def test_builds_left_standing_after_a_duel_are_told_until_they_are_broken_and_hold_up_the_next_go(at_table, until):
+    def field_alarms():
+        return {a["code"] for a in session.snapshot()["alarms"] if a["code"].startswith("field_")}
+
+    with at_table() as (session, rig):
+        session.observer.says["A"] = "match"
+        begin_duel(session)
+        left = [place(p) for p in session.deck.card("L01").pieces]
+        rig.players.stage(World({"A": left, "B": left}))
+        session.clock.sleep(1.1)
+        session.press("A")
+        until(lambda: session.state.phase == "decided")
+        assert not field_alarms()  # it is looked at until the next one
+        session.command(NextDuel())
+        until(lambda: field_alarms() == {"field_A", "field_B"})
+        rig.players.stage(World({"A": [], "B": left}))
+        until(lambda: field_alarms() == {"field_B"})
+        session.command(DrawCard("L09"))
+        session.command(Ready())
+        with pytest.raises(IllegalCommand, match="field B is not empty"):
+            session.go()
+        rig.players.stage(World({"A": [], "B": []}))
+        until(lambda: not session.fields() and not field_alarms())
+        session.go()
+        assert session.state.phase == "building" and not session.state.duel.waived
+
+
 def test_a_press_too_early_is_noted_and_the_same_button_counts_later(at_table, until):
     with at_table() as (session, rig):
         begin_duel(session)

@@ -51,7 +51,7 @@ def placed(before: Sequence[Sight], after: Sequence[Sight]) -> Placed:
     if last is None or clear is None:
         return "unknown"
     new = last.piece & ~_like(clear, last)
-    lacked, stood = _lacked(clear, last, after), np.zeros(new.shape, bool)
+    lacked, stood = _twice(clear, after), np.zeros(new.shape, bool)
     for sight in before:
         stood |= _like(sight, last) if _same_window(sight, last) else False
     if _is_piece(new & lacked, last.field):
@@ -61,7 +61,8 @@ def placed(before: Sequence[Sight], after: Sequence[Sight]) -> Placed:
 
 def came(before: Sequence[Sight], after: Sequence[Sight]) -> int | None:
     """Number of the last sight of ``after`` that shows a place bare on which something as large as a piece, and of a
-    piece's colour, stands in the field in the last of them; None where nothing came."""
+    piece's colour, stands in the field in the last of them; None where nothing came. What stood there before the Stop
+    as it does now was not brought after it: a sleeve as pale as paper shows its place bare."""
     if not after:
         return None
     before, after = (_in_window_of(after[-1], sights) for sights in (before, after))
@@ -69,7 +70,8 @@ def came(before: Sequence[Sight], after: Sequence[Sight]) -> int | None:
     clear = _clear([*before, *after[:1]], last)  # right after the Stop it is the newest
     if clear is None:
         return None
-    new = last.coloured & ~clear.coloured & ~_like(clear, last) & _lacked(clear, last, after)
+    new = last.coloured & ~clear.coloured & ~_like(clear, last) & _twice(clear, after)
+    new &= ~_twice(last, before)
     new = _in_field(new, clear, last)
     if not _is_piece(new, last.field):
         return None
@@ -130,12 +132,12 @@ def _clear(before: Sequence[Sight], last: Sight | None) -> Sight | None:
     return next((s for s in reversed(before) if last and _same_window(s, last) and not s.hand), None)
 
 
-def _lacked(clear: Sight, last: Sight, after: Sequence[Sight]) -> np.ndarray:
-    """(h, w) bool: looked as clear twice in a row after the press: once may be chance."""
-    lacked = np.zeros(last.piece.shape, bool)
-    for one, other in pairwise(s for s in after if _same_window(s, last)):
-        lacked |= _like(one, clear) & _like(other, clear)
-    return lacked
+def _twice(like: Sight, among: Sequence[Sight]) -> np.ndarray:
+    """(h, w) bool: looked like that sight in two of those in a row: once may be chance."""
+    found = np.zeros(like.piece.shape, bool)
+    for one, other in pairwise(s for s in among if _same_window(s, like)):
+        found |= _like(one, like) & _like(other, like)
+    return found
 
 
 def _same_window(one: Sight, other: Sight) -> bool:
