@@ -214,7 +214,10 @@ function drawLine() {
   }
   for (const foul of story.told.fouls || []) {
     const at = Number(x(foul.seconds));
-    draw("path", { class: "fall", d: `M ${at} 118 L ${at + 9} 136 L ${at - 9} 136 Z` }, wordOf({ name: foul.kind }));
+    const top = 12 + Math.max(0, zones.indexOf(foul.zone)) * 62;
+    const [pole, tip] = [1.5 * squeezed, 18 * squeezed];  // a flag in the lane of its field, as in the table
+    draw("path", { class: "fall", d: `M ${at - pole} ${top} L ${at + tip} ${top + 10} L ${at + pole} ${top + 20} V ${top + 44} H ${at - pole} Z` },
+      `${foul.zone} ${sinceGo(foul.seconds)} ${wordOf({ name: foul.kind })}`);
   }
   for (const row of story.told.findings || []) {
     const at = Number(x(row.seconds));
@@ -268,7 +271,7 @@ async function load() {
   fillTable();
   show();
   const at = document.getElementById("timeline-note");
-  const lanes = Object.keys(story.told.zones || {}).map((zone, n) => `${"▲▼"[n] || "·"} ${zone}`).join("   ");
+  const lanes = Object.keys(story.told.zones || {}).map((zone, n) => `${"▀▄"[n] || "·"} ${zone}`).join("   ");
   at.textContent = story.told.pending ? at.dataset.pending : story.told.problem || lanes;
   document.body.dataset.story = story.told.pending ? "pending" : "there";
   if (story.told.pending) setTimeout(load, 1500);
