@@ -39,7 +39,6 @@ def main() -> None:
         server.stop("immediate")
         shutil.rmtree(server.folder)
         shutil.rmtree(folder, ignore_errors=True)
-        shutil.rmtree(folder)
 
 
 if __name__ == "__main__":

@@ -99,8 +99,8 @@ def loaded_ahead(name: str) -> Iterator[None]:
         yield
     finally:
         thread.join()
-        now = machine_code.loaded()
-        if path and set(now) != set(last):
+        now = machine_code.used()
+        if path and now and set(now) != set(last):
             with suppress(OSError):  # a full disk: they are loaded when they are needed
                 content.write_entry(path, "\n".join(now).encode())
 

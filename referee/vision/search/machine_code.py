@@ -117,9 +117,9 @@ def load_kept(entry: str) -> None:
         _loaded(machine)
 
 
-def loaded() -> list[str]:
-    """The entries whose machine code is in memory, in the order in which they came."""
-    return list(_loaded_by_entry)
+def used() -> list[str]:
+    """The entries that were made ready to be called, in the order in which they were; not what was loaded in vain."""
+    return list(_used)
 
 
 _machines: dict[str, Machine] = {}
@@ -252,7 +252,11 @@ class Form:
 
 def form_of(machine: Machine) -> Form:
     """Machine code made ready to be called."""
+    _used[machine.entry] = None
     return Form(machine)
+
+
+_used: dict[str, None] = {}
 
 
 def _codes(of: Description) -> Iterator[str]:
