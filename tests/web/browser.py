@@ -32,7 +32,7 @@ expect.set_options(timeout=PATIENCE_MS)
 def chromium() -> Iterator[Browser]:
     """A browser, closed afterwards."""
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path="/usr/bin/chromium", args=ARGS)
+        browser = driver.chromium.launch(executable_path="/usr/bin/chromium-headless-shell", args=ARGS)
         try:
             yield browser
         finally:
