@@ -155,7 +155,7 @@ def _solid_key(shape: Shape, pose: Pose) -> frozenset[Any]:
     key = frozenset(corners)
     if pose.facing == "top":
         mirrored = frozenset((x, -y + 0.0, z) for x, y, z in key)
-        return frozenset({key, mirrored})
+        return key if mirrored == key else frozenset({key, mirrored})
     return key
 
 
