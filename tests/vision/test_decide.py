@@ -130,6 +130,24 @@ def test_a_missing_piece_of_another_colour_is_missing_whatever_the_table_hides(c
     assert (verdict.ruling, verdict.reasons[0].code) == ("undecided", "unseen_colour")
 
 
+@pytest.mark.parametrize(
+    ("y", "ruling"), [(54.0, "match"), (50.6, "undecided"), (49.0, "undecided"), (45.0, "mismatch")]
+)
+def test_a_piece_on_the_fields_line_decides_nothing(cat, y, ruling):
+    """Whether it counts is a matter of a millimetre, and a blurred picture tells five."""
+    two, stray = (RED, dataclasses.replace(RED, z=45.0)), dataclasses.replace(WHITE, y=y, z=15.0)
+    found = [reading(cat, *two, loose=(stray,)), reading(cat, RED, score=10_000.0)]
+    verdict = decide(Rulings(cat, HeightCard("H", 1, 2)), found, CERTAIN, shown).verdict
+    assert verdict.ruling == ruling
+    assert ruling != "undecided" or verdict.reasons[0].code == "on_the_line"
+
+
+def test_a_piece_on_the_fields_line_mends_no_build_that_is_wrong_anyway(cat):
+    stray = dataclasses.replace(WHITE, y=50.6, z=15.0)
+    found = [reading(cat, RED, loose=(stray,)), reading(cat, RED, dataclasses.replace(RED, z=45.0), score=10_000.0)]
+    assert decide(Rulings(cat, HeightCard("H", 1, 4)), found, CERTAIN, shown).verdict.ruling == "mismatch"
+
+
 def test_what_an_unseen_piece_could_not_mend_is_wrong(cat):
     two = (RED, dataclasses.replace(RED, z=45.0))
     found = [reading(cat, *two), reading(cat, RED, score=10_000.0)]

@@ -10,7 +10,8 @@ reading that leaves much of what stands in the field unexplained, however far it
 next: then the truth is probably none of the readings. So is one that the pixels themselves do not show (``proof``):
 skin is no orange piece, however much better it fits than the table. So is a build that lacks something while a
 piece of the paper's colour is nowhere to be seen, or while something of a piece's size touches it that is neither table
-nor a piece of the reading: it may stand there.
+nor a piece of the reading: it may stand there. So is a build that is right or wrong by a piece that stands on the
+field's line.
 """
 
 from __future__ import annotations
@@ -99,7 +100,10 @@ def decide(
         reason = because("unseen_colour", colors=list(unseen), sight=best[2][0].to_json())
         verdict = Verdict("undecided", TOLD_LEANING, (reason,), best[1], ruling, alternatives, margin)
     elif best[2] and _covered(proof, shown, may_lack):
-        reason = because("covered", sight=best[2][0].to_json())
+        reason = because("covered", sight=_first(best[2]).to_json())
+        verdict = Verdict("undecided", TOLD_LEANING, (reason,), best[1], ruling, alternatives, margin)
+    elif rulings.turns_on_the_line(best[0]):
+        reason = because("on_the_line", sight=_first(best[2]).to_json())
         verdict = Verdict("undecided", TOLD_LEANING, (reason,), best[1], ruling, alternatives, margin)
     elif best is right and (proof.unshown or fit.agreement < MATCH_SHOWN):
         reason = because("unproven", sight=AS_CARD.to_json())

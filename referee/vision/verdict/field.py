@@ -18,9 +18,11 @@ def field_of(card: Card) -> tuple[float, float]:
     return BAND if isinstance(card, OrganCard) else FIELD
 
 
-def in_field(build: Build, card: Card) -> Build:
-    """The build with what stands alone outside the field among the loose, and all that stands in it in the build."""
-    field = field_of(card)
+def in_field(build: Build, card: Card, wider_mm: float = 0.0) -> Build:
+    """The build with what stands alone outside the field among the loose, and all that stands in it in the build; the
+    field's line drawn so much further out."""
+    x, y = field_of(card)
+    field = (x + wider_mm, y + wider_mm)
     astray = _astray(build, field)
     kept = [p for i, p in enumerate(build.pieces) if i not in astray]
     loose = [*build.loose, *(build.pieces[i] for i in astray)]

@@ -44,6 +44,12 @@ MISMATCH_EXPLAINED = Parameter(
     "pieces under a glare 0.49",
     "referee bench devset devset2 --stress --every 9 --seed 31",
 )
+ON_LINE_MM = Parameter(
+    3.0,
+    "mm",
+    "so near to the field's line it is not told on which side a piece stands that stands alone: clean pictures place "
+    "it 1 mm off, blurred ones 5; one placed 0.6 mm beyond the line was counted out, and stood 4 mm within",
+)
 MARGIN_UNIT = Parameter(100.0, "nats", "by hand: a margin counts by its logarithm, from about here on", TRIED)
 MARGIN_MOST = Parameter(4000.0, "nats", "by hand: beyond it a margin counts no further", TRIED)
 SHOWN_UNIT = Parameter(

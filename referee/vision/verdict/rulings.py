@@ -10,7 +10,10 @@ from referee.match.judge import TOLERANCES, Tolerances, faults
 from referee.match.verdict import Reason
 from referee.vision.search.canvas import Reading, to_build
 from referee.vision.search.stances import Catalogue
+from referee.vision.verdict import parameters
 from referee.vision.verdict.field import in_field
+
+ON_LINE_MM = parameters.ON_LINE_MM.value
 
 
 class Rulings:
@@ -28,12 +31,25 @@ class Rulings:
         key = _key(reading)
         build = self._build(key, reading)
         if key not in self._faults:
-            self._faults[key] = faults(build, self.card, self.tolerances)
+            self._faults[key] = self._found(build)
         return build, self._faults[key]
 
     def is_right(self, reading: Reading) -> bool:
         """Whether the reading satisfies the card."""
         return asked_pieces(self._build(_key(reading), reading), self.card) and not self.of(reading)[1]
+
+    def turns_on_the_line(self, reading: Reading) -> bool:
+        """Whether a piece stands so near to the field's line that a little further in or out it would make a right
+        build of a wrong one, or a wrong one of a right one."""
+        build, found = self.of(reading)
+        raw = to_build(self.cat, reading)
+        others = (in_field(raw, self.card, mm) for mm in (-ON_LINE_MM, ON_LINE_MM))
+        return any(
+            len(other.pieces) != len(build.pieces) and bool(self._found(other)) != bool(found) for other in others
+        )
+
+    def _found(self, build: Build) -> tuple[Reason, ...]:
+        return faults(build, self.card, self.tolerances)
 
     def _build(self, key: tuple, reading: Reading) -> Build:
         if key not in self._builds:
