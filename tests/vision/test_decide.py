@@ -148,6 +148,17 @@ def test_a_piece_on_the_fields_line_mends_no_build_that_is_wrong_anyway(cat):
     assert decide(Rulings(cat, HeightCard("H", 1, 4)), found, CERTAIN, shown).verdict.ruling == "mismatch"
 
 
+def test_more_pieces_than_the_set_has_are_not_all_pieces(cat):
+    """A phone's screen, a shadow's edge: a right build is robbed by what is taken for a piece beside it."""
+    two = (RED, dataclasses.replace(WHITE, z=45.0))
+    more = tuple(dataclasses.replace(RED, x=x, z=15.0) for x in (40.0, 75.0))
+    found = [reading(cat, *two, loose=more), reading(cat, *two, score=10_000.0)]
+    verdict = decide(Rulings(cat, LayoutCard("L", 1, two)), found, CERTAIN, shown).verdict
+    assert (verdict.ruling, verdict.leaning, verdict.reasons[0].code) == ("undecided", "mismatch", "beyond_set")
+    within = [reading(cat, *two, loose=more[:1]), found[1]]
+    assert decide(Rulings(cat, LayoutCard("L", 1, two)), within, CERTAIN, shown).verdict.ruling == "mismatch"
+
+
 def test_what_an_unseen_piece_could_not_mend_is_wrong(cat):
     two = (RED, dataclasses.replace(RED, z=45.0))
     found = [reading(cat, *two), reading(cat, RED, score=10_000.0)]

@@ -10,8 +10,8 @@ reading that leaves much of what stands in the field unexplained, however far it
 next: then the truth is probably none of the readings. So is one that the pixels themselves do not show (``proof``):
 skin is no orange piece, however much better it fits than the table. So is a build that lacks something while a
 piece of the paper's colour is nowhere to be seen, or while something of a piece's size touches it that is neither table
-nor a piece of the reading: it may stand there. So is a build that is right or wrong by a piece that stands on the
-field's line.
+nor a piece of the reading: it may stand there. So is a build with more pieces of a kind than the set
+has, on a phone's screen say, and one that is right or wrong by a piece that stands on the field's line.
 """
 
 from __future__ import annotations
@@ -95,16 +95,8 @@ def decide(
         sure = min(sure, MOST_ALONE)
     if not best[2] and _unseen(cat, best[0], ()):
         sure = min(sure, MATCH_UNSEEN)
-    may_lack, lacks = _may_lack(best[1], best[2], card), lacking(best[1], card)
-    if may_lack and (unseen := _unseen(cat, best[0], hidden, lacks)):
-        reason = because("unseen_colour", colors=list(unseen), sight=best[2][0].to_json())
-        verdict = Verdict("undecided", TOLD_LEANING, (reason,), best[1], ruling, alternatives, margin)
-    elif best[2] and _covered(proof, shown, may_lack):
-        reason = because("covered", sight=_first(best[2]).to_json())
-        verdict = Verdict("undecided", TOLD_LEANING, (reason,), best[1], ruling, alternatives, margin)
-    elif rulings.turns_on_the_line(best[0]):
-        reason = because("on_the_line", sight=_first(best[2]).to_json())
-        verdict = Verdict("undecided", TOLD_LEANING, (reason,), best[1], ruling, alternatives, margin)
+    if untold := _untold(rulings, best, proof, shown, hidden):
+        verdict = Verdict("undecided", TOLD_LEANING, (untold,), best[1], ruling, alternatives, margin)
     elif best is right and (proof.unshown or fit.agreement < MATCH_SHOWN):
         reason = because("unproven", sight=AS_CARD.to_json())
         verdict = Verdict("undecided", min(sure, trust.least), (reason,), best[1], ruling, alternatives, margin)
@@ -121,6 +113,30 @@ def decide(
         doubt = _doubt(features, fit, best, other)
         verdict = Verdict("undecided", sure, (doubt,), best[1], ruling, alternatives, margin)
     return Weighed(verdict, margin, fit.share, features)
+
+
+def _untold(rulings: Rulings, best: Row, proof: Proof, shown: float, hidden: Collection[str]) -> Reason | None:
+    """Why nothing can be told however far the best reading is ahead, if that is so."""
+    reading, build, found = best
+    may_lack, sight = _may_lack(build, found, rulings.card), _first(found).to_json()
+    if may_lack and (unseen := _unseen(rulings.cat, reading, hidden, lacking(build, rulings.card))):
+        return because("unseen_colour", colors=list(unseen), sight=sight)
+    if found and _covered(proof, shown, may_lack):
+        return because("covered", sight=sight)
+    if (kind := _beyond_set(build)) is not None:
+        shape, color = kind
+        return because(
+            "beyond_set", n=build.piece_set.inventory[kind], piece={"color": color, "shape": shape}, sight=sight
+        )
+    if rulings.turns_on_the_line(reading):
+        return because("on_the_line", sight=sight)
+    return None
+
+
+def _beyond_set(build: Build) -> tuple[str, str] | None:
+    """A (shape, color) of which more stand in the build than the set has; something else is taken for some of them."""
+    more = Counter((p.shape, p.color) for p in build.pieces) - build.piece_set.inventory
+    return min(more, default=None)
 
 
 def _covered(proof: Proof, shown: float, may_lack: bool) -> bool:
