@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,16 +17,38 @@ from referee.vision.render.solids import draw_solid, solid, z_buffer
 MOST_STOREYS = 16
 """Towers are looked for up to this height: twelve are high, and one must be able to see that it is more."""
 RIM_PX = 2
+OFF_MM = 10.0
+"""A storey is looked for so far off its site's middle: a tower stands up to 7 mm off, and its storeys slip."""
 Box = tuple[slice, slice]
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a tower stands: ``x``, ``y`` mm off its site's middle, turned by ``yaw`` radians."""
+    """Where a tower stands: its lowest storey ``x``, ``y`` mm off its site's middle, all turned by ``yaw`` radians.
+
+    ``slips``: by how many mm (x, y) each storey from the second lies off the one below it; where there are no more, by
+    none."""
 
     x: float = 0.0
     y: float = 0.0
     yaw: float = 0.0
+    slips: tuple[tuple[float, float], ...] = ()
+
+    def storeys(self, count: int) -> np.ndarray:
+        """(count, 2) mm: how far the lowest storeys lie off the site's middle."""
+        steps = np.zeros((count, 2))
+        steps[0] = self.x, self.y
+        known = self.slips[: count - 1]
+        steps[1 : 1 + len(known)] = np.array(known).reshape(-1, 2)
+        return np.cumsum(steps, 0)
+
+    def slipped(self, storey: int, x: float, y: float) -> Place:
+        """The same with a storey (from 0) and all that is on it moved by ``x``, ``y`` mm."""
+        if storey == 0:
+            return replace(self, x=self.x + x, y=self.y + y)
+        slips = [*self.slips, *[(0.0, 0.0)] * (storey - len(self.slips))]
+        slips[storey - 1] = slips[storey - 1][0] + x, slips[storey - 1][1] + y
+        return replace(self, slips=tuple(slips))
 
 
 @dataclass(frozen=True)
@@ -74,7 +96,7 @@ class Drawn:
 def column_box(look: Look, storey: Storey, site: int, storeys: int = MOST_STOREYS) -> Box:
     """The part of the picture in which a tower of so many storeys on a site can be seen."""
     x, y = site_centre(site)
-    reach = math.hypot(storey.side, storey.deep) / 2 + 7
+    reach = math.hypot(storey.side, storey.deep) / 2 + OFF_MM
     top = storeys * storey.high
     corners = np.array([(x + a, y + b, c) for a in (-reach, reach) for b in (-reach, reach) for c in (0.0, top)])
     pixels = look.view.project(corners)
@@ -91,10 +113,9 @@ def drawn(look: Look, storey: Storey, site: int, place: Place, counts: range) ->
     matrix = look.view.matrix.copy()
     matrix[:2, 2] -= columns.start, rows.start
     buffer = z_buffer((rows.stop - rows.start, columns.stop - columns.start))
-    x, y = site_centre(site)
     body, depth, tags = solid(storey.shape, Pose()), [], []
-    for n in range(1, max(counts) + 1):
-        at = (x + place.x, y + place.y, (n - 0.5) * storey.high, place.yaw)
+    for n, (x, y) in enumerate(site_centre(site) + place.storeys(max(counts)), 1):
+        at = (x, y, (n - 0.5) * storey.high, place.yaw)
         draw_solid(body, at, look.view.camera, matrix, buffer, n - 1, False)
         if n in counts:
             depth.append(buffer.inverse_depth.copy())

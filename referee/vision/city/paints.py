@@ -96,9 +96,9 @@ def _seen_in(look: Look, reading: CityReading) -> list[tuple[float, ...]]:
     body, view = solid(reading.storey.shape, Pose()), look.view
     buffer = z_buffer(view.valid.shape)
     for site, tower in reading.towers.items():
-        (x, y), place = site_centre(site), tower.place
-        for n in range(len(tower.colors)):
-            at = (x + place.x, y + place.y, (n + 0.5) * reading.storey.high, place.yaw)
+        middles = site_centre(site) + tower.place.storeys(len(tower.colors)) if tower.colors else ()
+        for n, (x, y) in enumerate(middles):
+            at = (x, y, (n + 0.5) * reading.storey.high, tower.place.yaw)
             draw_solid(body, at, view.camera, view.matrix, buffer, site * MOST_STOREYS + n, True)
     tags, square = buffer.tags.astype(np.float32), np.ones((3, 3), np.uint8)
     inner = (cv2.erode(tags, square) == tags) & (cv2.dilate(tags, square) == tags) & (tags >= 0) & view.valid

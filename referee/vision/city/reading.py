@@ -2,7 +2,7 @@
 
 Every site is tried with every number of storeys, drawn before and behind what stands on the others; a storey has the
 colour that its visible pixels speak for. The site that gains most is filled first, then each is tried again while the
-others stand, until nothing changes.
+others stand, until nothing changes. People do not stack exactly: at last each storey may slip on the one below it.
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ PLACE_NATS = 3.0
 MOST_OFF_MM, MOST_YAW = 7.0, math.radians(25)
 STEPS = ((2.0, math.radians(6)), (1.0, math.radians(3)))
 SWEEPS = 6
+SLIP_SD_MM = 1.0
+"""How far a storey usually lies off the one below it: where a stone begins, people put it down so exactly."""
+SLIP_STEPS_MM = (2.0, 1.0, 0.5)
 
 
 ON_SITE = Place()
@@ -60,7 +63,8 @@ class CityReading:
     def top_of(self, site: int) -> np.ndarray:
         """(3,) mm: the middle of what stands highest on the site."""
         tower, (x, y) = self.towers.get(site, Tower()), site_centre(site)
-        return np.array([x + tower.place.x, y + tower.place.y, len(tower.colors) * self.storey.high])
+        high, top = len(tower.colors), tower.place.storeys(max(1, len(tower.colors)))[-1]
+        return np.array([x + top[0], y + top[1], high * self.storey.high])
 
     def behind_best(self, site: int, colors: Sequence[int]) -> float:
         """By how many nats a tower of these colours is behind what was read on the site, its place fitted anew."""
@@ -111,11 +115,10 @@ class CityReading:
                 seen[i] += np.bincount(tags, minlength=n)
                 for k in range(kinds):
                     told[i][:, k] += np.bincount(tags, look.gains[k][where], minlength=n)
-        off = PLACE_NATS * ((math.hypot(place.x, place.y) / PLACE_SD_MM) ** 2 + (place.yaw / PLACE_SD_RAD) ** 2)
         return [
             Trial(
                 Tower(tuple(int(k) for k in told[i].argmax(1)), place),
-                float(told[i].max(1).sum() - lost[i] - STOREY_COST * n - off),
+                float(told[i].max(1).sum() - lost[i] - STOREY_COST * n - _place_cost(place, n)),
                 told[i],
                 seen[i],
             )
@@ -131,7 +134,7 @@ class CityReading:
                 moves = [replace(p, x=p.x + a * mm, y=p.y + b * mm) for a, b in ((1, 0), (-1, 0), (0, 1), (0, -1))]
                 moves += [replace(p, yaw=p.yaw + a * rad) for a in (1, -1)]
                 for move in moves:
-                    if math.hypot(move.x, move.y) <= MOST_OFF_MM and abs(move.yaw) <= MOST_YAW:
+                    if _on_site(move):
                         best = max(
                             best, self.trials(site, move, range(n, n + 1), behind)[0], key=lambda trial: trial.score
                         )
@@ -149,6 +152,27 @@ class CityReading:
             again = self.trials(site, found.tower.place, range(1, MOST_STOREYS + 1), behind)
             found = max([found, *again], key=lambda trial: trial.score)
         return found if found.score > 0 else None
+
+    def settled(self) -> CityReading:
+        """Let each storey of each tower slip on the one below it as far as the pictures tell; the numbers of storeys
+        stay. A storey drawn two millimetres off shows as many rows of its neighbour as of itself."""
+        for site, tower in self.towers.items():
+            if tower.colors:
+                self.towers[site] = self._slipped(site, tower)
+        return self
+
+    def _slipped(self, site: int, tower: Tower) -> Tower:
+        """The tower with its storeys' slips fitted: at each storey what is above it moves, or what is below."""
+        behind, n = self.others(site), len(tower.colors)
+        best = self.trials(site, tower.place, range(n, n + 1), behind)[0]
+        for mm in SLIP_STEPS_MM:
+            for k in range(n):
+                for a, b in ((mm, 0.0), (-mm, 0.0), (0.0, mm), (0.0, -mm)):
+                    place = best.tower.place
+                    moves = [place.slipped(k, a, b)] + ([place.slipped(0, a, b).slipped(k, -a, -b)] if k else [])
+                    tried = [self.trials(site, move, range(n, n + 1), behind)[0] for move in moves if _on_site(move)]
+                    best = max([best, *tried], key=lambda trial: trial.score)
+        return best.tower
 
     def filled(self) -> CityReading:
         """Fill the sites, the surest first, and try each again until nothing changes."""
@@ -171,3 +195,15 @@ class CityReading:
             if self.towers == before:
                 break
         return self
+
+
+def _on_site(place: Place) -> bool:
+    """Whether a tower may stand there."""
+    return math.hypot(place.x, place.y) <= MOST_OFF_MM and abs(place.yaw) <= MOST_YAW
+
+
+def _place_cost(place: Place, storeys: int) -> float:
+    """Nats against a tower of so many storeys standing there."""
+    slid = sum(x * x + y * y for x, y in place.slips[: storeys - 1]) / SLIP_SD_MM**2
+    off = (place.x**2 + place.y**2) / PLACE_SD_MM**2 + (place.yaw / PLACE_SD_RAD) ** 2
+    return PLACE_NATS * (off + slid)

@@ -100,7 +100,7 @@ class CityEye:
         first, _ = self._gathered(pictures, nominal(self.stones))
         rough = [CityReading(looks, self.storey).filled() for looks in first.values()]
         looks, notes = self._gathered(pictures, seen_palette(nominal(self.stones), rough))
-        readings = {ZONES.index(zone) + 1: CityReading(looks[zone], self.storey).filled() for zone in looks}
+        readings = {ZONES.index(zone) + 1: CityReading(looks[zone], self.storey).filled().settled() for zone in looks}
         told = paints(self.stones, readings)
         return Sighting({city: self._city(city, reading, told[city]) for city, reading in readings.items()}, notes)
 
