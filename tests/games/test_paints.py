@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from calibration.palette import LINEAR
-from referee.vision.city.paints import SIDE_LIGHT, Paint, Sides, log_light, told_apart
+from referee.vision.city.paints import SIDE_LIGHT, Paint, Sides, _stray, log_light, told_apart
 
 CODES = ((234, 122, 32), (34, 88, 168), (148, 194, 60), (112, 70, 44))
 NAMED = log_light(LINEAR[np.array(CODES)] * 0.8 + 0.03)
@@ -25,7 +27,8 @@ def seen(colors, lights=(LIT, DIM, DARK), shadow=None, seed=0):
     if shadow is not None:
         linear = linear * np.asarray(shadow)[storey][:, None]
     keys = tuple((1, n, 0) for n in range(len(colors)))
-    return Sides(keys, storey, np.arange(len(rows)), light, light == 0, np.full(len(rows), 80.0), log_light(linear))
+    pixels, none = np.full(len(rows), 80.0), np.zeros((len(rows), 3))
+    return Sides(keys, storey, np.arange(len(rows)), light, light == 0, pixels, log_light(linear), none)
 
 
 def as_pixels_say(sides, colors):
@@ -59,6 +62,7 @@ def test_one_side_alone_in_its_light_leaves_the_paint_open():
         np.append(sides.top, False),
         np.append(sides.pixels, 80.0),
         np.vstack([sides.features, (NAMED[ORANGE] + NAMED[BROWN]) / 2 + SIDE_LIGHT]),
+        np.zeros((len(sides.side) + 1, 3)),
     )
     first = np.vstack([as_pixels_say(sides, COLORS), np.zeros(4)])
     nats = told_apart(alone, NAMED, first)
@@ -77,3 +81,24 @@ def test_a_paint_says_how_far_it_is_ahead_and_others_behind():
     paint = Paint(np.array([-9.0, -2.0, -5.5]), 40)
     assert (paint.color, paint.ahead, paint.behind(0), paint.behind(1)) == (1, 3.5, 7.0, 0.0)
     assert Paint(np.array([-2.0]), 40).ahead == np.inf
+
+
+def test_a_low_storey_between_towers_is_told_by_the_light_that_they_leave():
+    """All of an orange storey's sides in deep shade look as brown ones in the light: how much the towers take tells."""
+    taken, n = 0.3, len(COLORS)
+    shadow = np.where(np.arange(n + 1) == n, taken, 1.0)
+    sides = seen([*COLORS, ORANGE], shadow=shadow)
+    first = as_pixels_say(sides, [*COLORS, ORANGE])
+    told = replace(sides, sky=np.where((sides.storey == n)[:, None], [np.log(taken), 0.0, 0.0], 0.0))
+    blind, seeing = (told_apart(one, NAMED, first)[n] for one in (sides, told))
+    assert seeing.argmax() == ORANGE
+    assert np.sort(seeing)[-1] - np.sort(seeing)[-2] > 4
+    assert seeing[ORANGE] - seeing[BROWN] > 3 + blind[ORANGE] - blind[BROWN]
+
+
+def test_dark_sides_of_strong_colours_tell_their_colour_less():
+    deep, pale = log_light(np.array([[0.05, 0.002, 0.002], [0.5, 0.4, 0.3]]))
+    stray = _stray(np.array([deep, pale]))
+    assert (stray[1] < 0.001).all()
+    red, rest = 0.004 / 0.056, 0.004 / 0.008
+    assert stray[0] == pytest.approx([(red**2 + 2 * rest**2) / 9, red**2 + rest**2, rest**2 + (red**2 + rest**2) / 4])

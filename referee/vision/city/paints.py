@@ -2,9 +2,9 @@
 
 A dark side of an orange stone is as brown as a lit brown one: a pixel alone does not tell. All stones' sides that look
 the same way get much the same light in one picture, and one storey has one paint on all its sides. So what is seen is
-explained at once, over both cities: feature = paint + light of that side in that picture + what is left, and
-expectation maximisation finds paints, lights, and each storey's paint. What is left has heavy tails: shadows that
-towers cast, their glow, a lamp's mirror image.
+explained at once, over both cities: feature = paint + light of that side in that picture + what the other towers take
+of it and add to it (``sky``) + what is left, and expectation maximisation finds paints, lights, and each storey's
+paint. What is left has heavy tails: shadows of single lamps, a lamp's mirror image.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from calibration.palette import LINEAR, PAINT_LIGHT, USUAL_HAZE
 from cards.pieces import PieceSet, Pose
 from referee.vision.city.drawn import MOST_STOREYS, Look
 from referee.vision.city.reading import CityReading
+from referee.vision.city.sky import lights
 from referee.vision.render.solids import FACES, draw_solid, solid, z_buffer
 
 Key = tuple[int, int, int]
@@ -31,8 +32,15 @@ LEAST_PX = 6
 """Fewer pixels well inside of a storey's side are rim."""
 SIDE_PX = 40.0
 """A side of so many pixels errs twice as much, in squares, as one of many: its neighbours bleed into it."""
-LEFT_SD, LEFT_FREEDOM = np.array((0.4, 0.18, 0.2)), 4.0
-"""What is left, (l, a, b), and the degrees of freedom of its Student's t."""
+LEFT_SD, LEFT_FREEDOM = np.array((0.2, 0.15, 0.17)), 4.0
+"""What is left, (l, a, b), and the degrees of freedom of its Student's t: on sides of many pixels of the tables that
+this was tuned on, of known paint, 0.16 to 0.19 of l, 0.16 of a and 0.17 of b."""
+STRAY_LIGHT = 0.004
+"""Of the paper's light, by how much each of R, G, B errs whatever the light: haze, and colour of the pixels beside,
+which a JPEG mixes in. A dark side's colour, and how strong a deep red is, are told the less."""
+SKY_SHARE = 0.8
+"""So much of the logarithm of what the other towers take is taken off: a part of the light comes from single lamps,
+which they cover whole or not at all. What is left of l was least (0.19) from 0.8 to 1.0; without it is 0.28."""
 PAINT_SD = np.array((0.3, 0.25, 0.3))
 """How far a paint is from the colour that the set names."""
 PAINT_SHARE = 0.25
@@ -42,6 +50,8 @@ SIDE_LIGHT, SIDE_SD = np.array((-0.4, 0.0, 0.0)), np.array((0.7, 0.2, 0.3))
 """The light of top faces, which lie as the paper does, and of upright ones, and how far it usually is from that."""
 FACE_MOST = 1.5
 """All pictures of one face count as so many at most: they show the same shadow."""
+LEAST_SHARE = 0.01
+"""A side gets at least so much of the light that it would get alone."""
 ROW = 9
 """City, picture, site, storey, face, pixels, and three of light: what is kept of a side."""
 ROUNDS, STEPS = 12, 3
@@ -52,7 +62,8 @@ WORST_NATS = 30.0
 class Sides:
     """What is seen of the storeys' sides. By row: ``storey`` (n,) into ``keys``, ``side`` (n,) a number of its own for
     each face of each storey, ``light`` (n,) one for all faces of a city that look the same way in one picture,
-    ``top`` (n,) bool, ``pixels`` (n,) and ``features`` (n, 3) as (l, a, b) of their medians."""
+    ``top`` (n,) bool, ``pixels`` (n,), ``features`` (n, 3) as (l, a, b) of their medians, and ``sky`` (n, 3) what the
+    other towers add to those, as far as they tell it."""
 
     keys: tuple[Key, ...]
     storey: np.ndarray
@@ -61,16 +72,30 @@ class Sides:
     top: np.ndarray
     pixels: np.ndarray
     features: np.ndarray
+    sky: np.ndarray
 
 
 def log_light(relative: np.ndarray) -> np.ndarray:
     """(…, 3) features (l, a, b) of linear R, G, B relative to the paper's."""
-    r, g, b = np.moveaxis(np.log(np.maximum(relative, 0.0) + DARK), -1, 0)
+    return _features(np.log(np.maximum(relative, 0.0) + DARK))
+
+
+def _features(logs: np.ndarray) -> np.ndarray:
+    """(…, 3) features (l, a, b) of the logarithms of R, G, B."""
+    r, g, b = np.moveaxis(logs, -1, 0)
     return np.stack([(r + g + b) / 3, r - g, b - (r + g) / 2], -1)
 
 
-def sides_of(cities: Mapping[int, CityReading]) -> Sides:
-    """The sides of every storey of these cities that their pictures show."""
+def _stray(features: np.ndarray) -> np.ndarray:
+    """(n, 3) the variances of (l, a, b) by stray light, on sides of these ``features`` (n, 3)."""
+    light, a, b = features.T
+    mean = light - b / 3  # of log R and log G
+    r, g, b = np.square(STRAY_LIGHT / np.exp([mean + a / 2, mean - a / 2, mean + b]))
+    return np.stack([(r + g + b) / 3**2, r + g, b + (r + g) / 4], 1)
+
+
+def sides_of(cities: Mapping[int, CityReading], albedo: np.ndarray) -> Sides:
+    """The sides of every storey of these cities that their pictures show; ``albedo`` (k, 3) linear, of the colours."""
     rows = [
         (city, k, *seen)
         for city, reading in cities.items()
@@ -88,11 +113,17 @@ def sides_of(cities: Mapping[int, CityReading]) -> Sides:
         top = body.normals[face, 2] > 0.5
     named = tuple((int(a), int(b), int(c)) for a, b, c in keys)
     flat = (of_storey.ravel(), of_side.ravel(), of_light.ravel())
-    return Sides(named, *flat, top, table[:, 5], log_light(table[:, 6:]))
+    seen = lights(cities, albedo)
+    share = np.array([seen[a, b, c, d] for a, b, c, d in table[:, [0, 2, 3, 4]].astype(int).tolist()]).reshape(-1, 3)
+    sky = SKY_SHARE * _features(np.log(np.maximum(share, LEAST_SHARE)))
+    return Sides(named, *flat, top, table[:, 5], log_light(table[:, 6:]), sky)
 
 
 def _seen_in(look: Look, reading: CityReading) -> list[tuple[float, ...]]:
-    """(site, storey, face, pixels, r, g, b) of each face in one picture: medians of what is well inside of it."""
+    """(site, storey, face, pixels, r, g, b) of each face in one picture: medians of what is well inside of it.
+
+    Of top faces the highest alone: where a storey below seems to stick out, that is a slit of one or two millimetres
+    in the shade, if it is there at all."""
     body, view = solid(reading.storey.shape, Pose()), look.view
     buffer = z_buffer(view.valid.shape)
     for site, tower in reading.towers.items():
@@ -108,7 +139,9 @@ def _seen_in(look: Look, reading: CityReading) -> list[tuple[float, ...]]:
         mine = there == tag
         if mine.sum() >= LEAST_PX:
             storey, face = divmod(int(tag), FACES)
-            out.append((*divmod(storey, MOST_STOREYS), face, mine.sum(), *np.median(light[mine], 0)))
+            site, n = divmod(storey, MOST_STOREYS)
+            if body.normals[face, 2] < 0.5 or n == len(reading.towers[site].colors) - 1:
+                out.append((site, n, face, mine.sum(), *np.median(light[mine], 0)))
     return out
 
 
@@ -139,9 +172,10 @@ def paints(stones: PieceSet, cities: Mapping[int, CityReading]) -> dict[int, dic
 
     The readings' own colours are where it starts from.
     """
-    sides, out = sides_of(cities), {city: dict[tuple[int, int], Paint]() for city in cities}
+    albedo = LINEAR[np.array([stones.rgb(c) for c in stones.colors])] * PAINT_LIGHT
+    sides, out = sides_of(cities, albedo), {city: dict[tuple[int, int], Paint]() for city in cities}
     if sides.keys:
-        named = log_light(LINEAR[np.array([stones.rgb(c) for c in stones.colors])] * PAINT_LIGHT + USUAL_HAZE)
+        named = log_light(albedo + USUAL_HAZE)
         nats = told_apart(sides, named, _by_pixels(sides.keys, cities))
         pixels = np.bincount(sides.storey, sides.pixels)
         for (city, site, storey), told, seen in zip(sides.keys, nats, pixels, strict=True):
@@ -176,12 +210,13 @@ class _Fit:
 
     def __init__(self, sides: Sides, named: np.ndarray) -> None:
         self.sides, self.named, self.paint = sides, named, named.copy()
+        self.features = sides.features - sides.sky
         self.per_light = np.eye(sides.light.max() + 1)[sides.light]
         top = (self.per_light.T @ sides.top > 0)[:, None]
         self.usual = np.where(top, TOP_LIGHT, SIDE_LIGHT)
         self.held = 1 / np.square(np.where(top, TOP_SD, SIDE_SD))
         self.light = self.usual.copy()
-        self.sd = LEFT_SD * np.sqrt(1 + SIDE_PX / sides.pixels)[:, None]
+        self.sd = np.sqrt((np.square(LEFT_SD) + _stray(sides.features)) * (1 + SIDE_PX / sides.pixels)[:, None])
 
     def told(self, shares: np.ndarray) -> np.ndarray:
         """(s, k) nats of each storey for each colour; ``shares`` (s, k) is the first guess."""
@@ -194,7 +229,7 @@ class _Fit:
 
     def _weights(self, shares: np.ndarray) -> np.ndarray:
         """(n, k, 3) how much each side says of each paint and its light: little where it lies far off."""
-        off = (self.sides.features - self.light[self.sides.light])[:, None] - self.paint
+        off = (self.features - self.light[self.sides.light])[:, None] - self.paint
         far = np.square(off / self.sd[:, None]).sum(-1)
         usual = shares[self.sides.storey] * (LEFT_FREEDOM + 3) / (LEFT_FREEDOM + far)
         return np.asarray(usual[..., None] / np.square(self.sd)[:, None])
@@ -202,14 +237,14 @@ class _Fit:
     def _pulls(self, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(n, 3) twice: where each side pulls its light to, times how much it counts; and how much it counts."""
         weights = self._weights(shares)
-        return (weights * (self.sides.features[:, None] - self.paint)).sum(1), weights.sum(1)
+        return (weights * (self.features[:, None] - self.paint)).sum(1), weights.sum(1)
 
     def _step(self, shares: np.ndarray) -> None:
         """Lights, then paints, each the best while the others stand."""
         pull, count = self._pulls(shares)
         self.light = (self.held * self.usual + self.per_light.T @ pull) / (self.held + self.per_light.T @ count)
         weights, held = self._weights(shares), 1 / np.square(PAINT_SD)
-        pull = (weights * (self.sides.features - self.light[self.sides.light])[:, None]).sum(0)
+        pull = (weights * (self.features - self.light[self.sides.light])[:, None]).sum(0)
         self.paint = (held * self.named + PAINT_SHARE * pull) / (held + PAINT_SHARE * weights.sum(0))
 
     def _without(self, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -223,7 +258,7 @@ class _Fit:
     def _storeys(self, shares: np.ndarray) -> np.ndarray:
         """(s, k) nats: of each side the mean of its pictures, of each storey the sum of its sides."""
         light, unsure = self._without(shares)
-        off = (self.sides.features - light)[:, None] - self.paint
+        off = (self.features - light)[:, None] - self.paint
         far = (np.square(off) / (np.square(self.sd) + unsure)[:, None]).sum(-1)
         nats = -0.5 * (LEFT_FREEDOM + 3) * np.log1p(far / LEFT_FREEDOM)
         weight = self.sides.pixels / (self.sides.pixels + SIDE_PX)
