@@ -142,3 +142,24 @@ def test_a_tower_is_found_with_a_storey_slid_in_or_taken_away(rig):
     assert max(r.score for r in found) > lower.score + 1000.0
     assert {cat.types[cat.kind[int(s)]][0] for s in found[0].pieces[:, 0]} == {"bar", "arch", "cube"}
     assert found[0].pieces[0, 3] == pytest.approx(foot.z, abs=0.5)
+
+
+def test_two_pieces_are_found_where_one_of_their_colour_was_taken_for_both(rig):
+    """A rectangle on its end and a cube on it, nearer to the camera, fill the picture of two that lie and a cube."""
+    flat, cube = Piece("rectangle", "green", SIDE, 0.0, 0.0, 12.5), Piece("cube", "blue", Pose(), 0.0, 0.0, 65.0)
+    view = zone_view(rig.photograph({"A": (flat, dataclasses.replace(flat, z=37.5), cube)}), rig.camera, rig.poses["A"])
+    paper, marker, _ = view.regions
+    palette = nominal(PIECES)
+    evidence = gather_evidence(view, palette, paper_white(view.image, paper & ~marker & view.valid))
+    canvas = coarse(canvas_of(view, evidence, catalogue(PIECES, palette.names)))
+    cat, camera = canvas.cat, canvas.scene(0.0).camera
+    eye = -camera[:, :3].T @ camera[:, 3]
+    up = 25.0 * (eye - (0.0, 0.0, 65.0)) / (eye[2] - 65.0)  # as far along the cube's ray as one on its end is higher
+    on_end = cat.index["rectangle", "green", PIECES.shapes["rectangle"].canonical(Pose(90, "side"))]
+    rows = [(on_end, 0.0, 0.0, 37.5, 0.0), (cat.index["cube", "blue", Pose()], *up[:2], 90.0, 0.0)]
+    taken = rescored(canvas, Reading(0.0, np.array(rows), 0.0))
+    best = storeys(canvas, taken)[0]
+    assert best.score > taken.score + 1000.0
+    names = [cat.types[cat.kind[int(s)]][0] for s in best.pieces[:, 0]]
+    assert names == ["rectangle", "rectangle", "cube"]
+    assert best.pieces[:, 3] == pytest.approx([12.5, 37.5, 65.0], abs=0.5)

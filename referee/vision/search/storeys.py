@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 
 from referee.vision.search import parameters
 from referee.vision.search.canvas import Canvas, Reading, fit
 from referee.vision.search.local_search import MAX_PIECES
 from referee.vision.search.physics import straightness
+from referee.vision.search.stances import Catalogue
 
 LEANING = parameters.LEANING.value
 STOREYS = parameters.STOREYS.value
@@ -16,9 +19,10 @@ CROOKED = parameters.CROOKED.value
 
 
 def storeys(canvas: Canvas, best: Reading) -> list[Reading]:
-    """A reading with a piece slid in below one of its own, or the foot taken away, all that is above moved along
-    the camera's rays so that it stays where it is in the picture: the same tower looks so a storey higher and nearer,
-    and no single edit goes from one to the other. The most promising, roughly fitted."""
+    """A reading with a piece slid in below one of its own, or two of its colour for one of its own, or the foot taken
+    away, all that is above moved along the camera's rays so that it stays where it is in the picture: the same tower
+    looks so a storey higher and nearer, and no single edit goes from one to the other. The most promising, roughly
+    fitted."""
     cat, pieces = canvas.cat, best.pieces[np.argsort(best.pieces[:, 3], kind="stable")]
     feet = pieces[:, 3] - cat.size[pieces[:, 0].astype(int), 2] / 2
     view = canvas.scene(best.turn).camera
@@ -33,11 +37,33 @@ def storeys(canvas: Canvas, best: Reading) -> list[Reading]:
         for s in usual:
             rows = _lifted(pieces, above, i, cat.size[s, 2], eye)
             trials.append(np.insert(rows, i, (s, *rows[i, 1:3], feet[i] + cat.size[s, 2] / 2, pieces[i, 4]), 0))
+        if len(pieces) < MAX_PIECES:
+            trials += _in_two(cat, pieces, i, above, free, eye)
     if len(pieces) > 1 and feet[1] > 1.0:
         trials.append(_lifted(pieces[1:], feet[1:] > 0, 0, -cat.size[int(pieces[0, 0]), 2], eye))
     tried = [fit(canvas, Reading(best.turn, rows, 0.0, "storey"), AS_IT_IS, len(rows)) for rows in trials]
     near = sorted(tried, key=lambda r: -r.score)[: 3 * STOREYS]
     return sorted((fit(canvas, r) for r in near), key=lambda r: -r.score)[:STOREYS]
+
+
+def _in_two(
+    cat: Catalogue, pieces: np.ndarray, i: int, above: np.ndarray, free: np.ndarray, eye: np.ndarray
+) -> list[np.ndarray]:
+    """The rows (n, 5) with two pieces of its colour, one on the other, instead of piece i, what is ``above`` lifted."""
+    own = int(pieces[i, 0])
+    foot, higher = pieces[i, 3] - cat.size[own, 2] / 2, above & (np.arange(len(pieces)) != i)
+    free = free + (np.arange(len(free)) == cat.kind[own])
+    fits = np.flatnonzero(~cat.rare & (free[cat.kind] > 0) & (cat.color == cat.color[own]))
+    trials = []
+    for low, top in product(fits, fits):
+        if cat.kind[low] == cat.kind[top] and free[cat.kind[low]] < 2:
+            continue
+        low_mm, top_mm = cat.size[[low, top], 2]
+        rows = _lifted(pieces, higher, i, low_mm + top_mm - cat.size[own, 2], eye)
+        rows[i] = low, *pieces[i, 1:3], foot + low_mm / 2, pieces[i, 4]
+        upper = top, *pieces[i, 1:3], foot + low_mm + top_mm / 2, pieces[i, 4]
+        trials.append(np.insert(rows, i + 1, upper, 0))
+    return trials
 
 
 def _lifted(pieces: np.ndarray, which: np.ndarray, i: int, by_mm: float, eye: np.ndarray) -> np.ndarray:
