@@ -9,6 +9,7 @@ import pytest
 
 from referee.vision.city.drawn import Look, Place, Storey, drawn
 from referee.vision.city.reading import CityReading, Tower
+from referee.vision.city.sight import _stacked
 
 STONE = Storey(24.0, 24.0, 10.0)
 BLUE, YELLOW = 0, 1
@@ -80,3 +81,20 @@ def test_a_slip_costs_as_much_as_it_is_unusual():
     assert straight[0].score == slid[0].score
     told = [trial.told.max(1).sum() for trial in (straight[1], slid[1])]
     assert (straight[1].score - told[0]) - (slid[1].score - told[1]) == pytest.approx(3.0)
+
+
+@pytest.mark.parametrize(
+    ("place", "stacked"),
+    [
+        (STOOD, True),
+        (Place(4.0, 4.0), True),
+        (Place(6.0, 2.0), False),
+        (Place(0.0, 0.0, 0.0, ((3.0, -3.0), (0.5, 0.0))), True),
+        (Place(-4.0, 4.0, -0.26, ((5.5, -7.0), (-6.0, -6.5))), False),
+        (Place(0.0, 0.0, 0.0, ((0.0, 0.0),) * 5 + ((9.0, 0.0),)), True),
+    ],
+)
+def test_storeys_far_off_the_ones_below_are_no_stack(place, stacked):
+    """The fifth as paper between towers was read, in their glow: three yellow storeys, each where the glow is. A slip
+    above the highest storey is none."""
+    assert _stacked(Tower(COLORS, place)) is stacked

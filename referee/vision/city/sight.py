@@ -146,7 +146,7 @@ class CityEye:
             doubted = np.array([k for k, (_, _, sure) in enumerate(each) if not sure], int)
             if trial.seen[-1] < p.TOP_SHARE * face_px:
                 reasons.append(because("city_site_hidden"))
-            elif len(doubted) or margin < p.HEIGHT_NATS or math.hypot(tower.place.x, tower.place.y) > p.EDGE_MM:
+            elif len(doubted) or margin < p.HEIGHT_NATS or not _stacked(tower):
                 reasons.append(self._doubt(reading, site, tower, trial.seen, doubted))
         elif margin < p.HEIGHT_NATS:
             reasons.append(because("city_site_hidden"))
@@ -174,6 +174,12 @@ def _painted(trial: Trial, storey: int, paint: Paint | None) -> tuple[int, float
         return color, apart, apart >= max(p.COLOR_NATS, p.COLOR_A_PX * trial.seen[storey])
     least = p.PAINT_AGREED_NATS if paint.color == color else p.PAINT_NATS
     return paint.color, paint.ahead, paint.ahead >= least
+
+
+def _stacked(tower: Tower) -> bool:
+    """Whether the tower stands on its site and each storey on the one below, as people stack stones."""
+    slips = [math.hypot(x, y) for x, y in tower.place.slips[: len(tower.colors) - 1]]
+    return math.hypot(tower.place.x, tower.place.y) <= p.EDGE_MM and max(slips, default=0.0) <= p.SLIP_MM
 
 
 def _from_two_sides(looks: Sequence[Look]) -> bool:
