@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from calibration.palette import LINEAR
-from referee.vision.city.paints import SIDE_LIGHT, Paint, Sides, _stray, log_light, told_apart
+from referee.vision.city.paints import SIDE_LIGHT, Paint, Sides, _Fit, _shares, _stray, log_light, told_apart
+from referee.vision.city.sight import _bare, _painted
 
 CODES = ((234, 122, 32), (34, 88, 168), (148, 194, 60), (112, 70, 44))
 NAMED = log_light(LINEAR[np.array(CODES)] * 0.8 + 0.03)
@@ -102,3 +104,48 @@ def test_dark_sides_of_strong_colours_tell_their_colour_less():
     assert (stray[1] < 0.001).all()
     red, rest = 0.004 / 0.056, 0.004 / 0.008
     assert stray[0] == pytest.approx([(red**2 + 2 * rest**2) / 9, red**2 + rest**2, rest**2 + (red**2 + rest**2) / 4])
+
+
+def test_paper_in_the_shade_between_towers_is_told_from_every_paint():
+    """What was read as a low stone there has, in the light that the towers leave, paper's light and no paint's."""
+    sides, n = seen([*COLORS, LIME]), len(COLORS)
+    mine, taken = sides.storey == n, np.where(sides.storey == n, -1.0, 0.0)
+    light = np.log(np.array((LIT, DIM, DARK)))[sides.light]
+    paper = np.stack([light + taken, np.full(len(mine), 0.15), np.full(len(mine), -0.4)], 1)
+    sky = np.stack([taken, np.zeros(len(mine)), np.zeros(len(mine))], 1)
+    sides = replace(sides, features=np.where(mine[:, None], paper, sides.features), sky=sky)
+    nats = _Fit(sides, NAMED).told(_shares(as_pixels_say(sides, [*COLORS, LIME])))
+    assert nats[n, -1] > nats[n, :-1].max() + 5
+    assert (nats[:n, -1] < nats[:n, :-1].max(1)).all()
+    assert nats[:n, :-1].argmax(1).tolist() == COLORS
+
+
+def paint(bare, pixels=700):
+    """A storey's paint whose paper is so far ahead of the likeliest colour."""
+    return Paint(np.array([-9.0, -30.0]), pixels, -9.0 + bare)
+
+
+@pytest.mark.parametrize(
+    ("storeys", "free"),
+    [
+        ([paint(12.0)], True),
+        ([paint(4.0)], False),
+        ([paint(12.0, 300)], False),
+        ([paint(12.0), paint(-3.0)], False),
+        ([paint(-3.0), paint(12.0)], False),
+        ([paint(-1.0, 20), paint(12.0)], True),
+        ([None, paint(12.0)], True),
+        ([paint(12.0), None], False),
+        ([], False),
+    ],
+)
+def test_a_site_is_free_where_all_that_is_seen_on_it_is_paper(storeys, free):
+    """Little of a storey says nothing; and the highest one's top must be seen: a stone's has 600 pixels here."""
+    assert _bare(storeys, 600.0) is free
+
+
+def test_what_is_rather_paper_is_no_storey_to_be_sure_of():
+    trial = SimpleNamespace(told=np.array([[900.0, 100.0]]), seen=np.array([700]))
+    assert _painted(trial, 0, paint(-5.0)) == (0, 21.0, True)
+    assert _painted(trial, 0, paint(3.0)) == (0, 21.0, False)
+    assert paint(3.0).bare == pytest.approx(3.0) and Paint(np.array([-1.0]), 40).bare == -np.inf

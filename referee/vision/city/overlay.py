@@ -27,7 +27,7 @@ def _one(look: Look, sight: CitySight) -> np.ndarray:
     out = cv2.resize(look.view.image, (wide * SCALE, high * SCALE), interpolation=cv2.INTER_CUBIC)
     owner, nearest = np.full((high, wide), -1, np.int32), np.zeros((high, wide), np.float32)
     for site, tower in sight.reading.towers.items():
-        if n := len(tower.colors):
+        if n := len(sight.sites[site].colors):
             one = drawn(look, sight.reading.storey, site, tower.place, range(n, n + 1))
             nearer = one.depth[0] > nearest[one.box]
             nearest[one.box][nearer] = one.depth[0][nearer]
@@ -37,8 +37,8 @@ def _one(look: Look, sight: CitySight) -> np.ndarray:
         mask = cv2.resize((owner == tag).astype(np.uint8), None, fx=SCALE, fy=SCALE, interpolation=cv2.INTER_NEAREST)
         contours, _ = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
         cv2.drawContours(out, contours, -1, color, 1, cv2.LINE_AA)
-    for site, tower in sight.reading.towers.items():
-        _label(out, look, sight, site, len(tower.colors))
+    for site, seen in sight.sites.items():
+        _label(out, look, sight, site, len(seen.colors))
     boxes = [column_box(look, sight.reading.storey, site, SHOWN_STOREYS) for site in sight.sites]
     low = [min(box[k].start for box in boxes) * SCALE for k in (0, 1)]
     high = [max(box[k].stop for box in boxes) * SCALE for k in (0, 1)]

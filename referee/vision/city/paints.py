@@ -38,6 +38,8 @@ this was tuned on, of known paint, 0.16 to 0.19 of l, 0.16 of a and 0.17 of b.""
 STRAY_LIGHT = 0.004
 """Of the paper's light, by how much each of R, G, B errs whatever the light: haze, and colour of the pixels beside,
 which a JPEG mixes in. A dark side's colour, and how strong a deep red is, are told the less."""
+PAPER = np.zeros(3)
+"""Paper's (l, a, b): all light is told by it."""
 SKY_SHARE = 0.8
 """So much of the logarithm of what the other towers take is taken off: a part of the light comes from single lamps,
 which they cover whole or not at all. What is left of l was least (0.19) from 0.8 to 1.0; without it is 0.28."""
@@ -147,10 +149,12 @@ def _seen_in(look: Look, reading: CityReading) -> list[tuple[float, ...]]:
 
 @dataclass(frozen=True, eq=False)
 class Paint:
-    """What a storey's sides tell of its paint: ``nats`` (k,) for each of the set's colours, from so many ``pixels``."""
+    """What a storey's sides tell of its paint: ``nats`` (k,) for each of the set's colours, from so many ``pixels``;
+    and ``paper``, for that it is no stone but the plan's paper, in the shade and glow of the towers about it."""
 
     nats: np.ndarray
     pixels: int
+    paper: float = -np.inf
 
     @property
     def color(self) -> int:
@@ -161,6 +165,11 @@ class Paint:
     def ahead(self) -> float:
         """By how many nats it is ahead of the next; of all where there is but one colour."""
         return self.behind(int(self.nats.argsort()[-2])) if len(self.nats) > 1 else np.inf
+
+    @property
+    def bare(self) -> float:
+        """By how many nats paper is ahead of all paints."""
+        return float(self.paper - self.nats.max())
 
     def behind(self, color: int) -> float:
         """By how many nats a colour is behind the likeliest."""
@@ -176,17 +185,17 @@ def paints(stones: PieceSet, cities: Mapping[int, CityReading]) -> dict[int, dic
     sides, out = sides_of(cities, albedo), {city: dict[tuple[int, int], Paint]() for city in cities}
     if sides.keys:
         named = log_light(albedo + USUAL_HAZE)
-        nats = told_apart(sides, named, _by_pixels(sides.keys, cities))
+        nats = _Fit(sides, named).told(_shares(_by_pixels(sides.keys, cities)))
         pixels = np.bincount(sides.storey, sides.pixels)
         for (city, site, storey), told, seen in zip(sides.keys, nats, pixels, strict=True):
-            out[city][site, storey] = Paint(told, int(seen))
+            out[city][site, storey] = Paint(told[:-1], int(seen), float(told[-1]))
     return out
 
 
 def told_apart(sides: Sides, named: np.ndarray, first: np.ndarray) -> np.ndarray:
     """(s, k) nats of each storey for each colour; ``named`` (k, 3) are the colours' features as the set names them,
     ``first`` (s, k) nats from which it starts."""
-    return _Fit(sides, named).told(_shares(first))
+    return _Fit(sides, named).told(_shares(first))[:, :-1]
 
 
 def _by_pixels(keys: Sequence[Key], cities: Mapping[int, CityReading]) -> np.ndarray:
@@ -219,12 +228,12 @@ class _Fit:
         self.sd = np.sqrt((np.square(LEFT_SD) + _stray(sides.features)) * (1 + SIDE_PX / sides.pixels)[:, None])
 
     def told(self, shares: np.ndarray) -> np.ndarray:
-        """(s, k) nats of each storey for each colour; ``shares`` (s, k) is the first guess."""
+        """(s, k + 1) nats of each storey for each colour, and for paper; ``shares`` (s, k) is the first guess."""
         for _ in range(ROUNDS):
             for _ in range(STEPS):
                 self._step(shares)
             nats = self._storeys(shares)
-            shares = _shares(nats)
+            shares = _shares(nats[:, :-1])
         return nats
 
     def _weights(self, shares: np.ndarray) -> np.ndarray:
@@ -256,9 +265,9 @@ class _Fit:
         return ((self.held * self.usual + self.per_light.T @ pull)[of] - pull) / total, 1 / total
 
     def _storeys(self, shares: np.ndarray) -> np.ndarray:
-        """(s, k) nats: of each side the mean of its pictures, of each storey the sum of its sides."""
+        """(s, k + 1) nats: of each side the mean of its pictures, of each storey the sum of its sides; paper's last."""
         light, unsure = self._without(shares)
-        off = (self.features - light)[:, None] - self.paint
+        off = (self.features - light)[:, None] - np.vstack([self.paint, PAPER])
         far = (np.square(off) / (np.square(self.sd) + unsure)[:, None]).sum(-1)
         nats = -0.5 * (LEFT_FREEDOM + 3) * np.log1p(far / LEFT_FREEDOM)
         weight = self.sides.pixels / (self.sides.pixels + SIDE_PX)

@@ -70,6 +70,8 @@ class CitySight:
 
     def allows(self, site: int, colors: Sequence[int]) -> bool:
         """Whether the pictures may show storeys of these colours (by index, from below) on the site."""
+        if not colors and not self.sites[site].colors and self.sites[site].sure:
+            return True
         told = [self.paints.get((site, k)) for k in range(len(colors))]
         if len(colors) == len(self.sites[site].colors) and colors and all(one is not None for one in told):
             return all(one.behind(color) < p.PAINT_NATS for one, color in zip(told, colors, strict=True) if one)
@@ -139,7 +141,9 @@ class CityEye:
         if odd_things or (n and _contradicted(reading, site)):
             reasons.append(because("city_strange"))
         told, colors = np.inf, tower.colors
-        if n:
+        if _bare([paint.get((site, k)) for k in range(n)], face_px):
+            told, colors = paint[site, n - 1].bare, ()
+        elif n:
             trial = trials[n - 1]
             each = [_painted(trial, k, paint.get((site, k))) for k in range(n)]
             colors, told = tuple(color for color, _, _ in each), min(apart for _, apart, _ in each)
@@ -173,7 +177,14 @@ def _painted(trial: Trial, storey: int, paint: Paint | None) -> tuple[int, float
     if paint is None or paint.pixels < p.PAINT_PX:
         return color, apart, apart >= max(p.COLOR_NATS, p.COLOR_A_PX * trial.seen[storey])
     least = p.PAINT_AGREED_NATS if paint.color == color else p.PAINT_NATS
-    return paint.color, paint.ahead, paint.ahead >= least
+    return paint.color, paint.ahead, paint.ahead >= least and paint.bare < p.BARE_NATS
+
+
+def _bare(storeys: Sequence[Paint | None], face_px: float) -> bool:
+    """Whether all that was read as a site's storeys is paper, and much of the highest one's top is seen."""
+    seen = [one for one in storeys if one is not None and one.pixels >= p.PAINT_PX]
+    whole = bool(seen) and storeys[-1] is seen[-1] and seen[-1].pixels >= p.TOP_SHARE * face_px
+    return whole and min(one.bare for one in seen) >= p.BARE_SURE_NATS
 
 
 def _stacked(tower: Tower) -> bool:
