@@ -20,10 +20,11 @@ NOTHING_ELSE = Parameter(
     4000.0, "nats", "margin at least where no reading of the other ruling was met: an empty field; by hand", TRIED
 )
 MOST_ALONE = Parameter(
-    0.90,
+    0.97,
     "confidence",
-    "by hand: the most where a rival ought to have been met and was not: what else the picture shows was not weighed",
-    TRIED,
+    "the most where a rival ought to have been met and was not: what else the picture shows was not weighed. Of 173 "
+    "such mismatches under stress (seed 96) 169 were right",
+    "referee bench devset devset2 --stress --every 2 --seed 96",
 )
 MATCH_UNSEEN = Parameter(
     0.93,
