@@ -10,8 +10,8 @@ reading that leaves much of what stands in the field unexplained, however far it
 next: then the truth is probably none of the readings. So is one that the pixels themselves do not show (``proof``):
 skin is no orange piece, however much better it fits than the table. So is a build that lacks something while a
 piece of the paper's colour is nowhere to be seen, or while something of a piece's size touches it that is neither table
-nor a piece of the reading: it may stand there. So is a build with more pieces of a kind than the set
-has, on a phone's screen say, and one that is right or wrong by a piece that stands on the field's line.
+nor a piece of the reading: it may stand there. So is a build with more pieces of a kind than the set has, on a phone's
+screen say, and one that is right or wrong by a piece that stands on the field's line.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def _untold(rulings: Rulings, best: Row, proof: Proof, shown: float, hidden: Col
 
 
 def _beyond_set(build: Build) -> tuple[str, str] | None:
-    """A (shape, color) of which more stand in the build than the set has; something else is taken for some of them."""
+    """A (shape, color) of which more seem to stand in the build than the set has: some are not of it, or no pieces."""
     more = Counter((p.shape, p.color) for p in build.pieces) - build.piece_set.inventory
     return min(more, default=None)
 
