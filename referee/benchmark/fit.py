@@ -90,7 +90,7 @@ def _fitted_one(lessons: list[Lesson], taught: set[str], certifying: set[str], r
         raise ValueError("too few sessions to fit on: each half needs verdicts of both rulings")
     names = sorted({name for lesson in lessons for name, _ in lesson.features})
     base, weights = logistic(_table(learn, names), _right(learn))
-    most = round(1.0 - 1.0 / (len(learn) + 2), 4)
+    most = min(round(1.0 - 1.0 / (len(learn) + 2), 4), 1.0 - risk)  # surer than was asked for nothing is said
     trust = Trust(base, dict(zip(names, weights, strict=True)), 0.5, most, Guarantee(1.0, delta, 0, 0))
     start, shown = start_of(_sample(learn, trust), risk, delta)
     limit = certified(_sample(test, trust), start, shown, delta)
