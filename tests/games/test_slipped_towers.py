@@ -89,12 +89,19 @@ def test_a_slip_costs_as_much_as_it_is_unusual():
         (STOOD, True),
         (Place(4.0, 4.0), True),
         (Place(6.0, 2.0), False),
+        (Place(6.5, -1.5, 0.0, ((-2.5, 1.5), (-2.0, 0.0), (-2.0, 0.0))), True),
+        (Place(6.5, -1.5, 0.0, ((-1.0, 0.0), (0.0, 0.5))), False),
         (Place(0.0, 0.0, 0.0, ((3.0, -3.0), (0.5, 0.0))), True),
         (Place(-4.0, 4.0, -0.26, ((5.5, -7.0), (-6.0, -6.5))), False),
         (Place(0.0, 0.0, 0.0, ((0.0, 0.0),) * 5 + ((9.0, 0.0),)), True),
     ],
 )
 def test_storeys_far_off_the_ones_below_are_no_stack(place, stacked):
-    """The fifth as paper between towers was read, in their glow: three yellow storeys, each where the glow is. A slip
-    above the highest storey is none."""
-    assert _stacked(Tower(COLORS, place)) is stacked
+    """The last but one as paper between towers was read, in their glow: three yellow storeys, each where the glow is. A
+    slip above the highest storey is none. Where only the lowest is far off its site, it is that which was not found."""
+    assert _stacked(Tower(COLORS, place), np.full(len(COLORS), 300.0)) is stacked
+
+
+def test_a_lowest_storey_that_is_hardly_seen_says_little_of_where_a_tower_stands():
+    tower = Tower(COLORS[:2], Place(6.5, 0.0, 0.0, ((-4.0, 0.0),)))
+    assert _stacked(tower, np.array([1.0, 300.0])) and not _stacked(tower, np.array([300.0, 300.0]))

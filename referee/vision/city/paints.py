@@ -10,7 +10,7 @@ paint. What is left has heavy tails: shadows of single lamps, a lamp's mirror im
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import cv2
 import numpy as np
@@ -35,6 +35,11 @@ SIDE_PX = 40.0
 LEFT_SD, LEFT_FREEDOM = np.array((0.2, 0.15, 0.17)), 4.0
 """What is left, (l, a, b), and the degrees of freedom of its Student's t: on sides of many pixels of the tables that
 this was tuned on, of known paint, 0.16 to 0.19 of l, 0.16 of a and 0.17 of b."""
+LOOSE_SD = np.array((0.5, 0.3, 0.4))
+"""What is left on sides with their rims, which are mixtures. By these the likeliest of 5916 storeys of tables 200 to
+202 and 420 to 516 was wrong 7 times, and by more than a nat twice."""
+HUE_APART = np.radians(15)
+"""Paints whose hues are nearer than this are one paint in two lights to a pixel: orange and brown, 10 degrees apart."""
 STRAY_LIGHT = 0.004
 """Of the paper's light, by how much each of R, G, B errs whatever the light: haze, and colour of the pixels beside,
 which a JPEG mixes in. A dark side's colour, and how strong a deep red is, are told the less."""
@@ -65,7 +70,7 @@ class Sides:
     """What is seen of the storeys' sides. By row: ``storey`` (n,) into ``keys``, ``side`` (n,) a number of its own for
     each face of each storey, ``light`` (n,) one for all faces of a city that look the same way in one picture,
     ``top`` (n,) bool, ``pixels`` (n,), ``features`` (n, 3) as (l, a, b) of their medians, and ``sky`` (n, 3) what the
-    other towers add to those, as far as they tell it."""
+    other towers add to those, as far as they tell it. ``lights`` are their city, picture and face."""
 
     keys: tuple[Key, ...]
     storey: np.ndarray
@@ -75,6 +80,7 @@ class Sides:
     pixels: np.ndarray
     features: np.ndarray
     sky: np.ndarray
+    lights: tuple[Key, ...] = ()
 
 
 def log_light(relative: np.ndarray) -> np.ndarray:
@@ -96,33 +102,36 @@ def _stray(features: np.ndarray) -> np.ndarray:
     return np.stack([(r + g + b) / 3**2, r + g, b + (r + g) / 4], 1)
 
 
-def sides_of(cities: Mapping[int, CityReading], albedo: np.ndarray) -> Sides:
-    """The sides of every storey of these cities that their pictures show; ``albedo`` (k, 3) linear, of the colours."""
+def sides_of(
+    cities: Mapping[int, CityReading], shares: Mapping[tuple[int, ...], np.ndarray], rims: bool = False
+) -> Sides:
+    """The sides of every storey of these cities that their pictures show, with or without their ``rims``; ``shares``
+    as ``sky.lights`` tells them."""
     rows = [
         (city, k, *seen)
         for city, reading in cities.items()
         for k, look in enumerate(reading.looks)
-        for seen in _seen_in(look, reading)
+        for seen in _seen_in(look, reading, rims)
     ]
     table = np.array(rows, float).reshape(len(rows), ROW)
     city, look, site, storey, face = table[:, :5].astype(int).T
     keys, of_storey = np.unique(np.stack([city, site, storey], 1), axis=0, return_inverse=True)
     _, of_side = np.unique(np.stack([city, site, storey, face], 1), axis=0, return_inverse=True)
-    _, of_light = np.unique(np.stack([city, look, face], 1), axis=0, return_inverse=True)
+    lit, of_light = np.unique(np.stack([city, look, face], 1), axis=0, return_inverse=True)
     top = np.zeros(len(table), bool)
     if cities:
         body = solid(next(iter(cities.values())).storey.shape, Pose())
         top = body.normals[face, 2] > 0.5
-    named = tuple((int(a), int(b), int(c)) for a, b, c in keys)
+    named, light = (tuple((int(a), int(b), int(c)) for a, b, c in rows) for rows in (keys, lit))
     flat = (of_storey.ravel(), of_side.ravel(), of_light.ravel())
-    seen = lights(cities, albedo)
-    share = np.array([seen[a, b, c, d] for a, b, c, d in table[:, [0, 2, 3, 4]].astype(int).tolist()]).reshape(-1, 3)
+    share = np.array([shares[a, b, c, d] for a, b, c, d in table[:, [0, 2, 3, 4]].astype(int).tolist()]).reshape(-1, 3)
     sky = SKY_SHARE * _features(np.log(np.maximum(share, LEAST_SHARE)))
-    return Sides(named, *flat, top, table[:, 5], log_light(table[:, 6:]), sky)
+    return Sides(named, *flat, top, table[:, 5], log_light(table[:, 6:]), sky, light)
 
 
-def _seen_in(look: Look, reading: CityReading) -> list[tuple[float, ...]]:
-    """(site, storey, face, pixels, r, g, b) of each face in one picture: medians of what is well inside of it.
+def _seen_in(look: Look, reading: CityReading, rims: bool) -> list[tuple[float, ...]]:
+    """(site, storey, face, pixels, r, g, b) of each face in one picture: medians of what is well inside of it, or of
+    all of it.
 
     Of top faces the highest alone: where a storey below seems to stick out, that is a slit of one or two millimetres
     in the shade, if it is there at all."""
@@ -134,7 +143,9 @@ def _seen_in(look: Look, reading: CityReading) -> list[tuple[float, ...]]:
             at = (x, y, (n + 0.5) * reading.storey.high, tower.place.yaw)
             draw_solid(body, at, view.camera, view.matrix, buffer, site * MOST_STOREYS + n, True)
     tags, square = buffer.tags.astype(np.float32), np.ones((3, 3), np.uint8)
-    inner = (cv2.erode(tags, square) == tags) & (cv2.dilate(tags, square) == tags) & (tags >= 0) & view.valid
+    inner = (tags >= 0) & view.valid
+    if not rims:
+        inner &= (cv2.erode(tags, square) == tags) & (cv2.dilate(tags, square) == tags)
     there, light = buffer.tags[inner], LINEAR[view.image[inner]][:, ::-1] / look.evidence.white
     out: list[tuple[float, ...]] = []
     for tag in np.unique(there):
@@ -149,12 +160,15 @@ def _seen_in(look: Look, reading: CityReading) -> list[tuple[float, ...]]:
 
 @dataclass(frozen=True, eq=False)
 class Paint:
-    """What a storey's sides tell of its paint: ``nats`` (k,) for each of the set's colours, from so many ``pixels``;
-    and ``paper``, for that it is no stone but the plan's paper, in the shade and glow of the towers about it."""
+    """What a storey's sides tell of its paint: ``nats`` (k,) for each of the set's colours, from so many ``pixels``
+    well inside of them; and ``paper``, for that it is no stone but the plan's paper, in the shade and glow of the
+    towers about it. ``loose`` (k,) nats are what all of its pixels tell, with the rims; ``nats`` too where it shows
+    nothing but rims."""
 
     nats: np.ndarray
     pixels: int
     paper: float = -np.inf
+    loose: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
     @property
     def color(self) -> int:
@@ -165,6 +179,12 @@ class Paint:
     def ahead(self) -> float:
         """By how many nats it is ahead of the next; of all where there is but one colour."""
         return self.behind(int(self.nats.argsort()[-2])) if len(self.nats) > 1 else np.inf
+
+    @property
+    def loosely_ahead(self) -> float:
+        """By how many nats its colour is ahead of the next by all of its pixels; below 0 where another one is."""
+        others = np.delete(self.loose, self.color) if len(self.loose) else self.loose
+        return float(self.loose[self.color] - others.max()) if len(others) else -np.inf
 
     @property
     def bare(self) -> float:
@@ -182,14 +202,24 @@ def paints(stones: PieceSet, cities: Mapping[int, CityReading]) -> dict[int, dic
     The readings' own colours are where it starts from.
     """
     albedo = LINEAR[np.array([stones.rgb(c) for c in stones.colors])] * PAINT_LIGHT
-    sides, out = sides_of(cities, albedo), {city: dict[tuple[int, int], Paint]() for city in cities}
+    share, out = lights(cities, albedo), {city: dict[tuple[int, int], Paint]() for city in cities}
+    sides, rough = sides_of(cities, share), sides_of(cities, share, rims=True)
     if sides.keys:
-        named = log_light(albedo + USUAL_HAZE)
-        nats = _Fit(sides, named).told(_shares(_by_pixels(sides.keys, cities)))
-        pixels = np.bincount(sides.storey, sides.pixels)
-        for (city, site, storey), told, seen in zip(sides.keys, nats, pixels, strict=True):
-            out[city][site, storey] = Paint(told[:-1], int(seen), float(told[-1]))
+        fit = _Fit(sides, log_light(albedo + USUAL_HAZE))
+        nats = dict(zip(sides.keys, fit.told(_shares(_by_pixels(sides.keys, cities))), strict=True))
+        pixels = dict(zip(sides.keys, np.bincount(sides.storey, sides.pixels), strict=True))
+        for key, loose in zip(rough.keys, fit.told_loosely(rough), strict=True):
+            told = nats.get(key, np.append(loose, -np.inf))
+            out[key[0]][key[1:]] = Paint(told[:-1], int(pixels.get(key, 0)), float(told[-1]), loose)
     return out
+
+
+def same_hue(stones: PieceSet) -> np.ndarray:
+    """(k, k) bool: which other paints of the set have a colour's hue and may be told from it by their light alone."""
+    named = log_light(LINEAR[np.array([stones.rgb(c) for c in stones.colors])] * PAINT_LIGHT + USUAL_HAZE)
+    hue = np.arctan2(named[:, 2], named[:, 1])
+    apart = np.abs((hue[:, None] - hue + np.pi) % (2 * np.pi) - np.pi)
+    return (apart < HUE_APART) & ~np.eye(len(hue), dtype=bool)
 
 
 def told_apart(sides: Sides, named: np.ndarray, first: np.ndarray) -> np.ndarray:
@@ -265,19 +295,35 @@ class _Fit:
         return ((self.held * self.usual + self.per_light.T @ pull)[of] - pull) / total, 1 / total
 
     def _storeys(self, shares: np.ndarray) -> np.ndarray:
-        """(s, k + 1) nats: of each side the mean of its pictures, of each storey the sum of its sides; paper's last."""
+        """(s, k + 1) nats of each storey for each colour, and for paper."""
         light, unsure = self._without(shares)
         off = (self.features - light)[:, None] - np.vstack([self.paint, PAPER])
-        far = (np.square(off) / (np.square(self.sd) + unsure)[:, None]).sum(-1)
-        nats = -0.5 * (LEFT_FREEDOM + 3) * np.log1p(far / LEFT_FREEDOM)
-        weight = self.sides.pixels / (self.sides.pixels + SIDE_PX)
-        faces = int(self.sides.side.max()) + 1
-        sums, weights = np.zeros((faces, nats.shape[1])), np.zeros(faces)
-        np.add.at(sums, self.sides.side, nats * weight[:, None])
-        np.add.at(weights, self.sides.side, weight)
-        of_face = sums * (np.minimum(weights, FACE_MOST) / weights)[:, None]
-        storey = np.zeros(faces, int)
-        storey[self.sides.side] = self.sides.storey
-        out = np.zeros((len(self.sides.keys), nats.shape[1]))
-        np.add.at(out, storey, of_face)
-        return out
+        return _by_storey(self.sides, off, np.square(self.sd) + unsure)
+
+    def told_loosely(self, rough: Sides) -> np.ndarray:
+        """(s, k) nats of each storey for each colour by sides with their rims, in the lights that were found; of sides
+        whose light is not known none."""
+        known = {light: k for k, light in enumerate(self.sides.lights)}
+        of = np.array([known.get(light, -1) for light in rough.lights], int)[rough.light]
+        off = (rough.features - rough.sky - self.light[of])[:, None] - self.paint
+        off[of < 0] = 0.0
+        spread = (np.square(LOOSE_SD) + _stray(rough.features)) * (1 + SIDE_PX / rough.pixels)[:, None]
+        return _by_storey(rough, off, spread)
+
+
+def _by_storey(sides: Sides, off: np.ndarray, spread: np.ndarray) -> np.ndarray:
+    """(s, k) nats by how far ``off`` (n, k, 3) each side is from each paint, of the variances ``spread`` (n, 3): of
+    each side the mean of its pictures, of each storey the sum of its sides."""
+    far = (np.square(off) / spread[:, None]).sum(-1)
+    nats = -0.5 * (LEFT_FREEDOM + 3) * np.log1p(far / LEFT_FREEDOM)
+    weight = sides.pixels / (sides.pixels + SIDE_PX)
+    faces = int(sides.side.max()) + 1
+    sums, weights = np.zeros((faces, nats.shape[1])), np.zeros(faces)
+    np.add.at(sums, sides.side, nats * weight[:, None])
+    np.add.at(weights, sides.side, weight)
+    of_face = sums * (np.minimum(weights, FACE_MOST) / weights)[:, None]
+    storey = np.zeros(faces, int)
+    storey[sides.side] = sides.storey
+    out = np.zeros((len(sides.keys), nats.shape[1]))
+    np.add.at(out, storey, of_face)
+    return out

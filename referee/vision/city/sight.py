@@ -23,10 +23,10 @@ from cards.pieces import PieceSet
 from referee.match.verdict import Reason, because
 from referee.vision.city import parameters as p
 from referee.vision.city.colors import seen_palette
-from referee.vision.city.drawn import MOST_STOREYS, Look, drawn, storey_of
-from referee.vision.city.paints import Paint, paints
+from referee.vision.city.drawn import MOST_STOREYS, Look, storey_of
+from referee.vision.city.paints import Paint, paints, same_hue
 from referee.vision.city.reading import SITES, CityReading, Tower, Trial
-from referee.vision.image.evidence import LABELLED
+from referee.vision.city.strange import silhouette, strange
 from referee.vision.observer import Observer
 
 SPARE_STOREYS = 2
@@ -95,7 +95,7 @@ class CityEye:
 
     def __init__(self, stones: PieceSet, camera: CameraModel | None = None) -> None:
         self.stones, self.camera = stones, camera
-        self.storey = storey_of(stones)
+        self.storey, self.alike = storey_of(stones), same_hue(stones)
 
     def look(self, pictures: Sequence[np.ndarray]) -> Sighting:
         """What stands in the cities of these pictures (h, w, 3) uint8 BGR, each from another place or the same."""
@@ -120,12 +120,12 @@ class CityEye:
         return {zone: looks[zone] for zone in ZONES[:CITIES] if zone in looks}, tuple(notes)
 
     def _city(self, city: int, reading: CityReading, told: Mapping[tuple[int, int], Paint]) -> CitySight:
-        strange = [_strange(look, reading) for look in reading.looks]
-        sites = {site: self._site(reading, site, strange, told) for site in SITES}
+        odd = strange(reading)
+        sites = {site: self._site(reading, site, odd, told) for site in SITES}
         return CitySight(city, sites, reading, tuple(self.stones.colors), told)
 
     def _site(
-        self, reading: CityReading, site: int, strange: list[np.ndarray], paint: Mapping[tuple[int, int], Paint]
+        self, reading: CityReading, site: int, strangers: list[np.ndarray], paint: Mapping[tuple[int, int], Paint]
     ) -> SiteSight:
         names, tower = tuple(self.stones.colors), reading.towers[site]
         n = len(tower.colors)
@@ -135,22 +135,23 @@ class CityEye:
         reasons = [] if _from_two_sides(reading.looks) else [because("city_one_side")]
         if not all(_in_picture(look, reading, site, n) for look in reading.looks):
             reasons.append(because("city_cut"))
-        pairs = zip(reading.looks, strange, strict=True)
+        pairs = zip(reading.looks, strangers, strict=True)
         face_px = _face_px(reading)
         odd_things = any(_odd_px(look, reading, site, n, odd) > p.STRANGE_SHARE * face_px for look, odd in pairs)
-        if odd_things or (n and _contradicted(reading, site)):
+        free = _bare([paint.get((site, k)) for k in range(n)], face_px)
+        if odd_things or (n and not free and _contradicted(reading, site)):
             reasons.append(because("city_strange"))
         told, colors = np.inf, tower.colors
-        if _bare([paint.get((site, k)) for k in range(n)], face_px):
+        if free:
             told, colors = paint[site, n - 1].bare, ()
         elif n:
             trial = trials[n - 1]
-            each = [_painted(trial, k, paint.get((site, k))) for k in range(n)]
+            each = [_painted(trial, k, paint.get((site, k)), self.alike) for k in range(n)]
             colors, told = tuple(color for color, _, _ in each), min(apart for _, apart, _ in each)
             doubted = np.array([k for k, (_, _, sure) in enumerate(each) if not sure], int)
             if trial.seen[-1] < p.TOP_SHARE * face_px:
                 reasons.append(because("city_site_hidden"))
-            elif len(doubted) or margin < p.HEIGHT_NATS or not _stacked(tower):
+            elif len(doubted) or margin < p.HEIGHT_NATS or not _stacked(tower, trial.seen):
                 reasons.append(self._doubt(reading, site, tower, trial.seen, doubted))
         elif margin < p.HEIGHT_NATS:
             reasons.append(because("city_site_hidden"))
@@ -165,19 +166,25 @@ class CityEye:
         return because("city_doubtful", n=len(tower.colors))
 
 
-def _painted(trial: Trial, storey: int, paint: Paint | None) -> tuple[int, float, bool]:
+def _painted(trial: Trial, storey: int, paint: Paint | None, alike: np.ndarray) -> tuple[int, float, bool]:
     """A storey's colour, by how many nats it is ahead of the next, and whether that is enough.
 
     By its sides under their light; where these agree with its pixels, each for itself, they need be less sure. Of what
-    shows too little of its sides the pixels tell alone.
+    shows too little of its sides the pixels tell alone. But which of the paints ``alike`` (k, k) in hue it has, only
+    the light tells, by all of its sides that is seen, rims and all.
     """
     nats = trial.told[storey]
     color, best = int(nats.argmax()), np.sort(nats)
     apart = float(best[-1] - best[-2]) if len(best) > 1 else float(best[-1])
     if paint is None or paint.pixels < p.PAINT_PX:
-        return color, apart, apart >= max(p.COLOR_NATS, p.COLOR_A_PX * trial.seen[storey])
-    least = p.PAINT_AGREED_NATS if paint.color == color else p.PAINT_NATS
-    return paint.color, paint.ahead, paint.ahead >= least and paint.bare < p.BARE_NATS
+        lit = not alike[color].any() or (
+            paint is not None and paint.loose[color] - paint.loose[alike[color]].max() >= p.PAINT_AGREED_NATS
+        )
+        return color, apart, bool(apart >= max(p.COLOR_NATS, p.COLOR_A_PX * trial.seen[storey]) and lit)
+    ahead = max(paint.ahead, paint.loosely_ahead) if paint.color == color else paint.ahead
+    agreed = paint.color == color or (alike[color, paint.color] and paint.loosely_ahead >= p.PAINT_AGREED_NATS)
+    least = p.PAINT_AGREED_NATS if agreed else p.PAINT_NATS
+    return paint.color, ahead, ahead >= least and paint.bare < p.BARE_NATS
 
 
 def _bare(storeys: Sequence[Paint | None], face_px: float) -> bool:
@@ -187,10 +194,14 @@ def _bare(storeys: Sequence[Paint | None], face_px: float) -> bool:
     return whole and min(one.bare for one in seen) >= p.BARE_SURE_NATS
 
 
-def _stacked(tower: Tower) -> bool:
-    """Whether the tower stands on its site and each storey on the one below, as people stack stones."""
-    slips = [math.hypot(x, y) for x, y in tower.place.slips[: len(tower.colors) - 1]]
-    return math.hypot(tower.place.x, tower.place.y) <= p.EDGE_MM and max(slips, default=0.0) <= p.SLIP_MM
+def _stacked(tower: Tower, seen: np.ndarray) -> bool:
+    """Whether the tower stands on its site and each storey on the one below, as people stack stones; of the storeys
+    ``seen`` (n,) pixels."""
+    n = len(tower.colors)
+    slips = [math.hypot(x, y) for x, y in tower.place.slips[: n - 1]]
+    middle = math.hypot(*np.average(tower.place.storeys(n), axis=0, weights=np.maximum(seen, 1)))
+    on_site = math.hypot(tower.place.x, tower.place.y) <= p.EDGE_MM or middle <= p.MIDDLE_MM
+    return on_site and max(slips, default=0.0) <= p.SLIP_MM
 
 
 def _from_two_sides(looks: Sequence[Look]) -> bool:
@@ -218,34 +229,15 @@ def _contradicted(reading: CityReading, site: int) -> bool:
     return False
 
 
-def _silhouette(look: Look, reading: CityReading, site: int, n: int) -> tuple[tuple[slice, slice], np.ndarray]:
-    """The box of a site's tower of n storeys in a picture, and its pixels there (h, w) bool."""
-    one = drawn(look, reading.storey, site, reading.towers[site].place, range(n, n + 1))
-    return one.box, one.tags[0] >= 0
-
-
 def _in_picture(look: Look, reading: CityReading, site: int, n: int) -> bool:
     """Whether the picture has all of the tower and of a storey above it."""
-    box, mask = _silhouette(look, reading, site, n + 1)
+    box, mask = silhouette(look, reading, site, n + 1)
     return bool(look.view.valid[box][mask].all()) and bool(mask.any())
-
-
-def _strange(look: Look, reading: CityReading) -> np.ndarray:
-    """(h, w) bool: pixels that the reading does not account for: unknown ones, and stones' colours without a stone."""
-    drawn_there = np.zeros(look.view.valid.shape, np.uint8)
-    for site, tower in reading.towers.items():
-        if tower.colors:
-            box, mask = _silhouette(look, reading, site, len(tower.colors))
-            drawn_there[box] |= mask.astype(np.uint8)
-    near = cv2.dilate(drawn_there, np.ones((2 * p.RIM_PX + 1,) * 2, np.uint8)) > 0
-    odd = (look.gains.max(0) > LABELLED) & look.view.valid | look.evidence.unknown
-    odd = (odd & ~near) | (look.evidence.unknown & ~near)
-    return cv2.morphologyEx(odd.astype(np.uint8), cv2.MORPH_OPEN, np.ones((5, 5), np.uint8)) > 0
 
 
 def _odd_px(look: Look, reading: CityReading, site: int, n: int, odd: np.ndarray) -> int:
     """How many strange pixels lie where the tower or what could be on top of it would be seen."""
-    box, mask = _silhouette(look, reading, site, n + SPARE_STOREYS)
+    box, mask = silhouette(look, reading, site, n + SPARE_STOREYS)
     grown = cv2.dilate(mask.astype(np.uint8), np.ones((5, 5), np.uint8)) > 0
     return int((odd[box] & grown).sum())
 
@@ -254,7 +246,7 @@ def _blank_share(reading: CityReading, site: int, tower: Tower) -> float:
     """The share of the tower's pixels that say nothing, in the picture where it is largest."""
     shares = [0.0]
     for look in reading.looks:
-        box, mask = _silhouette(look, reading, site, len(tower.colors))
+        box, mask = silhouette(look, reading, site, len(tower.colors))
         if mask.any():
             shares.append(float((look.gains[(slice(None), *box)][:, mask] == 0).all(0).mean()))
     return max(shares)

@@ -1,0 +1,90 @@
+"""What the pictures of a city show that its reading does not account for: a hand, a stone that stands on no site.
+
+A shadow of one lamp among several is as yellow or brown as a stone: the light of the others is left. But it lies flat
+on the paper: from wherever one looks, the same spot of the plan looks the same. What stands up, or lies there in one
+picture alone, does not: behind it the others see something else.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import cv2
+import numpy as np
+
+from referee.vision.city import parameters as p
+from referee.vision.city.drawn import Look, drawn
+from referee.vision.city.reading import CityReading
+from referee.vision.image.evidence import LABELLED
+
+
+def silhouette(look: Look, reading: CityReading, site: int, n: int) -> tuple[tuple[slice, slice], np.ndarray]:
+    """The box of a site's tower of n storeys in a picture, and its pixels there (h, w) bool."""
+    one = drawn(look, reading.storey, site, reading.towers[site].place, range(n, n + 1))
+    return one.box, one.tags[0] >= 0
+
+
+def strange(reading: CityReading) -> list[np.ndarray]:
+    """By picture, (h, w) bool: pixels that the reading does not account for: unknown ones, and stones' colours without
+    a stone that are no light on the paper."""
+    standing = [_standing(look, reading) for look in reading.looks]
+    near = [_grown(mask, p.RIM_PX) for mask in standing]
+    odd = [
+        ((look.gains.max(0) > LABELLED) & look.view.valid | look.evidence.unknown) & ~rim
+        for look, rim in zip(reading.looks, near, strict=True)
+    ]
+    clear = [
+        look.view.valid & ~look.evidence.unknown & ~_grown(mask, p.RIM_PX + p.SPOT_PX // 2)
+        for look, mask in zip(reading.looks, standing, strict=True)
+    ]
+    seen = [cv2.blur(look.evidence.features, (p.SPOT_PX, p.SPOT_PX)) for look in reading.looks]
+    out = []
+    for k, (look, mask) in enumerate(zip(reading.looks, odd, strict=True)):
+        left = mask & (look.evidence.unknown | ~_flat(k, mask, reading.looks, clear, seen))
+        out.append(cv2.morphologyEx(left.astype(np.uint8), cv2.MORPH_OPEN, np.ones((5, 5), np.uint8)) > 0)
+    return out
+
+
+def _standing(look: Look, reading: CityReading) -> np.ndarray:
+    """(h, w) bool: where a tower is drawn."""
+    out = np.zeros(look.view.valid.shape, bool)
+    for site, tower in reading.towers.items():
+        if tower.colors:
+            box, mask = silhouette(look, reading, site, len(tower.colors))
+            out[box] |= mask
+    return out
+
+
+def _grown(mask: np.ndarray, px: int) -> np.ndarray:
+    """The mask (h, w) bool and what is so near to it."""
+    return np.asarray(cv2.dilate(mask.astype(np.uint8), np.ones((2 * px + 1,) * 2, np.uint8)) > 0)
+
+
+def _flat(
+    k: int, odd: np.ndarray, looks: Sequence[Look], clear: list[np.ndarray], seen: list[np.ndarray]
+) -> np.ndarray:
+    """(h, w) bool: the ``odd`` pixels of picture k whose spot on the plan all others that see it show alike, and one
+    does. ``clear`` (h, w) bool where nothing stands, ``seen`` (h, w, 3) features, by picture."""
+    rows, columns = np.nonzero(odd)
+    spots = np.c_[looks[k].view.to_ground(np.c_[columns, rows]), np.zeros(len(rows))]
+    here, alike, unlike = seen[k][rows, columns], np.zeros(len(rows), bool), np.zeros(len(rows), bool)
+    for j in _from_elsewhere(looks, k):
+        there = looks[j].view.project(spots).round().astype(int)
+        high, wide = clear[j].shape
+        in_view = np.all((there >= 0) & (there < (wide, high)), axis=1)
+        x, y = np.transpose(np.where(in_view[:, None], there, 0))
+        told = in_view & clear[j][y, x]
+        same = np.all(np.abs(seen[j][y, x] - here) < p.SPOT_ALIKE, axis=1)
+        alike, unlike = alike | (told & same), unlike | (told & ~same)
+    out = np.zeros(odd.shape, bool)
+    out[rows, columns] = alike & ~unlike
+    return out
+
+
+def _from_elsewhere(looks: Sequence[Look], k: int) -> Iterator[int]:
+    """The pictures that look at the plan from another direction than picture k."""
+    rays = [look.view.pose.camera_at / np.linalg.norm(look.view.pose.camera_at) for look in looks]
+    for j, ray in enumerate(rays):
+        if j != k and float(ray @ rays[k]) < math.cos(math.radians(p.SPOT_DEG)):
+            yield j
