@@ -143,6 +143,20 @@ def test_a_piece_is_brought_where_it_stands_in_the_field_or_on_what_stood_there(
     assert (came([bare], [bare, bare, done]) is not None) == seen
 
 
+@pytest.mark.parametrize(("columns", "seen"), [(slice(3, 13), True), (slice(8, 18), False)])
+def test_a_long_piece_whose_corner_is_beside_the_field_stands_in_it_when_most_of_it_does(columns, seen):
+    """The field is the left half; the piece's lowest pixels are at its right end, as it lies askew."""
+    bare, image = table_with(), np.full((10, 20, 3), PAPER, np.uint8)
+    image[3:6, columns] = BLUE
+    image[6:9, columns.stop - 3 : columns.stop] = BLUE
+    ground = np.zeros((10, 20), bool)
+    ground[4:, :10] = True
+    coloured = image[..., 0] == BLUE
+    bare = replace(bare, ground=ground)
+    done = Sight((0, 0), image, coloured, 80, False, ground, coloured)
+    assert (came([bare], [bare, bare, done]) is not None) == seen
+
+
 def test_a_field_that_is_clear_at_the_stop_tells_more_than_one_that_was_clear_long_ago():
     old, built, done = table_with(), table_with(slice(7, 10)), table_with(slice(7, 10), slice(4, 7))
     hidden = replace(built, hand=True)

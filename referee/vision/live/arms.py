@@ -31,6 +31,18 @@ TONGS = np.array(parameters.TONGS.value)
 SHOWN_MM = parameters.SHOWN_MM.value
 
 
+@dataclass(frozen=True, eq=False)
+class Alone:
+    """The only hand of a field's player, where that can be told: whether it ``works`` there, at what stands in it;
+    whether its ``tongs`` show; ``shown_mm``: so much of them would; ``centre_mm``: where it is in the picture, (2,) in
+    mm of the fields' scale."""
+
+    works: bool
+    tongs: bool | None
+    shown_mm: float
+    centre_mm: np.ndarray = field(default_factory=lambda: np.zeros(2))
+
+
 @dataclass(frozen=True)
 class Arms:
     """``owners``: zone of the player of each hand in the field, None where that cannot be told. ``hands``: so many of
@@ -40,6 +52,7 @@ class Arms:
     owners: tuple[str | None, ...] = ()
     hands: int = 0
     bare: bool | None = False
+    alone: Alone | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,14 +121,29 @@ def arms_over(
     apart_px = APART_MM * px_per_mm
     left = [f for f in here if _left_over(f, fists, others, apart_px)]
     fork = [f for f in fists if f.owner == pose.zone and f.spread_deg >= TWO_ARMS_DEG and _reaches(f, pose)]
-    own, own_here = ([*(f for f in of if f.of(pose.zone)), *left] for of in (fists, here))
-    two = bool(fork) and not tongs_show(pose)  # from in front the sleeves may be before their player
-    if not own_here and not two:
-        return Arms(owners)
+    own, own_here = ([*(f for f in of if f.of(pose.zone) and not f.hidden), *left] for of in (fists, here))
+    behind = sum(f.hidden and f.owner == pose.zone for f in here)
+    from_behind = not tongs_show(pose)  # from in front the sleeves may be before their player
+    two = bool(fork) and from_behind and not {*owners} & {*others}
     hides = HIDES_MM2 * px_per_mm**2
+    alone = _alone([f for f in fists if f.owner == pose.zone], field, pose, px_per_mm) if from_behind else None
+    if not own_here and not two:
+        return Arms(owners, alone=alone)
     shows = [f for f in own_here if f.would_show or _hides(f, field) >= hides]
     bare = any(_touches(f, field) for f in shows) if tongs_show(pose) else None
-    return Arms(owners, max(_apart(own, apart_px), 1 + two), bare)
+    return Arms(owners, max(_apart(own, apart_px) + behind, 1 + two), bare, alone)
+
+
+def _alone(own: Sequence[Fist], field: Field, pose: MatPose, px_per_mm: float) -> Alone | None:
+    """The player's hand, where it is one patch."""
+    first = own[0] if own else None
+    if first is None or first.reach is None or any(f.hidden or not np.array_equal(f.centre, first.centre) for f in own):
+        return None
+    along = pose.rotation @ TONGS
+    sight = first.reach - along
+    shown = float(np.linalg.norm(np.cross(along, sight / np.linalg.norm(sight))))
+    works = any(_touches(f, field) for f in own) or _hides(first, field) >= HIDES_MM2 * px_per_mm**2
+    return Alone(works, any(f.tongs for f in own), shown, first.centre / px_per_mm)
 
 
 def tongs_show(pose: MatPose) -> bool:

@@ -33,6 +33,8 @@ RAYS = parameters.RAYS.value
 FROM_FIST = parameters.FROM_FIST.value
 SLEEVE_SHARE = parameters.SLEEVE_SHARE.value
 EDGE_PX = parameters.OFF_EDGE_PX.value
+DENSE = parameters.DENSE.value
+DENSE_PX = parameters.DENSE_PX.value
 RIM_MM2 = parameters.RIM_MM2.value
 FINGER_MM = parameters.FINGER_MM.value
 TONGS_MM = parameters.TONGS_MM.value
@@ -76,6 +78,8 @@ class Fist:
     """Whose it may be where more than one player's arm seems to lead to it."""
     spread_deg: float = 0.0
     """Over how much of a turn its player's sleeves lead away from it, as far as the picture shows them."""
+    hidden: bool = False
+    """Whether it is not seen: another one, whose mask and end these are, hides it."""
 
     def of(self, zone: str) -> bool:
         """Whether it is taken for that player's: a fist before another's sleeve is rather one's own."""
@@ -102,13 +106,13 @@ def fists_in(picture: Picture, mats: Mats) -> list[Fist]:
         one = mask.sum() < TWO_FISTS_MM2 * px_per_mm**2  # and another's sleeve behind it
         may_be = frozenset(f.owner for f in of_patch)
         sure = not one or len(may_be) == 1
-        if not of_patch and not _at_edge(mask):  # its sleeve may be before a shirt of its colour
+        if not of_patch and not at_edge(mask):  # its sleeve may be before a shirt of its colour
             found.append(Fist(mask, centre, mask, None, None))
         found += of_patch if sure else [replace(f, owner=None, reach=None, may_be=may_be) for f in of_patch]
     for mask in _rims(skin, patches, px_per_mm):
         centre = _points(mask).mean(0)
         for way in _ways(centre, mask, arm, px_per_mm):
-            if _along(mask, way) or _at_edge(mask):
+            if _along(mask, way) or at_edge(mask):
                 continue
             behind = centre + way * FIST_MM * px_per_mm
             end = mask | _disc(behind, FIST_MM / 2 * px_per_mm, mask.shape)
@@ -200,7 +204,7 @@ def _is_low(centre: np.ndarray, mats: Mats, player: MatPose, factor: int) -> boo
     return height_over((centre + 0.5) * factor - 0.5, mats, player, FINGERS_MM) < BARE_BELOW_MM
 
 
-def _at_edge(mask: np.ndarray) -> bool:
+def at_edge(mask: np.ndarray) -> bool:
     """Whether it goes on beyond the picture, where what it belongs to is not seen."""
     inner = mask[EDGE_PX:-EDGE_PX, EDGE_PX:-EDGE_PX]
     return bool(inner.sum() < mask.sum())
@@ -238,9 +242,12 @@ def _grown(mask: np.ndarray, by_px: float) -> np.ndarray:
 
 
 def _arms(picture: Picture, skin: np.ndarray, px_per_mm: float) -> np.ndarray:
-    """(h, w) bool: what is new and no piece; thicker than a piece is what has a piece's colour and is none."""
+    """(h, w) bool: what is new and no piece; thicker than a piece is what has a piece's colour and is none. A sleeve
+    as light as the table is new in so many of its pixels only."""
     sleeves = _opened(picture.new & (picture.labels >= 0), SLEEVE_MM * px_per_mm)
-    return _closed((picture.new & (picture.labels < 0)) | (skin > 0) | sleeves) > 0
+    new = (picture.new & (picture.labels < 0)) | (skin > 0) | sleeves
+    dense = cv2.blur(new.astype(np.float32), (DENSE_PX, DENSE_PX)) > DENSE
+    return (_closed(new) > 0) | (dense & (picture.labels < 0))
 
 
 def _ways(centre: np.ndarray, mask: np.ndarray, arm: np.ndarray, px_per_mm: float) -> Iterator[np.ndarray]:

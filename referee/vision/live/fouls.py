@@ -10,7 +10,8 @@ One watch over frames in order, live or of a recording; what it says depends on 
 | ``shaken`` | a mat moves, and the room behind it does not |
 | ``brought_after_stop`` | a place that was bare after the Stop holds a piece once a hand has been there |
 
-A sight counts when it lasts, and is proposed once until it has been away for a while.
+A sight counts when it lasts, and is proposed once until it has been away for a while. Seen from behind its player, a
+bare hand is proposed when it leaves.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from referee.vision.live.fists import Picture, fists_in, scale
 from referee.vision.live.gate import GateState
 from referee.vision.live.shake import Shake
 from referee.vision.live.sights import Sight, came
+from referee.vision.live.stays import Stay
 from referee.vision.live.whose import Whose
 
 LASTS_S: Mapping[str, float] = dict.fromkeys(
@@ -96,6 +98,7 @@ class FoulWatch:
         self._loose = Loose()
         self._whose = Whose()
         self._standing: dict[str, Standing] = {}
+        self._stays: dict[str, Stay] = {}
 
     def look(
         self, frame: Frame, seen: tuple[Picture, Mats] | None, look: GateState, stop_s: float | None
@@ -130,6 +133,9 @@ class FoulWatch:
             told += self._sighted("neighbours_hand", zone, others[0] if others else None, bool(others), at_s)
             told += self._sighted("second_hand", zone, zone, over.hands > 1, at_s)
             told += self._sighted("bare_hand", zone, zone, bool(over.bare), at_s)
+            stayed = self._stays.setdefault(zone, Stay()).look(over.alone, at_s)
+            if stayed is not None and not others and over.hands < 2:
+                told.append(FoulSeen("bare_hand", zone, zone, *stayed))
         return told
 
     def _of_mats(self, frame: Frame, mats: Mats) -> list[FoulSeen]:

@@ -25,6 +25,7 @@ from referee.vision.image.evidence import paper_white
 from referee.vision.live import parameters
 from referee.vision.live.color_lut import BITS, DARK, GROUND, STRANGE, WARM, label_table, skin_table
 from referee.vision.live.fists import Picture
+from referee.vision.live.shade import Shade, shaded
 from referee.vision.live.sights import Sight
 from referee.vision.observer import Observer
 from referee.vision.search.jit import inner, plain
@@ -44,7 +45,6 @@ FIELD_COVERED = parameters.FIELD_COVERED.value
 CHECK_S = parameters.CHECK_S.value
 SEEK_S = parameters.SEEK_S.value
 MISSED_CHECKS = parameters.MISSED_CHECKS.value
-DARKEST = parameters.DARKEST.value
 SHADOW = parameters.SHADOW.value
 TINTED = parameters.TINTED.value
 SHADE_FLOOR = parameters.SHADE_FLOOR.value
@@ -130,6 +130,7 @@ class Gate:
         self._memory = memory_of(np.zeros((0, 0, 3), np.uint8), None)
         self._factor = 1
         self._bare = self._memory.usual
+        self._shade = Shade()
         self._mats: Mats | None = None
         self._palette: Palette | None = None
         self._white = np.zeros(3)
@@ -150,7 +151,12 @@ class Gate:
         around_piece = cv2.dilate((now.labels >= 0).astype(np.uint8), np.ones((5, 5), np.uint8)) > 0
         rests = ~around_piece & (now.labels != WARM) & (now.still_s > ARM_REST_S)
         self._bare[rests] = now.before[rests]
-        return picture_of(now.before, self._bare, now.labels.copy(), self._skin, self._factor), self._mats
+        for zone in self._zones.values():
+            if zone.strange is None:
+                free = zone.sheet & (now.labels[zone.at] < 0)
+                self._shade.learn(now.before[zone.at], self._bare[zone.at], free)
+        darkest = self._shade.darkest
+        return picture_of(now.before, self._bare, now.labels.copy(), self._skin, self._factor, darkest), self._mats
 
     def hand_mask(self, zone: str) -> tuple[np.ndarray, tuple[int, int], int] | None:
         """What is taken for a hand in that zone: mask (h, w) bool, its left top (x, y) in the reduced copy, and
@@ -193,6 +199,7 @@ class Gate:
         self._size = image.shape
         self._memory = memory_of(small, None if empty is None else _reduced(empty, factor))
         self._bare = self._memory.usual.copy()
+        self._shade = Shade()
         self._zones.clear()
         self._check_s = -np.inf
 
@@ -245,15 +252,18 @@ class Gate:
         return Sight(at, image, zone.box & around, int(zone.field.sum()), hand, zone.field, around)
 
 
-def picture_of(small: np.ndarray, bare: np.ndarray, labels: np.ndarray, hues: np.ndarray, factor: int) -> Picture:
+def picture_of(
+    small: np.ndarray, bare: np.ndarray, labels: np.ndarray, hues: np.ndarray, factor: int, darkest: float = SHADOW
+) -> Picture:
     """What is new in a reduced picture (h, w, 3) against the ``bare`` one; ``hues``: what has the hue of skin, as
-    ``color_lut.skin_table``. Skin before wood is darker wood but for its tint, and counts as new for that."""
+    ``color_lut.skin_table``. Skin before wood is darker wood but for its tint, and counts as new for that.
+    ``darkest``: shadows leave at least this share of the light."""
     changed = np.abs(small.astype(np.int16) - bare).max(-1) > CHANGED
     bgr = small >> (8 - BITS)
     warm = (labels < 0) & hues[bgr[..., 0], bgr[..., 1], bgr[..., 2]]
-    new = changed & ~_shaded(small, bare, SHADOW)
+    new = changed & ~shaded(small, bare, darkest)
     tinted = np.clip(SHADE_FLOOR / np.maximum(bare.min(-1), 1), SKIN_TINTED, TINTED)  # noise tints what is dark
-    skin = warm & changed & ~_shaded(small, bare, SHADOW, tinted)
+    skin = warm & changed & ~shaded(small, bare, SHADOW, tinted)
     return Picture(labels, new | skin, skin, factor)
 
 
@@ -312,15 +322,6 @@ def _reaches_in(strange: np.ndarray, zone: _Zone, awake: np.ndarray, warm: np.nd
     moving = (pixels(box & awake) > parameters.AWAKE_SHARE.value * HAND_MOVING * whole) & (inside > HAND_MOVING * whole)
     covers = pixels(zone.field) > FIELD_COVERED * zone.field.sum()
     return bool((covers | of_hand & (moving | (inside > HAND_RESTING * whole))).any())
-
-
-def _shaded(
-    small: np.ndarray, usual: np.ndarray, darkest: float = DARKEST, tinted: np.ndarray | float = TINTED
-) -> np.ndarray:
-    """(h, w) bool: darker than usual by the same share in all colours, as in a shadow."""
-    share = (small.astype(np.float32) + SHADE_FLOOR) / (usual.astype(np.float32) + SHADE_FLOOR)
-    most = share.max(-1)
-    return (most < 1.0) & (most > darkest) & (most - share.min(-1) < tinted)
 
 
 @plain

@@ -43,13 +43,20 @@ FIELD_COVERED = Parameter(
 CHECK_S = Parameter(2.0, "s", "by hand, for time: between looks for mats that are known")
 SEEK_S = Parameter(0.5, "s", "by hand, for time: between looks for mats while none is known")
 MISSED_CHECKS = Parameter(3, "looks", "by hand: a mat missed so often is gone")
-DARKEST = Parameter(0.3, "of the light", "by hand: a shadow leaves at least this share")
-SHADOW = Parameter(0.5, "of the light", "as DARKEST, where a darker hand before wood must not be taken for one")
+SHADOW = Parameter(
+    0.5, "of the light", "by hand: a shadow leaves at least this; a darker hand before wood must not be taken for one"
+)
 TINTED = Parameter(0.12, "of the light", "by hand: a shadow takes no colour more than another by so much")
 SKIN_TINTED = Parameter(
     0.08, "of the light", "as TINTED, of what has the hue of skin: before wood it is nearly a shadow"
 )
 SHADE_FLOOR = Parameter(6, "levels of 255", "by hand: added to both pictures, so that noise in the dark is no shadow")
+SHADE_STEPS = Parameter(100, "steps of the light's share", "finer than noise")
+SHADE_LEAST = Parameter(80, "reduced px", "by hand: fewer shadows tell nothing of the table's lamp")
+SHADE_RIM = Parameter(0.03, "of the shadows' pixels", "by hand: so many may be darker where pieces touch the paper")
+SHADE_MARGIN = Parameter(0.04, "of the light", "by hand: a shadow of another place leaves as much but for this")
+SHADE_PALEST = Parameter(0.75, "of the light", "by hand: no table's shadows are taken for paler than this")
+SHADED = Parameter(60, "levels of 255", "by hand: what is darker without a shadow shows the share but badly")
 WHITE_DRIFT = Parameter(0.06, "of the paper's light", "by hand: the label table is made anew when it changed by more")
 AROUND_PX = Parameter(6, "reduced px", "by hand: so much around a zone's box is looked at, for what reaches out of it")
 SHEET_INSET_MM = Parameter(3, "mm", "by hand: so far within its edge the sheet is surely paper")
@@ -91,6 +98,8 @@ TWO_FISTS_MM2 = Parameter(3000.0, "mm2", "by hand: a patch of less is one fist, 
 FIST_OVER_MM = Parameter(90.0, "mm", "by hand: about so high over the table is a fist that works")
 RIM_MM2 = Parameter(250.0, "mm2", "by hand: what shows of a fist behind its own sleeve is at least so large")
 SLEEVE_MM = Parameter(60.0, "mm", "by hand: what has a piece's colour and is thicker than this is no piece")
+DENSE = Parameter(0.45, "of the pixels", "by hand: beside a straight edge fewer are new, and noise is a twentieth")
+DENSE_PX = Parameter(5, "reduced px", "side of the square in which they are counted; a sleeve is ten across")
 ARM_MM = Parameter(150.0, "mm", "by hand: so far an arm leads away from its fist; a fist's shadow on paper is shorter")
 ARM_SHARE = Parameter(0.9, "of the way", "by hand: so much of it must be arm; the rest is noise")
 WIDEST_DEG = Parameter(150.0, "degrees", "by hand: what is wider is no arm but a body, or both")
@@ -108,6 +117,10 @@ SHOULDERS_MM = Parameter(
 )
 FIST_APART_DEG = Parameter(10.0, "degrees", "as APART_DEG, of a fist's way to its sleeve")
 SAME_FIST_MM = Parameter(30.0, "mm", "by hand: a fist so near to where one was a look ago is the same one")
+STAYS_MM = Parameter(15.0, "mm", "by hand: as SAME_FIST_MM, of one whose arm seems to be another player's")
+HIDDEN_MM = Parameter(130.0, "mm", "by hand: so far a hand goes between two looks, and is then behind another")
+BEHIND_MM = Parameter(60.0, "mm", "by hand: so near to another's fist one is gone from sight at once")
+HIDDEN_LOOKS = Parameter(25, "looks", "by hand: a hand that was not seen for longer has gone")
 SCALE_MM = Parameter(50.0, "mm", "half the length at the field's centre by which the picture's scale is taken")
 
 # -- arms ----------------------------------------------------------------------------------------------------------
@@ -131,6 +144,14 @@ TWO_ARMS_DEG = Parameter(
 )
 HIDES_MM2 = Parameter(60.0, "mm2", "by hand: a fist that hides so much of a build is before it; less is a build's rim")
 
+# -- stays ---------------------------------------------------------------------------------------------------------
+STAY_S = Parameter(0.7, "s", "by hand: a bare hand that is told by its leaving has worked for so long")
+STAY_STILL_S = Parameter(0.6, "s", "by hand: and stayed for so long at one place, which what carries a piece does not")
+STAY_STILL_MM = Parameter(15.0, "mm", "by hand: at one place: so near to where it was for most of the time")
+STAY_GAP_S = Parameter(0.45, "s", "by hand: what has not been at work for longer is another visit")
+LEAVES_MM = Parameter(48.0, "mm of TONGS", "by hand: so much of them shows beyond a fist, which is half as broad")
+LEAVES_LOOKS = Parameter(2, "looks", "by hand: so often a leaving hand must be seen without them")
+
 # -- fouls ---------------------------------------------------------------------------------------------------------
 HAND_FOUL_S = Parameter(0.35, "s", "by hand: a sight must last so long; shorter may be two things that pass")
 SHAKEN_S = Parameter(0.0, "s", "a mat that moved has moved, however shortly")
@@ -152,6 +173,8 @@ PIECE_SHARE = Parameter(0.012, "of the field", "half of what the smallest piece 
 SIGHT_S = Parameter(0.08, "s", "for memory: what pixels show is kept so often at most")
 SIGHTS = Parameter(160, "sights", "for memory: and so often in all, some fourteen seconds")
 WINDOW_PX = Parameter(2, "reduced px", "a mat that lies still is located so far off at most; by hand")
+BESIDE_PX = Parameter(8, "reduced px", "by hand: a long piece's corner may be so far beside the field: some 25 mm")
+ON_GROUND = Parameter(0.6, "of a piece's foot", "by hand: so much of it is in the field when its corner is beside it")
 FRAME_LATE_S = Parameter(0.02, "s", "by hand: a frame so little after the press shows what was there then")
 FRESH_S = Parameter(0.35, "s", "by hand: between frames further apart some were lost, or vision was busy")
 TOUCHED = Parameter(0.01, "of the field's pixels", "change when anything in it is touched; noise is half of that")

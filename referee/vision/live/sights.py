@@ -21,6 +21,8 @@ from referee.vision.live import parameters
 PIECE = parameters.PIECE_SHARE.value
 CHANGED = parameters.CHANGED.value
 WINDOW_PX = parameters.WINDOW_PX.value
+BESIDE_PX = 2 * parameters.BESIDE_PX.value + 1
+ON_GROUND = parameters.ON_GROUND.value
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,16 +117,19 @@ def _in_field(new: np.ndarray, clear: Sight, last: Sight) -> np.ndarray:
 
 
 def _standing(mask: np.ndarray, ground: np.ndarray) -> np.ndarray:
-    """(h, w) bool: the connected parts of the mask whose lowest pixels are mostly on the ground, or just over it."""
+    """(h, w) bool: the connected parts of the mask whose lowest pixels are mostly on the ground, or just over it. One
+    whose lowest corner is a little beside the ground stands on it when most of its foot does."""
     count, things = cv2.connectedComponents(mask.astype(np.uint8), connectivity=4)
-    found = np.zeros(mask.shape, bool)
+    found, beside = np.zeros(mask.shape, bool), cv2.dilate(ground.astype(np.uint8), np.ones((1, BESIDE_PX))) > 0
     for n in range(1, count):
         part = things == n
         columns = np.flatnonzero(part.any(0))
         lowest = len(part) - 1 - np.argmax(part[::-1, columns], 0)
         foot = lowest >= lowest.max() - 1
-        under = np.minimum(lowest[foot] + 1, len(part) - 1)
-        found |= part & (2 * ground[under, columns[foot]].sum() > foot.sum())
+        under = np.minimum(lowest + 1, len(part) - 1)
+        on, near = ground[under, columns], beside[under, columns]
+        mostly = on.mean() > ON_GROUND and 2 * near[foot].sum() > foot.sum()
+        found |= part & (mostly or 2 * on[foot].sum() > foot.sum())
     return found
 
 

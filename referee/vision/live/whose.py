@@ -1,36 +1,111 @@
 """Whose each fist is, look after look: where its arm's way does not tell, the fist that was there a moment ago does.
 
 A sleeve before a shirt of its colour is not seen, and two arms that cross lead both ways; a hand stays its player's.
+One that was seen to come near another and is not seen any more, nor anywhere else, is *hidden* by the other, and stays
+so until as many hands of its player are seen again as there were.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from calibration.mat import Mats
 from referee.vision.live import parameters
-from referee.vision.live.fists import Fist, owned, scale
+from referee.vision.live.fists import Fist, at_edge, owned, scale
 
 SAME_MM = parameters.SAME_FIST_MM.value
+STAYS_MM = parameters.STAYS_MM.value
+APART_MM = parameters.HANDS_APART_MM.value
+HIDDEN_MM = parameters.HIDDEN_MM.value
+BEHIND_MM = parameters.BEHIND_MM.value
+TWO_FISTS_MM2 = parameters.TWO_FISTS_MM2.value
+HIDDEN_LOOKS = parameters.HIDDEN_LOOKS.value
 
 
 @dataclass
 class Whose:
     """Follows the fists of one camera's looks, in order."""
 
-    _before: list[tuple[np.ndarray, str]] = field(default_factory=list)
+    _before: list[Fist] = field(default_factory=list)
+    _earlier: list[Fist] = field(default_factory=list)
+    _hidden: list[tuple[Fist, int]] = field(default_factory=list)
 
     def look(self, fists: Sequence[Fist], mats: Mats, factor: int) -> list[Fist]:
-        """The same fists with their owners as far as known; a patch without an arm that nobody's was is left out."""
-        known = [self._as_before(fist, mats, factor) for fist in fists]
-        self._before = [(fist.centre, fist.owner) for fist in known if fist.owner is not None]
-        return [fist for fist in known if fist.owner is not None or fist.tongs is not None]
+        """The same fists with their owners as far as known, and those that others hide; a patch without an arm that
+        nobody's was is left out."""
+        px_per_mm = scale(mats, factor)
+        known = [self._as_before(fist, fists, mats, factor) for fist in fists]
+        seen = [fist for fist in known if fist.owner is not None]
+        self._hidden = [ghost for owner in mats.poses for ghost in self._lost(owner, seen, known, px_per_mm)]
+        self._before, self._earlier = seen, self._before
+        rest = [fist for fist in known if fist.owner is not None or fist.tongs is not None]
+        return rest + [owned(fist, str(fist.owner), mats, factor) for fist, _ in self._hidden]
 
-    def _as_before(self, fist: Fist, mats: Mats, factor: int) -> Fist:
-        same_px = SAME_MM * scale(mats, factor)
-        near = {owner for centre, owner in self._before if np.linalg.norm(centre - fist.centre) < same_px}
-        told = fist.owner is not None or len(near) != 1 or not near <= mats.poses.keys()
-        return fist if told else owned(fist, near.pop(), mats, factor)
+    def _as_before(self, fist: Fist, fists: Sequence[Fist], mats: Mats, factor: int) -> Fist:
+        px_per_mm = scale(mats, factor)
+        reach = SAME_MM if fist.owner is None else STAYS_MM
+        near = {f.owner for f in self._before if _off(f, fist) < reach * px_per_mm}
+        if len(near) != 1 or not near <= mats.poses.keys() or fist.owner in near:
+            return fist
+        told = fist.owner is not None and not any(
+            f.owner == fist.owner and _off(f, fist) > STAYS_MM * px_per_mm for f in fists
+        )
+        return fist if told else owned(fist, str(near.pop()), mats, factor)
+
+    def _lost(
+        self, owner: str, seen: Sequence[Fist], known: Sequence[Fist], px_per_mm: float
+    ) -> list[tuple[Fist, int]]:
+        """That player's fists that others hide now, and for how many looks."""
+        now = _apart([f for f in known if f.of(owner)], px_per_mm)
+        was = _apart([f for f in self._before if f.owner == owner], px_per_mm)
+        hidden = [ghost for ghost in self._hidden if ghost[0].owner == owner]
+        missing = len(was) + len(hidden) - len(now)
+        for fist in now[: len(was)]:
+            del was[int(np.argmin([_off(f, fist) for f in was]))]
+        came = [(f, 0) for f in was if self._came(f, px_per_mm)]
+        ghosts = [self._behind(fist, looks, seen, px_per_mm) for fist, looks in (hidden + came)[: max(0, missing)]]
+        return [ghost for ghost in ghosts if ghost is not None]
+
+    def _came(self, fist: Fist, px_per_mm: float) -> bool:
+        """Whether it was seen twice in a row, whole, and surely its player's: what shows once may be anything."""
+        near, same = HIDDEN_MM * px_per_mm, SAME_MM * px_per_mm
+        others = {f.owner for f in self._before if _off(f, fist) < same}
+        again = any(f.owner == fist.owner and _off(f, fist) < near for f in self._earlier)
+        return again and others == {fist.owner} and not at_edge(fist.mask)
+
+    def _going_on(self, fist: Fist, px_per_mm: float) -> Fist:
+        """The fist where it is when it goes on as it went between the last two looks that showed it."""
+        near = [f for f in self._earlier if f.owner == fist.owner and _off(f, fist) < HIDDEN_MM * px_per_mm]
+        earlier = min(near, key=lambda f: _off(f, fist), default=fist)
+        return replace(fist, centre=2 * fist.centre - earlier.centre)
+
+    def _behind(self, fist: Fist, looks: int, seen: Sequence[Fist], px_per_mm: float) -> tuple[Fist, int] | None:
+        """The fist at the one that hides it; None when none is near."""
+        on = fist if looks else self._going_on(fist, px_per_mm)
+        host = min(seen, key=lambda other: min(_off(fist, other), _off(on, other)), default=None)
+        if host is None or looks >= HIDDEN_LOOKS or min(_off(fist, host), _off(on, host)) > HIDDEN_MM * px_per_mm:
+            return None
+        own = [f for f in self._before if _off(f, fist) > APART_MM * px_per_mm]  # where the host was itself
+        if not looks and all(_off(f, host) > HIDDEN_MM * px_per_mm for f in own):
+            return None
+        both = host.mask.sum() >= TWO_FISTS_MM2 * px_per_mm**2
+        if not looks and host.owner != fist.owner and not both and _off(on, host) > BEHIND_MM * px_per_mm:
+            return None
+        return replace(host, owner=fist.owner, tongs=None, hidden=True, spread_deg=0.0), looks + 1
+
+
+def _off(one: Fist, other: Fist) -> float:
+    """Reduced pixels between two fists."""
+    return float(np.linalg.norm(one.centre - other.centre))
+
+
+def _apart(fists: Sequence[Fist], px_per_mm: float) -> list[Fist]:
+    """One fist for each hand: no two of a player's are nearer than one is long."""
+    found: list[Fist] = []
+    for fist in fists:
+        if all(_off(fist, other) > APART_MM * px_per_mm for other in found):
+            found.append(fist)
+    return found

@@ -1,0 +1,58 @@
+"""A bare hand seen from behind its player: it works at a piece for a while, and goes without tongs that would show.
+
+While it works its fist may hide what it holds, and so may a piece that is carried. So nothing is said before it has
+left: tongs that let go of a piece show on their way out. Pure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from referee.vision.live import parameters
+from referee.vision.live.arms import Alone
+
+LASTS_S = parameters.STAY_S.value
+STILL_S = parameters.STAY_STILL_S.value
+STILL_MM = parameters.STAY_STILL_MM.value
+GAP_S = parameters.STAY_GAP_S.value
+LEAVES_MM = parameters.LEAVES_MM.value
+LEAVES_LOOKS = parameters.LEAVES_LOOKS.value
+
+
+@dataclass
+class Stay:
+    """Follows the hand over one field, look by look."""
+
+    _works: list[tuple[float, np.ndarray]] = field(default_factory=list)
+    _looks: int = 0
+    _left: int = 0
+
+    def look(self, hand: Alone | None, at_s: float) -> tuple[float, float] | None:
+        """Since when a hand has worked there that now leaves without tongs, and in how many of the looks since it
+        was seen at work (0..1); None as long as there is none."""
+        over = bool(self._works) and at_s - self._works[-1][0] > GAP_S
+        if (hand is not None and hand.tongs) or over:
+            self._works, self._looks, self._left = [], 0, 0
+        if hand is None or hand.tongs:
+            self._looks += bool(self._works)
+            return None
+        if hand.works:
+            self._works.append((at_s, hand.centre_mm))
+            self._looks, self._left = self._looks + 1, 0
+            return None
+        self._left += hand.shown_mm >= LEAVES_MM
+        if self._left < LEAVES_LOOKS or not self._stayed():
+            return None
+        found = (self._works[0][0], min(1.0, len(self._works) / max(1, self._looks)))
+        self._works, self._looks, self._left = [], 0, 0
+        return found
+
+    def _stayed(self) -> bool:
+        """Whether it has worked for long, and for most of that at one place: what is carried goes on."""
+        times, places = [t for t, _ in self._works], np.array([at for _, at in self._works])
+        if not times or times[-1] - times[0] < LASTS_S:
+            return False
+        still = [t for t, at in self._works if np.linalg.norm(at - np.median(places, 0)) < STILL_MM]
+        return bool(still) and still[-1] - still[0] >= STILL_S

@@ -1,0 +1,44 @@
+"""A bare hand seen from behind is told by its stay at a piece and by its leaving: looks of one hand over time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from referee.vision.live.arms import Alone
+from referee.vision.live.stays import Stay
+
+HZ = 10
+FAR = np.array([80.0, 0.0])
+
+
+def at_work(looks: int, step_mm: float = 0.0, tongs: bool = False) -> list[Alone | None]:
+    """A hand at a piece that goes on by so much from look to look."""
+    return [Alone(True, tongs, 45.0, np.array([n * step_mm, 0.0])) for n in range(looks)]
+
+
+def leaving(looks: int, tongs: bool = False, shown_mm: float = 60.0) -> list[Alone | None]:
+    """A hand on its way out, whose tongs would show by so much."""
+    return [Alone(False, tongs, shown_mm, FAR)] * looks
+
+
+@pytest.mark.parametrize(
+    ("looks", "since"),
+    [
+        (at_work(12) + leaving(3), 0.0),
+        ([*leaving(4), *at_work(12), *leaving(3)], 0.4),
+        ([*at_work(5), None, None, *at_work(5), *leaving(3)], 0.0),  # lost for a moment
+        ([*at_work(6), *at_work(1, tongs=True), *at_work(12), *leaving(2)], 0.7),  # other tongs were put away first
+        (at_work(12) + leaving(3, tongs=True), None),  # a piece was let go of: its tongs show
+        (at_work(12) + leaving(1), None),  # gone before that could be seen
+        (at_work(12) + leaving(3, shown_mm=30.0), None),  # its fist would hide them all the way
+        (at_work(5) + leaving(3), None),  # it only passed
+        (at_work(12, step_mm=9.0) + leaving(3), None),  # what is carried goes on
+        ([*at_work(5), *[None] * 6, *at_work(5), *leaving(3)], None),  # two visits, each of them short
+    ],
+)
+def test_a_hand_that_stayed_at_a_piece_and_leaves_without_tongs_is_bare(looks, since):
+    stay = Stay()
+    found = [told for n, hand in enumerate(looks) if (told := stay.look(hand, n / HZ)) is not None]
+    assert [round(from_s, 2) for from_s, _ in found] == ([] if since is None else [since])
+    assert all(0 < sure <= 1 for _, sure in found)

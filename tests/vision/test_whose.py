@@ -1,0 +1,73 @@
+"""Hands that go behind others are still there: fists followed from look to look."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "review"))
+
+from staged_fouls import Table
+
+from referee.vision.live.fists import Fist
+from referee.vision.live.whose import Whose
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def mats():
+    """Of two players beside each other, as a picture of 640 by 360 shows them."""
+    table = Table(12, "across", 360)
+    return table.observer.look(table.sim.empty())
+
+
+def fist(at: tuple[int, int], owner: str | None, radius: int = 6) -> Fist:
+    """One in a picture of 320 by 180."""
+    mask = np.zeros((180, 320), bool)
+    mask[max(0, at[1] - radius) : at[1] + radius + 1, max(0, at[0] - radius) : at[0] + radius + 1] = True
+    return Fist(mask, np.array(at, float), mask, owner, False)
+
+
+def hidden(mats, *looks: list[Fist]) -> list[list[str]]:
+    """Owners of the hidden fists after each look."""
+    whose = Whose()
+    return [[str(f.owner) for f in whose.look(fists, mats, 2) if f.hidden] for fists in looks]
+
+
+HOST = (150, 90)
+
+
+def test_a_second_hand_that_comes_and_is_lost_at_the_first_is_there_until_both_are_seen(mats):
+    host = fist(HOST, "A")
+    comes = [[host, fist((80, 130), "A")], [host, fist((110, 110), "A")]]
+    assert hidden(mats, *comes, [host], [host], [host, fist((100, 115), "A")], [host]) == [[], [], ["A"], ["A"], [], []]
+
+
+def test_another_players_hand_that_is_lost_in_one_large_patch_is_in_it(mats):
+    both = fist(HOST, "B", radius=16)
+    comes = [[fist(HOST, "B"), fist((x, 70), "A")] for x in (95, 115)]
+    assert hidden(mats, *comes, [both], [both], [fist(HOST, "B"), fist((100, 70), "A")]) == [[], [], ["A"], ["A"], []]
+
+
+@pytest.mark.parametrize(
+    "looks",
+    [
+        [[fist(HOST, "A")]] * 2 + [[fist(HOST, "B")]] * 2,  # taken for another's: one hand all the time
+        [[fist(HOST, "A")], [fist(HOST, "A"), fist((110, 110), "A")], [fist(HOST, "A")]],  # it showed but once
+        [[fist(HOST, "A"), fist((x, 150), "A")] for x in (60, 30)] + [[fist(HOST, "A")]],  # it went away
+        [[fist(HOST, "B"), fist((x, 70), "A")] for x in (85, 100)] + [[fist(HOST, "B")]],  # not near enough
+        [[fist(HOST, "A")], [fist(HOST, "A")], []],
+    ],
+)
+def test_what_may_as_well_have_gone_is_not_hidden(mats, looks):
+    assert not any(hidden(mats, *looks))
+
+
+def test_a_hand_keeps_its_player_where_the_sleeve_of_another_who_is_seen_elsewhere_goes_over_it(mats):
+    whose, a, b = Whose(), (100, 90), (160, 90)
+    whose.look([fist(a, "A"), fist(b, "B")], mats, 2)
+    assert [f.owner for f in whose.look([fist(a, "B"), fist(b, "B")], mats, 2)] == ["A", "B"]
