@@ -143,8 +143,9 @@ ENTERS_S = {
 }
 """How long after its beginning a staged hand is over the field; a mat is pushed between two frames."""
 
-BEFORE_S, AFTER_FOUL_S = 0.8, 1.8
-"""A foul is shown from so long before it begins until so long after; a clean duel from the go until after its Stop."""
+BEFORE_S, AFTER_FOUL_S = 2.0, 1.8
+"""A foul is shown from so long before it begins until so long after; a clean duel from the go until after its Stop.
+Before: as long as it takes to see some shadows of builds without a hand near them, which any duel gives."""
 
 
 def _frames(

@@ -127,6 +127,17 @@ def test_a_patch_without_an_arm_is_nobodys_where_none_or_two_players_hands_were(
     assert whose.look([fist((100, 60), None)], mats, 2) == []
 
 
+@pytest.mark.parametrize(("top", "seen"), [(60, 1), (0, 0)])
+def test_what_is_only_the_pictures_rim_is_no_fist_though_something_leads_to_it(table, top, seen, monkeypatch):
+    monkeypatch.setattr("referee.vision.live.fists._ways", lambda *_: iter([np.array([0.0, -1.0])]))
+    mats = table.observer.look(table.sim.empty())
+    skin = np.zeros((180, 320), bool)
+    skin[top : top + 9, 86:125] = True
+    monkeypatch.setattr("referee.vision.live.fists._patches", lambda *_: iter([skin]))
+    nothing = np.full(skin.shape, -1, np.int8)
+    assert len(fists_in(Picture(nothing, skin, skin, 2), mats)) == seen
+
+
 @pytest.mark.parametrize(("row", "seen"), [(60, 1), (0, 0)])
 def test_a_patch_of_skin_without_an_arm_may_be_a_fist_but_not_where_it_goes_on_beyond_the_picture(
     table, row, seen, monkeypatch
@@ -137,6 +148,16 @@ def test_a_patch_of_skin_without_an_arm_may_be_a_fist_but_not_where_it_goes_on_b
     skin[row : row + 22, 86:115] = True
     nothing = np.full(skin.shape, -1, np.int8)
     assert len(fists_in(Picture(nothing, skin, skin, 2), mats)) == seen
+
+
+def test_two_hands_that_reach_over_a_field_are_two_though_the_tongs_of_neither_are_seen(table):
+    mats = table.observer.look(table.sim.empty())
+    pose, nothing = mats.poses["A"], np.zeros((180, 320), bool)
+    field, px_per_mm = Field(nothing, nothing, nothing), scale(mats, 2)
+    over = pose.to_camera(np.array([[0.0, 0.0, 20.0]]))[0]
+    first, other = replace(fist((100, 40), "A", tongs=False), reach=over), fist((160, 40), "A", tongs=False)
+    assert arms_over([first, other], field, px_per_mm, pose, ["B"]).hands == 2
+    assert arms_over([first], field, px_per_mm, pose, ["B"]).hands == 0
 
 
 @pytest.mark.parametrize(

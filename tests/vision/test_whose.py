@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -71,3 +72,9 @@ def test_a_hand_keeps_its_player_where_the_sleeve_of_another_who_is_seen_elsewhe
     whose, a, b = Whose(), (100, 90), (160, 90)
     whose.look([fist(a, "A"), fist(b, "B")], mats, 2)
     assert [f.owner for f in whose.look([fist(a, "B"), fist(b, "B")], mats, 2)] == ["A", "B"]
+
+
+def test_sleeves_that_spread_wider_while_the_fist_stays_are_told(mats):
+    whose = Whose()
+    looks = [[replace(fist((x, 90), "A"), spread_deg=deg)] for x, deg in ((150, 60), (151, 64), (150, 84), (180, 84))]
+    assert [of[0].widened_deg for of in (whose.look(fists, mats, 2) for fists in looks)] == [0.0, 4.0, 24.0, 0.0]

@@ -25,6 +25,8 @@ END_MM2 = parameters.END_MM2.value
 APART_MM = parameters.HANDS_APART_MM.value
 STOOD_LOOKS = parameters.STOOD_LOOKS.value
 TWO_ARMS_DEG = parameters.TWO_ARMS_DEG.value
+WIDER_DEG = parameters.WIDER_DEG.value
+WIDENED_DEG = parameters.WIDENED_DEG.value
 HIDES_MM2 = parameters.HIDES_MM2.value
 
 TONGS = np.array(parameters.TONGS.value)
@@ -120,14 +122,15 @@ def arms_over(
     owners = tuple(f.owner for f in here)
     apart_px = APART_MM * px_per_mm
     left = [f for f in here if _left_over(f, fists, others, apart_px)]
-    fork = [f for f in fists if f.owner == pose.zone and f.spread_deg >= TWO_ARMS_DEG and _reaches(f, pose)]
+    fork = [f for f in fists if f.owner == pose.zone and _forks(f) and _reaches(f, pose)]
     own, own_here = ([*(f for f in of if f.of(pose.zone) and not f.hidden), *left] for of in (fists, here))
     behind = sum(f.hidden and f.owner == pose.zone for f in here)
     from_behind = not tongs_show(pose)  # from in front the sleeves may be before their player
     two = bool(fork) and from_behind and not {*owners} & {*others}
     hides = HIDES_MM2 * px_per_mm**2
     alone = _alone([f for f in fists if f.owner == pose.zone], field, pose, px_per_mm) if from_behind else None
-    if not own_here and not two:
+    both = _apart(own, apart_px) > 1 and any(_reaches(f, pose) for f in own if f.owner == pose.zone)
+    if not own_here and not two and not both:
         return Arms(owners, alone=alone)
     shows = [f for f in own_here if f.would_show or _hides(f, field) >= hides]
     bare = any(_touches(f, field) for f in shows) if tongs_show(pose) else None
@@ -184,6 +187,12 @@ def _touches(fist: Fist, field: Field) -> bool:
     _, things = cv2.connectedComponents(field.build.astype(np.uint8))
     stands = np.isin(things, np.unique(things[field.build & field.low]))
     return bool((near & field.build & stands).sum() >= parameters.TOUCH_PX.value)
+
+
+def _forks(fist: Fist) -> bool:
+    """Whether two sleeves lead to it."""
+    wider = fist.spread_deg >= WIDER_DEG and fist.widened_deg >= WIDENED_DEG
+    return wider or fist.spread_deg >= TWO_ARMS_DEG
 
 
 def _left_over(fist: Fist, fists: Sequence[Fist], others: Collection[str], apart_px: float) -> bool:

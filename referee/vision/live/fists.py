@@ -78,6 +78,8 @@ class Fist:
     """Whose it may be where more than one player's arm seems to lead to it."""
     spread_deg: float = 0.0
     """Over how much of a turn its player's sleeves lead away from it, as far as the picture shows them."""
+    widened_deg: float = 0.0
+    """By how much its sleeves spread more than they did a moment ago, with the fist at the same place."""
     hidden: bool = False
     """Whether it is not seen: another one, whose mask and end these are, hides it."""
 
@@ -98,6 +100,8 @@ def fists_in(picture: Picture, mats: Mats) -> list[Fist]:
     found: list[Fist] = []
     for n, mask in enumerate(patches):
         centre = _points(mask).mean(0)
+        if not _inside(centre, mask.shape):
+            continue
         own_skin = (skin > 0) & (nearest == n)
         of_patch = [
             _fist(mask, centre, way, own_skin, picture.labels >= 0, (mats, picture.factor))
@@ -115,6 +119,8 @@ def fists_in(picture: Picture, mats: Mats) -> list[Fist]:
             if _along(mask, way) or at_edge(mask):
                 continue
             behind = centre + way * FIST_MM * px_per_mm
+            if not _inside(behind, mask.shape):
+                continue
             end = mask | _disc(behind, FIST_MM / 2 * px_per_mm, mask.shape)
             rim, owner = Fist(mask, behind, end, None, None), _owner(centre, way, mats, picture.factor)
             found.append(rim if owner is None else owned(rim, owner, mats, picture.factor))
@@ -208,6 +214,11 @@ def at_edge(mask: np.ndarray) -> bool:
     """Whether it goes on beyond the picture, where what it belongs to is not seen."""
     inner = mask[EDGE_PX:-EDGE_PX, EDGE_PX:-EDGE_PX]
     return bool(inner.sum() < mask.sum())
+
+
+def _inside(point: np.ndarray, shape: tuple[int, ...]) -> bool:
+    """Whether that is in the picture (h, w), and not at its edge."""
+    return bool((point >= EDGE_PX).all() and (point < np.array(shape[::-1]) - EDGE_PX).all())
 
 
 def owned(fist: Fist, owner: str, mats: Mats, factor: int) -> Fist:

@@ -32,13 +32,16 @@ class Whose:
     _before: list[Fist] = field(default_factory=list)
     _earlier: list[Fist] = field(default_factory=list)
     _hidden: list[tuple[Fist, int]] = field(default_factory=list)
+    _rests: list[Fist] = field(default_factory=list)
 
     def look(self, fists: Sequence[Fist], mats: Mats, factor: int) -> list[Fist]:
         """The same fists with their owners as far as known, and those that others hide; a patch without an arm that
         nobody's was is left out."""
         px_per_mm = scale(mats, factor)
         known = [self._as_before(fist, fists, mats, factor) for fist in fists]
+        known = [self._widened(fist, px_per_mm) for fist in known]
         seen = [fist for fist in known if fist.owner is not None]
+        self._rests = [self._rested(fist, px_per_mm) for fist in seen]
         self._hidden = [ghost for owner in mats.poses for ghost in self._lost(owner, seen, known, px_per_mm)]
         self._before, self._earlier = seen, self._before
         rest = [fist for fist in known if fist.owner is not None or fist.tongs is not None]
@@ -54,6 +57,17 @@ class Whose:
             f.owner == fist.owner and _off(f, fist) > STAYS_MM * px_per_mm for f in fists
         )
         return fist if told else owned(fist, str(near.pop()), mats, factor)
+
+    def _widened(self, fist: Fist, px_per_mm: float) -> Fist:
+        """The fist with how much wider its sleeves spread than since it came to its place."""
+        rest = self._rested(fist, px_per_mm)
+        return replace(fist, widened_deg=fist.spread_deg - rest.spread_deg)
+
+    def _rested(self, fist: Fist, px_per_mm: float) -> Fist:
+        """The same player's fist where it was when it came here, with the least that its sleeves have spread since."""
+        here = [f for f in self._rests if f.owner == fist.owner and _off(f, fist) < STAYS_MM * px_per_mm]
+        rest = min(here, key=lambda f: _off(f, fist), default=fist)
+        return replace(rest, spread_deg=min(rest.spread_deg, fist.spread_deg))
 
     def _lost(
         self, owner: str, seen: Sequence[Fist], known: Sequence[Fist], px_per_mm: float
@@ -94,7 +108,7 @@ class Whose:
         both = host.mask.sum() >= TWO_FISTS_MM2 * px_per_mm**2
         if not looks and host.owner != fist.owner and not both and _off(on, host) > BEHIND_MM * px_per_mm:
             return None
-        return replace(host, owner=fist.owner, tongs=None, hidden=True, spread_deg=0.0), looks + 1
+        return replace(host, owner=fist.owner, tongs=None, hidden=True, spread_deg=0.0, widened_deg=0.0), looks + 1
 
 
 def _off(one: Fist, other: Fist) -> float:
