@@ -10,7 +10,7 @@ Text notation, one piece a word group, pieces separated by ``; ``::
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import cast
@@ -123,8 +123,7 @@ def _supports(pieces: PieceSet, placed: tuple[Piece, ...], i: int) -> tuple[int,
     found = []
     for j, other in enumerate(placed):
         below = j != i and other.z < mine.z and foot - top(pieces, other) <= CONTACT_GAP_MM
-        gaps = clearances(pieces, mine, other, CONTACT_GAP_MM) if below else ()
-        if any(abs(g) <= CONTACT_GAP_MM for g in gaps):
+        if below and any(abs(g) <= CONTACT_GAP_MM for g in _gaps(pieces, mine, other, CONTACT_GAP_MM)):
             found.append(j)
     return tuple(found)
 
@@ -189,21 +188,28 @@ def _heights(shape: Shape, pose: Pose, plan: np.ndarray, sz: float) -> tuple[np.
         else:
             high = np.sqrt(np.maximum((shape.width / 2) ** 2 - across**2, 0.0))
         return -high, high
-    outline = shape.turned_outline(pose.rotation)
     if pose.facing == "top":
-        flat = np.where(_inside(outline, plan), sz / 2, np.nan)
+        flat = np.where(_inside(shape.turned_outline(pose.rotation), plan), sz / 2, np.nan)
         return -flat, flat
-    return _spans(outline, x if pose.facing == "front" else y)
+    return _spans(shape, pose.rotation, x if pose.facing == "front" else y)
 
 
-def _spans(outline: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Lowest and highest w of the outline at each u, (n,) each."""
-    a, b = outline, np.roll(outline, -1, 0)
-    du = (b[:, 0] - a[:, 0])[None]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = (u[:, None] - a[None, :, 0]) / du
-    w = np.where((t >= 0) & (t <= 1), a[None, :, 1] + t * (b - a)[None, :, 1], np.nan)
-    return np.fmin.reduce(w, 1), np.fmax.reduce(w, 1)
+@lru_cache(maxsize=1024)
+def _edges(shape: Shape, rotation: float) -> tuple[np.ndarray, ...]:
+    """Of each edge of the turned outline that is not upright (one that is ends where others begin): u and w where it
+    starts, and how far it goes in u and in w, (m, 1) each."""
+    a = shape.turned_outline(rotation)
+    along = np.roll(a, -1, 0) - a
+    a, along = a[along[:, 0] != 0], along[along[:, 0] != 0]
+    return a[:, :1], a[:, 1:], along[:, :1], along[:, 1:]
+
+
+def _spans(shape: Shape, rotation: float, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Lowest and highest w of the turned outline at each u, (n,) each."""
+    u0, w0, du, dw = _edges(shape, rotation)
+    t = (u - u0) / du
+    w = np.where((t >= 0) & (t <= 1), w0 + t * dw, np.nan)
+    return np.fmin.reduce(w, 0), np.fmax.reduce(w, 0)
 
 
 def _inside(outline: np.ndarray, points: np.ndarray) -> np.ndarray:
@@ -232,19 +238,26 @@ def clearances(pieces: PieceSet, above: Piece, below: Piece, floor_mm: float = -
     They differ only where an opening runs across the line of sight; there a piece that spans
     the opening rests by the first and one that fits into it by the second.
     """
+    return tuple(_gaps(pieces, above, below, floor_mm))
+
+
+def _gaps(pieces: PieceSet, above: Piece, below: Piece, floor_mm: float) -> Iterator[float]:
+    """The figures of ``clearances``, each worked out when it is asked for."""
     if _beside(pieces, above, below):
-        return ()
+        return
     shape = shape_of(pieces, below)
     plan, lower, _ = surfaces(shape_of(pieces, above), above.pose)
     sx, sy, _ = shape.size(below.pose)
     there = _turn(_turn(plan, above.yaw) + (above.x - below.x, above.y - below.y), -below.yaw)
     common = (np.abs(there) <= np.array([sx, sy]) / 2).all(1)
     if common.sum() < 2 or np.ptp(there[common], axis=0).min() < CONTACT_OVERLAP_MM:
-        return ()
+        return
+    yield from _elevation_gap(pieces, above, below, floor_mm)
     _, high = _heights(shape, below.pose, there[common], shape.size(below.pose)[2])
     gaps = np.where(below.z + high > floor_mm, above.z + lower[common] - below.z - high, np.nan)
-    solid = [] if np.isnan(gaps).all() else [float(np.nanmin(gaps))]
-    return (*_elevation_gap(pieces, above, below, floor_mm), *solid)
+    least = float(np.fmin.reduce(gaps))
+    if not math.isnan(least):
+        yield least
 
 
 def _beside(pieces: PieceSet, a: Piece, b: Piece) -> bool:
@@ -287,7 +300,7 @@ def overlap_mm(pieces: PieceSet, above: Piece, below: Piece) -> float:
 def _profile(shape: Shape, pose: Pose, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Lowest and highest point of the piece's elevation at each u, (n,) each, about its centre."""
     if pose.facing == "front" and shape.kind != "cylinder":
-        return _spans(shape.turned_outline(pose.rotation), u)
+        return _spans(shape, pose.rotation, u)
     half = np.full(len(u), shape.size(pose)[2] / 2)
     if shape.kind == "cylinder" and shape.axis(pose) == "y":
         half = np.sqrt(np.maximum((shape.width / 2) ** 2 - u * u, 0.0))
