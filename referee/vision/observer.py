@@ -290,7 +290,7 @@ class Observer:
         shadows: bool = True,
     ) -> np.ndarray:
         """Features (n, 3) of what stands on the sheet, but its rim."""
-        f = features(view.image, white)
+        f = view.features(white)
         where = foreground(view, f, empty, shadows).astype(np.uint8)
         return f[cv2.erode(where, np.ones((2 * rim_px + 1,) * 2, np.uint8)) > 0]
 

@@ -14,7 +14,6 @@ import numpy as np
 from calibration.camera import CameraModel
 from calibration.markers import MARKER_CENTRES, Corners, by_zone, confirmed, find_markers
 from calibration.mat import MatPose, Mats, detect_mats
-from calibration.palette import features
 from calibration.quality import CLIPPED_CODE
 from calibration.still import sheet_moved, still_markers
 from cards.pieces import PieceSet
@@ -120,7 +119,7 @@ def occupied(view: ZoneView, f: np.ndarray) -> bool:
 def shown_apart(view: ZoneView, white: np.ndarray, table: np.ndarray | None, piece_set: PieceSet) -> float:
     """How much of the view's sheet (its white (3,), the bare ``table``'s features where known) pieces cover, of the
     least that all of a player's pieces cover where they stand apart: each with its smallest face to the camera."""
-    covered = foreground(view, features(view.image, white), table, shadows=False).sum() / view.px_per_mm**2
+    covered = foreground(view, view.features(white), table, shadows=False).sum() / view.px_per_mm**2
     return float(covered / sum(count * piece_set.shapes[shape].least_face for shape, _, count in piece_set.pieces))
 
 

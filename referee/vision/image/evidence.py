@@ -10,12 +10,14 @@ less than inside.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import cv2
 import numpy as np
 
-from calibration.palette import LINEAR, Palette, Wear, features, veiled
+from calibration.palette import LINEAR, Palette, Wear, veiled
 from calibration.quality import CLIPPED_CODE
 from referee.vision.image import parameters as p
 from referee.vision.image.bare import (
@@ -49,8 +51,8 @@ class Evidence:
     would show there, 0 where that is not known. ``hidden`` are the names of colours that cannot be
     told from what is off the mats. ``unknown`` (h, w) bool: what in the field is neither table nor piece;
     ``known`` (h, w) bool: pixels that fit a piece's colour or what is behind, away from glare;
-    ``coloured``: the spread of red against green over the view, about 0 in a gray picture; ``added`` (h, w) light
-    on the bare table that a lamp's mirror image adds, of the paper's; NaN where none is seen (see ``glare``).
+    ``coloured``: the spread of red against green over the view, about 0 in a gray picture; ``added`` gives the light
+    that a lamp's mirror image adds where it is asked for (h, w), as far as bare table is seen there (see ``glare``).
     """
 
     names: tuple[str, ...]
@@ -63,7 +65,7 @@ class Evidence:
     unknown: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), bool))
     coloured: float = 1.0
     known: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), bool))
-    added: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+    added: Callable[[np.ndarray], np.ndarray] = lambda where: np.zeros(0, np.float32)
 
 
 PAPER_SAMPLE = p.PAPER_SAMPLE.value
@@ -71,10 +73,10 @@ PAPER_SAMPLE = p.PAPER_SAMPLE.value
 
 def paper_white(image: np.ndarray, paper: np.ndarray) -> np.ndarray:
     """(3,) linear R, G, B of the lit paper: the bright, least coloured part of the sheet's pixels."""
-    pixels = image[paper]
-    if len(pixels) < p.WHITE_LEAST_PX.value:
+    there = np.flatnonzero(paper)
+    if len(there) < p.WHITE_LEAST_PX.value:
         return np.array(p.WHITE_USUAL.value)
-    pixels = LINEAR[pixels[:: max(1, len(pixels) // PAPER_SAMPLE)]]
+    pixels = LINEAR[image.reshape(-1, 3)[there[:: max(1, len(there) // PAPER_SAMPLE)]]]
     one, two, three = np.ascontiguousarray(pixels.T)  # numpy is slow along an axis of three
     light = (one + two + three) / 3
     most, least = np.maximum(np.maximum(one, two), three), np.minimum(np.minimum(one, two), three)
@@ -174,7 +176,7 @@ def gather_evidence(
 ) -> Evidence:
     """The evidence of one view. ``empty``: features (h, w, 3) of the empty frame in the same view, and the sheet's
     white (3,) in it."""
-    f = features(view.image, white)
+    f = view.features(white)
     # Heavy tails: a pixel far from every colour is not thereby evidence against one of them.
     painted = np.exp(palette.log_density(f))
     table, known = bare_table(view, f, empty)
@@ -206,7 +208,7 @@ def gather_evidence(
         unknown,
         float(np.std(f[::4, ::4, 1])),
         (np.maximum(np.log(of_piece.max(0) + 1e-12), plain) > UNKNOWN_DENSITY.value) & ~foot,
-        added_light(view, f, table, known, None if relit is None else -float(relit[0])),
+        partial(added_light, view, f, table, known, None if relit is None else -float(relit[0])),
     )
 
 

@@ -15,12 +15,14 @@ from referee.vision.parameters import GLARE_LIGHT, GLARE_TINT, GLARE_WHITE
 
 
 def added_light(
-    view: ZoneView, f: np.ndarray, table: np.ndarray, known: np.ndarray, whiter: float | None = None
+    view: ZoneView, f: np.ndarray, table: np.ndarray, known: np.ndarray, whiter: float | None, where: np.ndarray
 ) -> np.ndarray:
-    """(h, w) float32: how much light, of the paper's own, is added to the bare table's; NaN where no bare table is
-    seen. What is added to all of the view is another exposure. With ``whiter``, by how much log light the sheet's white
-    is brighter than when the ``table`` was seen, light must have been added since: beside a shadow there is none.
-    Without, the ``table`` was never seen bare, and what is brighter than the light over most of it may be lit where
+    """(n,): how much light, of the paper's own, is added to the bare table's, at those of the pixels ``where`` (h, w)
+    at which bare table is seen.
+
+    What is added to all of the view is another exposure. With ``whiter``, by how much log light the sheet's white is
+    brighter than when the ``table`` was seen, light must have been added since: beside a shadow there is none. Without,
+    the ``table`` was never seen bare, and what is brighter than the light over most of it may be lit where
     that lies in shadow: then what was added makes it brighter than the sheet's own white.
 
     ``f``, ``table`` (h, w, 3) features, and those of the bare table where it is ``known`` (h, w).
@@ -32,17 +34,16 @@ def added_light(
     lit = table
     if whiter is None:
         lit = np.dstack([np.maximum(table[..., 0], 0.0), table[..., 1:]])
-    out = np.full(known.shape, np.nan, np.float32)
-    if not bare.any():
-        return out
+    known, bare_there = known & where, bare & where
+    if not bare.any() or not known.any():
+        return np.zeros(0, np.float32)
     usual = float(np.median(f[..., 0][bare] - lit[..., 0][bare]))
     usual = max(usual, -(whiter or 0.0))
     now, then = _relative(f[known], usual), _relative(lit[known])
     red, green, blue = (a - b for a, b in zip(now, then, strict=True))
     least, most = np.minimum(np.minimum(red, green), blue), np.maximum(np.maximum(red, green), blue)
     white = (least > GLARE_LIGHT.value) & (least > GLARE_WHITE.value * most)
-    out[known] = np.where(white | bare[known], least, np.nan)
-    return out
+    return least[white | bare_there[known]]
 
 
 def _relative(f: np.ndarray, lighter: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -3,7 +3,7 @@ scale that follows the mat (so many pixels to a millimetre), whatever camera too
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import cv2
@@ -12,6 +12,7 @@ import numpy as np
 from calibration.camera import CameraModel
 from calibration.markers import MARKER_CENTRES, MARKER_MM
 from calibration.mat import FIELD, SHEET, MatPose
+from calibration.palette import features
 from cards.build import TALLEST_MM
 from referee.vision.image import parameters
 
@@ -38,6 +39,7 @@ class ZoneView:
     valid: np.ndarray
     pose: MatPose
     px_per_mm: float
+    _features: dict[bytes, np.ndarray] = field(default_factory=dict, repr=False, compare=False)
 
     def project(self, points: np.ndarray) -> np.ndarray:
         """Pixels (n, 2) of this view for points (n, 3) of the mat's frame in mm."""
@@ -71,6 +73,13 @@ class ZoneView:
     def regions(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Masks (h, w) of the view's pixels; see ``regions``."""
         return regions(self.ground)
+
+    def features(self, white: np.ndarray) -> np.ndarray:
+        """Features (h, w, 3) of its pixels by the paper's ``white`` (3,), worked out once."""
+        key = white.tobytes()
+        if key not in self._features:
+            self._features[key] = features(self.image, white)
+        return self._features[key]
 
     def crop(self, frame: np.ndarray) -> np.ndarray:
         """The same view of another frame of the rig, (h, w, 3) uint8."""

@@ -76,9 +76,8 @@ def decide(
     """The verdict of one zone from its fitted readings (best first, at least one), the ``fit`` of the best, and what
     the pixels prove of it. ``hidden`` colours cannot be told from what is behind the build."""
     cat, card = rulings.cat, rulings.card
-    rows = [(r, *rulings.of(r)) for r in readings]
-    right = next(((r, b, f) for r, b, f in rows if not f), None)
-    wrong = next(((r, b, f) for r, b, f in rows if f), None)
+    right = next(((r, *rulings.of(r)) for r in readings if rulings.is_right(r)), None)
+    wrong = next(((r, *rulings.of(r)) for r in readings if not rulings.is_right(r)), None)
     best, other = _ahead(right, wrong)
     margin = best[0].score - other[0].score if other else max(best[0].score, NOTHING_ELSE)
     ruling: Ruling = "match" if best is right else "mismatch"
@@ -89,7 +88,8 @@ def decide(
     sure = trust.confidence(features)
     alternatives = tuple(
         Verdict("match" if not f else "mismatch", 0.0, f, b, margin=r.score - best[0].score)
-        for r, b, f in rows[1 : 1 + OTHERS_TOLD]
+        for r in readings[1 : 1 + OTHERS_TOLD]
+        for b, f in (rulings.of(r),)
     )
     if other is None and _near(best[1], card):
         sure = min(sure, MOST_ALONE)

@@ -29,14 +29,21 @@ class Rulings:
     def of(self, reading: Reading) -> tuple[Build, tuple[Reason, ...]]:
         """The build as it stands in the field, and every fault of it."""
         key = _key(reading)
-        build = self._build(key, reading)
+        build = self.build(reading)
         if key not in self._faults:
             self._faults[key] = self._found(build)
         return build, self._faults[key]
 
+    def build(self, reading: Reading) -> Build:
+        """The build as it stands in the field."""
+        key = _key(reading)
+        if key not in self._builds:
+            self._builds[key] = in_field(to_build(self.cat, reading), self.card)
+        return self._builds[key]
+
     def is_right(self, reading: Reading) -> bool:
         """Whether the reading satisfies the card."""
-        return asked_pieces(self._build(_key(reading), reading), self.card) and not self.of(reading)[1]
+        return asked_pieces(self.build(reading), self.card) and not self.of(reading)[1]
 
     def turns_on_the_line(self, reading: Reading) -> bool:
         """Whether a piece stands so near to the field's line that a little further in or out it would make a right
@@ -50,11 +57,6 @@ class Rulings:
 
     def _found(self, build: Build) -> tuple[Reason, ...]:
         return faults(build, self.card, self.tolerances)
-
-    def _build(self, key: tuple, reading: Reading) -> Build:
-        if key not in self._builds:
-            self._builds[key] = in_field(to_build(self.cat, reading), self.card)
-        return self._builds[key]
 
 
 def _key(reading: Reading) -> tuple:

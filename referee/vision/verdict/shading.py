@@ -56,7 +56,7 @@ def lit(view: ZoneView, evidence: Evidence, rulings: Rulings, readings: Sequence
     ``readings`` best first. Where only one ruling has any, or its margin is clear, they come back as they are. The
     ruling that was ahead may come out even, never behind.
     """
-    cat, rows = rulings.cat, [(r, rulings.of(r)[0]) for r in readings]
+    cat, rows = rulings.cat, [(r, rulings.build(r)) for r in readings]
     is_right = [rulings.is_right(r) for r in readings]
     right = [row for row, ok in zip(rows, is_right, strict=True) if ok][:RIVALS]
     wrong = [row for row, ok in zip(rows, is_right, strict=True) if not ok][:RIVALS]

@@ -88,8 +88,7 @@ def unglared(verdict: Verdict, view: ZoneView, evidence: Evidence, piece_set: Pi
     build = (piece_tags(view, piece_set, verdict.build.pieces) >= 0).astype(np.uint8)
     side = 2 * round(GLARE_NEAR_MM.value * view.px_per_mm) + 1
     near = cv2.dilate(build, np.ones((side, side), np.uint8)) > 0 if build.any() else view.regions[2]
-    light = evidence.added[near & (cv2.dilate(build, np.ones((5, 5), np.uint8)) == 0)]  # a rim's pixels are mixtures
-    light = light[~np.isnan(light)]
+    light = evidence.added(near & (cv2.dilate(build, np.ones((5, 5), np.uint8)) == 0))  # a rim's pixels are mixtures
     if not len(light) or (light > GLARE_LIGHT.value).mean() <= GLARE_SHARE.value:
         return verdict
     return _colours_lost(verdict)
