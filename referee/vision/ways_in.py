@@ -17,6 +17,7 @@ from referee.vision.search import beam, candidates, local_search, loose_kernels,
 from referee.vision.search.beam_search import BeamSearch, stock_of
 from referee.vision.search.canvas import Canvas
 from referee.vision.search.jit import Kernel
+from referee.vision.search.loose_pieces import PRICES
 from referee.vision.search.stances import catalogue
 from referee.vision.verdict import shading
 
@@ -47,6 +48,7 @@ def of_judging(pieces: PieceSet) -> list[WayIn]:
     canvas = _made_up(pieces)
     cat, scene, rows, row = canvas.arrays, canvas.scene(), np.zeros((2, 5)), np.zeros(5)
     numbers, places, some = np.zeros(2, np.int64), np.zeros(2), np.zeros((2, 7))
+    lone = loose_kernels.Lone(rows, places, np.zeros((2, 4), np.int64))
     return [
         way_in(rasterizer.place, cat, row, scene, True),
         way_in(physics.straightness, cat, rows, 2, canvas.maps.points),
@@ -60,7 +62,7 @@ def of_judging(pieces: PieceSet) -> list[WayIn]:
         way_in(loose_kernels.climb, cat, some, places, rows, scene),
         way_in(loose_kernels.scan_loose, cat, numbers, rows, places, places, np.zeros((2, 2), np.int8), scene),
         way_in(loose_kernels.alone, cat, rows, scene),
-        way_in(loose_kernels.add_loose, cat, rows, places, np.zeros((2, 4), np.int64), numbers, scene, places, places),
+        way_in(loose_kernels.add_loose, cat, rows, 0.0, lone, numbers, places, scene, PRICES),
         *_of_looking(canvas),
     ]
 

@@ -142,7 +142,7 @@ STOOD_LOOKS = Parameter(4, "looks", "by hand: what shows so often in a row stand
 TWO_ARMS_DEG = Parameter(
     88.0, "degrees", "by hand, seen from behind: one sleeve spreads over 40 to 80, two that lead to one place over 100"
 )
-WIDER_DEG = Parameter(72.0, "degrees", "as TWO_ARMS_DEG, where it spread less a moment ago with the fist where it is")
+WIDER_DEG = Parameter(78.0, "degrees", "as TWO_ARMS_DEG, where it spread less a moment ago with the fist where it is")
 WIDENED_DEG = Parameter(16.0, "degrees", "by hand: by so much; noise is two rays of four degrees")
 HIDES_MM2 = Parameter(60.0, "mm2", "by hand: a fist that hides so much of a build is before it; less is a build's rim")
 

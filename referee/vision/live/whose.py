@@ -87,9 +87,7 @@ class Whose:
         """Whether it was seen twice in a row, whole, and surely its player's: what shows once may be anything."""
         near, same = HIDDEN_MM * px_per_mm, SAME_MM * px_per_mm
         others = {f.owner for f in self._before if _off(f, fist) < same}
-        own, earlier = ([f for f in of if f.owner == fist.owner] for of in (self._before, self._earlier))
-        again = len(_apart(earlier, px_per_mm)) >= len(_apart(own, px_per_mm))
-        again = again and any(_off(f, fist) < near for f in earlier)
+        again = any(f.owner == fist.owner and _off(f, fist) < near for f in self._earlier)
         return again and others == {fist.owner} and not at_edge(fist.mask)
 
     def _going_on(self, fist: Fist, px_per_mm: float) -> Fist:

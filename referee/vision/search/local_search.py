@@ -12,7 +12,7 @@ import numpy as np
 from referee.vision.search import parameters
 from referee.vision.search.jit import inner_loop, lean, lean_root, loop
 from referee.vision.search.physics import TOUCH_MM, rest_on, settle, straightness
-from referee.vision.search.rasterizer import ALL, Scene, draw, place
+from referee.vision.search.rasterizer import ALL, Scene, draw, place, weighed
 
 PROBED = parameters.PROBED.value
 LEAST_NATS = parameters.LEAST_NATS.value
@@ -70,7 +70,7 @@ def _scan_stance(cat, s, xs, ys, pieces, on_top, scene, out):
             row[0], row[1], row[2], row[3], row[4] = s, x, y, z, 0.0
             if (carriers > 0) != on_top or not _may_be_there(cat, row, scene):
                 continue
-            row[5], row[6] = place(cat, row, scene, False)
+            row[5], row[6] = weighed(cat, row, scene)
             if row[5] > LEAST_NATS * row[6] - 1e-9 and row[6] > 0:
                 n += 1
     return n

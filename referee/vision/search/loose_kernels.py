@@ -7,12 +7,15 @@ beforehand, and one area, the field, is closed to it.
 
 from __future__ import annotations
 
+import math
+from typing import NamedTuple
+
 import numpy as np
 
 from referee.vision.search import parameters
 from referee.vision.search.jit import lean, loop
-from referee.vision.search.local_search import copy_row, pixel_of
-from referee.vision.search.rasterizer import clear, place
+from referee.vision.search.local_search import copy_row, pixel_of, turned
+from referee.vision.search.rasterizer import ALL, clear, draw, place, weighed
 
 COVERED = -2
 """Label of a pixel that shows something nearer: a piece behind may be of any colour there."""
@@ -48,7 +51,7 @@ def _scan_stance(cat, s, places, yaws, field, labels, scene, out):
             row[0], row[1], row[2], row[3], row[4] = s, place_at[0], place_at[1], cat.size[s, 2] / 2, yaws[k]
             if k == 0 and (_closed(row, field) or not _shows(cat, row, labels, scene)):
                 break
-            row[5], row[6] = place(cat, row, scene, False)
+            row[5], row[6] = weighed(cat, row, scene)
             if row[5] > 0:
                 n += 1
     return n
@@ -56,6 +59,7 @@ def _scan_stance(cat, s, places, yaws, field, labels, scene, out):
 
 SEEN_AT = parameters.SEEN_AT.value
 MOST_ROWS = parameters.MOST_ROWS.value
+CLASH_COST = parameters.CLASH_COST.value
 
 
 @loop
@@ -155,21 +159,69 @@ def _most_worth(worth, costs):
     return best, most
 
 
-@loop
-def add_loose(cat, rows, lone, boxes, free, scene, costs, more):
-    """Greedily draw those loose candidates that win more than they cost over the maps as they are.
+class Lone(NamedTuple):
+    """Candidates, ``rows`` (n, 5), and what ``alone`` says of each: the evidence that it has ``won`` drawn alone (n,),
+    and its ``boxes`` (n, 4)."""
 
-    ``lone``, ``boxes`` as ``alone`` gives them: only what overlaps is weighed anew. ``costs`` (n,) nats of each,
-    ``more`` (2,) of one beyond the ``free`` (types,) pieces that the build leaves in the box, and of one partly hidden
-    by the build. Returns (chosen row indices, evidence won less costs).
+    rows: np.ndarray
+    won: np.ndarray
+    boxes: np.ndarray
+
+
+class Prices(NamedTuple):
+    """Nats against a loose piece: one outside the field, ``apart`` in the field, more for one ``beyond`` those that the
+    build leaves in the box, and for one partly ``hidden`` by the build."""
+
+    outside: float
+    apart: float
+    beyond: float
+    hidden: float
+
+
+@lean
+def _clashes(cat, row, pieces, c, s):
+    """Whether a loose piece would stand where one of a build does, whose frame is turned by (cos, sin)."""
+    own = int(row[0])
+    for j in range(len(pieces)):
+        other = int(pieces[j, 0])
+        dx = row[1] - (c * pieces[j, 1] - s * pieces[j, 2])
+        dy = row[2] - (s * pieces[j, 1] + c * pieces[j, 2])
+        near = (min(cat.size[own, 0], cat.size[own, 1]) + min(cat.size[other, 0], cat.size[other, 1])) / 2
+        if math.sqrt(dx * dx + dy * dy) < near and pieces[j, 3] - cat.size[other, 2] / 2 < cat.size[own, 2]:
+            return True
+    return False
+
+
+@lean
+def _costs(cat, pieces, turn, rows, field, prices, costs):
+    """Write to ``costs`` (n,) what speaks against each candidate beside a build: none stands where a piece of it is."""
+    c, s = math.cos(turn), math.sin(turn)
+    for i in range(len(rows)):
+        costs[i] = prices.outside
+        if abs(rows[i, 1]) <= field[0] and abs(rows[i, 2]) <= field[1]:
+            costs[i] = CLASH_COST if _clashes(cat, rows[i], pieces, c, s) else prices.apart
+
+
+@loop
+def add_loose(cat, pieces, turn, lone, stock, field, scene, prices):
+    """Greedily draw those loose candidates that win more than they cost beside a build, ``pieces`` (n, 5) in the frame
+    turned by ``turn`` radians.
+
+    What does not overlap is not weighed anew. ``stock`` (types,) the pieces of the box, ``field`` (2,) mm. Returns
+    (chosen row indices, evidence won less costs).
     """
-    worth, left, costs = lone.copy(), free.copy(), costs.copy()
+    rows, boxes = lone.rows, lone.boxes
+    draw(cat, pieces, len(pieces), ALL, turned(scene, turn))
+    worth, left, costs = lone.won.copy(), stock.copy(), np.empty(len(rows))
+    for j in range(len(pieces)):
+        left[cat.kind[int(pieces[j, 0])]] -= 1
+    _costs(cat, pieces, turn, rows, field, prices, costs)
     kinds = cat.kind[rows[:, 0].astype(np.int64)]
     for i in range(len(rows)):
-        costs[i] += more[0] if left[kinds[i]] <= 0 else 0.0
+        costs[i] += prices.beyond if left[kinds[i]] <= 0 else 0.0
         if _touches_drawn(boxes[i], scene.maps):  # what hides it in part may turn what it wins alone either way
             worth[i] = place(cat, rows[i], scene, False)[0]
-            costs[i] += more[1] if worth[i] != lone[i] else 0.0
+            costs[i] += prices.hidden if worth[i] != lone.won[i] else 0.0
     chosen = np.empty(len(rows), np.int64)
     count, total = 0, 0.0
     while True:
@@ -184,6 +236,6 @@ def add_loose(cat, rows, lone, boxes, free, scene, costs, more):
         left[kinds[best]] -= 1
         for i in range(len(rows)):
             if kinds[i] == kinds[best] and left[kinds[i]] == 0:
-                costs[i] += more[0]
+                costs[i] += prices.beyond
             if worth[i] > costs[i] and _overlap(boxes[i], boxes[best]):
                 worth[i] = place(cat, rows[i], scene, False)[0]

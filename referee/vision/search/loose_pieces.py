@@ -36,11 +36,9 @@ SAME_SPOT_MM = parameters.SAME_SPOT_MM.value
 OF_A_SPOT = parameters.OF_A_SPOT.value
 CLIMB = np.c_[parameters.CLIMB_MM.value, np.deg2rad(parameters.CLIMB_DEG.value)]
 FINE_CLIMB = np.c_[parameters.FINE_CLIMB_MM.value, np.deg2rad(parameters.FINE_CLIMB_DEG.value)]
-BEYOND_COST = parameters.BEYOND_COST.value
-
-
-HIDDEN_COST = parameters.HIDDEN_COST.value
-APART_COST = parameters.APART_COST.value
+PRICES = loose_kernels.Prices(
+    parameters.PIECE_COST.value, parameters.APART_COST.value, parameters.BEYOND_COST.value, parameters.HIDDEN_COST.value
+)
 BEYOND_MM = parameters.BEYOND_MM.value
 PUSHED_MM = parameters.PUSHED_MM.value
 LINE_MM = parameters.LINE_MM.value
@@ -55,7 +53,7 @@ class Candidates:
     quality: np.ndarray
 
     @cached_property
-    def _alone(self) -> dict[int, tuple[np.ndarray, np.ndarray]]:
+    def _alone(self) -> dict[int, loose_kernels.Lone]:
         return {}
 
     def outside(self, canvas) -> Candidates:
@@ -63,10 +61,11 @@ class Candidates:
         keep = (np.abs(self.rows[:, 1:3]) > np.array(canvas.field_mm)).any(1)
         return Candidates(self.rows[keep], self.quality[keep])
 
-    def alone(self, canvas) -> tuple[np.ndarray, np.ndarray]:
-        """Each candidate's evidence and box when drawn alone on a canvas; see ``loose_kernels.alone``."""
+    def alone(self, canvas) -> loose_kernels.Lone:
+        """The candidates with each one's evidence and box when drawn alone on a canvas."""
         if id(canvas) not in self._alone:
-            self._alone[id(canvas)] = loose_kernels.alone(canvas.arrays, self.rows, canvas.scene())
+            drawn = loose_kernels.alone(canvas.arrays, self.rows, canvas.scene())
+            self._alone[id(canvas)] = loose_kernels.Lone(self.rows, *drawn)
         return self._alone[id(canvas)]
 
 
@@ -113,24 +112,6 @@ def fitted_near(canvas, reading, known: Candidates) -> Candidates:
         some = np.c_[rows[which], np.zeros((int(which.sum()), 2))]
         rows[which] = loose_kernels.climb(canvas.arrays, some, closed, FINE_CLIMB, canvas.scene())[:, :5]
     return Candidates(rows, known.quality)
-
-
-def costs_of(canvas, rows: np.ndarray, pieces: np.ndarray, turn: float, piece_cost: float) -> np.ndarray:
-    """(n,) nats against each candidate beside a build (rows in the frame turned by ``turn``): none stands where a piece
-    of it is."""
-    apart = np.flatnonzero((np.abs(rows[:, 1:3]) <= np.array(canvas.field_mm)).all(1))
-    costs = np.full(len(rows), piece_cost)
-    if not len(apart):
-        return costs
-    own, other = (canvas.cat.size[of[:, 0].astype(int)] for of in (rows[apart], pieces))
-    c, s = math.cos(turn), math.sin(turn)
-    there = pieces[:, 1:3] @ np.array([(c, s), (-s, c)])
-    away = np.linalg.norm(rows[apart, None, 1:3] - there, axis=2)
-    clash = (away < (own[:, None, :2].min(2) + other[None, :, :2].min(2)) / 2) & (
-        pieces[:, 3] - other[:, 2] / 2 < own[:, None, 2]
-    )
-    costs[apart] = np.where(clash.any(1), np.inf, APART_COST)
-    return costs
 
 
 def _lying(cat: Catalogue) -> np.ndarray:

@@ -222,6 +222,7 @@ SEEN_AT = Parameter(
     "by hand: where the three pixels lie that show a loose piece",
     TRIED,
 )
+CLASH_COST = Parameter(1e12, "nats", "against a loose piece where a piece of the build is: nothing wins as much")
 MOST_ROWS = Parameter(200000, "rows", "storage for what scan_loose finds")
 
 # -- loose_pieces --------------------------------------------------------------------------------------------------
@@ -342,6 +343,7 @@ ROUND = Parameter(8, "straight pieces of a half circle", "for judging: 0.3 mm fr
 ROUGH = Parameter(4, "straight pieces of a half circle", "for searching: 1.2 mm from round for a 60 mm arch")
 MOST_POINTS = Parameter(72, "points", "storage: no part of a piece has more")
 MOST_FACES = Parameter(40, "faces", "storage: no part of a piece has more")
+BLOCK = Parameter(8, "columns", "drawn together as one vector: as many float32 as 256 bits hold")
 MOST_PARTS = Parameter(20, "parts", "storage: no piece has more")
 PROP_PLACES = Parameter(4, "places", "of a prop: flush with either end of the piece above, or with its middle there")
 AS_IT_IS = Parameter(((1.0,), (1.0,), 0), "(steps in mm, steps in degrees, rounds)", "a hill climb without a step")

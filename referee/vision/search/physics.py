@@ -6,7 +6,7 @@ Pieces of a state are rows (stance, x, y, z, yaw): mm, radians, in the frame of 
 from __future__ import annotations
 
 from referee.vision.search import parameters
-from referee.vision.search.jit import lean, lean_root
+from referee.vision.search.jit import inlined, lean, lean_root
 
 SEEN_SAMPLES = parameters.SEEN_SAMPLES.value
 SEEN_INSET_MM = parameters.SEEN_INSET_MM.value
@@ -20,7 +20,7 @@ TOPPLE_FULL_MM = parameters.TOPPLE_FULL_MM.value
 TOUCH_MM = parameters.TOUCH_MM.value
 
 
-@lean
+@inlined
 def rest_on(cat, stance, x, y, pieces, count):
     """Where a piece let down at x, y rests among the first ``count`` of ``pieces``.
 
@@ -82,7 +82,7 @@ LOADED_COST = parameters.LOADED_COST.value
 TOPPLE_SLACK_MM = parameters.TOPPLE_SLACK_MM.value
 
 
-@lean
+@inlined
 def contact(cat, stance, x, y, z, pieces, count, skip):
     """Extent in x of what carries a piece at x, y, z: (left, right); empty (left > right) if nothing."""
     size, lower, upper = cat.size, cat.lower, cat.upper
@@ -119,7 +119,7 @@ def contact(cat, stance, x, y, z, pieces, count, skip):
     return left, right
 
 
-@lean
+@inlined
 def _carrier(cat, pieces, count, i, centre):
     """The piece that carries the middle of piece i, -1 where none is near enough."""
     size = cat.size

@@ -8,6 +8,9 @@ Each convex part of a piece covers one run of pixels a row, and its surface's in
 the least of those of its planes that face the camera (a ray has entered a convex solid when it has
 passed all of them). 1/depth is linear in pixels. Where nothing is drawn yet, a run's evidence is
 the difference of two running sums.
+
+Runs are looked at in blocks of columns, each one vector, with what lies beyond the run masked out: most are
+shorter than two of them, and what is left over after whole vectors would take most of the time.
 """
 
 from __future__ import annotations
@@ -18,10 +21,12 @@ from typing import NamedTuple
 import numpy as np
 
 from referee.vision.search import parameters
-from referee.vision.search.jit import lean, lean_root, standalone
+from referee.vision.search.jit import inlined, lean, lean_root, standalone
+from referee.vision.search.outlines import take_part
 
 MOST_POINTS, MOST_FACES = parameters.MOST_POINTS.value, parameters.MOST_FACES.value
 MOST_PARTS = parameters.MOST_PARTS.value
+BLOCK = parameters.BLOCK.value
 
 
 class Maps(NamedTuple):
@@ -47,11 +52,11 @@ class Maps(NamedTuple):
 def maps(height: int, width: int) -> Maps:
     """Empty maps."""
     return Maps(
-        np.zeros((height, width), np.float32),
-        np.zeros((height, width), np.float32),
+        _padded((height, width)),
+        _padded((height, width)),
         np.full(height, width),
         np.full(height, -1),
-        np.empty((2, width), np.float32),
+        _padded((2, width)),
         np.empty((MOST_PARTS, height), np.int64),
         np.empty((MOST_PARTS, height), np.int64),
         np.empty((MOST_PARTS, 3), np.int64),
@@ -59,6 +64,12 @@ def maps(height: int, width: int) -> Maps:
         np.empty((MOST_PARTS, MOST_FACES, 3), np.float32),
         np.empty(MOST_FACES, np.bool_),
     )
+
+
+def _padded(shape: tuple[int, ...]) -> np.ndarray:
+    """Zeros of this shape, with room behind the last row for what is read in blocks of ``BLOCK`` columns."""
+    count = math.prod(shape)
+    return np.zeros(count + BLOCK, np.float32)[:count].reshape(shape)
 
 
 class Gains(NamedTuple):
@@ -70,7 +81,8 @@ class Gains(NamedTuple):
 
 def gains(each: np.ndarray) -> Gains:
     """Gains of evidence (k, h, w)."""
-    each = np.ascontiguousarray(each, np.float32)
+    given, each = each, _padded(each.shape)
+    each[...] = given
     sums = np.zeros((*each.shape[:2], each.shape[2] + 1), np.float32)
     np.cumsum(each, axis=2, out=sums[..., 1:])
     return Gains(each, sums)
@@ -103,101 +115,7 @@ def clear(maps):
             maps.from_col[row], maps.to_col[row] = width, -1
 
 
-@lean
-def _project(cat, part, piece, c, s, scene):
-    """Corners of a part into ``maps.points``: camera x, y, z, then pixel x, y. Returns their rows (low, high)."""
-    camera, matrix, points = scene.camera, scene.matrix, scene.maps.points
-    a = cat.point_at[part]
-    low, high = 1e9, -1e9
-    for i in range(cat.point_at[part + 1] - a):
-        px = c * cat.points[a + i, 0] - s * cat.points[a + i, 1] + piece[1]
-        py = s * cat.points[a + i, 0] + c * cat.points[a + i, 1] + piece[2]
-        pz = cat.points[a + i, 2] + piece[3]
-        u = camera[0, 0] * px + camera[0, 1] * py + camera[0, 2] * pz + camera[0, 3]
-        v = camera[1, 0] * px + camera[1, 1] * py + camera[1, 2] * pz + camera[1, 3]
-        w = camera[2, 0] * px + camera[2, 1] * py + camera[2, 2] * pz + camera[2, 3]
-        inverse = 1.0 / w
-        points[i, 0], points[i, 1], points[i, 2] = u, v, w
-        points[i, 3] = matrix[0, 0] * u * inverse + matrix[0, 2]
-        points[i, 4] = matrix[1, 1] * v * inverse + matrix[1, 2]
-        low = min(low, points[i, 4])
-        high = max(high, points[i, 4])
-    return low, high
-
-
-@lean
-def _planes(cat, part, slot, c, s, scene):
-    """The part's planes that face the camera, as inverse depth (per column, per row, constant); their number."""
-    camera, matrix, points = scene.camera, scene.matrix, scene.maps.points
-    planes, front = scene.maps.planes, scene.maps.front
-    start = cat.face_at[part]
-    count = 0
-    for f in range(cat.face_at[part + 1] - start):
-        nx = c * cat.normals[start + f, 0] - s * cat.normals[start + f, 1]
-        ny = s * cat.normals[start + f, 0] + c * cat.normals[start + f, 1]
-        nz = cat.normals[start + f, 2]
-        gx = camera[0, 0] * nx + camera[0, 1] * ny + camera[0, 2] * nz
-        gy = camera[1, 0] * nx + camera[1, 1] * ny + camera[1, 2] * nz
-        gz = camera[2, 0] * nx + camera[2, 1] * ny + camera[2, 2] * nz
-        p = cat.on_face[start + f]
-        away = gx * points[p, 0] + gy * points[p, 1] + gz * points[p, 2]
-        front[f] = away < -1e-9
-        if front[f]:
-            inverse = 1.0 / away
-            kx, ky = gx * inverse / matrix[0, 0], gy * inverse / matrix[1, 1]
-            planes[slot, count, 0], planes[slot, count, 1] = kx, ky
-            planes[slot, count, 2] = gz * inverse - kx * matrix[0, 2] - ky * matrix[1, 2]
-            count += 1
-    return count
-
-
-@lean
-def _runs(cat, part, slot, first, last, maps):
-    """The part's run of columns in each row from ``first`` to ``last``, by its outline's edges.
-
-    An edge of the outline has a face towards the camera on one side only; which way it goes round that
-    face says whether the part lies to the right of it or to the left.
-    """
-    points, front, left, right = maps.points, maps.front, maps.left, maps.right
-    width = maps.near.shape[1]
-    for e in range(cat.edge_at[part], cat.edge_at[part + 1]):
-        if front[cat.edges[e, 2]] == front[cat.edges[e, 3]]:
-            continue
-        p, q = cat.edges[e, 0], cat.edges[e, 1]
-        xa, ya, xb, yb = points[p, 3], points[p, 4], points[q, 3], points[q, 4]
-        is_left = (ya < yb) == front[cat.edges[e, 2]]
-        if ya > yb:
-            xa, ya, xb, yb = xb, yb, xa, ya
-        top, bottom = max(first, int(math.ceil(ya))), min(last, int(math.floor(yb)))
-        if top > bottom:
-            continue
-        slope = (xb - xa) / (yb - ya) if yb > ya else 0.0
-        at = xa + (top - ya) * slope
-        if is_left:
-            for row in range(top, bottom + 1):
-                col = int(at)
-                left[slot, row] = max(col + 1 if at > col else col, 0)
-                at += slope
-        else:
-            for row in range(top, bottom + 1):
-                right[slot, row] = min(int(at), width - 1) if at >= 0.0 else -1
-                at += slope
-
-
-@lean
-def _part(cat, part, slot, piece, c, s, scene):
-    """Take a part of a piece turned by (cos, sin) into a slot: its rows, its runs of columns, its planes."""
-    maps = scene.maps
-    low, high = _project(cat, part, piece, c, s, scene)
-    first, last = max(0, int(math.ceil(low))), min(maps.near.shape[0] - 1, int(math.floor(high)))
-    count = _planes(cat, part, slot, c, s, scene)
-    if count == 0:
-        last = first - 1
-    _runs(cat, part, slot, first, last, maps)
-    maps.rows[slot, 0], maps.rows[slot, 1], maps.rows[slot, 2] = first, last, count
-
-
-@lean
+@inlined
 def _three(planes, first, count, row):
     """Three planes from the ``first`` on along a row, each as (slope, start); the last is repeated when there are
     fewer."""
@@ -214,110 +132,137 @@ def _three(planes, first, count, row):
 
 
 @lean
+def _whole(low, high):
+    """Columns of whole blocks that hold those from ``low`` to ``high``."""
+    return np.uintp(high - low + BLOCK) // np.uintp(BLOCK) * np.uintp(BLOCK)
+
+
+@inlined
 def _surface(planes, count, row, low, high, out):
-    """Write to ``out`` a part's inverse depth along a row, columns ``low`` to ``high``."""
+    """Write to ``out`` a part's inverse depth along a row, columns ``low`` to ``high`` and up to a block beyond."""
     for first in range(0, count, 3):
         a0, b0, a1, b1, a2, b2 = _three(planes, first, count, row)
-        if first == 0:
-            for col in range(np.uintp(low), np.uintp(high + 1)):
-                at = np.float32(col)
-                out[col] = min(min(a0 * at + b0, a1 * at + b1), a2 * at + b2)
-        else:
-            for col in range(np.uintp(low), np.uintp(high + 1)):
-                at = np.float32(col)
-                out[col] = min(out[col], min(min(a0 * at + b0, a1 * at + b1), a2 * at + b2))
+        for i in range(_whole(low, high)):
+            col = np.uintp(low) + i
+            at = np.float32(np.int32(col))
+            d = min(min(a0 * at + b0, a1 * at + b1), a2 * at + b2)
+            out[col] = d if first == 0 else min(out[col], d)
 
 
-@lean
+@inlined
+def _over(own, near_row, gained_row, g_row, low, high):
+    """Evidence and pixels that a surface of inverse depths ``own`` would win, columns ``low`` to ``high``."""
+    won, pixels = np.float32(0), np.float32(0)
+    for i in range(_whole(low, high)):
+        col = np.uintp(low) + i
+        over = (own[col] > near_row[col]) & (np.int32(col) <= np.int32(high))
+        more = g_row[col] - gained_row[col]
+        won += more if over else np.float32(0)
+        pixels += np.float32(1) if over else np.float32(0)
+    return won, pixels
+
+
+@inlined
+def _three_over(planes, count, row, near_row, gained_row, g_row, low, high):
+    """``_over`` of a surface of at most three planes."""
+    a0, b0, a1, b1, a2, b2 = _three(planes, 0, count, row)
+    won, pixels = np.float32(0), np.float32(0)
+    for i in range(_whole(low, high)):
+        col = np.uintp(low) + i
+        at = np.float32(np.int32(col))
+        d = min(min(a0 * at + b0, a1 * at + b1), a2 * at + b2)
+        over = (d > near_row[col]) & (np.int32(col) <= np.int32(high))
+        more = g_row[col] - gained_row[col]
+        won += more if over else np.float32(0)
+        pixels += np.float32(1) if over else np.float32(0)
+    return won, pixels
+
+
+@inlined
 def _weigh_one(g, sums, maps):
     """Evidence and pixels that the part in slot 0 would win."""
     planes, first, last, count = maps.planes[0], maps.rows[0, 0], maps.rows[0, 1], maps.rows[0, 2]
     left, right, own = maps.left[0], maps.right[0], maps.own[0]
     won, pixels = np.float32(0), np.float32(0)
-    for row in range(first, last + 1):
+    for row in range(np.uintp(first), np.uintp(last + 1)):
         low, high = left[row], right[row]
         if low > high:
             continue
         begin, end = max(low, maps.from_col[row]), min(high, maps.to_col[row])
         if begin > end:
-            won += sums[row, high + 1] - sums[row, low]
+            won += sums[row, np.uintp(high + 1)] - sums[row, np.uintp(low)]
             pixels += np.float32(high - low + 1)
             continue
-        won += sums[row, begin] - sums[row, low] + sums[row, high + 1] - sums[row, end + 1]
+        won += sums[row, np.uintp(begin)] - sums[row, np.uintp(low)]
+        won += sums[row, np.uintp(high + 1)] - sums[row, np.uintp(end + 1)]
         pixels += np.float32(begin - low + high - end)
-        near_row, gained_row, g_row = maps.near[row], maps.gained[row], g[row]
         if count <= 3:
-            a0, b0, a1, b1, a2, b2 = _three(planes, 0, count, row)
-            for col in range(np.uintp(begin), np.uintp(end + 1)):
-                at = np.float32(col)
-                over = min(min(a0 * at + b0, a1 * at + b1), a2 * at + b2) > near_row[col]
-                won += g_row[col] - gained_row[col] if over else np.float32(0)
-                pixels += np.float32(1) if over else np.float32(0)
+            more, seen = _three_over(planes, count, row, maps.near[row], maps.gained[row], g[row], begin, end)
         else:
             _surface(planes, count, row, begin, end, own)
-            for col in range(np.uintp(begin), np.uintp(end + 1)):
-                over = own[col] > near_row[col]
-                won += g_row[col] - gained_row[col] if over else np.float32(0)
-                pixels += np.float32(1) if over else np.float32(0)
+            more, seen = _over(own, maps.near[row], maps.gained[row], g[row], begin, end)
+        won += more
+        pixels += seen
     return won, pixels
 
 
-@lean
+@inlined
 def _take(g, maps, slot):
     """Draw the part in a slot; the evidence it wins."""
     planes, count, own = maps.planes[slot], maps.rows[slot, 2], maps.own[0]
     won = np.float32(0)
-    for row in range(maps.rows[slot, 0], maps.rows[slot, 1] + 1):
+    for row in range(np.uintp(maps.rows[slot, 0]), np.uintp(maps.rows[slot, 1] + 1)):
         low, high = maps.left[slot, row], maps.right[slot, row]
         if low > high or count == 0:
             continue
         near_row, gained_row, g_row = maps.near[row], maps.gained[row], g[row]
-        a0, b0, a1, b1, a2, b2 = _three(planes, 0, count, row)
-        if count > 3:
-            _surface(planes, count, row, low, high, own)
-        for col in range(np.uintp(low), np.uintp(high + 1)):
-            at = np.float32(col)
-            d = own[col] if count > 3 else min(min(a0 * at + b0, a1 * at + b1), a2 * at + b2)
-            over = d > near_row[col]
-            won += g_row[col] - gained_row[col] if over else np.float32(0)
-            near_row[col] = d if over else near_row[col]
-            gained_row[col] = g_row[col] if over else gained_row[col]
+        _surface(planes, count, row, low, high, own)
+        for i in range(_whole(low, high)):
+            col = np.uintp(low) + i
+            d, near, gained, gain = own[col], near_row[col], gained_row[col], g_row[col]
+            over = (d > near) & (np.int32(col) <= np.int32(high))
+            more = gain - gained
+            won += more if over else np.float32(0)
+            near_row[col] = d if over else near
+            gained_row[col] = gain if over else gained
         maps.from_col[row] = min(maps.from_col[row], low)
         maps.to_col[row] = max(maps.to_col[row], high)
     return won
 
 
-@lean
+@inlined
 def _weigh_parts(g, maps, parts, first, last):
     """Evidence and pixels that the parts in slots 1 to ``parts`` would win, their runs together in slot 0."""
     whole, own = maps.own[0], maps.own[1]
     won, pixels = np.float32(0), np.float32(0)
-    for row in range(first, last + 1):
+    for row in range(np.uintp(first), np.uintp(max(last, first - 1) + 1)):
         low, high = maps.left[0, row], maps.right[0, row]
         if low > high:
             continue
         for col in range(np.uintp(low), np.uintp(high + 1)):
             whole[col] = np.float32(0)
         for k in range(1, parts + 1):
-            if row < maps.rows[k, 0] or row > maps.rows[k, 1] or maps.left[k, row] > maps.right[k, row]:
+            begin, end = maps.left[k, row], maps.right[k, row]
+            if np.int64(row) < maps.rows[k, 0] or np.int64(row) > maps.rows[k, 1] or begin > end:
                 continue
-            _surface(maps.planes[k], maps.rows[k, 2], row, maps.left[k, row], maps.right[k, row], own)
-            for col in range(np.uintp(maps.left[k, row]), np.uintp(maps.right[k, row] + 1)):
-                whole[col] = max(whole[col], own[col])
-        near_row, gained_row, g_row = maps.near[row], maps.gained[row], g[row]
-        for col in range(np.uintp(low), np.uintp(high + 1)):
-            over = whole[col] > near_row[col]
-            won += g_row[col] - gained_row[col] if over else np.float32(0)
-            pixels += np.float32(1) if over else np.float32(0)
+            _surface(maps.planes[k], maps.rows[k, 2], row, begin, end, own)
+            for i in range(_whole(begin, end)):
+                col = np.uintp(begin) + i
+                there = np.int32(col) <= np.int32(end)
+                whole[col] = max(whole[col], own[col]) if there else whole[col]
+        more, seen = _over(whole, maps.near[row], maps.gained[row], g[row], low, high)
+        won += more
+        pixels += seen
     return won, pixels
 
 
-@lean
+@inlined
 def _gather(maps, parts):
     """The runs of slots 1 to ``parts``, from the leftmost to the rightmost column, into slot 0; its rows."""
     top, bottom = maps.near.shape[0], -1
     for k in range(1, parts + 1):
-        top, bottom = min(top, maps.rows[k, 0]), max(bottom, maps.rows[k, 1])
+        if maps.rows[k, 0] <= maps.rows[k, 1]:
+            top, bottom = min(top, maps.rows[k, 0]), max(bottom, maps.rows[k, 1])
     left, right = maps.left[0], maps.right[0]
     left[top : bottom + 1] = maps.near.shape[1]
     right[top : bottom + 1] = -1
@@ -328,7 +273,7 @@ def _gather(maps, parts):
     return top, bottom
 
 
-@lean
+@inlined
 def _free(maps, first, last):
     """Whether nothing has been drawn where slot 0's runs are."""
     for row in range(first, last + 1):
@@ -337,7 +282,7 @@ def _free(maps, first, last):
     return True
 
 
-@lean
+@inlined
 def _union(sums, maps, parts, first, last):
     """Evidence and pixels of the union of the runs in slots 1 to ``parts``, where nothing is drawn yet."""
     won, pixels = np.float32(0), 0
@@ -359,12 +304,10 @@ def _union(sums, maps, parts, first, last):
     return won, np.float32(pixels)
 
 
-@standalone
-def place(cat, piece, scene, keep):
-    """Evidence won by a piece (a row) over what is in the maps; drawn into them if ``keep``.
-
-    Returns (evidence won, pixels won); the latter is 0 if ``keep``.
-    """
+@inlined
+def weighed(cat, piece, scene):
+    """Evidence and pixels that a piece (a row) would win over what is in the maps: ``place`` where it is not kept, for
+    loops over places. (To call it takes as long as to project a cube: what it draws with is many words.)"""
     stance, maps = int(piece[0]), scene.maps
     color = cat.color[stance]
     g, sums = scene.gains.each[color], scene.gains.sums[color]
@@ -372,20 +315,41 @@ def place(cat, piece, scene, keep):
     start, parts = cat.part_at[stance], cat.part_at[stance + 1] - cat.part_at[stance]
     slot = 0 if parts == 1 else 1
     for k in range(parts):
-        _part(cat, start + k, slot + k, piece, c, s, scene)
+        take_part(cat, start + k, slot + k, piece, c, s, scene)
+    won, pixels = np.float32(0), np.float32(0)
+    if parts > 1:
+        top, bottom = _gather(maps, parts)
+        if _free(maps, top, bottom):
+            won, pixels = _union(sums, maps, parts, top, bottom)
+        else:
+            won, pixels = _weigh_parts(g, maps, parts, top, bottom)
+    elif maps.rows[0, 2] > 0:
+        won, pixels = _weigh_one(g, sums, maps)
+    return won, pixels
+
+
+@inlined
+def _drawn(cat, piece, scene):
+    """Draw a piece (a row) into the maps; the evidence it wins."""
+    stance, maps = int(piece[0]), scene.maps
+    g = scene.gains.each[cat.color[stance]]
+    c, s = math.cos(piece[4]), math.sin(piece[4])
+    won = np.float32(0)
+    for part in range(cat.part_at[stance], cat.part_at[stance + 1]):
+        take_part(cat, part, 0, piece, c, s, scene)
+        won += _take(g, maps, 0)
+    return won
+
+
+@standalone
+def place(cat, piece, scene, keep):
+    """Evidence won by a piece (a row) over what is in the maps; drawn into them if ``keep``.
+
+    Returns (evidence won, pixels won); the latter is 0 if ``keep``.
+    """
     if keep:
-        won = np.float32(0)
-        for k in range(parts):
-            won += _take(g, maps, slot + k)
-        return won, np.float32(0)
-    if parts == 1:
-        if maps.rows[0, 2] == 0:
-            return np.float32(0), np.float32(0)
-        return _weigh_one(g, sums, maps)
-    top, bottom = _gather(maps, parts)
-    if _free(maps, top, bottom):
-        return _union(sums, maps, parts, top, bottom)
-    return _weigh_parts(g, maps, parts, top, bottom)
+        return _drawn(cat, piece, scene), np.float32(0)
+    return weighed(cat, piece, scene)
 
 
 @lean_root

@@ -22,7 +22,6 @@ from referee.vision.search.beam_search import WIDE, WIDEST, BeamSearch
 from referee.vision.search.canvas import (
     FINE,
     FINEST,
-    PIECE_COST,
     Canvas,
     Reading,
     borrowed,
@@ -180,12 +179,11 @@ def _missing(
     """
     if is_right is None or card is None:
         return []
-    rulings, best = [is_right(r) for r in pool], max(pool, key=lambda r: r.score)
-    wanted = not all(rulings)
-    met = [r for r, ok in zip(pool, rulings, strict=True) if ok == wanted]
-    if met and max(r.score for r in met) > best.score - FAR_BEHIND:
+    best = max(pool, key=lambda r: r.score)
+    wanted = not all(is_right(r) for r in pool)
+    if any(r.score > best.score - FAR_BEHIND and is_right(r) == wanted for r in pool):
         return []
-    canvas = beam.canvas
+    canvas, met = beam.canvas, [r for r in pool if is_right(r) == wanted]
     best_first = sorted(tried, key=lambda r: -r.score)
     others = (r for r in best_first if not wanted or _may_satisfy(canvas.cat, _with_apart(canvas, r, r.loose), card))
     more = [r for r in islice(others, LOOKED_THROUGH) if is_right(r) == wanted][:OF_A_RULING] if not met else []
@@ -323,12 +321,10 @@ def _outside(canvas: Canvas, reading: Reading) -> int:
 def with_loose(canvas: Canvas, reading: Reading, loose: loose_pieces.Candidates) -> Reading:
     """The reading completed by the loose pieces that explain what it leaves; its score includes them."""
     alone = loose.alone(canvas)  # draws on the canvas
-    canvas.draw(reading)
-    cat = canvas.cat
-    free = cat.stock - np.bincount(cat.kind[reading.pieces[:, 0].astype(int)], minlength=len(cat.stock))
-    costs = loose_pieces.costs_of(canvas, loose.rows, reading.pieces, reading.turn, PIECE_COST)
-    more = np.array((loose_pieces.BEYOND_COST, loose_pieces.HIDDEN_COST))
-    rows, won = loose_kernels.add_loose(canvas.arrays, loose.rows, *alone, free, canvas.scene(), costs, more)
+    build, stock, field_mm = np.ascontiguousarray(reading.pieces), canvas.cat.stock, np.array(canvas.field_mm)
+    rows, won = loose_kernels.add_loose(
+        canvas.arrays, build, float(reading.turn), alone, stock, field_mm, canvas.scene(), loose_pieces.PRICES
+    )
     return Reading(reading.turn, reading.pieces, reading.score + won, reading.origin, loose.rows[rows], reading.score)
 
 
