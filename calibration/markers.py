@@ -43,6 +43,10 @@ EDGE_PX, SMALL_PX, STRAYED = 5, 10, 0.12
 """An expected marker is looked for where it is this far from the picture's edge and its sides are no smaller, px; its
 corners are refined by no more than this share of a side. By hand."""
 
+RIM_PX = 3
+"""Nearer to the picture's edge a marker may be cut by it and look whole: OpenCV passes over those, here they count
+beside another of their mat."""
+
 FLAT_PX = 48
 """Side that a marker is flattened to, for holding it against the printed bits: eight px a cell."""
 
@@ -63,14 +67,16 @@ def marker_corners(k: int) -> np.ndarray:
 Corners = dict[int, np.ndarray]
 
 
-def find_markers(gray: np.ndarray, known: Corners | None = None) -> Corners:
+def find_markers(gray: np.ndarray, known: Corners | None = None, bgr: np.ndarray | None = None) -> Corners:
     """ArUco markers in an 8-bit picture: id -> (4, 2) px, sub-pixel corners.
 
     Overexposed paper bleeds into the black cells, so a second look is taken at the picture with its dark parts grown,
     and a third, at twice the size for thin cells, at where a mat's other markers must be; at all of the picture where
-    that is not known. Corners are always refined on the picture itself. An id seen in two places is left out: one of
-    the two is not what it says. Where the first look sees that every mat lies as ``known``, the others are left out:
-    what they might add is known. Where it sees only one marker of a mat there, the others' places are looked at.
+    that is not known, there also at the brightest channel of the same picture ``bgr`` (h, w, 3), if that is given: in
+    grey a piece that touches a marker is as dark. Corners are always refined on the picture itself. An id seen in two
+    places is left out: one of the two is not what it says. Where the first look sees that every mat lies as ``known``,
+    the others are left out: what they might add is known. Where it sees only one marker of a mat there, the others'
+    places are looked at.
     """
     found = _detect(gray)
     if known:
@@ -86,6 +92,11 @@ def find_markers(gray: np.ndarray, known: Corners | None = None) -> Corners:
         found |= _looked_at(gray, _expected(found, mats))
     else:
         found = {**_grown_twice(gray), **found}
+        if bgr is not None:
+            blue, green, red = cv2.split(bgr)
+            brightest = cv2.max(cv2.max(blue, green), red)
+            touched = {m: _refine(brightest, quad) for m, quad in _detect(brightest).items() if m not in found}
+            return touched | {m: _refine(gray, quad) for m, quad in found.items()}
     return {m: _refine(gray, quad) for m, quad in found.items()}
 
 
@@ -142,6 +153,7 @@ def _detect(gray: np.ndarray) -> Corners:
     parameters = cv2.aruco.DetectorParameters()
     parameters.perspectiveRemoveIgnoredMarginPerCell = CELL_RIM
     parameters.perspectiveRemovePixelPerCell = CELL_PX
+    parameters.minDistanceToBorder = 0  # see ``at_rim``
     detector = cv2.aruco.ArucoDetector(cv2.aruco.getPredefinedDictionary(DICTIONARY), parameters)
     corners, ids, _ = detector.detectMarkers(gray)
     found: Corners = {}
@@ -159,6 +171,11 @@ def _refine(gray: np.ndarray, quad: np.ndarray) -> np.ndarray:
     points = quad.astype(np.float32).reshape(-1, 1, 2)
     criteria = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, *REFINED)
     return cv2.cornerSubPix(gray, points, (reach, reach), (-1, -1), criteria).reshape(4, 2).astype(float)
+
+
+def at_rim(quad: np.ndarray, size: tuple[int, int]) -> bool:
+    """Whether a marker's corners (4, 2) px come so near to the edge of a picture (width, height) that it may be cut."""
+    return bool((quad < RIM_PX).any() or (quad > np.array(size) - 1 - RIM_PX).any())
 
 
 def by_zone(markers: Corners) -> dict[str, list[int]]:

@@ -177,7 +177,7 @@ class Observer:
     def look(self, frame: np.ndarray) -> Mats:
         """The mats in a frame, completed by markers of the session's earlier frames; through the lens file where it
         fits them, else through an estimated lens."""
-        return believed_mats(_gray(frame), self.camera, self.markers, self.empty)
+        return believed_mats(frame, self.camera, self.markers, self.empty)
 
     def read_card(self, gray: np.ndarray, deck: Deck) -> str | None:
         """Id of the card whose marker is in an 8-bit grey frame, when exactly one is."""
@@ -253,7 +253,7 @@ class Observer:
         if self.empty is None:
             return {}
         if self.empty_mats is None:
-            self.empty_mats = believed_mats(_gray(self.empty), self.camera, {})
+            self.empty_mats = believed_mats(self.empty, self.camera, {})
         empties = each(partial(self._empty, mats), [view for view, _ in pairs])
         return {view.zone: empty for (view, _), empty in zip(pairs, empties, strict=True) if empty}
 

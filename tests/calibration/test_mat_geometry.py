@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import cv2
@@ -126,6 +127,33 @@ def test_no_markers_are_no_mats():
     assert not solve_mats({}, (1280, 720), LENS).poses
     for grey in (0, 128, 255):
         assert not detect_mats(np.full((720, 1280), grey, np.uint8)).poses
+
+
+def test_a_marker_at_the_edge_counts_beside_another_of_its_mat():
+    """Alone it may be cut there and look whole: its mat would be placed beside where it lies."""
+    marker = cv2.aruco.generateImageMarker(cv2.aruco.getPredefinedDictionary(DICTIONARY), 6, 60)
+    for right in (1, 2, 6):
+        picture = np.full((300, 400), 220, np.uint8)
+        picture[100:160, 400 - 60 - right : 400 - right] = marker
+        assert set(find_markers(picture)) == {6}
+    seen = corners_of({"A": (-165, 0, 0), "B": (165, 10, 5)})
+    rim = seen[marker_id("B", 0)][:, 0].max()
+    lens = dataclasses.replace(LENS, width=round(rim) + 2)
+    blank = np.random.default_rng(3).integers(120, 136, (lens.height, lens.width), np.uint8)
+    one = {m: quad for m, quad in seen.items() if m <= marker_id("B", 0)}
+    two = {m: quad for m, quad in seen.items() if m <= marker_id("B", 0) or m == marker_id("B", 3)}
+    assert [set(detect_mats(blank, lens, {}, some).poses) for some in (one, two)] == [{"A"}, {"A", "B"}]
+
+
+def test_a_marker_that_a_piece_touches_is_seen_by_its_brightest_channel():
+    marker = cv2.aruco.generateImageMarker(cv2.aruco.getPredefinedDictionary(DICTIONARY), 6, 60)
+    picture = np.full((300, 400, 3), 220, np.uint8)
+    picture[100:160, 200:260] = np.maximum(marker, 25)[..., None]
+    picture[90:151, 160:203] = (150, 60, 40)
+    picture = cv2.GaussianBlur(picture, (0, 0), 0.8)
+    gray = cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)
+    assert find_markers(gray) == {}
+    assert np.abs(find_markers(gray, bgr=picture)[6].mean(0) - (229.5, 129.5)).max() < 1.0
 
 
 def test_a_card_is_no_mat():

@@ -208,6 +208,17 @@ def test_a_mismatch_that_explains_half_of_what_stands_there_is_none(cat):
     assert (verdicts[1].leaning, verdicts[1].reasons[0].code) == ("mismatch", "unexplained")
 
 
+def test_a_card_that_asks_for_no_places_is_refused_only_where_most_is_explained(cat):
+    """None of its builds can be tried beside what the search found: one seen behind a finger was said to lack a
+    piece."""
+    tower = tuple(dataclasses.replace(RED, z=z) for z in (15.0, 45.0))
+    found = [reading(cat, *tower), reading(cat, RED, score=10_000.0)]
+    fair, more = dataclasses.replace(CERTAIN, share=0.8), dataclasses.replace(CERTAIN, share=0.9)
+    shapes = Rulings(cat, ShapesCard("S", 1, (("cube", 1),)))
+    assert [decide(shapes, found, fit, shown).verdict.ruling for fit in (fair, more)] == ["undecided", "mismatch"]
+    assert decide(Rulings(cat, LayoutCard("L", 1, (RED,))), found, fair, shown).verdict.ruling == "mismatch"
+
+
 def test_what_lacks_may_be_under_what_nobody_can_explain(cat):
     """A glare on a tower leaves its foot and its top."""
     two = (RED, dataclasses.replace(RED, z=45.0))

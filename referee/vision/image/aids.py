@@ -33,10 +33,10 @@ from referee.vision.parameters import (
 
 
 def believed_mats(
-    gray: np.ndarray, camera: CameraModel | None, earlier: Corners, then: np.ndarray | None = None
+    picture: np.ndarray, camera: CameraModel | None, earlier: Corners, then: np.ndarray | None = None
 ) -> Mats:
-    """The mats in an 8-bit picture (h, w), through the lens file's ``camera`` unless markers are off through it, or
-    had to be left out, and an estimated lens puts them right: then the file is of another lens.
+    """The mats in an 8-bit picture, grey (h, w) or BGR (h, w, 3), through the lens file's ``camera`` unless markers are
+    off through it, or had to be left out, and an estimated lens puts them right: then the file is of another lens.
 
     ``earlier`` are the markers of a frame ``then`` of the same session, grey or BGR. A mat of which hardly a marker
     is seen is seen by its markers as far as blur has left them, and not believed where the picture shows that it has
@@ -44,7 +44,8 @@ def believed_mats(
 
     Raises BadCamera for a lens file of another format, but not for that of a camera which was turned on its side.
     """
-    markers = find_markers(gray, earlier)
+    gray = picture if picture.ndim == 2 else cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)
+    markers = find_markers(gray, earlier, None if picture.ndim == 2 else picture)
     if then is not None and then.shape[:2] == gray.shape:
         markers, earlier = _held_against(gray, then, markers, earlier)
     lenses = _lenses(camera, gray)

@@ -46,7 +46,7 @@ LACKING = frozenset(
 """Faults that a further piece, unseen, may be the cause of."""
 MATCH_UNSEEN = parameters.MATCH_UNSEEN.value
 MISMATCH_AHEAD = parameters.MISMATCH_AHEAD.value
-MISMATCH_EXPLAINED = parameters.MISMATCH_EXPLAINED.value
+MISMATCH_EXPLAINED, SHAPES_EXPLAINED = parameters.MISMATCH_EXPLAINED.value, parameters.SHAPES_EXPLAINED.value
 MARGIN_UNIT = parameters.MARGIN_UNIT.value
 MARGIN_MOST = parameters.MARGIN_MOST.value
 SHOWN_UNIT = parameters.SHOWN_UNIT.value
@@ -100,7 +100,7 @@ def decide(
     elif best is right and (proof.unshown or fit.agreement < MATCH_SHOWN):
         reason = because("unproven", sight=AS_CARD.to_json())
         verdict = Verdict("undecided", min(sure, trust.least), (reason,), best[1], ruling, alternatives, margin)
-    elif best is wrong and fit.share < MISMATCH_EXPLAINED:
+    elif best is wrong and fit.share < (SHAPES_EXPLAINED if isinstance(card, ShapesCard) else MISMATCH_EXPLAINED):
         reason = because("unexplained", n=round(100 * fit.share))
         verdict = Verdict("undecided", min(sure, trust.least), (reason,), best[1], ruling, alternatives, margin)
     elif best is wrong and other and margin < MISMATCH_AHEAD:
