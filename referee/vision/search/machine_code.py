@@ -27,7 +27,7 @@ from referee.vision.search.content import Function, cache_folder, content, diges
 ENDING = ".machine"
 WAY_IN = "referee_way_in"
 """Name of the function that Python calls, in every object."""
-MOST_KEPT = 16
+MOST_KEPT = 6
 """So many tuples of arrays are remembered by a parameter: catalogues and scenes come again and again."""
 
 Description = list
