@@ -36,6 +36,15 @@ SPOT_PX, SPOT_DEG, SPOT_ALIKE = 5, 20.0, (0.3, 0.15, 0.35)
 """Light that lies on the paper looks alike in (l, a, b), means over so many pixels square, in pictures from directions
 so far apart: in tables 482, 498 and 503 to 0.07, 0.06 and 0.09 (one deviation), and whole pictures up to 0.17 apart.
 Of the top of a stone, which is higher than the paper, such pictures show other parts at one spot."""
+LYING_PX, LYING_SHARE = 30, 0.3
+"""Of a tower's pixels whose spot on the plan others see beside all towers, so many must be judged, and so much lie
+flat, to teach what tinted paper looks like. Of the towers of tables 200 to 202, 420 to 519, 534, 538, 545, 548 and 559
+that were read in their true height none had 0.15 of it; those read of paper had 0.76 to 0.98, and such as have a storey
+of it 0.33 to 1."""
+TINTED_SHARE = 0.5
+"""Where a table has tinted paper, so much of what is behind is."""
+TINTED_READINGS = 3
+"""So often a table is read at most, each time with the paper that the one before took for stones."""
 SIDES_DEG = 35.0
 """Two pictures must be taken from directions so far apart: what one side alone shows can be other towers as well."""
 LOOK_SHARE, LOOK_NATS = 0.5, 0.5

@@ -27,6 +27,7 @@ from referee.vision.city.drawn import MOST_STOREYS, Look, storey_of
 from referee.vision.city.paints import Paint, paints, same_hue
 from referee.vision.city.reading import SITES, CityReading, Tower, Trial
 from referee.vision.city.strange import silhouette, strange
+from referee.vision.city.tinted import before, tinted_paper, tints
 from referee.vision.observer import Observer
 
 SPARE_STOREYS = 2
@@ -99,17 +100,31 @@ class CityEye:
 
     def look(self, pictures: Sequence[np.ndarray]) -> Sighting:
         """What stands in the cities of these pictures (h, w, 3) uint8 BGR, each from another place or the same."""
-        first, _ = self._gathered(pictures, nominal(self.stones))
-        rough = [CityReading(looks, self.storey).filled() for looks in first.values()]
-        looks, notes = self._gathered(pictures, seen_palette(nominal(self.stones), rough))
-        readings = {ZONES.index(zone) + 1: CityReading(looks[zone], self.storey).filled().settled() for zone in looks}
+        named = nominal(self.stones)
+        first, notes = self._gathered(pictures, named)
+        flat = np.zeros((0, 3), np.float32)
+        for _ in range(p.TINTED_READINGS):
+            paper = tints(flat)
+            rough = [self._filled(looks, paper, named) for looks in first.values()]
+            palette = seen_palette(named, rough)
+            looks, notes = self._gathered(pictures, palette)
+            readings = {city: self._filled(seen, paper, palette).settled() for city, seen in looks.items()}
+            more = tinted_paper(readings.values())
+            flat = np.concatenate([flat, more])
+            if not len(more):
+                break
         told = paints(self.stones, readings)
-        return Sighting({city: self._city(city, reading, told[city]) for city, reading in readings.items()}, notes)
+        cities = {city: self._city(city, one, told[city], looks[city]) for city, one in readings.items()}
+        return Sighting(cities, notes)
+
+    def _filled(self, looks: Sequence[Look], paper: Palette | None, palette: Palette) -> CityReading:
+        """A city read by stones' colours as in ``palette``, before tinted ``paper`` where there is any."""
+        return CityReading([before(look, paper, palette) for look in looks], self.storey).filled()
 
     def _gathered(
         self, pictures: Sequence[np.ndarray], palette: Palette
-    ) -> tuple[dict[str, list[Look]], tuple[str, ...]]:
-        """The looks at each plan in the pictures, by zone; and what is to be said of the pictures."""
+    ) -> tuple[dict[int, list[Look]], tuple[str, ...]]:
+        """The looks at each plan in the pictures, by city; and what is to be said of the pictures."""
         looks: dict[str, list[Look]] = {}
         notes: list[str] = []
         for number, picture in enumerate(pictures, 1):
@@ -117,10 +132,13 @@ class CityEye:
             notes += [f"picture {number}: {note}" for note in said]
             for zone, (view, evidence) in seen.items():
                 looks.setdefault(zone, []).append(Look(view, evidence))
-        return {zone: looks[zone] for zone in ZONES[:CITIES] if zone in looks}, tuple(notes)
+        return {k: looks[zone] for k, zone in enumerate(ZONES[:CITIES], 1) if zone in looks}, tuple(notes)
 
-    def _city(self, city: int, reading: CityReading, told: Mapping[tuple[int, int], Paint]) -> CitySight:
-        odd = strange(reading)
+    def _city(
+        self, city: int, reading: CityReading, told: Mapping[tuple[int, int], Paint], looks: Sequence[Look]
+    ) -> CitySight:
+        """``looks`` are those of the reading, without tinted paper."""
+        odd = strange(reading, looks)
         sites = {site: self._site(reading, site, odd, told) for site in SITES}
         return CitySight(city, sites, reading, tuple(self.stones.colors), told)
 

@@ -25,25 +25,40 @@ def silhouette(look: Look, reading: CityReading, site: int, n: int) -> tuple[tup
     return one.box, one.tags[0] >= 0
 
 
-def strange(reading: CityReading) -> list[np.ndarray]:
+def strange(reading: CityReading, plain: Sequence[Look] = ()) -> list[np.ndarray]:
     """By picture, (h, w) bool: pixels that the reading does not account for: unknown ones, and stones' colours without
-    a stone that are no light on the paper."""
+    a stone that are no light on the paper.
+
+    ``plain`` are the looks without tinted paper, where the reading's know of it: a stone that it hides is told by the
+    other pictures, and by it only what none of them sees."""
+    plain = plain or reading.looks
     standing = [_standing(look, reading) for look in reading.looks]
     near = [_grown(mask, p.RIM_PX) for mask in standing]
     odd = [
         ((look.gains.max(0) > LABELLED) & look.view.valid | look.evidence.unknown) & ~rim
-        for look, rim in zip(reading.looks, near, strict=True)
+        for look, rim in zip(plain, near, strict=True)
     ]
-    clear = [
-        look.view.valid & ~look.evidence.unknown & ~_grown(mask, p.RIM_PX + p.SPOT_PX // 2)
-        for look, mask in zip(reading.looks, standing, strict=True)
-    ]
-    seen = [cv2.blur(look.evidence.features, (p.SPOT_PX, p.SPOT_PX)) for look in reading.looks]
+    clear, seen = clear_paper(reading), spot_means(reading)
     out = []
     for k, (look, mask) in enumerate(zip(reading.looks, odd, strict=True)):
-        left = mask & (look.evidence.unknown | ~_flat(k, mask, reading.looks, clear, seen))
+        flat, judged = lies_flat(k, mask, reading.looks, clear, seen)
+        stone = judged | (look.gains.max(0) > LABELLED)
+        left = mask & (look.evidence.unknown | (stone & ~flat))
         out.append(cv2.morphologyEx(left.astype(np.uint8), cv2.MORPH_OPEN, np.ones((5, 5), np.uint8)) > 0)
     return out
+
+
+def clear_paper(reading: CityReading) -> list[np.ndarray]:
+    """By picture, (h, w) bool: what is seen beside all towers, so far from them that means of spots have none of it."""
+    return [
+        look.view.valid & ~look.evidence.unknown & ~_grown(_standing(look, reading), p.RIM_PX + p.SPOT_PX // 2)
+        for look in reading.looks
+    ]
+
+
+def spot_means(reading: CityReading) -> list[np.ndarray]:
+    """By picture, (h, w, 3) features, each the mean of the spot around it."""
+    return [cv2.blur(look.evidence.features, (p.SPOT_PX, p.SPOT_PX)) for look in reading.looks]
 
 
 def _standing(look: Look, reading: CityReading) -> np.ndarray:
@@ -61,12 +76,13 @@ def _grown(mask: np.ndarray, px: int) -> np.ndarray:
     return np.asarray(cv2.dilate(mask.astype(np.uint8), np.ones((2 * px + 1,) * 2, np.uint8)) > 0)
 
 
-def _flat(
-    k: int, odd: np.ndarray, looks: Sequence[Look], clear: list[np.ndarray], seen: list[np.ndarray]
-) -> np.ndarray:
-    """(h, w) bool: the ``odd`` pixels of picture k whose spot on the plan all others that see it show alike, and one
-    does. ``clear`` (h, w) bool where nothing stands, ``seen`` (h, w, 3) features, by picture."""
-    rows, columns = np.nonzero(odd)
+def lies_flat(
+    k: int, where: np.ndarray, looks: Sequence[Look], clear: list[np.ndarray], seen: list[np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """(h, w) bool twice: the pixels of picture k, of those ``where`` it is asked, whose spot on the plan all others
+    that see it show alike, and one does; and those whose spot another one sees at all. ``clear`` (h, w) bool where
+    nothing stands, ``seen`` (h, w, 3) features, by picture."""
+    rows, columns = np.nonzero(where)
     spots = np.c_[looks[k].view.to_ground(np.c_[columns, rows]), np.zeros(len(rows))]
     here, alike, unlike = seen[k][rows, columns], np.zeros(len(rows), bool), np.zeros(len(rows), bool)
     for j in _from_elsewhere(looks, k):
@@ -77,9 +93,9 @@ def _flat(
         told = in_view & clear[j][y, x]
         same = np.all(np.abs(seen[j][y, x] - here) < p.SPOT_ALIKE, axis=1)
         alike, unlike = alike | (told & same), unlike | (told & ~same)
-    out = np.zeros(odd.shape, bool)
-    out[rows, columns] = alike & ~unlike
-    return out
+    flat, judged = np.zeros(where.shape, bool), np.zeros(where.shape, bool)
+    flat[rows, columns], judged[rows, columns] = alike & ~unlike, alike | unlike
+    return flat, judged
 
 
 def _from_elsewhere(looks: Sequence[Look], k: int) -> Iterator[int]:
