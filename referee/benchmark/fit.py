@@ -7,8 +7,10 @@ cannot be negative) and where testing begins; the other, which taught nothing, c
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -90,12 +92,24 @@ def _fitted_one(lessons: list[Lesson], taught: set[str], certifying: set[str], r
         raise ValueError("too few sessions to fit on: each half needs verdicts of both rulings")
     names = sorted({name for lesson in lessons for name, _ in lesson.features})
     base, weights = logistic(_table(learn, names), _right(learn))
-    most = min(round(1.0 - 1.0 / (len(learn) + 2), 4), 1.0 - risk)  # surer than was asked for nothing is said
+    most = min(round(1.0 - 1.0 / (len(learn) + 2), 4), 1.0 - risk)  # nor surer than was asked for
     trust = Trust(base, dict(zip(names, weights, strict=True)), 0.5, most, Guarantee(1.0, delta, 0, 0))
     start, shown = start_of(_sample(learn, trust), risk, delta)
     limit = certified(_sample(test, trust), start, shown, delta)
     guarantee = Guarantee(round(limit.risk, 5), delta, limit.wrong, limit.given)
-    return Trust(base, trust.weights, limit.threshold, max(most, limit.threshold), guarantee)
+    told = Trust(base, trust.weights, limit.threshold, max(most, limit.threshold), guarantee)
+    sure, most_there = doubted(lessons, told)
+    return dataclasses.replace(told, sure=sure, doubted=most_there)
+
+
+def doubted(lessons: Sequence[Lesson], trust: Trust) -> tuple[float, float]:
+    """Up to what confidence lessons of both halves were wrong, and what may be said there: of the verdicts given up to
+    it, how likely the next is right by Laplace's rule of succession."""
+    sample = _sample(lessons, dataclasses.replace(trust, most=1.0))
+    sure = math.ceil(1e6 * float(sample.confidence[~sample.right].max(initial=0.0))) / 1e6  # never below it
+    there = (sample.confidence >= trust.least) & (sample.confidence <= sure)
+    betted = 1.0 - (int((~sample.right[there]).sum()) + 1) / (int(there.sum()) + 2)
+    return sure, round(max(betted, trust.least), 4)
 
 
 def logistic(x: np.ndarray, right: np.ndarray) -> tuple[float, list[float]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -10,7 +11,18 @@ import pytest
 from made_scores import drawn
 from scipy.stats import binom
 
-from referee.benchmark.fit import digest, fitted, halves, lesson_of, lessons_of, logistic, said, trust_file
+from referee.benchmark.fit import (
+    Lesson,
+    digest,
+    doubted,
+    fitted,
+    halves,
+    lesson_of,
+    lessons_of,
+    logistic,
+    said,
+    trust_file,
+)
 from referee.benchmark.risk_control import GRID, Sample, certified, design_effect, risk_bound, start_of
 from referee.vision.verdict.trust import FILE, Guarantee, Trust, load_trust, trust_json
 
@@ -166,3 +178,18 @@ def test_the_trust_that_ships_speaks_for_both_rulings():
     for trust in load_trust().values():
         assert 0.5 <= trust.least <= trust.most < 1 and min(trust.weights.values()) >= 0
         assert 0 < trust.guarantee.risk < 1 and trust.guarantee.delta == pytest.approx(0.025)
+
+
+def test_less_is_said_where_lessons_went_wrong():
+    trust = Trust(0.0, {"margin": 1.0}, 0.8, 0.99, Guarantee(0.04, 0.025, 6, 300), sure=0.95, doubted=0.9)
+    said_ = [round(trust.confidence({"margin": odds}), 3) for odds in (2.0, 2.5, 2.9, 3.0, 9.0)]
+    assert said_ == [0.881, 0.9, 0.9, 0.953, 0.99]
+
+
+def test_surer_than_any_lesson_that_was_wrong_and_below_by_laplaces_rule():
+    """Of five given up to the surest wrong one four were right: (4 + 1) / (5 + 2), but no less than a verdict needs."""
+    trust = Trust(0.0, {"margin": 1.0}, 0.6, 0.99, Guarantee(0.3, 0.05, 1, 5))
+    odds = (0.1, 0.6, 0.9, 1.2, 1.5, 2.0, 3.0)
+    lessons = [Lesson("s", "mismatch", each != 2.0, (("margin", each),)) for each in odds]
+    assert doubted(lessons, trust) == (pytest.approx(1 / (1 + np.exp(-2.0)), abs=1e-6), 0.7143)
+    assert doubted(lessons, dataclasses.replace(trust, least=0.8))[1] == 0.8

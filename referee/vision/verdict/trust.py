@@ -33,19 +33,23 @@ class Guarantee:
 class Trust:
     """Of one ruling: log odds that it is right are ``base`` + the sum of ``weights`` times features (each the larger
     the better, so weights are at least 0); ``least`` is the confidence below which no verdict is given, ``most`` what
-    no verdict's confidence exceeds."""
+    no verdict's confidence exceeds. Where the odds by themselves say no more than ``sure``, lessons went wrong: there
+    it does not exceed ``doubted`` either."""
 
     base: float
     weights: Mapping[str, float]
     least: float
     most: float
     guarantee: Guarantee
+    sure: float = 0.0
+    doubted: float = 1.0
 
     def confidence(self, features: Mapping[str, float]) -> float:
         """Probability 0.5 to ``most`` that the ruling is right. Raises KeyError for a feature that is not given."""
         odds = self.base + sum(weight * features[name] for name, weight in self.weights.items())
         limit = parameters.MOST_ODDS.value
-        return min(max(1.0 / (1.0 + math.exp(-max(min(odds, limit), -limit))), 0.5), self.most)
+        said = 1.0 / (1.0 + math.exp(-max(min(odds, limit), -limit)))
+        return min(max(said, 0.5), self.most if said > self.sure else min(self.most, self.doubted))
 
 
 @lru_cache
@@ -56,7 +60,7 @@ def load_trust(path: Path = FILE) -> Mapping[str, Trust]:
 
 
 def _trust(row: dict) -> Trust:
-    return Trust(row["base"], row["weights"], row["least"], row["most"], Guarantee(**row["guarantee"]))
+    return Trust(**{**row, "guarantee": Guarantee(**row["guarantee"])})
 
 
 def trust_json(trusts: Mapping[str, Trust], provenance: Mapping[str, object]) -> str:
