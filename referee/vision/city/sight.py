@@ -166,7 +166,8 @@ class CityEye:
             trial = trials[n - 1]
             each = [_painted(trial, k, paint.get((site, k)), self.alike) for k in range(n)]
             colors, told = tuple(color for color, _, _ in each), min(apart for _, apart, _ in each)
-            doubted = np.array([k for k, (_, _, sure) in enumerate(each) if not sure], int)
+            beside = _sought_beside(tower, each[0][1], paint.get((site, 0)))
+            doubted = np.array([k for k, (_, _, sure) in enumerate(each) if not sure or (k == 0 and beside)], int)
             if trial.seen[-1] < p.TOP_SHARE * face_px:
                 reasons.append(because("city_site_hidden"))
             elif len(doubted) or margin < p.HEIGHT_NATS or not _stacked(tower, trial.seen):
@@ -210,6 +211,14 @@ def _bare(storeys: Sequence[Paint | None], face_px: float) -> bool:
     seen = [one for one in storeys if one is not None and one.pixels >= p.PAINT_PX]
     whole = bool(seen) and storeys[-1] is seen[-1] and seen[-1].pixels >= p.TOP_SHARE * face_px
     return whole and min(one.bare for one in seen) >= p.BARE_SURE_NATS
+
+
+def _sought_beside(tower: Tower, ahead: float, paint: Paint | None) -> bool:
+    """Whether the lowest storey, whose paint is so many nats ``ahead``, may have been read off paper beside it."""
+    slips = tower.place.slips[: len(tower.colors) - 1]
+    if not slips or math.hypot(*slips[0]) < p.FIRST_SLIP_MM:
+        return False
+    return paint is None or paint.pixels < p.PAINT_PX or ahead < p.FIRST_SLIP_NATS
 
 
 def _stacked(tower: Tower, seen: np.ndarray) -> bool:
