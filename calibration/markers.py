@@ -43,10 +43,6 @@ EDGE_PX, SMALL_PX, STRAYED = 5, 10, 0.12
 """An expected marker is looked for where it is this far from the picture's edge and its sides are no smaller, px; its
 corners are refined by no more than this share of a side. By hand."""
 
-RIM_PX = 3
-"""Nearer to the picture's edge a marker may be cut by it and look whole: OpenCV passes over those, here they count
-beside another of their mat."""
-
 FLAT_PX = 48
 """Side that a marker is flattened to, for holding it against the printed bits: eight px a cell."""
 
@@ -153,7 +149,6 @@ def _detect(gray: np.ndarray) -> Corners:
     parameters = cv2.aruco.DetectorParameters()
     parameters.perspectiveRemoveIgnoredMarginPerCell = CELL_RIM
     parameters.perspectiveRemovePixelPerCell = CELL_PX
-    parameters.minDistanceToBorder = 0  # see ``at_rim``
     detector = cv2.aruco.ArucoDetector(cv2.aruco.getPredefinedDictionary(DICTIONARY), parameters)
     corners, ids, _ = detector.detectMarkers(gray)
     found: Corners = {}
@@ -171,11 +166,6 @@ def _refine(gray: np.ndarray, quad: np.ndarray) -> np.ndarray:
     points = quad.astype(np.float32).reshape(-1, 1, 2)
     criteria = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, *REFINED)
     return cv2.cornerSubPix(gray, points, (reach, reach), (-1, -1), criteria).reshape(4, 2).astype(float)
-
-
-def at_rim(quad: np.ndarray, size: tuple[int, int]) -> bool:
-    """Whether a marker's corners (4, 2) px come so near to the edge of a picture (width, height) that it may be cut."""
-    return bool((quad < RIM_PX).any() or (quad > np.array(size) - 1 - RIM_PX).any())
 
 
 def by_zone(markers: Corners) -> dict[str, list[int]]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import cv2
@@ -26,7 +26,6 @@ from calibration.markers import (
     MARKER_MM,
     ZONES,
     Corners,
-    at_rim,
     by_zone,
     confirmed,
     find_markers,
@@ -138,7 +137,7 @@ def detect_mats(
     ``earlier`` are markers of a frame of the same session with the camera in the same place;
     they fill in for covered ones, unless the markers seen in both say that the camera moved. Where a single marker is
     all there is no mat is placed: a square so small is seen about as well from the mirrored side, and a pixel of blur
-    turns the one into the other; nor one of which a single marker is seen that the picture's edge may cut.
+    turns the one into the other.
     """
     height, width = gray.shape[:2]
     markers = merge_markers(find_markers(gray, earlier) if seen is None else seen, earlier or {})
@@ -150,14 +149,7 @@ def detect_mats(
         markers = {**markers, **more}
         mats = solve_mats(markers, (width, height), camera)
     alone = sum(len(pose.markers) for pose in mats.poses.values()) < 2
-    if alone:
-        return Mats(mats.camera, {}, 0.0, mats.other_ids, mats.doubtful)
-    cut = {
-        zone
-        for zone, pose in mats.poses.items()
-        if len(pose.markers) == 1 and at_rim(markers[marker_id(zone, pose.markers[0])], (width, height))
-    }
-    return replace(mats, poses={zone: pose for zone, pose in mats.poses.items() if zone not in cut})
+    return Mats(mats.camera, {}, 0.0, mats.other_ids, mats.doubtful) if alone else mats
 
 
 def merge_markers(seen: Corners, earlier: Corners) -> Corners:
