@@ -159,6 +159,16 @@ def test_more_pieces_than_the_set_has_are_not_all_pieces(cat):
     assert decide(Rulings(cat, LayoutCard("L", 1, two)), within, CERTAIN, shown).verdict.ruling == "mismatch"
 
 
+def test_a_piece_that_shows_other_colours_within_it_is_perhaps_none(cat):
+    three = tuple(dataclasses.replace(RED, z=z) for z in (15.0, 45.0, 75.0))
+    found = [reading(cat, *three), reading(cat, *three[:2], score=10_000.0)]
+    card = HeightCard("H", 1, 2)
+    motley = Proof(1.0, 0.0, motley=three[0])
+    verdict = decide(Rulings(cat, card), found, CERTAIN, lambda *_: motley).verdict
+    assert (verdict.ruling, verdict.leaning, verdict.reasons[0].code) == ("undecided", "mismatch", "motley")
+    assert decide(Rulings(cat, card), found[1:], CERTAIN, lambda *_: motley).verdict.ruling == "match"
+
+
 def test_what_an_unseen_piece_could_not_mend_is_wrong(cat):
     two = (RED, dataclasses.replace(RED, z=45.0))
     found = [reading(cat, *two), reading(cat, RED, score=10_000.0)]

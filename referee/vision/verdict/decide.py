@@ -9,9 +9,10 @@ common errors (blur, shadow, a millimetre of pose) can make is no verdict: ``und
 reading that leaves much of what stands in the field unexplained, however far it is ahead of the
 next: then the truth is probably none of the readings. So is one that the pixels themselves do not show (``proof``):
 skin is no orange piece, however much better it fits than the table. So is a build that lacks something while a
-piece of the paper's colour is nowhere to be seen, or while something of a piece's size touches it that is neither table
-nor a piece of the reading: it may stand there. So is a build with more pieces of a kind than the set has, on a phone's
-screen say, and one that is right or wrong by a piece that stands on the field's line.
+piece of the paper's colour is nowhere to be seen, or while something of a piece's size touches it that is neither
+table nor a piece of the reading: it may stand there. So is a build with more pieces of a kind than the set has, or
+with one within which other colours lie, on a phone's screen say, and one that is right or wrong by a piece that stands
+on the field's line.
 """
 
 from __future__ import annotations
@@ -123,6 +124,8 @@ def _untold(rulings: Rulings, best: Row, proof: Proof, shown: float, hidden: Col
         return because("unseen_colour", colors=list(unseen), sight=sight)
     if found and _covered(proof, shown, may_lack):
         return because("covered", sight=sight)
+    if found and proof.motley is not None:
+        return because("motley", piece={"color": proof.motley.color, "shape": proof.motley.shape}, sight=sight)
     if (kind := _beyond_set(build)) is not None:
         shape, color = kind
         return because(

@@ -97,6 +97,12 @@ TOUCHING_PX = Parameter(8, "px of the view (mm)", "by hand: what is so near to a
 LEAST_PX = Parameter(
     20, "px of the view (mm2)", "by hand: fewer say nothing: a sliver is looked at whole, a piece is not asked", TRIED
 )
+MOTLEY_PATCH = Parameter(
+    0.02,
+    "of a piece's pixels",
+    "by hand: a patch of another colour within it, an icon of a screen or a letter of a print, not grain",
+    "referee bench devset devset2 --stress --effects phone --seed 97",
+)
 
 # -- visibility ----------------------------------------------------------------------------------------------------
 NEAR_EDGE_PX = Parameter(5, "px of the view (mm)", "by hand: side of the square by which the picture's edge is widened")

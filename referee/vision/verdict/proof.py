@@ -5,7 +5,8 @@ build with a hand before it, for the right build explains no hand. So the pixels
 asked what they show, in absolute terms: paint or table as the reading ahead has it there, told by its own colour, and
 not glare, skin, a mixture, or what lies between two colours. So is each of its pieces; a proof is as good as the
 weakest part of it. And what touches the build and is neither bare table nor a piece that the reading names is
-measured: what seems to be missing may be there, under a glare, behind a hand.
+measured: what seems to be missing may be there, under a glare, behind a hand. And a piece is of one colour: where
+patches of several others lie within it, a screen or a print is taken for it.
 """
 
 from __future__ import annotations
@@ -29,11 +30,13 @@ from referee.vision.verdict import parameters
 class Proof:
     """``shown`` 0..1, how far the pixels themselves show a build; ``left``, the largest thing touching it that is
     neither shown by it nor bare table, relative to the set's smallest front; ``unshown``: some piece of it hardly
-    shows its colour, or enough pixels to tell it from its rival do not show it (a sliver of fewer says nothing)."""
+    shows its colour, or enough pixels to tell it from its rival do not show it (a sliver of fewer says nothing);
+    ``motley``, the first piece of it within which patches of several other colours lie."""
 
     shown: float
     left: float
     unshown: bool = False
+    motley: Piece | None = None
 
 
 Proving = Callable[[Build, Build | None], Proof]
@@ -44,6 +47,7 @@ THIN_PX = parameters.THIN_PX.value
 TOUCHING_PX = parameters.TOUCHING_PX.value
 LEAST_PX = parameters.LEAST_PX.value
 MATCH_SHOWN = parameters.MATCH_SHOWN.value
+MOTLEY_PATCH = parameters.MOTLEY_PATCH.value
 
 
 def proof_of(view: ZoneView, evidence: Evidence, piece_set: PieceSet, build: Build, rival: Build | None) -> Proof:
@@ -64,7 +68,8 @@ def proof_of(view: ZoneView, evidence: Evidence, piece_set: PieceSet, build: Bui
     left = _touching(~bare & (tags < 0) & view.valid, standing if build.pieces else view.regions[2])
     asked = told if where.sum() >= LEAST_PX else 1.0
     unshown = min(asked, painted) < MATCH_SHOWN
-    return Proof(min(told, painted), left / (smallest_face_mm2(piece_set) * view.px_per_mm**2), unshown)
+    motley = next((p for i, p in enumerate(build.pieces) if _motley(evidence, tags == i, p.color)), None)
+    return Proof(min(told, painted), left / (smallest_face_mm2(piece_set) * view.px_per_mm**2), unshown, motley)
 
 
 def _said(view: ZoneView, evidence: Evidence, piece_set: PieceSet, build: Build) -> tuple[np.ndarray, np.ndarray]:
@@ -81,6 +86,26 @@ def _inner(mask: np.ndarray, sliver: bool = True) -> np.ndarray:
     if inner.sum() >= LEAST_PX:
         return inner
     return mask if sliver else np.zeros_like(mask)
+
+
+def _motley(evidence: Evidence, piece: np.ndarray, color: str) -> bool:
+    """Whether patches of at least two colours beside its own lie within a piece's pixels (h, w), clear of its rim: what
+    stands before a piece, or a piece a little beside its place, reaches to the rim."""
+    inner = _inner(piece, sliver=False)
+    least = MOTLEY_PATCH * inner.sum()
+    shown = np.bincount(evidence.labels[inner & (evidence.labels >= 0)], minlength=len(evidence.names))
+    shown[evidence.names.index(color)] = 0
+    patched = [
+        k for k in np.flatnonzero(shown >= max(least, 1)) if _within(piece & (evidence.labels == k), inner, least)
+    ]
+    return len(patched) > 1
+
+
+def _within(mask: np.ndarray, inner: np.ndarray, least: float) -> bool:
+    """Whether a connected part of a mask (h, w) of at least so many pixels lies wholly in what is ``inner`` (h, w)."""
+    _, things, stats, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=4)
+    large = np.flatnonzero(stats[:, cv2.CC_STAT_AREA] >= least)
+    return len(np.setdiff1d(large, [0, *np.unique(things[mask & ~inner])])) > 0
 
 
 def _touching(mask: np.ndarray, build: np.ndarray) -> int:
