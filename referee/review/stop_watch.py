@@ -20,7 +20,7 @@ from referee.recording.video import VideoFrame
 from referee.review.film import film, is_shaken
 from referee.vision.live.gate import SETTLED, Gate, GateState
 from referee.vision.live.gate_history import BUSY_S, RECENT, Aftermath, GateHistory
-from referee.vision.live.hand_owner import hand_owner
+from referee.vision.live.hand_owner import Arm, arm_over
 from referee.vision.observer import Observer
 
 QUICKEST_S = 1 / 31
@@ -78,8 +78,9 @@ class _Watch:
         """One more frame; whether a clear settled view is complete."""
         building = shown.seconds <= self.stop_s
         frame = Frame(shown.image, shown.index, shown.seconds)
-        owners = {} if building else self._owners(frame, look)
-        self.history.add(frame, look, "building" if building else "stopped", owners)
+        arms = {} if building else self._arms(frame, look)
+        owners, short = {z: arm.owner for z, arm in arms.items()}, [z for z, arm in arms.items() if arm.short]
+        self.history.add(frame, look, "building" if building else "stopped", owners, short)
         if building:
             self.before.append(shown)
             self._before_the_go(shown.seconds, look)
@@ -104,14 +105,14 @@ class _Watch:
             else:
                 self.early.pop(zone, None)
 
-    def _owners(self, frame: Frame, look: GateState) -> dict[str, str | None]:
-        found: dict[str, str | None] = {}
+    def _arms(self, frame: Frame, look: GateState) -> dict[str, Arm]:
+        found: dict[str, Arm] = {}
         for zone in self.judged:
             if zone in look.zones and look.zones[zone].hand:
                 before = self.history.clear_at(zone, self.stop_s)
                 if before is not None:
                     self.mats = self.mats or self.observer.look(before.image)
-                    found[zone] = hand_owner(frame.image, before.image, zone, self.mats)
+                    found[zone] = arm_over(frame.image, before.image, zone, self.mats)
         return found
 
     def told(self, zones: Collection[str], clear: bool) -> StopSeen:

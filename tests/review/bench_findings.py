@@ -1,10 +1,11 @@
 """Findings around a Stop, with their times: staged duels filmed, imported and read; prints the table.
 
-python tests/review/bench_findings.py [--out FOLDER] [--part K/N] [--shared FOLDER]
+python tests/review/bench_findings.py [--out FOLDER] [--part K/N] [--shared FOLDER] [--knocks own|other] [--first SEED]
 
 Twelve duels are staged on the simulated table and written as films with nothing but lens, pieces and deck beside them;
-with ``--shared`` the two shared recordings as well. A finding's true time is when a hand or a piece first moves in the
-field. Exit status 1 when a finding is missed, invented, or told more than WITHIN_S off.
+with ``--shared`` the two shared recordings as well. With ``--knocks`` instead the own hand (or the neighbour's) knocks
+the build over, at eight rigs of each seating and at both mats. A finding's true time is when a hand or a piece first
+moves in the field. Exit status 1 when a finding is missed, invented, or told more than WITHIN_S off.
 """
 
 from __future__ import annotations
@@ -12,16 +13,19 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from itertools import product
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "session"))
 
 import numpy as np
 import yaml
-from staged import DECK, FPS, PRESS_S, SET, Stage, finishing_late, knocked_over, rig, untouched
+from staged import DECK, FPS, OTHER, PRESS_S, SET, Stage, finishing_late, knocked_over, rig, untouched
 
+from calibration.mat import FIELD
 from referee.recording import load_attempt
 from referee.recording.folder import write_json
 from referee.recording.video import VideoWriter
@@ -107,6 +111,37 @@ PLAYS = (
 )
 
 
+KNOCK_CARDS = ("L09", "L05", "L14", "L20", "L27", "L33", "L38", "L43")
+
+
+def knocks(own: bool, first: int) -> Iterator[Play]:
+    """One play for each caller, seating and seed from ``first`` on; each is too soon for a settled view before it."""
+    for seed in range(first, first + len(KNOCK_CARDS)):
+        for n, (seating, caller) in enumerate(product(("across", "beside", "facing"), "AB")):
+            card = KNOCK_CARDS[(seed + n) % len(KNOCK_CARDS)]
+            stage = partial(knocked_over, delay_s=(0.15, 0.2, 0.3)[(seed + n // 2) % 3], own=own)
+            at_s = comes_s(Stage(rig(seed, seating), DECK.card(card), caller), stage, own)
+            yield Play(
+                f"{seed} {seating} {card} {caller}", seed, seating, card, caller, stage, LATE if own else KNOCK, at_s
+            )
+
+
+def comes_s(stage: Stage, staging: Callable[[Stage], Happens], own: bool) -> float:
+    """When the tongs' tip first is over the caller's field."""
+    happens, seats = staging(stage), stage.rig.table.seats
+    who = stage.caller if own else OTHER[stage.caller]
+    there, here = seats[who], seats[stage.caller]
+    for at_s in np.arange(PRESS_S, UNTIL_S, 0.01):
+        hand = happens(at_s).hands.get(who)
+        if hand is None:
+            continue
+        on_table = there.turn() @ np.array(hand.tip) + np.array([there.x, there.y, 0.0])
+        x, y, _ = here.turn().T @ (on_table - np.array([here.x, here.y, 0.0]))
+        if abs(x) < FIELD[0] and abs(y) < FIELD[1]:
+            return float(at_s)
+    raise ValueError("no hand came")
+
+
 def filmed(play: Play, folder: Path) -> Path:
     """The staged duel as a recording with nothing but what its players know."""
     at = rig(play.seed, play.seating)
@@ -152,12 +187,15 @@ def main() -> int:
     ask.add_argument("--out", type=Path)
     ask.add_argument("--part", default="0/1")
     ask.add_argument("--shared", type=Path)
+    ask.add_argument("--knocks", choices=("own", "other"))
+    ask.add_argument("--first", type=int, default=11)
     asked = ask.parse_args()
     first, step = map(int, asked.part.split("/"))
     good = []
     with tempfile.TemporaryDirectory(prefix="referee-") as scratch:
         out = asked.out or Path(scratch)
-        for n, play in enumerate(PLAYS[first::step]):
+        plays = [*knocks(asked.knocks == "own", asked.first)] if asked.knocks else PLAYS
+        for n, play in enumerate(plays[first::step]):
             folder = filmed(play, out / f"{first}_{n}")
             wanted = (play.finding, play.at_s) if play.finding else None
             good.append(row(play.name, wanted, told(folder, out / f"{first}_{n}_made")))

@@ -71,6 +71,35 @@ def test_an_arm_that_is_seen_for_a_moment_is_a_hand_all_the_same():
     assert (after.after, after.culprit, after.since_s) == ("neighbour", "B", pytest.approx(10.25))
 
 
+@pytest.mark.parametrize(
+    ("owners", "said"),
+    [(("B", "B"), ("neighbour", "B")), (("B", "A"), ("somebody", None)), (("", None), ("somebody", None))],
+    ids=["one neighbour's", "either's", "a stranger's"],
+)
+def test_only_a_hand_that_looks_like_one_players_is_named(owners, said):
+    looks = GateHistory()
+    for n, (over, moving) in enumerate([STILL] * 12 + [HAND, HAND] + [STILL] * 4):
+        gate = SimpleNamespace(hand=over, moving=moving, settled_s=0.0)
+        frame = Frame(np.zeros((1, 1, 3), np.uint8), n, 9.05 + n / 10)
+        looks.add(frame, GateState({"A": gate}), "stopped", {"A": owners[n - 12]} if over else {})
+    after = looks.after("A", PRESS_S)
+    assert (after.after, after.culprit) == said
+
+
+@pytest.mark.parametrize(
+    ("short", "since_s"),
+    [((), 10.25), ((12, 13), 10.45), ((12, 13, 14, 15), 10.55)],
+    ids=["at once", "comes", "always"],
+)
+def test_a_field_is_touched_when_the_arm_that_comes_is_there_or_comes_no_farther(short, since_s):
+    looks = GateHistory()
+    for n, moves in enumerate([False] * 12 + [True] * 4 + [False] * 6 + [True] * 2):
+        gate = SimpleNamespace(hand=True, moving=0.1 if moves else 0.0, settled_s=0.0)
+        frame = Frame(np.zeros((1, 1, 3), np.uint8), n, 9.05 + n / 10)
+        looks.add(frame, GateState({"A": gate}), "stopped", {"A": "A"}, ["A"] if n in short else [])
+    assert looks.after("A", PRESS_S).since_s == pytest.approx(since_s)
+
+
 @pytest.mark.parametrize(("elsewhere", "said"), [(False, "own"), (True, "somebody")])
 def test_an_own_hand_that_is_over_another_field_too_may_be_the_neighbours_arm(elsewhere, said):
     looks = GateHistory()

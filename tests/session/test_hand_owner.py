@@ -15,7 +15,7 @@ from staged import OTHER, Rig, Stage
 
 from cards.deck import builtin_deck
 from referee.simulator.table import Hand
-from referee.vision.live.hand_owner import hand_owner
+from referee.vision.live.hand_owner import STRANGER, Arm, arm_over, hand_owner
 
 CARD = builtin_deck().card("L09")
 
@@ -43,13 +43,36 @@ def test_nobody_is_named_where_nothing_reaches_in():
     assert hand_owner(before, np.zeros((2, 2, 3), np.uint8), "A", mats) is None
 
 
-def test_nobody_is_named_while_only_one_mat_is_known():
-    rig = Rig(8, "across")
+@pytest.mark.parametrize("seating", ["across", "beside", "facing"])
+def test_while_only_one_mat_is_known_an_arm_is_its_players_or_a_strangers(seating):
+    rig = Rig(8, seating)
+    for zone in "AB":
+        stage = Stage(rig, CARD, zone)
+        before = rig.picture(stage.world(stage.full), 1)
+        mats = rig.observer.look(before)
+        alone = replace(mats, poses={zone: mats.poses[zone]})
+        for who, said in ((zone, zone), (OTHER[zone], STRANGER)):
+            hand = Hand((0, 0, 60) if who == zone else rig.seen_from(who, (0, 0, 60)))
+            image = rig.picture(stage.world(stage.full, {who: hand}), 2)
+            told = hand_owner(image, before, zone, alone)
+            assert told == said or (told is None and seating == "beside")  # from behind two ways look alike
+
+
+@pytest.mark.parametrize("seating", ["across", "beside"])
+def test_an_arm_that_comes_is_short_of_the_field_until_its_tongs_are_over_it(seating):
+    rig = Rig(8, seating)
     stage = Stage(rig, CARD)
-    before, image = (
-        rig.picture(stage.world(stage.full), 1),
-        rig.picture(stage.world(stage.full, {"A": Hand((0, 0, 60))}), 2),
-    )
+    before = rig.picture(stage.world(stage.full), 1)
     mats = rig.observer.look(before)
-    assert hand_owner(image, before, "A", mats) == "A"
-    assert hand_owner(image, before, "A", replace(mats, poses={"A": mats.poses["A"]})) is None
+    for y, short in ((-120.0, True), (-100.0, True), (0.0, False)):
+        image = rig.picture(stage.world(stage.full, {"A": Hand((30.0, y, 55.0))}), 2)
+        assert arm_over(image, before, "A", mats) == Arm("A", short)
+
+
+def test_a_shadow_is_no_arm():
+    rig = Rig(14, "across")
+    stage = Stage(rig, CARD, "B")
+    before = rig.picture(stage.world(stage.full), 1)
+    mats = rig.observer.look(before)
+    image = rig.picture(stage.world(stage.full, {"B": Hand((0.0, -10.0, 55.0))}), 2)
+    assert hand_owner(image, before, "B", mats) in ("B", None)

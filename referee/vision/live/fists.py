@@ -139,7 +139,7 @@ def _closed(mask: np.ndarray) -> np.ndarray:
     return cv2.morphologyEx(mask.astype(np.uint8), cv2.MORPH_CLOSE, np.ones((3, 3), np.uint8))
 
 
-def _opened(mask: np.ndarray, across_px: float) -> np.ndarray:
+def thick(mask: np.ndarray, across_px: float) -> np.ndarray:
     """(h, w) bool: what of the mask is as thick as that."""
     across = max(3, round(across_px))
     round_ = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (across, across))
@@ -154,8 +154,8 @@ def _joined(skin: np.ndarray, mask: np.ndarray) -> np.ndarray:
 
 def _patches(skin: np.ndarray, px_per_mm: float) -> Iterator[np.ndarray]:
     """Masks (h, w) of what of the skin is as thick and as large as a fist."""
-    thick = _opened(skin > 0, FIST_MM * px_per_mm)
-    count, things, boxes, _ = cv2.connectedComponentsWithStats(thick.astype(np.uint8))
+    large = thick(skin > 0, FIST_MM * px_per_mm)
+    count, things, boxes, _ = cv2.connectedComponentsWithStats(large.astype(np.uint8))
     for n in range(1, count):
         if boxes[n, cv2.CC_STAT_AREA] >= FIST_MM2 * px_per_mm**2:
             yield things == n
@@ -193,8 +193,8 @@ def _fist(
     mats, factor = seen
     px_per_mm = scale(mats, factor)
     ahead = _ahead(centre, -way, _joined(skin, mask), TONGS_LONG_MM * px_per_mm)
-    thick = _opened(skin | coloured, FINGER_MM * px_per_mm)  # what shows between pieces may be a finger
-    hand = _grown(thick & skin, 1.0) | _grown(mask, TONGS_MM * px_per_mm)
+    fingers = thick(skin | coloured, FINGER_MM * px_per_mm)  # what shows between pieces may be a finger
+    hand = _grown(fingers & skin, 1.0) | _grown(mask, TONGS_MM * px_per_mm)
     thin = ahead & ~hand
     tongs = bool(thin.sum() >= TONGS_MM2 * px_per_mm**2)
     end = thin if tongs else mask | (ahead & ~thin)
@@ -255,7 +255,7 @@ def _grown(mask: np.ndarray, by_px: float) -> np.ndarray:
 def _arms(picture: Picture, skin: np.ndarray, px_per_mm: float) -> np.ndarray:
     """(h, w) bool: what is new and no piece; thicker than a piece is what has a piece's colour and is none. A sleeve
     as light as the table is new in so many of its pixels only."""
-    sleeves = _opened(picture.new & (picture.labels >= 0), SLEEVE_MM * px_per_mm)
+    sleeves = thick(picture.new & (picture.labels >= 0), SLEEVE_MM * px_per_mm)
     new = (picture.new & (picture.labels < 0)) | (skin > 0) | sleeves
     dense = cv2.blur(new.astype(np.float32), (DENSE_PX, DENSE_PX)) > DENSE
     return (_closed(new) > 0) | (dense & (picture.labels < 0))

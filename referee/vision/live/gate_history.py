@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 
@@ -29,17 +29,19 @@ TOUCHED = parameters.TOUCHED.value
 
 @dataclass(frozen=True)
 class Look:
-    """One look of the gate. ``owners``: field -> whose hand is over it (the player's zone), None if not known."""
+    """One look of the gate. ``owners``: field -> whose hand is over it (the player's zone; empty of a player whose mat
+    is not known), None if not known. ``short``: fields whose hand has not come so far yet."""
 
     at_s: float
     gate: GateState
     owners: Mapping[str, str | None] = field(default_factory=dict)
+    short: Collection[str] = ()
 
 
 @dataclass(frozen=True)
 class Aftermath:
     """What happened in a field between the press and now; ``culprit`` is the zone of whose hand came from elsewhere;
-    ``since_s``: when something first moved there, None for never."""
+    ``since_s``: when something first moved there, but for an arm that comes, None for never."""
 
     after: After
     culprit: str | None = None
@@ -55,12 +57,19 @@ class GateHistory:
         self._clear: dict[str, Frame] = {}
         self._sights: deque[tuple[float, Mapping[str, Sight]]] = deque(maxlen=parameters.SIGHTS.value)
 
-    def add(self, frame: Frame, look: GateState, phase: str, owners: Mapping[str, str | None] | None = None) -> None:
+    def add(
+        self,
+        frame: Frame,
+        look: GateState,
+        phase: str,
+        owners: Mapping[str, str | None] | None = None,
+        short: Collection[str] = (),
+    ) -> None:
         """One more look; while the players build its frame may become the view at the press.
 
         From a Stop until it is judged nothing is forgotten.
         """
-        self._looks.append(Look(frame.at_s, GateState(look.zones), owners or {}))
+        self._looks.append(Look(frame.at_s, GateState(look.zones), owners or {}, short))
         if not self._sights or frame.at_s - self._sights[-1][0] >= parameters.SIGHT_S.value:
             self._sights.append((frame.at_s, look.sights))
         while phase not in STOPPED and frame.at_s - self._looks[0].at_s > HISTORY_S:
@@ -102,17 +111,19 @@ class GateHistory:
         looks = [k for k in self._looks if zone in k.gate.zones]
         fresh = [k for before, k in pairwise(looks) if k.at_s > press_s and before.at_s >= press_s - FRESH_S]
         looks = [k for k in looks if k.at_s > press_s]
-        stirred = [k.at_s for k in fresh if k.gate.zones[zone].moving > TOUCHED]
-        if not stirred:
+        moved = [k for k in fresh if k.gate.zones[zone].moving > TOUCHED]
+        if not moved:
             return Aftermath("still")
-        since_s = stirred[0]
+        stirred = [k.at_s for k in moved]
+        since_s = _touched_s(zone, moved)
         near = [k for k in self._hands(zone) if k.at_s > press_s and min(abs(k.at_s - t) for t in stirred) <= ALONE_S]
         if not near:
             return Aftermath("nobody", None, since_s)
         owners = [k.owners.get(zone) for k in near]
         others = [owner for owner in owners if owner not in (None, zone)]
-        if others:
-            return Aftermath("neighbour", others[0], since_s)
+        if others:  # one arm that looks like both is somebody's
+            named = None if zone in owners else next(filter(None, others), None)
+            return Aftermath("neighbour" if named else "somebody", named, since_s)
         elsewhere = any(gate.hand for look in near for other, gate in look.gate.zones.items() if other != zone)
         own = zone in owners and not elsewhere  # an arm over both fields comes from afar, whatever its end looks like
         return Aftermath("own" if own else "somebody", None, since_s)
@@ -152,3 +163,14 @@ class GateHistory:
         mine = [(g := look.zones.get(zone)) is not None and g.hand for look in around]
         others = [g.hand for look in around for z, g in look.zones.items() if z != zone]
         return len(mine) > parameters.OWN_LOOKS.value and all(mine) and not any(others)
+
+
+def _touched_s(zone: str, moved: Sequence[Look]) -> float:
+    """Since when the field is touched, of the looks in which something moved there: as soon as a hand is no longer
+    short of it, or has come as far as it does before it rests."""
+    comes = [moved[0]]
+    for look in moved[1:]:
+        if zone not in comes[-1].short or look.at_s - comes[-1].at_s > BUSY_S:
+            break
+        comes.append(look)
+    return comes[-1].at_s

@@ -1,16 +1,24 @@
 """Whose hand is it? An arm comes from where its player sits: the far end of what reaches into a field tells.
 
 Compared are the way from the field to each player's shoulder and the way to the far end of the connected thing over
-the field that was not on the empty table. Where the two players' ways look alike from the camera nothing is said.
+the field that was not on the empty table and is no shadow. Where two players' ways look alike from the camera nothing
+is said. Where no other mat is known, others sit wherever one could lie: an arm from there is a stranger's.
+
+The near end tells whether the hand is in the field yet: an arm passes before a field, and is no touch.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
 
 from calibration.mat import FIELD, MatPose, Mats
 from referee.vision.live import parameters
+from referee.vision.live.arms import tongs_show
+from referee.vision.live.fists import on_plane, scale, thick
+from referee.vision.live.shade import shaded
 
 WIDTH_PX = parameters.WIDTH_PX.value
 DIFFERS = parameters.DIFFERS.value
@@ -20,35 +28,88 @@ REACH_MM = parameters.REACH_MM.value
 MIDDLE_MM = parameters.MIDDLE_MM.value
 APART_DEG = parameters.APART_DEG.value
 MOST_DEG = parameters.MOST_DEG.value
+STRANGERS_MM = np.array(parameters.STRANGERS_MM.value)
+FIST_MM = parameters.FIST_MM.value
+FIST_OVER_MM = parameters.FIST_OVER_MM.value
+TONGS = np.array(parameters.TONGS.value)
+SHORT_MM = parameters.SHORT_MM.value
+END_PX = parameters.END_PX.value
+
+STRANGER = ""
+"""The zone of a player whose mat is not known."""
+
+
+@dataclass(frozen=True)
+class Arm:
+    """What reaches towards a field: zone of its ``owner``, ``STRANGER`` of one whose mat is not known, None where that
+    cannot be told; whether its hand is still ``short`` of the field."""
+
+    owner: str | None = None
+    short: bool = False
 
 
 def hand_owner(image: np.ndarray, empty: np.ndarray, zone: str, mats: Mats) -> str | None:
-    """Zone of the player whose arm is over the field of ``zone``; None where that cannot be told.
+    """Zone of the player whose arm is over the field of ``zone``, as ``arm_over`` tells."""
+    return arm_over(image, empty, zone, mats).owner
+
+
+def arm_over(image: np.ndarray, empty: np.ndarray, zone: str, mats: Mats) -> Arm:
+    """The arm over the field of ``zone``.
 
     ``image`` and ``empty`` (the same table without hands) are (h, w, 3) uint8 of one size.
     """
     pose = mats.poses.get(zone)
     if pose is None or image.shape != empty.shape:
-        return None
+        return Arm()
     factor = max(1, round(image.shape[1] / WIDTH_PX))
-    arm = _arm(_reduced(image, factor), _reduced(empty, factor), _box(mats, pose) / factor)
+    small, bare = _reduced(image, factor), _reduced(empty, factor)
+    new = cv2.absdiff(small, bare).max(2) > DIFFERS
+    for seen in (new & ~shaded(small, bare), new):  # a shadow is no arm; a grey sleeve on paper looks like one
+        arm = _of_arm(_arm(seen, _box(mats, pose) / factor), mats, pose, factor)
+        if arm.owner is not None:
+            return arm
+    return Arm()
+
+
+def _of_arm(arm: np.ndarray | None, mats: Mats, pose: MatPose, factor: int) -> Arm:
+    """What its pixels (n, 2) say."""
     if arm is None:
-        return None
+        return Arm()
     centre = _pixels(mats, pose, [(0.0, 0.0, MIDDLE_MM)])[0] / factor
     reach = np.linalg.norm(_pixels(mats, pose, [(REACH_MM, 0.0, MIDDLE_MM)])[0] / factor - centre)
     far = _far_end(arm, centre)
     if np.linalg.norm(far - centre) < reach:
-        return None
-    return owner_by_way(far - centre, mats, pose, factor)
+        return Arm()
+    owner = owner_by_way(far - centre, mats, pose, factor)
+    player = mats.poses.get(owner or "")
+    return Arm(owner, player is not None and _short(arm, mats, pose, player, factor))
 
 
 def owner_by_way(way: np.ndarray, mats: Mats, pose: MatPose, factor: int) -> str | None:
     """Zone of the player from whose side an arm comes that leads this way (2,) from the field in the picture."""
-    angles = sorted((_angle(way, _way(mats, pose, other, factor)), name) for name, other in mats.poses.items())
-    if len(angles) < 2:  # where the other player sits is not known: it might be that one's
-        return None
-    sure = angles[0][0] < MOST_DEG and angles[1][0] - angles[0][0] > APART_DEG
-    return angles[0][1] if sure else None
+    shoulder = np.array(SHOULDER_MM)
+    ends = [(name, other.to_camera(shoulder[None])[0]) for name, other in mats.poses.items()]
+    if len(ends) < 2:
+        ends += [(STRANGER, end) for end in pose.to_camera(STRANGERS_MM)]
+    angles = sorted((_angle(way, _way(mats, pose, end, factor)), name) for name, end in ends)
+    nearest, name = angles[0]
+    sure = nearest < MOST_DEG and all(angle - nearest > APART_DEG for angle, other in angles if other != name)
+    return name if sure else None
+
+
+def _short(arm: np.ndarray, mats: Mats, pose: MatPose, player: MatPose, factor: int) -> bool:
+    """Whether its hand is not over the field yet. The fist's near end tells, for tongs are often lost to the eye: from
+    in front they lead on from there, from behind they are about where it is seen."""
+    mask = np.zeros(arm.max(0)[::-1] + 1, np.uint8)
+    mask[arm[:, 1], arm[:, 0]] = 1
+    points = np.argwhere(thick(mask, FIST_MM * scale(mats, factor)))[:, ::-1]
+    if not len(points):
+        return False
+    way = _way(mats, player, player.to_camera(np.array([SHOULDER_MM]))[0], factor)
+    near = points[np.argsort(points @ way)[:END_PX]].mean(0)
+    end = on_plane((near + 0.5) * factor - 0.5, mats, player, FIST_OVER_MM) + (TONGS if tongs_show(player) else 0.0)
+    x, y, _ = ((player.to_camera(end[None]) - pose.translation) @ pose.rotation)[0]
+    return bool(abs(x) > FIELD[0] + SHORT_MM or abs(y) > FIELD[1] + SHORT_MM)
 
 
 def _reduced(image: np.ndarray, factor: int) -> np.ndarray:
@@ -66,10 +127,9 @@ def _box(mats: Mats, pose: MatPose) -> np.ndarray:
     return cv2.convexHull(_pixels(mats, pose, corners).astype(np.float32))[:, 0]
 
 
-def _arm(small: np.ndarray, empty: np.ndarray, box: np.ndarray) -> np.ndarray | None:
+def _arm(new: np.ndarray, box: np.ndarray) -> np.ndarray | None:
     """Pixels (n, 2) of the largest connected new thing that is in the box and outside of it; None without one."""
-    new = (cv2.absdiff(small, empty).max(2) > DIFFERS).astype(np.uint8)
-    new = cv2.morphologyEx(new, cv2.MORPH_CLOSE, np.ones((3, 3), np.uint8))
+    new = cv2.morphologyEx(new.astype(np.uint8), cv2.MORPH_CLOSE, np.ones((3, 3), np.uint8))
     _, things = cv2.connectedComponents(new)
     inside = cv2.fillConvexPoly(np.zeros(new.shape, np.uint8), box.round().astype(np.int32), 1) > 0
     there, outside = np.bincount(things[inside]), np.bincount(things[~inside])
@@ -88,13 +148,13 @@ def _far_end(arm: np.ndarray, centre: np.ndarray) -> np.ndarray:
     return arm[far >= np.percentile(far, parameters.FAR_PERCENTILE.value)].mean(0)
 
 
-def _way(mats: Mats, pose: MatPose, player: MatPose, factor: int) -> np.ndarray:
-    """Direction (2,) in the picture from the field's centre towards that player's shoulder.
+def _way(mats: Mats, pose: MatPose, shoulder: np.ndarray, factor: int) -> np.ndarray:
+    """Direction (2,) in the picture from the field's centre towards a shoulder, (3,) mm in the camera's frame.
 
     Taken part of the way up the arm (``UP_THE_ARM``): a shoulder may be behind the camera.
     """
-    start, end = pose.to_camera(np.array([(0.0, 0.0, MIDDLE_MM)])), player.to_camera(np.array([SHOULDER_MM]))
-    way = mats.camera.project(np.concatenate([start, start + (end - start) / parameters.UP_THE_ARM.value])) / factor
+    start = pose.to_camera(np.array([(0.0, 0.0, MIDDLE_MM)]))
+    way = mats.camera.project(np.vstack([start, start + (shoulder - start) / parameters.UP_THE_ARM.value])) / factor
     return way[1] - way[0]
 
 

@@ -78,6 +78,19 @@ SURER_WARM = Parameter(
 # -- hand_owner ----------------------------------------------------------------------------------------------------
 DIFFERS = Parameter(24, "levels of 255", "by hand: a channel differs so from the empty table's where something is")
 SHOULDER_MM = Parameter((30.0, -560.0, 190.0), "mm", "a sitting player's shoulder in the frame of the own mat; by hand")
+STRANGERS_MM = Parameter(
+    (
+        (350.0, -560.0, 190.0),
+        (-290.0, -560.0, 190.0),
+        (-374.0, 620.0, 190.0),
+        (-30.0, 620.0, 190.0),
+        (314.0, 620.0, 190.0),
+    ),
+    "mm in the known mat's frame",
+    "shoulders of who may sit beside or opposite: as SHOULDER_MM, for a sheet 20 mm beside this one or facing it",
+)
+SHORT_MM = Parameter(25.0, "mm", "by hand: a hand further from the field than this is not in it: heights are guessed")
+END_PX = Parameter(4, "reduced px", "by hand: the near end of a fist is that many of its pixels")
 REACH_MM = Parameter(140.0, "mm", "by hand: an arm's far end is at least so far from the field's centre")
 MIDDLE_MM = Parameter(40.0, "mm", "by hand: height over the field's centre from which ways are measured: hands' height")
 APART_DEG = Parameter(10.0, "degrees", "by hand: so much nearer to one player's way than to any other's it must be")
