@@ -4,7 +4,8 @@ python tests/review/bench_fouls.py ROWS [--rigs N] [--clean N] [--first SEED]
 
 ROWS is a file of one line a duel: what it holds is not played again, so that a run that was ended goes on, and the
 table is of all it holds. Rigs take the seatings in turn. ``front`` counts fouls of players whose tongs the camera sees
-from the side; behind a player's own arm it cannot see a bare hand or a second one, and they are counted apart.
+from the side; seen from behind, a player's sleeve hides most of the hand, and they are counted apart: a second arm is
+told by how two sleeves spread, a bare hand only as it leaves, and not where its own sleeve hides it all the way.
 """
 
 from __future__ import annotations
