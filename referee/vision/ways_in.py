@@ -49,20 +49,21 @@ def of_judging(pieces: PieceSet) -> list[WayIn]:
     cat, scene, rows, row = canvas.arrays, canvas.scene(), np.zeros((2, 5)), np.zeros(5)
     numbers, places, some = np.zeros(2, np.int64), np.zeros(2), np.zeros((2, 7))
     lone = loose_kernels.Lone(rows, places, np.zeros((2, 4), np.int64))
+    states = local_search.States(np.zeros((2, 2, 5)), numbers, places)
     return [
         way_in(rasterizer.place, cat, row, scene, True),
         way_in(physics.straightness, cat, rows, 2, canvas.maps.points),
         way_in(rasterizer.draw, cat, rows, 2, -1, scene),
-        way_in(local_search.refine, cat, rows, 0, scene, np.zeros((2, 2)), 3),
+        way_in(local_search.refine_each, cat, states, numbers, scene, np.zeros((2, 2)), 3),
         way_in(local_search.place_whole, cat, rows, places, places, places, scene),
         way_in(local_search.edits, cat, numbers, rows, scene),
         way_in(candidates.successors, cat, stock_of(canvas, None), rows, 0.0, scene),
-        way_in(local_search.edit, cat, rows, 0, 0, 0, 0, rows),
+        way_in(local_search.edited, cat, rows, rows, np.zeros((2, 3, 5))),
         way_in(rasterizer.clear, canvas.maps),
         way_in(loose_kernels.climb, cat, some, places, rows, scene),
         way_in(loose_kernels.scan_loose, cat, numbers, rows, places, places, np.zeros((2, 2), np.int8), scene),
         way_in(loose_kernels.alone, cat, rows, scene),
-        way_in(loose_kernels.add_loose, cat, rows, 0.0, lone, numbers, places, scene, PRICES),
+        way_in(loose_kernels.add_loose, cat, states, lone, numbers, places, scene, PRICES),
         *_of_looking(canvas),
     ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -120,36 +121,65 @@ def coarse_labels(canvas: Canvas) -> np.ndarray:
     return np.where(canvas.strongest > 2.0, canvas.gains.argmax(0), -1).astype(np.int8)
 
 
-def prior_cost(cat: Catalogue, pieces: np.ndarray) -> float:
-    """Nats against a reading before any pixel is seen: its pieces, its rare poses, and pieces the box has not."""
+def prior_costs(cat: Catalogue, builds: Sequence[np.ndarray]) -> np.ndarray:
+    """(n,) nats against each of n builds (pieces, 5) before any pixel is seen: its pieces, its rare poses, and pieces
+    the box has not."""
+    of, stances = _stances(builds)
+    rare = np.bincount(of, cat.rare[stances], len(builds))
     return (
-        PIECE_COST * len(pieces)
-        + RARE_COST * float(cat.rare[pieces[:, 0].astype(int)].sum())
-        + BORROWED_COST * borrowed(cat, pieces)
+        PIECE_COST * np.bincount(of, minlength=len(builds)) + RARE_COST * rare + BORROWED_COST * borrowed(cat, builds)
     )
 
 
-def borrowed(cat: Catalogue, pieces: np.ndarray) -> int:
-    """How many more pieces than the box has: a step on the way of the search, never a reading that counts."""
-    used = np.bincount(cat.kind[pieces[:, 0].astype(int)], minlength=len(cat.stock))
-    return int(np.maximum(used - cat.stock, 0).sum())
+def borrowed(cat: Catalogue, builds: Sequence[np.ndarray]) -> np.ndarray:
+    """(n,) how many more pieces than the box has are in each of n builds (pieces, 5): a step on the way of the search,
+    never a reading that counts."""
+    (of, stances), kinds = _stances(builds), len(cat.stock)
+    used = np.bincount(of * kinds + cat.kind[stances], minlength=len(builds) * kinds).reshape(-1, kinds)
+    return np.asarray(np.maximum(used - cat.stock, 0).sum(1))
+
+
+def _stances(builds: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Of every piece of some builds: which build's it is, and its stance."""
+    of = np.repeat(np.arange(len(builds)), [len(pieces) for pieces in builds])
+    stances = np.concatenate([pieces[:, 0] for pieces in builds]) if builds else np.zeros(0)
+    return of, stances.astype(int)
+
+
+def states_of(found: Sequence[Reading]) -> local_search.States:
+    """Readings as kernels take them; their pieces are copied."""
+    counts = np.array([r.count for r in found], np.int64)
+    pieces = np.zeros((len(found), max(1, counts.max(initial=0)), 5))
+    for r, row in zip(found, pieces, strict=True):
+        row[: r.count] = r.pieces
+    return local_search.States(pieces, counts, np.array([r.turn for r in found]))
+
+
+def fits(
+    canvas: Canvas, found: Sequence[Reading], steps: tuple = QUICK, first: int | Sequence[int] = 0
+) -> list[Reading]:
+    """Readings with their places fitted at the canvas's resolution: the whole, and each one's pieces from its ``first``
+    on. Without loose pieces."""
+    if not found:
+        return []
+    states, begin = states_of(found), np.zeros(len(found), np.int64) + first
+    mm_rad = np.c_[np.array(steps[0]), np.deg2rad(steps[1])]
+    got = local_search.refine_each(canvas.arrays, states, begin, canvas.scene(), mm_rad, steps[2])
+    builds = [pieces[:count] for pieces, count in zip(states.pieces, states.counts.tolist(), strict=True)]
+    scores = (got - prior_costs(canvas.cat, builds)).tolist()
+    return [Reading(r.turn, b, score, r.origin) for r, b, score in zip(found, builds, scores, strict=True)]
 
 
 def fit(canvas: Canvas, reading: Reading, steps: tuple = QUICK, first: int = 0) -> Reading:
-    """The reading with its places fitted at the canvas's resolution: the whole, and pieces from ``first`` on."""
-    if not reading.count:
-        return Reading(reading.turn, reading.pieces, 0.0, reading.origin)  # without its loose pieces, like others
-    pieces = reading.pieces.copy()
-    mm_rad = np.c_[np.array(steps[0]), np.deg2rad(steps[1])]
-    got = local_search.refine(canvas.arrays, pieces, first, canvas.scene(reading.turn), mm_rad, steps[2])
-    return Reading(reading.turn, pieces, got - prior_cost(canvas.cat, pieces), reading.origin)
+    """``fits`` of one."""
+    return fits(canvas, [reading], steps, first)[0]
 
 
 def rescored(canvas: Canvas, r: Reading) -> Reading:
     """The reading with its score on this canvas."""
     pieces = np.ascontiguousarray(r.pieces)
     got = canvas.draw(r) - physics.straightness(canvas.arrays, pieces, len(pieces), canvas.maps.points)
-    return Reading(r.turn, r.pieces, got - prior_cost(canvas.cat, pieces), r.origin)
+    return Reading(r.turn, r.pieces, got - float(prior_costs(canvas.cat, [pieces])[0]), r.origin)
 
 
 def to_build(cat: Catalogue, reading: Reading) -> Build:

@@ -8,7 +8,7 @@ from cards.card import Card, LayoutCard
 from cards.pieces import Pose
 from referee.vision.search import local_search, parameters
 from referee.vision.search.beam_search import TURNS_DEG
-from referee.vision.search.canvas import FINE, Canvas, Reading, fit
+from referee.vision.search.canvas import FINE, Canvas, Reading, fit, fits
 from referee.vision.search.stances import Catalogue
 
 PLACED_MM = parameters.PLACED_MM.value
@@ -62,13 +62,13 @@ def _placed(canvas: Canvas, rows: np.ndarray, mirrored: bool) -> list[Reading]:
     if mirrored:
         rows[:, 1] *= -1
         rows[:, 0] = [_mirrored_stance(canvas.cat, int(s)) for s in rows[:, 0]]
-    out = []
+    placed = []
     for _, x, y, turn in _places(canvas, rows):
         moved = rows.copy()
         moved[:, 1] += x
         moved[:, 2] += y
-        out.append(fit(canvas, Reading(float(turn), moved, 0.0, "card" if not mirrored else "mirror"), FINE))
-    return out
+        placed.append(Reading(float(turn), moved, 0.0, "card" if not mirrored else "mirror"))
+    return fits(canvas, placed, FINE)
 
 
 def _places(canvas: Canvas, rows: np.ndarray) -> np.ndarray:

@@ -6,11 +6,12 @@ Pieces of a state are rows (stance, x, y, z, yaw): mm, radians; see ``rasterizer
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from referee.vision.search import parameters
-from referee.vision.search.jit import inner_loop, lean, lean_root, loop
+from referee.vision.search.jit import inner_loop, lean, loop
 from referee.vision.search.physics import TOUCH_MM, rest_on, settle, straightness
 from referee.vision.search.rasterizer import ALL, Scene, draw, place, weighed
 
@@ -18,6 +19,15 @@ PROBED = parameters.PROBED.value
 LEAST_NATS = parameters.LEAST_NATS.value
 MISSING_NATS = parameters.MISSING_NATS.value
 MAX_PIECES = parameters.MAX_PIECES.value
+
+
+class States(NamedTuple):
+    """Builds: ``pieces`` (n, most, 5), of which the first ``counts`` (n,) are each one's, in the frame turned by its
+    ``turns`` (n,) radians."""
+
+    pieces: np.ndarray
+    counts: np.ndarray
+    turns: np.ndarray
 
 
 @lean
@@ -152,7 +162,7 @@ def _step(cat, pieces, trial, i, best, steps, scene):
     return best
 
 
-@loop
+@inner_loop
 def refine(cat, pieces, first, scene, steps, rounds):
     """Hill climb of a state's places by ``steps`` (levels, 2) (mm, radians), each so many rounds; rewrites
     ``pieces``. Returns evidence less straightness.
@@ -174,6 +184,18 @@ def refine(cat, pieces, first, scene, steps, rounds):
                 still = 0 if got > best else still + 1
                 best = got
     return best
+
+
+@loop
+def refine_each(cat, states, first, scene, steps, rounds):
+    """``refine`` each of n ``states`` from its ``first`` (n,) piece on; rewrites their pieces. Gives (n,) evidence less
+    straightness, 0 of an empty one."""
+    won = np.zeros(len(states.counts))
+    for k in range(len(won)):
+        if states.counts[k] > 0:
+            pieces, there = states.pieces[k, : states.counts[k]], turned(scene, states.turns[k])
+            won[k] = refine(cat, pieces, first[k], there, steps, rounds)
+    return won
 
 
 REPLACE, INSERT, REMOVE, SWAP, NUDGE, SPLIT, PROP, SHIFT = range(8)
@@ -213,7 +235,7 @@ def _props(cat, pieces, i, s, trial):
     return under and abs(z + cat.size[s, 2] / 2 - pieces[i, 3] + cat.size[own, 2] / 2) < PROP_GAP_MM
 
 
-@lean_root
+@lean
 def edit(cat, pieces, kind, i, s, where, out):
     """Write to ``out`` (count + 1, 5) the state with one edit, not yet settled; returns its count.
 
@@ -323,6 +345,17 @@ def edits(cat, stock, pieces, scene):
         for alone in (True, False):
             n += _edits_of(cat, free, pieces, i, alone, scene, trial, out[n:])
     return out[:n].copy()
+
+
+@loop
+def edited(cat, pieces, rows, out):
+    """Write to ``out`` (n, count + 1, 5) the state with each of the edits ``rows`` (n, 5), as ``edits`` gives them, not
+    yet settled; gives how many pieces (n,) each has then."""
+    counts = np.empty(len(rows), np.int64)
+    for k in range(len(rows)):
+        kind, i, s, where = int(rows[k, 1]), int(rows[k, 2]), int(rows[k, 3]), int(rows[k, 4])
+        counts[k] = edit(cat, pieces, kind, i, s, where, out[k])
+    return counts
 
 
 @inner_loop

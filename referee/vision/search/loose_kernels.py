@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from referee.vision.search import parameters
-from referee.vision.search.jit import lean, loop
+from referee.vision.search.jit import inner_loop, lean, loop
 from referee.vision.search.local_search import copy_row, pixel_of, turned
 from referee.vision.search.rasterizer import ALL, clear, draw, place, weighed
 
@@ -202,8 +202,8 @@ def _costs(cat, pieces, turn, rows, field, prices, costs):
             costs[i] = CLASH_COST if _clashes(cat, rows[i], pieces, c, s) else prices.apart
 
 
-@loop
-def add_loose(cat, pieces, turn, lone, stock, field, scene, prices):
+@inner_loop
+def _add_to(cat, pieces, turn, lone, stock, field, scene, prices):
     """Greedily draw those loose candidates that win more than they cost beside a build, ``pieces`` (n, 5) in the frame
     turned by ``turn`` radians.
 
@@ -239,3 +239,19 @@ def add_loose(cat, pieces, turn, lone, stock, field, scene, prices):
                 costs[i] += prices.beyond
             if worth[i] > costs[i] and _overlap(boxes[i], boxes[best]):
                 worth[i] = place(cat, rows[i], scene, False)[0]
+
+
+@loop
+def add_loose(cat, states, lone, stock, field, scene, prices):
+    """``_add_to`` each of n ``states``: gives indices of candidates (n, candidates), how many of each row are chosen
+    (n,), and the evidence won less costs (n,)."""
+    n = len(states.counts)
+    chosen = np.empty((n, len(lone.rows)), np.int64)
+    counts, won = np.empty(n, np.int64), np.empty(n)
+    for k in range(n):
+        pieces = states.pieces[k, : states.counts[k]]
+        rows, won[k] = _add_to(cat, pieces, states.turns[k], lone, stock, field, scene, prices)
+        counts[k] = len(rows)
+        for i in range(len(rows)):
+            chosen[k, i] = rows[i]
+    return chosen, counts, won

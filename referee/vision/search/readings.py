@@ -8,7 +8,7 @@ stand, improved by edits, and fitted at full resolution; all compete on the same
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -27,10 +27,11 @@ from referee.vision.search.canvas import (
     borrowed,
     coarse,
     coarse_labels,
-    fit,
     fit_of,
-    prior_cost,
+    fits,
+    prior_costs,
     rescored,
+    states_of,
 )
 from referee.vision.search.stances import Catalogue
 from referee.vision.search.storeys import LEANING, STOREYS, crooked, storeys
@@ -72,17 +73,19 @@ def readings(
     small = coarse(canvas)
     empty = Reading(0.0, np.zeros((0, 5)), 0.0)
     pool, loose = _explored(BeamSearch(small), empty, card, is_right, keep)
-    fitted = [with_loose(small, fit(small, r, FINE, _fixed(r)), loose) for r in pool]
+    fitted = with_loose(small, fits(small, pool, FINE, [_fixed(r) for r in pool]), loose)
     last = max(r.score for r in fitted) - FAR_BEHIND
-    fitted = [fit(canvas, r, FINEST, _fixed(r)) if r.score >= last else rescored(canvas, r) for r in fitted]
+    ahead = [r for r in fitted if r.score >= last]
+    finest = iter(fits(canvas, ahead, FINEST, [_fixed(r) for r in ahead]))
+    fitted = [next(finest) if r.score >= last else rescored(canvas, r) for r in fitted]
     fitted.append(empty)
     loose = loose_pieces.fitted_near(canvas, max(fitted, key=lambda r: r.score), loose)
-    whole = [with_loose(canvas, r, loose) for r in fitted]
+    whole = with_loose(canvas, fitted, loose)
     outside = loose.outside(canvas)
     if len(outside.rows) < len(loose.rows):  # what stands apart is a reading, and that nothing does another
         apart = [r for r in sorted(whole, key=lambda r: -r.score) if len(_with_apart(canvas, r, r.loose).loose)]
         apart = [r for i, r in enumerate(apart) if i < APART_RIVALS or r.origin in ("card", card_placement.RIGID)]
-        whole += [with_loose(canvas, replace(r, score=r.own), outside) for r in apart]
+        whole += with_loose(canvas, _alone(apart), outside)
     if is_right is not None:
         whole = [replace(r, score=r.score + RIGHT_PRIOR) if is_right(r) else r for r in whole]
     return sorted(whole, key=lambda r: -r.score)
@@ -104,12 +107,13 @@ def _explored(
     """
     small, history, labels = beam.canvas, History(), coarse_labels(beam.canvas)
     loose = loose_pieces.candidates(small, labels)
-    found = [with_loose(small, r, loose) for r in [empty, *card_placement.from_card(small, card)]]
+    found = with_loose(small, [empty, *card_placement.from_card(small, card)], loose)
     if len(found) > 1:
         loose, found = _completed(small, loose, labels, found[1:])
     shown = _distinct_readings(sorted((r for r in found if r.count), key=lambda r: -r.score), SHOWN)
-    rigid = [with_loose(small, r, loose) for r in card_placement.rigid(small, card, shown)]
-    variants = [with_loose(small, fit(small, v, FINE), loose) for r in rigid for v in _edited(small, r, 0, VARIANTS)]
+    rigid = with_loose(small, card_placement.rigid(small, card, shown), loose)
+    near = [v for r in rigid for v in _edited(small, r, 0, VARIANTS)]
+    variants = with_loose(small, fits(small, near, FINE), loose)
     history.fitted += variants
     shown += sorted(variants, key=lambda r: -r.score)[:1]
     better = [improve(beam, r, loose, history) for r in _distinct_readings(shown, SHOWN + 1)]
@@ -118,14 +122,14 @@ def _explored(
             found += _searched(beam, loose, card, widths)
             loose, found = _completed(small, loose, labels, better + found)
             better += [improve(beam, r, loose, history, borrow) for r in _starts(small, found, card, improved)]
-            better = [r for r in better if not borrowed(small.cat, r.pieces)]
+            better = _of_the_box(small.cat, better)
             if _good(small, better + found):
                 break
     if better and (not _good(small, better) or crooked(small, max(better, key=lambda r: r.score))):
         lean = _distinct_readings(sorted(better, key=lambda r: -r.score), LEANING)
-        raised = [with_loose(small, r, loose) for base in lean for r in storeys(small, base)]
+        raised = with_loose(small, [r for base in lean for r in storeys(small, base)], loose)
         better += [improve(beam, r, loose, history) for r in sorted(raised, key=lambda r: -r.score)[:STOREYS]]
-    tried = [r for r in history.fitted if not borrowed(small.cat, r.pieces)]
+    tried = _of_the_box(small.cat, history.fitted)
     pool = _pool(better + found + _rivals(small.cat, better, tried), keep)
     return pool + rigid + _missing(beam, pool + rigid, tried, loose, card, is_right), loose
 
@@ -139,7 +143,18 @@ def _completed(
     if more is loose:
         return loose, found
     kept = [r for i, r in enumerate(found) if i < COMPLETED or r.origin == "card"]
-    return more, [with_loose(canvas, replace(r, score=r.own), more) for r in kept]
+    return more, with_loose(canvas, _alone(kept), more)
+
+
+def _alone(found: list[Reading]) -> list[Reading]:
+    """Readings without what their loose pieces win."""
+    return [replace(r, score=r.own) for r in found]
+
+
+def _of_the_box(cat: Catalogue, found: list[Reading]) -> list[Reading]:
+    """Those with no more pieces of a kind than the box has."""
+    more = borrowed(cat, [r.pieces for r in found])
+    return [r for r, over in zip(found, more, strict=True) if not over]
 
 
 def _good(canvas: Canvas, found: list[Reading]) -> bool:
@@ -216,8 +231,7 @@ def _neighbours(
     chosen = trials[:NEIGHBOURS]
     if is_right is not None:
         chosen += islice(filter(is_right, trials[NEIGHBOURS : NEIGHBOURS + LOOKED_THROUGH]), OF_A_RULING)
-    fitted = [fit(beam.canvas, r) for r in chosen]
-    return sorted((with_loose(beam.canvas, r, loose) for r in fitted), key=lambda r: -r.score)
+    return sorted(with_loose(beam.canvas, fits(beam.canvas, chosen), loose), key=lambda r: -r.score)
 
 
 def _with_apart(canvas: Canvas, reading: Reading, loose: np.ndarray) -> Reading:
@@ -251,7 +265,7 @@ def _searched(beam: BeamSearch, loose: loose_pieces.Candidates, card: Card | Non
     found = beam.search(widths, SEARCHED)
     if isinstance(card, ShapesCard):
         found += beam.search(widths, SEARCHED, dict(card.shapes))
-    return [with_loose(beam.canvas, r, loose) for r in found]
+    return with_loose(beam.canvas, found, loose)
 
 
 def _has_shapes(cat: Catalogue, reading: Reading, asked: dict[str, int]) -> bool:
@@ -281,14 +295,13 @@ def improve(
             return reading
         history.visited[borrow, reading.key] = reading.score
         best = reading
-        for trial in _edited(canvas, reading, borrow) + beam.successors(reading)[:EDITS]:
-            fitted = fit(canvas, trial)
-            if _outside(canvas, fitted) > _outside(canvas, reading):
-                continue  # what stands outside is a loose piece
-            fitted = with_loose(canvas, fitted, loose)
-            history.fitted.append(fitted)
-            if fitted.score > best.score + 1.0:
-                best = fitted
+        fitted = fits(canvas, _edited(canvas, reading, borrow) + beam.successors(reading)[:EDITS])
+        allowed, *outside = _outside(canvas, [reading, *fitted])  # what stands outside is a loose piece
+        inside = [r for r, n in zip(fitted, outside, strict=True) if n <= allowed]
+        for trial in with_loose(canvas, inside, loose):
+            history.fitted.append(trial)
+            if trial.score > best.score + 1.0:
+                best = trial
         if best is reading:
             return reading
         reading = best
@@ -302,30 +315,38 @@ def _edited(canvas: Canvas, reading: Reading, borrow: int, most: int = EDITS) ->
         return []
     rows = local_search.edits(canvas.arrays, cat.stock + borrow, pieces, canvas.scene(reading.turn))
     rows = rows[np.argsort(-rows[:, 0])[: most * (1 + 2 * borrow)]]
-    trials = []
-    for got, *which in rows:
-        trial = np.empty((len(pieces) + 1, 5))
-        count = local_search.edit(canvas.arrays, pieces, *map(int, which), trial)
-        trial = trial[:count].copy()
-        trials.append(Reading(reading.turn, trial, got - prior_cost(cat, trial), "edit"))
-    return sorted(trials, key=lambda r: -r.score)[:most]
+    states = np.zeros((len(rows), len(pieces) + 1, 5))
+    counts = local_search.edited(canvas.arrays, pieces, rows, states).tolist()
+    builds = [state[:count] for state, count in zip(states, counts, strict=True)]
+    scores = rows[:, 0] - prior_costs(cat, builds)
+    return [
+        Reading(reading.turn, builds[i], float(scores[i]), "edit") for i in np.argsort(-scores, kind="stable")[:most]
+    ]
 
 
-def _outside(canvas: Canvas, reading: Reading) -> int:
-    """How many pieces of a build have their centre outside the field, or above what a view shows."""
-    c, s = np.cos(reading.turn), np.sin(reading.turn)
-    there = np.abs(reading.pieces[:, 1:3] @ np.array([(c, s), (-s, c)]))
-    return int(((there > np.array(canvas.field_mm)).any(1) | (reading.pieces[:, 3] > HEIGHT_MM)).sum())
+def _outside(canvas: Canvas, found: Sequence[Reading]) -> list[int]:
+    """How many pieces of each build have their centre outside the field, or above what a view shows."""
+    pieces, counts, turns = states_of(found)
+    c, s = np.cos(turns)[:, None], np.sin(turns)[:, None]
+    x, y = c * pieces[..., 1] - s * pieces[..., 2], s * pieces[..., 1] + c * pieces[..., 2]
+    (wide, deep), there = canvas.field_mm, np.arange(pieces.shape[1]) < counts[:, None]
+    beyond = (np.abs(x) > wide) | (np.abs(y) > deep) | (pieces[..., 3] > HEIGHT_MM)
+    return (beyond & there).sum(1).tolist()
 
 
-def with_loose(canvas: Canvas, reading: Reading, loose: loose_pieces.Candidates) -> Reading:
-    """The reading completed by the loose pieces that explain what it leaves; its score includes them."""
+def with_loose(canvas: Canvas, found: Sequence[Reading], loose: loose_pieces.Candidates) -> list[Reading]:
+    """Readings completed by the loose pieces that explain what they leave; their scores include them."""
+    if not found:
+        return []
     alone = loose.alone(canvas)  # draws on the canvas
-    build, stock, field_mm = np.ascontiguousarray(reading.pieces), canvas.cat.stock, np.array(canvas.field_mm)
-    rows, won = loose_kernels.add_loose(
-        canvas.arrays, build, float(reading.turn), alone, stock, field_mm, canvas.scene(), loose_pieces.PRICES
+    stock, field_mm, scene = canvas.cat.stock, np.array(canvas.field_mm), canvas.scene()
+    chosen, counts, won = loose_kernels.add_loose(
+        canvas.arrays, states_of(found), alone, stock, field_mm, scene, loose_pieces.PRICES
     )
-    return Reading(reading.turn, reading.pieces, reading.score + won, reading.origin, loose.rows[rows], reading.score)
+    return [
+        Reading(r.turn, r.pieces, r.score + more, r.origin, loose.rows[rows[:count]], r.score)
+        for r, rows, count, more in zip(found, chosen, counts.tolist(), won.tolist(), strict=True)
+    ]
 
 
 def warm_up(cat: Catalogue) -> None:

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 
 from referee.vision.search import parameters
-from referee.vision.search.canvas import Canvas, Reading, fit
+from referee.vision.search.canvas import Canvas, Reading, fits
 from referee.vision.search.local_search import MAX_PIECES
 from referee.vision.search.physics import straightness
 from referee.vision.search.stances import Catalogue
@@ -41,9 +41,10 @@ def storeys(canvas: Canvas, best: Reading) -> list[Reading]:
             trials += _in_two(cat, pieces, i, above, free, eye)
     if len(pieces) > 1 and feet[1] > 1.0:
         trials.append(_lifted(pieces[1:], feet[1:] > 0, 0, -cat.size[int(pieces[0, 0]), 2], eye))
-    tried = [fit(canvas, Reading(best.turn, rows, 0.0, "storey"), AS_IT_IS, len(rows)) for rows in trials]
+    raised = [Reading(best.turn, rows, 0.0, "storey") for rows in trials]
+    tried = fits(canvas, raised, AS_IT_IS, [r.count for r in raised])
     near = sorted(tried, key=lambda r: -r.score)[: 3 * STOREYS]
-    return sorted((fit(canvas, r) for r in near), key=lambda r: -r.score)[:STOREYS]
+    return sorted(fits(canvas, near), key=lambda r: -r.score)[:STOREYS]
 
 
 def _in_two(
