@@ -86,6 +86,25 @@ def faults(build: Build, card: Card, tolerances: Tolerances = TOLERANCES) -> tup
     return _organ(build, card, tolerances)
 
 
+def is_right(build: Build, card: Card, tolerances: Tolerances = TOLERANCES) -> bool:
+    """Whether ``faults`` finds none, found out without all of them: what rests on what takes longest to tell."""
+    if isinstance(card, HeightCard | ShapesCard) and sum(build.on_table) > card.max_ground_contacts:
+        return False
+    if not isinstance(card, LayoutCard) or _pieces_of(build.pieces) != _pieces_of(card.pieces):
+        return not faults(build, card, tolerances)
+    turn = build_turn(build)
+    if _turned(turn) or _in_one_plane(build, turn, tolerances):
+        return False
+    return any(
+        not _offsets(build, card, match, turn) and not _against(build, card, match, turn)
+        for match in _assignments(build, card, turn)
+    )
+
+
+def _pieces_of(pieces: tuple[Piece, ...]) -> Counter[tuple[str, str]]:
+    return Counter((p.shape, p.color) for p in pieces)
+
+
 def _count(build: Build, count: int) -> tuple[Reason, ...]:
     n = len(build.pieces)
     if n == count:
@@ -155,8 +174,7 @@ def _is_round(build: Build, piece: Piece) -> bool:
 
 
 def _layout(build: Build, card: LayoutCard, tolerances: Tolerances) -> tuple[Reason, ...]:
-    want = Counter((p.shape, p.color) for p in card.pieces)
-    have = Counter((p.shape, p.color) for p in build.pieces)
+    want, have = _pieces_of(card.pieces), _pieces_of(build.pieces)
     if want != have:
         return _wrong_pieces(build, card, want, have)
     turn = build_turn(build)

@@ -17,7 +17,7 @@ from judge_cases import ALL, PIECES, built
 from cards.build import Build, parse_build
 from cards.card import Card, LayoutCard, OrganCard
 from referee.match import judge
-from referee.match.judge import Tolerances, faults
+from referee.match.judge import Tolerances, faults, is_right
 from referee.match.verdict import Reason, Verdict, build_to_json
 
 
@@ -31,6 +31,12 @@ def said(reasons: tuple[Reason, ...]) -> tuple[str, ...]:
 @pytest.mark.parametrize("case", ALL, ids=lambda c: f"line {c.line}: {c.title}")
 def test_the_law(case):
     assert said(faults(built(case.build), case.card)) == case.expected
+
+
+@pytest.mark.parametrize("case", ALL, ids=lambda c: f"line {c.line}")
+def test_a_build_is_right_where_no_fault_is_found_of_any_card(case):
+    build = built(case.build)
+    assert {is_right(build, other.card) == (not faults(build, other.card)) for other in ALL} == {True}
 
 
 VALUES = {

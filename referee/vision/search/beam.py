@@ -29,6 +29,9 @@ CELL_MM = parameters.CELL_MM.value
 
 EDGES_OF_A_NODE = parameters.EDGES_OF_A_NODE.value
 
+UNSCORED = -1e300
+"""The current score of an edge of which only the optimistic one is known (kernels compare no NaN)."""
+
 
 class Estimates(NamedTuple):
     """The evidence in three readings: an ``optimistic`` estimate of what a state may yet come to (the heuristic that
@@ -40,18 +43,21 @@ class Estimates(NamedTuple):
 
 
 class Tree(NamedTuple):
-    """Nodes are states: ``pieces`` (n, most, 5), ``sizes``, ``turn``, ``score`` (current evidence less what
-    speaks against it beforehand), and ``edges`` (n, 2): which edges leave it, -1 where it is not expanded yet.
+    """Nodes are states: ``pieces`` (n, most, 5), ``sizes``, ``turn``, ``score`` and ``hope`` (the current and the
+    optimistic evidence, less what speaks against it beforehand), and ``edges`` (n, 2): which edges leave it, -1 where
+    it is not expanded yet.
 
     Edges are pieces that may be added: ``row`` (m, 7) as ``scan`` gives them, the ``scores`` (m, 3) that the state
-    would have (optimistic, current, regret), the ``parent`` (-1: none, a root) and the ``node`` that it became (-1:
-    none yet). ``used`` (2,): how many nodes and edges there are.
+    would have (optimistic, and of those looked at more closely current and regret, else ``UNSCORED``), the ``parent``
+    (-1: none, a root) and the ``node`` that it became (-1: none yet). ``used`` (2,): how many nodes and edges there
+    are.
     """
 
     pieces: np.ndarray
     sizes: np.ndarray
     turn: np.ndarray
     score: np.ndarray
+    hope: np.ndarray
     edges: np.ndarray
     row: np.ndarray
     scores: np.ndarray
@@ -66,6 +72,7 @@ def tree(nodes: int, most: int) -> Tree:
     return Tree(
         np.empty((nodes, most, 5)),
         np.empty(nodes, np.int64),
+        np.empty(nodes),
         np.empty(nodes),
         np.empty(nodes),
         np.empty((nodes, 2), np.int64),
@@ -85,13 +92,15 @@ def _by(scene, gains):
 
 @lean
 def _add_edges(tree, rows, parent):
-    """Append edges to the tree; their scores are not known yet. Returns (from, to)."""
+    """Append edges to the tree; their scores are not known yet, but for what a root's row gives. Returns (from, to)."""
     begin = tree.used[1]
     end = min(begin + len(rows), len(tree.row))
     for i in range(end - begin):
         for k in range(7):
             tree.row[begin + i, k] = rows[i, k]
         tree.parent[begin + i], tree.node[begin + i] = parent, -1
+        tree.scores[begin + i, 0] = rows[i, 5] - PIECE_COST + (tree.hope[parent] if parent >= 0 else 0.0)
+        tree.scores[begin + i, 1] = UNSCORED
     tree.used[1] = end
     return begin, end
 
@@ -103,12 +112,12 @@ def add_roots(tree, roots, cat, scene, estimates):
     clear(scene.maps)
     for i in range(len(roots)):
         there = turned(scene, roots[i, 7])
-        tree.scores[i, 0] = roots[i, 5] - PIECE_COST
         tree.scores[i, 1] = place(cat, roots[i], _by(there, estimates.current), False)[0] - PIECE_COST
         tree.scores[i, 2] = place(cat, roots[i], _by(there, estimates.regret), False)[0] - PIECE_COST
         copy_row(roots[i], tree.pieces[i, 0])
         tree.sizes[i], tree.turn[i], tree.node[i] = 1, roots[i, 7], i
-        tree.score[i] = tree.scores[i, 1] - straightness(cat, tree.pieces[i], 1, scene.maps.points)
+        cost = straightness(cat, tree.pieces[i], 1, scene.maps.points)
+        tree.score[i], tree.hope[i] = tree.scores[i, 1] - cost, tree.scores[i, 0] - cost
         tree.edges[i, 0] = -1
     tree.used[0] = len(roots)
 
@@ -123,6 +132,7 @@ def beam(tree, roots, cat, stock, scene, estimates, widths):
         if level > 0:
             edges = _expand(tree, met[begin:end], cat, stock, scene, estimates)
             edges = _distinct(tree, edges, level, LOOKED_AT * widths[level])
+            _score(tree, met[begin:end], edges, cat, scene, estimates)
         begin, keys = end, set([np.uint64(0)])
         for i in _frontier(tree.scores[edges], widths[level]):
             node = _node_of(tree, edges[i], cat, scene, estimates)
@@ -145,9 +155,7 @@ def _expand(tree, nodes, cat, stock, scene, estimates):
         if tree.edges[node, 0] < 0:
             state, there = tree.pieces[node, : tree.sizes[node]], turned(scene, tree.turn[node])
             rows = successors(cat, stock, state, tree.turn[node], _by(there, estimates.optimistic))
-            begin, end = _add_edges(tree, rows, node)
-            _score_edges(cat, state, rows[: end - begin], there, estimates, tree.scores[begin:])
-            tree.edges[node, 0], tree.edges[node, 1] = begin, end
+            tree.edges[node, 0], tree.edges[node, 1] = _add_edges(tree, rows, node)
         total += tree.edges[node, 1] - tree.edges[node, 0]
     out = np.empty(total, np.int64)
     n = 0
@@ -173,8 +181,9 @@ def _node_of(tree, edge, cat, scene, estimates):
     there = turned(scene, tree.turn[parent])
     steps = np.empty((1, 2))
     steps[0, 0], steps[0, 1] = QUICK_MM, QUICK_RAD
-    refine(cat, state, count, _by(there, estimates.optimistic), steps, 2)
-    cost = straightness(cat, state, count + 1, scene.maps.points) + PIECE_COST * (count + 1)
+    cost = PIECE_COST * (count + 1)
+    tree.hope[node] = refine(cat, state, count, _by(there, estimates.optimistic), steps, 2) - cost
+    cost += straightness(cat, state, count + 1, scene.maps.points)
     tree.score[node] = draw(cat, state, count + 1, ALL, _by(there, estimates.current)) - cost
     tree.sizes[node], tree.turn[node], tree.edges[node, 0] = count + 1, tree.turn[parent], -1
     tree.node[edge] = node
@@ -239,16 +248,20 @@ def _frontier(scores, width):
     return out
 
 
-@lean
-def _score_edges(cat, state, rows, scene, estimates, scores):
-    """Write to ``scores`` (n or more, 3) those of a state with each of the pieces ``rows`` (n, 7) added."""
-    count = len(state)
-    cost = straightness(cat, state, count, scene.maps.points) + PIECE_COST * (count + 1)
-    own = draw(cat, state, count, ALL, _by(scene, estimates.optimistic)) - cost
-    for i in range(len(rows)):
-        scores[i, 0] = own + rows[i, 5]
-    for k, gains in enumerate((estimates.current, estimates.regret)):
-        there = _by(scene, gains)
-        own = draw(cat, state, count, ALL, there) - cost
-        for i in range(len(rows)):
-            scores[i, k + 1] = own + place(cat, rows[i], there, False)[0]
+@inner_loop
+def _score(tree, nodes, edges, cat, scene, estimates):
+    """Write the current score and the regret of those ``edges`` that leave these ``nodes`` and have none yet."""
+    left = edges[tree.scores[:, 1][edges] <= UNSCORED]
+    parents = tree.parent[left]
+    for node in nodes:
+        own = left[parents == node]
+        if len(own) == 0:
+            continue
+        count = tree.sizes[node]
+        state, there = tree.pieces[node, :count], turned(scene, tree.turn[node])
+        cost = straightness(cat, state, count, scene.maps.points) + PIECE_COST * (count + 1)
+        for k, gains in enumerate((estimates.current, estimates.regret)):
+            against = _by(there, gains)
+            drawn = draw(cat, state, count, ALL, against) - cost
+            for edge in own:
+                tree.scores[edge, k + 1] = drawn + place(cat, tree.row[edge], against, False)[0]

@@ -62,13 +62,11 @@ def proof_of(view: ZoneView, evidence: Evidence, piece_set: PieceSet, build: Bui
     where = _inner(differs & view.valid)
     shown = evidence.labels == said
     told = float((shown & evidence.known)[where].mean()) if where.any() else 1.0
-    pieces = [_inner((tags == i) & view.valid, sliver=False) for i in range(len(build.pieces))]
-    painted = min((float(shown[piece].mean()) for piece in pieces if piece.any()), default=1.0)
+    painted, motley = _painted(view, evidence, build, tags, shown)
     bare = (evidence.labels < 0) & evidence.known & ~evidence.unknown
     left = _touching(~bare & (tags < 0) & view.valid, standing if build.pieces else view.regions[2])
     asked = told if where.sum() >= LEAST_PX else 1.0
     unshown = min(asked, painted) < MATCH_SHOWN
-    motley = next((p for i, p in enumerate(build.pieces) if _motley(evidence, tags == i, p.color)), None)
     return Proof(min(told, painted), left / (smallest_face_mm2(piece_set) * view.px_per_mm**2), unshown, motley)
 
 
@@ -88,17 +86,32 @@ def _inner(mask: np.ndarray, sliver: bool = True) -> np.ndarray:
     return mask if sliver else np.zeros_like(mask)
 
 
-def _motley(evidence: Evidence, piece: np.ndarray, color: str) -> bool:
-    """Whether patches of at least two colours beside its own lie within a piece's pixels (h, w), clear of its rim: what
-    stands before a piece, or a piece a little beside its place, reaches to the rim."""
-    inner = _inner(piece, sliver=False)
+def _painted(
+    view: ZoneView, evidence: Evidence, build: Build, tags: np.ndarray, shown: np.ndarray
+) -> tuple[float, Piece | None]:
+    """The share 0..1 of its pixels that the piece shows which shows least of its colour, and the first that is motley;
+    ``tags`` as ``_said`` gives them, ``shown`` (h, w) bool: what is said there."""
+    least, motley = 1.0, None
+    for i, piece in enumerate(build.pieces):
+        x, y, w, h = cv2.boundingRect((tags == i).astype(np.uint8))
+        box = slice(max(y - RIM_PX, 0), y + h + RIM_PX), slice(max(x - RIM_PX, 0), x + w + RIM_PX)
+        mask, labels = (tags[box] == i) & view.valid[box], evidence.labels[box]
+        inner = _inner(mask, sliver=False) if w else mask
+        if not inner.any():
+            continue
+        least = min(least, float(shown[box][inner].mean()))
+        if motley is None and _motley(labels, mask, inner, evidence.names.index(piece.color)):
+            motley = piece
+    return least, motley
+
+
+def _motley(labels: np.ndarray, piece: np.ndarray, inner: np.ndarray, own: int) -> bool:
+    """Whether patches of at least two colours beside its ``own`` lie within a piece's pixels (h, w), clear of its rim:
+    what stands before a piece, or a piece a little beside its place, reaches to the rim."""
     least = MOTLEY_PATCH * inner.sum()
-    shown = np.bincount(evidence.labels[inner & (evidence.labels >= 0)], minlength=len(evidence.names))
-    shown[evidence.names.index(color)] = 0
-    patched = [
-        k for k in np.flatnonzero(shown >= max(least, 1)) if _within(piece & (evidence.labels == k), inner, least)
-    ]
-    return len(patched) > 1
+    there = labels[inner]
+    others = [k for k, n in enumerate(np.bincount(there[there >= 0])) if k != own and n >= max(least, 1)]
+    return len(others) > 1 and sum(_within(piece & (labels == k), inner, least) for k in others) > 1
 
 
 def _within(mask: np.ndarray, inner: np.ndarray, least: float) -> bool:

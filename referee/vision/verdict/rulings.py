@@ -6,7 +6,7 @@ from collections import Counter
 
 from cards.build import Build
 from cards.card import Card, HeightCard, LayoutCard, OrganCard, ShapesCard
-from referee.match.judge import TOLERANCES, Tolerances, faults
+from referee.match.judge import TOLERANCES, Tolerances, faults, is_right
 from referee.match.verdict import Reason
 from referee.vision.search.canvas import Reading, to_build
 from referee.vision.search.stances import Catalogue
@@ -25,6 +25,7 @@ class Rulings:
         self.tolerances = tolerances
         self._builds: dict[tuple, Build] = {}
         self._faults: dict[tuple, tuple[Reason, ...]] = {}
+        self._right: dict[tuple, bool] = {}
 
     def of(self, reading: Reading) -> tuple[Build, tuple[Reason, ...]]:
         """The build as it stands in the field, and every fault of it."""
@@ -43,7 +44,12 @@ class Rulings:
 
     def is_right(self, reading: Reading) -> bool:
         """Whether the reading satisfies the card."""
-        return asked_pieces(self.build(reading), self.card) and not self.of(reading)[1]
+        key = _key(reading)
+        if key not in self._right:
+            build = self.build(reading)
+            asked = asked_pieces(build, self.card)
+            self._right[key] = asked and is_right(build, self.card, self.tolerances)
+        return self._right[key]
 
     def turns_on_the_line(self, reading: Reading) -> bool:
         """Whether a piece stands so near to the field's line that a little further in or out it would make a right

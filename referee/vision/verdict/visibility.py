@@ -67,16 +67,15 @@ def exposed(verdict: Verdict, view: ZoneView, evidence: Evidence, blown: float |
     than the share that is ``blown`` in the empty frame, a lamp's mirror image or a longer exposure came since: pieces
     fade into it, and what differs from that frame is no piece by it. A card that is matched all the same is.
     """
+    if verdict.ruling != "mismatch":
+        return verdict
     seen = view.regions[2] & view.valid
-    clipped = (view.image >= CLIPPED_CODE).sum(-1)
-    pieces = clipped[(evidence.labels >= 0) & seen]
+    pieces = (view.image[(evidence.labels >= 0) & seen] >= CLIPPED_CODE).sum(-1)
     lost = len(pieces) > 0 and (
         (pieces >= 2).mean() > PIECES_CLIPPED.value or (pieces >= 1).mean() > PIECES_TINTED.value
     )
     since = blown is not None and blown_share(view, view.image) - blown > BLOWN_SINCE.value
-    if verdict.ruling != "mismatch" or not (lost or since):
-        return verdict
-    return _colours_lost(verdict)
+    return _colours_lost(verdict) if lost or since else verdict
 
 
 def unglared(verdict: Verdict, view: ZoneView, evidence: Evidence, piece_set: PieceSet) -> Verdict:
