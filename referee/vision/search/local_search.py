@@ -75,10 +75,12 @@ def _scan_stance(cat, s, xs, ys, pieces, on_top, scene, out):
     n = 0
     for x in xs:
         for y in ys:
-            z, carriers = rest_on(cat, s, x, y, pieces, len(pieces))
             row = out[n]
-            row[0], row[1], row[2], row[3], row[4] = s, x, y, z, 0.0
-            if (carriers > 0) != on_top or not _may_be_there(cat, row, scene):
+            row[0], row[1], row[2], row[3], row[4] = s, x, y, cat.size[s, 2] / 2, 0.0
+            if not on_top and not _may_be_there(cat, row, scene):  # sooner told than whether it stands there
+                continue
+            row[3], carriers = rest_on(cat, s, x, y, pieces, len(pieces))
+            if (carriers > 0) != on_top or (on_top and not _may_be_there(cat, row, scene)):
                 continue
             row[5], row[6] = weighed(cat, row, scene)
             if row[5] > LEAST_NATS * row[6] - 1e-9 and row[6] > 0:
