@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 
-from referee.benchmark.risk_control import Sample, certified, start_of
+from referee.benchmark.risk_control import Sample, certified, risk_bound, start_of
 from referee.benchmark.scoring import ZoneScore
 from referee.vision.verdict.trust import Guarantee, Trust, trust_json
 
@@ -60,12 +60,13 @@ def likelier(score: ZoneScore) -> str | None:
 
 
 def lessons_of(scores: Sequence[ZoneScore]) -> list[Lesson]:
-    """What scores teach: those that their features decide. In an order that is the same however they came."""
-    found = [
+    """What scores teach: those that their features decide. In an order that is the same however they came. Effects
+    without chance look the same by every seed: what is seen twice teaches once."""
+    found = {
         Lesson(session_of(s), ahead, ahead == s.expected, s.features)
         for s in scores
         if s.by_margin and s.features and (ahead := likelier(s)) is not None and ahead in RULINGS
-    ]
+    }
     return sorted(found, key=Lesson.to_json)
 
 
@@ -103,13 +104,13 @@ def _fitted_one(lessons: list[Lesson], taught: set[str], certifying: set[str], r
 
 
 def doubted(lessons: Sequence[Lesson], trust: Trust) -> tuple[float, float]:
-    """Up to what confidence lessons of both halves were wrong, and what may be said there: of the verdicts given up to
-    it, how likely the next is right by Laplace's rule of succession."""
+    """Up to what confidence lessons of both halves were wrong, and what may be said there: the share right, of the
+    verdicts given up to it, that is exceeded with the guarantee's confidence. The mean would be as likely too much."""
     sample = _sample(lessons, dataclasses.replace(trust, most=1.0))
     sure = math.ceil(1e6 * float(sample.confidence[~sample.right].max(initial=0.0))) / 1e6  # never below it
     there = (sample.confidence >= trust.least) & (sample.confidence <= sure)
-    betted = 1.0 - (int((~sample.right[there]).sum()) + 1) / (int(there.sum()) + 2)
-    return sure, round(max(betted, trust.least), 4)
+    shown = 1.0 - risk_bound(sample.right[there], sample.session[there], trust.guarantee.delta)
+    return sure, round(max(shown, trust.least), 4)
 
 
 def logistic(x: np.ndarray, right: np.ndarray) -> tuple[float, list[float]]:

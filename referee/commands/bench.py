@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import sys
@@ -47,7 +48,7 @@ class Options:
     scaling: bool
     stress: bool
     effects: str | None
-    seed: int
+    seed: tuple[int, ...]
     pictures: Path | None
     rows: Path | None
     fit: bool
@@ -78,7 +79,13 @@ class Options:
 @click.option("--scaling", is_flag=True, help="Cost against pieces and pixels instead (one process).")
 @click.option("--stress", is_flag=True, help="Draw the effects of cameras and careless people upon every frame.")
 @click.option("--effects", metavar="A,B…", help="Of the stress, only these effects.")
-@click.option("--seed", default=0, show_default=True, help="Of the stress: where things lie and how they look.")
+@click.option(
+    "--seed",
+    multiple=True,
+    default=(0,),
+    show_default=True,
+    help="Of the stress: where things lie and how they look; each one given once more.",
+)
 @click.option(
     "--pictures",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
@@ -97,7 +104,9 @@ class Options:
     help="Of --fit: the file written; the one that ships when left out.",
 )
 @click.option(
-    "--lessons", type=click.Path(dir_okay=False, path_type=Path), help="Of --fit: keep here what it was made of."
+    "--lessons",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Of --fit: keep here what it was made of.",
 )
 @click.option("--no-more", is_flag=True, help="Of --rows: judge nothing that is not there.")
 @click.option("--aids", is_flag=True, help="With each of the eight combinations of empty frame, colours and lens.")
@@ -142,7 +151,12 @@ def _show_verdicts(found: Sequence[Path], wanted: Options) -> None:
 
 
 def _stressed(found: Sequence[Path], wanted: Options) -> list[StressScore]:
-    work = stress_jobs(found, _effects(wanted.effects), wanted.every, wanted.seed, wanted.pictures, wanted.knowledge)
+    effects = _effects(wanted.effects)
+    work = [
+        job
+        for seed in wanted.seed
+        for job in stress_jobs(found, effects, wanted.every, seed, wanted.pictures, wanted.knowledge)
+    ]
     if wanted.no_more:
         there = kept_rows(wanted.rows)
         work = [job for job in work if job.name in there]
@@ -187,10 +201,11 @@ def _fit(rows: list[StressScore], wanted: Options, folders: Sequence[Path]) -> N
     _show_stress(rows, wanted)
     learnt = lessons_of([row.score for row in rows])
     names = " ".join(folder.name for folder in folders)
-    command = f"referee bench {names} --fit --every {wanted.every} --seed {wanted.seed}"
+    seeds = " ".join(f"--seed {seed}" for seed in wanted.seed)
+    command = f"referee bench {names} --fit --every {wanted.every} {seeds}"
     wanted.trust.write_text(trust_file(learnt, command), encoding="utf-8")
     if wanted.lessons:
-        wanted.lessons.write_text("".join(f"{lesson.to_json()}\n" for lesson in learnt), encoding="utf-8")
+        wanted.lessons.write_bytes(gzip.compress("".join(f"{one.to_json()}\n" for one in learnt).encode(), mtime=0))
     click.echo(f"\n{said(load_trust(wanted.trust))}\nwritten: {wanted.trust}")
 
 
