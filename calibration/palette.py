@@ -21,6 +21,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
+import cv2
 import numpy as np
 
 from cards.pieces import PieceSet
@@ -52,9 +53,14 @@ LINEAR = np.where(_CODE <= 0.04045, _CODE / 12.92, ((_CODE + 0.055) / 1.055) ** 
 
 def features(bgr: np.ndarray, white: np.ndarray) -> np.ndarray:
     """(…, 3) float32 (l, a, b) of uint8 BGR pixels; ``white`` (3,) linear R, G, B of the paper."""
-    tables = [np.log(LINEAR / max(float(w), 1e-3) + FLOOR).astype(np.float32) for w in white]
-    r, g, b = tables[0][bgr[..., 2]], tables[1][bgr[..., 1]], tables[2][bgr[..., 0]]
-    return np.stack([(r + g + b) / 3, r - g, b - (r + g) / 2], -1)
+    if not bgr.size:
+        return np.zeros(bgr.shape, np.float32)
+    logs = np.stack([np.log(LINEAR / max(float(w), 1e-3) + FLOOR) for w in white[::-1]], -1).astype(np.float32)
+    return cv2.transform(cv2.LUT(bgr.reshape(-1, 1, 3), logs[None]), _TO_FEATURES).reshape(bgr.shape)
+
+
+_TO_FEATURES = np.array([(1 / 3, 1 / 3, 1 / 3), (0, -1, 1), (1, -1 / 2, -1 / 2)], np.float32)
+"""(3, 3): l, a and b of the logarithms of B, G and R."""
 
 
 @dataclass(frozen=True)

@@ -301,13 +301,14 @@ def foreground(view: ZoneView, f: np.ndarray, empty: np.ndarray | None, shadows:
     """Mask (h, w) of pixels over the sheet that are surely not paper, marker or background; without ``shadows``
     none of the paper in a shadow deeper than the ``empty`` frame's features tell of."""
     paper, marker, _ = view.regions
-    if empty is not None:
-        strange = log_empty(f, empty) < _UNKNOWN - p.STRANGE_NATS.value
-        if not shadows:
-            strange &= log_paper(f) < _UNKNOWN - p.STRANGE_NATS.value
+    least = _UNKNOWN - p.STRANGE_NATS.value
+    strange = view.valid & paper
+    if empty is None:
+        strange &= ~marker
     else:
-        strange = (log_paper(f) < _UNKNOWN - p.STRANGE_NATS.value) & paper & ~marker
-    strange &= view.valid & paper
+        strange[strange] = log_empty(f[strange], empty[strange]) < least
+    if empty is None or not shadows:
+        strange[strange] = log_paper(f[strange]) < least
     return cv2.erode(strange.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
 
 

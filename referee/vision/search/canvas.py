@@ -91,7 +91,7 @@ class Reading:
     def count(self) -> int:
         return len(self.pieces)
 
-    @property
+    @cached_property
     def key(self) -> tuple:
         """Equal for readings of the same pieces in about the same places of the elevation."""
         return tuple(sorted((int(p[0]), round(p[1] / 8), round(p[3] / 8)) for p in self.pieces))
