@@ -213,7 +213,7 @@ def test_a_mismatch_that_explains_half_of_what_stands_there_is_none(cat):
     found = [reading(cat, *(dataclasses.replace(RED, z=z) for z in (15.0, 45.0)))]
     found += [reading(cat, RED, score=10_000.0)]
     rulings = Rulings(cat, HeightCard("H", 1, 1))
-    verdicts = [decide(rulings, found, dataclasses.replace(CERTAIN, share=s), shown).verdict for s in (0.7, 0.5)]
+    verdicts = [decide(rulings, found, dataclasses.replace(CERTAIN, share=s), shown).verdict for s in (0.9, 0.5)]
     assert [v.ruling for v in verdicts] == ["mismatch", "undecided"]
     assert (verdicts[1].leaning, verdicts[1].reasons[0].code) == ("mismatch", "unexplained")
 

@@ -29,8 +29,8 @@ CELL_MM = parameters.CELL_MM.value
 
 EDGES_OF_A_NODE = parameters.EDGES_OF_A_NODE.value
 
-UNSCORED = -1e300
-"""The current score of an edge of which only the optimistic one is known (kernels compare no NaN)."""
+UNSCORED = float(np.finfo(np.float64).min)
+"""The current score of an edge of which only the optimistic one is known (kernels compare neither NaN nor infinity)."""
 
 
 class Estimates(NamedTuple):
