@@ -6,7 +6,8 @@ Every method gets a zone's view of each duel frame and must say of each pixel wh
 colours it shows, or none. Ours is the table of ``referee.vision.live.color_lut``; ``cv2.kmeans`` and scikit-image's
 SLIC first cut the view into clusters or superpixels, which then get the label of their mean colour by the
 very same palette. Accuracy is against the rendered truth: over the pixels of pieces, and over all pixels
-of the sheet. SESSION are folders like shared/devset/*; by default the golden frames.
+of the sheet. ``cv2.cvtColor`` to Lab, which labels nothing, is the measure of time. SESSION are folders like
+shared/devset/*; by default the golden frames.
 """
 
 from __future__ import annotations
@@ -64,7 +65,18 @@ def _by_mean(image: np.ndarray, which: np.ndarray, table: np.ndarray) -> np.ndar
     return label_frame(colours, table)[0][which]
 
 
-METHODS: dict[str, Method] = {"table (ours)": by_table, "cv2.kmeans": by_kmeans, "skimage SLIC": by_slic}
+def lab_alone(image: np.ndarray, table: np.ndarray) -> np.ndarray:
+    """No labels at all: only the conversion to Lab that segmentations begin with, for its time."""
+    cv2.cvtColor(image, cv2.COLOR_BGR2LAB)
+    return np.full(image.shape[:2], GROUND, np.int8)
+
+
+METHODS: dict[str, Method] = {
+    "table (ours)": by_table,
+    "cvtColor to Lab": lab_alone,
+    "cv2.kmeans": by_kmeans,
+    "skimage SLIC": by_slic,
+}
 
 
 def views_of(folder: Path) -> tuple[PieceSet, Palette, list[tuple[ZoneView, dict, np.ndarray, np.ndarray]]]:
@@ -112,9 +124,9 @@ def _timed(method: Method, image: np.ndarray, table: np.ndarray) -> tuple[np.nda
 def main() -> None:
     """Print the table."""
     folders = sessions([Path(a) for a in sys.argv[1:]] or [GOLDEN])
-    print(f"{'method':14} {'s per megapixel':>16} {'pieces right':>13} {'sheet right':>12}")
+    print(f"{'method':16} {'s per megapixel':>16} {'pieces right':>13} {'sheet right':>12}")
     for name, (spent, pieces, sheet) in compare(folders).items():
-        print(f"{name:14} {spent:16.4f} {100 * pieces:11.1f} % {100 * sheet:10.1f} %")
+        print(f"{name:16} {spent:16.4f} {100 * pieces:11.1f} % {100 * sheet:10.1f} %")
 
 
 if __name__ == "__main__":
