@@ -8,11 +8,14 @@ cannot be negative) and where testing begins; the other, which taught nothing, c
 from __future__ import annotations
 
 import dataclasses
+import gzip
 import hashlib
 import json
 import math
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from scipy.optimize import minimize
@@ -39,14 +42,22 @@ class Lesson:
     features: tuple[tuple[str, float], ...]
 
     def to_json(self) -> str:
-        """One line that ``lesson_of`` reads back."""
+        """One line of a file of lessons."""
         return json.dumps([self.session, self.ruling, self.right, dict(self.features)])
 
 
-def lesson_of(line: str) -> Lesson:
-    """The lesson of a line."""
-    session, ruling, right, features = json.loads(line)
-    return Lesson(session, ruling, right, tuple(features.items()))
+def packed(lessons: Sequence[Lesson]) -> bytes:
+    """Lessons as a file of theirs holds them: a line of JSON each, packed by gzip."""
+    return gzip.compress("".join(f"{lesson.to_json()}\n" for lesson in lessons).encode(), mtime=0)
+
+
+def unpacked(file: Path) -> list[Lesson]:
+    """The lessons of such a file. Raises ValueError, which names it, for another."""
+    try:
+        rows = [json.loads(line) for line in gzip.decompress(file.read_bytes()).splitlines()]
+        return [Lesson(session, ruling, bool(right), tuple(of.items())) for session, ruling, right, of in rows]
+    except (OSError, EOFError, zlib.error, ValueError, TypeError, AttributeError) as fault:
+        raise ValueError(f"{file}: no lessons of referee bench --fit ({fault})") from None
 
 
 def session_of(score: ZoneScore) -> str:

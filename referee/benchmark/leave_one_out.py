@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 
-from referee.benchmark.fit import DELTA, RISK, fitted, lessons_of, likelier, session_of
+from referee.benchmark.fit import DELTA, RISK, Lesson, fitted, lessons_of, likelier, session_of
 from referee.benchmark.scoring import ZoneScore
 from referee.vision.verdict.trust import Trust
 
@@ -27,12 +27,16 @@ def ruled(score: ZoneScore, trusts: Mapping[str, Trust]) -> ZoneScore:
 
 
 def left_out(
-    scores: Sequence[ZoneScore], risk: float = RISK, delta: float = DELTA
+    scores: Sequence[ZoneScore],
+    risk: float = RISK,
+    delta: float = DELTA,
+    lessons: Sequence[Lesson] | None = None,
 ) -> dict[str, tuple[Mapping[str, Trust], list[ZoneScore]]]:
-    """By session: the trust that the others taught, and its scores ruled by it. Raises ValueError where the others
-    are too few to fit on."""
+    """By session: the trust that the others taught, by these scores or by ``lessons`` of elsewhere, and its scores
+    ruled by it. Raises ValueError where the others are too few to fit on."""
     out: dict[str, tuple[Mapping[str, Trust], list[ZoneScore]]] = {}
+    taught = lessons_of(scores) if lessons is None else lessons
     for session in sorted({session_of(s) for s in scores}):
-        trusts = fitted(lessons_of([s for s in scores if session_of(s) != session]), risk, delta)
+        trusts = fitted([lesson for lesson in taught if lesson.session != session], risk, delta)
         out[session] = (trusts, [ruled(s, trusts) for s in scores if session_of(s) == session])
     return out

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import sys
@@ -15,7 +14,7 @@ import click
 from tqdm import tqdm
 
 from referee.benchmark import report
-from referee.benchmark.fit import lessons_of, said, session_of, trust_file
+from referee.benchmark.fit import lessons_of, packed, said, session_of, trust_file, unpacked
 from referee.benchmark.leave_one_out import left_out, ruled
 from referee.benchmark.run import Job, Knowledge, jobs, run_all, sessions
 from referee.benchmark.scoring import ZoneScore
@@ -106,7 +105,7 @@ class Options:
 @click.option(
     "--lessons",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Of --fit: keep here what it was made of.",
+    help="Of --fit: keep here what it was made of; of --leave-one-out: what was kept teaches, not what is judged.",
 )
 @click.option("--no-more", is_flag=True, help="Of --rows: judge nothing that is not there.")
 @click.option("--aids", is_flag=True, help="With each of the eight combinations of empty frame, colours and lens.")
@@ -142,7 +141,7 @@ def _show_verdicts(found: Sequence[Path], wanted: Options) -> None:
         return click.echo("\n".join(report.wrong_card_lines(rows)))
     rows.sort(key=lambda r: (r.image, r.zone))
     if wanted.leave_one_out:
-        held_out = _left_out(rows)
+        held_out = _left_out(rows, wanted)
         click.echo("\n".join(report.left_out_lines(held_out)) + "\n")
         rows = [row for _, scores in held_out.values() for row in scores]
     parts = [report.outcome_lines, report.time_lines, *([report.step_lines] if wanted.steps else [])]
@@ -176,22 +175,23 @@ def _show_stress(rows: list[StressScore], wanted: Options) -> None:
         return click.echo(json.dumps([asdict(row) | {"outcome": row.outcome} for row in rows]))
     rows = sorted(rows, key=lambda r: (r.score.image, r.score.zone))
     if wanted.leave_one_out or wanted.fit:
-        rows = _stress_left_out(rows)
+        rows = _stress_left_out(rows, wanted)
     told = trust_lines([row.score for row in rows if not row.crash])
     return click.echo("\n\n".join("\n".join(part) for part in (stress_lines(rows), told, stress_wrong_lines(rows))))
 
 
-def _stress_left_out(rows: Sequence[StressScore]) -> list[StressScore]:
+def _stress_left_out(rows: Sequence[StressScore], wanted: Options) -> list[StressScore]:
     """The rows, each session ruled by what the others teach."""
-    held_out = _left_out([row.score for row in rows])
+    held_out = _left_out([row.score for row in rows], wanted)
     click.echo("\n".join(report.left_out_lines(held_out)) + "\n")
     trusts = {session: trusts for session, (trusts, _) in held_out.items()}
     return [replace(row, score=ruled(row.score, trusts[session_of(row.score)])) for row in rows]
 
 
-def _left_out(scores: Sequence[ZoneScore]) -> dict:
+def _left_out(scores: Sequence[ZoneScore], wanted: Options) -> dict:
     try:
-        return left_out(scores)
+        lessons = unpacked(wanted.lessons) if wanted.lessons and not wanted.fit else None
+        return left_out(scores, lessons=lessons)
     except ValueError as fault:
         raise click.UsageError(str(fault)) from None
 
@@ -205,7 +205,7 @@ def _fit(rows: list[StressScore], wanted: Options, folders: Sequence[Path]) -> N
     command = f"referee bench {names} --fit --every {wanted.every} {seeds}"
     wanted.trust.write_text(trust_file(learnt, command), encoding="utf-8")
     if wanted.lessons:
-        wanted.lessons.write_bytes(gzip.compress("".join(f"{one.to_json()}\n" for one in learnt).encode(), mtime=0))
+        wanted.lessons.write_bytes(packed(learnt))
     click.echo(f"\n{said(load_trust(wanted.trust))}\nwritten: {wanted.trust}")
 
 

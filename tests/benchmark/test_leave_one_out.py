@@ -60,3 +60,9 @@ def test_one_session_cannot_be_left_out():
     done = CliRunner().invoke(bench, [str(alone), "--leave-one-out"])
     assert done.exit_code == 2
     assert "sessions" in done.output
+
+
+def test_lessons_of_elsewhere_teach_and_what_is_judged_does_not():
+    lessons = lessons_of(den_and_hall()[50:])
+    held_out = left_out(den_and_hall(), lessons=lessons)
+    assert held_out["room0"][0] == fitted([lesson for lesson in lessons if lesson.session != "room0"])

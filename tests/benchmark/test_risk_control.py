@@ -18,11 +18,12 @@ from referee.benchmark.fit import (
     doubted,
     fitted,
     halves,
-    lesson_of,
     lessons_of,
     logistic,
+    packed,
     said,
     trust_file,
+    unpacked,
 )
 from referee.benchmark.risk_control import GRID, Sample, certified, design_effect, risk_bound, start_of
 from referee.vision.verdict.trust import FILE, Guarantee, Trust, load_trust, trust_json
@@ -141,7 +142,17 @@ def test_the_fit_calibrates_both_rulings_and_its_file_is_read_back(tmp_path):
 def test_the_digest_knows_the_data_and_not_their_order():
     lessons = lessons_of(drawn(np.random.default_rng(1), 20, "s", slope=1.0))
     assert digest(lessons) == digest(lessons[::-1]) != digest(lessons[1:])
-    assert [lesson_of(lesson.to_json()) for lesson in lessons] == lessons
+
+
+def test_lessons_are_read_back_and_nothing_else_is(tmp_path):
+    lessons = lessons_of(drawn(np.random.default_rng(1), 20, "s", slope=1.0))
+    file = tmp_path / "lessons.jsonl.gz"
+    file.write_bytes(packed(lessons))
+    assert unpacked(file) == lessons
+    for spoilt in (b"no gzip", file.read_bytes()[:-9], gzip.compress(b"[1, 2]\n"), gzip.compress(b"\xff")):
+        file.write_bytes(spoilt)
+        with pytest.raises(ValueError, match=r"lessons\.jsonl\.gz: no lessons"):
+            unpacked(file)
 
 
 def test_half_of_the_sessions_teach_and_the_others_test():
@@ -165,10 +176,9 @@ def test_trust_grows_with_each_feature_and_stays_in_bounds():
 
 
 def test_the_trust_that_ships_is_what_the_fit_gives():
-    packed = (Path(__file__).parents[1] / "golden" / "lessons.jsonl.gz").read_bytes()
-    lines = gzip.decompress(packed).decode().splitlines()
+    lessons = unpacked(Path(__file__).parents[1] / "golden" / "lessons.jsonl.gz")
     shipped = FILE.read_text()
-    assert trust_file([lesson_of(line) for line in lines], json.loads(shipped)["command"]) == shipped
+    assert trust_file(lessons, json.loads(shipped)["command"]) == shipped
 
 
 def test_the_readme_says_what_ships_guarantees():
