@@ -28,7 +28,7 @@ def ruled(score: ZoneScore, trusts: Mapping[str, Trust]) -> ZoneScore:
 
 def left_out(
     scores: Sequence[ZoneScore],
-    risk: float = RISK,
+    risk: Mapping[str, float] = RISK,
     delta: float = DELTA,
     lessons: Sequence[Lesson] | None = None,
 ) -> dict[str, tuple[Mapping[str, Trust], list[ZoneScore]]]:

@@ -129,7 +129,7 @@ def test_weights_that_made_the_data_are_found_and_none_is_negative():
 def test_the_fit_calibrates_both_rulings_and_its_file_is_read_back(tmp_path):
     rng = np.random.default_rng(6)
     lessons = lessons_of([s for k in range(8) for s in drawn(rng, 400, f"room{k}", slope=2.0)])
-    trusts = fitted(lessons, risk=0.02)
+    trusts = fitted(lessons, dict.fromkeys(("match", "mismatch"), 0.02))
     for trust in trusts.values():
         assert trust.weights["margin"] == pytest.approx(2.0, abs=0.4)
         assert trust.guarantee.risk == 0.02 and trust.guarantee.given > 200
