@@ -177,9 +177,8 @@ def fit(canvas: Canvas, reading: Reading, steps: tuple = QUICK, first: int = 0) 
 
 def rescored(canvas: Canvas, r: Reading) -> Reading:
     """The reading with its score on this canvas."""
-    pieces = np.ascontiguousarray(r.pieces)
-    got = canvas.draw(r) - physics.straightness(canvas.arrays, pieces, len(pieces), canvas.maps.points)
-    return Reading(r.turn, r.pieces, got - float(prior_costs(canvas.cat, [pieces])[0]), r.origin)
+    got = canvas.draw(r) - crookedness(canvas, r)
+    return Reading(r.turn, r.pieces, got - float(prior_costs(canvas.cat, [r.pieces])[0]), r.origin)
 
 
 def to_build(cat: Catalogue, reading: Reading) -> Build:
@@ -214,11 +213,13 @@ class Fit:
     ``share`` 0..1 of the evidence for pieces around it that it claims; ``agreement`` 0..1 of its worst piece: what
     its visible pixels give of what their own best colours would; ``beside`` nats of the largest patch that it leaves
     unexplained and that touches it (of the empty field: anywhere over it): room for a piece that is not in the reading.
+    ``crooked`` nats against it before any pixel is seen, for it is out of line or would topple.
     """
 
     share: float
     agreement: float
     beside: float
+    crooked: float = 0.0
 
     @property
     def good(self) -> bool:
@@ -250,7 +251,13 @@ def fit_of(canvas: Canvas, reading: Reading) -> Fit:
     share = float(np.clip(gained[around].sum() / possible, 0.0, 1.0)) if possible > LEAST_POSSIBLE else 1.0
     left = (best - np.maximum(gained, 0.0)) * (canvas.strongest > PATCH_NATS * canvas.factor**2)
     touching = _dilated(near > 0, TOUCHING_PX // canvas.factor) if reading.count else _over_field(canvas)
-    return Fit(share, agreement, _beside(left, touching, canvas.factor))
+    return Fit(share, agreement, _beside(left, touching, canvas.factor), crookedness(canvas, reading))
+
+
+def crookedness(canvas: Canvas, reading: Reading) -> float:
+    """Nats against a reading's build for it is out of line or would topple."""
+    pieces = np.ascontiguousarray(reading.pieces)
+    return float(physics.straightness(canvas.arrays, pieces, len(pieces), canvas.maps.points))
 
 
 def _over_field(canvas: Canvas) -> np.ndarray:

@@ -7,9 +7,8 @@ from itertools import product
 import numpy as np
 
 from referee.vision.search import parameters
-from referee.vision.search.canvas import Canvas, Reading, fits
+from referee.vision.search.canvas import Canvas, Reading, crookedness, fits
 from referee.vision.search.local_search import MAX_PIECES
-from referee.vision.search.physics import straightness
 from referee.vision.search.stances import Catalogue
 
 LEANING = parameters.LEANING.value
@@ -78,5 +77,4 @@ def _lifted(pieces: np.ndarray, which: np.ndarray, i: int, by_mm: float, eye: np
 
 def crooked(canvas: Canvas, reading: Reading) -> bool:
     """Whether a reading's build is out of line or would topple."""
-    pieces = np.ascontiguousarray(reading.pieces)
-    return straightness(canvas.arrays, pieces, len(pieces), canvas.maps.points) > CROOKED
+    return crookedness(canvas, reading) > CROOKED

@@ -11,8 +11,8 @@ next: then the truth is probably none of the readings. So is one that the pixels
 skin is no orange piece, however much better it fits than the table. So is a build that lacks something while a
 piece of the paper's colour is nowhere to be seen, or while something of a piece's size touches it that is neither
 table nor a piece of the reading: it may stand there. So is a build with more pieces of a kind than the set has, or
-with one within which other colours lie, on a phone's screen say, and one that is right or wrong by a piece that stands
-on the field's line.
+with one within which other colours lie, on a phone's screen say; one that would be right but for a piece with which it
+could hardly stand, an egg behind it say; and one that is right or wrong by a piece that stands on the field's line.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ import numpy as np
 
 from calibration.palette import paper_coloured
 from cards.build import Build
-from cards.card import Card, HeightCard, LayoutCard, ShapesCard
+from cards.card import Card, HeightCard, LayoutCard, OrganCard, ShapesCard
 from referee.match.verdict import Reason, Ruling, Verdict, because
 from referee.vision.parameters import UNKNOWN_PIECES
 from referee.vision.search.canvas import Fit, Reading
+from referee.vision.search.parameters import CROOKED
 from referee.vision.search.stances import Catalogue
 from referee.vision.verdict import parameters
 from referee.vision.verdict.proof import Proof, Proving
@@ -45,6 +46,8 @@ LACKING = frozenset(
     {"missing_piece", "wrong_count", "empty_field", "not_one_structure", "wrong_support", "not_side_by_side"}
 )
 """Faults that a further piece, unseen, may be the cause of."""
+SPARE = frozenset({"extra_piece", "wrong_count", "not_one_structure", "too_many_on_table"})
+"""Faults that something which is taken for a piece may be the cause of."""
 MATCH_UNSEEN = parameters.MATCH_UNSEEN.value
 MISMATCH_AHEAD = parameters.MISMATCH_AHEAD.value
 MISMATCH_EXPLAINED, SHAPES_EXPLAINED = parameters.MISMATCH_EXPLAINED.value, parameters.SHAPES_EXPLAINED.value
@@ -96,7 +99,7 @@ def decide(
         sure = min(sure, MOST_ALONE)
     if not best[2] and _unseen(cat, best[0], ()):
         sure = min(sure, MATCH_UNSEEN)
-    if untold := _untold(rulings, best, proof, shown, hidden):
+    if untold := _untold(rulings, best, proof, fit, hidden):
         verdict = Verdict("undecided", TOLD_LEANING, (untold,), best[1], ruling, alternatives, margin)
     elif best is right and (proof.unshown or fit.agreement < MATCH_SHOWN):
         reason = because("unproven", sight=AS_CARD.to_json())
@@ -116,9 +119,10 @@ def decide(
     return Weighed(verdict, margin, fit.share, features)
 
 
-def _untold(rulings: Rulings, best: Row, proof: Proof, shown: float, hidden: Collection[str]) -> Reason | None:
+def _untold(rulings: Rulings, best: Row, proof: Proof, fit: Fit, hidden: Collection[str]) -> Reason | None:
     """Why nothing can be told however far the best reading is ahead, if that is so."""
     reading, build, found = best
+    shown, crooked = min(fit.agreement, proof.shown), fit.crooked
     may_lack, sight = _may_lack(build, found, rulings.card), _first(found).to_json()
     if may_lack and (unseen := _unseen(rulings.cat, reading, hidden, lacking(build, rulings.card))):
         return because("unseen_colour", colors=list(unseen), sight=sight)
@@ -131,6 +135,8 @@ def _untold(rulings: Rulings, best: Row, proof: Proof, shown: float, hidden: Col
         return because(
             "beyond_set", n=build.piece_set.inventory[kind], piece={"color": color, "shape": shape}, sight=sight
         )
+    if crooked > CROOKED.value and _one_too_many(build, found, rulings.card):
+        return because("hardly_stands", sight=sight)
     if rulings.turns_on_the_line(reading):
         return because("on_the_line", sight=sight)
     return None
@@ -200,6 +206,13 @@ def _unseen(
     unseen = paper_coloured(cat.piece_set) | set(hidden)
     rows = zip(cat.types, missing, strict=True)
     return tuple(sorted({color for (shape, color), n in rows if n > 0 and color in unseen and wanted(shape, color)}))
+
+
+def _one_too_many(build: Build, found: tuple[Reason, ...], card: Card) -> bool:
+    """Whether a build would be right if something of it were no piece."""
+    if isinstance(card, OrganCard) or not {r.code for r in found} <= SPARE:
+        return False
+    return bool(found) and not (isinstance(card, HeightCard) and len(build.pieces) < card.count)
 
 
 Row = tuple[Reading, Build, tuple[Reason, ...]]
