@@ -46,8 +46,9 @@ LACKING = frozenset(
     {"missing_piece", "wrong_count", "empty_field", "not_one_structure", "wrong_support", "not_side_by_side"}
 )
 """Faults that a further piece, unseen, may be the cause of."""
-SPARE = frozenset({"extra_piece", "wrong_count", "not_one_structure", "too_many_on_table"})
-"""Faults that something which is taken for a piece may be the cause of."""
+MORE = frozenset({"extra_piece", "wrong_count"})
+SPARE = MORE | {"not_one_structure", "too_many_on_table"}
+"""Faults that say that there is a piece too many, and those that it may bring with it."""
 MATCH_UNSEEN = parameters.MATCH_UNSEEN.value
 MISMATCH_AHEAD = parameters.MISMATCH_AHEAD.value
 MISMATCH_EXPLAINED, SHAPES_EXPLAINED = parameters.MISMATCH_EXPLAINED.value, parameters.SHAPES_EXPLAINED.value
@@ -210,9 +211,10 @@ def _unseen(
 
 def _one_too_many(build: Build, found: tuple[Reason, ...], card: Card) -> bool:
     """Whether a build would be right if something of it were no piece."""
-    if isinstance(card, OrganCard) or not {r.code for r in found} <= SPARE:
+    codes = {r.code for r in found}
+    if isinstance(card, OrganCard) or not codes & MORE or not codes <= SPARE:
         return False
-    return bool(found) and not (isinstance(card, HeightCard) and len(build.pieces) < card.count)
+    return not (isinstance(card, HeightCard) and len(build.pieces) < card.count)
 
 
 Row = tuple[Reading, Build, tuple[Reason, ...]]
