@@ -23,9 +23,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "session"))
 
 import numpy as np
 import yaml
-from staged import DECK, FPS, OTHER, PRESS_S, SET, Stage, finishing_late, knocked_over, rig, untouched
+from staged import DECK, FPS, PRESS_S, SET, Stage, finishing_late, knocked_over, rig, touched_s, untouched
 
-from calibration.mat import FIELD
 from referee.recording import load_attempt
 from referee.recording.folder import write_json
 from referee.recording.video import VideoWriter
@@ -120,26 +119,11 @@ def knocks(own: bool, first: int) -> Iterator[Play]:
         for n, (seating, caller) in enumerate(product(("across", "beside", "facing"), "AB")):
             card = KNOCK_CARDS[(seed + n) % len(KNOCK_CARDS)]
             stage = partial(knocked_over, delay_s=(0.15, 0.2, 0.3)[(seed + n // 2) % 3], own=own)
-            at_s = comes_s(Stage(rig(seed, seating), DECK.card(card), caller), stage, own)
+            at = Stage(rig(seed, seating), DECK.card(card), caller)
+            at_s = touched_s(at, stage(at), UNTIL_S)
             yield Play(
                 f"{seed} {seating} {card} {caller}", seed, seating, card, caller, stage, LATE if own else KNOCK, at_s
             )
-
-
-def comes_s(stage: Stage, staging: Callable[[Stage], Happens], own: bool) -> float:
-    """When the tongs' tip first is over the caller's field."""
-    happens, seats = staging(stage), stage.rig.table.seats
-    who = stage.caller if own else OTHER[stage.caller]
-    there, here = seats[who], seats[stage.caller]
-    for at_s in np.arange(PRESS_S, UNTIL_S, 0.01):
-        hand = happens(at_s).hands.get(who)
-        if hand is None:
-            continue
-        on_table = there.turn() @ np.array(hand.tip) + np.array([there.x, there.y, 0.0])
-        x, y, _ = here.turn().T @ (on_table - np.array([here.x, here.y, 0.0]))
-        if abs(x) < FIELD[0] and abs(y) < FIELD[1]:
-            return float(at_s)
-    raise ValueError("no hand came")
 
 
 def filmed(play: Play, folder: Path) -> Path:

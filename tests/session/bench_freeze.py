@@ -7,6 +7,11 @@ table is of all it holds. Each cheat on both sides of the table (A and B call), 
 seeds take the seatings in turn; with ``--clean`` clean duels only. An award is wrong when a build that was not right
 at the press is awarded to its builder, or a build that was knocked over to who did it; a clean duel is *held up* when
 the two views are the reason why a human has to rule. Exit status 1 when there is any of them.
+
+A right build that is knocked over only after the judged view was right in both views (``referee.match.stop_views``):
+what happens to it then decides nothing, and its builder gets the card, no matter whose hand came. Such duels are
+in a row of their own. The view's time is that of the last frame on which the verdict is recorded to rest; the hand has
+come, by the staging, as soon as its tongs are over the field.
 """
 
 from __future__ import annotations
@@ -21,7 +26,18 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from staged import DECK, PLAYERS, Stage, finishing_late, hand_in_the_way, knocked_over, play, rig, untouched
+from staged import (
+    DECK,
+    PLAYERS,
+    Stage,
+    finishing_late,
+    hand_in_the_way,
+    knocked_over,
+    played,
+    rig,
+    touched_s,
+    untouched,
+)
 
 CARDS = ("L09", "L01", "L05", "L14", "L20", "L27", "L33", "L38", "L43", "L48")
 SEATINGS = ("across", "beside", "facing")
@@ -41,7 +57,7 @@ CLEAN = {
 }
 
 
-def to_whom(name: str, stage: Stage, award: str | None) -> str:
+def to_whom(stage: Stage, award: str | None) -> str:
     """The cell of the table that the result of one duel counts in."""
     if award is None:
         return "human"
@@ -59,6 +75,16 @@ WRONG = {
     "clean, wrong": "caller",
 }
 """Who must never get the card."""
+
+KNOCKS = ("knocked over", "knocked over from in front", "own hand knocks it over")
+"""What befalls a build that was right at the press."""
+
+AFTER = "touched only after the judged view"
+
+
+def is_wrong(staging: str, whom: str, after_the_view: bool) -> bool:
+    """Whether who must not get the card got it; ``after_the_view``: the build was knocked over after it was judged."""
+    return whom == ("other" if after_the_view else WRONG[staging])
 
 
 HELD_UP = {"press_hidden", "bumped", "bumped_somebody", "hand_at_stop"}
@@ -92,8 +118,11 @@ def duels(cards: int, seed: int, clean: bool) -> Iterator[Duel]:
 def row(duel: Duel) -> dict:
     """What came of one duel."""
     stage = Stage(rig(duel.seed, SEATINGS[duel.seed % 3]), DECK.card(duel.card), duel.caller)
-    state = play(stage, (CHEATS | CLEAN)[duel.staging](stage, duel.late_s))
-    whom = to_whom(duel.staging, stage, state.award[0])
+    happens = (CHEATS | CLEAN)[duel.staging](stage, duel.late_s)
+    state, judged_s = played(stage, happens)
+    whom = to_whom(stage, state.award[0])
+    came_s = touched_s(stage, happens) if duel.staging in KNOCKS else None
+    after = came_s is not None and judged_s is not None and judged_s < came_s
     said = state.duel.verdicts.get(duel.caller)
     why = [reason["code"] for reason in said.to_json()["reasons"]] if said else []
     return {
@@ -103,18 +132,21 @@ def row(duel: Duel) -> dict:
         "phase": state.phase,
         "findings": [f for names in state.duel.findings.values() for f in names],
         "why": why,
-        "wrong": whom == WRONG[duel.staging],
-        "held up": duel.staging in CLEAN and whom == "human" and bool(HELD_UP & {*why}),
+        "judged_s": judged_s,
+        "touched_s": came_s,
+        "after the view": after,
+        "wrong": is_wrong(duel.staging, whom, after),
+        "held up": (duel.staging in CLEAN or after) and whom == "human" and bool(HELD_UP & {*why}),
     }
 
 
 def table_of(rows: list[dict]) -> str:
-    """The table, one line a staging."""
-    lines = [f"{'staging':32}{'duels':>6}" + "".join(f"{head:>9}" for head in HEADS)]
-    for name in (*CHEATS, *CLEAN):
-        of = [told for told in rows if told["staging"] == name]
+    """The table, one line a staging; each duel is in one line."""
+    lines = [f"{'staging':36}{'duels':>6}" + "".join(f"{head:>9}" for head in HEADS)]
+    for name in (*CHEATS, AFTER, *CLEAN):
+        of = [told for told in rows if name == (AFTER if told["after the view"] else told["staging"])]
         count = Counter(told["whom"] for told in of) + Counter(h for told in of for h in HEADS[3:] if told[h])
-        lines.append(f"{name:32}{len(of):6}" + "".join(f"{count[head]:9}" for head in HEADS))
+        lines.append(f"{name:36}{len(of):6}" + "".join(f"{count[head]:9}" for head in HEADS))
     return "\n".join(lines)
 
 

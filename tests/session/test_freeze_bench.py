@@ -1,0 +1,39 @@
+"""By what law the bench of the freeze says that an award is wrong."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from bench_freeze import AFTER, CHEATS, KNOCKS, Duel, is_wrong, row, table_of
+
+OWN = "own hand knocks it over"
+
+
+def test_an_own_hand_that_comes_after_the_judged_view_costs_no_card_and_no_neighbours_wins_one():
+    assert is_wrong(OWN, "caller", after_the_view=False) and not is_wrong(OWN, "caller", after_the_view=True)
+    assert not any(is_wrong(name, "human", after) for name in CHEATS for after in (False, True))
+    for name in KNOCKS:
+        assert is_wrong(name, "other", after_the_view=True)  # the build was right in both views
+        assert name == OWN or is_wrong(name, "other", after_the_view=False)
+
+
+def test_every_duel_is_in_one_line_of_the_table():
+    duel = {"staging": OWN, "whom": "caller", "wrong": False, "held up": False}
+    told = table_of([duel | {"after the view": True}, duel | {"after the view": False, "wrong": True}]).splitlines()
+    lines = {line[:36].strip(): line[36:].split() for line in told}
+    assert lines[AFTER] == ["1", "1", "0", "0", "0", "0"]
+    assert lines[OWN] == ["1", "1", "0", "0", "1", "0"]
+
+
+@pytest.mark.slow
+def test_a_build_that_was_judged_when_a_hand_came_is_its_builders_one_that_was_not_is_not():
+    late = row(Duel(220, "L01", "B", OWN, 0.6))
+    assert late["whom"] == "caller" and late["judged_s"] < late["touched_s"]
+    assert late["after the view"] and not late["wrong"]
+    soon = row(Duel(220, "L01", "B", OWN, 0.15))
+    assert soon["whom"] != "caller" and soon["judged_s"] > soon["touched_s"] and not soon["after the view"]
