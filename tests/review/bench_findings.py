@@ -5,7 +5,8 @@ python tests/review/bench_findings.py [--out FOLDER] [--part K/N] [--shared FOLD
 Twelve duels are staged on the simulated table and written as films with nothing but lens, pieces and deck beside them;
 with ``--shared`` the two shared recordings as well. With ``--knocks`` instead the own hand (or the neighbour's) knocks
 the build over, at eight rigs of each seating and at both mats. A finding's true time is when a hand or a piece first
-moves in the field. Exit status 1 when a finding is missed, invented, or told more than WITHIN_S off.
+moves in the field. Exit status 1 when a finding is missed, invented, or told more than WITHIN_S off. A film that is
+refused is counted apart where pieces lie on every marker of the caller's mat, and is wrong where they do not.
 """
 
 from __future__ import annotations
@@ -21,11 +22,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "session"))
 
+import cv2
 import numpy as np
 import yaml
 from staged import DECK, FPS, PRESS_S, SET, Stage, finishing_late, knocked_over, rig, touched_s, untouched
 
+from calibration.markers import CORNERS, MARKER_CENTRES
 from referee.recording import load_attempt
+from referee.recording.errors import BadAttempt
 from referee.recording.folder import write_json
 from referee.recording.video import VideoWriter
 from referee.recording.writer import write_file
@@ -35,6 +39,9 @@ from referee.simulator.meshes import Placed
 from referee.simulator.table import Hand, World
 
 WITHIN_S, GO_S, UNTIL_S = 0.15, 1.0, 6.0
+COLOURED = 40
+"""Levels of 255 by which a piece's channels differ more than those of paper and ink do, in shade or not."""
+
 FILES = dict.fromkeys(("deck.json", "pieces.json", "camera.yaml"))
 Happens = Callable[[float], World]
 
@@ -147,6 +154,21 @@ def filmed(play: Play, folder: Path) -> Path:
     return folder
 
 
+def markers_whole(play: Play) -> int:
+    """How many markers of the caller's mat no loose piece covers, and the picture's edge neither, by the rendering."""
+    at = rig(play.seed, play.seating)
+    stage, seat, sim = Stage(at, DECK.card(play.card), play.caller), at.table.seats[play.caller], at.table
+    bare, loose = (np.ptp(sim.clean(world).astype(int), 2) for world in (World(), stage.world([])))
+    covered, whole = loose - bare > COLOURED, 0
+    for centre in MARKER_CENTRES:
+        corners = np.column_stack([centre + CORNERS, np.zeros(len(CORNERS))]) @ seat.turn().T + [seat.x, seat.y, 0]
+        pixels = sim.lens.project(corners)[0].round().astype(np.int32)
+        there = cv2.fillConvexPoly(np.zeros(covered.shape, np.uint8), pixels, 1) > 0
+        inside = (pixels >= 0).all() and (pixels < covered.shape[::-1]).all()
+        whole += bool(inside and not covered[there].any())
+    return whole
+
+
 def told(folder: Path, out: Path) -> tuple[str, list[dict]]:
     """The caller's verdict and the findings with their times, of the imported film."""
     attempt = bring_in(folder, Given(files=FILES), out)
@@ -175,17 +197,24 @@ def main() -> int:
     ask.add_argument("--first", type=int, default=11)
     asked = ask.parse_args()
     first, step = map(int, asked.part.split("/"))
-    good = []
+    good, out_of_view = [], 0
     with tempfile.TemporaryDirectory(prefix="referee-") as scratch:
         out = asked.out or Path(scratch)
         plays = [*knocks(asked.knocks == "own", asked.first)] if asked.knocks else PLAYS
         for n, play in enumerate(plays[first::step]):
             folder = filmed(play, out / f"{first}_{n}")
             wanted = (play.finding, play.at_s) if play.finding else None
-            good.append(row(play.name, wanted, told(folder, out / f"{first}_{n}_made")))
+            try:
+                good.append(row(play.name, wanted, told(folder, out / f"{first}_{n}_made")))
+            except BadAttempt as error:
+                whole = markers_whole(play)
+                print(f"{play.name:30}{error}{'  <- WRONG' if whole else ''}", flush=True)
+                out_of_view += not whole
+                if whole:
+                    good.append(False)
         for name, wanted in (("right_500", None), ("collapse_501", (FELL, 10.0))) if asked.shared else ():
             good.append(row(name, wanted, told(asked.shared / name, out / f"{name}_made")))
-    print(f"{sum(good)} of {len(good)} as they were")
+    print(f"{sum(good)} of {len(good)} as they were; mat out of view: {out_of_view}")
     return int(not all(good))
 
 

@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from staged import OTHER, Rig, Stage
+from staged import Stage, rig
 
 from cards.deck import builtin_deck
 from referee.simulator.table import Hand
@@ -20,59 +20,59 @@ from referee.vision.live.hand_owner import STRANGER, Arm, arm_over, hand_owner
 CARD = builtin_deck().card("L09")
 
 
+def reaching_in(seating: str, zone: str, who: str, tip: tuple[float, float, float]):
+    """That zone's field without an arm and with that player's, and the mats."""
+    at = rig(8, seating)
+    stage = Stage(at, CARD, zone)
+    before = at.picture(stage.world(stage.full), 1)
+    hand = Hand(tip if who == zone else at.seen_from(who, tip))
+    return before, at.picture(stage.world(stage.full, {who: hand}), 2), at.observer.look(before)
+
+
+@pytest.mark.parametrize("tip", [(0.0, 0.0, 60.0), (-60.0, 10.0, 90.0)], ids=["middle", "left and high"])
+@pytest.mark.parametrize("who", "AB")
+@pytest.mark.parametrize("zone", "AB")
 @pytest.mark.parametrize("seating", ["across", "facing"])
-def test_an_arm_is_its_owners_wherever_it_reaches(seating):
-    rig = Rig(8, seating)
-    for zone in "AB":
-        stage = Stage(rig, CARD, zone)
-        before = rig.picture(stage.world(stage.full), 1)
-        mats = rig.observer.look(before)
-        for tip in ((0.0, 0.0, 60.0), (-60.0, 10.0, 90.0)):
-            for who in (zone, OTHER[zone]):
-                hand = Hand(tip if who == zone else rig.seen_from(who, tip))
-                image = rig.picture(stage.world(stage.full, {who: hand}), 2)
-                assert hand_owner(image, before, zone, mats) == who
+def test_an_arm_is_its_owners_wherever_it_reaches(seating, zone, who, tip):
+    before, image, mats = reaching_in(seating, zone, who, tip)
+    assert hand_owner(image, before, zone, mats) == who
 
 
 def test_nobody_is_named_where_nothing_reaches_in():
-    rig = Rig(8, "across")
-    stage = Stage(rig, CARD)
-    before = rig.picture(stage.world(stage.full), 1)
-    mats = rig.observer.look(before)
-    assert hand_owner(rig.picture(stage.world(stage.fallen), 2), before, "A", mats) is None
+    at = rig(8, "across")
+    stage = Stage(at, CARD)
+    before = at.picture(stage.world(stage.full), 1)
+    mats = at.observer.look(before)
+    assert hand_owner(at.picture(stage.world(stage.fallen), 2), before, "A", mats) is None
     assert hand_owner(before, np.zeros((2, 2, 3), np.uint8), "A", mats) is None
 
 
+@pytest.mark.parametrize("who", "AB")
+@pytest.mark.parametrize("zone", "AB")
 @pytest.mark.parametrize("seating", ["across", "beside", "facing"])
-def test_while_only_one_mat_is_known_an_arm_is_its_players_or_a_strangers(seating):
-    rig = Rig(8, seating)
-    for zone in "AB":
-        stage = Stage(rig, CARD, zone)
-        before = rig.picture(stage.world(stage.full), 1)
-        mats = rig.observer.look(before)
-        alone = replace(mats, poses={zone: mats.poses[zone]})
-        for who, said in ((zone, zone), (OTHER[zone], STRANGER)):
-            hand = Hand((0, 0, 60) if who == zone else rig.seen_from(who, (0, 0, 60)))
-            image = rig.picture(stage.world(stage.full, {who: hand}), 2)
-            told = hand_owner(image, before, zone, alone)
-            assert told == said or (told is None and seating == "beside")  # from behind two ways look alike
+def test_while_only_one_mat_is_known_an_arm_is_its_players_or_a_strangers(seating, zone, who):
+    before, image, mats = reaching_in(seating, zone, who, (0.0, 0.0, 60.0))
+    alone = replace(mats, poses={zone: mats.poses[zone]})
+    told = hand_owner(image, before, zone, alone)
+    said = zone if who == zone else STRANGER
+    assert told == said or (told is None and seating == "beside")  # from behind two ways look alike
 
 
 @pytest.mark.parametrize("seating", ["across", "beside"])
 def test_an_arm_that_comes_is_short_of_the_field_until_its_tongs_are_over_it(seating):
-    rig = Rig(8, seating)
-    stage = Stage(rig, CARD)
-    before = rig.picture(stage.world(stage.full), 1)
-    mats = rig.observer.look(before)
+    at = rig(8, seating)
+    stage = Stage(at, CARD)
+    before = at.picture(stage.world(stage.full), 1)
+    mats = at.observer.look(before)
     for y, short in ((-120.0, True), (-100.0, True), (0.0, False)):
-        image = rig.picture(stage.world(stage.full, {"A": Hand((30.0, y, 55.0))}), 2)
+        image = at.picture(stage.world(stage.full, {"A": Hand((30.0, y, 55.0))}), 2)
         assert arm_over(image, before, "A", mats) == Arm("A", short)
 
 
 def test_a_shadow_is_no_arm():
-    rig = Rig(14, "across")
-    stage = Stage(rig, CARD, "B")
-    before = rig.picture(stage.world(stage.full), 1)
-    mats = rig.observer.look(before)
-    image = rig.picture(stage.world(stage.full, {"B": Hand((0.0, -10.0, 55.0))}), 2)
+    at = rig(14, "across")
+    stage = Stage(at, CARD, "B")
+    before = at.picture(stage.world(stage.full), 1)
+    mats = at.observer.look(before)
+    image = at.picture(stage.world(stage.full, {"B": Hand((0.0, -10.0, 55.0))}), 2)
     assert hand_owner(image, before, "B", mats) in ("B", None)
