@@ -17,10 +17,11 @@ from referee.match.stop_views import SETTLED_FRAMES, SETTLED_S, Hand, Placed
 from referee.recording import Attempt
 from referee.recording.errors import BadAttempt
 from referee.recording.video import VideoFrame
-from referee.review.film import film, is_shaken
+from referee.review.film import as_decoded, film, is_shaken
 from referee.vision.live.gate import SETTLED, Gate, GateState
 from referee.vision.live.gate_history import BUSY_S, RECENT, Aftermath, GateHistory
 from referee.vision.live.hand_owner import Arm, arm_over
+from referee.vision.live.not_empty import stands_in
 from referee.vision.observer import Observer
 
 QUICKEST_S = 1 / 31
@@ -30,8 +31,8 @@ AT_WORK_S = 0.05
 """At the press a hand is at work where something moves in that very look: a film has no other witness of it."""
 
 NOT_EMPTY = 0.03
-"""Share of a field that may have the colour of a piece before the go: a loose piece before the field covers some of it
-in the picture, the smallest in it more."""
+"""Share of a field that may have the colour of a piece before the go without a closer look: the smallest piece in it
+covers more, and so may a loose one that stands before it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +72,9 @@ class _Watch:
     calm: list[VideoFrame] = field(default_factory=list)
     blocked: list[VideoFrame] = field(default_factory=list)
     mats: Mats | None = None
-    early: dict[str, float] = field(default_factory=dict)
+    worked: dict[str, float] = field(default_factory=dict)
+    filled: dict[str, float] = field(default_factory=dict)
+    at_go: VideoFrame | None = None
     shaken: bool = False
 
     def look(self, shown: VideoFrame, look: GateState) -> bool:
@@ -83,7 +86,7 @@ class _Watch:
         self.history.add(frame, look, "building" if building else "stopped", owners, short)
         if building:
             self.before.append(shown)
-            self._before_the_go(shown.seconds, look)
+            self._before_the_go(shown, look)
             return False
         moved = any(look.zones[z].moving > SETTLED for z in self.judged if z in look.zones)
         self.still = [*([] if moved else self.still), shown][-SETTLED_FRAMES:]
@@ -95,15 +98,32 @@ class _Watch:
         self.calm = [*self.calm, shown] if clear else []
         return len(self.calm) >= SETTLED_FRAMES
 
-    def _before_the_go(self, now_s: float, look: GateState) -> None:
-        if now_s > (self.attempt.go_s or 0.0):
+    def _before_the_go(self, shown: VideoFrame, look: GateState) -> None:
+        if shown.seconds > (self.attempt.go_s or 0.0):
             return
+        self.at_go = shown
         for zone, gate in look.zones.items():
             at_work = gate.hand and gate.settled_s < BUSY_S and not self.shaken  # all seems to move in a held camera
-            if at_work or gate.fill > NOT_EMPTY:
-                self.early.setdefault(zone, now_s)
-            else:
-                self.early.pop(zone, None)
+            for since, there in ((self.worked, at_work), (self.filled, gate.fill > NOT_EMPTY)):
+                if there:
+                    since.setdefault(zone, self.worked.get(zone, shown.seconds))
+                else:
+                    since.pop(zone, None)
+
+    def _early(self) -> dict[str, float]:
+        """Zone -> since when it was touched or not empty as the go sounded."""
+        found: dict[str, float] = {}
+        for zone in self.judged:
+            since = [of[zone] for of in (self.worked, self.filled) if zone in of]
+            if zone in self.filled and not self._stands(zone):
+                since.remove(self.filled[zone])
+            if since:
+                found[zone] = min(since)
+        return found
+
+    def _stands(self, zone: str) -> bool:
+        """Whether a piece stood in that field at the go, and not only before it in the picture."""
+        return self.at_go is not None and stands_in(zone, as_decoded(self.at_go), self.observer, self.attempt.card)
 
     def _arms(self, frame: Frame, look: GateState) -> dict[str, Arm]:
         found: dict[str, Arm] = {}
@@ -129,7 +149,7 @@ class _Watch:
             {z: self.history.covered(z, frames) for z, frames in at_press.items()},
             {z: self.history.placed(z, self.stop_s) for z in self.judged},
             {z: self.history.hand(z, self.stop_s, AT_WORK_S) for z in self.judged},
-            {z: at_s for z, at_s in self.early.items() if z in self.judged},
+            self._early(),
         )
 
 

@@ -8,10 +8,10 @@ from cards.card import Card
 from cards.sentences import sentence
 from referee.devices.ports import Frame
 from referee.match.commands import FIELD_FAULTS
-from referee.match.judge import Tolerances
 from referee.match.state import MatchState
 from referee.session.ports import Observer
 from referee.vision.live.gate import GateState, ZoneGate
+from referee.vision.live.not_empty import stands_in
 
 CHECKED = ("card_drawn", "ready")
 BROKEN = ("idle", "void")
@@ -66,7 +66,6 @@ class FieldCheck:
         """
         fill, stands = self._looked.get(zone, (-1.0, True))
         if observer.ready and abs(gate.fill - fill) > ANEW and gate.settled_s >= AT_REST_S:
-            verdict = observer.judge([frame.image], card, [zone], Tolerances()).zones.get(zone)
-            stands = verdict is not None and (verdict.build is None or bool(verdict.build.pieces))
+            stands = stands_in(zone, frame.image, observer, card)
             self._looked[zone] = (gate.fill, stands)
         return stands

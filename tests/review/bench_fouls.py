@@ -6,6 +6,7 @@ ROWS is a file of one line a duel: what it holds is not played again, so that a 
 table is of all it holds. Rigs take the seatings in turn. ``front`` counts fouls of players whose tongs the camera sees
 from the side; seen from behind, a player's sleeve hides most of the hand, and they are counted apart: a second arm is
 told by how two sleeves spread, a bare hand only as it leaves, and not where its own sleeve hides it all the way.
+A *resting hand* is a second one that lies at the table's edge, before the sheet or beside it: no foul.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from staged_fouls import OTHER, Staged, Table, seen, staged
+from staged_fouls import OTHER, RESTS, Staged, Table, seen, staged
 
 from referee.match.foul import KINDS
 from referee.vision.live.arms import tongs_show
@@ -33,13 +34,18 @@ HEADS = ("duels", "proposed", "in time", "false")
 
 
 def duels(seed: int, clean: int) -> list[Staged]:
-    """What is played at one rig: each foul at both mats, and clean duels."""
+    """What is played at one rig: at both mats each foul and each place where a second hand may rest; clean duels."""
     fouls = [
         Staged(CARDS[(seed + k + n) % len(CARDS)], zone, kind, seed=k + 10 * n)
         for k, kind in enumerate(KINDS)
         for n, zone in enumerate("AB")
     ]
-    return fouls + [Staged(CARDS[(seed + n) % len(CARDS)], seed=n) for n in range(clean)]
+    rests = [
+        Staged(CARDS[(seed + k + n) % len(CARDS)], zone, seed=k + n, rests=place)
+        for k, place in enumerate(RESTS)
+        for n, zone in enumerate("AB")
+    ]
+    return fouls + rests + [Staged(CARDS[(seed + n) % len(CARDS)], seed=n) for n in range(clean)]
 
 
 def row(table: Table, what: Staged) -> dict:
@@ -52,8 +58,8 @@ def row(table: Table, what: Staged) -> dict:
     late = min((abs(f.from_s - shown.foul_s) for f in hits), default=9.0)
     front = tongs_show(table.observer.look(table.sim.empty()).poses[what.zone])
     return {
-        "kind": what.foul or "clean",
-        "front": front or what.foul in (None, "shaken", "brought_after_stop"),
+        "kind": what.foul or ("resting hand" if what.rests else "clean"),
+        "front": front or (what.foul in (None, "shaken", "brought_after_stop") and not what.rests),
         "proposed": bool(hits),
         "in time": bool(hits) and late <= WITHIN_S,
         "false": sum(f not in hits[:1] and f.kind not in also for f in found),
@@ -89,7 +95,7 @@ def main() -> int:
     for seed in range(asked.first, asked.first + asked.rigs):
         seating, table = SEATINGS[seed % 3], None
         for what in duels(seed, asked.clean):
-            name = f"{seating} {seed} {what.card} {what.zone} {what.foul or 'clean'} {what.seed}"
+            name = f"{seating} {seed} {what.card} {what.zone} {what.foul or what.rests or 'clean'} {what.seed}"
             if name in known:
                 continue
             table = table or Table(seed, seating, HEIGHT_PX)

@@ -66,12 +66,14 @@ class Table:
 
 @dataclass(frozen=True)
 class Staged:
-    """What is staged: ``foul`` (a kind, or none) by the player at ``zone`` in a duel over ``card``."""
+    """What is staged: ``foul`` (a kind, or none) by the player at ``zone`` in a duel over ``card``; or no foul, but
+    that player's other hand ``rests`` at one of ``RESTS``."""
 
     card: str
     zone: str = "A"
     foul: str | None = None
     seed: int = 1
+    rests: str | None = None
 
 
 @dataclass(frozen=True)
@@ -115,17 +117,19 @@ class Moment:
 
 def staged(table: Table, what: Staged) -> Shown:
     """The duel as the simulated players play it, with the foul in the middle of it or after the Stop."""
-    manners = Manners(errs=0.0, falls=0.0) if what.foul else Manners()
+    acts = what.foul or what.rests
+    manners = Manners(errs=0.0, falls=0.0) if acts else Manners()
     players = Players(SET, sorted(table.sim.seats), what.seed * 7 + table.sim.seed, manners)
     players.begin(DECK.card(what.card), GO_S)
     stop_s = min(players.presses().values())
-    if what.foul is None:
+    if acts is None:
         return Shown(_frames(players, lambda t, world: (table.sim, world), stop_s), stop_s, None, stop_s)
     script = players._scripts[what.zone]
     begin_s = stop_s + 0.35 if what.foul == "brought_after_stop" else _between_moves(script, stop_s)
     now = Moment(table, what.zone, begin_s, script, stop_s, np.random.default_rng(what.seed))
-    frames = _frames(players, ACTS[what.foul](now), stop_s, begin_s)
-    return Shown(frames, stop_s, begin_s + ENTERS_S[what.foul], begin_s)
+    act = ACTS[what.foul](now) if what.foul else _resting(now, RESTS[what.rests], works=what.seed % 2 == 0)
+    foul_s = begin_s + ENTERS_S[what.foul] if what.foul else None
+    return Shown(_frames(players, act, stop_s, begin_s), stop_s, foul_s, begin_s)
 
 
 def _between_moves(script: Script, stop_s: float) -> float:
@@ -180,6 +184,30 @@ def _second_hand(at: Moment) -> Act:
             return at.table.sim, world
         hand = Hand(tuple(tip), bare=True, left=True)
         return at.table.sim, replace(world, hands={**world.hands, at.zone: first}, more_hands=((at.zone, hand),))
+
+    return act
+
+
+RESTS = {
+    "at the edge": (-110.0, -150.0, 25.0),
+    "before the sheet": (-60.0, -190.0, 25.0),
+    "beside": (-175.0, -60.0, 25.0),
+}
+"""Where a second hand may rest that is in no field, mm in its mat's frame: the sheet ends at -148 in x, -105 in y."""
+
+
+def _resting(at: Moment, place: tuple[float, float, float], works: bool) -> Act:
+    """The other hand comes and rests there, while the first ``works`` on or waits over the field."""
+    home, goal = np.array([-160.0, -330.0, 40.0]), at.around(place)
+
+    def act(t: float, world: World) -> tuple[TableSim, World]:
+        since, world = t - at.begin_s, world if works else at.still(world, t)
+        if since <= 0:
+            return at.table.sim, world
+        tip = home + (goal - home) * min(1.0, since / REACH_S)
+        first = world.hands.get(at.zone) or (None if works else Hand((35.0, -10.0, 60.0)))
+        second = Hand(tuple(tip), bare=True, left=True)
+        return at.table.sim, replace(world, hands={**world.hands, at.zone: first}, more_hands=((at.zone, second),))
 
     return act
 

@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "review"))
 
-from staged_fouls import SET, Table
+from staged_fouls import RESTS, SET, Table
 
 from cards.deck import builtin_deck
 from referee.devices.ports import Frame
@@ -86,6 +86,12 @@ def test_a_second_hand_counts_where_the_first_is_at_work_elsewhere(arms, zone):
     assert arms({zone: AWAY}, ((zone, STEADIES),))[zone].hands == 2
 
 
+@pytest.mark.parametrize("place", RESTS.values(), ids=RESTS)
+@pytest.mark.parametrize("zone", ["A", "B"])
+def test_a_second_hand_that_rests_is_in_no_field_and_does_not_count(arms, zone, place):
+    assert arms({zone: AT_WORK}, ((zone, Hand(place, bare=True, left=True)),))[zone].hands <= 1
+
+
 @pytest.mark.parametrize(("zone", "other"), [("A", "B"), ("B", "A")])
 def test_a_hand_from_the_other_mat_is_its_players(table, arms, zone, other):
     hand = Hand(tuple(table.seen_from(zone, (0.0, -10.0, 40.0))))
@@ -155,8 +161,10 @@ def test_two_hands_that_reach_over_a_field_are_two_though_the_tongs_of_neither_a
     pose, nothing = mats.poses["A"], np.zeros((180, 320), bool)
     field, px_per_mm = Field(nothing, nothing, nothing), scale(mats, 2)
     over = pose.to_camera(np.array([[0.0, 0.0, 20.0]]))[0]
-    first, other = replace(fist((100, 40), "A", tongs=False), reach=over), fist((160, 40), "A", tongs=False)
+    first, other = (replace(fist((x, 40), "A", tongs=False), reach=over) for x in (100, 160))
     assert arms_over([first, other], field, px_per_mm, pose, ["B"]).hands == 2
+    for rests in (replace(other, reach=None), replace(other, would_show=True)):  # where it is, with no tongs before it
+        assert arms_over([first, rests], field, px_per_mm, pose, ["B"]).hands == 0
     assert arms_over([first], field, px_per_mm, pose, ["B"]).hands == 0
 
 

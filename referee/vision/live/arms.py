@@ -48,8 +48,8 @@ class Alone:
 @dataclass(frozen=True)
 class Arms:
     """``owners``: zone of the player of each hand in the field, None where that cannot be told. ``hands``: so many of
-    the field's own player in view, if one is in it. ``bare``: an own hand without tongs touches a piece; None where
-    tongs would not be seen."""
+    the field's own player are in it or at work in it, and in view elsewhere where the one in it is the second.
+    ``bare``: an own hand without tongs touches a piece; None where tongs would not be seen."""
 
     owners: tuple[str | None, ...] = ()
     hands: int = 0
@@ -129,12 +129,14 @@ def arms_over(
     two = bool(fork) and from_behind and not {*owners} & {*others}
     hides = HIDES_MM2 * px_per_mm**2
     alone = _alone([f for f in fists if f.owner == pose.zone], field, pose, px_per_mm) if from_behind else None
-    both = _apart(own, apart_px) > 1 and any(_reaches(f, pose) for f in own if f.owner == pose.zone)
-    if not own_here and not two and not both:
-        return Arms(owners, alone=alone)
     shows = [f for f in own_here if f.would_show or _hides(f, field) >= hides]
-    bare = any(_touches(f, field) for f in shows) if tongs_show(pose) else None
-    return Arms(owners, max(_apart(own, apart_px) + behind, 1 + two), bare, alone)
+    bare = None if from_behind else any(_touches(f, field) for f in shows)
+    away = [f for f in own if f not in own_here and not _works(f, pose)]
+    second = bare or (any(f.tongs for f in away) and any(not f.tongs for f in own_here))
+    hands = _apart(own if second else [f for f in own if f not in away], apart_px)
+    if not own_here and not two and hands < 2:
+        return Arms(owners, alone=alone)
+    return Arms(owners, max(hands + behind, 1 + two), bare, alone)
 
 
 def _alone(own: Sequence[Fist], field: Field, pose: MatPose, px_per_mm: float) -> Alone | None:
@@ -177,6 +179,13 @@ def _reaches(fist: Fist, pose: MatPose) -> bool:
     behind = REACH_MM[1] if fist.owner == pose.zone else REACH_MM[2]  # the own one may be over a tower
     away = REACH_MM[1] if pose.camera_at[1] > 0 else -behind  # a higher fist seems farther from the camera
     return bool(abs(x) < FIELD[0] + REACH_MM[0] and min(0, -away) < y + FIELD[1] < 2 * FIELD[1] + max(0, -away))
+
+
+def _works(fist: Fist, pose: MatPose) -> bool:
+    """Whether it is the player's hand whose tongs, hidden or not, end in the field; one that would show them, and shows
+    none, rests where it is."""
+    bare = fist.tongs is False and fist.would_show
+    return fist.owner == pose.zone and _reaches(fist, pose) and not bare
 
 
 def _touches(fist: Fist, field: Field) -> bool:
