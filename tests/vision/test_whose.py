@@ -59,6 +59,7 @@ def test_another_players_hand_that_is_lost_in_one_large_patch_is_in_it(mats):
     [
         [[fist(HOST, "A")]] * 2 + [[fist(HOST, "B")]] * 2,  # taken for another's: one hand all the time
         [[fist(HOST, "A")], [fist(HOST, "A"), fist((110, 110), "A")], [fist(HOST, "A")]],  # it showed but once
+        [[fist(HOST, "A")], [fist((136, 100), "A"), fist((164, 80), "A")], [fist(HOST, "A")]],  # one showed as two
         [[fist(HOST, "A"), fist((x, 150), "A")] for x in (60, 30)] + [[fist(HOST, "A")]],  # it went away
         [[fist(HOST, "B"), fist((x, 70), "A")] for x in (85, 100)] + [[fist(HOST, "B")]],  # not near enough
         [[fist(HOST, "A")], [fist(HOST, "A")], []],

@@ -79,9 +79,15 @@ class Whose:
         missing = len(was) + len(hidden) - len(now)
         for fist in now[: len(was)]:
             del was[int(np.argmin([_off(f, fist) for f in was]))]
-        came = [(f, 0) for f in was if self._came(f, px_per_mm)]
+        came = [(f, 0) for f in was if self._came(f, px_per_mm)] if self._as_many(owner, px_per_mm) else []
         ghosts = [self._behind(fist, looks, seen, px_per_mm) for fist, looks in (hidden + came)[: max(0, missing)]]
         return [ghost for ghost in ghosts if ghost is not None]
+
+    def _as_many(self, owner: str, px_per_mm: float) -> bool:
+        """Whether that player's hands were as many in the look before the last: one that showed as two for a look is
+        still near to where it was."""
+        earlier, was = (_apart([f for f in of if f.owner == owner], px_per_mm) for of in (self._earlier, self._before))
+        return len(earlier) >= len(was)
 
     def _came(self, fist: Fist, px_per_mm: float) -> bool:
         """Whether it was seen twice in a row, whole, and surely its player's: what shows once may be anything."""
