@@ -48,6 +48,12 @@ def test_a_second_hand_that_comes_and_is_lost_at_the_first_is_there_until_both_a
     assert hidden(mats, *comes, [host], [host], [host, fist((100, 115), "A")], [host]) == [[], [], ["A"], ["A"], [], []]
 
 
+def test_a_hidden_hand_that_shows_for_one_look_is_hidden_again(mats):
+    host = fist(HOST, "A")
+    comes = [[host, fist((80, 130), "A")], [host, fist((110, 110), "A")]]
+    assert hidden(mats, *comes, [host], [host, fist((120, 105), "A")], [host])[2:] == [["A"], [], ["A"]]
+
+
 def test_another_players_hand_that_is_lost_in_one_large_patch_is_in_it(mats):
     both = fist(HOST, "B", radius=16)
     comes = [[fist(HOST, "B"), fist((x, 70), "A")] for x in (95, 115)]

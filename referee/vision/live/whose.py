@@ -32,6 +32,7 @@ class Whose:
     _before: list[Fist] = field(default_factory=list)
     _earlier: list[Fist] = field(default_factory=list)
     _hidden: list[tuple[Fist, int]] = field(default_factory=list)
+    _hid: list[tuple[Fist, int]] = field(default_factory=list)
     _rests: list[Fist] = field(default_factory=list)
 
     def look(self, fists: Sequence[Fist], mats: Mats, factor: int) -> list[Fist]:
@@ -42,7 +43,8 @@ class Whose:
         known = [self._widened(fist, px_per_mm) for fist in known]
         seen = [fist for fist in known if fist.owner is not None]
         self._rests = [self._rested(fist, px_per_mm) for fist in seen]
-        self._hidden = [ghost for owner in mats.poses for ghost in self._lost(owner, seen, known, px_per_mm)]
+        hidden = [ghost for owner in mats.poses for ghost in self._lost(owner, seen, known, px_per_mm)]
+        self._hidden, self._hid = hidden, self._hidden
         self._before, self._earlier = seen, self._before
         rest = [fist for fist in known if fist.owner is not None or fist.tongs is not None]
         return rest + [owned(fist, str(fist.owner), mats, factor) for fist, _ in self._hidden]
@@ -84,10 +86,10 @@ class Whose:
         return [ghost for ghost in ghosts if ghost is not None]
 
     def _as_many(self, owner: str, px_per_mm: float) -> bool:
-        """Whether that player's hands were as many in the look before the last: one that showed as two for a look is
-        still near to where it was."""
+        """Whether that player's hands, seen or hidden, were as many in the look before the last: one that showed as two
+        for a look is still near to where it was."""
         earlier, was = (_apart([f for f in of if f.owner == owner], px_per_mm) for of in (self._earlier, self._before))
-        return len(earlier) >= len(was)
+        return len(earlier) + sum(ghost.owner == owner for ghost, _ in self._hid) >= len(was)
 
     def _came(self, fist: Fist, px_per_mm: float) -> bool:
         """Whether it was seen twice in a row, whole, and surely its player's: what shows once may be anything."""
