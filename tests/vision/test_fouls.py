@@ -13,7 +13,7 @@ from referee.vision.live.fists import Picture
 from referee.vision.live.fouls import FoulWatch
 from referee.vision.live.gate import GateState, ZoneGate, picture_of
 from referee.vision.live.shake import Shake
-from referee.vision.live.sights import Sight, came
+from referee.vision.live.sights import Came, Sight, came
 
 HZ = 10
 CALM = ZoneGate(True, 0.0, False, 1.0, 0.1)
@@ -117,6 +117,24 @@ def test_a_piece_brought_after_the_stop_needs_a_place_that_was_bare_and_a_hand_t
     assert watch([NOBODY] * 40, looks, stop_s=1.0) == said
 
 
+@pytest.mark.parametrize(
+    ("hands", "said"),
+    [
+        (range(15, 21), [("brought_after_stop", "A", 1.7)]),
+        (range(22, 30), []),  # it stood when the hand came: the neighbour's, or its shadow
+        (range(18, 19), []),  # strange for a look as it turns
+        (range(5, 12), []),  # one that had gone before
+    ],
+)
+def test_a_piece_that_falls_while_no_hand_is_there_was_not_brought(watch, hands, said):
+    """It comes at 1.8 s to a place that nothing hides, and the Stop was at 1 s."""
+    looks = []
+    for n in range(40):
+        gate = ZoneGate(True, 0.0, n in hands, 0.0 if 17 <= n < 20 else 1.0, 0.1)
+        looks.append(GateState({"A": gate}, {"A": field(BLUE if n >= 18 else PAPER, n in hands)}))
+    assert watch([NOBODY] * 40, looks, stop_s=1.0) == said
+
+
 def table_with(*rows_of_pieces: slice) -> Sight:
     """A window of 10 x 20 pixels whose lower four rows are the field, with a piece in each of these rows."""
     image = np.full((10, 20, 3), PAPER, np.uint8)
@@ -160,13 +178,15 @@ def test_a_long_piece_whose_corner_is_beside_the_field_stands_in_it_when_most_of
 def test_a_field_that_is_clear_at_the_stop_tells_more_than_one_that_was_clear_long_ago():
     old, built, done = table_with(), table_with(slice(7, 10)), table_with(slice(7, 10), slice(4, 7))
     hidden = replace(built, hand=True)
-    assert came([old, hidden], [built, built, hidden, done]) == 2
+    assert came([old, hidden], [built, built, hidden, done]) == Came(2, 3)
 
 
 def test_what_stood_before_the_stop_was_not_brought_after_it_though_a_sleeve_like_paper_hid_it():
     done, sleeve = table_with(IN_FIELD), table_with()
     assert came([sleeve, done, done, sleeve], [sleeve, sleeve, done]) is None
-    assert came([sleeve, sleeve, done, sleeve], [sleeve, sleeve, done]) == 1  # once is chance: a piece carried by
+    assert came([sleeve, sleeve, done, sleeve], [sleeve, sleeve, done]) == Came(
+        1, 2
+    )  # once is chance
 
 
 @pytest.mark.parametrize(("rows", "columns", "seen"), [(0, 1, True), (-2, 1, True), (1, -1, True), (0, 9, False)])

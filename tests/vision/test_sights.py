@@ -61,4 +61,5 @@ def test_a_rim_is_no_piece():
     ],
 )
 def test_what_came_was_not_there_in_the_last_sight_of_its_bare_place(after, at):
-    assert came([EMPTY], after) == at
+    now = came([EMPTY], after)
+    assert (now and (now.bare, now.stands)) == (at and (at, len(after) - 1))

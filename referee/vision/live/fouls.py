@@ -8,7 +8,7 @@ One watch over frames in order, live or of a recording; what it says depends on 
 | ``second_hand`` | two arms of its player are in a field |
 | ``neighbours_hand`` | an arm of another player is in a field |
 | ``shaken`` | a mat moves, and the room behind it does not |
-| ``brought_after_stop`` | a place that was bare after the Stop holds a piece once a hand has been there |
+| ``brought_after_stop`` | a place that was bare after the Stop holds a piece, and a hand was there as it came |
 
 A sight counts when it lasts, and is proposed once until it has been away for a while. Seen from behind its player, a
 bare hand is proposed when it leaves.
@@ -17,8 +17,9 @@ bare hand is proposed when it leaves.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from calibration.mat import Mats
 from cards.sentences import Sentence
@@ -29,7 +30,7 @@ from referee.vision.live.arms import Arms, Loose, Standing, arms_over, field_of
 from referee.vision.live.fists import Picture, fists_in, scale
 from referee.vision.live.gate import GateState
 from referee.vision.live.shake import Shake
-from referee.vision.live.sights import Sight, came
+from referee.vision.live.sights import Came, Sight, came
 from referee.vision.live.stays import Stay
 from referee.vision.live.whose import Whose
 
@@ -39,6 +40,7 @@ LASTS_S: Mapping[str, float] = dict.fromkeys(
 """So long a sight must last: what is shorter may be two things that pass one another in the picture."""
 
 SEEN_SHARE = parameters.SEEN_SHARE.value
+HAND_LASTS_S = parameters.HAND_LASTS_S.value
 AWAY_S = parameters.AWAY_S.value
 LOOK_S = parameters.LOOK_S.value
 CLIP_S = parameters.CLIP_S.value
@@ -173,8 +175,20 @@ class FoulWatch:
             rests_s = parameters.HAND_FOUL_S.value if gate.hand else LOOK_S
             if gate.settled_s < rests_s or not any(s.hand for _, s in held.after):
                 continue  # what moves while no hand is near has fallen
-            bare = came(held.before, [s for _, s in held.after])
-            if bare is not None and any(s.hand for _, s in list(held.after)[bare:]):
+            now = came(held.before, [s for _, s in held.after])
+            if now is not None and _by_hand(held.after, now):
                 held.told = True
-                told.append(FoulSeen("brought_after_stop", zone, zone, held.after[bare][0], 1.0))
+                told.append(FoulSeen("brought_after_stop", zone, zone, held.after[now.bare][0], 1.0))
         return told
+
+
+def _by_hand(after: Sequence[tuple[float, Sight]], now: Came) -> bool:
+    """Whether a hand was there as the piece came: what falls is strange for a moment while it turns, and a hand that
+    is seen when it stands did not bring it."""
+    numbered = [(n, at_s, sight.hand) for n, (at_s, sight) in enumerate(after)]
+    for there, run in groupby(numbered, key=lambda look: look[2]):
+        looks = list(run)
+        (first, from_s, _), (last, to_s, _) = looks[0], looks[-1]
+        if there and first <= now.stands and last >= now.bare and to_s - from_s >= HAND_LASTS_S:
+            return True
+    return False

@@ -61,10 +61,19 @@ def placed(before: Sequence[Sight], after: Sequence[Sight]) -> Placed:
     return "unknown" if _is_piece(new & ~stood, last.field) else "before"
 
 
-def came(before: Sequence[Sight], after: Sequence[Sight]) -> int | None:
-    """Number of the last sight of ``after`` that shows a place bare on which something as large as a piece, and of a
-    piece's colour, stands in the field in the last of them; None where nothing came. What stood there before the Stop
-    as it does now was not brought after it: a sleeve as pale as paper shows its place bare."""
+@dataclass(frozen=True)
+class Came:
+    """When a piece came: numbers of the last sight in which its place was ``bare``, and of the first after that in
+    which it ``stands`` there as it does in the end."""
+
+    bare: int
+    stands: int
+
+
+def came(before: Sequence[Sight], after: Sequence[Sight]) -> Came | None:
+    """When something as large as a piece, and of a piece's colour, came that stands in the field in the last sight of
+    ``after``; None where nothing came. What stood there before the Stop as it does now was not brought after it: a
+    sleeve as pale as paper shows its place bare."""
     if not after:
         return None
     before, after = (_in_window_of(after[-1], sights) for sights in (before, after))
@@ -77,8 +86,11 @@ def came(before: Sequence[Sight], after: Sequence[Sight]) -> int | None:
     new = _in_field(new, clear, last)
     if not _is_piece(new, last.field):
         return None
-    bare = [n for n, s in enumerate(after) if _same_window(s, last) and _is_piece(new & _like(s, clear), last.field)]
-    return bare[-1] if bare else None
+    shows = [(n, s) for n, s in enumerate(after) if _same_window(s, last)]
+    bare = [n for n, s in shows if _is_piece(new & _like(s, clear), last.field)]
+    if not bare:
+        return None
+    return Came(bare[-1], next(n for n, s in shows if n > bare[-1] and _is_piece(new & _like(s, last), last.field)))
 
 
 def _in_window_of(last: Sight, sights: Sequence[Sight]) -> list[Sight]:
