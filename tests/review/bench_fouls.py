@@ -7,6 +7,12 @@ table is of all it holds. Rigs take the seatings in turn. ``front`` counts fouls
 from the side; seen from behind, a player's sleeve hides most of the hand, and they are counted apart: a second arm is
 told by how two sleeves spread, a bare hand only as it leaves, and not where its own sleeve hides it all the way.
 A *resting hand* is a second one that lies at the table's edge, before the sheet or beside it: no foul.
+
+*Fouls the camera can see* are those of which a human who looks at the film could see anything, by the renderer and not
+by vision: ``staged_fouls.visible`` renders every staged foul's visit twice, with and without what makes it a foul, and
+asks for 64 pixels of the 640 by 360 that differ by 16 levels of 255, in two looks in a row. Less is in no way the eight
+pixels across that it takes to know what a thing is. What falls short, a bare hand behind its own sleeve, is counted in
+a line of its own, *nobody can see it*; every other miss is a miss.
 """
 
 from __future__ import annotations
@@ -19,7 +25,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from staged_fouls import OTHER, RESTS, Staged, Table, seen, staged
+from staged_fouls import OTHER, RESTS, Staged, Table, seen, staged, visible
 
 from referee.match.foul import KINDS
 from referee.vision.live.arms import tongs_show
@@ -30,15 +36,17 @@ WITHIN_S = 0.15
 HEIGHT_PX = 360
 """Of the camera: the watch works on 320 pixels' width whatever it is, and this is drawn four times as fast as 720."""
 
+UNSEEN = "nobody can see it"
 HEADS = ("duels", "proposed", "in time", "false")
 
 
 def duels(seed: int, clean: int) -> list[Staged]:
-    """What is played at one rig: at both mats each foul and each place where a second hand may rest; clean duels."""
+    """What is played at one rig: at both mats each foul, at one of them once more, and each place where a second hand
+    may rest; clean duels."""
     fouls = [
         Staged(CARDS[(seed + k + n) % len(CARDS)], zone, kind, seed=k + 10 * n)
         for k, kind in enumerate(KINDS)
-        for n, zone in enumerate("AB")
+        for n, zone in enumerate("AB" + "AB"[seed % 2])
     ]
     rests = [
         Staged(CARDS[(seed + k + n) % len(CARDS)], zone, seed=k + n, rests=place)
@@ -57,8 +65,11 @@ def row(table: Table, what: Staged) -> dict:
     also = ("bare_hand",) if what.foul == "second_hand" else ()  # the second hand holds no tongs
     late = min((abs(f.from_s - shown.foul_s) for f in hits), default=9.0)
     front = tongs_show(table.observer.look(table.sim.empty()).poses[what.zone])
+    shows, pixels = visible(table, what) if what.foul else (True, None)
     return {
         "kind": what.foul or ("resting hand" if what.rests else "clean"),
+        "visible": shows,
+        "pixels": pixels,
         "front": front or (what.foul in (None, "shaken", "brought_after_stop") and not what.rests),
         "proposed": bool(hits),
         "in time": bool(hits) and late <= WITHIN_S,
@@ -68,10 +79,10 @@ def row(table: Table, what: Staged) -> dict:
 
 
 def table_of(rows: list[dict]) -> str:
-    """The table, one line a kind and side."""
+    """The table, one line a kind and side, one of what nobody can see, and how many of the others are proposed."""
     count: dict[tuple[str, bool], Counter[str]] = {}
     for told in rows:
-        at = count.setdefault((told["kind"], told["front"]), Counter())
+        at = count.setdefault((told["kind"] if told["visible"] else UNSEEN, told["front"]), Counter())
         at["duels"] += 1
         for head in HEADS[1:]:
             at[head] += told[head]
@@ -79,7 +90,8 @@ def table_of(rows: list[dict]) -> str:
     for (kind, front), at in sorted(count.items()):
         side = "-" if kind == "clean" else "front" if front else "behind"
         lines.append(f"{kind:20}{side:>12}" + "".join(f"{at[h]:10}" for h in HEADS))
-    return "\n".join(lines)
+    fouls = [told for told in rows if told["kind"] in KINDS and told["visible"]]
+    return "\n".join([*lines, f"visible fouls proposed: {sum(told['proposed'] for told in fouls)} of {len(fouls)}"])
 
 
 def main() -> int:

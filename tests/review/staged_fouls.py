@@ -86,6 +86,16 @@ class Shown:
     begin_s: float
 
 
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """What is rendered as one frame; ``plain`` is the same moment with nobody fouling, as the players play on."""
+
+    number: int
+    sim: TableSim
+    world: World
+    plain: World
+
+
 @dataclass(frozen=True)
 class Moment:
     """When and where a foul begins, and by what script its player acts until then; ``rng`` varies it."""
@@ -117,19 +127,26 @@ class Moment:
 
 def staged(table: Table, what: Staged) -> Shown:
     """The duel as the simulated players play it, with the foul in the middle of it or after the Stop."""
+    scenes, stop_s, foul_s, begin_s = _played(table, what)
+    frames = ((scene.number / FPS, scene.sim.render(scene.world, scene.number)) for scene in scenes)
+    return Shown(frames, stop_s, foul_s, begin_s)
+
+
+def _played(table: Table, what: Staged) -> tuple[Iterator[Scene], float, float | None, float]:
+    """What the duel shows, frame by frame; its Stop, when its foul is over the field, and when that begins."""
     acts = what.foul or what.rests
     manners = Manners(errs=0.0, falls=0.0) if acts else Manners()
     players = Players(SET, sorted(table.sim.seats), what.seed * 7 + table.sim.seed, manners)
     players.begin(DECK.card(what.card), GO_S)
     stop_s = min(players.presses().values())
     if acts is None:
-        return Shown(_frames(players, lambda t, world: (table.sim, world), stop_s), stop_s, None, stop_s)
+        return _scenes(players, lambda t, world: (table.sim, world), stop_s), stop_s, None, stop_s
     script = players._scripts[what.zone]
     begin_s = stop_s + 0.35 if what.foul == "brought_after_stop" else _between_moves(script, stop_s)
     now = Moment(table, what.zone, begin_s, script, stop_s, np.random.default_rng(what.seed))
     act = ACTS[what.foul](now) if what.foul else _resting(now, RESTS[what.rests], works=what.seed % 2 == 0)
     foul_s = begin_s + ENTERS_S[what.foul] if what.foul else None
-    return Shown(_frames(players, act, stop_s, begin_s), stop_s, foul_s, begin_s)
+    return _scenes(players, act, stop_s, begin_s), stop_s, foul_s, begin_s
 
 
 def _between_moves(script: Script, stop_s: float) -> float:
@@ -152,9 +169,7 @@ BEFORE_S, AFTER_FOUL_S = 2.0, 1.8
 Before: as long as it takes to see some shadows of builds without a hand near them, which any duel gives."""
 
 
-def _frames(
-    players: Players, act: Act, stop_s: float, begin_s: float | None = None
-) -> Iterator[tuple[float, np.ndarray]]:
+def _scenes(players: Players, act: Act, stop_s: float, begin_s: float | None = None) -> Iterator[Scene]:
     heard, first, end_s = False, 0, stop_s + AFTER_S
     if begin_s is not None:
         first = round(max(0.0, min(begin_s, stop_s) - BEFORE_S) * FPS)
@@ -164,8 +179,8 @@ def _frames(
         if now >= stop_s and not heard:
             players.stop(stop_s)
             heard = True
-        sim, world = act(now, players.world(now))
-        yield now, sim.render(world, number)
+        plain = players.world(now)
+        yield Scene(number, *act(now, plain), plain)
 
 
 def _way(home: np.ndarray, tip: np.ndarray, since: float) -> np.ndarray | None:
@@ -280,6 +295,53 @@ ACTS = {
     "shaken": _shaken,
     "brought_after_stop": _brought,
 }
+
+
+SEEN_LEVELS, SEEN_PX = 16, 64
+"""What a human can see of a film of 640 by 360: see ``visible``."""
+
+BARE_MM, TONGS_MM = np.array((0.0, -22.0, 12.0)), np.array((18.0, -95.0, 62.0))
+"""From the tip to the fist of a bare hand, and of one that holds tongs, as the simulator draws them."""
+
+
+def without(table: Table, what: Staged, scene: Scene) -> tuple[TableSim, World]:
+    """The same moment without what makes its foul one: a bare hand's fist holds tongs, and where they would go into
+    the table they are seen all the same; a second hand, a neighbour's or a piece that is brought is not there; a mat is
+    where it was."""
+    zone, world = what.zone, scene.world
+    hand = world.hands.get(zone)
+    if what.foul == "bare_hand" and hand is not None and hand.bare:
+        held = Hand(tuple(np.array(hand.tip) + BARE_MM - TONGS_MM))
+        world = replace(world, hands={**world.hands, zone: held})
+    if what.foul == "second_hand":
+        world = replace(world, more_hands=())
+    if what.foul == "neighbours_hand":
+        world = replace(world, hands={**world.hands, zone: None})
+    if what.foul == "brought_after_stop":
+        world = replace(world, pieces={**world.pieces, zone: scene.plain.pieces[zone]})
+    return table.sim, world
+
+
+def visible(table: Table, what: Staged) -> tuple[bool, int]:
+    """Whether a human could see the staged foul, and in how many pixels: by the renderer, whatever vision says.
+
+    Compared are pictures without noise, with and without what makes it a foul. A pixel differs noticeably by
+    ``SEEN_LEVELS`` of 255, six sigma of the noise. ``SEEN_PX`` of them are needed: to know what a thing is takes eight
+    pixels over its lesser side (Johnson's four pairs of lines), and what is less in all, however it lies, cannot have
+    them. They must be there in two looks in a row, a fifth of a second. The whole visit counts, on the way in and
+    out too, so that what a human may just see is not excused."""
+    scenes, _, _, begin_s = _played(table, what)
+    most, before = 0, 0
+    for scene in scenes:
+        if scene.number / FPS < begin_s:
+            continue
+        sim, world = without(table, what, scene)
+        shown, plain = scene.sim.clean(scene.world), sim.clean(world)
+        differs = int((np.abs(shown.astype(np.int16) - plain).max(-1) >= SEEN_LEVELS).sum())
+        most, before = max(most, min(before, differs)), differs
+        if most >= SEEN_PX:
+            break
+    return most >= SEEN_PX, most
 
 
 def seen(table: Table, shown: Shown) -> list[FoulSeen]:

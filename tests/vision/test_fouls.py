@@ -184,9 +184,7 @@ def test_a_field_that_is_clear_at_the_stop_tells_more_than_one_that_was_clear_lo
 def test_what_stood_before_the_stop_was_not_brought_after_it_though_a_sleeve_like_paper_hid_it():
     done, sleeve = table_with(IN_FIELD), table_with()
     assert came([sleeve, done, done, sleeve], [sleeve, sleeve, done]) is None
-    assert came([sleeve, sleeve, done, sleeve], [sleeve, sleeve, done]) == Came(
-        1, 2
-    )  # once is chance
+    assert came([sleeve, sleeve, done, sleeve], [sleeve, sleeve, done]) == Came(1, 2)  # once is chance
 
 
 @pytest.mark.parametrize(("rows", "columns", "seen"), [(0, 1, True), (-2, 1, True), (1, -1, True), (0, 9, False)])
