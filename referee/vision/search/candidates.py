@@ -11,7 +11,7 @@ import numpy as np
 
 from referee.vision.search import parameters
 from referee.vision.search.jit import inner_loop, lean, loop
-from referee.vision.search.local_search import scan
+from referee.vision.search.local_search import scan_on_top, scan_table
 from referee.vision.search.rasterizer import ALL, draw
 
 NEXT_BEST_MM = parameters.NEXT_BEST_MM.value
@@ -59,7 +59,7 @@ def _left(cat, stock, pieces):
 
 @loop
 def successors(cat, stock, pieces, turn, scene):
-    """Rows (n, 7), as ``scan`` gives them, of further pieces worth trying on a state: on it and beside it.
+    """Rows (n, 7), as ``scan_on_top`` gives them, of further pieces worth trying on a state: on it and beside it.
 
     ``turn`` radians: the frame of the state, and of the scene.
     """
@@ -71,12 +71,12 @@ def successors(cat, stock, pieces, turn, scene):
         half = cat.size[int(pieces[i, 0]), 0] / 2
         low, high = min(low, pieces[i, 1] - half), max(high, pieces[i, 1] + half)
         middle += pieces[i, 2] / count
-    ys = np.full(1, middle)
     on_top = np.arange(low - REACH_ON_TOP, high + REACH_ON_TOP, ON_TOP_STEP)
     beside = np.arange(low - REACH_BESIDE, high + REACH_BESIDE, BESIDE_STEP)
     out = np.empty((2 * len(stances) + BRANCH, 7))
-    n = _two_of_each(_worthy(scan(cat, stances, on_top, ys, pieces, True, scene), turn, stock.field), out)
-    n = _apart(_worthy(scan(cat, stances, beside, ys, pieces, False, scene), turn, stock.field), out, n)
+    n = _two_of_each(_worthy(scan_on_top(cat, stances, on_top, middle, pieces, scene), turn, stock.field), out)
+    middles = np.full(1, middle)
+    n = _apart(_worthy(scan_table(cat, stances, beside, middles, pieces, scene), turn, stock.field), out, n)
     return out[:n]
 
 

@@ -17,12 +17,17 @@ from referee.vision.image.view import HEIGHT_MM, ZoneView
 from referee.vision.search import local_search, parameters, physics, rasterizer
 from referee.vision.search.stances import RARE_COST, Arrays, Catalogue
 
+USUAL_PERCENTILE = parameters.USUAL_PERCENTILE.value
+USUAL_LEAST_PX = parameters.USUAL_LEAST_PX.value
+
 LEAST_POSSIBLE = parameters.LEAST_POSSIBLE.value
 PIECE_COST = parameters.PIECE_COST.value
 
 BORROWED_COST = parameters.BORROWED_COST.value
 
 COARSE = parameters.COARSE.value
+SCANNED = parameters.SCANNED.value
+LABELLED_NATS = parameters.LABELLED_NATS.value
 
 QUICK = parameters.QUICK.value
 FINE = parameters.FINE.value
@@ -34,7 +39,7 @@ class Canvas:
     """One resolution of one view, with scratch maps for the compiled search.
 
     ``field_mm``: half extent (x, y) of where the build may stand. ``factor``: so many pixels of the view, each way,
-    are one here. Coarse canvases draw round shapes with few facets.
+    are one here. Coarse canvases draw round shapes with few facets, and have one still coarser to be ``scanned``.
     """
 
     cat: Catalogue
@@ -43,6 +48,7 @@ class Canvas:
     gains: np.ndarray
     factor: int = 1
     field_mm: tuple[float, float] = FIELD
+    scanned: Canvas = None  # type: ignore[assignment]
     maps: rasterizer.Maps = field(init=False)
     summed: rasterizer.Gains = field(init=False)
     arrays: Arrays = field(init=False)
@@ -52,11 +58,28 @@ class Canvas:
         self.maps = rasterizer.maps(*self.gains.shape[1:])
         self.summed = rasterizer.gains(self.gains)
         self.arrays = self.cat.rough_arrays if self.factor > 1 else self.cat.arrays
+        self.scanned = self.scanned or self
 
     @cached_property
     def strongest(self) -> np.ndarray:
         """(h, w): the gain of each pixel's likeliest colour."""
         return self.gains.max(0)
+
+    @cached_property
+    def labels(self) -> np.ndarray:
+        """(h, w) int8: the likeliest colour of each pixel, -1 where none beats the background."""
+        return np.where(self.strongest > LABELLED_NATS, self.gains.argmax(0), -1).astype(np.int8)
+
+    @cached_property
+    def strict(self) -> rasterizer.Gains:
+        """Gains that charge a piece for every pixel that another colour would explain better."""
+        return rasterizer.gains(2 * self.gains - np.maximum(self.strongest, 0.0))
+
+    @cached_property
+    def usual_gains(self) -> np.ndarray:
+        """(k,) the gain that a pixel of each colour usually has in this view."""
+        won = [g[g > 0] for g in self.gains]
+        return np.array([np.percentile(g, USUAL_PERCENTILE) if len(g) > USUAL_LEAST_PX else np.inf for g in won])
 
     def scene(self, turn: float = 0.0) -> rasterizer.Scene:
         """What the kernels draw with, for coordinates of a build turned by ``turn`` radians."""
@@ -102,8 +125,12 @@ def canvas_of(view: ZoneView, evidence: Evidence, cat: Catalogue, field_mm: tupl
     return Canvas(cat, view.camera, view.matrix, evidence.gains, 1, field_mm)
 
 
-def coarse(canvas: Canvas, factor: int = COARSE) -> Canvas:
-    """The canvas at 1/factor resolution; evidence is summed, so that scores stay comparable."""
+def coarse(canvas: Canvas) -> Canvas:
+    """The canvas at a fraction of its resolution; evidence is summed, so that scores stay comparable."""
+    return _reduced(canvas, COARSE, _reduced(canvas, SCANNED))
+
+
+def _reduced(canvas: Canvas, factor: int, scanned: Canvas | None = None) -> Canvas:
     h, w = canvas.gains.shape[1:]
     small = (
         np.stack([cv2.resize(g, (w // factor, h // factor), interpolation=cv2.INTER_AREA) for g in canvas.gains])
@@ -113,12 +140,7 @@ def coarse(canvas: Canvas, factor: int = COARSE) -> Canvas:
     scale = np.diag([1 / factor, 1 / factor, 1.0])
     shift = np.array([[1, 0, (0.5 - factor / 2) / factor], [0, 1, (0.5 - factor / 2) / factor], [0, 0, 1.0]])
     matrix = shift @ scale @ canvas.matrix
-    return Canvas(canvas.cat, canvas.camera, matrix, np.ascontiguousarray(small), factor, canvas.field_mm)
-
-
-def coarse_labels(canvas: Canvas) -> np.ndarray:
-    """(h, w) int8: the likeliest colour of each pixel, -1 where none beats the background."""
-    return np.where(canvas.strongest > 2.0, canvas.gains.argmax(0), -1).astype(np.int8)
+    return Canvas(canvas.cat, canvas.camera, matrix, np.ascontiguousarray(small), factor, canvas.field_mm, scanned)
 
 
 def prior_costs(cat: Catalogue, builds: Sequence[np.ndarray]) -> np.ndarray:

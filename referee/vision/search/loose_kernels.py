@@ -63,16 +63,18 @@ CLASH_COST = parameters.CLASH_COST.value
 
 
 @loop
-def scan_loose(cat, stances, places, yaws, field, labels, scene):
+def scan_loose(cat, stances, alike, places, yaws, field, labels, scene):
     """Evidence of single pieces lying on the table at ``places`` (n, 2) outside the ``field`` (2,), at any turn.
 
-    ``labels`` (h, w) int8, the likeliest colour: only places whose middle shows the piece's colour
-    are looked at. Rows (n, 7) as in ``local_search.scan``.
+    ``alike`` (stances,) radians: no turn as great is tried, for each looks then as it did. ``labels`` (h, w) int8, the
+    likeliest colour: only places whose middle shows the piece's colour are looked at. Rows (n, 7) as in
+    ``local_search.scan``.
     """
     out = np.empty((MOST_ROWS, 7))
     n = 0
-    for s in stances:
-        n += _scan_stance(cat, s, places, yaws, field, labels, scene, out[n:])
+    for i in range(len(stances)):
+        turns = max(1, np.searchsorted(yaws, alike[i]))
+        n += _scan_stance(cat, stances[i], places, yaws[:turns], field, labels, scene, out[n:])
     return out[:n].copy()
 
 

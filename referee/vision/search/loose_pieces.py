@@ -17,8 +17,6 @@ from calibration.mat import FIELD
 from referee.vision.search import loose_kernels, parameters, rasterizer
 from referee.vision.search.stances import Catalogue
 
-USUAL_PERCENTILE = parameters.USUAL_PERCENTILE.value
-USUAL_LEAST_PX = parameters.USUAL_LEAST_PX.value
 SAME_PLACE_MM = parameters.SAME_PLACE_MM.value
 SPREAD_MM = parameters.SPREAD_MM.value
 SAME_TURN = parameters.SAME_TURN.value
@@ -69,36 +67,43 @@ class Candidates:
         return self._alone[id(canvas)]
 
 
-def candidates(canvas, labels: np.ndarray) -> Candidates:
+def candidates(canvas) -> Candidates:
     """Places outside the field where a single loose piece explains the evidence well, each fitted on its own.
 
-    The same pixels may be explained by several; ``readings`` chooses among them together with
-    the build. ``labels`` (h, w) int8 at the canvas's resolution.
+    The same pixels may be explained by several; ``readings`` chooses among them together with the build.
     """
-    rasterizer.clear(canvas.maps)
-    return _fitted(canvas, _lying(canvas.cat), labels, np.array(canvas.field_mm) + BEYOND_MM)
+    for each in (canvas, canvas.scanned):
+        rasterizer.clear(each.maps)
+    return _fitted(canvas, _lying(canvas.cat), canvas.scanned.labels, np.array(canvas.field_mm) + BEYOND_MM)
 
 
-def behind_and_apart(canvas, reading, known: Candidates, labels: np.ndarray) -> Candidates:
+def behind_and_apart(canvas, reading, known: Candidates) -> Candidates:
     """The known candidates and those that explain what a reading leaves: half hidden behind its build, or standing
     apart from it in the field."""
-    canvas.draw(reading)
     far = (np.abs(reading.loose[:, 1:3]) > np.array(canvas.field_mm) + PUSHED_MM).any(1)
-    for row in reading.loose[far]:
-        rasterizer.place(canvas.arrays, row, canvas.scene(), True)
-    maps, best = canvas.maps, canvas.strongest
-    left = (labels >= 0) & (best - np.maximum(maps.gained, 0.0) > UNEXPLAINED_NATS * canvas.factor**2)
-    there = [k for k in range(len(canvas.gains)) if (labels[left] == k).sum() * canvas.factor**2 >= MIN_PIXELS]
+    for each in (canvas, canvas.scanned):
+        each.draw(reading)
+        for row in reading.loose[far]:
+            rasterizer.place(each.arrays, row, each.scene(), True)
+    left = _unexplained(canvas)
+    there = [k for k in range(len(canvas.gains)) if (left == k).sum() * canvas.factor**2 >= MIN_PIXELS]
     if not there:
         return known
-    labels = np.where(left, labels, np.where(maps.near > 0, loose_kernels.COVERED, -1)).astype(np.int8)
-    lying = _lying(canvas.cat)
+    lying, labels = _lying(canvas.cat), _unexplained(canvas.scanned)
     found = _fitted(canvas, lying[np.isin(canvas.cat.color[lying], there)], labels, np.zeros(2))
     beyond = np.abs(found.rows[:, 1:3]) > np.array(canvas.field_mm) + BEYOND_MM
     inside = np.abs(found.rows[:, 1:3]) < np.array(canvas.field_mm) - LINE_MM
     keep = beyond.any(1) | inside.all(1)
     fresh = [i for i in np.flatnonzero(keep) if not any(_same_place(found.rows[i], row) for row in known.rows)]
     return Candidates(np.vstack([known.rows, found.rows[fresh]]), np.r_[known.quality, found.quality[fresh]])
+
+
+def _unexplained(canvas) -> np.ndarray:
+    """(h, w) int8: the likeliest colour of what the maps leave to explain; ``COVERED`` or -1 elsewhere."""
+    maps = canvas.maps
+    more = canvas.strongest - np.maximum(maps.gained, 0.0) > UNEXPLAINED_NATS * canvas.factor**2
+    others = np.where(maps.near > 0, loose_kernels.COVERED, -1)
+    return np.where((canvas.labels >= 0) & more, canvas.labels, others).astype(np.int8)
 
 
 def fitted_near(canvas, reading, known: Candidates) -> Candidates:
@@ -125,11 +130,6 @@ def _lying(cat: Catalogue) -> np.ndarray:
     return np.array(list(kept.values()))
 
 
-def _strict(gains: np.ndarray) -> np.ndarray:
-    """Gains that charge a piece for every pixel another colour would explain better."""
-    return 2 * gains - np.maximum(gains.max(0), 0.0)
-
-
 def _visible(canvas, xs: np.ndarray, ys: np.ndarray) -> np.ndarray:
     """(n, 2) places of the grid's columns and rows that are somewhere in the picture."""
     grid = np.stack(np.meshgrid(xs, ys, indexing="ij"), -1)
@@ -145,21 +145,22 @@ def _visible(canvas, xs: np.ndarray, ys: np.ndarray) -> np.ndarray:
 
 
 def _fitted(canvas, stances: np.ndarray, labels: np.ndarray, closed: np.ndarray) -> Candidates:
-    """Candidates of some stances over the maps as they are, none with its centre within ``closed`` (2,)."""
+    """Candidates of some stances over the maps as they are, none with its centre within ``closed`` (2,); ``labels`` of
+    the scanned canvas."""
     chosen: list[list[float]] = []
     quality: list[float] = []
-    usual = _usual_gains(canvas.gains)
     reach = np.array(FIELD) + REACH_MM
     places = _visible(canvas, *(np.arange(-r, r + 1, STEP_MM) for r in reach))
-    strict = canvas.scene()._replace(gains=rasterizer.gains(_strict(canvas.gains)))
     yaws = np.arange(YAWS) * np.pi / YAWS
-    rows = loose_kernels.scan_loose(canvas.arrays, stances, places, yaws, closed, labels, strict)
+    alike = canvas.cat.alike_after[stances]
+    seen = _strict(canvas.scanned)
+    rows = loose_kernels.scan_loose(canvas.arrays, stances, alike, places, yaws, closed, labels, seen)
     spread = _spread(rows[np.argsort(-rows[:, 5])], canvas.cat.color)
-    climbed = loose_kernels.climb(canvas.arrays, spread, closed, CLIMB, strict)
+    climbed = loose_kernels.climb(canvas.arrays, spread, closed, CLIMB, _strict(canvas))
     for *piece, won, pixels in climbed.tolist():
         if pixels * canvas.factor**2 < MIN_PIXELS:
             continue
-        share = won / (pixels * usual[int(canvas.cat.color[int(piece[0])])])
+        share = won / (pixels * canvas.usual_gains[int(canvas.cat.color[int(piece[0])])])
         there = sum(math.hypot(piece[1] - q[1], piece[2] - q[2]) < SAME_SPOT_MM for q in chosen)
         if share >= QUALITY and there < OF_A_SPOT and not any(_same_place(piece, q) for q in chosen):
             chosen.append(piece)
@@ -167,10 +168,9 @@ def _fitted(canvas, stances: np.ndarray, labels: np.ndarray, closed: np.ndarray)
     return Candidates(np.array(chosen).reshape(-1, 5), np.array(quality))
 
 
-def _usual_gains(gains: np.ndarray) -> np.ndarray:
-    """(k,) the gain that a pixel of each colour usually has in this view."""
-    won = [g[g > 0] for g in gains]
-    return np.array([np.percentile(g, USUAL_PERCENTILE) if len(g) > USUAL_LEAST_PX else np.inf for g in won])
+def _strict(canvas) -> rasterizer.Scene:
+    """The canvas's scene, but charging a piece for every pixel that another colour would explain better."""
+    return canvas.scene()._replace(gains=canvas.strict)
 
 
 def _same_place(a: list[float], b: list[float]) -> bool:

@@ -26,7 +26,6 @@ from referee.vision.search.canvas import (
     Reading,
     borrowed,
     coarse,
-    coarse_labels,
     fit_of,
     fits,
     prior_costs,
@@ -105,11 +104,11 @@ def _explored(
     Edits of what a layout card shows come first: where they explain what is seen, their other trials are the rivals.
     A quick search follows, and a wider one where the best reading leaves something unexplained.
     """
-    small, history, labels = beam.canvas, History(), coarse_labels(beam.canvas)
-    loose = loose_pieces.candidates(small, labels)
+    small, history = beam.canvas, History()
+    loose = loose_pieces.candidates(small)
     found = with_loose(small, [empty, *card_placement.from_card(small, card)], loose)
     if len(found) > 1:
-        loose, found = _completed(small, loose, labels, found[1:])
+        loose, found = _completed(small, loose, found[1:])
     shown = _distinct_readings(sorted((r for r in found if r.count), key=lambda r: -r.score), SHOWN)
     rigid = with_loose(small, card_placement.rigid(small, card, shown), loose)
     near = [v for r in rigid for v in _edited(small, r, 0, VARIANTS)]
@@ -120,7 +119,7 @@ def _explored(
     if not _good(small, better):
         for widths, improved, borrow in SEARCHES:
             found += _searched(beam, loose, card, widths)
-            loose, found = _completed(small, loose, labels, better + found)
+            loose, found = _completed(small, loose, better + found)
             better += [improve(beam, r, loose, history, borrow) for r in _starts(small, found, card, improved)]
             better = _of_the_box(small.cat, better)
             if _good(small, better + found):
@@ -135,11 +134,11 @@ def _explored(
 
 
 def _completed(
-    canvas: Canvas, loose: loose_pieces.Candidates, labels: np.ndarray, found: list[Reading]
+    canvas: Canvas, loose: loose_pieces.Candidates, found: list[Reading]
 ) -> tuple[loose_pieces.Candidates, list[Reading]]:
     """Loose pieces with those that the best reading leaves unexplained, and the best readings weighed with them."""
     found = sorted(found, key=lambda r: -r.score)
-    more = loose_pieces.behind_and_apart(canvas, found[0], loose, labels)
+    more = loose_pieces.behind_and_apart(canvas, found[0], loose)
     if more is loose:
         return loose, found
     kept = [r for i, r in enumerate(found) if i < COMPLETED or r.origin == "card"]

@@ -6,6 +6,7 @@ come free; unusual ones (lying on the face, upside down sideways) carry a small 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -89,6 +90,19 @@ class Catalogue:
     def index(self) -> dict[tuple[str, str, Pose], int]:
         """Stance index of (shape, color, canonical pose)."""
         return {(*self.types[k], p): i for i, (k, p) in enumerate(zip(self.kind, self.poses, strict=True))}
+
+    @cached_property
+    def alike_after(self) -> np.ndarray:
+        """(s,) radians: a turn about the vertical, of at most half a circle, after which each looks the same; 0 of
+        what is round."""
+        turns = np.full(len(self), math.pi)
+        for s, pose in enumerate(self.poses):
+            shape = self.piece_set.shapes[self.types[self.kind[s]][0]]
+            if shape.kind == "cylinder" and shape.axis(pose) == "z":
+                turns[s] = 0.0
+            elif shape.kind == "box" and abs(self.size[s, 0] - self.size[s, 1]) < FLAT_MM:
+                turns[s] = math.pi / 2
+        return turns
 
     @cached_property
     def arrays(self) -> Arrays:
