@@ -13,7 +13,7 @@ import numpy as np
 from cards.pieces import PieceSet, Pose
 from referee.vision.live import color_lut, gate
 from referee.vision.render import solids
-from referee.vision.search import beam, candidates, local_search, loose_kernels, physics, rasterizer
+from referee.vision.search import beam, candidates, local_search, loose_kernels, physics, rasterizer, scans
 from referee.vision.search.beam_search import BeamSearch, stock_of
 from referee.vision.search.canvas import Canvas
 from referee.vision.search.jit import Kernel
@@ -61,7 +61,7 @@ def of_judging(pieces: PieceSet) -> list[WayIn]:
         way_in(local_search.edited, cat, rows, rows, np.zeros((2, 3, 5))),
         way_in(rasterizer.clear, canvas.maps),
         way_in(loose_kernels.climb, cat, some, places, rows, scene),
-        way_in(loose_kernels.scan_loose, cat, numbers, rows, places, places, np.zeros((2, 2), np.int8), scene),
+        way_in(loose_kernels.scan_loose, cat, numbers, places, rows, places, places, np.zeros((2, 2), np.int8), scene),
         way_in(loose_kernels.alone, cat, rows, scene),
         way_in(loose_kernels.add_loose, cat, states, lone, numbers, places, scene, PRICES),
         *_of_looking(canvas),
@@ -74,7 +74,7 @@ def of_searching(pieces: PieceSet) -> list[WayIn]:
     cat, scene, numbers, places = canvas.arrays, canvas.scene(), np.zeros(2, np.int64), np.zeros(2)
     tree, estimates = beam.tree(2, 2), BeamSearch(canvas).estimates
     return [
-        way_in(local_search.scan, cat, numbers, places, places, np.zeros((0, 5)), False, scene),
+        way_in(scans.scan_table, cat, numbers, places, places, np.zeros((0, 5)), scene),
         way_in(beam.add_roots, tree, np.zeros((2, 8)), cat, scene, estimates),
         way_in(beam.beam, tree, numbers, cat, stock_of(canvas, None), scene, estimates, numbers),
     ]

@@ -8,8 +8,10 @@ import pytest
 from cards.card import LayoutCard
 from cards.pieces import Pose, builtin_piece_set
 from referee.vision.search import rasterizer, readings
-from referee.vision.search.beam_search import WIDE, WIDEST, BeamSearch
+from referee.vision.search.beam_search import WIDE, WIDEST, BeamSearch, stock_of
+from referee.vision.search.candidates import successors
 from referee.vision.search.canvas import Canvas, Reading, coarse, fit, to_build
+from referee.vision.search.scans import scan_table
 from referee.vision.search.stances import catalogue
 
 
@@ -68,3 +70,35 @@ def test_a_wider_beam_adds_to_a_narrower_one_what_it_would_find_alone(seen):
 def test_loose_pieces_of_an_empty_field_count_once(seen):
     empty = Reading(0.0, np.zeros((0, 5)), 1234.0)
     assert fit(seen[0], empty).score == 0.0
+
+
+def _drawn(canvas, row):
+    rasterizer.clear(canvas.maps)
+    rasterizer.place(canvas.arrays, np.array(row), canvas.scene(), True)
+    return canvas.maps.near > 0
+
+
+def test_a_turn_after_which_a_piece_looks_alike_is_not_tried_again(seen):
+    canvas, cat = seen[0], seen[0].cat
+    assert set(np.round(cat.alike_after, 6)) == {0.0, round(np.pi / 2, 6), round(np.pi, 6)}
+    for s, turn in enumerate(cat.alike_after):
+        there = [_drawn(canvas, (s, 0.0, 0.0, cat.size[s, 2] / 2, yaw)) for yaw in (0.2, 0.2 + (turn or 0.5))]
+        shape = cat.piece_set.shapes[cat.types[cat.kind[s]][0]]
+        if shape.kind in ("box", "cylinder") or turn == 0.0:  # others look after half a turn as in a mirror at most
+            assert (there[0] != there[1]).mean() < 0.0005, (cat.types[cat.kind[s]], cat.poses[s])
+
+
+def test_the_places_of_a_tower_are_looked_at_and_hardly_any_that_show_nothing_of_it(seen):
+    canvas, rows = coarse(seen[0]).scanned, seen[1]
+    rasterizer.clear(canvas.maps)
+    usual = np.flatnonzero(~canvas.cat.rare)
+    xs, ys = np.arange(-90.0, 91.0, 6.0), np.arange(-48.0, 49.0, 8.0)
+    found = scan_table(canvas.arrays, usual, xs, ys, np.zeros((0, 5)), canvas.scene())
+    best = found[found[:, 5].argmax()]
+    assert np.abs(best[1:3]).max() <= 8.0, "where the tower stands"
+    assert canvas.cat.color[int(best[0])] in canvas.cat.color[rows[:, 0].astype(int)]
+    assert 0 < len(found) < len(usual) * len(xs) * len(ys) / 20
+    further = successors(canvas.arrays, stock_of(canvas, None), rows[:1], 0.0, canvas.scene())
+    best = further[further[:, 5].argmax()]
+    assert best[0] == rows[1, 0]
+    assert best[1:4] == pytest.approx(rows[1, 1:4], abs=3.0)

@@ -16,7 +16,7 @@ from referee.vision.image.view import zone_view
 from referee.vision.observer import Observer
 from referee.vision.search import loose_pieces
 from referee.vision.search.beam_search import BeamSearch
-from referee.vision.search.canvas import Reading, canvas_of, coarse, coarse_labels, fit, rescored
+from referee.vision.search.canvas import Reading, canvas_of, coarse, fit, rescored
 from referee.vision.search.readings import _missing
 from referee.vision.search.stances import catalogue
 from referee.vision.search.storeys import storeys
@@ -114,7 +114,7 @@ def test_a_reading_that_is_right_but_far_off_is_no_rival_one_piece_exchanged_is(
     taken, far_off = as_read(0.0, "bar", "arch"), as_read(55.0, "bar", "cube")
     is_right = Rulings(cat, card).is_right
     assert (is_right(taken), is_right(far_off)) == (False, True) and far_off.score < taken.score - 2000.0
-    loose = loose_pieces.candidates(canvas, coarse_labels(canvas))
+    loose = loose_pieces.candidates(canvas)
     met = _missing(BeamSearch(canvas), [taken, far_off], [], loose, card, is_right)
     assert met and all(map(is_right, met)) and met[0].score > taken.score
 

@@ -16,8 +16,8 @@ import numpy as np
 from referee.vision.search import beam, parameters
 from referee.vision.search.candidates import Stock, successors
 from referee.vision.search.canvas import PIECE_COST, Canvas, Reading, fits
-from referee.vision.search.local_search import scan_table
 from referee.vision.search.rasterizer import Scene, clear, gains
+from referee.vision.search.scans import scan_table
 
 TURNS_DEG = parameters.TURNS_DEG.value
 STEP_X = parameters.STEP_X.value

@@ -11,8 +11,8 @@ import numpy as np
 
 from referee.vision.search import parameters
 from referee.vision.search.jit import inner_loop, lean, loop
-from referee.vision.search.local_search import scan_on_top, scan_table
 from referee.vision.search.rasterizer import ALL, draw
+from referee.vision.search.scans import scan_on_top, scan_table
 
 NEXT_BEST_MM = parameters.NEXT_BEST_MM.value
 NEAR_COPY_MM = parameters.NEAR_COPY_MM.value

@@ -14,8 +14,9 @@ import numpy as np
 
 from referee.vision.search import parameters
 from referee.vision.search.jit import inner_loop, lean, loop
-from referee.vision.search.local_search import copy_row, pixel_of, turned
+from referee.vision.search.local_search import copy_row, turned
 from referee.vision.search.rasterizer import ALL, clear, draw, place, weighed
+from referee.vision.search.scans import pixel_of
 
 COVERED = -2
 """Label of a pixel that shows something nearer: a piece behind may be of any colour there."""
@@ -68,7 +69,7 @@ def scan_loose(cat, stances, alike, places, yaws, field, labels, scene):
 
     ``alike`` (stances,) radians: no turn as great is tried, for each looks then as it did. ``labels`` (h, w) int8, the
     likeliest colour: only places whose middle shows the piece's colour are looked at. Rows (n, 7) as in
-    ``local_search.scan``.
+    ``scans.scan_table``.
     """
     out = np.empty((MOST_ROWS, 7))
     n = 0
@@ -104,7 +105,7 @@ def _climbed(cat, row, trial, field, steps, scene):
 @loop
 def climb(cat, rows, field, steps, scene):
     """Hill climb of each loose piece of ``rows`` (n, 7) over the maps as they are, outside the ``field``: the rows
-    then, as in ``local_search.scan``."""
+    then, as in ``scans.scan_table``."""
     out = rows.copy()
     trial = np.empty(5)
     for i in range(len(rows)):

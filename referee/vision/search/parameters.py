@@ -200,7 +200,7 @@ HIDDEN = Parameter(
 NEXT_BEST_MM = Parameter(12.0, "mm", "by hand: a stance's second place lies further than this beside its best", TRIED)
 NEAR_COPY_MM = Parameter(10.0, "mm", "by hand: the same stance this near is the same place", TRIED)
 
-# -- local_search --------------------------------------------------------------------------------------------------
+# -- scans ---------------------------------------------------------------------------------------------------------
 MISSING_NATS = Parameter(3.0, "nats a pixel", "by hand: a scanned pixel that loses more shows no such piece", TRIED)
 PROBED = Parameter(
     (-0.3, 0.0, 0.35), "of a piece's height, from its middle", "by hand: at three heights pixels are looked at", TRIED
@@ -214,6 +214,8 @@ LEAST_PROBED = Parameter(
     TRIED,
 )
 LEAST_NATS = Parameter(-2.0, "nats a pixel", "a place that loses more on average is not written down; by hand", TRIED)
+
+# -- local_search --------------------------------------------------------------------------------------------------
 MAX_PIECES = Parameter(10, "pieces", "of a box (RULES.md)")
 NUDGES_MM = Parameter((-16.0, -8.0, 8.0, 16.0), "mm", "by hand: a piece nudged in x", TRIED)
 SHIFTS_MM = Parameter(
