@@ -88,8 +88,20 @@ def test_a_turn_after_which_a_piece_looks_alike_is_not_tried_again(seen):
             assert (there[0] != there[1]).mean() < 0.0005, (cat.types[cat.kind[s]], cat.poses[s])
 
 
-def test_the_places_of_a_tower_are_looked_at_and_hardly_any_that_show_nothing_of_it(seen):
-    canvas, rows = coarse(seen[0]).scanned, seen[1]
+def _hung_aslant(canvas, quarters):
+    """The canvas of the same camera turned about its axis by quarters of a circle."""
+    camera, matrix, gains = canvas.camera, canvas.matrix, canvas.gains
+    for _ in range(quarters):
+        camera = np.ascontiguousarray(np.stack([camera[1], -camera[0], camera[2]]))
+        across = gains.shape[2] - 1 - matrix[0, 2]
+        matrix = np.array([(matrix[1, 1], 0, matrix[1, 2]), (0, matrix[0, 0], across), (0, 0, 1.0)])
+        gains = np.ascontiguousarray(np.rot90(gains, axes=(1, 2)))
+    return Canvas(canvas.cat, camera, matrix, gains)
+
+
+@pytest.mark.parametrize("quarters", range(4))
+def test_the_places_of_a_tower_are_looked_at_and_hardly_any_that_show_nothing_of_it(seen, quarters):
+    canvas, rows = coarse(_hung_aslant(seen[0], quarters)).scanned, seen[1]
     rasterizer.clear(canvas.maps)
     usual = np.flatnonzero(~canvas.cat.rare)
     xs, ys = np.arange(-90.0, 91.0, 6.0), np.arange(-48.0, 49.0, 8.0)

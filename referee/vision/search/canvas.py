@@ -39,7 +39,7 @@ class Canvas:
     """One resolution of one view, with scratch maps for the compiled search.
 
     ``field_mm``: half extent (x, y) of where the build may stand. ``factor``: so many pixels of the view, each way,
-    are one here. Coarse canvases draw round shapes with few facets, and have one still coarser to be ``scanned``.
+    are one here. Coarse canvases draw round shapes with few facets, and have one still ``coarser``.
     """
 
     cat: Catalogue
@@ -48,7 +48,7 @@ class Canvas:
     gains: np.ndarray
     factor: int = 1
     field_mm: tuple[float, float] = FIELD
-    scanned: Canvas = None  # type: ignore[assignment]
+    coarser: Canvas | None = None
     maps: rasterizer.Maps = field(init=False)
     summed: rasterizer.Gains = field(init=False)
     arrays: Arrays = field(init=False)
@@ -58,12 +58,16 @@ class Canvas:
         self.maps = rasterizer.maps(*self.gains.shape[1:])
         self.summed = rasterizer.gains(self.gains)
         self.arrays = self.cat.rough_arrays if self.factor > 1 else self.cat.arrays
-        self.scanned = self.scanned or self
 
     @cached_property
     def strongest(self) -> np.ndarray:
         """(h, w): the gain of each pixel's likeliest colour."""
         return self.gains.max(0)
+
+    @property
+    def scanned(self) -> Canvas:
+        """The canvas on which places are looked for, before they are weighed on this one."""
+        return self.coarser or self
 
     @cached_property
     def labels(self) -> np.ndarray:
@@ -130,7 +134,7 @@ def coarse(canvas: Canvas) -> Canvas:
     return _reduced(canvas, COARSE, _reduced(canvas, SCANNED))
 
 
-def _reduced(canvas: Canvas, factor: int, scanned: Canvas | None = None) -> Canvas:
+def _reduced(canvas: Canvas, factor: int, coarser: Canvas | None = None) -> Canvas:
     h, w = canvas.gains.shape[1:]
     small = (
         np.stack([cv2.resize(g, (w // factor, h // factor), interpolation=cv2.INTER_AREA) for g in canvas.gains])
@@ -140,7 +144,7 @@ def _reduced(canvas: Canvas, factor: int, scanned: Canvas | None = None) -> Canv
     scale = np.diag([1 / factor, 1 / factor, 1.0])
     shift = np.array([[1, 0, (0.5 - factor / 2) / factor], [0, 1, (0.5 - factor / 2) / factor], [0, 0, 1.0]])
     matrix = shift @ scale @ canvas.matrix
-    return Canvas(canvas.cat, canvas.camera, matrix, np.ascontiguousarray(small), factor, canvas.field_mm, scanned)
+    return Canvas(canvas.cat, canvas.camera, matrix, np.ascontiguousarray(small), factor, canvas.field_mm, coarser)
 
 
 def prior_costs(cat: Catalogue, builds: Sequence[np.ndarray]) -> np.ndarray:

@@ -94,12 +94,13 @@ def _missing_above(x, y, high, scene, out):
     foot_col, foot_row = matrix[0, 0] * u / w + matrix[0, 2], matrix[1, 1] * v / w + matrix[1, 2]
     w, u, v = w + camera[2, 2] * high, u + camera[0, 2] * high, v + camera[1, 2] * high
     head_col, head_row = matrix[0, 0] * u / w + matrix[0, 2], matrix[1, 1] * v / w + matrix[1, 2]
-    slope = (head_col - foot_col) / (head_row - foot_row)
     for k in range(len(out)):
         out[k] = False
-    for row in range(max(math.floor(head_row), 0), min(math.ceil(foot_row), rows - 1) + 1):
-        col = int(foot_col + slope * (row - foot_row) + 0.5)
-        if 0 <= col < cols:
+    steps = int(max(abs(head_col - foot_col), abs(head_row - foot_row))) + 1  # cameras hang upside down, and aslant
+    for i in range(steps + 1):
+        row = int(math.floor(foot_row + (head_row - foot_row) * i / steps + 0.5))
+        col = int(math.floor(foot_col + (head_col - foot_col) * i / steps + 0.5))
+        if 0 <= row < rows and 0 <= col < cols:
             for k in range(len(out)):
                 out[k] = out[k] or each[k, row, col] > gained[row, col] - MISSING_NATS
 
