@@ -101,7 +101,7 @@ def _hung_aslant(canvas, quarters):
 
 @pytest.mark.parametrize("quarters", range(4))
 def test_the_places_of_a_tower_are_looked_at_and_hardly_any_that_show_nothing_of_it(seen, quarters):
-    canvas, rows = coarse(_hung_aslant(seen[0], quarters)).scanned, seen[1]
+    canvas, rows = coarse(_hung_aslant(seen[0], quarters)), seen[1]
     rasterizer.clear(canvas.maps)
     usual = np.flatnonzero(~canvas.cat.rare)
     xs, ys = np.arange(-90.0, 91.0, 6.0), np.arange(-48.0, 49.0, 8.0)

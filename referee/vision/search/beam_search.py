@@ -15,7 +15,7 @@ import numpy as np
 
 from referee.vision.search import beam, parameters
 from referee.vision.search.candidates import Stock, successors
-from referee.vision.search.canvas import PIECE_COST, Canvas, Reading, fits
+from referee.vision.search.canvas import PIECE_COST, Canvas, Reading
 from referee.vision.search.rasterizer import Scene, clear, gains
 from referee.vision.search.scans import scan_table
 
@@ -30,8 +30,6 @@ COVERED_NATS = parameters.COVERED_NATS.value
 
 FRONT_SHARE = parameters.FRONT_SHARE.value
 
-AS_IT_IS = parameters.AS_IT_IS.value
-
 
 def stock_of(canvas: Canvas, asked: dict[str, int] | None) -> Stock:
     """The stock of a canvas's catalogue, limited to so many of each asked shape (None: no limit)."""
@@ -43,60 +41,61 @@ def stock_of(canvas: Canvas, asked: dict[str, int] | None) -> Stock:
 
 
 class BeamSearch:
-    """The coarse evidence of one view, ready to be searched: places are looked for on the canvas's ``scanned`` one."""
+    """The coarse evidence of one view, ready to be searched."""
 
     def __init__(self, canvas: Canvas) -> None:
-        self.canvas, self.scanned = canvas, canvas.scanned
-        best = np.maximum(self.scanned.strongest, 0.0)
-        regret = gains(self.scanned.gains - best)
-        self.estimates = beam.Estimates(gains(_optimistic(self.scanned)), self.scanned.summed, regret)
+        self.canvas = canvas
+        best = np.maximum(canvas.strongest, 0.0)
+        self.estimates = beam.Estimates(gains(_optimistic(canvas)), canvas.summed, gains(canvas.gains - best))
         self._trees: dict[tuple | None, tuple[beam.Tree, set[int]]] = {}
 
     def _scene(self, turn: float) -> Scene:
-        return self.scanned.scene(turn)._replace(gains=self.estimates.optimistic)
+        return self.canvas.scene(turn)._replace(gains=self.estimates.optimistic)
 
     @cached_property
     def roots(self) -> np.ndarray:
         """First pieces (n, 8): stance, x, y, z, yaw, evidence, pixels, turn; the best of each stance in each
         row of places, and the frontmost of each column.
         """
-        cat = self.scanned.cat
+        cat = self.canvas.cat
         usual = np.flatnonzero(~cat.rare)
-        field = self.scanned.field_mm
+        field = self.canvas.field_mm
         xs, ys = np.arange(-field[0] + 1, field[0], STEP_X), np.arange(-field[1] + 2, field[1], STEP_Y)
         rows = []
-        clear(self.scanned.maps)
+        clear(self.canvas.maps)
         for turn in np.deg2rad(TURNS_DEG):
-            got = scan_table(self.scanned.arrays, usual, xs, ys, np.zeros((0, 5)), self._scene(turn))
+            got = scan_table(self.canvas.arrays, usual, xs, ys, np.zeros((0, 5)), self._scene(turn))
             rows.append(np.c_[got, np.full(len(got), turn)])
         found = np.concatenate(rows)
         found = found[_inside(found, found[:, 7], field)]
-        found = np.concatenate([found, _frontmost(found, self.scanned.camera)])
+        found = np.concatenate([found, _frontmost(found, self.canvas.camera)])
         found = found[np.argsort(-found[:, 5], kind="stable")]
         _, best = np.unique(1e3 * found[:, 0] + found[:, 2], return_index=True)  # by stance, then y
         return np.ascontiguousarray(found[best])
 
     def search(self, widths: np.ndarray, most: int, asked: dict[str, int] | None = None) -> list[Reading]:
-        """The best readings met, fitted roughly, but for those that an earlier search has
+        """The best readings met, fitted roughly, by evidence as it stands, but for those that an earlier search has
         given already. ``widths``: states kept after 1, 2, 3, … pieces; ``asked``: see ``stock_of``.
         """
-        cat, stock = self.scanned.cat, stock_of(self.scanned, asked)
+        cat, stock = self.canvas.cat, stock_of(self.canvas, asked)
         grown, given = self._tree(asked)
         allowed = np.minimum(stock.free, stock.asked[stock.shape])[cat.kind[self.roots[:, 0].astype(int)]] > 0
         roots = np.flatnonzero(allowed)
-        met = beam.beam(grown, roots, self.scanned.arrays, stock, self.scanned.scene(), self.estimates, widths)
+        met = beam.beam(grown, roots, self.canvas.arrays, stock, self.canvas.scene(), self.estimates, widths)
         met = met[np.argsort(-grown.score[met], kind="stable")][:most]
         fresh = [i for i in met.tolist() if i not in given]
         given.update(fresh)
-        found = [Reading(float(grown.turn[i]), grown.pieces[i, : grown.sizes[i]], 0.0) for i in fresh]
-        return fits(self.canvas, found, AS_IT_IS)
+        return [
+            Reading(float(grown.turn[i]), grown.pieces[i, : grown.sizes[i]].copy(), float(grown.score[i]))
+            for i in fresh
+        ]
 
     def _tree(self, asked: dict[str, int] | None) -> tuple[beam.Tree, set[int]]:
         """The tree of so many asked pieces, and which of its nodes have been given."""
         key = None if asked is None else tuple(sorted(asked.items()))
         if key not in self._trees:
             grown = beam.tree(len(self.roots) + int(WIDE.sum() + WIDEST.sum()), len(WIDEST))
-            beam.add_roots(grown, self.roots, self.scanned.arrays, self.scanned.scene(), self.estimates)
+            beam.add_roots(grown, self.roots, self.canvas.arrays, self.canvas.scene(), self.estimates)
             self._trees[key] = grown, set()
         return self._trees[key]
 
@@ -104,8 +103,8 @@ class BeamSearch:
         """The reading with one more piece, in every promising way, by optimistic score."""
         if not reading.count:
             return []
-        pieces, stock = np.ascontiguousarray(reading.pieces), stock_of(self.scanned, None)
-        rows = successors(self.scanned.arrays, stock, pieces, reading.turn, self._scene(reading.turn))
+        pieces, stock = np.ascontiguousarray(reading.pieces), stock_of(self.canvas, None)
+        rows = successors(self.canvas.arrays, stock, pieces, reading.turn, self._scene(reading.turn))
         rows = rows[np.argsort(-rows[:, 5])]
         return [Reading(reading.turn, np.vstack([pieces, r[:5]]), reading.score + r[5] - PIECE_COST) for r in rows]
 

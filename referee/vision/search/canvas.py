@@ -26,7 +26,6 @@ PIECE_COST = parameters.PIECE_COST.value
 BORROWED_COST = parameters.BORROWED_COST.value
 
 COARSE = parameters.COARSE.value
-SCANNED = parameters.SCANNED.value
 LABELLED_NATS = parameters.LABELLED_NATS.value
 
 QUICK = parameters.QUICK.value
@@ -39,7 +38,7 @@ class Canvas:
     """One resolution of one view, with scratch maps for the compiled search.
 
     ``field_mm``: half extent (x, y) of where the build may stand. ``factor``: so many pixels of the view, each way,
-    are one here. Coarse canvases draw round shapes with few facets, and have one still ``coarser``.
+    are one here. Coarse canvases draw round shapes with few facets.
     """
 
     cat: Catalogue
@@ -48,7 +47,6 @@ class Canvas:
     gains: np.ndarray
     factor: int = 1
     field_mm: tuple[float, float] = FIELD
-    coarser: Canvas | None = None
     maps: rasterizer.Maps = field(init=False)
     summed: rasterizer.Gains = field(init=False)
     arrays: Arrays = field(init=False)
@@ -63,11 +61,6 @@ class Canvas:
     def strongest(self) -> np.ndarray:
         """(h, w): the gain of each pixel's likeliest colour."""
         return self.gains.max(0)
-
-    @property
-    def scanned(self) -> Canvas:
-        """The canvas on which places are looked for, before they are weighed on this one."""
-        return self.coarser or self
 
     @cached_property
     def labels(self) -> np.ndarray:
@@ -129,12 +122,8 @@ def canvas_of(view: ZoneView, evidence: Evidence, cat: Catalogue, field_mm: tupl
     return Canvas(cat, view.camera, view.matrix, evidence.gains, 1, field_mm)
 
 
-def coarse(canvas: Canvas) -> Canvas:
-    """The canvas at a fraction of its resolution; evidence is summed, so that scores stay comparable."""
-    return _reduced(canvas, COARSE, _reduced(canvas, SCANNED))
-
-
-def _reduced(canvas: Canvas, factor: int, coarser: Canvas | None = None) -> Canvas:
+def coarse(canvas: Canvas, factor: int = COARSE) -> Canvas:
+    """The canvas at 1/factor resolution; evidence is summed, so that scores stay comparable."""
     h, w = canvas.gains.shape[1:]
     small = (
         np.stack([cv2.resize(g, (w // factor, h // factor), interpolation=cv2.INTER_AREA) for g in canvas.gains])
@@ -144,7 +133,7 @@ def _reduced(canvas: Canvas, factor: int, coarser: Canvas | None = None) -> Canv
     scale = np.diag([1 / factor, 1 / factor, 1.0])
     shift = np.array([[1, 0, (0.5 - factor / 2) / factor], [0, 1, (0.5 - factor / 2) / factor], [0, 0, 1.0]])
     matrix = shift @ scale @ canvas.matrix
-    return Canvas(canvas.cat, canvas.camera, matrix, np.ascontiguousarray(small), factor, canvas.field_mm, coarser)
+    return Canvas(canvas.cat, canvas.camera, matrix, np.ascontiguousarray(small), factor, canvas.field_mm)
 
 
 def prior_costs(cat: Catalogue, builds: Sequence[np.ndarray]) -> np.ndarray:

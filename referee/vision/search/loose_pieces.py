@@ -72,25 +72,23 @@ def candidates(canvas) -> Candidates:
 
     The same pixels may be explained by several; ``readings`` chooses among them together with the build.
     """
-    for each in (canvas, canvas.scanned):
-        rasterizer.clear(each.maps)
-    return _fitted(canvas, _lying(canvas.cat), canvas.scanned.labels, np.array(canvas.field_mm) + BEYOND_MM)
+    rasterizer.clear(canvas.maps)
+    return _fitted(canvas, _lying(canvas.cat), canvas.labels, np.array(canvas.field_mm) + BEYOND_MM)
 
 
 def behind_and_apart(canvas, reading, known: Candidates) -> Candidates:
     """The known candidates and those that explain what a reading leaves: half hidden behind its build, or standing
     apart from it in the field."""
+    canvas.draw(reading)
     far = (np.abs(reading.loose[:, 1:3]) > np.array(canvas.field_mm) + PUSHED_MM).any(1)
-    for each in (canvas, canvas.scanned):
-        each.draw(reading)
-        for row in reading.loose[far]:
-            rasterizer.place(each.arrays, row, each.scene(), True)
+    for row in reading.loose[far]:
+        rasterizer.place(canvas.arrays, row, canvas.scene(), True)
     left = _unexplained(canvas)
     there = [k for k in range(len(canvas.gains)) if (left == k).sum() * canvas.factor**2 >= MIN_PIXELS]
     if not there:
         return known
-    lying, labels = _lying(canvas.cat), _unexplained(canvas.scanned)
-    found = _fitted(canvas, lying[np.isin(canvas.cat.color[lying], there)], labels, np.zeros(2))
+    lying = _lying(canvas.cat)
+    found = _fitted(canvas, lying[np.isin(canvas.cat.color[lying], there)], left, np.zeros(2))
     beyond = np.abs(found.rows[:, 1:3]) > np.array(canvas.field_mm) + BEYOND_MM
     inside = np.abs(found.rows[:, 1:3]) < np.array(canvas.field_mm) - LINE_MM
     keep = beyond.any(1) | inside.all(1)
@@ -145,18 +143,18 @@ def _visible(canvas, xs: np.ndarray, ys: np.ndarray) -> np.ndarray:
 
 
 def _fitted(canvas, stances: np.ndarray, labels: np.ndarray, closed: np.ndarray) -> Candidates:
-    """Candidates of some stances over the maps as they are, none with its centre within ``closed`` (2,); ``labels`` of
-    the scanned canvas."""
+    """Candidates of some stances over the maps as they are, none with its centre within ``closed`` (2,)."""
     chosen: list[list[float]] = []
     quality: list[float] = []
     reach = np.array(FIELD) + REACH_MM
     places = _visible(canvas, *(np.arange(-r, r + 1, STEP_MM) for r in reach))
     yaws = np.arange(YAWS) * np.pi / YAWS
     alike = canvas.cat.alike_after[stances]
-    seen = _strict(canvas.scanned)
-    rows = loose_kernels.scan_loose(canvas.arrays, stances, alike, places, yaws, closed, labels, seen)
+    # a piece is charged for every pixel that another colour would explain better
+    strict = canvas.scene()._replace(gains=canvas.strict)
+    rows = loose_kernels.scan_loose(canvas.arrays, stances, alike, places, yaws, closed, labels, strict)
     spread = _spread(rows[np.argsort(-rows[:, 5])], canvas.cat.color)
-    climbed = loose_kernels.climb(canvas.arrays, spread, closed, CLIMB, _strict(canvas))
+    climbed = loose_kernels.climb(canvas.arrays, spread, closed, CLIMB, strict)
     for *piece, won, pixels in climbed.tolist():
         if pixels * canvas.factor**2 < MIN_PIXELS:
             continue
@@ -166,11 +164,6 @@ def _fitted(canvas, stances: np.ndarray, labels: np.ndarray, closed: np.ndarray)
             chosen.append(piece)
             quality.append(share)
     return Candidates(np.array(chosen).reshape(-1, 5), np.array(quality))
-
-
-def _strict(canvas) -> rasterizer.Scene:
-    """The canvas's scene, but charging a piece for every pixel that another colour would explain better."""
-    return canvas.scene()._replace(gains=canvas.strict)
 
 
 def _same_place(a: list[float], b: list[float]) -> bool:

@@ -93,12 +93,6 @@ COARSE = Parameter(
     "half; what it finds is fitted at full resolution afterwards",
     TRIED,
 )
-SCANNED = Parameter(
-    4,
-    "px of the view (mm) each way",
-    "by hand: places are looked for at less than COARSE, and weighed and fitted by that",
-    TRIED,
-)
 LABELLED_NATS = Parameter(2.0, "nats", "by hand: a coarse pixel with less evidence for every colour shows none", TRIED)
 QUICK = Parameter(
     ((3.0,), (4.0,), 2),

@@ -98,8 +98,8 @@ def _missing_above(x, y, high, scene, out):
         out[k] = False
     steps = int(max(abs(head_col - foot_col), abs(head_row - foot_row))) + 1  # cameras hang upside down, and aslant
     for i in range(steps + 1):
-        row = int(math.floor(foot_row + (head_row - foot_row) * i / steps + 0.5))
-        col = int(math.floor(foot_col + (head_col - foot_col) * i / steps + 0.5))
+        row = math.floor(foot_row + (head_row - foot_row) * i / steps + 0.5)
+        col = math.floor(foot_col + (head_col - foot_col) * i / steps + 0.5)
         if 0 <= row < rows and 0 <= col < cols:
             for k in range(len(out)):
                 out[k] = out[k] or each[k, row, col] > gained[row, col] - MISSING_NATS
