@@ -14,10 +14,9 @@ from cards.pieces import Pose, builtin_piece_set, parse_piece_set
 from referee.vision.image.evidence import gather_evidence
 from referee.vision.observer import Observer
 from referee.vision.search.canvas import Fit, Reading, canvas_of
-from referee.vision.search.parameters import CROOKED
 from referee.vision.search.readings import readings
 from referee.vision.search.stances import catalogue
-from referee.vision.verdict.decide import MOST_ALONE, decide
+from referee.vision.verdict.decide import HARDLY_STANDS, MOST_ALONE, decide
 from referee.vision.verdict.proof import Proof
 from referee.vision.verdict.rulings import Rulings
 
@@ -176,14 +175,15 @@ def test_a_piece_that_shows_other_colours_within_it_is_perhaps_none(cat):
         (HeightCard("H", 1, 2), "undecided"),
         (HeightCard("H", 1, 4), "mismatch"),
         (LayoutCard("L", 1, (RED, dataclasses.replace(RED, z=45.0))), "undecided"),
+        (LayoutCard("L", 1, (dataclasses.replace(RED, z=45.0), dataclasses.replace(WHITE, z=15.0))), "mismatch"),
     ],
-    ids=["one too many", "one too few", "a third"],
+    ids=["one too many", "one too few", "a third", "wrong without a third"],
 )
 def test_a_piece_too_many_that_would_hardly_stand_there_may_be_none(cat, card, ruling):
     """An egg on the table far behind was seen as a bar that leant on a right build."""
     three = (*(dataclasses.replace(RED, z=z) for z in (15.0, 45.0)), dataclasses.replace(WHITE, z=75.0))
     found = [reading(cat, *three), reading(cat, RED, score=10_000.0)]
-    leaning = dataclasses.replace(CERTAIN, crooked=2 * CROOKED.value)
+    leaning = dataclasses.replace(CERTAIN, crooked=2 * HARDLY_STANDS)
     assert decide(Rulings(cat, card), found, leaning, shown).verdict.ruling == ruling
     assert decide(Rulings(cat, card), found, CERTAIN, shown).verdict.ruling == "mismatch"
 

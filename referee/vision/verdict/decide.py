@@ -17,6 +17,7 @@ could hardly stand, an egg behind it say; and one that is right or wrong by a pi
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
@@ -30,7 +31,6 @@ from cards.card import Card, HeightCard, LayoutCard, OrganCard, ShapesCard
 from referee.match.verdict import Reason, Ruling, Verdict, because
 from referee.vision.parameters import UNKNOWN_PIECES
 from referee.vision.search.canvas import Fit, Reading
-from referee.vision.search.parameters import CROOKED
 from referee.vision.search.stances import Catalogue
 from referee.vision.verdict import parameters
 from referee.vision.verdict.proof import Proof, Proving
@@ -56,6 +56,7 @@ MARGIN_UNIT = parameters.MARGIN_UNIT.value
 MARGIN_MOST = parameters.MARGIN_MOST.value
 SHOWN_UNIT = parameters.SHOWN_UNIT.value
 COVERING = parameters.COVERING.value
+HARDLY_STANDS = parameters.HARDLY_STANDS.value
 LEAST_SHOWN, MATCH_SHOWN = parameters.LEAST_SHOWN.value, parameters.MATCH_SHOWN.value
 TOLD_LEANING, OTHERS_TOLD = parameters.TOLD_LEANING.value, parameters.OTHERS_TOLD.value
 
@@ -136,7 +137,7 @@ def _untold(rulings: Rulings, best: Row, proof: Proof, fit: Fit, hidden: Collect
         return because(
             "beyond_set", n=build.piece_set.inventory[kind], piece={"color": color, "shape": shape}, sight=sight
         )
-    if crooked > CROOKED.value and _one_too_many(build, found, rulings.card):
+    if crooked > HARDLY_STANDS and _too_many(rulings, build, found):
         return because("hardly_stands", sight=sight)
     if rulings.turns_on_the_line(reading):
         return because("on_the_line", sight=sight)
@@ -209,11 +210,14 @@ def _unseen(
     return tuple(sorted({color for (shape, color), n in rows if n > 0 and color in unseen and wanted(shape, color)}))
 
 
-def _one_too_many(build: Build, found: tuple[Reason, ...], card: Card) -> bool:
+def _too_many(rulings: Rulings, build: Build, found: tuple[Reason, ...]) -> bool:
     """Whether a build would be right if something of it were no piece."""
-    codes = {r.code for r in found}
+    card, codes = rulings.card, {r.code for r in found}
     if isinstance(card, OrganCard) or not codes & MORE or not codes <= SPARE:
         return False
+    if isinstance(card, LayoutCard):  # of which no more is told than what is too many: how the others stand is not
+        spare = itertools.product(*(itertools.combinations(r.pieces, r.values["n"]) for r in found))
+        return any(rulings.right_without(build, set(itertools.chain(*some))) for some in spare)
     return not (isinstance(card, HeightCard) and len(build.pieces) < card.count)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 
 from cards.build import Build
 from cards.card import Card, HeightCard, LayoutCard, OrganCard, ShapesCard
@@ -46,10 +47,13 @@ class Rulings:
         """Whether the reading satisfies the card."""
         key = _key(reading)
         if key not in self._right:
-            build = self.build(reading)
-            asked = asked_pieces(build, self.card)
-            self._right[key] = asked and is_right(build, self.card, self.tolerances)
+            self._right[key] = self._satisfies(self.build(reading))
         return self._right[key]
+
+    def right_without(self, build: Build, spare: Collection[int]) -> bool:
+        """Whether a build satisfies the card without some of its pieces, given by index."""
+        kept = tuple(p for i, p in enumerate(build.pieces) if i not in spare)
+        return self._satisfies(Build(build.piece_set, kept, build.loose))
 
     def turns_on_the_line(self, reading: Reading) -> bool:
         """Whether a piece stands so near to the field's line that a little further in or out it would make a right
@@ -60,6 +64,9 @@ class Rulings:
         return any(
             len(other.pieces) != len(build.pieces) and bool(self._found(other)) != bool(found) for other in others
         )
+
+    def _satisfies(self, build: Build) -> bool:
+        return asked_pieces(build, self.card) and is_right(build, self.card, self.tolerances)
 
     def _found(self, build: Build) -> tuple[Reason, ...]:
         return faults(build, self.card, self.tolerances)
