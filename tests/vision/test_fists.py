@@ -18,8 +18,8 @@ from referee.devices.ports import Frame
 from referee.simulator.loose_pieces import loose_pieces
 from referee.simulator.meshes import place
 from referee.simulator.table import Hand, World
-from referee.vision.live.arms import Field, Loose, arms_over, tongs_show
-from referee.vision.live.fists import Fist, Picture, fists_in, on_plane, scale
+from referee.vision.live.arms import Field, Loose, arms_over, field_of, tongs_show
+from referee.vision.live.fists import Fist, Picture, fists_in, on_plane, owned, scale
 from referee.vision.live.fouls import FoulWatch
 from referee.vision.live.gate import Gate
 from referee.vision.live.parameters import STOOD_LOOKS
@@ -231,6 +231,22 @@ def test_two_sleeves_that_lead_to_one_place_are_two_hands_seen_from_behind(besid
         gate.look(Frame(beside.sim.render(world, n), n, n / 10))
         seen = watch._arms(*gate.picture())
     assert seen[zone].hands == hands
+
+
+@pytest.mark.parametrize(
+    ("spread", "widened", "hands"), [(60, 0, 1), (74, 0, 1), (74, 20, 2), (74, 12, 1), (66, 20, 1), (92, 0, 2)]
+)
+def test_sleeves_that_spread_wide_are_two_and_so_are_less_wide_ones_that_spread_less_before(
+    beside, spread, widened, hands
+):
+    mats = beside.observer.look(beside.sim.empty())
+    pose, px_per_mm = mats.poses["A"], scale(mats, 2)
+    over = mats.camera.project(pose.to_camera(np.array([[18.0, -95.0, 70.0]])))[0] / 2
+    at_work = owned(fist(tuple(over.round().astype(int)), "A"), "A", mats, 2)
+    bare = Picture(np.full((180, 320), -1, np.int8), np.zeros((180, 320), bool), np.zeros((180, 320), bool), 2)
+    field = field_of(bare, mats, pose, bare.new)
+    seen = arms_over([replace(at_work, spread_deg=spread, widened_deg=widened)], field, px_per_mm, pose, {"B"})
+    assert seen.hands == hands
 
 
 @pytest.mark.parametrize("hidden", [True, False], ids=["by a hand", "gone"])

@@ -47,6 +47,7 @@ def watch(monkeypatch):
     return run
 
 
+LOST = Arms(unseen=frozenset({"B"}))
 NOBODY, OWN, TWO = Arms(), Arms(("A",), 1), Arms(("A",), 2)
 OTHERS, BARE, UNKNOWN = Arms(("B",)), Arms(("A",), 1, True), Arms((None,))
 
@@ -71,6 +72,21 @@ def test_what_comes_back_after_a_while_is_another_one(watch):
 def test_the_neighbours_hand_names_its_player_and_one_that_nobody_knows_is_none(watch):
     assert watch([NOBODY] * 3 + [OTHERS] * 8) == [("neighbours_hand", "B", 0.3)]
     assert watch([UNKNOWN] * 20) == []
+
+
+@pytest.mark.parametrize(
+    ("looks", "begins"),
+    [
+        ([OTHERS, OTHERS, OTHERS, *[LOST] * 6, OTHERS, OTHERS], [0.3]),  # behind a build, or one large patch
+        ([OTHERS, *[LOST] * 2, OTHERS, OTHERS, *[LOST] * 5, OTHERS, OTHERS], [0.3]),
+        ([OTHERS, OTHERS, OTHERS, *[NOBODY] * 6, OTHERS, OTHERS], []),  # it was elsewhere
+        ([OTHERS, OTHERS, OTHERS, *[LOST] * 14, OTHERS, OTHERS], []),  # it had gone
+        ([OTHERS, OTHERS, *[LOST] * 6], []),  # nobody saw it there again
+        ([LOST] * 6 + [OTHERS] * 3, []),
+    ],
+)
+def test_a_neighbours_hand_that_is_seen_nowhere_between_two_sights_of_it_was_there(watch, looks, begins):
+    assert watch([NOBODY] * 3 + looks + [NOBODY] * 3) == [("neighbours_hand", "B", at) for at in begins]
 
 
 def test_a_bare_hand_is_the_own_one(watch):

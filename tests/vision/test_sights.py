@@ -54,6 +54,8 @@ def test_a_rim_is_no_piece():
     [
         ([BESIDE, BESIDE, HAND, STANDS], 1),
         ([HAND, BESIDE, BESIDE, HAND, DONE], 2),
+        ([HAND, EMPTY, HAND, DONE], 1),  # once, with no hand there
+        ([HAND, BESIDE, HAND, DONE], None),  # once, beside a hand: its sleeve may look so
         ([HAND, HAND, STANDS], None),  # nobody saw the place without it
         ([BESIDE, BESIDE, HAND], None),  # a hand is no piece
         ([BESIDE] * 4, None),

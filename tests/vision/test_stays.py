@@ -17,6 +17,11 @@ def at_work(looks: int, step_mm: float = 0.0, tongs: bool = False) -> list[Alone
     return [Alone(True, tongs, 45.0, np.array([n * step_mm, 0.0])) for n in range(looks)]
 
 
+def past(looks: int) -> list[Alone | None]:
+    """A hand on its way out past something else that stands there."""
+    return [Alone(True, False, 60.0, FAR)] * looks
+
+
 def leaving(looks: int, tongs: bool = False, shown_mm: float = 60.0) -> list[Alone | None]:
     """A hand on its way out, whose tongs would show by so much."""
     return [Alone(False, tongs, shown_mm, FAR)] * looks
@@ -30,6 +35,10 @@ def leaving(looks: int, tongs: bool = False, shown_mm: float = 60.0) -> list[Alo
         ([*at_work(5), None, None, *at_work(5), *leaving(3)], 0.0),  # lost for a moment
         ([*at_work(6), *at_work(1, tongs=True), *at_work(12), *leaving(2)], 0.7),  # other tongs were put away first
         (at_work(12) + leaving(3, tongs=True), None),  # a piece was let go of: its tongs show
+        (at_work(12) + past(1) + leaving(1), 0.0),
+        (at_work(12) + past(1) + leaving(1, tongs=True), None),
+        (at_work(12) + past(1), None),
+        (at_work(5) + past(12) + leaving(1), None),  # it works elsewhere now
         (at_work(12) + leaving(1), None),  # gone before that could be seen
         (at_work(12) + leaving(3, shown_mm=30.0), None),  # its fist would hide them all the way
         (at_work(5) + leaving(3), None),  # it only passed

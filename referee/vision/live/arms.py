@@ -49,12 +49,14 @@ class Alone:
 class Arms:
     """``owners``: zone of the player of each hand in the field, None where that cannot be told. ``hands``: so many of
     the field's own player are in it or at work in it, and in view elsewhere where the one in it is the second.
-    ``bare``: an own hand without tongs touches a piece; None where tongs would not be seen."""
+    ``bare``: an own hand without tongs touches a piece; None where tongs would not be seen. ``unseen``: zones of the
+    other players of whom no hand is seen anywhere."""
 
     owners: tuple[str | None, ...] = ()
     hands: int = 0
     bare: bool | None = False
     alone: Alone | None = None
+    unseen: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +122,7 @@ def arms_over(
         if _in(f, field, pose.zone) >= least or _touches(f, field) or (f.owner != pose.zone and _reaches(f, pose))
     ]
     owners = tuple(f.owner for f in here)
+    unseen = frozenset({*others} - {f.owner for f in fists if not f.hidden})
     apart_px = APART_MM * px_per_mm
     left = [f for f in here if _left_over(f, fists, others, apart_px)]
     fork = [f for f in fists if f.owner == pose.zone and _forks(f) and _reaches(f, pose)]
@@ -135,8 +138,8 @@ def arms_over(
     second = bare or (any(f.tongs for f in away) and any(not f.tongs for f in own_here))
     hands = _apart(own if second else [f for f in own if f not in away], apart_px)
     if not own_here and not two and hands < 2:
-        return Arms(owners, alone=alone)
-    return Arms(owners, max(hands + behind, 1 + two), bare, alone)
+        return Arms(owners, alone=alone, unseen=unseen)
+    return Arms(owners, max(hands + behind, 1 + two), bare, alone, unseen)
 
 
 def _alone(own: Sequence[Fist], field: Field, pose: MatPose, px_per_mm: float) -> Alone | None:

@@ -10,8 +10,9 @@ One watch over frames in order, live or of a recording; what it says depends on 
 | ``shaken`` | a mat moves, and the room behind it does not |
 | ``brought_after_stop`` | a place that was bare after the Stop holds a piece, and a hand was there as it came |
 
-A sight counts when it lasts, and is proposed once until it has been away for a while. Seen from behind its player, a
-bare hand is proposed when it leaves.
+A sight counts when it lasts, and is proposed once until it has been away for a while. Another player's hand that is
+lost in a field, seen nowhere, and seen in that field again, was somewhere all the while that nobody saw: that time
+counts neither for nor against it. Seen from behind its player, a bare hand is proposed when it leaves.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ SEEN_SHARE = parameters.SEEN_SHARE.value
 HAND_LASTS_S = parameters.HAND_LASTS_S.value
 AWAY_S = parameters.AWAY_S.value
 LOOK_S = parameters.LOOK_S.value
+UNSEEN_S = parameters.UNSEEN_S.value
 CLIP_S = parameters.CLIP_S.value
 
 
@@ -74,10 +76,13 @@ class FoulSeen:
 
 @dataclass
 class _Sight:
-    """The looks of late at one kind of sight in one field."""
+    """The looks of late at one kind of sight in one field: when, how long nobody knew until then, whose, and whether
+    it was there; when it was last seen of what was told; since when nobody knows, and how long that was in all."""
 
-    looks: deque[tuple[float, str | None, bool]] = field(default_factory=deque)
+    looks: deque[tuple[float, float, str | None, bool]] = field(default_factory=deque)
     told_s: float | None = None
+    lost_s: float | None = None
+    unknown_s: float = 0.0
 
 
 @dataclass
@@ -132,7 +137,8 @@ class FoulWatch:
         told = []
         for zone, over in arms.items():
             others = [owner for owner in over.owners if owner not in (None, zone)]
-            told += self._sighted("neighbours_hand", zone, others[0] if others else None, bool(others), at_s)
+            if others or not self._lost(zone, over, at_s):
+                told += self._sighted("neighbours_hand", zone, others[0] if others else None, bool(others), at_s)
             told += self._sighted("second_hand", zone, zone, over.hands > 1, at_s)
             told += self._sighted("bare_hand", zone, zone, bool(over.bare), at_s)
             stayed = self._stays.setdefault(zone, Stay()).look(over.alone, at_s)
@@ -144,22 +150,34 @@ class FoulWatch:
         moved = self._shake.look(frame.image, mats)
         return [told for zone in mats.poses for told in self._sighted("shaken", zone, None, zone in moved, frame.at_s)]
 
+    def _lost(self, zone: str, over: Arms, at_s: float) -> bool:
+        """Whether the neighbour's hand that was in the field at the last look is seen nowhere now, and not for long."""
+        sight = self._sights.get(("neighbours_hand", zone))
+        if sight is None or not sight.looks or sight.looks[-1][2] not in over.unseen:
+            return False
+        sight.lost_s = sight.looks[-1][0] if sight.lost_s is None else sight.lost_s
+        return at_s - sight.lost_s <= UNSEEN_S
+
     def _sighted(self, kind: str, zone: str, culprit: str | None, there: bool, at_s: float) -> list[FoulSeen]:
         """One more look at that kind of sight; the proposal, once it has lasted."""
         sight, lasts = self._sights.setdefault((kind, zone), _Sight()), LASTS_S[kind]
-        sight.looks.append((at_s, culprit, there))
-        while at_s - sight.looks[0][0] > lasts + LOOK_S:
+        if sight.lost_s is not None:
+            sight.unknown_s += at_s - LOOK_S - sight.lost_s
+            sight.lost_s = None
+        known_s = at_s - sight.unknown_s
+        sight.looks.append((at_s, known_s, culprit, there))
+        while known_s - sight.looks[0][1] > lasts + LOOK_S:
             sight.looks.popleft()
-        here = [(t, who) for t, who, seen in sight.looks if seen]
+        here = [(t, known, who) for t, known, who, seen in sight.looks if seen]
         if sight.told_s is not None:
             sight.told_s = at_s if there else sight.told_s
             sight.told_s = None if at_s - sight.told_s > AWAY_S else sight.told_s
             return []
         share = len(here) / len(sight.looks)
-        if not there or share < SEEN_SHARE or at_s - here[0][0] < lasts - LOOK_S / 2:
+        if not there or share < SEEN_SHARE or known_s - here[0][1] < lasts - LOOK_S / 2:
             return []
         sight.told_s = at_s
-        return [FoulSeen(kind, zone, here[-1][1], here[0][0], share)]
+        return [FoulSeen(kind, zone, here[-1][2], here[0][0], share)]
 
     def _after_stop(self, look: GateState, at_s: float, stop_s: float | None) -> list[FoulSeen]:
         told = []

@@ -131,6 +131,7 @@ SHOULDERS_MM = Parameter(
 FIST_APART_DEG = Parameter(10.0, "degrees", "as APART_DEG, of a fist's way to its sleeve")
 SAME_FIST_MM = Parameter(30.0, "mm", "by hand: a fist so near to where one was a look ago is the same one")
 STAYS_MM = Parameter(15.0, "mm", "by hand: as SAME_FIST_MM, of one whose arm seems to be another player's")
+RESTS_MM = Parameter(40.0, "mm", "by hand: as SAME_FIST_MM, of one that a second one joins, which moves its middle")
 HIDDEN_MM = Parameter(130.0, "mm", "by hand: so far a hand goes between two looks, and is then behind another")
 BEHIND_MM = Parameter(60.0, "mm", "by hand: so near to another's fist one is gone from sight at once")
 HIDDEN_LOOKS = Parameter(25, "looks", "by hand: a hand that was not seen for longer has gone")
@@ -155,7 +156,7 @@ STOOD_LOOKS = Parameter(4, "looks", "by hand: what shows so often in a row stand
 TWO_ARMS_DEG = Parameter(
     88.0, "degrees", "by hand, seen from behind: one sleeve spreads over 40 to 80, two that lead to one place over 100"
 )
-WIDER_DEG = Parameter(78.0, "degrees", "as TWO_ARMS_DEG, where it spread less a moment ago with the fist where it is")
+WIDER_DEG = Parameter(72.0, "degrees", "as TWO_ARMS_DEG, where it spread less a moment ago with the fist where it is")
 WIDENED_DEG = Parameter(16.0, "degrees", "by hand: by so much; noise is two rays of four degrees")
 HIDES_MM2 = Parameter(60.0, "mm2", "by hand: a fist that hides so much of a build is before it; less is a build's rim")
 
@@ -163,6 +164,7 @@ HIDES_MM2 = Parameter(60.0, "mm2", "by hand: a fist that hides so much of a buil
 STAY_S = Parameter(0.7, "s", "by hand: a bare hand that is told by its leaving has worked for so long")
 STAY_STILL_S = Parameter(0.6, "s", "by hand: and stayed for so long at one place, which what carries a piece does not")
 STAY_STILL_MM = Parameter(15.0, "mm", "by hand: at one place: so near to where it was for most of the time")
+STAY_WENT_MM = Parameter(40.0, "mm", "by hand: it has left that place when it is so far off, a fist's breadth")
 STAY_GAP_S = Parameter(0.45, "s", "by hand: what has not been at work for longer is another visit")
 LEAVES_MM = Parameter(48.0, "mm of TONGS", "by hand: so much of them shows beyond a fist, which is half as broad")
 LEAVES_LOOKS = Parameter(2, "looks", "by hand: so often a leaving hand must be seen without them")
@@ -172,6 +174,7 @@ HAND_FOUL_S = Parameter(0.35, "s", "by hand: a sight must last so long; shorter 
 SHAKEN_S = Parameter(0.0, "s", "a mat that moved has moved, however shortly")
 SEEN_SHARE = Parameter(0.75, "of the looks of that time", "by hand: so often it must be seen")
 AWAY_S = Parameter(1.0, "s", "by hand: a sight that was away for so long is another one when it comes back")
+UNSEEN_S = Parameter(1.0, "s", "by hand: a hand that is seen nowhere for longer has gone")
 LOOK_S = Parameter(0.09, "s", "for time: looks are at least so far apart")
 CLIP_S = Parameter(2.0, "s", "by hand: a proposal is shown by a clip of this length around its beginning")
 

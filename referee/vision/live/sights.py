@@ -81,7 +81,7 @@ def came(before: Sequence[Sight], after: Sequence[Sight]) -> Came | None:
     clear = _clear([*before, *after[:1]], last)  # right after the Stop it is the newest
     if clear is None:
         return None
-    new = last.coloured & ~clear.coloured & ~_like(clear, last) & _twice(clear, after)
+    new = last.coloured & ~clear.coloured & ~_like(clear, last) & _bare(clear, after)
     new &= ~_twice(last, before)
     new = _in_field(new, clear, last)
     if not _is_piece(new, last.field):
@@ -154,6 +154,15 @@ def _twice(like: Sight, among: Sequence[Sight]) -> np.ndarray:
     found = np.zeros(like.piece.shape, bool)
     for one, other in pairwise(s for s in among if _same_window(s, like)):
         found |= _like(one, like) & _like(other, like)
+    return found
+
+
+def _bare(clear: Sight, after: Sequence[Sight]) -> np.ndarray:
+    """(h, w) bool: looked bare, in two looks in a row or in one over which no hand is."""
+    found = _twice(clear, after)
+    for sight in after:
+        if not sight.hand and _same_window(sight, clear):
+            found |= _like(clear, sight)
     return found
 
 

@@ -16,6 +16,7 @@ from referee.vision.live.arms import Alone
 LASTS_S = parameters.STAY_S.value
 STILL_S = parameters.STAY_STILL_S.value
 STILL_MM = parameters.STAY_STILL_MM.value
+WENT_MM = parameters.STAY_WENT_MM.value
 GAP_S = parameters.STAY_GAP_S.value
 LEAVES_MM = parameters.LEAVES_MM.value
 LEAVES_LOOKS = parameters.LEAVES_LOOKS.value
@@ -38,7 +39,7 @@ class Stay:
         if hand is None or hand.tongs:
             self._looks += bool(self._works)
             return None
-        if hand.works:
+        if hand.works and not self._went(hand):
             self._works.append((at_s, hand.centre_mm))
             self._looks, self._left = self._looks + 1, 0
             return None
@@ -48,6 +49,13 @@ class Stay:
         found = (self._works[0][0], min(1.0, len(self._works) / max(1, self._looks)))
         self._works, self._looks, self._left = [], 0, 0
         return found
+
+    def _went(self, hand: Alone) -> bool:
+        """Whether it is on its way from where it has stayed: past other pieces, too, which it does not work at."""
+        if not self._stayed():
+            return False
+        place = np.median([at for _, at in self._works], 0)
+        return float(np.linalg.norm(hand.centre_mm - place)) > WENT_MM
 
     def _stayed(self) -> bool:
         """Whether it has worked for long, and for most of that at one place: what is carried goes on."""

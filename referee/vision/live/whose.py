@@ -18,6 +18,7 @@ from referee.vision.live.fists import Fist, at_edge, owned, scale
 
 SAME_MM = parameters.SAME_FIST_MM.value
 STAYS_MM = parameters.STAYS_MM.value
+RESTS_MM = parameters.RESTS_MM.value
 APART_MM = parameters.HANDS_APART_MM.value
 HIDDEN_MM = parameters.HIDDEN_MM.value
 BEHIND_MM = parameters.BEHIND_MM.value
@@ -67,7 +68,7 @@ class Whose:
 
     def _rested(self, fist: Fist, px_per_mm: float) -> Fist:
         """The same player's fist where it was when it came here, with the least that its sleeves have spread since."""
-        here = [f for f in self._rests if f.owner == fist.owner and _off(f, fist) < STAYS_MM * px_per_mm]
+        here = [f for f in self._rests if f.owner == fist.owner and _off(f, fist) < RESTS_MM * px_per_mm]
         rest = min(here, key=lambda f: _off(f, fist), default=fist)
         return replace(rest, spread_deg=min(rest.spread_deg, fist.spread_deg))
 
