@@ -155,8 +155,9 @@ class FoulWatch:
         sight = self._sights.get(("neighbours_hand", zone))
         if sight is None or not sight.looks or sight.looks[-1][2] not in over.unseen:
             return False
-        sight.lost_s = sight.looks[-1][0] if sight.lost_s is None else sight.lost_s
-        return at_s - sight.lost_s <= UNSEEN_S
+        since_s = sight.looks[-1][0]
+        sight.lost_s = since_s if at_s - since_s <= UNSEEN_S else None
+        return sight.lost_s is not None
 
     def _sighted(self, kind: str, zone: str, culprit: str | None, there: bool, at_s: float) -> list[FoulSeen]:
         """One more look at that kind of sight; the proposal, once it has lasted."""
