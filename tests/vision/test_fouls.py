@@ -80,7 +80,7 @@ def test_the_neighbours_hand_names_its_player_and_one_that_nobody_knows_is_none(
         ([OTHERS, OTHERS, OTHERS, *[LOST] * 6, OTHERS, OTHERS], [0.3]),  # behind a build, or one large patch
         ([OTHERS, *[LOST] * 2, OTHERS, OTHERS, *[LOST] * 5, OTHERS, OTHERS], [0.3]),
         ([OTHERS, OTHERS, OTHERS, *[NOBODY] * 6, OTHERS, OTHERS], []),  # it was elsewhere
-        *(([OTHERS, OTHERS, OTHERS, *[LOST] * n, OTHERS, OTHERS], []) for n in (10, 11, 14)),  # it had gone
+        *(([OTHERS, OTHERS, OTHERS, *[LOST] * n, OTHERS, OTHERS], []) for n in (11, 12, 14)),  # it had gone
         ([OTHERS, OTHERS, *[LOST] * 6], []),  # nobody saw it there again
         ([LOST] * 6 + [OTHERS] * 3, []),
     ],
