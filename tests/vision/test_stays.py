@@ -27,6 +27,11 @@ def leaving(looks: int, tongs: bool = False, shown_mm: float = 60.0) -> list[Alo
     return [Alone(False, tongs, shown_mm, FAR)] * looks
 
 
+def placed(times: int, tongs: bool) -> list[Alone | None]:
+    """Pieces put down one after the other, each of them quickly; the tongs show on every way, or on none."""
+    return [*at_work(2), *leaving(3, tongs=tongs), *[None] * 5] * times
+
+
 @pytest.mark.parametrize(
     ("looks", "since"),
     [
@@ -51,3 +56,27 @@ def test_a_hand_that_stayed_at_a_piece_and_leaves_without_tongs_is_bare(looks, s
     found = [told for n, hand in enumerate(looks) if (told := stay.look(hand, n / HZ)) is not None]
     assert [round(from_s, 2) for from_s, _ in found] == ([] if since is None else [since])
     assert all(0 < sure <= 1 for _, sure in found)
+
+
+@pytest.mark.parametrize(
+    ("before", "told"),
+    [
+        (placed(4, tongs=True), True),
+        (placed(4, tongs=False), False),  # nobody sees this player's tongs: wood before wood
+        (placed(2, tongs=True) + placed(2, tongs=False), True),
+        (placed(1, tongs=True) + placed(3, tongs=False), False),
+        (placed(1, tongs=False), True),  # the way to the piece is judged itself
+        (leaving(3, shown_mm=30.0) + placed(1, tongs=False), True),  # where they would not show nothing is learnt
+    ],
+)
+def test_a_player_whose_tongs_never_show_is_not_told_by_them(before, told):
+    stay = Stay()
+    looks = [*before, *at_work(12), *leaving(3)]
+    found = [n for n, hand in enumerate(looks) if stay.look(hand, n / HZ) is not None]
+    assert [n > len(before) for n in found] == [True] * told
+
+
+def test_a_bare_hand_is_told_again_though_its_first_way_out_showed_no_tongs():
+    stay = Stay()
+    looks = [*at_work(12), *leaving(3), *[None] * 6] * 3
+    assert sum(stay.look(hand, n / HZ) is not None for n, hand in enumerate(looks)) == 3

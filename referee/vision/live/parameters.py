@@ -168,6 +168,10 @@ STAY_WENT_MM = Parameter(40.0, "mm", "by hand: it has left that place when it is
 STAY_GAP_S = Parameter(0.45, "s", "by hand: what has not been at work for longer is another visit")
 LEAVES_MM = Parameter(48.0, "mm of TONGS", "by hand: so much of them shows beyond a fist, which is half as broad")
 LEAVES_LOOKS = Parameter(2, "looks", "by hand: so often a leaving hand must be seen without them")
+SHOWED = Parameter(
+    0.5, "of a player's looks", "by hand: whose tongs were seen more seldom where they would show holds them unseen"
+)
+SHOWED_LOOKS = Parameter(3, "looks", "by hand: so many before this leaving tell whether a player's tongs are seen")
 
 # -- fouls ---------------------------------------------------------------------------------------------------------
 HAND_FOUL_S = Parameter(0.35, "s", "by hand: a sight must last so long; shorter may be two things that pass")

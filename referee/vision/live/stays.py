@@ -1,7 +1,12 @@
 """A bare hand seen from behind its player: it works at a piece for a while, and goes without tongs that would show.
 
 While it works its fist may hide what it holds, and so may a piece that is carried. So nothing is said before it has
-left: tongs that let go of a piece show on their way out. Pure.
+left: tongs that let go of a piece show on their way out.
+
+Tongs that are never seen cannot be missed: wood before wood hides them wherever they go. So a player whose tongs did
+not show where they would on most of the earlier ways to and from a piece is not told by them this time either. A way
+is what lies between two works; the last two, to the piece and from it, are what is judged and say nothing of the rest.
+Where too little is known of a player, the hand is told: a bare hand comes early, too. Pure.
 """
 
 from __future__ import annotations
@@ -20,6 +25,8 @@ WENT_MM = parameters.STAY_WENT_MM.value
 GAP_S = parameters.STAY_GAP_S.value
 LEAVES_MM = parameters.LEAVES_MM.value
 LEAVES_LOOKS = parameters.LEAVES_LOOKS.value
+SHOWED = parameters.SHOWED.value
+SHOWED_LOOKS = parameters.SHOWED_LOOKS.value
 
 
 @dataclass
@@ -29,6 +36,7 @@ class Stay:
     _works: list[tuple[float, np.ndarray]] = field(default_factory=list)
     _looks: int = 0
     _left: int = 0
+    _ways: list[list[bool]] = field(default_factory=lambda: [[]])
 
     def look(self, hand: Alone | None, at_s: float) -> tuple[float, float] | None:
         """Since when a hand has worked there that now leaves without tongs, and in how many of the looks since it
@@ -36,10 +44,14 @@ class Stay:
         over = bool(self._works) and at_s - self._works[-1][0] > GAP_S
         if (hand is not None and hand.tongs) or over:
             self._works, self._looks, self._left = [], 0, 0
+        if hand is not None and not hand.works and hand.shown_mm >= LEAVES_MM:
+            self._ways[-1].append(bool(hand.tongs))
         if hand is None or hand.tongs:
             self._looks += bool(self._works)
             return None
         if hand.works and not self._went(hand):
+            if not self._works:
+                self._ways.append([])
             self._works.append((at_s, hand.centre_mm))
             self._looks, self._left = self._looks + 1, 0
             return None
@@ -48,7 +60,15 @@ class Stay:
             return None
         found = (self._works[0][0], min(1.0, len(self._works) / max(1, self._looks)))
         self._works, self._looks, self._left = [], 0, 0
+        if not self._shows():
+            return None
+        self._ways[-2:] = [[]]
         return found
+
+    def _shows(self) -> bool:
+        """Whether this player's tongs are seen where they would show; so, too, where that is not known."""
+        known = [seen for way in self._ways[:-2] for seen in way]
+        return len(known) < SHOWED_LOOKS or sum(known) >= SHOWED * len(known)
 
     def _went(self, hand: Alone) -> bool:
         """Whether it is on its way from where it has stayed: past other pieces, too, which it does not work at."""
