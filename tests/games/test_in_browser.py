@@ -150,7 +150,8 @@ def correct(console, match: Match) -> tuple[int, dict]:
     form.locator('[name="number"]').fill(str(number))
     form.locator('[name="who"]').fill("Ref")
     form.locator('[name="why"]').fill("misread")
-    form.locator("button.primary").click()
+    with console.expect_navigation():
+        form.locator("button.primary").click()
     assert not console.query_selector(".fault"), console.inner_text(".fault")
     return number, other
 

@@ -426,7 +426,8 @@ def test_a_proposed_foul_plays_the_two_seconds_around_it_and_the_next_one_its_ow
 def test_the_grid_is_narrowed_down_and_says_who_reviewed_in_a_browser(page):
     page.goto("/attempts")
     page.get_by_label("Only").select_option("undecided")
-    page.get_by_role("button", name="Show").click()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Show").click()
     shown = page.locator(".attempt-cell a").evaluate_all("links => links.map((a) => a.pathname)")
     assert shown == ["/attempts/M1-002"]
     page.locator("a[href$='/M1-002']").click()
