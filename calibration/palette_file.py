@@ -24,6 +24,11 @@ class _File(BaseModel):
 
 def save_palette(palette: Palette, path: str | Path) -> None:
     """Write a ``palette.json`` that ``load_palette`` reads back."""
+    Path(path).write_text(palette_text(palette), encoding="utf-8")
+
+
+def palette_text(palette: Palette) -> str:
+    """What stands in the ``palette.json`` of this palette."""
     colors = {
         name: {
             "mean": palette.means[k].round(5).tolist(),
@@ -41,7 +46,7 @@ def save_palette(palette: Palette, path: str | Path) -> None:
         }
     if palette.piece_mm is not None:
         data["piece_mm"] = round(palette.piece_mm, 3)
-    Path(path).write_text(json.dumps(data, indent=1), encoding="utf-8")
+    return json.dumps(data, indent=1)
 
 
 def load_palette(path: str | Path, piece_set: PieceSet | None = None) -> Palette:

@@ -6,7 +6,6 @@ ends after ``STATEMENT_MS``, and a table is held by a lock that ends with the co
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from sqlalchemy.pool import StaticPool
 
 from cards.sentences import sentence
 from referee.errors import HeldElsewhere, JournalDamaged, JournalUnwritable
+from referee.files import sync
 from referee.journal.holding import holder
 
 PAGE_BYTES = 16384
@@ -141,11 +141,7 @@ def one_at_a_time(connection: sa.Connection) -> None:
 def sync_folder(url: sa.URL) -> None:
     """The name of a new file reaches the disk too."""
     if url.drivername == "sqlite":
-        folder = os.open(Path(url.database or "").absolute().parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        sync(Path(url.database or "").absolute().parent)
 
 
 def _engine_options(url: sa.URL) -> dict[str, Any]:

@@ -35,6 +35,7 @@ from cards.card import Card
 from cards.deck import Deck, load_deck
 from cards.errors import first_fault
 from cards.pieces import PieceSet, load_piece_set
+from referee.files import write_whole
 from referee.recording.errors import BadAttempt
 
 META, VIDEO, TIMES, STOP, REVIEW = "attempt.json", "video.mp4", "frames.csv", "stop.png", "review.jsonl"
@@ -291,12 +292,7 @@ def contested(meta: Mapping, reviews: Iterable[Mapping] = ()) -> list[Quarrel]:
 
 def write_json(path: Path, data: object) -> None:
     """Write JSON so that at every instant the old or the new file is there whole. May raise OSError."""
-    draft = path.with_name(path.name + ".tmp")
-    with open(draft, "w", encoding="utf-8") as file:
-        json.dump(data, file, indent=1, ensure_ascii=False)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(draft, path)
+    write_whole(path, json.dumps(data, indent=1, ensure_ascii=False).encode())
 
 
 def append_review(folder: Path, row: Mapping) -> None:

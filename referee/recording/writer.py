@@ -11,7 +11,6 @@ import hashlib
 import json
 import os
 import platform
-import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib import metadata
@@ -22,9 +21,10 @@ import cv2
 import numpy as np
 
 from calibration.palette import Palette
-from calibration.palette_file import save_palette
+from calibration.palette_file import palette_text
 from cards.sentences import sentence, told_as_json
 from referee.devices.ports import Frame
+from referee.files import put_in_place, sync, write_whole
 from referee.recording.folder import META, TIMES, VIDEO, hash_files, write_json
 from referee.recording.video import VideoWriter, remux
 
@@ -123,6 +123,8 @@ class Take:
             self._writer = None
             self._index_in_front()
         self._let_go()
+        for path in (self.folder / TIMES, self.folder, self.folder.parent):  # on the disk before the record says so
+            sync(path)
         self.meta["thin"] = self.thin()
         self.meta["hashes"] = hash_files(self.folder)
         self.meta |= cut(cut_short)
@@ -193,7 +195,7 @@ class Take:
         draft = self.folder / "video.tmp"
         try:
             remux(self.folder / VIDEO, draft)
-            os.replace(draft, self.folder / VIDEO)
+            put_in_place(draft, self.folder / VIDEO)
         except OSError:  # no room for a second copy: the fragmented one is whole and plays
             draft.unlink(missing_ok=True)
 
@@ -232,30 +234,19 @@ def write_file(path: Path, content: object) -> None:
     """
     if content is None:
         return
-    draft = path.with_name(path.name + ".tmp")
-    try:
-        _write(draft, content)
-        with open(draft, "rb") as file:
-            os.fsync(file.fileno())
-        os.replace(draft, path)
-    except OSError:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
-        raise
+    write_whole(path, _bytes_of(content))
 
 
-def _write(path: Path, content: object) -> None:
+def _bytes_of(content: object) -> bytes:
+    if isinstance(content, bytes):
+        return content
+    if isinstance(content, Path):
+        return content.read_bytes()
+    if isinstance(content, np.ndarray):
+        return cv2.imencode(".png", content, [cv2.IMWRITE_PNG_COMPRESSION, 1])[1].tobytes()
     if isinstance(content, Palette):
-        save_palette(content, path)
-    elif isinstance(content, Path):
-        shutil.copyfile(content, path)
-    elif isinstance(content, np.ndarray):
-        path.write_bytes(cv2.imencode(".png", content, [cv2.IMWRITE_PNG_COMPRESSION, 1])[1].tobytes())
-    elif isinstance(content, bytes):
-        path.write_bytes(content)
-    else:
-        text = content if isinstance(content, str) else json.dumps(content, indent=1, ensure_ascii=False)
-        path.write_text(text, encoding="utf-8")
+        return palette_text(content).encode()
+    return (content if isinstance(content, str) else json.dumps(content, indent=1, ensure_ascii=False)).encode()
 
 
 def pixel_hash(image: np.ndarray) -> str:
