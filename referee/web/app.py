@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 import time
 from pathlib import Path
@@ -12,6 +11,8 @@ import flask
 from markupsafe import Markup
 
 from cards.sentences import say
+from referee.errors import FolderUnusable
+from referee.files import write_whole
 from referee.web import api, security
 from referee.web.evening import EveningStore
 from referee.web.i18n import texts
@@ -23,6 +24,7 @@ from referee.web.streaming import live, media
 from referee.web.streaming.streams import Streams
 
 SECRET_FILE, LOGINS_FILE = "web-secret", "logins.json"
+SECRET_BYTES = 32
 
 
 def language() -> str:
@@ -66,11 +68,16 @@ def remember_language(response: flask.Response) -> flask.Response:
 
 
 def kept_secret(path: Path) -> bytes:
-    """The key in the file, made at first use and readable by its owner alone."""
-    if not path.exists():
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.write(secrets.token_bytes(32))
-    return path.read_bytes()
+    """The key in the file, readable by its owner alone; made at first use, and again where a power cut or a full disk
+    has left it short or all zeros. Raises FolderUnusable."""
+    try:
+        key = path.read_bytes() if path.exists() else b""
+        if len(key) < SECRET_BYTES or not any(key):
+            key = secrets.token_bytes(SECRET_BYTES)
+            write_whole(path, key, 0o600)
+    except OSError as error:
+        raise FolderUnusable(f"{path}: cannot be read or written ({error.strerror or error})") from None
+    return key
 
 
 def create_app(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import stat
 import time
 from urllib.parse import urlsplit
@@ -10,6 +12,7 @@ import pytest
 from browser import PROJECTOR
 from playwright.sync_api import expect
 
+from referee.errors import FolderUnusable
 from referee.match.decide import DrawCard
 from referee.web import create_app, serve
 from referee.web.streaming.streams import PLACES, Places
@@ -79,3 +82,21 @@ def test_the_key_that_signs_cookies_is_kept_and_for_its_owner_only(session):
     keys = {create_app(session).secret_key for _ in range(2)}
     assert len(keys) == 1
     assert stat.S_IMODE((session.data_dir / "web-secret").stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("torn", [b"", b"half a key", bytes(32)])
+def test_a_torn_key_is_made_anew_and_the_pages_are_served(session, torn):
+    (session.data_dir / "web-secret").write_bytes(torn)
+    app = create_app(session)
+    assert app.test_client().get("/").status_code == 200
+    assert len(app.secret_key) == 32 and any(app.secret_key) and create_app(session).secret_key == app.secret_key
+
+
+def test_a_key_that_a_full_disk_refuses_leaves_no_part_of_one_and_says_so(session, monkeypatch):
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(FolderUnusable, match=r"web-secret: cannot be read or written \(No space left on device\)"):
+        create_app(session)
+    assert not list(session.data_dir.glob("web-secret*"))
