@@ -44,8 +44,11 @@ REMEMBERED_S = 3600.0
 MOST_REMEMBERED = 20_000
 """Wrong PINs kept at most; the oldest are forgotten first."""
 
-KNOWN, KNOWN_S = "known", 90 * 86_400
-"""The cookie of a browser that has logged in before, and how long it is remembered."""
+SESSION, KNOWN = "referee", "known"
+"""How the names of the cookies begin: of the session, and of a browser that has logged in before (``_cookie_name``)."""
+
+KNOWN_S = 90 * 86_400
+"""How long a browser that has logged in is remembered."""
 
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
@@ -206,7 +209,9 @@ def try_pin(pin: str, name: str) -> Refused | None:
 def _known_mark() -> str:
     """The mark that this browser got when it logged in before; empty without one."""
     try:
-        return str(_marks().loads(flask.request.cookies.get(KNOWN, ""), max_age=KNOWN_S))
+        return str(
+            _marks().loads(flask.request.cookies.get(_cookie_name(flask.current_app, KNOWN), ""), max_age=KNOWN_S)
+        )
     except BadSignature:
         return ""
 
@@ -215,11 +220,21 @@ def _marks() -> URLSafeTimedSerializer:
     return URLSafeTimedSerializer(flask.current_app.secret_key, salt="browser that has logged in")  # type: ignore[arg-type]
 
 
+def _cookie_name(app: flask.Flask, begin: str) -> str:
+    """This program's own cookie name: browsers send a host's cookies to all its ports, and programs on one machine
+    must not take one another's away. Follows from the secret key, so it stays after a restart."""
+    key = app.secret_key
+    assert key, "the key is set before the door"
+    digest = hmac.digest(key.encode() if isinstance(key, str) else key, b"cookie name", "sha256")
+    return f"{begin}-{digest[:4].hex()}"
+
+
 def _remember_browser(response: flask.Response) -> flask.Response:
     if mark := flask.g.get("known_mark"):
         secure = flask.current_app.config["SESSION_COOKIE_SECURE"]
         said = _marks().dumps(mark)
-        response.set_cookie(KNOWN, said, KNOWN_S, secure=secure, httponly=True, samesite="Strict")
+        name = _cookie_name(flask.current_app, KNOWN)
+        response.set_cookie(name, said, KNOWN_S, secure=secure, httponly=True, samesite="Strict")
     return response
 
 
@@ -282,7 +297,7 @@ def secure(app: flask.Flask, door: Door, kept: Logins, tls: bool) -> None:
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Strict",
         SESSION_COOKIE_SECURE=tls,
-        SESSION_COOKIE_NAME="referee",
+        SESSION_COOKIE_NAME=_cookie_name(app, SESSION),
     )
     app.before_request(_guard)
     app.after_request(_headers)

@@ -213,7 +213,7 @@ class Console:
             self._http.request(method, path, content, self._headers)
             answer = self._http.getresponse()
         for name, value in answer.getheaders():
-            if name.lower() == "set-cookie" and value.startswith("referee="):
+            if name.lower() == "set-cookie" and value.startswith("referee-"):
                 self._headers["Cookie"] = value.split(";")[0]
         said = json.loads(answer.read())
         if answer.status != 200:

@@ -56,10 +56,11 @@ class Doors:
         body = {"pin": PIN, "name": "Eva"}
         answer = client.post("/api/session", json=body, headers={"X-CSRF-Token": first})
         self.count = 0
-        self.token, self.cookie = answer.json["csrf"], client.get_cookie("referee").value
+        name = self.app.config["SESSION_COOKIE_NAME"]
+        self.token, self.cookie = answer.json["csrf"], f"{name}={client.get_cookie(name).value}"
 
     def __call__(self, environ, start_response):
-        environ["HTTP_COOKIE"] = f"referee={self.cookie}"
+        environ["HTTP_COOKIE"] = self.cookie
         self.count += 1
         if self.count % 8:
             environ["HTTP_X_CSRF_TOKEN"] = self.token

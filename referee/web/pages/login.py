@@ -40,7 +40,7 @@ def blueprint(session: PageSession) -> flask.Blueprint:
     @public
     def logout() -> Response:
         security.log_out()
-        return flask.redirect(flask.url_for("board.board"), 303)
+        return flask.redirect("/", 303)
 
     @pages.post("/name")
     def name() -> Response:
@@ -52,7 +52,7 @@ def blueprint(session: PageSession) -> flask.Blueprint:
     def end(number: int) -> Response:
         security.logins().end_number(number)
         session.touch()
-        return flask.redirect(flask.url_for("console.console"), 303)
+        return flask.redirect(_console(), 303)
 
     return pages
 
@@ -61,7 +61,12 @@ def _next_page() -> str:
     """Where to go on: a path of ours, never another site."""
     wanted = flask.request.values.get("next", "")
     ours = wanted.startswith("/") and not wanted.startswith(("//", "/\\")) and wanted.isprintable()
-    return wanted if ours else flask.url_for("console.console")
+    return wanted if ours else _console()
+
+
+def _console() -> str:
+    """The console's page, or the first one where there is none: an archive."""
+    return "/referee" if "console.console" in flask.current_app.view_functions else "/"
 
 
 def handle_errors(app: flask.Flask) -> None:
