@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from PIL import Image, ImageOps, UnidentifiedImageError
 
+from calibration.picture_size import too_large
 from cards.sentences import sentence
 from referee.devices.ports import Clock
 from referee.errors import IllegalCommand
@@ -19,9 +20,6 @@ from referee.tournament.people import Person, Register
 
 PICTURE_PX = 256
 """A picture's longer side as it is kept; nothing else of the file is, neither place nor camera."""
-
-MOST_PICTURE_PX = 50_000_000
-"""A larger one is no portrait, and takes the memory."""
 
 
 class People:
@@ -81,7 +79,7 @@ class People:
         """Keep a picture, made small; b'' takes it away. Raises IllegalCommand for what is none."""
         with self._lock:
             found, jpeg = self.person(person), _small(data) if data else b""
-            name = hashlib.sha256(jpeg).hexdigest()[:24] if jpeg else ""
+            name = hashlib.sha256(found.id.encode() + jpeg).hexdigest()[:24] if jpeg else ""  # each person's own
             self._store.keep_picture(found.id, name, jpeg)
             return self._keep(*records.pictured(found, name, self._now(), who))
 
@@ -102,11 +100,11 @@ class People:
 def _small(data: bytes) -> bytes:
     """The picture as a small JPEG of its pixels alone. Raises IllegalCommand."""
     try:
+        if size := too_large(data):
+            raise IllegalCommand(sentence("people.picture_large", size=size))
         with Image.open(io.BytesIO(data), formats=("JPEG", "PNG", "WEBP")) as opened:
-            if opened.width * opened.height > MOST_PICTURE_PX:
-                raise IllegalCommand(sentence("people.picture"))
             upright = ImageOps.exif_transpose(opened).convert("RGB")
-    except (UnidentifiedImageError, OSError, ValueError, SyntaxError):
+    except (UnidentifiedImageError, OSError, ValueError, SyntaxError, Image.DecompressionBombError):
         raise IllegalCommand(sentence("people.picture")) from None
     upright.thumbnail((PICTURE_PX, PICTURE_PX))
     out = io.BytesIO()

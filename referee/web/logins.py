@@ -10,13 +10,15 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import os
 import secrets
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+
+from referee.files import write_whole
 
 LASTS_S = 12 * 3600.0
 """A login ends by itself after this long: a day of play."""
@@ -50,12 +52,13 @@ class Logins:
         self._last, self._logins = self._read()
 
     def begin(self, name: str, address: str) -> Login:
-        """A new login. May raise OSError: a login that could not be taken back is not given."""
+        """A new login. On a full disk it holds until the program ends."""
         with self._lock:
             login = Login(self._last + 1, secrets.token_urlsafe(18), name[:40], address, self._now_s())
             kept = (self._holding() + [login])[-MOST:]
-            self._write(login.number, kept)
             self._last, self._logins = login.number, kept
+            with suppress(OSError):
+                self._write(self._last, kept)
             return login
 
     def holds(self, key: object) -> Login | None:
@@ -83,7 +86,11 @@ class Logins:
     def _keep(self, changed: Callable[[Login], Login | None]) -> None:
         with self._lock:
             self._logins = [new for login in self._holding() if (new := changed(login)) is not None]
-            self._write(self._last, self._logins)
+            try:
+                self._write(self._last, self._logins)
+            except OSError:  # a login that has ended must not come back after a restart: then none does
+                with suppress(OSError):
+                    self._path.unlink(missing_ok=True)
 
     def _holding(self) -> list[Login]:
         now_s = self._now_s()
@@ -101,10 +108,7 @@ class Logins:
 
     def _write(self, last: int, logins: list[Login]) -> None:
         said = {"pin": self._fingerprint, "last": last, "logins": [asdict(login) for login in logins]}
-        draft = self._path.with_name(self._path.name + ".tmp")
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-            json.dump(said, file, ensure_ascii=False)
-        os.replace(draft, self._path)
+        write_whole(self._path, json.dumps(said, ensure_ascii=False).encode(), 0o600)
 
 
 def fingerprint(pin: str | None, secret_key: bytes) -> str:

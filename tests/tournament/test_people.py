@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import struct
 import sys
 import threading
+import zlib
 from contextlib import closing
 from pathlib import Path
 
@@ -190,3 +192,25 @@ def test_a_merge_loses_no_result_and_counts_none_twice(orders, one, other):
     assert sum(c.cards for c in after.values()) == sum(c.cards for c in before.values())
     assert sum(len(c.meetings) for c in after.values()) == 4 * len(matches)
     assert ratings(register, matches).keys() == register.people.keys()
+
+
+def test_two_people_may_have_the_same_picture(people):
+    people.meet(["Ann", "Ben"])
+    first, second = (people.take_picture(name, jpeg()).picture for name in ("Ann", "Ben"))
+    assert people.picture(first) == people.picture(second) and people.picture(first)
+    people.take_picture("Ann", b"")
+    assert people.picture(first) is None and people.picture(second)
+
+
+def test_a_small_file_that_unfolds_to_gigabytes_is_refused(people):
+    """A PNG of 565 bytes that announces 400 megapixels (RFC 2083: IHDR, IDAT, IEND)."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    head = struct.pack(">IIBBBBB", 20_000, 20_000, 1, 0, 0, 0, 0)
+    rows = zlib.compress(bytes(2501 * 200), 9)
+    bomb = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+    people.meet(["Ann"])
+    with pytest.raises(IllegalCommand, match="the picture is too large: 20000 x 20000 pixels"):
+        people.take_picture("Ann", bomb)

@@ -85,3 +85,8 @@ def test_a_recording_is_found_by_what_its_record_says_wherever_it_lies(played):
     evening.mkdir()
     folder.rename(evening / "duel one")
     assert create_app(played).test_client().get("/media/replay/1.mp4").status_code == 200
+
+
+@pytest.mark.parametrize("number", [2**31, 2**63, 10**30])
+def test_a_number_that_no_duel_has_is_no_replay(played, number):
+    assert create_app(played).test_client().get(f"/media/replay/{number}.mp4").status_code == 404

@@ -108,7 +108,7 @@ def test_the_public_may_watch_and_only_the_referee_sees_cameras_and_console(lock
 def test_the_right_pin_opens_the_console_and_the_cookie_is_kept_from_scripts_and_other_sites(locked_app):
     client, headers = logged_in(locked_app)
     assert client.get("/referee").status_code == 200
-    cookie = client.get_cookie("referee")
+    cookie = client.get_cookie(locked_app.config["SESSION_COOKIE_NAME"])
     assert (cookie.http_only, cookie.same_site) == (True, "Strict")
     assert client.delete("/api/session", headers=headers).json["referee"] is False
     assert client.get("/api/snapshot").status_code == 401
@@ -197,13 +197,13 @@ def test_wrong_pins_show_on_the_console(locked_app):
 
 def stolen(client) -> str:
     """A copy of the browser's session cookie."""
-    return client.get_cookie("referee").value
+    return client.get_cookie(client.application.config["SESSION_COOKIE_NAME"]).value
 
 
 def holds(app, cookie: str) -> bool:
     """Whether a thief with that cookie is taken for the referee."""
     thief = app.test_client()
-    thief.set_cookie("referee", cookie)
+    thief.set_cookie(app.config["SESSION_COOKIE_NAME"], cookie)
     return thief.get("/api/session").json["referee"]
 
 
@@ -412,3 +412,25 @@ def test_names_of_the_world_are_taken(app, session):
     names = ["Zoë", "李小龍", "Дмитрий", "נועה", "José María", "Åsa-Lisa O'Neil"]
     answer = client.post("/api/commands/CreateMatch", json={"players": names}, headers=token(client))
     assert answer.status_code == 200
+
+
+# --- A full disk
+
+
+@pytest.fixture
+def full_disk(session):
+    """The list of logins cannot be written: something else lies where its draft would."""
+    (session.data_dir / "logins.json.tmp").mkdir()
+
+
+def test_the_referee_gets_in_on_a_full_disk(locked_app, full_disk):
+    client, _ = logged_in(locked_app)
+    assert client.get("/api/snapshot").status_code == 200
+
+
+def test_a_logout_on_a_full_disk_holds_after_a_restart(session, locked_app):
+    client, headers = logged_in(locked_app)
+    cookie = stolen(client)
+    (session.data_dir / "logins.json.tmp").mkdir()
+    assert client.delete("/api/session", headers=headers).status_code == 200
+    assert not holds(create_app(session, pin=PIN, host="0.0.0.0"), cookie)

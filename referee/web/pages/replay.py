@@ -28,6 +28,9 @@ from referee.web.security import public
 BEFORE_S, AFTER_S = 2.5, 0.8
 """What is shown around the press, in seconds of video time."""
 
+MOST_DUELS = 10**6
+"""No match has a duel of a higher number, and the archive's index finds none beyond 2^63."""
+
 FOUL_S = 2.0
 """So much is shown around the beginning of a foul."""
 
@@ -105,7 +108,7 @@ def blueprint(session: WebSession) -> flask.Blueprint:
     """The seconds around the press of a duel of the present match, by its number; ranges are served."""
     pages = flask.Blueprint("replay", __name__, url_prefix="/media/replay")
 
-    @pages.get("/<int:number>.mp4")
+    @pages.get(f"/<int(max={MOST_DUELS}):number>.mp4")
     @public
     def video(number: int) -> flask.Response:
         found = find(session.data_dir, session.state.match_id, number)
