@@ -28,6 +28,7 @@ from referee.games.match import Match, evolve, fold
 from referee.session.game_camera import CardCamera, GameCamera, TableCamera
 from referee.session.game_table import GameTable, game_matches
 from referee.session.ports import Record
+from referee.session.seeds import new_seed
 from referee.web.games.app import create_game_app
 from referee.web.i18n.games import said
 from referee.web.i18n.texts import translate
@@ -140,7 +141,8 @@ def replay(match_id: str | None, step: bool, data_dir: Path) -> None:
         entries = record.events(chosen)
     match = fold(entries[:1])
     mark = " SIMULATED" if match.simulated else ""
-    click.echo(f"{chosen}:{mark} {', '.join(match.state.players)}, seed {match.setup.seed}")
+    seed = f", seed {match.setup.seed}" if fold(entries).over else ""
+    click.echo(f"{chosen}:{mark} {', '.join(match.state.players)}{seed}")
     lines = GameLines(match)
     for events in commands_of(entries[1:]):
         if step:
@@ -235,7 +237,7 @@ def play(asked: PlayOptions) -> None:
             table = GameTable.taken_up(record, clock, open_match)
             click.echo(f"going on with {open_match} behind command {len(table.match.played)}")
         else:
-            seed = secrets.randbelow(1 << 31) if asked.seed is None else asked.seed
+            seed = new_seed() if asked.seed is None else asked.seed
             mode: Mode = "scorer" if asked.scorer else "full"
             setup = game_named(asked.name).setup(asked.players.split(","), rules_of(asked.rules_file), seed, mode)
             table = GameTable.begun(record, clock, asked.name, setup)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from referee.errors import DeviceLost
 from referee.journal.holding import usable_folder
 from referee.session.director import Director
 from referee.session.people import People
+from referee.session.seeds import new_seed
 from referee.tournament.commands import (
     CloseTable,
     Command,
@@ -91,7 +91,7 @@ def begin(asked: BeginOptions) -> None:
     """Begin a tournament called NAME; its first pairing goes by the ratings that people have."""
     with directing(asked.journal, new=True) as (director, people):
         names = _listed(asked.players)
-        seed = secrets.randbelow(1 << 31) if asked.seed is None else asked.seed
+        seed = new_seed() if asked.seed is None else asked.seed
         form = next(f for f in FORMATS if f == asked.form)
         options = Options(form, asked.rounds, asked.group_size, asked.advance, seed)
         strengths = strengths_of(director, people, names)

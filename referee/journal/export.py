@@ -152,8 +152,9 @@ def result_text(state: MatchState) -> str:
 
 
 def _witness(state: MatchState, entries: Sequence[Entry]) -> str:
+    seed = f", seed {state.seed}" if state.finished else ""  # before, it foretells the cards
     return (
-        f"Begun {state.created_at}, deck {state.deck_name}, mode {state.mode}, seed {state.seed}. "
+        f"Begun {state.created_at}, deck {state.deck_name}, mode {state.mode}{seed}. "
         f"{len(entries)} events, last hash {entries[-1].hash}"
     )
 

@@ -82,7 +82,8 @@ def _told(match: Match, title: str) -> list[str]:
 
 def _witness(match: Match, entries: Sequence[Entry]) -> str:
     last = f"{len(entries)} events, last hash {entries[-1].hash}"
-    return html.escape(f"{match.game.name}, {match.setup.mode}, seed {match.setup.seed}. {last}")
+    seed = f", seed {match.setup.seed}" if match.over else ""  # before, it foretells the cards
+    return html.escape(f"{match.game.name}, {match.setup.mode}{seed}. {last}")
 
 
 def _changes(match: Match, said: Said) -> str:

@@ -29,6 +29,7 @@ from referee.match.decide import (
 from referee.match.house_rules import DEFAULT_RULES, HouseRules
 from referee.session.notifier import Notifier
 from referee.session.ports import Record
+from referee.session.seeds import new_seed
 
 Listener = Callable[[MatchState, Sequence[Event]], None]
 
@@ -103,7 +104,7 @@ class MatchRunner:
         now = self._clock.utc()
         prefix = f"{self._table}-" if self._table else ""
         match_id = f"{prefix}{now:%Y%m%d-%H%M%S}-{len(self.journal.matches(self._table)) + 1}"
-        seed = int(now.timestamp() * 1000) % (1 << 31) if wish.seed is None else wish.seed
+        seed = new_seed() if wish.seed is None else wish.seed
         rules, cards = wish.rules or DEFAULT_RULES, cards_of(self.deck)
         create = CreateMatch(wish.players, wish.mode, seed, self.deck.name, rules, cards, match_id, simulated)
         with self._lock:

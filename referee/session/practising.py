@@ -44,6 +44,7 @@ from referee.match.verdict import Reason, because, zone_verdict
 from referee.session.field_check import FieldCheck
 from referee.session.field_previews import around_build
 from referee.session.ports import Alarming, Gate, Observer, Record, Touching
+from referee.session.seeds import new_seed
 from referee.vision.live.gate import BuildPixels, GateState, ZoneGate
 from referee.vision.observer import Judgement
 
@@ -146,7 +147,7 @@ class Practising:
             if session.state.phase not in FREE:
                 raise IllegalCommand(sentence("practice_duel"))
             now = session.clock.utc()
-            chosen = int(now.timestamp() * 1000) % (1 << 31) if seed is None else seed
+            chosen = new_seed() if seed is None else seed
             value = {card.id: card.value for card in session.deck.cards}
             order = [card_id for card_id in session.deck.shuffled(chosen) if level in (None, value[card_id])]
             session_id = f"practice-{now:%Y%m%d-%H%M%S}-{len(self._record.matches()) + 1}"

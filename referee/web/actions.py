@@ -6,7 +6,6 @@ A command's fields are those of its dataclass in ``referee.match.commands``; wha
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from typing import Annotated, Any, Literal, get_type_hints
@@ -19,6 +18,7 @@ from referee.errors import AsksFirst, RefereeError
 from referee.events import Event
 from referee.match import commands
 from referee.match.house_rules import HouseRules, parse_rules
+from referee.session.seeds import SEED_BITS
 from referee.web.plain_text import plain
 from referee.web.ports import WebSession
 
@@ -63,14 +63,15 @@ class BadRequest(RefereeError):
 
 
 class CreateMatch(BaseModel):
-    """Players youngest first; ``rules`` are the house rules that differ from the session's.
+    """Players youngest first; ``rules`` are the house rules that differ from the session's; a ``seed`` beyond 2^53 is
+    sent as digits in a string, because JSON numbers are rounded there.
 
     While a match is open only with ``leave_open``: that one is left as it stands and can be taken up again."""
 
     model_config = ConfigDict(extra="forbid")
     players: list[Name] = Field(min_length=2, max_length=12)
     mode: Text = "all"
-    seed: int | None = Field(None, ge=0, le=2**53)
+    seed: int | None = Field(None, ge=0, lt=2**SEED_BITS)
     rules: dict[Text, Any] = Field(default_factory=dict, max_length=40)
     leave_open: StrictBool = False
 
@@ -122,8 +123,7 @@ def _create(session: WebSession, body: CreateMatch, who: str) -> Events:
     if state.phase not in ("new", "finished") and not body.leave_open:
         raise AsksFirst(sentence("asks_open", match=state.match_id, names=list(state.players)), "leave_open")
     rules = parse_rules({**session.rules.model_dump(), **body.rules}, "rules")
-    seed = secrets.randbelow(2**31) if body.seed is None else body.seed
-    return session.create_match(body.players, body.mode, seed, rules, who=who)
+    return session.create_match(body.players, body.mode, body.seed, rules, who=who)
 
 
 def _plain(command: type[commands.Command]) -> Action:

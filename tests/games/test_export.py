@@ -57,6 +57,15 @@ def test_a_game_is_exported_in_every_format(game, tmp_path):
     assert page.count("signed") == len(NAMES) + 1
 
 
+@pytest.mark.parametrize("form", ["html", "sheet"])
+def test_the_seed_is_told_when_the_game_is_over(form, tmp_path):
+    (tmp_path / "half").mkdir()
+    whole, match = played(tmp_path, "tower_bets")
+    assert ", seed 5." in export(whole, match.match_id, "--format", form)
+    half, match = played(tmp_path / "half", "tower_bets", 9)
+    assert "seed" not in export(half, match.match_id, "--format", form)
+
+
 def test_the_record_lists_its_games(tmp_path):
     path, match = played(tmp_path, "tower_bets", 9)
     assert export(path).split() == [match.match_id, match.state.phase, "=Ann(),", "<b>Ben</b>,", "Cem", "SIMULATED"]

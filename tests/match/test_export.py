@@ -58,6 +58,12 @@ def test_csv_has_a_row_per_attempt_and_no_formula(played):
 
 
 @pytest.mark.parametrize("form", ["html", "sheet"])
+def test_the_seed_is_told_when_no_card_is_to_come(played, form):
+    assert "seed 3" in exported(played, "whole", "--format", form)
+    assert "seed" not in exported(played, "half", "--format", form)
+
+
+@pytest.mark.parametrize("form", ["html", "sheet"])
 def test_html_is_one_inert_page(played, form):
     page = exported(played, "half", "--format", form)
     assert page.startswith("<!doctype html>")

@@ -225,6 +225,16 @@ def test_the_export_has_persons_tables_games_and_standings(shown):
     assert {line["registrantId"] for line in data["standings"]} == known
 
 
+def test_the_seed_of_the_lots_is_told_when_the_tournament_is_over(shown):
+    def told():
+        return json.loads(shown.get("/export.json").get_data())["extensions"][0]["data"]["options"]["seed"]
+
+    assert told() is None
+    while shown.hall.director.state.phase != "finished":
+        shown.steps(9)
+    assert told() == "1"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ["swiss", "groups"])
 def test_the_halls_pages_are_accessible_live_and_work_by_keys(tmp_path, browser, form):

@@ -131,13 +131,13 @@ class FakeSession:
             self.version += 1
             self.changed.notify_all()
 
-    def create_match(self, players, mode="all", seed=1, rules=None, who=""):
+    def create_match(self, players, mode="all", seed=None, rules=None, who=""):
         self.state = MatchState()
         events = self.command(
             CreateMatch(
                 tuple(players),
                 mode,
-                seed,
+                1 if seed is None else seed,
                 self.deck.name,
                 rules or self.rules,
                 cards_of(self.deck),

@@ -434,3 +434,11 @@ def test_a_logout_on_a_full_disk_holds_after_a_restart(session, locked_app):
     (session.data_dir / "logins.json.tmp").mkdir()
     assert client.delete("/api/session", headers=headers).status_code == 200
     assert not holds(create_app(session, pin=PIN, host="0.0.0.0"), cookie)
+
+
+@pytest.mark.parametrize("seed", [0, 2**53, str(2**128 - 1)])
+def test_a_recorded_seed_can_be_asked_for_again_to_the_last_digit(app, session, seed):
+    client = app.test_client()
+    body = {"players": PLAYERS, "seed": seed}
+    assert client.post("/api/commands/CreateMatch", json=body, headers=token(client)).status_code == 200
+    assert session.state.seed == int(seed)

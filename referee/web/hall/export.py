@@ -3,7 +3,8 @@
 Where the World Cube Association's Competition Interchange Format (WCIF 1.1.1, github.com/thewca/wcif) has a place for
 it, it stands there: ``formatVersion``, ``id``, ``name``, ``shortName``, ``persons`` with ``registrantId`` and ``name``,
 ``schedule.venues[].rooms`` for tables. WCIF's ``events`` are timed attempts of one person; games between people have no
-place there, and stand in an extension, which is what WCIF has ``extensions`` for.
+place there, and stand in an extension, which is what WCIF has ``extensions`` for. The seed of the lots is told when the
+tournament is over, as digits in a string: JSON readers round larger numbers.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def _games(state: Tournament) -> dict[str, Any]:
     return {
         "simulated": state.simulated,
         "phase": state.phase,
-        "options": asdict(state.options),
+        "options": asdict(state.options) | {"seed": str(state.options.seed) if state.phase == "finished" else None},
         "rounds": state.rounds,
         "createdAt": state.created_at,
         "finishedAt": state.finished_at,
