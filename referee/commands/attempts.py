@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,11 +15,14 @@ import click
 import tqdm
 
 from referee.commands.options import as_one
+from referee.journal.chain import Entry
 from referee.journal.journal import Journal
 from referee.match.foul import seen_foul
 from referee.recording import Attempt, load_attempt
-from referee.recording.address import Source, at_hand, sources
+from referee.recording.address import Source, at_hand, sources, text_beside
 from referee.recording.errors import BadAttempt
+from referee.recording.retention import LOG as RETENTION
+from referee.recording.retention import told_removals
 from referee.review.batch import Interrupted
 from referee.review.batch import rejudge as judge_all
 from referee.review.import_video import Given, bring_in, broken_words
@@ -28,7 +31,7 @@ from referee.review.regression_case import keep_case
 from referee.review.report import write_report
 from referee.review.signing import load_public
 from referee.review.timeline import pace, stored_timeline
-from referee.review.verify import Checked
+from referee.review.verify import Checked, missing, sealed_at_table_of
 from referee.review.verify import verify as check
 
 FINDING: Mapping[str, str] = {
@@ -42,6 +45,9 @@ FINDING: Mapping[str, str] = {
 
 ATTEMPTS = click.argument("attempts", nargs=-1, required=True)
 """Paths and addresses: what they are is found out in ``referee.recording.address``."""
+
+UNVOUCHED = 3
+"""Exit status of ``verify`` where every attempt is consistent in itself and nothing outside vouches for one."""
 
 FILE = click.Path(exists=True, dir_okay=False, resolve_path=True)
 
@@ -337,26 +343,51 @@ def _say_pace(told: list[tuple[Attempt, dict]]) -> None:
 @click.option("--journal", "journal_at", type=FILE, help="The table's record: the seal must be in it too.")
 @click.option("--key", type=FILE, help="The operator's public key: each must be signed with it.")
 def verify(attempts: tuple[str, ...], journal_at: str | None, key: str | None) -> None:
-    """Is every one of ATTEMPTS (folders, zip bundles, archives) what was recorded? Offline; exit status 1 when not."""
-    bad, signer = 0, load_public(Path(key)) if key else None
+    """Is every one of ATTEMPTS (folders, zip bundles, archives) what was recorded, and is none of an archive's gone?
+
+    Offline. Exit status 0: whole, and the journal or the key vouches for it; 3: consistent in itself, but nothing
+    outside vouches for it, because neither --journal nor --key is given; 1: changed, not sealed, or missing. What was
+    sealed in a match and is not in the archive is missing, unless its retention.jsonl says that it went to make room.
+    """
+    signer, found = load_public(Path(key)) if key else None, dict[str, list[Checked]]()
     with tempfile.TemporaryDirectory(prefix="referee-") as temporary, ExitStack() as opened:
-        known = None
-        if journal_at is not None:
-            known = opened.enter_context(closing(Journal(journal_at, reading=True))).entries
+        journal = opened.enter_context(closing(Journal(journal_at, reading=True))) if journal_at else None
         for source in gather(attempts, Path(temporary)):
             with at_hand(source) as folder:
-                found = check(folder, known, signer)
-            bad += not found.whole
-            click.echo(f"{source.name}  {_checked(found)}")
-    if bad:
+                checked = check(folder, journal.entries if journal else None, signer)
+            found.setdefault(source.name, []).append(checked)
+            click.echo(f"{source.name}  {_checked(checked)}")
+        every = [checked for rows in found.values() for checked in rows]
+        seals = [seal for checked in every for seal in checked.seals]
+        seals += sealed_at_table_of(every, journal) if journal else []
+        gone = _say_missing(attempts, found, seals)
+    if gone or not all(checked.consistent for checked in every):
         raise click.exceptions.Exit(1)
+    if not all(checked.whole for checked in every):
+        raise click.exceptions.Exit(UNVOUCHED)
 
 
 def _checked(found: Checked) -> str:
     if found.changed:
         return f"changed: {'; '.join(found.changed)}"
-    if not found.whole:
+    if not found.consistent:
         return f"not sealed: {found.unsealed}"
     seal = found.seal
     sealed = f"sealed by event {seal.seq} of match {seal.match_id}, {seal.hash[:16]}" if seal else "not sealed"
-    return f"whole, {sealed}" + (f", signed by key {found.signer[:16]}" if found.signer else "")
+    signed = f", signed by key {found.signer[:16]}" if found.signer else ""
+    if found.whole:
+        return f"whole, {sealed}{signed}"
+    return f"consistent in itself, {sealed}{signed}; nothing outside vouches for it: --journal or --key"
+
+
+def _say_missing(places: Sequence[str], names: Collection[str], seals: Iterable[Entry]) -> bool:
+    """Name the attempts that the archives among the places lack; whether any is missing without a word of why."""
+    archives = [p for p in places if not p.endswith(".zip") and Path(p).resolve().name not in names]
+    made_room = {row["removed"]: row["at"] for p in archives for row in told_removals(text_beside(p, RETENTION))}
+    lost = missing(names, seals) if archives else {}
+    for name, seal in lost.items():
+        if name in made_room:
+            click.echo(f"{name}  not here: went to make room, {made_room[name][:16]} by {RETENTION}")
+        else:
+            click.echo(f"{name}  missing: sealed by event {seal.seq} of match {seal.match_id} and not in the archive")
+    return any(name not in made_room for name in lost)

@@ -82,6 +82,13 @@ def sources(place: str | Path, temporary: Path) -> list[Source]:
     return found
 
 
+def text_beside(place: str, name: str) -> str:
+    """What the file of that name in an archive's folder says, at a path or an address; '' where there is none."""
+    fs, path = _opened(place)
+    with _told(place):
+        return fs.cat_file(f"{path}/{name}").decode() if fs.exists(f"{path}/{name}") else ""
+
+
 @contextmanager
 def at_hand(source: Source, which: Which = lambda folder, names: names) -> Iterator[Path]:
     """The attempt's folder: its own, or one with the files that are needed of it, which goes afterwards. Raises

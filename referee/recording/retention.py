@@ -96,8 +96,13 @@ def removals(root: Path) -> Sequence[dict]:
 
 @lru_cache(maxsize=4)
 def _removals(log: Path, stamp: tuple[int, int]) -> tuple[dict, ...]:
+    return told_removals(log.read_text(encoding="utf-8"))
+
+
+def told_removals(text: str) -> tuple[dict, ...]:
+    """``removals`` as this text of a log tells them."""
     gone: list[dict] = []
-    for line in log.read_text(encoding="utf-8").splitlines():
+    for line in text.splitlines():
         with suppress(ValueError):  # a line torn by a full disk or a kill
             row = json.loads(line)
             gone.append(row) if "kept" not in row else gone.pop()

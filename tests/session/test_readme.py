@@ -56,7 +56,9 @@ IN_TEST = {
     "referee attempts show referee-data/attempts": (
         "referee attempts show referee-data/simulated/attempts --no-browser --port 0"
     ),
-    "referee verify referee-data/attempts": "referee verify referee-data/simulated/attempts",
+    "referee verify referee-data/attempts --journal referee-data/journal.db": (
+        "referee verify referee-data/simulated/attempts --journal referee-data/simulated/journal.db"
+    ),
     "referee timeline referee-data/attempts": "referee timeline referee-data/simulated/attempts",
 }
 """README's command -> the same without a browser, a webcam, or patience."""
