@@ -1,14 +1,20 @@
 """Who meets whom next: Swiss, groups, knock-out. Pure; chance is the tournament's seed.
 
-*Swiss*: a perfect matching of least cost over all players, after S. Ólafsson, "Weighted matching in chess
-tournaments", J. Opl Res. Soc. 41 (1990) 17-24; the matching is networkx's: Edmonds' blossoms as in Z. Galil, "Efficient
-algorithms for finding maximum matching in graphs", ACM Comput. Surv. 18 (1986) 23-38. Costs are whole numbers of three
-orders of magnitude, so that the first rule always outweighs all of the next:
+*Swiss*: perfect matchings of least cost, after S. Ólafsson, "Weighted matching in chess tournaments", J. Opl Res. Soc.
+41 (1990) 17-24; the matching is networkx's: Edmonds' blossoms as in Z. Galil, "Efficient algorithms for finding maximum
+matching in graphs", ACM Comput. Surv. 18 (1986) 23-38. A first matching says who rests and who floats (meets somebody
+with other match points). Its costs are whole numbers of different orders of magnitude, so that a rule always outweighs
+all of the next:
 
 1. who has had a round off gets no second one while somebody present has had none;
 2. nobody meets twice while that can be avoided;
-3. who has as many match points meets, the upper half the lower half within them (the Dutch system's fold,
-   FIDE Handbook C.04.3), the round off goes to the last.
+3. the squares of the differences in match points add up to as little as possible, the round off counted as the fewest;
+4. the last of a score group rests or floats down, then: meets the first of the lower group.
+
+Then those who stay in a score group are folded among themselves, the upper half onto the lower half (the Dutch system,
+FIDE Handbook C.04.3, without its colours): 11 players pair 1-6, 2-7 … 5-10, and 11 rests. Where two of them have met,
+the first of the upper half gets the highest opponent that is possible, then the second, and so on; two of one half meet
+only where there is no other way.
 
 *Groups* are dealt by strength in a snake, so that each has its share of the strong (the pots of most draws).
 *Knock-out*: best against last, second against last but one, and so on, in a bracket in which the two best can meet in
@@ -20,7 +26,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import cast
 
 import networkx as nx
 
@@ -30,9 +35,6 @@ Pair = tuple[int, int]
 
 OFF = -1
 """The node of the matching that stands for a round off."""
-
-FOLD_STEPS = 1 << 10
-"""A difference of one match point outweighs every difference of places within a score group: there are at most 256."""
 
 
 def met(state: Tournament) -> Counter[frozenset[int]]:
@@ -50,36 +52,59 @@ def swiss(order: Sequence[int], points: Mapping[int, int], state: Tournament) ->
 
     ``order`` are the players present, best first; ``points`` their match points. Two or more.
     """
-    before, off, place = met(state), rounds_off(state), {p: n for n, p in enumerate(order)}
-    folds = _folds(order, points)
-    worst = (max(points.values()) - min(points.values()) + 1) ** 2 * FOLD_STEPS + FOLD_STEPS
-    again = (len(order) // 2 + 1) * worst
-    second_off = again * (sum(before.values()) + 1) * (len(order) + 1)
-    graph = nx.Graph()
-    for a, b in combinations(order, 2):
-        apart = (points[a] - points[b]) ** 2 * FOLD_STEPS + abs(folds[b] - folds[a])
-        graph.add_edge(a, b, weight=-(before[frozenset((a, b))] * again + apart))
-    if len(order) % 2:
-        for player in order:
-            ahead = (points[player] - min(points.values())) ** 2 * FOLD_STEPS + len(order) - 1 - place[player]
-            graph.add_edge(player, OFF, weight=-(off[player] * second_off + ahead))
-    found = cast("set[Pair]", nx.max_weight_matching(graph, maxcardinality=True))
-    pairs = [cast(Pair, tuple(sorted(pair, key=lambda p: place.get(p, len(order))))) for pair in found]
-    pairs.sort(key=lambda pair: place[pair[0]])
-    resting = next((a for a, b in pairs if b == OFF), None)
-    return tuple(pair for pair in pairs if OFF not in pair), resting
-
-
-def _folds(order: Sequence[int], points: Mapping[int, int]) -> dict[int, int]:
-    """A place for each player: 0, 1, 2 … in either half of a score group, so that its first and the lower half's first
-    are no step apart, and two of one half always are."""
-    folds = {}
+    before, place = met(state), {p: n for n, p in enumerate(order)}
+    apart = _apart(order, points, before, rounds_off(state))
+    resting = next((a for a, b in apart if b == OFF), None)
+    floating = {player for pair in apart for player in pair}
+    pairs = [pair for pair in apart if OFF not in pair]
     for score in {points[p] for p in order}:
-        group = [p for p in order if points[p] == score]
-        half = (len(group) + 1) // 2
-        for n, player in enumerate(group):
-            folds[player] = n if n < half else n - half
-    return folds
+        pairs += _folded([p for p in order if points[p] == score and p not in floating], before)
+    return tuple(sorted(pairs, key=lambda pair: place[pair[0]])), resting
+
+
+def _apart(
+    order: Sequence[int], points: Mapping[int, int], before: Counter[frozenset[int]], off: Counter[int]
+) -> list[Pair]:
+    """The pairs that no score group has among its own: who floats down with whom, and who rests with ``OFF``."""
+    size, least = len(order), min(points.values())
+    upper, score = Counter[int](), Counter(points.values())
+    ahead = {p: upper.update([points[p]]) or upper[points[p]] - 1 for p in order}
+    place = size * size
+    step = 2 * size**3 * place
+    again = size * ((max(points.values()) - least) ** 2 * step + step)
+    second_off = again * size * (sum(before.values()) + 1)
+    costs = {}
+    for a, b in combinations(order, 2):
+        small = ((score[points[a]] - ahead[a]) * size + ahead[b]) * place
+        if points[a] == points[b]:  # costs that are all the same would be matched five times slower
+            small = abs(ahead[b] - ahead[a] - score[points[a]] // 2)
+        costs[a, b] = before[frozenset((a, b))] * again + (points[a] - points[b]) ** 2 * step + small
+    for n, p in enumerate(order if size % 2 else ()):
+        costs[p, OFF] = off[p] * second_off + (points[p] - least) ** 2 * step + (size - n) * size * size * place
+    return [(a, b) for a, b in _matched(costs) if b == OFF or points[a] != points[b]]
+
+
+def _folded(group: Sequence[int], before: Counter[frozenset[int]]) -> list[Pair]:
+    """Pairs within a score group, best first and of an even number: nobody twice where possible, then the fold.
+
+    The lower half's places are the digits of a number, the first of the upper half its highest: the least is wanted.
+    """
+    size, half = len(group), len(group) // 2
+    fold, costs = list(zip(group[:half], group[half:], strict=True)), {}
+    if not any(before[frozenset(pair)] for pair in fold):
+        return fold
+    for (n, a), (m, b) in combinations(enumerate(group), 2):
+        digit = (m - half) * half ** (half - 1 - n) if n < half <= m else half**half
+        costs[a, b] = before[frozenset((a, b))] * half ** (half + 1) * size + digit
+    return _matched(costs)
+
+
+def _matched(costs: Mapping[Pair, int]) -> list[Pair]:
+    """The perfect matching of least cost; in each pair the order of ``costs``."""
+    graph = nx.Graph()
+    graph.add_weighted_edges_from((*pair, -cost) for pair, cost in costs.items())
+    found = nx.max_weight_matching(graph, maxcardinality=True)
+    return [(a, b) if (a, b) in costs else (b, a) for a, b in found]
 
 
 def groups(order: Sequence[int], size: int) -> tuple[tuple[int, ...], ...]:

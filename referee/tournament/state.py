@@ -27,7 +27,7 @@ RECORD = "tournament"
 """Under this name tournaments stand in a store of many tables: no table bears it."""
 
 MOST_ENTRANTS, MOST_ROUNDS = 256, 30
-"""More than one hall holds; 256 are paired in a fifth of a second."""
+"""More than one hall holds; their pairing is a matter of seconds."""
 
 GROUP_SIZES = range(FEWEST, MOST + 1)
 

@@ -1,0 +1,35 @@
+"""Swiss pairings against a printed table, ``swiss_table.txt``."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from referee.tournament.pairing import swiss
+from referee.tournament.state import Game, Tournament
+
+TABLE = (Path(__file__).parent / "swiss_table.txt").read_text(encoding="utf-8")
+ROWS = re.findall(r"^(\d+)(?:; points ([\d ]+))?(?:; met ([\d -]+))?(?:; rested (\d+))?: (.+)$", TABLE, re.MULTILINE)
+
+
+def pairs_of(text: str) -> list[tuple[int, int]]:
+    """``1-6 2-7`` as pairs of players from 0."""
+    return [(int(a) - 1, int(b) - 1) for a, b in re.findall(r"(\d+)-(\d+)", text)]
+
+
+@pytest.mark.parametrize(("size", "points", "met", "rested", "wanted"), ROWS)
+def test_a_pairing_is_the_printed_one(size, points, met, rested, wanted):
+    games = [Game(n, 1, "swiss", pair) for n, pair in enumerate(pairs_of(met), 1)]
+    games += [Game(len(games) + 1, 1, "swiss", (int(rested) - 1,))] if rested else []
+    order = range(int(size))
+    made = dict(zip(order, map(int, points.split()), strict=True)) if points else dict.fromkeys(order, 0)
+    pairs, resting = swiss(order, made, Tournament(games=tuple(games)))
+    told = " ".join(f"{a + 1}-{b + 1}" for a, b in pairs) + (f", {resting + 1} rests" if resting is not None else "")
+    assert told == wanted
+
+
+def test_the_table_holds_every_size_from_2_to_17_and_later_rounds():
+    assert [int(row[0]) for row in ROWS if not row[1]] == list(range(2, 18))
+    assert sum(line.startswith(tuple("0123456789")) for line in TABLE.splitlines()) == len(ROWS)
