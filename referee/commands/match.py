@@ -68,7 +68,10 @@ def schedule(number: int, players: str | None, rules: str | None) -> None:
 @JOURNAL
 @click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), help="Write here, not to the screen.")
 def export(match_id: str | None, form: str, journal: str, out: Path | None) -> None:
-    """Write a MATCH out of the record; without MATCH, list what the record holds."""
+    """Write a MATCH out of the record; without MATCH, list what the record holds.
+
+    Of a tower game that is not over only what its board shows is written.
+    """
     store = open_journal(journal)
     try:
         if match_id is None:

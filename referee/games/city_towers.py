@@ -349,7 +349,6 @@ def legal(state: City, seat: int) -> tuple[Command, ...]:
 def view(state: City, seat: int | None) -> dict[str, Any]:
     """What lies open to all, and the seat's own cards; what the others pick is open when all have picked."""
     open_now = state.phase != "picking"
-    picked = [list(p) if open_now or s == seat else len(p) * [0] for s, p in enumerate(state.picked)]
     towers = [
         {"city": i // 9 + 1, "site": i % 9 + 1, "stones": [list(stone) for stone in tower], "owner": owner(tower)}
         for i, tower in enumerate(state.towers)
@@ -359,7 +358,7 @@ def view(state: City, seat: int | None) -> dict[str, Any]:
         "round": state.round,
         "rounds": state.rules.rounds,
         "towers": towers,
-        "picked": picked,
+        "picked": [list(p) if open_now or n == seat else len(p) * [0] for n, p in enumerate(state.picked)],
         "stock": [list(s) if open_now or n == seat else len(s) * [0] for n, s in enumerate(state.stock)],
         "hands": [hidden(hand, n, seat) for n, hand in enumerate(state.hands)],
         "deck": len(state.deck),
@@ -397,4 +396,5 @@ GAME: Game[City] = Game(
     legal=legal,
     pieces=pieces,
     deck=deck,
+    secret=lambda now, then, _: "stones" if now.phase == then.phase == "picking" and now.round == then.round else "",
 )

@@ -136,7 +136,8 @@ class Game(Generic[S]):
 
     ``begin`` gives the first fact's data, ``create`` the state of it; ``scores`` is by seat; ``view`` is JSON-able and
     shows what a seat may see (None: what lies open to all); ``legal`` are commands of that seat that would be
-    accepted: every kind, though not every overpayment. ``deck`` is what the game's box holds.
+    accepted: every kind, though not every overpayment. ``deck`` is what the game's box holds. ``secret`` names the
+    field of a command (as JSON) that only its own seat may read in the first state, when it was asked in the second.
     """
 
     name: str
@@ -152,6 +153,7 @@ class Game(Generic[S]):
     legal: Callable[[S, int], tuple[Command, ...]]
     pieces: Callable[[S], Counter[str]]
     deck: Callable[[S], Counter[str]]
+    secret: Callable[[S, S, Mapping[str, Any]], str] = lambda now, before, command: ""
 
     def setup(self, players: Sequence[str], rules: Mapping[str, Any], seed: int, mode: Mode = "full") -> Setup:
         """A checked set-up. Raises BadGame."""
@@ -192,6 +194,11 @@ class Game(Generic[S]):
         if state.phase not in kind.PHASES:
             return sentence("game.not_now", command=kind.__name__, phase=state.phase)
         return ""
+
+    def shown(self, now: S, before: S, command: Mapping[str, Any], viewer: int | None) -> dict[str, Any]:
+        """A command as the viewer may read it in the state ``now``: nothing is secret once the game is over."""
+        secret = "" if now.phase == OVER or command["seat"] == viewer else self.secret(now, before, command)
+        return dict(command) | ({secret: [UNKNOWN] * len(command[secret])} if secret else {})
 
     def decided(self, state: S, command: Command) -> tuple[list[Fact], S]:
         """The command's facts and the state after them. Raises IllegalCommand with the reason."""

@@ -13,7 +13,7 @@ is edited: the events before it stay, and it cites the one it replaces.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cards.sentences import sentence
@@ -43,12 +43,16 @@ class Correct:
 
 @dataclass(frozen=True)
 class Played:
-    """One command that stands: what was asked, by whom, in which state, as which event of the match."""
+    """One command: what was asked, by whom, in which state, as which event of the match.
+
+    ``last`` is the state in which it stood last; None while it stands.
+    """
 
     command: Mapping[str, Any]
     who: str
     before: Table
     seq: int
+    last: Table | None = None
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,10 @@ class Standing:
 
 @dataclass(frozen=True)
 class Match:
-    """A game as it stands. ``played`` are the commands that count, ``changes`` every undo and correction made."""
+    """A game as it stands. ``played`` are the commands that count, ``changes`` every undo and correction made.
+
+    Both hold every secret: what a page, a terminal or an export shows of them comes from ``view`` or ``shown``.
+    """
 
     match_id: str
     game: Game[Any]
@@ -88,9 +95,15 @@ class Match:
         rows = [Standing(p, scores[s], rank[s], s in best) for s, p in enumerate(self.state.players)]
         return tuple(sorted(rows, key=lambda row: row.rank))
 
+    def shown(self, seat: int | None, played: Played) -> dict[str, Any]:
+        """The command as that seat may read it; one that was taken back as it could when that was done."""
+        now = self.state if self.over or played.last is None else played.last
+        return self.game.shown(now, played.before, played.command, seat)
+
     def view(self, seat: int | None) -> dict[str, Any]:
-        """What that seat may see (None: everybody), JSON-able."""
+        """What that seat may see (None: everybody), JSON-able: the table, ``log`` and ``changes``."""
         table = [row.__dict__ for row in self.standings]
+        log = [{"number": n, "command": self.shown(seat, p), "who": p.who} for n, p in enumerate(self.played, 1)]
         return self.game.view(self.state, seat) | {
             "match_id": self.match_id,
             "game": self.game.name,
@@ -101,7 +114,8 @@ class Match:
             "standings": table,
             "simulated": self.simulated,
             "number": len(self.played),
-            "changes": [dict(change) for change in self.changes],
+            "log": log,
+            "changes": [{**change, "was": self.shown(seat, change["was"])} for change in self.changes],
         }
 
 
@@ -180,8 +194,8 @@ def _taken_back(match: Match, event: Event) -> tuple[Table, tuple[Played, ...], 
     number = event.data["number"]
     if not 1 <= number <= len(match.played):
         raise IllegalCommand(sentence("game.no_number", number=number))
-    was = match.played[number - 1]
-    change = {"kind": event.kind, "number": number, "was": dict(was.command), "who": event.who, "at": event.at}
+    was = replace(match.played[number - 1], last=match.state)
+    change = {"kind": event.kind, "number": number, "was": was, "who": event.who, "at": event.at}
     return was.before, match.played[: number - 1], (*match.changes, change | {"why": event.data["why"]})
 
 

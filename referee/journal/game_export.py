@@ -2,6 +2,9 @@
 
 A game's row is a command that stands; what was undone or corrected is told with who and why. Commands are told in
 words by ``said(command, players)``, which the caller gives.
+
+While a game is not over, an export tells what the board tells and no more: no events, since these hold the deal and all
+that was chosen in secret, nor a hash, since a secret can be guessed and tried on it.
 """
 
 from __future__ import annotations
@@ -45,17 +48,19 @@ def _columns(match: Match) -> tuple[str, ...]:
 
 def _rows(match: Match, said: Said) -> list[tuple[object, ...]]:
     """Every command that stands, with the points after it by seat."""
-    after = [*(played.before for played in match.played[1:]), match.state]
+    after = [*(played.before for played in match.played), match.state][1:]
     return [
-        (n, said(played.command, match.state.players), played.who, *match.game.scores(state))
-        for n, (played, state) in enumerate(zip(match.played, after, strict=True), 1)
+        (row["number"], said(row["command"], match.state.players), row["who"], *match.game.scores(state))
+        for row, state in zip(match.view(None)["log"], after, strict=True)
     ]
 
 
 def _json(match: Match, entries: Sequence[Entry], said: Said) -> str:
     events = [{"seq": e.seq, "hash": e.hash, **e.event.to_json()} for e in entries]
     head = {"seq": entries[-1].seq, "hash": entries[-1].hash}
-    whole = {"match": match.view(None), "head": head, "events": events}
+    whole: dict[str, Any] = {"match": match.view(None), "head": head, "events": events}
+    if not match.over:
+        whole |= {"head": {"seq": entries[-1].seq}, "events": []}
     return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
 
 
@@ -81,6 +86,8 @@ def _told(match: Match, title: str) -> list[str]:
 
 
 def _witness(match: Match, entries: Sequence[Entry]) -> str:
+    if not match.over:
+        return html.escape(f"{match.game.name}, {match.setup.mode}. {len(entries)} events")
     last = f"{len(entries)} events, last hash {entries[-1].hash}"
     seed = f", seed {match.setup.seed}" if match.over else ""  # before, it foretells the cards
     return html.escape(f"{match.game.name}, {match.setup.mode}{seed}. {last}")
@@ -89,7 +96,8 @@ def _witness(match: Match, entries: Sequence[Entry]) -> str:
 def _changes(match: Match, said: Said) -> str:
     """Every undo and correction: what it was, who said so and why."""
     rows = [
-        (c["kind"], c.get("number", ""), said(c["was"], match.state.players), c["who"], c["why"]) for c in match.changes
+        (c["kind"], c["number"], said(c["was"], match.state.players), c["who"], c["why"])
+        for c in match.view(None)["changes"]
     ]
     return table(("change", "number", "it was", "who", "why"), rows) if rows else ""
 

@@ -72,6 +72,23 @@ def test_the_record_lists_its_games(tmp_path):
     assert "Not finished: 9 moves" in export(path, match.match_id, "--format", "html")
 
 
+def test_a_game_that_nobody_has_moved_in_is_exported(tmp_path):
+    path, match = played(tmp_path, "city_towers", 0)
+    assert export(path, match.match_id, "--format", "csv").splitlines() == [
+        "number,move,entered_by,'=Ann(),<b>Ben</b>,Cem"
+    ]
+
+
+def test_an_open_game_is_exported_without_deal_seed_picks_and_hash(tmp_path):
+    path, match = played(tmp_path, "city_towers", 2)
+    whole = json.loads(export(path, match.match_id))
+    assert whole["events"] == [] and whole["head"] == {"seq": match.seq}
+    assert [row["command"]["stones"] for row in whole["match"]["log"]] == [["?"] * 6] * 2
+    for form in ("csv", "html", "sheet"):
+        text = export(path, match.match_id, "--format", form)
+        assert text.count("picks stones ? ? ? ? ? ?") == 2 and "hash" not in text and "seed" not in text
+
+
 def test_what_a_damaged_record_still_proves_of_a_game_is_salvaged_and_replays(tmp_path):
     path, match = played(tmp_path, "nine_sum_towers", 30)
     (tmp_path / "games").mkdir()

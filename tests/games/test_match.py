@@ -35,7 +35,7 @@ def test_an_undo_takes_back_the_last_command_and_says_who_and_why():
     before = match.played[-1].before
     back = ask(match, Undo("Ref", "wrong city"))
     assert back.state == before and len(back.played) == 2
-    assert back.changes[0]["was"]["command"] == "PlayStone"
+    assert back.view(None)["changes"][0]["was"]["command"] == "PlayStone"
     assert (back.changes[0]["who"], back.changes[0]["why"]) == ("Ref", "wrong city")
     assert ask(back, PlayStone(0, 1, card, 2)).state.tower(2, card) == ((0, 1),)
 

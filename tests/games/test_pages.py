@@ -8,6 +8,8 @@ import pytest
 
 from referee.devices.ports import SystemClock
 from referee.games.catalogue import GAMES
+from referee.games.city_towers import PickStones
+from referee.games.match import Undo
 from referee.games.open_cards import propose_storeys
 from referee.games.tower_bets import STYLES, Build
 from referee.journal.journal import Journal
@@ -104,6 +106,19 @@ def test_a_seats_page_shows_its_cards_and_the_board_shows_none(journal, tmp_path
     hands = [re.search(r'class="hand">(.*?)</p>', pages.get(link)[1], re.S)[1] for link in (ann, ben)]
     assert hands[0].count("<b>") == 6 and hands[1].count("<b>") == 5 and "?" not in hands[0] + hands[1]
     assert 'class="hand"' not in pages.get("/")[1]
+
+
+def test_no_page_but_a_seats_own_shows_what_it_picks_before_all_have_picked(journal, tmp_path):
+    pages = Pages(journal, tmp_path)
+    ann, ben = pages.links()
+    pages.table.command(PickStones(0, (2, 2, 2, 3, 3, 3)))
+    assert "Ann picks stones 2 2 2 3 3 3" in pages.get(ann)[1]
+    assert "picks stones 2 2 2 3 3 3" not in "".join(pages.get(path)[1] for path in ("/", "/referee"))
+    assert "Ann picks stones 2 2 2 3 3 3" not in pages.get(ben)[1]
+    pages.table.command(Undo("Ref", "misread"))
+    assert "Ann picks stones 2 2 2 3 3 3" in pages.get(ann)[1]
+    for path in ("/", "/referee", ben):
+        assert "Ann picks stones ? ? ? ? ? ? (misread)" in pages.get(path)[1]
 
 
 def test_an_unknown_link_is_no_seat_and_links_last_over_a_restart(journal, tmp_path):

@@ -299,4 +299,5 @@ GAME: Game[Quarters] = Game(
     legal=legal,
     pieces=pieces,
     deck=deck,
+    secret=lambda now, before, command: "cards" if command["command"] == "ReadHand" else "",
 )

@@ -1,5 +1,6 @@
 """``create_game_app(table)``: the pages of one game. The board is open to all, a seat's page to who has its link,
-the console to the referee (``referee.web.security``)."""
+the console to the referee (``referee.web.security``). The console shows what the board shows: a seat's secrets stand on
+its own page alone, also for the referee, who has the links."""
 
 from __future__ import annotations
 
@@ -105,10 +106,9 @@ def _words() -> dict[str, Any]:
 
 
 def _shown(table: GameTable, seat: int | None) -> dict[str, Any]:
-    """What a page shows: the seat's view and the last commands."""
-    match = table.match
-    log = [{"number": n, "command": p.command, "who": p.who} for n, p in enumerate(match.played, 1)]
-    return {"view": match.view(seat), "log": log[: -COMMANDS_SHOWN - 1 : -1], "seat": seat, "version": table.version}
+    """What a page shows: the seat's view, of its log the last commands."""
+    view = table.match.view(seat)
+    return {"view": view, "log": view["log"][: -COMMANDS_SHOWN - 1 : -1], "seat": seat, "version": table.version}
 
 
 def _board(table: GameTable) -> flask.Blueprint:
