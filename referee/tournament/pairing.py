@@ -9,7 +9,8 @@ all of the next:
 1. who has had a round off gets no second one while somebody present has had none;
 2. nobody meets twice while that can be avoided;
 3. the squares of the differences in match points add up to as little as possible, the round off counted as the fewest;
-4. the last of a score group rests or floats down, then: meets the first of the lower group.
+4. the last of a score group rests or floats down;
+5. who floats down meets the first of the lower group.
 
 Then those who stay in a score group are folded among themselves, the upper half onto the lower half (the Dutch system,
 FIDE Handbook C.04.3, without its colours): 11 players pair 1-6, 2-7 … 5-10, and 11 rests. Where two of them have met,
@@ -67,8 +68,8 @@ def _apart(
 ) -> list[Pair]:
     """The pairs that no score group has among its own: who floats down with whom, and who rests with ``OFF``."""
     size, least = len(order), min(points.values())
-    upper, score = Counter[int](), Counter(points.values())
-    ahead = {p: upper.update([points[p]]) or upper[points[p]] - 1 for p in order}
+    made = [points[p] for p in order]
+    score, ahead = Counter(made), {p: n - made.index(points[p]) for n, p in enumerate(order)}
     place = size * size
     step = 2 * size**3 * place
     again = size * ((max(points.values()) - least) ** 2 * step + step)
