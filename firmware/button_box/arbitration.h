@@ -1,14 +1,19 @@
 // Who was first: presses in the order of their first edges, and what each of them is worth in the present phase.
 //
-// The law of order. A press is told when its contact has been closed for 1 ms and no other player's contact with an
-// earlier first edge is still in doubt. Nobody is in doubt for longer than 20 ms (debounce.h), and all doubts run at
-// the same time, so:
-//   - presses are told in the order of their first edges, however long a quicker player's contact bounces;
-//   - a press is told at most 21 ms and one turn of the loop after its first edge, whatever the other lines do;
-//   - a contact that rests is never overtaken by a later one. What induced spikes can steal is 2 ms, by a spike that
-//     comes less than 2 ms before the noisy player's own press: less than the referee's tie window of 5 ms. What noise
-//     with real touches can steal is the 20 ms before its line is known to be noisy, once; after that nothing, and the
-//     noisy line's own presses are then stamped late by their bounce, never early.
+// The law of order. A press is told when its contact has been closed for 15 ms in sum (debounce.h says what is a press and
+// what is hum) and no other player's contact with an earlier first edge is still in doubt. Nobody is in doubt for longer
+// than 25 ms, and all doubts run at the same time, so with two players or four:
+//   - presses are told, and lamps lit, in the order of their first edges, however long a quicker player's contact bounces;
+//   - a press that bounces for up to 10 ms is told at most 25 ms and one turn of the loop after its first edge, a clean one
+//     after 15 ms where no earlier edge is in doubt; its stamp is the first edge, so the delay is none of the stamp;
+//   - a contact on a quiet line is never overtaken by a later one. What induced spikes can steal is 2 ms, by a spike that
+//     comes less than 2 ms before the noisy player's own press: less than the referee's tie window of 5 ms, in box time.
+// On a line that hums no press is lost and none is forged, but a press has no first edge of its own there. Until the line is
+// read strictly, its stamp is up to 10 ms early; then it is the last closing edge, which is early by as long as the hum
+// had closed the line already (less than 15 ms) or late by the finger's bounce (up to 10 ms). All that is less than a mains
+// period. The line is told as noisy before such a press, and the host then believes the stamp to 20 ms only and takes the
+// sum of both bounds, not 5 ms, as the tie window. Only a hum whose very first touch comes within 10 ms before the press
+// looks like bounce and goes unnoticed: once, and up to 10 ms early.
 // Start/Next and the pads hold nobody back.
 #pragma once
 #include "debounce.h"

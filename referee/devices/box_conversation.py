@@ -229,6 +229,8 @@ class BoxTalk:
     def _clock(self, boot: int, first: int, last: int, lines: int = 0, *, now_s: float) -> list[BoxNotice]:
         if boot == self.facts.boot:
             self.facts.lines = lines
+            if last < self._expected:
+                self.facts.noise = lines  # every event has been told, but one of no duel may have been dropped
             return self._compare(first, last, now_s)
         self._greet(now_s)  # a restart whose first sentence was lost
         return []
@@ -278,6 +280,7 @@ class BoxTalk:
         self._expected += 1
         self._last_event_us = event.box_us
         self._acknowledge()
+        self.facts.note_noise(event)
         notice = notice_of(event, self.tie, self.facts)
         return [] if notice is None else [notice]
 

@@ -11,6 +11,7 @@ from referee.devices.ports import BoxNotice, Press
 
 POWER_ON_US = 100_000  # what a box tells of its first tenth of a second happened before it could look
 STAMP_S = 40e-6  # an edge waits at most so long for its interrupt: 33.6 us measured in simavr
+NOISY_S = 0.02  # the stamp of a press on a noisy line may be so far off: a mains period; see arbitration.h
 NEXT_LINE = 4  # the line of Start/Next
 
 TOLD = {  # event -> kind and sentence of its notice
@@ -44,12 +45,19 @@ class BoxFacts:
     tested: tuple[int, int] | None = None  # self-test: closed buttons as bits, longest loop turn in us
     cause: int | None = None  # why its processor started, as the ATmega's MCUSR says it
     lines: int = 0
+    noise: int = 0  # noisy lines as bits, as the events told so far have it
     counts: dict[int, tuple[int, int, int]] = field(default_factory=dict)
     """Button -> edges since the counts were cleared, longest settling and longest lift-off in microseconds."""
 
     def noisy_lines(self) -> list[int]:
         """Buttons whose lines are noisy at present."""
         return [button for button in range(NEXT_LINE + 1) if self.lines >> button & 1]
+
+    def note_noise(self, event: Sentence) -> None:
+        """Events come in their order, also long after; the lines of the last clock reply are those of now."""
+        if event.kind in ("BXNOI", "BXQUI"):
+            bit = 1 << int(event.fields[1])
+            self.noise = self.noise | bit if event.kind == "BXNOI" else self.noise & ~bit
 
     def pads(self) -> dict[int, bool]:
         """Players with a pad, and whether their tongs rest on it."""
@@ -72,8 +80,9 @@ def is_of(event: Sentence, facts: BoxFacts) -> bool:
 def notice_of(event: Sentence, tie: ClockTie, facts: BoxFacts) -> BoxNotice | None:
     """What the event tells, in the host's time; None when it tells nothing."""
     at_s, tied_s = tie.to_host(event.box_us)
-    error_s = tied_s + STAMP_S
     player = int(event.fields[1]) if len(event.fields) > 1 and event.kind != "BXGOO" else None
+    noisy = event.kind == "BXPRS" and bool((facts.lines | facts.noise) >> int(event.fields[1]) & 1)
+    error_s = tied_s + (NOISY_S if noisy else STAMP_S)
     meaning = _meaning(event)
     kind, code = TOLD[meaning]
     if not kind:
@@ -82,7 +91,7 @@ def notice_of(event: Sentence, tie: ClockTie, facts: BoxFacts) -> BoxNotice | No
     if event.kind in ("BXPRS", "BXHLD"):
         held = kind == "held_at_go"
         run = int(event.fields[-1]) if event.kind == "BXPRS" and event.protocol > 1 else None
-        press = Press(int(event.fields[1]), event.box_us, at_s, error_s, held, event.number, facts.box_id, run)
+        press = Press(int(event.fields[1]), event.box_us, at_s, error_s, held, event.number, facts.box_id, run, noisy)
     line = sentence("told_line_next") if player == NEXT_LINE else sentence("told_line", n=player)
     text = sentence(code, n=player, line=line)
     return BoxNotice(kind, at_s, player, press, text, event.box_us, error_s, facts.box_id)

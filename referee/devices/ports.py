@@ -104,7 +104,7 @@ class Press:
 
     ``box_us`` is the box's own clock at the edge; ``at_s`` the same instant on the host's scale,
     good to ``error_s``. ``seq`` is the sentence's number on the wire, ``run`` the box's number of the duel
-    (None from a box that counts none).
+    (None from a box that counts none). ``noisy`` says that its line was: ``box_us`` is then no better than ``error_s``.
     """
 
     player: int
@@ -115,6 +115,7 @@ class Press:
     seq: int = 0
     box_id: str = ""
     run: int | None = None
+    noisy: bool = False
 
 
 class Lamp(IntEnum):

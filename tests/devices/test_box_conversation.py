@@ -3,6 +3,7 @@
 import pytest
 
 from referee.devices.box_conversation import SILENT_S, BoxTalk
+from referee.devices.box_notices import NOISY_S
 from referee.devices.box_protocol import Sentence
 from referee.devices.command_queue import RESEND_S, TRIES
 
@@ -253,6 +254,30 @@ def test_how_the_lines_are_comes_with_the_clock(desk2):
     desk2.hear2("BXCLK", query.number, 1, 1, 0, 0b1_1_0_1_0_0_0_1_0)
     assert desk2.talk.facts.noisy_lines() == [1]
     assert desk2.talk.facts.pads() == {0: True, 1: False}
+
+
+def test_a_press_on_a_noisy_line_is_good_to_a_mains_period(desk2):
+    """It comes after the word that the line is noisy, however late both are heard."""
+    desk2.hear2("BXPRS", 1, 1, 0, "BOX1", 1, 1)
+    desk2.hear2("BXNOI", 2, 1)
+    query = next(s for s in desk2.wait(0.3) if s.kind == "RFCLK")
+    desk2.hear2("BXCLK", query.number, 1, 1, 4, 0)  # quiet again by now, but the press is still to be told
+    desk2.hear2("BXPRS", 3, 1, 0, "BOX1", 1, 1)
+    desk2.hear2("BXPRS", 4, 0, 0, "BOX1", 1, 1)
+    desk2.hear2("BXQUI", 5, 1)
+    desk2.hear2("BXPRS", 6, 1, 0, "BOX1", 1, 1)
+    presses = [notice.press for notice in desk2.told if notice.press]
+    assert [press.noisy for press in presses] == [False, True, False, False]
+    assert presses[1].error_s - presses[2].error_s == pytest.approx(NOISY_S, rel=0.01)
+
+
+def test_a_line_is_quiet_when_the_clock_says_so_and_no_event_is_missing(desk2):
+    """The box drops the word that it is quiet where a duel's events need the room."""
+    desk2.hear2("BXNOI", 1, 1)
+    query = next(s for s in desk2.wait(0.3) if s.kind == "RFCLK")
+    desk2.hear2("BXCLK", query.number, 1, 1, 1, 0)
+    desk2.hear2("BXPRS", 2, 1, 0, "BOX1", 1, 1)
+    assert not desk2.told[-1].press.noisy
 
 
 def test_insisting_on_another_box_ends_the_conversation_with_this_one(desk2):

@@ -7,6 +7,8 @@ import random
 
 import pytest
 
+from referee.devices.box_notices import NOISY_S
+
 from .counts import PAIRS, TRAINS
 from .timelines import BOOTED_US, Timeline
 
@@ -97,6 +99,125 @@ def test_a_line_that_was_noisy_is_quiet_again_and_its_lamp_has_flickered(play):
     assert outcome.kinds("BXNOI", "BXQUI") == [("BXNOI", (B,)), ("BXQUI", (B,))]
     flicker = [on for at_us, lamp, on in outcome.lamps if lamp == B and at_us > 300_000]
     assert len(flicker) > 10 and flicker[-1] is False
+
+
+def chattering(width):
+    """A slow edge at both ends: six touches in 1.5 % of the period each, as fractions of it."""
+    touches = [(at + k * 0.0025, 0.001) for at in (0.0, width) for k in range(6)]
+    return [*touches, (0.0, width)]
+
+
+HUM = {  # (start, length) of what closes the line in one period of the mains, as fractions of it
+    "1 of 20 ms": [(0, 0.05)],
+    "1.5 of 20 ms": [(0, 0.075)],
+    "3 of 20 ms": [(0, 0.15)],
+    "9 of 20 ms": [(0, 0.45)],
+    "10 of 20 ms": [(0, 0.5)],
+    "0.9 of 20 ms": [(0, 0.045)],
+    "0.4 of 20 ms": [(0, 0.02)],
+    "rectified: 0.5 of 10 ms": [(0, 0.025), (0.5, 0.025)],
+    "rectified: 5 of 10 ms": [(0, 0.25), (0.5, 0.25)],
+    "17 us each 1.9 ms": [(n * 0.095, 0.00085) for n in range(10)],
+    "slow edges, 9 of 20 ms": chattering(0.45),
+}
+NOISY_US = NOISY_S * 1e6
+MISSED_US = 30  # the very first touch of a chattering edge may be too short to be seen
+
+
+def hum(timeline, shape, hz, from_us, until_us):
+    """B's line hums."""
+    period_us = 1e6 / hz
+    for n in range(int((until_us - from_us) / period_us)):
+        for start, length in HUM[shape]:
+            at_us = from_us + (n + start) * period_us
+            timeline.pin(at_us, B, True)
+            timeline.pin(at_us + length * period_us, B, False)
+
+
+def check_hum(outcome, wanted):
+    """No press but these (button, us), once each and in order; B's line noisy, and its stamp within its bound."""
+    got = outcome.presses()
+    assert [button for button, _, _ in got] == [button for button, _ in wanted]
+    for (button, box_us, told_us), (_, at_us) in zip(got, wanted, strict=True):
+        early_us = NOISY_US if button == B else 0
+        assert -BOX_ZERO_US - early_us < box_us - at_us < STAMP_ERROR_US + MISSED_US
+        assert told_us - at_us < TOLD_US
+    told = [kind for kind, fields in outcome.kinds("BXNOI", "BXPRS") if fields[0] == B]
+    assert told[:1] == ["BXNOI"], "before any press on it"
+    assert not outcome.sentences("BXSTK")
+
+
+ORDERS = {"nobody": [], "A": [A], "B": [B], "A, then B": [A, B], "B, then A": [B, A]}
+BETWEEN_US = 25_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("hz", [50, 60])
+@pytest.mark.parametrize("shape", HUM)
+def test_hum_that_was_there_before_the_go_forges_and_loses_nothing(play, shape, hz):
+    rng, timeline, wanted = random.Random(f"{shape} {hz}"), Timeline(), []
+    timeline.tell(BOOTED_US, "RFHEL", 2)
+    hum(timeline, shape, hz, 50_000, 5_000_000)
+    for n, order in enumerate(ORDERS.values()):
+        go_us = 500_000 + n * 900_000
+        timeline.again(go_us - 20_000)
+        at_us = go_us + 300_000 + rng.uniform(0, 20_000)
+        for button in order:
+            timeline.press(at_us, button)
+            wanted.append((button, at_us))
+            at_us += BETWEEN_US
+        timeline.tell(go_us + 600_000, "RFACK", 10**8, 1)
+    check_hum(play(timeline, 5_000_000), wanted)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("order", ["nobody", "A, then B", "B, then A"])
+@pytest.mark.parametrize("hz", [50, 60])
+@pytest.mark.parametrize("shape", HUM)
+def test_hum_that_begins_after_the_go_forges_and_loses_nothing(play, shape, hz, order):
+    rng, timeline, wanted = random.Random(f"{shape} {hz} {order}"), Timeline(), []
+    timeline.duel()
+    hum(timeline, shape, hz, 100_000 + rng.uniform(0, 20_000), 800_000)
+    at_us = 400_000 + rng.uniform(0, 20_000)
+    for button in ORDERS[order]:
+        timeline.press(at_us, button)
+        wanted.append((button, at_us))
+        at_us += BETWEEN_US
+    check_hum(play(timeline, 800_000), wanted)
+
+
+@pytest.mark.parametrize("period_us", [119_000, 300_000])
+def test_pulses_of_1500_us_far_apart_are_no_presses(play, period_us):
+    timeline = Timeline()
+    timeline.duel()
+    timeline.pulses(B, 200_000, LATER_US, period_us, 1_500)
+    timeline.press(PRESSED_US, A)
+    timeline.press(LATER_US + 3_000, B)
+    check_hum(play(timeline, LATER_US + 200_000), [(A, PRESSED_US), (B, LATER_US + 3_000)])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", [None, "3 of 20 ms"])
+def test_no_press_with_5_ms_of_bounce_is_lost(play, shape):
+    """Of two hundred presses of 30 to 80 ms, on two quiet lines or one that hums and one that does not."""
+    rng, timeline, wanted = random.Random(200), Timeline(), []
+    timeline.duel()
+    if shape:
+        hum(timeline, shape, 50, 60_000, 200_000 + 200 * 160_000)
+    for n in range(200):
+        at_us, hold_us = 200_000 + n * 160_000 + rng.uniform(0, 20_000), rng.uniform(30_000, 80_000)
+        timeline.again(at_us - 20_000)
+        flips = [0.0, *sorted(rng.uniform(50, 5_000) for _ in range(2 * rng.randrange(1, 8)))]
+        for down_us, up_us in zip(flips[::2], [*flips[1::2], hold_us], strict=True):
+            timeline.pin(at_us + down_us, n % 2, True)
+            timeline.pin(at_us + up_us, n % 2, False)
+        timeline.tell(at_us + 100_000, "RFACK", 10**8, 1)
+        wanted.append((n % 2, at_us))
+    got = play(timeline, 200_000 + 200 * 160_000).presses()
+    assert [button for button, _, _ in got] == [button for button, _ in wanted]
+    for (button, box_us, told_us), (_, at_us) in zip(got, wanted, strict=True):
+        bound_us = NOISY_US if shape and button == B else STAMP_ERROR_US
+        assert -BOX_ZERO_US - bound_us < box_us - at_us < bound_us and told_us - at_us < TOLD_US
 
 
 def bounce_train(rng):
@@ -266,8 +387,8 @@ def test_all_pairs_come_in_their_order(play, gap_us):
         at_us = 200_000 + n * 100_000 + round(rng.uniform(0, 30_000) * 16) / 16
         first, second = rng.sample([(0, 1), (2, 3)][n % 2], 2)
         timeline.again(at_us - 40_000)
-        timeline.press(at_us, first, 15_000)
-        timeline.press(at_us + gap_us, second, 15_000)
+        timeline.press(at_us, first, 25_000)
+        timeline.press(at_us + gap_us, second, 25_000)
         timeline.tell(at_us - 30_000, "RFCLK")
         timeline.tell(at_us - 10_000, "RFACK", 10**8, 1)
         timeline.tell(at_us + rng.uniform(-2_000, 500), "RFCLK")  # so that the line is busy
