@@ -11,8 +11,8 @@
 // On a line that hums no press is lost and none is forged, but a press has no first edge of its own there. Until the line is
 // read strictly, its stamp is up to 10 ms early; then it is the last closing edge, which is early by as long as the hum
 // had closed the line already (less than 15 ms) or late by the finger's bounce (up to 10 ms). All that is less than a mains
-// period. The line is told as noisy before such a press, and the host then believes the stamp to 20 ms only and takes the
-// sum of both bounds, not 5 ms, as the tie window. Only a hum whose very first touch comes within 10 ms before the press
+// period. The line is told as noisy before such a press, and the host then believes the stamp to 20 ms only and widens the
+// tie window by the bounds of both presses. Only a hum whose very first touch comes within 10 ms before the press
 // looks like bounce and goes unnoticed: once, and up to 10 ms early.
 // Start/Next and the pads hold nobody back.
 #pragma once

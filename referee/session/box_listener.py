@@ -264,11 +264,14 @@ class BoxListener:
         return seats.get(ZONES[player], f"player {player}")
 
     def _pressed(self, notice: BoxNotice) -> None:
-        """A Stop. ``tried`` is one outside a duel as the box knows it; it may have restarted since."""
+        """A Stop. ``tried`` is one outside a duel as the box knows it; it may have restarted since.
+
+        On a noisy line the box's time is no closer than the bound; without it both presses' bounds widen the tie window.
+        """
         press = notice.press
         if press is not None and press.player < len(ZONES) and not self.practised(ZONES[press.player], press.at_s):
             at_s = press.at_s + self._match.shift_s
-            stop = PressStop(ZONES[press.player], at_s, press.error_s, press.box_us)
+            stop = PressStop(ZONES[press.player], at_s, press.error_s, None if press.noisy else press.box_us)
             with self._early_lock:
                 if self._early is not None:
                     self._early.append(stop)

@@ -36,11 +36,11 @@ class StandInBox:
         self.zero_s = CLOCK.now_s()
         self.tell(self.on_go or BoxNotice("go", self.zero_s, box_us=GO_US, box_id=self.box_id))
 
-    def press(self, player, after_s, box_id=None, kind="press"):
+    def press(self, player, after_s, box_id=None, kind="press", error_s=0.001, noisy=False):
         """A Stop so long after the go."""
         at_s, box_us = self.zero_s + after_s, GO_US + int(after_s * 1e6)
-        press = Press(player, box_us, at_s, 0.001)
-        self.tell(BoxNotice(kind, at_s, player, press, "pressed", box_us, 0.001, box_id or self.box_id))
+        press = Press(player, box_us, at_s, error_s, noisy=noisy)
+        self.tell(BoxNotice(kind, at_s, player, press, "pressed", box_us, error_s, box_id or self.box_id))
 
     def tell(self, notice):
         self._tell(notice)
@@ -156,6 +156,19 @@ def test_a_listener_that_fails_makes_nobody_deaf(at_table, until, box, capsys):
         until(lambda: session.state.phase != "building")
         assert "stop" in heard
     assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("noisy", "callers"), [(True, {"A", "B"}), (False, {"A"})])
+def test_a_press_on_a_noisy_line_ties_with_one_within_its_bound(at_table, until, box, noisy, callers):
+    """Its box time is no closer than that."""
+    with at_table(box=box) as (session, _):
+        session.observer.says.update(A="undecided", B="undecided")
+        begin(session)
+        box.press(0, 1.500, error_s=0.021 if noisy else 0.001, noisy=noisy)
+        box.press(1, 1.518)
+        until(lambda: len(session.state.presses) == 2)
+        assert {press.zone for press in session.state.presses if press.box_us is None} == ({"A"} if noisy else set())
+        assert set(session.state.duel.callers) == callers
 
 
 def test_lost_events_and_noisy_lines_are_alarms(at_table, until, box):
