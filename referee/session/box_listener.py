@@ -266,7 +266,7 @@ class BoxListener:
     def _pressed(self, notice: BoxNotice) -> None:
         """A Stop. ``tried`` is one outside a duel as the box knows it; it may have restarted since.
 
-        On a noisy line the box's time is no closer than the bound; without it both presses' bounds widen the tie window.
+        A noisy line's box time is no closer than the bound: without it, both presses' bounds widen the tie window.
         """
         press = notice.press
         if press is not None and press.player < len(ZONES) and not self.practised(ZONES[press.player], press.at_s):
