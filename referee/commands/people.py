@@ -9,6 +9,7 @@ import click
 from referee.commands.hall import WHO, directing
 from referee.commands.match import JOURNAL, BadRequest
 from referee.commands.options import Commands
+from referee.match.duel import stop_time
 from referee.tournament.people import careers
 from referee.tournament.ratings import ratings
 
@@ -49,7 +50,7 @@ def show(person: str, journal: str) -> None:
             f"{meeting.at[:10]}  place {meeting.seat.place or '-'}  {meeting.seat.points} points  against {others}"
         )
     for card, (seconds, _) in sorted(career.best.items()):
-        click.echo(f"best {card}  {seconds:.2f} s")
+        click.echo(f"best {card}  {stop_time(seconds)} s")
 
 
 @people.command()

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from referee.match.decide import Event, MatchState
-from referee.match.duel import Duel
+from referee.match.duel import Duel, stop_time
 
 
 class ScoreLines:
@@ -50,8 +50,8 @@ class ScoreLines:
         return "right" if said == there else "wrong"
 
     def _duel(self, duel: Duel, state: MatchState) -> str:
-        stop = next(iter(duel.stops), None)
-        call = f"Stop by {duel.at_zone(stop.zone)} after {stop.elapsed_s:.2f} s, " if stop else ""
+        stop = min(duel.stops, key=lambda press: press.elapsed_s, default=None)
+        call = f"Stop by {duel.at_zone(stop.zone)} after {stop_time(stop.elapsed_s)} s, " if stop else ""
         scores = "  ".join(f"{p} {s}" for p, s in state.scores.items())
         seats = " - ".join(duel.seats[z] for z in sorted(duel.seats))
         return (

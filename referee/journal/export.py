@@ -17,7 +17,7 @@ from referee.journal.chain import Entry
 from referee.journal.game_export import game_line, is_game
 from referee.journal.journal import Journal
 from referee.journal.page import SHEET_STYLE, STYLE, inert, page, table
-from referee.match.duel import Duel
+from referee.match.duel import Duel, stop_time
 from referee.match.evolve import fold
 from referee.match.state import MatchState
 
@@ -82,7 +82,7 @@ def duel_row(duel: Duel) -> dict[str, Any]:
                 duel.award or "",
                 duel.points,
                 duel.annulled,
-                min((stop.elapsed_s for stop in duel.stops), default=""),
+                stop_time(min(stop.elapsed_s for stop in duel.stops)) if duel.stops else "",
             ),
             strict=True,
         )

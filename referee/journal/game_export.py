@@ -89,8 +89,7 @@ def _witness(match: Match, entries: Sequence[Entry]) -> str:
     if not match.over:
         return html.escape(f"{match.game.name}, {match.setup.mode}. {len(entries)} events")
     last = f"{len(entries)} events, last hash {entries[-1].hash}"
-    seed = f", seed {match.setup.seed}" if match.over else ""  # before, it foretells the cards
-    return html.escape(f"{match.game.name}, {match.setup.mode}{seed}. {last}")
+    return html.escape(f"{match.game.name}, {match.setup.mode}, seed {match.setup.seed}. {last}")
 
 
 def _changes(match: Match, said: Said) -> str:

@@ -115,6 +115,13 @@ class StopPress:
         return row | ({"callers": list(self.callers)} if self.counts else {"why": self.why})
 
 
+def stop_time(seconds: float, clock: bool = False) -> str:
+    """The time of a Stop after the go as it is shown everywhere, in seconds: ``65.20``; as a ``clock``: ``1:05.20``."""
+    text = f"{seconds:.2f}"
+    minutes, hundredths = divmod(round(100 * float(text)), 6000)
+    return f"{minutes}:{hundredths / 100:05.2f}" if clock else text
+
+
 def press_from_json(row: Mapping[str, Any]) -> StopPress:
     """The inverse of ``StopPress.to_json``; what older records lack takes its default."""
     known = {name: row[name] for name in StopPress.__dataclass_fields__ if name in row}

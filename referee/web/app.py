@@ -10,7 +10,6 @@ from typing import Any
 import flask
 from markupsafe import Markup
 
-from cards.sentences import say
 from referee.errors import FolderUnusable
 from referee.files import write_whole
 from referee.web import api, security
@@ -47,10 +46,7 @@ def page_values(session: PageSession) -> dict[str, Any]:
         return texts.markup('<input type="hidden" name="csrf_token" value="{}">', security.csrf_token())
 
     return {
-        "t": lambda key, **values: texts.translate(lang, key, **values),
-        "num": lambda value, digits=None: texts.number(lang, value, digits),
-        "say": lambda told: say(lang, told),
-        "lang": lang,
+        **texts.tools(lang),
         "simulated": session.simulated,
         "csrf_token": security.csrf_token,
         "csrf_field": csrf_field,

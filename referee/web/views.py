@@ -14,6 +14,7 @@ from typing import Any
 
 from cards.card import Card, LayoutCard, ShapesCard
 from cards.sentences import kept
+from referee.match.house_rules import FINDINGS
 from referee.match.state import SEEN_PHASES
 from referee.web.ports import WebSession
 
@@ -184,14 +185,21 @@ def _cell(match: Match, row: Match, duel: Match | None, now: bool) -> Cell:
 
 
 def callers_verdicts(snapshot: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """For each zone whose Stop counts: the camera's verdict and the house's ruling on it."""
+    """For each zone whose Stop counts: the camera's verdict and the house's ruling on it, with the ``finding`` that
+    goes before the build's faults ('' where the build is right, or nothing was seen around the press)."""
     match = snapshot["match"]
     duel = match["duel"]
     names = match["seats"]
     return [
-        {"zone": zone, "name": names[zone], "ruling": duel["rulings"].get(zone), **duel["verdicts"].get(zone, {})}
+        {"zone": zone, "name": names[zone], "ruling": duel["rulings"].get(zone), "finding": _finding(duel, zone)}
+        | duel["verdicts"].get(zone, {})
         for zone in duel["callers"]
     ]
+
+
+def _finding(duel: Match, zone: str) -> str:
+    seen = [duel["cause"]["finding"], *FINDINGS] if duel["rulings"].get(zone) == "mismatch" else []
+    return next((f for f in seen if f in duel["findings"].get(zone, ())), "")
 
 
 def open_zones(match: Match) -> list[tuple[str, str]]:

@@ -164,15 +164,15 @@ class FakeSession:
         self.box.rest("AB".index(zone), resting)
         return ()
 
-    def see(self, zone: str, verdict: str, confidence: float = 0.97, reasons=(), **more) -> None:
-        """The camera's verdict on a zone; ``reasons`` as (code, text), with values or without."""
+    def see(self, zone: str, verdict: str, confidence: float = 0.97, reasons=(), *, findings=(), **more) -> None:
+        """The camera's verdict on a zone; ``reasons`` as (code, text), with values or without; ``findings`` by name."""
         row = {
             "verdict": verdict,
             "confidence": confidence,
             "reasons": [{"code": code, "text": text, "values": dict(*values)} for code, text, *values in reasons],
             **more,
         }
-        self.command(CameraVerdict(zone, zone_verdict(row)))
+        self.command(CameraVerdict(zone, zone_verdict(row), findings))
 
     def snapshot(self) -> dict:
         judged = self.state.verdicts

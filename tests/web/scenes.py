@@ -34,6 +34,12 @@ STORY = {
 """A time line that is there already, so that looking at the page starts no work."""
 
 TRIANGLE = {"color": "red", "shape": "triangle"}
+WRONG_PLACE = ("wrong_place", "the red triangle stands 23 mm beside its place", {"n": 23, "piece": TRIANGLE})
+WRONG_SUPPORT = (
+    "wrong_support",
+    "the blue cube does not rest on what the card shows",
+    {"piece": {"color": "blue", "shape": "cube"}},
+)
 PLAYERS = ["Ann", "Ben", "Cem", "Dia"]
 
 
@@ -98,8 +104,15 @@ def wrong(session: FakeSession) -> None:
         "A",
         "mismatch",
         0.953,
-        [MISSING, ("wrong_place", "the red triangle stands 23 mm beside its place", {"n": 23, "piece": TRIANGLE})],
+        [MISSING, WRONG_PLACE],
     )
+
+
+def fell(session: FakeSession) -> None:
+    """The build fell by itself after the Stop: the camera sees what lies there now."""
+    building(session)
+    session.press("A")
+    session.see("A", "mismatch", 0.97, [WRONG_SUPPORT, MISSING, WRONG_PLACE], findings=("fell_after_stop",))
 
 
 def drawn(session: FakeSession) -> None:
@@ -272,6 +285,7 @@ SCENES = (
     Scene("board-stopped", "/", stopped),
     Scene("board-right", "/", right),
     Scene("board-wrong", "/", wrong),
+    Scene("board-fell", "/", fell),
     Scene("board-undecided", "/", undecided),
     Scene("board-review", "/", review),
     Scene("board-winner", "/", finished),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from fake_session import FakeSession
-from scenes import PLAYERS, building, contested, finished, overruled, right, started, voided, wrong
+from scenes import PLAYERS, building, contested, fell, finished, overruled, right, started, voided, wrong
 
 from referee.match.decide import DrawCard, NextDuel, OpenReview, Ready, RenamePlayer, Undo
 from referee.web import board_views, console_views, create_app, views
@@ -55,6 +56,33 @@ def test_one_time_for_one_stop_and_it_is_the_boxs(session):
     duel["presses"] = [duel["presses"][0] | {"elapsed_s": 12.345}]
     assert views.press_s(duel, "A") == 12.345
     assert views.press_s(duel, "B") is None
+
+
+def verdict_line(app) -> str:
+    """The board's big sentence below the ruling, as plain text."""
+    found = re.search(r'<p class="reason reasons">(.*?)</p>', app.test_client().get("/").text)
+    return re.sub("<[^>]+>", "", found[1])
+
+
+def test_the_board_says_first_that_the_build_fell_and_then_what_is_wrong_with_it(app, session):
+    fell(session)
+    assert verdict_line(app).startswith("It fell after Stop, by itself the blue cube does not rest on")
+
+
+def test_what_ended_the_duel_is_the_finding_that_is_said_first(app, session):
+    building(session)
+    session.press("A")
+    session.see("A", "match", findings=("false_start", "fell_after_stop"))
+    page = app.test_client().get("/").text
+    assert verdict_line(app) == "It fell after Stop, by itself" and page.count("fell after Stop") == 1
+
+
+def test_a_finding_of_a_build_that_is_right_is_not_held_against_it(app, session):
+    session.rules = session.rules.model_copy(update={"hand_at_stop": "ignore"})
+    building(session)
+    session.press("A")
+    session.see("A", "match", findings=("hand_at_stop",))
+    assert session.state.award and "in the field at Stop" not in app.test_client().get("/").text
 
 
 # --- The console --------------------------------------------------------------------------------------

@@ -154,16 +154,20 @@ def test_the_console_offers_only_what_the_phase_allows(app, session):
 
 
 @pytest.mark.parametrize(
-    "lang, said", [("en", "wrong build, hand in the field at Stop"), ("de", "falsch gebaut, Hand im Feld bei Stopp")]
+    "lang, said, big",
+    [
+        ("en", "wrong build, hand in the field at Stop", "A hand was in the field at Stop"),
+        ("de", "falsch gebaut, Hand im Feld bei Stopp", "Beim Stopp war eine Hand im Feld"),
+    ],
 )
-def test_why_a_duel_ended_so_is_said_in_words(app, session, lang, said):
+def test_why_a_duel_ended_so_is_said_in_words(app, session, lang, said, big):
     building(session)
     session.press("A")
     session.command(CameraVerdict("A", zone_verdict({"verdict": "match"}), ("hand_at_stop",)))
     assert session.state.duel.reason == "false_stop: hand_at_stop"
     client = app.test_client()
     assert said in client.get(f"/referee?lang={lang}").text
-    assert said in client.get(f"/?lang={lang}").text
+    assert big in client.get(f"/?lang={lang}").text
 
 
 @pytest.mark.parametrize(

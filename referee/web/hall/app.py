@@ -15,7 +15,6 @@ import flask
 from flask.typing import ResponseReturnValue
 
 from cards.pieces import PieceSet, builtin_piece_set
-from cards.sentences import say
 from referee.devices.ports import Clock
 from referee.session.director import Director
 from referee.session.people import People
@@ -26,7 +25,7 @@ from referee.web.hall import views
 from referee.web.hall.console import console_pages
 from referee.web.hall.export import to_json
 from referee.web.hall.people import people_pages
-from referee.web.i18n.texts import catalogue, number, translate
+from referee.web.i18n.texts import catalogue, tools, translate
 from referee.web.logins import Logins, fingerprint
 from referee.web.pages import login
 from referee.web.security import public
@@ -106,14 +105,8 @@ def create_hall_app(
 
 def rendered(lang: str, names: tuple[str, ...], values: Mapping[str, Any]) -> Parts:
     """The parts of these names in that language, outside of any request too."""
-    tools = {
-        "t": lambda key, /, **filled: translate(lang, key, **filled),
-        "num": lambda value, digits=None: number(lang, value, digits),
-        "say": lambda told: say(lang, told),
-        "lang": lang,
-    }
-    environment = values["environment"]
-    return {name: environment.get_template(f"parts/hall_{name}.html").render(values, **tools).strip() for name in names}
+    environment, own = values["environment"], tools(lang)
+    return {name: environment.get_template(f"parts/hall_{name}.html").render(values, **own).strip() for name in names}
 
 
 def parts_of(director: Director, environment: Any, page: str, lang: str) -> Parts:

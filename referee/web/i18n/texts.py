@@ -6,14 +6,16 @@ Faults and reasons are sentences of their own (``cards.sentences``); the names o
 from __future__ import annotations
 
 import json
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
+from typing import Any
 
 from markupsafe import Markup
 
-from cards.sentences import LANGUAGES, WRITTEN, fill, pointed, table
+from cards.sentences import LANGUAGES, WRITTEN, fill, pointed, say, table
+from referee.match.duel import stop_time
 
-__all__ = ["FALLBACK", "LANGUAGES", "catalogue", "markup", "number", "translate"]
+__all__ = ["FALLBACK", "LANGUAGES", "catalogue", "markup", "number", "tools", "translate"]
 
 FALLBACK = WRITTEN
 NAMES = ("color.", "shape.", "piece", "game.card.")
@@ -42,6 +44,18 @@ def translate(language: str, key: str, /, **values: object) -> str:
 def number(language: str, value: float, digits: int | None = None) -> str:
     """A number as the language writes it, with so many decimals; without ``digits`` as many as it has."""
     return pointed(language, str(value) if digits is None else f"{value:.{digits}f}")
+
+
+def tools(language: str) -> dict[str, Any]:
+    """What every template writes with: ``t`` a text, ``num`` a number, ``stop_time`` a Stop's time, ``say`` a verdict's
+    reason or an alarm's text, all in ``lang``."""
+    return {
+        "t": partial(translate, language),
+        "num": partial(number, language),
+        "stop_time": lambda *time: pointed(language, stop_time(*time)),
+        "say": partial(say, language),
+        "lang": language,
+    }
 
 
 def markup(template: str, *values: str) -> Markup:

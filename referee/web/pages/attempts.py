@@ -11,9 +11,10 @@ import flask
 from markupsafe import escape
 
 from cards.errors import RefereeError
-from cards.sentences import piece_name, say, word
+from cards.sentences import piece_name, pointed, say, word
 from referee.errors import IllegalCommand
 from referee.match.commands import Overrule, Ruling
+from referee.match.duel import stop_time
 from referee.recording import Attempt, listing
 from referee.recording.folder import META, TIMES, VIDEO, pack
 from referee.recording.listing import SHOWN, Wanted
@@ -40,11 +41,12 @@ NO_PICTURE = (
 def story_of(attempt: Attempt, told: Mapping[str, Any], lang: str) -> dict[str, Any]:
     """What the page's script needs: frame times, marks in video time, the time line as far as it is known.
 
-    A Stop's ``elapsed`` is its official time after the go, the box's own; video time is good to a frame."""
-    official = {p["zone"]: p.get("elapsed_s") for p in attempt.meta.get("presses") or () if p.get("callers")}
+    A Stop's ``elapsed`` is its official time after the go, as it is shown; video time is good to a frame."""
+    presses = [p for p in attempt.meta.get("presses") or () if p.get("callers") and p.get("elapsed_s")]
+    official = {p["zone"]: pointed(lang, stop_time(p["elapsed_s"])) for p in presses}
     marks = [
         {"name": m["name"], "seconds": m["seconds"], "zone": m.get("zone"), "why": m.get("why")}
-        | ({"elapsed": official[m["zone"]]} if m["name"] == "stop" and official.get(m.get("zone")) else {})
+        | ({"elapsed": official[m["zone"]]} if m["name"] == "stop" and m.get("zone") in official else {})
         for m in attempt.meta.get("marks", ())
     ]
     for name, seconds, zone in (("go", attempt.go_s, None), ("stop", attempt.stop_s, attempt.caller)):

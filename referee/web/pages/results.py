@@ -50,7 +50,7 @@ def rows(match: Mapping[str, Any]) -> list[dict[str, Any]]:
             duel["seats"].get("B", ""),
             duel["card_id"] or "",
             duel["value"],
-            round(min(times), 3) if times else None,
+            min(times, default=None),
             duel["award"] or "",
             duel["points"],
             duel["decided_by"],

@@ -248,7 +248,7 @@ function fillTable() {
     const cells = body.insertRow();
     const jump = document.createElement("button");
     jump.type = "button";
-    jump.textContent = row.elapsed ? `${number(row.elapsed, 2)} s` : sinceGo(row.at);
+    jump.textContent = row.elapsed ? `${row.elapsed} s` : sinceGo(row.at);
     jump.addEventListener("click", () => {
       goTo(frameAt(row.clip ? Math.max(0, row.at - CLIP_S / 2) : row.at));
       video.scrollIntoView({ block: "nearest" });
