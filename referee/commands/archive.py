@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from referee.commands.attempts import Bar
-from referee.commands.options import Commands
+from referee.commands.options import PORT, Commands
 from referee.errors import DeviceLost
 from referee.recording import find_attempts, load_attempt
 from referee.recording.address import Mirror, is_address
@@ -92,7 +92,7 @@ def sign_(private: Path, folders: tuple[Path, ...]) -> None:
 @attempts.command()
 @click.argument("archive", default=str(Path("referee-data") / "attempts"))
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address of the pages.")
-@click.option("--port", type=int, help="Their port; 0 takes a free one, and so does the usual one when it is taken.")
+@click.option("--port", type=PORT, help="Their port; 0 takes a free one, and so does the usual one when it is taken.")
 @click.option("--pin", help="The referee's PIN; made up and printed when --host is not this machine.")
 @click.option("--no-browser", is_flag=True, help="Do not open the pages in a browser.")
 def show(archive: str, host: str, port: int | None, pin: str | None, no_browser: bool) -> None:

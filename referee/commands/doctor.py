@@ -19,6 +19,7 @@ import click
 import platformdirs
 from serial.tools import list_ports
 
+from referee.commands.options import PORT
 from referee.commands.serving import PATH, USUAL_PORT
 from referee.devices.camera import open_camera
 from referee.devices.ports import SystemClock
@@ -192,7 +193,7 @@ def printer() -> Finding:
 
 @click.command()
 @click.option("--camera", "source", default="0", show_default=True, help="Webcam index, URL or file to try.")
-@click.option("--port", "number", type=int, default=USUAL_PORT, show_default=True, help="The dashboard's port.")
+@click.option("--port", "number", type=PORT, default=USUAL_PORT, show_default=True, help="The dashboard's port.")
 @click.option("--data-dir", type=PATH, default=Path("referee-data"), show_default=True)
 def doctor(source: str, number: int, data_dir: Path) -> None:
     """What this machine lacks to referee, and the command that mends it. The status is 1 when something is missing."""

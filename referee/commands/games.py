@@ -16,10 +16,9 @@ from flask import Flask
 from referee.commands.game_camera import cards, look
 from referee.commands.game_cards import columns_of, kinds_of
 from referee.commands.named_files import named_piece_set
-from referee.commands.options import Commands, Words, as_one
-from referee.commands.play import NAMES
+from referee.commands.options import PORT, Commands, Words, as_one, players_of, same_players
 from referee.commands.serving import interrupted, opened, served, taken
-from referee.devices.ports import SystemClock
+from referee.devices.ports import Clock, SystemClock
 from referee.errors import DeviceLost, RefereeError
 from referee.events import Event
 from referee.games.catalogue import GAMES, game_named
@@ -98,15 +97,23 @@ def record_in(data_dir: Path) -> Iterator[Record]:
         yield record
 
 
-def unfinished(record: Record, game: str) -> str | None:
-    """The last match of that game when it has not ended."""
-    last = [match_id for match_id, name in game_matches(record).items() if name == game][-1:]
-    return next((match_id for match_id in last if not fold(record.events(match_id)).over), None)
+def going_on(record: Record, clock: Clock, game: str, players: Sequence[str] | None) -> GameTable | None:
+    """The game on record to go on with: the last one of these players, or of anybody where None, unless it has ended.
 
-
-def names_of(players: str) -> list[str]:
-    """Names with commas, or how many of the usual ones."""
-    return list(NAMES[: int(players)]) if players.isdigit() else players.split(",")
+    It is said, and so is how to go on with another open one.
+    """
+    known = [match_id for match_id, name in game_matches(record).items() if name == game]
+    for match_id in reversed(known):
+        match = fold(record.events(match_id))
+        names = ",".join(match.state.players)
+        if players is None or same_players(players, match.state.players):
+            if match.over:
+                return None
+            click.echo(f"going on with {match_id} behind command {len(match.played)}: {names}")
+            return GameTable(record, clock, match)
+        if match_id == known[-1] and not match.over:
+            click.echo(f"{match_id} stays open: --players {names} goes on with it")
+    return None
 
 
 @click.group(cls=Commands)
@@ -227,24 +234,21 @@ def game_server(app: Flask, host: str, port: int | None) -> Server:
 @click.option("--seed", type=int, help="Seed of the deal.")
 @click.option("--stones", default="city_stones", help="The stones of city_towers, for the camera: a pieces.json.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address of the pages.")
-@click.option("--port", type=int, default=8000, show_default=True, help="Their port; 0 takes a free one.")
+@click.option("--port", type=PORT, default=8000, show_default=True, help="Their port; 0 takes a free one.")
 @click.option("--pin", help="The referee's PIN; made up and printed when --host is not this machine.")
 @click.option("--data-dir", type=PATH, default=Path("referee-data"), show_default=True)
 @as_one(PlayOptions)
 def play(asked: PlayOptions) -> None:
-    """Play a game on board, console and phones; one that has not ended goes on."""
-    clock, pin = SystemClock(), asked.pin
+    """Play a game on board, console and phones; one of these players that has not ended goes on."""
+    clock, pin, players = SystemClock(), asked.pin, players_of(asked.players)
     if pin is None and asked.host not in LOOPBACK:
         pin = made_up_pin()
     with interrupted() as over, record_in(asked.data_dir / "games") as record:
-        open_match = unfinished(record, asked.name)
-        if open_match:
-            table = GameTable.taken_up(record, clock, open_match)
-            click.echo(f"going on with {open_match} behind command {len(table.match.played)}")
-        else:
+        table = going_on(record, clock, asked.name, players)
+        if table is None:
             seed = new_seed() if asked.seed is None else asked.seed
             mode: Mode = "scorer" if asked.scorer else "full"
-            setup = game_named(asked.name).setup(asked.players.split(","), rules_of(asked.rules_file), seed, mode)
+            setup = game_named(asked.name).setup(players, rules_of(asked.rules_file), seed, mode)
             table = GameTable.begun(record, clock, asked.name, setup)
         table.listen(GameLines(table.match))
         camera = camera_of(asked.name, asked.stones)

@@ -9,6 +9,15 @@ from typing import Any, TypeVar
 
 import click
 
+from cards.errors import RefereeError
+from referee.match.schedule import folded
+
+NAMES = ("Ann", "Ben", "Cem", "Dia", "Eli", "Fay", "Gus", "Hal", "Ida", "Jon", "Kim", "Leo")
+"""Who plays where only a number is given."""
+
+PORT = click.IntRange(0, 65535)
+"""A TCP port; 0 asks for a free one."""
+
 T = TypeVar("T")
 
 
@@ -16,6 +25,27 @@ def did_you_mean(typed: str, known: Iterable[str]) -> str:
     """The known words that the typed one is near to, as a question after a space; empty where it is near to none."""
     near = get_close_matches(typed.lower(), list(known), n=2, cutoff=0.6)
     return f" Did you mean {' or '.join(near)}?" if near else ""
+
+
+def players_of(text: str) -> list[str]:
+    """The names in a list with commas, or so many of the usual ones. Raises RefereeError for a blank name, for two
+    that are the same but for capitals, and for more than there are usual ones."""
+    if text.isdigit():
+        if not 2 <= int(text) <= len(NAMES):
+            raise RefereeError(f"--players: from 2 to {len(NAMES)} can play, not {text}")
+        return list(NAMES[: int(text)])
+    names = [part.strip() for part in text.split(",")]
+    if not all(names):
+        raise RefereeError("--players: a name is blank; write them as in Ann,Ben")
+    for n, name in enumerate(names):
+        if twin := next((other for other in names[:n] if folded(other) == folded(name)), None):
+            raise RefereeError(f"--players: players need different names: {twin!r} and {name!r} are the same")
+    return names
+
+
+def same_players(one: Iterable[str], other: Iterable[str]) -> bool:
+    """Whether these are the same people, in any order."""
+    return sorted(map(folded, one)) == sorted(map(folded, other))
 
 
 class Commands(click.Group):

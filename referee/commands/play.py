@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
 import numpy as np
-from click.core import ParameterSource
 
 from calibration.camera import camera_text, load_camera
 from calibration.palette_file import load_palette
 from cards.card import Card
 from cards.deck import Deck, builtin_deck, load_deck
 from cards.pieces import PieceSet, builtin_piece_set, load_piece_set
-from referee.commands.options import Words, as_one
+from referee.commands.options import Words, as_one, players_of
 from referee.commands.preparing import Preparation, PreparedObserver
 from referee.commands.scoreline import ScoreLines
 from referee.commands.serving import (
@@ -54,7 +53,6 @@ SIMULATED_BEFORE_S, SIMULATED_WAITING_BYTES = 1.0, 64 << 20
 PRACTICE = "practice.db"
 """What is practised is kept beside the matches' journal."""
 
-NAMES = ("Ann", "Ben", "Cem", "Dia", "Eli", "Fay", "Gus", "Hal", "Ida", "Jon", "Kim", "Leo")
 AT_A_TABLE = DEFAULT_RULES.model_copy(update={"sign_off": "asked"})
 """A real table begins with a set-up that both players have signed; a house-rules file may say otherwise."""
 
@@ -84,7 +82,7 @@ class DemoOptions(Options):
 
     game: str | None
     fast: bool
-    players: str
+    players: str | None
     duels: int | None
     seating: str
     manual: bool
@@ -131,19 +129,22 @@ def run(asked: RunOptions) -> None:
         raise click.BadParameter(
             f"{RECORD!r} is where tournaments stand: name the table otherwise", param_hint="--table"
         )
-    at_table(asked, lambda session: _begin_match(session, asked))
+    if asked.match_id and asked.players:
+        raise click.UsageError("--match takes up a match with its players: leave --players out")
+    names = players_of(asked.players) if asked.players else None
+
+    def begin(session: Session) -> None:
+        if names and session.state.phase == "new":
+            session.create_match(names, asked.mode, asked.seed)
+
+    at_table(asked, begin, names)
 
 
-def _begin_match(session: Session, asked: RunOptions) -> None:
-    """The match of the options, unless one goes on."""
-    if asked.players and session.state.phase == "new":
-        names = [name.strip() for name in asked.players.split(",")]
-        session.create_match(names, asked.mode, asked.seed)
-
-
-def at_table(asked: RunOptions, begin: Callable[[Session], None], first: str = "") -> None:
-    """A session with real devices until it is interrupted; ``begin`` is called once all runs, ``first`` is the page
-    that a browser opens."""
+def at_table(
+    asked: RunOptions, begin: Callable[[Session], None], players: Sequence[str] | None = None, first: str = ""
+) -> None:
+    """A session with real devices until it is interrupted; ``begin`` is called once all runs, ``players`` is as for
+    ``running``, ``first`` the page that a browser opens."""
     pieces = load_piece_set(asked.pieces_file) if asked.pieces_file else builtin_piece_set()
     deck = load_deck(asked.deck_file, pieces) if asked.deck_file else builtin_deck()
     lens = load_camera(asked.camera_file) if asked.camera_file else None
@@ -176,7 +177,7 @@ def at_table(asked: RunOptions, begin: Callable[[Session], None], first: str = "
             table=asked.table,
             sign=signing,
         )
-        session = stack.enter_context(running(use))
+        session = stack.enter_context(running(use, players))
         session.listen(ScoreLines(click.echo))
         if asked.match_id and asked.match_id != session.state.match_id:
             session.take_up(asked.match_id)
@@ -217,7 +218,7 @@ def kept(deck: Deck, pieces: PieceSet, observer: Observer) -> dict:
 @click.command()
 @click.option("--game", help="Play one of the tower games on the terminal instead, e.g. city_towers.")
 @click.option("--fast", is_flag=True, help="Hands faster than any human's; ends with the match.")
-@click.option("--players", default="4", show_default=True, help="How many play, or names, youngest first.")
+@click.option("--players", show_default="4", help="How many play, or names, youngest first.")
 @click.option("--duels", type=click.IntRange(min=1), help="End after so many decided duels.")
 @click.option("--seating", type=Words(sorted(SEATINGS)), default="across", show_default=True)
 @click.option("--manual", is_flag=True, help="You run the match on the console; the players build.")
@@ -239,7 +240,7 @@ def demo(asked: DemoOptions) -> None:
     if asked.tables:
         _demo_tables(asked, asked.tables)
         return
-    names = _names(asked.players)
+    names = players_of(asked.players) if asked.players else None
     heap.keep_small()
     clock, pieces, deck = SystemClock(), builtin_piece_set(), builtin_deck()
     rules = load_rules(asked.rules_file) if asked.rules_file else DEFAULT_RULES
@@ -266,7 +267,7 @@ def demo(asked: DemoOptions) -> None:
             rules=rules,
             simulated=True,
         )
-        session = stack.enter_context(running(use))
+        session = stack.enter_context(running(use, names))
         lines = ScoreLines(click.echo, table.truth(deck))
         session.listen(lines)
         stack.callback(preparation.close)  # before the session ends: a judgement may be waiting for it
@@ -276,7 +277,7 @@ def demo(asked: DemoOptions) -> None:
             return
         session.start()
         if session.state.phase == "new":
-            session.create_match(names, asked.mode, asked.seed)
+            session.create_match(names or players_of("4"), asked.mode, asked.seed)
         while not session.judging.gates() and not over.wait(0.05):
             pass  # hands are faster than a compiler: no duel before the gate has looked once
         done = stack.enter_context(table.played(session, None if asked.manual else asked.duels, asked.manual))
@@ -292,10 +293,9 @@ def _demo_tables(asked: DemoOptions, tables: int) -> None:
     """A tournament on so many tables: each has about three players, unless it is said how many there are."""
     from referee.commands.tables import HallDemo, demo_tables
 
-    if not asked.players.isdigit():
+    if asked.players and not asked.players.isdigit():
         raise click.BadParameter("with --tables say how many play", param_hint="--players")
-    given = click.get_current_context().get_parameter_source("players") == ParameterSource.COMMANDLINE
-    players = int(asked.players) if given else max(2, 3 * tables)
+    players = int(asked.players) if asked.players else max(2, 3 * tables)
     if not 2 <= players <= MOST_ENTRANTS:
         raise click.BadParameter(f"from 2 to {MOST_ENTRANTS} can play", param_hint="--players")
     folder = asked.data_dir / "tables"
@@ -324,14 +324,6 @@ def shown(table: SimulatedTable, observer: Observer, preparation: Preparation, o
     if preparation.live_pictures(over):
         table.set_up(observer)
     return not over.is_set()
-
-
-def _names(players: str) -> list[str]:
-    if players.isdigit():
-        if not 2 <= int(players) <= len(NAMES):
-            raise click.BadParameter(f"from 2 to {len(NAMES)} can play", param_hint="--players")
-        return list(NAMES[: int(players)])
-    return [name.strip() for name in players.split(",")]
 
 
 def recorder_of(data_dir: Path, clock: Clock, asked: Options, simulated: bool = False) -> Recorder:

@@ -9,7 +9,7 @@ import click
 
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
-from referee.commands.options import as_one
+from referee.commands.options import as_one, players_of
 from referee.commands.play import PRACTICE, RunOptions, at_table, drawn, shown, table_options
 from referee.commands.preparing import Preparation, PreparedObserver
 from referee.commands.serving import dashboard, interrupted, opened, running, taken
@@ -50,11 +50,14 @@ def practice(asked: PracticeOptions) -> None:
 
     The camera sees the empty field, counts down, sees when the card has been built, and judges it.
     """
+    names = players_of(asked.players) if asked.players else []
+    if len(names) > 2:
+        raise click.BadParameter("one or two can practise", param_hint="--players")
     if asked.simulated:
-        _simulated(asked)
+        _simulated(names or ["Ann"], asked)
         return
     given = {field.name: getattr(asked, field.name) for field in fields(RunOptions)}
-    at_table(RunOptions(**given), lambda session: _begin(_room(session), asked, ""), PAGE)
+    at_table(RunOptions(**given), lambda session: _begin(_room(session), names, asked), (), PAGE)
 
 
 def _room(session: Session) -> Practising:
@@ -63,18 +66,15 @@ def _room(session: Session) -> Practising:
     return session.practice
 
 
-def _begin(room: Practising, asked: PracticeOptions, usual: str) -> None:
-    """Begin with the names that were given, else with those of a practice that was broken off."""
-    names = [name.strip() for name in (asked.players or usual).split(",")] if asked.players or usual else []
-    if len(names) > 2:
-        raise click.BadParameter("one or two can practise", param_hint="--players")
+def _begin(room: Practising, names: list[str], asked: PracticeOptions) -> None:
+    """Begin with these names, else with those of a practice that was broken off."""
     players = dict(zip("AB", names, strict=False)) or (dict(room.left.players) if room.left else {})
     if players:
         room.begin(players, asked.level, asked.seed)
         click.echo(f"practising: {', '.join(players.values())}")
 
 
-def _simulated(asked: PracticeOptions) -> None:
+def _simulated(names: list[str], asked: PracticeOptions) -> None:
     """The same at the simulated table: players who carry pieces, and nothing else."""
     heap.keep_small()
     clock, pieces, deck = SystemClock(), builtin_piece_set(), builtin_deck()
@@ -99,7 +99,7 @@ def _simulated(asked: PracticeOptions) -> None:
             clock=clock,
             simulated=True,
         )
-        session = stack.enter_context(running(use))
+        session = stack.enter_context(running(use, ()))
         stack.callback(preparation.close)  # before the session ends: a judgement may be waiting for it
         preparation.tell(session.alarm)
         stack.enter_context(dashboard(session, asked, None, PAGE))
@@ -110,7 +110,7 @@ def _simulated(asked: PracticeOptions) -> None:
         robots = Practisers(room, table.players, deck, pieces, clock)
         stack.callback(robots.stop)
         robots.start()
-        _begin(room, asked, "Ann")
+        _begin(room, names, asked)
         while not over.wait(0.1):
             for line in robots.said():
                 click.echo(line)

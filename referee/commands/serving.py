@@ -9,7 +9,7 @@ import socket
 import ssl
 import threading
 import webbrowser
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +18,7 @@ from urllib.parse import quote, urlsplit
 import click
 from flask import Flask
 
-from referee.commands.options import Words
+from referee.commands.options import PORT, Words, same_players
 from referee.errors import DeviceLost
 from referee.journal.holding import LOCK, held, usable_folder
 from referee.journal.journal import Journal
@@ -42,7 +42,7 @@ WEB_OPTIONS = (
     click.option("--host", default="127.0.0.1", show_default=True, help="Address of the dashboard."),
     click.option(
         "--port",
-        type=int,
+        type=PORT,
         help=f"Its port; 0 takes a free one, and so does {USUAL_PORT}, the default, when it is taken.",
     ),
     click.option("--pin", help="The referee's PIN; made up and printed when --host is not this machine."),
@@ -120,12 +120,23 @@ def opened(where: str | Path, data_dir: Path, table: str) -> Iterator[Journal | 
 
 
 @contextmanager
-def running(use: Equipment) -> Iterator[Session]:
-    """A session with this equipment, not started yet; it is stopped in the end."""
+def running(use: Equipment, players: Sequence[str] | None = None) -> Iterator[Session]:
+    """A session with this equipment, not started yet; it is stopped in the end.
+
+    The record's open match goes on where ``players`` are None or those who play it; for other players, and for nobody,
+    it stays open in the record. Either is said.
+    """
     session = Session(use)
     try:
-        if session.state.phase != "new":
-            click.echo(f"going on with match {session.state.match_id}, phase {session.state.phase}")
+        state = session.state
+        if state.phase != "new":
+            match, names = f"match {state.match_id}", ", ".join(state.players)
+            begun_by = session.journal.events(state.match_id)[0].data["players"]
+            if players is None or any(same_players(players, those) for those in (state.players, begun_by)):
+                click.echo(f"going on with {match}, phase {state.phase}: {names}")
+            else:
+                session.match.set_aside()
+                click.echo(f"{match} of {names} stays open; the console can take it up again")
         yield session
     finally:
         session.stop()

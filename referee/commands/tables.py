@@ -135,7 +135,7 @@ def _end(processes: Sequence[BaseProcess]) -> None:
 def begun(director: Director, strengths: Sequence[float], asked: HallDemo) -> Tournament:
     """The tournament that goes on, or a new one."""
     if director.state.phase not in ("new", "finished"):
-        click.echo(f"going on with {director.id}, round {director.state.round}")
+        click.echo(f"going on with {director.id}, round {director.state.round}, {len(director.state.present)} players")
         return director.state
     form = next(f for f in FORMATS if f == asked.form)
     tables = tuple(f"T{n + 1}" for n in range(asked.tables))

@@ -11,7 +11,7 @@ import click
 
 from referee.commands.hall import WHICH, WHO, directing
 from referee.commands.match import JOURNAL, BadRequest
-from referee.commands.options import Commands, Words, as_one
+from referee.commands.options import PORT, Commands, Words, as_one
 from referee.commands.serving import PATH, interrupted, pin_for
 from referee.commands.tournament_shown import export, list_, plan, show
 from referee.errors import DeviceLost
@@ -112,7 +112,7 @@ def strengths_of(director: Director, people: People, names: list[str]) -> tuple[
 @tournament.command("run")
 @WHICH
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address of the pages.")
-@click.option("--port", type=int, default=8100, show_default=True, help="Their port; 0 takes a free one.")
+@click.option("--port", type=PORT, default=8100, show_default=True, help="Their port; 0 takes a free one.")
 @click.option("--pin", help="The organisers' PIN; made up and printed when --host is not this machine.")
 @click.option("--auto", is_flag=True, help="Pair each round by itself as soon as the one before is over.")
 @click.option("--data-dir", type=PATH, default=Path("referee-data/hall"), show_default=True)

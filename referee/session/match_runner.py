@@ -144,6 +144,11 @@ class MatchRunner:
                 self._leave(before[0], LeaveMatch(match_id, who))
             return taken
 
+    def set_aside(self) -> None:
+        """Leave the match as it stands in the record, and wait for a new one."""
+        with self._lock:
+            self.state, self.shift_s = MatchState(), 0.0
+
     def _leave(self, left: MatchState, command: LeaveMatch) -> None:
         """Keep in the match that is left which one is gone on with: after a restart that one is found again."""
         events = decide(left, command, self._clock.utc().isoformat())

@@ -27,23 +27,26 @@ from referee.match.house_rules import HouseRules
 from referee.session.session import Equipment, Session
 
 
-def program(journal, folder, table, clock=None):
-    """The shell of one table's program, its devices and eyes left out."""
-    return Session(
-        Equipment(
-            journal=journal,
-            deck=builtin_deck(),
-            piece_set=builtin_piece_set(),
-            observer=MagicMock(),
-            gate=MagicMock(),
-            camera=MagicMock(),
-            box=MagicMock(),
-            clock=clock or SystemClock(),
-            data_dir=folder,
-            simulated=True,
-            table=table,
-        )
+def equipment(journal, folder, table="", clock=None):
+    """What one table's program works with, its devices and eyes left out."""
+    return Equipment(
+        journal=journal,
+        deck=builtin_deck(),
+        piece_set=builtin_piece_set(),
+        observer=MagicMock(),
+        gate=MagicMock(),
+        camera=MagicMock(),
+        box=MagicMock(),
+        clock=clock or SystemClock(),
+        data_dir=folder,
+        simulated=True,
+        table=table,
     )
+
+
+def program(journal, folder, table, clock=None):
+    """The shell of one table's program."""
+    return Session(equipment(journal, folder, table, clock))
 
 
 def test_each_table_goes_on_with_its_own_match(store, tmp_path):

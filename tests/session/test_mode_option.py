@@ -46,10 +46,10 @@ def table(monkeypatch):
     session = Table()
 
     @contextmanager
-    def running(use):
+    def running(use, players):
         yield session
 
-    monkeypatch.setattr(play, "at_table", lambda asked, begin, first="": begin(session))
+    monkeypatch.setattr(play, "at_table", lambda asked, begin, *_: begin(session))
     for name in ("SimulatedTable", "Preparation", "PreparedObserver", "Gate"):
         stand_in = MagicMock()
         stand_in.return_value.__exit__.return_value = False
