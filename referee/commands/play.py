@@ -16,6 +16,7 @@ from calibration.palette_file import load_palette
 from cards.card import Card
 from cards.deck import Deck, builtin_deck, load_deck
 from cards.pieces import PieceSet, builtin_piece_set, load_piece_set
+from cards.sentences import sentence
 from referee.commands.options import Words, as_one, players_of
 from referee.commands.preparing import Preparation, PreparedObserver
 from referee.commands.scoreline import ScoreLines
@@ -32,12 +33,13 @@ from referee.commands.serving import (
     web_options,
 )
 from referee.devices.camera import open_camera
-from referee.devices.ports import Clock, SystemClock
+from referee.devices.ports import Camera, Clock, SystemClock
+from referee.errors import DeviceLost
 from referee.match.house_rules import DEFAULT_RULES, load_rules
 from referee.recording import Budget, Recorder
 from referee.review.signing import load_private, sign
 from referee.session import heap
-from referee.session.device_choice import DeviceChoices, open_box
+from referee.session.device_choice import FIRST_PICTURE_S, DeviceChoices, open_box
 from referee.session.duel_recording import Sign
 from referee.session.session import Equipment, Session
 from referee.simulator.rig import SimulatedTable, Staging
@@ -185,7 +187,8 @@ def at_table(
         stack.callback(preparation.close)  # before the session ends: a judgement may be waiting for it
         preparation.tell(session.alarm)
         session.start()
-        choices = stack.enter_context(closing(DeviceChoices(session, asked.source, asked.box_port, clock)))
+        choices = DeviceChoices(session, asked.source, asked.box_port, clock, folder=data_dir, changed=_camera_changed)
+        stack.enter_context(closing(choices))
         address = stack.enter_context(dashboard(session, asked, choices, first))
         if asked.table:
             from referee.commands.hall import in_hall  # here: who plays alone need not wait for what pairs many
@@ -193,7 +196,24 @@ def at_table(
             where = asked.journal or str(data_dir / "journal.db")
             stack.enter_context(in_hall(session, where, asked.table, asked.tournament)).address = address
         begin(session)
+        _say_if_blind(camera, asked.headless)
         over.wait()
+
+
+def _camera_changed(source: str) -> None:
+    click.echo(f"camera {source} is used now; the next time start with --camera {source}")
+
+
+def _say_if_blind(camera: Camera, headless: bool) -> None:
+    """One line on the terminal about a camera that gives no picture; the program goes on."""
+    try:
+        if camera.latest(-1, FIRST_PICTURE_S) is not None:
+            return
+        fault = str(sentence("no_picture", name=camera.name))
+    except DeviceLost as error:
+        fault = str(error)
+    choose = "plug it in" if headless else "plug it in, or choose another on the page /setup"
+    click.echo(f"referee: {fault}: {choose}", err=True)
 
 
 def signing_with(path: Path | None) -> Sign | None:

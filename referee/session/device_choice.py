@@ -1,11 +1,12 @@
 """Which camera and button box there are, and changing over to another while the program runs.
 
-The set-up page offers these; what it sends back must be one of them, or an address of a network camera:
-no name from a page ever reaches a file.
+The set-up page offers these; what it sends back must be one of them, an address of a network camera, or a recorded
+file in the data folder: no name from a page reaches any other file.
 """
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack, closing
@@ -29,6 +30,17 @@ Opener = Callable[[str, Clock], Camera]
 ADDRESSES = ("http://", "https://", "rtsp://")
 
 
+TRIED = 4
+"""So many webcams are offered where the system does not list them."""
+
+
+def webcams() -> list[str]:
+    """The webcams of this machine by index: those that Linux lists; the first few to try on other systems."""
+    if sys.platform != "linux":
+        return [str(n) for n in range(TRIED)]
+    return [str(n) for n in sorted(int(p.name[5:]) for p in Path("/dev").glob("video*") if p.name[5:].isdigit())]
+
+
 def open_box(port: str, clock: Clock, box_id: str | None = None) -> ButtonBox:
     """Real buttons at that port (``auto`` looks for them), or for ``none`` the dashboard's.
 
@@ -50,7 +62,10 @@ class DeviceSession(WithCamera, WithBox, Protocol):
 
 
 class DeviceChoices:
-    """The devices of a real session. ``camera`` and ``box`` name the ones in use; ``close`` closes them."""
+    """The devices of a real session. ``camera`` and ``box`` name the ones in use; ``close`` closes them.
+
+    ``folder`` holds recorded files that may be taken for a camera; ``changed`` is told what is in use now.
+    """
 
     def __init__(
         self,
@@ -59,15 +74,17 @@ class DeviceChoices:
         box: str,
         clock: Clock,
         opener: Opener = open_camera,
+        folder: Path | None = None,
+        changed: Callable[[str], None] = lambda camera: None,
     ) -> None:
+        self._folder, self._changed = folder, changed
         self._session, self._clock, self._open = session, clock, opener
         self.camera, self.box = camera, box
         self._lock = threading.Lock()
 
     def cameras(self) -> list[str]:
         """Webcams by index, and the one in use."""
-        found = sorted(int(p.name[5:]) for p in Path("/dev").glob("video*") if p.name[5:].isdigit())
-        return list(dict.fromkeys([self.camera, *map(str, found)]))
+        return list(dict.fromkeys([self.camera, *webcams()]))
 
     def boxes(self) -> list[str]:
         """``none`` (keys and the dashboard), ``auto``, every serial port, and the one in use."""
@@ -77,7 +94,7 @@ class DeviceChoices:
     def use_camera(self, source: str) -> None:
         """Change over. Raises DeviceLost for one that gives no picture; then the old one stays."""
         if source not in self.cameras() and not source.startswith(ADDRESSES):
-            raise DeviceLost(sentence("no_camera", name=source, known=list(self.cameras())))
+            source = self._recorded(source)
         if source == self.camera:
             return
         with self._lock, ExitStack() as unless_used:
@@ -88,6 +105,15 @@ class DeviceChoices:
             unless_used.pop_all()
             spare.close()
             self.camera = source
+        self._changed(source)
+
+    def _recorded(self, name: str) -> str:
+        """The path of a recorded file by its name in the data folder. Raises DeviceLost when there is none in it."""
+        if self._folder and name:
+            path = (self._folder / name).resolve()
+            if path.is_relative_to(self._folder.resolve()) and path.is_file():
+                return str(path)
+        raise DeviceLost(sentence("no_camera", name=name, known=list(self.cameras())))
 
     def use_box(self, port: str) -> None:
         """Change over; a box that does not answer yet is an alarm, as at the start."""

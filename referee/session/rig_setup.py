@@ -61,8 +61,8 @@ class RigSetup:
 
     def sign(self, names: Sequence[str], record: Mapping[str, Any], who: str = "") -> None:
         """Both accept the set-up as it is. Raises IllegalCommand for names that are no two different ones."""
-        box_id = self._session.box.status().get("box_id") or ""
-        asked = SignSetup(tuple(name.strip() for name in names), who, {**record, "box": box_id})
+        box_id, camera = self._session.box.status().get("box_id") or "", self._session.camera.name
+        asked = SignSetup(tuple(name.strip() for name in names), who, {**record, "box": box_id, "camera": camera})
         if self._between_matches:
             if self._waiting:
                 raise IllegalCommand(sentence("signed_already", names=list(self._waiting.names)))

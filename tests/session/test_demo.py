@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import re
@@ -12,6 +13,8 @@ import threading
 import time
 from contextlib import closing, contextmanager
 from pathlib import Path
+from urllib.parse import urlencode
+from urllib.request import HTTPCookieProcessor, Request, build_opener
 
 import cv2
 import pytest
@@ -166,6 +169,40 @@ def test_run_takes_a_recorded_file_and_keys_and_ends_politely(tmp_path, film):
     assert process.returncode == 0, said
     state = state_of(tmp_path / "data" / "journal.db")
     assert state.phase == "idle" and state.players == ("Ann", "Ben") and not state.simulated
+
+
+class Visitor:
+    """A browser on the set-up page of a program."""
+
+    def __init__(self, url: str) -> None:
+        self._open = build_opener(HTTPCookieProcessor()).open
+        self.url = url
+        self.token = json.loads(self.get("api/session"))["csrf"]
+
+    def get(self, path: str, **form: str) -> str:
+        """The page that comes, after redirects; ``form`` is posted."""
+        data = urlencode({"csrf_token": self.token, **form}).encode() if form else None
+        request = Request(self.url + path, data, {"Accept": "text/html", "Accept-Language": "en"})
+        with closing(self._open(request, timeout=60)) as answer:
+            return answer.read().decode("utf-8", "replace")
+
+
+@pytest.mark.slow
+def test_a_wrong_camera_is_said_and_another_one_is_chosen_while_the_program_runs(tmp_path, film):
+    (tmp_path / "data").mkdir()
+    film.rename(tmp_path / "data" / "film.avi")
+    given = ("--camera", 97, "--box", "none", "--players", "Ann,Ben", "--data-dir", "data")
+    with program("run", *given, *SERVED, cwd=tmp_path) as process:
+        _, found = read_until(process, r"board: (\S+)")
+        read_until(process, r"^referee: camera 97: cannot be opened: .*/setup$")
+        visitor = Visitor(found[1])
+        assert "Camera 97 gives no picture" in visitor.get("setup")
+        assert "camera 97: cannot be opened" in visitor.get("setup/measure/mats", go="1")
+        assert "no camera" in visitor.get("setup/devices", camera="97", address="../film.avi", box="none")
+        page = visitor.get("setup/devices", camera="97", address="film.avi", box="none")
+        assert "gives no picture" not in page and "film.avi</option>" in page
+        read_until(process, r"^camera \S+film.avi is used now")
+        assert "✓ pass" in visitor.get("setup/measure/mats", go="1")
 
 
 @pytest.mark.parametrize(

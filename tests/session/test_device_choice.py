@@ -8,6 +8,7 @@ import pytest
 
 from referee.devices.ports import SystemClock
 from referee.errors import DeviceLost, IllegalCommand
+from referee.session import device_choice
 from referee.session.device_choice import DeviceChoices
 
 
@@ -54,7 +55,10 @@ def rig():
         return opened[-1]
 
     return SimpleNamespace(
-        session=session, opened=opened, choices=DeviceChoices(session, "0", "none", SystemClock(), opener)
+        session=session,
+        opened=opened,
+        opener=opener,
+        choices=DeviceChoices(session, "0", "none", SystemClock(), opener),
     )
 
 
@@ -88,6 +92,29 @@ def test_no_name_from_a_page_reaches_a_file(rig, source):
     with pytest.raises(DeviceLost, match="no button box"):
         rig.choices.use_box(source)
     assert rig.opened == []
+
+
+def test_a_recorded_file_is_taken_from_the_data_folder_and_from_nowhere_else(rig, tmp_path):
+    folder, told = tmp_path / "data", []
+    folder.mkdir()
+    for path in (folder / "film.avi", tmp_path / "secret.avi"):
+        path.write_bytes(b"film")
+    (folder / "link.avi").symlink_to(tmp_path / "secret.avi")
+    choices = DeviceChoices(rig.session, "9", "none", SystemClock(), rig.opener, folder, told.append)
+    for name in ("../secret.avi", "link.avi", str(tmp_path / "secret.avi"), ".", "", "nothing.avi"):
+        with pytest.raises(DeviceLost, match="no camera"):
+            choices.use_camera(name)
+    choices.use_camera("film.avi")
+    assert told == [str(folder / "film.avi")] == [choices.camera] and rig.session.camera is rig.opened[-1]
+
+
+@pytest.mark.parametrize("platform, known", [("linux", ["0", "1"]), ("darwin", ["0", "1", "2", "3"])])
+def test_webcams_are_those_the_system_lists_or_the_first_few_to_try(monkeypatch, tmp_path, platform, known):
+    for name in ("video1", "video0", "videodev"):
+        (tmp_path / name).touch()
+    monkeypatch.setattr(device_choice, "Path", lambda _: tmp_path)
+    monkeypatch.setattr(device_choice.sys, "platform", platform)
+    assert device_choice.webcams() == known
 
 
 def test_the_same_device_again_is_left_as_it_is(rig):

@@ -14,6 +14,7 @@ from calibration.charuco_board import charuco_board
 from calibration.errors import BadCamera
 from calibration.palette import nominal
 from cards.pieces import builtin_piece_set
+from cards.sentences import sentence
 from referee.devices.ports import Frame
 from referee.errors import DeviceLost, IllegalCommand
 from referee.match.decide import DrawCard
@@ -231,6 +232,35 @@ def test_a_camera_that_gives_no_picture_is_one_line(client, session, monkeypatch
     assert answer.status_code == 409 and "unplugged" in answer.text
     monkeypatch.setattr(session.camera, "latest", lambda after, timeout_s: None)
     assert "gives no picture" in client.post("measure/mats").text
+
+
+def test_people_read_what_could_not_be_done_on_the_set_up_page_itself(client, session, monkeypatch):
+    monkeypatch.setattr(session.camera, "latest", lambda after, timeout_s: None)
+    form = {"data": {"csrf_token": client.token}, "headers": {"Accept": "text/html"}, "follow_redirects": True}
+    page = client.web.post("/setup/measure/mats", **form)
+    assert page.status_code == 200 and page.request.path == "/setup"
+    assert "camera fake gives no picture" in page.text and "Not possible now" not in page.text
+    assert "gives no picture" not in client.page()  # said once
+    german = client.web.post("/setup/measure/mats?lang=de", **form).text
+    assert "Kamera fake" in german and "gives no picture" not in german
+
+
+def test_a_lost_camera_is_named_where_another_one_is_chosen(client, session, monkeypatch):
+    told, lost = session.snapshot, sentence("camera_shut")
+    live = {**told()["live"], "camera": {"name": "9", "fps": 0.0, "dropped": 0, "lost": lost}}
+    monkeypatch.setattr(session, "snapshot", lambda: {**told(), "live": live})
+    client.web.application.extensions["referee.choices"] = TwoCameras()
+    page = client.page()
+    assert (
+        "Camera 0 gives no picture. Plug it in, or choose another one here." in page and "9: cannot be opened" in page
+    )
+
+
+def test_the_record_says_which_camera_was_signed(client, session):
+    session.create_match(["Ann", "Ben"])
+    client.post("measure/mats")
+    client.post("sign", name_A="Ann", name_B="Ben")
+    assert session.events[-1].data["record"]["camera"] == "fake"
 
 
 def test_the_picture_shows_the_fields_found(client):

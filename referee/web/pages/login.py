@@ -72,10 +72,10 @@ def _console() -> str:
 def handle_errors(app: flask.Flask) -> None:
     """Faults become one line: JSON for programs, a page for people."""
     app.register_error_handler(HTTPException, _http_fault)
-    app.register_error_handler(RefereeError, _our_fault)
+    app.register_error_handler(RefereeError, our_fault)
 
 
-def _wants_json() -> bool:
+def wants_json() -> bool:
     best = flask.request.accept_mimetypes.best_match(["application/json", "text/html"], "application/json")
     return flask.request.path.startswith("/api/") or flask.request.is_json or best == "application/json"
 
@@ -86,7 +86,7 @@ def _http_fault(error: HTTPException) -> flask.typing.ResponseReturnValue:
     return _fault(error.code or 500, error.description or error.name, error.get_headers())
 
 
-def _our_fault(error: RefereeError) -> flask.typing.ResponseReturnValue:
+def our_fault(error: RefereeError) -> flask.typing.ResponseReturnValue:
     """A command that the state does not allow, or input that is no good: the text is for the user."""
     return _fault(409, fault_text(error.said), ())
 
@@ -98,7 +98,7 @@ def fault_text(text: str) -> str:
 
 def _fault(code: int, text: str, headers: Any) -> flask.typing.ResponseReturnValue:
     kept = {k: v for k, v in headers if k in ("Allow", "Retry-After", "Location", "Content-Range")}
-    if _wants_json():
+    if wants_json():
         return flask.jsonify(error=text), code, kept
     return flask.render_template("error.html", code=code, text=text, ours=_is_ours(text)), code, kept
 

@@ -17,8 +17,9 @@ from calibration.camera import CameraModel, save_camera
 from calibration.lens import LEAST_VIEWS, BoardView, find_board, fit_lens
 from calibration.print_sheets import charuco_pdf
 from cards.sentences import sentence
-from referee.errors import DeviceLost, IllegalCommand
+from referee.errors import DeviceLost, IllegalCommand, RefereeError
 from referee.web.pages import rig_checks
+from referee.web.pages.login import fault_text, our_fault, wants_json
 from referee.web.pages.rig_checks import Number
 from referee.web.plain_text import shown
 from referee.web.ports import WebSession
@@ -97,8 +98,17 @@ def blueprint(session: WebSession) -> flask.Blueprint:
             signed=session.setup.signed,
             failed=setting.failed,
             choices=_choices(),
+            lost=session.snapshot()["live"]["camera"].get("lost"),
             limits=rig_checks.LIMITS,
         )
+
+    @pages.errorhandler(RefereeError)
+    def fault(error: RefereeError) -> flask.typing.ResponseReturnValue:
+        """What could not be done is said on the page itself, where another camera can be chosen."""
+        if wants_json():
+            return our_fault(error)
+        flask.flash(fault_text(error.said))
+        return flask.redirect(flask.url_for("setup.setup", _anchor="fault"), 303)
 
     @pages.post("/devices")
     def devices() -> flask.typing.ResponseReturnValue:
