@@ -64,7 +64,7 @@ def started(session: FakeSession) -> None:
     session.create_match(PLAYERS)
 
 
-def building(session: FakeSession) -> None:
+def building(session: FakeSession, card: str = "") -> None:
     """Some duels have been played; now they build."""
     started(session)
     for n, zone in enumerate("AABBA"):
@@ -75,7 +75,7 @@ def building(session: FakeSession) -> None:
         session.press(zone)
         session.see(zone, "match" if n % 3 else "mismatch", 0.97)
         session.command(NextDuel())
-    session.command(DrawCard(layout_card(session)))
+    session.command(DrawCard(card or layout_card(session)))
     session.command(Ready())
     session.go()
     session.clock.sleep(12.3)
