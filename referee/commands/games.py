@@ -55,26 +55,21 @@ class PlayOptions:
 
 
 class GameLines:
-    """Says on the terminal what happens in a game, as everybody may read it.
+    """Says on the terminal what happens in a game, as everybody may read it at that moment."""
 
-    The replay of a game that is over gives the ``whole`` of it: then nothing is secret.
-    """
-
-    def __init__(self, match: Match, whole: Match | None = None) -> None:
-        self._whole = whole
+    def __init__(self, match: Match) -> None:
         self._scores = {row.player: row.score for row in match.standings}
 
     def __call__(self, match: Match, events: Sequence[Event]) -> None:
         """Hear of new events: the match after them."""
-        shown = (self._whole or match).shown
         for event in events:
             if event.kind in ("undone", "corrected"):
                 change = match.changes[-1]
-                was = said(LANG, shown(None, change["was"]), match.state.players)
+                was = said(LANG, match.shown(None, change["was"]), match.state.players)
                 values = {"who": change["who"], "number": change["number"], "why": change["why"], "was": was}
                 click.echo(f"     {translate(LANG, f'game.{event.kind}', **values)}")
         if any(event.kind == "asked" for event in events):
-            click.echo(f"{len(match.played):4d} {said(LANG, shown(None, match.played[-1]), match.state.players)}")
+            click.echo(f"{len(match.played):4d} {said(LANG, match.shown(None, match.played[-1]), match.state.players)}")
         scores = {row.player: row.score for row in match.standings}
         if scores != self._scores:
             click.echo(f"     score: {'  '.join(f'{name} {score}' for name, score in scores.items())}")
@@ -151,11 +146,11 @@ def replay(match_id: str | None, step: bool, data_dir: Path) -> None:
         if chosen not in known:
             raise RefereeError(f"no game {chosen!r} is in the record: `referee game list` names them")
         entries = record.events(chosen)
-    match, whole = fold(entries[:1]), fold(entries)
+    match = fold(entries[:1])
     mark = " SIMULATED" if match.simulated else ""
-    seed = f", seed {match.setup.seed}" if whole.over else ""
+    seed = f", seed {match.setup.seed}" if fold(entries).over else ""
     click.echo(f"{chosen}:{mark} {', '.join(match.state.players)}{seed}")
-    lines = GameLines(match, whole if whole.over else None)
+    lines = GameLines(match)
     for events in commands_of(entries[1:]):
         if step:
             click.prompt("", default="", show_default=False, prompt_suffix="")
