@@ -14,7 +14,7 @@ from calibration.markers import ZONES
 from cards.pieces import PieceSet
 from referee.commands.games import GameLines, game_server, going_on, made_up_pin, record_in
 from referee.commands.named_files import named_piece_set
-from referee.commands.options import players_of
+from referee.commands.options import simulated_players
 from referee.commands.play import DemoOptions
 from referee.commands.serving import interrupted
 from referee.devices.ports import SystemClock
@@ -37,13 +37,13 @@ def demo_game(game: str, asked: DemoOptions) -> None:
     """Play a simulated game to its end; one that was broken off goes on. Unless it is fast, its board is served."""
     game_named(game)
     fast, folder = asked.fast, asked.data_dir / "games"
-    players = players_of(asked.players) if asked.players else None
+    players = simulated_players(asked.players) if asked.players else None
     with interrupted() as over, ExitStack() as stack:
         record = stack.enter_context(record_in(folder))
         click.echo("SIMULATED: players, cards and stones are not real")
         table = going_on(record, SystemClock(), game, players)
         if table is None:
-            setup = game_named(game).setup(players or players_of("4"), {}, asked.seed or 0)
+            setup = game_named(game).setup(players or simulated_players("4"), {}, asked.seed or 0)
             table = GameTable.begun(record, SystemClock(), game, setup, simulated=True)
             click.echo(f"{game}: {', '.join(setup.players)}; match {table.match.match_id}")
         table.listen(GameLines(table.match))

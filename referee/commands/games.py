@@ -16,7 +16,7 @@ from flask import Flask
 from referee.commands.game_camera import cards, look
 from referee.commands.game_cards import columns_of, kinds_of
 from referee.commands.named_files import named_piece_set
-from referee.commands.options import PORT, Commands, Words, as_one, players_of, same_players
+from referee.commands.options import PORT, Commands, Words, as_one, names_in, same_players
 from referee.commands.serving import interrupted, opened, served, taken
 from referee.devices.ports import Clock, SystemClock
 from referee.errors import DeviceLost, RefereeError
@@ -235,7 +235,7 @@ def game_server(app: Flask, host: str, port: int | None) -> Server:
 @as_one(PlayOptions)
 def play(asked: PlayOptions) -> None:
     """Play a game on board, console and phones; one of these players that has not ended goes on."""
-    clock, pin, players = SystemClock(), asked.pin, players_of(asked.players)
+    clock, pin, players = SystemClock(), asked.pin, names_in(asked.players)
     if pin is None and asked.host not in LOOPBACK:
         pin = made_up_pin()
     with interrupted() as over, record_in(asked.data_dir / "games") as record:

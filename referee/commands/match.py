@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from referee.commands.options import Commands, Words, players_of
+from referee.commands.options import Commands, Words, names_in
 from referee.errors import RefereeError
 from referee.journal import export as exports
 from referee.journal.chain import Entry
@@ -46,7 +46,7 @@ def open_journal(where: str) -> Journal:
 @click.option("--rules", type=click.Path(exists=True, dir_okay=False), help="A house_rules.toml.")
 def schedule(number: int, players: str | None, rules: str | None) -> None:
     """Print who meets whom in a match of NUMBER players."""
-    names = players_of(players) if players else [letter(i) for i in range(number)]
+    names = names_in(players) if players else [letter(i) for i in range(number)]
     if len(names) != number:
         raise BadRequest(f"{number} players, but {len(names)} names")
     duels = load_rules(rules).duels_per_round if rules else 3

@@ -27,13 +27,18 @@ def did_you_mean(typed: str, known: Iterable[str]) -> str:
     return f" Did you mean {' or '.join(near)}?" if near else ""
 
 
-def players_of(text: str) -> list[str]:
-    """The names in a list with commas, or so many of the usual ones. Raises RefereeError for a blank name, for two
-    that are the same but for capitals, and for more than there are usual ones."""
-    if text.isdigit():
-        if not 2 <= int(text) <= len(NAMES):
-            raise RefereeError(f"--players: from 2 to {len(NAMES)} can play, not {text}")
-        return list(NAMES[: int(text)])
+def simulated_players(text: str) -> list[str]:
+    """So many of the usual names, or the names in a list. Raises RefereeError."""
+    if not text.isdigit():
+        return names_in(text)
+    if not 2 <= int(text) <= len(NAMES):
+        raise RefereeError(f"--players: from 2 to {len(NAMES)} can play, not {text}")
+    return list(NAMES[: int(text)])
+
+
+def names_in(text: str) -> list[str]:
+    """The names in a list with commas. Raises RefereeError for a blank one, and for two that are the same but for
+    capitals and the way an accent is written."""
     names = [part.strip() for part in text.split(",")]
     if not all(names):
         raise RefereeError("--players: a name is blank; write them as in Ann,Ben")

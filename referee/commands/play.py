@@ -17,7 +17,7 @@ from cards.card import Card
 from cards.deck import Deck, builtin_deck, load_deck
 from cards.pieces import PieceSet, builtin_piece_set, load_piece_set
 from cards.sentences import sentence
-from referee.commands.options import Words, as_one, players_of
+from referee.commands.options import Words, as_one, names_in, simulated_players
 from referee.commands.preparing import Preparation, PreparedObserver
 from referee.commands.scoreline import ScoreLines
 from referee.commands.serving import (
@@ -133,7 +133,7 @@ def run(asked: RunOptions) -> None:
         )
     if asked.match_id and asked.players:
         raise click.UsageError("--match takes up a match with its players: leave --players out")
-    names = players_of(asked.players) if asked.players else None
+    names = names_in(asked.players) if asked.players else None
 
     def begin(session: Session) -> None:
         if names and session.state.phase == "new":
@@ -187,8 +187,8 @@ def at_table(
         stack.callback(preparation.close)  # before the session ends: a judgement may be waiting for it
         preparation.tell(session.alarm)
         session.start()
-        choices = DeviceChoices(session, asked.source, asked.box_port, clock, folder=data_dir, changed=_camera_changed)
-        stack.enter_context(closing(choices))
+        choices = stack.enter_context(closing(DeviceChoices(session, asked.source, asked.box_port, clock)))
+        choices.changed = _camera_changed
         address = stack.enter_context(dashboard(session, asked, choices, first))
         if asked.table:
             from referee.commands.hall import in_hall  # here: who plays alone need not wait for what pairs many
@@ -260,7 +260,7 @@ def demo(asked: DemoOptions) -> None:
     if asked.tables:
         _demo_tables(asked, asked.tables)
         return
-    names = players_of(asked.players) if asked.players else None
+    names = simulated_players(asked.players) if asked.players else None
     heap.keep_small()
     clock, pieces, deck = SystemClock(), builtin_piece_set(), builtin_deck()
     rules = load_rules(asked.rules_file) if asked.rules_file else DEFAULT_RULES
@@ -297,7 +297,7 @@ def demo(asked: DemoOptions) -> None:
             return
         session.start()
         if session.state.phase == "new":
-            session.create_match(names or players_of("4"), asked.mode, asked.seed)
+            session.create_match(names or simulated_players("4"), asked.mode, asked.seed)
         while not session.judging.gates() and not over.wait(0.05):
             pass  # hands are faster than a compiler: no duel before the gate has looked once
         done = stack.enter_context(table.played(session, None if asked.manual else asked.duels, asked.manual))

@@ -9,7 +9,7 @@ import click
 
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
-from referee.commands.options import as_one, players_of
+from referee.commands.options import as_one, names_in
 from referee.commands.play import PRACTICE, RunOptions, at_table, drawn, shown, table_options
 from referee.commands.preparing import Preparation, PreparedObserver
 from referee.commands.serving import dashboard, interrupted, opened, running, taken
@@ -50,7 +50,7 @@ def practice(asked: PracticeOptions) -> None:
 
     The camera sees the empty field, counts down, sees when the card has been built, and judges it.
     """
-    names = players_of(asked.players) if asked.players else []
+    names = names_in(asked.players) if asked.players else []
     if len(names) > 2:
         raise click.BadParameter("one or two can practise", param_hint="--players")
     if asked.simulated:

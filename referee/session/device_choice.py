@@ -52,7 +52,9 @@ def open_box(port: str, clock: Clock, box_id: str | None = None) -> ButtonBox:
 
 
 class DeviceSession(WithCamera, WithBox, Protocol):
-    """What a change of devices needs of the session."""
+    """What a change of devices needs of the session; recorded files in ``data_dir`` may be taken for a camera."""
+
+    data_dir: Path
 
     def use_camera(self, camera: Camera) -> Camera:
         """Go on with another camera; gives back the old one to close."""
@@ -64,7 +66,7 @@ class DeviceSession(WithCamera, WithBox, Protocol):
 class DeviceChoices:
     """The devices of a real session. ``camera`` and ``box`` name the ones in use; ``close`` closes them.
 
-    ``folder`` holds recorded files that may be taken for a camera; ``changed`` is told what is in use now.
+    ``changed`` is told which camera is used from now on.
     """
 
     def __init__(
@@ -74,12 +76,10 @@ class DeviceChoices:
         box: str,
         clock: Clock,
         opener: Opener = open_camera,
-        folder: Path | None = None,
-        changed: Callable[[str], None] = lambda camera: None,
     ) -> None:
-        self._folder, self._changed = folder, changed
         self._session, self._clock, self._open = session, clock, opener
         self.camera, self.box = camera, box
+        self.changed: Callable[[str], object] = lambda source: None
         self._lock = threading.Lock()
 
     def cameras(self) -> list[str]:
@@ -105,14 +105,14 @@ class DeviceChoices:
             unless_used.pop_all()
             spare.close()
             self.camera = source
-        self._changed(source)
+        self.changed(source)
 
     def _recorded(self, name: str) -> str:
         """The path of a recorded file by its name in the data folder. Raises DeviceLost when there is none in it."""
-        if self._folder and name:
-            path = (self._folder / name).resolve()
-            if path.is_relative_to(self._folder.resolve()) and path.is_file():
-                return str(path)
+        folder = self._session.data_dir.resolve()
+        path = (folder / name).resolve()
+        if path.is_relative_to(folder) and path.is_file():
+            return str(path)
         raise DeviceLost(sentence("no_camera", name=name, known=list(self.cameras())))
 
     def use_box(self, port: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -30,6 +31,7 @@ class Session:
 
     def __init__(self) -> None:
         self.camera, self.box, self.in_play = Device(), Device(), False
+        self.data_dir = Path("nowhere")
 
     def use_camera(self, camera):
         return self._swap("camera", camera)
@@ -57,7 +59,6 @@ def rig():
     return SimpleNamespace(
         session=session,
         opened=opened,
-        opener=opener,
         choices=DeviceChoices(session, "0", "none", SystemClock(), opener),
     )
 
@@ -100,12 +101,12 @@ def test_a_recorded_file_is_taken_from_the_data_folder_and_from_nowhere_else(rig
     for path in (folder / "film.avi", tmp_path / "secret.avi"):
         path.write_bytes(b"film")
     (folder / "link.avi").symlink_to(tmp_path / "secret.avi")
-    choices = DeviceChoices(rig.session, "9", "none", SystemClock(), rig.opener, folder, told.append)
+    rig.session.data_dir, rig.choices.changed = folder, told.append
     for name in ("../secret.avi", "link.avi", str(tmp_path / "secret.avi"), ".", "", "nothing.avi"):
         with pytest.raises(DeviceLost, match="no camera"):
-            choices.use_camera(name)
-    choices.use_camera("film.avi")
-    assert told == [str(folder / "film.avi")] == [choices.camera] and rig.session.camera is rig.opened[-1]
+            rig.choices.use_camera(name)
+    rig.choices.use_camera("film.avi")
+    assert told == [str(folder / "film.avi")] == [rig.choices.camera] and rig.session.camera is rig.opened[-1]
 
 
 @pytest.mark.parametrize("platform, known", [("linux", ["0", "1"]), ("darwin", ["0", "1", "2", "3"])])

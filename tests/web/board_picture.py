@@ -18,7 +18,7 @@ import cv2
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parents[1] / "session"))
+sys.path.append(str(Path(__file__).parents[1] / "session"))
 
 from browser import PROJECTOR, chromium
 from fake_session import FakeClock, FakeSession

@@ -102,14 +102,6 @@ def blueprint(session: WebSession) -> flask.Blueprint:
             limits=rig_checks.LIMITS,
         )
 
-    @pages.errorhandler(RefereeError)
-    def fault(error: RefereeError) -> flask.typing.ResponseReturnValue:
-        """What could not be done is said on the page itself, where another camera can be chosen."""
-        if wants_json():
-            return our_fault(error)
-        flask.flash(fault_text(error.said))
-        return flask.redirect(flask.url_for("setup.setup", _anchor="fault"), 303)
-
     @pages.post("/devices")
     def devices() -> flask.typing.ResponseReturnValue:
         session.setup.may_change()
@@ -140,8 +132,17 @@ def blueprint(session: WebSession) -> flask.Blueprint:
         session.setup.reopen(shown(flask.request.form.get("who", ""), 40) or _name())
         return flask.redirect(flask.url_for("setup.setup", _anchor="sign"), 303)
 
+    pages.register_error_handler(RefereeError, _fault)
     _prints(pages, session)
     return pages
+
+
+def _fault(error: RefereeError) -> flask.typing.ResponseReturnValue:
+    """What could not be done is said on the page itself, where another camera can be chosen."""
+    if wants_json():
+        return our_fault(error)
+    flask.flash(fault_text(error.said))
+    return flask.redirect(flask.url_for("setup.setup", _anchor="fault"), 303)
 
 
 def _prints(pages: flask.Blueprint, session: WebSession) -> None:
