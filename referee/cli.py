@@ -29,7 +29,7 @@ COMMANDS = {
     "people": ("people:people", "People over evenings: records, results, ratings; rename, merge, delete."),
     "game": ("games:game", "Four more tower games: what is on record, replays, house rules."),
     "attempts": ("archive:attempts", "The archive of recorded duels: its index; keys and signatures."),
-    "verify": ("attempts:verify", "Is every one of ATTEMPTS what was recorded? Offline."),
+    "verify": ("attempts:verify", "Is every one of ATTEMPTS what was recorded? Is one missing? Offline."),
     "rejudge": ("attempts:rejudge", "Judge ATTEMPTS again: attempt folders, zip bundles, archives of them."),
     "keep": ("attempts:keep", "Keep ATTEMPT's judged frames and the right verdict as a regression test."),
     "import": ("attempts:import_", "Make an attempt of VIDEO, so that it can be judged."),

@@ -17,27 +17,21 @@ def sync(path: Path) -> None:
 
 
 def put_in_place(draft: Path, path: Path) -> None:
-    """Give a finished draft its name, in the same folder; both are on the disk when this returns. May raise OSError:
-    then the draft is gone and ``path`` is as it was, or already new."""
-    try:
-        sync(draft)
-        os.replace(draft, path)
-        sync(path.parent)
-    except OSError:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
-        raise
+    """Give a finished draft its name, in the same folder; both are on the disk when this returns. May raise OSError."""
+    sync(draft)
+    os.replace(draft, path)
+    sync(path.parent)
 
 
 def write_whole(path: Path, data: bytes, mode: int = 0o666) -> None:
-    """Write a file whole and onto the disk. ``mode``: who may read a new one, less the umask. May raise OSError, as
-    ``put_in_place``. One writer a path at a time: the draft is ``path`` with ``.tmp`` behind it."""
+    """Write a file whole and onto the disk. ``mode``: who may read a new one, less the umask. May raise OSError: then
+    nothing is left of the draft. One writer a path at a time: the draft is ``path`` with ``.tmp`` behind it."""
     draft = path.with_name(path.name + ".tmp")
     try:
         with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as file:
             file.write(data)
+        put_in_place(draft, path)
     except OSError:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
         raise
-    put_in_place(draft, path)

@@ -343,9 +343,9 @@ def _say_pace(told: list[tuple[Attempt, dict]]) -> None:
 @click.option("--journal", "journal_at", type=FILE, help="The table's record: the seal must be in it too.")
 @click.option("--key", type=FILE, help="The operator's public key: each must be signed with it.")
 def verify(attempts: tuple[str, ...], journal_at: str | None, key: str | None) -> None:
-    """Is every one of ATTEMPTS (folders, zip bundles, archives) what was recorded, and is none of an archive's gone?
+    """Is every one of ATTEMPTS (folders, zip bundles, archives) what was recorded? Is one missing? Offline.
 
-    Offline. Exit status 0: whole, and the journal or the key vouches for it; 3: consistent in itself, but nothing
+    Exit status 0: whole, and the journal or the key vouches for it; 3: consistent in itself, but nothing
     outside vouches for it, because neither --journal nor --key is given; 1: changed, not sealed, or missing. What was
     sealed in a match and is not in the archive is missing, unless its retention.jsonl says that it went to make room.
     """
@@ -383,7 +383,8 @@ def _checked(found: Checked) -> str:
 def _say_missing(places: Sequence[str], names: Collection[str], seals: Iterable[Entry]) -> bool:
     """Name the attempts that the archives among the places lack; whether any is missing without a word of why."""
     archives = [p for p in places if not p.endswith(".zip") and Path(p).resolve().name not in names]
-    made_room = {row["removed"]: row["at"] for p in archives for row in told_removals(text_beside(p, RETENTION))}
+    rows = [row for place in archives for row in told_removals(text_beside(place, RETENTION))]
+    made_room = {row.get("removed"): str(row.get("at", "")) for row in rows}
     lost = missing(names, seals) if archives else {}
     for name, seal in lost.items():
         if name in made_room:

@@ -9,13 +9,13 @@ is vouched for by the journal, or by the operator's signature (``signing``) wher
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from referee.errors import RefereeError
 from referee.journal.chain import Entry, check_chain
+from referee.journal.journal import Journal
 from referee.recording import Attempt, load_attempt
 from referee.recording.errors import BadAttempt
 from referee.recording.folder import JOURNAL, META, SIGNATURE, UNHASHED, sha256
@@ -26,19 +26,6 @@ SEAL = "recording_sealed"
 
 Known = Callable[[str], Sequence[Entry]]
 """The entries of a match in a journal at hand."""
-
-
-class Sealing(Protocol):
-    """What is asked of a journal at hand."""
-
-    def table_of(self) -> Mapping[str, str]:
-        """Match -> its table."""
-
-    def matches(self) -> list[str]:
-        """Ids of all matches."""
-
-    def entries(self, match_id: str) -> Sequence[Entry]:
-        """The events of a match."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +74,7 @@ def verify(folder: str | Path, known: Known | None = None, key: str | None = Non
     return Checked(faults, None if signed else unsealed, seal, signer, signed or recorded, tuple(seals))
 
 
-def sealed_at_table_of(checked: Sequence[Checked], journal: Sealing) -> list[Entry]:
+def sealed_at_table_of(checked: Sequence[Checked], journal: Journal) -> list[Entry]:
     """Every seal in the journal's matches of the tables that these attempts are from."""
     table = journal.table_of()
     tables = {table.get(one.seal.match_id, "") for one in checked if one.seal is not None}
