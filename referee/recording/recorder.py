@@ -6,7 +6,6 @@ that is lost is written down.
 
 from __future__ import annotations
 
-import json
 import re
 import threading
 from collections import deque
@@ -21,7 +20,7 @@ from cards.sentences import sentence
 from referee.devices.ports import Clock, Frame
 from referee.recording.backlog import Backlog, GivenUp, Job
 from referee.recording.errors import BadAttempt
-from referee.recording.folder import META, append_review
+from referee.recording.folder import META, append_review, write_json
 from referee.recording.index import Index
 from referee.recording.retention import Budget, Removed, Remover, free_bytes, make_room
 from referee.recording.sweep import sweep
@@ -219,7 +218,7 @@ class Recorder:
         draft = folder.with_name(f".{folder.name}")
         try:
             draft.mkdir(exist_ok=True)
-            (draft / META).write_text(json.dumps(first_words(meta), ensure_ascii=False), encoding="utf-8")
+            write_json(draft / META, first_words(meta))
             draft.rename(folder)
         except OSError as error:
             self.problem = sentence("recording_refused", fault=str(error.strerror))

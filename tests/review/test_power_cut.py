@@ -61,6 +61,8 @@ class Disk:
         known = self._root.iterdir() if self._names_by_themselves else map(self._root.joinpath, self._files(self._root))
         for folder in known:
             files = self._files(folder) if folder.is_dir() else {}
+            if not files.get(META, b"{}"):
+                self.faults.add(f"{META}: 0 bytes")
             meta = json.loads(files.get(META) or "{}")
             whole += [folder.name] if meta.get("hashes") and not meta["cut_short"] else []
             for name, digest in meta.get("hashes", {}).items():
