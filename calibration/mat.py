@@ -33,6 +33,7 @@ from calibration.markers import (
     marker_id,
 )
 from calibration.robust_fit import huber_fit
+from cards.build import TALLEST_MM
 
 FIELD = (95.0, 50.0)
 """Half extent (x, y) in mm of the printed field."""
@@ -51,6 +52,11 @@ GROSS_PX = 15.0
 
 SURELY_FAR = 2
 """Times FAR_PX: beside other markers of its mat one this far off is left out before the last solve; by hand."""
+
+MOST_SPAN = 2.0
+"""Of the picture's width and height: what the room for builds over a mat may span. From 300 mm on, half of the nearest
+that a rig is, a mat with two whole markers in the picture spans at most 1.72 of it (25 to 80 degrees down); what spans
+more shows so little of its field that nothing is ruled by it, and its view takes gigabytes."""
 
 FOCAL_PRIOR, FIXED = 0.02, 1e-6
 """Spread of the focal length's factor about the best of those tried, and of a lens
@@ -180,7 +186,23 @@ def solve_mats(markers: Corners, size: tuple[int, int], camera: CameraModel | No
     kept, dropped = _without_misreadings(markers, mats, solved)
     if dropped and kept:
         solved = _solve(markers, kept, lens, free_focal=camera is None)
+    large = [zone for zone, pose in solved.poses.items() if _too_large(pose, solved.camera)]
+    if large:  # some texture was read as a marker: none of that mat is any
+        least = min(large, key=lambda zone: len(solved.poses[zone].markers))
+        rest = {m: quad for m, quad in markers.items() if m not in seen[least]}
+        return solve_mats(rest, size, camera)
     return Mats(solved.camera, solved.poses, solved.error_px, others, doubtful)
+
+
+def _too_large(pose: MatPose, lens: CameraModel) -> bool:
+    """Whether the room for builds over a mat reaches behind the camera, or spans more than a picture can show."""
+    x, y = FIELD
+    room = np.array([(a, b, c) for a in (-x, x) for b in (-y, y) for c in (0.0, TALLEST_MM)])
+    there = pose.to_camera(room)
+    if there[:, 2].min() <= 0.0:
+        return True
+    pixels = there[:, :2] / there[:, 2:] * lens.focal_px
+    return bool((np.ptp(pixels, axis=0) > MOST_SPAN * np.array([lens.width, lens.height])).any())
 
 
 def _sheet_error(markers: Corners, ids: list[int]) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from calibration.errors import FewPieces
+from calibration.markers import DICTIONARY, find_markers
 from calibration.palette import LINEAR, nominal
 from cards.build import Build, Piece
 from cards.card import HeightCard
@@ -223,3 +224,32 @@ def test_colours_that_a_lamp_washes_out_rob_nobody(rig, tower, x, lost):
             unglared(Verdict("match", 0.99, build=wrong.build), seen.view, seen.evidence, rig.piece_set).ruling
             == "match"
         )
+
+
+@pytest.fixture(scope="module")
+def misread(make_rig):
+    """A rig with mat A alone, and its picture with one marker of a mat E in the table's texture, out of all scale."""
+    rig = make_rig({"A": (-165, 0, 0)})
+    frame, code = rig.photograph(), cv2.aruco.generateImageMarker(cv2.aruco.getPredefinedDictionary(DICTIONARY), 17, 96)
+    code = cv2.copyMakeBorder(code, 16, 16, 16, 16, cv2.BORDER_CONSTANT, value=235)
+    square = np.array([(16, 16), (112, 16), (112, 112), (16, 112)], np.float32) - 0.5
+    there = np.array([(1175, 475), (1062, 656), (837, 593), (953, 412)], np.float32)
+    onto, size = cv2.getPerspectiveTransform(square, there), frame.shape[1::-1]
+    cover = cv2.warpPerspective(np.full_like(code, 255), onto, size) > 127
+    frame[cover] = cv2.warpPerspective(code, onto, size, flags=cv2.INTER_AREA)[cover][:, None]
+    return rig, frame
+
+
+def test_a_marker_that_makes_a_mat_larger_than_the_picture_is_none(misread):
+    rig, frame = misread
+    assert 17 in find_markers(cv2.cvtColor(frame, cv2.COLOR_BGR2GRAY))
+    mats = Observer(rig.piece_set).look(frame)
+    assert set(mats.poses) == {"A"}
+    assert mats.camera.focal_px == pytest.approx(980.0, rel=0.02), "nor does it pull on the lens"
+
+
+def test_such_a_marker_is_none_in_the_pictures_after_it_either(misread):
+    rig, frame = misread
+    observer = Observer(rig.piece_set, empty=frame)
+    assert 17 in observer.markers
+    assert set(observer.look(rig.photograph()).poses) == {"A"}
