@@ -91,6 +91,17 @@ def test_no_mismatch_is_sure_that_is_hardly_ahead_of_the_card(cat, ahead, ruling
     assert ruling == "mismatch" or [r.code for r in verdict.reasons] == ["two_readings"]
 
 
+@pytest.mark.parametrize(("ahead", "ruling"), [(150.0, "undecided"), (300.0, "match")])
+def test_no_match_is_given_that_is_hardly_ahead_of_a_wrong_build(cat, ahead, ruling):
+    """However much it explains and shows: the one who pressed is given no card by a coin's toss."""
+    two = (RED, dataclasses.replace(RED, z=45.0))
+    beside = dataclasses.replace(WHITE, y=-120.0, z=15.0)
+    found = [reading(cat, *two, loose=(beside,)), reading(cat, RED, loose=(beside,), score=30_000.0 - ahead)]
+    verdict = decide(Rulings(cat, HeightCard("H", 1, 2)), found, CERTAIN, shown).verdict
+    assert (verdict.ruling, verdict.leaning or verdict.ruling) == (ruling, "match")
+    assert ruling == "match" or [r.code for r in verdict.reasons] == ["two_readings"]
+
+
 def test_a_piece_of_the_tables_colour_may_stand_before_it_unseen(cat):
     """Without an empty frame a red table hides red pieces."""
     lacking, card = [reading(cat, WHITE), reading(cat, RED, WHITE, score=10_000.0)], LayoutCard("L", 1, (RED, WHITE))

@@ -50,7 +50,7 @@ MORE = frozenset({"extra_piece", "wrong_count"})
 SPARE = MORE | {"not_one_structure", "too_many_on_table"}
 """Faults that say that there is a piece too many, and those that it may bring with it."""
 MATCH_UNSEEN = parameters.MATCH_UNSEEN.value
-MISMATCH_AHEAD = parameters.MISMATCH_AHEAD.value
+MATCH_AHEAD, MISMATCH_AHEAD = parameters.MATCH_AHEAD.value, parameters.MISMATCH_AHEAD.value
 MISMATCH_EXPLAINED, SHAPES_EXPLAINED = parameters.MISMATCH_EXPLAINED.value, parameters.SHAPES_EXPLAINED.value
 MARGIN_UNIT = parameters.MARGIN_UNIT.value
 MARGIN_MOST = parameters.MARGIN_MOST.value
@@ -109,7 +109,7 @@ def decide(
     elif best is wrong and fit.share < (SHAPES_EXPLAINED if isinstance(card, ShapesCard) else MISMATCH_EXPLAINED):
         reason = because("unexplained", n=round(100 * fit.share))
         verdict = Verdict("undecided", min(sure, trust.least), (reason,), best[1], ruling, alternatives, margin)
-    elif best is wrong and other and margin < MISMATCH_AHEAD:
+    elif other and margin < (MATCH_AHEAD if best is right else MISMATCH_AHEAD):
         verdict = Verdict(
             "undecided", min(sure, trust.least), (_two_readings(best, other),), best[1], ruling, alternatives, margin
         )
