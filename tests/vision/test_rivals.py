@@ -81,6 +81,19 @@ def test_a_loose_piece_half_hidden_behind_the_build_is_not_taken_for_a_part_of_i
     assert [(p.shape, p.color) for p in verdict.build.loose] == [("cylinder", "red")]
 
 
+def test_a_further_piece_right_behind_a_layout_is_weighed(rig):
+    """Only its top is in view, over a plank of its own colour: the card's reading fits all that stands before it."""
+    low, high = Piece("rectangle", "green", Pose(), 0.0, 0.0, 12.5), Piece("cube", "blue", Pose(), 0.0, 0.0, 40.0)
+    card, behind = LayoutCard("L", 1, (low, high)), dataclasses.replace(low, y=31.0)
+    observer = Observer(PIECES, rig.camera, empty=rig.photograph())
+    honest, more = (
+        observer.judge([rig.photograph({"A": built})], card, ["A"]).zones["A"]
+        for built in ((low, high), (low, high, behind))
+    )
+    assert honest.ruling == "match", honest.reasons
+    assert (more.ruling, more.leaning or more.ruling) != ("match", "match") and len(more.build.pieces) == 3
+
+
 def test_a_support_well_before_the_middle_of_what_it_carries_is_found(rig):
     """A plank that points at the player, on a cube at its far end and one at its near end."""
     size = PIECES.shapes["rectangle"].size(SIDE)

@@ -41,6 +41,10 @@ BEYOND_MM = parameters.BEYOND_MM.value
 PUSHED_MM = parameters.PUSHED_MM.value
 LINE_MM = parameters.LINE_MM.value
 UNEXPLAINED_NATS = parameters.UNEXPLAINED_NATS.value
+GAPS_MM, ALONG_MM, NEARER_MM = parameters.CLOSE_BY_MM.value
+ON_TABLE_MM = parameters.ON_TABLE_MM.value
+UNMOVED = np.zeros((0, 2))
+"""No steps of a climb: pieces are weighed where they stand."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +98,54 @@ def behind_and_apart(canvas, reading, known: Candidates) -> Candidates:
     keep = beyond.any(1) | inside.all(1)
     fresh = [i for i in np.flatnonzero(keep) if not any(_same_place(found.rows[i], row) for row in known.rows)]
     return Candidates(np.vstack([known.rows, found.rows[fresh]]), np.r_[known.quality, found.quality[fresh]])
+
+
+def close_by(coarse, canvas, reading, known: Candidates) -> Candidates:
+    """The known candidates and, of each type that a reading's build leaves in the box, the piece that wins most right
+    behind or right before the build, beside the reading's loose pieces.
+
+    Such a piece is mostly hidden, and what shows of it is too little to be found by itself: all places are tried on
+    the ``coarse`` canvas, and those about the best of them on the other.
+    """
+    best = _best_of_each_type(coarse, reading, _beside(coarse, reading))
+    along = np.array([math.cos(reading.turn), math.sin(reading.turn)])
+    near = np.repeat(best, len(NEARER_MM), axis=0)
+    near[:, 1:3] += np.tile(NEARER_MM, len(best))[:, None] * along
+    best = _best_of_each_type(canvas, reading, near)
+    return Candidates(np.vstack([known.rows, best]), np.r_[known.quality, np.ones(len(best))])
+
+
+def _best_of_each_type(canvas, reading, rows: np.ndarray) -> np.ndarray:
+    """Of single pieces, rows (n, 5), the one of each type that wins most beside a reading, if any wins anything."""
+    canvas.draw(reading)
+    for row in reading.loose:
+        rasterizer.place(canvas.arrays, row, canvas.scene(), True)
+    won = loose_kernels.climb(
+        canvas.arrays, np.c_[rows, np.zeros((len(rows), 2))], np.zeros(2), UNMOVED, canvas.scene()
+    )
+    best = rows[np.argsort(-won[:, 5], kind="stable")][: int((won[:, 5] > 0).sum())]
+    _, first = np.unique(canvas.cat.kind[best[:, 0].astype(int)], return_index=True)
+    return best[first]
+
+
+def _beside(canvas, reading) -> np.ndarray:
+    """(n, 5) rows of every piece left in the box, square to the build, right behind and right before it, in the
+    field."""
+    cat, pieces = canvas.cat, reading.pieces
+    own = pieces[:, 0].astype(int)
+    left = cat.stock - np.bincount(cat.kind[own], minlength=len(cat.stock))
+    stances = np.flatnonzero((left[cat.kind] > 0) & ~cat.rare)
+    feet = pieces[:, 3] - cat.size[own, 2] / 2 < ON_TABLE_MM
+    if not feet.any():
+        return np.zeros((0, 5))
+    half = cat.size[own] / 2
+    xs = np.arange((pieces[:, 1] - half[:, 0]).min(), (pieces[:, 1] + half[:, 0]).max() + ALONG_MM, ALONG_MM)
+    off = cat.size[stances, 1, None] / 2 + np.array(GAPS_MM)
+    ys = np.c_[(pieces[:, 2] + half[:, 1])[feet].max() + off, (pieces[:, 2] - half[:, 1])[feet].min() - off]
+    s, x, y = (a.ravel() for a in np.broadcast_arrays(stances[:, None, None], xs[None, :, None], ys[:, None, :]))
+    cos, sin = math.cos(reading.turn), math.sin(reading.turn)
+    rows = np.c_[s, cos * x - sin * y, sin * x + cos * y, cat.size[s, 2] / 2, np.full(len(s), reading.turn)]
+    return rows[(np.abs(rows[:, 1:3]) <= np.array(canvas.field_mm)).all(1)]
 
 
 def _unexplained(canvas) -> np.ndarray:

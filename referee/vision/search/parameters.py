@@ -290,6 +290,13 @@ PUSHED_MM = Parameter(
     TRIED,
 )
 LINE_MM = Parameter(6.0, "mm", "by hand: as near to the field's line a single piece is looked for outside only", TRIED)
+CLOSE_BY_MM = Parameter(
+    ((1.0, 7.0, 13.0), 6.0, (-4.0, -2.0, 0.0, 2.0, 4.0)),
+    "mm",
+    "by hand: gaps to the build at which a piece right behind or before it is tried, the step along it, and steps "
+    "about the best place",
+    TRIED,
+)
 UNEXPLAINED_NATS = Parameter(
     2.0,
     "nats a pixel",

@@ -78,7 +78,9 @@ def readings(
     finest = iter(fits(canvas, ahead, FINEST, [_fixed(r) for r in ahead]))
     fitted = [next(finest) if r.score >= last else rescored(canvas, r) for r in fitted]
     fitted.append(empty)
-    loose = loose_pieces.fitted_near(canvas, max(fitted, key=lambda r: r.score), loose)
+    best = max(fitted, key=lambda r: r.score)
+    loose = loose_pieces.fitted_near(canvas, best, loose)
+    loose = loose_pieces.close_by(small, canvas, with_loose(canvas, [best], loose)[0], loose)
     whole = with_loose(canvas, fitted, loose)
     outside = loose.outside(canvas)
     if len(outside.rows) < len(loose.rows):  # what stands apart is a reading, and that nothing does another
