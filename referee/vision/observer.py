@@ -44,19 +44,19 @@ from referee.vision.verdict.field import field_of
 from referee.vision.verdict.proof import proof_of
 from referee.vision.verdict.rulings import Rulings
 from referee.vision.verdict.shading import lit
-from referee.vision.verdict.visibility import blown_share, exposed, size_fault, sized, unglared, withheld
+from referee.vision.verdict.visibility import clipped, exposed, size_fault, sized, unglared, withheld
 
 INNER_PX = parameters.INNER_PX.value
 
 
 @dataclass(frozen=True, eq=False)
 class Empty:
-    """The empty frame in one zone's view: ``features`` (h, w, 3), the paper's white (3,) there, and the share of its
-    field that is ``blown``: clipped in every channel."""
+    """The empty frame in one zone's view: ``features`` (h, w, 3), the paper's white (3,) there, and where (h, w) it is
+    ``clipped`` in every channel."""
 
     features: np.ndarray
     white: np.ndarray
-    blown: float
+    clipped: np.ndarray
 
 
 Pair = tuple[ZoneView, np.ndarray]
@@ -265,7 +265,7 @@ class Observer:
         there = view.crop(self.empty)
         white = _white(view, there)
         f = features(there, white)
-        return None if occupied(view, f) else Empty(f, white, blown_share(view, there))
+        return None if occupied(view, f) else Empty(f, white, clipped(there))
 
     def _left_out(self, pairs: list[Pair], empties: Mapping[str, Empty]) -> tuple[str, ...]:
         lacking = sorted(view.zone for view, _ in pairs if view.zone not in empties)
@@ -336,9 +336,9 @@ class Observer:
         weighed = decide(rulings, found, fit_of(canvas, found[0]), proving, evidence.hidden)
         build, _ = rulings.of(found[0])
         sight = ZoneSight(view, evidence, build, weighed.margin, weighed.explained, weighed.features)
-        blown = empties[view.zone].blown if view.zone in empties else None
+        then = empties[view.zone].clipped if view.zone in empties else None
         verdict = sized(weighed.verdict, self.size_factor, isinstance(card, HeightCard))
-        verdict = exposed(verdict, view, evidence, blown)
+        verdict = exposed(verdict, view, evidence, self.piece_set, then)
         verdict = unglared(verdict, view, evidence, self.piece_set)
         return withheld(verdict, view, evidence, self.piece_set), sight
 

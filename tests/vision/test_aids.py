@@ -20,7 +20,7 @@ from referee.simulator.build_plans import apart
 from referee.vision.image.view import zone_view
 from referee.vision.observer import Observer, _white
 from referee.vision.search.sizes import resized
-from referee.vision.verdict.visibility import blown_share, exposed, sized, unglared
+from referee.vision.verdict.visibility import clipped, exposed, sized, unglared
 
 CARD = HeightCard("H", 1, 2, 1)
 LAID = tuple(Piece("cube", "blue", Pose(), x, 10, 15) for x in (-60, 0, 60))
@@ -186,22 +186,34 @@ def test_pieces_whose_colours_are_clipped_away_rob_nobody(rig, built):
     palette, wrong, right = Observer(rig.piece_set, rig.camera), Verdict("mismatch", 0.99), Verdict("match", 0.99)
     for frame, lost in ((built, False), (relit(built, 4, 4, 4), True)):
         seen = palette.judge([frame], CARD).views["A"]
-        told = exposed(wrong, seen.view, seen.evidence)
+        told = exposed(wrong, seen.view, seen.evidence, rig.piece_set)
         assert told.ruling == ("undecided" if lost else "mismatch")
-        assert exposed(right, seen.view, seen.evidence) == right
+        assert exposed(right, seen.view, seen.evidence, rig.piece_set) == right
         assert not lost or (told.leaning, told.confidence, told.reasons[0].code) == ("mismatch", 0.5, "overexposed")
 
 
-def test_a_field_clipped_since_the_empty_frame_robs_nobody(rig, bare, built):
+@pytest.mark.parametrize("ruling", ["match", "mismatch"])
+def test_paper_clipped_since_the_empty_frame_withholds_a_ruling(rig, tower, bare, built, ruling):
     """Half a stop: no piece is clipped, but the paper around it is, and was not when the field was empty."""
-    observer, wrong = Observer(rig.piece_set, rig.camera, empty=bare), Verdict("mismatch", 0.99)
+    observer, verdict = Observer(rig.piece_set, rig.camera, empty=bare), Verdict(ruling, 0.99)
+    verdict = dataclasses.replace(verdict, build=Build(rig.piece_set, tower, ()))
     frame = relit(built, 1.5, 1.5, 1.5)
     (view, white) = next(pair for pair in observer._views(frame, observer.look(frame)) if pair[0].zone == "A")
     empties = observer._empties(observer.look(frame), [(view, white)])
     evidence = observer._evidence((view, white), empties, nominal(rig.piece_set))
-    assert empties["A"].blown < 0.01 and blown_share(view, view.image) > 0.3
-    assert exposed(wrong, view, evidence).ruling == "mismatch"
-    assert exposed(wrong, view, evidence, empties["A"].blown).reasons[0].code == "overexposed"
+    then, field = empties["A"].clipped, view.regions[2]
+    assert then[field].mean() < 0.01 and clipped(view.image)[field].mean() > 0.3
+    assert exposed(verdict, view, evidence, rig.piece_set) == verdict
+    told = exposed(verdict, view, evidence, rig.piece_set, then)
+    assert (told.ruling, told.leaning, told.reasons[0].code) == ("undecided", ruling, "overexposed")
+
+
+def test_paper_clipped_elsewhere_on_the_sheet_withholds_no_match(rig, tower, bare, built):
+    observer, frame = Observer(rig.piece_set, rig.camera, empty=bare), built.copy()
+    x, y = rig.pixel("A", -95, -50, 0)
+    frame[y - 60 : y + 20, x : x + 110] = 255
+    verdict = observer.judge([frame], CARD, ["A"]).zones["A"]
+    assert verdict.ruling == "match", verdict.reasons
 
 
 @pytest.mark.parametrize(

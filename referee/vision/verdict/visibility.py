@@ -60,21 +60,26 @@ def sized(verdict: Verdict, factor: float, counted: bool = False) -> Verdict:
     return dataclasses.replace(verdict, ruling="undecided", reasons=(reason,), leaning=verdict.ruling)
 
 
-def exposed(verdict: Verdict, view: ZoneView, evidence: Evidence, blown: float | None = None) -> Verdict:
-    """The verdict; undecided where the build is not the card's in a picture so overexposed that colours are lost.
+def exposed(
+    verdict: Verdict, view: ZoneView, evidence: Evidence, piece_set: PieceSet, then: np.ndarray | None = None
+) -> Verdict:
+    """The verdict; undecided in a picture so overexposed that colours are lost.
 
-    A clipped channel turns paints into each other, and pale ones into paper. And where more of the field is clipped
-    than the share that is ``blown`` in the empty frame, a lamp's mirror image or a longer exposure came since: pieces
-    fade into it, and what differs from that frame is no piece by it. A card that is matched all the same is.
+    A clipped channel turns paints into each other, and pale ones into paper: no build is called wrong by such pieces.
+    And where more paper is clipped than in the empty frame (``then``, (h, w), where that is ``clipped``), a lamp's
+    mirror image or a longer exposure came since: pieces fade into it, and what differs from that frame is no piece by
+    it. For a mismatch the whole field counts, for a piece may be missing anywhere; for a match what is about the build.
     """
-    if verdict.ruling != "mismatch":
+    if verdict.ruling == "undecided":
         return verdict
-    seen = view.regions[2] & view.valid
-    pieces = (view.image[(evidence.labels >= 0) & seen] >= CLIPPED_CODE).sum(-1)
-    lost = len(pieces) > 0 and (
-        (pieces >= 2).mean() > PIECES_CLIPPED.value or (pieces >= 1).mean() > PIECES_TINTED.value
+    field = view.regions[2] & view.valid
+    pieces = (view.image[(evidence.labels >= 0) & field] >= CLIPPED_CODE).sum(-1)
+    lost = verdict.ruling == "mismatch" and (
+        _share(pieces >= 2) > PIECES_CLIPPED.value or _share(pieces >= 1) > PIECES_TINTED.value
     )
-    since = blown is not None and blown_share(view, view.image) - blown > BLOWN_SINCE.value
+    build, near = _about(verdict, view, piece_set)
+    where = field if verdict.ruling == "mismatch" else near & (build == 0) & view.valid
+    since = then is not None and _share(clipped(view.image)[where]) - _share(then[where]) > BLOWN_SINCE.value
     return _colours_lost(verdict) if lost or since else verdict
 
 
@@ -84,24 +89,33 @@ def unglared(verdict: Verdict, view: ZoneView, evidence: Evidence, piece_set: Pi
     matched all the same is."""
     if verdict.ruling != "mismatch" or verdict.build is None:
         return verdict
-    build = (piece_tags(view, piece_set, verdict.build.pieces) >= 0).astype(np.uint8)
-    side = 2 * round(GLARE_NEAR_MM.value * view.px_per_mm) + 1
-    near = cv2.dilate(build, np.ones((side, side), np.uint8)) > 0 if build.any() else view.regions[2]
+    build, near = _about(verdict, view, piece_set)
     light = evidence.added(near & (cv2.dilate(build, np.ones((5, 5), np.uint8)) == 0))  # a rim's pixels are mixtures
-    if not len(light) or (light > GLARE_LIGHT.value).mean() <= GLARE_SHARE.value:
-        return verdict
-    return _colours_lost(verdict)
+    return _colours_lost(verdict) if _share(light > GLARE_LIGHT.value) > GLARE_SHARE.value else verdict
+
+
+def _about(verdict: Verdict, view: ZoneView, piece_set: PieceSet) -> tuple[np.ndarray, np.ndarray]:
+    """(h, w) uint8: where the build as it was understood is seen; and bool: there and about it, of no build the
+    field."""
+    pieces = verdict.build.pieces if verdict.build else ()
+    build = (piece_tags(view, piece_set, pieces) >= 0).astype(np.uint8)
+    side = 2 * round(GLARE_NEAR_MM.value * view.px_per_mm) + 1
+    return build, cv2.dilate(build, np.ones((side, side), np.uint8)) > 0 if build.any() else view.regions[2]
 
 
 def _colours_lost(verdict: Verdict) -> Verdict:
     sure, reasons = min(verdict.confidence, NOTHING_TOLD), (because("overexposed"),)
-    return dataclasses.replace(verdict, ruling="undecided", confidence=sure, reasons=reasons, leaning="mismatch")
+    return dataclasses.replace(verdict, ruling="undecided", confidence=sure, reasons=reasons, leaning=verdict.ruling)
 
 
-def blown_share(view: ZoneView, image: np.ndarray) -> float:
-    """Share of the field's pixels in a picture (h, w, 3) of the view that are clipped in every channel."""
-    field = image[view.regions[2] & view.valid] >= CLIPPED_CODE
-    return float((field[:, 0] & field[:, 1] & field[:, 2]).mean()) if len(field) else 0.0
+def clipped(image: np.ndarray) -> np.ndarray:
+    """(h, w) bool: where a picture (h, w, 3) is clipped in every channel."""
+    return np.asarray((image >= CLIPPED_CODE).all(-1))
+
+
+def _share(where: np.ndarray) -> float:
+    """Share of true ones, 0 of none."""
+    return float(where.mean()) if where.size else 0.0
 
 
 def size_fault(factor: float) -> str:
