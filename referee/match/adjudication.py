@@ -60,12 +60,21 @@ def settle(plan: Plan) -> None:
     state = plan.state
     duel, result = state.duel, outcome(state.duel, state.rules)
     by = "human" if duel.human else "camera"
-    if result.winner is not None:
+    if result.winner is not None and by == "camera" and _accused(state, duel.at_zone(result.winner)):
+        if duel.phase != "undecided":
+            plan.add("duel_undecided", reason="open_finding")
+    elif result.winner is not None:
         _award(plan, duel.at_zone(result.winner), by, result.reason)
     elif result.kind == "void":
         plan.add("duel_void", by=by, reason=result.reason)
     elif result.kind == "undecided" and duel.phase != "undecided":
         plan.add("duel_undecided", reason=result.reason)
+
+
+def _accused(state: MatchState, player: str) -> bool:
+    """Whether a finding of this duel that may be against the player waits for a human."""
+    of_now = [f for f in state.fouls if f.open and f.duel == state.duel.number]
+    return any(f.player == player or f.anybodys for f in of_now)
 
 
 def undo(plan: Plan) -> None:
@@ -212,6 +221,8 @@ def foul_ruling(plan: Plan, c: FoulRuling) -> None:
         plan.add("duel_void", by="human", reason="foul", why=ruled.said.text, **_beside(ruled.said))
     if c.sanction == "duel":
         _duel_to_opponent(plan, ruled.player, ruled.said)
+    elif plan.state.phase == "undecided" and plan.state.duel.reason == "open_finding":
+        settle(plan)
 
 
 def _duel_to_opponent(plan: Plan, player: str, said: Reason) -> None:

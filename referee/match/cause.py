@@ -20,6 +20,7 @@ CODES = (
     "both_right",
     "both_wrong",
     "cannot_tell",
+    "open_finding",
     "taken_back",
     "human",
     "bumped",

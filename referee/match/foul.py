@@ -19,6 +19,10 @@ KINDS: Mapping[str, str] = {
 """What a camera may propose, and the sentence that says it."""
 
 
+ANYBODYS = ("shaken", "neighbours_hand")
+"""What not only the player of that field may have done."""
+
+
 def seen_foul(kind: str, zone: str) -> Sentence:
     """What the camera says of a foul of that kind in that field. Raises KeyError for a kind that is none."""
     return sentence(KINDS[kind], zone=zone)
@@ -60,6 +64,11 @@ class FoulNoted:
     def open(self) -> bool:
         """Whether it waits for a human."""
         return self.sanction is None
+
+    @property
+    def anybodys(self) -> bool:
+        """Whether the camera saw what was done, but not who did it: ``player`` is whose field it was."""
+        return self.seen is not None and self.seen.kind in ANYBODYS and not self.seen.culprit
 
     def ruled(self, sanction: str, by: str, why: str) -> FoulNoted:
         """The same foul with what a human made of it."""

@@ -6,10 +6,12 @@ says what happened in the field in between. Live judging, imported videos and ju
 
 ``LAW`` is the truth table; its rows are read from the top, and the first that fits holds. *still*: nothing moved and
 no hand came; *nobody*: it moved and no hand was near; *own*, *neighbour*: it moved with that player's hand there;
-*somebody*: with a hand that cannot be told to be the caller's. A view at the press that is covered by a hand is what
-each pixel's time line says (``behind_a_hand``): the pieces of a right build stood then, or one came after. Where no
-time line tells it is undecided, unless what is left to be seen of it is right all the same. Where the ruling is
-undecided, ``Together.why`` says why, and it never gives the card to whom the hand may have belonged.
+*somebody*: with a hand that cannot be told to be the caller's; *mat*: the mat itself moved, and no hand but the
+caller's was near. A view at the press that is covered by a hand is what each pixel's time line says
+(``behind_a_hand``): the pieces of a right build stood then, or one came after. Where no time line tells it is
+undecided, unless what is left to be seen of it is right all the same. The view at the press is *unseen* where nobody
+looked at the field just before the press, or for a while after it (``PRESS_UNSEEN``). Where the ruling is undecided,
+``Together.why`` says why, and it never gives the card to whom the hand may have belonged.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ SETTLED_FRAMES = 3
 
 LAW = """
 at press    after        settled     -> ruling      finding
+unseen      *            *           -> undecided   -
 *           still        match       -> match       -
 *           still        mismatch    -> mismatch    -
 *           *            undecided   -> undecided   -
@@ -36,33 +39,38 @@ mismatch    nobody       match       -> mismatch    touched_after_stop
 mismatch    own          match       -> mismatch    touched_after_stop
 mismatch    neighbour    match       -> mismatch    touched_after_stop
 mismatch    somebody     match       -> mismatch    touched_after_stop
+mismatch    mat          match       -> mismatch    touched_after_stop
 mismatch    *            mismatch    -> mismatch    -
 match       nobody       mismatch    -> mismatch    fell_after_stop
 match       own          mismatch    -> mismatch    touched_after_stop
 match       neighbour    mismatch    -> undecided   bumped
 match       somebody     mismatch    -> undecided   bumped
+match       mat          mismatch    -> undecided   bumped
 undecided   *            match       -> undecided   -
 undecided   nobody       mismatch    -> mismatch    fell_after_stop
 undecided   own          mismatch    -> mismatch    -
 undecided   neighbour    mismatch    -> undecided   bumped
 undecided   somebody     mismatch    -> undecided   bumped
+undecided   mat          mismatch    -> undecided   bumped
 """
 """Row by row; ``*`` is whatever it is, ``-`` none. The first row that fits holds."""
 
 UNSEEN = zone_verdict({"verdict": "undecided", "confidence": 0.5, "reasons": []})
 """What is said of a view that nobody has."""
 
-After = Literal["still", "nobody", "own", "neighbour", "somebody"]
+PRESS_UNSEEN = UNSEEN.undecided("", because("press_unseen"))
+"""What is said of the view at the press where nobody saw the field then, or for a while after it."""
+
+AtPress = Literal["match", "mismatch", "undecided", "unseen"]
+"""What is known of the build at the press."""
+
+After = Literal["still", "nobody", "own", "neighbour", "somebody", "mat"]
 
 Placed = Literal["before", "after", "unknown"]
 """When the pieces of the settled view came to stand there: all before the press, some after it, or nobody knows."""
 
 Hand = Literal["none", "own", "unclear"]
 """Whose hand was at work in the field at the press, if any was."""
-
-WHY = {"bumped": "bumped", "match": "press_hidden"}
-"""Code of the reason of an undecided verdict, by its finding or, without one, by the settled view."""
-
 
 OF_TWO = ("touched_after_stop", "fell_after_stop", "bumped")
 """The findings that two views lead to."""
@@ -92,7 +100,7 @@ class Together:
     why: str = ""
 
 
-def together(press: Ruling, after: After, settled: Ruling) -> Together:
+def together(press: AtPress, after: After, settled: Ruling) -> Together:
     """The first row of the table that fits."""
     for row in table():
         if all(said in ("*", seen) for said, seen in zip(row[:3], (press, after, settled), strict=True)):
@@ -109,11 +117,20 @@ def table() -> tuple[tuple[str, str, str, str, str], ...]:
 
 
 def _outcome(row: tuple[str, str, str, str, str]) -> Together:
-    press, _, settled, ruling, finding = row
+    press, after, settled, ruling, finding = row
     finding = "" if finding == "-" else finding
-    at_press = ruling != settled and press != "undecided"
-    why = WHY.get(finding or settled, "") if ruling == "undecided" else ""
+    at_press = ruling != settled and press in ("match", "mismatch")
+    why = _why_open(press, after, settled, finding) if ruling == "undecided" else ""
     return Together(cast(Ruling, ruling), finding, "press" if at_press else "settled", why)
+
+
+def _why_open(press: str, after: str, settled: str, finding: str) -> str:
+    """Code of the reason why the two views leave it open; empty where the settled view itself is open."""
+    if press == "unseen":
+        return "press_unseen"
+    if finding == "bumped":
+        return "mat_shaken" if after == "mat" else "bumped"
+    return "press_hidden" if settled == "match" else ""
 
 
 def covered(said: ZoneVerdict) -> ZoneVerdict:
@@ -136,11 +153,12 @@ def combined(press: ZoneVerdict, after: After, settled: ZoneVerdict, culprit: st
     It is that on the view whose build counts; where it is open because of the two, its reason says so.
     ``culprit`` is the player whose hand came from the other side, empty where that is not known.
     """
-    both = together(press.ruling, after, settled.ruling)
+    seen = "unseen" if "press_unseen" in press.codes else press.ruling
+    both = together(seen, after, settled.ruling)
     said = press if both.counts == "press" else settled
     if both.why:
-        leaning = "void" if both.why == "bumped" else "match"
-        said = said.undecided(leaning, _why(both.why, culprit))
+        leaning = "void" if both.finding == "bumped" else settled.ruling
+        said = said.undecided("" if leaning == "undecided" else leaning, _why(both.why, culprit))
     return said, both.finding
 
 
@@ -167,8 +185,6 @@ def _doubtful(said: ZoneVerdict, rule: str) -> ZoneVerdict:
 
 def _why(code: str, player: str) -> Reason:
     """The reason of a verdict that is open because of what came between the two views."""
-    if code == "press_hidden":
+    if code != "bumped":
         return because(code)
-    if not player:
-        return because("bumped_somebody")
-    return because(code, player=player)
+    return because(code, player=player) if player else because("bumped_somebody")

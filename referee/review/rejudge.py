@@ -26,7 +26,7 @@ from referee.match.card_facts import facts_of
 from referee.match.duel import Duel, house_ruling, outcome
 from referee.match.house_rules import HouseRules
 from referee.match.judge import faults
-from referee.match.stop_views import OF_TWO, UNSEEN, behind_a_hand, combined
+from referee.match.stop_views import OF_TWO, PRESS_UNSEEN, UNSEEN, behind_a_hand, combined
 from referee.match.verdict import Reason, zone_verdict
 from referee.recording import Attempt, load_attempt
 from referee.recording.errors import BadAttempt
@@ -131,8 +131,9 @@ def press_row(attempt: Attempt, zone: str, card: Card, options: Options, settled
     """The row of the view at the press as it is seen now, or as it was where nobody looks again; ``settled`` is that of
     the settled view."""
     at_press = attempt.at_press[zone]
-    if not options.look or options.eye != Options.eye or not at_press["files"]:
-        recorded: Row = at_press["row"]
+    recorded: Row = at_press.get("row", {})
+    unseen = zone_verdict(recorded).codes == PRESS_UNSEEN.codes
+    if unseen or not options.look or options.eye != Options.eye or not at_press["files"]:
         return recorded
     observer = observer_of(attempt, load_palette(options.palette) if options.palette else None)
     tolerances = rules_of(attempt, options.rules).tolerances

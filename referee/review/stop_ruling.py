@@ -14,7 +14,7 @@ from typing import Any
 from calibration.palette_file import load_palette
 from cards.card import Card
 from referee.match.house_rules import DEFAULT_RULES, HouseRules, load_rules, parse_rules
-from referee.match.stop_views import UNSEEN, Views, behind_a_hand, ruled
+from referee.match.stop_views import PRESS_UNSEEN, UNSEEN, Views, behind_a_hand, ruled
 from referee.match.verdict import ZoneVerdict, zone_verdict
 from referee.recording import Attempt
 from referee.recording.video import VideoFrame
@@ -65,7 +65,7 @@ def stop_ruled(attempt: Attempt, seen: StopSeen, settled: Rows, at_press: AtPres
     for zone, after in seen.after.items():
         row, press = _said(settled.get(zone)), None
         if seen.counts(zone):
-            press = _said(at_press(zone))  # in lost frames a hand may have changed anything
+            press = PRESS_UNSEEN if after.unseen else _said(at_press(zone))
             press_rows[zone] = {"row": press.to_json(), "settled": row.to_json()}
         views = Views(row, press, after.after, name_of(attempt, after.culprit), seen.hand[zone])
         said, names = ruled(views, rules_of(attempt, None).hand_at_stop)

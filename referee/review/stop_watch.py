@@ -53,9 +53,8 @@ class StopSeen:
     early: Mapping[str, float]
 
     def counts(self, zone: str) -> bool:
-        """Whether the view at the press counts: what moved alone after frames that were lost is as it stands now."""
-        after = self.after[zone].after
-        return after != "still" and (after != "nobody" or bool(self.press[zone]))
+        """Whether the view at the press counts: the field was touched after it, or nobody knows."""
+        return self.after[zone].after != "still"
 
 
 @dataclass(eq=False)
@@ -88,6 +87,8 @@ class _Watch:
             self.before.append(shown)
             self._before_the_go(shown, look)
             return False
+        if not self.shaken:
+            self.history.feel(frame, self.observer.look)
         moved = any(look.zones[z].moving > SETTLED for z in self.judged if z in look.zones)
         self.still = [*([] if moved else self.still), shown][-SETTLED_FRAMES:]
         if shown.seconds <= self.stop_s + SETTLED_S or not all(_settled(look, z) for z in self.judged):

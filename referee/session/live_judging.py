@@ -128,8 +128,10 @@ class LiveJudging:
         state = self._session.state
         stopped = state.phase in STOPPED
         owners = self._stop.owners(frame, look, state) if stopped else {}
-        self._history.add(frame, look, state.phase, owners)
+        building = stopped and self._stop.before_press(frame, state)
+        self._history.add(frame, look, "building" if building else state.phase, owners)
         self._publish(frame, look)
+        self._watch_for_fouls(frame, look, state)  # before the verdict: an open finding holds up an award
         if self._session.practice:
             self._session.practice.look(frame, look)
         if stopped:
@@ -139,7 +141,6 @@ class LiveJudging:
             self._look_over_rig(frame, state)
         self._look_at_fields(frame, look, state)
         self._look_at_card(frame, state)
-        self._watch_for_fouls(frame, look, state)
 
     def _look_at_fields(self, frame: Frame, look: GateState, state: MatchState) -> None:
         """Before the go: both are empty, and hands are out of them."""

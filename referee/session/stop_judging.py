@@ -20,7 +20,7 @@ from cards.sentences import sentence
 from referee.devices.ports import Frame
 from referee.errors import IllegalCommand, RefereeError
 from referee.match.decide import BeginJudging, CameraVerdict, MatchState
-from referee.match.stop_views import SETTLED_FRAMES, SETTLED_S, UNSEEN, Views, behind_a_hand, ruled
+from referee.match.stop_views import PRESS_UNSEEN, SETTLED_FRAMES, SETTLED_S, UNSEEN, Views, behind_a_hand, ruled
 from referee.match.verdict import ZoneVerdict, because, zone_verdict
 from referee.session.ports import Alarming, Attempting, Commanded, Gate, Observer, OnClock, Touching, WithCamera
 from referee.vision.live.gate import GateState
@@ -114,6 +114,7 @@ class StopJudging:
 
     def look(self, frame: Frame, look: GateState, state: MatchState) -> None:
         """Wait for enough calm frames of the callers' fields, then judge."""
+        self._history.feel(frame, self._session.observer.look)
         self._stopped_s = self._stopped_s or frame.at_s
         blocked = [z for z in state.duel.callers if not _clear(look, z)]
         if blocked or state.card_id is None or frame.at_s <= self._press_s(state) + SETTLED_S:
@@ -125,6 +126,11 @@ class StopJudging:
         if len(self._calm) >= SETTLED_FRAMES:
             frames, self._calm = self._calm, []
             self._judge(state, frames)
+
+    def before_press(self, frame: Frame, state: MatchState) -> bool:
+        """Whether a Stop has been heard, and the frame is from before it: it was on its way to the host."""
+        stops = [p.at_s for p in state.duel.stops]
+        return bool(stops) and frame.at_s <= min(stops) - self._session.shift_s
 
     def _press_s(self, state: MatchState, zone: str | None = None) -> float:
         """Host time of the zone's Stop; without a zone, of the last that counts."""
@@ -177,16 +183,17 @@ class StopJudging:
         frames = self._history.frames_at(press_s, zone)
         culprit = state.seats.get(after.culprit or "", "")
         hand = self._history.hand(zone, press_s)
-        if state.rules.judged_view != "two_views" or after.after == "still":
+        unseen = after.unseen and state.rules.judged_view != "settled"
+        if not unseen and (state.rules.judged_view != "two_views" or after.after == "still"):
             return Views(settled, None, after.after, culprit, hand)
-        if not frames:  # lost frames: a hand that came may have changed anything, a field alone is as it stands
-            return Views(settled, None if after.after == "nobody" else UNSEEN, after.after, culprit, hand)
-        images = [f.image for f in frames]
-        judged = self._session.observer.judge(images, card, [zone], state.rules.tolerances)
-        seen = _said(_rows(judged), zone)
         covering = self._history.covered(zone, frames)
         came = self._history.placed(zone, press_s)
-        seen = behind_a_hand(seen, settled, came) if covering else seen
+        seen = PRESS_UNSEEN
+        if frames and not unseen:
+            images = [f.image for f in frames]
+            judged = self._session.observer.judge(images, card, [zone], state.rules.tolerances)
+            seen = _said(_rows(judged), zone)
+            seen = behind_a_hand(seen, settled, came) if covering else seen
         if self._session.recording:
             said = {"row": seen.to_json(), "after": after.after, "culprit": after.culprit}
             row = said | {"covered": covering, "placed": came}

@@ -536,7 +536,7 @@ def test_a_hidden_card_goes_to_nobody(table):
 def test_the_duel_goes_to_the_opponent_only_while_it_is_this_one(table):
     t = table()
     t.build()
-    player = t.state.seats["A"]
+    player = t.state.seats["B"]
     t.do(
         Foul(player, "a hand", "Eva"),
         PressStop("A", 110.0),
@@ -546,6 +546,98 @@ def test_the_duel_goes_to_the_opponent_only_while_it_is_this_one(table):
     )
     refused(t, FoulRuling(0, "duel", "Ref"), "that duel is over: overrule it instead")
     assert events(t, FoulRuling(0, "none", "Ref"))[0][1]["sanction"] == "none"
+
+
+HAND, SHAKEN = Proposal("neighbours_hand", "A", 2.5, 0.8, "B", 4.0), Proposal("shaken", "A", 2.5, 0.8, None, 4.0)
+HELD = ("duel_undecided", {"reason": "open_finding"})
+
+
+def accused(t, zone, verdict, seen=None):
+    """What follows A's Stop and the camera's verdict, with a finding open against the player at that zone."""
+    t.build()
+    t.do(Foul(t.state.seats[zone], "seen", "camera", seen=seen), PressStop("A", 110.0))
+    return events(t, CameraVerdict("A", verdict))
+
+
+@pytest.mark.parametrize(
+    ("zone", "verdict", "seen"),
+    [
+        ("B", WRONG, HAND),
+        ("B", WRONG, None),
+        ("A", RIGHT, None),
+        ("A", WRONG, SHAKEN),
+        ("A", RIGHT, SHAKEN),
+    ],
+    ids=["the neighbour's hand", "reported", "the caller", "nobody knows who shook it", "or whether it was the caller"],
+)
+def test_no_card_goes_to_whom_an_open_finding_of_this_duel_may_be_against(table, zone, verdict, seen):
+    t = table()
+    assert accused(t, zone, verdict, seen)[1:] == [HELD]
+    assert t.state.award == (None, 0) and t.state.can(FoulRuling) and t.state.can(HumanRuling)
+    assert t.replayed() == t.state
+
+
+@pytest.mark.parametrize(("zone", "verdict", "winner"), [("B", RIGHT, "A"), ("A", WRONG, "B")])
+def test_an_open_finding_against_the_loser_holds_nothing_up(table, zone, verdict, winner):
+    t = table()
+    assert accused(t, zone, verdict)[1][1]["award"] == t.state.seats[winner]
+
+
+def test_an_open_finding_of_another_duel_holds_nothing_up(table):
+    t = table()
+    t.build()
+    t.do(Foul(t.state.seats["A"], "a hand", "Eva"), VoidDuel("Ref", "a cable"))
+    assert t.duel("A").award[0] == t.state.seats["A"]
+
+
+@pytest.mark.parametrize("sanction", ["none", "warning"])
+def test_once_the_finding_is_ruled_on_the_cameras_verdict_counts(table, sanction):
+    t = table()
+    accused(t, "B", WRONG, HAND)
+    ruled = {"index": 0, "sanction": sanction, "why": "seen"}
+    award = decided(t, "B", "camera", "false_stop")
+    assert events(t, FoulRuling(0, sanction, "Ref", "seen")) == [("foul_ruled", ruled), award]
+    assert t.do(Undo("Ref")).phase == "undecided" and t.state.fouls[0].open
+
+
+@pytest.mark.parametrize(("sanction", "phase", "award"), [("duel", "decided", "A"), ("void", "void", None)])
+def test_a_finding_that_is_ruled_a_foul_decides_the_duel(table, sanction, phase, award):
+    t = table()
+    accused(t, "B", WRONG, HAND)
+    t.do(FoulRuling(0, sanction, "Ref"))
+    assert (t.state.phase, t.state.award[0]) == (phase, award and t.state.seats[award])
+
+
+def test_a_human_who_rules_on_the_duel_decides_it_with_the_finding_open(table):
+    t = table()
+    accused(t, "B", WRONG, HAND)
+    assert t.do(HumanRuling("mismatch", "Ref", "seen")).award[0] == t.state.seats["B"]
+    assert t.state.duel.decided_by == "human"
+
+
+def test_while_another_finding_is_open_the_card_waits(table):
+    t = table()
+    t.build()
+    t.do(Foul(t.state.seats["B"], "a hand", "Eva"))
+    t.do(Foul(t.state.seats["B"], "an elbow", "Eva"), PressStop("A", 110.0), CameraVerdict("A", WRONG))
+    assert t.do(FoulRuling(0, "none", "Ref")).phase == "undecided"
+    assert t.do(FoulRuling(1, "none", "Ref")).award[0] == t.state.seats["B"]
+
+
+@pytest.mark.parametrize(("zone", "award"), [("A", None), ("B", "A")])
+def test_in_a_dead_heat_a_finding_against_who_was_right_holds_the_card_up(table, zone, award):
+    t = table()
+    t.build()
+    t.do(Foul(t.state.seats[zone], "a hand", "Eva"))
+    t.do(PressStop("A", 110.0), PressStop("B", 110.001), CameraVerdict("A", RIGHT), CameraVerdict("B", WRONG))
+    assert t.state.award[0] == (award and t.state.seats[award])
+    assert t.state.phase == ("decided" if award else "undecided")
+
+
+def test_what_the_camera_cannot_tell_is_no_clearer_once_a_finding_is_ruled_on(table):
+    t = table()
+    accused(t, "B", UNSURE, HAND)
+    assert t.do(FoulRuling(0, "none", "Ref")).phase == "undecided" and t.state.duel.reason == "cannot_tell"
 
 
 def test_a_foul_may_take_an_award_back(table):

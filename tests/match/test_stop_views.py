@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from referee.match.stop_views import behind_a_hand, table, together
+from referee.match.house_rules import DEFAULT_RULES
+from referee.match.house_rules import ruled as house_ruled
+from referee.match.stop_views import PRESS_UNSEEN, Views, behind_a_hand, ruled, table, together
 from referee.match.verdict import zone_verdict
 
 GOLDEN = Path(__file__).with_name("stop_views.txt")
 ROWS = [line.split() for line in GOLDEN.read_text().splitlines() if line and not line.startswith("#")]
-RULINGS, AFTER = ("match", "mismatch", "undecided"), ("still", "nobody", "own", "neighbour", "somebody")
+RULINGS, AFTER = ("match", "mismatch", "undecided"), ("still", "nobody", "own", "neighbour", "somebody", "mat")
 
 
 @pytest.mark.parametrize(("press", "after", "settled", "ruling", "finding"), ROWS, ids=lambda word: word)
@@ -22,7 +24,7 @@ def test_a_row_of_the_truth_table(press, after, settled, ruling, finding):
 
 
 def test_the_golden_table_has_every_combination_once():
-    assert sorted(tuple(row[:3]) for row in ROWS) == sorted(product(RULINGS, AFTER, RULINGS))
+    assert sorted(tuple(row[:3]) for row in ROWS) == sorted(product((*RULINGS, "unseen"), AFTER, RULINGS))
 
 
 def test_every_row_of_the_law_holds_somewhere():
@@ -31,7 +33,7 @@ def test_every_row_of_the_law_holds_somewhere():
 
 
 def test_no_build_that_was_not_right_at_the_press_is_awarded_once_it_was_touched():
-    for press, after in product(("mismatch", "undecided"), AFTER[1:]):
+    for press, after in product(("mismatch", "undecided", "unseen"), AFTER[1:]):
         assert together(press, after, "match").ruling != "match"
 
 
@@ -46,6 +48,32 @@ def test_the_view_whose_build_counts():
     assert together("match", "neighbour", "mismatch").counts == "press"
     assert together("match", "nobody", "mismatch").counts == "settled"
     assert together("undecided", "own", "match").why == "press_hidden"
+
+
+def test_a_press_that_nobody_saw_is_left_to_a_human_whatever_stands_there_now():
+    for after, settled in product(AFTER, RULINGS):
+        both = together("unseen", after, settled)
+        assert (both.ruling, both.finding, both.why) == ("undecided", "", "press_unseen")
+
+
+def test_a_right_build_that_fell_as_the_mat_moved_is_left_to_a_human():
+    for press in ("match", "undecided"):
+        both = together(press, "mat", "mismatch")
+        assert (both.ruling, both.finding, both.why) == ("undecided", "bumped", "mat_shaken")
+
+
+@pytest.mark.parametrize("settled", RULINGS)
+def test_the_reason_of_an_unseen_press_is_its_own(settled):
+    said, findings = ruled(Views(SAID[settled], PRESS_UNSEEN, "somebody"))
+    assert (said.ruling, [r.code for r in said.reasons], findings) == ("undecided", ["press_unseen"], ())
+    assert said.leaning == ("" if settled == "undecided" else settled)
+    assert house_ruled(DEFAULT_RULES, said, findings).ruling == "undecided"
+
+
+def test_the_reason_of_a_shaken_mat_names_nobody():
+    said, findings = ruled(Views(SAID["mismatch"], SAID["match"], "mat"))
+    assert (said.leaning, [r.code for r in said.reasons], findings) == ("void", ["mat_shaken"], ("bumped",))
+    assert house_ruled(DEFAULT_RULES, said, findings).ruling == "undecided"
 
 
 SAID = {ruling: zone_verdict({"verdict": ruling, "reasons": []}) for ruling in RULINGS}

@@ -9,7 +9,24 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from staged import DECK, Stage, finishing_late, hand_in_the_way, knocked_over, play, rig, untouched
+from staged import (
+    DARK,
+    DECK,
+    LOST,
+    PRESS_S,
+    Stage,
+    between,
+    changes,
+    every_third,
+    finishing_late,
+    gripped,
+    hand_in_the_way,
+    knocked_over,
+    mat_pulled,
+    play,
+    rig,
+    untouched,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -59,8 +76,63 @@ def test_a_clean_stop_is_judged_as_ever(stage):
 @pytest.mark.parametrize("then", ["finishes", "knocks"])
 def test_a_caller_whose_own_hand_stays_in_the_field_and_acts_after_the_press_has_touched_it(stage, hides, then):
     state = play(stage, hand_in_the_way(stage, 0.6 if then == "finishes" else 0.3, hides, then))
-    assert state.award == ("Ben", 1) and state.duel.findings["A"] == ("touched_after_stop",)
+    assert state.award == ("Ben", 1) and state.duel.findings["A"] == ("hand_at_stop", "touched_after_stop")
 
 
-def test_a_hand_that_rests_before_a_right_build_and_leaves_costs_nothing(stage):
-    assert play(stage, hand_in_the_way(stage, 0.3, True, "leaves")).award == ("Ann", 1)
+@pytest.mark.parametrize("hides", [False, True], ids=["beside", "before it"])
+def test_a_hand_that_rests_in_the_field_at_the_press_is_a_wrong_stop(stage, hides):
+    state = play(stage, hand_in_the_way(stage, 0.3, hides, "leaves"))
+    assert state.award == ("Ben", 1) and state.duel.reason == "false_stop: hand_at_stop"
+
+
+@pytest.fixture(params=[(3, "across", "L09", "A"), (4, "beside", "L20", "B"), (5, "facing", "L09", "A")], ids=str)
+def any_stage(request):
+    seed, seating, card, caller = request.param
+    return Stage(rig(seed, seating), DECK.card(card), caller)
+
+
+def left_open(stage, state, *why):
+    """Nobody has the card, and the verdict says why."""
+    said = state.verdicts[stage.caller]
+    assert (state.phase, state.award[0], tuple(r.code for r in said.reasons)) == ("undecided", None, why)
+    return state.duel.findings[stage.caller]
+
+
+@pytest.mark.parametrize("release_s", [0.05, 0.3])
+def test_a_piece_that_is_still_gripped_at_the_press_is_a_wrong_stop(any_stage, release_s):
+    state = play(any_stage, gripped(any_stage, release_s))
+    assert state.award[0] not in (None, state.seats[any_stage.caller])
+    assert state.duel.reason == "false_stop: hand_at_stop"
+
+
+@pytest.mark.parametrize("knocked", [False, True], ids=["finished", "knocked over"])
+@pytest.mark.parametrize(("from_s", "to_s"), [(-0.5, 3.0), (0.05, 2.0)])
+def test_what_happens_while_no_picture_comes_is_left_to_a_human(any_stage, knocked, from_s, to_s):
+    full = any_stage.world(any_stage.full)
+    part, fallen = any_stage.world(any_stage.full_without_last()), any_stage.world(any_stage.fallen)
+    happens = changes(full, fallen, PRESS_S + 1) if knocked else changes(part, full, PRESS_S + 1)
+    happens = between(happens, LOST, PRESS_S + from_s, PRESS_S + to_s)
+    assert left_open(any_stage, play(any_stage, happens, 12.0), "press_unseen") == ()
+
+
+def test_what_is_done_before_a_camera_that_is_covered_for_long_is_left_to_a_human(any_stage):
+    happens = changes(any_stage.world(any_stage.full_without_last()), any_stage.world(any_stage.full), 11.0)
+    state = play(any_stage, between(happens, DARK, 1.0, 13.0), 17.0, press_s=11.0)
+    assert left_open(any_stage, state, "press_unseen") == ()
+
+
+def test_a_right_build_that_falls_as_its_mat_is_pulled_is_left_to_a_human(any_stage):
+    assert left_open(any_stage, play(any_stage, mat_pulled(any_stage), 12.0), "mat_shaken") == ("bumped",)
+
+
+def test_a_neighbour_who_knocks_it_over_before_the_press_gets_no_card_while_that_finding_is_open(any_stage):
+    state = play(any_stage, knocked_over(any_stage, -1.3), fouls=True)
+    assert (state.phase, state.award[0], state.duel.reason) == ("undecided", None, "open_finding")
+    assert [(f.seen.kind, f.player) for f in state.fouls if f.open] == [
+        ("neighbours_hand", state.seats["B" if any_stage.caller == "A" else "A"])
+    ]
+
+
+def test_a_clean_stop_at_three_frames_a_second_is_judged_as_ever(any_stage):
+    state = play(any_stage, every_third(untouched(any_stage, any_stage.full)))
+    assert state.award[0] == state.seats[any_stage.caller]

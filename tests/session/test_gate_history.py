@@ -39,8 +39,8 @@ def test_looks_around_a_press(name):
         gate = SimpleNamespace(hand=over, moving=moving, settled_s=float(moving < 0.01))
         look = GateState({"A": gate})
         looks.add(Frame(np.zeros((1, 1, 3), np.uint8), n, 9.05 + n / 10), look, "stopped")
-    assert (looks.hand_at("A", PRESS_S), looks.after("A", PRESS_S).after == "nobody") == (hand, fell)
-    assert not looks.hand_at("B", PRESS_S) and looks.after("B", PRESS_S).after == "still"
+    assert (looks.hand("A", PRESS_S) != "none", looks.after("A", PRESS_S).after == "nobody") == (hand, fell)
+    assert looks.hand("B", PRESS_S) == "none" and looks.after("B", PRESS_S).unseen
 
 
 @pytest.mark.parametrize(
@@ -138,11 +138,48 @@ def test_a_frame_of_long_before_the_press_does_not_show_what_stood_there_then():
     assert history.frames_at(PRESS_S) == [] and history.frames_at(PRESS_S, "A") == []
 
 
-def test_what_changed_while_frames_were_lost_is_not_taken_for_a_touch_after_the_press():
-    def phase(t):
-        return "building" if t < PRESS_S else "stopped"
+def phase(at_s):
+    return "building" if at_s < PRESS_S else "stopped"
 
-    lost = history_of([8.9, 9.0, 10.2, 10.3, 10.4], lambda t: 0.3 if t == 10.2 else 0.0, phase)
-    assert lost.after("A", PRESS_S).after == "still"
-    seen = history_of([9.8, 9.9, 10.2, 10.3, 10.4], lambda t: 0.3 if t == 10.2 else 0.0, phase)
-    assert seen.after("A", PRESS_S).after == "nobody"
+
+@pytest.mark.parametrize(
+    ("times", "unseen"),
+    [
+        ([9.4, 9.7, 10.1, 10.2, 10.3], False),
+        ([9.3, 9.6, 10.1, 10.2, 10.3], True),
+        ([9.9, 10.4, 10.8, 11.2], False),
+        ([9.9, 10.5, 10.6, 10.7], True),
+        ([9.9, 10.1, 10.6, 10.7], True),
+        ([10.1, 10.2, 10.3], True),
+        ([9.7, 10.0, 10.3, 10.6, 10.9], False),
+    ],
+    ids=["fresh", "old", "slow", "late", "hole", "none before", "3 frames/s"],
+)
+def test_a_field_that_nobody_looked_at_around_the_press_is_unseen_and_somebody_may_have_touched_it(times, unseen):
+    looks = history_of(times, lambda t: 0.3 if t == times[-2] else 0.0, phase)
+    after = looks.after("A", PRESS_S)
+    assert (after.unseen, after.after) == (unseen, "somebody" if unseen else "nobody")
+
+
+def test_where_nothing_moved_a_hole_in_the_looks_still_is_no_stillness():
+    assert history_of([8.9, 9.0, 10.2, 10.3, 10.4], lambda t: 0.0, phase).after("A", PRESS_S).after == "somebody"
+
+
+def held_at_the_press(owner, neighbour=False):
+    """A hand that rests over A's field from a second before the press and leaves half a second after it."""
+    looks = GateHistory()
+    for n in range(25):
+        at_s = 9.05 + n / 10
+        gate = SimpleNamespace(hand=at_s < 10.7, moving=0.05 if 10.5 < at_s < 10.7 else 0.001, settled_s=1.0)
+        other = SimpleNamespace(hand=neighbour, moving=0.0, settled_s=9.0)
+        frame = Frame(np.zeros((1, 1, 3), np.uint8), n, at_s)
+        looks.add(frame, GateState({"A": gate, "B": other}), phase(at_s), {"A": owner} if at_s > PRESS_S else {})
+    return looks
+
+
+@pytest.mark.parametrize(
+    ("owner", "neighbour", "said"),
+    [("A", False, "own"), ("B", False, "none"), (None, False, "none"), ("A", True, "none")],
+)
+def test_a_hand_at_rest_over_the_field_at_the_press_is_the_callers_where_it_leaves_as_such(owner, neighbour, said):
+    assert held_at_the_press(owner, neighbour).hand("A", PRESS_S) == said

@@ -1,16 +1,21 @@
-"""What the gate has seen lately, and what that says of the moments around a press. Pure."""
+"""What the gate has seen lately, and what that says of the moments around a press."""
 
 from __future__ import annotations
 
+import math
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 
+import numpy as np
+
+from calibration.mat import Mats
 from referee.devices.ports import Frame
 from referee.match.stop_views import After, Hand, Placed
 from referee.vision.live import parameters
 from referee.vision.live.gate import GateState, ZoneGate
+from referee.vision.live.shake import Shake
 from referee.vision.live.sights import Sight, placed
 
 HISTORY_S = parameters.HISTORY_S.value
@@ -23,7 +28,8 @@ BUSY_S = parameters.BUSY_S.value
 OWN_S = parameters.OWN_S.value
 RECENT, AT_PRESS = parameters.RECENT.value, parameters.AT_PRESS.value
 FRAME_LATE_S = parameters.FRAME_LATE_S.value
-FRESH_S = parameters.FRESH_S.value
+FRESH_S, HOLE_S = parameters.FRESH_S.value, parameters.HOLE_S.value
+SHOOK_S = parameters.SHOOK_S.value
 TOUCHED = parameters.TOUCHED.value
 
 
@@ -41,11 +47,13 @@ class Look:
 @dataclass(frozen=True)
 class Aftermath:
     """What happened in a field between the press and now; ``culprit`` is the zone of whose hand came from elsewhere;
-    ``since_s``: when something first moved there, but for an arm that comes, None for never."""
+    ``since_s``: when something first moved there, but for an arm that comes, None for never; ``unseen``: nobody saw the
+    field at the press, or for a while after it."""
 
     after: After
     culprit: str | None = None
     since_s: float | None = None
+    unseen: bool = False
 
 
 class GateHistory:
@@ -56,6 +64,9 @@ class GateHistory:
         self._frames: deque[Frame] = deque(maxlen=RECENT)
         self._clear: dict[str, Frame] = {}
         self._sights: deque[tuple[float, Mapping[str, Sight]]] = deque(maxlen=parameters.SIGHTS.value)
+        self._shake: tuple[Shake, Mats] | None = None
+        self._shaken: list[tuple[float, str]] = []
+        self._felt_s = -math.inf
 
     def add(
         self,
@@ -76,9 +87,23 @@ class GateHistory:
             self._looks.popleft()
         if phase not in (*STOPPED, "building"):
             self._clear.clear()
+        if phase not in STOPPED:
+            self._shake, self._shaken, self._felt_s = None, [], -math.inf
         if phase == "building":
             self._frames.append(frame)
             self._clear |= {zone: frame for zone, gate in look.zones.items() if not gate.hand}
+
+    def feel(self, frame: Frame, locate: Callable[[np.ndarray], Mats]) -> None:
+        """After a Stop: note whether a mat moves, from the last frame of the building on; ``locate`` finds the mats in
+        a picture (h, w, 3)."""
+        if not self._frames or frame.at_s - self._felt_s < parameters.LOOK_S.value:
+            return
+        if self._shake is None:
+            before = self._frames[-1].image
+            self._shake = Shake(), locate(before)
+            self._shake[0].look(before, self._shake[1])
+        self._felt_s, (shake, mats) = frame.at_s, self._shake
+        self._shaken += [(frame.at_s, zone) for zone in shake.look(frame.image, mats)]
 
     def clear_at(self, zone: str, press_s: float) -> Frame | None:
         """The last frame of the building without a hand over that field; without one, the last before the press."""
@@ -108,10 +133,21 @@ class GateHistory:
 
     def after(self, zone: str, press_s: float) -> Aftermath:
         """Whether the field was touched since the press, and by whom."""
+        moved = self._moved(zone, press_s)
+        if self._unseen(zone, press_s):
+            return Aftermath("somebody", None, _touched_s(zone, moved) if moved else None, unseen=True)
+        touched = self._touched(zone, press_s, moved)
+        shook = any(z == zone and abs(t - k.at_s) <= SHOOK_S for t, z in self._shaken for k in moved)
+        return replace(touched, after="mat") if shook and touched.after in ("nobody", "own") else touched
+
+    def _moved(self, zone: str, press_s: float) -> list[Look]:
+        """The looks in which something moved in the field since the press."""
         looks = [k for k in self._looks if zone in k.gate.zones]
         fresh = [k for before, k in pairwise(looks) if k.at_s > press_s and before.at_s >= press_s - FRESH_S]
-        looks = [k for k in looks if k.at_s > press_s]
-        moved = [k for k in fresh if k.gate.zones[zone].moving > TOUCHED]
+        return [k for k in fresh if k.gate.zones[zone].moving > TOUCHED]
+
+    def _touched(self, zone: str, press_s: float, moved: Sequence[Look]) -> Aftermath:
+        """By whom the field was touched, of the looks in which something moved there."""
         if not moved:
             return Aftermath("still")
         stirred = [k.at_s for k in moved]
@@ -128,6 +164,14 @@ class GateHistory:
         own = zone in owners and not elsewhere  # an arm over both fields comes from afar, whatever its end looks like
         return Aftermath("own" if own else "somebody", None, since_s)
 
+    def _unseen(self, zone: str, press_s: float) -> bool:
+        """Whether nobody looked at the field just before the press, or for a while after it."""
+        times = [t for t, _ in self._gates(zone)]
+        since_s = press_s - max((t for t in times if t <= press_s + FRAME_LATE_S), default=-math.inf)
+        return since_s > FRESH_S or any(
+            b - a > HOLE_S for a, b in pairwise([press_s, *(t for t in times if t > press_s)])
+        )
+
     def _hands(self, zone: str) -> Iterator[Look]:
         """The looks with a hand over the field. What shows for a moment and is nobody's arm is no hand: a falling piece
         is strange to the gate while it turns."""
@@ -141,21 +185,19 @@ class GateHistory:
         return [(k.at_s, g) for k in self._looks if (g := k.gate.zones.get(zone)) is not None]
 
     def hand(self, zone: str, press_s: float, busy_s: float = BUSY_S) -> Hand:
-        """Whose hand was at work in the field at the press; something moved there within ``busy_s`` of both looks."""
-        if not self.hand_at(zone, press_s, busy_s):
-            return "none"
-        return "own" if self.whose(zone, press_s) else "unclear"
+        """Whose hand was over the field at the press, in the looks on both sides of it.
 
-    def hand_at(self, zone: str, press_s: float, busy_s: float = BUSY_S) -> bool:
-        """Whether a hand was at work in the field in the looks on both sides of the press.
-
-        A hand before a field in which nothing moves may be the neighbour's, nearer to the camera or farther
-        away: that is no finding, and judging waits until the view is clear.
+        It is at work where something moved within ``busy_s`` of both. A hand before a field in which nothing moves may
+        be the neighbour's, nearer to the camera or farther away: it is the caller's where it is seen to be that as it
+        leaves, and else it is no finding, and judging waits until the view is clear.
         """
-        before = [k.gate for k in self._looks if k.at_s <= press_s][-1:]
-        after = [k.gate for k in self._looks if k.at_s > press_s][:1]
-        around = [look.zones.get(zone) for look in before + after]
-        return len(around) == 2 and all(g is not None and g.hand and g.settled_s < busy_s for g in around)
+        before = [(t, g) for t, g in self._gates(zone) if t <= press_s][-1:]
+        after = [(t, g) for t, g in self._gates(zone) if t > press_s][:1]
+        if not (before and after and before[0][1].hand and after[0][1].hand) or self._unseen(zone, press_s):
+            return "none"
+        if all(g.settled_s < busy_s for _, g in before + after):
+            return "own" if self.whose(zone, press_s) else "unclear"
+        return "own" if self._touched(zone, press_s, self._moved(zone, press_s)).after == "own" else "none"
 
     def whose(self, zone: str, press_s: float) -> bool:
         """Whether the hand at the press can only be the caller's own: long there, and none at any other mat."""

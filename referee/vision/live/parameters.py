@@ -199,6 +199,12 @@ BESIDE_PX = Parameter(8, "reduced px", "by hand: a long piece's corner may be so
 ON_GROUND = Parameter(0.6, "of a piece's foot", "by hand: so much of it is in the field when its corner is beside it")
 FRAME_LATE_S = Parameter(0.02, "s", "by hand: a frame so little after the press shows what was there then")
 FRESH_S = Parameter(0.35, "s", "by hand: between frames further apart some were lost, or vision was busy")
+HOLE_S = Parameter(
+    0.45, "s", "by hand: nobody saw what happened between looks further apart: a push takes a third of it"
+)
+SHOOK_S = Parameter(
+    1.0, "s", "by hand: a mat that moved so shortly before or after a motion in its field may have made it"
+)
 TOUCHED = Parameter(0.01, "of the field's pixels", "change when anything in it is touched; noise is half of that")
 
 # -- shake ---------------------------------------------------------------------------------------------------------
