@@ -31,8 +31,15 @@ URL_TIMEOUT_MS = 4000
 HISTORY = 40
 """Frames over which the frame clock is fitted: over a second at 30 a second."""
 
+STAMPS = 240
+"""Frames by which a stream's stamps are held against its arrivals: eight seconds at 30 a second."""
+
 EARLY = 0.25
-"""A frame counts as the next but one when it comes later than 0.75 periods after the next was due."""
+"""A frame counts as the next but one when it is later than 0.75 periods after the next was due."""
+
+UNSTAMPED = ("http://", "https://")
+"""Streams without time stamps of their own: FFmpeg numbers the frames of an MJPEG stream at 25 a second, however many
+come, and its ``use_wallclock_as_timestamps`` is the arrival as well, rounded to 40 ms."""
 
 WIRE_S = (0.005, 0.035)
 """From exposure to arrival of a webcam's frame: at least its transfer, at most one frame at 30 a second."""
@@ -57,15 +64,10 @@ def empty_picture(height: int, width: int) -> np.ndarray:
 
 
 class FrameClock:
-    """When frames were exposed, from when they arrived: delays on the way only ever add.
-
-    ``stamp`` gives the frame's number, with gaps for frames that never came, and its time: the earliest
-    that the arrivals of the last frames allow, at an even rate (minimum-delay filter).
-    """
+    """When frames of an even rate were exposed, from when they arrived: delays on the way only ever add."""
 
     def __init__(self) -> None:
         self._seen: deque[tuple[int, float]] = deque(maxlen=HISTORY)
-        self.dropped = 0
 
     @property
     def period_s(self) -> float | None:
@@ -75,26 +77,48 @@ class FrameClock:
         gaps = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in itertools.pairwise(self._seen)]
         return max(statistics.median(gaps), 1e-3)
 
-    def stamp(self, arrived_s: float) -> tuple[int, float]:
-        """(number, exposed at, host seconds) of the frame that arrived now."""
+    def earliest_s(self, arrived_s: float) -> float:
+        """The earliest that the arrivals of the last frames allow for the one that arrived now (host seconds)."""
         number, period = (self._seen[-1][0] + 1 if self._seen else 0), self.period_s
         if period is not None:
-            missed = math.floor((arrived_s - self._earliest(number, period)) / period + EARLY)
-            self.dropped += max(0, missed)
-            number += max(0, missed)
+            number += max(0, math.floor((arrived_s - self._earliest(number, period)) / period + EARLY))
         self._seen.append((number, arrived_s))
-        return number, arrived_s if period is None else min(arrived_s, self._earliest(number, period))
+        return arrived_s if period is None else min(arrived_s, self._earliest(number, period))
 
     def _earliest(self, number: int, period: float) -> float:
         """When a frame of that number could have come at the earliest, by the last frames' arrivals."""
         return min(at + (number - n) * period for n, at in list(self._seen)[-6:])
 
     def restart(self) -> None:
-        """The source was opened again: its rate may be another, its numbers go on."""
-        last = self._seen[-1] if self._seen else None
+        """The source was opened again: its rate may be another."""
         self._seen.clear()
-        if last:
-            self._seen.append(last)
+
+
+class FrameCounter:
+    """Numbers frames, with gaps where their stamps show that some never came (``dropped``): what arrives unevenly, or
+    has no stamps, proves no loss."""
+
+    def __init__(self) -> None:
+        self._periods_us: deque[float] = deque(maxlen=HISTORY)
+        self._stamp_us = 0
+        self._next = self.dropped = 0
+
+    def count(self, stamp_us: int) -> int:
+        """The number of the next frame, of that stamp; 0 for none."""
+        gap_us, missed = stamp_us - self._stamp_us, 0
+        if stamp_us and self._stamp_us and gap_us > 0:
+            if len(self._periods_us) >= 11:
+                missed = max(0, math.floor(gap_us / statistics.median(self._periods_us) + EARLY) - 1)
+            self._periods_us.append(gap_us / (missed + 1))
+        self._stamp_us = stamp_us
+        self.dropped += missed
+        number, self._next = self._next + missed, self._next + missed + 1
+        return number
+
+    def restart(self) -> None:
+        """The source was opened again: its rate may be another, the numbers go on."""
+        self._periods_us.clear()
+        self._stamp_us = 0
 
 
 class DriverStamps:
@@ -219,33 +243,41 @@ class VideoCamera(ThreadedCamera):
     def __init__(self, source: int | str, clock: Clock, size: tuple[int, int] = (1280, 720)) -> None:
         super().__init__(str(source), clock)
         self._source, self._size = source, size
-        self._times = FrameClock()
+        self._times, self._counter = FrameClock(), FrameCounter()
         self._latency_s = NETWORK_S if isinstance(source, str) else WIRE_S
-        self._tie = FrameTie(self._latency_s)
+        self._tie = FrameTie(self._latency_s, kept=STAMPS)
         self._error_s = self._latency_s[1]
         self._stamp_us, self._stamps = 0, DriverStamps()
         self._start()
 
     @property
     def dropped(self) -> int:
-        """Gaps in the stream of frames, counted by the clock."""
-        return self._times.dropped
+        """Gaps in the stream of frames, by their stamps."""
+        return self._counter.dropped
 
     @property
     def frame_error_s(self) -> float:
         """Half of what the latency may vary, and what the driver's clock may drift."""
         return round(self._error_s, 4)
 
-    def _exposed(self, stamp_us: int, arrived_s: float, earliest_s: float) -> float:
-        """Host time of the exposure: by the driver's own time stamp where it has one, else by arrival."""
+    def _placed(self, stamp_us: int, arrived_s: float) -> tuple[int, float]:
+        """The frame's number, and the host time of its exposure: by the driver's own time stamp where it has one that
+        runs as the arrivals do, else by arrival."""
         low_s, high_s = self._latency_s
-        if stamp_us <= 0 or stamp_us == self._stamp_us:
+        earliest_s = self._times.earliest_s(arrived_s) if isinstance(self._source, int) else arrived_s
+        if not self._stamped(stamp_us, arrived_s):
             self._error_s = (high_s - low_s) / 2
-            return earliest_s - (low_s + high_s) / 2
-        self._stamp_us = stamp_us
-        self._tie.add(stamp_us, arrived_s)
+            return self._counter.count(0), earliest_s - (low_s + high_s) / 2
         at_s, self._error_s = self._tie.to_host(stamp_us)
-        return at_s
+        return self._counter.count(stamp_us), at_s
+
+    def _stamped(self, stamp_us: int, arrived_s: float) -> bool:
+        """Whether that is a stamp to go by."""
+        known, self._stamp_us = self._stamp_us, stamp_us
+        if stamp_us <= 0 or stamp_us == known or str(self._source).startswith(UNSTAMPED):
+            return False
+        self._tie.add(stamp_us, arrived_s)
+        return self._tie.keeps_time()
 
     def _open(self) -> cv2.VideoCapture:
         if isinstance(self._source, str):
@@ -269,6 +301,7 @@ class VideoCamera(ThreadedCamera):
         if not capture.isOpened():
             self._lose(sentence("camera_shut"))
         self._times.restart()
+        self._counter.restart()
         while capture.isOpened() and not self._closing.is_set():
             there = capture.grab()
             arrived_s = self.clock.now_s()
@@ -276,11 +309,10 @@ class VideoCamera(ThreadedCamera):
             if image is None:
                 self._lose(sentence("camera_ended"))
                 break
-            number, earliest_s = self._times.stamp(arrived_s)
             stamp_us = int(capture.get(cv2.CAP_PROP_POS_MSEC) * 1000)
             if isinstance(self._source, int):
                 stamp_us = self._stamps.to_host_us(stamp_us, arrived_s)
-            self._publish(Frame(image, number, self._exposed(stamp_us, arrived_s, earliest_s)))
+            self._publish(Frame(image, *self._placed(stamp_us, arrived_s)))
         capture.release()
 
 

@@ -30,6 +30,8 @@ RATE_SPAN = 0.05  # a ceramic resonator keeps 0.5 % (Murata CSTCE16M, on the Uno
 MOST_SPAN = 0.99
 WANDER = 600e-6  # how much the rate may change unseen: a resonator that warms up, NTP's slew where STEADY is None
 DEFAULT_KEPT = 40  # five seconds of round trips
+LEAST_OF_RATE = 15  # frames on either side by which a camera's rate is told
+SLIP_S, SLIP_SHARE = 0.05, 0.02  # by hand: arrivals of a busy host may move by so much; a crystal keeps 0.1 %
 
 
 @dataclass(frozen=True)
@@ -164,6 +166,17 @@ class FrameTie:
         if self._late and frame_us <= self._late[-1][0]:
             self._late.clear()  # the camera was restarted
         self._late.append((frame_us, arrived_s - self._latency[0]))
+
+    def keeps_time(self) -> bool:
+        """Whether the frame times run as the host's clock does, by the quickest arrivals of the older and of the newer
+        half of the window. Not of frame times that count frames at another rate than they come, and not yet of the
+        first few."""
+        held = [(late_s - us * 1e-6, late_s) for us, late_s in self._late]
+        older, newer = held[: len(held) // 2], held[len(held) // 2 :]
+        if len(older) < LEAST_OF_RATE:
+            return False
+        (old_s, from_s), (new_s, to_s) = min(older), min(newer)
+        return abs(new_s - old_s) <= SLIP_S + SLIP_SHARE * (to_s - from_s)
 
     def to_host(self, frame_us: int) -> tuple[float, float]:
         """(host seconds of the exposure, error bound in seconds); infinite before the first frame."""
