@@ -14,7 +14,7 @@ import cv2
 import numpy as np
 
 from calibration.markers import find_markers
-from calibration.mat import FIELD, Mats, detect_mats
+from calibration.mat import FAR_PX, FIELD, Mats, detect_mats
 from calibration.palette import Palette, features, learn
 from cards.pieces import PieceSet
 from referee.recording import Attempt
@@ -95,12 +95,17 @@ def watch(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> dict[s
 
 def find_mats(attempt: Attempt) -> Mats:
     """The mats as the empty picture and the frames show them together: the camera stands still, hands and
-    pieces do not. Raises BadAttempt when no frame shows any."""
+    pieces do not. They are looked for in the last picture that shows them where they were: at its end a film may show
+    anything. Raises BadAttempt when no frame shows any."""
     looks: dict[int, list[np.ndarray]] = {}
     last = None
     for gray in _looks(attempt):
-        last = gray
-        for marker, quad in find_markers(gray).items():
+        quads = {m: quad for m, quad in find_markers(gray).items() if m < ALL_MARKERS}
+        known = {m: np.median(looks[m], 0) for m in quads.keys() & looks.keys()}
+        off_px = [float(np.abs(quads[m] - quad).max()) for m, quad in known.items()]
+        if last is None or (quads and not (off_px and np.median(off_px) > FAR_PX)):
+            last = gray
+        for marker, quad in quads.items():
             looks.setdefault(marker, []).append(quad)
         if len(looks) >= ALL_MARKERS:
             break

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from calibration.markers import find_markers
 from referee.cli import cli
 from referee.recording import load_attempt
 from referee.recording.folder import read_times, write_json
@@ -21,6 +22,7 @@ from referee.recording.video import VideoWriter, read_video, remux
 from referee.review.import_video import Given, bring_in, copy_video
 from referee.review.options import Options
 from referee.review.rejudge import judge_again
+from referee.review.tracks import find_mats
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "attempt_collapse"
 SHARED = Path(__file__).parents[3] / "shared" / "attempts"
@@ -49,6 +51,53 @@ def test_the_collapse_is_judged_after_it_fell_and_says_so(tmp_path, monkeypatch)
     assert attempt.empty is None, "no opening picture shows the table bare"
     assert len(ticks) > 100 and attempt.meta["judged"][0]["unobstructed"]
     assert (attempt.stop_s, attempt.caller, attempt.players["A"]) == (9.565, "A", "Ann")
+
+
+def gray(image):
+    """What a phone shows that lies on the table."""
+    return np.full_like(image, 90)
+
+
+def lifted(image):
+    """What it shows as it is taken off its stand."""
+    return cv2.warpAffine(image, np.float32([[1, 0, 60], [0, 1, 45]]), image.shape[1::-1], borderValue=(90, 90, 90))
+
+
+def filmed(folder, tail):
+    """The collapse with a piece on two markers throughout, and two seconds of that picture after it."""
+    folder.mkdir()
+    writer = None
+    for shown in read_video(GOLDEN / "video.mp4"):
+        image = shown.image.copy()
+        writer = writer or VideoWriter(folder / "video.mp4", image.shape[1], image.shape[0])
+        for marker, quad in find_markers(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)).items():
+            if marker in HIDDEN:
+                cv2.fillConvexPoly(image, quad.round().astype(np.int32), (40, 60, 160))
+        writer.write(image, shown.seconds)
+    for n in range(1, 20):
+        writer.write(tail(image), shown.seconds + n / 10)
+    writer.close()
+    for name in ("deck.json", "pieces.json", "camera.yaml", "attempt.json"):
+        shutil.copyfile(GOLDEN / name, folder / name)
+    return folder
+
+
+HIDDEN = (3, 6)
+"""Markers on which pieces lie: one of either mat."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tail", [gray, lifted])
+def test_a_film_that_ends_without_the_mats_is_judged_by_the_last_picture_that_shows_them(tmp_path, monkeypatch, tail):
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    monkeypatch.setenv("FAKE_EYE_LOG", str(tmp_path / "looks.txt"))
+    film = filmed(tmp_path / "film", tail)
+    attempt = bring_in(film, Given(files=FILES), tmp_path / "made", eye="fake_eye:look_fallen")
+    assert (attempt.meta["findings"], attempt.meta["zones"]) == ({"A": ["fell_after_stop"]}, ["A", "B"])
+    stood, found = find_mats(load_attempt(GOLDEN)).poses, find_mats(attempt).poses
+    for zone in "AB":
+        apart_mm = stood[zone].to_camera(np.zeros((1, 3))) - found[zone].to_camera(np.zeros((1, 3)))
+        assert np.linalg.norm(apart_mm) < 5
 
 
 @pytest.mark.parametrize(
