@@ -195,7 +195,7 @@ class Attempt:
     @property
     def at_press(self) -> Mapping[str, Mapping]:
         """Zone -> what was seen of its field at the press: files, the contract's ``row``, what came ``after`` and who
-        the ``culprit`` is (``referee.match.stop_views``); only zones that were touched after it."""
+        the ``culprit`` is (``referee.match.stop_views``); only zones that were touched after it, or nobody knows."""
         return self.meta.get("at_press") or {}
 
     def press_frames(self, zone: str) -> list[np.ndarray]:

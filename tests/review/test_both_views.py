@@ -6,9 +6,10 @@ import json
 
 import pytest
 
+from referee.match.stop_views import PRESS_UNSEEN
 from referee.recording import load_attempt
 from referee.review.options import Options
-from referee.review.rejudge import both_views, judge_again
+from referee.review.rejudge import both_views, judge_again, press_row
 
 ROWS = {"match": {"verdict": "match", "reasons": []}, "mismatch": {"verdict": "mismatch", "reasons": []}}
 
@@ -28,6 +29,18 @@ def test_the_award_follows_both_views(kit, tmp_path, press, after, culprit, sett
     row = judge_again(str(folder), Options(look=False))
     assert row["problem"] is None and (row["award_was"], row["award_now"]) == (award, award)
     assert row["findings"].get("A", []) == findings and not row["changed"]
+
+
+@pytest.mark.parametrize("settled", ["match", "mismatch"])
+@pytest.mark.parametrize("look", [False, True])
+def test_a_press_that_nobody_saw_stays_unseen_whoever_looks_again(kit, tmp_path, settled, look):
+    seen = {"files": ["press_A_0.png"], "row": PRESS_UNSEEN.to_json(), "after": "somebody", "culprit": None}
+    attempt = load_attempt(
+        kit.make_attempt(tmp_path / "M1-001", verdicts={"A": ROWS[settled]}, at_press={"A": seen}, award=None)
+    )
+    row = press_row(attempt, "A", attempt.card, Options(look=look), ROWS[settled])
+    rows, found = both_views(attempt, attempt.verdicts, {}, lambda zone: row)
+    assert (rows["A"]["verdict"], rows["A"]["reasons"][0]["code"], found) == ("undecided", "press_unseen", {"A": []})
 
 
 def test_a_finding_of_the_two_views_is_not_said_twice(kit, tmp_path):

@@ -87,7 +87,7 @@ def is_wrong(staging: str, whom: str, after_the_view: bool) -> bool:
     return whom == ("other" if after_the_view else WRONG[staging])
 
 
-HELD_UP = {"press_hidden", "bumped", "bumped_somebody", "hand_at_stop"}
+HELD_UP = {"press_hidden", "press_unseen", "bumped", "bumped_somebody", "mat_shaken", "hand_at_stop"}
 """Codes of the reasons for which the views around a Stop leave a duel to a human."""
 
 HEADS = ("caller", "other", "human", "wrong", "held up")

@@ -12,9 +12,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 from staged import (
     DARK,
     DECK,
+    FPS,
     LOST,
     PRESS_S,
     Stage,
+    StagedSession,
     between,
     changes,
     every_third,
@@ -27,6 +29,10 @@ from staged import (
     rig,
     untouched,
 )
+
+from referee.devices.ports import Frame
+from referee.match.decide import PressStop
+from referee.session.live_judging import LiveJudging
 
 pytestmark = pytest.mark.slow
 
@@ -131,6 +137,38 @@ def test_a_neighbour_who_knocks_it_over_before_the_press_gets_no_card_while_that
     assert [(f.seen.kind, f.player) for f in state.fouls if f.open] == [
         ("neighbours_hand", state.seats["B" if any_stage.caller == "A" else "A"])
     ]
+
+
+class Keeper:
+    """Keeps what it is given of the views at the press."""
+
+    def __init__(self):
+        self.at = {}
+
+    def judged(self, frames, rows):
+        pass
+
+    def at_press(self, zone, frames, said):
+        self.at[zone] = said
+
+
+def test_a_press_that_nobody_saw_is_recorded_as_such(stage, monkeypatch):
+    monkeypatch.setattr(StagedSession, "recording", Keeper())
+    play(stage, between(untouched(stage, stage.full), LOST, PRESS_S - 0.5, PRESS_S + 3), 12.0)
+    said = StagedSession.recording.at["A"]
+    assert ([r["code"] for r in said["row"]["reasons"]], said["after"]) == (["press_unseen"], "somebody")
+
+
+def test_frames_that_were_on_their_way_at_the_press_show_the_build_at_the_press(stage):
+    session, happens = StagedSession(stage.rig, stage.card.id), finishing_late(stage, 0.3)
+    eyes = LiveJudging(session)
+    for number in range(1, 90):
+        if session.state.phase == "building" and number / FPS > PRESS_S - 0.4:
+            session.command(PressStop("A", PRESS_S))
+        eyes._see(Frame(stage.rig.picture(happens(number / FPS), number), number, number / FPS))
+        if session.state.duel.ended or session.state.phase == "undecided":
+            break
+    assert session.state.award == ("Ben", 1) and session.state.duel.reason == "false_stop: touched_after_stop"
 
 
 def test_a_clean_stop_at_three_frames_a_second_is_judged_as_ever(any_stage):

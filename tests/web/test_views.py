@@ -171,6 +171,22 @@ def test_why_a_duel_ended_so_is_said_in_words(app, session, lang, said, big):
 
 
 @pytest.mark.parametrize(
+    "lang, said",
+    [
+        ("en", "a finding against whoever would get the card waits: rule on it first"),
+        ("de", "ein Befund gegen den, der die Karte bekäme, ist offen: zuerst darüber entscheiden"),
+    ],
+)
+def test_a_card_that_waits_for_a_finding_says_so_beside_the_keys_for_both(app, session, lang, said):
+    building(session)
+    session.command(Foul(session.state.seats["A"], "a hand", "Eva"))
+    session.press("A")
+    session.command(CameraVerdict("A", zone_verdict({"verdict": "match"})))
+    page = html.unescape(app.test_client().get(f"/referee?lang={lang}").text)
+    assert said in page and 'data-key="foul0"' in page and 'data-key="quickaward_A"' in page
+
+
+@pytest.mark.parametrize(
     "reason, said",
     [
         ("right", "right build"),
