@@ -96,7 +96,7 @@ class GateHistory:
     def feel(self, frame: Frame, locate: Callable[[np.ndarray], Mats]) -> None:
         """After a Stop: note whether a mat moves, from the last frame of the building on; ``locate`` finds the mats in
         a picture (h, w, 3)."""
-        if not self._frames or frame.at_s - self._felt_s < parameters.LOOK_S.value:
+        if not self._frames or frame is self._frames[-1] or frame.at_s - self._felt_s < parameters.LOOK_S.value:
             return
         if self._shake is None:
             before = self._frames[-1].image
