@@ -15,6 +15,7 @@ from referee.match.decide import (
     Foul,
     FoulRuling,
     Go,
+    HumanRuling,
     LeaveMatch,
     NameCard,
     NextDuel,
@@ -264,6 +265,6 @@ def test_a_duel_that_is_over_is_overruled_instead(table):
     t = table()
     t.build()
     t.do(Foul(t.state.seats["A"], "a second hand", "camera", seen=SEEN))
-    t.do(PressStop("A", 110.0), CameraVerdict("A", RIGHT), NextDuel())
+    t.do(PressStop("A", 110.0), CameraVerdict("A", RIGHT), HumanRuling("match", "Ref", "seen"), NextDuel())
     with pytest.raises(IllegalCommand, match="overrule it"):
         t.do(FoulRuling(0, "void", "Ref"))
