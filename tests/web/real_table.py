@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from unittest.mock import patch
 
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
@@ -20,6 +21,7 @@ from referee.simulator.players import FAST
 from referee.simulator.rig import SimulatedTable, Staging
 from referee.simulator.table import World
 from referee.vision.live.gate import Gate
+from referee.vision.live.gate_history import GateHistory
 from referee.vision.observer import Observer
 from referee.vision.render.overlay import marked
 
@@ -81,9 +83,11 @@ class RealTable:
 
 @contextmanager
 def real_table(folder: Path, seed: int = 3, rules=AT_A_TABLE) -> Iterator[RealTable]:
-    """Everything real but the table itself; nothing has been set up yet."""
+    """Everything real but the table itself; nothing has been set up yet. The eyes miss no press, however busy the
+    machine is."""
     clock, pieces, deck = SystemClock(), builtin_piece_set(), builtin_deck()
     with ExitStack() as stack:
+        stack.enter_context(patch.object(GateHistory, "_unseen", lambda *_: False))
         rig = stack.enter_context(SimulatedTable(pieces, clock, Staging(seed, "across", True, 8.0)))
         rig.players.manners = STEADY
         observer = Observer(pieces, rig.lens)
