@@ -187,6 +187,19 @@ def test_a_card_that_waits_for_a_finding_says_so_beside_the_keys_for_both(app, s
 
 
 @pytest.mark.parametrize(
+    ("lang", "said"), [("en", "The referee decides about a foul first"), ("de", "Zuerst entscheidet die Spielleitung")]
+)
+def test_the_board_says_that_a_right_build_waits_for_the_referee(app, session, lang, said):
+    building(session)
+    session.command(Foul(session.state.seats["A"], "a hand", "Eva"))
+    session.press("A")
+    session.command(CameraVerdict("A", zone_verdict({"verdict": "match"})))
+    assert said in html.unescape(app.test_client().get(f"/?lang={lang}").text)
+    session.command(FoulRuling(0, "none", "Eva"))
+    assert said not in html.unescape(app.test_client().get(f"/?lang={lang}").text)
+
+
+@pytest.mark.parametrize(
     "reason, said",
     [
         ("right", "right build"),
