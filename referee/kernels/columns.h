@@ -1,0 +1,79 @@
+/* Eight columns of a row at once, and room in memory: what Python's syntax has no words for.
+ *
+ * GCC and Clang know vectors of their own and make of them what the processor has (SSE, AVX, NEON); other compilers
+ * get the same steps as plain loops. No sum is taken in another order and nothing is fused, so that the bits are the
+ * same everywhere. ``load`` and ``store`` reach up to seven columns beyond the last one asked for.
+ */
+#ifndef REFEREE_COLUMNS_H
+#define REFEREE_COLUMNS_H
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if (defined(__GNUC__) || defined(__clang__)) && !defined(REFEREE_PLAIN)
+typedef float Columns __attribute__((vector_size(32)));
+typedef int32_t Mask __attribute__((vector_size(32)));
+#define IN(v) v
+#define EACH(type, expression) return (type)(expression)
+#else
+typedef struct { float at[8]; } Columns;
+typedef struct { int32_t at[8]; } Mask;
+#define IN(v) v.at[i]
+#define EACH(type, expression) { type out; for (int i = 0; i < 8; i++) out.at[i] = (expression); return out; }
+#define REFEREE_LOOPS
+#endif
+
+static inline Columns load(const float *from) { Columns v; memcpy(&v, from, sizeof v); return v; }
+static inline void store(float *to, Columns v) { memcpy(to, &v, sizeof v); }
+static inline Columns columns_of(float a, float b, float c, float d, float e, float f, float g, float h) {
+    const float each[8] = {a, b, c, d, e, f, g, h};
+    return load(each);
+}
+static inline Columns alike(float a) { return columns_of(a, a, a, a, a, a, a, a); }
+static inline Columns plus(Columns a, Columns b) { EACH(Columns, IN(a) + IN(b)); }
+static inline Columns minus(Columns a, Columns b) { EACH(Columns, IN(a) - IN(b)); }
+static inline Columns times(Columns a, Columns b) { EACH(Columns, IN(a) * IN(b)); }
+static inline Columns numbered(int64_t first) { return plus(alike((float)first), columns_of(0, 1, 2, 3, 4, 5, 6, 7)); }
+
+/* A mask is all ones where something holds. */
+#ifdef REFEREE_LOOPS
+static inline Mask above(Columns a, Columns b) { EACH(Mask, -(IN(a) > IN(b))); }
+static inline Columns pick(Mask where, Columns a, Columns b) { EACH(Columns, IN(where) ? IN(a) : IN(b)); }
+static inline Columns only(Mask where, Columns a) { EACH(Columns, IN(where) ? IN(a) : 0.0f); }
+#else
+static inline Mask above(Columns a, Columns b) { return a > b; }
+static inline Columns pick(Mask where, Columns a, Columns b) { return (Columns)(((Mask)a & where) | ((Mask)b & ~where)); }
+static inline Columns only(Mask where, Columns a) { return (Columns)((Mask)a & where); }
+#endif
+static inline Mask both(Mask a, Mask b) { EACH(Mask, IN(a) & IN(b)); }
+static inline Mask counted(Mask sum, Mask where) { EACH(Mask, IN(sum) - IN(where)); }
+static inline Mask nowhere(void) { Mask none; memset(&none, 0, sizeof none); return none; }
+static inline Columns least(Columns a, Columns b) { return pick(above(b, a), a, b); }
+/* The columns up to the last, of those from ``first`` on. */
+static inline Mask up_to(int64_t last, int64_t first) {
+    return above(alike((float)(last - first) + 0.5f), columns_of(0, 1, 2, 3, 4, 5, 6, 7));
+}
+
+static inline float sum_of(Columns v) {
+    float at[8];
+    store(at, v);
+    return ((at[0] + at[4]) + (at[2] + at[6])) + ((at[1] + at[5]) + (at[3] + at[7]));
+}
+static inline int64_t number_of(Mask counts) {
+    int32_t at[8];
+    memcpy(at, &counts, sizeof at);
+    return (int64_t)at[0] + at[1] + at[2] + at[3] + at[4] + at[5] + at[6] + at[7];
+}
+
+/* Whole numbers not below, and not above, a number; without a call into the C library, which older processors need. */
+static inline int64_t ceiling(double x) { int64_t k = (int64_t)x; return k + (k < x); }
+static inline int64_t flooring(double x) { int64_t k = (int64_t)x; return k - (k > x); }
+
+/* So many bytes, to be given back by ``free``; without memory the program ends, as it does elsewhere. */
+static inline void *room(int64_t bytes) {
+    void *got = malloc(bytes > 0 ? (size_t)bytes : 1);
+    if (!got) { fputs("out of memory\n", stderr); abort(); }
+    return got;
+}
+#endif

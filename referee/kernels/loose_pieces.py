@@ -1,0 +1,264 @@
+"""Loose pieces: single pieces that lie on the table, at any turn, outside the field.
+
+The hill climb here is not that of ``local_search``: a loose piece lies on the table at any turn, so that nothing is let
+down again, nothing speaks against a place beforehand, and one area, the field, is closed to it.
+"""
+
+import cython
+import numpy as np
+from cython.cimports.libc.math import cos, fabs, sin, sqrt
+from cython.cimports.libc.string import memcpy
+from cython.cimports.referee.kernels.scene import (
+    Scene,
+    StanceTable,
+    doubles,
+    indices,
+    labels_of,
+    pieces_of,
+    turned,
+)
+
+COVERED = cython.declare(cython.int, -2)
+GONE = cython.declare(cython.double, -1e9)
+ROUNDS = cython.declare(cython.int, 4)
+
+
+def shows(stances, piece, labels, view):
+    """Whether two of three pixels on the piece's middle line are labelled with its colour, or as covered."""
+    stance = stance_of(piece)
+    seen: i64 = 0
+    for k in range(3):
+        z = piece.z + stances.rules.seen_at[k] * stances.size[stance].height
+        pixel = pixel_of(piece.x, piece.y, z, view)
+        if pixel.row >= 0:
+            label = labels[pixel.row * view.width + pixel.column]
+            if label == stances.color[stance] or label == COVERED:
+                seen += 1
+    return seen >= 2
+
+
+def is_closed(piece, field):
+    """Whether a place is in the field, where no loose piece lies."""
+    return fabs(piece.x) < field[0] and fabs(piece.y) < field[1]
+
+
+def scan_stance(stances, stance, places, n_places, yaws, n_yaws, field, labels, view, out, most):
+    """Write the placements of one stance (see ``scan_loose``) to ``out``, at most so many; their number."""
+    n: i64 = 0
+    for i in range(n_places):
+        for k in range(n_yaws):
+            if n == most:
+                return n
+            piece = cython.address(out[n].piece)
+            piece.stance, piece.x, piece.y, piece.yaw = stance, places[2 * i], places[2 * i + 1], yaws[k]
+            piece.z = stances.size[stance].height / 2
+            if k == 0 and (is_closed(piece, field) or not shows(stances, piece, labels, view)):
+                break
+            got = weighed(stances, piece, view)
+            out[n].won, out[n].pixels = got.won, got.pixels
+            if got.won > 0:
+                n += 1
+    return n
+
+
+def scan_loose(table: StanceTable, stances, alike, places, yaws, field, labels, scene: Scene):
+    """Evidence of single pieces lying on the table at ``places`` (n, 2) outside the ``field`` (2,), at any turn.
+
+    ``alike`` (stances,) radians: no turn as great is tried, for each looks then as it did. ``labels`` (h, w) int8, the
+    likeliest colour, or -2 where something nearer is seen: only places whose middle shows the piece's colour are looked
+    at. Rows (n, 7) as in ``scans.scan_table``.
+    """
+    turns = np.maximum(1, np.searchsorted(yaws, alike)).astype(np.int64)
+    out = np.empty((table.stances.rules.most_rows, 7))
+    which, at, angles, n_yaws, closed = indices(stances), doubles(places), doubles(yaws), indices(turns), doubles(field)
+    shown, to, n_places = labels_of(labels), cython.cast("Placement *", doubles(out)), cython.cast("i64", len(places))
+    own, view, count = cython.address(table.stances), cython.address(scene.view), cython.cast("i64", len(stances))
+    n: i64 = 0
+    with cython.nogil:
+        for i in range(count):
+            most = own.rules.most_rows - n
+            n += scan_stance(own, which[i], at, n_places, angles, n_yaws[i], closed, shown, view, to + n, most)
+    return out[:n].copy()
+
+
+def climb_once(stances, row, field, steps, view):
+    """Move a placement by one of ``steps`` (mm, radians) along each axis where that helps; whether any did."""
+    better: cython.bint = False
+    for axis in range(3):
+        for sign in range(-1, 2, 2):
+            trial = row.piece
+            move(cython.address(trial), axis, sign * (steps[1] if axis == 2 else steps[0]))
+            if is_closed(cython.address(trial), field):
+                continue
+            got = weighed(stances, cython.address(trial), view)
+            if got.won > row.won + 0.5:
+                row.piece, row.won, row.pixels = trial, got.won, got.pixels
+                better = True
+                break
+    return better
+
+
+def climb(table: StanceTable, rows, field, steps, scene: Scene):
+    """Hill climb of each loose piece of ``rows`` (n, 7) over the maps as they are, outside the ``field``, by ``steps``
+    (levels, 2) (mm, radians): the rows then, as in ``scans.scan_table``."""
+    out = np.array(rows)
+    row, closed, step, levels = cython.cast("Placement *", doubles(out)), doubles(field), doubles(steps), len(steps)
+    stances, view, n = cython.address(table.stances), cython.address(scene.view), cython.cast("i64", len(rows))
+    with cython.nogil:
+        for i in range(n):
+            got = weighed(stances, cython.address(row[i].piece), view)
+            row[i].won, row[i].pixels = got.won, got.pixels
+            for level in range(levels):
+                for _ in range(ROUNDS):
+                    if not climb_once(stances, row + i, closed, step + 2 * level, view):
+                        break
+    return out
+
+
+def box_drawn(view):
+    """Where anything is drawn."""
+    box: Box
+    box.top, box.bottom, box.left, box.right = view.height, -1, view.width, -1
+    for row in range(view.height):
+        if view.from_col[row] <= view.to_col[row]:
+            box.top, box.bottom = min(box.top, row), row
+            box.left, box.right = min(box.left, view.from_col[row]), max(box.right, view.to_col[row])
+    return box
+
+
+def alone(table: StanceTable, rows, scene: Scene):
+    """Evidence of each of ``rows`` (n, 5) drawn alone (n,), and its rows and columns (n, 4): first, last, first,
+    last."""
+    won, boxes, n = np.empty(len(rows)), np.empty((len(rows), 4), np.int64), cython.cast("i64", len(rows))
+    piece, to, box = cython.cast("Piece *", doubles(rows)), doubles(won), cython.cast("Box *", indices(boxes))
+    view = cython.address(scene.view)
+    with cython.nogil:
+        for i in range(n):
+            empty(view)
+            to[i] = draw_piece(cython.address(table.stances), piece + i, view)
+            box[i] = box_drawn(view)
+        empty(view)
+    return won, boxes
+
+
+def touches_drawn(box, view):
+    """Whether anything is drawn in a box."""
+    for row in range(box.top, box.bottom + 1):
+        if view.from_col[row] <= box.right and view.to_col[row] >= box.left:
+            return True
+    return False
+
+
+def overlap(a, b):
+    """Whether two boxes have a pixel in common."""
+    return a.top <= b.bottom and a.bottom >= b.top and a.left <= b.right and a.right >= b.left
+
+
+def clashes(stances, own, pieces, count, c, s):
+    """Whether a loose piece would stand where one of a build does, whose frame is turned by (cos, sin)."""
+    size = stances.size + stance_of(own)
+    for j in range(count):
+        other = stances.size + stance_of(pieces + j)
+        dx = own.x - (c * pieces[j].x - s * pieces[j].y)
+        dy = own.y - (s * pieces[j].x + c * pieces[j].y)
+        near = (min(size.width, size.depth) + min(other.width, other.depth)) / 2
+        if sqrt(dx * dx + dy * dy) < near and pieces[j].z - other.height / 2 < size.height:
+            return True
+    return False
+
+
+def take_costs(stances, pieces, count, turn, loose, left, field, prices, costs):
+    """Write to ``costs`` (n,) what speaks against each candidate beside a build: none stands where a piece of it is."""
+    c, s = cos(turn), sin(turn)
+    for i in range(loose.count):
+        own = loose.pieces + i
+        costs[i] = prices.outside
+        if fabs(own.x) <= field[0] and fabs(own.y) <= field[1]:
+            costs[i] = stances.rules.clash_cost if clashes(stances, own, pieces, count, c, s) else prices.apart
+        if left[stances.kind[stance_of(own)]] <= 0:
+            costs[i] += prices.beyond
+
+
+def weigh_hidden(stances, loose, view, hidden, worth, costs):
+    """Weigh those candidates anew that lie where something is drawn, which may hide them: that costs."""
+    for i in range(loose.count):
+        if touches_drawn(loose.boxes[i], view):  # what hides it in part may turn what it wins alone either way
+            worth[i] = weighed(stances, loose.pieces + i, view).won
+            costs[i] += hidden if worth[i] != loose.won[i] else 0.0
+
+
+def most_worth(worth, costs, count):
+    """The candidate that wins most less its cost, -1: none does."""
+    best, most = cython.cast("i64", -1), 0.0
+    for i in range(count):
+        if worth[i] - costs[i] > most:
+            best, most = i, worth[i] - costs[i]
+    return best
+
+
+def add_greedily(stances, loose, left, beyond, view, worth, costs, chosen, total):
+    """Draw the candidate that is worth most, until none is worth its cost. What does not overlap is not weighed anew.
+    Writes which are chosen, and what they win less their costs; how many."""
+    n: i64 = 0
+    total[0] = 0.0
+    best = most_worth(worth, costs, loose.count)
+    while best >= 0:
+        total[0] += worth[best] - costs[best]
+        draw_piece(stances, loose.pieces + best, view)
+        chosen[n], worth[best], kind = best, GONE, stances.kind[stance_of(loose.pieces + best)]
+        n += 1
+        left[kind] -= 1
+        for i in range(loose.count):
+            if left[kind] == 0 and stances.kind[stance_of(loose.pieces + i)] == kind:
+                costs[i] += beyond
+            if worth[i] > costs[i] and overlap(loose.boxes[i], loose.boxes[best]):
+                worth[i] = weighed(stances, loose.pieces + i, view).won
+        best = most_worth(worth, costs, loose.count)
+    return n
+
+
+def add_to(stances, pieces, count, turn, loose, left, field, view, prices, scratch, chosen, total):
+    """Greedily draw those candidates that win more than they cost beside a build, ``pieces`` in the frame turned by
+    ``turn`` radians. ``left`` (types,) the pieces of the box, written to. See ``add_greedily``."""
+    there, worth, costs = turned(view, turn), scratch, scratch + loose.count
+    draw_pieces(stances, pieces, count, ALL, cython.address(there))
+    memcpy(worth, loose.won, 8 * loose.count)
+    for j in range(count):
+        left[stances.kind[stance_of(pieces + j)]] -= 1
+    take_costs(stances, pieces, count, turn, loose, left, field, prices, costs)
+    weigh_hidden(stances, loose, view, prices.hidden, worth, costs)
+    return add_greedily(stances, loose, left, prices.beyond, view, worth, costs, chosen, total)
+
+
+def add_loose(table: StanceTable, states, lone, stock, field, scene: Scene, prices):
+    """``add_to`` each of n ``states`` (see ``local_search.refine_each``) of the candidates ``lone``: ``rows`` (m, 5)
+    and what ``alone`` says of them, ``won`` and ``boxes``. ``stock`` (types,), ``field`` (2,) mm, ``prices`` by name.
+
+    Gives indices of candidates (n, m), how many of each row are chosen (n,), and the evidence won less costs (n,).
+    """
+    n, loose, cost = cython.cast("i64", len(states.counts)), cython.declare(Loose), cython.declare(Prices, prices)
+    loose.count, loose.pieces = len(lone.rows), cython.cast("Piece *", doubles(lone.rows))
+    loose.won, loose.boxes = doubles(lone.won), cython.cast("Box *", indices(lone.boxes))
+    chosen, counts, won = np.empty((n, loose.count), np.int64), np.empty(n, np.int64), np.empty(n)
+    scratch, left = np.empty(2 * loose.count), np.empty((n, len(stock)), np.int64)
+    left[...] = stock
+    pieces, sizes, turns = cython.cast("Piece *", doubles(states.pieces)), indices(states.counts), doubles(states.turns)
+    most, types, closed, room = cython.cast("i64", states.pieces.shape[1]), len(stock), doubles(field), doubles(scratch)
+    free, to, many, total, view = indices(left), indices(chosen), indices(counts), doubles(won), cython.address(scene.view)
+    with cython.nogil:
+        for k in range(n):
+            many[k] = add_to(
+                cython.address(table.stances),
+                pieces + most * k,
+                sizes[k],
+                turns[k],
+                cython.address(loose),
+                free + types * k,
+                closed,
+                view,
+                cython.address(cost),
+                room,
+                to + loose.count * k,
+                total + k,
+            )
+    return chosen, counts, won

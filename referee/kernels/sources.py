@@ -1,0 +1,40 @@
+"""What the kernels are made of, and whether those that run were made of it."""
+
+from __future__ import annotations
+
+import hashlib
+from importlib.util import find_spec
+from pathlib import Path
+
+AGAIN = "run: pip install -e ."
+"""What mends it."""
+
+
+def compiled(folder: Path) -> list[Path]:
+    """The modules that are compiled."""
+    return sorted(path for path in folder.glob("*.py") if path.stem not in ("__init__", "sources"))
+
+
+def digest(folder: Path) -> int:
+    """A number for the sources of all modules, the same for the same sources."""
+    sources = [*compiled(folder), *sorted(folder.glob("*.pxd")), *sorted(folder.glob("*.h"))]
+    text = b"".join(path.name.encode() + b"\n" + path.read_bytes() for path in sources)
+    return int.from_bytes(hashlib.sha256(text).digest()[:7], "big")
+
+
+def check(folder: Path, built_from: int | None) -> None:
+    """Raise ImportError, in one line, unless the kernels are built (None: not) and of the sources in the folder."""
+    if built_from is None:
+        raise ImportError(f"the compiled loops in {folder} are not built here; {AGAIN}")
+    if digest(folder) != built_from:
+        raise ImportError(f"the compiled loops in {folder} have changed since they were built; {AGAIN}")
+
+
+def built_from(package: str) -> int | None:
+    """``digest`` of the sources that the package's compiled modules were made of; None where they are not built."""
+    spec = find_spec(f"{package}.scene")
+    if spec is None or spec.origin is None or spec.origin.endswith(".py"):
+        return None
+    from referee.kernels.scene import BUILT_FROM
+
+    return int(BUILT_FROM)
