@@ -20,7 +20,15 @@ from setuptools.build_meta import *  # noqa: F403
 KERNELS = Path("referee", "kernels")
 ZIG = "ziglang>=0.13"
 ADVICE = "install a C compiler (gcc, clang, or Visual Studio's Build Tools) and try again"
-GCC_FLAGS = "-O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -g0 -Wno-psabi -Wno-unknown-warning-option".split()
+GCC_FLAGS = [
+    "-O3",
+    "-ffp-contract=off",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-g0",
+    "-Wno-psabi",
+    "-Wno-unknown-warning-option",
+]
 """``-ffp-contract=off`` fuses no multiplication with an addition: the bits are the same on every processor."""
 DIRECTIVES = {name: False for name in ("boundscheck", "wraparound", "initializedcheck", "binding")}
 
@@ -49,7 +57,9 @@ def _extensions(scratch):
         "extra_compile_args": ["/O2", "/fp:precise"] if os.name == "nt" else GCC_FLAGS,
         "extra_link_args": ["-s"] if sys.platform == "linux" else [],
     }
-    modules = [setuptools.Extension(f"referee.kernels.{p.stem}", [str(p)], **build) for p in sources["compiled"](KERNELS)]
+    modules = [
+        setuptools.Extension(f"referee.kernels.{p.stem}", [str(p)], **build) for p in sources["compiled"](KERNELS)
+    ]
     directives = {**DIRECTIVES, "cdivision": True, "infer_types": True, "language_level": 3}
     return cythonize(modules, build_dir=scratch, compiler_directives=directives)
 

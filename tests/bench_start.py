@@ -2,8 +2,6 @@
 
     python tests/bench_start.py            warm: --help, judge of one picture, bench of one in process, demo's board
                                            and, from there, to its end
-    python tests/bench_start.py --cold     with nothing compiled: demo to board, first live picture, first verdict
-    python tests/bench_start.py --cold 3   the same, medians of three
 
 On a busy machine the processor's seconds are the ones to compare. The program's bytecode is on disk, as ``pip`` leaves
 it, also where the environment says that Python is to write none.
@@ -11,7 +9,6 @@ it, also where the environment says that Python is to write none.
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import resource
@@ -21,7 +18,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -75,10 +71,10 @@ def said(*args: object) -> None:
 
 
 @contextmanager
-def demo(cache: str | None = None) -> Iterator[subprocess.Popen[str]]:
+def demo() -> Iterator[subprocess.Popen[str]]:
     """A demo, whose lines are read as it says them; it is ended as Ctrl-C does."""
     with tempfile.TemporaryDirectory() as folder:
-        env = {**ENVIRONMENT, "PYTHONUNBUFFERED": "1"} | ({"REFEREE_CACHE_DIR": cache} if cache else {})
+        env = {**ENVIRONMENT, "PYTHONUNBUFFERED": "1"}
         command = [*REFEREE, *DEMO, "--data-dir", folder]
         program = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         try:
@@ -127,45 +123,5 @@ def _first_card() -> str:
     return json.loads((SESSION / "truth.json").read_text())["frames"][0]["card"]
 
 
-def cold(rounds: int) -> None:
-    """Nothing compiled: so many first starts, each with a cache of its own."""
-    bars = {"board": 3.0, "live picture": 5.0, "first verdict": 20.0, "all of it, processor": None}
-    times: dict[str, list[float]] = {name: [] for name in bars}
-    for _ in range(rounds):
-        for name, took_s in zip(bars, _first_start(), strict=True):
-            times[name].append(took_s)
-    for name, bar_s in bars.items():
-        bar = f"bar {bar_s:g} s; " if bar_s else ""
-        print(
-            f"cold: {name:22} median {statistics.median(times[name]):6.2f} s"
-            f"   ({bar}{rounds} runs, slowest {max(times[name]):.2f} s)",
-            flush=True,
-        )
-
-
-def _first_start() -> tuple[float, float, float, float]:
-    """Seconds from the command to the board, to the first live picture and to the first verdict; processor seconds."""
-    with tempfile.TemporaryDirectory() as cache:
-        began, before = time.perf_counter(), _processor_s()
-        with demo(cache) as program:
-            lines = program.stdout
-            address = board(lines)
-            to_board = time.perf_counter() - began
-            with urllib.request.urlopen(f"{address}/live/live.mjpg", timeout=600) as film:
-                film.read(2000)
-            to_picture = time.perf_counter() - began
-            next(line for line in lines if line.startswith("duel "))
-            to_verdict = time.perf_counter() - began
-    return to_board, to_picture, to_verdict, _processor_s() - before
-
-
-def main() -> None:
-    """What was asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cold", nargs="?", type=int, const=ROUNDS, metavar="ROUNDS", help="first starts instead")
-    rounds = parser.parse_args().cold
-    cold(rounds) if rounds else warm()
-
-
 if __name__ == "__main__":
-    main()
+    warm()

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Literal
 
 import click
-import platformdirs
 from serial.tools import list_ports
 
 from referee.commands.options import PORT
@@ -24,8 +23,6 @@ from referee.commands.serving import PATH, USUAL_PORT
 from referee.devices.camera import open_camera
 from referee.devices.ports import SystemClock
 from referee.errors import DeviceLost
-from referee.vision.search import shipped
-from referee.vision.search.content import FOLDER_VARIABLE
 
 State = Literal["ok", "hint", "missing"]
 SIGNS: dict[State, str] = {"ok": "ok     ", "hint": "hint   ", "missing": "MISSING"}
@@ -157,22 +154,6 @@ def clock() -> Finding:
     return Finding("clock", "missing", text, "sudo timedatectl set-ntp true")
 
 
-def cache() -> Finding:
-    """Whether compiled code can be kept, and whether it has been. Nothing is made."""
-    if shipped.fits():
-        return Finding("cache", "ok", "what sees comes compiled for this processor")
-    named = os.environ.get(FOLDER_VARIABLE)
-    folder = Path(named) if named else Path(platformdirs.user_cache_dir("referee", appauthor=False)) / "kernels"
-    there = next(p for p in (folder.absolute(), *folder.absolute().parents) if p.exists())
-    if not _can_be_written(there):
-        mend = f"sudo chown -R $USER {there}, or {FOLDER_VARIABLE}=/some/folder referee ..."
-        return Finding("cache", "missing", f"{there} cannot be written to: every start compiles for minutes", mend)
-    if not (folder.is_dir() and any(folder.iterdir())):
-        mend = "referee demo --fast --duels 1 --headless"
-        return Finding("cache", "hint", "nothing is compiled yet: the first start takes some minutes", mend)
-    return Finding("cache", "ok", f"compiled code is kept in {folder}")
-
-
 def port(number: int) -> Finding:
     """Whether the dashboard's usual port is free."""
     with socket.socket() as line:
@@ -203,7 +184,6 @@ def doctor(source: str, number: int, data_dir: Path) -> None:
         browser,
         lambda: disk(data_dir),
         clock,
-        cache,
         lambda: port(number),
         printer,
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -18,7 +17,6 @@ from cards.deck import Deck, builtin_deck, load_deck
 from cards.pieces import PieceSet, builtin_piece_set, load_piece_set
 from cards.sentences import sentence
 from referee.commands.options import Words, as_one, names_in, simulated_players
-from referee.commands.preparing import Preparation, PreparedObserver
 from referee.commands.scoreline import ScoreLines
 from referee.commands.serving import (
     PATH,
@@ -157,8 +155,7 @@ def at_table(
         data_dir = stack.enter_context(taken(asked.data_dir))
         camera = stack.enter_context(closing(open_camera(asked.source, clock)))
         box = stack.enter_context(closing(open_box(asked.box_port, clock, asked.box_id)))
-        preparation = stack.enter_context(closing(Preparation()))
-        observer = PreparedObserver(preparation, pieces, lens, palette)
+        observer = Observer(pieces, lens, palette)
         record = stack.enter_context(opened(asked.journal or data_dir / "journal.db", data_dir, asked.table))
         use = Equipment(
             journal=record,
@@ -184,8 +181,6 @@ def at_table(
         if asked.match_id and asked.match_id != session.state.match_id:
             session.take_up(asked.match_id)
             click.echo(f"taken up: match {asked.match_id}, phase {session.state.phase}")
-        stack.callback(preparation.close)  # before the session ends: a judgement may be waiting for it
-        preparation.tell(session.alarm)
         session.start()
         choices = stack.enter_context(closing(DeviceChoices(session, asked.source, asked.box_port, clock)))
         choices.changed = _camera_changed
@@ -267,10 +262,9 @@ def demo(asked: DemoOptions) -> None:
     with ExitStack() as stack, interrupted() as over:
         click.echo("SIMULATED: table, players, camera and button box are not real")
         data_dir = stack.enter_context(taken(asked.data_dir))
-        preparation = stack.enter_context(closing(Preparation(simulated=True)))
         staging = Staging(asked.seed or 0, asked.seating, asked.fast, asked.fps or (8.0 if asked.fast else 15.0))
         table = stack.enter_context(SimulatedTable(pieces, clock, staging))
-        observer = PreparedObserver(preparation, pieces, table.lens)
+        observer = Observer(pieces, table.lens)
         use = Equipment(
             journal=stack.enter_context(opened(data_dir / "journal.db", data_dir, "")),
             recorder=stack.enter_context(closing(recorder_of(data_dir, clock, asked, simulated=True))),
@@ -290,16 +284,13 @@ def demo(asked: DemoOptions) -> None:
         session = stack.enter_context(running(use, names))
         lines = ScoreLines(click.echo, table.truth(deck))
         session.listen(lines)
-        stack.callback(preparation.close)  # before the session ends: a judgement may be waiting for it
-        preparation.tell(session.alarm)
         stack.enter_context(dashboard(session, asked))
-        if not shown(table, observer, preparation, over):
-            return
+        table.set_up(observer)
         session.start()
         if session.state.phase == "new":
             session.create_match(names or simulated_players("4"), asked.mode, asked.seed)
         while not session.judging.gates() and not over.wait(0.05):
-            pass  # hands are faster than a compiler: no duel before the gate has looked once
+            pass  # no duel before the gate has looked once
         done = stack.enter_context(table.played(session, None if asked.manual else asked.duels, asked.manual))
         while not over.wait(0.1) and not done.is_set():
             pass
@@ -338,12 +329,6 @@ def _demo_tables(asked: DemoOptions, tables: int) -> None:
     )
 
 
-def shown(table: SimulatedTable, observer: Observer, preparation: Preparation, over: threading.Event) -> bool:
-    """Draw the simulated table and show it to the observer as a user does; False when the program ends meanwhile."""
-    table.get_ready()
-    if preparation.live_pictures(over):
-        table.set_up(observer)
-    return not over.is_set()
 
 
 def recorder_of(data_dir: Path, clock: Clock, asked: Options, simulated: bool = False) -> Recorder:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import dataclass, fields
 
 import click
@@ -10,8 +10,7 @@ import click
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
 from referee.commands.options import as_one, names_in
-from referee.commands.play import PRACTICE, RunOptions, at_table, drawn, shown, table_options
-from referee.commands.preparing import Preparation, PreparedObserver
+from referee.commands.play import PRACTICE, RunOptions, at_table, drawn, table_options
 from referee.commands.serving import dashboard, interrupted, opened, running, taken
 from referee.devices.box_keyboard import KeysBox
 from referee.devices.ports import SystemClock
@@ -22,6 +21,7 @@ from referee.session.session import Equipment, Session
 from referee.simulator.practisers import Practisers
 from referee.simulator.rig import SimulatedTable, Staging
 from referee.vision.live.gate import Gate
+from referee.vision.observer import Observer
 
 PAGE = "practice"
 FPS, FAST_FPS = 15.0, 8.0
@@ -81,10 +81,9 @@ def _simulated(names: list[str], asked: PracticeOptions) -> None:
     with ExitStack() as stack, interrupted() as over:
         click.echo("SIMULATED: table, players and camera are not real")
         data_dir = stack.enter_context(taken(asked.data_dir / "simulated"))
-        preparation = stack.enter_context(closing(Preparation(simulated=True)))
         staging = Staging(asked.seed or 0, "across", asked.fast, FAST_FPS if asked.fast else FPS)
         table = stack.enter_context(SimulatedTable(pieces, clock, staging))
-        observer = PreparedObserver(preparation, pieces, table.lens)
+        observer = Observer(pieces, table.lens)
         use = Equipment(
             journal=stack.enter_context(opened(data_dir / "journal.db", data_dir, "")),
             practice=stack.enter_context(opened(data_dir / PRACTICE, data_dir, "")),
@@ -100,11 +99,8 @@ def _simulated(names: list[str], asked: PracticeOptions) -> None:
             simulated=True,
         )
         session = stack.enter_context(running(use, ()))
-        stack.callback(preparation.close)  # before the session ends: a judgement may be waiting for it
-        preparation.tell(session.alarm)
         stack.enter_context(dashboard(session, asked, None, PAGE))
-        if not shown(table, observer, preparation, over):
-            return
+        table.set_up(observer)
         session.start()
         room = _room(session)
         robots = Practisers(room, table.players, deck, pieces, clock)

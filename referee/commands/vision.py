@@ -28,7 +28,6 @@ from referee.errors import BadCamera, BadImage, CannotSee, FewPieces, RefereeErr
 from referee.vision.image.files import read_picture, write_picture
 from referee.vision.observer import Judgement, Observer
 from referee.vision.parameters import SIZES_TOLD
-from referee.vision.search.jit import loaded_ahead
 from referee.vision.verdict.visibility import size_fault
 
 FILE = click.Path(path_type=Path)
@@ -97,11 +96,6 @@ def judge(asked: Judging) -> None:
 
     Exit status: 0 judged (undecided is a verdict too), 2 unusable input.
     """
-    with loaded_ahead("judge"):
-        _judge(asked)
-
-
-def _judge(asked: Judging) -> None:
     piece_set = named_piece_set(asked.pieces)
     card = _card(asked, piece_set)
     frames = [read_picture(path) for path in asked.images]

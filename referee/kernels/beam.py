@@ -37,7 +37,11 @@ class Tree:
     def __init__(self, nodes, most):
         """Empty, with room for so many nodes of up to ``most`` pieces."""
         edges, t = nodes * EDGES_OF_A_NODE, cython.address(self.nodes)
-        self.pieces, self.sizes, self.leaves = np.zeros((nodes, most, 5)), np.zeros(nodes, np.int64), np.empty((nodes, 2), np.int64)
+        self.pieces, self.sizes, self.leaves = (
+            np.zeros((nodes, most, 5)),
+            np.zeros(nodes, np.int64),
+            np.empty((nodes, 2), np.int64),
+        )
         self.turn, self.score, self.hope = np.zeros((3, nodes))
         self.row, self.scores = np.empty((edges, 7)), np.empty((edges, 3))
         self.parent, self.node = np.empty((2, edges), np.int64)
@@ -116,9 +120,7 @@ def expand(search, nodes, count):
         node = nodes[i]
         if tree.leaves[node].begin < 0:
             view, state, size = seen_by(search, node, search.optimistic), state_of(tree, node), tree.sizes[node]
-            got = successors_of(
-                search.stances, search.limits, state, size, tree.turn[node], cython.address(view), rows
-            )
+            got = successors_of(search.stances, search.limits, state, size, tree.turn[node], cython.address(view), rows)
             tree.leaves[node] = add_edges(search, rows, 7, got, node)
         for edge in range(tree.leaves[node].begin, tree.leaves[node].end):
             search.edges[n] = edge
@@ -298,7 +300,13 @@ def beam(tree: Tree, roots, table: StanceTable, stock: Stock, scene: Scene, esti
     scores, met = np.empty((edges, 3)), np.empty(widths.sum(), np.int64)
     search.limits, search.edges, search.chosen = cython.address(stock.limits), indices(listed), indices(chosen)
     search.keys, search.scores = cython.cast("u64 *", indices(keys)), cython.cast("Scores *", doubles(scores))
-    first, n, wide, levels, to = indices(roots), cython.cast("i64", len(roots)), indices(widths), len(widths), indices(met)
+    first, n, wide, levels, to = (
+        indices(roots),
+        cython.cast("i64", len(roots)),
+        indices(widths),
+        len(widths),
+        indices(met),
+    )
     with cython.nogil:
         n = search_levels(cython.address(search), first, n, wide, levels, to)
     return met[:n]

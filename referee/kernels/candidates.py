@@ -69,8 +69,8 @@ def extent_of(stances, pieces, count):
 
 
 def steps_between(low, high, step):
-    """How many places there are from ``low`` on, before ``high``."""
-    return max(0, cython.cast("i64", ceil((high - low) / step)))
+    """How many places there are from ``low`` on, before ``high``; one at ``high`` itself is none, however it rounds."""
+    return max(0, cython.cast("i64", ceil((high - low) / step - 1e-9)))
 
 
 def keep_worthy(rules, limits, rows, count, turn):

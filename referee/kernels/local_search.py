@@ -20,7 +20,11 @@ SPLIT = cython.declare(cython.int, 5)
 PROP = cython.declare(cython.int, 6)
 SHIFT = cython.declare(cython.int, 7)
 STILL_MM = cython.declare(cython.double, 1e-6)
-PROP_PLACES, NUDGES, SHIFTS = cython.declare(cython.int, 4), cython.declare(cython.int, 4), cython.declare(cython.int, 6)
+PROP_PLACES, NUDGES, SHIFTS = (
+    cython.declare(cython.int, 4),
+    cython.declare(cython.int, 4),
+    cython.declare(cython.int, 6),
+)
 X, Y, YAW = cython.declare(cython.int, 0), cython.declare(cython.int, 1), cython.declare(cython.int, 2)
 
 
@@ -123,7 +127,11 @@ def refine_each(table: StanceTable, states, first, scene: Scene, steps, rounds: 
     """
     won, climb = np.zeros(len(states.counts)), cython.declare(Climb)
     climb.steps, climb.levels, climb.rounds = doubles(steps), len(steps), rounds
-    pieces, most, n = cython.cast("Piece *", doubles(states.pieces)), cython.cast("i64", states.pieces.shape[1]), len(won)
+    pieces, most, n = (
+        pieces_of(states.pieces),
+        cython.cast("i64", states.pieces.shape[1]),
+        len(won),
+    )
     counts, turns, begin, to = indices(states.counts), doubles(states.turns), indices(first), doubles(won)
     stances, view = cython.address(table.stances), cython.address(scene.view)
     with cython.nogil:
@@ -190,7 +198,7 @@ def apply(stances, pieces, count, edit, out):
 def is_allowed(stances, free, pieces, kind, i, s):
     """Whether there are pieces, ``free`` (types,) of them, for an edit, and it makes a difference."""
     own = stance_of(pieces + i)
-    if kind == REMOVE or kind == NUDGE or kind == SHIFT:
+    if kind in (REMOVE, NUDGE, SHIFT):
         return True
     if kind == SWAP:
         return s > i and stance_of(pieces + s) != own
@@ -205,7 +213,7 @@ def is_allowed(stances, free, pieces, kind, i, s):
 
 def choices_of(kind, count, stances):
     """How many stances, or other pieces, an edit of one kind may be made with."""
-    return count if kind == SWAP else (1 if kind == REMOVE or kind == NUDGE or kind == SHIFT else stances)
+    return count if kind == SWAP else (1 if kind in (REMOVE, NUDGE, SHIFT) else stances)
 
 
 def places_of(kind):
@@ -221,8 +229,8 @@ def edits_of(stances, free, pieces, count, i, alone, view, out):
     others = draw_pieces(stances, pieces, count, i, view) if alone else 0.0
     n: i64 = 0
     for kind in range(8):
-        adds: cython.bint = kind == INSERT or kind == SPLIT or kind == PROP
-        lonely: cython.bint = kind == REPLACE or kind == NUDGE or kind == SHIFT
+        adds: cython.bint = kind in (INSERT, SPLIT, PROP)
+        lonely: cython.bint = kind in (REPLACE, NUDGE, SHIFT)
         if (adds and count >= stances.rules.max_pieces) or (alone and not lonely):
             continue
         places = places_of(kind)
@@ -238,7 +246,9 @@ def edits_of(stances, free, pieces, count, i, alone, view, out):
             stays: cython.bint = lonely and others_stay(pieces, trial, count, i)
             if stays != alone:
                 continue
-            edit.won = others + weighed(stances, trial + i, view).won if alone else draw_pieces(stances, trial, m, ALL, view)
+            edit.won = (
+                others + weighed(stances, trial + i, view).won if alone else draw_pieces(stances, trial, m, ALL, view)
+            )
             edit.won -= crookedness(stances, trial, m)
             n += 1
     return n
@@ -265,7 +275,11 @@ def edits(table: StanceTable, stock, pieces, scene: Scene):
 def edited(table: StanceTable, pieces, rows, out):
     """Write to ``out`` (n, count + 1, 5) the state with each of the edits ``rows`` (n, 5), as ``edits`` gives them, not
     yet settled; gives how many pieces (n,) each has then."""
-    counts, to, most = np.empty(len(rows), np.int64), cython.cast("Piece *", doubles(out)), cython.cast("i64", out.shape[1])
+    counts, to, most = (
+        np.empty(len(rows), np.int64),
+        cython.cast("Piece *", doubles(out)),
+        cython.cast("i64", out.shape[1]),
+    )
     state, count, edit, into = pieces_of(pieces), len(pieces), cython.cast("Edit *", doubles(rows)), indices(counts)
     for k in range(cython.cast("i64", len(rows))):
         into[k] = apply(cython.address(table.stances), state, count, edit[k], to + most * k)

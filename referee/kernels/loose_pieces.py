@@ -7,19 +7,19 @@ down again, nothing speaks against a place beforehand, and one area, the field, 
 import cython
 import numpy as np
 from cython.cimports.libc.math import cos, fabs, sin, sqrt
-from cython.cimports.libc.string import memcpy
 from cython.cimports.referee.kernels.scene import (
     Scene,
     StanceTable,
     doubles,
     indices,
     labels_of,
-    pieces_of,
     turned,
 )
 
 COVERED = cython.declare(cython.int, -2)
 GONE = cython.declare(cython.double, -1e9)
+HIDES = cython.declare(cython.double, 0.5)
+"""Nats: what changes less by what is drawn before it is not hidden, but rounded."""
 ROUNDS = cython.declare(cython.int, 4)
 
 
@@ -42,17 +42,17 @@ def is_closed(piece, field):
     return fabs(piece.x) < field[0] and fabs(piece.y) < field[1]
 
 
-def scan_stance(stances, stance, places, n_places, yaws, n_yaws, field, labels, view, out, most):
+def scan_stance(stances, stance, n_yaws, scan, view, out, most):
     """Write the placements of one stance (see ``scan_loose``) to ``out``, at most so many; their number."""
     n: i64 = 0
-    for i in range(n_places):
+    for i in range(scan.count):
         for k in range(n_yaws):
             if n == most:
                 return n
             piece = cython.address(out[n].piece)
-            piece.stance, piece.x, piece.y, piece.yaw = stance, places[2 * i], places[2 * i + 1], yaws[k]
+            piece.stance, piece.x, piece.y, piece.yaw = stance, scan.places[i].x, scan.places[i].y, scan.yaws[k]
             piece.z = stances.size[stance].height / 2
-            if k == 0 and (is_closed(piece, field) or not shows(stances, piece, labels, view)):
+            if k == 0 and (is_closed(piece, scan.field) or not shows(stances, piece, scan.labels, view)):
                 break
             got = weighed(stances, piece, view)
             out[n].won, out[n].pixels = got.won, got.pixels
@@ -68,16 +68,17 @@ def scan_loose(table: StanceTable, stances, alike, places, yaws, field, labels, 
     likeliest colour, or -2 where something nearer is seen: only places whose middle shows the piece's colour are looked
     at. Rows (n, 7) as in ``scans.scan_table``.
     """
-    turns = np.maximum(1, np.searchsorted(yaws, alike)).astype(np.int64)
+    turns, scan = np.maximum(1, np.searchsorted(yaws, alike)).astype(np.int64), cython.declare(Scan)
+    scan.count, scan.places, scan.yaws = len(places), cython.cast("Point *", doubles(places)), doubles(yaws)
+    scan.field, scan.labels = doubles(field), labels_of(labels)
     out = np.empty((table.stances.rules.most_rows, 7))
-    which, at, angles, n_yaws, closed = indices(stances), doubles(places), doubles(yaws), indices(turns), doubles(field)
-    shown, to, n_places = labels_of(labels), cython.cast("Placement *", doubles(out)), cython.cast("i64", len(places))
+    which, n_yaws, to = indices(stances), indices(turns), cython.cast("Placement *", doubles(out))
     own, view, count = cython.address(table.stances), cython.address(scene.view), cython.cast("i64", len(stances))
     n: i64 = 0
     with cython.nogil:
         for i in range(count):
             most = own.rules.most_rows - n
-            n += scan_stance(own, which[i], at, n_places, angles, n_yaws[i], closed, shown, view, to + n, most)
+            n += scan_stance(own, which[i], n_yaws[i], cython.address(scan), view, to + n, most)
     return out[:n].copy()
 
 
@@ -167,24 +168,26 @@ def clashes(stances, own, pieces, count, c, s):
     return False
 
 
-def take_costs(stances, pieces, count, turn, loose, left, field, prices, costs):
-    """Write to ``costs`` (n,) what speaks against each candidate beside a build: none stands where a piece of it is."""
-    c, s = cos(turn), sin(turn)
+def take_costs(stances, build, loose):
+    """Write what speaks against each candidate beside a build: none stands where a piece of it is."""
+    c, s, field, prices = cos(build.turn), sin(build.turn), loose.field, loose.prices
     for i in range(loose.count):
         own = loose.pieces + i
-        costs[i] = prices.outside
+        loose.costs[i] = prices.outside
         if fabs(own.x) <= field[0] and fabs(own.y) <= field[1]:
-            costs[i] = stances.rules.clash_cost if clashes(stances, own, pieces, count, c, s) else prices.apart
-        if left[stances.kind[stance_of(own)]] <= 0:
-            costs[i] += prices.beyond
+            stands: cython.bint = clashes(stances, own, build.pieces, build.count, c, s)
+            loose.costs[i] = stances.rules.clash_cost if stands else prices.apart
+        if loose.left[stances.kind[stance_of(own)]] <= 0:
+            loose.costs[i] += prices.beyond
 
 
-def weigh_hidden(stances, loose, view, hidden, worth, costs):
+def weigh_hidden(stances, loose, view):
     """Weigh those candidates anew that lie where something is drawn, which may hide them: that costs."""
     for i in range(loose.count):
+        loose.worth[i] = loose.won[i]
         if touches_drawn(loose.boxes[i], view):  # what hides it in part may turn what it wins alone either way
-            worth[i] = weighed(stances, loose.pieces + i, view).won
-            costs[i] += hidden if worth[i] != loose.won[i] else 0.0
+            loose.worth[i] = weighed(stances, loose.pieces + i, view).won
+            loose.costs[i] += loose.prices.hidden if fabs(loose.worth[i] - loose.won[i]) > HIDES else 0.0
 
 
 def most_worth(worth, costs, count):
@@ -196,10 +199,11 @@ def most_worth(worth, costs, count):
     return best
 
 
-def add_greedily(stances, loose, left, beyond, view, worth, costs, chosen, total):
+def add_greedily(stances, loose, view, chosen, total):
     """Draw the candidate that is worth most, until none is worth its cost. What does not overlap is not weighed anew.
     Writes which are chosen, and what they win less their costs; how many."""
     n: i64 = 0
+    worth, costs, left = loose.worth, loose.costs, loose.left
     total[0] = 0.0
     best = most_worth(worth, costs, loose.count)
     while best >= 0:
@@ -210,24 +214,24 @@ def add_greedily(stances, loose, left, beyond, view, worth, costs, chosen, total
         left[kind] -= 1
         for i in range(loose.count):
             if left[kind] == 0 and stances.kind[stance_of(loose.pieces + i)] == kind:
-                costs[i] += beyond
+                costs[i] += loose.prices.beyond
             if worth[i] > costs[i] and overlap(loose.boxes[i], loose.boxes[best]):
                 worth[i] = weighed(stances, loose.pieces + i, view).won
         best = most_worth(worth, costs, loose.count)
     return n
 
 
-def add_to(stances, pieces, count, turn, loose, left, field, view, prices, scratch, chosen, total):
-    """Greedily draw those candidates that win more than they cost beside a build, ``pieces`` in the frame turned by
-    ``turn`` radians. ``left`` (types,) the pieces of the box, written to. See ``add_greedily``."""
-    there, worth, costs = turned(view, turn), scratch, scratch + loose.count
-    draw_pieces(stances, pieces, count, ALL, cython.address(there))
-    memcpy(worth, loose.won, 8 * loose.count)
-    for j in range(count):
-        left[stances.kind[stance_of(pieces + j)]] -= 1
-    take_costs(stances, pieces, count, turn, loose, left, field, prices, costs)
-    weigh_hidden(stances, loose, view, prices.hidden, worth, costs)
-    return add_greedily(stances, loose, left, prices.beyond, view, worth, costs, chosen, total)
+def add_to(stances, build, loose, view, chosen, total):
+    """Greedily draw those candidates that win more than they cost beside a build. See ``add_greedily``."""
+    there = turned(view, build.turn)
+    draw_pieces(stances, build.pieces, build.count, ALL, cython.address(there))
+    for k in range(loose.types):
+        loose.left[k] = loose.stock[k]
+    for j in range(build.count):
+        loose.left[stances.kind[stance_of(build.pieces + j)]] -= 1
+    take_costs(stances, build, loose)
+    weigh_hidden(stances, loose, view)
+    return add_greedily(stances, loose, view, chosen, total)
 
 
 def add_loose(table: StanceTable, states, lone, stock, field, scene: Scene, prices):
@@ -236,29 +240,18 @@ def add_loose(table: StanceTable, states, lone, stock, field, scene: Scene, pric
 
     Gives indices of candidates (n, m), how many of each row are chosen (n,), and the evidence won less costs (n,).
     """
-    n, loose, cost = cython.cast("i64", len(states.counts)), cython.declare(Loose), cython.declare(Prices, prices)
-    loose.count, loose.pieces = len(lone.rows), cython.cast("Piece *", doubles(lone.rows))
+    n, m, loose = cython.cast("i64", len(states.counts)), cython.cast("i64", len(lone.rows)), cython.declare(Loose)
+    scratch, left = np.empty((2, m)), np.empty(len(stock), np.int64)
+    loose.count, loose.types, loose.pieces = m, len(stock), cython.cast("Piece *", doubles(lone.rows))
     loose.won, loose.boxes = doubles(lone.won), cython.cast("Box *", indices(lone.boxes))
-    chosen, counts, won = np.empty((n, loose.count), np.int64), np.empty(n, np.int64), np.empty(n)
-    scratch, left = np.empty(2 * loose.count), np.empty((n, len(stock)), np.int64)
-    left[...] = stock
-    pieces, sizes, turns = cython.cast("Piece *", doubles(states.pieces)), indices(states.counts), doubles(states.turns)
-    most, types, closed, room = cython.cast("i64", states.pieces.shape[1]), len(stock), doubles(field), doubles(scratch)
-    free, to, many, total, view = indices(left), indices(chosen), indices(counts), doubles(won), cython.address(scene.view)
+    loose.stock, loose.left, loose.field, loose.prices = indices(stock), indices(left), doubles(field), prices
+    loose.worth, loose.costs = doubles(scratch[0]), doubles(scratch[1])
+    chosen, counts, won = np.empty((n, m), np.int64), np.empty(n, np.int64), np.empty(n)
+    sizes, turns, most = indices(states.counts), doubles(states.turns), cython.cast("i64", states.pieces.shape[1])
+    first, to, many, total = pieces_of(states.pieces), indices(chosen), indices(counts), doubles(won)
+    own, view, build = cython.address(table.stances), cython.address(scene.view), cython.declare(Placed)
     with cython.nogil:
         for k in range(n):
-            many[k] = add_to(
-                cython.address(table.stances),
-                pieces + most * k,
-                sizes[k],
-                turns[k],
-                cython.address(loose),
-                free + types * k,
-                closed,
-                view,
-                cython.address(cost),
-                room,
-                to + loose.count * k,
-                total + k,
-            )
+            build.pieces, build.count, build.turn = first + most * k, sizes[k], turns[k]
+            many[k] = add_to(own, cython.address(build), cython.address(loose), view, to + m * k, total + k)
     return chosen, counts, won

@@ -4,9 +4,7 @@ import cython
 from cython.cimports.libc.stdlib import abs as apart_of
 
 
-def look_up(
-    pixels: cython.uchar[:, ::1], table: cython.schar[::1], shift: cython.uint, out: cython.schar[::1]
-):
+def look_up(pixels: cython.uchar[:, ::1], table: cython.schar[::1], shift: cython.uint, out: cython.schar[::1]):
     """Write to ``out`` (n,) the label of each of the ``pixels`` (n, 3) BGR: the table's at their upper bits."""
     bits: cython.uint = 8 - shift
     with cython.nogil:

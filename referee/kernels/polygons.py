@@ -4,7 +4,7 @@ import cython
 import numpy as np
 from cython.cimports.libc.math import ceil, cos, floor, sin
 
-FACES = cython.declare(cython.int, 64)
+CORNERS = cython.declare(cython.int, 64)
 """No face has more corners that are drawn."""
 EVERYTHING = cython.declare(cython.double, 1e9)
 """Beyond any picture, px."""
@@ -67,11 +67,11 @@ def fill(
                     inverse_depth[y, x], tags[y, x] = near, tag
 
 
-def draw_solid(solid, place, camera, matrix, buffer, tag: cython.int, by_face: cython.bint):
+def draw_solid(solid, place, camera, matrix, buffer, tag: cython.int, faces_apart: cython.int):
     """Draw a solid at a ``place`` (x, y, z, yaw in radians) into the buffer.
 
     ``camera`` (3, 4): mat mm -> camera mm; ``matrix`` (3, 3) pinhole of the picture. The buffer's tags take
-    ``tag`` or, when ``by_face``, ``tag * FACES + face``. Faces turned away are not drawn.
+    ``tag`` or, where faces are told apart, ``tag * faces_apart + face``. Faces turned away are not drawn.
     """
     yaw: cython.double = place[3]
     c, s = cos(yaw), sin(yaw)
@@ -81,7 +81,7 @@ def draw_solid(solid, place, camera, matrix, buffer, tag: cython.int, by_face: c
     faces: cython.longlong[::1] = solid.faces.astype(np.longlong, copy=False)
     inverse_depth: cython.float[:, ::1] = buffer.inverse_depth
     tags: cython.int[:, ::1] = buffer.tags
-    pixels: cython.double[:, ::1] = np.empty((FACES, 2))
+    pixels: cython.double[:, ::1] = np.empty((CORNERS, 2))
     fx: cython.double = matrix[0, 0]
     fy: cython.double = matrix[1, 1]
     cx: cython.double = matrix[0, 2]
@@ -93,10 +93,10 @@ def draw_solid(solid, place, camera, matrix, buffer, tag: cython.int, by_face: c
             away = gx * cam[a, 0] + gy * cam[a, 1] + gz * cam[a, 2]
             if away >= -NOTHING:
                 continue
-            count: cython.int = min(faces[f + 1] - a, FACES)
+            count: cython.int = min(faces[f + 1] - a, CORNERS)
             for i in range(count):
                 pixels[i, 0] = fx * cam[a + i, 0] / cam[a + i, 2] + cx
                 pixels[i, 1] = fy * cam[a + i, 1] / cam[a + i, 2] + cy
             plane[0], plane[1] = gx / fx / away, gy / fy / away
             plane[2] = (gz - gx * cx / fx - gy * cy / fy) / away
-            fill(pixels, count, plane, tag * FACES + f if by_face else tag, inverse_depth, tags)
+            fill(pixels, count, plane, tag * faces_apart + f if faces_apart else tag, inverse_depth, tags)

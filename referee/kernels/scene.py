@@ -14,6 +14,10 @@ from cython.cimports.cpython.buffer import (
 )
 from cython.cimports.libc.math import cos, sin
 
+NO_RULES = cython.declare(Rules)
+RULES = tuple(NO_RULES)
+"""Names of the rules that kernels judge by."""
+
 BUILT_FROM = REFEREE_SOURCES
 """``sources.digest`` of what these modules were built from."""
 
@@ -138,7 +142,7 @@ def labels_of(array):
 
 
 def pieces_of(array):
-    """The rows (n, 5) of a state. Raises ValueError of more than any scratch holds."""
-    if len(array) > MOST_PIECES and array.ndim > 1:
-        raise ValueError(f"a build of {len(array)} pieces: more than {MOST_PIECES}")
+    """The rows (n, 5) of a state, or of several (k, n, 5). Raises ValueError of more than any scratch holds."""
+    if array.ndim > 1 and array.shape[array.ndim - 2] > MOST_PIECES:
+        raise ValueError(f"a build of {array.shape[array.ndim - 2]} pieces: more than {MOST_PIECES}")
     return cython.cast("Piece *", doubles(array))

@@ -7,9 +7,7 @@
 import cython
 from cython.cimports.libc.math import ceil, fabs, floor
 
-Triangle = cython.struct(
-    x=cython.double[3], y=cython.double[3], area=cython.double, top=cython.int, bottom=cython.int
-)
+Triangle = cython.struct(x=cython.double[3], y=cython.double[3], area=cython.double, top=cython.int, bottom=cython.int)
 Shares = cython.struct(a=cython.double, b=cython.double, c=cython.double)
 Span = cython.struct(left=cython.int, right=cython.int)
 
@@ -43,7 +41,10 @@ def span_of(t: cython.pointer(Triangle), row: cython.int, width: cython.int) -> 
             if t.y[k] != t.y[n]:
                 x += (row - t.y[k]) * (t.x[n] - t.x[k]) / (t.y[n] - t.y[k])
             low, high = min(low, x), max(high, x)
-    span.left, span.right = cython.cast(cython.int, max(0.0, floor(low))), cython.cast(cython.int, min(width - 1.0, ceil(high)))
+    span.left, span.right = (
+        cython.cast(cython.int, max(0.0, floor(low))),
+        cython.cast(cython.int, min(width - 1.0, ceil(high))),
+    )
     return span
 
 

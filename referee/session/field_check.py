@@ -60,12 +60,9 @@ class FieldCheck:
         return {f"field_{z}": sentence(FIELD_FAULTS[faults[z]], zone=z) if z in faults else None for z in zones}
 
     def _stands(self, zone: str, gate: ZoneGate, frame: Frame, observer: Observer, card: Card) -> bool:
-        """Whether a piece stands in the field; while it moves, what was found last, else that it may be.
-
-        While the observer is not ready too: who looks at every frame must not wait, or the moment of a Stop is missed.
-        """
+        """Whether a piece stands in the field; while it moves, what was found last, else that it may be."""
         fill, stands = self._looked.get(zone, (-1.0, True))
-        if observer.ready and abs(gate.fill - fill) > ANEW and gate.settled_s >= AT_REST_S:
+        if abs(gate.fill - fill) > ANEW and gate.settled_s >= AT_REST_S:
             stands = stands_in(zone, frame.image, observer, card)
             self._looked[zone] = (gate.fill, stands)
         return stands

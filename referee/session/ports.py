@@ -99,10 +99,6 @@ class Observer(Protocol):
     empty: np.ndarray | None
     markers: Corners
 
-    @property
-    def ready(self) -> bool:
-        """Whether judging waits for nothing: the first time on a machine it waits for compilers."""
-
     def look(self, frame: np.ndarray) -> Mats:
         """The mats in a frame."""
 

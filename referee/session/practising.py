@@ -245,7 +245,7 @@ class Practising:
         if faults != self.faults:
             self.faults = faults
             self._session.touch()
-        if faults or not self._session.observer.ready:
+        if faults:
             self._clear_from = float("inf")
             return None
         self._clear_from = min(self._clear_from, frame.at_s)

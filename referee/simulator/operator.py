@@ -27,27 +27,12 @@ from referee.simulator.players import Players
 
 REFEREE = "simulated referee"
 
-JUDGED = ("stopped", "judging")
-"""Phases that a verdict ends; the operator gives up on one that does not come, but not while the eyes get ready."""
-
-
-class Eyes(Protocol):
-    """What judges."""
-
-    @property
-    def ready(self) -> bool:
-        """Whether judging waits for nothing."""
-
 
 class PlayedSession(Protocol):
     """What simulated people need of the session at their table."""
 
     deck: Deck
     piece_set: PieceSet
-
-    @property
-    def observer(self) -> Eyes:
-        """What judges here."""
 
     @property
     def state(self) -> MatchState:
@@ -184,7 +169,7 @@ class Operator:
         version, since, where = -1, 0.0, None
         while not (self._closing.is_set() or self.done.is_set()):
             state, now_s = self._session.state, self._session.clock.now_s()
-            if (state.seq, state.phase) != where or (state.phase in JUDGED and not self._session.observer.ready):
+            if (state.seq, state.phase) != where:
                 since, where = now_s, (state.seq, state.phase)
             wait_s = since + self._patience(state) - now_s
             if wait_s <= 0:

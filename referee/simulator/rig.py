@@ -25,7 +25,7 @@ from referee.simulator.players import FAST, Manners, Players
 from referee.simulator.table import TableSim, World
 
 WAIT_S = 300.0
-"""Longer than any machine takes: the first picture of all waits for kernels to be compiled."""
+"""Longer than any machine takes for its first picture."""
 
 
 class Learner(Protocol):

@@ -17,7 +17,7 @@ import numpy as np
 from cards.build import Piece
 from cards.pieces import PieceSet
 from referee.devices.camera import empty_picture
-from referee.simulator import raster
+from referee.kernels import triangles
 from referee.simulator.lens import Lens, typical_lens
 from referee.simulator.loose_pieces import loose_pieces
 from referee.simulator.meshes import Mesh, Placed, ball, place, rod, solid
@@ -193,7 +193,7 @@ class TableSim:
         if parts:
             corners = np.concatenate([mesh.corners for mesh, *_ in parts])
             cast = self._cast(corners)
-            raster.light_depth(cast, depth)
+            triangles.light_depth(cast, depth)
             self._shadow(picture, depth, parts)
         if world.card is not None:
             self._stand_card(picture, world.card)
@@ -274,7 +274,7 @@ class TableSim:
         pixels, far = self.lens.project(corners.reshape(-1, 3))
         screen = np.concatenate([pixels * 2 + 0.5, 1 / far[:, None]], 1).reshape(-1, 3, 3).astype(np.float32)
         values = np.concatenate([cast, self._lights(corners, normals, gloss, pixels)], -1).astype(np.float32)
-        raster.shade(
+        triangles.shade(
             screen,
             values,
             albedo.astype(np.float32),
@@ -287,7 +287,7 @@ class TableSim:
         tall, wide = picture.shape[:2]
         left, top = np.clip(np.floor(pixels.min(0)).astype(int) - 1, 0, (wide, tall))
         right, bottom = np.clip(np.ceil(pixels.max(0)).astype(int) + 2, 0, (wide, tall))
-        raster.compose(picture, self._near, self._color, top, bottom, left, right)
+        triangles.compose(picture, self._near, self._color, top, bottom, left, right)
 
     def _lights(self, corners: np.ndarray, normals: np.ndarray, gloss: np.ndarray, pixels: np.ndarray) -> np.ndarray:
         """Ambient, direct and glossy light at each corner, (n, 3, 3)."""

@@ -36,7 +36,7 @@ from referee.vision.image.evidence import Evidence, foreground, gather_evidence,
 from referee.vision.image.view import ZoneView, zone_view
 from referee.vision.parameters import PIECES_APART, SIZES_TOLD
 from referee.vision.search.canvas import canvas_of, fit_of
-from referee.vision.search.readings import readings, warm_up
+from referee.vision.search.readings import readings
 from referee.vision.search.sizes import size_factor
 from referee.vision.search.stances import Catalogue, catalogue, usual_for
 from referee.vision.verdict.decide import decide
@@ -164,15 +164,6 @@ class Observer:
             raise CannotSee("no mat is in view in the colours picture")
         views = self._views(image, mats)
         return views, self._empties(mats, views)
-
-    def warm_up(self) -> None:
-        """Have the search compiled (the first time on a machine takes about a minute)."""
-        warm_up(catalogue(self.piece_set, tuple(self.piece_set.colors)))
-
-    @property
-    def ready(self) -> bool:
-        """Whether judging waits for nothing."""
-        return True
 
     def look(self, frame: np.ndarray) -> Mats:
         """The mats in a frame, completed by markers of the session's earlier frames; through the lens file where it

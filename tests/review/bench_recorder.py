@@ -41,7 +41,6 @@ class Vision:
     def __init__(self, attempt: Attempt):
         self.observer = observer_of(attempt)
         self.observer.camera = resized(attempt.camera)
-        self.observer.warm_up()
         self.newest: Frame | None = None
         self.judging = False
         self.looks: list[float] = []

@@ -20,7 +20,6 @@ from referee.review.results import Results
 from referee.simulator.meshes import place
 from referee.simulator.table import TableSim, World
 from referee.vision.observer import Observer
-from referee.vision.search.content import cache_folder
 
 PROGRAM = "from referee.cli import main; main()"
 
@@ -65,7 +64,7 @@ def test_an_exported_duel_is_judged_the_same_on_an_empty_machine(tmp_path):
     empty = tmp_path / "elsewhere"
     empty.mkdir()
     (empty / "bundle.zip").write_bytes((tmp_path / "bundle.zip").read_bytes())
-    env = {"PATH": os.environ["PATH"], "HOME": str(empty), "REFEREE_CACHE_DIR": str(cache_folder())}
+    env = {"PATH": os.environ["PATH"], "HOME": str(empty)}
     env["PYTHONPATH"] = os.environ.get("PYTHONPATH", "")  # the program under test
     command = [sys.executable, "-c", PROGRAM, "rejudge", "bundle.zip", "-o", "out"]
     subprocess.run(command, cwd=empty, env=env, check=True)

@@ -87,22 +87,6 @@ def test_a_folder_in_which_no_file_can_be_made_is_missing_for_root_too():
     assert doctor.disk(Path("/proc/data"))[0].state == "missing"
 
 
-def test_a_cache_is_no_matter_where_nothing_has_to_be_compiled(monkeypatch, tmp_path):
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("REFEREE_CACHE_DIR", str(tmp_path / "file" / "kernels"))
-    monkeypatch.setattr(doctor.shipped, "fits", lambda: True)
-    assert doctor.cache().state == "ok"
-
-
-def test_a_cache_that_cannot_be_written_is_missing_where_things_are_compiled(monkeypatch, tmp_path):
-    monkeypatch.setattr(doctor.shipped, "fits", lambda: False)
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("REFEREE_CACHE_DIR", str(tmp_path / "file" / "kernels"))
-    assert doctor.cache().state == "missing"
-    monkeypatch.setenv("REFEREE_CACHE_DIR", str(tmp_path / "kernels"))
-    assert doctor.cache().state == "hint" and not (tmp_path / "kernels").exists()
-
-
 def test_no_browser_and_a_taken_port_are_hints(monkeypatch):
     def none():
         raise webbrowser.Error("could not locate runnable browser")

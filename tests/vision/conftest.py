@@ -15,7 +15,8 @@ from calibration.markers import DICTIONARY, MARKER_CENTRES, MARKER_MM, marker_id
 from calibration.mat import FIELD, SHEET, MatPose
 from cards.build import Piece, shape_of
 from cards.pieces import PieceSet, Pose, builtin_piece_set
-from referee.vision.render.solids import draw_solid, solid, z_buffer
+from referee.kernels.polygons import draw_solid
+from referee.vision.render.solids import FACES, solid, z_buffer
 
 PX_PER_MM = 5
 LIGHT = np.array([0.3, -0.6, 0.74])
@@ -83,7 +84,7 @@ class Rig:
         for i, p in enumerate(pieces):
             s, yaw = solid(shape_of(self.piece_set, p), p.pose), math.radians(p.yaw)
             place = (float(p.x), float(p.y), float(p.z), yaw)
-            draw_solid(s, place, camera, self.camera.matrix, buffer, i, True)
+            draw_solid(s, place, camera, self.camera.matrix, buffer, i, FACES)
             turn = np.array([[math.cos(yaw), -math.sin(yaw), 0], [math.sin(yaw), math.cos(yaw), 0], [0, 0, 1]])
             for f, normal in enumerate(s.normals @ turn.T):
                 light = 0.72 + 0.28 * max(0.0, float(normal @ LIGHT))

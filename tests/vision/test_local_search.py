@@ -7,11 +7,12 @@ import pytest
 
 from cards.card import LayoutCard
 from cards.pieces import Pose, builtin_piece_set
-from referee.vision.search import rasterizer, readings
+from referee.kernels import rasterizer
+from referee.kernels.candidates import successors
+from referee.kernels.scans import scan_table
+from referee.vision.search import readings
 from referee.vision.search.beam_search import WIDE, WIDEST, BeamSearch, stock_of
-from referee.vision.search.candidates import successors
 from referee.vision.search.canvas import Canvas, Reading, coarse, fit, to_build
-from referee.vision.search.scans import scan_table
 from referee.vision.search.stances import catalogue
 
 

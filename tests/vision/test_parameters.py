@@ -17,6 +17,8 @@ from referee.vision.search import parameters as search_parameters
 from referee.vision.verdict import parameters as verdict_parameters
 
 VISION = Path(parameters.__file__).parent
+KERNELS = [p for p in sorted((VISION.parent / "kernels").glob("*.py")) if p.name not in ("sources.py", "triangles.py")]
+"""The compiled loops that see; triangles draw the simulated table."""
 FILES = (parameters, image_parameters, live_parameters, search_parameters, verdict_parameters)
 ALL = [(file, name, value) for file in FILES for name, value in vars(file).items() if isinstance(value, Parameter)]
 
@@ -24,10 +26,9 @@ ALL = [(file, name, value) for file in FILES for name, value in vars(file).items
 @pytest.mark.parametrize(("file", "name", "parameter"), ALL, ids=[f"{f.__name__}.{n}" for f, n, _ in ALL])
 def test_a_number_says_its_unit_its_source_and_is_used(file, name, parameter):
     assert parameter.unit and len(parameter.source) >= len("as NAME")
-    users = [p for p in VISION.rglob("*.py") if p.name != "parameters.py"]
-    assert any(re.search(rf"\b(p|parameters)\.{name}\b|\b{name}\.value\b", p.read_text()) for p in users), (
-        f"{name} is used nowhere"
-    )
+    users = [p.read_text() for p in (*VISION.rglob("*.py"), *KERNELS) if p.name != "parameters.py"]
+    used = rf"\b(p|parameters)\.{name}\b|\b{name}\.value\b|\brules\.{name.lower()}\b"
+    assert any(re.search(used, text) for text in users), f"{name} is used nowhere"
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.__name__)
@@ -51,12 +52,6 @@ packing two keys into one number."""
 COUNTED = {*range(9), 32, 64, 90, 100, 180, 255, 256, 360, 4096}
 """Columns of rows, bits, bytes, per cent, angles, and how many results a cache keeps."""
 
-NOT_SEEN = {"kernel_store.py", "content.py", "machine_code.py", "way_in.py", "compiling.py", "jit.py", "ways_in.py"}
-"""About compiled code and its files, not pictures."""
-
-MADE_UP = {"warm_up"}
-"""Functions that draw a scene of their own, for kernels to be compiled on."""
-
 HASHED = {0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xBF58476D1CE4E5B9, 500, 29, 99}
 """The hash of a beam's state, and a stock that no card can ask for."""
 
@@ -69,7 +64,7 @@ def unnamed(text: str) -> list[str]:
     """The numbers in a module's functions that are neither arithmetic nor a place in an array."""
     found = []
     for function in ast.walk(ast.parse(text)):
-        if isinstance(function, ast.FunctionDef) and function.name not in MADE_UP:
+        if isinstance(function, ast.FunctionDef):
             function.decorator_list = []
             for node in ast.walk(function):
                 if is_number(node):
@@ -85,7 +80,7 @@ def own(text: str) -> list[str]:
     return [f"line {row.lineno}: {n.value}" for row, n in numbers if n.value not in range(9) and n.value != 1.5]
 
 
-SEEING = [p for p in sorted(VISION.rglob("*.py")) if p.name not in NOT_SEEN]
+SEEING = sorted(VISION.rglob("*.py"))
 
 CALIBRATING = [
     p
@@ -101,7 +96,7 @@ def test_calibrations_numbers_have_names(path):
     assert [row for row in unnamed(path.read_text()) if row.split()[-1] not in ("9", "10")] == []
 
 
-@pytest.mark.parametrize("path", SEEING, ids=lambda p: str(p.relative_to(VISION)))
+@pytest.mark.parametrize("path", SEEING + KERNELS, ids=lambda p: str(p.relative_to(VISION.parent)))
 def test_there_is_no_number_without_a_name(path):
     assert unnamed(path.read_text()) == []
 

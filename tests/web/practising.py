@@ -26,7 +26,7 @@ class Practice:
     """A practice on a fake session, driven by what would be seen."""
 
     def __init__(self, session: FakeSession) -> None:
-        session.gate, session.observer.ready = None, True
+        session.gate = None
         session.draw = lambda frame, judgement, card: frame
         session.alarm = lambda code, text: None
         self.session, self.journal = session, Journal(session.data_dir / "practice.db")

@@ -91,7 +91,6 @@ def real_table(folder: Path, seed: int = 3, rules=AT_A_TABLE) -> Iterator[RealTa
         rig = stack.enter_context(SimulatedTable(pieces, clock, Staging(seed, "across", True, 8.0)))
         rig.players.manners = STEADY
         observer = Observer(pieces, rig.lens)
-        observer.warm_up()
         eyes = Eyes(observer)
         journal = stack.enter_context(closing(Journal(folder / "journal.sqlite")))
         session = Session(

@@ -10,9 +10,10 @@ import numpy as np
 
 from calibration.game_sheets import site_centre
 from cards.pieces import PieceSet, Pose, Shape
+from referee.kernels.polygons import draw_solid
 from referee.vision.image.evidence import Evidence
 from referee.vision.image.view import ZoneView
-from referee.vision.render.solids import draw_solid, solid, z_buffer
+from referee.vision.render.solids import solid, z_buffer
 
 MOST_STOREYS = 16
 """Towers are looked for up to this height: twelve are high, and one must be able to see that it is more."""
@@ -116,7 +117,7 @@ def drawn(look: Look, storey: Storey, site: int, place: Place, counts: range) ->
     body, depth, tags = solid(storey.shape, Pose()), [], []
     for n, (x, y) in enumerate(site_centre(site) + place.storeys(max(counts)), 1):
         at = (x, y, (n - 0.5) * storey.high, place.yaw)
-        draw_solid(body, at, look.view.camera, matrix, buffer, n - 1, False)
+        draw_solid(body, at, look.view.camera, matrix, buffer, n - 1, 0)
         if n in counts:
             depth.append(buffer.inverse_depth.copy())
             tags.append(buffer.tags.copy())

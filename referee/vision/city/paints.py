@@ -18,10 +18,11 @@ import numpy as np
 from calibration.game_sheets import site_centre
 from calibration.palette import LINEAR, PAINT_LIGHT, USUAL_HAZE
 from cards.pieces import PieceSet, Pose
+from referee.kernels.polygons import draw_solid
 from referee.vision.city.drawn import MOST_STOREYS, Look
 from referee.vision.city.reading import CityReading
 from referee.vision.city.sky import lights
-from referee.vision.render.solids import FACES, draw_solid, solid, z_buffer
+from referee.vision.render.solids import FACES, solid, z_buffer
 
 Key = tuple[int, int, int]
 """City, site, and storey from 0."""
@@ -141,7 +142,7 @@ def _seen_in(look: Look, reading: CityReading, rims: bool) -> list[tuple[float, 
         middles = site_centre(site) + tower.place.storeys(len(tower.colors)) if tower.colors else ()
         for n, (x, y) in enumerate(middles):
             at = (x, y, (n + 0.5) * reading.storey.high, tower.place.yaw)
-            draw_solid(body, at, view.camera, view.matrix, buffer, site * MOST_STOREYS + n, True)
+            draw_solid(body, at, view.camera, view.matrix, buffer, site * MOST_STOREYS + n, FACES)
     tags, square = buffer.tags.astype(np.float32), np.ones((3, 3), np.uint8)
     inner = (tags >= 0) & view.valid
     if not rims:

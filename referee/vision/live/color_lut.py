@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from calibration.palette import Palette, features
+from referee.kernels.pictures import look_up
 from referee.vision.image.bare import log_marker, log_paper
 from referee.vision.live import parameters
-from referee.vision.search.jit import plain
 
 BITS = parameters.BITS.value
 GROUND, STRANGE, WARM, DARK = -1, -2, -3, -4
@@ -76,14 +76,3 @@ def label_frame(frame: np.ndarray, table: np.ndarray, out: np.ndarray | None = N
     shift = 8 - int(table.shape[0]).bit_length() + 1
     look_up(np.ascontiguousarray(frame).reshape(-1, 3), table.ravel(), shift, out.reshape(-1))
     return out
-
-
-@plain
-def look_up(pixels, table, shift, out):
-    bits = np.uint32(8 - shift)
-    s = np.uint32(shift)
-    for i in range(pixels.shape[0]):
-        b = np.uint32(pixels[i, 0]) >> s
-        g = np.uint32(pixels[i, 1]) >> s
-        r = np.uint32(pixels[i, 2]) >> s
-        out[i] = table[((b << bits) | g) << bits | r]

@@ -21,6 +21,7 @@ import numpy as np
 from calibration.mat import FIELD, SHEET, MatPose, Mats
 from calibration.palette import Palette, nominal
 from referee.devices.ports import Frame
+from referee.kernels.pictures import compare
 from referee.vision.image.evidence import paper_white
 from referee.vision.live import parameters
 from referee.vision.live.color_lut import BITS, DARK, GROUND, STRANGE, WARM, label_table, skin_table
@@ -28,7 +29,6 @@ from referee.vision.live.fists import Picture
 from referee.vision.live.shade import Shade, shaded
 from referee.vision.live.sights import Sight
 from referee.vision.observer import Observer
-from referee.vision.search.jit import inner, plain
 
 WIDTH_PX = parameters.WIDTH_PX.value
 CHANGED = parameters.CHANGED.value
@@ -185,7 +185,7 @@ class Gate:
             self._locate(frame, small, factor)
         step_s = float(np.clip(frame.at_s - self._previous_s, 0.0, AWAKE_S))
         self._previous_s = frame.at_s
-        compare(small, self._memory, self._table, CHANGED, step_s, (REST_S, WARM_REST_S))
+        compare(small, self._memory, self._table, CHANGED, step_s, (REST_S, WARM_REST_S), WARM)
         self._memory = self._memory._replace(before=small)
         zones = sorted(self._zones.items())
         gates = {name: self._gate(zone, frame.at_s) for name, zone in zones}
@@ -322,31 +322,3 @@ def _reaches_in(strange: np.ndarray, zone: _Zone, awake: np.ndarray, warm: np.nd
     moving = (pixels(box & awake) > parameters.AWAKE_SHARE.value * HAND_MOVING * whole) & (inside > HAND_MOVING * whole)
     covers = pixels(zone.field) > FIELD_COVERED * zone.field.sum()
     return bool((covers | of_hand & (moving | (inside > HAND_RESTING * whole))).any())
-
-
-@plain
-def compare(small, memory, table, threshold, step_s, rest_s):
-    """One pass: labels, what changed since the frame before, what differs from both backgrounds."""
-    before, usual, older, still_s, labels, changed, unusual = memory
-    for y in range(small.shape[0]):
-        for x in range(small.shape[1]):
-            pixel = small[y, x]
-            labels[y, x] = table[pixel[0] >> 3, pixel[1] >> 3, pixel[2] >> 3]
-            changed[y, x] = _apart(pixel, before[y, x]) > threshold
-            still_s[y, x] = 0.0 if changed[y, x] else still_s[y, x] + step_s
-            new = _apart(pixel, usual[y, x]) > threshold
-            unusual[y, x] = new and _apart(pixel, older[y, x]) > threshold
-            if labels[y, x] < 0 and still_s[y, x] > rest_s[1 if labels[y, x] == WARM else 0]:
-                for k in range(3):
-                    if new:
-                        older[y, x, k] = usual[y, x, k]
-                    usual[y, x, k] = pixel[k]
-
-
-@inner
-def _apart(a, b):
-    """The largest difference of two pixels' channels."""
-    most = 0
-    for k in range(3):
-        most = max(most, abs(np.int64(a[k]) - np.int64(b[k])))
-    return most

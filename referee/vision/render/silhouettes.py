@@ -10,8 +10,9 @@ import numpy as np
 
 from cards.build import Piece, shape_of
 from cards.pieces import Kind, PieceSet
+from referee.kernels.polygons import draw_solid
 from referee.vision.image.view import ZoneView
-from referee.vision.render.solids import draw_solid, solid, z_buffer
+from referee.vision.render.solids import FACES, solid, z_buffer
 
 
 def piece_tags(view: ZoneView, piece_set: PieceSet, pieces: Sequence[Piece]) -> np.ndarray:
@@ -32,14 +33,16 @@ def arch_tags(view: ZoneView, piece_set: PieceSet, pieces: Sequence[Piece]) -> n
         arch = shape_of(piece_set, p)
         if arch.kind in filled:
             whole = dataclasses.replace(arch, kind=filled[arch.kind], opening=0.0)
-            draw_solid(solid(whole, p.pose), _place(p), view.camera, view.matrix, buffer, i, False)
+            draw_solid(solid(whole, p.pose), _place(p), view.camera, view.matrix, buffer, i, 0)
     return buffer.tags
 
 
 def _drawn(view: ZoneView, piece_set: PieceSet, pieces: Sequence[Piece], faces: bool) -> np.ndarray:
     buffer = z_buffer(view.image.shape[:2])
     for i, p in enumerate(pieces):
-        draw_solid(solid(shape_of(piece_set, p), p.pose), _place(p), view.camera, view.matrix, buffer, i, faces)
+        draw_solid(
+            solid(shape_of(piece_set, p), p.pose), _place(p), view.camera, view.matrix, buffer, i, FACES if faces else 0
+        )
     return buffer.tags
 
 

@@ -13,11 +13,13 @@ from functools import cached_property
 
 import numpy as np
 
-from referee.vision.search import beam, parameters
-from referee.vision.search.candidates import Stock, successors
+from referee.kernels import beam
+from referee.kernels.candidates import Stock, successors
+from referee.kernels.rasterizer import clear
+from referee.kernels.scans import scan_table
+from referee.kernels.scene import Gains, Scene
+from referee.vision.search import parameters
 from referee.vision.search.canvas import PIECE_COST, Canvas, Reading
-from referee.vision.search.rasterizer import Scene, clear, gains
-from referee.vision.search.scans import scan_table
 
 TURNS_DEG = parameters.TURNS_DEG.value
 STEP_X = parameters.STEP_X.value
@@ -46,11 +48,11 @@ class BeamSearch:
     def __init__(self, canvas: Canvas) -> None:
         self.canvas = canvas
         best = np.maximum(canvas.strongest, 0.0)
-        self.estimates = beam.Estimates(gains(_optimistic(canvas)), canvas.summed, gains(canvas.gains - best))
+        self.estimates = beam.Estimates(Gains(_optimistic(canvas)), canvas.summed, Gains(canvas.gains - best))
         self._trees: dict[tuple | None, tuple[beam.Tree, set[int]]] = {}
 
     def _scene(self, turn: float) -> Scene:
-        return self.canvas.scene(turn)._replace(gains=self.estimates.optimistic)
+        return self.canvas.scene(turn).with_gains(self.estimates.optimistic)
 
     @cached_property
     def roots(self) -> np.ndarray:
@@ -94,7 +96,7 @@ class BeamSearch:
         """The tree of so many asked pieces, and which of its nodes have been given."""
         key = None if asked is None else tuple(sorted(asked.items()))
         if key not in self._trees:
-            grown = beam.tree(len(self.roots) + int(WIDE.sum() + WIDEST.sum()), len(WIDEST))
+            grown = beam.Tree(len(self.roots) + int(WIDE.sum() + WIDEST.sum()), len(WIDEST))
             beam.add_roots(grown, self.roots, self.canvas.arrays, self.canvas.scene(), self.estimates)
             self._trees[key] = grown, set()
         return self._trees[key]

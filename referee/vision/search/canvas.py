@@ -6,16 +6,19 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import cv2
 import numpy as np
 
 from calibration.mat import FIELD
 from cards.build import Build, Piece
+from referee.kernels import local_search, physics, rasterizer
+from referee.kernels.scene import Gains, Maps, Scene, StanceTable
 from referee.vision.image.evidence import Evidence
 from referee.vision.image.view import HEIGHT_MM, ZoneView
-from referee.vision.search import local_search, parameters, physics, rasterizer
-from referee.vision.search.stances import RARE_COST, Arrays, Catalogue
+from referee.vision.search import parameters
+from referee.vision.search.stances import RARE_COST, Catalogue
 
 USUAL_PERCENTILE = parameters.USUAL_PERCENTILE.value
 USUAL_LEAST_PX = parameters.USUAL_LEAST_PX.value
@@ -47,14 +50,14 @@ class Canvas:
     gains: np.ndarray
     factor: int = 1
     field_mm: tuple[float, float] = FIELD
-    maps: rasterizer.Maps = field(init=False)
-    summed: rasterizer.Gains = field(init=False)
-    arrays: Arrays = field(init=False)
-    _scenes: dict[float, rasterizer.Scene] = field(init=False, default_factory=dict)
+    maps: Maps = field(init=False)
+    summed: Gains = field(init=False)
+    arrays: StanceTable = field(init=False)
+    _scenes: dict[float, Scene] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.maps = rasterizer.maps(*self.gains.shape[1:])
-        self.summed = rasterizer.gains(self.gains)
+        self.maps = Maps(*self.gains.shape[1:])
+        self.summed = Gains(self.gains)
         self.arrays = self.cat.rough_arrays if self.factor > 1 else self.cat.arrays
 
     @cached_property
@@ -68,9 +71,9 @@ class Canvas:
         return np.where(self.strongest > LABELLED_NATS, self.gains.argmax(0), -1).astype(np.int8)
 
     @cached_property
-    def strict(self) -> rasterizer.Gains:
+    def strict(self) -> Gains:
         """Gains that charge a piece for every pixel that another colour would explain better."""
-        return rasterizer.gains(2 * self.gains - np.maximum(self.strongest, 0.0))
+        return Gains(2 * self.gains - np.maximum(self.strongest, 0.0))
 
     @cached_property
     def usual_gains(self) -> np.ndarray:
@@ -78,18 +81,17 @@ class Canvas:
         won = [g[g > 0] for g in self.gains]
         return np.array([np.percentile(g, USUAL_PERCENTILE) if len(g) > USUAL_LEAST_PX else np.inf for g in won])
 
-    def scene(self, turn: float = 0.0) -> rasterizer.Scene:
+    def scene(self, turn: float = 0.0) -> Scene:
         """What the kernels draw with, for coordinates of a build turned by ``turn`` radians."""
         if turn not in self._scenes:
             turns = np.array([(math.cos(turn), -math.sin(turn)), (math.sin(turn), math.cos(turn))])
             camera = np.c_[self.camera[:, :2] @ turns, self.camera[:, 2:]] if turn else self.camera
-            self._scenes[turn] = rasterizer.Scene(camera, self.matrix, self.summed, self.maps)
+            self._scenes[turn] = Scene(camera, self.matrix, self.summed, self.maps)
         return self._scenes[turn]
 
     def draw(self, reading: Reading) -> float:
         """Draw a reading's build afresh into the maps; its evidence in nats."""
-        pieces = np.ascontiguousarray(reading.pieces)
-        return rasterizer.draw(self.arrays, pieces, len(pieces), rasterizer.ALL, self.scene(reading.turn))
+        return float(rasterizer.draw(self.arrays, np.ascontiguousarray(reading.pieces), self.scene(reading.turn)))
 
 
 @dataclass(eq=False)
@@ -161,13 +163,22 @@ def _stances(builds: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     return of, stances.astype(int)
 
 
-def states_of(found: Sequence[Reading]) -> local_search.States:
+class States(NamedTuple):
+    """Builds: ``pieces`` (n, most, 5), of which the first ``counts`` (n,) are each one's, in the frame turned by its
+    ``turns`` (n,) radians."""
+
+    pieces: np.ndarray
+    counts: np.ndarray
+    turns: np.ndarray
+
+
+def states_of(found: Sequence[Reading]) -> States:
     """Readings as kernels take them; their pieces are copied."""
     counts = np.array([r.count for r in found], np.int64)
     pieces = np.zeros((len(found), max(1, counts.max(initial=0)), 5))
     for r, row in zip(found, pieces, strict=True):
         row[: r.count] = r.pieces
-    return local_search.States(pieces, counts, np.array([r.turn for r in found]))
+    return States(pieces, counts, np.array([r.turn for r in found]))
 
 
 def fits(
@@ -271,8 +282,7 @@ def fit_of(canvas: Canvas, reading: Reading) -> Fit:
 
 def crookedness(canvas: Canvas, reading: Reading) -> float:
     """Nats against a reading's build for it is out of line or would topple."""
-    pieces = np.ascontiguousarray(reading.pieces)
-    return float(physics.straightness(canvas.arrays, pieces, len(pieces), canvas.maps.points))
+    return float(physics.straightness(canvas.arrays, np.ascontiguousarray(reading.pieces)))
 
 
 def _over_field(canvas: Canvas) -> np.ndarray:

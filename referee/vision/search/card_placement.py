@@ -6,7 +6,8 @@ import numpy as np
 
 from cards.card import Card, LayoutCard
 from cards.pieces import Pose
-from referee.vision.search import local_search, parameters
+from referee.kernels import local_search
+from referee.vision.search import parameters
 from referee.vision.search.beam_search import TURNS_DEG
 from referee.vision.search.canvas import FINE, Canvas, Reading, fit, fits
 from referee.vision.search.stances import Catalogue

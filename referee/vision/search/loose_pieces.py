@@ -10,11 +10,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from calibration.mat import FIELD
-from referee.vision.search import loose_kernels, parameters, rasterizer
+from referee.kernels import loose_pieces as kernels
+from referee.kernels import rasterizer
+from referee.vision.search import parameters
 from referee.vision.search.stances import Catalogue
 
 SAME_PLACE_MM = parameters.SAME_PLACE_MM.value
@@ -34,9 +37,14 @@ SAME_SPOT_MM = parameters.SAME_SPOT_MM.value
 OF_A_SPOT = parameters.OF_A_SPOT.value
 CLIMB = np.c_[parameters.CLIMB_MM.value, np.deg2rad(parameters.CLIMB_DEG.value)]
 FINE_CLIMB = np.c_[parameters.FINE_CLIMB_MM.value, np.deg2rad(parameters.FINE_CLIMB_DEG.value)]
-PRICES = loose_kernels.Prices(
-    parameters.PIECE_COST.value, parameters.APART_COST.value, parameters.BEYOND_COST.value, parameters.HIDDEN_COST.value
-)
+PRICES = {
+    "outside": parameters.PIECE_COST.value,
+    "apart": parameters.APART_COST.value,
+    "beyond": parameters.BEYOND_COST.value,
+    "hidden": parameters.HIDDEN_COST.value,
+}
+"""Nats against a loose piece: one outside the field, one apart in the field, more for one beyond those that the build
+leaves in the box, and for one partly hidden by the build."""
 BEYOND_MM = parameters.BEYOND_MM.value
 PUSHED_MM = parameters.PUSHED_MM.value
 LINE_MM = parameters.LINE_MM.value
@@ -47,6 +55,19 @@ UNMOVED = np.zeros((0, 2))
 """No steps of a climb: pieces are weighed where they stand."""
 
 
+COVERED = -2
+"""Label of a pixel that shows something nearer: a piece behind may be of any colour there."""
+
+
+class Lone(NamedTuple):
+    """Candidates, ``rows`` (n, 5), the evidence that each has ``won`` drawn alone (n,), and ``boxes`` (n, 4): its first
+    and last row, first and last column."""
+
+    rows: np.ndarray
+    won: np.ndarray
+    boxes: np.ndarray
+
+
 @dataclass(frozen=True)
 class Candidates:
     """Loose pieces that might be: ``rows`` (n, 5) (stance, x, y, z, yaw), ``quality`` (n,) 0..1."""
@@ -55,7 +76,7 @@ class Candidates:
     quality: np.ndarray
 
     @cached_property
-    def _alone(self) -> dict[int, loose_kernels.Lone]:
+    def _alone(self) -> dict[int, Lone]:
         return {}
 
     def outside(self, canvas) -> Candidates:
@@ -63,11 +84,11 @@ class Candidates:
         keep = (np.abs(self.rows[:, 1:3]) > np.array(canvas.field_mm)).any(1)
         return Candidates(self.rows[keep], self.quality[keep])
 
-    def alone(self, canvas) -> loose_kernels.Lone:
+    def alone(self, canvas) -> Lone:
         """The candidates with each one's evidence and box when drawn alone on a canvas."""
         if id(canvas) not in self._alone:
-            drawn = loose_kernels.alone(canvas.arrays, self.rows, canvas.scene())
-            self._alone[id(canvas)] = loose_kernels.Lone(self.rows, *drawn)
+            drawn = kernels.alone(canvas.arrays, self.rows, canvas.scene())
+            self._alone[id(canvas)] = Lone(self.rows, *drawn)
         return self._alone[id(canvas)]
 
 
@@ -152,7 +173,7 @@ def _unexplained(canvas) -> np.ndarray:
     """(h, w) int8: the likeliest colour of what the maps leave to explain; ``COVERED`` or -1 elsewhere."""
     maps = canvas.maps
     more = canvas.strongest - np.maximum(maps.gained, 0.0) > UNEXPLAINED_NATS * canvas.factor**2
-    others = np.where(maps.near > 0, loose_kernels.COVERED, -1)
+    others = np.where(maps.near > 0, COVERED, -1)
     return np.where((canvas.labels >= 0) & more, canvas.labels, others).astype(np.int8)
 
 
@@ -165,7 +186,7 @@ def fitted_near(canvas, reading, known: Candidates) -> Candidates:
     inside = (np.abs(rows[:, 1:3]) <= field).all(1)
     for which, closed in ((near & inside, np.zeros(2)), (near & ~inside, field + BEYOND_MM)):
         some = np.c_[rows[which], np.zeros((int(which.sum()), 2))]
-        rows[which] = loose_kernels.climb(canvas.arrays, some, closed, FINE_CLIMB, canvas.scene())[:, :5]
+        rows[which] = kernels.climb(canvas.arrays, some, closed, FINE_CLIMB, canvas.scene())[:, :5]
     return Candidates(rows, known.quality)
 
 
@@ -203,10 +224,10 @@ def _fitted(canvas, stances: np.ndarray, labels: np.ndarray, closed: np.ndarray)
     yaws = np.arange(YAWS) * np.pi / YAWS
     alike = canvas.cat.alike_after[stances]
     # a piece is charged for every pixel that another colour would explain better
-    strict = canvas.scene()._replace(gains=canvas.strict)
-    rows = loose_kernels.scan_loose(canvas.arrays, stances, alike, places, yaws, closed, labels, strict)
+    strict = canvas.scene().with_gains(canvas.strict)
+    rows = kernels.scan_loose(canvas.arrays, stances, alike, places, yaws, closed, labels, strict)
     spread = _spread(rows[np.argsort(-rows[:, 5])], canvas.cat.color)
-    climbed = loose_kernels.climb(canvas.arrays, spread, closed, CLIMB, strict)
+    climbed = kernels.climb(canvas.arrays, spread, closed, CLIMB, strict)
     for *piece, won, pixels in climbed.tolist():
         if pixels * canvas.factor**2 < MIN_PIXELS:
             continue

@@ -1,7 +1,7 @@
 """Thresholds of the search: each with its unit and where its value comes from.
 
 Most were chosen by trying: no command fits them, but ``TRIED`` shows over sessions with truth what another value does,
-and ``tests/compare_bench.py`` holds two such runs side by side. Kernels are compiled with the value.
+and ``tests/compare_bench.py`` holds two such runs side by side. Kernels are given the values (``stances.RULES``).
 """
 
 from __future__ import annotations
@@ -177,7 +177,6 @@ QUICK_DEG = Parameter(4.0, "degrees", "by hand: turn of the same climb", TRIED)
 CELL_MM = Parameter(
     8.0, "mm", "by hand: states of the same stances whose places agree within this are one and the same", TRIED
 )
-EDGES_OF_A_NODE = Parameter(32, "edges", "storage, on average over the tree; ten are usual")
 
 # -- candidates ----------------------------------------------------------------------------------------------------
 BRANCH = Parameter(8, "places", "on the table tried for a further piece of a reading; by hand", TRIED)
@@ -220,7 +219,7 @@ SHIFTS_MM = Parameter(
 )
 PROP_GAP_MM = Parameter(4.0, "mm", "by hand: a prop's top is this near to the underside of what it is to carry", TRIED)
 
-# -- loose_kernels -------------------------------------------------------------------------------------------------
+# -- loose_pieces, kernels ------------------------------------------------------------------------------------------
 SEEN_AT = Parameter(
     (-0.25, 0.0, 0.3),
     "of a piece's height, from its middle",
@@ -353,9 +352,4 @@ KEPT = Parameter(8, "readings", "by hand: so many distinct ones are handed on", 
 # -- shapes that are drawn -----------------------------------------------------------------------------------------
 ROUND = Parameter(8, "straight pieces of a half circle", "for judging: 0.3 mm from round for a 60 mm arch")
 ROUGH = Parameter(4, "straight pieces of a half circle", "for searching: 1.2 mm from round for a 60 mm arch")
-MOST_POINTS = Parameter(72, "points", "storage: no part of a piece has more")
-MOST_FACES = Parameter(40, "faces", "storage: no part of a piece has more")
-BLOCK = Parameter(8, "columns", "drawn together as one vector: as many float32 as 256 bits hold")
-MOST_PARTS = Parameter(20, "parts", "storage: no piece has more")
-PROP_PLACES = Parameter(4, "places", "of a prop: flush with either end of the piece above, or with its middle there")
 AS_IT_IS = Parameter(((1.0,), (1.0,), 0), "(steps in mm, steps in degrees, rounds)", "a hill climb without a step")

@@ -14,10 +14,11 @@ from itertools import islice
 
 import numpy as np
 
-from cards.build import Piece
-from cards.card import Card, HeightCard, LayoutCard, OrganCard, ShapesCard
+from cards.card import Card, HeightCard, OrganCard, ShapesCard
+from referee.kernels import local_search
+from referee.kernels.loose_pieces import add_loose
 from referee.vision.image.view import HEIGHT_MM
-from referee.vision.search import card_placement, local_search, loose_kernels, loose_pieces, parameters, rasterizer
+from referee.vision.search import card_placement, loose_pieces, parameters
 from referee.vision.search.beam_search import WIDE, WIDEST, BeamSearch
 from referee.vision.search.canvas import (
     FINE,
@@ -341,29 +342,8 @@ def with_loose(canvas: Canvas, found: Sequence[Reading], loose: loose_pieces.Can
         return []
     alone = loose.alone(canvas)  # draws on the canvas
     stock, field_mm, scene = canvas.cat.stock, np.array(canvas.field_mm), canvas.scene()
-    chosen, counts, won = loose_kernels.add_loose(
-        canvas.arrays, states_of(found), alone, stock, field_mm, scene, loose_pieces.PRICES
-    )
+    chosen, counts, won = add_loose(canvas.arrays, states_of(found), alone, stock, field_mm, scene, loose_pieces.PRICES)
     return [
         Reading(r.turn, r.pieces, r.score + more, r.origin, loose.rows[rows[:count]], r.score)
         for r, rows, count, more in zip(found, chosen, counts.tolist(), won.tolist(), strict=True)
     ]
-
-
-def warm_up(cat: Catalogue) -> None:
-    """Search a made-up view once, so that the loops are compiled before a duel waits for them.
-
-    The view is of one piece of the catalogue standing alone, seen from 0.7 m at 30 degrees.
-    """
-    turn = np.radians(30.0)
-    down = np.array([(1, 0, 0), (0, -np.sin(turn), -np.cos(turn)), (0, np.cos(turn), -np.sin(turn))])
-    camera = np.ascontiguousarray(np.c_[down, (0.0, 60.0, 700.0)])
-    matrix = np.array([(700.0, 0, 110.0), (0, 700.0, 110.0), (0, 0, 1.0)])
-    canvas = Canvas(cat, camera, matrix, np.full((int(cat.color.max()) + 1, 220, 220), -3.0, np.float32))
-    row = np.array((0.0, 0.0, 0.0, cat.size[0, 2] / 2, 0.0))
-    rasterizer.place(canvas.arrays, row, canvas.scene(), True)
-    canvas.gains[cat.color[0], canvas.maps.near > 0] = 3.0
-    canvas = Canvas(cat, camera, matrix, canvas.gains)
-    shape, color = cat.types[cat.kind[0]]
-    piece = Piece(shape, color, cat.poses[0], 0.0, 0.0, float(cat.size[0, 2]) / 2)
-    readings(canvas, LayoutCard("warm-up", 1, (piece,)))

@@ -16,6 +16,7 @@ import numpy as np
 from cards.build import surfaces
 from cards.card import Card, HeightCard, LayoutCard, ShapesCard
 from cards.pieces import PieceSet, Pose, Shape
+from referee.kernels import scene
 from referee.vision.search import parameters
 from referee.vision.search.convex import ROUGH, Part, parts
 
@@ -24,6 +25,9 @@ ROCKING_MM = parameters.ROCKING_MM.value
 PROFILE = parameters.PROFILE.value
 
 RARE_COST = parameters.RARE_COST.value
+
+RULES = {name: getattr(parameters, name.upper()).value for name in scene.RULES}
+"""What kernels judge by: those of the parameters that they name."""
 
 
 class Solids(NamedTuple):
@@ -105,18 +109,19 @@ class Catalogue:
         return turns
 
     @cached_property
-    def arrays(self) -> Arrays:
+    def arrays(self) -> scene.StanceTable:
         """What the compiled loops take to judge by."""
         return self._arrays(self.solids)
 
     @cached_property
-    def rough_arrays(self) -> Arrays:
+    def rough_arrays(self) -> scene.StanceTable:
         """What they take to search with: round shapes have fewer facets."""
         return self._arrays(self.rough)
 
-    def _arrays(self, solids: Solids) -> Arrays:
+    def _arrays(self, solids: Solids) -> scene.StanceTable:
         flat = np.stack([np.ptp(self.lower, axis=1) < FLAT_MM, np.ptp(self.upper, axis=1) < FLAT_MM], 1)
-        return Arrays(self.kind, self.rare, self.color, self.size, self.lower, self.upper, flat, *solids)
+        arrays = Arrays(self.kind, self.rare, self.color, self.size, self.lower, self.upper, flat, *solids)
+        return scene.StanceTable(arrays, RULES)
 
 
 def can_rest(shape: Shape, pose: Pose) -> bool:

@@ -8,11 +8,11 @@ import numpy as np
 
 from referee.vision.search import parameters
 from referee.vision.search.canvas import Canvas, Reading, crookedness, fits
-from referee.vision.search.local_search import MAX_PIECES
 from referee.vision.search.stances import Catalogue
 
 LEANING = parameters.LEANING.value
 STOREYS = parameters.STOREYS.value
+MAX_PIECES = parameters.MAX_PIECES.value
 AS_IT_IS = parameters.AS_IT_IS.value
 CROOKED = parameters.CROOKED.value
 

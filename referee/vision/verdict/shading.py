@@ -17,7 +17,6 @@ their own. Where it speaks for the other ruling, and louder than colour, the two
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -26,6 +25,7 @@ import numpy as np
 
 from cards.build import Build, shape_of
 from cards.pieces import PieceSet, Pose, Shape
+from referee.kernels.faces import likeliest, smoothed
 from referee.vision import parameters
 from referee.vision.image import parameters as image_parameters
 from referee.vision.image.evidence import Evidence
@@ -33,13 +33,22 @@ from referee.vision.image.view import ZoneView
 from referee.vision.render.silhouettes import arch_tags, face_tags
 from referee.vision.render.solids import FACES, solid
 from referee.vision.search.canvas import Reading
-from referee.vision.search.jit import inner_loop, loop, plain
 from referee.vision.verdict.rulings import Rulings
 
 FACE_SD = (parameters.FACE_SD_LIGHT.value, parameters.FACE_SD_A.value, parameters.FACE_SD_B.value)
 WIDER = parameters.FACE_WIDER.value
 WIDER_SHARE, STRANGE_SHARE = parameters.FACE_WIDER_SHARE.value, parameters.FACE_STRANGE_SHARE.value
-_ANYTHING = np.log(image_parameters.ANYTHING.value)
+_BEST = float(-np.log(np.prod(FACE_SD)) - 1.5 * np.log(2 * np.pi))
+DENSITY = {
+    "light": FACE_SD[0] ** 2,
+    "a": FACE_SD[1] ** 2,
+    "b": FACE_SD[2] ** 2,
+    "near": float(np.log(1 - WIDER_SHARE - STRANGE_SHARE)),
+    "wide": float(np.log(WIDER_SHARE) - 3 * np.log(WIDER)),
+    "wider": WIDER * WIDER,
+    "strange": float(STRANGE_SHARE * image_parameters.ANYTHING.value / np.exp(_BEST)),
+}
+"""Of a pixel of a face about its neighbourhood's mean, relative to its best; see ``referee.kernels.faces.Density``."""
 LEAST = parameters.FACE_LEAST.value
 REACH_PX, STEP_PX = parameters.FACE_REACH_PX.value, parameters.FACE_STEP_PX.value
 WEIGHT, NEAR_PX = parameters.LIGHT_WEIGHT.value, parameters.LIGHT_NEAR_PX.value
@@ -104,74 +113,7 @@ def glow_of(evidence: Evidence, build: Build, faces: np.ndarray) -> float:
 def light_of(evidence: Evidence, faces: np.ndarray, where: np.ndarray) -> float:
     """Nats (at most 0) of the pixels ``where`` (h, w) if they show these ``faces`` (h, w) int32, -1: none."""
     smooth = smoothed(evidence.features, faces, where, REACH_PX, STEP_PX)
-    return float(np.maximum(likeliest(evidence.features, faces, smooth, evidence.bare, where), LEAST).sum())
-
-
-@plain
-def smoothed(features, faces, where, reach, step):
-    """Mean of the features (h, w, 3) of the same face around each pixel of a face ``where``; elsewhere zero."""
-    height, width = faces.shape
-    out = np.zeros_like(features)
-    for y in range(height):
-        for x in range(width):
-            face = faces[y, x]
-            if face < 0 or not where[y, x]:
-                continue
-            n, light, a, b = 0, np.float32(0), np.float32(0), np.float32(0)
-            for v in range(max(y - reach, y % step), min(y + reach + 1, height), step):
-                for u in range(max(x - reach, x % step), min(x + reach + 1, width), step):
-                    if faces[v, u] == face:
-                        n += 1
-                        light += features[v, u, 0]
-                        a += features[v, u, 1]
-                        b += features[v, u, 2]
-            out[y, x, 0], out[y, x, 1], out[y, x, 2] = light / n, a / n, b / n
-    return out
-
-
-_VAR_L, _VAR_A, _VAR_B = (np.float32(sd * sd) for sd in FACE_SD)
-_BEST = float(-np.log(np.prod(FACE_SD)) - 1.5 * np.log(2 * np.pi))
-_NEAR = float(np.log(1 - WIDER_SHARE - STRANGE_SHARE))
-_WIDE = float(np.log(WIDER_SHARE) - 3 * np.log(WIDER))
-_ODD = float(np.log(STRANGE_SHARE) + _ANYTHING - _BEST)
-_WIDER_2 = WIDER * WIDER
-
-
-@inner_loop
-def _face_density(light, a, b):
-    """Log density, relative to its best, of a pixel so far off its neighbourhood's mean."""
-    z = (light * light / _VAR_L + a * a / _VAR_A + b * b / _VAR_B) / 2
-    return math.log(math.exp(_NEAR - z) + math.exp(_WIDE - z / _WIDER_2) + math.exp(_ODD))
-
-
-@loop
-def likeliest(features, faces, smooth, bare, where):
-    """Log density (n,) of each pixel ``where`` under what the reading shows there or a pixel beside: places are not
-    known to the pixel, and a pixel on an edge is a mixture."""
-    height, width = faces.shape
-    out = np.empty(height * width, np.float32)
-    n = 0
-    for y in range(height):
-        for x in range(width):
-            if not where[y, x]:
-                continue
-            most = -1e9
-            for v in range(max(y - 1, 0), min(y + 2, height)):
-                for u in range(max(x - 1, 0), min(x + 2, width)):
-                    if faces[v, u] < 0:
-                        most = max(most, bare[y, x])
-                    elif where[v, u]:
-                        most = max(
-                            most,
-                            _face_density(
-                                features[y, x, 0] - smooth[v, u, 0],
-                                features[y, x, 1] - smooth[v, u, 1],
-                                features[y, x, 2] - smooth[v, u, 2],
-                            ),
-                        )
-            out[n] = most
-            n += 1
-    return out[:n]
+    return float(np.maximum(likeliest(evidence.features, faces, smooth, evidence.bare, where, DENSITY), LEAST).sum())
 
 
 def _faces(view: ZoneView, piece_set: PieceSet, build: Build) -> np.ndarray:

@@ -43,7 +43,6 @@ def _values(session: WebSession, lang: str) -> dict[str, Any]:
         "told": practice_views.told(now, t, session.shift_s),
         "go_s": go_s,
         "faults": dict(room.faults),
-        "ready": session.observer.ready,
         "card": views.card(face) if face and now.phase in ("building", "shown") else None,
         "pictures": [zone for zone in now.players if room.picture(zone)],
         "levels": levels,

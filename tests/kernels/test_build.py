@@ -1,0 +1,90 @@
+"""How the compiled loops are built, and that those that run were made of the sources that lie here."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from referee import kernels
+from referee.kernels.scene import BUILT_FROM
+from referee.kernels.sources import built_from, check, compiled, digest
+
+ROOT = Path(__file__).parents[2]
+FOLDER = Path(kernels.__file__).parent
+
+
+def test_the_loops_that_run_were_built_from_these_sources():
+    assert digest(FOLDER) == BUILT_FROM == built_from("referee.kernels")
+
+
+@pytest.mark.parametrize("changed", ["rasterizer.py", "scene.pxd", "columns.h"])
+def test_loops_that_changed_since_they_were_built_are_refused_in_one_line(tmp_path, changed):
+    copy = Path(shutil.copytree(FOLDER, tmp_path / "kernels"))
+    check(copy, BUILT_FROM)
+    with (copy / changed).open("a") as text:
+        text.write("\n")
+    with pytest.raises(ImportError, match=r"have changed since they were built; run: pip install -e \.$") as raised:
+        check(copy, BUILT_FROM)
+    assert "\n" not in str(raised.value)
+
+
+def test_loops_that_are_not_built_are_refused_in_one_line():
+    with pytest.raises(ImportError, match=r"are not built here; run: pip install -e \.$"):
+        check(FOLDER, None)
+
+
+def test_every_compiled_module_says_its_law_and_has_no_way_to_wander_off():
+    """Compiled without checks of bounds: whatever is indexed by a negative number would read elsewhere."""
+    for path in compiled(FOLDER):
+        text = path.read_text()
+        assert text.startswith('"""'), path.name
+        assert not re.search(r"\[-\d", text), path.name
+
+
+@pytest.fixture
+def backend(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    return runpy.run_path(str(ROOT / ".build" / "backend.py"))
+
+
+def _machine(folder, monkeypatch, *programs):
+    """A machine with these programs alone."""
+    for name in programs:
+        (folder / name).write_text("#!/bin/sh\n")
+        (folder / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.delenv("LDSHARED", raising=False)
+
+
+@pytest.mark.parametrize("programs", [["gcc"], ["clang"], ["cc", "clang"]])
+def test_a_machine_with_a_compiler_of_its_own_fetches_none(backend, tmp_path, monkeypatch, programs):
+    _machine(tmp_path, monkeypatch, *programs)
+    assert backend["get_requires_for_build_wheel"]() == []
+    assert backend["get_requires_for_build_editable"]() == []
+
+
+def test_a_machine_without_a_compiler_fetches_one_and_builds_with_it(backend, tmp_path, monkeypatch):
+    _machine(tmp_path, monkeypatch)
+    assert [need.partition(">=")[0] for need in backend["get_requires_for_build_wheel"]()] == ["ziglang"]
+    backend["_choose_compiler"]()
+    assert backend["os"].environ["CC"].startswith(sys.executable) and "ziglang cc" in backend["os"].environ["CC"]
+    assert backend["os"].environ["LDSHARED"].endswith("-shared")
+
+
+def test_a_build_that_fails_says_in_one_line_what_to_install(backend, tmp_path, monkeypatch):
+    (tmp_path / "gcc").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "gcc").chmod(0o755)
+    monkeypatch.setenv("CC", str(tmp_path / "gcc"))
+    monkeypatch.setattr(sys, "argv", ["setup.py", "bdist_wheel"])
+    monkeypatch.setitem(backend["_Backend"].run_setup.__globals__, "_extensions", lambda scratch: 1 / 0)
+    with pytest.raises(
+        SystemExit, match=r"install a C compiler \(gcc, clang, or Visual Studio's Build Tools\)"
+    ) as raised:
+        backend["_backend"].run_setup()
+    assert "\n" not in str(raised.value)
