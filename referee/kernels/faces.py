@@ -91,7 +91,7 @@ def likeliest(
                 if not shown[y, x]:
                     continue
                 beside_bare: cython.bint = False
-                least: cython.float = 1e30  # the squared distance, in spreads, to the nearest face: it decides
+                least: cython.float = 1e9  # the squared distance, in spreads, to the nearest face: it decides
                 for v in range(max(y - 1, 0), min(y + 2, height)):
                     for u in range(max(x - 1, 0), min(x + 2, width)):
                         if faces[v, u] < 0:
@@ -102,7 +102,7 @@ def likeliest(
                             off = light * light / density.light + a * a / density.a + b * b / density.b
                             least = min(least, off)
                 most: cython.double = -1e9
-                if least < 1e30:
+                if least < 1e9:
                     z = cython.cast(cython.double, least) / 2
                     most = log(exp(density.near - z) + exp(density.wide - z / density.wider) + density.strange)
                 if beside_bare:

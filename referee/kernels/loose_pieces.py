@@ -18,8 +18,6 @@ from cython.cimports.referee.kernels.scene import (
 
 COVERED = cython.declare(cython.int, -2)
 GONE = cython.declare(cython.double, -1e9)
-HIDES = cython.declare(cython.double, 0.5)
-"""Nats: what changes less by what is drawn before it is not hidden, but rounded."""
 ROUNDS = cython.declare(cython.int, 4)
 
 
@@ -182,12 +180,12 @@ def take_costs(stances, build, loose):
 
 
 def weigh_hidden(stances, loose, view):
-    """Weigh those candidates anew that lie where something is drawn, which may hide them: that costs."""
+    """Weigh those candidates anew into whose box something drawn reaches: it may hide them, and that costs."""
     for i in range(loose.count):
         loose.worth[i] = loose.won[i]
         if touches_drawn(loose.boxes[i], view):  # what hides it in part may turn what it wins alone either way
             loose.worth[i] = weighed(stances, loose.pieces + i, view).won
-            loose.costs[i] += loose.prices.hidden if fabs(loose.worth[i] - loose.won[i]) > HIDES else 0.0
+            loose.costs[i] += loose.prices.hidden
 
 
 def most_worth(worth, costs, count):

@@ -44,7 +44,7 @@ PRICES = {
     "hidden": parameters.HIDDEN_COST.value,
 }
 """Nats against a loose piece: one outside the field, one apart in the field, more for one beyond those that the build
-leaves in the box, and for one partly hidden by the build."""
+leaves in the box, and for one that the build may hide in part."""
 BEYOND_MM = parameters.BEYOND_MM.value
 PUSHED_MM = parameters.PUSHED_MM.value
 LINE_MM = parameters.LINE_MM.value
