@@ -11,6 +11,8 @@ import numpy as np
 from cython.cimports.libc.math import cos, fabs, sin
 from cython.cimports.referee.kernels.scene import Scene, StanceTable, doubles, indices, pieces_of, turned
 
+KINDS = ("replace", "insert", "remove", "swap", "nudge", "split", "prop", "shift")
+"""What rows of edits call by its index."""
 REPLACE = cython.declare(cython.int, 0)
 INSERT = cython.declare(cython.int, 1)
 REMOVE = cython.declare(cython.int, 2)

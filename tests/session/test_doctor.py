@@ -109,7 +109,6 @@ def test_one_page_and_a_status(monkeypatch, tmp_path, lack, status):
     monkeypatch.setattr(doctor, "button_box", lambda: doctor.Finding("button box", "hint", "none", "--box none"))
     monkeypatch.setattr(doctor, "clock", lambda: doctor.Finding("clock", "ok", "kept"))
     monkeypatch.setattr(doctor, "disk", lambda folder: [doctor.Finding("disk", "ok", "much")])
-    monkeypatch.setattr(doctor, "cache", lambda: doctor.Finding("cache", "ok", "kept"))
     done = CliRunner().invoke(doctor.doctor, ["--port", "0", "--data-dir", str(tmp_path)])
     assert done.exit_code == status
     assert ("-> plug one in" in done.output) == lack and "print at 100 %" in done.output

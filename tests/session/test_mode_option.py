@@ -50,11 +50,10 @@ def table(monkeypatch):
         yield session
 
     monkeypatch.setattr(play, "at_table", lambda asked, begin, *_: begin(session))
-    for name in ("SimulatedTable", "Preparation", "PreparedObserver", "Gate"):
+    for name in ("SimulatedTable", "Observer", "Gate"):
         stand_in = MagicMock()
         stand_in.return_value.__exit__.return_value = False
         monkeypatch.setattr(play, name, stand_in)
-    monkeypatch.setattr(play, "shown", lambda *_: True)
     monkeypatch.setattr(play, "dashboard", lambda *_: nullcontext())
     monkeypatch.setattr(play, "running", running)
     return session

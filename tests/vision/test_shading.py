@@ -129,7 +129,7 @@ def test_a_plank_is_propped_up_under_its_far_end():
     width = cat.size[plank, 0]
     pieces = np.array([(cube, -20.0, 0.0, 15.0, 0.0), (plank, 0.0, 0.0, 42.5, 0.0)])
     out = np.empty((1, 3, 5))
-    rows = np.array([(0.0, local_search.PROP, 1, cube, 1)])
+    rows = np.array([(0.0, local_search.KINDS.index("prop"), 1, cube, 1)])
     assert local_search.edited(cat.arrays, pieces, rows, out).tolist() == [3]
     out = out[0]
     assert out[:, 0].tolist() == [cube, cube, plank]

@@ -141,7 +141,7 @@ def _best_of_each_type(canvas, reading, rows: np.ndarray) -> np.ndarray:
     canvas.draw(reading)
     for row in reading.loose:
         rasterizer.place(canvas.arrays, row, canvas.scene(), True)
-    won = loose_kernels.climb(
+    won = kernels.climb(
         canvas.arrays, np.c_[rows, np.zeros((len(rows), 2))], np.zeros(2), UNMOVED, canvas.scene()
     )
     best = rows[np.argsort(-won[:, 5], kind="stable")][: int((won[:, 5] > 0).sum())]
