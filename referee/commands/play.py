@@ -329,8 +329,6 @@ def _demo_tables(asked: DemoOptions, tables: int) -> None:
     )
 
 
-
-
 def recorder_of(data_dir: Path, clock: Clock, asked: Options, simulated: bool = False) -> Recorder:
     budget, where = Budget(round(asked.recordings_gb * (1 << 30))), data_dir / "attempts"
     if simulated:

@@ -141,9 +141,7 @@ def _best_of_each_type(canvas, reading, rows: np.ndarray) -> np.ndarray:
     canvas.draw(reading)
     for row in reading.loose:
         rasterizer.place(canvas.arrays, row, canvas.scene(), True)
-    won = kernels.climb(
-        canvas.arrays, np.c_[rows, np.zeros((len(rows), 2))], np.zeros(2), UNMOVED, canvas.scene()
-    )
+    won = kernels.climb(canvas.arrays, np.c_[rows, np.zeros((len(rows), 2))], np.zeros(2), UNMOVED, canvas.scene())
     best = rows[np.argsort(-won[:, 5], kind="stable")][: int((won[:, 5] > 0).sum())]
     _, first = np.unique(canvas.cat.kind[best[:, 0].astype(int)], return_index=True)
     return best[first]
