@@ -32,7 +32,6 @@ from calibration.markers import (
     marker_corners,
     marker_id,
 )
-from calibration.robust_fit import huber_fit
 from cards.build import TALLEST_MM
 
 FIELD = (95.0, 50.0)
@@ -261,9 +260,22 @@ def _solve(markers: Corners, mats: dict[str, list[int]], lens: CameraModel, free
     def slopes(v: np.ndarray) -> np.ndarray:
         return np.vstack([table.slopes(v), np.eye(3, len(v), len(v) - 3) / spread[:, None]])
 
+    def rooted_slopes(v: np.ndarray) -> np.ndarray:
+        return np.asarray(slopes(v) / np.maximum(np.abs(huber_root(residuals(v))), 1.0)[:, None])
+
+    from scipy.optimize import least_squares  # here: a third of a second to load, and not every command looks for mats
+
+    # Not its loss="huber": the same poses within 0.003 mm, in three times the time.
     scale = np.array([*POSE_SCALE, *PLACE_SCALE * (len(order) - 1), *LENS_SCALE])
-    found = huber_fit(residuals, slopes, np.array(start), scale)
-    return _as_mats(found, table, target, free_focal)
+    fit = least_squares(lambda v: huber_root(residuals(v)), start, rooted_slopes, method="lm", x_scale=scale)
+    return _as_mats(fit.x, table, target, free_focal)
+
+
+def huber_root(r: np.ndarray) -> np.ndarray:
+    """Residuals whose squares are Huber's loss of ``r``: r up to 1, growing with its root beyond. Its slope is 1 over
+    the greater of 1 and itself."""
+    size = np.abs(r)
+    return np.asarray(np.sign(r) * np.where(size <= 1.0, size, np.sqrt(2.0 * np.maximum(size, 1.0) - 1.0)))
 
 
 def _as_mats(v: np.ndarray, table: _Table, target: np.ndarray, free_focal: bool) -> Mats:

@@ -122,6 +122,15 @@ def test_a_misread_marker_is_left_out():
     assert mats.poses["A"].translation == pytest.approx(on_table(-165, 0, 0)[1], abs=1)
 
 
+def test_a_corner_that_is_four_pixels_off_hardly_moves_its_mat():
+    """Plain least squares would move it by 0.2 mm."""
+    seen = corners_of({"A": (-165, 0, 0), "B": (165, 10, 0)})
+    seen[marker_id("A", 2)][1] += (0, 4)
+    mats = solve_mats(seen, (1280, 720), LENS)
+    assert mats.poses["A"].markers == (0, 1, 2, 3)
+    assert mats.poses["A"].translation == pytest.approx(on_table(-165, 0, 0)[1], abs=0.1)
+
+
 def test_no_markers_are_no_mats():
     assert not solve_mats({}, (1280, 720), LENS).poses
     for grey in (0, 128, 255):
