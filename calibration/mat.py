@@ -18,6 +18,7 @@ from typing import Any
 
 import cv2
 import numpy as np
+import scipy
 
 from calibration.camera import CameraModel, guessed_camera
 from calibration.markers import (
@@ -260,14 +261,15 @@ def _solve(markers: Corners, mats: dict[str, list[int]], lens: CameraModel, free
     def slopes(v: np.ndarray) -> np.ndarray:
         return np.vstack([table.slopes(v), np.eye(3, len(v), len(v) - 3) / spread[:, None]])
 
-    def rooted_slopes(v: np.ndarray) -> np.ndarray:
-        return np.asarray(slopes(v) / np.maximum(np.abs(huber_root(residuals(v))), 1.0)[:, None])
+    def rooted(v: np.ndarray) -> np.ndarray:
+        return huber_root(residuals(v))
 
-    from scipy.optimize import least_squares  # here: a third of a second to load, and not every command looks for mats
+    def rooted_slopes(v: np.ndarray) -> np.ndarray:
+        return np.asarray(slopes(v) / np.maximum(np.abs(rooted(v)), 1.0)[:, None])
 
     # Not its loss="huber": the same poses within 0.003 mm, in three times the time.
     scale = np.array([*POSE_SCALE, *PLACE_SCALE * (len(order) - 1), *LENS_SCALE])
-    fit = least_squares(lambda v: huber_root(residuals(v)), start, rooted_slopes, method="lm", x_scale=scale)
+    fit = scipy.optimize.least_squares(rooted, start, rooted_slopes, method="lm", x_scale=scale)
     return _as_mats(fit.x, table, target, free_focal)
 
 

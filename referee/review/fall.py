@@ -12,10 +12,12 @@ from itertools import pairwise
 
 import cv2
 import numpy as np
+import skimage as ski
 
 from referee.recording import Attempt
 from referee.review.film import film
 from referee.review.tracks import OTHER, SCALE, Strip
+from referee.vision.image.parts import around
 
 BEFORE_S, AFTER_S = 0.3, 10.0
 """What is looked at around the press."""
@@ -112,7 +114,7 @@ def _in_zone(strip: Strip, standing: np.ndarray, stop: float, frames: list) -> F
     moved = _by_itself(shot.differs, build)
     hands = _hand_pixels(strip, shot.seconds) & ~build
     stirred = _stirred(shots, shot, build)
-    beside = cv2.dilate(_whole(moved, build), _disc(TOUCH_MM * strip.view.px_per_mm)) > 0
+    beside = cv2.dilate(around(moved, build).astype(np.uint8), _disc(TOUCH_MM * strip.view.px_per_mm)) > 0
     moving = _area(stirred & ~beside, pixel) + _area(stirred & hands, pixel) >= LEAST_AREA_MM2
     return Fall(
         strip.view.zone,
@@ -152,18 +154,9 @@ def _way_px(before: np.ndarray, now: np.ndarray, moved: np.ndarray) -> float:
 
 def _by_itself(differs: np.ndarray, build: np.ndarray) -> np.ndarray:
     """Changed pixels of the build that are no hand coming over it: a hand's picture reaches far beyond."""
-    count, parts = cv2.connectedComponents(differs.astype(np.uint8))
-    inside = np.bincount(parts[build], minlength=count)
-    whole = np.bincount(parts.ravel(), minlength=count)
-    own = inside >= BUILD_SHARE * whole
-    own[0] = False
-    return own[parts] & build
-
-
-def _whole(moved: np.ndarray, build: np.ndarray) -> np.ndarray:
-    """(h, w) uint8: the connected parts of the build in which something moved."""
-    _, parts = cv2.connectedComponents(build.astype(np.uint8))
-    return np.isin(parts, np.unique(parts[moved])).astype(np.uint8) * build
+    parts = ski.measure.label(differs)
+    inside, whole = (np.bincount(parts[where], minlength=parts.max() + 1) for where in (build, differs))
+    return (inside >= BUILD_SHARE * whole)[parts] & build & differs
 
 
 def _at_press(frames: list, stop: float) -> np.ndarray:

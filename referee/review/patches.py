@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-import cv2
 import numpy as np
+import scipy
+import skimage as ski
 
 from cards.pieces import PieceSet
 from referee.review.tracks import AS_BEFORE, OBLIQUE, OTHER, Strip
+from referee.vision.image.parts import around
 
 STAY_S, STAY_SHARE, LEAST_SIGHTS = 0.8, 0.8, 3
 """A colour that comes to stay: its share of the sights in the next STAY_S of uncovered time, and how many
@@ -139,14 +141,11 @@ def candidates(strip: Strip, turned: np.ndarray, before: np.ndarray, k: int, pie
 
 
 def _patches(strip: Strip, turned: np.ndarray, before: np.ndarray, k: int, least_px: float) -> Iterator[Patch]:
-    from scipy import ndimage  # here: half a second to load, and the board's pages import this module
-
     near = np.ones((max(3, round(TOGETHER_S * strip.rate_hz) | 1), 3, 3), bool)
-    groups, _ = ndimage.label(ndimage.binary_dilation(turned, near), np.ones((3, 3, 3)))
-    groups[~turned] = 0
-    for n, box in enumerate(ndimage.find_objects(groups), 1):
-        if box is not None and (mine := groups[box] == n).any(0).sum() >= least_px:
-            yield _patch(strip, k, mine, before[box], box)
+    groups = ski.measure.label(scipy.ndimage.binary_dilation(turned, near))
+    for part in ski.measure.regionprops(groups * turned):
+        if part.image.any(0).sum() >= least_px:
+            yield _patch(strip, k, part.image, before[part.slice], part.slice)
 
 
 def _split(patch: Patch, least_px: float, most_px: float) -> list[Patch]:
@@ -214,12 +213,6 @@ def _completed(piece: Patch, later: Sequence[Patch], most_px: float) -> tuple[Pa
         if patch.mask.any():
             left.append(patch)
     return piece, left
-
-
-def around(seed: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """The parts of the mask (h, w) that hold some of the seed."""
-    _, parts = cv2.connectedComponents(mask.astype(np.uint8))
-    return np.isin(parts, np.unique(parts[seed])) & mask
 
 
 def largest_sight(piece_set: PieceSet, color: str) -> float:

@@ -16,8 +16,9 @@ import cv2
 import numpy as np
 
 from cards.pieces import PieceSet
-from referee.review.patches import LEAST_SIGHTS, RELEASED, STAY_S, Patch, around, candidates, turns
+from referee.review.patches import LEAST_SIGHTS, RELEASED, STAY_S, Patch, candidates, turns
 from referee.review.tracks import AS_BEFORE, OTHER, SCALE, Strip
+from referee.vision.image.parts import around
 
 QUICKEST_S = 0.3
 """Nobody can place a piece sooner after the go."""

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+import skimage as ski
 
 from cards.card import LayoutCard, card_to_json
 from referee.recording import Attempt
@@ -106,10 +107,10 @@ def _hand_there(strip: Strip, found: Sequence[Placed]) -> Iterable[bool]:
             if piece.seconds <= seconds + TOGETHER_S:
                 strange &= 1 - cv2.dilate(piece.mask.astype(np.uint8), small, iterations=3)
         strange = cv2.morphologyEx(strange, cv2.MORPH_OPEN, small)
-        _, parts, boxes, _ = cv2.connectedComponentsWithStats(strange)
-        inside = np.bincount(parts[over], minlength=len(boxes)) * strip.mm2
-        long = boxes[:, [cv2.CC_STAT_WIDTH, cv2.CC_STAT_HEIGHT]].max(1) >= HAND_LONG_MM * px_per_mm
-        yield bool((long & (inside >= HAND_MM2))[1:].any())
+        yield any(
+            max(part.image.shape) >= HAND_LONG_MM * px_per_mm and part.image_intensity.sum() * strip.mm2 >= HAND_MM2
+            for part in ski.measure.regionprops(ski.measure.label(strange), over)
+        )
 
 
 def stored_timeline(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> dict:

@@ -12,6 +12,7 @@ from itertools import islice
 
 import cv2
 import numpy as np
+import skimage as ski
 
 from calibration.markers import find_markers
 from calibration.mat import FAR_PX, FIELD, Mats, detect_mats
@@ -221,10 +222,8 @@ def without_sleeves(labels: np.ndarray, plainly: np.ndarray, largest_px: np.ndar
     a wooden table; there they are ``plainly``, AS_BEFORE or OTHER."""
     out = labels.copy()
     for k, most in enumerate(largest_px):
-        _, parts, boxes, _ = cv2.connectedComponentsWithStats((labels == k).astype(np.uint8))
-        large = boxes[:, cv2.CC_STAT_AREA] > most
-        large[0] = False
-        out[large[parts]] = plainly[large[parts]]
+        large = ski.morphology.remove_small_objects(labels == k, max_size=most, connectivity=2)
+        out[large] = plainly[large]
     return out
 
 

@@ -16,6 +16,7 @@ from functools import partial
 
 import cv2
 import numpy as np
+import skimage as ski
 
 from calibration.palette import LINEAR, Palette, Wear, veiled
 from calibration.quality import CLIPPED_CODE
@@ -133,9 +134,8 @@ def spread_out(gains: np.ndarray, outside: np.ndarray) -> np.ndarray:
     edge[1:-1, 1:-1] = False
     found = np.zeros(len(gains), bool)
     for k in np.flatnonzero(np.bincount(best[best >= 0], minlength=len(gains)) > least):
-        _, things, stats, _ = cv2.connectedComponentsWithStats((best == k).astype(np.uint8))
-        at_edge = np.setdiff1d(np.unique(things[edge]), 0)
-        found[k] = bool((stats[at_edge, cv2.CC_STAT_AREA] > least).any())
+        large = ski.morphology.remove_small_objects(best == k, max_size=least, connectivity=2)
+        found[k] = (large & edge).any()
     return found
 
 
@@ -248,13 +248,11 @@ def bleached(
     clipped = view.image >= CLIPPED_CODE
     blown = clipped[..., 0] & clipped[..., 1] & clipped[..., 2] & bool((white < CLIPPED_LIGHT).all())
     core = ((f[..., 0] > OUTSHINES + ahead) | blown) & (bare < not_bare) & view.valid
-    count, things, stats, _ = cv2.connectedComponentsWithStats(core.astype(np.uint8))
-    blank, foot = np.zeros(core.shape, bool), np.zeros(core.shape, bool)
-    for k in range(1, count):
-        area = stats[k, cv2.CC_STAT_AREA]
-        if area >= BLEACHED_MM2 * view.px_per_mm**2:
-            away = cv2.distanceTransform((things != k).astype(np.uint8), cv2.DIST_L2, 3)
-            radius = math.sqrt(area / math.pi)
+    things, blank, foot = ski.measure.label(core), np.zeros(core.shape, bool), np.zeros(core.shape, bool)
+    for part in ski.measure.regionprops(things):
+        if part.area >= BLEACHED_MM2 * view.px_per_mm**2:
+            away = cv2.distanceTransform((things != part.label).astype(np.uint8), cv2.DIST_L2, 3)
+            radius = part.equivalent_diameter_area / 2
             blank |= away <= radius
             foot |= away <= FOOT_RADII * radius
     return blank, foot

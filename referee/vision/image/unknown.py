@@ -16,10 +16,12 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
+import skimage as ski
 
 from calibration.palette import Palette, shaded
 from cards.pieces import PieceSet
 from referee.vision.image import parameters
+from referee.vision.image.parts import around
 from referee.vision.image.view import ZoneView
 from referee.vision.parameters import OUTSIZED_THIN_MM, OUTSIZED_TIMES, UNKNOWN_DENSITY, UNKNOWN_THIN_MM
 
@@ -121,13 +123,12 @@ def patches(view: ZoneView, mask: np.ndarray, piece_set: PieceSet) -> tuple[Patc
     """The unknown things of a mask (h, w), largest first."""
     field = max(int((view.regions[2] & view.valid).sum()), 1)
     smallest = smallest_face_mm2(piece_set) * view.px_per_mm**2
-    count, things, stats, middles = cv2.connectedComponentsWithStats(mask.astype(np.uint8))
     found = []
-    for k in range(1, count):
-        area = int(stats[k, cv2.CC_STAT_AREA])
-        x, y = view.to_ground(middles[k][None])[0]
-        outline, _ = cv2.findContours((things == k).astype(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
-        found.append(Patch(area / field, float(x), float(y), area / smallest, outline[0].reshape(-1, 2)))
+    for part in ski.measure.regionprops(ski.measure.label(mask)):
+        x, y = view.to_ground(np.array([part.centroid[::-1]]))[0]
+        outline, _ = cv2.findContours(part.image.astype(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+        at = outline[0].reshape(-1, 2) + part.bbox[1::-1]
+        found.append(Patch(part.area / field, float(x), float(y), part.area / smallest, at))
     return tuple(sorted(found, key=lambda p: -p.share))
 
 
@@ -141,9 +142,8 @@ def outsized(view: ZoneView, labels: np.ndarray, names: Sequence[str], piece_set
         if (labels == k).sum() <= most:
             continue
         whole = cv2.morphologyEx((labels == k).astype(np.uint8), cv2.MORPH_OPEN, np.ones(side, np.uint8))
-        _, things, stats, _ = cv2.connectedComponentsWithStats(whole)
-        reaching = np.setdiff1d(things[inside & view.valid], 0)
-        out |= np.isin(things, reaching[stats[reaching, cv2.CC_STAT_AREA] > most])
+        large = ski.morphology.remove_small_objects(whole > 0, max_size=most, connectivity=2)
+        out |= around(inside & view.valid, large)
     return out
 
 

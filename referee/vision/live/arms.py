@@ -13,6 +13,7 @@ import cv2
 import numpy as np
 
 from calibration.mat import FIELD, MatPose, Mats
+from referee.vision.image.parts import around
 from referee.vision.live import parameters
 from referee.vision.live.color_lut import GROUND
 from referee.vision.live.fists import Fist, Picture
@@ -196,9 +197,7 @@ def _touches(fist: Fist, field: Field) -> bool:
     if fist.tongs is not False:
         return False
     near = cv2.dilate(fist.end.astype(np.uint8), np.ones((parameters.NEAR_PX.value,) * 2, np.uint8)) > 0
-    _, things = cv2.connectedComponents(field.build.astype(np.uint8))
-    stands = np.isin(things, np.unique(things[field.build & field.low]))
-    return bool((near & field.build & stands).sum() >= parameters.TOUCH_PX.value)
+    return bool((near & around(field.low, field.build)).sum() >= parameters.TOUCH_PX.value)
 
 
 def _forks(fist: Fist) -> bool:

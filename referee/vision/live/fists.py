@@ -12,8 +12,10 @@ from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
+import skimage as ski
 
 from calibration.mat import ALONG, MatPose, Mats
+from referee.vision.image.parts import around
 from referee.vision.live import parameters
 
 MIDDLE_MM = parameters.MIDDLE_MM.value
@@ -146,28 +148,21 @@ def thick(mask: np.ndarray, across_px: float) -> np.ndarray:
     return cv2.morphologyEx(mask.astype(np.uint8), cv2.MORPH_OPEN, round_) > 0
 
 
-def _joined(skin: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """(h, w) bool: what of the skin hangs together with the fist."""
-    _, things = cv2.connectedComponents(skin.astype(np.uint8), connectivity=8)
-    return np.isin(things, np.unique(things[mask & skin])) & skin
-
-
 def _patches(skin: np.ndarray, px_per_mm: float) -> Iterator[np.ndarray]:
     """Masks (h, w) of what of the skin is as thick and as large as a fist."""
-    large = thick(skin > 0, FIST_MM * px_per_mm)
-    count, things, boxes, _ = cv2.connectedComponentsWithStats(large.astype(np.uint8))
-    for n in range(1, count):
-        if boxes[n, cv2.CC_STAT_AREA] >= FIST_MM2 * px_per_mm**2:
-            yield things == n
+    things = ski.measure.label(thick(skin, FIST_MM * px_per_mm))
+    for part in ski.measure.regionprops(things):
+        if part.area >= FIST_MM2 * px_per_mm**2:
+            yield things == part.label
 
 
 def _rims(skin: np.ndarray, patches: list[np.ndarray], px_per_mm: float) -> Iterator[np.ndarray]:
     """Masks (h, w) of what shows of fists whose sleeves are before them, as seen from behind their players."""
-    count, things, boxes, _ = cv2.connectedComponentsWithStats(skin)
+    things = ski.measure.label(skin)
     known = {int(n) for mask in patches for n in np.unique(things[mask])}
-    for n in range(1, count):
-        if n not in known and boxes[n, cv2.CC_STAT_AREA] >= RIM_MM2 * px_per_mm**2:
-            yield things == n
+    for part in ski.measure.regionprops(things):
+        if part.label not in known and part.area >= RIM_MM2 * px_per_mm**2:
+            yield things == part.label
 
 
 def _along(mask: np.ndarray, way: np.ndarray) -> bool:
@@ -192,7 +187,7 @@ def _fist(
     """The fist whose arm leads this way (2,); ``skin`` (h, w) bool is what may be its own."""
     mats, factor = seen
     px_per_mm = scale(mats, factor)
-    ahead = _ahead(centre, -way, _joined(skin, mask), TONGS_LONG_MM * px_per_mm)
+    ahead = _ahead(centre, -way, around(mask, skin), TONGS_LONG_MM * px_per_mm)
     fingers = thick(skin | coloured, FINGER_MM * px_per_mm)  # what shows between pieces may be a finger
     hand = _grown(fingers & skin, 1.0) | _grown(mask, TONGS_MM * px_per_mm)
     thin = ahead & ~hand
@@ -270,8 +265,8 @@ def _ways(centre: np.ndarray, mask: np.ndarray, arm: np.ndarray, px_per_mm: floa
     if not whole.any() or whole.all():
         return
     first = int(np.argmin(whole))
-    number = np.cumsum(np.diff(np.concatenate([[0], np.roll(whole, -first).astype(int)])) == 1)
-    sectors = [np.roll(rays, -first, 0)[(number == n) & np.roll(whole, -first)] for n in range(1, number.max() + 1)]
+    number = ski.measure.label(np.roll(whole, -first))
+    sectors = [np.roll(rays, -first, 0)[number == n] for n in range(1, number.max() + 1)]
     widest = max(map(len, sectors))
     for of in sectors:
         if widest / 2 <= len(of) <= WIDEST_DEG / 360 * RAYS:  # what is narrow leads along another's tongs

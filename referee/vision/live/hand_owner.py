@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
+import skimage as ski
 
 from calibration.mat import FIELD, MatPose, Mats
 from referee.vision.live import parameters
@@ -129,17 +130,12 @@ def _box(mats: Mats, pose: MatPose) -> np.ndarray:
 
 def _arm(new: np.ndarray, box: np.ndarray) -> np.ndarray | None:
     """Pixels (n, 2) of the largest connected new thing that is in the box and outside of it; None without one."""
-    new = cv2.morphologyEx(new.astype(np.uint8), cv2.MORPH_CLOSE, np.ones((3, 3), np.uint8))
-    _, things = cv2.connectedComponents(new)
+    new = cv2.morphologyEx(new.astype(np.uint8), cv2.MORPH_CLOSE, np.ones((3, 3), np.uint8)) > 0
     inside = cv2.fillConvexPoly(np.zeros(new.shape, np.uint8), box.round().astype(np.int32), 1) > 0
-    there, outside = np.bincount(things[inside]), np.bincount(things[~inside])
-    size = min(len(there), len(outside))
-    both = np.minimum(there[:size], outside[:size])
-    both[:1] = 0
-    if not both.any():
-        return None
-    ys, xs = np.nonzero(things == int(np.argmax(both)))
-    return np.column_stack([xs, ys])
+    things = ski.measure.label(new)
+    there, outside = (np.bincount(things[new & where], minlength=things.max() + 1) for where in (inside, ~inside))
+    both = np.minimum(there, outside)
+    return np.argwhere(things == both.argmax())[:, ::-1] if both.any() else None
 
 
 def _far_end(arm: np.ndarray, centre: np.ndarray) -> np.ndarray:

@@ -14,6 +14,7 @@ from itertools import pairwise
 
 import cv2
 import numpy as np
+import skimage as ski
 
 from referee.match.stop_views import Placed
 from referee.vision.live import parameters
@@ -131,17 +132,14 @@ def _in_field(new: np.ndarray, clear: Sight, last: Sight) -> np.ndarray:
 def _standing(mask: np.ndarray, ground: np.ndarray) -> np.ndarray:
     """(h, w) bool: the connected parts of the mask whose lowest pixels are mostly on the ground, or just over it. One
     whose lowest corner is a little beside the ground stands on it when most of its foot does."""
-    count, things = cv2.connectedComponents(mask.astype(np.uint8), connectivity=4)
     found, beside = np.zeros(mask.shape, bool), cv2.dilate(ground.astype(np.uint8), np.ones((1, BESIDE_PX))) > 0
-    for n in range(1, count):
-        part = things == n
-        columns = np.flatnonzero(part.any(0))
-        lowest = len(part) - 1 - np.argmax(part[::-1, columns], 0)
+    for part in ski.measure.regionprops(ski.measure.label(mask, connectivity=1)):
+        lowest = part.slice[0].stop - 1 - np.argmax(part.image[::-1], 0)
         foot = lowest >= lowest.max() - 1
-        under = np.minimum(lowest + 1, len(part) - 1)
-        on, near = ground[under, columns], beside[under, columns]
+        under = np.minimum(lowest + 1, len(mask) - 1), np.arange(part.slice[1].start, part.slice[1].stop)
+        on, near = ground[under], beside[under]
         mostly = on.mean() > ON_GROUND and 2 * near[foot].sum() > foot.sum()
-        found |= part & (mostly or 2 * on[foot].sum() > foot.sum())
+        found[part.slice] |= part.image & (mostly or 2 * on[foot].sum() > foot.sum())
     return found
 
 
@@ -178,8 +176,8 @@ def _like(one: Sight, other: Sight) -> np.ndarray:
 
 def _is_piece(mask: np.ndarray, field: int) -> bool:
     """Whether some connected part of the mask (h, w), without what is thin, is as large as a piece."""
-    _, _, boxes, _ = cv2.connectedComponentsWithStats(_opened(mask), connectivity=4)
-    return bool((boxes[1:, cv2.CC_STAT_AREA] >= PIECE * field).any())
+    parts = ski.measure.regionprops(ski.measure.label(_opened(mask), connectivity=1))
+    return any(part.area >= PIECE * field for part in parts)
 
 
 def _opened(mask: np.ndarray) -> np.ndarray:

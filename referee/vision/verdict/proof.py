@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
+import skimage as ski
 
 from cards.build import Build, Piece
 from cards.pieces import PieceSet
@@ -116,15 +117,13 @@ def _motley(labels: np.ndarray, piece: np.ndarray, inner: np.ndarray, own: int) 
 
 def _within(mask: np.ndarray, inner: np.ndarray, least: float) -> bool:
     """Whether a connected part of a mask (h, w) of at least so many pixels lies wholly in what is ``inner`` (h, w)."""
-    _, things, stats, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=4)
-    large = np.flatnonzero(stats[:, cv2.CC_STAT_AREA] >= least)
-    return len(np.setdiff1d(large, [0, *np.unique(things[mask & ~inner])])) > 0
+    parts = ski.measure.regionprops(ski.measure.label(mask, connectivity=1), inner)
+    return any(part.area >= least and part.intensity_min for part in parts)
 
 
 def _touching(mask: np.ndarray, build: np.ndarray) -> int:
     """Pixels of the largest connected part of a mask (h, w) that touches a build (h, w), thin parts left out."""
-    whole = cv2.morphologyEx(mask.astype(np.uint8), cv2.MORPH_OPEN, np.ones((THIN_PX,) * 2, np.uint8))
-    _, things, stats, _ = cv2.connectedComponentsWithStats(whole)
-    near = cv2.dilate(build.astype(np.uint8), np.ones((2 * TOUCHING_PX + 1,) * 2, np.uint8)) > 0
-    touching = np.setdiff1d(things[near], 0)
-    return int(stats[touching, cv2.CC_STAT_AREA].max(initial=0))
+    whole = cv2.morphologyEx(mask.astype(np.uint8), cv2.MORPH_OPEN, np.ones((THIN_PX,) * 2, np.uint8)) > 0
+    near = cv2.dilate(build.astype(np.uint8), np.ones((2 * TOUCHING_PX + 1,) * 2, np.uint8))
+    parts = ski.measure.regionprops(ski.measure.label(whole), near)
+    return int(max((part.area for part in parts if part.intensity_max), default=0))

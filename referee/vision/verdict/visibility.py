@@ -12,6 +12,7 @@ from cards.pieces import PieceSet
 from cards.sentences import sentence
 from referee.match.verdict import Reason, Verdict, because
 from referee.vision.image.evidence import Evidence
+from referee.vision.image.parts import around
 from referee.vision.image.unknown import Patch, outsized, patches
 from referee.vision.image.view import ZoneView
 from referee.vision.parameters import (
@@ -160,10 +161,8 @@ def _cut_mm(view: ZoneView, of_pieces: np.ndarray) -> float:
     if view.valid.all():
         return 0.0
     edge = cv2.dilate((~view.valid).astype(np.uint8), NEAR_EDGE) > 0
-    whole = cv2.morphologyEx((of_pieces & view.valid).astype(np.uint8), cv2.MORPH_CLOSE, NEAR_EDGE)
-    _, things = cv2.connectedComponents(whole)
-    in_field = np.unique(things[view.regions[2]])
-    cut = np.isin(things, in_field[in_field > 0]) & edge
+    whole = cv2.morphologyEx((of_pieces & view.valid).astype(np.uint8), cv2.MORPH_CLOSE, NEAR_EDGE) > 0
+    cut = around(view.regions[2], whole) & edge
     return max(int(cut.any(0).sum()), int(cut.any(1).sum())) / view.px_per_mm
 
 

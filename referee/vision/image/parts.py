@@ -1,0 +1,13 @@
+"""Connected parts of masks."""
+
+from __future__ import annotations
+
+import numpy as np
+import skimage as ski
+
+
+def around(seed: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """(h, w) bool: the connected parts of a mask (h, w) bool that hold some of the ``seed`` (h, w) bool; pixels that
+    touch by a corner are connected."""
+    parts = ski.measure.label(mask)
+    return np.isin(parts, np.unique(parts[seed & mask]))
