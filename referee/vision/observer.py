@@ -68,8 +68,8 @@ Each = Callable
 
 @dataclass(frozen=True)
 class ZoneSight:
-    """What was seen of one zone: its view, the evidence, the build as understood with loose pieces, and the
-    ``features`` that the verdict's confidence comes from."""
+    """What was seen of one zone: its view, the evidence without what judging alone needs (gains, features and light are
+    empty), the build as understood with loose pieces, and the ``features`` that the verdict's confidence comes from."""
 
     view: ZoneView
     evidence: Evidence
@@ -326,7 +326,8 @@ class Observer:
         proving = partial(proof_of, view, evidence, self.piece_set)
         weighed = decide(rulings, found, fit_of(canvas, found[0]), proving, evidence.hidden)
         build, _ = rulings.of(found[0])
-        sight = ZoneSight(view, evidence, build, weighed.margin, weighed.explained, weighed.features)
+        kept = view.lean(), evidence.lean()
+        sight = ZoneSight(*kept, build, weighed.margin, weighed.explained, weighed.features)
         then = empties[view.zone].clipped if view.zone in empties else None
         verdict = sized(weighed.verdict, self.size_factor, isinstance(card, HeightCard))
         verdict = exposed(verdict, view, evidence, self.piece_set, then)

@@ -185,10 +185,10 @@ def test_pieces_whose_colours_are_clipped_away_rob_nobody(rig, built):
     """Two stops too many: what the paints were is lost, so that no build is called wrong by them."""
     palette, wrong, right = Observer(rig.piece_set, rig.camera), Verdict("mismatch", 0.99), Verdict("match", 0.99)
     for frame, lost in ((built, False), (relit(built, 4, 4, 4), True)):
-        seen = palette.judge([frame], CARD).views["A"]
-        told = exposed(wrong, seen.view, seen.evidence, rig.piece_set)
+        view, evidence = palette.gather(frame)[2]["A"]
+        told = exposed(wrong, view, evidence, rig.piece_set)
         assert told.ruling == ("undecided" if lost else "mismatch")
-        assert exposed(right, seen.view, seen.evidence, rig.piece_set) == right
+        assert exposed(right, view, evidence, rig.piece_set) == right
         assert not lost or (told.leaning, told.confidence, told.reasons[0].code) == ("mismatch", 0.5, "overexposed")
 
 
@@ -228,14 +228,11 @@ def test_colours_that_a_lamp_washes_out_rob_nobody(rig, tower, x, lost):
     at = np.array(rig.pixel("A", x, 0, 0))
     frame = light.glare(built, at, (14.0, 10.0), 0.0, 0.4)
     for picture, told in ((built, "mismatch"), (frame, "undecided" if lost else "mismatch")):
-        seen = observer.judge([picture], CARD, ["A"]).views["A"]
-        said = unglared(wrong, seen.view, seen.evidence, rig.piece_set)
+        view, evidence = observer.gather(picture)[2]["A"]
+        said = unglared(wrong, view, evidence, rig.piece_set)
         assert said.ruling == told
         assert said.ruling == "mismatch" or (said.leaning, said.reasons[0].code) == ("mismatch", "overexposed")
-        assert (
-            unglared(Verdict("match", 0.99, build=wrong.build), seen.view, seen.evidence, rig.piece_set).ruling
-            == "match"
-        )
+        assert unglared(Verdict("match", 0.99, build=wrong.build), view, evidence, rig.piece_set).ruling == "match"
 
 
 @pytest.fixture(scope="module")

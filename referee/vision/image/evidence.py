@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import cv2
@@ -67,6 +67,10 @@ class Evidence:
     coloured: float = 1.0
     known: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), bool))
     added: Callable[[np.ndarray], np.ndarray] = lambda where: np.zeros(0, np.float32)
+
+    def lean(self) -> Evidence:
+        """The same without gains, features and light, which take six sevenths of its memory."""
+        return replace(self, gains=self.gains[:, :0].copy(), features=self.features[:0].copy(), added=Evidence.added)
 
 
 PAPER_SAMPLE = p.PAPER_SAMPLE.value

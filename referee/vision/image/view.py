@@ -3,7 +3,7 @@ scale that follows the mat (so many pixels to a millimetre), whatever camera too
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import cv2
@@ -40,6 +40,10 @@ class ZoneView:
     pose: MatPose
     px_per_mm: float
     _features: dict[bytes, np.ndarray] = field(default_factory=dict, repr=False, compare=False)
+
+    def lean(self) -> ZoneView:
+        """The same view without what it has worked out so far and can work out again."""
+        return replace(self, _features={})
 
     def project(self, points: np.ndarray) -> np.ndarray:
         """Pixels (n, 2) of this view for points (n, 3) of the mat's frame in mm."""
