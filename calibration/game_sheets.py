@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import cv2
 
-from calibration.markers import MARKER_CENTRES, ZONES, marker_id
+from calibration import ZONES
+from calibration.markers import MARKER_CENTRES, marker_id
 from calibration.markers import MARKER_MM as MAT_MARKER_MM
 from calibration.print_page import GREY, Sheets
 from calibration.print_sheets import FOOT_MM, RULER_Y_MM, marker_patch

@@ -8,6 +8,8 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
+from calibration import ZONES
+
 DICTIONARY = cv2.aruco.DICT_4X4_250
 
 
@@ -15,9 +17,6 @@ MARKER_MM = 44.0
 
 
 MARKER_CENTRES = np.array([(-121.0, -77.5), (121.0, -77.5), (121.0, 77.5), (-121.0, 77.5)])
-
-
-ZONES = "ABCDEFGHIJKL"
 
 
 ALIKE = 0.75

@@ -20,12 +20,12 @@ import cv2
 import numpy as np
 import scipy
 
+from calibration import ZONES
 from calibration.camera import CameraModel, guessed_camera
 from calibration.markers import (
     CORNERS,
     MARKER_CENTRES,
     MARKER_MM,
-    ZONES,
     Corners,
     by_zone,
     confirmed,

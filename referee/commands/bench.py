@@ -2,67 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
-import sys
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import click
-from tqdm import tqdm
-
-from referee.benchmark import report
-from referee.benchmark.fit import lessons_of, packed, said, session_of, trust_file, unpacked
-from referee.benchmark.leave_one_out import left_out, ruled
-from referee.benchmark.run import Job, Knowledge, jobs, run_all, sessions
-from referee.benchmark.scoring import ZoneScore
-from referee.benchmark.stress import EFFECTS, StressScore, effect_names, kept_rows, stress_jobs, stress_rows
-from referee.benchmark.stress_report import stress_lines, trust_lines
-from referee.benchmark.stress_report import wrong_lines as stress_wrong_lines
-from referee.vision.verdict.trust import FILE as TRUST_FILE
-from referee.vision.verdict.trust import load_trust
-
-SCALES = (1.0, 1.25, 1.5)
-"""Sides of 720p pictures for --scaling: 0.9, 1.4 and 2.1 megapixels."""
-
-
-class _Bar(tqdm):
-    """A progress bar without tqdm's watching thread: it would outlive the command."""
-
-    monitor_interval = 0
-
-
-@dataclass(frozen=True)
-class Options:
-    """What was asked for on the command line; each is explained there."""
-
-    no_empty: bool
-    no_colors: bool
-    no_camera: bool
-    wrong_cards: bool
-    steps: bool
-    leave_one_out: bool
-    scaling: bool
-    stress: bool
-    effects: str | None
-    seed: tuple[int, ...]
-    pictures: Path | None
-    rows: Path | None
-    fit: bool
-    trust: Path
-    lessons: Path | None
-    no_more: bool
-    aids: bool
-    every: int
-    processes: int
-    as_json: bool
-
-    @property
-    def knowledge(self) -> Knowledge:
-        """What the observer is given of a rig."""
-        return Knowledge(not self.no_empty, not self.no_colors, not self.no_camera)
 
 
 @click.command()
@@ -99,7 +43,6 @@ class Options:
 @click.option(
     "--trust",
     type=click.Path(dir_okay=False, path_type=Path),
-    default=TRUST_FILE,
     help="Of --fit: the file written; the one that ships when left out.",
 )
 @click.option(
@@ -114,123 +57,6 @@ class Options:
 @click.option("--json", "as_json", is_flag=True, help="All scores as one JSON object.")
 def bench(folders: tuple[Path, ...], **options: Any) -> None:
     """Judge every frame of the session folders DIR… (or of those in them) and hold it against its truth."""
-    wanted = Options(**options)
-    found = sessions(folders)
-    if (wanted.leave_one_out or wanted.fit) and len(found) < 3:
-        raise click.UsageError("at least three sessions are needed: one to rule, two halves of others to learn from")
-    if wanted.fit:
-        _fit(_stressed(found, wanted), wanted, folders)
-    elif wanted.stress:
-        _show_stress(_stressed(found, wanted), wanted)
-    elif wanted.aids:
-        _show_aids(found, wanted)
-    elif wanted.scaling:
-        _show_scaling(jobs(found, wanted.knowledge, every=wanted.every), wanted)
-    else:
-        _show_verdicts(found, wanted)
+    from referee.commands import benching  # here: what a help text needs not to load
 
-
-def _show_verdicts(found: Sequence[Path], wanted: Options) -> None:
-    """The verdicts on the frames as they are."""
-    work = jobs(found, wanted.knowledge, wanted.wrong_cards, wanted.every)
-    rows = [row for seen in _watched(run_all(work, wanted.processes), len(work)) for row in seen]
-    if wanted.as_json:
-        extra = [{} if wanted.wrong_cards else {"outcome": row.outcome} for row in rows]
-        return click.echo(json.dumps([asdict(row) | more for row, more in zip(rows, extra, strict=True)]))
-    if wanted.wrong_cards:
-        return click.echo("\n".join(report.wrong_card_lines(rows)))
-    rows.sort(key=lambda r: (r.image, r.zone))
-    if wanted.leave_one_out:
-        held_out = _left_out(rows, wanted)
-        click.echo("\n".join(report.left_out_lines(held_out)) + "\n")
-        rows = [row for _, scores in held_out.values() for row in scores]
-    parts = [report.outcome_lines, report.time_lines, *([report.step_lines] if wanted.steps else [])]
-    parts += [report.confusion_lines, report.reliability_lines, report.wrong_lines]
-    return click.echo("\n\n".join("\n".join(part(rows)) for part in parts))
-
-
-def _stressed(found: Sequence[Path], wanted: Options) -> list[StressScore]:
-    effects = _effects(wanted.effects)
-    work = [
-        job
-        for seed in wanted.seed
-        for job in stress_jobs(found, effects, wanted.every, seed, wanted.pictures, wanted.knowledge)
-    ]
-    if wanted.no_more:
-        there = kept_rows(wanted.rows)
-        work = [job for job in work if job.name in there]
-    return list(_watched(stress_rows(work, wanted.processes, wanted.rows), len(work)))
-
-
-def _effects(wanted: str | None) -> list[str]:
-    try:
-        return effect_names(wanted)
-    except KeyError as name:
-        raise click.UsageError(f"--effects: {name} is none of {', '.join(EFFECTS)}") from None
-
-
-def _show_stress(rows: list[StressScore], wanted: Options) -> None:
-    """Table by effect and level, reliability, and what went wrong."""
-    if wanted.as_json:
-        return click.echo(json.dumps([asdict(row) | {"outcome": row.outcome} for row in rows]))
-    rows = sorted(rows, key=lambda r: (r.score.image, r.score.zone))
-    if wanted.leave_one_out or wanted.fit:
-        rows = _stress_left_out(rows, wanted)
-    told = trust_lines([row.score for row in rows if not row.crash])
-    return click.echo("\n\n".join("\n".join(part) for part in (stress_lines(rows), told, stress_wrong_lines(rows))))
-
-
-def _stress_left_out(rows: Sequence[StressScore], wanted: Options) -> list[StressScore]:
-    """The rows, each session ruled by what the others teach."""
-    held_out = _left_out([row.score for row in rows], wanted)
-    click.echo("\n".join(report.left_out_lines(held_out)) + "\n")
-    trusts = {session: trusts for session, (trusts, _) in held_out.items()}
-    return [replace(row, score=ruled(row.score, trusts[session_of(row.score)])) for row in rows]
-
-
-def _left_out(scores: Sequence[ZoneScore], wanted: Options) -> dict:
-    try:
-        lessons = unpacked(wanted.lessons) if wanted.lessons and not wanted.fit else None
-        return left_out(scores, lessons=lessons)
-    except ValueError as fault:
-        raise click.UsageError(str(fault)) from None
-
-
-def _fit(rows: list[StressScore], wanted: Options, folders: Sequence[Path]) -> None:
-    """Say how a fit to the rows does on sessions left out, and write the fit and what it was made of."""
-    _show_stress(rows, wanted)
-    learnt = lessons_of([row.score for row in rows])
-    names = " ".join(folder.name for folder in folders)
-    seeds = " ".join(f"--seed {seed}" for seed in wanted.seed)
-    command = f"referee bench {names} --fit --every {wanted.every} {seeds}"
-    wanted.trust.write_text(trust_file(learnt, command), encoding="utf-8")
-    if wanted.lessons:
-        wanted.lessons.write_bytes(packed(learnt))
-    click.echo(f"\n{said(load_trust(wanted.trust))}\nwritten: {wanted.trust}")
-
-
-def _show_aids(folders: Sequence[Path], wanted: Options) -> None:
-    """Every combination of what may be given beside the picture, one line each."""
-    found: dict[tuple[bool, bool, bool], list[ZoneScore]] = {}
-    sides = (True, False)
-    for given in ((a, b, c) for a in sides for b in sides for c in sides):
-        work = jobs(folders, Knowledge(*given), every=wanted.every)
-        found[given] = [row for seen in _watched(run_all(work, wanted.processes), len(work)) for row in seen]
-    if wanted.as_json:
-        return click.echo(json.dumps([[given, [asdict(row) for row in rows]] for given, rows in found.items()]))
-    return click.echo("\n".join(report.aids_lines(found)))
-
-
-def _watched(found: Iterable, count: int) -> tqdm:
-    return _Bar(found, total=count, unit="image", file=sys.stderr, disable=not sys.stderr.isatty(), leave=False)
-
-
-def _show_scaling(work: Sequence[Job], wanted: Options) -> None:
-    """Cost at the pictures' own size and larger."""
-    timed = []
-    for scale in SCALES:
-        some = work if scale == 1.0 else work[::3]
-        batch = [Job(j.folder, j.index, j.knowledge, None, scale) for j in some]
-        for found in _watched(run_all(batch, 1), len(batch)):
-            timed.append({"scale": scale, "seconds": found[0].seconds, "pieces": max(r.count for r in found)})
-    click.echo(json.dumps(timed) if wanted.as_json else "\n".join(report.scaling_lines(timed)))
+    benching.bench(folders, benching.Options(**options))

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
+from calibration import ZONES
 from calibration.game_sheets import SITE_MM
-from calibration.markers import ZONES
 from cards.pieces import PieceSet
 from referee.commands.games import GameLines, game_server, going_on, made_up_pin, record_in
 from referee.commands.named_files import named_piece_set

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
+from calibration import ZONES
 from calibration.game_sheets import faces_pdf, plans_pdf
-from calibration.markers import ZONES
 from calibration.print_page import PAPERS
 from calibration.print_sheets import cards_pdf, charuco_pdf, colors_pdf, mats_pdf
 from cards.errors import RefereeError

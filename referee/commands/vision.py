@@ -2,40 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
-import cv2
-import numpy as np
 
-from calibration.camera import load_camera, save_camera
-from calibration.lens import find_board, fit_lens
-from calibration.markers import ZONES
-from calibration.mat import detect_mats
-from calibration.palette import PRIOR_PIXELS, Palette
-from calibration.palette_file import load_palette, save_palette
-from calibration.quality import picture_faults, rig_quality
-from cards.card import Card, inventory_problems
-from cards.errors import BadCard
-from cards.pieces import PieceSet
-from referee.commands.named_files import named_deck, named_piece_set
-from referee.commands.options import Commands, Words, as_one
-from referee.errors import BadCamera, BadImage, CannotSee, FewPieces, RefereeError
-from referee.vision.image.files import read_picture, write_picture
-from referee.vision.observer import Judgement, Observer
-from referee.vision.parameters import SIZES_TOLD
-from referee.vision.verdict.visibility import size_fault
+from calibration import ZONES
+from referee.commands.options import Commands, Words
 
 FILE = click.Path(path_type=Path)
-LEAST_BOARDS = 12
-"""Views of the ChArUco board that a lens file is made from."""
-GOOD_LENS_PX, BAD_VIEW_PX, LEAST_COVERED = 0.8, 1.5, 0.5
-"""RMS error of a good fit and of a view that spoils one; share of the picture's cells with corners."""
-
 _pieces = click.option(
     "--pieces",
     default="challenge",
@@ -60,23 +36,6 @@ def _rig_options(command: Callable) -> Callable:
     return command
 
 
-@dataclass(frozen=True)
-class Judging:
-    """What ``judge`` may be asked for; each is explained there."""
-
-    images: tuple[Path, ...]
-    card_id: str
-    deck: str
-    zones: tuple[str, ...]
-    as_json: bool
-    overlay: Path | None
-    pieces: str
-    camera_file: Path | None
-    empty: Path | None
-    colors: Path | None
-    palette: Path | None
-
-
 @click.command()
 @click.argument("images", nargs=-1, required=True, type=FILE)
 @click.option("--card", "card_id", required=True, help="Id of the card that was asked for.")
@@ -90,95 +49,14 @@ class Judging:
 @click.option("--zone", "zones", multiple=True, type=Words(list(ZONES)), help="Only this zone.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per image and line.")
 @click.option("--overlay", type=FILE, help="Draw the verdict: a picture, or a folder for several.")
-@as_one(Judging)
-def judge(asked: Judging) -> None:
+def judge(**asked: Any) -> None:
     """Judge the builds in IMAGES against a card.
 
     Exit status: 0 judged (undecided is a verdict too), 2 unusable input.
     """
-    piece_set = named_piece_set(asked.pieces)
-    card = _card(asked, piece_set)
-    frames = [read_picture(path) for path in asked.images]
-    observer = _observer(piece_set, frames, asked)
-    for path, frame in zip(asked.images, frames, strict=True):
-        judgement = _judged(observer, frame, card, asked.zones, asked.camera_file)
-        if asked.as_json:
-            click.echo(json.dumps(judgement.to_json(str(path), card.id)))
-        else:
-            click.echo(told(judgement, str(path), card))
-        if asked.overlay:
-            from referee.vision.render.overlay import draw  # here: letters take a while to load, and few ask for them
+    from referee.commands import judging  # here, as below: what a help text needs not to load
 
-            write_picture(_overlay_path(asked.overlay, path, len(asked.images)), draw(frame, judgement, card))
-
-
-def _card(asked: Judging, piece_set: PieceSet) -> Card:
-    card = named_deck(asked.deck).card(asked.card_id)
-    for problem in inventory_problems(card, piece_set):
-        raise BadCard(f"{asked.deck}: card {asked.card_id} does not fit the piece set {asked.pieces}: {problem}")
-    return card
-
-
-def _observer(piece_set: PieceSet, frames: list[np.ndarray], asked: Judging) -> Observer:
-    empty = asked.empty
-    camera = load_camera(asked.camera_file) if asked.camera_file else None
-    known = load_palette(asked.palette, piece_set) if asked.palette else None
-    bare = read_picture(empty) if empty else None
-    for path, frame in zip(asked.images, frames, strict=True):
-        if bare is not None and bare.shape != frame.shape:
-            raise BadImage(
-                f"{empty}: has {bare.shape[1]} x {bare.shape[0]} pixels, {path} has {frame.shape[1]} x {frame.shape[0]}"
-            )
-    observer = Observer(piece_set, camera, known, bare)
-    if asked.colors and not asked.palette:
-        try:
-            _learn(observer, asked.colors)
-        except FewPieces as doubt:  # an aid that does not fit is left out, and said so
-            observer.left_out = (f"{doubt}; left out",)
-    return observer
-
-
-def _learn(observer: Observer, colors: Path) -> Palette:
-    picture = read_picture(colors)
-    try:
-        observer.learn_colors(picture)
-        observer.learn_sizes(picture)
-    except (CannotSee, BadCamera) as error:
-        raise type(error)(f"{colors}: {error}") from None
-    assert observer.palette is not None, "learnt above"
-    return observer.palette
-
-
-def _judged(
-    observer: Observer, frame: np.ndarray, card: Card, zones: tuple[str, ...], camera_file: Path | None
-) -> Judgement:
-    try:
-        judgement = observer.judge([frame], card, zones or None)
-    except BadCamera as error:
-        raise BadCamera(f"{camera_file}: {error}") from None
-    missing = [f"mat {z} is not in view" for z in zones if z not in judgement.zones]
-    faults = () if judgement.zones else picture_faults(cv2.cvtColor(frame, cv2.COLOR_BGR2GRAY))
-    return dataclasses.replace(judgement, notes=(*judgement.notes, *faults, *missing))
-
-
-def _overlay_path(overlay: Path, image: Path, count: int) -> Path:
-    if count == 1 and not overlay.is_dir():
-        return overlay
-    try:
-        overlay.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadImage(f"{overlay}: for several pictures a folder is needed ({error.strerror})") from None
-    return overlay / f"{image.stem}_judged.png"
-
-
-def told(judgement: Judgement, image: str, card: Card) -> str:
-    """A judgement in words, a line a fact."""
-    lines = [f"{image}: card {card.id}, {judgement.seconds:.2f} s"]
-    for zone, verdict in sorted(judgement.zones.items()):
-        leans = f", leans to {verdict.leaning}" if verdict.leaning else ""
-        lines.append(f"  {zone}: {verdict.ruling} ({100 * verdict.confidence:.0f} % sure{leans})")
-        lines += [f"     - {reason.text}" for reason in verdict.reasons]
-    return "\n".join(lines + [f"  note: {note}" for note in judgement.notes])
+    judging.judge(judging.Judging(**asked))
 
 
 @click.group(cls=Commands)
@@ -193,16 +71,9 @@ def calibrate() -> None:
 @click.option("-o", "--output", type=FILE, default=Path("palette.json"), show_default=True)
 def colors(image: Path, pieces: str, camera_file: Path | None, output: Path) -> None:
     """Learn what the pieces' colours look like from IMAGE, in which every piece stands apart."""
-    piece_set = named_piece_set(pieces)
-    observer = Observer(piece_set, load_camera(camera_file) if camera_file else None)
-    palette = _learn(observer, image)
-    _saved(save_palette, palette, output)
-    for name, pixels in zip(palette.names, palette.learnt, strict=True):
-        few = "" if pixels > PRIOR_PIXELS else ", too few: nearly the nominal colour"
-        click.echo(f"{name}: {int(pixels)} pixels{few}")
-    if abs(observer.size_factor - 1) > SIZES_TOLD.value:
-        click.echo(f"warning: {size_fault(observer.size_factor)}")
-    click.echo(f"{output}: written")
+    from referee.commands import calibrating
+
+    calibrating.colors(image, pieces, camera_file, output)
 
 
 @calibrate.command()
@@ -213,35 +84,9 @@ def lens(pictures: tuple[Path, ...], output: Path) -> None:
 
     Prints each view's reprojection error. Exit status 1 when the fit is not good enough.
     """
-    views = {path: find_board(cv2.cvtColor(read_picture(path), cv2.COLOR_BGR2GRAY)) for path in pictures}
-    for path, view in views.items():
-        if view is None:
-            click.echo(f"{path}: BAD VIEW, the board is not seen well enough")
-    seen = {path: view for path, view in views.items() if view is not None}
-    if len(seen) < LEAST_BOARDS:
-        raise CannotSee(
-            f"a lens file needs {LEAST_BOARDS} views of the board, {len(seen)} of {len(pictures)} pictures show it"
-        )
-    fit = fit_lens(list(seen.values()))
-    errors = {path: view_error_px(fit.camera, view) for path, view in seen.items()}
-    for path, error in errors.items():
-        click.echo(f"{path}: {error:.2f} px" + (" BAD VIEW" if error > BAD_VIEW_PX else ""))
-    _saved(save_camera, fit.camera, output)
-    good = fit.error_px <= GOOD_LENS_PX and fit.covered >= LEAST_COVERED
-    click.echo(
-        f"{output}: {'pass' if good else 'FAIL'}, {fit.error_px:.2f} px over {len(seen)} views, "
-        f"corners in {100 * fit.covered:.0f} % of the picture's cells"
-    )
-    if not good:
-        click.echo("take the bad views anew, hold the board into the corners of the picture, and flat")
-        raise SystemExit(1)
+    from referee.commands import calibrating
 
-
-def view_error_px(camera, view) -> float:
-    """RMS distance in pixels of a board's corners from where the lens puts them, best pose taken."""
-    _, rotation, translation = cv2.solvePnP(view.board, view.pixels, camera.matrix, camera.distortion)
-    at = cv2.projectPoints(view.board, rotation, translation, camera.matrix, camera.distortion)[0]
-    return float(np.sqrt(((at.reshape(-1, 2) - view.pixels) ** 2).sum(1).mean()))
+    calibrating.lens(pictures, output)
 
 
 @calibrate.command()
@@ -249,21 +94,6 @@ def view_error_px(camera, view) -> float:
 @_camera
 def rig(image: Path, camera_file: Path | None) -> None:
     """Say whether the rig in IMAGE is fit to judge: each figure with pass or fail and advice."""
-    gray = cv2.cvtColor(read_picture(image), cv2.COLOR_BGR2GRAY)
-    mats = detect_mats(gray, load_camera(camera_file) if camera_file else None)
-    if not mats.poses:
-        raise CannotSee(f"{image}: " + "; ".join(("no mat is in view", *picture_faults(gray))))
-    found = rig_quality(gray, mats)
-    for zone, figures in found.items():
-        click.echo(f"mat {zone}")
-        for one in figures:
-            click.echo(f"  {one.line()}")
-    if not all(one.passed for figures in found.values() for one in figures):
-        raise SystemExit(1)
+    from referee.commands import calibrating
 
-
-def _saved(save: Callable, value: object, output: Path) -> None:
-    try:
-        save(value, output)
-    except OSError as error:
-        raise RefereeError(f"{output}: {error.strerror or error}") from None
+    calibrating.rig(image, camera_file)

@@ -15,7 +15,8 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from calibration.markers import ZONES, find_markers
+from calibration import ZONES
+from calibration.markers import find_markers
 from referee.recording import Attempt
 from referee.recording.video import VideoFrame, read_video
 

@@ -12,7 +12,8 @@ from collections.abc import Mapping
 import cv2
 import numpy as np
 
-from calibration.markers import ZONES, find_markers
+from calibration import ZONES
+from calibration.markers import find_markers
 from calibration.palette import LINEAR
 from calibration.quality import CLIPPED_CODE
 from cards.sentences import sentence

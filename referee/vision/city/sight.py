@@ -15,9 +15,9 @@ from itertools import combinations
 import cv2
 import numpy as np
 
+from calibration import ZONES
 from calibration.camera import CameraModel
 from calibration.game_sheets import CITIES
-from calibration.markers import ZONES
 from calibration.palette import Palette, nominal
 from cards.pieces import PieceSet
 from referee.match.verdict import Reason, because
