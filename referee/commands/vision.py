@@ -71,9 +71,9 @@ def calibrate() -> None:
 @click.option("-o", "--output", type=FILE, default=Path("palette.json"), show_default=True)
 def colors(image: Path, pieces: str, camera_file: Path | None, output: Path) -> None:
     """Learn what the pieces' colours look like from IMAGE, in which every piece stands apart."""
-    from referee.commands import calibrating
+    from referee.commands import judging
 
-    calibrating.colors(image, pieces, camera_file, output)
+    judging.colors(image, pieces, camera_file, output)
 
 
 @calibrate.command()
@@ -84,9 +84,9 @@ def lens(pictures: tuple[Path, ...], output: Path) -> None:
 
     Prints each view's reprojection error. Exit status 1 when the fit is not good enough.
     """
-    from referee.commands import calibrating
+    from referee.commands import judging
 
-    calibrating.lens(pictures, output)
+    judging.lens(pictures, output)
 
 
 @calibrate.command()
@@ -94,6 +94,6 @@ def lens(pictures: tuple[Path, ...], output: Path) -> None:
 @_camera
 def rig(image: Path, camera_file: Path | None) -> None:
     """Say whether the rig in IMAGE is fit to judge: each figure with pass or fail and advice."""
-    from referee.commands import calibrating
+    from referee.commands import judging
 
-    calibrating.rig(image, camera_file)
+    judging.rig(image, camera_file)
