@@ -12,47 +12,45 @@
 #include <string.h>
 
 #if (defined(__GNUC__) || defined(__clang__)) && !defined(REFEREE_PLAIN)
-typedef float Columns __attribute__((vector_size(32)));
-typedef int32_t Mask __attribute__((vector_size(32)));
-#define IN(v) v
-#define EACH(type, expression) return (type)(expression)
+#define LANES 2  /* of 128 bits, what every x86-64 and every 64-bit ARM has */
+typedef float Lane __attribute__((vector_size(16)));
+typedef int32_t MaskLane __attribute__((vector_size(16)));
+#define ABOVE(a, b) ((a) > (b))
+#define PICK(where, a, b) ((Lane)(((MaskLane)(a) & (where)) | ((MaskLane)(b) & ~(where))))
+#define ONLY(where, a) ((Lane)((MaskLane)(a) & (where)))
+#define EIGHT(a, b, c, d, e, f, g, h) ((Columns){{{a, b, c, d}, {e, f, g, h}}})
+/* Each lane by a constant index, so that it stays in a register. */
+#define EACH(type, lane) \
+    { type out; { enum { i = 0 }; out.at[i] = (lane); } { enum { i = 1 }; out.at[i] = (lane); } return out; }
 #else
-typedef struct { float at[8]; } Columns;
-typedef struct { int32_t at[8]; } Mask;
-#define IN(v) v.at[i]
-#define EACH(type, expression) { type out; for (int i = 0; i < 8; i++) out.at[i] = (expression); return out; }
-#define REFEREE_LOOPS
+#define LANES 8
+typedef float Lane;
+typedef int32_t MaskLane;
+#define ABOVE(a, b) (-((a) > (b)))
+#define PICK(where, a, b) ((where) ? (a) : (b))
+#define ONLY(where, a) ((where) ? (a) : 0.0f)
+#define EIGHT(a, b, c, d, e, f, g, h) ((Columns){{a, b, c, d, e, f, g, h}})
+#define EACH(type, lane) { type out; for (int i = 0; i < LANES; i++) out.at[i] = (lane); return out; }
 #endif
-
+typedef struct { Lane at[LANES]; } Columns;
+typedef struct { MaskLane at[LANES]; } Mask;  /* all ones where something holds */
 static inline Columns load(const float *from) { Columns v; memcpy(&v, from, sizeof v); return v; }
 static inline void store(float *to, Columns v) { memcpy(to, &v, sizeof v); }
-static inline Columns columns_of(float a, float b, float c, float d, float e, float f, float g, float h) {
-    const float each[8] = {a, b, c, d, e, f, g, h};
-    return load(each);
-}
-static inline Columns alike(float a) { return columns_of(a, a, a, a, a, a, a, a); }
-static inline Columns plus(Columns a, Columns b) { EACH(Columns, IN(a) + IN(b)); }
-static inline Columns minus(Columns a, Columns b) { EACH(Columns, IN(a) - IN(b)); }
-static inline Columns times(Columns a, Columns b) { EACH(Columns, IN(a) * IN(b)); }
-static inline Columns numbered(int64_t first) { return plus(alike((float)first), columns_of(0, 1, 2, 3, 4, 5, 6, 7)); }
-
-/* A mask is all ones where something holds. */
-#ifdef REFEREE_LOOPS
-static inline Mask above(Columns a, Columns b) { EACH(Mask, -(IN(a) > IN(b))); }
-static inline Columns pick(Mask where, Columns a, Columns b) { EACH(Columns, IN(where) ? IN(a) : IN(b)); }
-static inline Columns only(Mask where, Columns a) { EACH(Columns, IN(where) ? IN(a) : 0.0f); }
-#else
-static inline Mask above(Columns a, Columns b) { return a > b; }
-static inline Columns pick(Mask where, Columns a, Columns b) { return (Columns)(((Mask)a & where) | ((Mask)b & ~where)); }
-static inline Columns only(Mask where, Columns a) { return (Columns)((Mask)a & where); }
-#endif
-static inline Mask both(Mask a, Mask b) { EACH(Mask, IN(a) & IN(b)); }
-static inline Mask counted(Mask sum, Mask where) { EACH(Mask, IN(sum) - IN(where)); }
-static inline Mask nowhere(void) { Mask none; memset(&none, 0, sizeof none); return none; }
+static inline Columns alike(float a) { return EIGHT(a, a, a, a, a, a, a, a); }
+static inline Columns plus(Columns a, Columns b) EACH(Columns, a.at[i] + b.at[i])
+static inline Columns minus(Columns a, Columns b) EACH(Columns, a.at[i] - b.at[i])
+static inline Columns times(Columns a, Columns b) EACH(Columns, a.at[i] * b.at[i])
+static inline Mask above(Columns a, Columns b) EACH(Mask, ABOVE(a.at[i], b.at[i]))
+static inline Columns pick(Mask where, Columns a, Columns b) EACH(Columns, PICK(where.at[i], a.at[i], b.at[i]))
+static inline Columns only(Mask where, Columns a) EACH(Columns, ONLY(where.at[i], a.at[i]))
 static inline Columns least(Columns a, Columns b) { return pick(above(b, a), a, b); }
+static inline Mask both(Mask a, Mask b) EACH(Mask, a.at[i] & b.at[i])
+static inline Mask counted(Mask sum, Mask where) EACH(Mask, sum.at[i] - where.at[i])
+static inline Mask nowhere(void) { Mask none; memset(&none, 0, sizeof none); return none; }
+static inline Columns numbered(int64_t first) { return plus(alike((float)first), EIGHT(0, 1, 2, 3, 4, 5, 6, 7)); }
 /* The columns up to the last, of those from ``first`` on. */
 static inline Mask up_to(int64_t last, int64_t first) {
-    return above(alike((float)(last - first) + 0.5f), columns_of(0, 1, 2, 3, 4, 5, 6, 7));
+    return above(alike((float)(last - first) + 0.5f), EIGHT(0, 1, 2, 3, 4, 5, 6, 7));
 }
 
 static inline float sum_of(Columns v) {
