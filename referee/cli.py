@@ -69,5 +69,10 @@ def main() -> None:
     except RefereeError as error:
         click.echo(f"referee: {error}", err=True)
         sys.exit(2)
+    except ImportError as error:
+        if error.name != "referee.kernels":
+            raise
+        click.echo(f"referee: {error}", err=True)
+        sys.exit(2)
     except BrokenPipeError:
         sys.exit(141)

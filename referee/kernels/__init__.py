@@ -13,4 +13,4 @@ from pathlib import Path
 
 from referee.kernels.sources import built_from, check
 
-check(Path(__file__).parent, built_from(__name__))
+check(Path(__file__).parent, built_from())

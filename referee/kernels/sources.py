@@ -6,6 +6,7 @@ import hashlib
 from importlib.util import find_spec
 from pathlib import Path
 
+PACKAGE = "referee.kernels"
 AGAIN = "run: pip install -e ."
 """What mends it."""
 
@@ -25,14 +26,14 @@ def digest(folder: Path) -> int:
 def check(folder: Path, built_from: int | None) -> None:
     """Raise ImportError, in one line, unless the kernels are built (None: not) and of the sources in the folder."""
     if built_from is None:
-        raise ImportError(f"the compiled loops in {folder} are not built here; {AGAIN}")
+        raise ImportError(f"the compiled loops in {folder} are not built here; {AGAIN}", name=PACKAGE)
     if digest(folder) != built_from:
-        raise ImportError(f"the compiled loops in {folder} have changed since they were built; {AGAIN}")
+        raise ImportError(f"the compiled loops in {folder} have changed since they were built; {AGAIN}", name=PACKAGE)
 
 
-def built_from(package: str) -> int | None:
-    """``digest`` of the sources that the package's compiled modules were made of; None where they are not built."""
-    spec = find_spec(f"{package}.scene")
+def built_from() -> int | None:
+    """``digest`` of the sources that the compiled modules were made of; None where they are not built."""
+    spec = find_spec(f"{PACKAGE}.scene")
     if spec is None or spec.origin is None or spec.origin.endswith(".py"):
         return None
     from referee.kernels.scene import BUILT_FROM

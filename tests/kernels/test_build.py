@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from referee import kernels
+from referee import cli, kernels
 from referee.kernels.scene import BUILT_FROM
 from referee.kernels.sources import built_from, check, compiled, digest
 
@@ -19,7 +19,7 @@ FOLDER = Path(kernels.__file__).parent
 
 
 def test_the_loops_that_run_were_built_from_these_sources():
-    assert digest(FOLDER) == BUILT_FROM == built_from("referee.kernels")
+    assert digest(FOLDER) == BUILT_FROM == built_from()
 
 
 @pytest.mark.parametrize("changed", ["rasterizer.py", "scene.pxd", "columns.h"])
@@ -36,6 +36,17 @@ def test_loops_that_changed_since_they_were_built_are_refused_in_one_line(tmp_pa
 def test_loops_that_are_not_built_are_refused_in_one_line():
     with pytest.raises(ImportError, match=r"are not built here; run: pip install -e \.$"):
         check(FOLDER, None)
+
+
+def test_the_program_says_so_without_a_traceback(monkeypatch, capsys):
+    def refused(**_):
+        check(FOLDER, None)
+
+    monkeypatch.setattr(cli, "cli", refused)
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    said = capsys.readouterr().err.splitlines()
+    assert ended.value.code == 2 and len(said) == 1 and said[0].endswith("run: pip install -e .")
 
 
 def test_every_compiled_module_says_its_law_and_has_no_way_to_wander_off():
