@@ -37,11 +37,8 @@ class Tree:
     def __init__(self, nodes, most):
         """Empty, with room for so many nodes of up to ``most`` pieces."""
         edges, t = nodes * EDGES_OF_A_NODE, cython.address(self.nodes)
-        self.pieces, self.sizes, self.leaves = (
-            np.zeros((nodes, most, 5)),
-            np.zeros(nodes, np.int64),
-            np.empty((nodes, 2), np.int64),
-        )
+        self.pieces, self.sizes = np.zeros((nodes, most, 5)), np.zeros(nodes, np.int64)
+        self.leaves = np.empty((nodes, 2), np.int64)
         self.turn, self.score, self.hope = np.zeros((3, nodes))
         self.row, self.scores = np.empty((edges, 7)), np.empty((edges, 3))
         self.parent, self.node = np.empty((2, edges), np.int64)
@@ -300,13 +297,8 @@ def beam(tree: Tree, roots, table: StanceTable, stock: Stock, scene: Scene, esti
     scores, met = np.empty((edges, 3)), np.empty(widths.sum(), np.int64)
     search.limits, search.edges, search.chosen = cython.address(stock.limits), indices(listed), indices(chosen)
     search.keys, search.scores = cython.cast("u64 *", indices(keys)), cython.cast("Scores *", doubles(scores))
-    first, n, wide, levels, to = (
-        indices(roots),
-        cython.cast("i64", len(roots)),
-        indices(widths),
-        len(widths),
-        indices(met),
-    )
+    first, n, to = indices(roots), cython.cast("i64", len(roots)), indices(met)
+    wide, levels = indices(widths), len(widths)
     with cython.nogil:
         n = search_levels(cython.address(search), first, n, wide, levels, to)
     return met[:n]

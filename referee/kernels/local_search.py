@@ -22,11 +22,9 @@ SPLIT = cython.declare(cython.int, 5)
 PROP = cython.declare(cython.int, 6)
 SHIFT = cython.declare(cython.int, 7)
 STILL_MM = cython.declare(cython.double, 1e-6)
-PROP_PLACES, NUDGES, SHIFTS = (
-    cython.declare(cython.int, 4),
-    cython.declare(cython.int, 4),
-    cython.declare(cython.int, 6),
-)
+PROP_PLACES = cython.declare(cython.int, 4)
+NUDGES = cython.declare(cython.int, 4)
+SHIFTS = cython.declare(cython.int, 6)
 X, Y, YAW = cython.declare(cython.int, 0), cython.declare(cython.int, 1), cython.declare(cython.int, 2)
 
 
@@ -129,11 +127,7 @@ def refine_each(table: StanceTable, states, first, scene: Scene, steps, rounds: 
     """
     won, climb = np.zeros(len(states.counts)), cython.declare(Climb)
     climb.steps, climb.levels, climb.rounds = doubles(steps), len(steps), rounds
-    pieces, most, n = (
-        pieces_of(states.pieces),
-        cython.cast("i64", states.pieces.shape[1]),
-        len(won),
-    )
+    pieces, most, n = pieces_of(states.pieces), cython.cast("i64", states.pieces.shape[1]), len(won)
     counts, turns, begin, to = indices(states.counts), doubles(states.turns), indices(first), doubles(won)
     stances, view = cython.address(table.stances), cython.address(scene.view)
     with cython.nogil:
@@ -277,11 +271,8 @@ def edits(table: StanceTable, stock, pieces, scene: Scene):
 def edited(table: StanceTable, pieces, rows, out):
     """Write to ``out`` (n, count + 1, 5) the state with each of the edits ``rows`` (n, 5), as ``edits`` gives them, not
     yet settled; gives how many pieces (n,) each has then."""
-    counts, to, most = (
-        np.empty(len(rows), np.int64),
-        cython.cast("Piece *", doubles(out)),
-        cython.cast("i64", out.shape[1]),
-    )
+    counts, most = np.empty(len(rows), np.int64), cython.cast("i64", out.shape[1])
+    to = cython.cast("Piece *", doubles(out))
     state, count, edit, into = pieces_of(pieces), len(pieces), cython.cast("Edit *", doubles(rows)), indices(counts)
     for k in range(cython.cast("i64", len(rows))):
         into[k] = apply(cython.address(table.stances), state, count, edit[k], to + most * k)
