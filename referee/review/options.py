@@ -18,8 +18,10 @@ from referee.recording.writer import versions
 EYE = "referee.review.rejudge:look"
 KEY_LETTERS = 24
 
-JUDGING = ("cards", "calibration", "referee/vision", "referee/recording", "referee/review", "referee/match")
+JUDGING = ("cards", "calibration", *(f"referee/{p}" for p in ("kernels", "match", "recording", "review", "vision")))
 """Where the source stands that reads an attempt, sees, rules and awards."""
+
+SOURCES = (".py", ".pxd", ".h")
 
 
 @dataclass(frozen=True)
@@ -55,8 +57,9 @@ def code_fingerprint() -> str:
     root = Path(__file__).parents[2]
     digest = hashlib.sha256()
     for place in JUDGING:
-        for path in sorted((root / place).rglob("*.py")) or [root / place]:
-            digest.update(path.read_bytes())
+        for path in sorted((root / place).rglob("*.*")):
+            if path.suffix in SOURCES:
+                digest.update(path.read_bytes())
     return digest.hexdigest()
 
 

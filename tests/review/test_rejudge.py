@@ -112,7 +112,16 @@ def test_results_are_stale_once_anything_that_made_them_has_changed(kit, tmp_pat
 
 
 @pytest.mark.parametrize(
-    "place", ["vision/search/local_search.py", "match/judge.py", "review/patches.py", "recording/video.py"]
+    "place",
+    [
+        "vision/search/readings.py",
+        "kernels/beam.py",
+        "kernels/beam.pxd",
+        "kernels/columns.h",
+        "match/judge.py",
+        "review/patches.py",
+        "recording/video.py",
+    ],
 )
 def test_a_change_of_the_judging_code_makes_results_stale(place, monkeypatch):
     before = code_fingerprint.__wrapped__()
