@@ -111,7 +111,7 @@ def test_a_killed_game_goes_on_and_ends_as_if_nothing_had_happened(tmp_path):
         program.send_signal(signal.SIGKILL)
     time.sleep(0.1)
     rest = run("demo", "--game", "tower_bets", "--fast", "--seed", 8, "--data-dir", tmp_path / "cut")
-    kept = int(rest.split("behind command ")[1].split()[0])
+    kept = int(rest.split("behind command ")[1].split(":")[0])
     assert kept >= 5
     assert rest.splitlines()[-1] == whole.splitlines()[-1]
     assert f"{kept + 1:4d} " in rest and f"\n{kept:4d} " not in rest
