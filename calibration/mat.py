@@ -294,7 +294,7 @@ class _Table:
 
     def _laid(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Corners (n, 2) on the table about their mat's centre, those centres, and what 1 mm of growth moves them."""
-        place = np.r_[np.zeros(3), v[6:-3]].reshape(-1, 3)[self.mat]
+        place = np.concatenate([np.zeros(3), v[6:-3]]).reshape(-1, 3)[self.mat]
         c, s = np.cos(place[:, 2]), np.sin(place[:, 2])
         turned = [np.stack([c * x - s * y, s * x + c * y], 1) for x, y in (self.centres.T, self.sides.T)]
         return turned[0] + turned[1] * (1 + v[-3] / MARKER_MM), place[:, :2], turned[1] / MARKER_MM
@@ -304,7 +304,7 @@ class _Table:
         about, centre, _ = self._laid(v)
         lens = _adjusted(self.lens, v[-2], v[-1], True)
         pixels, by_pose = cv2.projectPoints(
-            np.c_[about + centre, np.zeros(len(about))],
+            np.column_stack([about + centre, np.zeros(len(about))]),
             v[:3],
             v[3:6],
             lens.matrix,

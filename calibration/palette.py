@@ -123,16 +123,12 @@ def _log_density(f: np.ndarray, quadratic: np.ndarray) -> np.ndarray:
 
 def _quadratics(means: np.ndarray, covariances: np.ndarray) -> np.ndarray:
     """(k, 10) float32: each Gaussian's log density as a polynomial in 1, the features, and their products."""
-    out = np.empty((len(means), 10))
-    for k, (mean, cov) in enumerate(zip(means, covariances, strict=True)):
-        inverse = np.linalg.inv(cov)
-        norm = -0.5 * np.log(np.linalg.det(cov)) - 1.5 * np.log(2 * np.pi)
-        out[k] = [
-            norm - 0.5 * mean @ inverse @ mean,
-            *inverse @ mean,
-            *(inverse[i, j] * (-0.5 if i == j else -1.0) for i, j in _PAIRS),
-        ]
-    return out.astype(np.float32)
+    inverse = np.linalg.inv(covariances)
+    linear = np.einsum("kij,kj->ki", inverse, means)
+    norm = -0.5 * np.log(np.linalg.det(covariances)) - 1.5 * np.log(2 * np.pi)
+    constant = norm - 0.5 * (linear * means).sum(1)
+    squares = [inverse[:, i, j] * (-0.5 if i == j else -1.0) for i, j in _PAIRS]
+    return np.column_stack([constant, linear, *squares]).astype(np.float32)
 
 
 _PAIRS = tuple((i, j) for i in range(3) for j in range(i, 3))

@@ -76,7 +76,18 @@ class Shape:
 
     def size(self, pose: Pose) -> tuple[float, float, float]:
         """Extent (x, y, z) in mm of the posed piece's box, before yaw."""
-        return _size(self, pose)
+        if pose not in self._sizes:  # a dictionary of its own: to hash a shape takes longer than to look up
+            self._sizes[pose] = self._size(pose)
+        return self._sizes[pose]
+
+    @cached_property
+    def _sizes(self) -> dict[Pose, tuple[float, float, float]]:
+        return {}
+
+    def _size(self, pose: Pose) -> tuple[float, float, float]:
+        u, w = np.ptp(self.turned_outline(pose.rotation), axis=0)
+        u, w, d = float(round(u, 6)), float(round(w, 6)), float(self.depth_mm)
+        return {"front": (u, d, w), "side": (d, u, w), "top": (u, w, d)}[pose.facing]
 
     @property
     def depth_mm(self) -> float:
@@ -105,13 +116,6 @@ class Shape:
 
 
 _ALL_POSES = tuple(Pose(r, f) for f in ("front", "side", "top") for r in (0, 90, 180, 270))
-
-
-@lru_cache(maxsize=4096)
-def _size(shape: Shape, pose: Pose) -> tuple[float, float, float]:
-    u, w = np.ptp(shape.turned_outline(pose.rotation), axis=0)
-    u, w, d = float(round(u, 6)), float(round(w, 6)), float(shape.depth_mm)
-    return {"front": (u, d, w), "side": (d, u, w), "top": (u, w, d)}[pose.facing]
 
 
 def _half_circle(radius: float) -> np.ndarray:

@@ -90,7 +90,7 @@ def paper_white(image: np.ndarray, paper: np.ndarray) -> np.ndarray:
     plain = bright & (colour <= np.percentile(colour[bright], p.WHITE_PLAIN.value))
     usual = np.percentile(light[plain], p.WHITE_PLAIN.value)
     near = np.abs(light - usual) < p.WHITE_NEAR.value * usual
-    return np.median(pixels[plain & near], 0)[::-1].astype(float)
+    return np.array([np.median(channel[plain & near]) for channel in (three, two, one)], float)
 
 
 ALIKE = p.ALIKE.value
@@ -222,12 +222,14 @@ def sheened(painted: np.ndarray, f: np.ndarray, palette: Palette, plain: np.ndar
     ``painted`` (k, h, w) is that without, ``plain`` (h, w) the background's log density. What varnish and worn paint
     mirror adds to the paint's own light: a red pales, and has the tint of an orange, but not its blue.
     """
-    tinted = (np.hypot(f[..., 1], f[..., 2]) > SHEEN_TINT) & (plain < SHEEN_PLAIN)
-    if not tinted.any():
+    dull = np.square(f[..., 1]) + np.square(f[..., 2]) <= SHEEN_TINT**2
+    tinted = np.flatnonzero((plain < SHEEN_PLAIN) & ~dull)
+    if not len(tinted):
         return painted
+    mirroring = SHEEN_SHARE * np.exp(veiled(palette, SHEEN).log_density(f.reshape(-1, 3)[tinted]))
     out = painted.copy()
-    mirroring = SHEEN_SHARE * np.exp(veiled(palette, SHEEN).log_density(f[tinted]))
-    out[:, tinted] = np.maximum(painted[:, tinted], mirroring)
+    for one, more in zip(out.reshape(len(out), -1), mirroring, strict=True):
+        one[tinted] = np.maximum(one[tinted], more)
     return out
 
 
@@ -252,7 +254,10 @@ def bleached(
     clipped = view.image >= CLIPPED_CODE
     blown = clipped[..., 0] & clipped[..., 1] & clipped[..., 2] & bool((white < CLIPPED_LIGHT).all())
     core = ((f[..., 0] > OUTSHINES + ahead) | blown) & (bare < not_bare) & view.valid
-    things, blank, foot = ski.measure.label(core), np.zeros(core.shape, bool), np.zeros(core.shape, bool)
+    blank, foot = np.zeros(core.shape, bool), np.zeros(core.shape, bool)
+    if np.count_nonzero(core) < BLEACHED_MM2 * view.px_per_mm**2:
+        return blank, foot
+    things = ski.measure.label(core)
     for part in ski.measure.regionprops(things):
         if part.area >= BLEACHED_MM2 * view.px_per_mm**2:
             away = cv2.distanceTransform((things != part.label).astype(np.uint8), cv2.DIST_L2, 3)

@@ -142,25 +142,26 @@ def prior_costs(cat: Catalogue, builds: Sequence[np.ndarray]) -> np.ndarray:
     """(n,) nats against each of n builds (pieces, 5) before any pixel is seen: its pieces, its rare poses, and pieces
     the box has not."""
     of, stances = _stances(builds)
-    rare = np.bincount(of, cat.rare[stances], len(builds))
-    return (
-        PIECE_COST * np.bincount(of, minlength=len(builds)) + RARE_COST * rare + BORROWED_COST * borrowed(cat, builds)
-    )
+    rare, pieces = np.bincount(of, cat.rare[stances], len(builds)), np.bincount(of, minlength=len(builds))
+    return PIECE_COST * pieces + RARE_COST * rare + BORROWED_COST * _beyond_stock(cat, of, stances, len(builds))
 
 
 def borrowed(cat: Catalogue, builds: Sequence[np.ndarray]) -> np.ndarray:
     """(n,) how many more pieces than the box has are in each of n builds (pieces, 5): a step on the way of the search,
     never a reading that counts."""
-    (of, stances), kinds = _stances(builds), len(cat.stock)
-    used = np.bincount(of * kinds + cat.kind[stances], minlength=len(builds) * kinds).reshape(-1, kinds)
+    return _beyond_stock(cat, *_stances(builds), len(builds))
+
+
+def _beyond_stock(cat: Catalogue, of: np.ndarray, stances: np.ndarray, builds: int) -> np.ndarray:
+    kinds = len(cat.stock)
+    used = np.bincount(of * kinds + cat.kind[stances], minlength=builds * kinds).reshape(-1, kinds)
     return np.asarray(np.maximum(used - cat.stock, 0).sum(1))
 
 
 def _stances(builds: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Of every piece of some builds: which build's it is, and its stance."""
     of = np.repeat(np.arange(len(builds)), [len(pieces) for pieces in builds])
-    stances = np.concatenate([pieces[:, 0] for pieces in builds]) if builds else np.zeros(0)
-    return of, stances.astype(int)
+    return of, np.concatenate(builds)[:, 0].astype(int) if builds else np.zeros(0, int)
 
 
 class States(NamedTuple):
@@ -174,10 +175,10 @@ class States(NamedTuple):
 
 def states_of(found: Sequence[Reading]) -> States:
     """Readings as kernels take them; their pieces are copied."""
-    counts = np.array([r.count for r in found], np.int64)
+    counts = np.array([len(r.pieces) for r in found], np.int64)
     pieces = np.zeros((len(found), max(1, counts.max(initial=0)), 5))
-    for r, row in zip(found, pieces, strict=True):
-        row[: r.count] = r.pieces
+    if found:
+        pieces[np.arange(pieces.shape[1]) < counts[:, None]] = np.concatenate([r.pieces for r in found])
     return States(pieces, counts, np.array([r.turn for r in found]))
 
 
@@ -189,7 +190,7 @@ def fits(
     if not found:
         return []
     states, begin = states_of(found), np.zeros(len(found), np.int64) + first
-    mm_rad = np.c_[np.array(steps[0]), np.deg2rad(steps[1])]
+    mm_rad = np.column_stack([steps[0], np.deg2rad(steps[1])])
     got = local_search.refine_each(canvas.arrays, states, begin, canvas.scene(), mm_rad, steps[2])
     builds = [pieces[:count] for pieces, count in zip(states.pieces, states.counts.tolist(), strict=True)]
     scores = (got - prior_costs(canvas.cat, builds)).tolist()
@@ -315,6 +316,5 @@ def _beside(left: np.ndarray, near_build: np.ndarray, factor: int) -> float:
     if factor == 1:
         patches = cv2.erode(patches, np.ones((3, 3), np.uint8))
     count, which = cv2.connectedComponents(patches)
-    touching = np.setdiff1d(np.unique(which[near_build]), 0)
-    sums = np.bincount(which.ravel(), left.ravel(), count)
-    return float(sums[touching].max(initial=0.0))
+    sums, touching = np.bincount(which.ravel(), left.ravel(), count), np.bincount(which[near_build], minlength=count)
+    return float(sums[1:][touching[1:] > 0].max(initial=0.0))

@@ -18,7 +18,6 @@ from calibration.mat import FIELD
 from referee.kernels import loose_pieces as kernels
 from referee.kernels import rasterizer
 from referee.vision.search import parameters
-from referee.vision.search.stances import Catalogue
 
 SAME_PLACE_MM = parameters.SAME_PLACE_MM.value
 SPREAD_MM = parameters.SPREAD_MM.value
@@ -98,7 +97,7 @@ def candidates(canvas) -> Candidates:
     The same pixels may be explained by several; ``readings`` chooses among them together with the build.
     """
     rasterizer.clear(canvas.maps)
-    return _fitted(canvas, _lying(canvas.cat), canvas.labels, np.array(canvas.field_mm) + BEYOND_MM)
+    return _fitted(canvas, canvas.cat.lying, canvas.labels, np.array(canvas.field_mm) + BEYOND_MM)
 
 
 def behind_and_apart(canvas, reading, known: Candidates) -> Candidates:
@@ -112,7 +111,7 @@ def behind_and_apart(canvas, reading, known: Candidates) -> Candidates:
     there = [k for k in range(len(canvas.gains)) if (left == k).sum() * canvas.factor**2 >= MIN_PIXELS]
     if not there:
         return known
-    lying = _lying(canvas.cat)
+    lying = canvas.cat.lying
     found = _fitted(canvas, lying[np.isin(canvas.cat.color[lying], there)], left, np.zeros(2))
     beyond = np.abs(found.rows[:, 1:3]) > np.array(canvas.field_mm) + BEYOND_MM
     inside = np.abs(found.rows[:, 1:3]) < np.array(canvas.field_mm) - LINE_MM
@@ -188,17 +187,6 @@ def fitted_near(canvas, reading, known: Candidates) -> Candidates:
     return Candidates(rows, known.quality)
 
 
-def _lying(cat: Catalogue) -> np.ndarray:
-    """Stances that differ by more than a turn about the vertical: a piece lies loose at any turn."""
-    kept: dict[tuple, int] = {}
-    for s, pose in enumerate(cat.poses):
-        width, depth, height = (round(v, 2) for v in cat.size[s])
-        plain = cat.piece_set.shapes[cat.types[cat.kind[s]][0]].kind in ("box", "cylinder")
-        side = () if plain else (pose.rotation, pose.facing == "top")
-        kept.setdefault((cat.kind[s], min(width, depth), max(width, depth), height, side), s)
-    return np.array(list(kept.values()))
-
-
 def _visible(canvas, xs: np.ndarray, ys: np.ndarray) -> np.ndarray:
     """(n, 2) places of the grid's columns and rows that are somewhere in the picture."""
     grid = np.stack(np.meshgrid(xs, ys, indexing="ij"), -1)
@@ -230,16 +218,18 @@ def _fitted(canvas, stances: np.ndarray, labels: np.ndarray, closed: np.ndarray)
         if pixels * canvas.factor**2 < MIN_PIXELS:
             continue
         share = won / (pixels * canvas.usual_gains[int(canvas.cat.color[int(piece[0])])])
-        there = sum(math.hypot(piece[1] - q[1], piece[2] - q[2]) < SAME_SPOT_MM for q in chosen)
-        if share >= QUALITY and there < OF_A_SPOT and not any(_same_place(piece, q) for q in chosen):
+        if share < QUALITY or any(_same_place(piece, q) for q in chosen):
+            continue
+        if sum(math.hypot(piece[1] - q[1], piece[2] - q[2]) < SAME_SPOT_MM for q in chosen) < OF_A_SPOT:
             chosen.append(piece)
             quality.append(share)
     return Candidates(np.array(chosen).reshape(-1, 5), np.array(quality))
 
 
 def _same_place(a: list[float], b: list[float]) -> bool:
-    turn = abs((a[4] - b[4] + math.pi / 2) % math.pi - math.pi / 2)
-    return a[0] == b[0] and math.hypot(a[1] - b[1], a[2] - b[2]) < SAME_PLACE_MM and turn < SAME_TURN
+    if a[0] != b[0] or math.hypot(a[1] - b[1], a[2] - b[2]) >= SAME_PLACE_MM:
+        return False
+    return abs((a[4] - b[4] + math.pi / 2) % math.pi - math.pi / 2) < SAME_TURN
 
 
 def _spread(rows: np.ndarray, color: np.ndarray) -> np.ndarray:

@@ -85,7 +85,7 @@ def readings(
     whole = with_loose(canvas, fitted, loose)
     outside = loose.outside(canvas)
     if len(outside.rows) < len(loose.rows):  # what stands apart is a reading, and that nothing does another
-        apart = [r for r in sorted(whole, key=lambda r: -r.score) if len(_with_apart(canvas, r, r.loose).loose)]
+        apart = [r for r in sorted(whole, key=lambda r: -r.score) if _apart(canvas, r)]
         apart = [r for i, r in enumerate(apart) if i < APART_RIVALS or r.origin in ("card", card_placement.RIGID)]
         whole += with_loose(canvas, _alone(apart), outside)
     if is_right is not None:
@@ -202,7 +202,7 @@ def _missing(
         return []
     canvas, met = beam.canvas, [r for r in pool if is_right(r) == wanted]
     best_first = sorted(tried, key=lambda r: -r.score)
-    others = (r for r in best_first if not wanted or _may_satisfy(canvas.cat, _with_apart(canvas, r, r.loose), card))
+    others = (r for r in best_first if not wanted or _may_satisfy(canvas.cat, r, card, _apart(canvas, r)))
     more = [r for r in islice(others, LOOKED_THROUGH) if is_right(r) == wanted][:OF_A_RULING] if not met else []
     if more and (not wanted or more[0].score > best.score - FAR_BEHIND):
         return more
@@ -228,7 +228,8 @@ def _neighbours(
         return []
     trials = _edited(beam.canvas, reading, 0, ALL_EDITS) + beam.successors(reading)
     if is_right is not None:
-        trials = [r for r in trials if _may_satisfy(beam.canvas.cat, _with_apart(beam.canvas, r, reading.loose), card)]
+        apart = _apart(beam.canvas, reading)
+        trials = [r for r in trials if _may_satisfy(beam.canvas.cat, r, card, apart)]
     trials.sort(key=lambda r: -r.score)
     chosen = trials[:NEIGHBOURS]
     if is_right is not None:
@@ -236,16 +237,16 @@ def _neighbours(
     return sorted(with_loose(beam.canvas, fits(beam.canvas, chosen), loose), key=lambda r: -r.score)
 
 
-def _with_apart(canvas: Canvas, reading: Reading, loose: np.ndarray) -> Reading:
-    """The reading with those loose rows that stand in the field."""
-    inside = (np.abs(loose[:, 1:3]) <= np.array(canvas.field_mm)).all(1)
-    return replace(reading, loose=loose[inside])
+def _apart(canvas: Canvas, reading: Reading) -> int:
+    """How many of a reading's loose pieces stand in the field."""
+    return int((np.abs(reading.loose[:, 1:3]) <= canvas.field_mm).all(1).sum()) if len(reading.loose) else 0
 
 
-def _may_satisfy(cat: Catalogue, reading: Reading, card: Card) -> bool:
-    """Whether the pieces are as many, or those, that a card asks for, wherever they stand (a quick test)."""
+def _may_satisfy(cat: Catalogue, reading: Reading, card: Card, apart: int) -> bool:
+    """Whether the pieces are as many, or those, that a card asks for, wherever they stand (a quick test); so many more
+    stand ``apart`` in the field."""
     if isinstance(card, (HeightCard, OrganCard)):
-        return abs(reading.count - card.count) <= len(reading.loose)
+        return abs(reading.count - card.count) <= apart
     if isinstance(card, ShapesCard):
         return _has_shapes(cat, reading, dict(card.shapes))
     asked = Counter((p.shape, p.color) for p in card.pieces)

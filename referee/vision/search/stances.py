@@ -109,6 +109,17 @@ class Catalogue:
         return turns
 
     @cached_property
+    def lying(self) -> np.ndarray:
+        """Stances that differ by more than a turn about the vertical: a piece lies loose at any turn."""
+        kept: dict[tuple, int] = {}
+        for s, pose in enumerate(self.poses):
+            width, depth, height = (round(v, 2) for v in self.size[s])
+            plain = self.piece_set.shapes[self.types[self.kind[s]][0]].kind in ("box", "cylinder")
+            side = () if plain else (pose.rotation, pose.facing == "top")
+            kept.setdefault((self.kind[s], min(width, depth), max(width, depth), height, side), s)
+        return np.array(list(kept.values()))
+
+    @cached_property
     def arrays(self) -> scene.StanceTable:
         """What the compiled loops take to judge by."""
         return self._arrays(self.solids)
