@@ -32,7 +32,7 @@ GCC_FLAGS = [
     "-Wno-unknown-warning-option",
 ]
 """``-ffp-contract=off`` fuses no multiplication with an addition: the bits are the same on every processor.
-``-finline-limit`` is GCC's: it calls the small loops' helpers otherwise (0.94 of a verdict's time); Clang goes without."""
+``-finline-limit`` is GCC's, which calls the helpers of the innermost loops otherwise; Clang goes without."""
 DIRECTIVES = {name: False for name in ("boundscheck", "wraparound", "initializedcheck", "binding")}
 
 

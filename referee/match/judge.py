@@ -96,7 +96,7 @@ def is_right(build: Build, card: Card, tolerances: Tolerances = TOLERANCES) -> b
     if _turned(turn) or _in_one_plane(build, turn, tolerances):
         return False
     return any(
-        not _offsets(build, card, match, turn) and not _against(build, card, match, turn)
+        not (_offsets(build, card, match, turn) or _poses(build, card, match, turn) or _supports(build, card, match))
         for match in _assignments(build, card, turn)
     )
 
@@ -231,13 +231,17 @@ def _same_pose(build: Build, wanted: Piece, piece: Piece) -> bool:
 
 
 def _against(build: Build, card: LayoutCard, match: np.ndarray, turn: float) -> tuple[Reason, ...]:
+    return _poses(build, card, match, turn) + _supports(build, card, match) + _offsets(build, card, match, turn)
+
+
+def _poses(build: Build, card: LayoutCard, match: np.ndarray, turn: float) -> tuple[Reason, ...]:
     found = []
     for i, j in enumerate(match):
         wanted, piece = card.pieces[i], build.pieces[j]
         askew = not _is_round(build, piece) and abs(piece.yaw - turn) > MAX_TURN_DEG + TURN_SLACK_DEG
         if askew or not _same_pose(build, wanted, piece):
             found.append(_of("wrong_pose", build, j))
-    return tuple(found) + _supports(build, card, match) + _offsets(build, card, match, turn)
+    return tuple(found)
 
 
 def _supports(build: Build, card: LayoutCard, match: np.ndarray) -> tuple[Reason, ...]:

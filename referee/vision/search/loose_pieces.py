@@ -208,19 +208,18 @@ def _fitted(canvas, stances: np.ndarray, labels: np.ndarray, closed: np.ndarray)
     reach = np.array(FIELD) + REACH_MM
     places = _visible(canvas, *(np.arange(-r, r + 1, STEP_MM) for r in reach))
     yaws = np.arange(YAWS) * np.pi / YAWS
-    alike = canvas.cat.alike_after[stances]
+    alike, usual = canvas.cat.alike_after[stances], canvas.usual_gains[canvas.cat.color]
     # a piece is charged for every pixel that another colour would explain better
     strict = canvas.scene().with_gains(canvas.strict)
     rows = kernels.scan_loose(canvas.arrays, stances, alike, places, yaws, closed, labels, strict)
     spread = _spread(rows[np.argsort(-rows[:, 5])], canvas.cat.color)
     climbed = kernels.climb(canvas.arrays, spread, closed, CLIMB, strict)
     for *piece, won, pixels in climbed.tolist():
-        if pixels * canvas.factor**2 < MIN_PIXELS:
+        share = won / (pixels * usual[int(piece[0])]) if pixels * canvas.factor**2 >= MIN_PIXELS else 0.0
+        if share < QUALITY:
             continue
-        share = won / (pixels * canvas.usual_gains[int(canvas.cat.color[int(piece[0])])])
-        if share < QUALITY or any(_same_place(piece, q) for q in chosen):
-            continue
-        if sum(math.hypot(piece[1] - q[1], piece[2] - q[2]) < SAME_SPOT_MM for q in chosen) < OF_A_SPOT:
+        near = [q for q in chosen if math.hypot(piece[1] - q[1], piece[2] - q[2]) < SAME_SPOT_MM]
+        if len(near) < OF_A_SPOT and not any(_same_place(piece, q) for q in near):
             chosen.append(piece)
             quality.append(share)
     return Candidates(np.array(chosen).reshape(-1, 5), np.array(quality))
