@@ -18,8 +18,10 @@ def huber_fit(
     """The state (n,) from ``start`` on that minimises the Huber loss (bend at 1) of ``residuals`` (m,).
 
     ``slopes`` (m, n) are the residuals' derivatives, ``scale`` (n,) what each parameter typically varies by.
-    A local minimum.
+    A local minimum; ``start`` itself where its residuals are not finite.
     """
+    if not np.isfinite(residuals(start)).all():
+        return start
 
     def rooted(v: np.ndarray) -> np.ndarray:
         return _huber_root(residuals(v))

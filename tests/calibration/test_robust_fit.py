@@ -31,3 +31,9 @@ def test_it_ends_where_scipys_huber_fit_ends(seed):
 def test_what_fits_already_stays():
     start = np.array([2.0, -1.0])
     assert huber_fit(lambda v: v - start, lambda v: np.eye(2), start, np.ones(2)).tolist() == start.tolist()
+
+
+def test_measurements_that_are_no_numbers_leave_the_start_as_it_is():
+    """A marker whose corners fall onto one point gives such; it is no reason to end with an error."""
+    start = np.array([2.0, -1.0])
+    assert huber_fit(lambda v: v * np.nan, lambda v: np.eye(2), start, np.ones(2)).tolist() == start.tolist()
