@@ -344,6 +344,9 @@ class Server:
         loop = asyncio.get_running_loop()
         self._streams.listen(lambda topic: _on_loop(loop, self._bridge.crowd.ring, topic))
         await self._server.serve(sockets=[self._socket])
+        for connection in list(self._server.server_state.connections):  # a reader who took nothing in the time of grace
+            connection.transport.abort()
+        await asyncio.sleep(0)
 
     def close(self) -> None:
         """End every stream, stop all threads, free the port."""

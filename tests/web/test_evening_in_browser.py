@@ -140,6 +140,20 @@ def test_a_name_is_mended_and_the_leaver_is_chosen_from_a_list(context, server, 
 
 
 @pytest.mark.slow
+def test_an_open_dialog_follows_a_name_mended_elsewhere_and_keeps_the_choice(context, server, session):
+    started(session)
+    page = context.new_page()
+    known(page)
+    Console(page, session, server.url, False)
+    page.locator("[data-key=people]").click()
+    choices = page.locator("#dialog-people [name=player]").first
+    choices.select_option("Cem")
+    session.command(RenamePlayer("Dia", "Diana", "Eva"))
+    expect(choices.locator("option")).to_have_text(["Ann", "Ben", "Cem", "Diana"])
+    expect(choices).to_have_value("Cem")
+
+
+@pytest.mark.slow
 def test_a_new_match_begins_with_the_names_and_asks_while_one_is_open(context, server, session):
     started(session)
     console = Console(context.new_page(), session, server.url, False)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import socket
 import time
 import urllib.request
+import warnings
 
 import flask
 import pytest
@@ -146,6 +148,23 @@ def test_closing_the_server_ends_open_streams_and_every_thread(session):
         events(answer, 1)
         server.close()
         assert b"event: parts" not in answer.read()
+
+
+@pytest.mark.slow
+def test_closing_the_server_cuts_off_a_reader_who_takes_nothing(app):
+    @app.get("/media/much")
+    def much():
+        return flask.Response(bytes(1 << 20) for _ in range(64))
+
+    much.is_public = True
+    server = serve(app, "127.0.0.1", 0)
+    with socket.create_connection((server.host, server.port)) as line, warnings.catch_warnings(record=True) as left:
+        warnings.simplefilter("always")
+        line.sendall(b"GET /media/much HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert line.recv(100).startswith(b"HTTP/1.1 200")
+        server.close()
+        gc.collect()
+    assert [str(warning.message) for warning in left] == []
 
 
 def test_a_feed_tells_only_what_is_new_to_each_viewer():

@@ -69,13 +69,25 @@
     if (chosen) select.value = chosen;
   };
 
+  const offer = (form, names) => {
+    for (const select of form.querySelectorAll("select[data-people]")) {
+      const chosen = select.value;
+      select.replaceChildren(...names.map((name) => new Option(name, name, false, name === chosen)));
+    }
+  };
+  // An open dialog follows a change of the players, made on this page a moment ago or on another one.
+  document.addEventListener("part", (e) => {
+    const dialog = document.querySelector("dialog[open]"), now = document.getElementById("people-now");
+    if (e.detail !== "more" || !dialog || !now) return;
+    offer(dialog, JSON.parse(dialog.id === "dialog-rename" ? now.dataset.names : now.dataset.active));
+  });
+
   // Who plays, as it is now: a page that stands open all evening has old lists. A new match begins with the same names.
   const people = (form, id) => {
     const now = document.getElementById("people-now");
     if (!now) return;
     const names = JSON.parse(now.dataset.names), active = JSON.parse(now.dataset.active);
-    for (const select of form.querySelectorAll("select[data-people]"))
-      select.replaceChildren(...(id === "rename" ? names : active).map((name) => new Option(name, name)));
+    offer(form, id === "rename" ? names : active);
     const choices = JSON.parse(document.querySelector(`[data-dialog="${id}"][data-choices]`)?.dataset.choices || "null");
     for (const select of choices ? form.querySelectorAll("[data-switch-command]") : [])
       select.replaceChildren(...choices.map(([command, text]) => new Option(text, command)));
