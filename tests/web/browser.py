@@ -22,7 +22,7 @@ ARGS = [
 ]
 PROJECTOR = {"width": 1920, "height": 1080}
 PHONE = {"width": 390, "height": 844}
-PATIENCE_MS = 30_000.0
+PATIENCE_MS = 60_000.0
 """What a page should come to show may take this long: other tests keep the machine busy."""
 
 expect.set_options(timeout=PATIENCE_MS)
