@@ -120,6 +120,8 @@ class Observer:
         self.left_out: tuple[str, ...] = ()
         """Aids that it was not to learn from, in words: noted with every judgement."""
         self._catalogues: dict[tuple, Catalogue] = {}
+        self._shown: tuple[np.ndarray, list[Pair], dict[str, Empty]] | None = None
+        """The frame that colours were learnt from last as it was seen, until sizes are."""
         if empty is not None:
             self.learn_empty(empty)
 
@@ -132,6 +134,7 @@ class Observer:
         """Learn the palette from a frame where every piece stands apart. Raises CannotSee without a mat, and FewPieces
         where no mat shows as much of a player's pieces as that: colours learnt from builds are other pieces' too."""
         views, empties = self._calibrating(image)
+        self._shown = image, views, empties
         tables = [_table(empties, view.zone) for view, _ in views]
         shown = [shown_apart(v, w, t, self.piece_set) for (v, w), t in zip(views, tables, strict=True)]
         if max(shown) < PIECES_APART.value:
@@ -143,8 +146,9 @@ class Observer:
 
     def learn_sizes(self, image: np.ndarray) -> float:
         """Learn how many times the piece file's lengths the pieces have, from the same frame after its colours; 1
-        where it cannot be told. The palette keeps it. Takes some seconds. Raises CannotSee without a mat."""
-        views, empties = self._calibrating(image)
+        where it cannot be told. The palette keeps it. Raises CannotSee without a mat."""
+        shown, self._shown = self._shown, None
+        views, empties = shown[1:] if shown and shown[0] is image else self._calibrating(image)
         palette = self.palette or self._palette_of(views, empties)
         seen = [(view, self._evidence((view, white), empties, palette)) for view, white in views]
         factor = size_factor(self.piece_set, seen)
