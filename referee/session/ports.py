@@ -14,10 +14,10 @@ from calibration.markers import Corners
 from calibration.mat import Mats
 from calibration.palette import Palette
 from cards.card import Card
+from cards.law import Tolerances
 from referee.devices.ports import ButtonBox, Camera, Clock, Frame
 from referee.match.commands import Command
 from referee.match.duel import Event
-from referee.match.judge import Tolerances
 from referee.match.state import MatchState
 from referee.vision.hands.fists import ReducedFrame
 from referee.vision.live.gate import BuildPixels, GateState

@@ -16,12 +16,13 @@ import numpy as np
 from calibration.mat import Mats
 from cards.card import Card
 from cards.deck import Deck
+from cards.law import because
 from cards.sentences import sentence
 from referee.devices.ports import Frame
 from referee.errors import IllegalCommand, RefereeError
 from referee.match.decide import BeginJudging, CameraVerdict, MatchState
 from referee.match.stop_views import PRESS_UNSEEN, SETTLED_FRAMES, SETTLED_S, UNSEEN, Views, behind_a_hand, ruled
-from referee.match.verdict import ZoneVerdict, because, zone_verdict
+from referee.match.verdict import ZoneVerdict, zone_verdict
 from referee.session.ports import Alarming, Attempting, Commanded, Gate, Observer, OnClock, Touching, WithCamera
 from referee.vision.hands.reaching_arm import hand_owner
 from referee.vision.live.gate import GateState

@@ -23,11 +23,11 @@ from calibration.markers import Corners, find_markers
 from calibration.mat import FIELD, MatPose, Mats
 from calibration.palette import Palette, drifted, features, learn, learn_wear, nominal
 from cards.build import Build
-from cards.card import Card, HeightCard
+from cards.card import Card
 from cards.deck import Deck
+from cards.law import TOLERANCES, Tolerances
 from cards.pieces import PieceSet
 from cards.sentences import sentence
-from referee.match.judge import TOLERANCES, Tolerances
 from referee.match.verdict import Verdict
 from referee.vision.image import parameters
 from referee.vision.image.aids import believed_mats, light_alarms, moved, occupied, shown_apart
@@ -38,7 +38,7 @@ from referee.vision.parameters import PIECES_APART, SIZES_TOLD
 from referee.vision.search.canvas import canvas_of, fit_of
 from referee.vision.search.readings import readings
 from referee.vision.search.sizes import size_factor
-from referee.vision.search.stances import Catalogue, catalogue, usual_for
+from referee.vision.search.stances import Catalogue, catalogue
 from referee.vision.verdict.decide import decide
 from referee.vision.verdict.field import field_of
 from referee.vision.verdict.proof import proof_of
@@ -314,7 +314,7 @@ class Observer:
         return drifted(palette, inner)
 
     def _catalogue(self, names: tuple[str, ...], card: Card) -> Catalogue:
-        asked = usual_for(self.piece_set, card)
+        asked = card.usual_poses(self.piece_set)
         key = (names, asked)
         if key not in self._catalogues:
             self._catalogues[key] = catalogue(self.piece_set, names, asked)
@@ -333,7 +333,7 @@ class Observer:
         kept = view.lean(), evidence.lean()
         sight = ZoneSight(*kept, build, weighed.margin, weighed.explained, weighed.features)
         then = empties[view.zone].clipped if view.zone in empties else None
-        verdict = sized(weighed.verdict, self.size_factor, isinstance(card, HeightCard))
+        verdict = sized(weighed.verdict, self.size_factor, card.number_alone)
         verdict = exposed(verdict, view, evidence, self.piece_set, then)
         verdict = unglared(verdict, view, evidence, self.piece_set)
         return withheld(verdict, view, evidence, self.piece_set), sight

@@ -8,7 +8,6 @@ from typing import Any
 import flask
 import yaml
 
-from cards.card import card_to_json
 from referee.errors import AsksFirst
 from referee.web import security, views
 from referee.web.actions import ACTIONS, BadRequest, perform
@@ -114,7 +113,7 @@ def _reading_routes(api: flask.Blueprint, session: WebSession) -> None:
         face = session.deck.by_id.get(card_id)
         if face is None:
             flask.abort(404, "no such card")
-        return card_to_json(face)
+        return face.to_json()
 
 
 def _round_json(row: views.RoundRow) -> dict:

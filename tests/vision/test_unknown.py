@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from calibration.palette import LINEAR, features, learn
-from cards.card import HeightCard
+from cards.kinds.height import HeightCard
 from cards.pieces import builtin_piece_set
 from referee.match.verdict import Verdict
 from referee.vision.image.evidence import gather_evidence

@@ -9,11 +9,11 @@ from pathlib import Path
 from unittest.mock import patch
 
 from cards.deck import builtin_deck
+from cards.law import Reason
 from cards.pieces import builtin_piece_set
 from referee.commands.play import AT_A_TABLE
 from referee.devices.ports import SystemClock
 from referee.journal.journal import Journal
-from referee.match.verdict import Reason
 from referee.session.session import Equipment, Session
 from referee.simulator.build_plans import apart
 from referee.simulator.meshes import place

@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from cards.card import Card
-from referee.match.judge import Tolerances
+from cards.law import Tolerances
 from referee.vision.observer import Judgement
 
 

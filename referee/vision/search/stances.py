@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 
 from cards.build import surfaces
-from cards.card import Card, HeightCard, LayoutCard, ShapesCard
 from cards.pieces import PieceSet, Pose, Shape
 from referee.kernels import scene
 from referee.vision.search import parameters
@@ -162,26 +161,6 @@ def is_rare(shape: Shape, pose: Pose) -> bool:
         pose.facing == "top"
         or (pose.facing == "side" and (pose.rotation != 0 or round_bottom))
         or (round_bottom and pose.rotation % 180 == 90)
-    )
-
-
-def usual_for(piece_set: PieceSet, card: Card) -> tuple[tuple[str, Pose], ...]:
-    """Rare (shape, pose) that builders of this card are likely to use: what a layout shows; where the card leaves
-    the poses open, pieces laid flat on their face, because others stand well on them; for organ pipes whatever gives
-    another height."""
-    if isinstance(card, LayoutCard):
-        return tuple((p.shape, p.pose) for p in card.pieces)
-    if isinstance(card, (HeightCard, ShapesCard)):
-        return tuple(
-            (s.name, Pose(0, "top"))
-            for s in piece_set.shapes.values()
-            if s.kind in ("triangle", "half_disc", "crescent")
-        )
-    return tuple(
-        (s.name, pose)
-        for s in piece_set.shapes.values()
-        for pose in s.poses()
-        if pose.rotation == 0 or (s.kind == "bridge" and pose.rotation != 180 and pose.facing == "side")
     )
 
 

@@ -8,9 +8,10 @@ import cv2
 import numpy as np
 
 from calibration.quality import CLIPPED_CODE
+from cards.law import Reason, because
 from cards.pieces import PieceSet
 from cards.sentences import sentence
-from referee.match.verdict import Reason, Verdict, because
+from referee.match.verdict import Verdict
 from referee.vision.image.evidence import Evidence
 from referee.vision.image.parts import around
 from referee.vision.image.unknown import Patch, outsized, patches
