@@ -73,7 +73,7 @@ class StandInGate:
             )
             for z in "AB"
         }
-        return SimpleNamespace(zones=gates, sights={})
+        return SimpleNamespace(zones=gates, snapshots={})
 
 
 def _in_field(piece) -> bool:

@@ -79,7 +79,7 @@ class ToldGate:
 
     def look(self, frame):
         gate = SimpleNamespace(mat_seen=True, moving=0.0, hand=False, settled_s=1.0, fill=0.0)
-        return SimpleNamespace(zones={zone: gate for zone in ZONES}, sights={})
+        return SimpleNamespace(zones={zone: gate for zone in ZONES}, snapshots={})
 
     def picture(self):
         return None
