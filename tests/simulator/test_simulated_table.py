@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import time
+from contextlib import closing
+from types import SimpleNamespace
+
 import cv2
 import numpy as np
 import pytest
@@ -9,8 +13,12 @@ import pytest
 from calibration.mat import BAND
 from cards.build import parse_build
 from cards.pieces import builtin_piece_set
+from referee.devices.ports import SystemClock
+from referee.simulator.build_plans import apart
+from referee.simulator.camera import SimulatedCamera
 from referee.simulator.loose_pieces import loose_places, out_of_the_band
 from referee.simulator.meshes import turn_about_z
+from referee.simulator.rig import SimulatedTable, Staging
 from referee.simulator.table import SEATINGS, Hand, TableSim
 
 SET = builtin_piece_set()
@@ -83,3 +91,23 @@ def test_who_builds_organ_pipes_has_nothing_of_the_neighbours_in_the_band(seatin
         for seat in seats.values():
             there = (lying - (seat.x, seat.y, 0.0)) @ seat.turn()
             assert (np.abs(there[:, :2]) > np.array(BAND)).any(1).all()
+
+
+def test_a_busy_machine_learns_what_stands_there_and_not_what_stood_before(monkeypatch):
+    table = TableSim(SET, 5)
+    monkeypatch.setattr(table, "clean", lambda world: len(world.pieces.get("A", ())))
+
+    def developed_late(still, number):
+        time.sleep(0.2)
+        return still
+
+    monkeypatch.setattr(table, "develop", developed_late)
+    rig, seen = SimulatedTable(SET, SystemClock(), Staging(5, "across", True, 15.0), table), []
+
+    def learn(image):
+        time.sleep(0.05)
+        seen.append(image)
+
+    with closing(SimulatedCamera(table, rig.players, SystemClock())) as rig.camera:
+        rig.set_up(SimpleNamespace(learn_empty=learn, learn_colors=learn))
+    assert seen == [0, len(apart(SET))]
