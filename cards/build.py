@@ -38,6 +38,9 @@ SLIGHT_OVERLAP_MM = 4.0
 OVERLAP_STEP_MM = 0.1
 """Overlaps are measured to this."""
 
+ACROSS = np.linspace(0.0, 1.0, 24)
+"""Where two elevations are held against each other, of the width that they have in common."""
+
 PLAN_STEP_MM = 2.0
 """Spacing of the plan grid on which undersides meet tops; a 15 mm arch is then good to 0.1 mm."""
 
@@ -291,7 +294,8 @@ def _elevation_gap(pieces: PieceSet, above: Piece, below: Piece, floor_mm: float
     a, b = shape_of(pieces, above), shape_of(pieces, below)
     ax, bx = a.size(above.pose)[0] / 2, b.size(below.pose)[0] / 2
     left, right = max(above.x - ax, below.x - bx), min(above.x + ax, below.x + bx)
-    xs = np.linspace(left + 0.05, max(right - 0.05, left + 0.06), 24)
+    first, last = left + 0.05, max(right - 0.05, left + 0.06)
+    xs = first + ACROSS * (last - first)
     low, _ = _profile(a, above.pose, xs - above.x)
     _, high = _profile(b, below.pose, xs - below.x)
     gap = np.fmin.reduce(np.where(below.z + high > floor_mm, above.z + low - below.z - high, np.nan))

@@ -22,6 +22,7 @@ from calibration.errors import CannotSee, FewPieces
 from calibration.markers import Corners, find_markers
 from calibration.mat import FIELD, MatPose, Mats
 from calibration.palette import Palette, drifted, features, learn, learn_wear, nominal
+from calibration.quality import clipped
 from cards.build import Build
 from cards.card import Card
 from cards.deck import Deck
@@ -44,7 +45,7 @@ from referee.vision.verdict.field import field_of
 from referee.vision.verdict.proof import proof_of
 from referee.vision.verdict.rulings import Rulings
 from referee.vision.verdict.shading import lit
-from referee.vision.verdict.visibility import clipped, exposed, size_fault, sized, unglared, withheld
+from referee.vision.verdict.visibility import exposed, size_fault, sized, unglared, withheld
 
 INNER_PX = parameters.INNER_PX.value
 
