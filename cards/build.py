@@ -4,7 +4,7 @@ Text notation, one piece a word group, pieces separated by ``; ``::
 
     blue cube 0 front @ -14.8 3.1 15.0 yaw 4.0; orange bridge 90 side @ 0.0 0.0 45.0
 
-``parse_build`` and ``format_build`` are inverses (to the tenth of a millimetre written).
+``parse_build`` reads it.
 """
 
 from __future__ import annotations
@@ -142,13 +142,6 @@ def bottom(pieces: PieceSet, piece: Piece) -> float:
 def top(pieces: PieceSet, piece: Piece) -> float:
     """Height in mm of the piece's upper side."""
     return piece.z + shape_of(pieces, piece).size(piece.pose)[2] / 2
-
-
-def footprint(pieces: PieceSet, piece: Piece) -> np.ndarray:
-    """The corners (4, 2) in mm of the piece's box on the ground plane, counter-clockwise."""
-    sx, sy, _ = shape_of(pieces, piece).size(piece.pose)
-    corners = np.array([(-sx, -sy), (sx, -sy), (sx, sy), (-sx, sy)]) / 2
-    return _turn(corners, piece.yaw) + (piece.x, piece.y)
 
 
 @lru_cache(maxsize=1024)
@@ -351,16 +344,6 @@ def _turn(points: np.ndarray, degrees: float) -> np.ndarray:
     a = math.radians(degrees)
     c, s = math.cos(a), math.sin(a)
     return np.asarray(points @ np.array([[c, s], [-s, c]]))
-
-
-def format_build(pieces: Sequence[Piece]) -> str:
-    """The build as one line of notation; see the module's head."""
-    words = []
-    for p in pieces:
-        x, y, z, yaw = (round(value, 1) + 0.0 for value in (p.x, p.y, p.z, p.yaw))  # + 0.0: no "-0.0"
-        turn = f" yaw {yaw:.1f}" if yaw else ""
-        words.append(f"{p.color} {p.shape} {p.pose.rotation} {p.pose.facing} @ {x:.1f} {y:.1f} {z:.1f}{turn}")
-    return "; ".join(words)
 
 
 def parse_build(text: str) -> tuple[Piece, ...]:

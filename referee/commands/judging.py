@@ -64,7 +64,7 @@ def judge(asked: Judging) -> None:
         else:
             click.echo(told(judgement, str(path), card))
         if asked.overlay:
-            from referee.vision.render.overlay import draw  # here: letters take a while to load, and few ask for them
+            from referee.vision.overlay import draw  # here: letters take a while to load, and few ask for them
 
             write_picture(_overlay_path(asked.overlay, path, len(asked.images)), draw(frame, judgement, card))
 

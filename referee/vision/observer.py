@@ -25,14 +25,12 @@ from calibration.palette import Palette, drifted, features, learn, learn_wear, n
 from calibration.quality import clipped
 from cards.build import Build
 from cards.card import Card
-from cards.deck import Deck
 from cards.law import TOLERANCES, Tolerances
 from cards.pieces import PieceSet
 from cards.sentences import sentence
 from referee.match.verdict import Verdict
 from referee.vision.image import parameters
 from referee.vision.image.aids import believed_mats, light_alarms, moved, occupied, shown_apart
-from referee.vision.image.card_marker import read_card_marker
 from referee.vision.image.evidence import Evidence, foreground, gather_evidence, paper_white
 from referee.vision.image.view import ZoneView, zone_view
 from referee.vision.parameters import PIECES_APART, SIZES_TOLD
@@ -174,10 +172,6 @@ class Observer:
         """The mats in a frame, completed by markers of the session's earlier frames; through the lens file where it
         fits them, else through an estimated lens."""
         return believed_mats(frame, self.camera, self.markers, self.empty)
-
-    def read_card(self, gray: np.ndarray, deck: Deck) -> str | None:
-        """Id of the card whose marker is in an 8-bit grey frame, when exactly one is."""
-        return read_card_marker(gray, deck)
 
     def gather(self, frame: np.ndarray) -> tuple[Mats, tuple[str, ...], dict[str, tuple[ZoneView, Evidence]]]:
         """The mats in a frame (h, w, 3) uint8 BGR, what is to be said of them, and by zone what its pixels tell."""

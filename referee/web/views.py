@@ -229,12 +229,6 @@ def opposite(duel: Mapping[str, Any]) -> str:
     return "mismatch" if duel["award"] == duel["seats"][caller] else "match"
 
 
-def next_round(match: Match) -> Match | None:
-    """The pairing after the present one."""
-    i = match["round_index"] + 1
-    return match["rounds"][i] if i < len(match["rounds"]) else None
-
-
 def card(face: Card) -> dict[str, Any]:
     """A card in words: ``rows`` are (count, colour or '', shape), colours named for who cannot tell them."""
     return {

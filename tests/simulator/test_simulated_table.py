@@ -25,6 +25,11 @@ SET = builtin_piece_set()
 TOWER = parse_build("green rectangle 0 front @ 0 0 12.5; blue cube 0 front @ 0 0 40.0; red triangle 0 front @ 0 0 72.5")
 
 
+def on_table(seat, points):
+    """Points of a seat's mat (n, 3) mm in the table's frame."""
+    return points @ seat.turn().T + (seat.x, seat.y, 0.0)
+
+
 @pytest.fixture(scope="module")
 def sim() -> TableSim:
     return TableSim(SET, 4)
@@ -47,7 +52,7 @@ def test_opencv_finds_all_markers_where_the_lens_says(seating):
         seat = sim.seats["AB"[marker // 4]]
         x, y = ((-121, -77.5), (121, -77.5), (121, 77.5), (-121, 77.5))[marker % 4]
         square = np.array([(x - 22, y + 22, 0), (x + 22, y + 22, 0), (x + 22, y - 22, 0), (x - 22, y - 22, 0)])
-        wanted, _ = sim.lens.project(seat.to_table(square))
+        wanted, _ = sim.lens.project(on_table(seat, square))
         assert np.abs(quad[0] - wanted).max() < 0.6
 
 
@@ -58,7 +63,7 @@ def test_a_cube_covers_the_pixels_that_its_corners_say(sim, zone):
     blue = (picture[..., 0] > picture[..., 2] * 1.8) & (np.abs(picture - empty).max(2) > 30)
     seen = np.argwhere(blue)[:, ::-1]
     corners = np.array([(x, y, z) for x in (-15, 15) for y in (-15, 15) for z in (0, 30)])
-    wanted, _ = sim.lens.project(sim.seats[zone].to_table(corners @ turn_about_z(10).T + (20, 5, 0)))
+    wanted, _ = sim.lens.project(on_table(sim.seats[zone], corners @ turn_about_z(10).T + (20, 5, 0)))
     assert np.abs(seen.min(0) - wanted.min(0)).max() < 1.5
     assert np.abs(seen.max(0) + 1 - wanted.max(0)).max() < 1.5
 
@@ -86,7 +91,7 @@ def test_who_builds_organ_pipes_has_nothing_of_the_neighbours_in_the_band(seatin
     for seed in range(3, 9):
         seats = TableSim(SET, seed, seating=seating).seats
         places = {zone: out_of_the_band(SET, loose_places(SET, seed * 31 + ord(zone))) for zone in seats}
-        lying = np.concatenate([seats[z].to_table(np.array([p.centre for p in places[z]])) for z in seats])
+        lying = np.concatenate([on_table(seats[z], np.array([p.centre for p in places[z]])) for z in seats])
         assert len(lying) == 20
         for seat in seats.values():
             there = (lying - (seat.x, seat.y, 0.0)) @ seat.turn()

@@ -17,7 +17,7 @@ from test_overlay import judged
 from cards.law import Reason
 from referee.match.verdict import Verdict
 from referee.session.field_previews import SHOWN_PX, FieldPreviews, around
-from referee.vision.render.overlay import AMBER, GREEN, RED, WHITE
+from referee.vision.overlay import AMBER, GREEN, RED, WHITE
 
 
 class Seen:

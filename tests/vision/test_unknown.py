@@ -14,7 +14,7 @@ from referee.vision.image.evidence import gather_evidence
 from referee.vision.image.unknown import log_shadow, outsized, patches, shadow_tint
 from referee.vision.image.view import zone_view
 from referee.vision.observer import Observer, _white
-from referee.vision.render.overlay import GREEN, PURPLE, draw
+from referee.vision.overlay import GREEN, PURPLE, draw
 from referee.vision.verdict.visibility import obstacles, withheld
 
 PIECES = builtin_piece_set()

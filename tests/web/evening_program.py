@@ -64,9 +64,6 @@ class ToldObserver:
     def look(self, frame):
         return SimpleNamespace(poses={}, doubtful=(), camera=None)
 
-    def read_card(self, gray, deck):
-        return None
-
     def judge(self, frames, card, zones, tolerances):
         verdicts = {zone: Verdict("match", 0.97, build=Build(self.piece_set, ())) for zone in zones}
         return SimpleNamespace(zones=verdicts, seconds=0.01, notes=(), views={}, mats=SimpleNamespace(poses={}))

@@ -23,7 +23,7 @@ from referee.simulator.table import World
 from referee.vision.live.gate import Gate
 from referee.vision.live.gate_history import GateHistory
 from referee.vision.observer import Observer
-from referee.vision.render.overlay import marked
+from referee.vision.overlay import marked
 
 STEADY, CLUMSY = replace(FAST, errs=0.0, falls=0.0), replace(FAST, errs=1.0, falls=0.0)
 """Players who build what the card shows, and players who err every time."""

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from itertools import permutations, product
 from random import Random
 
-from cards.build import Build, Piece, bottom, footprint, rest_height, shape_of, top
+import numpy as np
+
+from cards.build import Build, Piece, bottom, rest_height, shape_of, top
 from cards.card import Card
 from cards.contact import overlapping
 from cards.errors import BadCard
@@ -44,6 +46,14 @@ class Stand:
     why: str
     build: Pieces
     loose: Pieces
+
+
+def footprint(pieces: PieceSet, piece: Piece) -> np.ndarray:
+    """The corners (4, 2) in mm of the piece's box on the ground plane, counter-clockwise."""
+    sx, sy, _ = shape_of(pieces, piece).size(piece.pose)
+    corners = np.array([(-sx, -sy), (sx, -sy), (sx, sy), (-sx, sy)]) / 2
+    c, s = math.cos(math.radians(piece.yaw)), math.sin(math.radians(piece.yaw))
+    return corners @ np.array([[c, s], [-s, c]]) + (piece.x, piece.y)
 
 
 def right_build(card: Card, pieces: PieceSet, rng: Random) -> Pieces:
