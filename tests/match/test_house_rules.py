@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from referee.cli import cli
 from referee.match.card_facts import CardFacts
-from referee.match.decide import fold
+from referee.match.evolve import fold
 from referee.match.house_rules import DEFAULT_RULES, BadRules, HouseRules, load_rules, ruled, rules_toml
 from referee.match.judge import Tolerances
 from referee.match.verdict import zone_verdict
