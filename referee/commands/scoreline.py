@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from referee.match.decide import Event, MatchState
+from referee.events import Event
 from referee.match.duel import Duel, stop_time
+from referee.match.state import MatchState
 
 
 class ScoreLines:

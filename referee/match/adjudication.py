@@ -1,6 +1,6 @@
 """What is said of a duel, by the camera and by people, and the award that follows.
 
-Each function works one command out into a plan. A correction never replaces what it corrects:
+Each function works one command out into its events. A correction never replaces what it corrects:
 the camera's verdict, the house's ruling and every human ruling stand in the record side by side.
 """
 
@@ -23,28 +23,27 @@ from referee.match.commands import (
     OpenReview,
     Overrule,
 )
-from referee.match.decision import Plan
 from referee.match.duel import BEFORE_GO, IN_PLAY, OTHER_ZONE, Duel, house_ruling, outcome
 from referee.match.house_rules import FINDINGS
-from referee.match.state import MatchState
+from referee.match.state import MatchBatch, MatchState
 from referee.match.verdict import worded_by
 
 
-def verdict(plan: Plan, c: CameraVerdict) -> None:
+def verdict(batch: MatchBatch, c: CameraVerdict) -> None:
     zones = {**c.others, c.zone: c.verdict}
-    counts = plan.state.phase in ("stopped", "judging")
+    counts = batch.state.phase in ("stopped", "judging")
     for zone, verdict in zones.items():
         if verdict.ruling not in ("match", "mismatch", "undecided"):
             raise IllegalCommand(sentence("verdict_is", zone=zone))
-    if counts and not plan.state.card_id and any(z in plan.state.duel.callers for z in zones):
+    if counts and not batch.state.card_id and any(z in batch.state.duel.callers for z in zones):
         raise IllegalCommand(sentence("not_named"))
     for zone, verdict in zones.items():
         findings = tuple(f for f in c.findings if f in FINDINGS) if zone == c.zone else ()
-        early = ("false_start",) if zone in plan.state.duel.touched and not plan.state.duel.waived else ()
+        early = ("false_start",) if zone in batch.state.duel.touched and not batch.state.duel.waived else ()
         findings = (*findings, *(f for f in early if f not in findings))
-        ruling = house_ruling(plan.state.rules, verdict, findings, plan.state.card_of(plan.state.card_id))
-        called = counts and zone in plan.state.duel.callers
-        plan.add(
+        ruling = house_ruling(batch.state.rules, verdict, findings, batch.state.card_of(batch.state.card_id))
+        called = counts and zone in batch.state.duel.callers
+        batch.add(
             "verdict" if called else "verdict_noted",
             zone=zone,
             verdict=verdict.to_json(),
@@ -53,23 +52,23 @@ def verdict(plan: Plan, c: CameraVerdict) -> None:
             evidence=dict(c.evidence),
         )
     if counts:
-        settle(plan)
+        settle(batch)
 
 
-def settle(plan: Plan) -> None:
+def settle(batch: MatchBatch) -> None:
     """Award, void or leave open, as the rulings so far say."""
-    state = plan.state
+    state = batch.state
     duel, result = state.duel, outcome(state.duel, state.rules)
     by = "human" if duel.human else "camera"
     if result.winner is not None and by == "camera" and _accused(state, duel.at_zone(result.winner)):
         if duel.phase != "undecided":
-            plan.add("duel_undecided", reason="open_finding")
+            batch.add("duel_undecided", reason="open_finding")
     elif result.winner is not None:
-        _award(plan, duel.at_zone(result.winner), by, result.reason)
+        _award(batch, duel.at_zone(result.winner), by, result.reason)
     elif result.kind == "void":
-        plan.add("duel_void", by=by, reason=result.reason)
+        batch.add("duel_void", by=by, reason=result.reason)
     elif result.kind == "undecided" and duel.phase != "undecided":
-        plan.add("duel_undecided", reason=result.reason)
+        batch.add("duel_undecided", reason=result.reason)
 
 
 def _accused(state: MatchState, player: str) -> bool:
@@ -78,16 +77,16 @@ def _accused(state: MatchState, player: str) -> bool:
     return any(f.player == player or f.anybodys for f in of_now)
 
 
-def undo(plan: Plan) -> None:
+def undo(batch: MatchBatch) -> None:
     """Back to before the last command. Of the same build the camera would only say the same again: once its verdict
     is taken back it stays to be read, and a human rules."""
-    was = plan.state
-    plan.add("undone", cites=was.first_seq)
+    was = batch.state
+    batch.add("undone", cites=was.first_seq)
     if was.undo_kind != "verdict" or not was.duel.ended:
         return
     for zone in was.duel.callers:
-        if zone in was.verdicts and zone not in plan.state.verdicts:
-            plan.add(
+        if zone in was.verdicts and zone not in batch.state.verdicts:
+            batch.add(
                 "verdict_noted",
                 zone=zone,
                 verdict=was.verdicts[zone].to_json(),
@@ -95,28 +94,28 @@ def undo(plan: Plan) -> None:
                 ruling="undecided",
                 evidence={},
             )
-    plan.add("duel_undecided", reason="taken_back")
+    batch.add("duel_undecided", reason="taken_back")
 
 
-def _award(plan: Plan, player: str, by: str, reason: str, **beside: Any) -> None:
-    duel = plan.state.duel
+def _award(batch: MatchBatch, player: str, by: str, reason: str, **beside: Any) -> None:
+    duel = batch.state.duel
     if not duel.card_id:
         raise IllegalCommand(sentence("not_named_value"))
-    plan.add("duel_decided", award=player, value=duel.value, by=by, reason=reason, **beside)
+    batch.add("duel_decided", award=player, value=duel.value, by=by, reason=reason, **beside)
 
 
-def human(plan: Plan, c: HumanRuling) -> None:
+def human(batch: MatchBatch, c: HumanRuling) -> None:
     _known_ruling(c.ruling)
-    duel = plan.state.duel
+    duel = batch.state.duel
     if c.ruling in ("match", "mismatch"):
-        plan.add("ruling", ruling=c.ruling, why=c.why, zone=_open_zone(duel, c.zone))
-        settle(plan)
+        batch.add("ruling", ruling=c.ruling, why=c.why, zone=_open_zone(duel, c.zone))
+        settle(batch)
         return
-    plan.add("ruling", ruling=c.ruling, why=c.why, zone=None)
+    batch.add("ruling", ruling=c.ruling, why=c.why, zone=None)
     if c.ruling == "void":
-        plan.add("duel_void", by="human", reason=c.why)
+        batch.add("duel_void", by="human", reason=c.why)
     else:
-        _award(plan, duel.at_zone(c.ruling[-1]), "human", c.why)
+        _award(batch, duel.at_zone(c.ruling[-1]), "human", c.why)
 
 
 def _known_ruling(ruling: str) -> None:
@@ -134,14 +133,14 @@ def _open_zone(duel: Duel, zone: str | None) -> str:
     return zone or (open_zones or list(duel.callers))[0]
 
 
-def overrule(plan: Plan, c: Overrule) -> None:
+def overrule(batch: MatchBatch, c: Overrule) -> None:
     _known_ruling(c.ruling)
-    duel = _ended_duel(plan.state, c.number)
+    duel = _ended_duel(batch.state, c.number)
     award = _award_of(duel, c.ruling)
     if award and not duel.card_id:
         raise IllegalCommand(sentence("no_value", number=duel.number))
     was = {"award": duel.award, "by": duel.decided_by, "reason": duel.reason}
-    plan.add(
+    batch.add(
         "duel_overruled",
         cites=duel.ended_seq,
         number=duel.number,
@@ -151,8 +150,8 @@ def overrule(plan: Plan, c: Overrule) -> None:
         value=duel.value,
         was=was,
     )
-    if plan.state.finished:
-        progress.conclude(plan)
+    if batch.state.finished:
+        progress.conclude(batch)
 
 
 def _ended_duel(state: MatchState, number: int | None) -> Duel:
@@ -180,27 +179,27 @@ def _award_of(duel: Duel, ruling: str) -> str | None:
     return duel.at_zone(caller if ruling == "match" else OTHER_ZONE[caller])
 
 
-def open_review(plan: Plan, c: OpenReview) -> None:
-    plan.add("review_opened", why=c.why)
+def open_review(batch: MatchBatch, c: OpenReview) -> None:
+    batch.add("review_opened", why=c.why)
 
 
-def close_review(plan: Plan, c: CloseReview) -> None:
-    plan.add("review_closed")
+def close_review(batch: MatchBatch, c: CloseReview) -> None:
+    batch.add("review_closed")
 
 
-def foul(plan: Plan, c: Foul) -> None:
-    if c.player not in plan.state.active:
+def foul(batch: MatchBatch, c: Foul) -> None:
+    if c.player not in batch.state.active:
         raise IllegalCommand(sentence("plays_not", player=c.player))
-    default = {"human": None, "warning": "warning", "duel": "duel"}[plan.state.rules.foul]
-    hidden = plan.state.phase in BEFORE_GO
+    default = {"human": None, "warning": "warning", "duel": "duel"}[batch.state.rules.foul]
+    hidden = batch.state.phase in BEFORE_GO
     sanction = c.sanction or ("warning" if default == "duel" and hidden else default)
     said = worded_by(c.text)
     if c.seen is not None:  # a camera proposes, a human decides
-        plan.add("foul", player=c.player, text=said.text, sanction=None, seen=c.seen.to_json(), **_beside(said))
+        batch.add("foul", player=c.player, text=said.text, sanction=None, seen=c.seen.to_json(), **_beside(said))
         return
-    plan.add("foul", player=c.player, text=said.text, sanction=sanction, **_beside(said))
+    batch.add("foul", player=c.player, text=said.text, sanction=sanction, **_beside(said))
     if sanction == "duel":
-        _duel_to_opponent(plan, c.player, said)
+        _duel_to_opponent(batch, c.player, said)
 
 
 def _beside(said: Reason) -> dict[str, Any]:
@@ -208,29 +207,29 @@ def _beside(said: Reason) -> dict[str, Any]:
     return {"said": said.to_json()} if said.code else {}
 
 
-def foul_ruling(plan: Plan, c: FoulRuling) -> None:
-    fouls = plan.state.fouls
+def foul_ruling(batch: MatchBatch, c: FoulRuling) -> None:
+    fouls = batch.state.fouls
     if not 0 <= c.index < len(fouls) or not fouls[c.index].open:
         raise IllegalCommand(sentence("no_foul", number=c.index))
     ruled = fouls[c.index]
-    plan.add("foul_ruled", cites=ruled.seq, index=c.index, sanction=c.sanction, why=c.why)
-    if c.sanction in ("duel", "void") and ruled.duel != plan.state.duel.number:
+    batch.add("foul_ruled", cites=ruled.seq, index=c.index, sanction=c.sanction, why=c.why)
+    if c.sanction in ("duel", "void") and ruled.duel != batch.state.duel.number:
         raise IllegalCommand(sentence("duel_over"))
     if c.sanction == "void":
-        if plan.state.duel.phase not in (*IN_PLAY, "decided"):
-            raise IllegalCommand(sentence("foul_void", phase=plan.state.duel.phase))
-        plan.add("duel_void", by="human", reason="foul", why=ruled.said.text, **_beside(ruled.said))
+        if batch.state.duel.phase not in (*IN_PLAY, "decided"):
+            raise IllegalCommand(sentence("foul_void", phase=batch.state.duel.phase))
+        batch.add("duel_void", by="human", reason="foul", why=ruled.said.text, **_beside(ruled.said))
     if c.sanction == "duel":
-        _duel_to_opponent(plan, ruled.player, ruled.said)
-    elif plan.state.phase == "undecided" and plan.state.duel.reason == "open_finding":
-        settle(plan)
+        _duel_to_opponent(batch, ruled.player, ruled.said)
+    elif batch.state.phase == "undecided" and batch.state.duel.reason == "open_finding":
+        settle(batch)
 
 
-def _duel_to_opponent(plan: Plan, player: str, said: Reason) -> None:
-    duel = plan.state.duel
+def _duel_to_opponent(batch: MatchBatch, player: str, said: Reason) -> None:
+    duel = batch.state.duel
     zone = duel.zone_of(player)
     if duel.phase in BEFORE_GO:
         raise IllegalCommand(sentence("card_hidden"))
     if duel.phase not in (*IN_PLAY, "decided"):
         raise IllegalCommand(sentence("none_in_play", phase=duel.phase))
-    _award(plan, duel.at_zone(OTHER_ZONE[zone]), "foul", f"foul{BETWEEN}{said.text}", **_beside(said))
+    _award(batch, duel.at_zone(OTHER_ZONE[zone]), "foul", f"foul{BETWEEN}{said.text}", **_beside(said))

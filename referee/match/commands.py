@@ -1,4 +1,4 @@
-"""What may be asked of a match: one frozen dataclass per command, and the phases it is legal in.
+"""What may be asked of a match: the commands, and the phases each is legal in.
 
 ``zone`` is 'A' or 'B'; times called ``at_s`` are seconds of the host's monotonic clock, ``box_us`` microseconds of the
 button box's own. ``who`` names the human who asks; corrections need it, and a reason ``why``.
@@ -7,9 +7,10 @@ button box's own. ``who`` names the human who asks; corrections need it, and a r
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from dataclasses import field
+from typing import Any, Literal
 
+from referee.core import Command
 from referee.match.card_facts import CardFacts
 from referee.match.duel import IN_PLAY
 from referee.match.foul import Proposal
@@ -27,16 +28,11 @@ BETWEEN = ("idle", "decided", "void")
 DUEL = (*IN_PLAY, "idle", "decided", "void")
 
 
-@dataclass(frozen=True)
-class Command:
-    """Base of all commands. ``PHASES``: where it is legal; NEEDS: fields that must not be blank."""
-
-    PHASES: ClassVar[tuple[str, ...]] = ()
-    NEEDS: ClassVar[tuple[str, ...]] = ()
+class MatchCommand(Command):
+    """Base of what may be asked of a match."""
 
 
-@dataclass(frozen=True)
-class CreateMatch(Command):
+class CreateMatch(MatchCommand):
     """Begin a match. ``players`` youngest first; ``cards`` as ``cards_of(deck)`` gives them."""
 
     players: tuple[str, ...]
@@ -50,8 +46,7 @@ class CreateMatch(Command):
     PHASES = ("new",)
 
 
-@dataclass(frozen=True)
-class DrawCard(Command):
+class DrawCard(MatchCommand):
     """Draw from the pile, or with ``card_id`` place a card drawn by hand; one that a player has won only ``again``."""
 
     card_id: str | None = None
@@ -59,15 +54,13 @@ class DrawCard(Command):
     PHASES = ("idle", "void")
 
 
-@dataclass(frozen=True)
-class DrawByHand(Command):
+class DrawByHand(MatchCommand):
     """A card drawn by hand that nobody has read yet; ``NameCard`` follows."""
 
     PHASES = ("idle", "void")
 
 
-@dataclass(frozen=True)
-class NameCard(Command):
+class NameCard(MatchCommand):
     """The card in the holder is this one, by its marker or as typed; one that a player has won only ``again``."""
 
     card_id: str
@@ -76,15 +69,13 @@ class NameCard(Command):
     PHASES = IN_PLAY
 
 
-@dataclass(frozen=True)
-class Ready(Command):
+class Ready(MatchCommand):
     """Both players sit ready, the card stands hidden in the holder."""
 
     PHASES = ("card_drawn",)
 
 
-@dataclass(frozen=True)
-class Go(Command):
+class Go(MatchCommand):
     """The start call. From here on the card may be seen.
 
     ``fields``: zone -> what was wrong with its field before the go (``FIELD_FAULTS``); those that were as they should
@@ -106,8 +97,7 @@ FIELD_FAULTS: Mapping[str, str] = {"not_empty": "field_not_empty", "hand": "fiel
 """What may be wrong with a field before the go -> the sentence that says it of a ``zone``."""
 
 
-@dataclass(frozen=True)
-class WaiveFields(Command):
+class WaiveFields(MatchCommand):
     """Go although a field is not empty, or a hand is in it: for this duel, on record."""
 
     who: str
@@ -116,8 +106,7 @@ class WaiveFields(Command):
     NEEDS = ("who", "why")
 
 
-@dataclass(frozen=True)
-class PressStop(Command):
+class PressStop(MatchCommand):
     """A Stop button. ``error_s`` bounds the error of ``at_s``; box times compare without error."""
 
     zone: str
@@ -127,16 +116,14 @@ class PressStop(Command):
     PHASES = ("building", "stopped", "judging", "undecided")
 
 
-@dataclass(frozen=True)
-class BeginJudging(Command):
+class BeginJudging(MatchCommand):
     """The scene has settled and is clear: the judged frames are taken."""
 
     at_s: float | None = None
     PHASES = ("stopped",)
 
 
-@dataclass(frozen=True)
-class CameraVerdict(Command):
+class CameraVerdict(MatchCommand):
     """What the camera says of a zone; ``findings`` of ``FINDINGS``, ``others``: what it says of more zones."""
 
     zone: str
@@ -147,8 +134,7 @@ class CameraVerdict(Command):
     PHASES = ("stopped", "judging", "undecided", "decided", "void")
 
 
-@dataclass(frozen=True)
-class HumanRuling(Command):
+class HumanRuling(MatchCommand):
     """A human rules on an open duel. ``zone`` only in a dead heat; default: the one that is open."""
 
     ruling: Ruling
@@ -159,8 +145,7 @@ class HumanRuling(Command):
     NEEDS = ("who", "why")
 
 
-@dataclass(frozen=True)
-class Overrule(Command):
+class Overrule(MatchCommand):
     """A human overrules an ended duel: the latest, or the one of that ``number``."""
 
     ruling: Ruling
@@ -171,8 +156,7 @@ class Overrule(Command):
     NEEDS = ("who", "why")
 
 
-@dataclass(frozen=True)
-class OpenReview(Command):
+class OpenReview(MatchCommand):
     """Put the last result under review: the public score stays as it is until it is closed."""
 
     who: str
@@ -181,8 +165,7 @@ class OpenReview(Command):
     NEEDS = ("who", "why")
 
 
-@dataclass(frozen=True)
-class CloseReview(Command):
+class CloseReview(MatchCommand):
     """The review upholds the result. (``Overrule`` closes it too.)"""
 
     who: str
@@ -190,8 +173,7 @@ class CloseReview(Command):
     NEEDS = ("who",)
 
 
-@dataclass(frozen=True)
-class Foul(Command):
+class Foul(MatchCommand):
     """A foul seen or reported. ``sanction`` None leaves it to the house rule; with ``seen``, what the camera says of it
     (kind, zone, after_go_s, sure), it waits for a human whatever the rule is."""
 
@@ -204,8 +186,7 @@ class Foul(Command):
     NEEDS = ("text", "who")
 
 
-@dataclass(frozen=True)
-class FoulRuling(Command):
+class FoulRuling(MatchCommand):
     """The human referee decides on a recorded foul (``index`` in ``state.fouls``)."""
 
     index: int
@@ -216,8 +197,7 @@ class FoulRuling(Command):
     NEEDS = ("who",)
 
 
-@dataclass(frozen=True)
-class VoidDuel(Command):
+class VoidDuel(MatchCommand):
     """No card for anyone, fresh card. ``reason``: 'human', 'bumped', 'device' …"""
 
     who: str
@@ -227,23 +207,20 @@ class VoidDuel(Command):
     NEEDS = ("who", "why")
 
 
-@dataclass(frozen=True)
-class CallTimeout(Command):
+class CallTimeout(MatchCommand):
     """Nobody has pressed until ``at_s`` and the house has a time limit."""
 
     at_s: float
     PHASES = ("building",)
 
 
-@dataclass(frozen=True)
-class NextDuel(Command):
+class NextDuel(MatchCommand):
     """On to the next duel, round, tie-break, or the final result."""
 
     PHASES = ("decided",)
 
 
-@dataclass(frozen=True)
-class Undo(Command):
+class Undo(MatchCommand):
     """Take the last command back. What was recorded stays; the state goes back."""
 
     who: str
@@ -251,8 +228,7 @@ class Undo(Command):
     NEEDS = ("who",)
 
 
-@dataclass(frozen=True)
-class PlayerLeaves(Command):
+class PlayerLeaves(MatchCommand):
     """A player goes home: a duel in play is void, the rounds still to come are dropped."""
 
     player: str
@@ -262,8 +238,7 @@ class PlayerLeaves(Command):
     NEEDS = ("who", "why")
 
 
-@dataclass(frozen=True)
-class PlayerJoins(Command):
+class PlayerJoins(MatchCommand):
     """A player comes late: one round against everyone present is added at the end."""
 
     player: str
@@ -272,8 +247,7 @@ class PlayerJoins(Command):
     NEEDS = ("player", "who")
 
 
-@dataclass(frozen=True)
-class PlayerLate(Command):
+class PlayerLate(MatchCommand):
     """A listed player is not there yet: the rounds with this player move to the end."""
 
     player: str
@@ -282,8 +256,7 @@ class PlayerLate(Command):
     NEEDS = ("who",)
 
 
-@dataclass(frozen=True)
-class RenamePlayer(Command):
+class RenamePlayer(MatchCommand):
     """A name was entered wrongly: from now on ``player`` is called ``name``, in what was played too."""
 
     player: str
@@ -293,8 +266,7 @@ class RenamePlayer(Command):
     NEEDS = ("name", "who")
 
 
-@dataclass(frozen=True)
-class ReplayRound(Command):
+class ReplayRound(MatchCommand):
     """A round's duels count no longer and it is played again. ``round_index`` counts from 0."""
 
     round_index: int
@@ -304,8 +276,7 @@ class ReplayRound(Command):
     NEEDS = ("who", "why")
 
 
-@dataclass(frozen=True)
-class ReplayDuel(Command):
+class ReplayDuel(MatchCommand):
     """An earlier duel that a human declared void is played once more, as soon as no other duel is in play."""
 
     number: int
@@ -315,8 +286,7 @@ class ReplayDuel(Command):
     NEEDS = ("who", "why")
 
 
-@dataclass(frozen=True)
-class LeaveMatch(Command):
+class LeaveMatch(MatchCommand):
     """This match waits as it stands: ``for_match``, an older one of this table, is gone on with."""
 
     for_match: str
@@ -325,16 +295,14 @@ class LeaveMatch(Command):
     NEEDS = ("for_match",)
 
 
-@dataclass(frozen=True)
-class TakeUpMatch(Command):
+class TakeUpMatch(MatchCommand):
     """This match, left before, goes on where it stopped."""
 
     who: str = ""
     PHASES = (*DUEL, "finished")
 
 
-@dataclass(frozen=True)
-class ChangeMode(Command):
+class ChangeMode(MatchCommand):
     """Young players add value 3, later all: the next card comes from the new piles."""
 
     mode: str
@@ -343,8 +311,7 @@ class ChangeMode(Command):
     NEEDS = ("who",)
 
 
-@dataclass(frozen=True)
-class SignSetup(Command):
+class SignSetup(MatchCommand):
     """Both players accept the set-up: it is frozen. ``record`` is its numbers, as JSON."""
 
     names: tuple[str, ...]
@@ -353,8 +320,7 @@ class SignSetup(Command):
     PHASES = BETWEEN
 
 
-@dataclass(frozen=True)
-class OpenSetup(Command):
+class OpenSetup(MatchCommand):
     """The set-up is to be changed: the signatures hold no longer."""
 
     who: str
@@ -363,8 +329,7 @@ class OpenSetup(Command):
     NEEDS = ("who",)
 
 
-@dataclass(frozen=True)
-class GoUnsigned(Command):
+class GoUnsigned(MatchCommand):
     """Play without signatures under the set-up, once and for this match."""
 
     who: str
@@ -372,8 +337,7 @@ class GoUnsigned(Command):
     NEEDS = ("who",)
 
 
-@dataclass(frozen=True)
-class ChangeLens(Command):
+class ChangeLens(MatchCommand):
     """From now on pictures are read through another lens: ``lens`` is its camera file, empty for none."""
 
     lens: Mapping[str, Any] = field(default_factory=dict)
@@ -381,8 +345,7 @@ class ChangeLens(Command):
     PHASES = BETWEEN
 
 
-@dataclass(frozen=True)
-class SealRecording(Command):
+class SealRecording(MatchCommand):
     """A recording is closed: from now on its ``attempt.json`` has this SHA-256."""
 
     attempt: str = ""
@@ -390,5 +353,5 @@ class SealRecording(Command):
     PHASES = (*DUEL, "finished")
 
 
-COMMANDS: tuple[type[Command], ...] = tuple(Command.__subclasses__())
+COMMANDS: tuple[type[MatchCommand], ...] = tuple(MatchCommand.__subclasses__())
 """Every command, in the order of this file."""

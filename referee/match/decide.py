@@ -16,141 +16,33 @@ from dataclasses import replace
 from typing import Any
 
 from cards.sentences import sentence
+from referee import core
+from referee.core import Decider
 from referee.errors import IllegalCommand
-from referee.match import adjudication, piles, progress
-from referee.match.card_facts import cards_of
-from referee.match.commands import (
-    COMMANDS,
-    FIELD_FAULTS,
-    MODES,
-    RULINGS,
-    BeginJudging,
-    CallTimeout,
-    CameraVerdict,
-    ChangeLens,
-    ChangeMode,
-    CloseReview,
-    Command,
-    CreateMatch,
-    DrawByHand,
-    DrawCard,
-    Foul,
-    FoulRuling,
-    Go,
-    GoUnsigned,
-    HumanRuling,
-    LeaveMatch,
-    NameCard,
-    NextDuel,
-    OpenReview,
-    OpenSetup,
-    Overrule,
-    PlayerJoins,
-    PlayerLate,
-    PlayerLeaves,
-    PressStop,
-    Ready,
-    RenamePlayer,
-    ReplayDuel,
-    ReplayRound,
-    SealRecording,
-    SignSetup,
-    TakeUpMatch,
-    Undo,
-    VoidDuel,
-    WaiveFields,
-)
-from referee.match.decision import Plan
-from referee.match.duel import IN_PLAY, OTHER_ZONE, Duel, Event, StopPress
-from referee.match.evolve import evolve, fold
-from referee.match.house_rules import FINDINGS
+from referee.events import Event
+from referee.match import adjudication, commands, piles, progress
+from referee.match.commands import FIELD_FAULTS, MODES
+from referee.match.duel import OTHER_ZONE, Duel, StopPress
+from referee.match.evolve import evolve
 from referee.match.schedule import folded, schedule
-from referee.match.state import MatchState, Standing
-
-__all__ = [
-    "COMMANDS",
-    "FINDINGS",
-    "IN_PLAY",
-    "MODES",
-    "RULINGS",
-    "BeginJudging",
-    "CallTimeout",
-    "CameraVerdict",
-    "ChangeLens",
-    "ChangeMode",
-    "CloseReview",
-    "Command",
-    "CreateMatch",
-    "DrawByHand",
-    "DrawCard",
-    "Duel",
-    "Event",
-    "Foul",
-    "FoulRuling",
-    "Go",
-    "GoUnsigned",
-    "HumanRuling",
-    "IllegalCommand",
-    "LeaveMatch",
-    "MatchState",
-    "NameCard",
-    "NextDuel",
-    "OpenReview",
-    "OpenSetup",
-    "Overrule",
-    "PlayerJoins",
-    "PlayerLate",
-    "PlayerLeaves",
-    "PressStop",
-    "Ready",
-    "RenamePlayer",
-    "ReplayDuel",
-    "ReplayRound",
-    "SealRecording",
-    "SignSetup",
-    "Standing",
-    "TakeUpMatch",
-    "Undo",
-    "VoidDuel",
-    "WaiveFields",
-    "cards_of",
-    "decide",
-    "evolve",
-    "fields_refusal",
-    "fold",
-]
-
+from referee.match.state import MatchBatch, MatchState
 
 BOX_RESET_S = 1.0
 """Box and host times further apart than this are not of the same run: the box has restarted."""
 
 
-def decide(state: MatchState, command: Command, at: str) -> tuple[Event, ...]:
-    """The events the command leads to (at least one), stamped with time ``at`` (ISO 8601 UTC).
-
-    Raises IllegalCommand with the reason when the phase or what the command says does not allow
-    it; ``state`` is a value and stays as it is.
-    """
-    name = type(command).__name__
-    for needed in command.NEEDS:
-        if not str(getattr(command, needed)).strip():
-            raise IllegalCommand(sentence("needs", command=name, field=needed))
-    refusal = state.refusal(type(command))
-    if refusal:
-        raise IllegalCommand(refusal)
-    plan = Plan(state, at, getattr(command, "who", ""))
-    _HANDLERS[type(command)](plan, command)
-    return tuple(plan.events)
+def decide(state: MatchState, command: commands.MatchCommand, at: str, who: str = "") -> tuple[Event, ...]:
+    """The events the command leads to (at least one): ``referee.core.decide`` for a match."""
+    return core.decide(_DECIDER, state, command, at, who)
 
 
-def _create(plan: Plan, c: CreateMatch) -> None:
+def _create(batch: MatchBatch, c: commands.CreateMatch) -> None:
     names = tuple(name.strip() for name in c.players)
     if len({folded(name) for name in names}) != len(names) or not all(names):
         raise IllegalCommand(sentence("names"))
     rounds = schedule(names, c.rules.duels_per_round)
     _known_mode(c.mode)
-    plan.simulated = c.simulated
-    plan.add(
+    batch.add(
         "match_created",
         match_id=c.match_id,
         players=list(names),
@@ -169,42 +61,34 @@ def _known_mode(mode: str) -> None:
         raise IllegalCommand(sentence("mode", name=mode, known=list(MODES)))
 
 
-def _draw(plan: Plan, c: DrawCard) -> None:
+def _draw(batch: MatchBatch, c: commands.DrawCard) -> None:
     if c.card_id is not None:
-        value = piles.value_by_hand(plan.state, c.card_id, c.again)
-        plan.add("card_drawn", card_id=c.card_id, value=value, pile=None)
+        value = piles.value_by_hand(batch.state, c.card_id, c.again)
+        batch.add("card_drawn", card_id=c.card_id, value=value, pile=None)
         return
-    pile = piles.pile_for(plan.state)
-    if not piles.unseen(plan.state, pile):
-        plan.add("reshuffled", **piles.reshuffled(plan.state, pile))
-    card_id = piles.next_card(plan.state, pile)
-    plan.add("card_drawn", card_id=card_id, value=plan.state.cards[card_id].value, pile=pile)
+    pile = piles.pile_for(batch.state)
+    if not piles.unseen(batch.state, pile):
+        batch.add("reshuffled", **piles.reshuffled(batch.state, pile))
+    card_id = piles.next_card(batch.state, pile)
+    batch.add("card_drawn", card_id=card_id, value=batch.state.cards[card_id].value, pile=pile)
 
 
-def _draw_by_hand(plan: Plan, c: DrawByHand) -> None:
-    plan.add("card_drawn", card_id=None, value=0, pile=None)
-
-
-def _name_card(plan: Plan, c: NameCard) -> None:
-    if plan.state.card_id == c.card_id:
+def _name_card(batch: MatchBatch, c: commands.NameCard) -> None:
+    if batch.state.card_id == c.card_id:
         raise IllegalCommand(sentence("card_already", card=c.card_id))
-    if plan.state.verdicts:
+    if batch.state.verdicts:
         raise IllegalCommand(sentence("verdict_given"))
-    value = piles.value_by_hand(plan.state, c.card_id, c.again)
-    plan.add("card_named", card_id=c.card_id, value=value, source=c.source, was=plan.state.card_id)
+    value = piles.value_by_hand(batch.state, c.card_id, c.again)
+    batch.add("card_named", card_id=c.card_id, value=value, source=c.source, was=batch.state.card_id)
 
 
-def _ready(plan: Plan, c: Ready) -> None:
-    plan.add("ready")
-
-
-def _go(plan: Plan, c: Go) -> None:
-    refusal = fields_refusal(plan.state, c.fields)
+def _go(batch: MatchBatch, c: commands.Go) -> None:
+    refusal = fields_refusal(batch.state, c.fields)
     if refusal:
         raise IllegalCommand(refusal)
     more: dict[str, Any] = {"fields": dict(c.fields)} if c.fields else {}
     more |= {"touched": list(c.touched)} if c.touched else {}
-    plan.add("go", at_s=c.at_s, box_us=c.box_us, boot=c.boot, shift_s=c.shift_s, **more)
+    batch.add("go", at_s=c.at_s, box_us=c.box_us, boot=c.boot, shift_s=c.shift_s, **more)
 
 
 def fields_refusal(state: MatchState, fields: Mapping[str, str]) -> str:
@@ -215,25 +99,21 @@ def fields_refusal(state: MatchState, fields: Mapping[str, str]) -> str:
     return sentence("fields", rest=told) if told else ""
 
 
-def _waive_fields(plan: Plan, c: WaiveFields) -> None:
-    plan.add("fields_waived", why=c.why)
-
-
-def _press(plan: Plan, c: PressStop) -> None:
+def _press(batch: MatchBatch, c: commands.PressStop) -> None:
     if c.zone not in OTHER_ZONE:
         raise IllegalCommand(sentence("zone", zone=c.zone))
-    duel = plan.state.duel
+    duel = batch.state.duel
     press = StopPress(c.zone, c.at_s, c.error_s, c.box_us)
     go = StopPress("", duel.go_at_s or 0.0, 0.0, duel.go_box_us)
     press = replace(press, elapsed_s=round(_gap_s(go, press)[0], 6))
-    callers = _callers(duel, press, plan.state.rules.tie_window_ms)
-    if press.elapsed_s < plan.state.rules.earliest_stop_s:
-        plan.add("press_noted", **replace(press, why="too_early").to_json())
+    callers = _callers(duel, press, batch.state.rules.tie_window_ms)
+    if press.elapsed_s < batch.state.rules.earliest_stop_s:
+        batch.add("press_noted", **replace(press, why="too_early").to_json())
     elif callers == duel.callers:
-        plan.add("press_noted", **replace(press, why="late").to_json())
+        batch.add("press_noted", **replace(press, why="late").to_json())
     else:
-        plan.add("stop", **replace(press, callers=callers).to_json())
-        adjudication.settle(plan)
+        batch.add("stop", **replace(press, callers=callers).to_json())
+        adjudication.settle(batch)
 
 
 def _callers(duel: Duel, press: StopPress, tie_window_ms: float) -> tuple[str, ...]:
@@ -257,124 +137,62 @@ def _gap_s(first: StopPress, second: StopPress) -> tuple[float, float]:
     return (host_s, error_s) if abs(box_s - host_s) > BOX_RESET_S + error_s else (box_s, 0.0)
 
 
-def _judging(plan: Plan, c: BeginJudging) -> None:
-    plan.add("judging", at_s=c.at_s)
-
-
-def _void(plan: Plan, c: VoidDuel) -> None:
-    plan.add("duel_void", by="human", reason=c.reason, why=c.why)
-
-
-def _timeout(plan: Plan, c: CallTimeout) -> None:
-    limit, elapsed = plan.state.rules.time_limit_s or 0.0, c.at_s - (plan.state.duel.go_at_s or 0.0)
+def _timeout(batch: MatchBatch, c: commands.CallTimeout) -> None:
+    limit, elapsed = batch.state.rules.time_limit_s or 0.0, c.at_s - (batch.state.duel.go_at_s or 0.0)
     if elapsed < limit:
         raise IllegalCommand(sentence("limit", passed=elapsed, limit=limit))
-    plan.add("duel_void", by="clock", reason="timeout", at_s=c.at_s)
+    batch.add("duel_void", by="clock", reason="timeout", at_s=c.at_s)
 
 
-def _next(plan: Plan, c: NextDuel) -> None:
-    progress.advance(plan)
-
-
-def _undo(plan: Plan, c: Undo) -> None:
-    adjudication.undo(plan)
-
-
-def _leaves(plan: Plan, c: PlayerLeaves) -> None:
-    progress.leave(plan, c.player, c.why)
-
-
-def _joins(plan: Plan, c: PlayerJoins) -> None:
-    progress.join(plan, c.player.strip())
-
-
-def _late(plan: Plan, c: PlayerLate) -> None:
-    progress.postpone(plan, c.player)
-
-
-def _rename(plan: Plan, c: RenamePlayer) -> None:
-    progress.rename(plan, c.player, c.name.strip())
-
-
-def _replay(plan: Plan, c: ReplayRound) -> None:
-    progress.replay(plan, c.round_index, c.why)
-
-
-def _replay_duel(plan: Plan, c: ReplayDuel) -> None:
-    progress.replay_duel(plan, c.number, c.why)
-
-
-def _leave_match(plan: Plan, c: LeaveMatch) -> None:
-    plan.add("match_left", for_match=c.for_match)
-
-
-def _take_up_match(plan: Plan, c: TakeUpMatch) -> None:
-    plan.add("match_taken_up")
-
-
-def _mode(plan: Plan, c: ChangeMode) -> None:
+def _mode(batch: MatchBatch, c: commands.ChangeMode) -> None:
     _known_mode(c.mode)
-    state = plan.state
+    state = batch.state
     drawn = {d.card_id for d in state.past} - set(state.returned)
-    plan.add("mode_changed", mode=c.mode, piles=piles.piles(state.cards, c.mode, state.seed, drawn))
+    batch.add("mode_changed", mode=c.mode, piles=piles.piles(state.cards, c.mode, state.seed, drawn))
 
 
-def _sign_setup(plan: Plan, c: SignSetup) -> None:
+def _sign_setup(batch: MatchBatch, c: commands.SignSetup) -> None:
     names = tuple(name.strip() for name in c.names)
     if len(names) < 2 or not all(names) or len(set(names)) < len(names):
         raise IllegalCommand(sentence("both_sign"))
-    plan.add("setup_signed", names=list(names), record=dict(c.record))
+    batch.add("setup_signed", names=list(names), record=dict(c.record))
 
 
-def _open_setup(plan: Plan, c: OpenSetup) -> None:
-    plan.add("setup_opened", why=c.why)
-
-
-def _go_unsigned(plan: Plan, c: GoUnsigned) -> None:
-    plan.add("setup_waived")
-
-
-def _seal_recording(plan: Plan, c: SealRecording) -> None:
-    plan.add("recording_sealed", attempt=c.attempt, sha256=c.sha256)
-
-
-def _change_lens(plan: Plan, c: ChangeLens) -> None:
-    plan.add("lens_changed", lens=dict(c.lens))
-
-
-_HANDLERS: dict[type[Command], Callable[..., None]] = {
-    CreateMatch: _create,
-    DrawCard: _draw,
-    DrawByHand: _draw_by_hand,
-    NameCard: _name_card,
-    Ready: _ready,
-    Go: _go,
-    WaiveFields: _waive_fields,
-    PressStop: _press,
-    BeginJudging: _judging,
-    CameraVerdict: adjudication.verdict,
-    HumanRuling: adjudication.human,
-    Overrule: adjudication.overrule,
-    OpenReview: adjudication.open_review,
-    CloseReview: adjudication.close_review,
-    Foul: adjudication.foul,
-    FoulRuling: adjudication.foul_ruling,
-    VoidDuel: _void,
-    CallTimeout: _timeout,
-    NextDuel: _next,
-    Undo: _undo,
-    PlayerLeaves: _leaves,
-    PlayerJoins: _joins,
-    PlayerLate: _late,
-    RenamePlayer: _rename,
-    ReplayRound: _replay,
-    ReplayDuel: _replay_duel,
-    LeaveMatch: _leave_match,
-    TakeUpMatch: _take_up_match,
-    ChangeMode: _mode,
-    SignSetup: _sign_setup,
-    OpenSetup: _open_setup,
-    GoUnsigned: _go_unsigned,
-    ChangeLens: _change_lens,
-    SealRecording: _seal_recording,
+_HANDLERS: Mapping[type[commands.MatchCommand], Callable[[MatchBatch, Any], None]] = {
+    commands.CreateMatch: _create,
+    commands.DrawCard: _draw,
+    commands.DrawByHand: lambda b, c: b.add("card_drawn", card_id=None, value=0, pile=None),
+    commands.NameCard: _name_card,
+    commands.Ready: lambda b, c: b.add("ready"),
+    commands.Go: _go,
+    commands.WaiveFields: lambda b, c: b.add("fields_waived", why=c.why),
+    commands.PressStop: _press,
+    commands.BeginJudging: lambda b, c: b.add("judging", at_s=c.at_s),
+    commands.CameraVerdict: adjudication.verdict,
+    commands.HumanRuling: adjudication.human,
+    commands.Overrule: adjudication.overrule,
+    commands.OpenReview: adjudication.open_review,
+    commands.CloseReview: adjudication.close_review,
+    commands.Foul: adjudication.foul,
+    commands.FoulRuling: adjudication.foul_ruling,
+    commands.VoidDuel: lambda b, c: b.add("duel_void", by="human", reason=c.reason, why=c.why),
+    commands.CallTimeout: _timeout,
+    commands.NextDuel: lambda b, c: progress.advance(b),
+    commands.Undo: lambda b, c: adjudication.undo(b),
+    commands.PlayerLeaves: lambda b, c: progress.leave(b, c.player, c.why),
+    commands.PlayerJoins: lambda b, c: progress.join(b, c.player.strip()),
+    commands.PlayerLate: lambda b, c: progress.postpone(b, c.player),
+    commands.RenamePlayer: lambda b, c: progress.rename(b, c.player, c.name.strip()),
+    commands.ReplayRound: lambda b, c: progress.replay(b, c.round_index, c.why),
+    commands.ReplayDuel: lambda b, c: progress.replay_duel(b, c.number, c.why),
+    commands.LeaveMatch: lambda b, c: b.add("match_left", for_match=c.for_match),
+    commands.TakeUpMatch: lambda b, c: b.add("match_taken_up"),
+    commands.ChangeMode: _mode,
+    commands.SignSetup: _sign_setup,
+    commands.OpenSetup: lambda b, c: b.add("setup_opened", why=c.why),
+    commands.GoUnsigned: lambda b, c: b.add("setup_waived"),
+    commands.ChangeLens: lambda b, c: b.add("lens_changed", lens=dict(c.lens)),
+    commands.SealRecording: lambda b, c: b.add("recording_sealed", attempt=c.attempt, sha256=c.sha256),
 }
+
+_DECIDER = Decider(evolve, lambda state, command: state.refusal(type(command)), _HANDLERS)

@@ -42,14 +42,14 @@ stateDiagram-v2
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cards.sentences import sentence
+from referee.core import Change, Data, PhaseTable, next_phase
 from referee.errors import IllegalCommand
-from referee.events import Event as Event
-from referee.events import event_from_json as event_from_json
+from referee.events import Event
 from referee.match.card_facts import CardFacts
 from referee.match.cause import BETWEEN, OPEN, Cause, cause_of
 from referee.match.house_rules import FINDINGS, HouseRules, ruled
@@ -62,7 +62,7 @@ IN_PLAY = ("card_drawn", "ready", "building", "stopped", "judging", "undecided")
 BEFORE_GO = ("card_drawn", "ready")
 """Phases in which nobody has seen the card."""
 
-TABLE: Mapping[str, tuple[tuple[str, ...], str]] = {
+TABLE: PhaseTable = {
     "card_drawn": (("idle", "void"), "card_drawn"),
     "ready": (("card_drawn",), "ready"),
     "go": (("ready",), "building"),
@@ -73,7 +73,7 @@ TABLE: Mapping[str, tuple[tuple[str, ...], str]] = {
     "duel_void": ((*IN_PLAY, "decided", "void"), "void"),
     "next_duel": (("decided",), "idle"),
 }
-"""Event kind -> (phases it may come in, the phase it leads to). Other kinds leave the phase alone."""
+"""Other kinds of event leave the phase alone."""
 
 OTHER_ZONE = {"A": "B", "B": "A"}
 
@@ -215,32 +215,29 @@ def step(duel: Duel, event: Event) -> Duel:
     """The duel after the event. Raises IllegalCommand when the table does not allow it."""
     kind, data = event.kind, event.data
     if kind in TABLE:
-        froms, to = TABLE[kind]
-        if duel.phase not in froms:
-            raise IllegalCommand(sentence("cannot_follow", kind=kind, phase=duel.phase))
-        duel = replace(duel, phase=to)
+        duel = replace(duel, phase=next_phase(TABLE, kind, duel.phase))
     return _CHANGES[kind](duel, data, event) if kind in _CHANGES else duel
 
 
-def _drawn(duel: Duel, data: Mapping[str, Any], event: Event) -> Duel:
+def _drawn(duel: Duel, data: Data, event: Event) -> Duel:
     return replace(duel, card_id=data["card_id"], value=data["value"], pile=data["pile"])
 
 
-def _named(duel: Duel, data: Mapping[str, Any], event: Event) -> Duel:
+def _named(duel: Duel, data: Data, event: Event) -> Duel:
     return replace(duel, card_id=data["card_id"], value=data["value"])
 
 
-def _go(duel: Duel, data: Mapping[str, Any], event: Event) -> Duel:
+def _go(duel: Duel, data: Data, event: Event) -> Duel:
     touched = tuple(data.get("touched", ()))
     return replace(duel, go_at_s=data["at_s"], go_at=event.at, go_box_us=data.get("box_us"), touched=touched)
 
 
-def _pressed(duel: Duel, data: Mapping[str, Any], event: Event) -> Duel:
+def _pressed(duel: Duel, data: Data, event: Event) -> Duel:
     press = press_from_json(data)
     return replace(duel, presses=(*duel.presses, press), callers=press.callers or duel.callers)
 
 
-def _verdict(duel: Duel, data: Mapping[str, Any], event: Event) -> Duel:
+def _verdict(duel: Duel, data: Data, event: Event) -> Duel:
     zone = data["zone"]
     return replace(
         duel,
@@ -250,18 +247,18 @@ def _verdict(duel: Duel, data: Mapping[str, Any], event: Event) -> Duel:
     )
 
 
-def _ruling(duel: Duel, data: Mapping[str, Any], event: Event) -> Duel:
+def _ruling(duel: Duel, data: Data, event: Event) -> Duel:
     rulings = {**duel.rulings, data["zone"]: data["ruling"]} if data.get("zone") else duel.rulings
     return replace(duel, rulings=rulings, human=(*duel.human, {**data, "who": event.who, "at": event.at}))
 
 
-def _ended(duel: Duel, data: Mapping[str, Any], event: Event) -> Duel:
+def _ended(duel: Duel, data: Data, event: Event) -> Duel:
     why = data.get("why", "")
     cause = cause_of(data["reason"], data.get("said"), why)
     return replace(duel, award=data.get("award"), decided_by=data["by"], cause=cause, why=why)
 
 
-_CHANGES: dict[str, Callable[[Duel, Mapping[str, Any], Event], Duel]] = {
+_CHANGES: dict[str, Change[Duel]] = {
     "fields_waived": lambda duel, data, event: replace(duel, waived=data["why"]),
     "card_drawn": _drawn,
     "card_named": _named,

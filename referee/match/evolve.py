@@ -11,9 +11,12 @@ from dataclasses import replace
 from typing import Any
 
 from cards.sentences import sentence
+from referee import core
+from referee.core import Data
 from referee.errors import IllegalCommand
+from referee.events import Event
 from referee.match.card_facts import facts_of
-from referee.match.duel import TABLE, Duel, Event, step
+from referee.match.duel import TABLE, Duel, step
 from referee.match.foul import foul_from_event
 from referee.match.house_rules import parse_rules
 from referee.match.schedule import Round
@@ -37,34 +40,24 @@ NOTES = (
 
 def fold(events: Iterable[Event]) -> MatchState:
     """The state after all of the events."""
-    state = MatchState()
-    for event in events:
-        state = evolve(state, event)
-    return state
+    return core.fold(evolve, MatchState(), events)
 
 
 def evolve(state: MatchState, event: Event) -> MatchState:
     """The state after one more event. Raises IllegalCommand for one that cannot follow."""
-    if (event.kind == "match_created") != (state.seq == 0):
-        raise IllegalCommand(sentence("not_that_event", kind=event.kind, n=state.seq + 1))
-    if event.kind not in KINDS:
-        raise IllegalCommand(sentence("unknown_event", kind=event.kind))
     opens = event.kind not in NOTES and event.step != state.undo_step
-    after = _apply(state, event)
-    after = replace(after, seq=state.seq + 1, step=event.step, simulated=state.simulated or event.simulated)
+    after = core.apply_event(state, event, KINDS, "match_created")
     if event.kind == "undone" or not opens:
         return after
     return replace(after, first_seq=after.seq, undo_step=event.step, undo_kind=event.kind).after(state)
 
 
-def _apply(state: MatchState, event: Event) -> MatchState:
-    if event.kind in _MATCH:
-        return _MATCH[event.kind](state, event.data, event)
-    state = replace(state, duel=step(state.duel, event))
-    return _AFTER[event.kind](state, event.data, event) if event.kind in _AFTER else state
+def _of_duel(state: MatchState, data: Data, event: Event) -> MatchState:
+    """What changes the duel alone."""
+    return replace(state, duel=step(state.duel, event))
 
 
-def _created(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
+def _created(state: MatchState, data: Data, event: Event) -> MatchState:
     rules = parse_rules(data["rules"], "match_created")
     state = MatchState(
         match_id=data["match_id"],
@@ -96,7 +89,7 @@ def _fresh(state: MatchState, number: int, round_index: int, duel_index: int, at
     return Duel(number, round_index, duel_index, attempt, seats)
 
 
-def _drawn(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
+def _drawn(state: MatchState, data: Data, event: Event) -> MatchState:
     """Draw: a void attempt goes to the past and its card among the returned ones."""
     if state.duel.phase == "void":
         old = state.duel
@@ -104,8 +97,7 @@ def _drawn(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchSta
         returned = state.returned if not old.card_id or old.card_id in lying else (*state.returned, old.card_id)
         fresh = _fresh(state, old.number + 1, state.round_index, state.duel_index, old.attempt + 1)
         state = replace(state, past=(*state.past, old), duel=fresh, returned=returned)
-    state = replace(state, duel=step(state.duel, event))
-    return _taken(state, data["card_id"])
+    return _taken(_of_duel(state, data, event), data["card_id"])
 
 
 def _taken(state: MatchState, card_id: str | None) -> MatchState:
@@ -114,8 +106,9 @@ def _taken(state: MatchState, card_id: str | None) -> MatchState:
     return replace(state, piles=piles, returned=tuple(c for c in state.returned if c != card_id))
 
 
-def _named(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
+def _named(state: MatchState, data: Data, event: Event) -> MatchState:
     """The card is another one than was thought: that one is back among the returned cards."""
+    state = _of_duel(state, data, event)
     if data["was"] and data["was"] not in state.returned:
         state = replace(state, returned=(*state.returned, data["was"]))
     state = _taken(state, data["card_id"])
@@ -123,11 +116,12 @@ def _named(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchSta
     return replace(state, seen=state.seen | {data["card_id"]}) if shown else state
 
 
-def _went(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
+def _went(state: MatchState, data: Data, event: Event) -> MatchState:
+    state = _of_duel(state, data, event)
     return replace(state, seen=state.seen | {state.duel.card_id}) if state.duel.card_id else state
 
 
-def _reshuffled(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
+def _reshuffled(state: MatchState, data: Data, event: Event) -> MatchState:
     piles = {**state.piles, data["pile"]: tuple(data["order"])}
     rest = tuple(c for c in state.returned if c not in data["order"])
     return replace(
@@ -135,13 +129,13 @@ def _reshuffled(state: MatchState, data: Mapping[str, Any], event: Event) -> Mat
     )
 
 
-def _next(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
+def _next(state: MatchState, data: Data, event: Event) -> MatchState:
     old, r, d = state.duel, data["round_index"], data["duel_index"]
     state = replace(state, duel=step(old, event), past=(*state.past, old), round_index=r, duel_index=d)
     return replace(state, duel=_fresh(state, old.number + 1, r, d, 1))
 
 
-def _rescheduled(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
+def _rescheduled(state: MatchState, data: Data, event: Event) -> MatchState:
     """New rounds from an event, and, when it says so, another place in them."""
     state = replace(state, rounds=_rounds(data["rounds"]))
     if data.get("round_index") is None:
@@ -154,16 +148,16 @@ def _rescheduled(state: MatchState, data: Mapping[str, Any], event: Event) -> Ma
     return replace(state, duel=_fresh(state, number, r, d, 1))
 
 
-def _left(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
+def _left(state: MatchState, data: Data, event: Event) -> MatchState:
     state = replace(state, gone={**state.gone, data["player"]: data["why"]})
     return _rescheduled(_annul(state, data), data, event)
 
 
-def _joined(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
+def _joined(state: MatchState, data: Data, event: Event) -> MatchState:
     return _rescheduled(replace(state, players=(*state.players, data["player"])), data, event)
 
 
-def _renamed(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
+def _renamed(state: MatchState, data: Data, event: Event) -> MatchState:
     """The right name everywhere. States that an undo leads back to keep the one of their time."""
     was, name = data["player"], data["name"]
 
@@ -199,7 +193,7 @@ def _result_renamed(result: Mapping[str, Any], right: Callable[[str], str]) -> d
     }
 
 
-def _replayed(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
+def _replayed(state: MatchState, data: Data, event: Event) -> MatchState:
     return _rescheduled(_annul(state, data), data, event)
 
 
@@ -215,7 +209,7 @@ def _change(state: MatchState, numbers: Iterable[int], change: Callable[[Duel], 
     return replace(state, past=past, duel=duel)
 
 
-def _overruled(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
+def _overruled(state: MatchState, data: Data, event: Event) -> MatchState:
     """An ended duel is awarded anew; the camera's verdict and all earlier rulings stay in it."""
     kind = "duel_decided" if data["award"] else "duel_void"
     note = {"ruling": data["ruling"], "why": data["why"], "overruled": True}
@@ -228,41 +222,41 @@ def _overruled(state: MatchState, data: Mapping[str, Any], event: Event) -> Matc
     return _change(replace(state, frozen=None), [data["number"]], change)
 
 
-def _ended(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
-    return replace(state, duel=replace(state.duel, ended_seq=state.seq + 1))
+def _ended(state: MatchState, data: Data, event: Event) -> MatchState:
+    return replace(state, duel=replace(step(state.duel, event), ended_seq=state.seq + 1))
 
 
-def _foul(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
+def _foul(state: MatchState, data: Data, event: Event) -> MatchState:
     noted = foul_from_event(data, event.who, event.at, state.duel.number, state.seq + 1)
     return replace(state, fouls=(*state.fouls, noted))
 
 
-def _foul_ruled(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
+def _foul_ruled(state: MatchState, data: Data, event: Event) -> MatchState:
     index = data["index"]
     ruled = state.fouls[index].ruled(data["sanction"], event.who, data["why"])
     return replace(state, fouls=(*state.fouls[:index], ruled, *state.fouls[index + 1 :]))
 
 
-def _review(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
+def _review(state: MatchState, data: Data, event: Event) -> MatchState:
     return replace(state, frozen=state.scores)
 
 
-def _reviewed(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
+def _reviewed(state: MatchState, data: Data, event: Event) -> MatchState:
     return replace(state, frozen=None)
 
 
-def _finished(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
+def _finished(state: MatchState, data: Data, event: Event) -> MatchState:
     return replace(state, finished=data)
 
 
-def _mode(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
+def _mode(state: MatchState, data: Data, event: Event) -> MatchState:
     piles = _piles(data["piles"])
     lying = {card for cards in piles.values() for card in cards}
     returned = tuple(card for card in state.returned if card not in lying)
     return replace(state, mode=data["mode"], piles=piles, returned=returned)
 
 
-def _undone(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
+def _undone(state: MatchState, data: Data, event: Event) -> MatchState:
     """Back to before the last command; what people have seen stays seen, and the set-up as it is.
 
     A match that is played is not left."""
@@ -272,20 +266,20 @@ def _undone(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchSt
     return replace(before, seen=before.seen | state.seen, setup=state.setup, signed=state.signed, left_for="")
 
 
-def _setup_signed(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
+def _setup_signed(state: MatchState, data: Data, event: Event) -> MatchState:
     return replace(state, setup="signed", signed=tuple(data["names"]))
 
 
-def _setup_opened(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
+def _setup_opened(state: MatchState, data: Data, event: Event) -> MatchState:
     return replace(state, setup="open", signed=())
 
 
-def _setup_waived(state: MatchState, data: Mapping[str, Any], event: Event) -> MatchState:
+def _setup_waived(state: MatchState, data: Data, event: Event) -> MatchState:
     return replace(state, setup="waived", signed=())
 
 
-_Change = Callable[[MatchState, Mapping[str, Any], Event], MatchState]
-_MATCH: dict[str, _Change] = {
+_DUEL = (*TABLE, "fields_waived", "press_noted", "verdict", "verdict_noted", "ruling")
+KINDS: Mapping[str, core.Change[MatchState]] = dict.fromkeys(_DUEL, _of_duel) | {
     "match_created": _created,
     "card_drawn": _drawn,
     "next_duel": _next,
@@ -312,12 +306,9 @@ _MATCH: dict[str, _Change] = {
     "setup_waived": _setup_waived,
     "lens_changed": lambda state, data, event: state,
     "recording_sealed": lambda state, data, event: state,
+    "go": _went,
+    "card_named": _named,
+    "duel_decided": _ended,
+    "duel_void": _ended,
 }
-_AFTER: dict[str, _Change] = {"go": _went, "card_named": _named, "duel_decided": _ended, "duel_void": _ended}
-
-KINDS = (
-    frozenset(_MATCH)
-    | frozenset(TABLE)
-    | {"card_named", "fields_waived", "press_noted", "verdict", "verdict_noted", "ruling"}
-)
-"""Every kind of event there is."""
+"""Every kind of event there is, and what it changes."""

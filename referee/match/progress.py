@@ -8,39 +8,38 @@ from typing import Any
 
 from cards.sentences import sentence
 from referee.errors import IllegalCommand
-from referee.match.decision import Plan
 from referee.match.duel import IN_PLAY, Duel
 from referee.match.schedule import MOST, Round, folded, round_robin
-from referee.match.state import MatchState
+from referee.match.state import MatchBatch, MatchState
 
 
-def advance(plan: Plan) -> None:
+def advance(batch: MatchBatch) -> None:
     """After a decided duel: the next of the round, the next round, or the end."""
-    state = plan.state
+    state = batch.state
     if state.round is not None and state.duel_index + 1 < state.round.duels:
-        plan.add("next_duel", round_index=state.round_index, duel_index=state.duel_index + 1)
+        batch.add("next_duel", round_index=state.round_index, duel_index=state.duel_index + 1)
     elif state.round_index + 1 < len(state.rounds):
         following = state.rounds[state.round_index + 1]
-        plan.add("next_duel", round_index=state.round_index + 1, duel_index=following.first)
+        batch.add("next_duel", round_index=state.round_index + 1, duel_index=following.first)
     else:
-        conclude(plan)
+        conclude(batch)
 
 
-def conclude(plan: Plan) -> None:
+def conclude(batch: MatchBatch) -> None:
     """All rounds are played: name the winner, or add extra duels for those level at the top."""
-    state = plan.state
+    state = batch.state
     top = [row.player for row in state.standings if row.rank == 1]
-    if _sudden_death(plan, top):
+    if _sudden_death(batch, top):
         return
     survivor = _survivor(state)
     if survivor is None and len(top) > 1 and (len(top) == 2 or state.rules.tie_of_many == "round_robin"):
         rounds = [*state.rounds, *round_robin(top, 1, "extra")]
-        _reschedule(plan, "rounds_added", rounds, len(state.rounds), reason="tie", level=top)
+        _reschedule(batch, "rounds_added", rounds, len(state.rounds), reason="tie", level=top)
         return
     top = [survivor] if survivor is not None else top
     winner = top[0] if len(top) == 1 else None
     extra = any(r.kind in ("extra", "sudden") for r in state.rounds[-1:])
-    plan.add(
+    batch.add(
         "match_finished",
         winner=winner,
         shared=top if len(top) > 1 else [],
@@ -60,9 +59,9 @@ LAPS = 2
 """So many rounds of extra duels are played by three or more who stay level; then sudden death decides."""
 
 
-def _sudden_death(plan: Plan, top: Sequence[str]) -> bool:
+def _sudden_death(batch: MatchBatch, top: Sequence[str]) -> bool:
     """The next duel of a sudden death, where there is one: who loses it is out, the winner meets the next."""
-    state = plan.state
+    state = batch.state
     level = [p for p in state.active if any(r.kind == "extra" and p in r.players for r in state.rounds)]
     sudden = [r for r in state.rounds if r.kind == "sudden"]
     laps = sum(r.kind == "extra" for r in state.rounds) // max(1, len(level) * (len(level) - 1) // 2)
@@ -73,7 +72,7 @@ def _sudden_death(plan: Plan, top: Sequence[str]) -> bool:
     if not waiting or first is None:
         return False
     rounds = [*state.rounds, Round(first, waiting[0], 1, "sudden")]
-    _reschedule(plan, "rounds_added", rounds, len(state.rounds), reason="sudden_death", level=list(level))
+    _reschedule(batch, "rounds_added", rounds, len(state.rounds), reason="sudden_death", level=list(level))
     return True
 
 
@@ -88,11 +87,11 @@ def deciding_duel(state: MatchState, winner: str | None) -> int | None:
     return deciding
 
 
-def _reschedule(plan: Plan, kind: str, rounds: Sequence[Round], round_index: int | None, **data: Any) -> None:
+def _reschedule(batch: MatchBatch, kind: str, rounds: Sequence[Round], round_index: int | None, **data: Any) -> None:
     """New rounds, and with ``round_index`` on to the first duel of that one."""
     duel_index = rounds[round_index].first if round_index is not None and round_index < len(rounds) else 0
     rows = [r.to_json() for r in rounds]
-    plan.add(kind, rounds=rows, round_index=round_index, duel_index=duel_index, **data)
+    batch.add(kind, rounds=rows, round_index=round_index, duel_index=duel_index, **data)
 
 
 def _present(state: MatchState, player: str) -> None:
@@ -112,23 +111,23 @@ def _free(taken: Iterable[str], name: str) -> None:
         raise IllegalCommand(sentence("plays_already", player=name))
 
 
-def rename(plan: Plan, player: str, name: str) -> None:
+def rename(batch: MatchBatch, player: str, name: str) -> None:
     """The player's name was entered wrongly: everything of this match says the right one from now on."""
-    if player not in plan.state.players:
+    if player not in batch.state.players:
         raise IllegalCommand(sentence("plays_not", player=player))
     if name == player:
         raise IllegalCommand(sentence("named_already", player=player))
-    _free((p for p in plan.state.players if p != player), name)
-    plan.add("player_renamed", player=player, name=name)
+    _free((p for p in batch.state.players if p != player), name)
+    batch.add("player_renamed", player=player, name=name)
 
 
-def leave(plan: Plan, player: str, why: str) -> None:
+def leave(batch: MatchBatch, player: str, why: str) -> None:
     """The player's duel in play is void, the rounds still to come with the player are dropped."""
-    state = plan.state
+    state = batch.state
     _present(state, player)
     here = player in state.duel.seats.values()
     if here and state.phase in IN_PLAY:
-        plan.add("duel_void", by="human", reason="player_left", why=why)
+        batch.add("duel_void", by="human", reason="player_left", why=why)
     annul = [d.number for d in state.history if player in d.seats.values()]
     if state.rules.leaver_points == "kept":
         annul = []
@@ -136,18 +135,18 @@ def leave(plan: Plan, player: str, why: str) -> None:
     rounds = [*state.rounds[: state.round_index + 1], *keep]
     data: dict[str, Any] = {"player": player, "why": why, "annulled": annul}
     if not here:
-        _reschedule(plan, "player_left", rounds, None, **data)
+        _reschedule(batch, "player_left", rounds, None, **data)
         return
     if not _begun(state):
         del rounds[state.round_index]
-    _reschedule(plan, "player_left", rounds, state.round_index + _begun(state), **data)
-    if plan.state.round is None:
-        conclude(plan)
+    _reschedule(batch, "player_left", rounds, state.round_index + _begun(state), **data)
+    if batch.state.round is None:
+        conclude(batch)
 
 
-def join(plan: Plan, player: str) -> None:
+def join(batch: MatchBatch, player: str) -> None:
     """A latecomer meets everyone present once, after the rounds already listed."""
-    state = plan.state
+    state = batch.state
     _free(state.players, player)
     if len(state.active) >= MOST:
         raise IllegalCommand(sentence("too_many", most=MOST))
@@ -155,12 +154,12 @@ def join(plan: Plan, player: str) -> None:
     for i, other in enumerate(state.active):
         a, b = (player, other) if (i + swap) % 2 else (other, player)
         added.append(Round(a, b, state.rules.duels_per_round, "late"))
-    _reschedule(plan, "player_joined", [*state.rounds, *added], None, player=player)
+    _reschedule(batch, "player_joined", [*state.rounds, *added], None, player=player)
 
 
-def postpone(plan: Plan, player: str) -> None:
+def postpone(batch: MatchBatch, player: str) -> None:
     """The rounds with a player who is not there yet move to the end, in their order."""
-    state = plan.state
+    state = batch.state
     _present(state, player)
     first = state.round_index + _begun(state)
     rest = state.rounds[first:]
@@ -168,12 +167,12 @@ def postpone(plan: Plan, player: str) -> None:
     rounds = [*state.rounds[:first], *(r for r in rest if player not in r.players), *later]
     if tuple(rounds) == state.rounds:
         raise IllegalCommand(sentence("no_wait", player=player))
-    _reschedule(plan, "player_late", rounds, None if _begun(state) else first, player=player)
+    _reschedule(batch, "player_late", rounds, None if _begun(state) else first, player=player)
 
 
-def replay(plan: Plan, round_index: int, why: str) -> None:
+def replay(batch: MatchBatch, round_index: int, why: str) -> None:
     """The round's duels count no longer; the same two play it again as soon as no other round is begun."""
-    state = plan.state
+    state = batch.state
     if not 0 <= round_index <= state.round_index or (round_index == state.round_index and not _begun(state)):
         raise IllegalCommand(sentence("not_played", number=round_index + 1))
     annulled = [d.number for d in state.history if d.round_index == round_index and not d.annulled]
@@ -186,12 +185,12 @@ def replay(plan: Plan, round_index: int, why: str) -> None:
     at = min(state.round_index + _begun(state), len(state.rounds))
     rounds = [*state.rounds[:at], again, *state.rounds[at:]]
     now = round_index == state.round_index or not _begun(state) or state.finished
-    _reschedule(plan, "round_replayed", rounds, at if now else None, why=why, annulled=annulled, round=round_index)
+    _reschedule(batch, "round_replayed", rounds, at if now else None, why=why, annulled=annulled, round=round_index)
 
 
-def replay_duel(plan: Plan, number: int, why: str) -> None:
+def replay_duel(batch: MatchBatch, number: int, why: str) -> None:
     """The same two play that void duel once more, after the round that is begun."""
-    state = plan.state
+    state = batch.state
     duel = next((d for d in state.history if d.number == number), None)
     if duel is None:
         raise IllegalCommand(sentence("not_ended", number=number))
@@ -207,7 +206,7 @@ def replay_duel(plan: Plan, number: int, why: str) -> None:
     at = min(state.round_index + _begun(state), len(state.rounds))
     rounds = [*state.rounds[:at], again, *state.rounds[at:]]
     now = not _begun(state) or state.finished
-    _reschedule(plan, "duel_replayed", rounds, at if now else None, why=why, annulled=[number])
+    _reschedule(batch, "duel_replayed", rounds, at if now else None, why=why, annulled=[number])
 
 
 def played_again(state: MatchState, duel: Duel) -> bool:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cards.sentences import sentence
+from referee.core import EventBatch, State
 from referee.match import commands
 from referee.match.card_facts import NO_CARD, CardFacts
-from referee.match.commands import COMMANDS, Command
+from referee.match.commands import COMMANDS, MatchCommand
 from referee.match.duel import IN_PLAY, Duel, StopPress
 from referee.match.foul import FoulNoted
 from referee.match.house_rules import DEFAULT_RULES, HouseRules
@@ -38,16 +39,14 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class MatchState:
+class MatchState(State):
     """Everything of a match. Players are names, youngest first; zones are 'A' and 'B'.
 
     ``past`` are the attempts before the current ``duel``; ``piles`` what is still to be drawn, top
     first; ``seen`` the cards anybody has seen, which no undo makes unseen; ``earlier`` the states
-    before the last commands, each without earlier ones of its own. ``seq`` counts the events folded,
-    ``step`` the commands; an undo takes back ``undo_step``, from event ``first_seq`` on, which
-    is an ``undo_kind``. ``setup`` is
-    'open', 'signed' or 'waived', ``signed`` by whom. ``left_for`` names the older
-    match that was taken up instead.
+    before the last commands, each without earlier ones of its own. An undo takes back ``undo_step``,
+    from event ``first_seq`` on, which is an ``undo_kind``. ``setup`` is 'open', 'signed' or 'waived',
+    ``signed`` by whom. ``left_for`` names the older match that was taken up instead.
     """
 
     match_id: str = ""
@@ -70,10 +69,7 @@ class MatchState:
     fouls: tuple[FoulNoted, ...] = ()
     frozen: Mapping[str, int] | None = None
     finished: Mapping[str, Any] | None = None
-    simulated: bool = False
     created_at: str = ""
-    seq: int = 0
-    step: int = 0
     first_seq: int = 0
     undo_step: int = 0
     undo_kind: str = ""
@@ -205,13 +201,13 @@ class MatchState:
         """What is known of a card of the deck; ``NO_CARD`` for none."""
         return self.cards.get(card_id or "", NO_CARD)
 
-    def refusal(self, command: type[Command]) -> str:
+    def refusal(self, command: type[MatchCommand]) -> str:
         """Why that command is not possible now, whatever it says; empty when it is."""
         if self.phase not in command.PHASES:
             return sentence("phase", command=command.__name__, phase=self.phase)
         return GUARDS[command](self) if command in GUARDS else ""
 
-    def can(self, command: type[Command]) -> bool:
+    def can(self, command: type[MatchCommand]) -> bool:
         """Whether that command is possible now. (It may still be refused for what it says.)"""
         return not self.refusal(command)
 
@@ -281,10 +277,13 @@ class MatchState:
         }
 
 
+MatchBatch = EventBatch[MatchState]
+"""The events of one command of a match."""
+
 UNSIGNED = sentence("unsigned")
 FROZEN = sentence("frozen")
 
-GUARDS: Mapping[type[Command], Callable[[MatchState], str]] = {
+GUARDS: Mapping[type[MatchCommand], Callable[[MatchState], str]] = {
     commands.Undo: lambda s: "" if s.earlier and s.earlier[-1].phase != "new" else sentence("nothing_to_undo"),
     commands.DrawCard: lambda s: UNSIGNED if s.unsigned else "",
     commands.DrawByHand: lambda s: UNSIGNED if s.unsigned else "",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from referee.devices.ports import Lamp
-from referee.match.decide import MatchState
+from referee.match.state import MatchState
 
 ZONES = "AB"
 

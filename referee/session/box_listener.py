@@ -12,18 +12,10 @@ from cards.sentences import sentence
 from referee.devices.box_keyboard import KeysBox
 from referee.devices.ports import BoxNotice, ButtonBox, Lamp
 from referee.errors import DeviceLost, IllegalCommand, RefereeError
-from referee.match.decide import (
-    Command,
-    DrawCard,
-    Event,
-    Foul,
-    Go,
-    MatchState,
-    NextDuel,
-    PressStop,
-    Ready,
-    fields_refusal,
-)
+from referee.events import Event
+from referee.match.commands import DrawCard, Foul, Go, MatchCommand, NextDuel, PressStop, Ready
+from referee.match.decide import fields_refusal
+from referee.match.state import MatchState
 from referee.session.box_lamps import ZONES, lamps
 from referee.session.ports import Alarming, Attempting, Commanded, OnClock
 
@@ -39,7 +31,7 @@ ALARMS = ("stuck", "held_at_go", "reset", "events_lost", "foreign")
 KEY_ERROR_S = 0.05
 """Bound of the error of a Stop given on the dashboard: key, network, page."""
 
-NEXT_STEP: Mapping[str, type[Command]] = {
+NEXT_STEP: Mapping[str, type[MatchCommand]] = {
     "idle": DrawCard,
     "void": DrawCard,
     "card_drawn": Ready,

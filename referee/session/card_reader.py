@@ -7,7 +7,8 @@ import cv2
 from cards.deck import Deck
 from cards.sentences import sentence
 from referee.devices.ports import Frame
-from referee.match.decide import MatchState, NameCard
+from referee.match.commands import NameCard
+from referee.match.state import MatchState
 from referee.vision.image.card_marker import read_card_markers
 
 LOOK_S = 0.5

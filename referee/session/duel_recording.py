@@ -12,8 +12,10 @@ from cards.deck import Deck
 from cards.pieces import PieceSet
 from cards.sentences import sentence
 from referee.devices.ports import Camera, Frame
-from referee.match.decide import Event, MatchState, SealRecording
+from referee.events import Event
+from referee.match.commands import SealRecording
 from referee.match.duel import IN_PLAY, StopPress, press_from_json
+from referee.match.state import MatchState
 from referee.recording.folder import JOURNAL, META, sha256
 from referee.recording.writer import write_file
 from referee.session.ports import Attempting, Keep, OnClock, Recorder, Touching, WithCamera

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from cards.sentences import sentence
-from referee.match.decide import CallTimeout
+from referee.match.commands import CallTimeout
 from referee.session import heap
 from referee.session.ports import Alarming, Attempting, OnClock, WithBox, WithCamera
 

@@ -11,7 +11,8 @@ from calibration.errors import BadCamera
 from cards.sentences import sentence
 from referee.devices.ports import Frame
 from referee.errors import DeviceLost
-from referee.match.decide import Foul, MatchState, NameCard
+from referee.match.commands import Foul, NameCard
+from referee.match.state import MatchState
 from referee.session.card_reader import CardReader
 from referee.session.field_check import FieldCheck, asked
 from referee.session.rig_monitor import RigMonitor

@@ -7,26 +7,20 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from cards.deck import Deck
 from cards.sentences import sentence
 from referee.devices.ports import Clock
 from referee.errors import IllegalCommand, RefereeError
-from referee.match.decide import (
-    Command,
-    CreateMatch,
-    Event,
-    LeaveMatch,
-    MatchState,
-    TakeUpMatch,
-    cards_of,
-    decide,
-    evolve,
-    fold,
-)
+from referee.events import Event
+from referee.match.card_facts import cards_of
+from referee.match.commands import CreateMatch, LeaveMatch, MatchCommand, TakeUpMatch
+from referee.match.decide import decide
+from referee.match.evolve import evolve, fold
 from referee.match.house_rules import DEFAULT_RULES, HouseRules
+from referee.match.state import MatchState
 from referee.session.notifier import Notifier
 from referee.session.ports import Record
 from referee.session.seeds import new_seed
@@ -65,12 +59,10 @@ class MatchRunner:
         self._listeners: list[Listener] = []
         self.state, self.shift_s = self._recovered()
 
-    def command(self, command: Command, who: str = "") -> tuple[Event, ...]:
+    def command(self, command: MatchCommand, who: str = "") -> tuple[Event, ...]:
         """Decide, keep, apply, tell. Raises IllegalCommand, JournalUnwritable; then nothing has changed."""
         with self._lock:
-            events = decide(self.state, command, self._clock.utc().isoformat())
-            if who:
-                events = tuple(e if e.who else replace(e, who=who) for e in events)
+            events = decide(self.state, command, self._clock.utc().isoformat(), who)
             state = self.state
             for event in events:
                 state = evolve(state, event)
@@ -90,7 +82,7 @@ class MatchRunner:
             text = sentence("part_failed", kind=events[-1].kind, fault=f"{type(fault).__name__}: {fault}")
             self._notifier.alarm("part_failed", text)
 
-    def attempt(self, command: Command) -> None:
+    def attempt(self, command: MatchCommand) -> None:
         """A command that nobody waits for: what is illegal now is none, what cannot be kept is an alarm."""
         try:
             self.command(command)

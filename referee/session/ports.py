@@ -16,8 +16,8 @@ from calibration.palette import Palette
 from cards.card import Card
 from cards.law import Tolerances
 from referee.devices.ports import ButtonBox, Camera, Clock, Frame
-from referee.match.commands import Command
-from referee.match.duel import Event
+from referee.events import Event
+from referee.match.commands import MatchCommand
 from referee.match.state import MatchState
 from referee.vision.hands.fists import ReducedFrame
 from referee.vision.live.gate import BuildPixels, GateState
@@ -66,14 +66,14 @@ class WithBox(Protocol):
 class Commanded(Protocol):
     """Who carries out commands."""
 
-    def command(self, command: Command, who: str = "") -> tuple[Event, ...]:
+    def command(self, command: MatchCommand, who: str = "") -> tuple[Event, ...]:
         """Decide, keep, apply, tell."""
 
 
 class Attempting(Protocol):
     """Who carries out what nobody waits for."""
 
-    def attempt(self, command: Command) -> None:
+    def attempt(self, command: MatchCommand) -> None:
         """A command that nobody waits for: what is illegal now is none, what cannot be kept is an alarm."""
 
 

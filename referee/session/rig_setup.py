@@ -21,8 +21,10 @@ from calibration.palette_file import load_palette, save_palette
 from cards.pieces import PieceSet
 from cards.sentences import sentence
 from referee.errors import IllegalCommand
-from referee.match.decide import IN_PLAY, ChangeLens, MatchState, OpenSetup, SignSetup, decide
-from referee.match.state import FROZEN
+from referee.match.commands import ChangeLens, OpenSetup, SignSetup
+from referee.match.decide import decide
+from referee.match.duel import IN_PLAY
+from referee.match.state import FROZEN, MatchState
 from referee.session.ports import Commanded, Observer, OfMatch, Touching, WithBox, WithCamera
 
 LENS, PALETTE, EMPTY = "camera.yaml", "palette.json", "empty.png"

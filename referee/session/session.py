@@ -20,11 +20,12 @@ from cards.card import Card
 from cards.deck import Deck
 from cards.pieces import PieceSet
 from referee.devices.ports import ButtonBox, Camera, Clock
+from referee.events import Event
 from referee.journal.chain import lines_of
-from referee.match.decide import Command, Event, MatchState
+from referee.match.commands import MatchCommand
 from referee.match.duel import IN_PLAY
 from referee.match.house_rules import DEFAULT_RULES, HouseRules
-from referee.match.state import SEEN_PHASES
+from referee.match.state import SEEN_PHASES, MatchState
 from referee.session.box_listener import BoxListener
 from referee.session.duel_recording import DuelRecording, Sign
 from referee.session.health_monitor import HealthMonitor
@@ -117,11 +118,11 @@ class Session:
         """What to add to the host's clock in this match."""
         return self.match.shift_s
 
-    def command(self, command: Command, who: str = "") -> tuple[Event, ...]:
+    def command(self, command: MatchCommand, who: str = "") -> tuple[Event, ...]:
         """Decide, keep, apply, tell. Raises IllegalCommand, JournalUnwritable; then nothing has changed."""
         return self.match.command(command, who)
 
-    def attempt(self, command: Command) -> None:
+    def attempt(self, command: MatchCommand) -> None:
         """A command that nobody waits for: what is illegal now is none, what cannot be kept is an alarm."""
         self.match.attempt(command)
 

@@ -20,7 +20,8 @@ from cards.law import because
 from cards.sentences import sentence
 from referee.devices.ports import Frame
 from referee.errors import IllegalCommand, RefereeError
-from referee.match.decide import BeginJudging, CameraVerdict, MatchState
+from referee.match.commands import BeginJudging, CameraVerdict
+from referee.match.state import MatchState
 from referee.match.stop_views import PRESS_UNSEEN, SETTLED_FRAMES, SETTLED_S, UNSEEN, Views, behind_a_hand, ruled
 from referee.match.verdict import ZoneVerdict, zone_verdict
 from referee.session.ports import Alarming, Attempting, Commanded, Gate, Observer, OnClock, Touching, WithCamera

@@ -22,7 +22,9 @@ from cards.drawing import card_png
 from cards.pieces import PieceSet
 from referee.devices.ports import Clock
 from referee.errors import IllegalCommand, RefereeError
-from referee.match.decide import Command, DrawCard, Event, HumanRuling, MatchState, NextDuel, Ready, VoidDuel
+from referee.events import Event
+from referee.match.commands import DrawCard, HumanRuling, MatchCommand, NextDuel, Ready, VoidDuel
+from referee.match.state import MatchState
 from referee.simulator.players import Players
 
 REFEREE = "simulated referee"
@@ -42,10 +44,10 @@ class PlayedSession(Protocol):
     def clock(self) -> Clock:
         """The host's clock."""
 
-    def command(self, command: Command, who: str = "") -> tuple[Event, ...]:
+    def command(self, command: MatchCommand, who: str = "") -> tuple[Event, ...]:
         """Decide, keep, apply, tell."""
 
-    def attempt(self, command: Command) -> None:
+    def attempt(self, command: MatchCommand) -> None:
         """The same for a command that nobody waits for."""
 
     def go(self, who: str = "") -> tuple[Event, ...]:

@@ -126,7 +126,7 @@ def _create(session: WebSession, body: CreateMatch, who: str) -> Events:
     return session.create_match(body.players, body.mode, body.seed, rules, who=who)
 
 
-def _plain(command: type[commands.Command]) -> Action:
+def _plain(command: type[commands.MatchCommand]) -> Action:
     hints = get_type_hints(command)
     rows: dict[str, Any] = {
         f.name: (_checked(hints[f.name], f.name), ... if f.default is MISSING else f.default)

@@ -14,8 +14,8 @@ from cards.pieces import PieceSet, builtin_piece_set
 from cards.sentences import sentence
 from referee.devices.ports import Clock, SystemClock
 from referee.errors import IllegalCommand
-from referee.match.commands import Command
-from referee.match.decide import Event
+from referee.events import Event
+from referee.match.commands import MatchCommand
 from referee.match.state import MatchState
 from referee.recording.address import Mirror
 from referee.web import security
@@ -38,7 +38,7 @@ class ArchiveSession:
         self.clock: Clock = SystemClock()
         self.piece_set: PieceSet = builtin_piece_set()
 
-    def command(self, command: Command, who: str = "") -> tuple[Event, ...]:
+    def command(self, command: MatchCommand, who: str = "") -> tuple[Event, ...]:
         """Raises IllegalCommand: no match is on."""
         raise IllegalCommand(sentence("no_match_here"))
 

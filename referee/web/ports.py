@@ -8,7 +8,7 @@ from typing import Protocol
 
 from cards.deck import Deck
 from cards.pieces import PieceSet
-from referee.match.decide import Event
+from referee.events import Event
 from referee.match.house_rules import HouseRules
 from referee.session.ports import Commanded, Observer, OnClock, Touching, WithCamera
 from referee.session.practising import Practising

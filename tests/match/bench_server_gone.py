@@ -20,7 +20,7 @@ from pathlib import Path
 
 from referee.journal.journal import Journal
 from referee.journal.recovery import open_server
-from referee.match.decide import DrawCard, HumanRuling, NextDuel, Ready
+from referee.match.commands import DrawCard, HumanRuling, NextDuel, Ready
 from referee.match.house_rules import HouseRules
 from referee.web import create_app
 

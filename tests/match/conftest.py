@@ -13,20 +13,11 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from referee.events import event_from_json
 from referee.match.card_facts import CardFacts
-from referee.match.decide import (
-    CameraVerdict,
-    CreateMatch,
-    DrawCard,
-    Go,
-    NextDuel,
-    PressStop,
-    Ready,
-    decide,
-    evolve,
-    fold,
-)
-from referee.match.duel import event_from_json
+from referee.match.commands import CameraVerdict, CreateMatch, DrawCard, Go, NextDuel, PressStop, Ready
+from referee.match.decide import decide
+from referee.match.evolve import evolve, fold
 from referee.match.verdict import zone_verdict
 
 CARDS = {f"C{i:02}": CardFacts("height", i % 4 + 1, 4) for i in range(80)}

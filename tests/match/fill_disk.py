@@ -12,8 +12,8 @@ import resource
 import sys
 
 from referee.errors import JournalUnwritable
+from referee.events import Event
 from referee.journal.journal import Journal
-from referee.match.duel import Event
 
 
 def main(store: str, limit: int) -> dict:

@@ -22,7 +22,7 @@ from contextlib import closing
 from referee.errors import JournalUnwritable
 from referee.journal.journal import Journal
 from referee.match.card_facts import CardFacts
-from referee.match.decide import (
+from referee.match.commands import (
     CameraVerdict,
     CreateMatch,
     DrawCard,
@@ -32,10 +32,9 @@ from referee.match.decide import (
     PressStop,
     Ready,
     Undo,
-    decide,
-    evolve,
-    fold,
 )
+from referee.match.decide import decide
+from referee.match.evolve import evolve, fold
 from referee.match.verdict import zone_verdict
 
 CARDS = {f"C{i:02}": CardFacts("height", i % 4 + 1, 4) for i in range(80)}

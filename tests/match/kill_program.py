@@ -33,7 +33,7 @@ import referee.web
 from referee.cli import cli
 from referee.journal.chain import canonical
 from referee.journal.journal import Journal
-from referee.match.decide import fold
+from referee.match.evolve import fold
 
 for module in pkgutil.iter_modules(referee.web.__path__):  # loaded late by the program: once, here
     importlib.import_module(f"referee.web.{module.name}")

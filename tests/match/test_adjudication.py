@@ -6,7 +6,7 @@ import pytest
 
 from cards.sentences import sentence
 from referee.errors import IllegalCommand
-from referee.match.decide import (
+from referee.match.commands import (
     BeginJudging,
     CameraVerdict,
     CloseReview,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from referee.errors import IllegalCommand
-from referee.match.decide import CameraVerdict, DrawCard, Go, NextDuel, PressStop, Ready, Undo, WaiveFields
+from referee.match.commands import CameraVerdict, DrawCard, Go, NextDuel, PressStop, Ready, Undo, WaiveFields
 from referee.match.verdict import zone_verdict
 from referee.web.views import public_match
 

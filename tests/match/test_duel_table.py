@@ -9,7 +9,8 @@ import pytest
 
 import referee.match.duel
 from referee.errors import IllegalCommand
-from referee.match.duel import IN_PLAY, PHASES, TABLE, Duel, Event, diagram, step
+from referee.events import Event
+from referee.match.duel import IN_PLAY, PHASES, TABLE, Duel, diagram, step
 
 DATA = {
     "card_id": "C01",

@@ -8,9 +8,9 @@ import pytest
 
 from cards.law import Reason
 from referee.errors import IllegalCommand
+from referee.events import Event
 from referee.match.card_facts import CardFacts
-from referee.match.decide import evolve, fold
-from referee.match.duel import Event
+from referee.match.evolve import evolve, fold
 from referee.match.foul import FoulNoted, Proposal
 from referee.match.house_rules import DEFAULT_RULES, BadRules
 from referee.match.schedule import Round

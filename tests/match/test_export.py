@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from referee.cli import cli
 from referee.journal.journal import Journal
-from referee.match.decide import DrawCard, NextDuel, Overrule
+from referee.match.commands import DrawCard, NextDuel, Overrule
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from cards.law import Tolerances
 from referee.cli import cli
 from referee.match.card_facts import CardFacts
-from referee.match.decide import fold
+from referee.match.evolve import fold
 from referee.match.house_rules import DEFAULT_RULES, BadRules, HouseRules, load_rules, ruled, rules_toml
 from referee.match.verdict import zone_verdict
 

@@ -9,11 +9,11 @@ import pytest
 import sqlalchemy as sa
 
 from referee.errors import JournalDamaged, JournalUnwritable
+from referee.events import Event
 from referee.journal.chain import GENESIS, line_of, parse_line
 from referee.journal.database import url_of
 from referee.journal.journal import EVENTS, HEADS, Journal
-from referee.match.decide import fold
-from referee.match.duel import Event
+from referee.match.evolve import fold
 
 
 def note(n: int) -> Event:

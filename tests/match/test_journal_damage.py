@@ -15,10 +15,11 @@ from click.testing import CliRunner
 
 from referee.cli import cli
 from referee.errors import JournalDamaged, JournalUnwritable
+from referee.events import Event
 from referee.journal.journal import Journal
 from referee.journal.recovery import carve, open_sound, salvage
-from referee.match.decide import Foul, fold
-from referee.match.duel import Event
+from referee.match.commands import Foul
+from referee.match.evolve import fold
 
 HERE = Path(__file__).parent
 

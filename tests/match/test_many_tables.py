@@ -19,10 +19,10 @@ from cards.pieces import builtin_piece_set
 from referee.commands.serving import opened
 from referee.devices.ports import SystemClock
 from referee.errors import FolderUnusable, HeldElsewhere, JournalDamaged, RefereeError
+from referee.events import Event
 from referee.journal.holding import LOCK, held, usable_folder
 from referee.journal.journal import Journal
-from referee.match.decide import DrawCard, Ready
-from referee.match.duel import Event
+from referee.match.commands import DrawCard, Ready
 from referee.match.house_rules import HouseRules
 from referee.session.session import Equipment, Session
 

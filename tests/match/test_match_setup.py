@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from referee.errors import IllegalCommand
-from referee.match.decide import (
+from referee.match.commands import (
     ChangeLens,
     DrawByHand,
     DrawCard,

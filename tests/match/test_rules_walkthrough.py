@@ -9,7 +9,7 @@ import pytest
 
 from referee.errors import IllegalCommand
 from referee.match.card_facts import CardFacts
-from referee.match.decide import (
+from referee.match.commands import (
     BeginJudging,
     CallTimeout,
     CameraVerdict,

@@ -11,8 +11,8 @@ import pytest
 
 from referee.commands.serving import taken
 from referee.errors import HeldElsewhere
+from referee.events import Event
 from referee.journal.recovery import copy_of, open_sound
-from referee.match.duel import Event
 
 
 def note(n: int) -> Event:

@@ -8,7 +8,7 @@ import pytest
 
 from referee.errors import AsksFirst, IllegalCommand
 from referee.match.card_facts import CardFacts
-from referee.match.decide import (
+from referee.match.commands import (
     CameraVerdict,
     DrawByHand,
     DrawCard,

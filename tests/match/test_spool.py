@@ -8,11 +8,11 @@ from contextlib import closing
 import pytest
 
 from referee.errors import HeldElsewhere, JournalDamaged, JournalUnwritable
+from referee.events import Event
 from referee.journal.journal import Journal
 from referee.journal.lines import LineCopy
 from referee.journal.recovery import open_server
 from referee.journal.spool import SpooledJournal
-from referee.match.duel import Event
 
 
 def note(n: int) -> Event:

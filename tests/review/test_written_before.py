@@ -18,8 +18,10 @@ from click.testing import CliRunner
 from referee.cli import cli
 from referee.errors import JournalDamaged, JournalUnwritable
 from referee.journal.journal import Journal
-from referee.match.decide import NextDuel, decide, evolve, fold
+from referee.match.commands import NextDuel
+from referee.match.decide import decide
 from referee.match.duel import StopPress
+from referee.match.evolve import evolve, fold
 from referee.match.house_rules import DEFAULT_RULES
 from referee.recording import load_attempt
 from referee.recording.folder import sha256

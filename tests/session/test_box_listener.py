@@ -11,7 +11,7 @@ import pytest
 from referee.devices.box_keyboard import KeysBox
 from referee.devices.ports import BoxNotice, Lamp, Press, SystemClock
 from referee.errors import IllegalCommand
-from referee.match.decide import DrawCard, HumanRuling, Ready, VoidDuel
+from referee.match.commands import DrawCard, HumanRuling, Ready, VoidDuel
 
 CLOCK = SystemClock()
 PAIR = ("Ann", "Ben")

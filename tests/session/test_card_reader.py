@@ -7,7 +7,10 @@ import pytest
 
 from cards.deck import Deck, builtin_deck
 from referee.devices.ports import Frame
-from referee.match.decide import CreateMatch, DrawCard, cards_of, decide, fold
+from referee.match.card_facts import cards_of
+from referee.match.commands import CreateMatch, DrawCard
+from referee.match.decide import decide
+from referee.match.evolve import fold
 from referee.session import card_reader
 from referee.session.card_reader import CardReader
 from referee.vision.image.card_marker import CardMarkers

@@ -23,7 +23,7 @@ from playwright.sync_api import expect
 
 from cards.pieces import builtin_piece_set
 from referee.journal.journal import Journal
-from referee.match.decide import fold
+from referee.match.evolve import fold
 from referee.recording.recorder import PENDING_BYTES
 from referee.simulator.table import TableSim
 

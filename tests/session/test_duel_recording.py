@@ -12,7 +12,7 @@ from cards.sentences import sentence
 from referee.cli import cli
 from referee.commands.play import signing_with
 from referee.devices.ports import SystemClock
-from referee.match.decide import DrawCard, Foul, NextDuel, Overrule, Ready
+from referee.match.commands import DrawCard, Foul, NextDuel, Overrule, Ready
 from referee.recording import find_attempts, load_attempt
 from referee.recording.errors import BadAttempt
 from referee.recording.folder import contested

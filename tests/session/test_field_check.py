@@ -12,20 +12,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 from staged import DECK, FPS, Rig, Stage, World
 
 from referee.devices.ports import Frame
-from referee.match.decide import (
-    CameraVerdict,
-    CreateMatch,
-    DrawCard,
-    Go,
-    NextDuel,
-    PressStop,
-    Ready,
-    VoidDuel,
-    cards_of,
-    decide,
-    evolve,
-    fold,
-)
+from referee.match.card_facts import cards_of
+from referee.match.commands import CameraVerdict, CreateMatch, DrawCard, Go, NextDuel, PressStop, Ready, VoidDuel
+from referee.match.decide import decide
+from referee.match.evolve import evolve, fold
 from referee.match.verdict import zone_verdict
 from referee.session.field_check import FieldCheck, asked
 from referee.simulator.table import Hand

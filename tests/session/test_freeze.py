@@ -31,7 +31,7 @@ from staged import (
 )
 
 from referee.devices.ports import Frame
-from referee.match.decide import PressStop
+from referee.match.commands import PressStop
 from referee.session.live_judging import LiveJudging
 
 pytestmark = pytest.mark.slow

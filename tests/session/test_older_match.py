@@ -14,7 +14,7 @@ from test_many_tables import program
 
 from referee.errors import IllegalCommand
 from referee.journal.journal import Journal
-from referee.match.decide import DrawCard, Go, Ready, Undo, VoidDuel
+from referee.match.commands import DrawCard, Go, Ready, Undo, VoidDuel
 
 
 @pytest.fixture

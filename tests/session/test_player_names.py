@@ -20,7 +20,7 @@ from referee.commands.serving import running
 from referee.devices.ports import SystemClock
 from referee.games.catalogue import game_named
 from referee.journal.journal import Journal
-from referee.match.decide import DrawCard, RenamePlayer
+from referee.match.commands import DrawCard, RenamePlayer
 from referee.session.game_table import GameTable, game_matches
 
 REFEREE = [sys.executable, "-c", "from referee.cli import main; main()"]

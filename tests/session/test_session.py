@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from referee.errors import IllegalCommand
-from referee.match.decide import DrawCard, HumanRuling, NextDuel, Ready, WaiveFields
+from referee.match.commands import DrawCard, HumanRuling, NextDuel, Ready, WaiveFields
 from referee.simulator.meshes import place
 from referee.simulator.table import Hand, World
 

@@ -21,7 +21,7 @@ from referee.journal.aside import Presence, Told
 from referee.journal.export import listing
 from referee.journal.journal import Journal
 from referee.journal.recovery import check
-from referee.match.decide import Overrule, PlayerLeaves, Undo
+from referee.match.commands import Overrule, PlayerLeaves, Undo
 from referee.match.house_rules import DEFAULT_RULES
 from referee.session.called_games import CalledGames, TableService
 from referee.session.director import SILENT_S, Director, tournaments

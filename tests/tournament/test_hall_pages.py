@@ -19,7 +19,7 @@ from test_director import Hall
 from test_people import jpeg
 
 from referee.journal.aside import PeopleStore, Presence, Told
-from referee.match.decide import OpenReview
+from referee.match.commands import OpenReview
 from referee.session.people import People
 from referee.tournament.standings import standings
 from referee.web import serve

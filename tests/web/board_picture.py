@@ -26,7 +26,7 @@ from playwright.sync_api import Browser
 from scenes import building
 from staged import DECK, Rig, Stage, rig
 
-from referee.match.decide import CameraVerdict
+from referee.match.commands import CameraVerdict
 from referee.match.verdict import zone_verdict
 from referee.session.field_previews import around, around_build
 from referee.simulator.meshes import place

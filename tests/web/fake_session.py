@@ -20,8 +20,12 @@ from cards.pieces import builtin_piece_set
 from referee.devices.box_keyboard import KeysBox
 from referee.devices.ports import Frame
 from referee.errors import IllegalCommand
-from referee.match.decide import CameraVerdict, CreateMatch, Go, MatchState, PressStop, cards_of, decide, evolve
+from referee.match.card_facts import cards_of
+from referee.match.commands import CameraVerdict, CreateMatch, Go, PressStop
+from referee.match.decide import decide
+from referee.match.evolve import evolve
 from referee.match.house_rules import DEFAULT_RULES
+from referee.match.state import MatchState
 from referee.match.verdict import zone_verdict
 from referee.session.rig_setup import RigSetup
 from referee.simulator.table import TableSim

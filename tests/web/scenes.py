@@ -11,7 +11,7 @@ from pathlib import Path
 import practising
 from fake_session import MISSING, FakeSession
 
-from referee.match.decide import BeginJudging, DrawCard, Foul, NextDuel, OpenReview, Overrule, Ready
+from referee.match.commands import BeginJudging, DrawCard, Foul, NextDuel, OpenReview, Overrule, Ready
 from referee.match.foul import Proposal, seen_foul
 from referee.recording import load_attempt
 from referee.recording.folder import write_json

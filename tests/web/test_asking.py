@@ -6,7 +6,7 @@ import pytest
 from console_driver import Console
 from playwright.sync_api import expect
 
-from referee.match.decide import DrawCard, Go, NextDuel, Overrule, PressStop, Ready
+from referee.match.commands import DrawCard, Go, NextDuel, Overrule, PressStop, Ready
 
 PAIR = ["Ann", "Ben"]
 

@@ -9,7 +9,7 @@ import pytest
 from fake_session import FakeSession
 from scenes import PLAYERS, building, contested, fell, finished, overruled, right, started, voided, wrong
 
-from referee.match.decide import DrawCard, NextDuel, OpenReview, Ready, RenamePlayer, Undo
+from referee.match.commands import DrawCard, NextDuel, OpenReview, Ready, RenamePlayer, Undo
 from referee.web import board_views, console_views, create_app, views
 from referee.web.evening import EveningStore
 from referee.web.i18n.texts import translate
@@ -98,7 +98,7 @@ def test_an_undo_names_what_it_takes_back(session):
 def test_there_is_a_word_for_every_command_that_can_be_undone(session):
     from referee.match.evolve import KINDS, NOTES
 
-    kinds = KINDS - set(NOTES) - {"match_created", "undone", "verdict_noted"}
+    kinds = set(KINDS) - set(NOTES) - {"match_created", "undone", "verdict_noted"}
     assert {k for k in kinds if english(f"undo.{k}") == f"undo.{k}"} == set()
 
 

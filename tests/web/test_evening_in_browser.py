@@ -10,8 +10,7 @@ from console_driver import Console
 from playwright.sync_api import expect
 from scenes import PLAYERS, contested, right, started, wrong
 
-from referee.match.commands import RenamePlayer
-from referee.match.decide import DrawCard, Ready
+from referee.match.commands import DrawCard, Ready, RenamePlayer
 
 REFUSED = """
 HTMLMediaElement.prototype.play = () => Promise.reject(new DOMException("no", "NotAllowedError"));

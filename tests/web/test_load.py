@@ -33,7 +33,9 @@ from cards.pieces import load_piece_set
 from referee.devices.box_keyboard import KeysBox
 from referee.devices.ports import Frame, SystemClock
 from referee.journal.journal import Journal
-from referee.match.decide import DrawCard, decide, evolve
+from referee.match.commands import DrawCard
+from referee.match.decide import decide
+from referee.match.evolve import evolve
 from referee.session.session import Equipment, Session
 from referee.vision.live.gate import Gate
 from referee.vision.observer import Observer

@@ -15,7 +15,7 @@ from playwright.sync_api import expect
 
 from referee.devices.ports import Frame, SystemClock
 from referee.errors import IllegalCommand
-from referee.match.decide import DrawCard, VoidDuel
+from referee.match.commands import DrawCard, VoidDuel
 from referee.web import create_app, serve
 
 PLAYS = """() => {

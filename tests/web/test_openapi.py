@@ -11,7 +11,7 @@ from fake_session import FakeSession
 from hypothesis import HealthCheck, settings
 from schemathesis import checks
 
-from referee.match.decide import DrawCard, Ready
+from referee.match.commands import DrawCard, Ready
 from referee.web import create_app
 from referee.web.actions import ACTIONS
 from referee.web.api import openapi_document

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from practising import Practice
 
 from referee.journal.journal import Journal
-from referee.match.decide import DrawCard, Ready
+from referee.match.commands import DrawCard, Ready
 from referee.session.practising import Practising
 
 

@@ -13,7 +13,7 @@ from browser import PROJECTOR
 from playwright.sync_api import expect
 
 from referee.errors import FolderUnusable
-from referee.match.decide import DrawCard
+from referee.match.commands import DrawCard
 from referee.web import create_app, serve
 from referee.web.streaming.streams import PLACES, Places
 

@@ -7,7 +7,7 @@ import pytest
 from conftest import PIN
 
 from referee.devices.ports import Frame, SystemClock
-from referee.match.decide import DrawCard, Ready
+from referee.match.commands import DrawCard, Ready
 from referee.recording import Recorder
 from referee.recording.video import read_video
 from referee.web import create_app

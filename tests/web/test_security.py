@@ -6,7 +6,7 @@ import pytest
 from conftest import PIN
 from fake_session import FakeSession
 
-from referee.match.decide import DrawCard
+from referee.match.commands import DrawCard
 from referee.web import create_app
 from referee.web.actions import ACTIONS
 from referee.web.logins import LASTS_S, Logins

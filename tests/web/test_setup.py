@@ -17,7 +17,7 @@ from cards.pieces import builtin_piece_set
 from cards.sentences import sentence
 from referee.devices.ports import Frame
 from referee.errors import DeviceLost, IllegalCommand
-from referee.match.decide import DrawCard
+from referee.match.commands import DrawCard
 from referee.web import create_app
 from referee.web.i18n.texts import LANGUAGES, catalogue
 from referee.web.pages import rig_checks

@@ -13,7 +13,7 @@ import flask
 import pytest
 from fake_session import FakeSession
 
-from referee.match.decide import DrawCard, Go, Ready
+from referee.match.commands import DrawCard, Go, Ready
 from referee.web import create_app, serve
 from referee.web.connections import Connections, Limits
 from referee.web.streaming import streams as module

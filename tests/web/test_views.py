@@ -9,7 +9,7 @@ import pytest
 from scenes import PLAYERS, building, review, right, undecided, wrong
 
 from referee.match.cause import cause_of
-from referee.match.decide import (
+from referee.match.commands import (
     CameraVerdict,
     CloseReview,
     DrawCard,

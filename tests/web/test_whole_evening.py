@@ -15,7 +15,7 @@ from console_driver import filled
 from playwright.sync_api import Page, expect
 
 from referee.journal.journal import Journal
-from referee.match.decide import fold
+from referee.match.evolve import fold
 
 PROGRAM = Path(__file__).parent / "evening_program.py"
 LIMIT_MS = 90_000

@@ -7,7 +7,7 @@ import io
 import flask
 
 from referee.errors import IllegalCommand
-from referee.match.decide import Go
+from referee.match.commands import Go
 from referee.web.evening import EveningStore
 from referee.web.plain_text import json_object
 from referee.web.ports import WebSession
