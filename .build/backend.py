@@ -5,6 +5,7 @@ editable install, the compiled modules.
 """
 
 import os
+import platform
 import runpy
 import shlex
 import shutil
@@ -64,7 +65,14 @@ def _extensions(scratch):
         setuptools.Extension(f"referee.kernels.{p.stem}", [str(p)], **build) for p in sources["compiled"](KERNELS)
     ]
     directives = {**DIRECTIVES, "cdivision": True, "infer_types": True, "language_level": 3}
-    return cythonize(modules, build_dir=scratch, compiler_directives=directives)
+    modules = cythonize(modules, build_dir=scratch, compiler_directives=directives)
+    if sys.platform != "linux" or platform.machine() != "x86_64":
+        return modules
+    KERNELS.joinpath("avx2").mkdir(exist_ok=True)
+    build["extra_compile_args"] = [*GCC_FLAGS, "-mavx2"]
+    again = [m for m in modules if m.name.endswith(sources["TWICE"])]
+    named = [m.name.replace("kernels", "kernels.avx2") for m in again]
+    return modules + [setuptools.Extension(name, m.sources, **build) for name, m in zip(named, again, strict=True)]
 
 
 class _Backend(build_meta._BuildMetaBackend):

@@ -24,6 +24,12 @@ CLIPPED_CODE = 252
 """An 8-bit channel from here on is clipped: its colour is lost, its light is at least this much."""
 
 
+def clipped(image: np.ndarray) -> np.ndarray:
+    """(h, w) bool: where a picture (h, w, 3) is clipped in every channel."""
+    blue, green, red = cv2.split(image)
+    return np.asarray(cv2.min(cv2.min(blue, green), red) >= CLIPPED_CODE)
+
+
 @dataclass(frozen=True)
 class Measured:
     """One number of a rig, in ``unit``, held against its limits: inclusive, None is no limit."""

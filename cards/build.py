@@ -4,7 +4,7 @@ Text notation, one piece a word group, pieces separated by ``; ``::
 
     blue cube 0 front @ -14.8 3.1 15.0 yaw 4.0; orange bridge 90 side @ 0.0 0.0 45.0
 
-``parse_build`` and ``format_build`` are inverses (to the tenth of a millimetre written).
+``parse_build`` reads it.
 """
 
 from __future__ import annotations
@@ -37,6 +37,9 @@ SLIGHT_OVERLAP_MM = 4.0
 
 OVERLAP_STEP_MM = 0.1
 """Overlaps are measured to this."""
+
+ACROSS = np.linspace(0.0, 1.0, 24)
+"""Where two elevations are held against each other, of the width that they have in common."""
 
 PLAN_STEP_MM = 2.0
 """Spacing of the plan grid on which undersides meet tops; a 15 mm arch is then good to 0.1 mm."""
@@ -113,19 +116,17 @@ class Build:
 @lru_cache(maxsize=256)
 def _contacts(pieces: PieceSet, placed: tuple[Piece, ...]) -> tuple[tuple[int, ...], ...]:
     """Per piece the indices of those it rests on: the same build is asked for by judge, light and card alike."""
-    return tuple(_supports(pieces, placed, i) for i in range(len(placed)))
+    tops = [top(pieces, p) for p in placed]
+    return tuple(tuple(_supports(pieces, placed, i, tops)) for i in range(len(placed)))
 
 
-def _supports(pieces: PieceSet, placed: tuple[Piece, ...], i: int) -> tuple[int, ...]:
+def _supports(pieces: PieceSet, placed: tuple[Piece, ...], i: int, tops: Sequence[float]) -> Iterator[int]:
     """Pieces below ``i`` that it touches: the gap between i's underside and j's top is closed."""
-    mine = placed[i]
-    foot = bottom(pieces, mine)
-    found = []
+    mine, foot = placed[i], bottom(pieces, placed[i])
     for j, other in enumerate(placed):
-        below = j != i and other.z < mine.z and foot - top(pieces, other) <= CONTACT_GAP_MM
+        below = j != i and other.z < mine.z and foot - tops[j] <= CONTACT_GAP_MM
         if below and any(abs(g) <= CONTACT_GAP_MM for g in _gaps(pieces, mine, other, CONTACT_GAP_MM)):
-            found.append(j)
-    return tuple(found)
+            yield j
 
 
 def shape_of(pieces: PieceSet, piece: Piece) -> Shape:
@@ -143,13 +144,6 @@ def top(pieces: PieceSet, piece: Piece) -> float:
     return piece.z + shape_of(pieces, piece).size(piece.pose)[2] / 2
 
 
-def footprint(pieces: PieceSet, piece: Piece) -> np.ndarray:
-    """The corners (4, 2) in mm of the piece's box on the ground plane, counter-clockwise."""
-    sx, sy, _ = shape_of(pieces, piece).size(piece.pose)
-    corners = np.array([(-sx, -sy), (sx, -sy), (sx, sy), (-sx, sy)]) / 2
-    return _turn(corners, piece.yaw) + (piece.x, piece.y)
-
-
 @lru_cache(maxsize=1024)
 def surfaces(shape: Shape, pose: Pose) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Underside and upper side of a posed piece above its plan, before yaw, about its centre.
@@ -159,10 +153,10 @@ def surfaces(shape: Shape, pose: Pose) -> tuple[np.ndarray, np.ndarray, np.ndarr
     """
     sx, sy, sz = shape.size(pose)
     xs, ys = (_grid(s) for s in (sx, sy))
-    plan = np.stack(np.meshgrid(xs, ys, indexing="ij"), -1).reshape(-1, 2)
+    plan = np.stack(np.meshgrid(xs, ys, indexing="ij")).reshape(2, -1).T  # its columns are read one by one
     lower, upper = _heights(shape, pose, plan, sz)
     inside = np.isfinite(lower)
-    return plan[inside], lower[inside], upper[inside]
+    return plan.T[:, inside].T, lower[inside], upper[inside]
 
 
 def _grid(extent: float) -> np.ndarray:
@@ -195,21 +189,28 @@ def _heights(shape: Shape, pose: Pose, plan: np.ndarray, sz: float) -> tuple[np.
 
 
 @lru_cache(maxsize=1024)
-def _edges(shape: Shape, rotation: float) -> tuple[np.ndarray, ...]:
-    """Of each edge of the turned outline that is not upright (one that is ends where others begin): u and w where it
-    starts, and how far it goes in u and in w, (m, 1) each."""
+def _envelope(shape: Shape, rotation: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Where the turned outline's corners lie in u, twice each but the ends, and its lowest and highest w (n,) there, on
+    the left and on the right of an upright edge."""
     a = shape.turned_outline(rotation)
     along = np.roll(a, -1, 0) - a
-    a, along = a[along[:, 0] != 0], along[along[:, 0] != 0]
-    return a[:, :1], a[:, 1:], along[:, :1], along[:, 1:]
+    (u0, w0), (du, dw) = (of[along[:, 0] != 0].T[..., None] for of in (a, along))
+    at = np.unique(a[:, 0])
+    middle = (at[1:] + at[:-1]) / 2
+    t = (middle - u0) / du
+    there = (t >= 0) & (t <= 1)
+    w = w0 + t * dw
+    ends = np.stack([at[:-1], at[1:]])
+    sides = []
+    for edge in (np.where(there, w, np.inf).argmin(0), np.where(there, w, -np.inf).argmax(0)):
+        sides.append((w0[edge, 0] + (ends - u0[edge, 0]) / du[edge, 0] * dw[edge, 0]).T.ravel())
+    return ends.T.ravel(), *sides
 
 
 def _spans(shape: Shape, rotation: float, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Lowest and highest w of the turned outline at each u, (n,) each."""
-    u0, w0, du, dw = _edges(shape, rotation)
-    t = (u - u0) / du
-    w = np.where((t >= 0) & (t <= 1), w0 + t * dw, np.nan)
-    return np.fmin.reduce(w, 0), np.fmax.reduce(w, 0)
+    at, low, high = _envelope(shape, rotation)
+    return np.interp(u, at, low, math.nan, math.nan), np.interp(u, at, high, math.nan, math.nan)
 
 
 def _inside(outline: np.ndarray, points: np.ndarray) -> np.ndarray:
@@ -247,17 +248,26 @@ def _gaps(pieces: PieceSet, above: Piece, below: Piece, floor_mm: float) -> Iter
         return
     shape = shape_of(pieces, below)
     plan, lower, _ = surfaces(shape_of(pieces, above), above.pose)
-    sx, sy, _ = shape.size(below.pose)
-    there = _turn(_turn(plan, above.yaw) + (above.x - below.x, above.y - below.y), -below.yaw)
-    common = (np.abs(there) <= np.array([sx, sy]) / 2).all(1)
-    if common.sum() < 2 or np.ptp(there[common], axis=0).min() < CONTACT_OVERLAP_MM:
+    half_x, half_y, _ = (extent / 2 for extent in shape.size(below.pose))
+    x, y = _seen_from(below, above, plan)
+    common = (np.abs(x) <= half_x) & (np.abs(y) <= half_y)
+    x, y = x[common], y[common]
+    if len(x) < 2 or min(x.max() - x.min(), y.max() - y.min()) < CONTACT_OVERLAP_MM:
         return
     yield from _elevation_gap(pieces, above, below, floor_mm)
-    _, high = _heights(shape, below.pose, there[common], shape.size(below.pose)[2])
+    _, high = heights_at(shape, below.pose, np.stack([x, y], 1))
     gaps = np.where(below.z + high > floor_mm, above.z + lower[common] - below.z - high, np.nan)
     least = float(np.fmin.reduce(gaps))
     if not math.isnan(least):
         yield least
+
+
+def _seen_from(piece: Piece, other: Piece, plan: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """x and y, (n,) each, in one piece's own frame, of the points ``plan`` (n, 2) of another's."""
+    turn, (px, py) = math.radians(other.yaw - piece.yaw), plan.T
+    c, s = math.cos(turn), math.sin(turn)
+    dx, dy = _turn(np.array([other.x - piece.x, other.y - piece.y]), -piece.yaw).tolist()
+    return c * px - s * py + dx, s * px + c * py + dy
 
 
 def _beside(pieces: PieceSet, a: Piece, b: Piece) -> bool:
@@ -277,7 +287,8 @@ def _elevation_gap(pieces: PieceSet, above: Piece, below: Piece, floor_mm: float
     a, b = shape_of(pieces, above), shape_of(pieces, below)
     ax, bx = a.size(above.pose)[0] / 2, b.size(below.pose)[0] / 2
     left, right = max(above.x - ax, below.x - bx), min(above.x + ax, below.x + bx)
-    xs = np.linspace(left + 0.05, max(right - 0.05, left + 0.06), 24)
+    first, last = left + 0.05, max(right - 0.05, left + 0.06)
+    xs = first + ACROSS * (last - first)
     low, _ = _profile(a, above.pose, xs - above.x)
     _, high = _profile(b, below.pose, xs - below.x)
     gap = np.fmin.reduce(np.where(below.z + high > floor_mm, above.z + low - below.z - high, np.nan))
@@ -333,16 +344,6 @@ def _turn(points: np.ndarray, degrees: float) -> np.ndarray:
     a = math.radians(degrees)
     c, s = math.cos(a), math.sin(a)
     return np.asarray(points @ np.array([[c, s], [-s, c]]))
-
-
-def format_build(pieces: Sequence[Piece]) -> str:
-    """The build as one line of notation; see the module's head."""
-    words = []
-    for p in pieces:
-        x, y, z, yaw = (round(value, 1) + 0.0 for value in (p.x, p.y, p.z, p.yaw))  # + 0.0: no "-0.0"
-        turn = f" yaw {yaw:.1f}" if yaw else ""
-        words.append(f"{p.color} {p.shape} {p.pose.rotation} {p.pose.facing} @ {x:.1f} {y:.1f} {z:.1f}{turn}")
-    return "; ".join(words)
 
 
 def parse_build(text: str) -> tuple[Piece, ...]:

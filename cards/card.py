@@ -1,173 +1,211 @@
-"""The four kinds of card: what each asks for, and whether a piece set can give it."""
+"""What every kind of card can be asked; each kind is one file of ``cards.kinds``.
+
+A kind says what its card asks for, how it is drawn, how a right build of it is found, and what is wrong with a build:
+the law, from RULES.md and CONTRACT.md. Pure; sees no pixels, reads no clock.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
+from functools import cache, cached_property
+from typing import Annotated, Any, ClassVar, Self, cast
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import Field, GetCoreSchemaHandler, TypeAdapter
+from pydantic_core import CoreSchema, core_schema
 
-from cards.build import Piece
-from cards.errors import BadCard, first_fault
+from cards.build import Build, Piece
+from cards.errors import BadCard
+from cards.law import TOLERANCES, Reason, Tolerances, because
 from cards.pieces import PieceSet, Pose
+from cards.scene import Patch
 from cards.sentences import sentence
+from cards.stability import Stand
 
-MAX_GROUND_CONTACTS = 2
-"""Printed rule: "only two can touch", ruled as at most two (RULES.md)."""
+
+class ReadAs:
+    """Annotates a field that JSON has in another form: what is read as ``json_type`` is converted."""
+
+    def __init__(self, json_type: Any, convert: Callable[[Any], Any]) -> None:
+        self._json_type, self._convert = json_type, convert
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        read = handler.generate_schema(self._json_type)
+        return core_schema.no_info_after_validator_function(self._convert, read)
+
+
+@cache
+def _adapter(kind: type[Card]) -> TypeAdapter[Card]:
+    return TypeAdapter(kind)
+
+
+Kind = tuple[str, str]
+"""Shape and colour of a piece; the colour is empty where a card asks for the shape in any."""
+
+Proofs = dict[tuple[Piece, ...], Stand]
+"""How builds stand that were looked at before."""
 
 
 @dataclass(frozen=True)
-class LayoutCard:
-    """Exactly these pieces, placed and turned as shown; ``pieces`` stand at y = 0, yaw = 0."""
+class Card(ABC):
+    """A card of one kind. Its fields are those of the contract's JSON, in its order, with what they may be."""
 
-    id: str
-    value: int
-    pieces: tuple[Piece, ...]
-    kind: Literal["layout"] = "layout"
+    id: Annotated[str, Field(min_length=1, max_length=40)]
+    value: Annotated[int, Field(ge=1, le=4)]
 
+    kind: ClassVar[str]
+    """The kind's name in the contract."""
 
-@dataclass(frozen=True)
-class HeightCard:
-    """``count`` pieces built on one another, at most ``max_ground_contacts`` on the table."""
+    fills_band: ClassVar[bool] = False
+    """Whether the field is the whole band between the mat's markers."""
 
-    id: str
-    value: int
-    count: int
-    max_ground_contacts: int = MAX_GROUND_CONTACTS
-    kind: Literal["height"] = "height"
+    one_structure: ClassVar[bool] = False
+    """Whether its pieces are built on one another, however the player arranges them."""
 
+    number_alone: ClassVar[bool] = False
+    """Whether any pieces make a right structure that are as many as the card asks for."""
 
-@dataclass(frozen=True)
-class ShapesCard:
-    """Exactly these shapes (name -> how many) in any colour as one structure."""
+    shapes_alone: ClassVar[bool] = False
+    """Whether the card names shapes, in any colour."""
 
-    id: str
-    value: int
-    shapes: tuple[tuple[str, int], ...]
-    max_ground_contacts: int = MAX_GROUND_CONTACTS
-    kind: Literal["shapes"] = "shapes"
+    kinds: ClassVar[dict[str, type[Card]]] = {}
+    """Every kind by its name."""
+
+    def __init_subclass__(cls) -> None:
+        if "kind" in cls.__dict__:
+            Card.kinds[cls.kind] = cls
+
+    @classmethod
+    def from_json(cls, row: dict[str, Any]) -> Self:
+        """The card in the contract's object. Raises pydantic's ValidationError."""
+        return cast(Self, _adapter(cls).validate_python(row))
+
+    def to_json(self) -> dict[str, Any]:
+        """The contract's form of the card."""
+        row = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {"id": row.pop("id"), "kind": self.kind, "value": row.pop("value"), **row}
+
+    # -- what it asks for
+
+    @cached_property
+    def asked(self) -> Counter[Kind]:
+        """The pieces that the card names, and how many of each; empty where any will do."""
+        return Counter()
 
     @property
-    def count(self) -> int:
+    def piece_count(self) -> int:
         """How many pieces the card asks for."""
-        return sum(n for _, n in self.shapes)
+        return self.asked.total()
 
+    @property
+    def shown(self) -> tuple[Piece, ...]:
+        """The build that the card shows, at y = 0; empty where the player arranges the pieces."""
+        return ()
 
-@dataclass(frozen=True)
-class OrganCard:
-    """``count`` pieces side by side, heights falling from the player's left to right."""
+    def named(self, kinds: Iterable[Kind]) -> Counter[Kind]:
+        """How many there are of each, named as the card names them."""
+        return Counter(kinds)
 
-    id: str
-    value: int
-    count: int
-    kind: Literal["organ_pipes"] = "organ_pipes"
+    def asks_for(self, kinds: Sequence[Kind], spare: int = 0) -> bool:
+        """Whether pieces of these kinds are what the card asks for, however they stand: just those, or, where any will
+        do, as many to within ``spare``."""
+        if self.asked:
+            return self.named(kinds) == self.asked
+        return abs(len(kinds) - self.piece_count) <= spare
 
+    def picked(self, stock: Iterable[Kind]) -> list[Kind]:
+        """The first pieces of the stock that the card asks for, in its order; fewer where it has fewer."""
+        left, taken = Counter(self.asked), list[Kind]()
+        for kind in stock:
+            (name,) = self.named([kind])
+            if left[name] > 0 if self.asked else len(taken) < self.piece_count:
+                left[name] -= 1
+                taken.append(kind)
+        return taken
 
-Card = LayoutCard | HeightCard | ShapesCard | OrganCard
+    def lacking(self, kinds: Sequence[Kind]) -> Callable[[Kind], bool]:
+        """Whether a further piece of a kind could be one that the card asks for beside these: a red roof that is
+        missing is not made up for by anything green."""
+        missing = self.asked - self.named(kinds)
+        return lambda kind: not self.asked or not missing.keys().isdisjoint(self.named([kind]))
 
+    def inventory_problems(self, pieces: PieceSet) -> list[str]:
+        """Every way in which the card asks for more than the set holds; empty when it fits."""
+        have = self.named(pieces.inventory.elements())
+        lacks = [(key, n) for key, n in sorted(self.asked.items()) if n > have[key]]
+        if not self.asked and self.piece_count > pieces.count:
+            return [sentence("asks_count", n=self.piece_count, m=pieces.count)]
+        return [sentence("asks_pieces", n=n, piece=piece_words(key), m=have[key]) for key, n in lacks]
 
-class _LayoutPiece(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-    shape: str
-    color: str
-    rotation: int = 0
-    facing: Literal["front", "side", "top"] = "front"
-    x: float
-    z: float
+    def bad(self, fault: str) -> BadCard:
+        """The error that says this of the card."""
+        return BadCard(sentence("of_card", card=self.id, rest=fault))
 
+    # -- how it looks, and what is built of it
 
-class _Base(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-    id: str = Field(min_length=1, max_length=40)
-    value: int = Field(ge=1, le=4)
+    @abstractmethod
+    def picture(self, pieces: PieceSet) -> tuple[Patch, ...]:
+        """What the card shows, in mm of the build for pieces, ground line at y = 0."""
 
+    @abstractmethod
+    def proved_example(
+        self, pieces: PieceSet, seed: int = 0, proofs: Proofs | None = None
+    ) -> tuple[tuple[Piece, ...], Stand | None]:
+        """A right build and the proof that it stands; None where builds of this kind need none.
 
-class _Layout(_Base):
-    kind: Literal["layout"]
-    pieces: list[_LayoutPiece] = Field(min_length=1, max_length=40)
+        ``proofs`` remembers proofs: several seeds often try the same builds. Raises BadCard when the set cannot give a
+        build, or none is found.
+        """
 
+    def example(self, pieces: PieceSet, seed: int = 0) -> tuple[Piece, ...]:
+        """A stable build that the card calls right, by default always the same one. Raises BadCard without one."""
+        return self.proved_example(pieces, seed)[0]
 
-class _Height(_Base):
-    kind: Literal["height"]
-    count: int = Field(ge=1, le=40)
-    max_ground_contacts: int = Field(default=MAX_GROUND_CONTACTS, ge=1)
+    def usual_poses(self, pieces: PieceSet) -> tuple[tuple[str, Pose], ...]:
+        """Poses (shape, pose) that builders of this card are likely to use though others seldom do: pieces laid flat
+        on their face, because others stand well on them."""
+        flat = ("triangle", "half_disc", "crescent")
+        return tuple((s.name, Pose(0, "top")) for s in pieces.shapes.values() if s.kind in flat)
 
+    # -- the law
 
-class _Shapes(_Base):
-    kind: Literal["shapes"]
-    shapes: dict[str, Annotated[int, Field(ge=1)]] = Field(min_length=1)
-    max_ground_contacts: int = Field(default=MAX_GROUND_CONTACTS, ge=1)
+    def faults(self, build: Build, tolerances: Tolerances = TOLERANCES) -> tuple[Reason, ...]:
+        """Every fault of the build; empty when it is right."""
+        return self.law(build, tolerances) if build.pieces else (because("empty_field"),)
 
+    def is_right(self, build: Build, tolerances: Tolerances = TOLERANCES) -> bool:
+        """Whether ``faults`` finds none; a kind may find that out without all of them."""
+        return not self.faults(build, tolerances)
 
-class _Organ(_Base):
-    kind: Literal["organ_pipes"]
-    count: int = Field(ge=2, le=40)
+    @abstractmethod
+    def law(self, build: Build, tolerances: Tolerances) -> tuple[Reason, ...]:
+        """Every fault of a build of at least one piece."""
 
-
-_ADAPTER: TypeAdapter[Any] = TypeAdapter(Annotated[_Layout | _Height | _Shapes | _Organ, Field(discriminator="kind")])
-
-
-def parse_card(data: object, source: str = "card") -> Card:
-    """A card from parsed JSON. Raises BadCard naming ``source`` and the first fault."""
-    try:
-        model = _ADAPTER.validate_python(data)
-    except ValidationError as error:
-        raise BadCard(f"{source}: {first_fault(error)}") from None
-    if isinstance(model, _Layout):
-        pieces = tuple(Piece(p.shape, p.color, Pose(p.rotation, p.facing), p.x, 0.0, p.z) for p in model.pieces)
-        return LayoutCard(model.id, model.value, pieces)
-    if isinstance(model, _Height):
-        return HeightCard(model.id, model.value, model.count, model.max_ground_contacts)
-    if isinstance(model, _Shapes):
-        shapes = tuple(sorted(model.shapes.items()))
-        return ShapesCard(model.id, model.value, shapes, model.max_ground_contacts)
-    return OrganCard(model.id, model.value, model.count)
-
-
-def card_to_json(card: Card) -> dict[str, Any]:
-    """The contract's form of a card; ``parse_card`` reads it back to an equal card."""
-    row: dict[str, Any] = {"id": card.id, "kind": card.kind, "value": card.value}
-    if isinstance(card, LayoutCard):
-        row["pieces"] = [
-            {
-                "shape": p.shape,
-                "color": p.color,
-                "rotation": p.pose.rotation,
-                "facing": p.pose.facing,
-                "x": p.x,
-                "z": p.z,
-            }
-            for p in card.pieces
+    def wrong_pieces(self, build: Build) -> tuple[Reason, ...]:
+        """What is missing of the pieces that the card names, and what is there beside them."""
+        have = self.named(kinds_of(build))
+        found = [
+            because("missing_piece", n=n, piece=piece_words(key)) for key, n in sorted((self.asked - have).items())
         ]
-    elif isinstance(card, ShapesCard):
-        row |= {"shapes": dict(card.shapes), "max_ground_contacts": card.max_ground_contacts}
-    elif isinstance(card, HeightCard):
-        row |= {"count": card.count, "max_ground_contacts": card.max_ground_contacts}
-    else:
-        row["count"] = card.count
-    return row
+        for key, n in sorted((have - self.asked).items()):
+            which = tuple(i for i, kind in enumerate(kinds_of(build)) if key in self.named([kind]))
+            found.append(because("extra_piece", which, n=n, piece=piece_words(key)))
+        return tuple(found)
+
+    def wrong_count(self, build: Build) -> tuple[Reason, ...]:
+        """That the pieces are not as many as the card asks for, if so."""
+        n = len(build.pieces)
+        return () if n == self.piece_count else (because("wrong_count", n=n, m=self.piece_count),)
 
 
-def inventory_problems(card: Card, pieces: PieceSet) -> list[str]:
-    """Every way in which the card asks for more than the set holds; empty when it fits."""
-    if isinstance(card, LayoutCard):
-        return _layout_problems(card, pieces)
-    if isinstance(card, ShapesCard):
-        have: Counter[str] = Counter()
-        for shape, _, n in pieces.pieces:
-            have[shape] += n
-        return [sentence("asks_pieces", n=n, piece={"shape": s}, m=have[s]) for s, n in card.shapes if n > have[s]]
-    if card.count > pieces.count:
-        return [sentence("asks_count", n=card.count, m=pieces.count)]
-    return []
+def kinds_of(build: Build) -> list[Kind]:
+    """Shape and colour of each piece of the build."""
+    return [(p.shape, p.color) for p in build.pieces]
 
 
-def _layout_problems(card: LayoutCard, pieces: PieceSet) -> list[str]:
-    want = Counter((p.shape, p.color) for p in card.pieces)
-    problems: list[str] = []
-    for (shape, color), n in sorted(want.items()):
-        have = pieces.inventory[shape, color]
-        if n > have:
-            problems.append(sentence("asks_pieces", n=n, piece={"color": color, "shape": shape}, m=have))
-    return problems
+def piece_words(kind: Kind) -> dict[str, str]:
+    """The kind as a sentence's value: colour, where one is asked for, and shape."""
+    shape, color = kind
+    return {"color": color, "shape": shape} if color else {"shape": shape}

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cards.build import TALLEST_MM, Piece
-from cards.card import MAX_GROUND_CONTACTS, Card, LayoutCard, inventory_problems
-from cards.difficulty import Difficulty, card_difficulty
+from cards.card import Card, Proofs
+from cards.difficulty import PLANNING, Difficulty, difficulty
 from cards.errors import BadCard
-from cards.generate import SPAN_MM, proved_example
+from cards.generate import SPAN_MM
+from cards.kinds.structure import MAX_GROUND_CONTACTS
 from cards.pieces import PieceSet
 from cards.sentences import Sentence, sentence
 from cards.stability import MISPLACEMENT_MM, Stand, stand
@@ -36,20 +37,20 @@ class CardCheck:
 
 def check_card(card: Card, pieces: PieceSet, misplacement_mm: float = MISPLACEMENT_MM) -> CardCheck:
     """Inventory, overlaps, support, stability with its margins, room; for other kinds, a build as proof."""
-    problems = [*inventory_problems(card, pieces), *_too_kind(card)]
+    problems = [*card.inventory_problems(pieces), *_too_kind(card)]
     if problems:
         return CardCheck(card, tuple(problems))
-    if isinstance(card, LayoutCard):
+    if card.shown:
         return _check_layout(card, pieces, misplacement_mm)
     try:
-        tries = EXAMPLES_OF_FEW if card.count <= FEW else EXAMPLES
-        known: dict[tuple[Piece, ...], Stand] = {}
-        tried = dict(proved_example(card, pieces, seed, known) for seed in range(tries))
+        tries = EXAMPLES_OF_FEW if card.piece_count <= FEW else EXAMPLES
+        known: Proofs = {}
+        tried = dict(card.proved_example(pieces, seed, known) for seed in range(tries))
     except BadCard as error:
         told = error.said
         return CardCheck(card, (told.values["rest"] if isinstance(told, Sentence) else told,))
     proofs = {build: proof or stand(pieces, build) for build, proof in tried.items()}
-    found = [(card_difficulty(card, pieces, build, proof), build) for build, proof in proofs.items()]
+    found = [(difficulty(pieces, build, proof, PLANNING), build) for build, proof in proofs.items()]
     easiest, build = min(found, key=lambda row: row[0].total)
     as_asked = proofs[build] if misplacement_mm == MISPLACEMENT_MM else stand(pieces, build, misplacement_mm)
     return CardCheck(card, (), build, as_asked, easiest)
@@ -63,17 +64,17 @@ def _too_kind(card: Card) -> list[str]:
     return [sentence("too_kind", n=most, m=MAX_GROUND_CONTACTS)]
 
 
-def _check_layout(card: LayoutCard, pieces: PieceSet, misplacement_mm: float) -> CardCheck:
-    found = stand(pieces, card.pieces, misplacement_mm)
+def _check_layout(card: Card, pieces: PieceSet, misplacement_mm: float) -> CardCheck:
+    found = stand(pieces, card.shown, misplacement_mm)
     faults = found.faults + tuple(_room(card, pieces))
-    measured = None if found.faults else card_difficulty(card, pieces, card.pieces, found)
-    return CardCheck(card, faults, card.pieces, found, measured)
+    measured = None if found.faults else difficulty(pieces, card.shown, found)
+    return CardCheck(card, faults, card.shown, found, measured)
 
 
-def _room(card: LayoutCard, pieces: PieceSet) -> list[str]:
-    wide = [(p.x, pieces.shapes[p.shape].size(p.pose)[0] / 2) for p in card.pieces]
+def _room(card: Card, pieces: PieceSet) -> list[str]:
+    wide = [(p.x, pieces.shapes[p.shape].size(p.pose)[0] / 2) for p in card.shown]
     left, right = min(x - h for x, h in wide), max(x + h for x, h in wide)
-    high = max(p.z + pieces.shapes[p.shape].size(p.pose)[2] / 2 for p in card.pieces)
+    high = max(p.z + pieces.shapes[p.shape].size(p.pose)[2] / 2 for p in card.shown)
     faults: list[str] = []
     if right - left > 2 * SPAN_MM + 30:
         faults.append(sentence("wide", n=right - left, m=2 * SPAN_MM + 30))

@@ -9,8 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from cards.card import Card, card_to_json, inventory_problems, parse_card
+from cards.card import Card
 from cards.errors import BadCard
+from cards.kinds import parse_card
 from cards.pieces import PieceSet
 
 FIRST_CARD_MARKER = 50
@@ -60,7 +61,7 @@ class Deck:
     def to_json(self) -> dict[str, Any]:
         """The contract's ``deck.json`` as a dictionary."""
         start = {} if self.first_marker == FIRST_CARD_MARKER else {"first_marker": self.first_marker}
-        return {"name": self.name, **start, "cards": [card_to_json(c) for c in self.cards]}
+        return {"name": self.name, **start, "cards": [c.to_json() for c in self.cards]}
 
 
 def parse_deck(data: object, source: str = "deck") -> Deck:
@@ -100,7 +101,7 @@ def load_deck(path: str | Path, pieces: PieceSet | None = None) -> Deck:
         raise BadCard(f"{path}: not JSON ({error})") from None
     deck = parse_deck(data, str(path))
     for card in deck.cards if pieces is not None else ():
-        for problem in inventory_problems(card, pieces) if pieces is not None else ():
+        for problem in card.inventory_problems(pieces) if pieces is not None else ():
             raise BadCard(f"{path}: card {card.id}: {problem}")
     return deck
 

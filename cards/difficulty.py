@@ -8,7 +8,7 @@ Every piece costs the tongs one grip. It costs more
 
 The build costs ``TILT_COST`` for each degree that its tilt margin stays under what friction alone
 would bear. A card that shows no arrangement costs one more for finding one; it is measured by
-the build that ``cards.generate.example_build`` finds.
+the build that ``Card.example`` finds.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from cards.build import Piece, shape_of
-from cards.card import Card, LayoutCard
 from cards.pieces import PieceSet
 from cards.stability import FRICTION, Stand, stand
 
@@ -77,8 +76,3 @@ def _overhang(piece: Piece, wide: float, faces: Sequence[Any]) -> float:
     left = min(t.points[:, 0].min() for t in faces)
     right = max(t.points[:, 0].max() for t in faces)
     return max(0.0, 1.0 - float((right - left) / wide))
-
-
-def card_difficulty(card: Card, pieces: PieceSet, example: Sequence[Piece], found: Stand | None = None) -> Difficulty:
-    """The difficulty of a card; ``example`` is a right build of it (a layout's own pieces), ``found`` how it stands."""
-    return difficulty(pieces, example, found, planning=0.0 if isinstance(card, LayoutCard) else PLANNING)

@@ -9,26 +9,27 @@ needed to rule.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 import cv2
 import numpy as np
 
 from cards.build import Piece, shape_of
-from cards.card import Card, HeightCard, LayoutCard, ShapesCard
+from cards.card import Card
 from cards.deck import Deck
-from cards.pieces import PieceSet, Pose, Shape
+from cards.elevation import build_patches, elevation
+from cards.kinds.height import HeightCard
+from cards.pieces import PieceSet
 from cards.pixels import render
 from cards.scene import (
     BLACK,
+    RED,
     WHITE,
     Patch,
     Rgb,
     Scene,
     bounds,
     box,
-    corners,
-    mixed,
     patch,
     placed,
     to_svg,
@@ -55,177 +56,9 @@ ID_AT_MM, ID_CAP_MM, ID_LENGTH = (5.0, 2.6), 2.6, 16
 MAX_SCALE = 0.8
 """Pieces are never drawn larger than this on a card, so that small builds look small."""
 
-RED: Rgb = (200, 32, 44)
-PIPE, PIPE_LINE = (150, 152, 156), (92, 94, 98)
 GREY = (158, 160, 164)
 BLAME: Rgb = (230, 0, 200)
 INK: Rgb = (38, 38, 42)
-SHADES = 14
-
-
-# -- single pieces ---------------------------------------------------------------------------------
-
-
-def piece_patches(shape: Shape, pose: Pose, color: Rgb, line_mm: float = 0.35) -> tuple[Patch, ...]:
-    """A posed piece as the player sees it, mm, centred on its box.
-
-    Round and sloping faces are shaded, so that a cylinder is no box and a triangle seen from
-    its sloping side is no brick.
-    """
-    line = mixed(color, BLACK, 0.45)
-    outline = elevation(shape, pose)
-    return (*_shaded(shape, pose, outline, color), patch(outline, None, line, line_mm))
-
-
-def elevation(shape: Shape, pose: Pose) -> np.ndarray:
-    """The piece's silhouette for the player, (n, 2) mm as (x, z) about the centre of its box."""
-    sx, _, sz = shape.size(pose)
-    if shape.kind == "cylinder":
-        if shape.axis(pose) == "y":
-            t = np.linspace(0, 2 * np.pi, 48, endpoint=False)
-            return shape.width / 2 * np.stack([np.cos(t), np.sin(t)], 1)
-    elif pose.facing == "front":
-        return shape.turned_outline(pose.rotation)
-    return np.array([(-sx, -sz), (sx, -sz), (sx, sz), (-sx, sz)]) / 2
-
-
-def _shaded(shape: Shape, pose: Pose, outline: np.ndarray, color: Rgb) -> tuple[Patch, ...]:
-    sx, _, sz = shape.size(pose)
-    if shape.kind == "cylinder":
-        if shape.axis(pose) == "y":
-            return _disc(outline, color)
-        return _strips(sx, sz, color, _round_light, upright=shape.axis(pose) == "z")
-    if pose.facing == "side" and shape.kind in ("triangle", "crescent", "half_disc"):
-        return _strips(sx, sz, color, _slope_light(shape, pose), upright=False)
-    return (patch(outline, color),)
-
-
-def _disc(outline: np.ndarray, color: Rgb) -> tuple[Patch, ...]:
-    return patch(outline, color), patch(outline * 0.72, mixed(color, WHITE, 0.14))
-
-
-def _strips(sx: float, sz: float, color: Rgb, light: Callable[[float], float], *, upright: bool) -> tuple[Patch, ...]:
-    """A rectangle painted in overlapping strips; ``light`` maps 0..1 across to -1 (dark) .. 1 (bright)."""
-    made = []
-    for k in range(SHADES):
-        t = k / SHADES
-        amount = light((k + 0.5) / SHADES)
-        shade = mixed(color, WHITE if amount > 0 else BLACK, abs(amount) * 0.42)
-        start = (t - 0.5) * (sx if upright else sz)
-        if upright:
-            made.append(box(start, -sz / 2, sx / 2 - start, sz, shade))
-        else:
-            made.append(box(-sx / 2, start, sx, sz / 2 - start, shade))
-    return tuple(made)
-
-
-def _round_light(t: float) -> float:
-    """A cylinder lit from the upper left: brightest at a third, darker to the rim."""
-    return float(0.85 - 3.6 * abs(t - 0.36) ** 1.3 - 0.15)
-
-
-def _slope_light(shape: Shape, pose: Pose) -> Callable[[float], float]:
-    """Light on a face that leans away: brighter where it looks up (``t`` runs from foot to top)."""
-    if shape.kind == "triangle":
-        up = 0.45 if pose.rotation % 360 == 0 else -0.45 if pose.rotation % 360 == 180 else 0.0
-        return lambda t: up + 0.15 * (t - 0.5)
-    if pose.rotation % 360 == 0:
-        return lambda t: 0.9 * t**2 - 0.15
-    if pose.rotation % 360 == 180:
-        return lambda t: 0.1 - 0.9 * (1 - t) ** 2
-    return lambda t: 0.2 - 0.8 * abs(t - 0.5)
-
-
-# -- the picture of a card -------------------------------------------------------------------------
-
-
-def picture(card: Card, pieces: PieceSet) -> tuple[Patch, ...]:
-    """What the card shows, in mm of the build for pieces, ground line at y = 0."""
-    if isinstance(card, LayoutCard):
-        return build_patches(card.pieces, pieces)
-    if isinstance(card, ShapesCard):
-        return _grey_shapes(card, pieces)
-    if isinstance(card, HeightCard):
-        return _height(card.count)
-    return _pipes(card.count)
-
-
-def build_patches(placed_pieces: Iterable[Piece], pieces: PieceSet) -> tuple[Patch, ...]:
-    """Placed pieces in the elevation the player sees; the farther are painted first."""
-    made: list[Patch] = []
-    for p in sorted(placed_pieces, key=lambda p: -p.y):
-        made += placed(piece_patches(shape_of(pieces, p), p.pose, pieces.rgb(p.color)), 1.0, p.x, p.z)
-    return tuple(made)
-
-
-def _height(count: int) -> tuple[Patch, ...]:
-    cap = 70.0
-    width = words_width(str(count), cap)
-    digits = words(str(count), width / 2, 0.0, cap, RED)
-    return digits + placed(_arrow(cap), 1.0, width + 13.0, 0.0)
-
-
-def _arrow(height: float) -> tuple[Patch, ...]:
-    half, head, wing = 4.5, 22.0, 12.0
-    tip = height + 14.0
-    return (
-        patch(
-            [
-                (-half, 0),
-                (half, 0),
-                (half, tip - head),
-                (wing, tip - head),
-                (0, tip),
-                (-wing, tip - head),
-                (-half, tip - head),
-            ],
-            RED,
-        ),
-    )
-
-
-def _pipes(count: int) -> tuple[Patch, ...]:
-    made: list[Patch] = []
-    wide, gap = 16.0, 3.0
-    for k in range(count):
-        tall = 112.0 - 76.0 * k / max(count - 1, 1)
-        x = k * (wide + gap)
-        made += placed(_strips(wide, tall, PIPE, _round_light, upright=True), 1.0, x, tall / 2)
-        made.append(patch(corners(x - wide / 2, 0, wide, tall), None, PIPE_LINE, 0.35))
-        made.append(patch([(x - 4, 9), (x + 4, 9), (x + 2.6, 15), (x - 2.6, 15)], PIPE_LINE))
-    return tuple(made)
-
-
-def _grey_shapes(card: ShapesCard, pieces: PieceSet) -> tuple[Patch, ...]:
-    """The shapes in grey, largest first, in rows that leave the picture about square."""
-    each = [pieces.shapes[name] for name, n in card.shapes for _ in range(n)]
-    each.sort(key=lambda s: (-s.width, -s.height, s.name))
-    gap, rows = 14.0, _rows([s.width for s in each], 14.0)
-    made: list[Patch] = []
-    y, first = 0.0, 0
-    for length in reversed(rows):
-        row = each[len(each) - first - length : len(each) - first]
-        first += length
-        x = -(sum(s.width for s in row) + gap * (len(row) - 1)) / 2
-        for s in row:
-            made += placed(piece_patches(s, Pose(), GREY), 1.0, x + s.width / 2, y + s.height / 2)
-            x += s.width + gap
-        y += max(s.height for s in row) + gap
-    return tuple(made)
-
-
-def _rows(widths: list[float], gap: float) -> list[int]:
-    """How many shapes go into each row, top row first, so that the rows are about as wide as high."""
-    total = sum(widths) + gap * len(widths)
-    limit = max(*widths, (total * 50.0) ** 0.5) if len(widths) > 1 else widths[0]
-    counts, used = [0], 0.0
-    for width in widths:
-        if counts[-1] and used + width > limit:
-            counts.append(0)
-            used = 0.0
-        counts[-1] += 1
-        used += width + gap
-    return counts
 
 
 # -- card faces ------------------------------------------------------------------------------------
@@ -238,7 +71,7 @@ def card_scene(card: Card, deck: Deck, pieces: PieceSet) -> Scene:
     for x in (11.0, width - 11.0):
         made += words(str(card.value), x, height - 15.0, 8.0, RED)
     made += _id_mark(card.id)
-    made += _fitted(picture(card, pieces), isinstance(card, LayoutCard))
+    made += _fitted(card.picture(pieces), bool(card.shown))
     return Scene(width, height, tuple(made))
 
 
@@ -292,7 +125,7 @@ def card_png(card: Card, deck: Deck, pieces: PieceSet, px: int = 704) -> np.ndar
 
 def target_scene(card: Card, pieces: PieceSet, margin_mm: float = 4.0) -> Scene:
     """The picture alone, in mm of the build."""
-    return _framed(picture(card, pieces), margin_mm)
+    return _framed(card.picture(pieces), margin_mm)
 
 
 def target_svg(card: Card, pieces: PieceSet) -> str:
@@ -313,13 +146,12 @@ def faults_png(
 
     Pieces that the set does not have are left out.
     """
-    known = [p for p in getattr(card, "pieces", ()) if p.shape in pieces.shapes and p.color in pieces.colors]
+    known = [p for p in card.shown if p.shape in pieces.shapes and p.color in pieces.colors]
     patches = build_patches(known, pieces) if known else ()
-    placed = getattr(card, "pieces", ())
-    for p in (placed[i] for i in blamed):
+    for p in (card.shown[i] for i in blamed):
         outline = elevation(shape_of(pieces, p), p.pose) * 1.08 + np.array((p.x, p.z))
         patches += (patch(outline, None, BLAME, 1.2),)
-    shown = render(_framed(patches or _height(0), 8.0), px)
+    shown = render(_framed(patches or HeightCard("", 1, 0).picture(pieces), 8.0), px)
     lines = [line for fault in faults for line in textwrap.wrap(fault, px // 9)]
     foot = np.full((22 * len(lines) + 12, px, 3), 255, np.uint8)
     for k, line in enumerate(lines):

@@ -20,6 +20,8 @@ Rgb = tuple[int, int, int]
 Contour = tuple[tuple[float, float], ...]
 WHITE: Rgb = (255, 255, 255)
 BLACK: Rgb = (0, 0, 0)
+RED: Rgb = (200, 32, 44)
+"""What is printed on cards beside pieces."""
 
 
 @dataclass(frozen=True)

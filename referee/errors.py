@@ -1,4 +1,4 @@
-"""Typed faults of seeing and running. A ruling is never an exception; see ``referee.match.judge``."""
+"""Typed faults of seeing and running. A ruling is never an exception; see ``cards.law``."""
 
 from __future__ import annotations
 

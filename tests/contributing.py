@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 GUIDE = Path(".github/CONTRIBUTING.md")
 MAP = re.compile(r"(?<=<!-- map -->\n).*?(?=<!-- end of map -->)", re.DOTALL)
-STEP = re.compile(r"In `([^`]+)`,\s(before|in place of) `([^`]+)`:\n\n```\w*\n(.*?)```", re.DOTALL)
+STEP = re.compile(r"In\s(?:the new file\s)?`([^`]+)`(?:,\sbefore `([^`]+)`)?:\n\n```\w*\n(.*?)```", re.DOTALL)
 
 
 def drawn(root: Path = ROOT) -> str:
@@ -40,21 +40,23 @@ def first_line(path: Path) -> str:
 
 @dataclass(frozen=True)
 class Step:
-    """``code`` goes into ``file`` before the one line that begins with ``line``, or in its place."""
+    """``code`` goes into ``file`` before the one line that begins with ``line``; without a line it is a new file."""
 
     file: str
-    how: str
     line: str
     code: str
 
     def take(self, root: Path) -> None:
         """Change the file below ``root``. Raises ValueError unless just one line begins so."""
         path = root / self.file
+        if not self.line:
+            path.write_text(self.code, encoding="utf-8")
+            return
         lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
         at = [n for n, text in enumerate(lines) if text.lstrip().startswith(self.line)]
         if len(at) != 1:
             raise ValueError(f"{self.file}: {len(at)} lines begin with {self.line!r}")
-        lines[at[0] : at[0] + (self.how == "in place of")] = [self.code]
+        lines.insert(at[0], self.code)
         path.write_text("".join(lines), encoding="utf-8")
 
 

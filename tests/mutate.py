@@ -1,6 +1,6 @@
 """Mutation testing: does a test file notice when one line of a module says something else?
 
-    python tests/mutate.py referee/match/judge.py --tests tests/match/test_judge.py
+    python tests/mutate.py cards/kinds/layout.py --tests tests/match/test_judge.py
 
 Each mutant is the module with one small change (DeMillo, Lipton and Sayward 1978): a comparison at its boundary or
 negated, a condition always or never true, another operator, an operand, a call or a returned value dropped, a constant

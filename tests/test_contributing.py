@@ -21,16 +21,13 @@ FLAT = {"id": "F2", "kind": "flat", "value": 1, "count": 2}
 TRY = """
 import json, sys
 from cards.build import Build
-from cards.card import card_to_json, parse_card
-from cards.drawing import picture
-from cards.generate import example_build
+from cards.kinds import parse_card
 from cards.pieces import builtin_piece_set
-from referee.match.judge import faults
 
 card, pieces = parse_card(json.loads(sys.argv[1])), builtin_piece_set()
-assert card_to_json(card) == json.loads(sys.argv[1])
-assert faults(Build(pieces, example_build(card, pieces)), card) == ()
-assert picture(card, pieces)
+assert card.to_json() == json.loads(sys.argv[1])
+assert card.faults(Build(pieces, card.example(pieces))) == ()
+assert card.picture(pieces)
 """
 
 
@@ -45,10 +42,14 @@ def test_every_link_leads_somewhere():
 
 
 def test_a_step_that_fits_no_line_or_two_is_an_error(tmp_path):
-    (tmp_path / "cards").mkdir()
-    (tmp_path / "cards/card.py").write_text("x = 1\n", encoding="utf-8")
+    path = tmp_path / "a.json"
+    path.write_text('"x": 1,\n', encoding="utf-8")
+    (step,) = steps('In `a.json`, before `"y"`:\n\n```json\n"w": 2,\n```')
     with pytest.raises(ValueError, match="0 lines begin"):
-        steps(GUIDE_TEXT)[0].take(tmp_path)
+        step.take(tmp_path)
+    path.write_text('"y": 1,\n"y": 3,\n', encoding="utf-8")
+    with pytest.raises(ValueError, match="2 lines begin"):
+        step.take(tmp_path)
 
 
 @pytest.mark.slow

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -31,6 +33,7 @@ def dotted(node: ast.expr) -> str | None:
     return None
 
 
+@cache
 def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
@@ -134,6 +137,49 @@ def _hints(node: ast.AST) -> Iterator[tuple[str, ast.expr | None, int]]:
         yield (dotted(node.target) or "").split(".")[-1], node.annotation, node.lineno
 
 
+def imports(modules: dict[str, ast.Module]) -> dict[str, set[str]]:
+    """Module -> which of the others it imports, wherever in it that stands."""
+    taken: dict[str, set[str]] = {name: set() for name in modules}
+    for name, tree in modules.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                taken[name] |= {a.name for a in node.names} & modules.keys()
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                each = {f"{node.module}.{a.name}" for a in node.names}
+                taken[name] |= {part if part in modules else node.module for part in each} & modules.keys()
+    return taken
+
+
+def circles(taken: dict[str, set[str]]) -> list[list[str]]:
+    """A circle among the modules, and one among the parts of each package, where there are any."""
+    packages = {name.rsplit(".", n)[0] for name in taken for n in range(1, name.count(".") + 1)}
+    parts: dict[str, dict[str, set[str]]] = {package: {} for package in packages}
+    for name, others in taken.items():
+        for package in packages:
+            inside = [other for other in others if other.startswith(f"{package}.")]
+            if name.startswith(f"{package}.") and (part := _part(name, package)):
+                parts[package].setdefault(part, set()).update({_part(other, package) for other in inside} - {part})
+    return [found for graph in (taken, *parts.values()) if (found := _circle(graph))]
+
+
+def _part(name: str, package: str) -> str:
+    """The part of a package that a module inside of it belongs to."""
+    return name.removeprefix(f"{package}.").split(".")[0]
+
+
+def _circle(graph: dict[str, set[str]]) -> list[str]:
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def test_no_import_goes_in_a_circle():
+    names = {path: ".".join(path.relative_to(ROOT).with_suffix("").parts) for path in MODULES}
+    assert circles(imports({name.removesuffix(".__init__"): tree_of(path) for path, name in names.items()})) == []
+
+
 def faulty(paths: list[Path], faults: Callable[[Path], list[str]]) -> dict[str, list[str]]:
     """The files with faults, named from the root."""
     return {str(path.relative_to(ROOT)): found for path in paths if (found := faults(path))}
@@ -225,3 +271,17 @@ def test_a_reach_is_found(text, count):
 )
 def test_what_has_no_type_is_found(text, count):
     assert len(untyped(ast.parse(text))) == count
+
+
+@pytest.mark.parametrize(
+    ("texts", "found"),
+    [
+        ({"a": "import b", "b": "import c", "c": ""}, 0),
+        ({"a": "import b", "b": "def f():\n    from a import x"}, 1),
+        ({"p.x": "from p import y", "p.y": "from p.x import g"}, 2),  # the modules, and the parts of p
+        ({"p.q.x": "from p.r import y", "p.r.y": "from p.q.z import g", "p.q.z": ""}, 1),  # q above r above q
+        ({"p": "", "p.x": "from p import NAME", "p.y": "import p.x"}, 0),
+    ],
+)
+def test_a_circle_of_imports_is_found(texts, found):
+    assert len(circles(imports({name: ast.parse(text) for name, text in texts.items()}))) == found

@@ -17,7 +17,6 @@ from scipy.optimize import linear_sum_assignment
 from cards.build import Build, Piece
 from cards.card import Card
 from cards.pieces import PieceSet, Pose
-from referee.match.judge import faults
 from referee.match.verdict import Verdict
 from referee.vision.image.view import ZoneView
 from referee.vision.observer import Judgement, ZoneSight
@@ -207,7 +206,7 @@ def labels_right(sight: ZoneSight, piece_set: PieceSet, row: dict) -> tuple[int,
 
 def truly_wrong(row: dict, card: Card, piece_set: PieceSet) -> bool:
     """Whether the true build of a zone does not fulfil a card."""
-    return bool(faults(Build(piece_set, true_pieces(row, "build")), card))
+    return bool(card.faults(Build(piece_set, true_pieces(row, "build"))))
 
 
 def tally(scores: Sequence[ZoneScore]) -> Counter[str]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.stats import binomtest
 
 from referee.benchmark.effects.catalogue import EFFECTS
 from referee.benchmark.scoring import ZoneScore
@@ -15,6 +15,8 @@ from referee.benchmark.stress import StressScore
 COLUMNS = ("right", "wrong", "undecided", "crash")
 SURE_VOICE = 0.98
 """Confidence from which a verdict is spoken with a sure voice: what is said there must be right."""
+Z_95 = 1.959964
+"""Of a normal distribution 95 % lie within so many standard deviations."""
 BINS = 10
 """Of the calibration error: verdicts sorted by confidence into so many bins of equal count."""
 
@@ -23,8 +25,9 @@ def percent(k: int, n: int) -> str:
     """k of n with its 95 % Wilson interval."""
     if not n:
         return "-"
-    interval = binomtest(k, n).proportion_ci(0.95, "wilson")
-    return f"{100 * k / n:5.1f} % [{100 * interval.low:.1f}, {100 * interval.high:.1f}]"
+    middle, reach = k + Z_95**2 / 2, Z_95 * math.sqrt(k * (n - k) / n + Z_95**2 / 4)
+    low, high = (100 * max(0.0, end) / (n + Z_95**2) for end in (middle - reach, middle + reach))
+    return f"{100 * k / n:5.1f} % [{low:.1f}, {high:.1f}]"
 
 
 def stress_lines(rows: Sequence[StressScore], levels: bool = True) -> list[str]:

@@ -14,13 +14,12 @@ import click
 import cv2
 from tqdm import tqdm
 
-from cards.card import LayoutCard
 from cards.check import CardCheck, check_card
 from cards.deck import Deck
 from cards.drawing import card_png, card_svg, faults_png
 from cards.errors import RefereeError
+from cards.kinds.layout import LayoutCard, make_layouts
 from cards.pieces import PieceSet
-from cards.propose import make_layouts
 from cards.stability import MISPLACEMENT_MM
 from referee.commands.named_files import named_deck, named_piece_set
 from referee.commands.options import Commands, Words

@@ -15,8 +15,7 @@ from cards.pieces import PieceSet
 from referee.commands.games import GameLines, game_server, going_on, made_up_pin, record_in
 from referee.commands.named_files import named_piece_set
 from referee.commands.options import simulated_players
-from referee.commands.play import DemoOptions
-from referee.commands.serving import interrupted
+from referee.commands.serving import DemoOptions, interrupted
 from referee.devices.ports import SystemClock
 from referee.games.catalogue import game_named
 from referee.games.city_towers import SITES, City, PlayStone

@@ -18,7 +18,7 @@ from calibration.mat import detect_mats
 from calibration.palette import PRIOR_PIXELS, Palette
 from calibration.palette_file import load_palette, save_palette
 from calibration.quality import picture_faults, rig_quality
-from cards.card import Card, inventory_problems
+from cards.card import Card
 from cards.errors import BadCard
 from cards.pieces import PieceSet
 from referee.commands.named_files import named_deck, named_piece_set
@@ -64,14 +64,14 @@ def judge(asked: Judging) -> None:
         else:
             click.echo(told(judgement, str(path), card))
         if asked.overlay:
-            from referee.vision.render.overlay import draw  # here: letters take a while to load, and few ask for them
+            from referee.vision.overlay import draw  # here: letters take a while to load, and few ask for them
 
             write_picture(_overlay_path(asked.overlay, path, len(asked.images)), draw(frame, judgement, card))
 
 
 def _card(asked: Judging, piece_set: PieceSet) -> Card:
     card = named_deck(asked.deck).card(asked.card_id)
-    for problem in inventory_problems(card, piece_set):
+    for problem in card.inventory_problems(piece_set):
         raise BadCard(f"{asked.deck}: card {asked.card_id} does not fit the piece set {asked.pieces}: {problem}")
     return card
 

@@ -22,6 +22,7 @@ from referee.commands.serving import (
     PATH,
     USUAL_PORT,
     WEB_OPTIONS,
+    DemoOptions,
     Options,
     dashboard,
     interrupted,
@@ -45,7 +46,7 @@ from referee.simulator.table import SEATINGS
 from referee.tournament.state import FORMATS, MOST_ENTRANTS, MOST_ROUNDS, RECORD
 from referee.vision.live.gate import Gate
 from referee.vision.observer import Judgement, Observer
-from referee.vision.render.overlay import marked
+from referee.vision.overlay import marked
 
 SIMULATED_BEFORE_S, SIMULATED_WAITING_BYTES = 1.0, 64 << 20
 """A simulated camera's frames are no evidence: few are kept from before the go, and few wait for the encoder."""
@@ -74,23 +75,6 @@ class RunOptions(Options):
     table: str
     sign_with: Path | None
     tournament: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class DemoOptions(Options):
-    """What ``demo`` may be asked for."""
-
-    game: str | None
-    fast: bool
-    players: str | None
-    duels: int | None
-    seating: str
-    manual: bool
-    fps: float | None
-    tables: int | None
-    form: str
-    rounds: int
-    journal: str | None
 
 
 TABLE_OPTIONS = (

@@ -79,6 +79,23 @@ class Options:
     data_dir: Path
 
 
+@dataclass(frozen=True, kw_only=True)
+class DemoOptions(Options):
+    """What ``demo`` may be asked for."""
+
+    game: str | None
+    fast: bool
+    players: str | None
+    duels: int | None
+    seating: str
+    manual: bool
+    fps: float | None
+    tables: int | None
+    form: str
+    rounds: int
+    journal: str | None
+
+
 def web_options(command: Callable) -> Callable:
     """The options that both commands share."""
     for option in reversed(WEB_OPTIONS):

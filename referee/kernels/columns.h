@@ -12,16 +12,22 @@
 #include <string.h>
 
 #if (defined(__GNUC__) || defined(__clang__)) && !defined(REFEREE_PLAIN)
+#ifdef __AVX2__
+#define LANES 1  /* of 256 bits */
+#define EIGHT(a, b, c, d, e, f, g, h) ((Columns){{{a, b, c, d, e, f, g, h}}})
+#define EACH(type, lane) { enum { i = 0 }; type out; out.at[i] = (lane); return out; }
+#else
 #define LANES 2  /* of 128 bits, what every x86-64 and every 64-bit ARM has */
-typedef float Lane __attribute__((vector_size(16)));
-typedef int32_t MaskLane __attribute__((vector_size(16)));
-#define ABOVE(a, b) ((a) > (b))
-#define PICK(where, a, b) ((Lane)(((MaskLane)(a) & (where)) | ((MaskLane)(b) & ~(where))))
-#define ONLY(where, a) ((Lane)((MaskLane)(a) & (where)))
 #define EIGHT(a, b, c, d, e, f, g, h) ((Columns){{{a, b, c, d}, {e, f, g, h}}})
 /* Each lane by a constant index, so that it stays in a register. */
 #define EACH(type, lane) \
     { type out; { enum { i = 0 }; out.at[i] = (lane); } { enum { i = 1 }; out.at[i] = (lane); } return out; }
+#endif
+typedef float Lane __attribute__((vector_size(32 / LANES)));
+typedef int32_t MaskLane __attribute__((vector_size(32 / LANES)));
+#define ABOVE(a, b) ((a) > (b))
+#define PICK(where, a, b) ((Lane)(((MaskLane)(a) & (where)) | ((MaskLane)(b) & ~(where))))
+#define ONLY(where, a) ((Lane)((MaskLane)(a) & (where)))
 #else
 #define LANES 8
 typedef float Lane;

@@ -6,6 +6,9 @@ beside them are those of the stance table.
 
 import cython
 
+BUILT_FROM = REFEREE_SOURCES
+"""As in ``scene``: this module may have been built apart from it."""
+
 
 def axis_of(camera, piece, c, s):
     """An axis of the camera (of its x, y, z) in the frame of a piece turned by (cos, sin), and where its middle is."""

@@ -13,6 +13,9 @@ import cython
 from cython.cimports.libc.math import cos, sin
 from cython.cimports.referee.kernels.scene import Maps, Scene, StanceTable, pieces_of
 
+BUILT_FROM = REFEREE_SOURCES
+"""As in ``scene``: this module may have been built apart from it."""
+
 IN_FRONT = cython.declare(cython.float, 1.00001)
 """So much nearer, as a ratio, is in front: 0.007 mm at 0.7 m, a hundred times what rounding can make of one plane."""
 

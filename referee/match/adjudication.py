@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from cards.law import Reason
 from cards.sentences import sentence
 from referee.errors import IllegalCommand
 from referee.match import progress
@@ -25,7 +26,7 @@ from referee.match.commands import (
 from referee.match.duel import BEFORE_GO, IN_PLAY, OTHER_ZONE, Duel, house_ruling, outcome
 from referee.match.house_rules import FINDINGS
 from referee.match.state import MatchBatch, MatchState
-from referee.match.verdict import Reason, worded_by
+from referee.match.verdict import worded_by
 
 
 def verdict(batch: MatchBatch, c: CameraVerdict) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cards.card import card_to_json
 from cards.deck import Deck
 
 
@@ -29,10 +28,10 @@ NO_CARD = CardFacts("", 0)
 
 
 def facts_of(row: Mapping[str, Any]) -> CardFacts:
-    """The facts in a record, or in a card's JSON (``card_to_json``)."""
+    """The facts in a record, or in a card's JSON (``Card.to_json``)."""
     return CardFacts(row["kind"], row["value"], row.get("count", 0))
 
 
 def cards_of(deck: Deck) -> dict[str, CardFacts]:
     """What a match needs to know of each card of the deck."""
-    return {card.id: facts_of(card_to_json(card)) for card in deck.cards}
+    return {card.id: facts_of(card.to_json()) for card in deck.cards}

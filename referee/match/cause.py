@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from cards.law import Reason
 from referee.match.house_rules import FINDINGS
-from referee.match.verdict import Reason, reason_from_json, worded_by
+from referee.match.verdict import reason_from_json, worded_by
 
 CODES = (
     "right",

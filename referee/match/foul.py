@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from cards.law import Reason
 from cards.sentences import Sentence, sentence
-from referee.match.verdict import Reason, reason_from_json, worded_by
+from referee.match.verdict import reason_from_json, worded_by
 
 KINDS: Mapping[str, str] = {
     "bare_hand": "seen_bare_hand",

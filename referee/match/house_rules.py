@@ -18,9 +18,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from pydantic.fields import FieldInfo
 
 from cards.errors import first_fault
+from cards.law import Tolerances
 from referee.errors import RefereeError
 from referee.match.card_facts import NO_CARD, CardFacts
-from referee.match.judge import Tolerances
 from referee.match.verdict import ZoneVerdict
 
 

@@ -25,12 +25,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from cards.law import Reason, because
 from cards.sentences import sentence
 from referee import core
 from referee.core import Command, Decider, EventBatch, PhaseTable, State
 from referee.errors import IllegalCommand
 from referee.events import Event
-from referee.match.verdict import Reason, ZoneVerdict, because, reason_from_json
+from referee.match.verdict import ZoneVerdict, reason_from_json
 
 EMPTY_S, COUNTDOWN_S = 1.0, 3.0
 SHOWN_S = 4.0

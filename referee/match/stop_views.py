@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal, cast
 
-from referee.match.verdict import Reason, Ruling, ZoneVerdict, because, zone_verdict
+from cards.law import Reason, because
+from referee.match.verdict import Ruling, ZoneVerdict, zone_verdict
 
 SETTLED_S = 0.4
 """A view has settled when nothing in the field has moved for so long: what topples moves sooner."""

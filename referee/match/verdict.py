@@ -6,45 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
-from cards.build import Build, Piece
-from cards.sentences import sentence
+from cards.build import Build
+from cards.law import Reason
 
 Ruling = Literal["match", "mismatch", "undecided"]
-
-
-@dataclass(frozen=True)
-class Reason:
-    """One fault, or one cause why it cannot be told. ``pieces`` index the build's pieces.
-
-    ``because`` makes one. ``text`` says it in English; ``values`` fill the blanks of the sentence for ``code`` in any
-    language (``cards.sentences``) and are JSON-able: numbers (``n``, ``m``), pieces (``worded``), lists of colours,
-    other reasons (their JSON). What was recorded before values were kept has text alone.
-    """
-
-    code: str
-    text: str
-    pieces: tuple[int, ...] = ()
-    values: Mapping[str, Any] = field(default_factory=dict, hash=False)
-
-    def to_json(self) -> dict[str, Any]:
-        """The contract's form, code and text, with the values where there are any."""
-        row: dict[str, Any] = {"code": self.code, "text": self.text}
-        return row | ({"values": dict(self.values)} if self.values else {})
-
-
-def because(code: str, pieces: tuple[int, ...] = (), **values: Any) -> Reason:
-    """The reason of that code, about those pieces, with its English text. Raises KeyError for a code without one."""
-    return Reason(code, str(sentence(code, **values)), pieces, values)
 
 
 def worded_by(text: str) -> Reason:
     """Words that somebody wrote or a program said: a sentence keeps its code and values, other text is itself."""
     return Reason(getattr(text, "code", ""), str(text), (), getattr(text, "values", {}))
-
-
-def worded(piece: Piece) -> dict[str, str]:
-    """A piece as a reason's value: colour and shape, each to be said in the reader's language."""
-    return {"color": piece.color, "shape": piece.shape}
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -49,9 +48,3 @@ def keep_case(attempt: Attempt, golden: Path, said: Mapping[str, str]) -> Path:
     )
     write_json(target / TRUTH, {"card": attempt.meta["card"], "expected": right})
     return target
-
-
-def case_truth(folder: Path) -> dict[str, str]:
-    """Zone -> the right ruling of a kept case."""
-    expected: dict[str, str] = json.loads((folder / TRUTH).read_text(encoding="utf-8"))["expected"]
-    return expected

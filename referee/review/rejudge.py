@@ -18,16 +18,16 @@ import numpy as np
 
 from calibration.palette_file import load_palette
 from cards.build import Build, Piece
-from cards.card import Card, card_to_json
+from cards.card import Card
 from cards.deck import Deck, load_deck
 from cards.errors import RefereeError
+from cards.law import Reason
 from cards.pieces import PieceSet, Pose
 from referee.match.card_facts import facts_of
 from referee.match.duel import Duel, house_ruling, outcome
 from referee.match.house_rules import HouseRules
-from referee.match.judge import faults
 from referee.match.stop_views import OF_TWO, PRESS_UNSEEN, UNSEEN, behind_a_hand, combined
-from referee.match.verdict import Reason, zone_verdict
+from referee.match.verdict import zone_verdict
 from referee.recording import Attempt, load_attempt
 from referee.recording.errors import BadAttempt
 from referee.recording.writer import pixel_hash
@@ -198,8 +198,8 @@ def reconsider(attempt: Attempt, card: Card, rules: HouseRules) -> Mapping[str, 
     now = {}
     for zone, row in settled_rows(attempt).items():
         build = stored_build(row, attempt.piece_set)
-        before = faults(build, attempt.card, was.tolerances)
-        now[zone] = _reconsidered(row, before, faults(build, card, rules.tolerances))
+        before = attempt.card.faults(build, was.tolerances)
+        now[zone] = _reconsidered(row, before, card.faults(build, rules.tolerances))
     return now
 
 
@@ -231,7 +231,7 @@ def award(
     meta = attempt.meta
     if meta.get("human"):
         return meta.get("award")
-    facts = facts_of(card_to_json(card))
+    facts = facts_of(card.to_json())
     rulings = {z: house_ruling(rules, zone_verdict(row), tuple(found.get(z, ())), facts) for z, row in verdicts.items()}
     callers = tuple(meta.get("callers") or filter(None, [attempt.caller]))
     duel = Duel(seats=attempt.players, callers=callers, rulings=rulings, value=card.value)

@@ -22,7 +22,7 @@ from referee.review.options import Options
 from referee.review.parcel import Needs
 from referee.review.rejudge import stored_build
 from referee.vision.image.view import ZoneView, zone_view
-from referee.vision.render.overlay import COLOURS, outlines
+from referee.vision.overlay import COLOURS, outlines
 
 PICTURE_WIDTH = 720
 """Pixels: two side by side fit a laptop's screen."""

@@ -18,10 +18,10 @@ from referee.recording import Attempt
 from referee.recording.errors import BadAttempt
 from referee.recording.video import VideoFrame
 from referee.review.film import as_decoded, film, is_shaken
+from referee.vision.hands.reaching_arm import ReachingArm, reaching_arm
+from referee.vision.live.field_occupancy import has_piece
 from referee.vision.live.gate import SETTLED, Gate, GateState
 from referee.vision.live.gate_history import BUSY_S, RECENT, Aftermath, GateHistory
-from referee.vision.live.hand_owner import Arm, arm_over
-from referee.vision.live.not_empty import stands_in
 from referee.vision.observer import Observer
 
 QUICKEST_S = 1 / 31
@@ -88,7 +88,7 @@ class _Watch:
             self._before_the_go(shown, look)
             return False
         if not self.shaken:
-            self.history.feel(frame, self.observer.look)
+            self.history.watch_mats(frame, self.observer.look)
         moved = any(look.zones[z].moving > SETTLED for z in self.judged if z in look.zones)
         self.still = [*([] if moved else self.still), shown][-SETTLED_FRAMES:]
         if shown.seconds <= self.stop_s + SETTLED_S or not all(_settled(look, z) for z in self.judged):
@@ -124,22 +124,22 @@ class _Watch:
 
     def _stands(self, zone: str) -> bool:
         """Whether a piece stood in that field at the go, and not only before it in the picture."""
-        return self.at_go is not None and stands_in(zone, as_decoded(self.at_go), self.observer, self.attempt.card)
+        return self.at_go is not None and has_piece(zone, as_decoded(self.at_go), self.observer, self.attempt.card)
 
-    def _arms(self, frame: Frame, look: GateState) -> dict[str, Arm]:
-        found: dict[str, Arm] = {}
+    def _arms(self, frame: Frame, look: GateState) -> dict[str, ReachingArm]:
+        found: dict[str, ReachingArm] = {}
         for zone in self.judged:
             if zone in look.zones and look.zones[zone].hand:
-                before = self.history.clear_at(zone, self.stop_s)
+                before = self.history.last_clear_frame(zone, self.stop_s)
                 if before is not None:
                     self.mats = self.mats or self.observer.look(before.image)
-                    found[zone] = arm_over(frame.image, before.image, zone, self.mats)
+                    found[zone] = reaching_arm(frame.image, before.image, zone, self.mats)
         return found
 
     def told(self, zones: Collection[str], clear: bool) -> StopSeen:
         """What was seen, once all is."""
         after = {z: self.history.after(z, self.stop_s) for z in self.judged}
-        at_press = {z: self.history.frames_at(self.stop_s, z) for z in self.judged}
+        at_press = {z: self.history.frames_at_press(self.stop_s, z) for z in self.judged}
         shown = {f.index: f for f in self.before}
         return StopSeen(
             tuple(sorted(zones)),

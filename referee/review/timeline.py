@@ -13,7 +13,6 @@ import cv2
 import numpy as np
 import skimage as ski
 
-from cards.card import LayoutCard, card_to_json
 from referee.recording import Attempt
 from referee.recording.folder import sha256, write_json
 from referee.review.fall import Fall, first_move
@@ -80,8 +79,8 @@ def timeline(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> Tim
 
 def _named(attempt: Attempt, zone: str, strip: Strip, found: list[Placed]) -> list[Placed]:
     known = (attempt.verdicts.get(zone) or {}).get("pieces")
-    if not known and isinstance(attempt.card, LayoutCard):
-        known = card_to_json(attempt.card)["pieces"]
+    if not known and attempt.card and attempt.card.shown:
+        known = attempt.card.to_json()["pieces"]
     return name_shapes(found, strip, attempt.piece_set, known or ())
 
 

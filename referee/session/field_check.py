@@ -10,8 +10,8 @@ from referee.devices.ports import Frame
 from referee.match.commands import FIELD_FAULTS
 from referee.match.state import MatchState
 from referee.session.ports import Observer
+from referee.vision.live.field_occupancy import has_piece
 from referee.vision.live.gate import GateState, ZoneGate
-from referee.vision.live.not_empty import stands_in
 
 CHECKED = ("card_drawn", "ready")
 BROKEN = ("idle", "void")
@@ -63,6 +63,6 @@ class FieldCheck:
         """Whether a piece stands in the field; while it moves, what was found last, else that it may be."""
         fill, stands = self._looked.get(zone, (-1.0, True))
         if abs(gate.fill - fill) > ANEW and gate.settled_s >= AT_REST_S:
-            stands = stands_in(zone, frame.image, observer, card)
+            stands = has_piece(zone, frame.image, observer, card)
             self._looked[zone] = (gate.fill, stands)
         return stands

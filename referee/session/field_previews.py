@@ -20,7 +20,7 @@ from referee.session.ports import Gate, Observer, OfMatch
 from referee.vision.live import annotate
 from referee.vision.live.annotate import ReadPiece
 from referee.vision.observer import Judgement, ZoneSight
-from referee.vision.render.overlay import outlines
+from referee.vision.overlay import outlines
 
 MATS_EVERY_S = 5.0
 SHOWN_PX = 640

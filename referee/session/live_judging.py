@@ -196,7 +196,7 @@ class LiveJudging:
             self._fouls, self._watched = FoulWatch(), duel.number
         shift_s = self._session.shift_s
         stop_s = min((p.at_s - shift_s for p in duel.stops), default=None)
-        for seen in self._fouls.look(frame, self._session.gate.picture(), look, stop_s):
+        for seen in self._fouls.look(frame, self._session.gate.reduced_frame(), look, stop_s):
             player = duel.seats.get(seen.culprit or seen.zone)
             if player is not None:
                 after_go_s = round(seen.from_s + shift_s - duel.go_at_s, 2)

@@ -14,12 +14,12 @@ from calibration.markers import Corners
 from calibration.mat import Mats
 from calibration.palette import Palette
 from cards.card import Card
+from cards.law import Tolerances
 from referee.devices.ports import ButtonBox, Camera, Clock, Frame
 from referee.events import Event
 from referee.match.commands import MatchCommand
-from referee.match.judge import Tolerances
 from referee.match.state import MatchState
-from referee.vision.live.fists import Picture
+from referee.vision.hands.fists import ReducedFrame
 from referee.vision.live.gate import BuildPixels, GateState
 from referee.vision.observer import Judgement
 
@@ -127,7 +127,7 @@ class Gate(Protocol):
     def look(self, frame: Frame) -> GateState:
         """What there is in this frame, and since when."""
 
-    def picture(self) -> tuple[Picture, Mats] | None:
+    def reduced_frame(self) -> tuple[ReducedFrame, Mats] | None:
         """What the last look saw, whole, and where the mats were found last; None before any was."""
 
     def build(self, zone: str) -> BuildPixels | None:

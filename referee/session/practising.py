@@ -18,6 +18,7 @@ import numpy as np
 
 from cards.card import Card
 from cards.deck import Deck
+from cards.law import Reason, because
 from cards.sentences import sentence
 from referee.devices.ports import Clock, Frame
 from referee.errors import IllegalCommand, RefereeError
@@ -40,7 +41,7 @@ from referee.match.practice import (
 )
 from referee.match.state import MatchState
 from referee.match.stop_views import SETTLED_FRAMES, SETTLED_S
-from referee.match.verdict import Reason, because, zone_verdict
+from referee.match.verdict import zone_verdict
 from referee.session.field_check import FieldCheck
 from referee.session.field_previews import around_build
 from referee.session.ports import Alarming, Gate, Observer, Record, Touching

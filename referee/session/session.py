@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cards.card import Card, card_to_json
+from cards.card import Card
 from cards.deck import Deck
 from cards.pieces import PieceSet
 from referee.devices.ports import ButtonBox, Camera, Clock
@@ -200,7 +200,7 @@ class Session:
             "alarms": self.notifier.alarms.to_json(),
             "verdict": self._verdict(state),
             "pictures": {duel: row["overlay"] for duel, row in self.previews.shown(state).items()},
-            "card": card_to_json(card) if card else None,
+            "card": card.to_json() if card else None,
         }
 
     def wait(self, version: int, timeout_s: float) -> int:

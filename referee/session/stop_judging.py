@@ -16,17 +16,18 @@ import numpy as np
 from calibration.mat import Mats
 from cards.card import Card
 from cards.deck import Deck
+from cards.law import because
 from cards.sentences import sentence
 from referee.devices.ports import Frame
 from referee.errors import IllegalCommand, RefereeError
 from referee.match.commands import BeginJudging, CameraVerdict
 from referee.match.state import MatchState
 from referee.match.stop_views import PRESS_UNSEEN, SETTLED_FRAMES, SETTLED_S, UNSEEN, Views, behind_a_hand, ruled
-from referee.match.verdict import ZoneVerdict, because, zone_verdict
+from referee.match.verdict import ZoneVerdict, zone_verdict
 from referee.session.ports import Alarming, Attempting, Commanded, Gate, Observer, OnClock, Touching, WithCamera
+from referee.vision.hands.reaching_arm import hand_owner
 from referee.vision.live.gate import GateState
 from referee.vision.live.gate_history import GateHistory
-from referee.vision.live.hand_owner import hand_owner
 from referee.vision.observer import Judgement
 
 BLOCKED_S = 8.0
@@ -107,7 +108,7 @@ class StopJudging:
         found: dict[str, str | None] = {}
         for zone in state.duel.callers:
             if zone in look.zones and look.zones[zone].hand:
-                before = self._history.clear_at(zone, self._press_s(state))
+                before = self._history.last_clear_frame(zone, self._press_s(state))
                 if before is not None:
                     self._mats = self._mats or self._session.observer.look(before.image)
                     found[zone] = hand_owner(frame.image, before.image, zone, self._mats)
@@ -115,7 +116,7 @@ class StopJudging:
 
     def look(self, frame: Frame, look: GateState, state: MatchState) -> None:
         """Wait for enough calm frames of the callers' fields, then judge."""
-        self._history.feel(frame, self._session.observer.look)
+        self._history.watch_mats(frame, self._session.observer.look)
         self._stopped_s = self._stopped_s or frame.at_s
         blocked = [z for z in state.duel.callers if not _clear(look, z)]
         if blocked or state.card_id is None or frame.at_s <= self._press_s(state) + SETTLED_S:
@@ -141,7 +142,7 @@ class StopJudging:
     def _judge(self, state: MatchState, frames: list[Frame]) -> None:
         session = self._session
         if state.rules.judged_view == "at_stop":
-            frames = self._history.frames_at(self._press_s(state)) or frames
+            frames = self._history.frames_at_press(self._press_s(state)) or frames
         try:
             if state.phase == "stopped":
                 session.command(BeginJudging(frames[0].at_s + session.shift_s))
@@ -181,7 +182,7 @@ class StopJudging:
         """The zone's settled view with what came before it since the press."""
         press_s = self._press_s(state, zone)
         after = self._history.after(zone, press_s)
-        frames = self._history.frames_at(press_s, zone)
+        frames = self._history.frames_at_press(press_s, zone)
         culprit = state.seats.get(after.culprit or "", "")
         hand = self._history.hand(zone, press_s)
         unseen = after.unseen and state.rules.judged_view != "settled"

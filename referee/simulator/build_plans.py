@@ -13,10 +13,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from cards.build import TALLEST_MM, Build, Piece, bottom, rest_height, shape_of, top
-from cards.card import Card, HeightCard, LayoutCard, OrganCard, ShapesCard
+from cards.card import Card
 from cards.errors import BadCard
 from cards.pieces import Facing, Kind, PieceSet, Pose
-from referee.match.judge import faults
 
 WIDE_MM = 56.0
 """A piece at least this wide carries two others side by side."""
@@ -51,7 +50,7 @@ def plan(card: Card, pieces: PieceSet, rng: np.random.Generator) -> tuple[Piece,
 
 def is_right(built: Sequence[Piece], card: Card, pieces: PieceSet) -> bool:
     """Whether the rules accept the build."""
-    return not faults(Build(pieces, tuple(built)), card)
+    return not card.faults(Build(pieces, tuple(built)))
 
 
 def in_field(built: Sequence[Piece], pieces: PieceSet) -> bool:
@@ -92,11 +91,12 @@ def _shifted(built: Iterable[Piece], dx: float, dy: float, turn: float) -> tuple
 
 
 def _ideal(card: Card, pieces: PieceSet, rng: np.random.Generator) -> tuple[Piece, ...]:
-    if isinstance(card, LayoutCard):
-        return _centred(card.pieces, pieces)
-    if isinstance(card, OrganCard):
-        return _pipes(card.count, pieces, rng)
-    return _tower(_chosen(card, pieces, rng), pieces, rng)
+    if card.shown:
+        return _centred(card.shown, pieces)
+    if card.one_structure:
+        stock = [(shape, color) for shape, color, n in pieces.pieces for _ in range(n)]
+        return _tower(card.picked([stock[i] for i in rng.permutation(len(stock))]), pieces, rng)
+    return card.example(pieces, int(rng.integers(2**31)))
 
 
 def _centred(built: Sequence[Piece], pieces: PieceSet) -> tuple[Piece, ...]:
@@ -105,19 +105,6 @@ def _centred(built: Sequence[Piece], pieces: PieceSet) -> tuple[Piece, ...]:
     ]
     middle = (min(e[0] for e in edges) + max(e[1] for e in edges)) / 2
     return tuple(p.at(x=p.x - middle) for p in built)
-
-
-def _chosen(card: HeightCard | ShapesCard, pieces: PieceSet, rng: np.random.Generator) -> list[tuple[str, str]]:
-    stock = [(shape, color) for shape, color, n in pieces.pieces for _ in range(n)]
-    stock = [stock[i] for i in rng.permutation(len(stock))]
-    if isinstance(card, HeightCard):
-        return stock[: card.count]
-    want, chosen = Counter(dict(card.shapes)), []
-    for shape, color in stock:
-        if want[shape] > 0:
-            want[shape] -= 1
-            chosen.append((shape, color))
-    return chosen
 
 
 def _tower(chosen: Sequence[tuple[str, str]], pieces: PieceSet, rng: np.random.Generator) -> tuple[Piece, ...]:
@@ -172,27 +159,6 @@ def _row(row: Sequence[tuple[str, str]], pieces: PieceSet, last: bool = False) -
         apart = pieces.shapes[shape].size(pose)[0] / 2 + 1.5
         placed.append(Piece(shape, color, pose, (2 * i - len(row) + 1) * apart, 0.0, 0.0))
     return placed
-
-
-def _pipes(count: int, pieces: PieceSet, rng: np.random.Generator) -> tuple[Piece, ...]:
-    """Pieces side by side with falling heights, as narrow as the inventory allows; empty when too wide."""
-    options = sorted(_standing(pieces), key=lambda o: (-o[0], o[1] + rng.uniform(0, 4)))
-    row: list[tuple[float, float, str, str, Pose]] = []
-    stock = Counter(pieces.inventory)
-    while options and len(row) < count:
-        free = [o for o in options if stock[o[2], o[3]] > 0 and (not row or o[0] < row[-1][0] - 4.0)]
-        if not free:
-            return ()
-        pick = free[0] if rng.random() < 0.85 else free[rng.integers(min(3, len(free)))]
-        stock[pick[2], pick[3]] -= 1
-        row.append(pick)
-    gap = 1.5
-    x = -(sum(o[1] for o in row) + gap * (count - 1)) / 2
-    built = []
-    for high, wide, shape, color, pose in row:
-        built.append(Piece(shape, color, pose, x + wide / 2, 0.0, high / 2))
-        x += wide + gap
-    return tuple(built)
 
 
 def _standing(pieces: PieceSet) -> list[tuple[float, float, str, str, Pose]]:

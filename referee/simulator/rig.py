@@ -110,8 +110,9 @@ class SimulatedTable:
     def _photo(self, world: World) -> np.ndarray:
         """A frame of the camera that surely shows this world."""
         self.players.stage(world)
-        newest = self.camera.latest(-1, WAIT_S)
-        frame = newest and self.camera.latest(newest.number + 1, WAIT_S)
+        staged_s, frame = self._clock.now_s(), self.camera.latest(-1, WAIT_S)
+        while frame and frame.at_s <= staged_s:  # what is being drawn now may have been begun before
+            frame = self.camera.latest(frame.number, WAIT_S)
         if frame is None:
             raise DeviceLost("the simulated camera shows nothing")
         return frame.image

@@ -37,10 +37,6 @@ class Seat:
     y: float
     angle: float
 
-    def to_table(self, points: np.ndarray) -> np.ndarray:
-        """Mat points (n, 3) mm -> table points (n, 3)."""
-        return points @ turn_about_z(self.angle).T + (self.x, self.y, 0.0)
-
     def turn(self) -> np.ndarray:
         """(3, 3) from the mat's axes to the table's."""
         return turn_about_z(self.angle)

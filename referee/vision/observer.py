@@ -22,29 +22,28 @@ from calibration.errors import CannotSee, FewPieces
 from calibration.markers import Corners, find_markers
 from calibration.mat import FIELD, MatPose, Mats
 from calibration.palette import Palette, drifted, features, learn, learn_wear, nominal
+from calibration.quality import clipped
 from cards.build import Build
-from cards.card import Card, HeightCard
-from cards.deck import Deck
+from cards.card import Card
+from cards.law import TOLERANCES, Tolerances
 from cards.pieces import PieceSet
 from cards.sentences import sentence
-from referee.match.judge import TOLERANCES, Tolerances
 from referee.match.verdict import Verdict
 from referee.vision.image import parameters
 from referee.vision.image.aids import believed_mats, light_alarms, moved, occupied, shown_apart
-from referee.vision.image.card_marker import read_card_marker
 from referee.vision.image.evidence import Evidence, foreground, gather_evidence, paper_white
 from referee.vision.image.view import ZoneView, zone_view
 from referee.vision.parameters import PIECES_APART, SIZES_TOLD
 from referee.vision.search.canvas import canvas_of, fit_of
 from referee.vision.search.readings import readings
 from referee.vision.search.sizes import size_factor
-from referee.vision.search.stances import Catalogue, catalogue, usual_for
+from referee.vision.search.stances import Catalogue, catalogue
 from referee.vision.verdict.decide import decide
 from referee.vision.verdict.field import field_of
 from referee.vision.verdict.proof import proof_of
 from referee.vision.verdict.rulings import Rulings
 from referee.vision.verdict.shading import lit
-from referee.vision.verdict.visibility import clipped, exposed, size_fault, sized, unglared, withheld
+from referee.vision.verdict.visibility import exposed, size_fault, sized, unglared, withheld
 
 INNER_PX = parameters.INNER_PX.value
 
@@ -120,6 +119,8 @@ class Observer:
         self.left_out: tuple[str, ...] = ()
         """Aids that it was not to learn from, in words: noted with every judgement."""
         self._catalogues: dict[tuple, Catalogue] = {}
+        self._shown: tuple[np.ndarray, list[Pair], dict[str, Empty]] | None = None
+        """The frame that colours were learnt from last as it was seen, until sizes are."""
         if empty is not None:
             self.learn_empty(empty)
 
@@ -132,6 +133,7 @@ class Observer:
         """Learn the palette from a frame where every piece stands apart. Raises CannotSee without a mat, and FewPieces
         where no mat shows as much of a player's pieces as that: colours learnt from builds are other pieces' too."""
         views, empties = self._calibrating(image)
+        self._shown = image, views, empties
         tables = [_table(empties, view.zone) for view, _ in views]
         shown = [shown_apart(v, w, t, self.piece_set) for (v, w), t in zip(views, tables, strict=True)]
         if max(shown) < PIECES_APART.value:
@@ -143,8 +145,9 @@ class Observer:
 
     def learn_sizes(self, image: np.ndarray) -> float:
         """Learn how many times the piece file's lengths the pieces have, from the same frame after its colours; 1
-        where it cannot be told. The palette keeps it. Takes some seconds. Raises CannotSee without a mat."""
-        views, empties = self._calibrating(image)
+        where it cannot be told. The palette keeps it. Raises CannotSee without a mat."""
+        shown, self._shown = self._shown, None
+        views, empties = shown[1:] if shown and shown[0] is image else self._calibrating(image)
         palette = self.palette or self._palette_of(views, empties)
         seen = [(view, self._evidence((view, white), empties, palette)) for view, white in views]
         factor = size_factor(self.piece_set, seen)
@@ -169,10 +172,6 @@ class Observer:
         """The mats in a frame, completed by markers of the session's earlier frames; through the lens file where it
         fits them, else through an estimated lens."""
         return believed_mats(frame, self.camera, self.markers, self.empty)
-
-    def read_card(self, gray: np.ndarray, deck: Deck) -> str | None:
-        """Id of the card whose marker is in an 8-bit grey frame, when exactly one is."""
-        return read_card_marker(gray, deck)
 
     def gather(self, frame: np.ndarray) -> tuple[Mats, tuple[str, ...], dict[str, tuple[ZoneView, Evidence]]]:
         """The mats in a frame (h, w, 3) uint8 BGR, what is to be said of them, and by zone what its pixels tell."""
@@ -310,7 +309,7 @@ class Observer:
         return drifted(palette, inner)
 
     def _catalogue(self, names: tuple[str, ...], card: Card) -> Catalogue:
-        asked = usual_for(self.piece_set, card)
+        asked = card.usual_poses(self.piece_set)
         key = (names, asked)
         if key not in self._catalogues:
             self._catalogues[key] = catalogue(self.piece_set, names, asked)
@@ -329,7 +328,7 @@ class Observer:
         kept = view.lean(), evidence.lean()
         sight = ZoneSight(*kept, build, weighed.margin, weighed.explained, weighed.features)
         then = empties[view.zone].clipped if view.zone in empties else None
-        verdict = sized(weighed.verdict, self.size_factor, isinstance(card, HeightCard))
+        verdict = sized(weighed.verdict, self.size_factor, card.number_alone)
         verdict = exposed(verdict, view, evidence, self.piece_set, then)
         verdict = unglared(verdict, view, evidence, self.piece_set)
         return withheld(verdict, view, evidence, self.piece_set), sight

@@ -3,18 +3,19 @@ against it. Fields beside these may come."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, WithJsonSchema
 
-from cards import card
+from cards import kinds as kinds  # which are known once this is read
+from cards.card import Card
 from referee.events import Event
 from referee.match.duel import PHASES
 from referee.match.state import Standing
 
 Row = dict[str, Any]
 Phase = Annotated[str, WithJsonSchema({"enum": [*PHASES, "finished"]})]
-CardKind = Annotated[str, WithJsonSchema({"enum": [kind.kind for kind in get_args(card.Card)]})]
+CardKind = Annotated[str, WithJsonSchema({"enum": [*Card.kinds]})]
 
 
 class ErrorAnswer(BaseModel):

@@ -6,7 +6,6 @@ import functools
 
 import flask
 
-from cards.card import card_to_json
 from referee.errors import AsksFirst
 from referee.web import security, views
 from referee.web.actions import ACTIONS, BadRequest, perform
@@ -139,7 +138,7 @@ def _reading_routes(api: flask.Blueprint, session: WebSession) -> None:
         face = session.deck.by_id.get(card_id)
         if face is None:
             flask.abort(404, "no such card")
-        return card_to_json(face)
+        return face.to_json()
 
 
 def _round_json(row: views.RoundRow) -> dict:

@@ -12,14 +12,14 @@ from markupsafe import Markup
 
 from referee.errors import FolderUnusable
 from referee.files import write_whole
-from referee.web import api, security
+from referee.web import api, live, security
 from referee.web.evening import EveningStore
 from referee.web.i18n import texts
 from referee.web.logins import Logins, fingerprint
 from referee.web.pages import attempts, board, cards, console, evening, login, practice, replay, results, setup
 from referee.web.pages.setup import Choices
 from referee.web.ports import PageSession, WebSession
-from referee.web.streaming import live, media
+from referee.web.streaming import media
 from referee.web.streaming.streams import Streams
 
 SECRET_FILE, LOGINS_FILE = "web-secret", "logins.json"

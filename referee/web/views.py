@@ -7,12 +7,11 @@ score under review) is left out here, once, for the board and for the API alike.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cards.card import Card, LayoutCard, ShapesCard
+from cards.card import Card
 from cards.sentences import kept
 from referee.match.house_rules import FINDINGS
 from referee.match.state import SEEN_PHASES
@@ -230,25 +229,14 @@ def opposite(duel: Mapping[str, Any]) -> str:
     return "mismatch" if duel["award"] == duel["seats"][caller] else "match"
 
 
-def next_round(match: Match) -> Match | None:
-    """The pairing after the present one."""
-    i = match["round_index"] + 1
-    return match["rounds"][i] if i < len(match["rounds"]) else None
-
-
 def card(face: Card) -> dict[str, Any]:
     """A card in words: ``rows`` are (count, colour or '', shape), colours named for who cannot tell them."""
-    rows: Counter[tuple[str, str]] = Counter()
-    if isinstance(face, LayoutCard):
-        rows.update((piece.color, piece.shape) for piece in face.pieces)
-    elif isinstance(face, ShapesCard):
-        rows.update({("", shape): n for shape, n in face.shapes})
     return {
         "id": face.id,
         "kind": face.kind,
         "value": face.value,
-        "count": getattr(face, "count", 0),
-        "rows": [(n, color, shape) for (color, shape), n in rows.items()],
+        "count": face.piece_count,
+        "rows": [(n, color, shape) for (shape, color), n in face.asked.items()],
     }
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cards.build import Piece, format_build, parse_build
+from cards.build import Piece, parse_build
 from cards.errors import BadCard
 from cards.pieces import Pose
 
@@ -22,6 +22,16 @@ PIECES = st.builds(
     z=TENTHS,
     yaw=TENTHS,
 )
+
+
+def format_build(pieces: list[Piece]) -> str:
+    """The build as one line of the notation that ``parse_build`` reads, to the tenth of a millimetre."""
+    words = []
+    for p in pieces:
+        x, y, z, yaw = (round(value, 1) + 0.0 for value in (p.x, p.y, p.z, p.yaw))  # + 0.0: no "-0.0"
+        turn = f" yaw {yaw:.1f}" if yaw else ""
+        words.append(f"{p.color} {p.shape} {p.pose.rotation} {p.pose.facing} @ {x:.1f} {y:.1f} {z:.1f}{turn}")
+    return "; ".join(words)
 
 
 @given(st.lists(PIECES, max_size=12))

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from cards.deck import builtin_deck
-from cards.drawing import CARD_MM, card_png, card_svg, elevation, target_png, target_svg
+from cards.drawing import CARD_MM, card_png, card_svg, target_png, target_svg
+from cards.elevation import elevation
 from cards.pieces import Pose, builtin_piece_set
 
 PIECES = builtin_piece_set()

@@ -6,12 +6,10 @@ from functools import cache
 import pytest
 
 from cards.build import Build
-from cards.card import LayoutCard
 from cards.check import check_card
 from cards.deck import BUILTIN_DECKS, builtin_deck, load_deck
+from cards.kinds.layout import LayoutCard, distinct
 from cards.pieces import builtin_piece_set
-from cards.propose import distinct
-from referee.match.judge import faults
 
 PIECES = builtin_piece_set()
 DECK = builtin_deck()
@@ -58,13 +56,13 @@ def test_every_card_is_proved_and_worth_its_value(card):
     found = proved(card.id)
     assert found.faults == ()
     assert found.worth == card.value
-    assert faults(Build(PIECES, found.build), card) == ()
+    assert card.faults(Build(PIECES, found.build)) == ()
 
 
 @pytest.mark.slow
 def test_eighty_by_eighty_no_build_is_right_for_another_layout(capsys):
     builds = {card.id: Build(PIECES, proved(card.id).build) for card in DECK.cards}
-    right = {(b, c.id) for b, build in builds.items() for c in LAYOUTS if not faults(build, c)}
+    right = {(b, c.id) for b, build in builds.items() for c in LAYOUTS if not c.faults(build)}
     with capsys.disabled():
         print(
             f"\n80 builds against {len(LAYOUTS)} layouts: {len(right)} judged right, "

@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 
 from cards.build import Build
-from cards.card import LayoutCard
 from cards.deck import builtin_deck
 from cards.drawing import card_png
-from cards.generate import example_build
+from cards.kinds.layout import LayoutCard
 from cards.pieces import builtin_piece_set
-from referee.match.judge import faults
 from referee.simulator.table import SEATINGS, TableSim
 from referee.vision.image.card_marker import read_card_marker
 from referee.vision.observer import Observer
@@ -37,7 +35,7 @@ def readings(table):
     observer.learn_empty(table.empty())
     for k in range(0, len(DECK.cards), 2):
         pair = dict(zip("AB", DECK.cards[k : k + 2], strict=True))
-        picture = table.picture({zone: example_build(card, PIECES) for zone, card in pair.items()}, number=k)
+        picture = table.picture({zone: card.example(PIECES) for zone, card in pair.items()}, number=k)
         for zone, card in pair.items():
             yield card, observer.judge([picture], card, zones=[zone]).zones[zone]
 
@@ -48,7 +46,7 @@ def test_every_card_is_told_from_all_others_on_the_simulated_table(table, capsys
     rulings = {card.id: verdict.ruling for card, verdict in read}
     seen = {card.id: Build(PIECES, verdict.build.pieces) for card, verdict in read if verdict.ruling == "match"}
     confused = [
-        (b, card.id) for b, build in seen.items() for card in LAYOUTS if card.id != b and not faults(build, card)
+        (b, card.id) for b, build in seen.items() for card in LAYOUTS if card.id != b and not card.faults(build)
     ]
     undecided = sorted(i for i, r in rulings.items() if r == "undecided")
     with capsys.disabled():

@@ -3,15 +3,15 @@
 import pytest
 
 from cards.build import Build
-from cards.card import HeightCard, LayoutCard, OrganCard, ShapesCard
 from cards.check import check_card
 from cards.difficulty import Difficulty, difficulty
 from cards.errors import BadCard
-from cards.generate import example_build
+from cards.kinds.height import HeightCard
+from cards.kinds.layout import LayoutCard, distinct, make_layouts
+from cards.kinds.organ_pipes import OrganCard
+from cards.kinds.shapes import ShapesCard
 from cards.pieces import builtin_piece_set
-from cards.propose import distinct, make_layouts
 from cards.stability import stand
-from referee.match.judge import faults
 
 CARDS = [HeightCard("H", 1, 4), HeightCard("H", 1, 5, 1), ShapesCard("S", 1, (("cube", 1), ("triangle", 1)))]
 
@@ -23,15 +23,15 @@ def test_an_example_build_is_right_and_stands(card, seed, name):
     pieces = builtin_piece_set(name)
     if isinstance(card, ShapesCard) and name == "village":
         card = ShapesCard("S", 1, (("cube", 1), ("gate", 1), ("roof", 1)))
-    build = example_build(card, pieces, seed)
-    assert faults(Build(pieces, build), card) == () and stand(pieces, build).stable
-    assert build == example_build(card, pieces, seed)
+    build = card.example(pieces, seed)
+    assert card.faults(Build(pieces, build)) == () and stand(pieces, build).stable
+    assert build == card.example(pieces, seed)
 
 
 @pytest.mark.parametrize("count", [4, 5, 6])
 def test_organ_pipes_fall_from_left_to_right(count):
     pieces, card = builtin_piece_set(), OrganCard("P", 3, count)
-    assert faults(Build(pieces, example_build(card, pieces)), card) == ()
+    assert card.faults(Build(pieces, card.example(pieces))) == ()
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_organ_pipes_fall_from_left_to_right(count):
 def test_what_cannot_be_built_is_refused_with_the_reason(card, words):
     pieces = builtin_piece_set()
     with pytest.raises(BadCard, match=words):
-        example_build(card, pieces)
+        card.example(pieces)
     assert any(words in fault for fault in check_card(card, pieces).faults)
 
 
@@ -61,7 +61,7 @@ def test_new_layouts_are_stable_distinct_and_worth_what_was_asked(name, value):
     for n, card in enumerate(made):
         assert check_card(card, pieces).faults == () and check_card(card, pieces).worth == value
         assert all(distinct(pieces, card, other) for other in made[:n])
-        assert all(faults(Build(pieces, other.pieces), card) for other in made[:n])
+        assert all(card.faults(Build(pieces, other.pieces)) for other in made[:n])
 
 
 def test_difficulty_grows_with_pieces_narrowness_and_lean():
@@ -85,4 +85,4 @@ def test_value_is_a_step_function_of_the_total():
 
 def test_a_layout_is_its_own_example():
     card = LayoutCard("L", 1, ())
-    assert example_build(card, builtin_piece_set()) == ()
+    assert card.example(builtin_piece_set()) == ()

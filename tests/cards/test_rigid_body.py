@@ -8,9 +8,9 @@ import pytest
 from scipy.spatial import ConvexHull
 
 from cards.build import parse_build, shape_of
-from cards.card import LayoutCard
 from cards.contact import mass_and_centre
 from cards.deck import builtin_deck
+from cards.kinds.layout import LayoutCard
 from cards.pieces import builtin_piece_set
 from cards.stability import FRICTION, settle, stand
 

@@ -11,8 +11,8 @@ from string import Formatter
 
 import pytest
 
+from cards.law import because
 from cards.sentences import LANGUAGES, Sentence, fill, piece_name, say, sentence, table
-from referee.match.verdict import because
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted(p for top in ("cards", "calibration", "referee") for p in (ROOT / top).rglob("*.py"))

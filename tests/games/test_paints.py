@@ -10,7 +10,7 @@ import pytest
 
 from calibration.palette import LINEAR
 from cards.pieces import builtin_piece_set
-from referee.vision.city.paints import SIDE_LIGHT, Paint, Sides, _Fit, _shares, _stray, log_light, same_hue, told_apart
+from referee.vision.city.paints import SIDE_LIGHT, Paint, Sides, _Fit, _shares, _stray, log_light, same_hue
 from referee.vision.city.sight import _bare, _painted
 
 CODES = ((234, 122, 32), (34, 88, 168), (148, 194, 60), (112, 70, 44))
@@ -23,6 +23,12 @@ BROWNISH[ORANGE, BROWN] = BROWNISH[BROWN, ORANGE] = True
 """Where orange and brown have one."""
 LIT, DIM, DARK = 0.9, 0.4, 0.12
 """Of the paper's light: a top face, a side towards the window, one away from it."""
+
+
+def told_apart(sides: Sides, named: np.ndarray, first: np.ndarray) -> np.ndarray:
+    """(s, k) nats of each storey for each colour; ``named`` (k, 3) are the colours' features as the set names them,
+    ``first`` (s, k) nats from which it starts."""
+    return _Fit(sides, named).told(_shares(first))[:, :-1]
 
 
 def seen(colors, lights=(LIT, DIM, DARK), shadow=None, seed=0):

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import importlib
+import json
+import os
+import platform
 import re
 import runpy
 import shutil
+import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
+import cv2
 import pytest
 
 from referee import cli, kernels
 from referee.kernels.scene import BUILT_FROM
-from referee.kernels.sources import built_from, check, compiled, digest
+from referee.kernels.sources import TWICE, built_from, check, compiled, digest
 
 ROOT = Path(__file__).parents[2]
 FOLDER = Path(kernels.__file__).parent
@@ -20,6 +27,38 @@ FOLDER = Path(kernels.__file__).parent
 
 def test_the_loops_that_run_were_built_from_these_sources():
     assert digest(FOLDER) == BUILT_FROM == built_from()
+
+
+def _placements(disabled: str) -> dict:
+    """What ``placements.py`` says on a processor without these features."""
+    program = [sys.executable, str(Path(__file__).with_name("placements.py"))]
+    environment = {**os.environ, "OPENCV_CPU_DISABLE": disabled}
+    return json.loads(subprocess.run(program, env=environment, check=True, capture_output=True).stdout)
+
+
+def test_both_builds_of_the_hottest_modules_give_the_same_bits():
+    """And the one for every processor runs where there is no AVX2."""
+    plain, here = _placements("AVX2"), _placements("")
+    twice = sys.platform == "linux" and platform.machine() == "x86_64" and cv2.checkHardwareSupport(kernels.AVX2)
+    assert {Path(module).parent for module in plain["modules"]} == {FOLDER}
+    assert {Path(module).parent for module in here["modules"]} == {FOLDER / "avx2" if twice else FOLDER}
+    assert plain["bits"] == here["bits"]
+
+
+@pytest.mark.parametrize("stale", ["scene", *TWICE])
+def test_every_module_that_may_be_built_apart_is_held_against_the_sources(monkeypatch, stale):
+    monkeypatch.setattr(importlib.import_module(f"referee.kernels.{stale}"), "BUILT_FROM", 1)
+    with pytest.raises(ImportError, match="have changed since they were built"):
+        check(FOLDER, built_from())
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_only_x86_has_modules_built_twice(backend, tmp_path, monkeypatch, machine):
+    monkeypatch.setattr(backend["sys"], "platform", "linux")
+    monkeypatch.setattr(backend["platform"], "machine", lambda: machine)
+    monkeypatch.setitem(sys.modules, "Cython.Build", SimpleNamespace(cythonize=lambda modules, **_: modules))
+    names = [m.name for m in backend["_extensions"](str(tmp_path)) if "-mavx2" in m.extra_compile_args]
+    assert names == ([f"referee.kernels.avx2.{name}" for name in TWICE] if machine == "x86_64" else [])
 
 
 @pytest.mark.parametrize("changed", ["rasterizer.py", "scene.pxd", "columns.h"])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import runpy
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -13,34 +16,18 @@ from referee.vision.search.canvas import Canvas, Reading, states_of
 from referee.vision.search.loose_pieces import PRICES, Lone
 from referee.vision.search.stances import catalogue
 
-CUBE, HEIGHT_PX = 30.0, 300
+SHARED = runpy.run_path(str(Path(__file__).with_name("placements.py")))
+_places = SHARED["places"]
 
 
 @pytest.fixture(scope="module")
 def canvas() -> Canvas:
-    """A view of nothing from 0.7 m at 30 degrees, whose evidence differs from pixel to pixel."""
-    pieces, down = builtin_piece_set(), np.radians(30.0)
-    turn = np.array([(1, 0, 0), (0, -np.sin(down), -np.cos(down)), (0, np.cos(down), -np.sin(down))])
-    matrix = np.array([(700.0, 0, 150.0), (0, 700.0, 150.0), (0, 0, 1.0)])
-    gains = np.random.default_rng(1).normal(0, 2, (len(pieces.colors), HEIGHT_PX, HEIGHT_PX)).astype(np.float32)
-    cat = catalogue(pieces, tuple(pieces.colors))
-    return Canvas(cat, np.ascontiguousarray(np.c_[turn, (0.0, 60.0, 700.0)]), matrix, gains)
+    return SHARED["nothing_seen"]()
 
 
 @pytest.fixture(scope="module")
 def build(canvas) -> np.ndarray:
-    """Five pieces, some within others."""
-    rng, size = np.random.default_rng(2), canvas.cat.size
-    rows = np.c_[rng.integers(0, len(size), 5), rng.uniform(-40, 40, (5, 2)), np.zeros(5), rng.uniform(-0.3, 0.3, 5)]
-    rows[:, 3] = size[rows[:, 0].astype(int), 2] / 2
-    return rows
-
-
-def _places(canvas, count: int) -> np.ndarray:
-    rng, size = np.random.default_rng(3), canvas.cat.size
-    stance = rng.integers(0, len(size), count)
-    z = size[stance, 2] / 2 + rng.choice([0.0, 25.0, 30.0], count)
-    return np.c_[stance, rng.uniform(-90, 90, count), rng.uniform(-40, 40, count), z, rng.uniform(-0.3, 0.3, count)]
+    return SHARED["five_pieces"](canvas)
 
 
 def _drawn(canvas, build) -> Scene:

@@ -6,7 +6,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cards.build import Build, parse_build
-from cards.card import Card, HeightCard, LayoutCard, OrganCard, ShapesCard
+from cards.card import Card
+from cards.kinds.height import HeightCard
+from cards.kinds.layout import LayoutCard
+from cards.kinds.shapes import ShapesCard
 from cards.pieces import Shape, builtin_piece_set
 
 POSTS = {f"post{h:g}": Shape(f"post{h:g}", "box", 25, h, 25) for h in (30, 31.9, 32)}
@@ -54,7 +57,7 @@ def read_card(text: str) -> Card:
     if kind == "shapes":
         wanted = [part.split() for part in rest.split(", ")]
         return ShapesCard("C", 1, tuple((shape, int(n)) for n, shape in wanted), ground)
-    return OrganCard("C", 1, int(rest))
+    return Card.kinds[kind]("C", 1, int(rest))
 
 
 def built(text: str) -> Build:

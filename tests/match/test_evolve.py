@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from cards.law import Reason
 from referee.errors import IllegalCommand
 from referee.events import Event
 from referee.match.card_facts import CardFacts
@@ -14,7 +15,6 @@ from referee.match.foul import FoulNoted, Proposal
 from referee.match.house_rules import DEFAULT_RULES, BadRules
 from referee.match.schedule import Round
 from referee.match.state import MatchState
-from referee.match.verdict import Reason
 
 ROUNDS = [
     {"a": "Ann", "b": "Ben", "duels": 3, "kind": "regular"},

@@ -7,11 +7,11 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cards.law import Tolerances
 from referee.cli import cli
 from referee.match.card_facts import CardFacts
 from referee.match.evolve import fold
 from referee.match.house_rules import DEFAULT_RULES, BadRules, HouseRules, load_rules, ruled, rules_toml
-from referee.match.judge import Tolerances
 from referee.match.verdict import zone_verdict
 
 DEFAULTS = {  # RULES.md, "Where the rules are silent": the defaults, row by row

@@ -6,19 +6,21 @@ import json
 import re
 import sys
 from pathlib import Path
-from typing import get_args
 
 import pytest
+
+import cards
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from judge_cases import ALL, PIECES, built
 
 from cards.build import Build, parse_build
-from cards.card import Card, LayoutCard, OrganCard
-from referee.match import judge
-from referee.match.judge import Tolerances, faults, is_right
-from referee.match.verdict import Reason, Verdict, build_to_json
+from cards.card import Card
+from cards.kinds.layout import LayoutCard
+from cards.kinds.organ_pipes import OrganCard
+from cards.law import Reason, Tolerances
+from referee.match.verdict import Verdict, build_to_json
 
 
 def said(reasons: tuple[Reason, ...]) -> tuple[str, ...]:
@@ -30,13 +32,13 @@ def said(reasons: tuple[Reason, ...]) -> tuple[str, ...]:
 
 @pytest.mark.parametrize("case", ALL, ids=lambda c: f"line {c.line}: {c.title}")
 def test_the_law(case):
-    assert said(faults(built(case.build), case.card)) == case.expected
+    assert said(case.card.faults(built(case.build))) == case.expected
 
 
 @pytest.mark.parametrize("case", ALL, ids=lambda c: f"line {c.line}")
 def test_a_build_is_right_where_no_fault_is_found_of_any_card(case):
     build = built(case.build)
-    assert {is_right(build, other.card) == (not faults(build, other.card)) for other in ALL} == {True}
+    assert {other.card.is_right(build) == (not other.card.faults(build)) for other in ALL} == {True}
 
 
 VALUES = {
@@ -58,7 +60,7 @@ VALUES = {
 
 @pytest.mark.parametrize("case", ALL, ids=lambda c: f"line {c.line}")
 def test_a_reason_carries_the_values_that_its_text_says(case):
-    for reason in faults(built(case.build), case.card):
+    for reason in case.card.faults(built(case.build)):
         row = json.loads(json.dumps(reason.to_json()))
         assert row["text"] == reason.text and row["code"] == reason.code
         assert set(row.get("values", ())) == VALUES.get(reason.code, set())
@@ -89,15 +91,15 @@ PIPES = built("red cylinder 0 front @ -14 0 22.5; blue cube 0 front @ 14 35 15")
     ],
 )
 def test_a_house_may_choose_how_deep_and_how_far_behind(build, card, tolerances, found):
-    assert tuple(r.code for r in faults(build, card, Tolerances(**tolerances))) == found
+    assert tuple(r.code for r in card.faults(build, Tolerances(**tolerances))) == found
 
 
 def test_every_fault_the_judge_knows_has_a_row_and_every_kind_of_card_a_right_one():
-    source = Path(judge.__file__).read_text(encoding="utf-8")
-    known = set(re.findall(r'(?:because|_of)\(\s*"(\w+)"', source))
+    sources = [path.read_text(encoding="utf-8") for path in Path(cards.__file__).parent.rglob("*.py")]
+    known = set(re.findall(r'(?:because|of_piece|_of_two)\(\s*"(\w+)"', "".join(sources)))
     shown = {line.split()[0] for case in ALL for line in case.expected}
     assert len(known) >= 14 and shown == known | {"right"}
-    assert {type(c.card) for c in ALL if c.expected == ("right",)} == set(get_args(Card))
+    assert {type(c.card) for c in ALL if c.expected == ("right",)} == set(Card.kinds.values())
 
 
 # --- The contract's JSON ----------------------------------------------------------------------------

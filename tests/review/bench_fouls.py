@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from staged_fouls import OTHER, RESTS, Staged, Table, seen, staged, visible
 
 from referee.match.foul import KINDS
-from referee.vision.live.arms import tongs_show
+from referee.vision.hands.field_hands import tongs_visible
 
 CARDS = ("L20", "L27", "L33", "L38", "L43", "L48", "L09", "L14")
 SEATINGS = ("across", "beside", "facing")
@@ -64,7 +64,7 @@ def row(table: Table, what: Staged) -> dict:
     hits = [f for f in found if (f.kind, f.zone) == (what.foul, where)]
     also = ("bare_hand",) if what.foul == "second_hand" else ()  # the second hand holds no tongs
     late = min((abs(f.from_s - shown.foul_s) for f in hits), default=9.0)
-    front = tongs_show(table.observer.look(table.sim.empty()).poses[what.zone])
+    front = tongs_visible(table.observer.look(table.sim.empty()).poses[what.zone])
     shows, pixels = visible(table, what) if what.foul else (True, None)
     return {
         "kind": what.foul or ("resting hand" if what.rests else "clean"),

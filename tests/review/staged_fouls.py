@@ -21,7 +21,7 @@ from referee.simulator.meshes import Placed, place
 from referee.simulator.players import Manners, Players
 from referee.simulator.room import still_picture
 from referee.simulator.table import Hand, TableSim, World
-from referee.vision.live.fouls import FoulSeen, FoulWatch
+from referee.vision.live.fouls import DetectedFoul, FoulWatch
 from referee.vision.live.gate import Gate
 from referee.vision.observer import Observer
 
@@ -344,12 +344,12 @@ def visible(table: Table, what: Staged) -> tuple[bool, int]:
     return most >= SEEN_PX, most
 
 
-def seen(table: Table, shown: Shown) -> list[FoulSeen]:
+def seen(table: Table, shown: Shown) -> list[DetectedFoul]:
     """What is proposed of it from the go on."""
-    gate, watch, found = Gate(table.observer), FoulWatch(), list[FoulSeen]()
+    gate, watch, found = Gate(table.observer), FoulWatch(), list[DetectedFoul]()
     for number, (now, image) in enumerate(shown.frames):
         frame = Frame(image, number, now)
         look = gate.look(frame)
         if now >= GO_S:
-            found += watch.look(frame, gate.picture(), look, shown.stop_s if now >= shown.stop_s else None)
+            found += watch.look(frame, gate.reduced_frame(), look, shown.stop_s if now >= shown.stop_s else None)
     return found

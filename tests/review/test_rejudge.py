@@ -114,18 +114,18 @@ def test_results_are_stale_once_anything_that_made_them_has_changed(kit, tmp_pat
 @pytest.mark.parametrize(
     "place",
     [
-        "vision/search/readings.py",
-        "kernels/beam.py",
-        "kernels/beam.pxd",
-        "kernels/columns.h",
-        "match/judge.py",
-        "review/patches.py",
-        "recording/video.py",
+        "referee/vision/search/readings.py",
+        "referee/kernels/beam.py",
+        "referee/kernels/beam.pxd",
+        "referee/kernels/columns.h",
+        "cards/kinds/layout.py",
+        "referee/review/patches.py",
+        "referee/recording/video.py",
     ],
 )
 def test_a_change_of_the_judging_code_makes_results_stale(place, monkeypatch):
     before = code_fingerprint.__wrapped__()
-    changed = Path(sys.modules["referee"].__file__).parent / place
+    changed = Path(sys.modules["referee"].__file__).parents[1] / place
     read = Path.read_bytes
     monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + b"#" * (path == changed))
     assert code_fingerprint.__wrapped__() != before

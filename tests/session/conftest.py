@@ -13,10 +13,11 @@ import pytest
 
 from calibration.mat import FIELD
 from cards.deck import builtin_deck
+from cards.law import Reason
 from cards.pieces import builtin_piece_set
 from referee.devices.ports import SystemClock
 from referee.journal.journal import Journal
-from referee.match.verdict import Reason, Verdict
+from referee.match.verdict import Verdict
 from referee.recording import Recorder
 from referee.session.session import Equipment, Session
 from referee.simulator.rig import SimulatedTable, Staging
@@ -72,7 +73,7 @@ class StandInGate:
             )
             for z in "AB"
         }
-        return SimpleNamespace(zones=gates, sights={})
+        return SimpleNamespace(zones=gates, snapshots={})
 
 
 def _in_field(piece) -> bool:

@@ -16,7 +16,7 @@ from referee.vision.live.gate import GateState
 @pytest.mark.parametrize(("rules", "asked"), [(DEFAULT_RULES, 0), (HouseRules(foul_watch="proposes"), 1)])
 def test_fouls_are_watched_for_only_where_the_house_asks(rules, asked):
     looks = []
-    session = SimpleNamespace(shift_s=0.0, gate=SimpleNamespace(picture=lambda: looks.append(1)))
+    session = SimpleNamespace(shift_s=0.0, gate=SimpleNamespace(reduced_frame=lambda: looks.append(1)))
     duel = SimpleNamespace(number=1, go_at_s=0.0, stops=(), seats={"A": "Ann"})
     state = SimpleNamespace(rules=rules, phase="building", duel=duel)
     frame = Frame(np.zeros((2, 2, 3), np.uint8), 1, 1.0)

@@ -120,7 +120,7 @@ def test_the_view_at_the_press_is_the_last_frames_before_it():
             GateState({}),
             "building" if building else "stopped",
         )
-    assert [f.number for f in looks.frames_at(PRESS_S)] == [7, 8, 9]
+    assert [f.number for f in looks.frames_at_press(PRESS_S)] == [7, 8, 9]
 
 
 def history_of(times, moving, phase_at):
@@ -135,7 +135,7 @@ def history_of(times, moving, phase_at):
 
 def test_a_frame_of_long_before_the_press_does_not_show_what_stood_there_then():
     history = history_of([1.0, 1.1, 1.2, 10.3], lambda t: 0.0, lambda t: "building" if t < 10 else "stopped")
-    assert history.frames_at(PRESS_S) == [] and history.frames_at(PRESS_S, "A") == []
+    assert history.frames_at_press(PRESS_S) == [] and history.frames_at_press(PRESS_S, "A") == []
 
 
 def phase(at_s):

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cards.build import Piece
-from cards.card import HeightCard
 from cards.deck import builtin_deck
+from cards.kinds.height import HeightCard
 from cards.pieces import builtin_piece_set
 from referee.simulator.build_plans import apart, in_field, is_right, plan, spoil
 from referee.simulator.hand_motion import clearing

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import time
+from contextlib import closing
+from types import SimpleNamespace
+
 import cv2
 import numpy as np
 import pytest
@@ -9,12 +13,21 @@ import pytest
 from calibration.mat import BAND
 from cards.build import parse_build
 from cards.pieces import builtin_piece_set
+from referee.devices.ports import SystemClock
+from referee.simulator.build_plans import apart
+from referee.simulator.camera import SimulatedCamera
 from referee.simulator.loose_pieces import loose_places, out_of_the_band
 from referee.simulator.meshes import turn_about_z
+from referee.simulator.rig import SimulatedTable, Staging
 from referee.simulator.table import SEATINGS, Hand, TableSim
 
 SET = builtin_piece_set()
 TOWER = parse_build("green rectangle 0 front @ 0 0 12.5; blue cube 0 front @ 0 0 40.0; red triangle 0 front @ 0 0 72.5")
+
+
+def on_table(seat, points):
+    """Points of a seat's mat (n, 3) mm in the table's frame."""
+    return points @ seat.turn().T + (seat.x, seat.y, 0.0)
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +52,7 @@ def test_opencv_finds_all_markers_where_the_lens_says(seating):
         seat = sim.seats["AB"[marker // 4]]
         x, y = ((-121, -77.5), (121, -77.5), (121, 77.5), (-121, 77.5))[marker % 4]
         square = np.array([(x - 22, y + 22, 0), (x + 22, y + 22, 0), (x + 22, y - 22, 0), (x - 22, y - 22, 0)])
-        wanted, _ = sim.lens.project(seat.to_table(square))
+        wanted, _ = sim.lens.project(on_table(seat, square))
         assert np.abs(quad[0] - wanted).max() < 0.6
 
 
@@ -50,7 +63,7 @@ def test_a_cube_covers_the_pixels_that_its_corners_say(sim, zone):
     blue = (picture[..., 0] > picture[..., 2] * 1.8) & (np.abs(picture - empty).max(2) > 30)
     seen = np.argwhere(blue)[:, ::-1]
     corners = np.array([(x, y, z) for x in (-15, 15) for y in (-15, 15) for z in (0, 30)])
-    wanted, _ = sim.lens.project(sim.seats[zone].to_table(corners @ turn_about_z(10).T + (20, 5, 0)))
+    wanted, _ = sim.lens.project(on_table(sim.seats[zone], corners @ turn_about_z(10).T + (20, 5, 0)))
     assert np.abs(seen.min(0) - wanted.min(0)).max() < 1.5
     assert np.abs(seen.max(0) + 1 - wanted.max(0)).max() < 1.5
 
@@ -78,8 +91,28 @@ def test_who_builds_organ_pipes_has_nothing_of_the_neighbours_in_the_band(seatin
     for seed in range(3, 9):
         seats = TableSim(SET, seed, seating=seating).seats
         places = {zone: out_of_the_band(SET, loose_places(SET, seed * 31 + ord(zone))) for zone in seats}
-        lying = np.concatenate([seats[z].to_table(np.array([p.centre for p in places[z]])) for z in seats])
+        lying = np.concatenate([on_table(seats[z], np.array([p.centre for p in places[z]])) for z in seats])
         assert len(lying) == 20
         for seat in seats.values():
             there = (lying - (seat.x, seat.y, 0.0)) @ seat.turn()
             assert (np.abs(there[:, :2]) > np.array(BAND)).any(1).all()
+
+
+def test_a_busy_machine_learns_what_stands_there_and_not_what_stood_before(monkeypatch):
+    table = TableSim(SET, 5)
+    monkeypatch.setattr(table, "clean", lambda world: len(world.pieces.get("A", ())))
+
+    def developed_late(still, number):
+        time.sleep(0.2)
+        return still
+
+    monkeypatch.setattr(table, "develop", developed_late)
+    rig, seen = SimulatedTable(SET, SystemClock(), Staging(5, "across", True, 15.0), table), []
+
+    def learn(image):
+        time.sleep(0.05)
+        seen.append(image)
+
+    with closing(SimulatedCamera(table, rig.players, SystemClock())) as rig.camera:
+        rig.set_up(SimpleNamespace(learn_empty=learn, learn_colors=learn))
+    assert seen == [0, len(apart(SET))]

@@ -17,7 +17,7 @@ from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
 from referee.devices.ports import Frame
 from referee.simulator.table import Hand, TableSim
-from referee.vision.live.color_lut import label_frame, label_table
+from referee.vision.image.color_lut import label_frame, label_table
 from referee.vision.live.gate import Gate
 from referee.vision.observer import Observer
 

@@ -3,7 +3,7 @@
     python tests/vision/compare_labels.py [SESSION…]
 
 Every method gets a zone's view of each duel frame and must say of each pixel which of the palette's
-colours it shows, or none. Ours is the table of ``referee.vision.live.color_lut``; ``cv2.kmeans`` and scikit-image's
+colours it shows, or none. Ours is the table of ``referee.vision.image.color_lut``; ``cv2.kmeans`` and scikit-image's
 SLIC first cut the view into clusters or superpixels, which then get the label of their mean colour by the
 very same palette. Accuracy is against the rendered truth: over the pixels of pieces, and over all pixels
 of the sheet. ``cv2.cvtColor`` to Lab, which labels nothing, is the measure of time. SESSION are folders like
@@ -27,10 +27,10 @@ from calibration.palette import Palette
 from cards.pieces import PieceSet, load_piece_set
 from referee.benchmark.run import sessions, truth_of
 from referee.benchmark.scoring import true_labels
+from referee.vision.image.color_lut import GROUND, label_frame, label_table
 from referee.vision.image.evidence import paper_white
 from referee.vision.image.files import read_picture
 from referee.vision.image.view import ZoneView, regions, zone_view
-from referee.vision.live.color_lut import GROUND, label_frame, label_table
 from referee.vision.observer import Observer
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "sessions"

@@ -12,7 +12,7 @@ from calibration.errors import FewPieces
 from calibration.markers import DICTIONARY, find_markers
 from calibration.palette import LINEAR, nominal
 from cards.build import Build, Piece
-from cards.card import HeightCard
+from cards.kinds.height import HeightCard
 from cards.pieces import Pose
 from referee.benchmark.effects import light
 from referee.match.verdict import Verdict

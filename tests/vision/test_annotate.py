@@ -14,9 +14,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 from test_gate import Film, with_hand
 from test_overlay import judged
 
-from referee.match.verdict import Reason, Verdict
+from cards.law import Reason
+from referee.match.verdict import Verdict
 from referee.session.field_previews import SHOWN_PX, FieldPreviews, around
-from referee.vision.render.overlay import AMBER, GREEN, RED, WHITE
+from referee.vision.overlay import AMBER, GREEN, RED, WHITE
 
 
 class Seen:

@@ -7,7 +7,7 @@ import pytest
 
 from calibration.palette import LINEAR, features, nominal
 from cards.pieces import builtin_piece_set
-from referee.vision.live.color_lut import DARK, GROUND, WARM, label_frame, label_table
+from referee.vision.image.color_lut import DARK, GROUND, WARM, label_frame, label_table
 
 PIECES = builtin_piece_set()
 PALETTE = nominal(PIECES)

@@ -9,7 +9,10 @@ import pytest
 
 from calibration.palette import nominal
 from cards.build import Build, Piece
-from cards.card import HeightCard, LayoutCard, OrganCard, ShapesCard
+from cards.kinds.height import HeightCard
+from cards.kinds.layout import LayoutCard
+from cards.kinds.organ_pipes import OrganCard
+from cards.kinds.shapes import ShapesCard
 from cards.pieces import Pose, builtin_piece_set, parse_piece_set
 from referee.vision.image.evidence import gather_evidence
 from referee.vision.observer import Observer

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cards.build import Build, Piece
-from cards.card import HeightCard, OrganCard
+from cards.kinds.height import HeightCard
+from cards.kinds.organ_pipes import OrganCard
 from cards.pieces import Pose, builtin_piece_set
 from referee.vision.verdict.field import in_field
 

@@ -18,12 +18,12 @@ from referee.devices.ports import Frame
 from referee.simulator.loose_pieces import loose_pieces
 from referee.simulator.meshes import place
 from referee.simulator.table import Hand, World
-from referee.vision.live.arms import Field, Loose, arms_over, field_of, tongs_show
-from referee.vision.live.fists import Fist, Picture, fists_in, on_plane, owned, scale
+from referee.vision.hands.field_hands import FieldMasks, LoosePieces, field_masks, hands_over, tongs_visible
+from referee.vision.hands.fists import Fist, ReducedFrame, detect_fists, on_plane, px_per_mm_of, with_owner
+from referee.vision.hands.tracker import HandTracker
 from referee.vision.live.fouls import FoulWatch
 from referee.vision.live.gate import Gate
 from referee.vision.live.parameters import STOOD_LOOKS
-from referee.vision.live.whose import Whose
 
 pytestmark = pytest.mark.slow
 
@@ -51,7 +51,7 @@ def arms(table):
         stands = [World(built)] * (STOOD_LOOKS.value if stood else 0)
         for n, world in enumerate((World(loose), *stands, World(built, hands, None, more))):
             gate.look(Frame(table.sim.render(world, n), n, n / 10))
-            found = watch._arms(*gate.picture())
+            found = watch._hands(*gate.reduced_frame())
         return found
 
     return look
@@ -119,15 +119,15 @@ def fist(at: tuple[int, int], owner: str | None, tongs: bool | None = None) -> F
 
 
 def test_a_hand_stays_its_players_where_its_arm_is_not_seen_any_more(table):
-    mats, whose = table.observer.look(table.sim.empty()), Whose()
+    mats, whose = table.observer.look(table.sim.empty()), HandTracker()
     known = [whose.look([fist(at, owner)], mats, 2) for at, owner in (((100, 60), "B"), ((108, 64), None))]
-    assert [f.owner for of in known for f in of] == ["B", "B"] and known[1][0].reach is not None
+    assert [f.owner for of in known for f in of] == ["B", "B"] and known[1][0].tongs_end is not None
     assert whose.look([fist((108, 64), "A")], mats, 2)[0].owner == "A"  # what its arm says counts first
     assert whose.look([fist((200, 64), None), fist((20, 64), None, tongs=False)], mats, 2)[0].owner is None
 
 
 def test_a_patch_without_an_arm_is_nobodys_where_none_or_two_players_hands_were(table):
-    mats, whose = table.observer.look(table.sim.empty()), Whose()
+    mats, whose = table.observer.look(table.sim.empty()), HandTracker()
     assert whose.look([fist((100, 60), None)], mats, 2) == []
     whose.look([fist((95, 60), "A"), fist((105, 60), "B")], mats, 2)
     assert whose.look([fist((100, 60), None)], mats, 2) == []
@@ -135,37 +135,40 @@ def test_a_patch_without_an_arm_is_nobodys_where_none_or_two_players_hands_were(
 
 @pytest.mark.parametrize(("top", "seen"), [(60, 1), (0, 0)])
 def test_what_is_only_the_pictures_rim_is_no_fist_though_something_leads_to_it(table, top, seen, monkeypatch):
-    monkeypatch.setattr("referee.vision.live.fists._ways", lambda *_: iter([np.array([0.0, -1.0])]))
+    monkeypatch.setattr("referee.vision.hands.fists._arm_directions", lambda *_: iter([np.array([0.0, -1.0])]))
     mats = table.observer.look(table.sim.empty())
     skin = np.zeros((180, 320), bool)
     skin[top : top + 9, 86:125] = True
-    monkeypatch.setattr("referee.vision.live.fists._patches", lambda *_: iter([skin]))
+    monkeypatch.setattr("referee.vision.hands.fists._fist_patches", lambda *_: iter([skin]))
     nothing = np.full(skin.shape, -1, np.int8)
-    assert len(fists_in(Picture(nothing, skin, skin, 2), mats)) == seen
+    assert len(detect_fists(ReducedFrame(nothing, skin, skin, 2), mats)) == seen
 
 
 @pytest.mark.parametrize(("row", "seen"), [(60, 1), (0, 0)])
 def test_a_patch_of_skin_without_an_arm_may_be_a_fist_but_not_where_it_goes_on_beyond_the_picture(
     table, row, seen, monkeypatch
 ):
-    monkeypatch.setattr("referee.vision.live.fists._ways", lambda *_: iter(()))
+    monkeypatch.setattr("referee.vision.hands.fists._arm_directions", lambda *_: iter(()))
     mats = table.observer.look(table.sim.empty())
     skin = np.zeros((180, 320), bool)
     skin[row : row + 22, 86:115] = True
     nothing = np.full(skin.shape, -1, np.int8)
-    assert len(fists_in(Picture(nothing, skin, skin, 2), mats)) == seen
+    assert len(detect_fists(ReducedFrame(nothing, skin, skin, 2), mats)) == seen
 
 
 def test_two_hands_that_reach_over_a_field_are_two_though_the_tongs_of_neither_are_seen(table):
     mats = table.observer.look(table.sim.empty())
     pose, nothing = mats.poses["A"], np.zeros((180, 320), bool)
-    field, px_per_mm = Field(nothing, nothing, nothing), scale(mats, 2)
+    field, px_per_mm = FieldMasks(nothing, nothing, nothing), px_per_mm_of(mats, 2)
     over = pose.to_camera(np.array([[0.0, 0.0, 20.0]]))[0]
-    first, other = (replace(fist((x, 40), "A", tongs=False), reach=over) for x in (100, 160))
-    assert arms_over([first, other], field, px_per_mm, pose, ["B"]).hands == 2
-    for rests in (replace(other, reach=None), replace(other, would_show=True)):  # where it is, with no tongs before it
-        assert arms_over([first, rests], field, px_per_mm, pose, ["B"]).hands == 0
-    assert arms_over([first], field, px_per_mm, pose, ["B"]).hands == 0
+    first, other = (replace(fist((x, 40), "A", tongs=False), tongs_end=over) for x in (100, 160))
+    assert hands_over([first, other], field, px_per_mm, pose, ["B"]).hands == 2
+    for rests in (
+        replace(other, tongs_end=None),
+        replace(other, exposed=True),
+    ):  # where it is, with no tongs before it
+        assert hands_over([first, rests], field, px_per_mm, pose, ["B"]).hands == 0
+    assert hands_over([first], field, px_per_mm, pose, ["B"]).hands == 0
 
 
 @pytest.mark.parametrize(
@@ -174,14 +177,14 @@ def test_two_hands_that_reach_over_a_field_are_two_though_the_tongs_of_neither_a
 )
 def test_nobodys_hand_in_a_field_is_its_players_once_the_others_is_seen_elsewhere(table, elsewhere, hands):
     mats = table.observer.look(table.sim.empty())
-    pose, px_per_mm = mats.poses["A"], scale(mats, 2)
+    pose, px_per_mm = mats.poses["A"], px_per_mm_of(mats, 2)
     x, y = map(round, mats.camera.project(pose.to_camera(np.zeros((1, 3))))[0] / 2)
     away = {"A": (x, 20), "B": (300, 20)}
     here = np.zeros((180, 320), bool)
     here[y - 8 : y + 9, x - 8 : x + 9] = True
-    field = Field(here, here, np.zeros_like(here))
+    field = FieldMasks(here, here, np.zeros_like(here))
     fists = [fist((x, y), None, tongs=False), *(fist(away[zone], zone, tongs=True) for zone in elsewhere)]
-    assert arms_over(fists, field, px_per_mm, pose, ["B"]).hands == hands
+    assert hands_over(fists, field, px_per_mm, pose, ["B"]).hands == hands
 
 
 @pytest.mark.parametrize(
@@ -190,30 +193,30 @@ def test_nobodys_hand_in_a_field_is_its_players_once_the_others_is_seen_elsewher
     ids=["at its end", "along it", "at the picture's edge"],
 )
 def test_a_rim_of_skin_is_a_fist_at_its_sleeves_end_and_not_along_it(table, rows, columns, seen, monkeypatch):
-    monkeypatch.setattr("referee.vision.live.fists._ways", lambda *_: iter([np.array([0.0, -1.0])]))
+    monkeypatch.setattr("referee.vision.hands.fists._arm_directions", lambda *_: iter([np.array([0.0, -1.0])]))
     mats = table.observer.look(table.sim.empty())
     skin = np.zeros((180, 320), bool)
     skin[slice(*rows), slice(*columns)] = True
     nothing = np.full(skin.shape, -1, np.int8)
-    assert len(fists_in(Picture(nothing, skin, skin, 2), mats)) == seen
+    assert len(detect_fists(ReducedFrame(nothing, skin, skin, 2), mats)) == seen
 
 
 @pytest.mark.parametrize("down_to", [12, 30], ids=["carried over it", "stands in it"])
 def test_a_fist_touches_what_stands_in_the_field_and_not_what_is_only_seen_over_it(table, down_to):
     mats = table.observer.look(table.sim.empty())
-    pose, px_per_mm = mats.poses["A"], scale(mats, 2)
+    pose, px_per_mm = mats.poses["A"], px_per_mm_of(mats, 2)
     low, build = np.zeros((180, 320), bool), np.zeros((180, 320), bool)
     low[60:100, 60:140] = True
     build[46 : 46 + down_to, 106:114] = True
-    field = Field(low, low, build)
-    found = arms_over([replace(fist((100, 60), "A", tongs=False), would_show=True)], field, px_per_mm, pose, ["B"])
+    field = FieldMasks(low, low, build)
+    found = hands_over([replace(fist((100, 60), "A", tongs=False), exposed=True)], field, px_per_mm, pose, ["B"])
     assert found.hands == 1 and found.bare == (down_to == 30)
 
 
 def test_from_behind_a_player_nothing_is_said_of_a_bare_hand():
     beside = Table(13, "beside", 360)
     poses = beside.observer.look(beside.sim.empty()).poses
-    assert not any(tongs_show(pose) for pose in poses.values())
+    assert not any(tongs_visible(pose) for pose in poses.values())
 
 
 @pytest.fixture(scope="module")
@@ -229,7 +232,7 @@ def test_two_sleeves_that_lead_to_one_place_are_two_hands_seen_from_behind(besid
     built = {z: [place(p) for p in LOW.pieces] for z in "AB"}
     for n, world in enumerate((World(), World(built), World(built, {zone: AT_WORK}, None, [(zone, h) for h in more]))):
         gate.look(Frame(beside.sim.render(world, n), n, n / 10))
-        seen = watch._arms(*gate.picture())
+        seen = watch._hands(*gate.reduced_frame())
     assert seen[zone].hands == hands
 
 
@@ -240,33 +243,34 @@ def test_sleeves_that_spread_wide_are_two_and_so_are_less_wide_ones_that_spread_
     beside, spread, widened, hands
 ):
     mats = beside.observer.look(beside.sim.empty())
-    pose, px_per_mm = mats.poses["A"], scale(mats, 2)
+    pose, px_per_mm = mats.poses["A"], px_per_mm_of(mats, 2)
     over = mats.camera.project(pose.to_camera(np.array([[18.0, -95.0, 70.0]])))[0] / 2
-    at_work = owned(fist(tuple(over.round().astype(int)), "A"), "A", mats, 2)
-    bare = Picture(np.full((180, 320), -1, np.int8), np.zeros((180, 320), bool), np.zeros((180, 320), bool), 2)
-    field = field_of(bare, mats, pose, bare.new)
-    seen = arms_over([replace(at_work, spread_deg=spread, widened_deg=widened)], field, px_per_mm, pose, {"B"})
+    at_work = with_owner(fist(tuple(over.round().astype(int)), "A"), "A", mats, 2)
+    bare = ReducedFrame(np.full((180, 320), -1, np.int8), np.zeros((180, 320), bool), np.zeros((180, 320), bool), 2)
+    field = field_masks(bare, mats, pose, bare.new)
+    seen = hands_over([replace(at_work, spread_deg=spread, growth_deg=widened)], field, px_per_mm, pose, {"B"})
     assert seen.hands == hands
 
 
 @pytest.mark.parametrize("hidden", [True, False], ids=["by a hand", "gone"])
 def test_what_has_a_loose_pieces_colour_where_the_table_was_bare_since_was_put_there(hidden):
-    there, loose = np.zeros((4, 4), bool), Loose()
+    there, loose = np.zeros((4, 4), bool), LoosePieces()
     there[1:3, 1:3] = True
     lies, bare = np.where(there, 2, -1).astype(np.int8), np.full((4, 4), -1, np.int8)
     looks = [
-        loose.look(Picture(labels, there & (labels < 0) & hidden, there & False, 1)) for labels in (lies, bare, lies)
+        loose.look(ReducedFrame(labels, there & (labels < 0) & hidden, there & False, 1))
+        for labels in (lies, bare, lies)
     ]
     assert (looks[0] == there).all() and not looks[1].any() and looks[2].any() == hidden
 
 
 @pytest.mark.parametrize("between", [True, False], ids=["between pieces", "before the table"])
 def test_what_is_thin_between_two_pieces_may_be_a_finger_and_no_tongs(table, between, monkeypatch):
-    monkeypatch.setattr("referee.vision.live.fists._ways", lambda *_: iter([np.array([0.0, -1.0])]))
+    monkeypatch.setattr("referee.vision.hands.fists._arm_directions", lambda *_: iter([np.array([0.0, -1.0])]))
     mats = table.observer.look(table.sim.empty())
     skin, labels = np.zeros((180, 320), bool), np.full((180, 320), -1, np.int8)
     skin[50:72, 86:115] = True
     skin[72:100, 99:102] = True
     if between:
         labels[72:110, 92:99] = labels[72:110, 102:109] = 1
-    assert [f.tongs for f in fists_in(Picture(labels, skin, skin, 2), mats)] == [not between]
+    assert [f.tongs for f in detect_fists(ReducedFrame(labels, skin, skin, 2), mats)] == [not between]

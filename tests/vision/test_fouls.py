@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 from referee.devices.ports import Frame
-from referee.vision.live.arms import Arms
-from referee.vision.live.fists import Picture
+from referee.vision.hands.field_hands import FieldHands
+from referee.vision.hands.fists import ReducedFrame
+from referee.vision.live.field_snapshot import Arrival, FieldSnapshot, arrival
 from referee.vision.live.fouls import FoulWatch
-from referee.vision.live.gate import GateState, ZoneGate, picture_of
-from referee.vision.live.shake import Shake
-from referee.vision.live.sights import Came, Sight, came
+from referee.vision.live.gate import GateState, ZoneGate, reduced_frame
+from referee.vision.live.mat_motion import MatMotion
 
 HZ = 10
 CALM = ZoneGate(True, 0.0, False, 1.0, 0.1)
-PICTURE = Picture(np.zeros((4, 4), np.int8), np.zeros((4, 4), bool), np.zeros((4, 4), bool), 1)
+PICTURE = ReducedFrame(np.zeros((4, 4), np.int8), np.zeros((4, 4), bool), np.zeros((4, 4), bool), 1)
 
 
 class NoMats:
@@ -33,8 +33,8 @@ def watch(monkeypatch):
 
     def run(arms, gates=None, stop_s=None, moved=None):
         now = {}
-        monkeypatch.setattr(FoulWatch, "_arms", lambda self, picture, mats: {"A": now["arms"]})
-        monkeypatch.setattr(Shake, "look", lambda self, image, mats: now["moved"])
+        monkeypatch.setattr(FoulWatch, "_hands", lambda self, picture, mats: {"A": now["arms"]})
+        monkeypatch.setattr(MatMotion, "look", lambda self, image, mats: now["moved"])
         watch, found = FoulWatch(), []
         for n, over in enumerate(arms):
             now["arms"], now["moved"] = over, moved[n] if moved else {}
@@ -47,9 +47,9 @@ def watch(monkeypatch):
     return run
 
 
-LOST = Arms(unseen=frozenset({"B"}))
-NOBODY, OWN, TWO = Arms(), Arms(("A",), 1), Arms(("A",), 2)
-OTHERS, BARE, UNKNOWN = Arms(("B",)), Arms(("A",), 1, True), Arms((None,))
+LOST = FieldHands(unseen=frozenset({"B"}))
+NOBODY, OWN, TWO = FieldHands(), FieldHands(("A",), 1), FieldHands(("A",), 2)
+OTHERS, BARE, UNKNOWN = FieldHands(("B",)), FieldHands(("A",), 1, True), FieldHands((None,))
 
 
 def test_a_second_hand_that_stays_is_proposed_once_from_when_it_came(watch):
@@ -101,11 +101,11 @@ def test_a_mat_that_moves_is_proposed_at_once_and_of_nobody(watch):
 PAPER, BLUE, SKIN = 200, 60, 150
 
 
-def field(shows: int, hand: bool) -> Sight:
+def field(shows: int, hand: bool) -> FieldSnapshot:
     """A field of 10 x 20 pixels with a place in it that shows paper, a piece or a hand."""
     image = np.full((10, 20, 3), PAPER, np.uint8)
     image[3:8, 3:8] = shows
-    return Sight((0, 0), image, image[..., 0] == BLUE, 200, hand)
+    return FieldSnapshot((0, 0), image, image[..., 0] == BLUE, 200, hand)
 
 
 def brought(own_from: int, own_to: int, there_from: int, stays: int = BLUE) -> list[GateState]:
@@ -151,14 +151,14 @@ def test_a_piece_that_falls_while_no_hand_is_there_was_not_brought(watch, hands,
     assert watch([NOBODY] * 40, looks, stop_s=1.0) == said
 
 
-def table_with(*rows_of_pieces: slice) -> Sight:
+def table_with(*rows_of_pieces: slice) -> FieldSnapshot:
     """A window of 10 x 20 pixels whose lower four rows are the field, with a piece in each of these rows."""
     image = np.full((10, 20, 3), PAPER, np.uint8)
     for rows in rows_of_pieces:
         image[rows, 3:8] = BLUE
     coloured, ground = image[..., 0] == BLUE, np.zeros((10, 20), bool)
     ground[6:] = True
-    return Sight((0, 0), image, coloured, 80, False, ground, coloured)
+    return FieldSnapshot((0, 0), image, coloured, 80, False, ground, coloured)
 
 
 BEHIND, IN_FIELD, ON_IT = slice(0, 4), slice(4, 8), slice(1, 4)
@@ -174,7 +174,7 @@ BEHIND, IN_FIELD, ON_IT = slice(0, 4), slice(4, 8), slice(1, 4)
 )
 def test_a_piece_is_brought_where_it_stands_in_the_field_or_on_what_stood_there(stands, comes, seen):
     bare, done = table_with(*stands), table_with(*stands, comes)
-    assert (came([bare], [bare, bare, done]) is not None) == seen
+    assert (arrival([bare], [bare, bare, done]) is not None) == seen
 
 
 @pytest.mark.parametrize(("columns", "seen"), [(slice(3, 13), True), (slice(8, 18), False)])
@@ -187,30 +187,30 @@ def test_a_long_piece_whose_corner_is_beside_the_field_stands_in_it_when_most_of
     ground[4:, :10] = True
     coloured = image[..., 0] == BLUE
     bare = replace(bare, ground=ground)
-    done = Sight((0, 0), image, coloured, 80, False, ground, coloured)
-    assert (came([bare], [bare, bare, done]) is not None) == seen
+    done = FieldSnapshot((0, 0), image, coloured, 80, False, ground, coloured)
+    assert (arrival([bare], [bare, bare, done]) is not None) == seen
 
 
 def test_a_field_that_is_clear_at_the_stop_tells_more_than_one_that_was_clear_long_ago():
     old, built, done = table_with(), table_with(slice(7, 10)), table_with(slice(7, 10), slice(4, 7))
     hidden = replace(built, hand=True)
-    assert came([old, hidden], [built, built, hidden, done]) == Came(2, 3)
+    assert arrival([old, hidden], [built, built, hidden, done]) == Arrival(2, 3)
 
 
 def test_what_stood_before_the_stop_was_not_brought_after_it_though_a_sleeve_like_paper_hid_it():
     done, sleeve = table_with(IN_FIELD), table_with()
-    assert came([sleeve, done, done, sleeve], [sleeve, sleeve, done]) is None
-    assert came([sleeve, sleeve, done, sleeve], [sleeve, sleeve, done]) == Came(1, 2)  # once is chance
+    assert arrival([sleeve, done, done, sleeve], [sleeve, sleeve, done]) is None
+    assert arrival([sleeve, sleeve, done, sleeve], [sleeve, sleeve, done]) == Arrival(1, 2)  # once is chance
 
 
 @pytest.mark.parametrize(("rows", "columns", "seen"), [(0, 1, True), (-2, 1, True), (1, -1, True), (0, 9, False)])
 def test_a_mat_located_a_pixel_away_hides_nothing_that_came(rows, columns, seen):
     bare, done = table_with(), table_with(IN_FIELD)
     before = shifted(bare, rows, columns)
-    assert (came([before], [before, before, done]) is not None) == seen
+    assert (arrival([before], [before, before, done]) is not None) == seen
 
 
-def shifted(sight: Sight, rows: int, columns: int) -> Sight:
+def shifted(sight: FieldSnapshot, rows: int, columns: int) -> FieldSnapshot:
     """The same in a window that begins so much further down and to the right."""
     of = (slice(max(0, rows), None), slice(max(0, columns), None))
     arrays = {name: getattr(sight, name)[of] for name in ("image", "piece", "ground", "around")}
@@ -223,5 +223,5 @@ def test_skin_before_wood_is_new_and_a_shadow_on_it_is_not():
     now = bare.copy()
     now[0, 1], now[1, 1] = skin, wood * 0.65
     warm = np.ones((32, 32, 32), bool)
-    seen = picture_of(now, bare, np.full((2, 3), -2, np.int8), warm, 2)
+    seen = reduced_frame(now, bare, np.full((2, 3), -2, np.int8), warm, 2)
     assert seen.skin.tolist() == seen.new.tolist() == [[False, True, False], [False, False, False]]

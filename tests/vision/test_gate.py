@@ -10,7 +10,7 @@ import pytest
 
 from calibration.palette import nominal
 from referee.devices.ports import Frame
-from referee.vision.live.color_lut import label_frame, label_table
+from referee.vision.image.color_lut import label_frame, label_table
 from referee.vision.live.gate import AWAKE_S, REST_S, Gate
 from referee.vision.observer import Observer
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cards.card import LayoutCard
+from cards.kinds.layout import LayoutCard
 from cards.pieces import Pose, builtin_piece_set
 from referee.kernels import rasterizer
 from referee.kernels.candidates import successors

@@ -7,7 +7,7 @@ from types import FunctionType, ModuleType
 
 import numpy as np
 
-from cards.card import HeightCard
+from cards.kinds.height import HeightCard
 from referee.vision.observer import Observer
 
 MOST_BYTES = 25

@@ -9,14 +9,17 @@ import pytest
 from calibration.mat import Mats
 from calibration.palette import nominal
 from cards.build import Build, Piece
-from cards.card import HeightCard, LayoutCard
+from cards.kinds.height import HeightCard
+from cards.kinds.layout import LayoutCard
+from cards.law import Reason, because
 from cards.pieces import Pose
-from referee.match.verdict import Reason, Verdict, because
+from referee.match.verdict import Verdict
+from referee.vision import overlay
 from referee.vision.image.evidence import Evidence
 from referee.vision.image.view import zone_view
 from referee.vision.observer import Judgement, ZoneSight
-from referee.vision.render import lettering, overlay
-from referee.vision.render.overlay import AMBER, GREEN, RED, draw, outlines
+from referee.vision.overlay import AMBER, GREEN, RED, draw, outlines
+from referee.vision.render import lettering
 from referee.vision.render.silhouettes import piece_tags
 
 

@@ -9,7 +9,9 @@ import pytest
 
 from calibration.palette import nominal
 from cards.build import Piece
-from cards.card import HeightCard, LayoutCard, ShapesCard
+from cards.kinds.height import HeightCard
+from cards.kinds.layout import LayoutCard
+from cards.kinds.shapes import ShapesCard
 from cards.pieces import Pose, builtin_piece_set, parse_piece_set
 from referee.vision.image.evidence import gather_evidence, paper_white
 from referee.vision.image.view import zone_view

@@ -9,7 +9,7 @@ import pytest
 
 from calibration.palette import nominal
 from cards.build import Build, Piece
-from cards.card import LayoutCard
+from cards.kinds.layout import LayoutCard
 from cards.pieces import Pose, builtin_piece_set
 from referee.kernels import local_search
 from referee.vision.image.bare import paper_light

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from calibration.palette import LINEAR, features, learn
-from cards.card import HeightCard
+from cards.kinds.height import HeightCard
 from cards.pieces import builtin_piece_set
 from referee.match.verdict import Verdict
 from referee.vision.image.evidence import gather_evidence
 from referee.vision.image.unknown import log_shadow, outsized, patches, shadow_tint
 from referee.vision.image.view import zone_view
 from referee.vision.observer import Observer, _white
-from referee.vision.render.overlay import GREEN, PURPLE, draw
+from referee.vision.overlay import GREEN, PURPLE, draw
 from referee.vision.verdict.visibility import obstacles, withheld
 
 PIECES = builtin_piece_set()

@@ -31,7 +31,7 @@ from referee.match.verdict import zone_verdict
 from referee.session.field_previews import around, around_build
 from referee.simulator.meshes import place
 from referee.vision.observer import Judgement
-from referee.vision.render.overlay import marked
+from referee.vision.overlay import marked
 from referee.web import create_app, serve
 
 PICTURE = Path(__file__).parents[1] / "golden" / "board.jpg"

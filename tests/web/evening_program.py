@@ -64,9 +64,6 @@ class ToldObserver:
     def look(self, frame):
         return SimpleNamespace(poses={}, doubtful=(), camera=None)
 
-    def read_card(self, gray, deck):
-        return None
-
     def judge(self, frames, card, zones, tolerances):
         verdicts = {zone: Verdict("match", 0.97, build=Build(self.piece_set, ())) for zone in zones}
         return SimpleNamespace(zones=verdicts, seconds=0.01, notes=(), views={}, mats=SimpleNamespace(poses={}))
@@ -79,7 +76,7 @@ class ToldGate:
 
     def look(self, frame):
         gate = SimpleNamespace(mat_seen=True, moving=0.0, hand=False, settled_s=1.0, fill=0.0)
-        return SimpleNamespace(zones={zone: gate for zone in ZONES}, sights={})
+        return SimpleNamespace(zones={zone: gate for zone in ZONES}, snapshots={})
 
     def picture(self):
         return None

@@ -9,11 +9,11 @@ from pathlib import Path
 from unittest.mock import patch
 
 from cards.deck import builtin_deck
+from cards.law import Reason
 from cards.pieces import builtin_piece_set
 from referee.commands.play import AT_A_TABLE
 from referee.devices.ports import SystemClock
 from referee.journal.journal import Journal
-from referee.match.verdict import Reason
 from referee.session.session import Equipment, Session
 from referee.simulator.build_plans import apart
 from referee.simulator.meshes import place
@@ -23,7 +23,7 @@ from referee.simulator.table import World
 from referee.vision.live.gate import Gate
 from referee.vision.live.gate_history import GateHistory
 from referee.vision.observer import Observer
-from referee.vision.render.overlay import marked
+from referee.vision.overlay import marked
 
 STEADY, CLUMSY = replace(FAST, errs=0.0, falls=0.0), replace(FAST, errs=1.0, falls=0.0)
 """Players who build what the card shows, and players who err every time."""

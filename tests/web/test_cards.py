@@ -9,10 +9,10 @@ from console_driver import Console
 from playwright.sync_api import expect
 from real_table import real_table
 
-from cards.card import LayoutCard
 from cards.check import check_card
 from cards.deck import load_deck
 from cards.drawing import card_png
+from cards.kinds.layout import LayoutCard
 from cards.pieces import load_piece_set
 from referee.match.house_rules import DEFAULT_RULES
 from referee.web import create_app, serve

@@ -14,12 +14,11 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "match"))
 from judge_cases import ALL, built
 
 from cards.sentences import say
-from referee.match.judge import faults
 
 
 @pytest.mark.parametrize("case", ALL, ids=lambda c: f"line {c.line}")
 def test_every_fault_of_the_law_is_said_in_german(case):
-    for reason in faults(built(case.build), case.card):
+    for reason in case.card.faults(built(case.build)):
         row = json.loads(json.dumps(reason.to_json()))
         german = say("de", row)
         assert german != reason.text and "?" not in german

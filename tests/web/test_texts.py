@@ -9,8 +9,8 @@ from string import Formatter
 import pytest
 
 from cards.build import Piece
-from cards.card import LayoutCard
 from cards.check import check_card
+from cards.kinds.layout import LayoutCard
 from cards.pieces import Pose, builtin_piece_set
 from cards.sentences import say
 from cards.stability import stand

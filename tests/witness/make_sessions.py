@@ -2,7 +2,7 @@
 
 Vision is judged by pictures drawn by code that shares nothing with it: pieces are meshes made from CONTRACT.md's
 words (``witness_solids``), light is traced by Mitsuba 3, the webcam is ``witness_webcam``. How builds stand
-and what cards ask comes from ``cards`` and ``referee.match.judge``; appearance never does.
+and what cards ask comes from ``cards``; appearance never does.
 
     pip install -e .[witness]
     python tests/witness/make_sessions.py OUT                 every session, about five minutes each on one core
@@ -41,12 +41,15 @@ from witness_sessions import SESSIONS, Session
 from witness_solids import about_x, about_z, extruded, outline, piece_mesh, placed
 from witness_webcam import Webcam, encoded, take
 
-from cards.card import Card, HeightCard, OrganCard, ShapesCard, card_to_json
+from cards.card import Card
 from cards.deck import load_deck
 from cards.errors import BadCard
 from cards.generate import all_pieces
+from cards.kinds.height import HeightCard
+from cards.kinds.layout import make_layouts
+from cards.kinds.organ_pipes import OrganCard
+from cards.kinds.shapes import ShapesCard
 from cards.pieces import PieceSet, builtin_piece_set, parse_piece_set
-from cards.propose import make_layouts
 
 DECK = Path(__file__).parents[2] / "cards" / "decks" / "challenge80.json"
 ZONES = "AB"
@@ -347,7 +350,7 @@ def _write_papers(rig: Rig, frames: list, folder: Path) -> None:
         "distortion_coefficients": {"rows": 1, "cols": 5, "data": [round(float(v), 6) for v in cam.distortion]},
     }
     (folder / "camera.yaml").write_text(yaml.safe_dump(camera, sort_keys=False))
-    deck = {"name": f"session {rig.session.seed}", "cards": [card_to_json(card) for card, _ in frames]}
+    deck = {"name": f"session {rig.session.seed}", "cards": [card.to_json() for card, _ in frames]}
     for name, data in (("pieces", rig.pieces.to_json()), ("deck", deck), ("truth", truth(rig, frames))):
         (folder / f"{name}.json").write_text(json.dumps(data, indent=1))
 

@@ -22,7 +22,6 @@ from calibration.mat import detect_mats
 from cards.build import Build, Piece
 from cards.pieces import parse_piece_set
 from referee.benchmark.scoring import true_pieces
-from referee.match.judge import faults
 
 SETS = {data["name"]: data for data in (BARS, QUARTETS, TIMBER, EMBERS, ASHES)}
 SHAPES = [(name, shape) for name, data in SETS.items() for shape in data["shapes"]]
@@ -73,7 +72,7 @@ def test_truth_holds_before_the_judge_and_the_line():
         for zone in ZONES:
             told = row["zones"][zone]
             there = true_pieces(told, "build")
-            assert bool(faults(Build(rig.pieces, there), card)) == (told["expected"] == "mismatch")
+            assert bool(card.faults(Build(rig.pieces, there))) == (told["expected"] == "mismatch")
             assert all(abs(p.x) < 95 and abs(p.y) < 50 for p in there)
             assert all(abs(p.x) > 95 or abs(p.y) > 50 for p in true_pieces(told, "loose"))
 

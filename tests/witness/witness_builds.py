@@ -1,6 +1,6 @@
 """What the players built: right builds, wrong ones and pieces lying about, with the truth of each.
 
-How pieces rest and what a card asks is taken from ``cards`` and ``referee.match.judge``: the witness is
+How pieces rest and what a card asks is taken from ``cards``: the witness is
 independent in how things look, not in the rules.
 """
 
@@ -13,14 +13,19 @@ from dataclasses import dataclass
 from itertools import permutations, product
 from random import Random
 
-from cards.build import Build, Piece, bottom, footprint, rest_height, shape_of, top
-from cards.card import Card, HeightCard, LayoutCard, OrganCard, ShapesCard
+import numpy as np
+
+from cards.build import Build, Piece, bottom, rest_height, shape_of, top
+from cards.card import Card
 from cards.contact import overlapping
 from cards.errors import BadCard
-from cards.generate import CAPS, all_pieces, erect, example_build
+from cards.generate import CAPS, all_pieces, erect
+from cards.kinds.height import HeightCard
+from cards.kinds.layout import LayoutCard
+from cards.kinds.organ_pipes import OrganCard
+from cards.kinds.shapes import ShapesCard
 from cards.pieces import PieceSet, Pose, Shape
 from cards.stability import settle, stands, tilt_margin, touches
-from referee.match.judge import faults
 
 SURE_RIGHT_MM, SURE_WRONG_MM = 8.0, 20.0
 """Offsets between 10 and 18 mm are nobody's certainty: the witness keeps clear of them."""
@@ -43,9 +48,17 @@ class Stand:
     loose: Pieces
 
 
+def footprint(pieces: PieceSet, piece: Piece) -> np.ndarray:
+    """The corners (4, 2) in mm of the piece's box on the ground plane, counter-clockwise."""
+    sx, sy, _ = shape_of(pieces, piece).size(piece.pose)
+    corners = np.array([(-sx, -sy), (sx, -sy), (sx, sy), (-sx, sy)]) / 2
+    c, s = math.cos(math.radians(piece.yaw)), math.sin(math.radians(piece.yaw))
+    return corners @ np.array([[c, s], [-s, c]]) + (piece.x, piece.y)
+
+
 def right_build(card: Card, pieces: PieceSet, rng: Random) -> Pieces:
     """Some stable build that the card calls right. Raises BadCard when none is found."""
-    built = example_build(card, pieces, rng.randrange(1000))
+    built = card.example(pieces, rng.randrange(1000))
     if isinstance(card, HeightCard | ShapesCard) and rng.random() < 0.5:
         built = tuple(p.at(x=-p.x, pose=Pose(-p.pose.rotation % 360, p.pose.facing)) for p in built)
     return built
@@ -70,7 +83,7 @@ def _some(found: Iterator[Pieces | None], limit: int = 12) -> Iterator[Pieces | 
 
 def surely(card: Card, pieces: PieceSet, built: Pieces) -> str | None:
     """match or mismatch, or None where the offsets are too near the line for a truth."""
-    found = faults(Build(pieces, built), card)
+    found = card.faults(Build(pieces, built))
     if not isinstance(card, LayoutCard):
         return "mismatch" if found else "match"
     if {reason.code for reason in found} - {"wrong_place"}:

@@ -7,7 +7,7 @@ import numpy as np
 
 from referee.vision.city.drawn import Look, column_box, drawn
 from referee.vision.city.sight import CitySight
-from referee.vision.render.overlay import AMBER, BLACK, GREEN, WHITE
+from referee.vision.overlay import AMBER, BLACK, GREEN, WHITE
 
 SCALE = 2
 SHOWN_STOREYS = 13

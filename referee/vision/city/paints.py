@@ -223,12 +223,6 @@ def same_hue(stones: PieceSet) -> np.ndarray:
     return (apart < HUE_APART) & ~np.eye(len(hue), dtype=bool)
 
 
-def told_apart(sides: Sides, named: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """(s, k) nats of each storey for each colour; ``named`` (k, 3) are the colours' features as the set names them,
-    ``first`` (s, k) nats from which it starts."""
-    return _Fit(sides, named).told(_shares(first))[:, :-1]
-
-
 def _by_pixels(keys: Sequence[Key], cities: Mapping[int, CityReading]) -> np.ndarray:
     """(s, k) nats of each storey for each colour, each of its pixels taken for itself."""
     trials = {}

@@ -19,8 +19,8 @@ from calibration import ZONES
 from calibration.camera import CameraModel
 from calibration.game_sheets import CITIES
 from calibration.palette import Palette, nominal
+from cards.law import Reason, because
 from cards.pieces import PieceSet
-from referee.match.verdict import Reason, because
 from referee.vision.city import parameters as p
 from referee.vision.city.colors import seen_palette
 from referee.vision.city.drawn import MOST_STOREYS, Look, storey_of

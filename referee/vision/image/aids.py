@@ -14,7 +14,7 @@ import numpy as np
 from calibration.camera import CameraModel
 from calibration.markers import MARKER_CENTRES, Corners, by_zone, confirmed, find_markers
 from calibration.mat import MatPose, Mats, detect_mats
-from calibration.quality import CLIPPED_CODE
+from calibration.quality import clipped
 from calibration.still import sheet_moved, still_markers
 from cards.pieces import PieceSet
 from referee.vision.image import parameters
@@ -164,5 +164,5 @@ def _changes(brightness: Mapping[str, float]) -> list[str]:
 def clipped_share(view: ZoneView) -> float:
     """Share of the sheet's pixels, markers left out, that are clipped in every channel."""
     paper, marker, _ = view.regions
-    pixels = view.image[paper & ~marker & view.valid][:: parameters.CLIPPED_STEP.value]
-    return float((pixels.min(1) >= CLIPPED_CODE).mean()) if len(pixels) else 0.0
+    pixels = clipped(view.image)[paper & ~marker & view.valid][:: parameters.CLIPPED_STEP.value]
+    return float(pixels.mean()) if len(pixels) else 0.0

@@ -83,10 +83,11 @@ def room_tint(view: ZoneView, d: np.ndarray, painted: np.ndarray) -> np.ndarray:
     light = d[..., 0]
     where = paper & ~marker & view.valid & (painted < math.exp(UNKNOWN_DENSITY.value))
     where &= (p.TINT_LIGHT.value[0] < light) & (light < p.TINT_LIGHT.value[1])
-    where &= np.maximum(np.abs(d[..., 1]), np.abs(d[..., 2])) < p.TINT_MOST.value
-    if where.sum() < p.TINT_SAMPLE.value:
+    light, *tints = np.ascontiguousarray(d.reshape(-1, 3)[np.flatnonzero(where)].T)
+    plain = np.maximum(np.abs(tints[0]), np.abs(tints[1])) < p.TINT_MOST.value
+    if plain.sum() < p.TINT_SAMPLE.value:
         return np.zeros(2, np.float32)
-    low, high = np.percentile(d[where][:, 1:] / light[where][:, None], p.TINT_MIDDLE.value, axis=0)
+    low, high = np.transpose([np.percentile(t[plain] / light[plain], p.TINT_MIDDLE.value) for t in tints])
     tint = np.where(low > 0, high, np.where(high < 0, low, 0.0)).astype(np.float32)
     return np.zeros(2, np.float32) if tint[1] > 0 else tint
 

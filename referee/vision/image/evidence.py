@@ -19,7 +19,7 @@ import numpy as np
 import skimage as ski
 
 from calibration.palette import LINEAR, Palette, Wear, veiled
-from calibration.quality import CLIPPED_CODE
+from calibration.quality import clipped
 from referee.vision.image import parameters as p
 from referee.vision.image.bare import (
     LEAST_RELIT,
@@ -130,10 +130,19 @@ def log_elsewhere(f: np.ndarray, outside: np.ndarray, palette: Palette) -> tuple
     return out, shared
 
 
+def likeliest(gains: np.ndarray, best: np.ndarray, least: float) -> np.ndarray:
+    """(h, w) int8: the first of the colours whose gains (k, h, w) are the ``best`` (h, w) there, -1 for background: no
+    more than ``least`` nats."""
+    labels, told = np.full(best.shape, -1, np.int8), best > least
+    for k in range(len(gains) - 1, -1, -1):
+        np.copyto(labels, k, where=told & (gains[k] == best))  # numpy's own argmax across colours is slow
+    return labels
+
+
 def spread_out(gains: np.ndarray, outside: np.ndarray) -> np.ndarray:
     """(k,) which colours, by their gains (k, h, w), a large thing ``outside`` (h, w) the mats has that goes on beyond
     the view: a player's shirt, the table. A build ends before the view does, and loose pieces are small."""
-    best = np.where((gains.max(0) > LABELLED) & outside, gains.argmax(0), -1)
+    best = np.where(outside, likeliest(gains, gains.max(0), LABELLED), -1)
     least, edge = LARGE_SHARE * outside.sum(), np.ones(outside.shape, bool)
     edge[1:-1, 1:-1] = False
     found = np.zeros(len(gains), bool)
@@ -188,19 +197,21 @@ def gather_evidence(
     bare = log_empty(f, table, relit, room_tint(view, f - table, painted.max(0)))
     plain, shared = background(view, f, palette, bare, known)
     of_piece = worn(painted, f, palette.wear, plain)
-    unknown = unknown_mask(view, f, table, of_piece.max(0), palette)
+    most = of_piece.max(0)
+    unknown = unknown_mask(view, f, table, most, palette)
     lit_anew = relit is not None and np.abs(relit).max() >= LEAST_RELIT  # then more light is no sheen, but the room's
     shining = of_piece if lit_anew else sheened(of_piece, f, palette, plain)
     likely = shining + math.exp(_UNKNOWN - p.TOLD_NATS.value)
     gains = _gains(view, likely, plain)
     blank, foot = bleached(view, f, bare, white, relit)
-    gains[:, blank] = 0.0
+    if blank.any():
+        gains[:, blank] = 0.0
     paper, _, _ = view.regions
     if empty is None:
         shared = shared | spread_out(gains, ~paper & view.valid)
     for k in np.flatnonzero(shared):  # a piece of the table's colour is not seen before the table
         gains[k][~paper] = np.minimum(gains[k][~paper], 0.0)
-    labels = np.where(gains.max(0) > LABELLED, gains.argmax(0), -1).astype(np.int8)
+    labels = likeliest(gains, gains.max(0), LABELLED)
     return Evidence(
         palette.names,
         np.ascontiguousarray(gains),
@@ -211,7 +222,7 @@ def gather_evidence(
         tuple(np.array(palette.names)[shared].tolist()),
         unknown,
         float(np.std(f[::4, ::4, 1])),
-        (np.maximum(np.log(of_piece.max(0) + 1e-12), plain) > UNKNOWN_DENSITY.value) & ~foot,
+        (np.maximum(np.log(most + 1e-12), plain) > UNKNOWN_DENSITY.value) & ~foot,
         partial(added_light, view, f, table, known, None if relit is None else -float(relit[0])),
     )
 
@@ -222,11 +233,13 @@ def sheened(painted: np.ndarray, f: np.ndarray, palette: Palette, plain: np.ndar
     ``painted`` (k, h, w) is that without, ``plain`` (h, w) the background's log density. What varnish and worn paint
     mirror adds to the paint's own light: a red pales, and has the tint of an orange, but not its blue.
     """
-    dull = np.square(f[..., 1]) + np.square(f[..., 2]) <= SHEEN_TINT**2
-    tinted = np.flatnonzero((plain < SHEEN_PLAIN) & ~dull)
+    tinted = np.flatnonzero(plain < SHEEN_PLAIN)
+    seen = f.reshape(-1, 3)[tinted]
+    bright = np.square(seen[:, 1]) + np.square(seen[:, 2]) > SHEEN_TINT**2
+    tinted, seen = tinted[bright], seen[bright]
     if not len(tinted):
         return painted
-    mirroring = SHEEN_SHARE * np.exp(veiled(palette, SHEEN).log_density(f.reshape(-1, 3)[tinted]))
+    mirroring = SHEEN_SHARE * np.exp(veiled(palette, SHEEN).log_density(seen))
     out = painted.copy()
     for one, more in zip(out.reshape(len(out), -1), mirroring, strict=True):
         one[tinted] = np.maximum(one[tinted], more)
@@ -251,8 +264,7 @@ def bleached(
     if relit is not None:
         ahead = max(float(relit[0]), 0.0)
         not_bare = min(not_bare, float(log_empty(relit + np.array([OUTSHINES, 0.0, 0.0]), np.zeros(3), relit)))
-    clipped = view.image >= CLIPPED_CODE
-    blown = clipped[..., 0] & clipped[..., 1] & clipped[..., 2] & bool((white < CLIPPED_LIGHT).all())
+    blown = clipped(view.image) & bool((white < CLIPPED_LIGHT).all())
     core = ((f[..., 0] > OUTSHINES + ahead) | blown) & (bare < not_bare) & view.valid
     blank, foot = np.zeros(core.shape, bool), np.zeros(core.shape, bool)
     if np.count_nonzero(core) < BLEACHED_MM2 * view.px_per_mm**2:
@@ -298,10 +310,11 @@ def _gains(view: ZoneView, likely: np.ndarray, plain: np.ndarray) -> np.ndarray:
     """(k, h, w) nats for each colour, from its density (k, h, w) and the background's log density (h, w)."""
     _, _, inside = view.regions
     share = np.where(inside, CLUTTER_IN, CLUTTER_OUT).astype(np.float32)
-    back = np.log(np.exp(plain) * (1 - share) + likely.mean(0) * share)
-    gains = np.clip(np.log(likely) - back, -CLIP, CLIP).astype(np.float32)
+    gains = np.log(likely)
+    gains -= np.log(np.exp(plain) * (1 - share) + likely.mean(0) * share)
+    np.clip(gains, -CLIP, CLIP, out=gains)
     gains[:, ~view.valid] = 0.0
-    return gains
+    return gains.astype(np.float32, copy=False)
 
 
 def foreground(view: ZoneView, f: np.ndarray, empty: np.ndarray | None, shadows: bool = True) -> np.ndarray:
@@ -309,14 +322,16 @@ def foreground(view: ZoneView, f: np.ndarray, empty: np.ndarray | None, shadows:
     none of the paper in a shadow deeper than the ``empty`` frame's features tell of."""
     paper, marker, _ = view.regions
     least = _UNKNOWN - p.STRANGE_NATS.value
-    strange = view.valid & paper
-    if empty is None:
-        strange &= ~marker
-    else:
-        strange[strange] = log_empty(f[strange], empty[strange]) < least
+    at = np.flatnonzero(view.valid & paper if empty is not None else view.valid & paper & ~marker)
+    seen = f.reshape(-1, 3)[at]
+    if empty is not None:
+        strange = log_empty(seen, empty.reshape(-1, 3)[at]) < least
+        at, seen = at[strange], seen[strange]
     if empty is None or not shadows:
-        strange[strange] = log_paper(f[strange]) < least
-    return cv2.erode(strange.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
+        at = at[log_paper(seen) < least]
+    out = np.zeros(paper.shape, np.uint8)
+    out.flat[at] = 1
+    return cv2.erode(out, np.ones((3, 3), np.uint8)) > 0
 
 
 def _peaks(palette: Palette) -> np.ndarray:

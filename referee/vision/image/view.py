@@ -3,6 +3,7 @@ scale that follows the mat (so many pixels to a millimetre), whatever camera too
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -68,10 +69,9 @@ class ZoneView:
         sinks = x * m[0, 2] + (y * m[1, 2] + m[2, 2])
         down = sinks < parameters.HORIZON.value
         t = -origin[2] / np.where(down, sinks, np.float32(-1.0))
-        ground, far = np.empty((h, w, 2), np.float32), np.float32(parameters.FAR_MM.value)
-        for k in range(2):
-            ground[..., k] = np.where(down, origin[k] + (x * m[0, k] + (y * m[1, k] + m[2, k])) * t, far)
-        return ground
+        far = np.float32(parameters.FAR_MM.value)
+        each = [np.where(down, origin[k] + (x * m[0, k] + (y * m[1, k] + m[2, k])) * t, far) for k in range(2)]
+        return np.moveaxis(np.stack(each), 0, -1)  # x and y are read one by one
 
     @cached_property
     def regions(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -92,12 +92,10 @@ class ZoneView:
 
 def regions(ground: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Masks (h, w): pixels whose table point is on the paper, on a marker, in the field."""
-    x, y = np.ascontiguousarray(ground[..., 0]), np.ascontiguousarray(ground[..., 1])
-    ax, ay = np.abs(x), np.abs(y)
+    ax, ay = np.abs(ground[..., 0]), np.abs(ground[..., 1])
     paper = (ax < SHEET[0] / 2) & (ay < SHEET[1] / 2)
-    marker, half = np.zeros(x.shape, bool), MARKER_MM / 2 + parameters.MARKER_RIM_MM.value
-    for cx, cy in MARKER_CENTRES:
-        marker |= (np.abs(x - float(cx)) < half) & (np.abs(y - float(cy)) < half)
+    (cx, cy), half = MARKER_CENTRES.max(0).tolist(), MARKER_MM / 2 + parameters.MARKER_RIM_MM.value
+    marker = (np.abs(ax - cx) < half) & (np.abs(ay - cy) < half)  # one in each corner, alike
     return paper, marker, (ax < FIELD[0]) & (ay < FIELD[1])
 
 
@@ -125,5 +123,12 @@ def zone_view(frame: np.ndarray, camera: CameraModel, pose: MatPose, field: tupl
 
 def _remap(frame: np.ndarray, maps: tuple[np.ndarray, np.ndarray], scale: float) -> np.ndarray:
     if scale < parameters.SHRUNK.value:  # shrinking by linear interpolation alone would alias
-        frame = cv2.GaussianBlur(frame, (0, 0), parameters.SHRUNK_BLUR_PX.value / scale)
+        sigma = parameters.SHRUNK_BLUR_PX.value / scale
+        rim = math.ceil(4 * sigma) + 2  # further than the blur reaches
+        ends = [(m.min() - rim, m.max() + rim) for m in maps]
+        x, y = (
+            slice(*np.clip(e, (0, 1), (n - 1, n)).astype(int)) for e, n in zip(ends, frame.shape[1::-1], strict=True)
+        )
+        seen, frame = frame[y, x], frame.copy()
+        frame[y, x] = cv2.GaussianBlur(seen, (0, 0), sigma)
     return cv2.remap(frame, *maps, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)

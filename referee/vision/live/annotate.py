@@ -14,10 +14,10 @@ import cv2
 import numpy as np
 
 from calibration.mat import FIELD, MatPose, Mats
+from referee.vision.image.color_lut import label_frame
 from referee.vision.live import parameters
-from referee.vision.live.color_lut import label_frame
 from referee.vision.live.gate import HEIGHT_MM
-from referee.vision.render.overlay import AMBER, BLACK, GREEN, RED, WHITE, Outline
+from referee.vision.overlay import AMBER, BLACK, GREEN, RED, WHITE, Outline
 
 SMALLEST_SHARE = parameters.SMALLEST_SHARE.value
 HAND_SHARE = parameters.HAND_SHARE.value

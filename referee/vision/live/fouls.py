@@ -10,9 +10,9 @@ One watch over frames in order, live or of a recording; what it says depends on 
 | ``shaken`` | a mat moves, and the room behind it does not |
 | ``brought_after_stop`` | a place that was bare after the Stop holds a piece, and a hand was there as it came |
 
-A sight counts when it lasts, and is proposed once until it has been away for a while. Another player's hand that is
-lost in a field, seen nowhere, and seen in that field again, was somewhere all the while that nobody saw: that time
-counts neither for nor against it. Seen from behind its player, a bare hand is proposed when it leaves.
+An observation counts when it lasts, and is proposed once until it has been absent for a while. Another player's hand
+that is lost in a field, seen nowhere, and seen in that field again, was out of sight all the while: that time counts
+neither for nor against it. Seen from behind its player, a bare hand is proposed when it leaves.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from calibration.mat import Mats
 from cards.sentences import Sentence
 from referee.devices.ports import Frame
 from referee.match.foul import Proposal, seen_foul
+from referee.vision.hands.dwell import DwellDetector
+from referee.vision.hands.field_hands import FieldHands, LoosePieces, StandingPieces, field_masks, hands_over
+from referee.vision.hands.fists import ReducedFrame, detect_fists, px_per_mm_of
+from referee.vision.hands.tracker import HandTracker
 from referee.vision.live import parameters
-from referee.vision.live.arms import Arms, Loose, Standing, arms_over, field_of
-from referee.vision.live.fists import Picture, fists_in, scale
+from referee.vision.live.field_snapshot import Arrival, FieldSnapshot, arrival
 from referee.vision.live.gate import GateState
-from referee.vision.live.shake import Shake
-from referee.vision.live.sights import Came, Sight, came
-from referee.vision.live.stays import Stay
-from referee.vision.live.whose import Whose
+from referee.vision.live.mat_motion import MatMotion
 
 LASTS_S: Mapping[str, float] = dict.fromkeys(
     ("bare_hand", "second_hand", "neighbours_hand"), parameters.HAND_FOUL_S.value
@@ -49,7 +49,7 @@ CLIP_S = parameters.CLIP_S.value
 
 
 @dataclass(frozen=True)
-class FoulSeen:
+class DetectedFoul:
     """One proposal. ``zone`` is the field, ``culprit`` the zone of whose hand it was, None where that is not known;
     ``from_s`` when it began, in the frames' time; ``sure`` 0..1: how much of the time it was seen."""
 
@@ -75,9 +75,10 @@ class FoulSeen:
 
 
 @dataclass
-class _Sight:
-    """The looks of late at one kind of sight in one field: when, how long nobody knew until then, whose, and whether
-    it was there; when it was last seen of what was told; since when nobody knows, and how long that was in all."""
+class _Persistence:
+    """How long one kind of foul has lasted in one field. ``looks``: time, time without the unknown spans, whose hand,
+    whether it was there; ``told_s``: when what was proposed was last there; ``lost_s``: since when nobody knows, and
+    ``unknown_s`` how long that was in all."""
 
     looks: deque[tuple[float, float, str | None, bool]] = field(default_factory=deque)
     told_s: float | None = None
@@ -86,11 +87,11 @@ class _Sight:
 
 
 @dataclass
-class _Field:
+class _FieldRecord:
     """What a field has shown before the Stop and since, and whether anything was proposed of it."""
 
-    before: deque[Sight] = field(default_factory=lambda: deque(maxlen=parameters.SIGHTS.value))
-    after: deque[tuple[float, Sight]] = field(default_factory=lambda: deque(maxlen=parameters.SIGHTS.value))
+    before: deque[FieldSnapshot] = field(default_factory=lambda: deque(maxlen=parameters.SIGHTS.value))
+    after: deque[tuple[float, FieldSnapshot]] = field(default_factory=lambda: deque(maxlen=parameters.SIGHTS.value))
     told: bool = False
 
 
@@ -98,70 +99,72 @@ class FoulWatch:
     """Watches one duel from its go on."""
 
     def __init__(self) -> None:
-        self._sights: dict[tuple[str, str], _Sight] = {}
-        self._fields: dict[str, _Field] = {}
-        self._shake = Shake()
+        self._persistence: dict[tuple[str, str], _Persistence] = {}
+        self._fields: dict[str, _FieldRecord] = {}
+        self._shake = MatMotion()
         self._looked_s = float("-inf")
-        self._loose = Loose()
-        self._whose = Whose()
-        self._standing: dict[str, Standing] = {}
-        self._stays: dict[str, Stay] = {}
+        self._loose = LoosePieces()
+        self._tracker = HandTracker()
+        self._standing: dict[str, StandingPieces] = {}
+        self._dwell: dict[str, DwellDetector] = {}
 
     def look(
-        self, frame: Frame, seen: tuple[Picture, Mats] | None, look: GateState, stop_s: float | None
-    ) -> list[FoulSeen]:
-        """What is proposed at this frame, of which the gate has ``seen`` this (``Gate.picture``) and says ``look``;
+        self, frame: Frame, seen: tuple[ReducedFrame, Mats] | None, look: GateState, stop_s: float | None
+    ) -> list[DetectedFoul]:
+        """Proposals at this frame, of which the gate gives ``seen`` (``Gate.reduced_frame``) and the state ``look``;
         ``stop_s`` is the Stop in the frames' time, None before it."""
         if seen is None or frame.at_s - self._looked_s < LOOK_S:
             return []
         self._looked_s = frame.at_s
         picture, mats = seen
-        told = [*self._of_arms(self._arms(picture, mats), frame.at_s), *self._of_mats(frame, mats)]
+        told = [*self._of_hands(self._hands(picture, mats), frame.at_s), *self._of_mats(frame, mats)]
         return [*told, *self._after_stop(look, frame.at_s, stop_s)]
 
-    def _arms(self, picture: Picture, mats: Mats) -> dict[str, Arms]:
+    def _hands(self, picture: ReducedFrame, mats: Mats) -> dict[str, FieldHands]:
         """The hands over each field."""
         loose = self._loose.look(picture)
-        px_per_mm = scale(mats, picture.factor)
-        fists = self._whose.look(fists_in(picture, mats), mats, picture.factor)
+        px_per_mm = px_per_mm_of(mats, picture.factor)
+        fists = self._tracker.look(detect_fists(picture, mats), mats, picture.factor)
         fields = {
-            zone: self._standing.setdefault(zone, Standing()).look(picture, field_of(picture, mats, pose, loose))
+            zone: self._standing.setdefault(zone, StandingPieces()).look(
+                picture, field_masks(picture, mats, pose, loose)
+            )
             for zone, pose in mats.poses.items()
         }
         return {
-            zone: arms_over(fists, fields[zone], px_per_mm, pose, mats.poses.keys() - {zone})
+            zone: hands_over(fists, fields[zone], px_per_mm, pose, mats.poses.keys() - {zone})
             for zone, pose in mats.poses.items()
         }
 
-    def _of_arms(self, arms: Mapping[str, Arms], at_s: float) -> list[FoulSeen]:
+    def _of_hands(self, arms: Mapping[str, FieldHands], at_s: float) -> list[DetectedFoul]:
         told = []
         for zone, over in arms.items():
             others = [owner for owner in over.owners if owner not in (None, zone)]
-            if others or not self._lost(zone, over, at_s):
-                told += self._sighted("neighbours_hand", zone, others[0] if others else None, bool(others), at_s)
-            told += self._sighted("second_hand", zone, zone, over.hands > 1, at_s)
-            told += self._sighted("bare_hand", zone, zone, bool(over.bare), at_s)
-            stayed = self._stays.setdefault(zone, Stay()).look(over.alone, at_s)
+            if others or not self._is_out_of_sight(zone, over, at_s):
+                told += self._observed("neighbours_hand", zone, others[0] if others else None, bool(others), at_s)
+            told += self._observed("second_hand", zone, zone, over.hands > 1, at_s)
+            told += self._observed("bare_hand", zone, zone, bool(over.bare), at_s)
+            stayed = self._dwell.setdefault(zone, DwellDetector()).look(over.alone, at_s)
             if stayed is not None and not others and over.hands < 2:
-                told.append(FoulSeen("bare_hand", zone, zone, *stayed))
+                told.append(DetectedFoul("bare_hand", zone, zone, *stayed))
         return told
 
-    def _of_mats(self, frame: Frame, mats: Mats) -> list[FoulSeen]:
+    def _of_mats(self, frame: Frame, mats: Mats) -> list[DetectedFoul]:
         moved = self._shake.look(frame.image, mats)
-        return [told for zone in mats.poses for told in self._sighted("shaken", zone, None, zone in moved, frame.at_s)]
+        return [told for zone in mats.poses for told in self._observed("shaken", zone, None, zone in moved, frame.at_s)]
 
-    def _lost(self, zone: str, over: Arms, at_s: float) -> bool:
+    def _is_out_of_sight(self, zone: str, over: FieldHands, at_s: float) -> bool:
         """Whether the neighbour's hand that was in the field at the last look is seen nowhere now, and not for long."""
-        sight = self._sights.get(("neighbours_hand", zone))
+        sight = self._persistence.get(("neighbours_hand", zone))
         if sight is None or not sight.looks or sight.looks[-1][2] not in over.unseen:
             return False
         since_s = sight.looks[-1][0]
         sight.lost_s = since_s if at_s - since_s <= UNSEEN_S else None
         return sight.lost_s is not None
 
-    def _sighted(self, kind: str, zone: str, culprit: str | None, there: bool, at_s: float) -> list[FoulSeen]:
-        """One more look at that kind of sight; the proposal, once it has lasted."""
-        sight, lasts = self._sights.setdefault((kind, zone), _Sight()), LASTS_S[kind]
+    def _observed(self, kind: str, zone: str, culprit: str | None, there: bool, at_s: float) -> list[DetectedFoul]:
+        """One more look for that kind of foul; the proposal, once it has lasted."""
+        sight, lasts = self._persistence.setdefault((kind, zone), _Persistence()), LASTS_S[kind]
         if sight.lost_s is not None:
             sight.unknown_s += at_s - LOOK_S - sight.lost_s
             sight.lost_s = None
@@ -178,13 +181,13 @@ class FoulWatch:
         if not there or share < SEEN_SHARE or known_s - here[0][1] < lasts - LOOK_S / 2:
             return []
         sight.told_s = at_s
-        return [FoulSeen(kind, zone, here[-1][2], here[0][0], share)]
+        return [DetectedFoul(kind, zone, here[-1][2], here[0][0], share)]
 
-    def _after_stop(self, look: GateState, at_s: float, stop_s: float | None) -> list[FoulSeen]:
+    def _after_stop(self, look: GateState, at_s: float, stop_s: float | None) -> list[DetectedFoul]:
         told = []
         for zone, gate in look.zones.items():
-            sight = look.sights.get(zone)
-            held = self._fields.setdefault(zone, _Field())
+            sight = look.snapshots.get(zone)
+            held = self._fields.setdefault(zone, _FieldRecord())
             if sight is None or held.told:
                 continue
             if stop_s is None or at_s <= stop_s:
@@ -194,14 +197,14 @@ class FoulWatch:
             rests_s = parameters.HAND_FOUL_S.value if gate.hand else LOOK_S
             if gate.settled_s < rests_s or not any(s.hand for _, s in held.after):
                 continue  # what moves while no hand is near has fallen
-            now = came(held.before, [s for _, s in held.after])
+            now = arrival(held.before, [s for _, s in held.after])
             if now is not None and _by_hand(held.after, now):
                 held.told = True
-                told.append(FoulSeen("brought_after_stop", zone, zone, held.after[now.bare][0], 1.0))
+                told.append(DetectedFoul("brought_after_stop", zone, zone, held.after[now.bare][0], 1.0))
         return told
 
 
-def _by_hand(after: Sequence[tuple[float, Sight]], now: Came) -> bool:
+def _by_hand(after: Sequence[tuple[float, FieldSnapshot]], now: Arrival) -> bool:
     """Whether a hand was there as the piece came: what falls is strange for a moment while it turns, and a hand that
     is seen when it stands did not bring it."""
     numbered = [(n, at_s, sight.hand) for n, (at_s, sight) in enumerate(after)]

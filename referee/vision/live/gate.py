@@ -22,12 +22,12 @@ from calibration.mat import FIELD, SHEET, MatPose, Mats
 from calibration.palette import Palette, nominal
 from referee.devices.ports import Frame
 from referee.kernels.pictures import compare
+from referee.vision.hands.fists import ReducedFrame
+from referee.vision.image.color_lut import BITS, DARK, GROUND, STRANGE, WARM, label_table, skin_table
 from referee.vision.image.evidence import paper_white
+from referee.vision.image.shadow import ShadowModel, is_shadow
 from referee.vision.live import parameters
-from referee.vision.live.color_lut import BITS, DARK, GROUND, STRANGE, WARM, label_table, skin_table
-from referee.vision.live.fists import Picture
-from referee.vision.live.shade import Shade, shaded
-from referee.vision.live.sights import Sight
+from referee.vision.live.field_snapshot import FieldSnapshot
 from referee.vision.observer import Observer
 
 WIDTH_PX = parameters.WIDTH_PX.value
@@ -69,7 +69,7 @@ class GateState:
     """The gates by zone; a zone whose mat has not been in view is left out. ``sights``: what their pixels show."""
 
     zones: Mapping[str, ZoneGate]
-    sights: Mapping[str, Sight] = field(default_factory=dict)
+    snapshots: Mapping[str, FieldSnapshot] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +130,7 @@ class Gate:
         self._memory = memory_of(np.zeros((0, 0, 3), np.uint8), None)
         self._factor = 1
         self._bare = self._memory.usual
-        self._shade = Shade()
+        self._shade = ShadowModel()
         self._mats: Mats | None = None
         self._palette: Palette | None = None
         self._white = np.zeros(3)
@@ -142,7 +142,7 @@ class Gate:
         """Names and label table (``lut.label_frame``) in use; None before any mat was in view."""
         return (self._palette.names, self._table) if self._palette else None
 
-    def picture(self) -> tuple[Picture, Mats] | None:
+    def reduced_frame(self) -> tuple[ReducedFrame, Mats] | None:
         """What the last look saw, whole, and where the mats were found last; None before any was. To be asked often:
         what is new is told from how the place has looked when it was asked before."""
         if self._mats is None:
@@ -156,7 +156,7 @@ class Gate:
                 free = zone.sheet & (now.labels[zone.at] < 0)
                 self._shade.learn(now.before[zone.at], self._bare[zone.at], free)
         darkest = self._shade.darkest
-        return picture_of(now.before, self._bare, now.labels.copy(), self._skin, self._factor, darkest), self._mats
+        return reduced_frame(now.before, self._bare, now.labels.copy(), self._skin, self._factor, darkest), self._mats
 
     def hand_mask(self, zone: str) -> tuple[np.ndarray, tuple[int, int], int] | None:
         """What is taken for a hand in that zone: mask (h, w) bool, its left top (x, y) in the reduced copy, and
@@ -199,7 +199,7 @@ class Gate:
         self._size = image.shape
         self._memory = memory_of(small, None if empty is None else _reduced(empty, factor))
         self._bare = self._memory.usual.copy()
-        self._shade = Shade()
+        self._shade = ShadowModel()
         self._zones.clear()
         self._check_s = -np.inf
 
@@ -246,25 +246,25 @@ class Gate:
         fill = float((of_piece & zone.field).sum()) / pixels
         return ZoneGate(zone.missed == 0, moving, hand, at_s - zone.moved_s, fill)
 
-    def _sight(self, zone: _Zone, hand: bool) -> Sight:
+    def _sight(self, zone: _Zone, hand: bool) -> FieldSnapshot:
         around = self._memory.labels[zone.at] >= 0
         image, at = self._memory.before[zone.at].copy(), (zone.at[0].start, zone.at[1].start)
-        return Sight(at, image, zone.box & around, int(zone.field.sum()), hand, zone.field, around)
+        return FieldSnapshot(at, image, zone.box & around, int(zone.field.sum()), hand, zone.field, around)
 
 
-def picture_of(
+def reduced_frame(
     small: np.ndarray, bare: np.ndarray, labels: np.ndarray, hues: np.ndarray, factor: int, darkest: float = SHADOW
-) -> Picture:
+) -> ReducedFrame:
     """What is new in a reduced picture (h, w, 3) against the ``bare`` one; ``hues``: what has the hue of skin, as
     ``color_lut.skin_table``. Skin before wood is darker wood but for its tint, and counts as new for that.
     ``darkest``: shadows leave at least this share of the light."""
     changed = np.abs(small.astype(np.int16) - bare).max(-1) > CHANGED
     bgr = small >> (8 - BITS)
     warm = (labels < 0) & hues[bgr[..., 0], bgr[..., 1], bgr[..., 2]]
-    new = changed & ~shaded(small, bare, darkest)
+    new = changed & ~is_shadow(small, bare, darkest)
     tinted = np.clip(SHADE_FLOOR / np.maximum(bare.min(-1), 1), SKIN_TINTED, TINTED)  # noise tints what is dark
-    skin = warm & changed & ~shaded(small, bare, SHADOW, tinted)
-    return Picture(labels, new | skin, skin, factor)
+    skin = warm & changed & ~is_shadow(small, bare, SHADOW, tinted)
+    return ReducedFrame(labels, new | skin, skin, factor)
 
 
 def memory_of(small: np.ndarray, empty: np.ndarray | None) -> _Memory:

@@ -14,9 +14,9 @@ from calibration.mat import Mats
 from referee.devices.ports import Frame
 from referee.match.stop_views import After, Hand, Placed
 from referee.vision.live import parameters
+from referee.vision.live.field_snapshot import FieldSnapshot, placed
 from referee.vision.live.gate import GateState, ZoneGate
-from referee.vision.live.shake import Shake
-from referee.vision.live.sights import Sight, placed
+from referee.vision.live.mat_motion import MatMotion
 
 HISTORY_S = parameters.HISTORY_S.value
 STOPPED = ("stopped", "judging")
@@ -63,10 +63,10 @@ class GateHistory:
         self._looks: deque[Look] = deque()
         self._frames: deque[Frame] = deque(maxlen=RECENT)
         self._clear: dict[str, Frame] = {}
-        self._sights: deque[tuple[float, Mapping[str, Sight]]] = deque(maxlen=parameters.SIGHTS.value)
-        self._shake: tuple[Shake, Mats] | None = None
+        self._snapshots: deque[tuple[float, Mapping[str, FieldSnapshot]]] = deque(maxlen=parameters.SIGHTS.value)
+        self._shake: tuple[MatMotion, Mats] | None = None
         self._shaken: list[tuple[float, str]] = []
-        self._felt_s = -math.inf
+        self._mats_watched_s = -math.inf
 
     def add(
         self,
@@ -81,35 +81,35 @@ class GateHistory:
         From a Stop until it is judged nothing is forgotten.
         """
         self._looks.append(Look(frame.at_s, GateState(look.zones), owners or {}, short))
-        if not self._sights or frame.at_s - self._sights[-1][0] >= parameters.SIGHT_S.value:
-            self._sights.append((frame.at_s, look.sights))
+        if not self._snapshots or frame.at_s - self._snapshots[-1][0] >= parameters.SIGHT_S.value:
+            self._snapshots.append((frame.at_s, look.snapshots))
         while phase not in STOPPED and frame.at_s - self._looks[0].at_s > HISTORY_S:
             self._looks.popleft()
         if phase not in (*STOPPED, "building"):
             self._clear.clear()
         if phase not in STOPPED:
-            self._shake, self._shaken, self._felt_s = None, [], -math.inf
+            self._shake, self._shaken, self._mats_watched_s = None, [], -math.inf
         if phase == "building":
             self._frames.append(frame)
             self._clear |= {zone: frame for zone, gate in look.zones.items() if not gate.hand}
 
-    def feel(self, frame: Frame, locate: Callable[[np.ndarray], Mats]) -> None:
+    def watch_mats(self, frame: Frame, locate: Callable[[np.ndarray], Mats]) -> None:
         """After a Stop: note whether a mat moves, from the last frame of the building on; ``locate`` finds the mats in
         a picture (h, w, 3)."""
-        if not self._frames or frame is self._frames[-1] or frame.at_s - self._felt_s < parameters.LOOK_S.value:
+        if not self._frames or frame is self._frames[-1] or frame.at_s - self._mats_watched_s < parameters.LOOK_S.value:
             return
         if self._shake is None:
             before = self._frames[-1].image
-            self._shake = Shake(), locate(before)
+            self._shake = MatMotion(), locate(before)
             self._shake[0].look(before, self._shake[1])
-        self._felt_s, (shake, mats) = frame.at_s, self._shake
+        self._mats_watched_s, (shake, mats) = frame.at_s, self._shake
         self._shaken += [(frame.at_s, zone) for zone in shake.look(frame.image, mats)]
 
-    def clear_at(self, zone: str, press_s: float) -> Frame | None:
+    def last_clear_frame(self, zone: str, press_s: float) -> Frame | None:
         """The last frame of the building without a hand over that field; without one, the last before the press."""
-        return self._clear.get(zone) or next(reversed(self.frames_at(press_s)), None)
+        return self._clear.get(zone) or next(reversed(self.frames_at_press(press_s)), None)
 
-    def frames_at(self, press_s: float, zone: str | None = None) -> list[Frame]:
+    def frames_at_press(self, press_s: float, zone: str | None = None) -> list[Frame]:
         """The last frames just before the press; with a zone only those since its field last moved, but one at least.
 
         Empty where the last frame before the press is too old to show what stood there then.
@@ -127,7 +127,7 @@ class GateHistory:
 
     def placed(self, zone: str, press_s: float) -> Placed:
         """Whether the pieces that stand now stood at the press already, by what each pixel has shown since."""
-        seen = [(t, sights[zone]) for t, sights in self._sights if zone in sights]
+        seen = [(t, snapshots[zone]) for t, snapshots in self._snapshots if zone in snapshots]
         press_s += FRAME_LATE_S
         return placed([s for t, s in seen if t <= press_s], [s for t, s in seen if t > press_s])
 

@@ -15,7 +15,7 @@ from calibration.mat import FIELD
 from cards.build import Build, Piece
 from referee.kernels import local_search, physics, rasterizer
 from referee.kernels.scene import Gains, Maps, Scene, StanceTable
-from referee.vision.image.evidence import Evidence
+from referee.vision.image.evidence import Evidence, likeliest
 from referee.vision.image.view import HEIGHT_MM, ZoneView
 from referee.vision.search import parameters
 from referee.vision.search.stances import RARE_COST, Catalogue
@@ -68,7 +68,7 @@ class Canvas:
     @cached_property
     def labels(self) -> np.ndarray:
         """(h, w) int8: the likeliest colour of each pixel, -1 where none beats the background."""
-        return np.where(self.strongest > LABELLED_NATS, self.gains.argmax(0), -1).astype(np.int8)
+        return likeliest(self.gains, self.strongest, LABELLED_NATS)
 
     @cached_property
     def strict(self) -> Gains:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cards.card import Card, LayoutCard
+from cards.card import Card
 from cards.pieces import Pose
 from referee.kernels import local_search
 from referee.vision.search import parameters
@@ -24,7 +24,7 @@ RIGID = "rigid"
 def from_card(canvas: Canvas, card: Card | None) -> list[Reading]:
     """The card's build, and its mirror image, at the places where they fit best, and fitted there; none if it is no
     layout or cannot stand."""
-    if not isinstance(card, LayoutCard):
+    if card is None or not card.shown:
         return []
     rows = card_rows(canvas.cat, card)
     return [] if rows is None else [r for mirrored in (False, True) for r in _placed(canvas, rows, mirrored)]
@@ -34,7 +34,7 @@ def rigid(canvas: Canvas, card: Card | None, shown: list[Reading]) -> list[Readi
     """What a layout card shows, straight, where it was placed best: fitted to another build, piece by piece, it may be
     bent until it satisfies the card no more."""
     placed = next((r for r in shown if r.origin == "card"), None)
-    rows = card_rows(canvas.cat, card) if isinstance(card, LayoutCard) else None
+    rows = card_rows(canvas.cat, card) if card and card.shown else None
     if rows is None or placed is None:
         return []
     there = placed.pieces[np.argsort(placed.pieces[:, 3], kind="stable")]
@@ -44,10 +44,10 @@ def rigid(canvas: Canvas, card: Card | None, shown: list[Reading]) -> list[Readi
     return [fit(canvas, Reading(placed.turn, rows, 0.0, RIGID), FINE, len(rows))]
 
 
-def card_rows(cat: Catalogue, card: LayoutCard) -> np.ndarray | None:
+def card_rows(cat: Catalogue, card: Card) -> np.ndarray | None:
     """The card's pieces as rows (n, 5), lowest first, centred in x; None if a pose cannot rest."""
     rows = []
-    for p in sorted(card.pieces, key=lambda p: p.z):
+    for p in sorted(card.shown, key=lambda p: p.z):
         stance = cat.index.get((p.shape, p.color, cat.piece_set.shapes[p.shape].canonical(p.pose)))
         if stance is None:
             return None

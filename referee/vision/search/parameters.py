@@ -317,9 +317,13 @@ CROOKED = Parameter(
 LEAST_PIECES = Parameter(4, "pieces over all mats", "by hand: fewer say nothing of the set", TRIED)
 
 FACTORS = Parameter(
-    (0.88, 0.92, 0.96, 1.0, 1.04, 1.08, 1.12),
+    (0.84, 0.88, 0.92, 0.96, 1.0, 1.04, 1.08, 1.12, 1.16),
     "of the piece file's lengths",
     "4 % apart: fits with a set's own file are off by up to that; a parabola finds what is between",
+)
+
+RIMS = Parameter(
+    0.98, "of a piece's lengths", "what is seen of them: the rims' pixels are mixtures; median of 27 sessions' fits"
 )
 
 # -- readings ------------------------------------------------------------------------------------------------------

@@ -7,14 +7,13 @@ stand, improved by edits, and fitted at full resolution; all compete on the same
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
 import numpy as np
 
-from cards.card import Card, HeightCard, OrganCard, ShapesCard
+from cards.card import Card
 from referee.kernels import local_search
 from referee.kernels.loose_pieces import add_loose
 from referee.vision.image.view import HEIGHT_MM
@@ -245,12 +244,7 @@ def _apart(canvas: Canvas, reading: Reading) -> int:
 def _may_satisfy(cat: Catalogue, reading: Reading, card: Card, apart: int) -> bool:
     """Whether the pieces are as many, or those, that a card asks for, wherever they stand (a quick test); so many more
     stand ``apart`` in the field."""
-    if isinstance(card, (HeightCard, OrganCard)):
-        return abs(reading.count - card.count) <= apart
-    if isinstance(card, ShapesCard):
-        return _has_shapes(cat, reading, dict(card.shapes))
-    asked = Counter((p.shape, p.color) for p in card.pieces)
-    return Counter(cat.types[cat.kind[int(s)]] for s in reading.pieces[:, 0]) == asked
+    return card.asks_for([cat.types[k] for k in cat.kind[reading.pieces[:, 0].astype(int)]], apart)
 
 
 def _starts(canvas: Canvas, found: list[Reading], card: Card | None, most: int) -> list[Reading]:
@@ -258,21 +252,17 @@ def _starts(canvas: Canvas, found: list[Reading], card: Card | None, most: int) 
     found = sorted(found, key=lambda r: -r.score)
     starts = _distinct_readings(found, most)
     starts += [r for r in found if r.origin == "card" and r not in starts][:2]
-    if isinstance(card, ShapesCard):
-        starts += [r for r in found if _has_shapes(canvas.cat, r, dict(card.shapes)) and r not in starts][:2]
+    if card and card.shapes_alone:
+        starts += [r for r in found if _may_satisfy(canvas.cat, r, card, 0) and r not in starts][:2]
     return starts
 
 
 def _searched(beam: BeamSearch, loose: loose_pieces.Candidates, card: Card | None, widths: np.ndarray) -> list[Reading]:
     """Readings found from the table upwards, of any pieces and, with a shapes card, of those it asks for."""
     found = beam.search(widths, SEARCHED)
-    if isinstance(card, ShapesCard):
-        found += beam.search(widths, SEARCHED, dict(card.shapes))
+    if card and card.shapes_alone:
+        found += beam.search(widths, SEARCHED, {shape: n for (shape, _), n in card.asked.items()})
     return with_loose(beam.canvas, found, loose)
-
-
-def _has_shapes(cat: Catalogue, reading: Reading, asked: dict[str, int]) -> bool:
-    return Counter(cat.types[cat.kind[int(s)]][0] for s in reading.pieces[:, 0]) == asked
 
 
 def _distinct_readings(found: list[Reading], most: int) -> list[Reading]:

@@ -7,14 +7,13 @@ come free; unusual ones (lying on the face, upside down sideways) carry a small 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from cards.build import surfaces
-from cards.card import Card, HeightCard, LayoutCard, ShapesCard
 from cards.pieces import PieceSet, Pose, Shape
 from referee.kernels import scene
 from referee.vision.search import parameters
@@ -119,6 +118,12 @@ class Catalogue:
             kept.setdefault((self.kind[s], min(width, depth), max(width, depth), height, side), s)
         return np.array(list(kept.values()))
 
+    def resized(self, factor: float) -> Catalogue:
+        """The same stances with all lengths times a factor."""
+        solids, rough = (s._replace(points=factor * s.points) for s in (self.solids, self.rough))
+        size, lower, upper = factor * self.size, factor * self.lower, factor * self.upper
+        return replace(self, size=size, lower=lower, upper=upper, solids=solids, rough=rough)
+
     @cached_property
     def arrays(self) -> scene.StanceTable:
         """What the compiled loops take to judge by."""
@@ -159,28 +164,17 @@ def is_rare(shape: Shape, pose: Pose) -> bool:
     )
 
 
-def usual_for(piece_set: PieceSet, card: Card) -> tuple[tuple[str, Pose], ...]:
-    """Rare (shape, pose) that builders of this card are likely to use: what a layout shows; where the card leaves
-    the poses open, pieces laid flat on their face, because others stand well on them; for organ pipes whatever gives
-    another height."""
-    if isinstance(card, LayoutCard):
-        return tuple((p.shape, p.pose) for p in card.pieces)
-    if isinstance(card, (HeightCard, ShapesCard)):
-        return tuple(
-            (s.name, Pose(0, "top"))
-            for s in piece_set.shapes.values()
-            if s.kind in ("triangle", "half_disc", "crescent")
-        )
-    return tuple(
-        (s.name, pose)
-        for s in piece_set.shapes.values()
-        for pose in s.poses()
-        if pose.rotation == 0 or (s.kind == "bridge" and pose.rotation != 180 and pose.facing == "side")
-    )
-
-
 def catalogue(piece_set: PieceSet, colors: tuple[str, ...], extra: tuple[tuple[str, Pose], ...] = ()) -> Catalogue:
     """The set's stances. ``colors`` gives the palette's order; ``extra`` (shape, pose) are never rare."""
+    cat, shapes = _catalogue(piece_set, colors), piece_set.shapes
+    asked = {(name, shapes[name].canonical(pose)) for name, pose in extra if name in shapes}
+    names = [cat.types[k][0] for k in cat.kind]
+    return replace(cat, rare=cat.rare & [(row not in asked) for row in zip(names, cat.poses, strict=True)])
+
+
+@lru_cache(maxsize=4)
+def _catalogue(piece_set: PieceSet, colors: tuple[str, ...]) -> Catalogue:
+    """The set's stances, whatever is asked for."""
     types = tuple(piece_set.inventory)
     rows = [
         (k, piece_set.shapes[shape], pose, colors.index(color))
@@ -189,7 +183,6 @@ def catalogue(piece_set: PieceSet, colors: tuple[str, ...], extra: tuple[tuple[s
         if can_rest(piece_set.shapes[shape], pose)
     ]
     profiles = [_profile(shape, pose) for _, shape, pose, _ in rows]
-    asked = {(name, piece_set.shapes[name].canonical(pose)) for name, pose in extra if name in piece_set.shapes}
     return Catalogue(
         piece_set,
         types,
@@ -200,7 +193,7 @@ def catalogue(piece_set: PieceSet, colors: tuple[str, ...], extra: tuple[tuple[s
         np.array([shape.size(pose) for _, shape, pose, _ in rows]),
         np.array([p[0] for p in profiles]),
         np.array([p[1] for p in profiles]),
-        np.array([is_rare(s, p) and (s.name, p) not in asked for _, s, p, _ in rows]),
+        np.array([is_rare(shape, pose) for _, shape, pose, _ in rows]),
         _solids([parts(shape, pose) for _, shape, pose, _ in rows]),
         _solids([parts(shape, pose, ROUGH) for _, shape, pose, _ in rows]),
     )
@@ -224,12 +217,12 @@ def _offsets(rows: list) -> np.ndarray:
     return np.cumsum([0, *map(len, rows)])
 
 
+@lru_cache(maxsize=1024)
 def _profile(shape: Shape, pose: Pose) -> tuple[np.ndarray, np.ndarray]:
     """Underside and upper side in the elevation at PROFILE places across the width, mm."""
     plan, lower, upper = surfaces(shape, pose)
     width = shape.size(pose)[0]
     at = (np.arange(PROFILE) / (PROFILE - 1) - 0.5) * width
-    xs = np.unique(plan[:, 0])
-    low = np.array([lower[plan[:, 0] == x].min() for x in xs])
-    high = np.array([upper[plan[:, 0] == x].max() for x in xs])
+    xs, first = np.unique(plan[:, 0], return_index=True)  # the plan goes column by column
+    low, high = np.minimum.reduceat(lower, first), np.maximum.reduceat(upper, first)
     return np.interp(at, xs, low), np.interp(at, xs, high)

@@ -27,8 +27,13 @@ import numpy as np
 
 from calibration.palette import paper_coloured
 from cards.build import Build
-from cards.card import Card, HeightCard, LayoutCard, OrganCard, ShapesCard
-from referee.match.verdict import Reason, Ruling, Verdict, because
+from cards.card import Card
+from cards.kinds.height import HeightCard
+from cards.kinds.layout import LayoutCard
+from cards.kinds.organ_pipes import OrganCard
+from cards.kinds.shapes import ShapesCard
+from cards.law import Reason, because
+from referee.match.verdict import Ruling, Verdict
 from referee.vision.parameters import UNKNOWN_PIECES
 from referee.vision.search.canvas import Fit, Reading
 from referee.vision.search.stances import Catalogue
@@ -160,8 +165,7 @@ def _near(build: Build, card: Card) -> bool:
     """Whether a build has nearly as many pieces as the card asks for, so that a rival ought to have been met."""
     if isinstance(card, LayoutCard):
         return True
-    asked = sum(n for _, n in card.shapes) if isinstance(card, ShapesCard) else card.count
-    return abs(len(build.pieces) - asked) < 2
+    return abs(len(build.pieces) - card.piece_count) < 2
 
 
 def features_of(margin: float, explained: float, shown: float) -> dict[str, float]:

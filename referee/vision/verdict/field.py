@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from calibration.mat import BAND, FIELD
 from cards.build import Build, Piece
-from cards.card import Card, OrganCard
+from cards.card import Card
 
 
 def field_of(card: Card) -> tuple[float, float]:
     """Half extent (x, y) in mm of the field in which this card is built."""
-    return BAND if isinstance(card, OrganCard) else FIELD
+    return BAND if card.fills_band else FIELD
 
 
 def in_field(build: Build, card: Card, wider_mm: float = 0.0) -> Build:

@@ -124,6 +124,7 @@ def _within(mask: np.ndarray, inner: np.ndarray, least: float) -> bool:
 def _touching(mask: np.ndarray, build: np.ndarray) -> int:
     """Pixels of the largest connected part of a mask (h, w) that touches a build (h, w), thin parts left out."""
     whole = cv2.morphologyEx(mask.astype(np.uint8), cv2.MORPH_OPEN, np.ones((THIN_PX,) * 2, np.uint8)) > 0
-    near = cv2.dilate(build.astype(np.uint8), np.ones((2 * TOUCHING_PX + 1,) * 2, np.uint8))
-    parts = ski.measure.regionprops(ski.measure.label(whole), near)
-    return int(max((part.area for part in parts if part.intensity_max), default=0))
+    near = cv2.dilate(build.astype(np.uint8), np.ones((2 * TOUCHING_PX + 1,) * 2, np.uint8)) > 0
+    parts = ski.measure.label(whole)
+    touching = np.unique(parts[near & whole])
+    return int(np.bincount(parts.ravel())[touching].max(initial=0))

@@ -6,9 +6,12 @@ from collections import Counter
 from collections.abc import Collection
 
 from cards.build import Build
-from cards.card import Card, HeightCard, LayoutCard, OrganCard, ShapesCard
-from referee.match.judge import TOLERANCES, Tolerances, faults, is_right
-from referee.match.verdict import Reason
+from cards.card import Card
+from cards.kinds.height import HeightCard
+from cards.kinds.layout import LayoutCard
+from cards.kinds.organ_pipes import OrganCard
+from cards.kinds.shapes import ShapesCard
+from cards.law import TOLERANCES, Reason, Tolerances
 from referee.vision.search.canvas import Reading, to_build
 from referee.vision.search.stances import Catalogue
 from referee.vision.verdict import parameters
@@ -66,10 +69,10 @@ class Rulings:
         )
 
     def _satisfies(self, build: Build) -> bool:
-        return asked_pieces(build, self.card) and is_right(build, self.card, self.tolerances)
+        return asked_pieces(build, self.card) and self.card.is_right(build, self.tolerances)
 
     def _found(self, build: Build) -> tuple[Reason, ...]:
-        return faults(build, self.card, self.tolerances)
+        return self.card.faults(build, self.tolerances)
 
 
 def _key(reading: Reading) -> tuple:

@@ -98,6 +98,8 @@ def glow_of(evidence: Evidence, build: Build, faces: np.ndarray) -> float:
     not the arch, but its light on what lies behind. ``faces`` (h, w) as ``_faces`` gives them."""
     total = 0.0
     for i, piece in enumerate(build.pieces):
+        if not shape_of(build.piece_set, piece).opening:
+            continue
         through = faces == i * FACES + THROUGH
         own = faces[(faces >= i * FACES) & (faces < i * FACES + THROUGH)]
         if not through.any() or not len(own):
@@ -123,7 +125,7 @@ def _faces(view: ZoneView, piece_set: PieceSet, build: Build) -> np.ndarray:
     whole = np.concatenate(
         [i * FACES + _whole_faces(shape_of(piece_set, p), p.pose) for i, p in enumerate(pieces)] + [np.array([-1])]
     )
-    faces = whole[tags].astype(np.int32)
+    faces = whole.astype(np.int32)[tags]
     arches = arch_tags(view, piece_set, pieces)
     through = (faces < 0) & (arches >= 0)
     faces[through] = arches[through] * FACES + THROUGH

@@ -7,10 +7,11 @@ import dataclasses
 import cv2
 import numpy as np
 
-from calibration.quality import CLIPPED_CODE
+from calibration.quality import CLIPPED_CODE, clipped
+from cards.law import Reason, because
 from cards.pieces import PieceSet
 from cards.sentences import sentence
-from referee.match.verdict import Reason, Verdict, because
+from referee.match.verdict import Verdict
 from referee.vision.image.evidence import Evidence
 from referee.vision.image.parts import around
 from referee.vision.image.unknown import Patch, outsized, patches
@@ -107,11 +108,6 @@ def _about(verdict: Verdict, view: ZoneView, piece_set: PieceSet) -> tuple[np.nd
 def _colours_lost(verdict: Verdict) -> Verdict:
     sure, reasons = min(verdict.confidence, NOTHING_TOLD), (because("overexposed"),)
     return dataclasses.replace(verdict, ruling="undecided", confidence=sure, reasons=reasons, leaning=verdict.ruling)
-
-
-def clipped(image: np.ndarray) -> np.ndarray:
-    """(h, w) bool: where a picture (h, w, 3) is clipped in every channel."""
-    return np.asarray((image >= CLIPPED_CODE).all(-1))
 
 
 def _share(where: np.ndarray) -> float:

@@ -26,10 +26,10 @@ from referee.web.hall.console import console_pages
 from referee.web.hall.export import to_json
 from referee.web.hall.people import people_pages
 from referee.web.i18n.texts import catalogue, tools, translate
+from referee.web.live import add_feeds
 from referee.web.logins import Logins, fingerprint
 from referee.web.pages import login
 from referee.web.security import public
-from referee.web.streaming.live import add_feeds
 from referee.web.streaming.streams import Parts, Streams
 
 PAGES = (

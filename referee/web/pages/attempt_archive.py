@@ -32,7 +32,7 @@ from referee.recording.video import read_frame
 from referee.recording.writer import UNFINISHED
 from referee.review.observer import observer_of
 from referee.review.timeline import is_stored, stored_timeline
-from referee.vision.render.overlay import draw
+from referee.vision.overlay import draw
 
 THUMB_WIDTH = 480
 OVERLAYS_KEPT = 64

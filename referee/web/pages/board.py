@@ -8,8 +8,6 @@ from typing import Any
 import flask
 from jinja2 import Environment
 
-from cards.card import LayoutCard
-from cards.drawing import picture as card_picture
 from cards.scene import bounds
 from referee.web import board_views, views
 from referee.web.i18n.texts import translate
@@ -77,9 +75,9 @@ def faces(session: WebSession, snapshot: Mapping[str, Any], match: Mapping[str, 
     """
     face = session.deck.by_id.get(match["card_id"] or "")
     builds = (snapshot.get("verdict") or {}).get("builds") or {}
-    if not isinstance(face, LayoutCard):
+    if face is None or not face.shown:
         return []
-    x0, y0, x1, y1 = bounds(card_picture(face, session.piece_set))
+    x0, y0, x1, y1 = bounds(face.picture(session.piece_set))
     width, height = x1 - x0 + 2 * MARGIN_MM, y1 - y0 + 2 * MARGIN_MM
     return [
         {"zone": zone, **row, "card_width": width, "card_height": height}

@@ -19,17 +19,19 @@ import flask
 from calibration.print_page import PAPERS
 from calibration.print_sheets import cards_pdf
 from cards.build import Piece
-from cards.card import Card, LayoutCard, inventory_problems, parse_card
+from cards.card import Card
 from cards.check import check_card
 from cards.deck import Deck, builtin_deck, builtin_deck_names, load_deck
 from cards.difficulty import difficulty
-from cards.drawing import card_svg, elevation
+from cards.drawing import card_svg
+from cards.elevation import elevation
 from cards.errors import BadCard, RefereeError
+from cards.kinds import parse_card
+from cards.kinds.layout import LayoutCard, make_layouts
+from cards.law import worded
 from cards.pieces import PieceSet, Pose, load_piece_set, parse_piece_set
-from cards.propose import make_layouts
 from cards.sentences import sentence, word
 from cards.stability import MISPLACEMENT_MM, settle, stand
-from referee.match.verdict import worded
 from referee.web.json_body import json_object
 from referee.web.pages.login import fault_text
 from referee.web.pages.pieces_form import form_rows, kind_svg, set_of_form
@@ -116,7 +118,7 @@ def look(pieces: PieceSet, rows: object, *, thorough: bool) -> dict[str, Any]:
     settled = settled_in_order(pieces, card.pieces)
     found = stand(pieces, settled, MISPLACEMENT_MM if thorough else None)
     measured = difficulty(pieces, settled, found) if found.touches else None
-    faults = [*inventory_problems(LayoutCard("new", 1, settled), pieces), *found.faults]
+    faults = [*LayoutCard("new", 1, settled).inventory_problems(pieces), *found.faults]
     return {
         "pieces": [{"x": p.x, "z": p.z} for p in settled],
         "faults": faults,
@@ -166,7 +168,7 @@ def refuse_other_place(deck: Deck | None, name: str, card: LayoutCard) -> None:
 def refuse_unfair(deck: Deck, pieces: PieceSet) -> None:
     """BadCard with the first fault that ``referee cards check`` would report; the program's own cards are proved."""
     for card in deck.cards:
-        if card in _proved_cards() and not inventory_problems(card, pieces):
+        if card in _proved_cards() and not card.inventory_problems(pieces):
             continue
         for fault in check_card(card, pieces).faults:
             raise BadCard(sentence("of_card", card=card.id, rest=fault))
@@ -299,7 +301,7 @@ def _decks(pages: flask.Blueprint, session: WebSession, shelf: Shelf) -> None:
     @pages.get("/deck/<name>/check.json")
     @_answered
     def check(name: str) -> flask.Response:
-        rows = [check_card(c, session.piece_set) for c in shelf.deck(name).cards if isinstance(c, LayoutCard)]
+        rows = [check_card(c, session.piece_set) for c in shelf.deck(name).cards if c.shown]
         return flask.jsonify(
             [{"id": r.card.id, "faults": _said(r.faults), "value": r.card.value, "worth": r.worth} for r in rows]
         )

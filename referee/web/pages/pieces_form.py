@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, get_args
 
-from cards.drawing import piece_patches
+from cards.elevation import piece_patches
 from cards.pieces import Kind, PieceSet, Pose, Shape
 from cards.scene import Patch, Rgb, Scene, patch, placed, to_svg
 from referee.web.i18n.texts import translate

@@ -10,8 +10,8 @@ from markupsafe import escape
 from werkzeug.wrappers import Response
 
 from cards.build import Piece
-from cards.card import Card, LayoutCard
-from cards.drawing import build_svg, picture, target_svg
+from cards.card import Card
+from cards.drawing import build_svg, target_svg
 from cards.pieces import PieceSet, Pose
 from cards.scene import bounds
 from cards.sentences import word
@@ -82,10 +82,8 @@ def _cached(body: str | bytes, kind: str, headers: dict[str, str]) -> Response:
 def named_svg(card: Card, pieces: PieceSet, lang: str) -> str:
     """The card's picture with each piece's colour written on it, so that it needs no colour vision."""
     svg = target_svg(card, pieces)
-    if not isinstance(card, LayoutCard):
-        return svg
-    x0, _, _, y1 = bounds(picture(card, pieces))
-    labels = [_label(word(lang, "color", p.color), p.x - x0 + MARGIN_MM, y1 - p.z + MARGIN_MM) for p in card.pieces]
+    x0, _, _, y1 = bounds(card.picture(pieces))
+    labels = [_label(word(lang, "color", p.color), p.x - x0 + MARGIN_MM, y1 - p.z + MARGIN_MM) for p in card.shown]
     return svg.replace("</svg>", "\n".join([*labels, "</svg>"]))
 
 

@@ -20,7 +20,7 @@ LEAST = parameters.SHADE_LEAST.value
 
 
 @dataclass(eq=False)
-class Shade:
+class ShadowModel:
     """Follows the shadows of one camera's looks: ``darkest`` is the share of light that a shadow leaves at least."""
 
     _seen: np.ndarray = field(default_factory=lambda: np.zeros(STEPS, np.int64))
@@ -39,7 +39,7 @@ class Shade:
         bool, and none of it is of a piece's colour."""
         here, usual = small[where].astype(np.int16), bare[where].astype(np.int16)
         changed = (np.abs(here - usual).max(-1) > parameters.CHANGED.value) & (usual.min(-1) > parameters.SHADED.value)
-        most = light_left(here[changed], usual[changed])[shaded(here[changed], usual[changed])]
+        most = light_left(here[changed], usual[changed])[is_shadow(here[changed], usual[changed])]
         self._seen += np.bincount((most * STEPS).astype(np.int64), minlength=STEPS)[:STEPS]
 
 
@@ -48,7 +48,7 @@ def light_left(small: np.ndarray, bare: np.ndarray) -> np.ndarray:
     return np.asarray(_shares(small, bare).max(-1))
 
 
-def shaded(
+def is_shadow(
     small: np.ndarray, bare: np.ndarray, darkest: float = SHADOW, tinted: np.ndarray | float = TINTED
 ) -> np.ndarray:
     """Whether colours (…, 3) are darker than usual by the same share in all channels, as in a shadow."""

@@ -13,8 +13,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "review"))
 
 from staged_fouls import Table
 
-from referee.vision.live.fists import Fist
-from referee.vision.live.whose import Whose
+from referee.vision.hands.fists import Fist
+from referee.vision.hands.tracker import HandTracker
 
 pytestmark = pytest.mark.slow
 
@@ -35,7 +35,7 @@ def fist(at: tuple[int, int], owner: str | None, radius: int = 6) -> Fist:
 
 def hidden(mats, *looks: list[Fist]) -> list[list[str]]:
     """Owners of the hidden fists after each look."""
-    whose = Whose()
+    whose = HandTracker()
     return [[str(f.owner) for f in whose.look(fists, mats, 2) if f.hidden] for fists in looks]
 
 
@@ -76,13 +76,19 @@ def test_what_may_as_well_have_gone_is_not_hidden(mats, looks):
 
 
 def test_a_hand_keeps_its_player_where_the_sleeve_of_another_who_is_seen_elsewhere_goes_over_it(mats):
-    whose, a, b = Whose(), (100, 90), (160, 90)
+    whose, a, b = HandTracker(), (100, 90), (160, 90)
     whose.look([fist(a, "A"), fist(b, "B")], mats, 2)
     assert [f.owner for f in whose.look([fist(a, "B"), fist(b, "B")], mats, 2)] == ["A", "B"]
 
 
 def test_sleeves_that_spread_wider_while_the_fist_stays_are_told(mats):
-    whose = Whose()
+    whose = HandTracker()
     shown = ((150, 60), (151, 64), (150, 84), (139, 84), (180, 84))  # a second fist moves the middle of the patch
     looks = [[replace(fist((x, 90), "A"), spread_deg=deg)] for x, deg in shown]
-    assert [of[0].widened_deg for of in (whose.look(fists, mats, 2) for fists in looks)] == [0.0, 4.0, 24.0, 24.0, 0.0]
+    assert [of[0].growth_deg for of in (whose.look(fists, mats, 2) for fists in looks)] == [
+        0.0,
+        4.0,
+        24.0,
+        24.0,
+        0.0,
+    ]

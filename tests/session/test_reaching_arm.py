@@ -15,7 +15,7 @@ from staged import Stage, rig
 
 from cards.deck import builtin_deck
 from referee.simulator.table import Hand
-from referee.vision.live.hand_owner import STRANGER, Arm, arm_over, hand_owner
+from referee.vision.hands.reaching_arm import STRANGER, ReachingArm, hand_owner, reaching_arm
 
 CARD = builtin_deck().card("L09")
 
@@ -66,7 +66,7 @@ def test_an_arm_that_comes_is_short_of_the_field_until_its_tongs_are_over_it(sea
     mats = at.observer.look(before)
     for y, short in ((-120.0, True), (-100.0, True), (0.0, False)):
         image = at.picture(stage.world(stage.full, {"A": Hand((30.0, y, 55.0))}), 2)
-        assert arm_over(image, before, "A", mats) == Arm("A", short)
+        assert reaching_arm(image, before, "A", mats) == ReachingArm("A", short)
 
 
 def test_a_shadow_is_no_arm():

@@ -50,7 +50,7 @@ MOST_DEG = parameters.MOST_DEG.value
 
 
 @dataclass(frozen=True, eq=False)
-class Picture:
+class ReducedFrame:
     """A reduced picture as the gate sees it: ``labels`` (h, w) int8, colours >= 0; ``new`` (h, w) bool, what differs
     from how the place has looked without hands; ``skin`` (h, w) bool, what of that has the hue of skin or wood;
     ``factor``: full pixels to one of these."""
@@ -72,32 +72,32 @@ class Fist:
     end: np.ndarray
     owner: str | None
     tongs: bool | None
-    would_show: bool = False
+    exposed: bool = False
     """Whether tongs would show, or it is so low that over its player's field it can hold none."""
-    reach: np.ndarray | None = None
+    tongs_end: np.ndarray | None = None
     """Where its tongs would end, (3,) mm in the camera's frame; None where its player is not known."""
-    may_be: frozenset[str | None] = frozenset()
+    candidates: frozenset[str | None] = frozenset()
     """Whose it may be where more than one player's arm seems to lead to it."""
     spread_deg: float = 0.0
     """Over how much of a turn its player's sleeves lead away from it, as far as the picture shows them."""
-    widened_deg: float = 0.0
+    growth_deg: float = 0.0
     """By how much its sleeves spread more than they did a moment ago, with the fist at the same place."""
     hidden: bool = False
     """Whether it is not seen: another one, whose mask and end these are, hides it."""
 
-    def of(self, zone: str) -> bool:
+    def may_be_of(self, zone: str) -> bool:
         """Whether it is taken for that player's: a fist before another's sleeve is rather one's own."""
-        return self.owner == zone or zone in self.may_be
+        return self.owner == zone or zone in self.candidates
 
 
-def fists_in(picture: Picture, mats: Mats) -> list[Fist]:
+def detect_fists(picture: ReducedFrame, mats: Mats) -> list[Fist]:
     """Every fist in the picture, one for each arm that leads to it, one for what has none; none without a mat."""
     if not mats.poses:
         return []
-    px_per_mm = scale(mats, picture.factor)
+    px_per_mm = px_per_mm_of(mats, picture.factor)
     skin = _closed(picture.skin)
-    arm = _arms(picture, skin, px_per_mm)
-    patches = [*_patches(skin, px_per_mm)]
+    arm = _arm_mask(picture, skin, px_per_mm)
+    patches = [*_fist_patches(skin, px_per_mm)]
     nearest = _nearest(patches)
     found: list[Fist] = []
     for n, mask in enumerate(patches):
@@ -107,29 +107,29 @@ def fists_in(picture: Picture, mats: Mats) -> list[Fist]:
         own_skin = (skin > 0) & (nearest == n)
         of_patch = [
             _fist(mask, centre, way, own_skin, picture.labels >= 0, (mats, picture.factor))
-            for way in _ways(centre, mask, arm, px_per_mm)
+            for way in _arm_directions(centre, mask, arm, px_per_mm)
         ]
         one = mask.sum() < TWO_FISTS_MM2 * px_per_mm**2  # and another's sleeve behind it
-        may_be = frozenset(f.owner for f in of_patch)
-        sure = not one or len(may_be) == 1
+        candidates = frozenset(f.owner for f in of_patch)
+        sure = not one or len(candidates) == 1
         if not of_patch and not at_edge(mask):  # its sleeve may be before a shirt of its colour
             found.append(Fist(mask, centre, mask, None, None))
-        found += of_patch if sure else [replace(f, owner=None, reach=None, may_be=may_be) for f in of_patch]
-    for mask in _rims(skin, patches, px_per_mm):
+        found += of_patch if sure else [replace(f, owner=None, tongs_end=None, candidates=candidates) for f in of_patch]
+    for mask in _fist_rims(skin, patches, px_per_mm):
         centre = _points(mask).mean(0)
-        for way in _ways(centre, mask, arm, px_per_mm):
-            if _along(mask, way) or at_edge(mask):
+        for way in _arm_directions(centre, mask, arm, px_per_mm):
+            if _is_along(mask, way) or at_edge(mask):
                 continue
             behind = centre + way * FIST_MM * px_per_mm
             if not _inside(behind, mask.shape):
                 continue
             end = mask | _disc(behind, FIST_MM / 2 * px_per_mm, mask.shape)
             rim, owner = Fist(mask, behind, end, None, None), _owner(centre, way, mats, picture.factor)
-            found.append(rim if owner is None else owned(rim, owner, mats, picture.factor))
+            found.append(rim if owner is None else with_owner(rim, owner, mats, picture.factor))
     return [replace(fist, spread_deg=_spread_deg(fist, arm, mats, picture.factor)) for fist in found]
 
 
-def scale(mats: Mats, factor: int) -> float:
+def px_per_mm_of(mats: Mats, factor: int) -> float:
     """Reduced pixels to the mm at the fields' centres, along x, as seen on average."""
     half = parameters.SCALE_MM.value
     ends = np.array([(-half, 0.0, MIDDLE_MM), (half, 0.0, MIDDLE_MM)])
@@ -148,7 +148,7 @@ def thick(mask: np.ndarray, across_px: float) -> np.ndarray:
     return cv2.morphologyEx(mask.astype(np.uint8), cv2.MORPH_OPEN, round_) > 0
 
 
-def _patches(skin: np.ndarray, px_per_mm: float) -> Iterator[np.ndarray]:
+def _fist_patches(skin: np.ndarray, px_per_mm: float) -> Iterator[np.ndarray]:
     """Masks (h, w) of what of the skin is as thick and as large as a fist."""
     things = ski.measure.label(thick(skin, FIST_MM * px_per_mm))
     for part in ski.measure.regionprops(things):
@@ -156,7 +156,7 @@ def _patches(skin: np.ndarray, px_per_mm: float) -> Iterator[np.ndarray]:
             yield things == part.label
 
 
-def _rims(skin: np.ndarray, patches: list[np.ndarray], px_per_mm: float) -> Iterator[np.ndarray]:
+def _fist_rims(skin: np.ndarray, patches: list[np.ndarray], px_per_mm: float) -> Iterator[np.ndarray]:
     """Masks (h, w) of what shows of fists whose sleeves are before them, as seen from behind their players."""
     things = ski.measure.label(skin)
     known = {int(n) for mask in patches for n in np.unique(things[mask])}
@@ -165,7 +165,7 @@ def _rims(skin: np.ndarray, patches: list[np.ndarray], px_per_mm: float) -> Iter
             yield things == part.label
 
 
-def _along(mask: np.ndarray, way: np.ndarray) -> bool:
+def _is_along(mask: np.ndarray, way: np.ndarray) -> bool:
     """Whether it is longer that way (2,) than across: a sleeve's dark edge runs along it, a fist shows at its end."""
     points = _points(mask)
     return bool(np.ptp(points @ way) > np.ptp(points @ np.array([-way[1], way[0]])))
@@ -186,19 +186,19 @@ def _fist(
 ) -> Fist:
     """The fist whose arm leads this way (2,); ``skin`` (h, w) bool is what may be its own."""
     mats, factor = seen
-    px_per_mm = scale(mats, factor)
-    ahead = _ahead(centre, -way, around(mask, skin), TONGS_LONG_MM * px_per_mm)
+    px_per_mm = px_per_mm_of(mats, factor)
+    ahead = _sector(centre, -way, around(mask, skin), TONGS_LONG_MM * px_per_mm)
     fingers = thick(skin | coloured, FINGER_MM * px_per_mm)  # what shows between pieces may be a finger
     hand = _grown(fingers & skin, 1.0) | _grown(mask, TONGS_MM * px_per_mm)
     thin = ahead & ~hand
     tongs = bool(thin.sum() >= TONGS_MM2 * px_per_mm**2)
     end = thin if tongs else mask | (ahead & ~thin)
     owner = _owner(centre, way, mats, factor)
-    reach = None if owner is None else _reach(centre, mats, mats.poses[owner], factor)
-    before = _ahead(centre, -way, ~hand & (_away(mask) < SHOWN_AHEAD_MM * px_per_mm), TONGS_LONG_MM * px_per_mm)
+    tongs_end = None if owner is None else _tongs_end_of(centre, mats, mats.poses[owner], factor)
+    before = _sector(centre, -way, ~hand & (_distance(mask) < SHOWN_AHEAD_MM * px_per_mm), TONGS_LONG_MM * px_per_mm)
     shows = (before & ~coloured).sum() > SHOWN_AHEAD * before.sum()
-    would_show = owner is not None and (shows or _is_low(centre, mats, mats.poses[owner], factor))
-    return Fist(mask, centre, end, owner, tongs, bool(would_show), reach)
+    exposed = owner is not None and (shows or _is_low(centre, mats, mats.poses[owner], factor))
+    return Fist(mask, centre, end, owner, tongs, bool(exposed), tongs_end)
 
 
 def _is_low(centre: np.ndarray, mats: Mats, player: MatPose, factor: int) -> bool:
@@ -216,13 +216,13 @@ def _inside(point: np.ndarray, shape: tuple[int, ...]) -> bool:
     return bool((point >= EDGE_PX).all() and (point < np.array(shape[::-1]) - EDGE_PX).all())
 
 
-def owned(fist: Fist, owner: str, mats: Mats, factor: int) -> Fist:
+def with_owner(fist: Fist, owner: str, mats: Mats, factor: int) -> Fist:
     """The same fist as that player's, with what follows from it; whether tongs would show is not asked again."""
-    reach = _reach(fist.centre, mats, mats.poses[owner], factor)
-    return replace(fist, owner=owner, reach=reach, may_be=frozenset())
+    tongs_end = _tongs_end_of(fist.centre, mats, mats.poses[owner], factor)
+    return replace(fist, owner=owner, tongs_end=tongs_end, candidates=frozenset())
 
 
-def _reach(centre: np.ndarray, mats: Mats, player: MatPose, factor: int) -> np.ndarray:
+def _tongs_end_of(centre: np.ndarray, mats: Mats, player: MatPose, factor: int) -> np.ndarray:
     """Where the tongs of a fist at work end, (3,) mm in the camera's frame."""
     fist = on_plane((centre + 0.5) * factor - 0.5, mats, player, FIST_OVER_MM)
     return player.to_camera((fist + TONGS)[None])[0]
@@ -235,19 +235,19 @@ def _points(mask: np.ndarray) -> np.ndarray:
 
 def _nearest(patches: list[np.ndarray]) -> np.ndarray:
     """(h, w): number of the nearest patch."""
-    return np.argmin([_away(p) for p in patches], 0) if patches else np.zeros(0)
+    return np.argmin([_distance(p) for p in patches], 0) if patches else np.zeros(0)
 
 
-def _away(mask: np.ndarray) -> np.ndarray:
+def _distance(mask: np.ndarray) -> np.ndarray:
     """(h, w): px from what is in the mask."""
     return cv2.distanceTransform((~mask).astype(np.uint8), cv2.DIST_L2, 3)
 
 
 def _grown(mask: np.ndarray, by_px: float) -> np.ndarray:
-    return np.asarray(_away(mask) <= by_px)
+    return np.asarray(_distance(mask) <= by_px)
 
 
-def _arms(picture: Picture, skin: np.ndarray, px_per_mm: float) -> np.ndarray:
+def _arm_mask(picture: ReducedFrame, skin: np.ndarray, px_per_mm: float) -> np.ndarray:
     """(h, w) bool: what is new and no piece; thicker than a piece is what has a piece's colour and is none. A sleeve
     as light as the table is new in so many of its pixels only."""
     sleeves = thick(picture.new & (picture.labels >= 0), SLEEVE_MM * px_per_mm)
@@ -256,7 +256,7 @@ def _arms(picture: Picture, skin: np.ndarray, px_per_mm: float) -> np.ndarray:
     return (_closed(new) > 0) | (dense & (picture.labels < 0))
 
 
-def _ways(centre: np.ndarray, mask: np.ndarray, arm: np.ndarray, px_per_mm: float) -> Iterator[np.ndarray]:
+def _arm_directions(centre: np.ndarray, mask: np.ndarray, arm: np.ndarray, px_per_mm: float) -> Iterator[np.ndarray]:
     """Directions (2,) in which an arm leads away from the fist, far enough or out of the picture."""
     rays, there, out = _rays(centre, arm | mask, px_per_mm)
     whole = (there | out).mean(1) >= ARM_SHARE
@@ -292,7 +292,7 @@ def _spread_deg(fist: Fist, arm: np.ndarray, mats: Mats, factor: int) -> float:
     if fist.owner is None:
         return 0.0
     near = cv2.morphologyEx(arm.astype(np.uint8), cv2.MORPH_CLOSE, np.ones((5, 5), np.uint8)) > 0
-    rays, there, out = _rays(fist.centre, near | fist.mask, scale(mats, factor))
+    rays, there, out = _rays(fist.centre, near | fist.mask, px_per_mm_of(mats, factor))
     beyond = round(FROM_FIST * there.shape[1])  # the fist itself is all around
     whole = ~out.any(1) & (there[:, beyond:].mean(1) >= SLEEVE_SHARE)
     off = {
@@ -302,7 +302,7 @@ def _spread_deg(fist: Fist, arm: np.ndarray, mats: Mats, factor: int) -> float:
     return float(own.sum() * 360 / RAYS)
 
 
-def _ahead(centre: np.ndarray, way: np.ndarray, where: np.ndarray, far_px: float) -> np.ndarray:
+def _sector(centre: np.ndarray, way: np.ndarray, where: np.ndarray, far_px: float) -> np.ndarray:
     """(h, w) bool: what of the mask lies this way from there, not too far."""
     rows, columns = np.indices(where.shape)
     x, y = columns - centre[0], rows - centre[1]

@@ -16,10 +16,10 @@ import numpy as np
 import skimage as ski
 
 from calibration.mat import FIELD, MatPose, Mats
+from referee.vision.hands.field_hands import tongs_visible
+from referee.vision.hands.fists import on_plane, px_per_mm_of, thick
+from referee.vision.image.shadow import is_shadow
 from referee.vision.live import parameters
-from referee.vision.live.arms import tongs_show
-from referee.vision.live.fists import on_plane, scale, thick
-from referee.vision.live.shade import shaded
 
 WIDTH_PX = parameters.WIDTH_PX.value
 DIFFERS = parameters.DIFFERS.value
@@ -41,7 +41,7 @@ STRANGER = ""
 
 
 @dataclass(frozen=True)
-class Arm:
+class ReachingArm:
     """What reaches towards a field: zone of its ``owner``, ``STRANGER`` of one whose mat is not known, None where that
     cannot be told; whether its hand is still ``short`` of the field."""
 
@@ -51,39 +51,39 @@ class Arm:
 
 def hand_owner(image: np.ndarray, empty: np.ndarray, zone: str, mats: Mats) -> str | None:
     """Zone of the player whose arm is over the field of ``zone``, as ``arm_over`` tells."""
-    return arm_over(image, empty, zone, mats).owner
+    return reaching_arm(image, empty, zone, mats).owner
 
 
-def arm_over(image: np.ndarray, empty: np.ndarray, zone: str, mats: Mats) -> Arm:
+def reaching_arm(image: np.ndarray, empty: np.ndarray, zone: str, mats: Mats) -> ReachingArm:
     """The arm over the field of ``zone``.
 
     ``image`` and ``empty`` (the same table without hands) are (h, w, 3) uint8 of one size.
     """
     pose = mats.poses.get(zone)
     if pose is None or image.shape != empty.shape:
-        return Arm()
+        return ReachingArm()
     factor = max(1, round(image.shape[1] / WIDTH_PX))
     small, bare = _reduced(image, factor), _reduced(empty, factor)
     new = cv2.absdiff(small, bare).max(2) > DIFFERS
-    for seen in (new & ~shaded(small, bare), new):  # a shadow is no arm; a grey sleeve on paper looks like one
+    for seen in (new & ~is_shadow(small, bare), new):  # a shadow is no arm; a grey sleeve on paper looks like one
         arm = _of_arm(_arm(seen, _box(mats, pose) / factor), mats, pose, factor)
         if arm.owner is not None:
             return arm
-    return Arm()
+    return ReachingArm()
 
 
-def _of_arm(arm: np.ndarray | None, mats: Mats, pose: MatPose, factor: int) -> Arm:
+def _of_arm(arm: np.ndarray | None, mats: Mats, pose: MatPose, factor: int) -> ReachingArm:
     """What its pixels (n, 2) say."""
     if arm is None:
-        return Arm()
+        return ReachingArm()
     centre = _pixels(mats, pose, [(0.0, 0.0, MIDDLE_MM)])[0] / factor
     reach = np.linalg.norm(_pixels(mats, pose, [(REACH_MM, 0.0, MIDDLE_MM)])[0] / factor - centre)
     far = _far_end(arm, centre)
     if np.linalg.norm(far - centre) < reach:
-        return Arm()
+        return ReachingArm()
     owner = owner_by_way(far - centre, mats, pose, factor)
     player = mats.poses.get(owner or "")
-    return Arm(owner, player is not None and _short(arm, mats, pose, player, factor))
+    return ReachingArm(owner, player is not None and _short(arm, mats, pose, player, factor))
 
 
 def owner_by_way(way: np.ndarray, mats: Mats, pose: MatPose, factor: int) -> str | None:
@@ -103,12 +103,12 @@ def _short(arm: np.ndarray, mats: Mats, pose: MatPose, player: MatPose, factor: 
     in front they lead on from there, from behind they are about where it is seen."""
     mask = np.zeros(arm.max(0)[::-1] + 1, np.uint8)
     mask[arm[:, 1], arm[:, 0]] = 1
-    points = np.argwhere(thick(mask, FIST_MM * scale(mats, factor)))[:, ::-1]
+    points = np.argwhere(thick(mask, FIST_MM * px_per_mm_of(mats, factor)))[:, ::-1]
     if not len(points):
         return False
     way = _way(mats, player, player.to_camera(np.array([SHOULDER_MM]))[0], factor)
     near = points[np.argsort(points @ way)[:END_PX]].mean(0)
-    end = on_plane((near + 0.5) * factor - 0.5, mats, player, FIST_OVER_MM) + (TONGS if tongs_show(player) else 0.0)
+    end = on_plane((near + 0.5) * factor - 0.5, mats, player, FIST_OVER_MM) + (TONGS if tongs_visible(player) else 0.0)
     x, y, _ = ((player.to_camera(end[None]) - pose.translation) @ pose.rotation)[0]
     return bool(abs(x) > FIELD[0] + SHORT_MM or abs(y) > FIELD[1] + SHORT_MM)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from referee.vision.live.gate import picture_of
+from referee.vision.image.shadow import ShadowModel
+from referee.vision.live.gate import reduced_frame
 from referee.vision.live.parameters import SHADE_LEAST, SHADOW
-from referee.vision.live.shade import Shade
 
 PAPER = np.full((20, 20, 3), 220, np.uint8)
 
@@ -19,9 +19,9 @@ def dimmed(left: float, pixels: int) -> np.ndarray:
     return dim.reshape(PAPER.shape)
 
 
-def taught(left: float, pixels: int = 200) -> Shade:
+def taught(left: float, pixels: int = 200) -> ShadowModel:
     """Who has seen shadows that leave so much."""
-    shade = Shade()
+    shade = ShadowModel()
     shade.learn(dimmed(left, pixels), PAPER, np.ones(PAPER.shape[:2], bool))
     return shade
 
@@ -31,8 +31,8 @@ def test_what_is_darker_than_this_tables_shadows_is_none(left, new):
     nothing, hues = np.full(PAPER.shape[:2], -1, np.int8), np.zeros((32, 32, 32), bool)
     now = dimmed(left, 100)
     darkest = taught(0.8).darkest
-    assert picture_of(now, PAPER, nothing, hues, 2, darkest).new.any() == new
-    assert not picture_of(now, PAPER, nothing, hues, 2).new.any()  # nothing learnt: it may be a shadow
+    assert reduced_frame(now, PAPER, nothing, hues, 2, darkest).new.any() == new
+    assert not reduced_frame(now, PAPER, nothing, hues, 2).new.any()  # nothing learnt: it may be a shadow
 
 
 def test_a_few_shadows_teach_nothing_and_pale_ones_not_too_much():

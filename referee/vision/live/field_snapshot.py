@@ -27,7 +27,7 @@ ON_GROUND = parameters.ON_GROUND.value
 
 
 @dataclass(frozen=True, eq=False)
-class Sight:
+class FieldSnapshot:
     """One zone in the reduced copy: ``at`` the window's first row and column; ``image`` (h, w, 3) uint8; ``piece``
     (h, w) bool, where builds are seen and the colour is a piece's; ``field``: how many pixels the field has; whether a
     ``hand`` is over it; ``ground`` (h, w) bool, the field itself on the table, and ``around`` (h, w) bool, what has a
@@ -47,7 +47,7 @@ class Sight:
         return self.piece if self.around is None else self.around
 
 
-def placed(before: Sequence[Sight], after: Sequence[Sight]) -> Placed:
+def placed(before: Sequence[FieldSnapshot], after: Sequence[FieldSnapshot]) -> Placed:
     """When the pieces of the last sight of ``after`` came: sights before the press, and after it, in order."""
     last = after[-1] if after else None
     clear = _clear(before, last)
@@ -63,7 +63,7 @@ def placed(before: Sequence[Sight], after: Sequence[Sight]) -> Placed:
 
 
 @dataclass(frozen=True)
-class Came:
+class Arrival:
     """When a piece came: numbers of the last sight in which its place was ``bare``, and of the first after that in
     which it ``stands`` there as it does in the end."""
 
@@ -71,13 +71,13 @@ class Came:
     stands: int
 
 
-def came(before: Sequence[Sight], after: Sequence[Sight]) -> Came | None:
+def arrival(before: Sequence[FieldSnapshot], after: Sequence[FieldSnapshot]) -> Arrival | None:
     """When something as large as a piece, and of a piece's colour, came that stands in the field in the last sight of
     ``after``; None where nothing came. What stood there before the Stop as it does now was not brought after it: a
     sleeve as pale as paper shows its place bare."""
     if not after:
         return None
-    before, after = (_in_window_of(after[-1], sights) for sights in (before, after))
+    before, after = (_in_window_of(after[-1], snapshots) for snapshots in (before, after))
     last = after[-1]
     clear = _clear([*before, *after[:1]], last)  # right after the Stop it is the newest
     if clear is None:
@@ -91,21 +91,21 @@ def came(before: Sequence[Sight], after: Sequence[Sight]) -> Came | None:
     bare = [n for n, s in shows if _is_piece(new & _like(s, clear), last.field)]
     if not bare:
         return None
-    return Came(bare[-1], next(n for n, s in shows if n > bare[-1] and _is_piece(new & _like(s, last), last.field)))
+    return Arrival(bare[-1], next(n for n, s in shows if n > bare[-1] and _is_piece(new & _like(s, last), last.field)))
 
 
-def _in_window_of(last: Sight, sights: Sequence[Sight]) -> list[Sight]:
+def _in_window_of(last: FieldSnapshot, snapshots: Sequence[FieldSnapshot]) -> list[FieldSnapshot]:
     """The sights in the last one's window; where a mat that was located anew has moved it by a pixel or two, what is
     outside of the one or the other is as in the last. A window elsewhere stays as it is."""
-    return [s if _same_window(s, last) or not _near_windows(s, last) else _moved(s, last) for s in sights]
+    return [s if _same_window(s, last) or not _near_windows(s, last) else _moved(s, last) for s in snapshots]
 
 
-def _near_windows(one: Sight, other: Sight) -> bool:
+def _near_windows(one: FieldSnapshot, other: FieldSnapshot) -> bool:
     corners = (np.array([s.at, np.add(s.at, s.piece.shape)]) for s in (one, other))
     return bool(np.abs(np.subtract(*corners)).max() <= WINDOW_PX)
 
 
-def _moved(sight: Sight, last: Sight) -> Sight:
+def _moved(sight: FieldSnapshot, last: FieldSnapshot) -> FieldSnapshot:
     (top, left), (tall, wide) = np.subtract(sight.at, last.at), sight.piece.shape
 
     def in_last(of: np.ndarray, there: np.ndarray) -> np.ndarray:
@@ -120,7 +120,7 @@ def _moved(sight: Sight, last: Sight) -> Sight:
     return replace(sight, at=last.at, image=image, piece=piece, ground=last.ground, around=around)
 
 
-def _in_field(new: np.ndarray, clear: Sight, last: Sight) -> np.ndarray:
+def _in_field(new: np.ndarray, clear: FieldSnapshot, last: FieldSnapshot) -> np.ndarray:
     """(h, w) bool: what of the mask stands in the field, or on what stood in it. What is put down behind the field is
     seen over it, and what lies before it is seen into it."""
     if last.ground is None:
@@ -143,11 +143,11 @@ def _standing(mask: np.ndarray, ground: np.ndarray) -> np.ndarray:
     return found
 
 
-def _clear(before: Sequence[Sight], last: Sight | None) -> Sight | None:
+def _clear(before: Sequence[FieldSnapshot], last: FieldSnapshot | None) -> FieldSnapshot | None:
     return next((s for s in reversed(before) if last and _same_window(s, last) and not s.hand), None)
 
 
-def _twice(like: Sight, among: Sequence[Sight]) -> np.ndarray:
+def _twice(like: FieldSnapshot, among: Sequence[FieldSnapshot]) -> np.ndarray:
     """(h, w) bool: looked like that sight in two of those in a row: once may be chance."""
     found = np.zeros(like.piece.shape, bool)
     for one, other in pairwise(s for s in among if _same_window(s, like)):
@@ -155,7 +155,7 @@ def _twice(like: Sight, among: Sequence[Sight]) -> np.ndarray:
     return found
 
 
-def _bare(clear: Sight, after: Sequence[Sight]) -> np.ndarray:
+def _bare(clear: FieldSnapshot, after: Sequence[FieldSnapshot]) -> np.ndarray:
     """(h, w) bool: looked bare, in two looks in a row or in one over which no hand is."""
     found = _twice(clear, after)
     for sight in after:
@@ -164,12 +164,12 @@ def _bare(clear: Sight, after: Sequence[Sight]) -> np.ndarray:
     return found
 
 
-def _same_window(one: Sight, other: Sight) -> bool:
+def _same_window(one: FieldSnapshot, other: FieldSnapshot) -> bool:
     """A mat that was located anew may have moved it by a pixel."""
     return one.at == other.at and one.image.shape == other.image.shape
 
 
-def _like(one: Sight, other: Sight) -> np.ndarray:
+def _like(one: FieldSnapshot, other: FieldSnapshot) -> np.ndarray:
     """(h, w) bool: the same is to be seen there."""
     return np.asarray(np.abs(one.image.astype(np.int16) - other.image).max(-1) <= CHANGED)
 

@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from staged_fouls import Table, World
 
-from referee.vision.live.shake import Shake
+from referee.vision.live.mat_motion import MatMotion
 
 pytestmark = pytest.mark.slow
 
@@ -25,7 +25,7 @@ def table():
 @pytest.fixture
 def shake(table):
     """A watch that has seen the table at rest."""
-    watch, mats = Shake(), table.observer.look(table.sim.empty())
+    watch, mats = MatMotion(), table.observer.look(table.sim.empty())
     for number in (1, 2):
         assert watch.look(table.sim.render(World(), number), mats) == {}
     return lambda image: watch.look(image, mats)

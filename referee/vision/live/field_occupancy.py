@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from cards.card import Card
-from referee.match.judge import Tolerances
+from cards.law import Tolerances
 from referee.vision.observer import Judgement
 
 
@@ -24,7 +24,7 @@ class Judges(Protocol):
         """Verdicts on settled frames of one scene."""
 
 
-def stands_in(zone: str, image: np.ndarray, observer: Judges, card: Card) -> bool:
+def has_piece(zone: str, image: np.ndarray, observer: Judges, card: Card) -> bool:
     """Whether any piece is read in that field of the picture (h, w, 3); where it cannot be read one may stand there."""
     verdict = observer.judge([image], card, [zone], Tolerances()).zones.get(zone)
     return verdict is not None and (verdict.build is None or bool(verdict.build.pieces))

@@ -5,29 +5,29 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from referee.vision.live.arms import Alone
-from referee.vision.live.stays import Stay
+from referee.vision.hands.dwell import DwellDetector
+from referee.vision.hands.field_hands import SoleHand
 
 HZ = 10
 FAR = np.array([80.0, 0.0])
 
 
-def at_work(looks: int, step_mm: float = 0.0, tongs: bool = False) -> list[Alone | None]:
+def at_work(looks: int, step_mm: float = 0.0, tongs: bool = False) -> list[SoleHand | None]:
     """A hand at a piece that goes on by so much from look to look."""
-    return [Alone(True, tongs, 45.0, np.array([n * step_mm, 0.0])) for n in range(looks)]
+    return [SoleHand(True, tongs, 45.0, np.array([n * step_mm, 0.0])) for n in range(looks)]
 
 
-def past(looks: int) -> list[Alone | None]:
+def past(looks: int) -> list[SoleHand | None]:
     """A hand on its way out past something else that stands there."""
-    return [Alone(True, False, 60.0, FAR)] * looks
+    return [SoleHand(True, False, 60.0, FAR)] * looks
 
 
-def leaving(looks: int, tongs: bool = False, shown_mm: float = 60.0) -> list[Alone | None]:
+def leaving(looks: int, tongs: bool = False, shown_mm: float = 60.0) -> list[SoleHand | None]:
     """A hand on its way out, whose tongs would show by so much."""
-    return [Alone(False, tongs, shown_mm, FAR)] * looks
+    return [SoleHand(False, tongs, shown_mm, FAR)] * looks
 
 
-def placed(times: int, tongs: bool) -> list[Alone | None]:
+def placed(times: int, tongs: bool) -> list[SoleHand | None]:
     """Pieces put down one after the other, each of them quickly; the tongs show on every way, or on none."""
     return [*at_work(2), *leaving(3, tongs=tongs), *[None] * 5] * times
 
@@ -52,7 +52,7 @@ def placed(times: int, tongs: bool) -> list[Alone | None]:
     ],
 )
 def test_a_hand_that_stayed_at_a_piece_and_leaves_without_tongs_is_bare(looks, since):
-    stay = Stay()
+    stay = DwellDetector()
     found = [told for n, hand in enumerate(looks) if (told := stay.look(hand, n / HZ)) is not None]
     assert [round(from_s, 2) for from_s, _ in found] == ([] if since is None else [since])
     assert all(0 < sure <= 1 for _, sure in found)
@@ -70,13 +70,13 @@ def test_a_hand_that_stayed_at_a_piece_and_leaves_without_tongs_is_bare(looks, s
     ],
 )
 def test_a_player_whose_tongs_never_show_is_not_told_by_them(before, told):
-    stay = Stay()
+    stay = DwellDetector()
     looks = [*before, *at_work(12), *leaving(3)]
     found = [n for n, hand in enumerate(looks) if stay.look(hand, n / HZ) is not None]
     assert [n > len(before) for n in found] == [True] * told
 
 
 def test_a_bare_hand_is_told_again_though_its_first_way_out_showed_no_tongs():
-    stay = Stay()
+    stay = DwellDetector()
     looks = [*at_work(12), *leaving(3), *[None] * 6] * 3
     assert sum(stay.look(hand, n / HZ) is not None for n, hand in enumerate(looks)) == 3

@@ -13,10 +13,10 @@ import cv2
 import numpy as np
 
 from calibration.mat import FIELD, MatPose, Mats
+from referee.vision.hands.fists import Fist, ReducedFrame
+from referee.vision.image.color_lut import GROUND
 from referee.vision.image.parts import around
 from referee.vision.live import parameters
-from referee.vision.live.color_lut import GROUND
-from referee.vision.live.fists import Fist, Picture
 
 IN_FIELD_MM = parameters.IN_FIELD_MM.value
 OVER_FIELD_MM = parameters.OVER_FIELD_MM.value
@@ -35,7 +35,7 @@ SHOWN_MM = parameters.SHOWN_MM.value
 
 
 @dataclass(frozen=True, eq=False)
-class Alone:
+class SoleHand:
     """The only hand of a field's player, where that can be told: whether it ``works`` there, at what stands in it;
     whether its ``tongs`` show; ``shown_mm``: so much of them would; ``centre_mm``: where it is in the picture, (2,) in
     mm of the fields' scale."""
@@ -47,7 +47,7 @@ class Alone:
 
 
 @dataclass(frozen=True)
-class Arms:
+class FieldHands:
     """``owners``: zone of the player of each hand in the field, None where that cannot be told. ``hands``: so many of
     the field's own player are in it or at work in it, and in view elsewhere where the one in it is the second.
     ``bare``: an own hand without tongs touches a piece; None where tongs would not be seen. ``unseen``: zones of the
@@ -56,12 +56,12 @@ class Arms:
     owners: tuple[str | None, ...] = ()
     hands: int = 0
     bare: bool | None = False
-    alone: Alone | None = None
+    alone: SoleHand | None = None
     unseen: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, eq=False)
-class Field:
+class FieldMasks:
     """A field in the reduced picture, (h, w) bool each: ``low``, it and what is not high over it; ``over``, the same
     for who has nothing to do there; ``build``, what has come to stand in it; ``hidden``, what stood there until
     something came before it, None where that is not followed."""
@@ -73,13 +73,13 @@ class Field:
 
 
 @dataclass(eq=False)
-class Loose:
+class LoosePieces:
     """Follows what lies loose since the first look: a place has that look's colour, and the bare table has not shown
     there since. What has the same colour later was put there."""
 
     _first: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.int8))
 
-    def look(self, picture: Picture) -> np.ndarray:
+    def look(self, picture: ReducedFrame) -> np.ndarray:
         """(h, w) bool: where pieces lie as they did at the first look."""
         if self._first.shape != picture.labels.shape:
             self._first = picture.labels.copy()
@@ -88,14 +88,14 @@ class Loose:
 
 
 @dataclass(eq=False)
-class Standing:
+class StandingPieces:
     """Follows what stands in one field, look by look: where it shows no more it is hidden by what is new there, or
     it has gone. What is carried through never stays long enough to stand."""
 
     _looks: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.int32))
     _stood: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), bool))
 
-    def look(self, picture: Picture, seen: Field) -> Field:
+    def look(self, picture: ReducedFrame, seen: FieldMasks) -> FieldMasks:
         """The same field, with what is hidden in it now."""
         if self._looks.shape != seen.build.shape:
             self._looks, self._stood = np.zeros(seen.build.shape, np.int32), np.zeros(seen.build.shape, bool)
@@ -105,64 +105,70 @@ class Standing:
         return replace(seen, hidden=self._stood & hides)
 
 
-def field_of(picture: Picture, mats: Mats, pose: MatPose, loose: np.ndarray) -> Field:
+def field_masks(picture: ReducedFrame, mats: Mats, pose: MatPose, loose: np.ndarray) -> FieldMasks:
     """The field of one mat; ``loose`` (h, w) bool is where pieces lie as they did at the go."""
     low, over, high = (_hull(picture, mats, pose, z) for z in (IN_FIELD_MM, OVER_FIELD_MM, BUILD_MM))
     build = (high & (picture.labels >= 0) & ~loose).astype(np.uint8)
-    return Field(low, over, cv2.morphologyEx(build, cv2.MORPH_OPEN, np.ones((3, 3), np.uint8)) > 0)
+    return FieldMasks(low, over, cv2.morphologyEx(build, cv2.MORPH_OPEN, np.ones((3, 3), np.uint8)) > 0)
 
 
-def arms_over(
-    fists: Sequence[Fist], field: Field, px_per_mm: float, pose: MatPose, others: Collection[str] = ()
-) -> Arms:
+def hands_over(
+    fists: Sequence[Fist], field: FieldMasks, px_per_mm: float, pose: MatPose, others: Collection[str] = ()
+) -> FieldHands:
     """The hands over that mat's field now; ``others``: zones of the other players in view."""
     least = END_MM2 * px_per_mm**2
     here = [
         f
         for f in fists
-        if _in(f, field, pose.zone) >= least or _touches(f, field) or (f.owner != pose.zone and _reaches(f, pose))
+        if _end_px_in_field(f, field, pose.zone) >= least
+        or _touches_build(f, field)
+        or (f.owner != pose.zone and _would_reach(f, pose))
     ]
     owners = tuple(f.owner for f in here)
     unseen = frozenset({*others} - {f.owner for f in fists if not f.hidden})
     apart_px = APART_MM * px_per_mm
-    left = [f for f in here if _left_over(f, fists, others, apart_px)]
-    fork = [f for f in fists if f.owner == pose.zone and _forks(f) and _reaches(f, pose)]
-    own, own_here = ([*(f for f in of if f.of(pose.zone) and not f.hidden), *left] for of in (fists, here))
+    left = [f for f in here if _is_left_over(f, fists, others, apart_px)]
+    fork = [f for f in fists if f.owner == pose.zone and _has_two_sleeves(f) and _would_reach(f, pose)]
+    own, own_here = ([*(f for f in of if f.may_be_of(pose.zone) and not f.hidden), *left] for of in (fists, here))
     behind = sum(f.hidden and f.owner == pose.zone for f in here)
-    from_behind = not tongs_show(pose)  # from in front the sleeves may be before their player
+    from_behind = not tongs_visible(pose)  # from in front the sleeves may be before their player
     two = bool(fork) and from_behind and not {*owners} & {*others}
     hides = HIDES_MM2 * px_per_mm**2
     alone = _alone([f for f in fists if f.owner == pose.zone], field, pose, px_per_mm) if from_behind else None
-    shows = [f for f in own_here if f.would_show or _hides(f, field) >= hides]
-    bare = None if from_behind else any(_touches(f, field) for f in shows)
-    away = [f for f in own if f not in own_here and not _works(f, pose)]
+    shows = [f for f in own_here if f.exposed or _hidden_px(f, field) >= hides]
+    bare = None if from_behind else any(_touches_build(f, field) for f in shows)
+    away = [f for f in own if f not in own_here and not _is_at_work(f, pose)]
     second = bare or (any(f.tongs for f in away) and any(not f.tongs for f in own_here))
     hands = _apart(own if second else [f for f in own if f not in away], apart_px)
     if not own_here and not two and hands < 2:
-        return Arms(owners, alone=alone, unseen=unseen)
-    return Arms(owners, max(hands + behind, 1 + two), bare, alone, unseen)
+        return FieldHands(owners, alone=alone, unseen=unseen)
+    return FieldHands(owners, max(hands + behind, 1 + two), bare, alone, unseen)
 
 
-def _alone(own: Sequence[Fist], field: Field, pose: MatPose, px_per_mm: float) -> Alone | None:
+def _alone(own: Sequence[Fist], field: FieldMasks, pose: MatPose, px_per_mm: float) -> SoleHand | None:
     """The player's hand, where it is one patch."""
     first = own[0] if own else None
-    if first is None or first.reach is None or any(f.hidden or not np.array_equal(f.centre, first.centre) for f in own):
+    if (
+        first is None
+        or first.tongs_end is None
+        or any(f.hidden or not np.array_equal(f.centre, first.centre) for f in own)
+    ):
         return None
     along = pose.rotation @ TONGS
-    sight = first.reach - along
+    sight = first.tongs_end - along
     shown = float(np.linalg.norm(np.cross(along, sight / np.linalg.norm(sight))))
-    works = any(_touches(f, field) for f in own) or _hides(first, field) >= HIDES_MM2 * px_per_mm**2
-    return Alone(works, any(f.tongs for f in own), shown, first.centre / px_per_mm)
+    works = any(_touches_build(f, field) for f in own) or _hidden_px(first, field) >= HIDES_MM2 * px_per_mm**2
+    return SoleHand(works, any(f.tongs for f in own), shown, first.centre / px_per_mm)
 
 
-def tongs_show(pose: MatPose) -> bool:
+def tongs_visible(pose: MatPose) -> bool:
     """Whether the camera sees the tongs of this mat's player from the side, and not along them."""
     eye = pose.camera_at
     sight = -eye / np.linalg.norm(eye)
     return float(np.linalg.norm(np.cross(TONGS, sight))) > SHOWN_MM
 
 
-def _hull(picture: Picture, mats: Mats, pose: MatPose, high_mm: float) -> np.ndarray:
+def _hull(picture: ReducedFrame, mats: Mats, pose: MatPose, high_mm: float) -> np.ndarray:
     """Mask (h, w) of the field and what is so high over it."""
     corners = [(i * FIELD[0], j * FIELD[1], z) for z in (0.0, high_mm) for i in (-1, 1) for j in (-1, 1)]
     pixels = (mats.camera.project(pose.to_camera(np.array(corners))) + 0.5) / picture.factor - 0.5
@@ -170,29 +176,29 @@ def _hull(picture: Picture, mats: Mats, pose: MatPose, high_mm: float) -> np.nda
     return cv2.fillConvexPoly(np.zeros(picture.new.shape, np.uint8), outline, 1) > 0
 
 
-def _in(fist: Fist, field: Field, zone: str) -> float:
+def _end_px_in_field(fist: Fist, field: FieldMasks, zone: str) -> float:
     """How many pixels of its end are in the field."""
-    return float((fist.end & (field.low if fist.of(zone) else field.over)).sum())
+    return float((fist.end & (field.low if fist.may_be_of(zone) else field.over)).sum())
 
 
-def _reaches(fist: Fist, pose: MatPose) -> bool:
+def _would_reach(fist: Fist, pose: MatPose) -> bool:
     """Whether its tongs would end in the field, or behind it as the camera sees it."""
-    if fist.reach is None:
+    if fist.tongs_end is None:
         return False
-    x, y, _ = (fist.reach - pose.translation) @ pose.rotation
+    x, y, _ = (fist.tongs_end - pose.translation) @ pose.rotation
     behind = REACH_MM[1] if fist.owner == pose.zone else REACH_MM[2]  # the own one may be over a tower
     away = REACH_MM[1] if pose.camera_at[1] > 0 else -behind  # a higher fist seems farther from the camera
     return bool(abs(x) < FIELD[0] + REACH_MM[0] and min(0, -away) < y + FIELD[1] < 2 * FIELD[1] + max(0, -away))
 
 
-def _works(fist: Fist, pose: MatPose) -> bool:
+def _is_at_work(fist: Fist, pose: MatPose) -> bool:
     """Whether it is the player's hand whose tongs, hidden or not, end in the field; one that would show them, and shows
     none, rests where it is."""
-    bare = fist.tongs is False and fist.would_show
-    return fist.owner == pose.zone and _reaches(fist, pose) and not bare
+    bare = fist.tongs is False and fist.exposed
+    return fist.owner == pose.zone and _would_reach(fist, pose) and not bare
 
 
-def _touches(fist: Fist, field: Field) -> bool:
+def _touches_build(fist: Fist, field: FieldMasks) -> bool:
     """Whether a fist without tongs is next to what stands in the field, and is not only seen over it."""
     if fist.tongs is not False:
         return False
@@ -200,19 +206,19 @@ def _touches(fist: Fist, field: Field) -> bool:
     return bool((near & around(field.low, field.build)).sum() >= parameters.TOUCH_PX.value)
 
 
-def _forks(fist: Fist) -> bool:
+def _has_two_sleeves(fist: Fist) -> bool:
     """Whether two sleeves lead to it."""
-    wider = fist.spread_deg >= WIDER_DEG and fist.widened_deg >= WIDENED_DEG
+    wider = fist.spread_deg >= WIDER_DEG and fist.growth_deg >= WIDENED_DEG
     return wider or fist.spread_deg >= TWO_ARMS_DEG
 
 
-def _left_over(fist: Fist, fists: Sequence[Fist], others: Collection[str], apart_px: float) -> bool:
+def _is_left_over(fist: Fist, fists: Sequence[Fist], others: Collection[str], apart_px: float) -> bool:
     """Whether nobody's hand can only be the field's player's, since every other one's is seen elsewhere."""
     known = {f.owner for f in fists if np.linalg.norm(f.centre - fist.centre) > apart_px}
     return fist.owner is None and bool(others) and known >= {*others}
 
 
-def _hides(fist: Fist, field: Field) -> float:
+def _hidden_px(fist: Fist, field: FieldMasks) -> float:
     """How many pixels of what stands there are behind the fist: it is before the build, and its tongs would be too."""
     return 0.0 if field.hidden is None else float(((fist.mask | fist.end) & field.hidden).sum())
 

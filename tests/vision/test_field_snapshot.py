@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from referee.vision.live.sights import Sight, came, placed
+from referee.vision.live.field_snapshot import FieldSnapshot, arrival, placed
 
 FIELD = 200
 PAPER, BLUE, RED, SKIN, SHADOW = 200, 60, 110, 150, 140
 
 
-def sight(top: int, hand: bool = False, at: tuple[int, int] = (5, 5)) -> Sight:
+def sight(top: int, hand: bool = False, at: tuple[int, int] = (5, 5)) -> FieldSnapshot:
     """A field of 10 x 20 pixels with a piece on its left, and what shows where the other one stands at last."""
     image = np.full((10, 20, 3), PAPER, np.uint8)
     image[3:8, 3:8], image[3:8, 12:17] = BLUE, top
-    return Sight(at, image, (image[..., 0] == BLUE) | (image[..., 0] == RED), FIELD, hand)
+    return FieldSnapshot(at, image, (image[..., 0] == BLUE) | (image[..., 0] == RED), FIELD, hand)
 
 
 EMPTY, STANDS, BEHIND = sight(PAPER), sight(BLUE), sight(RED)
@@ -63,5 +63,5 @@ def test_a_rim_is_no_piece():
     ],
 )
 def test_what_came_was_not_there_in_the_last_sight_of_its_bare_place(after, at):
-    now = came([EMPTY], after)
+    now = arrival([EMPTY], after)
     assert (now and (now.bare, now.stands)) == (at and (at, len(after) - 1))

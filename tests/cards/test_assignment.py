@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from referee.match.assignment import cheapest_pairs
+from cards.assignment import cheapest_pairs
 
 
 @given(st.integers(0, 7), st.integers(0, 3), st.integers(0, 2**32 - 1))

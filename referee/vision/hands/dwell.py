@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from referee.vision.hands.field_hands import SoleHand
 from referee.vision.live import parameters
-from referee.vision.live.arms import Alone
 
 LASTS_S = parameters.STAY_S.value
 STILL_S = parameters.STAY_STILL_S.value
@@ -30,54 +30,54 @@ SHOWED_LOOKS = parameters.SHOWED_LOOKS.value
 
 
 @dataclass
-class Stay:
+class DwellDetector:
     """Follows the hand over one field, look by look."""
 
     _works: list[tuple[float, np.ndarray]] = field(default_factory=list)
     _looks: int = 0
     _left: int = 0
-    _ways: list[list[bool]] = field(default_factory=lambda: [[]])
+    _shown_by_approach: list[list[bool]] = field(default_factory=lambda: [[]])
 
-    def look(self, hand: Alone | None, at_s: float) -> tuple[float, float] | None:
+    def look(self, hand: SoleHand | None, at_s: float) -> tuple[float, float] | None:
         """Since when a hand has worked there that now leaves without tongs, and in how many of the looks since it
         was seen at work (0..1); None as long as there is none."""
         over = bool(self._works) and at_s - self._works[-1][0] > GAP_S
         if (hand is not None and hand.tongs) or over:
             self._works, self._looks, self._left = [], 0, 0
         if hand is not None and not hand.works and hand.shown_mm >= LEAVES_MM:
-            self._ways[-1].append(bool(hand.tongs))
+            self._shown_by_approach[-1].append(bool(hand.tongs))
         if hand is None or hand.tongs:
             self._looks += bool(self._works)
             return None
-        if hand.works and not self._went(hand):
+        if hand.works and not self._has_left_place(hand):
             if not self._works:
-                self._ways.append([])
+                self._shown_by_approach.append([])
             self._works.append((at_s, hand.centre_mm))
             self._looks, self._left = self._looks + 1, 0
             return None
         self._left += hand.shown_mm >= LEAVES_MM
-        if self._left < LEAVES_LOOKS or not self._stayed():
+        if self._left < LEAVES_LOOKS or not self._has_dwelt():
             return None
         found = (self._works[0][0], min(1.0, len(self._works) / max(1, self._looks)))
         self._works, self._looks, self._left = [], 0, 0
-        if not self._shows():
+        if not self._shows_tongs():
             return None
-        self._ways[-2:] = [[]]
+        self._shown_by_approach[-2:] = [[]]
         return found
 
-    def _shows(self) -> bool:
+    def _shows_tongs(self) -> bool:
         """Whether this player's tongs are seen where they would show; so, too, where that is not known."""
-        known = [seen for way in self._ways[:-2] for seen in way]
+        known = [seen for way in self._shown_by_approach[:-2] for seen in way]
         return len(known) < SHOWED_LOOKS or sum(known) >= SHOWED * len(known)
 
-    def _went(self, hand: Alone) -> bool:
+    def _has_left_place(self, hand: SoleHand) -> bool:
         """Whether it is on its way from where it has stayed: past other pieces, too, which it does not work at."""
-        if not self._stayed():
+        if not self._has_dwelt():
             return False
         place = np.median([at for _, at in self._works], 0)
         return float(np.linalg.norm(hand.centre_mm - place)) > WENT_MM
 
-    def _stayed(self) -> bool:
+    def _has_dwelt(self) -> bool:
         """Whether it has worked for long, and for most of that at one place: what is carried goes on."""
         times, places = [t for t, _ in self._works], np.array([at for _, at in self._works])
         if not times or times[-1] - times[0] < LASTS_S:

@@ -34,7 +34,7 @@ OVER_MM = TALLEST_MM
 
 
 @dataclass
-class Shake:
+class MatMotion:
     """Follows one camera's frames in order."""
 
     _gray: np.ndarray | None = None
