@@ -23,7 +23,7 @@ from referee.vision.hands.fists import Fist, ReducedFrame, detect_fists, on_plan
 from referee.vision.hands.tracker import HandTracker
 from referee.vision.live.fouls import FoulWatch
 from referee.vision.live.gate import Gate
-from referee.vision.live.parameters import STOOD_LOOKS
+from referee.vision.live_parameters import STOOD_LOOKS
 
 pytestmark = pytest.mark.slow
 

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from referee.commands.bench import bench
-from referee.vision import parameters
+from referee.vision import live_parameters, parameters
 from referee.vision.image import parameters as image_parameters
-from referee.vision.live import parameters as live_parameters
 from referee.vision.parameters import Parameter
 from referee.vision.search import parameters as search_parameters
 from referee.vision.verdict import parameters as verdict_parameters
@@ -26,7 +25,7 @@ ALL = [(file, name, value) for file in FILES for name, value in vars(file).items
 @pytest.mark.parametrize(("file", "name", "parameter"), ALL, ids=[f"{f.__name__}.{n}" for f, n, _ in ALL])
 def test_a_number_says_its_unit_its_source_and_is_used(file, name, parameter):
     assert parameter.unit and len(parameter.source) >= len("as NAME")
-    users = [p.read_text() for p in (*VISION.rglob("*.py"), *KERNELS) if p.name != "parameters.py"]
+    users = [p.read_text() for p in (*VISION.rglob("*.py"), *KERNELS) if not p.name.endswith("parameters.py")]
     used = rf"\b(p|parameters)\.{name}\b|\b{name}\.value\b|\brules\.{name.lower()}\b"
     assert any(re.search(used, text) for text in users), f"{name} is used nowhere"
 
@@ -81,6 +80,7 @@ def own(text: str) -> list[str]:
 
 
 SEEING = sorted(VISION.rglob("*.py"))
+DRAWN = ("parameters.py", "annotate.py", "overlay.py")
 
 CALIBRATING = [
     p
@@ -103,12 +103,12 @@ def test_there_is_no_number_without_a_name(path):
 
 @pytest.mark.parametrize(
     "path",
-    [p for p in SEEING if p.name not in ("parameters.py", "annotate.py") and p.parent.name not in ("render", "city")],
+    [p for p in SEEING if not p.name.endswith(DRAWN) and p.parent.name not in ("render", "city")],
     ids=lambda p: str(p.relative_to(VISION)),
 )
 def test_numbers_at_the_top_of_a_module_are_parameters(path):
-    """What is drawn for people (``render``, ``annotate``) has sizes of its own; they decide nothing. Another game's
-    reading (``city``) names its numbers beside what they are for."""
+    """What is drawn for people (``render``, ``annotate``, ``overlay``) has sizes of its own; they decide nothing.
+    Another game's reading (``city``) names its numbers beside what they are for."""
     assert own(path.read_text()) == []
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from referee.vision.image.shadow import ShadowModel
 from referee.vision.live.gate import reduced_frame
-from referee.vision.live.parameters import SHADE_LEAST, SHADOW
+from referee.vision.live_parameters import SHADE_LEAST, SHADOW
 
 PAPER = np.full((20, 20, 3), 220, np.uint8)
 

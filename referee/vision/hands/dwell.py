@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from referee.vision import live_parameters as parameters
 from referee.vision.hands.field_hands import SoleHand
-from referee.vision.live import parameters
 
 LASTS_S = parameters.STAY_S.value
 STILL_S = parameters.STAY_STILL_S.value

@@ -13,10 +13,10 @@ import cv2
 import numpy as np
 
 from calibration.mat import FIELD, MatPose, Mats
+from referee.vision import live_parameters as parameters
 from referee.vision.hands.fists import Fist, ReducedFrame
 from referee.vision.image.color_lut import GROUND
 from referee.vision.image.parts import around
-from referee.vision.live import parameters
 
 IN_FIELD_MM = parameters.IN_FIELD_MM.value
 OVER_FIELD_MM = parameters.OVER_FIELD_MM.value

@@ -15,8 +15,8 @@ import numpy as np
 import skimage as ski
 
 from calibration.mat import ALONG, MatPose, Mats
+from referee.vision import live_parameters as parameters
 from referee.vision.image.parts import around
-from referee.vision.live import parameters
 
 MIDDLE_MM = parameters.MIDDLE_MM.value
 FIST_MM = parameters.FIST_MM.value

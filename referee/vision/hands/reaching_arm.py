@@ -16,10 +16,10 @@ import numpy as np
 import skimage as ski
 
 from calibration.mat import FIELD, MatPose, Mats
+from referee.vision import live_parameters as parameters
 from referee.vision.hands.field_hands import tongs_visible
 from referee.vision.hands.fists import on_plane, px_per_mm_of, thick
 from referee.vision.image.shadow import is_shadow
-from referee.vision.live import parameters
 
 WIDTH_PX = parameters.WIDTH_PX.value
 DIFFERS = parameters.DIFFERS.value

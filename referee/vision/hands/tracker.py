@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from calibration.mat import Mats
+from referee.vision import live_parameters as parameters
 from referee.vision.hands.fists import Fist, at_edge, px_per_mm_of, with_owner
-from referee.vision.live import parameters
 
 SAME_MM = parameters.SAME_FIST_MM.value
 STAYS_MM = parameters.STAYS_MM.value

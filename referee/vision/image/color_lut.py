@@ -11,8 +11,8 @@ import numpy as np
 
 from calibration.palette import Palette, features
 from referee.kernels.pictures import look_up
+from referee.vision import live_parameters as parameters
 from referee.vision.image.bare import log_marker, log_paper
-from referee.vision.live import parameters
 
 BITS = parameters.BITS.value
 GROUND, STRANGE, WARM, DARK = -1, -2, -3, -4

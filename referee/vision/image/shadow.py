@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from referee.vision.live import parameters
+from referee.vision import live_parameters as parameters
 
 SHADOW = parameters.SHADOW.value
 SHADE_FLOOR = parameters.SHADE_FLOOR.value

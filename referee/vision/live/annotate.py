@@ -14,8 +14,8 @@ import cv2
 import numpy as np
 
 from calibration.mat import FIELD, MatPose, Mats
+from referee.vision import live_parameters as parameters
 from referee.vision.image.color_lut import label_frame
-from referee.vision.live import parameters
 from referee.vision.live.gate import HEIGHT_MM
 from referee.vision.overlay import AMBER, BLACK, GREEN, RED, WHITE, Outline
 

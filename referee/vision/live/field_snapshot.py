@@ -17,7 +17,7 @@ import numpy as np
 import skimage as ski
 
 from referee.match.stop_views import Placed
-from referee.vision.live import parameters
+from referee.vision import live_parameters as parameters
 
 PIECE = parameters.PIECE_SHARE.value
 CHANGED = parameters.CHANGED.value

@@ -26,11 +26,11 @@ from calibration.mat import Mats
 from cards.sentences import Sentence
 from referee.devices.ports import Frame
 from referee.match.foul import Proposal, seen_foul
+from referee.vision import live_parameters as parameters
 from referee.vision.hands.dwell import DwellDetector
 from referee.vision.hands.field_hands import FieldHands, LoosePieces, StandingPieces, field_masks, hands_over
 from referee.vision.hands.fists import ReducedFrame, detect_fists, px_per_mm_of
 from referee.vision.hands.tracker import HandTracker
-from referee.vision.live import parameters
 from referee.vision.live.field_snapshot import Arrival, FieldSnapshot, arrival
 from referee.vision.live.gate import GateState
 from referee.vision.live.mat_motion import MatMotion

@@ -22,11 +22,11 @@ from calibration.mat import FIELD, SHEET, MatPose, Mats
 from calibration.palette import Palette, nominal
 from referee.devices.ports import Frame
 from referee.kernels.pictures import compare
+from referee.vision import live_parameters as parameters
 from referee.vision.hands.fists import ReducedFrame
 from referee.vision.image.color_lut import BITS, DARK, GROUND, STRANGE, WARM, label_table, skin_table
 from referee.vision.image.evidence import paper_white
 from referee.vision.image.shadow import ShadowModel, is_shadow
-from referee.vision.live import parameters
 from referee.vision.live.field_snapshot import FieldSnapshot
 from referee.vision.observer import Observer
 

@@ -13,7 +13,7 @@ import numpy as np
 from calibration.mat import Mats
 from referee.devices.ports import Frame
 from referee.match.stop_views import After, Hand, Placed
-from referee.vision.live import parameters
+from referee.vision import live_parameters as parameters
 from referee.vision.live.field_snapshot import FieldSnapshot, placed
 from referee.vision.live.gate import GateState, ZoneGate
 from referee.vision.live.mat_motion import MatMotion

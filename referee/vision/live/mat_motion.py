@@ -15,7 +15,7 @@ import numpy as np
 from calibration.markers import MARKER_MM, marker_corners
 from calibration.mat import SHEET, Mats
 from cards.build import TALLEST_MM
-from referee.vision.live import parameters
+from referee.vision import live_parameters as parameters
 
 MOVED_MM = parameters.MOVED_MM.value
 LEAST_CORNERS = parameters.LEAST_CORNERS.value
