@@ -81,7 +81,7 @@ class SimulatedEye:
 
     def told(self, before: Match, command: PlayStone) -> str:
         """What the pictures after the command propose, held against the command."""
-        _, after = before.game.decided(before.state, command)
+        after = before.game.decide(before.state, command).state
         first = (command.city - 1) * len(SITES)
         placed = stood(self._stones, after.towers[first : first + len(SITES)], SITE_MM, before.setup.seed)
         seen = pictures(self._stones, ZONES[command.city - 1], placed, before.setup.seed)

@@ -21,7 +21,6 @@ from referee.session.people import People
 from referee.session.seeds import new_seed
 from referee.tournament.commands import (
     CloseTable,
-    Command,
     CreateTournament,
     Enter,
     Leave,
@@ -31,6 +30,7 @@ from referee.tournament.commands import (
     Rerun,
     Return,
     RuleGame,
+    TournamentCommand,
 )
 from referee.tournament.ratings import ratings
 from referee.tournament.state import FORMATS, Options, Tournament
@@ -141,7 +141,7 @@ def hall_pages(
         yield server.url
 
 
-def _done(journal: str, tournament: str, command: Command) -> None:
+def _done(journal: str, tournament: str, command: TournamentCommand) -> None:
     """Give the command to the tournament, and say how it stands."""
     with directing(journal, tournament) as (director, people):
         if not director.id:

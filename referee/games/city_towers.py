@@ -17,9 +17,10 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from cards.sentences import sentence
+from referee.core import Data, EventBatch
 from referee.errors import IllegalCommand
 from referee.games import core
-from referee.games.core import OVER, UNKNOWN, Command, Fact, Game, Pile, Plan, Rules, Setup, Table, hidden, put
+from referee.games.core import OVER, UNKNOWN, Game, GameCommand, Pile, Rules, Setup, Table, hidden, new_pile, put
 
 CITIES = range(1, 7)
 SITES = range(1, 10)
@@ -89,8 +90,7 @@ class City(Table):
         return self.towers[(city - 1) * 9 + site - 1]
 
 
-@dataclass(frozen=True)
-class PickStones(Command):
+class PickStones(GameCommand):
     """The stones for this round, by their heights."""
 
     stones: tuple[int, ...]
@@ -98,8 +98,7 @@ class PickStones(Command):
     IN_TURN = False
 
 
-@dataclass(frozen=True)
-class PlayStone(Command):
+class PlayStone(GameCommand):
     """A picked stone onto a site (1-9, which a card of the hand names) of a city (1-6)."""
 
     stone: int
@@ -108,8 +107,7 @@ class PlayStone(Command):
     PHASES = ("playing",)
 
 
-@dataclass(frozen=True)
-class GiveUpStone(Command):
+class GiveUpStone(GameCommand):
     """No stone can be placed with any card: a stone is laid aside and the hand exchanged."""
 
     stone: int
@@ -184,15 +182,8 @@ def create(setup: Setup, deal: Mapping[str, Any]) -> City:
     )
 
 
-def decide(state: City, command: Command) -> list[Fact]:
-    """What the command leads to. Raises IllegalCommand with the reason."""
-    plan = Plan(state, evolve)
-    _HANDLERS[type(command)](plan, command)
-    return plan.facts
-
-
-def _pick(plan: Plan[City], c: PickStones) -> None:
-    state, count, name = plan.state, plan.state.rules.stones_a_round, plan.state.name(c.seat)
+def _pick(batch: EventBatch[City], c: PickStones) -> None:
+    state, count, name = batch.state, batch.state.rules.stones_a_round, batch.state.name(c.seat)
     if state.picked[c.seat]:
         raise IllegalCommand(sentence("game.picked", player=name))
     if len(c.stones) != count:
@@ -200,7 +191,7 @@ def _pick(plan: Plan[City], c: PickStones) -> None:
     for height, wanted in sorted(Counter(c.stones).items()):
         if wanted > (there := state.stock[c.seat].count(height)):
             raise IllegalCommand(sentence("game.stones_left", player=name, n=there, height=height, wanted=wanted))
-    plan.add("stones_picked", seat=c.seat, stones=sorted(c.stones))
+    batch.add("stones_picked", seat=c.seat, stones=sorted(c.stones))
 
 
 def refusal_to_place(state: City, seat: int, stone: int, site: int, city: int) -> str:
@@ -211,8 +202,8 @@ def refusal_to_place(state: City, seat: int, stone: int, site: int, city: int) -
     return sentence("game.stone_low", height=need) if stone < need else ""
 
 
-def _play(plan: Plan[City], c: PlayStone) -> None:
-    state = plan.state
+def _play(batch: EventBatch[City], c: PlayStone) -> None:
+    state = batch.state
     if c.stone not in state.picked[c.seat]:
         raise IllegalCommand(sentence("game.no_stone", player=state.name(c.seat), height=c.stone))
     if c.city not in CITIES or c.site not in SITES:
@@ -220,20 +211,20 @@ def _play(plan: Plan[City], c: PlayStone) -> None:
     core.without(state.hands[c.seat], (str(c.site),), state.name(c.seat))
     if refusal := refusal_to_place(state, c.seat, c.stone, c.site, c.city):
         raise IllegalCommand(refusal)
-    plan.add("stone_placed", seat=c.seat, stone=c.stone, site=c.site, city=c.city)
-    _draw(plan, c.seat, 1)
-    _pass_on(plan)
+    batch.add("stone_placed", seat=c.seat, stone=c.stone, site=c.site, city=c.city)
+    _draw(batch, c.seat, 1)
+    _pass_on(batch)
 
 
-def _give_up(plan: Plan[City], c: GiveUpStone) -> None:
-    state = plan.state
+def _give_up(batch: EventBatch[City], c: GiveUpStone) -> None:
+    state = batch.state
     if c.stone not in state.picked[c.seat]:
         raise IllegalCommand(sentence("game.no_stone", player=state.name(c.seat), height=c.stone))
     if (place := next(places(state, c.seat), None)) is not None:
         raise IllegalCommand(sentence("game.can_place", height=place[0], site=place[1], city=place[2]))
-    plan.add("stone_given_up", seat=c.seat, stone=c.stone)
-    _draw(plan, c.seat, state.rules.hand)
-    _pass_on(plan)
+    batch.add("stone_given_up", seat=c.seat, stone=c.stone)
+    _draw(batch, c.seat, state.rules.hand)
+    _pass_on(batch)
 
 
 def places(state: City, seat: int) -> Iterator[tuple[int, int, int]]:
@@ -244,40 +235,33 @@ def places(state: City, seat: int) -> Iterator[tuple[int, int, int]]:
             yield from ((stone, int(card), city) for stone in sorted(set(state.picked[seat])) if stone >= need)
 
 
-def _draw(plan: Plan[City], seat: int, count: int) -> None:
+def _draw(batch: EventBatch[City], seat: int, count: int) -> None:
     for _ in range(count):
-        if not plan.state.deck and plan.state.discard:
-            plan.add("reshuffled", deck=plan.shuffled(plan.state.discard))
-        if plan.state.deck:
-            plan.add("card_drawn", seat=seat, card=plan.state.deck[0])
+        if not batch.state.deck and batch.state.discard:
+            batch.add("reshuffled", deck=new_pile(batch.state, batch.state.discard))
+        if batch.state.deck:
+            batch.add("card_drawn", seat=seat, card=batch.state.deck[0])
 
 
-def _pass_on(plan: Plan[City]) -> None:
+def _pass_on(batch: EventBatch[City]) -> None:
     """The next seat; after the last stone of a round its points; after the last round the end."""
-    state = plan.state
+    state = batch.state
     if any(state.picked):
-        plan.add("turn_passed", seat=state.after(state.turn))
+        batch.add("turn_passed", seat=state.after(state.turn))
         return
-    plan.add("round_scored", points=points(state.towers, len(state.players), state.rules))
+    batch.add("round_scored", points=points(state.towers, len(state.players), state.rules))
     if state.round == state.rules.rounds:
-        plan.add("game_over")
+        batch.add("game_over")
         return
     starter = state.starter if state.rules.starter == "stays" else state.after(state.starter)
-    plan.add("round_begun", round=state.round + 1, starter=starter)
+    batch.add("round_begun", round=state.round + 1, starter=starter)
 
 
-_HANDLERS: Mapping[type[Command], Any] = {PickStones: _pick, PlayStone: _play, GiveUpStone: _give_up}
+HANDLERS: Mapping[type[GameCommand], Any] = {PickStones: _pick, PlayStone: _play, GiveUpStone: _give_up}
 
 
-def evolve(state: City, fact: Fact) -> City:
-    """The table after the fact. Raises IllegalCommand for one that this version does not know."""
-    if fact.kind not in _CHANGES:
-        raise IllegalCommand(sentence("game.no_fact", kind=fact.kind, game="city_towers"))
-    return _CHANGES[fact.kind](state, fact.data)
-
-
-def _picked(state: City, data: Mapping[str, Any]) -> City:
-    seat, stones = data["seat"], Counter(data["stones"])
+def _picked(state: City, data: Data) -> City:
+    seat, stones = data["seat"], Counter[int](data["stones"])
     rest = tuple(sorted((Counter(state.stock[seat]) - stones).elements()))
     picked = put(state.picked, seat, tuple(data["stones"]))
     phase = "playing" if all(picked) else "picking"
@@ -289,7 +273,7 @@ def _used(state: City, seat: int, stone: int) -> tuple[tuple[int, ...], ...]:
     return put(state.picked, seat, state.picked[seat][:at] + state.picked[seat][at + 1 :])
 
 
-def _placed(state: City, data: Mapping[str, Any]) -> City:
+def _placed(state: City, data: Data) -> City:
     seat, stone, card = data["seat"], data["stone"], str(data["site"])
     at = (data["city"] - 1) * 9 + data["site"] - 1
     return replace(
@@ -301,7 +285,7 @@ def _placed(state: City, data: Mapping[str, Any]) -> City:
     )
 
 
-def _given_up(state: City, data: Mapping[str, Any]) -> City:
+def _given_up(state: City, data: Data) -> City:
     seat, stone = data["seat"], data["stone"]
     return replace(
         state,
@@ -312,16 +296,16 @@ def _given_up(state: City, data: Mapping[str, Any]) -> City:
     )
 
 
-def _drawn(state: City, data: Mapping[str, Any]) -> City:
+def _drawn(state: City, data: Data) -> City:
     hand = (*state.hands[data["seat"]], data["card"])
     return replace(state, hands=put(state.hands, data["seat"], hand), deck=state.deck[1:])
 
 
-def _round_begun(state: City, data: Mapping[str, Any]) -> City:
+def _round_begun(state: City, data: Data) -> City:
     return replace(state, phase="picking", round=data["round"], starter=data["starter"], turn=data["starter"])
 
 
-_CHANGES: dict[str, Callable[[City, Mapping[str, Any]], City]] = {
+CHANGES: Mapping[str, Callable[[City, Data], City]] = {
     "stones_picked": _picked,
     "stone_placed": _placed,
     "stone_given_up": _given_up,
@@ -334,7 +318,7 @@ _CHANGES: dict[str, Callable[[City, Mapping[str, Any]], City]] = {
 }
 
 
-def legal(state: City, seat: int) -> tuple[Command, ...]:
+def legal(state: City, seat: int) -> tuple[GameCommand, ...]:
     """What that seat may ask for now."""
     if state.phase == "picking" and not state.picked[seat]:
         count, stock = state.rules.stones_a_round, Counter(state.stock[seat])
@@ -386,11 +370,10 @@ GAME: Game[City] = Game(
     name="city_towers",
     seats=range(2, 5),
     rules=CityRules,
-    commands=(PickStones, PlayStone, GiveUpStone),
+    handlers=HANDLERS,
+    changes=CHANGES,
     begin=begin,
     create=create,
-    decide=decide,
-    evolve=evolve,
     scores=lambda state: state.points,
     view=view,
     legal=legal,

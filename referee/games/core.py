@@ -1,10 +1,10 @@
-"""What the four games have in common: commands, facts, a plan that collects them, and what a game must offer. Pure.
+"""What the four games have in common: their commands, and what a game must offer. Pure.
 
-A game is a set of functions around one frozen state:
+A game is a set of functions around one frozen state, in the frame of ``referee.core``:
 
-    facts = game.begin(setup)                   # the deal, with everything that chance decided
-    facts = game.decide(state, command)         # raises IllegalCommand with the reason and changes nothing
-    state = game.evolve(state, fact)            # never chooses: the facts say what was drawn
+    deal = game.begin(setup)                    # everything that chance decided
+    batch = game.decide(state, command)         # raises IllegalCommand with the reason and changes nothing
+    state = game.evolve(state, event)           # never chooses: the events say what was drawn
 
 Cards are text, one word a kind of card; ``UNKNOWN`` is a card nobody has named. A *full* game deals by the recorded
 seed and knows every card. A *scorer's* game is played with real cards: its hands and piles are unknown cards, and a
@@ -16,14 +16,16 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from cards.errors import first_fault
 from cards.sentences import sentence
+from referee.core import Command, Data, EventBatch
 from referee.errors import IllegalCommand, RefereeError
+from referee.events import Event
 
 UNKNOWN = "?"
 """A card that lies hidden where nobody has read it in."""
@@ -45,26 +47,16 @@ class Rules(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-@dataclass(frozen=True)
-class Command:
-    """What a seat (from 0, youngest first) asks for. ``PHASES``: where it is legal; ``IN_TURN``: only in turn."""
+class GameCommand(Command):
+    """What a seat (from 0, youngest first) asks for. ``IN_TURN``: only in turn."""
 
     seat: int
-    PHASES: ClassVar[tuple[str, ...]] = ()
     IN_TURN: ClassVar[bool] = True
 
     def to_json(self) -> dict[str, Any]:
         """By field name, with the command's own name as ``command``."""
         row = {name: list(v) if isinstance(v, tuple) else v for name, v in vars(self).items()}
         return {"command": type(self).__name__, **row}
-
-
-@dataclass(frozen=True)
-class Fact:
-    """One thing that has happened: JSON-able data, complete, so that ``evolve`` need not choose."""
-
-    kind: str
-    data: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -109,32 +101,12 @@ class Table:
 S = TypeVar("S", bound=Table)
 
 
-class Plan(Generic[S]):
-    """A command being worked out: its facts so far, and the state they lead to."""
-
-    def __init__(self, state: S, evolve: Callable[[S, Fact], S]) -> None:
-        self.state = state
-        self.facts: list[Fact] = []
-        self._evolve = evolve
-
-    def add(self, kind: str, **data: object) -> None:
-        """One more fact."""
-        fact = Fact(kind, data)
-        self.state = self._evolve(self.state, fact)
-        self.facts.append(fact)
-
-    def shuffled(self, cards: Iterable[str]) -> list[str]:
-        """These cards as a new pile: in the seed's order, or unknown ones in a scorer's game."""
-        if self.state.mode == "scorer":
-            return [UNKNOWN for _ in cards]
-        return shuffled(cards, self.state.seed, self.state.shuffles)
-
-
 @dataclass(frozen=True)
 class Game(Generic[S]):
     """What a game offers. ``seats`` may play it; ``pieces`` is every card, chip and stone wherever it lies.
 
-    ``begin`` gives the first fact's data, ``create`` the state of it; ``scores`` is by seat; ``view`` is JSON-able and
+    ``handlers`` work its commands out, ``changes`` say by kind what an event makes of the state. ``begin`` gives the
+    first event's data, ``create`` the state of it; ``scores`` is by seat; ``view`` is JSON-able and
     shows what a seat may see (None: what lies open to all); ``legal`` are commands of that seat that would be
     accepted: every kind, though not every overpayment. ``deck`` is what the game's box holds. ``secret`` names the
     field of a command (as JSON) that only its own seat may read in the first state, when it was asked in the second.
@@ -143,17 +115,21 @@ class Game(Generic[S]):
     name: str
     seats: range
     rules: type[Rules]
-    commands: tuple[type[Command], ...]
+    handlers: Mapping[type[GameCommand], Callable[[EventBatch[S], Any], None]]
+    changes: Mapping[str, Callable[[S, Data], S]]
     begin: Callable[[Setup], dict[str, Any]]
     create: Callable[[Setup, Mapping[str, Any]], S]
-    decide: Callable[[S, Command], list[Fact]]
-    evolve: Callable[[S, Fact], S]
     scores: Callable[[S], tuple[int, ...]]
     view: Callable[[S, int | None], dict[str, Any]]
-    legal: Callable[[S, int], tuple[Command, ...]]
+    legal: Callable[[S, int], tuple[GameCommand, ...]]
     pieces: Callable[[S], Counter[str]]
     deck: Callable[[S], Counter[str]]
     secret: Callable[[S, S, Mapping[str, Any]], str] = lambda now, before, command: ""
+
+    @property
+    def commands(self) -> tuple[type[GameCommand], ...]:
+        """What may be asked of it."""
+        return tuple(self.handlers)
 
     def setup(self, players: Sequence[str], rules: Mapping[str, Any], seed: int, mode: Mode = "full") -> Setup:
         """A checked set-up. Raises BadGame."""
@@ -169,18 +145,18 @@ class Game(Generic[S]):
         except ValidationError as error:
             raise BadGame(f"{self.name}: house rules: {first_fault(error)}") from None
 
-    def command(self, row: Mapping[str, Any]) -> Command:
-        """The inverse of ``Command.to_json``. Raises IllegalCommand for one that the game does not know."""
+    def command(self, row: Mapping[str, Any]) -> GameCommand:
+        """The inverse of ``GameCommand.to_json``. Raises IllegalCommand for one that the game does not know."""
         kind = next((c for c in self.commands if c.__name__ == row.get("command")), None)
         if kind is None:
             raise IllegalCommand(sentence("game.no_command", game=self.name, command=str(row.get("command"))))
         try:
-            read: Command = _reader(kind).validate_python({k: v for k, v in row.items() if k != "command"})
+            read: GameCommand = _reader(kind).validate_python({k: v for k, v in row.items() if k != "command"})
         except ValidationError as error:
             raise IllegalCommand(sentence("game.unreadable", command=kind.__name__, fault=first_fault(error))) from None
         return read
 
-    def refusal(self, state: S, command: Command) -> str:
+    def refusal(self, state: S, command: GameCommand) -> str:
         """Why that kind of command is not possible now for that seat, whatever it says; empty when it is."""
         kind = type(command)
         if kind not in self.commands:
@@ -200,16 +176,21 @@ class Game(Generic[S]):
         secret = "" if now.phase == OVER or command["seat"] == viewer else self.secret(now, before, command)
         return dict(command) | ({secret: [UNKNOWN] * len(command[secret])} if secret else {})
 
-    def decided(self, state: S, command: Command) -> tuple[list[Fact], S]:
-        """The command's facts and the state after them. Raises IllegalCommand with the reason."""
+    def decide(self, state: S, command: GameCommand) -> EventBatch[S]:
+        """The command's events and the state after them. Raises IllegalCommand with the reason."""
         if refusal := self.refusal(state, command):
             raise IllegalCommand(refusal)
-        facts, after = self.decide(state, command), state
-        for fact in facts:
-            after = self.evolve(after, fact)
+        batch = EventBatch(state, self.evolve)
+        self.handlers[type(command)](batch, command)
         if state.mode == "scorer":
-            self.check_pieces(after)
-        return facts, after
+            self.check_pieces(batch.state)
+        return batch
+
+    def evolve(self, state: S, event: Event) -> S:
+        """The state after the event. Raises IllegalCommand for one that this version does not know."""
+        if event.kind not in self.changes:
+            raise IllegalCommand(sentence("game.no_fact", kind=event.kind, game=self.name))
+        return self.changes[event.kind](state, event.data)
 
     def check_pieces(self, state: S) -> None:
         """Raises IllegalCommand when a card has been named more often than the box holds it."""
@@ -222,7 +203,7 @@ class Game(Generic[S]):
 _READERS: dict[str, TypeAdapter[Any]] = {}
 
 
-def _reader(kind: type[Command]) -> TypeAdapter[Any]:
+def _reader(kind: type[GameCommand]) -> TypeAdapter[Any]:
     """What reads and checks such a command; made once, for that is slow."""
     name = f"{kind.__module__}.{kind.__name__}"
     if name not in _READERS:
@@ -235,6 +216,11 @@ def shuffled(cards: Iterable[str], seed: int, number: int) -> list[str]:
     order = sorted(cards)
     random.Random(f"{seed}/{number}").shuffle(order)
     return order
+
+
+def new_pile(state: Table, cards: Iterable[str]) -> list[str]:
+    """These cards as a new pile: in the seed's order, or unknown ones in a scorer's game."""
+    return [UNKNOWN for _ in cards] if state.mode == "scorer" else shuffled(cards, state.seed, state.shuffles)
 
 
 def without(hand: Pile, cards: Iterable[str], whose: str) -> Pile:

@@ -12,31 +12,31 @@ is edited: the events before it stay, and it cites the one it replaces.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from cards.sentences import sentence
+from referee import core
+from referee.core import Command, Decider, EventBatch, State
 from referee.errors import IllegalCommand
 from referee.events import Event
-from referee.games.catalogue import game_named
-from referee.games.core import OVER, Command, Fact, Game, Mode, Setup, Table, ranks, winners
+from referee.games.catalogue import GAMES, game_named
+from referee.games.core import OVER, Game, GameCommand, Mode, Setup, Table, ranks, winners
 
 
-@dataclass(frozen=True)
-class Undo:
+class Undo(Command):
     """Take back the last command. ``why`` may be blank."""
 
     who: str
     why: str = ""
 
 
-@dataclass(frozen=True)
-class Correct:
+class Correct(Command):
     """Command ``number`` (from 1) was another one than was entered."""
 
     number: int
-    command: Command
+    command: GameCommand
     who: str
     why: str
 
@@ -66,7 +66,7 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Match:
+class Match(State):
     """A game as it stands. ``played`` are the commands that count, ``changes`` every undo and correction made.
 
     Both hold every secret: what a page, a terminal or an export shows of them comes from ``view`` or ``shown``.
@@ -78,9 +78,6 @@ class Match:
     state: Table
     played: tuple[Played, ...] = ()
     changes: tuple[Mapping[str, Any], ...] = ()
-    seq: int = 0
-    step: int = 0
-    simulated: bool = False
 
     @property
     def over(self) -> bool:
@@ -137,17 +134,9 @@ def begin(c: Begin, at: str) -> tuple[Event, ...]:
     return (Event("game_begun", head | {"deal": game.begin(setup)}, at, simulated=c.simulated, step=1),)
 
 
-def decide(match: Match, command: Command | Undo | Correct, at: str, who: str = "") -> tuple[Event, ...]:
-    """The events the command leads to, stamped with time ``at`` (ISO 8601 UTC) and ``who`` asked.
-
-    Raises IllegalCommand with the reason; ``match`` is a value and stays as it is.
-    """
-    if isinstance(command, Undo):
-        return _undone(match, command, at)
-    if isinstance(command, Correct):
-        return _corrected(match, command, at)
-    facts, _ = match.game.decided(match.state, command)
-    return _events(match, [(command.to_json(), facts)], at, who)
+def decide(match: Match, command: Command, at: str, who: str = "") -> tuple[Event, ...]:
+    """The events the command leads to: ``referee.core.decide`` for an undo, a correction or what a seat asks for."""
+    return core.decide(_DECIDER, match, command, at, who)
 
 
 def fold(events: Iterable[Event]) -> Match:
@@ -156,25 +145,21 @@ def fold(events: Iterable[Event]) -> Match:
     first = next(rows, None)
     if first is None or first.kind != "game_begun":
         raise IllegalCommand(sentence("game.no_events"))
-    match = _created(first)
-    for event in rows:
-        match = evolve(match, event)
-    return match
+    return core.fold(evolve, _created(first), rows)
 
 
 def evolve(match: Match, event: Event) -> Match:
     """The match after one more event. Raises IllegalCommand for one that cannot follow."""
     if event.kind == "game_begun":
         raise IllegalCommand(sentence("game.begun"))
-    state, played, changes = match.state, match.played, match.changes
     if event.kind == "asked":
-        played = (*played, Played(event.data, event.who, state, match.seq + 1))
+        played = Played(event.data, event.who, match.state, match.seq + 1)
+        after = replace(match, played=(*match.played, played))
     elif event.kind in ("undone", "corrected"):
-        state, played, changes = _taken_back(match, event)
+        after = _taken_back(match, event)
     else:
-        state = match.game.evolve(state, Fact(event.kind, event.data))
-    simulated = match.simulated or event.simulated
-    return Match(match.match_id, match.game, match.setup, state, played, changes, match.seq + 1, event.step, simulated)
+        after = replace(match, state=match.game.evolve(match.state, event))
+    return core.count_event(after, match, event)
 
 
 def _created(event: Event) -> Match:
@@ -189,48 +174,53 @@ def _mode(text: str) -> Mode:
     return "scorer" if text == "scorer" else "full"
 
 
-def _taken_back(match: Match, event: Event) -> tuple[Table, tuple[Played, ...], tuple[Mapping[str, Any], ...]]:
-    """State, commands and changes once a command and all after it are gone."""
+def _taken_back(match: Match, event: Event) -> Match:
+    """The match once a command and all after it are gone."""
     number = event.data["number"]
     if not 1 <= number <= len(match.played):
         raise IllegalCommand(sentence("game.no_number", number=number))
     was = replace(match.played[number - 1], last=match.state)
     change = {"kind": event.kind, "number": number, "was": was, "who": event.who, "at": event.at}
-    return was.before, match.played[: number - 1], (*match.changes, change | {"why": event.data["why"]})
+    changes = (*match.changes, change | {"why": event.data["why"]})
+    return replace(match, state=was.before, played=match.played[: number - 1], changes=changes)
 
 
-def _undone(match: Match, c: Undo, at: str) -> tuple[Event, ...]:
+def _asked(batch: EventBatch[Match], command: GameCommand) -> None:
+    """What a seat asked for, and what came of it."""
+    facts = batch.state.game.decide(batch.state.state, command).events
+    batch.add("asked", **command.to_json())
+    for fact in facts:
+        batch.add(fact.kind, **fact.data)
+
+
+def _undo(batch: EventBatch[Match], c: Undo) -> None:
     if not c.who.strip():
         raise IllegalCommand(sentence("game.undo_who"))
-    if not match.played:
+    played = batch.state.played
+    if not played:
         raise IllegalCommand(sentence("game.nothing_to_undo"))
-    data = {"number": len(match.played), "why": c.why.strip()}
-    return (Event("undone", data, at, c.who, match.simulated, match.played[-1].seq, match.step + 1),)
+    batch.add("undone", cites=played[-1].seq, number=len(played), why=c.why.strip())
 
 
-def _corrected(match: Match, c: Correct, at: str) -> tuple[Event, ...]:
+def _correct(batch: EventBatch[Match], c: Correct) -> None:
     """The correction, and every command from there on decided anew."""
+    game, played = batch.state.game, batch.state.played
     if not c.who.strip() or not c.why.strip():
         raise IllegalCommand(sentence("game.correct_who"))
-    if not 1 <= c.number <= len(match.played):
+    if not 1 <= c.number <= len(played):
         raise IllegalCommand(sentence("game.no_number", number=c.number))
-    wrong, later = match.played[c.number - 1], match.played[c.number :]
-    if c.command.to_json() == match.game.command(wrong.command).to_json():
+    wrong, later = played[c.number - 1], played[c.number :]
+    if c.command.to_json() == game.command(wrong.command).to_json():
         raise IllegalCommand(sentence("game.says_that", number=c.number))
-    facts, state = match.game.decided(wrong.before, c.command)
-    decided = [(c.command.to_json(), facts)]
-    for number, played in enumerate(later, c.number + 1):
+    batch.add("corrected", cites=wrong.seq, number=c.number, why=c.why.strip())
+    _asked(batch, c.command)
+    for number, row in enumerate(later, c.number + 1):
         try:
-            facts, state = match.game.decided(state, match.game.command(played.command))
+            _asked(batch, game.command(row.command))
         except IllegalCommand as error:
-            later_one = {"number": number, "command": played.command["command"], "fault": error.said}
+            later_one = {"number": number, "command": row.command["command"], "fault": error.said}
             raise IllegalCommand(sentence("game.later_illegal", **later_one)) from None
-        decided.append((dict(played.command), facts))
-    data = {"number": c.number, "why": c.why.strip()}
-    head = Event("corrected", data, at, c.who, match.simulated, wrong.seq, match.step + 1)
-    return (head, *_events(match, decided, at, c.who))
 
 
-def _events(match: Match, decided: list[tuple[dict[str, Any], list[Fact]]], at: str, who: str) -> tuple[Event, ...]:
-    rows = [row for command, facts in decided for row in (Fact("asked", command), *facts)]
-    return tuple(Event(row.kind, row.data, at, who, match.simulated, None, match.step + 1) for row in rows)
+_OF_SEATS: Mapping[type[Command], Callable[..., None]] = {kind: _asked for g in GAMES.values() for kind in g.commands}
+_DECIDER = Decider[Match, Command](evolve, lambda match, command: "", {**_OF_SEATS, Undo: _undo, Correct: _correct})

@@ -13,7 +13,7 @@ from itertools import combinations, product
 from cards.sentences import Sentence, sentence
 from referee.errors import IllegalCommand
 from referee.games import tower_bets as bets
-from referee.games.core import Command, Table
+from referee.games.core import GameCommand, Table
 from referee.games.match import Match
 from referee.games.nine_sum_towers import table as nine
 from referee.games.nine_sum_towers.play import TOOLS
@@ -29,10 +29,10 @@ MOST_OFFERED = 4
 def propose_cards(match: Match, seen: Sequence[str]) -> Proposal:
     """The moves after which the cards that are ``seen`` would lie open, as the pictures show them row by row."""
     state, there = match.state, Counter(seen)
-    found: list[Command] = []
+    found: list[GameCommand] = []
     for command in _candidates(state, seen):
         try:
-            _, after = match.game.decided(state, command)
+            after = match.game.decide(state, command).state
         except IllegalCommand:
             continue
         must, may = open_after(state, command, after)
@@ -81,7 +81,7 @@ def lying(state: Table) -> Cards:
     return Counter()
 
 
-def open_after(before: Table, command: Command, after: Table) -> tuple[Cards, Cards]:
+def open_after(before: Table, command: GameCommand, after: Table) -> tuple[Cards, Cards]:
     """What must lie open after the command, and what more may: of used cards what it discarded."""
     if isinstance(after, nine.Nine) and isinstance(before, nine.Nine):
         return lying(after), Counter(after.discard[len(before.discard) :]) + Counter(after.discard[-1:])
@@ -97,7 +97,7 @@ def open_after(before: Table, command: Command, after: Table) -> tuple[Cards, Ca
     return must, Counter()
 
 
-def _candidates(state: Table, seen: Sequence[str]) -> Iterator[Command]:
+def _candidates(state: Table, seen: Sequence[str]) -> Iterator[GameCommand]:
     """What may have been done, as far as cards that lie open tell of it."""
     if isinstance(state, nine.Nine):
         yield from _nine(state, sorted((Counter(seen) - lying(state)).elements()))
@@ -105,7 +105,7 @@ def _candidates(state: Table, seen: Sequence[str]) -> Iterator[Command]:
         yield from _quarters(state, seen, sorted((Counter(seen) - lying(state)).elements()))
 
 
-def _nine(state: nine.Nine, new: list[str]) -> Iterator[Command]:
+def _nine(state: nine.Nine, new: list[str]) -> Iterator[GameCommand]:
     seat, others = state.turn, [s for s in state.seats if s != state.turn]
     yield from (nine.BuildStorey(seat, *pair) for pair in sorted(set(combinations(new, 2))))
     yield from (nine.SetDog(seat, n + 1) for n in range(len(state.towers[seat])))
@@ -119,7 +119,7 @@ def _nine(state: nine.Nine, new: list[str]) -> Iterator[Command]:
     yield from (nine.DiscardMilkshake(seat), nine.ParkTruck(seat), nine.PlaySuperThief(seat))
 
 
-def _quarters(state: quarters.Quarters, seen: Sequence[str], new: list[str]) -> Iterator[Command]:
+def _quarters(state: quarters.Quarters, seen: Sequence[str], new: list[str]) -> Iterator[GameCommand]:
     seat = state.turn
     if state.phase == "reading_hands":
         yield quarters.ReadHand(next(s for s in state.seats if not state.hands[s]), tuple(seen))

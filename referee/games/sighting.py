@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from cards.sentences import Sentence, sentence
 from referee.errors import IllegalCommand
 from referee.games.city_towers import GAME, HEIGHTS, City, PlayStone, Tower
-from referee.games.core import Command
+from referee.games.core import GameCommand
 
 Site = tuple[int, int]
 """City (1-6) and site (1-9)."""
@@ -23,11 +23,11 @@ class Proposal:
     tell."""
 
     said: Sentence
-    command: Command | None = None
+    command: GameCommand | None = None
     refusal: str = ""
     differ: tuple[Site, ...] = ()
     unknown: tuple[Site, ...] = ()
-    others: tuple[Command, ...] = ()
+    others: tuple[GameCommand, ...] = ()
 
 
 def owners(tower: Tower) -> Owners:
@@ -59,7 +59,7 @@ def propose(state: City, seen: Mapping[Site, Owners], unknown: Collection[Site] 
 def _refusal(state: City, command: PlayStone) -> str:
     """Why the rules would refuse it now; empty where they would not."""
     try:
-        GAME.decided(state, command)
+        GAME.decide(state, command)
     except IllegalCommand as error:
         return error.said
     return ""

@@ -17,9 +17,10 @@ from typing import Any, Literal
 from pydantic import Field
 
 from cards.sentences import sentence
+from referee.core import Data, EventBatch
 from referee.errors import IllegalCommand
 from referee.games import core
-from referee.games.core import OVER, UNKNOWN, Command, Fact, Game, Pile, Plan, Rules, Setup, Table, hidden, put
+from referee.games.core import OVER, UNKNOWN, Game, GameCommand, Pile, Rules, Setup, Table, hidden, put
 
 STYLES = ("A", "B", "C", "D", "E")
 CHIPS = (1, 2, 3)
@@ -73,8 +74,7 @@ class Bets(Table):
         return tuple(pile[0] for pile in self.piles if pile)
 
 
-@dataclass(frozen=True)
-class Build(Command):
+class Build(GameCommand):
     """A card of the hand onto the tower of its style, which it raises by so many storeys."""
 
     style: str
@@ -82,8 +82,7 @@ class Build(Command):
     PHASES = ("building",)
 
 
-@dataclass(frozen=True)
-class BetChip(Command):
+class BetChip(GameCommand):
     """One chip onto a tower."""
 
     tower: str
@@ -91,15 +90,13 @@ class BetChip(Command):
     PHASES = ("betting",)
 
 
-@dataclass(frozen=True)
-class Draw(Command):
+class Draw(GameCommand):
     """The card from the pile with the number of storeys just added; the turn ends."""
 
     PHASES = ("betting", "drawing")
 
 
-@dataclass(frozen=True)
-class ReadIn(Command):
+class ReadIn(GameCommand):
     """A scorer's game: the card that lies open on a pile (1-3)."""
 
     pile: int
@@ -158,32 +155,18 @@ def create(setup: Setup, deal: Mapping[str, Any]) -> Bets:
     )
 
 
-def decide(state: Bets, command: Command) -> list[Fact]:
-    """What the command leads to. Raises IllegalCommand with the reason."""
-    plan = Plan(state, evolve)
-    if isinstance(command, Build):
-        _build(plan, command)
-    elif isinstance(command, BetChip):
-        _bet(plan, command)
-    elif isinstance(command, Draw):
-        _draw(plan, command)
-    elif isinstance(command, ReadIn):
-        _read_in(plan, command)
-    return plan.facts
-
-
 def _known(style: str) -> int:
     if style not in STYLES:
         raise IllegalCommand(sentence("game.no_tower", tower=style))
     return STYLES.index(style)
 
 
-def _build(plan: Plan[Bets], c: Build) -> None:
+def _build(batch: EventBatch[Bets], c: Build) -> None:
     _known(c.style)
     if c.storeys not in STOREYS:
         raise IllegalCommand(sentence("game.storeys", n=c.storeys))
-    core.without(plan.state.hands[c.seat], (c.style,), plan.state.name(c.seat))
-    plan.add("built", seat=c.seat, style=c.style, storeys=c.storeys)
+    core.without(batch.state.hands[c.seat], (c.style,), batch.state.name(c.seat))
+    batch.add("built", seat=c.seat, style=c.style, storeys=c.storeys)
 
 
 def refusal_to_bet(state: Bets, seat: int, tower: str, chip: int) -> str:
@@ -199,40 +182,33 @@ def refusal_to_bet(state: Bets, seat: int, tower: str, chip: int) -> str:
     return ""
 
 
-def _bet(plan: Plan[Bets], c: BetChip) -> None:
+def _bet(batch: EventBatch[Bets], c: BetChip) -> None:
     _known(c.tower)
-    if refusal := refusal_to_bet(plan.state, c.seat, c.tower, c.chip):
+    if refusal := refusal_to_bet(batch.state, c.seat, c.tower, c.chip):
         raise IllegalCommand(refusal)
-    plan.add("bet", seat=c.seat, tower=c.tower, chip=c.chip)
+    batch.add("bet", seat=c.seat, tower=c.tower, chip=c.chip)
 
 
-def _draw(plan: Plan[Bets], c: Draw) -> None:
-    state = plan.state
+def _draw(batch: EventBatch[Bets], c: Draw) -> None:
+    state = batch.state
     pile = state.added
-    plan.add("card_drawn", seat=c.seat, pile=pile, card=state.piles[pile - 1][0])
-    if not plan.state.piles[pile - 1]:
-        plan.add("game_over", scores=list(scores(plan.state)))
+    batch.add("card_drawn", seat=c.seat, pile=pile, card=state.piles[pile - 1][0])
+    if not batch.state.piles[pile - 1]:
+        batch.add("game_over", scores=list(scores(batch.state)))
         return
-    plan.add("turn_passed", seat=state.after(state.turn))
+    batch.add("turn_passed", seat=state.after(state.turn))
 
 
-def _read_in(plan: Plan[Bets], c: ReadIn) -> None:
+def _read_in(batch: EventBatch[Bets], c: ReadIn) -> None:
     _known(c.style)
     if c.pile not in STOREYS:
         raise IllegalCommand(sentence("game.no_pile", pile=c.pile))
-    if plan.state.piles[c.pile - 1][0] != UNKNOWN:
+    if batch.state.piles[c.pile - 1][0] != UNKNOWN:
         raise IllegalCommand(sentence("game.pile_read", pile=c.pile))
-    plan.add("card_read", pile=c.pile, card=c.style)
+    batch.add("card_read", pile=c.pile, card=c.style)
 
 
-def evolve(state: Bets, fact: Fact) -> Bets:
-    """The table after the fact. Raises IllegalCommand for one that this version does not know."""
-    if fact.kind not in _CHANGES:
-        raise IllegalCommand(sentence("game.no_fact", kind=fact.kind, game="tower_bets"))
-    return _CHANGES[fact.kind](state, fact.data)
-
-
-def _built(state: Bets, data: Mapping[str, Any]) -> Bets:
+def _built(state: Bets, data: Data) -> Bets:
     seat, style, tower = data["seat"], data["style"], STYLES.index(data["style"])
     return replace(
         state,
@@ -245,7 +221,7 @@ def _built(state: Bets, data: Mapping[str, Any]) -> Bets:
     )
 
 
-def _betted(state: Bets, data: Mapping[str, Any]) -> Bets:
+def _betted(state: Bets, data: Data) -> Bets:
     seat, chip, tower = data["seat"], data["chip"], STYLES.index(data["tower"])
     bets, row = state.bets[tower], state.chips[seat]
     place = next((n for n, (who, _) in enumerate(bets) if who == seat), None)
@@ -257,17 +233,17 @@ def _betted(state: Bets, data: Mapping[str, Any]) -> Bets:
     return replace(state, phase="drawing", bets=put(state.bets, tower, bets), chips=chips)
 
 
-def _drawn(state: Bets, data: Mapping[str, Any]) -> Bets:
+def _drawn(state: Bets, data: Data) -> Bets:
     seat, at = data["seat"], data["pile"] - 1
     hands = put(state.hands, seat, (*state.hands[seat], data["card"]))
     return replace(state, hands=hands, piles=put(state.piles, at, state.piles[at][1:]))
 
 
-def _passed(state: Bets, data: Mapping[str, Any]) -> Bets:
+def _passed(state: Bets, data: Data) -> Bets:
     return replace(state, turn=data["seat"], phase=_next_phase(state.piles), built="", added=0)
 
 
-def _read(state: Bets, data: Mapping[str, Any]) -> Bets:
+def _read(state: Bets, data: Data) -> Bets:
     at = data["pile"] - 1
     piles = put(state.piles, at, (data["card"], *state.piles[at][1:]))
     return replace(state, piles=piles, phase=_next_phase(piles))
@@ -278,7 +254,13 @@ def _next_phase(piles: tuple[Pile, ...]) -> str:
     return "reading" if any(pile[0] == UNKNOWN for pile in piles) else "building"
 
 
-_CHANGES: dict[str, Callable[[Bets, Mapping[str, Any]], Bets]] = {
+HANDLERS: Mapping[type[GameCommand], Callable[[EventBatch[Bets], Any], None]] = {
+    Build: _build,
+    BetChip: _bet,
+    Draw: _draw,
+    ReadIn: _read_in,
+}
+CHANGES: Mapping[str, Callable[[Bets, Data], Bets]] = {
     "built": _built,
     "bet": _betted,
     "card_drawn": _drawn,
@@ -288,13 +270,13 @@ _CHANGES: dict[str, Callable[[Bets, Mapping[str, Any]], Bets]] = {
 }
 
 
-def legal(state: Bets, seat: int) -> tuple[Command, ...]:
+def legal(state: Bets, seat: int) -> tuple[GameCommand, ...]:
     """What that seat may ask for now."""
     if state.phase == OVER or seat != state.turn:
         return ()
     if state.phase == "building":
         return tuple(Build(seat, style, n) for style in sorted(set(state.hands[seat]) - {UNKNOWN}) for n in STOREYS)
-    bets: tuple[Command, ...] = ()
+    bets: tuple[GameCommand, ...] = ()
     if state.phase == "betting":
         asked = ((tower, chip) for tower in STYLES for chip in CHIPS)
         bets = tuple(BetChip(seat, *row) for row in asked if not refusal_to_bet(state, seat, *row))
@@ -338,11 +320,10 @@ GAME: Game[Bets] = Game(
     name="tower_bets",
     seats=range(2, 6),
     rules=BetRules,
-    commands=(Build, BetChip, Draw, ReadIn),
+    handlers=HANDLERS,
+    changes=CHANGES,
     begin=begin,
     create=create,
-    decide=decide,
-    evolve=evolve,
     scores=scores,
     view=view,
     legal=legal,

@@ -1,4 +1,4 @@
-"""What may be asked of a match: the commands, and the phases each is legal in.
+"""What may be asked of a match: the commands, the phases each is legal in, and what a stranger may fill in.
 
 ``zone`` is 'A' or 'B'; times called ``at_s`` are seconds of the host's monotonic clock, ``box_us`` microseconds of the
 button box's own. ``who`` names the human who asks; corrections need it, and a reason ``why``.
@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from referee.core import Command
+from referee.fields import ByProgram, Flag, Name, Number, Text, Zone
 from referee.match.card_facts import CardFacts
 from referee.match.duel import IN_PLAY
 from referee.match.foul import Proposal
@@ -35,22 +38,22 @@ class MatchCommand(Command):
 class CreateMatch(MatchCommand):
     """Begin a match. ``players`` youngest first; ``cards`` as ``cards_of(deck)`` gives them."""
 
-    players: tuple[str, ...]
-    mode: str = "all"
-    seed: int = 0
-    deck_name: str = ""
-    rules: HouseRules = DEFAULT_RULES
-    cards: Mapping[str, CardFacts] = field(default_factory=dict)
-    match_id: str = "match"
-    simulated: bool = False
+    players: Annotated[tuple[Name, ...], Field(min_length=2, max_length=12)]
+    mode: Text = "all"
+    seed: ByProgram[int] = 0
+    deck_name: ByProgram[str] = ""
+    rules: ByProgram[HouseRules] = DEFAULT_RULES
+    cards: ByProgram[Mapping[str, CardFacts]] = field(default_factory=dict)
+    match_id: ByProgram[str] = "match"
+    simulated: ByProgram[bool] = False
     PHASES = ("new",)
 
 
 class DrawCard(MatchCommand):
     """Draw from the pile, or with ``card_id`` place a card drawn by hand; one that a player has won only ``again``."""
 
-    card_id: str | None = None
-    again: bool = False
+    card_id: Text | None = None
+    again: Flag = False
     PHASES = ("idle", "void")
 
 
@@ -63,9 +66,9 @@ class DrawByHand(MatchCommand):
 class NameCard(MatchCommand):
     """The card in the holder is this one, by its marker or as typed; one that a player has won only ``again``."""
 
-    card_id: str
+    card_id: Text
     source: Literal["marker", "typed"] = "typed"
-    again: bool = False
+    again: Flag = False
     PHASES = IN_PLAY
 
 
@@ -84,12 +87,12 @@ class Go(MatchCommand):
     ``at_s`` is ``shift_s`` more than the host's monotonic clock showed, in that run of the machine (``boot``).
     """
 
-    at_s: float
-    box_us: int | None = None
-    fields: Mapping[str, str] = field(default_factory=dict)
-    touched: tuple[str, ...] = ()
-    boot: str = ""
-    shift_s: float = 0.0
+    at_s: ByProgram[float]
+    box_us: ByProgram[int | None] = None
+    fields: ByProgram[Mapping[str, str]] = field(default_factory=dict)
+    touched: ByProgram[tuple[str, ...]] = ()
+    boot: ByProgram[str] = ""
+    shift_s: ByProgram[float] = 0.0
     PHASES = ("ready",)
 
 
@@ -100,19 +103,22 @@ FIELD_FAULTS: Mapping[str, str] = {"not_empty": "field_not_empty", "hand": "fiel
 class WaiveFields(MatchCommand):
     """Go although a field is not empty, or a hand is in it: for this duel, on record."""
 
-    who: str
-    why: str
+    who: Text
+    why: Text
     PHASES = ("card_drawn", "ready")
     NEEDS = ("who", "why")
 
 
 class PressStop(MatchCommand):
-    """A Stop button. ``error_s`` bounds the error of ``at_s``; box times compare without error."""
+    """A Stop, for the player at the zone.
 
-    zone: str
-    at_s: float
-    error_s: float = 0.0
-    box_us: int | None = None
+    ``error_s`` bounds the error of ``at_s``; box times compare without error.
+    """
+
+    zone: Zone
+    at_s: ByProgram[float]
+    error_s: ByProgram[float] = 0.0
+    box_us: ByProgram[int | None] = None
     PHASES = ("building", "stopped", "judging", "undecided")
 
 
@@ -138,9 +144,9 @@ class HumanRuling(MatchCommand):
     """A human rules on an open duel. ``zone`` only in a dead heat; default: the one that is open."""
 
     ruling: Ruling
-    who: str
-    why: str
-    zone: str | None = None
+    who: Text
+    why: Text
+    zone: Text | None = None
     PHASES = ("stopped", "judging", "undecided")
     NEEDS = ("who", "why")
 
@@ -149,9 +155,9 @@ class Overrule(MatchCommand):
     """A human overrules an ended duel: the latest, or the one of that ``number``."""
 
     ruling: Ruling
-    who: str
-    why: str
-    number: int | None = None
+    who: Text
+    why: Text
+    number: Number | None = None
     PHASES = (*DUEL, "finished")
     NEEDS = ("who", "why")
 
@@ -159,8 +165,8 @@ class Overrule(MatchCommand):
 class OpenReview(MatchCommand):
     """Put the last result under review: the public score stays as it is until it is closed."""
 
-    who: str
-    why: str
+    who: Text
+    why: Text
     PHASES = ("decided", "void", "finished")
     NEEDS = ("who", "why")
 
@@ -168,20 +174,22 @@ class OpenReview(MatchCommand):
 class CloseReview(MatchCommand):
     """The review upholds the result. (``Overrule`` closes it too.)"""
 
-    who: str
+    who: Text
     PHASES = (*DUEL, "finished")
     NEEDS = ("who",)
 
 
 class Foul(MatchCommand):
-    """A foul seen or reported. ``sanction`` None leaves it to the house rule; with ``seen``, what the camera says of it
-    (kind, zone, after_go_s, sure), it waits for a human whatever the rule is."""
+    """A foul seen or reported. ``sanction`` None leaves it to the house rule.
 
-    player: str
-    text: str
-    who: str
+    With ``seen``, what the camera says of it (kind, zone, after_go_s, sure), it waits for a human whatever the rule is.
+    """
+
+    player: Text
+    text: Text
+    who: Text
     sanction: Literal["none", "warning", "duel"] | None = None
-    seen: Proposal | None = None
+    seen: ByProgram[Proposal | None] = None
     PHASES = DUEL
     NEEDS = ("text", "who")
 
@@ -189,10 +197,10 @@ class Foul(MatchCommand):
 class FoulRuling(MatchCommand):
     """The human referee decides on a recorded foul (``index`` in ``state.fouls``)."""
 
-    index: int
+    index: Number
     sanction: Literal["none", "warning", "void", "duel"]
-    who: str
-    why: str = ""
+    who: Text
+    why: Text = ""
     PHASES = DUEL
     NEEDS = ("who",)
 
@@ -200,17 +208,17 @@ class FoulRuling(MatchCommand):
 class VoidDuel(MatchCommand):
     """No card for anyone, fresh card. ``reason``: 'human', 'bumped', 'device' …"""
 
-    who: str
-    why: str
-    reason: str = "human"
+    who: Text
+    why: Text
+    reason: Text = "human"
     PHASES = IN_PLAY
     NEEDS = ("who", "why")
 
 
 class CallTimeout(MatchCommand):
-    """Nobody has pressed until ``at_s`` and the house has a time limit."""
+    """The time limit of the house is over, and nobody has pressed."""
 
-    at_s: float
+    at_s: ByProgram[float]
     PHASES = ("building",)
 
 
@@ -223,7 +231,7 @@ class NextDuel(MatchCommand):
 class Undo(MatchCommand):
     """Take the last command back. What was recorded stays; the state goes back."""
 
-    who: str
+    who: Text
     PHASES = (*DUEL, "finished")
     NEEDS = ("who",)
 
@@ -231,9 +239,9 @@ class Undo(MatchCommand):
 class PlayerLeaves(MatchCommand):
     """A player goes home: a duel in play is void, the rounds still to come are dropped."""
 
-    player: str
-    who: str
-    why: str
+    player: Text
+    who: Text
+    why: Text
     PHASES = DUEL
     NEEDS = ("who", "why")
 
@@ -241,8 +249,8 @@ class PlayerLeaves(MatchCommand):
 class PlayerJoins(MatchCommand):
     """A player comes late: one round against everyone present is added at the end."""
 
-    player: str
-    who: str
+    player: Text
+    who: Text
     PHASES = DUEL
     NEEDS = ("player", "who")
 
@@ -250,8 +258,8 @@ class PlayerJoins(MatchCommand):
 class PlayerLate(MatchCommand):
     """A listed player is not there yet: the rounds with this player move to the end."""
 
-    player: str
-    who: str
+    player: Text
+    who: Text
     PHASES = BETWEEN
     NEEDS = ("who",)
 
@@ -259,9 +267,9 @@ class PlayerLate(MatchCommand):
 class RenamePlayer(MatchCommand):
     """A name was entered wrongly: from now on ``player`` is called ``name``, in what was played too."""
 
-    player: str
-    name: str
-    who: str
+    player: Text
+    name: Text
+    who: Text
     PHASES = (*DUEL, "finished")
     NEEDS = ("name", "who")
 
@@ -269,9 +277,9 @@ class RenamePlayer(MatchCommand):
 class ReplayRound(MatchCommand):
     """A round's duels count no longer and it is played again. ``round_index`` counts from 0."""
 
-    round_index: int
-    who: str
-    why: str
+    round_index: Number
+    who: Text
+    why: Text
     PHASES = (*BETWEEN, "finished")
     NEEDS = ("who", "why")
 
@@ -279,9 +287,9 @@ class ReplayRound(MatchCommand):
 class ReplayDuel(MatchCommand):
     """An earlier duel that a human declared void is played once more, as soon as no other duel is in play."""
 
-    number: int
-    who: str
-    why: str
+    number: Number
+    who: Text
+    why: Text
     PHASES = (*BETWEEN, "finished")
     NEEDS = ("who", "why")
 
@@ -290,7 +298,7 @@ class LeaveMatch(MatchCommand):
     """This match waits as it stands: ``for_match``, an older one of this table, is gone on with."""
 
     for_match: str
-    who: str = ""
+    who: Text = ""
     PHASES = (*BETWEEN, "finished")
     NEEDS = ("for_match",)
 
@@ -298,15 +306,15 @@ class LeaveMatch(MatchCommand):
 class TakeUpMatch(MatchCommand):
     """This match, left before, goes on where it stopped."""
 
-    who: str = ""
+    who: ByProgram[str] = ""
     PHASES = (*DUEL, "finished")
 
 
 class ChangeMode(MatchCommand):
     """Young players add value 3, later all: the next card comes from the new piles."""
 
-    mode: str
-    who: str
+    mode: Text
+    who: Text
     PHASES = ("idle",)
     NEEDS = ("who",)
 
@@ -315,7 +323,7 @@ class SignSetup(MatchCommand):
     """Both players accept the set-up: it is frozen. ``record`` is its numbers, as JSON."""
 
     names: tuple[str, ...]
-    who: str = ""
+    who: Text = ""
     record: Mapping[str, Any] = field(default_factory=dict)
     PHASES = BETWEEN
 
@@ -323,8 +331,8 @@ class SignSetup(MatchCommand):
 class OpenSetup(MatchCommand):
     """The set-up is to be changed: the signatures hold no longer."""
 
-    who: str
-    why: str = ""
+    who: Text
+    why: Text = ""
     PHASES = BETWEEN
     NEEDS = ("who",)
 
@@ -332,7 +340,7 @@ class OpenSetup(MatchCommand):
 class GoUnsigned(MatchCommand):
     """Play without signatures under the set-up, once and for this match."""
 
-    who: str
+    who: Text
     PHASES = BETWEEN
     NEEDS = ("who",)
 
@@ -341,7 +349,7 @@ class ChangeLens(MatchCommand):
     """From now on pictures are read through another lens: ``lens`` is its camera file, empty for none."""
 
     lens: Mapping[str, Any] = field(default_factory=dict)
-    who: str = ""
+    who: Text = ""
     PHASES = BETWEEN
 
 

@@ -21,12 +21,14 @@ folds them. What was not finished when the program ended has no result, and the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cards.law import Reason, because
 from cards.sentences import sentence
+from referee import core
+from referee.core import Command, Decider, EventBatch, PhaseTable, State
 from referee.errors import IllegalCommand
 from referee.events import Event
 from referee.match.verdict import ZoneVerdict, reason_from_json
@@ -45,7 +47,7 @@ AFTER_PRESS_S = 1.0
 SAME_S = 0.005
 """Two looks that put the last motion this near to one another mean the same one."""
 
-TABLE: Mapping[str, tuple[tuple[str, ...], str]] = {
+TABLE: PhaseTable = {
     "practice_begun": (("new",), "waiting"),
     "practice_card": (("waiting", "counting", "building", "shown"), "waiting"),
     "countdown": (("waiting",), "counting"),
@@ -58,13 +60,15 @@ TABLE: Mapping[str, tuple[tuple[str, ...], str]] = {
     "all_ended": (("building",), "shown"),
     "practice_ended": (("waiting", "counting", "building", "shown"), "ended"),
 }
-"""Event kind -> (phases it may come in, the phase it leads to)."""
 
 UNSEEN, TOUCHED = because("practice_unseen"), because("practice_touched")
 
 
-@dataclass(frozen=True)
-class Begin:
+class PracticeCommand(Command):
+    """Base of what may be asked of a practice, and of what it is told."""
+
+
+class Begin(PracticeCommand):
     """A new practice. ``players`` by zone; ``cards`` are (id, value) in the order in which they come, again and again;
     ``level`` is the difficulty they were chosen by, None for all."""
 
@@ -76,16 +80,14 @@ class Begin:
     simulated: bool = False
 
 
-@dataclass(frozen=True)
-class Watch:
+class Watch(PracticeCommand):
     """Time passes. ``clear_s``: for how long all fields have been empty and hands out of them; None when not."""
 
     at_s: float
     clear_s: float | None = None
 
 
-@dataclass(frozen=True)
-class Viewed:
+class Viewed(PracticeCommand):
     """A settled view of a field: when it last moved, and what was ``said`` of it.
 
     ``built_s`` is since when what stands there has stood as it does, where that is known to be sooner than
@@ -99,33 +101,26 @@ class Viewed:
     built_s: float | None = None
 
 
-@dataclass(frozen=True)
-class Press:
+class Press(PracticeCommand):
     """The zone's button, on the clock of the go."""
 
     zone: str
     at_s: float
 
 
-@dataclass(frozen=True)
-class GiveUp:
+class GiveUp(PracticeCommand):
     """The player of that zone has enough of this card."""
 
     zone: str
     at_s: float
 
 
-@dataclass(frozen=True)
-class NextCard:
+class NextCard(PracticeCommand):
     """Another card at once; who has not ended has no result."""
 
 
-@dataclass(frozen=True)
-class End:
+class End(PracticeCommand):
     """Enough practised."""
-
-
-Command = Begin | Watch | Viewed | Press | GiveUp | NextCard | End
 
 
 @dataclass(frozen=True)
@@ -172,7 +167,7 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Practice:
+class Practice(State):
     """A practice as it stands. ``go_at_s`` is the planned go while counting, then the go; ``turn`` counts cards."""
 
     session_id: str = ""
@@ -181,14 +176,11 @@ class Practice:
     cards: tuple[tuple[str, int], ...] = ()
     level: int | None = None
     deck: str = ""
-    simulated: bool = False
     turn: int = 0
     go_at_s: float | None = None
     shown_s: float = 0.0
     fields: Mapping[str, Field] = field(default_factory=dict)
     results: tuple[Result, ...] = ()
-    seq: int = 0
-    step: int = 0
 
     @property
     def on(self) -> bool:
@@ -222,79 +214,63 @@ class Practice:
         return view.ruling == "match" or view.times < AGAIN
 
 
+PracticeBatch = EventBatch[Practice]
+
+
 def fold(events: Iterable[Event]) -> Practice:
     """The practice after all of these events."""
-    practice = Practice()
-    for event in events:
-        practice = evolve(practice, event)
-    return practice
+    return core.fold(evolve, Practice(), events)
 
 
-def decide(practice: Practice, command: Command, at: str = "") -> tuple[Event, ...]:
-    """The events the command leads to, none where it changes nothing. Raises IllegalCommand; changes nothing itself."""
+def decide(practice: Practice, command: PracticeCommand, at: str = "") -> tuple[Event, ...]:
+    """The events the command leads to, none where it changes nothing: ``referee.core.decide`` for a practice."""
+    return core.decide(_DECIDER, practice, command, at)
+
+
+def _refusal(practice: Practice, command: PracticeCommand) -> str:
     if isinstance(command, Begin):
-        rows = _begin(practice, command)
-    elif not practice.on:
-        raise IllegalCommand(sentence("practice_nobody"))
-    elif isinstance(command, Watch):
-        rows = _watch(practice, command)
-    elif isinstance(command, Viewed):
-        rows = _viewed(practice, command)
-    elif isinstance(command, Press):
-        rows = _pressed(practice, command)
-    elif isinstance(command, GiveUp):
-        rows = _gave_up(practice, command)
-    else:
-        rows = [("practice_card", {})] if isinstance(command, NextCard) else [("practice_ended", {})]
-    simulated = command.simulated if isinstance(command, Begin) else practice.simulated
-    return tuple(Event(kind, data, at, simulated=simulated, step=practice.step + 1) for kind, data in rows)
+        return sentence("practice_on") if practice.on else ""
+    return "" if practice.on else sentence("practice_nobody")
 
 
-Rows = list[tuple[str, dict[str, Any]]]
-
-
-def _begin(practice: Practice, c: Begin) -> Rows:
+def _begin(batch: PracticeBatch, c: Begin) -> None:
     names = [name.strip() for name in c.players.values()]
-    if practice.on:
-        raise IllegalCommand(sentence("practice_on"))
     if not 1 <= len(names) <= 2 or not all(names) or len({name.casefold() for name in names}) < len(names):
         raise IllegalCommand(sentence("practice_names"))
     if not c.cards:
         raise IllegalCommand(sentence("practice_cards"))
-    data = {"session_id": c.session_id, "players": dict(zip(c.players, names, strict=True)), "level": c.level}
-    return [("practice_begun", data | {"cards": [list(card) for card in c.cards], "deck": c.deck})]
+    players, cards = dict(zip(c.players, names, strict=True)), [list(card) for card in c.cards]
+    batch.add("practice_begun", session_id=c.session_id, players=players, level=c.level, cards=cards, deck=c.deck)
 
 
-def _watch(practice: Practice, c: Watch) -> Rows:
-    clear = c.clear_s is not None and c.clear_s >= EMPTY_S
+def _watch(batch: PracticeBatch, c: Watch) -> None:
+    practice, clear = batch.state, c.clear_s is not None and c.clear_s >= EMPTY_S
     if practice.phase == "waiting" and clear:
-        return [("countdown", {"go_at_s": c.at_s + COUNTDOWN_S})]
-    if practice.phase == "counting" and c.clear_s is None:
-        return [("countdown_broken", {})]
-    if practice.phase == "counting" and practice.go_at_s is not None and c.at_s >= practice.go_at_s:
-        return [("practice_go", {"at_s": c.at_s})]
-    if practice.phase == "shown" and clear and c.at_s >= practice.shown_s + SHOWN_S:
-        return [("practice_card", {})]
-    return []
+        batch.add("countdown", go_at_s=c.at_s + COUNTDOWN_S)
+    elif practice.phase == "counting" and c.clear_s is None:
+        batch.add("countdown_broken")
+    elif practice.phase == "counting" and practice.go_at_s is not None and c.at_s >= practice.go_at_s:
+        batch.add("practice_go", at_s=c.at_s)
+    elif practice.phase == "shown" and clear and c.at_s >= practice.shown_s + SHOWN_S:
+        batch.add("practice_card")
 
 
-def _viewed(practice: Practice, c: Viewed) -> Rows:
-    if not practice.wants_view(c.zone, c.rested_s):
-        return []
-    row, ruling = practice.fields[c.zone], c.said.ruling
+def _viewed(batch: PracticeBatch, c: Viewed) -> None:
+    if not batch.state.wants_view(c.zone, c.rested_s):
+        return
+    row, ruling = batch.state.fields[c.zone], c.said.ruling
     view = row.view
     same = view is not None and abs(view.rested_s - c.rested_s) <= SAME_S and view.ruling == ruling
     times = view.times + 1 if same and view is not None else 1
-    seen = {"zone": c.zone, "rested_s": c.rested_s, "ruling": ruling, "times": times}
-    seen |= {"reasons": [reason.to_json() for reason in c.said.reasons]}
+    batch.add("view", zone=c.zone, rested_s=c.rested_s, ruling=ruling, times=times, reasons=_rows(c.said.reasons))
     sure = ruling != "match" or times >= AGREE
-    ends = sure and (ruling == "match" or (row.ending and (ruling == "mismatch" or times >= AGAIN)))
-    return [("view", seen), *(_ended(practice, c, ruling) if ends else [])]
+    if sure and (ruling == "match" or (row.ending and (ruling == "mismatch" or times >= AGAIN))):
+        _judged(batch, c, ruling)
 
 
-def _ended(practice: Practice, c: Viewed, ruling: str) -> Rows:
+def _judged(batch: PracticeBatch, c: Viewed, ruling: str) -> None:
     """The build of a zone ends with what was just seen."""
-    row, go_s = practice.fields[c.zone], practice.go_at_s or 0.0
+    row, go_s = batch.state.fields[c.zone], batch.state.go_at_s or 0.0
     built_s = c.rested_s if c.built_s is None else min(c.built_s, c.rested_s)
     reasons, by, seconds = c.said.reasons, "camera", built_s - go_s
     if row.press_s is not None:
@@ -302,17 +278,18 @@ def _ended(practice: Practice, c: Viewed, ruling: str) -> Rows:
         if c.rested_s > row.press_s + AFTER_PRESS_S:
             ruling, reasons = "undecided", (TOUCHED,)
     counts = ruling == "match"
-    return _end(practice, c.zone, c.at_s, _said(ruling, seconds if counts else None, by if counts else "", reasons))
+    timed = {"seconds": round(seconds, 3) if counts else None, "by": by if counts else ""}
+    _end(batch, c, ruling=ruling, **timed, reasons=_rows(reasons))
 
 
-def _said(ruling: str, seconds: float | None, by: str, reasons: tuple[Reason, ...]) -> dict[str, Any]:
-    told = [reason.to_json() for reason in reasons]
-    return {"ruling": ruling, "seconds": None if seconds is None else round(seconds, 3), "by": by, "reasons": told}
+def _rows(reasons: Iterable[Reason]) -> list[dict[str, Any]]:
+    return [reason.to_json() for reason in reasons]
 
 
-def _end(practice: Practice, zone: str, at_s: float, said: dict[str, Any]) -> Rows:
-    last = practice.open == (zone,)
-    return [("build_ended", {"zone": zone, **said}), *([("all_ended", {"at_s": at_s})] if last else [])]
+def _end(batch: PracticeBatch, c: Viewed | GiveUp, **result: Any) -> None:
+    batch.add("build_ended", zone=c.zone, **result)
+    if not batch.state.open:
+        batch.add("all_ended", at_s=c.at_s)
 
 
 def _building(practice: Practice, zone: str) -> Field:
@@ -322,29 +299,28 @@ def _building(practice: Practice, zone: str) -> Field:
     return row
 
 
-def _pressed(practice: Practice, c: Press) -> Rows:
-    row = _building(practice, c.zone)
-    early = practice.go_at_s is None or c.at_s <= practice.go_at_s
-    return [] if row.ending or early else [("pressed", {"zone": c.zone, "at_s": c.at_s})]
+def _press(batch: PracticeBatch, c: Press) -> None:
+    row, go_at_s = _building(batch.state, c.zone), batch.state.go_at_s
+    if not row.ending and go_at_s is not None and c.at_s > go_at_s:
+        batch.add("pressed", zone=c.zone, at_s=c.at_s)
 
 
-def _gave_up(practice: Practice, c: GiveUp) -> Rows:
-    if _building(practice, c.zone).gave_up:
-        return _end(practice, c.zone, c.at_s, _said("undecided", None, "", (UNSEEN,)))
-    return [("giving_up", {"zone": c.zone})]
+def _give_up(batch: PracticeBatch, c: GiveUp) -> None:
+    if _building(batch.state, c.zone).gave_up:
+        _end(batch, c, ruling="undecided", seconds=None, by="", reasons=_rows((UNSEEN,)))
+    else:
+        batch.add("giving_up", zone=c.zone)
 
 
 def evolve(practice: Practice, event: Event) -> Practice:
     """The practice after one more event. Raises IllegalCommand for one that cannot follow in this phase."""
     kind, data = event.kind, event.data
-    froms, to = TABLE.get(kind, ((), ""))
-    if practice.phase not in froms:
-        raise IllegalCommand(sentence("cannot_follow", kind=kind, phase=practice.phase))
-    now = replace(practice, phase=to, seq=practice.seq + 1, step=event.step)
+    after = replace(practice, phase=core.next_phase(TABLE, kind, practice.phase))
+    now = core.count_event(after, practice, event)
     if kind == "practice_begun":
         cards = tuple((card_id, value) for card_id, value in data["cards"])
         now = replace(now, session_id=data["session_id"], players=dict(data["players"]), cards=cards)
-        return _fresh(replace(now, level=data["level"], deck=data["deck"], simulated=event.simulated), 0)
+        return _fresh(replace(now, level=data["level"], deck=data["deck"]), 0)
     if kind == "practice_card":
         return _fresh(now, practice.turn + 1)
     if kind in ("countdown", "countdown_broken", "practice_go"):
@@ -377,6 +353,18 @@ def _of_a_zone(practice: Practice, event: Event) -> Practice:
 
 def _reasons(data: Mapping[str, Any]) -> tuple[Reason, ...]:
     return tuple(reason_from_json(row) for row in data["reasons"])
+
+
+_HANDLERS: Mapping[type[PracticeCommand], Callable[[PracticeBatch, Any], None]] = {
+    Begin: _begin,
+    Watch: _watch,
+    Viewed: _viewed,
+    Press: _press,
+    GiveUp: _give_up,
+    NextCard: lambda b, c: b.add("practice_card"),
+    End: lambda b, c: b.add("practice_ended"),
+}
+_DECIDER = Decider(evolve, _refusal, _HANDLERS)
 
 
 def bests(results: Iterable[Result]) -> dict[tuple[str, str, str], Result]:

@@ -24,8 +24,9 @@ from referee.match.evolve import fold as fold_match
 from referee.match.schedule import folded
 from referee.match.state import MatchState
 from referee.session.notifier import Notifier
-from referee.tournament.commands import CallGame, Command, CreateTournament, GameBegins, GameEnds, PairRound
-from referee.tournament.decide import decide, evolve, fold
+from referee.tournament.commands import CallGame, CreateTournament, GameBegins, GameEnds, PairRound, TournamentCommand
+from referee.tournament.decide import decide
+from referee.tournament.evolve import evolve, fold
 from referee.tournament.people import Played, played
 from referee.tournament.plan import next_calls
 from referee.tournament.results import result_of
@@ -100,7 +101,7 @@ class Director:
             self.command(replace(command, id=self.id))
             return self.state
 
-    def command(self, command: Command) -> tuple[Event, ...]:
+    def command(self, command: TournamentCommand) -> tuple[Event, ...]:
         """Decide, keep, apply, tell. Raises IllegalCommand, JournalUnwritable; then nothing has changed."""
         with self.lock:
             for again in range(TRIES):
@@ -147,7 +148,7 @@ class Director:
         for game, table in next_calls(self.state):
             self._attempt(CallGame(game.number, table, len(self._follower.matches(table))))
 
-    def _attempt(self, command: Command) -> None:
+    def _attempt(self, command: TournamentCommand) -> None:
         """What may have been overtaken by another program, and then is none."""
         try:
             self.command(command)

@@ -91,7 +91,7 @@ def checked(match: Match, proposal: Proposal) -> Proposal:
     if proposal.command is None:
         return proposal
     try:
-        match.game.decided(match.state, proposal.command)
+        match.game.decide(match.state, proposal.command)
     except IllegalCommand as error:
         return replace(proposal, refusal=error.said)
     return proposal

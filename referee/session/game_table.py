@@ -12,7 +12,7 @@ from cards.sentences import sentence
 from referee.devices.ports import Clock
 from referee.errors import IllegalCommand
 from referee.events import Event
-from referee.games.core import Command, Setup
+from referee.games.core import GameCommand, Setup
 from referee.games.match import Begin, Correct, Match, Undo, begin, decide, evolve, fold
 from referee.session.ports import Record
 
@@ -60,7 +60,7 @@ class GameTable:
         """Call it with the match and the new events after every command."""
         self._listeners.append(listener)
 
-    def command(self, command: Command | Undo | Correct, who: str = "") -> tuple[Event, ...]:
+    def command(self, command: GameCommand | Undo | Correct, who: str = "") -> tuple[Event, ...]:
         """Decide, keep, apply, tell. Raises IllegalCommand, JournalUnwritable; then nothing has changed."""
         with self._lock:
             match = self.match

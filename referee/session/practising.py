@@ -26,11 +26,11 @@ from referee.events import Event
 from referee.match.practice import (
     SAME_S,
     Begin,
-    Command,
     End,
     GiveUp,
     NextCard,
     Practice,
+    PracticeCommand,
     Press,
     Result,
     Viewed,
@@ -154,7 +154,7 @@ class Practising:
             session_id = f"practice-{now:%Y%m%d-%H%M%S}-{len(self._record.matches()) + 1}"
             cards = tuple((card_id, value[card_id]) for card_id in order)
             wish = Begin(session_id, players, cards, level, session.deck.name, session.simulated)
-            decide(self.now, wish)  # refused before anything changes
+            decide(self.now if self.now.on else Practice(), wish)  # refused before anything changes
             self.past, self.now, self.left = (*self.past, *self.now.results), Practice(), None
             self._watched, self._pictures = {}, {}
             self.command(wish)
@@ -184,7 +184,7 @@ class Practising:
                 return self.now.on  # nobody builds there: then it is no Stop of a match either
             return True
 
-    def command(self, command: Command) -> tuple[Event, ...]:
+    def command(self, command: PracticeCommand) -> tuple[Event, ...]:
         """Decide, keep, apply, tell. Raises IllegalCommand, JournalUnwritable; then nothing has changed."""
         with self._lock:
             events = decide(self.now, command, self._session.clock.utc().isoformat())

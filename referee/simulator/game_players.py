@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import random
 
-from referee.games.core import Command
+from referee.games.core import GameCommand
 from referee.games.match import Match
 
 WASTEFUL = ("EndTurn", "Draw", "GiveUpStone", "PassTurn")
 """What ends a turn is done when nothing else is liked: one choice in so many goes to it."""
 
 
-def options(match: Match, seat: int) -> tuple[Command, ...]:
+def options(match: Match, seat: int) -> tuple[GameCommand, ...]:
     """What that seat may do now."""
     return () if match.over else match.game.legal(match.state, seat)
 
 
-def choice(match: Match, seat: int) -> Command | None:
+def choice(match: Match, seat: int) -> GameCommand | None:
     """The seat's next command, None when it has none; the same one for the same match, also after a restart."""
     legal = options(match, seat)
     if not legal:
@@ -26,7 +26,7 @@ def choice(match: Match, seat: int) -> Command | None:
     return rng.choice(liked if liked and rng.random() < 0.8 else legal)
 
 
-def next_choice(match: Match) -> Command | None:
+def next_choice(match: Match) -> GameCommand | None:
     """The next command of whoever can do something: the seat in turn first. None when the game is over."""
     for seat in match.state.in_order(match.state.turn):
         if (command := choice(match, seat)) is not None:

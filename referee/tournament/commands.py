@@ -1,4 +1,4 @@
-"""What may be asked of a tournament: one frozen dataclass per command, and the phases it is legal in.
+"""What may be asked of a tournament: the commands, and the phases each is legal in.
 
 ``who`` names the human who asks; what takes something back needs it, and a reason ``why``. Entrants, games and rounds
 are numbers as in ``referee.tournament.state``; tables are their names.
@@ -6,24 +6,19 @@ are numbers as in ``referee.tournament.state``; tables are their names.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import ClassVar
+from dataclasses import field
 
+from referee.core import Command
 from referee.tournament.state import Options, Result
 
 OPEN = ("entering", "round", "between")
 
 
-@dataclass(frozen=True)
-class Command:
-    """Base of all commands. ``PHASES``: where it is legal; ``NEEDS``: fields that must not be blank."""
-
-    PHASES: ClassVar[tuple[str, ...]] = ()
-    NEEDS: ClassVar[tuple[str, ...]] = ()
+class TournamentCommand(Command):
+    """Base of what may be asked of a tournament."""
 
 
-@dataclass(frozen=True)
-class CreateTournament(Command):
+class CreateTournament(TournamentCommand):
     """Begin a tournament. ``strengths`` go with ``players``, or are left out."""
 
     id: str
@@ -37,8 +32,7 @@ class CreateTournament(Command):
     NEEDS = ("id", "name")
 
 
-@dataclass(frozen=True)
-class Enter(Command):
+class Enter(TournamentCommand):
     """Somebody takes part; who comes late plays from the next round on that is paired."""
 
     player: str
@@ -48,8 +42,7 @@ class Enter(Command):
     NEEDS = ("player",)
 
 
-@dataclass(frozen=True)
-class Leave(Command):
+class Leave(TournamentCommand):
     """Somebody goes home: a game of two that is not over goes to the other one."""
 
     player: int
@@ -59,8 +52,7 @@ class Leave(Command):
     NEEDS = ("why",)
 
 
-@dataclass(frozen=True)
-class Return(Command):
+class Return(TournamentCommand):
     """Somebody who had left plays on from the next round."""
 
     player: int
@@ -68,8 +60,7 @@ class Return(Command):
     PHASES = OPEN
 
 
-@dataclass(frozen=True)
-class Rename(Command):
+class Rename(TournamentCommand):
     """A name was entered wrongly."""
 
     player: int
@@ -79,8 +70,7 @@ class Rename(Command):
     NEEDS = ("name",)
 
 
-@dataclass(frozen=True)
-class OpenTable(Command):
+class OpenTable(TournamentCommand):
     """One more table."""
 
     table: str
@@ -89,8 +79,7 @@ class OpenTable(Command):
     NEEDS = ("table",)
 
 
-@dataclass(frozen=True)
-class CloseTable(Command):
+class CloseTable(TournamentCommand):
     """A table is given up: what is called to it or played there waits again, and the match begun counts no longer."""
 
     table: str
@@ -100,15 +89,13 @@ class CloseTable(Command):
     NEEDS = ("why",)
 
 
-@dataclass(frozen=True)
-class PairRound(Command):
+class PairRound(TournamentCommand):
     """Pair the next round; after the last one, the end."""
 
     PHASES = ("entering", "between")
 
 
-@dataclass(frozen=True)
-class CallGame(Command):
+class CallGame(TournamentCommand):
     """These players go to that table now, where so many matches have been begun before (``after``)."""
 
     game: int
@@ -117,8 +104,7 @@ class CallGame(Command):
     PHASES = ("round",)
 
 
-@dataclass(frozen=True)
-class GameBegins(Command):
+class GameBegins(TournamentCommand):
     """The table has begun that match between these players, in the match's order."""
 
     game: int
@@ -128,8 +114,7 @@ class GameBegins(Command):
     NEEDS = ("match_id",)
 
 
-@dataclass(frozen=True)
-class GameEnds(Command):
+class GameEnds(TournamentCommand):
     """The match is over; once more when its result was changed at the table, as long as no pairing was built on it."""
 
     game: int
@@ -139,8 +124,7 @@ class GameEnds(Command):
     NEEDS = ("match_id",)
 
 
-@dataclass(frozen=True)
-class RuleGame(Command):
+class RuleGame(TournamentCommand):
     """An organiser says who won, None for shared: of a game of two that cannot be played to its end, or was wrong."""
 
     game: int
@@ -151,8 +135,7 @@ class RuleGame(Command):
     NEEDS = ("why", "who")
 
 
-@dataclass(frozen=True)
-class Rerun(Command):
+class Rerun(TournamentCommand):
     """A game is played once more: what was played counts no longer. Not once a pairing was built on it."""
 
     game: int
@@ -162,5 +145,5 @@ class Rerun(Command):
     NEEDS = ("why", "who")
 
 
-COMMANDS: tuple[type[Command], ...] = tuple(Command.__subclasses__())
+COMMANDS: tuple[type[TournamentCommand], ...] = tuple(TournamentCommand.__subclasses__())
 """Every command, in the order of this file."""

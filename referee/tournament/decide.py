@@ -8,11 +8,13 @@ Pairings and results stand in the events, so that an old record never depends on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
 from cards.sentences import sentence
+from referee import core
+from referee.core import Decider, EventBatch
 from referee.errors import IllegalCommand
 from referee.events import Event
 from referee.match.schedule import folded
@@ -20,7 +22,6 @@ from referee.tournament import pairing
 from referee.tournament.commands import (
     CallGame,
     CloseTable,
-    Command,
     CreateTournament,
     Enter,
     GameBegins,
@@ -32,8 +33,9 @@ from referee.tournament.commands import (
     Rerun,
     Return,
     RuleGame,
+    TournamentCommand,
 )
-from referee.tournament.evolve import evolve, fold
+from referee.tournament.evolve import evolve
 from referee.tournament.standings import ENTERING, goes_on, order, points
 from referee.tournament.state import (
     FORMATS,
@@ -50,51 +52,24 @@ from referee.tournament.state import (
     Tournament,
 )
 
-__all__ = ["decide", "evolve", "fold", "refusal"]
-
+TournamentBatch = EventBatch[Tournament]
 MOST_NAME = 60
 """Characters of a name: what fits on a board."""
 
 
-class Plan:
-    """Collects the events of one command. ``state`` is always the fold of what was added."""
-
-    def __init__(self, state: Tournament, at: str, who: str) -> None:
-        self.state, self.simulated = state, state.simulated
-        self.events: list[Event] = []
-        self._at, self._who, self._step = at, who, state.step + 1
-
-    def add(self, kind: str, **data: Any) -> None:
-        """One more event."""
-        event = Event(kind, data, self._at, self._who, self.simulated, None, self._step)
-        self.state = evolve(self.state, event)
-        self.events.append(event)
+def decide(state: Tournament, command: TournamentCommand, at: str) -> tuple[Event, ...]:
+    """The events the command leads to (at least one): ``referee.core.decide`` for a tournament."""
+    return core.decide(_DECIDER, state, command, at)
 
 
-def decide(state: Tournament, command: Command, at: str) -> tuple[Event, ...]:
-    """The events the command leads to (at least one), stamped with time ``at`` (ISO 8601 UTC).
-
-    Raises IllegalCommand with the reason; ``state`` is a value and stays as it is.
-    """
-    name = type(command).__name__
-    for needed in command.NEEDS:
-        if not str(getattr(command, needed)).strip():
-            raise IllegalCommand(sentence("needs", command=name, field=needed))
-    if said := refusal(state, type(command)):
-        raise IllegalCommand(said)
-    plan = Plan(state, at, getattr(command, "who", ""))
-    _HANDLERS[type(command)](plan, command)
-    return tuple(plan.events)
-
-
-def refusal(state: Tournament, command: type[Command]) -> str:
+def refusal(state: Tournament, command: type[TournamentCommand]) -> str:
     """Why that command is not possible now, whatever it says; empty when it is."""
     if state.phase not in command.PHASES:
         return sentence("tour.phase", command=command.__name__, phase=state.phase)
     return ""
 
 
-def _create(plan: Plan, c: CreateTournament) -> None:
+def _create(batch: TournamentBatch, c: CreateTournament) -> None:
     options = c.options
     _limits(options.format in FORMATS, "tour.format", name=options.format, known=list(FORMATS))
     _limits(0 <= options.rounds <= MOST_ROUNDS, "tour.rounds", most=MOST_ROUNDS, n=options.rounds)
@@ -109,8 +84,7 @@ def _create(plan: Plan, c: CreateTournament) -> None:
     for table in c.tables:
         tables.append(_free_table(tables, table))
     strengths = [*c.strengths, *[0.0] * len(names)]
-    plan.simulated = c.simulated
-    plan.add(
+    batch.add(
         "tournament_created",
         id=c.id,
         name=c.name.strip(),
@@ -153,59 +127,59 @@ def _game(state: Tournament, number: int) -> Game:
     return game
 
 
-def _enter(plan: Plan, c: Enter) -> None:
-    state = plan.state
+def _enter(batch: TournamentBatch, c: Enter) -> None:
+    state = batch.state
     name = _free_name([e.name for e in state.entrants], c.player)
     _limits(len(state.entrants) < MOST_ENTRANTS, "tour.too_many", most=MOST_ENTRANTS)
     _limits(not state.round or state.stage == "swiss", "tour.too_late", player=name)
-    plan.add("entrant_joined", **asdict(Entrant(name, state.round, "", c.strength)))
+    batch.add("entrant_joined", **asdict(Entrant(name, state.round, "", c.strength)))
 
 
-def _leave(plan: Plan, c: Leave) -> None:
-    entrant = _entrant(plan.state, c.player)
+def _leave(batch: TournamentBatch, c: Leave) -> None:
+    entrant = _entrant(batch.state, c.player)
     _limits(entrant.present, "tour.gone", player=entrant.name)
-    plan.add("entrant_left", player=c.player, why=c.why.strip())
-    for game in plan.state.games:
+    batch.add("entrant_left", player=c.player, why=c.why.strip())
+    for game in batch.state.games:
         if c.player in game.players and game.result is None:
-            others = [p for p in game.players if plan.state.entrants[p].present]
+            others = [p for p in game.players if batch.state.entrants[p].present]
             if len(others) < 2:
-                _over(plan, game, "left", others[0] if others else None)
+                _over(batch, game, "left", others[0] if others else None)
 
 
-def _over(plan: Plan, game: Game, by: str, winner: int | None, why: str = "") -> None:
+def _over(batch: TournamentBatch, game: Game, by: str, winner: int | None, why: str = "") -> None:
     """A game that ends without a match: the winner is first, the others have no place."""
     shared = by == "ruling" and winner is None
     rows = tuple(Row(p, place=1 if shared or p == winner else 2 if by == "ruling" else None) for p in game.players)
-    plan.add("game_ended", game=game.number, match_id=game.match_id, result=asdict(Result(rows, by, 0.0, why)))
+    batch.add("game_ended", game=game.number, match_id=game.match_id, result=asdict(Result(rows, by, 0.0, why)))
 
 
-def _return(plan: Plan, c: Return) -> None:
-    entrant = _entrant(plan.state, c.player)
+def _return(batch: TournamentBatch, c: Return) -> None:
+    entrant = _entrant(batch.state, c.player)
     _limits(not entrant.present, "tour.present", player=entrant.name)
-    plan.add("entrant_returned", player=c.player)
+    batch.add("entrant_returned", player=c.player)
 
 
-def _rename(plan: Plan, c: Rename) -> None:
-    entrant, state = _entrant(plan.state, c.player), plan.state
+def _rename(batch: TournamentBatch, c: Rename) -> None:
+    entrant, state = _entrant(batch.state, c.player), batch.state
     name = _free_name([e.name for n, e in enumerate(state.entrants) if n != c.player], c.name)
     _limits(name != entrant.name, "named_already", player=name)
     _limits(state.busy(c.player) is None, "tour.busy_name", player=entrant.name)
-    plan.add("entrant_renamed", player=c.player, name=name)
+    batch.add("entrant_renamed", player=c.player, name=name)
 
 
-def _open_table(plan: Plan, c: OpenTable) -> None:
-    plan.add("table_opened", table=_free_table(plan.state.tables, c.table))
+def _open_table(batch: TournamentBatch, c: OpenTable) -> None:
+    batch.add("table_opened", table=_free_table(batch.state.tables, c.table))
 
 
-def _close_table(plan: Plan, c: CloseTable) -> None:
-    _limits(c.table in plan.state.tables, "tour.no_table", table=c.table)
-    if game := plan.state.at_table(c.table):
-        plan.add("game_waits", game=game.number, why=c.why)
-    plan.add("table_closed", table=c.table, why=c.why)
+def _close_table(batch: TournamentBatch, c: CloseTable) -> None:
+    _limits(c.table in batch.state.tables, "tour.no_table", table=c.table)
+    if game := batch.state.at_table(c.table):
+        batch.add("game_waits", game=game.number, why=c.why)
+    batch.add("table_closed", table=c.table, why=c.why)
 
 
-def _call(plan: Plan, c: CallGame) -> None:
-    state, game = plan.state, _game(plan.state, c.game)
+def _call(batch: TournamentBatch, c: CallGame) -> None:
+    state, game = batch.state, _game(batch.state, c.game)
     _limits(game.phase == "waiting", "tour.not_waiting", n=c.game)
     _limits(c.table in state.tables, "tour.no_table", table=c.table)
     taken = state.at_table(c.table)
@@ -213,45 +187,45 @@ def _call(plan: Plan, c: CallGame) -> None:
     for player in game.players:
         other = state.busy(player)
         _limits(other is None, "tour.busy", player=state.entrants[player].name, table=other.table if other else "")
-    plan.add("game_called", game=c.game, table=c.table, after=c.after)
+    batch.add("game_called", game=c.game, table=c.table, after=c.after)
 
 
-def _begins(plan: Plan, c: GameBegins) -> None:
-    game = _game(plan.state, c.game)
+def _begins(batch: TournamentBatch, c: GameBegins) -> None:
+    game = _game(batch.state, c.game)
     _limits(game.phase == "called", "tour.not_called", n=c.game)
-    used = [g for g in plan.state.games if c.match_id == g.match_id or c.match_id in g.void]
+    used = [g for g in batch.state.games if c.match_id == g.match_id or c.match_id in g.void]
     _limits(not used, "tour.match_used", match=c.match_id)
     fits = len(set(c.seated)) == len(c.seated) >= 2 and set(c.seated) <= set(game.players)
     _limits(fits, "tour.not_these", n=c.game)
-    plan.add("game_began", game=c.game, match_id=c.match_id, seated=list(c.seated))
+    batch.add("game_began", game=c.game, match_id=c.match_id, seated=list(c.seated))
 
 
-def _ends(plan: Plan, c: GameEnds) -> None:
-    game = _game(plan.state, c.game)
+def _ends(batch: TournamentBatch, c: GameEnds) -> None:
+    game = _game(batch.state, c.game)
     here = game.match_id == c.match_id and (game.result is None or game.result.by == "match")
     _limits(game.phase in ("playing", "done") and here, "tour.not_playing", n=c.game, match=c.match_id)
-    _not_built_on(plan.state, game)
+    _not_built_on(batch.state, game)
     _limits({row.player for row in c.result.rows} == set(game.seated), "tour.not_these", n=c.game)
-    plan.add("game_ended", game=c.game, match_id=c.match_id, result=asdict(c.result))
+    batch.add("game_ended", game=c.game, match_id=c.match_id, result=asdict(c.result))
 
 
-def _rule(plan: Plan, c: RuleGame) -> None:
-    game = _game(plan.state, c.game)
+def _rule(batch: TournamentBatch, c: RuleGame) -> None:
+    game = _game(batch.state, c.game)
     _limits(len(game.players) == 2 and game.stage != "group", "tour.rule_two", n=c.game)
     _limits(c.winner is None or c.winner in game.players, "tour.not_these", n=c.game)
     _limits(c.winner is not None or game.stage != "knockout", "tour.needs_winner", n=c.game)
-    _not_built_on(plan.state, game)
-    _over(plan, game, "ruling", c.winner, c.why)
+    _not_built_on(batch.state, game)
+    _over(batch, game, "ruling", c.winner, c.why)
 
 
-def _rerun(plan: Plan, c: Rerun) -> None:
-    state, game = plan.state, _game(plan.state, c.game)
+def _rerun(batch: TournamentBatch, c: Rerun) -> None:
+    state, game = batch.state, _game(batch.state, c.game)
     _limits(game.phase != "waiting" and len(game.players) > 1, "tour.not_played", n=c.game)
     _not_built_on(state, game)
     for player in game.players:
         entrant = state.entrants[player]
         _limits(entrant.present, "tour.gone", player=entrant.name)
-    plan.add("game_waits", game=c.game, why=c.why)
+    batch.add("game_waits", game=c.game, why=c.why)
 
 
 def _not_built_on(state: Tournament, game: Game) -> None:
@@ -260,19 +234,19 @@ def _not_built_on(state: Tournament, game: Game) -> None:
     _limits(not later, "tour.built_on", n=game.number)
 
 
-def _pair(plan: Plan, c: PairRound) -> None:
-    state = plan.state
+def _pair(batch: TournamentBatch, c: PairRound) -> None:
+    state = batch.state
     if state.round and (state.round >= state.rounds or len(state.present) < 2):
-        plan.add("tournament_finished")
+        batch.add("tournament_finished")
         return
     _limits(len(state.present) >= 2, "tour.too_few")
     rows, rounds = _first(state) if not state.round else _following(state)
     number, at = state.round + 1, len(state.games)
     games = [replace(g, number=at + n, round=number) for n, g in enumerate(rows, 1)]
-    plan.add("round_paired", round=number, rounds=rounds, games=[asdict(g) for g in games])
+    batch.add("round_paired", round=number, rounds=rounds, games=[asdict(g) for g in games])
     for game in games:
         if len(game.players) < 2:
-            _over(plan, game, "bye", game.players[0] if game.players else None)
+            _over(batch, game, "bye", game.players[0] if game.players else None)
 
 
 def _new(stage: Stage, players: Sequence[int], label: str = "") -> Game:
@@ -322,7 +296,7 @@ def _following(state: Tournament) -> tuple[list[Game], int]:
     return [_new("knockout", (*a, *b)) for a, b in zip(there[::2], there[1::2], strict=True)], state.rounds
 
 
-_HANDLERS: dict[type[Command], Callable[..., None]] = {
+_HANDLERS: Mapping[type[TournamentCommand], Callable[[TournamentBatch, Any], None]] = {
     CreateTournament: _create,
     Enter: _enter,
     Leave: _leave,
@@ -337,3 +311,5 @@ _HANDLERS: dict[type[Command], Callable[..., None]] = {
     RuleGame: _rule,
     Rerun: _rerun,
 }
+
+_DECIDER = Decider(evolve, lambda state, command: refusal(state, type(command)), _HANDLERS)

@@ -6,30 +6,20 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from cards.sentences import sentence
-from referee.errors import IllegalCommand
+from referee import core
+from referee.core import Data
 from referee.events import Event
 from referee.tournament.state import Entrant, Game, Options, Tournament, game_from_json, result_from_json
-
-Data = Mapping[str, Any]
 
 
 def fold(events: Iterable[Event]) -> Tournament:
     """The tournament after all of the events."""
-    state = Tournament()
-    for event in events:
-        state = evolve(state, event)
-    return state
+    return core.fold(evolve, Tournament(), events)
 
 
 def evolve(state: Tournament, event: Event) -> Tournament:
     """The tournament after one more event. Raises IllegalCommand for one that cannot follow."""
-    if (event.kind == "tournament_created") != (state.seq == 0):
-        raise IllegalCommand(sentence("not_that_event", kind=event.kind, n=state.seq + 1))
-    if event.kind not in KINDS:
-        raise IllegalCommand(sentence("unknown_event", kind=event.kind))
-    after = KINDS[event.kind](state, event.data, event)
-    return replace(after, seq=state.seq + 1, step=event.step, simulated=state.simulated or event.simulated)
+    return core.apply_event(state, event, KINDS, "tournament_created")
 
 
 def _created(state: Tournament, data: Data, event: Event) -> Tournament:
@@ -108,7 +98,7 @@ def _finished(state: Tournament, data: Data, event: Event) -> Tournament:
     return replace(state, finished_at=event.at)
 
 
-KINDS: Mapping[str, Callable[[Tournament, Data, Event], Tournament]] = {
+KINDS: Mapping[str, core.Change[Tournament]] = {
     "tournament_created": _created,
     "entrant_joined": _joined,
     "entrant_left": _left,

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from referee.core import State
 from referee.match.schedule import FEWEST, MOST
 
 Format = Literal["swiss", "groups", "printed"]
@@ -127,8 +128,8 @@ class Game:
 
 
 @dataclass(frozen=True)
-class Tournament:
-    """Everything of a tournament. ``tables`` are those in use, in order; ``seq`` counts the events folded."""
+class Tournament(State):
+    """Everything of a tournament. ``tables`` are those in use, in order."""
 
     id: str = ""
     name: str = ""
@@ -140,9 +141,6 @@ class Tournament:
     rounds: int = 0
     finished_at: str = ""
     created_at: str = ""
-    simulated: bool = False
-    seq: int = 0
-    step: int = 0
 
     @property
     def phase(self) -> str:

@@ -1,22 +1,35 @@
-"""The JSON API ``/api/…`` for other programs; tests hold it against its description, ``openapi.yaml``."""
+"""The JSON API ``/api/…`` for other programs; ``referee.web.openapi`` makes its description of what stands here."""
 
 from __future__ import annotations
 
-from importlib.resources import files
-from typing import Any
+import functools
 
 import flask
-import yaml
 
 from referee.errors import AsksFirst
 from referee.web import security, views
 from referee.web.actions import ACTIONS, BadRequest, perform
+from referee.web.answers import (
+    CardAnswer,
+    CommandsAnswer,
+    DeckAnswer,
+    DoneAnswer,
+    LogInBody,
+    ScheduleAnswer,
+    SessionAnswer,
+    SnapshotAnswer,
+    StandingsAnswer,
+    StateAnswer,
+)
+from referee.web.json_body import json_object
+from referee.web.openapi import answers, as_yaml
 from referee.web.pages.login import fault_text
-from referee.web.plain_text import json_object
 from referee.web.ports import WebSession
 from referee.web.security import public
 
 MAX_COMMAND_BYTES = 64 * 1024
+WRONG_PIN = {401: "the PIN is not right", 429: "too many wrong PINs, wait"}
+NOT_NOW = {409: "Not possible in this phase, or for what it says; nothing has changed"}
 
 
 def blueprint(session: WebSession) -> flask.Blueprint:
@@ -33,7 +46,9 @@ def blueprint(session: WebSession) -> flask.Blueprint:
 def _session_routes(api: flask.Blueprint, session: WebSession) -> None:
     @api.get("/session")
     @public
+    @answers(SessionAnswer)
     def who_am_i() -> dict:
+        """Who this client is, and its CSRF token."""
         return {
             "csrf": security.csrf_token(),
             "referee": security.is_referee(),
@@ -44,59 +59,65 @@ def _session_routes(api: flask.Blueprint, session: WebSession) -> None:
 
     @api.post("/session")
     @public
+    @answers(SessionAnswer, WRONG_PIN | {422: "Not a PIN and a name"}, LogInBody)
     def log_in() -> flask.typing.ResponseReturnValue:
+        """Log in with the referee's PIN; the answer carries a fresh CSRF token."""
         body = _body()
         pin, name = body.get("pin"), body.get("name", "")
         if not isinstance(pin, str) or not isinstance(name, str):
             raise BadRequest("session: pin and name are texts")
         refused = security.try_pin(pin, name)
         if refused:
-            text = {401: "the PIN is not right", 429: "too many wrong PINs, wait"}[refused.status]
-            return flask.jsonify(error=text), refused.status, refused.headers
+            return flask.jsonify(error=WRONG_PIN[refused.status]), refused.status, refused.headers
         return who_am_i()
 
     @api.delete("/session")
     @public
+    @answers(SessionAnswer)
     def log_out() -> dict:
+        """Log out."""
         security.log_out()
         return who_am_i()
 
     @api.get("/openapi.yaml")
     @public
+    @answers(None)
     def openapi() -> flask.Response:
-        return flask.Response(openapi_text(), mimetype="application/yaml")
+        """This description, OpenAPI 3.1."""
+        return flask.Response(made(), mimetype="application/yaml")
 
-
-def openapi_text() -> str:
-    """The description of this API, OpenAPI 3.1 as YAML."""
-    return files("referee.web").joinpath("openapi.yaml").read_text(encoding="utf-8")
-
-
-def openapi_document() -> dict[str, Any]:
-    """The same, parsed."""
-    document: dict[str, Any] = yaml.safe_load(openapi_text())
-    return document
+    @functools.cache
+    def made() -> str:
+        return as_yaml(flask.current_app)
 
 
 def _reading_routes(api: flask.Blueprint, session: WebSession) -> None:
     @api.get("/state")
     @public
+    @answers(StateAnswer)
     def state() -> dict:
+        """The match as the public may know it."""
         return public_state(session.snapshot())
 
     @api.get("/snapshot")
+    @answers(SnapshotAnswer)
     def snapshot() -> dict:
+        """Everything the referee's console shows."""
         return session.snapshot()
 
     @api.get("/schedule")
     @public
+    @answers(ScheduleAnswer)
     def schedule() -> dict:
+        """Rounds, pairings and what was won in them."""
         match = _match(session)
         return {"rounds": [_round_json(row) for row in views.rounds(match)] if match else []}
 
     @api.get("/standings")
     @public
+    @answers(StandingsAnswer)
     def standings() -> dict:
+        """The table, and the winner of a finished match."""
         match = _match(session)
         if not match:
             return {"standings": [], "winner": None, "under_review": False}
@@ -104,12 +125,16 @@ def _reading_routes(api: flask.Blueprint, session: WebSession) -> None:
 
     @api.get("/cards")
     @public
+    @answers(DeckAnswer)
     def cards() -> dict:
+        """The deck."""
         return session.deck.to_json()
 
     @api.get("/cards/<card_id>")
     @public
+    @answers(CardAnswer, {404: "No such card"})
     def card(card_id: str) -> dict:
+        """One card of the deck."""
         face = session.deck.by_id.get(card_id)
         if face is None:
             flask.abort(404, "no such card")
@@ -135,7 +160,9 @@ def _match(session: WebSession) -> dict | None:
 
 def _command_routes(api: flask.Blueprint, session: WebSession) -> None:
     @api.get("/commands")
+    @answers(CommandsAnswer)
     def commands() -> dict:
+        """What may be asked now."""
         match = session.snapshot().get("match")
         allowed = match["allowed"] if match else []
         ready = not match or match["phase"] in ("new", "finished")
@@ -146,7 +173,9 @@ def _command_routes(api: flask.Blueprint, session: WebSession) -> None:
         }
 
     @api.post("/commands/<name>")
+    @answers(DoneAnswer, NOT_NOW, {name: action.model for name, action in ACTIONS.items()})
     def command(name: str) -> flask.typing.ResponseReturnValue:
+        """Do it."""
         if name not in ACTIONS:
             flask.abort(404, "no such command")
         events = perform(session, name, _body(), flask.session.get("name", ""))

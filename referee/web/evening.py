@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, V
 
 from cards.errors import first_fault
 from referee.errors import IllegalCommand
-from referee.web.plain_text import plain
+from referee.fields import plain
 
 KEPT = "evening.json"
 

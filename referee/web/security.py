@@ -27,8 +27,8 @@ import flask
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 from werkzeug.security import check_password_hash, generate_password_hash
 
+from referee.fields import shown
 from referee.web.logins import Login, Logins
-from referee.web.plain_text import shown
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 READING = frozenset({"GET", "HEAD", "OPTIONS"})

@@ -12,7 +12,7 @@ import pytest
 from referee.errors import IllegalCommand
 from referee.events import Event, event_from_json
 from referee.games.catalogue import GAMES
-from referee.games.core import Command
+from referee.games.core import GameCommand
 from referee.games.match import Begin, Match, begin, decide, evolve, fold
 
 NAMES = ("Ann", "Ben", "Cem", "Dia", "Eli", "Fay", "Gus")
@@ -41,7 +41,7 @@ def refused(match: Match, command: object, why: str) -> None:
         decide(match, command, "")
 
 
-def options(match: Match) -> list[Command]:
+def options(match: Match) -> list[GameCommand]:
     """Every seat's legal commands."""
     return [c for seat in match.state.seats for c in match.game.legal(match.state, seat)]
 
@@ -83,7 +83,7 @@ def refuse_some(match: Match, rng: random.Random, count: int = 3) -> int:
     return said
 
 
-def some_command(match: Match, rng: random.Random) -> Command:
+def some_command(match: Match, rng: random.Random) -> GameCommand:
     """A command of the game with arguments drawn at random; mostly of the seat in turn."""
     if rng.random() < 0.3 and (legal := options(match)):
         return bent(rng.choice(legal), match, rng)
@@ -93,7 +93,7 @@ def some_command(match: Match, rng: random.Random) -> Command:
     return kind(seat, **fields)
 
 
-def bent(command: Command, match: Match, rng: random.Random) -> Command:
+def bent(command: GameCommand, match: Match, rng: random.Random) -> GameCommand:
     """A legal command with one argument changed."""
     field = rng.choice(dataclasses.fields(command))
     return dataclasses.replace(command, **{field.name: some_value(field.type, match, rng)})

@@ -15,7 +15,7 @@ from referee.cli import cli
 from referee.devices.ports import SystemClock
 from referee.errors import IllegalCommand, JournalUnwritable
 from referee.games.catalogue import GAMES
-from referee.games.core import Command
+from referee.games.core import GameCommand
 from referee.games.match import Undo, fold
 from referee.journal.journal import Journal
 from referee.session.game_table import GameTable, game_matches
@@ -183,4 +183,4 @@ def test_a_command_in_words_names_players_and_cards():
     buy = {"command": "Buy", "seat": 0, "place": 2, "pay": ["b3", "b4"], "give": True}
     assert said("en", buy, ["Ann", "Ben"]) == "Ann buys the building at place 2 for b3 b4 for the passive owner"
     assert said("en", buy | {"give": False}, ["Ann", "Ben"]).endswith("for b3 b4")
-    assert issubclass(GAMES["city_towers"].commands[0], Command)
+    assert issubclass(GAMES["city_towers"].commands[0], GameCommand)

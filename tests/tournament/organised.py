@@ -6,7 +6,8 @@ import random
 
 from referee.tournament import plan
 from referee.tournament.commands import CallGame, CreateTournament, GameBegins, GameEnds, PairRound
-from referee.tournament.decide import decide, evolve, fold
+from referee.tournament.decide import decide
+from referee.tournament.evolve import evolve, fold
 from referee.tournament.state import Options, Result, Row
 
 NAMES = tuple(f"{first}{last}" for last in ("", " B.", " C.", " D.") for first in (

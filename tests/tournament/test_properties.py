@@ -28,7 +28,7 @@ from referee.tournament.commands import (
     Return,
     RuleGame,
 )
-from referee.tournament.decide import fold
+from referee.tournament.evolve import fold
 from referee.tournament.pairing import met, rounds_off, swiss
 from referee.tournament.plan import next_calls, time_plan
 from referee.tournament.standings import goes_on, match_points, order, points, standings

@@ -27,7 +27,8 @@ from referee.tournament.commands import (
     Return,
     RuleGame,
 )
-from referee.tournament.decide import decide, fold
+from referee.tournament.decide import decide
+from referee.tournament.evolve import fold
 from referee.tournament.pairing import bracket, groups, knockout, knockout_size, swiss_rounds
 from referee.tournament.plan import CHANGE_S, DUEL_S, rest_s, time_plan
 from referee.tournament.results import result_of

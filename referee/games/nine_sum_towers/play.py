@@ -8,10 +8,12 @@ from itertools import combinations
 from typing import Any
 
 from cards.sentences import sentence
+from referee.core import EventBatch
 from referee.errors import IllegalCommand
-from referee.games.core import UNKNOWN, Command, Fact, Game, Plan, Setup, hidden, shuffled, without
+from referee.games.core import UNKNOWN, Game, GameCommand, Setup, hidden, new_pile, shuffled, without
 from referee.games.nine_sum_towers.table import (
     CARDS,
+    CHANGES,
     DEALT,
     LEAST_HAND,
     NUMBERS,
@@ -31,7 +33,6 @@ from referee.games.nine_sum_towers.table import (
     StealStorey,
     Storey,
     create,
-    evolve,
     pieces,
 )
 
@@ -48,13 +49,6 @@ def begin(setup: Setup) -> dict[str, Any]:
         "hands": [hands[0] + cards[count * DEALT : count * DEALT + 1], *hands[1:]],
         "draw": cards[count * DEALT + 1 :],
     }
-
-
-def decide(state: Nine, command: Command) -> list[Fact]:
-    """What the command leads to. Raises IllegalCommand with the reason."""
-    plan = Plan(state, evolve)
-    _HANDLERS[type(command)](plan, command)
-    return plan.facts
 
 
 def pair_values(first: str, second: str) -> tuple[int, int]:
@@ -98,21 +92,21 @@ def _storey(state: Nine, owner: int, number: int) -> Storey:
     return state.towers[owner][number - 1]
 
 
-def _build(plan: Plan[Nine], c: BuildStorey) -> None:
+def _build(batch: EventBatch[Nine], c: BuildStorey) -> None:
     values, cards = pair_values(c.first, c.second), [c.first, c.second]
-    _has(plan.state, c.seat, *cards)
-    _raise(plan, c.seat, cards, values, cards)
+    _has(batch.state, c.seat, *cards)
+    _raise(batch, c.seat, cards, values, cards)
 
 
-def _raise(plan: Plan[Nine], seat: int, cards: list[str], values: tuple[int, int], from_hand: list[str]) -> None:
+def _raise(batch: EventBatch[Nine], seat: int, cards: list[str], values: tuple[int, int], from_hand: list[str]) -> None:
     """One more storey, and the end when it was the last that was missing."""
-    plan.add("storey_built", seat=seat, cards=cards, values=list(values), from_hand=from_hand)
-    if len(plan.state.towers[seat]) >= plan.state.rules.storeys:
-        plan.add("game_over", reason="tower")
+    batch.add("storey_built", seat=seat, cards=cards, values=list(values), from_hand=from_hand)
+    if len(batch.state.towers[seat]) >= batch.state.rules.storeys:
+        batch.add("game_over", reason="tower")
 
 
-def _steal(plan: Plan[Nine], c: StealStorey) -> None:
-    state = plan.state
+def _steal(batch: EventBatch[Nine], c: StealStorey) -> None:
+    state = batch.state
     _other(state, c.seat, c.victim)
     if c.card not in NUMBERS:
         raise IllegalCommand(sentence("game.steal_joker"))
@@ -127,26 +121,26 @@ def _steal(plan: Plan[Nine], c: StealStorey) -> None:
         raise IllegalCommand(
             sentence("game.not_nine", a=int(c.card), b=top.values[at], total=int(c.card) + top.values[at])
         )
-    plan.add("top_gone", victim=c.victim, discarded=[top.cards[1 - at]])
-    _raise(plan, c.seat, [c.card, c.steal], (int(c.card), top.values[at]), [c.card])
+    batch.add("top_gone", victim=c.victim, discarded=[top.cards[1 - at]])
+    _raise(batch, c.seat, [c.card, c.steal], (int(c.card), top.values[at]), [c.card])
 
 
-def _set_dog(plan: Plan[Nine], c: SetDog) -> None:
-    _has(plan.state, c.seat, "dog")
-    if _storey(plan.state, c.seat, c.storey).dog:
+def _set_dog(batch: EventBatch[Nine], c: SetDog) -> None:
+    _has(batch.state, c.seat, "dog")
+    if _storey(batch.state, c.seat, c.storey).dog:
         raise IllegalCommand(sentence("game.dog_there"))
-    plan.add("dog_set", owner=c.seat, storey=c.storey)
+    batch.add("dog_set", owner=c.seat, storey=c.storey)
 
 
-def _lure(plan: Plan[Nine], c: LureDog) -> None:
-    _has(plan.state, c.seat, "bone")
-    if not _storey(plan.state, c.victim, c.storey).dog:
+def _lure(batch: EventBatch[Nine], c: LureDog) -> None:
+    _has(batch.state, c.seat, "bone")
+    if not _storey(batch.state, c.victim, c.storey).dog:
         raise IllegalCommand(sentence("game.no_dog"))
-    plan.add("dog_lured", seat=c.seat, owner=c.victim, storey=c.storey)
+    batch.add("dog_lured", seat=c.seat, owner=c.victim, storey=c.storey)
 
 
-def _destroy(plan: Plan[Nine], c: Destroy) -> None:
-    state = plan.state
+def _destroy(batch: EventBatch[Nine], c: Destroy) -> None:
+    state = batch.state
     if c.tool not in TOOLS:
         raise IllegalCommand(sentence("game.no_tool", card=c.tool))
     _other(state, c.seat, c.victim)
@@ -154,91 +148,91 @@ def _destroy(plan: Plan[Nine], c: Destroy) -> None:
     top = _top(state, c.victim)
     if top.dog and c.tool == "hammer":
         raise IllegalCommand(sentence("game.guarded_hammer", player=state.name(c.victim)))
-    plan.add("used", seat=c.seat, card=c.tool)
-    plan.add("top_gone", victim=c.victim, discarded=[*top.cards, *["dog"] * top.dog])
+    batch.add("used", seat=c.seat, card=c.tool)
+    batch.add("top_gone", victim=c.victim, discarded=[*top.cards, *["dog"] * top.dog])
 
 
-def _rob(plan: Plan[Nine], seat: int, victim: int) -> None:
+def _rob(batch: EventBatch[Nine], seat: int, victim: int) -> None:
     """One card that the thief cannot see: the seed picks it."""
-    hand = plan.state.hands[victim]
-    at = int(shuffled([f"{n:02d}" for n in range(len(hand))], plan.state.seed, plan.state.shuffles)[0])
-    plan.add("stolen", seat=seat, victim=victim, card=hand[at])
+    hand = batch.state.hands[victim]
+    at = int(shuffled([f"{n:02d}" for n in range(len(hand))], batch.state.seed, batch.state.shuffles)[0])
+    batch.add("stolen", seat=seat, victim=victim, card=hand[at])
 
 
-def _thief(plan: Plan[Nine], c: PlayThief) -> None:
-    _other(plan.state, c.seat, c.victim)
-    _has(plan.state, c.seat, "thief")
-    if not plan.state.hands[c.victim]:
-        raise IllegalCommand(sentence("game.empty_hand", player=plan.state.name(c.victim)))
-    plan.add("used", seat=c.seat, card="thief")
-    _rob(plan, c.seat, c.victim)
+def _thief(batch: EventBatch[Nine], c: PlayThief) -> None:
+    _other(batch.state, c.seat, c.victim)
+    _has(batch.state, c.seat, "thief")
+    if not batch.state.hands[c.victim]:
+        raise IllegalCommand(sentence("game.empty_hand", player=batch.state.name(c.victim)))
+    batch.add("used", seat=c.seat, card="thief")
+    _rob(batch, c.seat, c.victim)
 
 
-def _super_thief(plan: Plan[Nine], c: PlaySuperThief) -> None:
-    _has(plan.state, c.seat, "superthief")
-    victims = [seat for seat in plan.state.in_order(c.seat)[1:] if plan.state.hands[seat]]
+def _super_thief(batch: EventBatch[Nine], c: PlaySuperThief) -> None:
+    _has(batch.state, c.seat, "superthief")
+    victims = [seat for seat in batch.state.in_order(c.seat)[1:] if batch.state.hands[seat]]
     if not victims:
         raise IllegalCommand(sentence("game.empty_hands"))
-    plan.add("used", seat=c.seat, card="superthief")
+    batch.add("used", seat=c.seat, card="superthief")
     for victim in victims:
-        _rob(plan, c.seat, victim)
+        _rob(batch, c.seat, victim)
 
 
-def _serve(plan: Plan[Nine], c: ServeMilkshake) -> None:
-    _other(plan.state, c.seat, c.victim)
-    _has(plan.state, c.seat, "milkshake")
-    if plan.state.milkshakes[c.victim]:
-        raise IllegalCommand(sentence("game.milkshake_there", player=plan.state.name(c.victim)))
-    plan.add("milkshake_served", seat=c.seat, victim=c.victim)
+def _serve(batch: EventBatch[Nine], c: ServeMilkshake) -> None:
+    _other(batch.state, c.seat, c.victim)
+    _has(batch.state, c.seat, "milkshake")
+    if batch.state.milkshakes[c.victim]:
+        raise IllegalCommand(sentence("game.milkshake_there", player=batch.state.name(c.victim)))
+    batch.add("milkshake_served", seat=c.seat, victim=c.victim)
 
 
-def _park(plan: Plan[Nine], c: ParkTruck) -> None:
-    _has(plan.state, c.seat, "truck")
-    plan.add("truck_parked", seat=c.seat)
+def _park(batch: EventBatch[Nine], c: ParkTruck) -> None:
+    _has(batch.state, c.seat, "truck")
+    batch.add("truck_parked", seat=c.seat)
 
 
-def _end_turn(plan: Plan[Nine], c: EndTurn) -> None:
-    _refill(plan, c.seat)
-    _next_turn(plan)
+def _end_turn(batch: EventBatch[Nine], c: EndTurn) -> None:
+    _refill(batch, c.seat)
+    _next_turn(batch)
 
 
-def _drink(plan: Plan[Nine], c: DiscardMilkshake) -> None:
-    plan.add("milkshake_drunk", seat=c.seat)
-    if plan.state.rules.milkshake == "no_start_draw":
-        _refill(plan, c.seat)
-    _next_turn(plan)
+def _drink(batch: EventBatch[Nine], c: DiscardMilkshake) -> None:
+    batch.add("milkshake_drunk", seat=c.seat)
+    if batch.state.rules.milkshake == "no_start_draw":
+        _refill(batch, c.seat)
+    _next_turn(batch)
 
 
-def _refill(plan: Plan[Nine], seat: int) -> None:
-    while len(plan.state.hands[seat]) < LEAST_HAND and _draw(plan, seat):
+def _refill(batch: EventBatch[Nine], seat: int) -> None:
+    while len(batch.state.hands[seat]) < LEAST_HAND and _draw(batch, seat):
         pass
 
 
-def _draw(plan: Plan[Nine], seat: int) -> bool:
+def _draw(batch: EventBatch[Nine], seat: int) -> bool:
     """One card, the discard pile shuffled first when there is no other; False when both are empty."""
-    if not plan.state.draw and plan.state.discard:
-        plan.add("reshuffled", draw=plan.shuffled(plan.state.discard))
-    if not plan.state.draw:
+    if not batch.state.draw and batch.state.discard:
+        batch.add("reshuffled", draw=new_pile(batch.state, batch.state.discard))
+    if not batch.state.draw:
         return False
-    plan.add("card_drawn", seat=seat, card=plan.state.draw[0])
+    batch.add("card_drawn", seat=seat, card=batch.state.draw[0])
     return True
 
 
-def _next_turn(plan: Plan[Nine]) -> None:
+def _next_turn(batch: EventBatch[Nine]) -> None:
     """Whose turn it is, what it begins with; or the end when nothing moves any more."""
-    state = plan.state
+    state = batch.state
     seat = state.turn if state.again else state.after(state.turn)
     if state.again:
-        plan.add("truck_left")
+        batch.add("truck_left")
     drinks = state.milkshakes[seat]
-    plan.add("turn_begun", seat=seat, phase="drinking" if drinks else "playing")
-    if plan.state.idle >= plan.state.rules.stalled_rounds * len(state.players):
-        plan.add("game_over", reason="stalled")
-    elif not drinks and len(plan.state.hands[seat]) < plan.state.rules.full_hand:
-        _draw(plan, seat)
+    batch.add("turn_begun", seat=seat, phase="drinking" if drinks else "playing")
+    if batch.state.idle >= batch.state.rules.stalled_rounds * len(state.players):
+        batch.add("game_over", reason="stalled")
+    elif not drinks and len(batch.state.hands[seat]) < batch.state.rules.full_hand:
+        _draw(batch, seat)
 
 
-_HANDLERS: Mapping[type[Command], Callable[[Plan[Nine], Any], None]] = {
+HANDLERS: Mapping[type[GameCommand], Callable[[EventBatch[Nine], Any], None]] = {
     BuildStorey: _build,
     StealStorey: _steal,
     SetDog: _set_dog,
@@ -253,7 +247,7 @@ _HANDLERS: Mapping[type[Command], Callable[[Plan[Nine], Any], None]] = {
 }
 
 
-def legal(state: Nine, seat: int) -> tuple[Command, ...]:
+def legal(state: Nine, seat: int) -> tuple[GameCommand, ...]:
     """What that seat may ask for now."""
     if seat != state.turn or state.phase not in ("playing", "drinking"):
         return ()
@@ -262,7 +256,7 @@ def legal(state: Nine, seat: int) -> tuple[Command, ...]:
     return (*_builds(state, seat), *_attacks(state, seat), *_tricks(state, seat), EndTurn(seat))
 
 
-def _builds(state: Nine, seat: int) -> list[Command]:
+def _builds(state: Nine, seat: int) -> list[GameCommand]:
     hand = [card for card in sorted(state.hands[seat]) if card in NUMBERS or card == "joker"]
     pairs = sorted(set(combinations(hand, 2)))
     return [BuildStorey(seat, a, b) for a, b in pairs if (a == "joker") != (b == "joker") or _nine(a, b)]
@@ -272,9 +266,9 @@ def _nine(a: str, b: str) -> bool:
     return "joker" not in (a, b) and int(a) + int(b) == SUM
 
 
-def _attacks(state: Nine, seat: int) -> list[Command]:
+def _attacks(state: Nine, seat: int) -> list[GameCommand]:
     """What goes against a tower of another, and one's own dogs."""
-    hand, found = set(state.hands[seat]), list[Command]()
+    hand, found = set(state.hands[seat]), list[GameCommand]()
     for victim in state.in_order(seat)[1:]:
         if not state.towers[victim]:
             continue
@@ -292,9 +286,9 @@ def _attacks(state: Nine, seat: int) -> list[Command]:
     return found
 
 
-def _tricks(state: Nine, seat: int) -> list[Command]:
+def _tricks(state: Nine, seat: int) -> list[GameCommand]:
     hand, others = set(state.hands[seat]), state.in_order(seat)[1:]
-    found: list[Command] = [ParkTruck(seat)] if "truck" in hand else []
+    found: list[GameCommand] = [ParkTruck(seat)] if "truck" in hand else []
     if "superthief" in hand and any(state.hands[other] for other in others):
         found.append(PlaySuperThief(seat))
     for other in others:
@@ -322,11 +316,10 @@ GAME: Game[Nine] = Game(
     name="nine_sum_towers",
     seats=range(2, 7),
     rules=NineRules,
-    commands=tuple(_HANDLERS),
+    handlers=HANDLERS,
+    changes=CHANGES,
     begin=begin,
     create=create,
-    decide=decide,
-    evolve=evolve,
     scores=lambda state: tuple(map(len, state.towers)),
     view=view,
     legal=legal,

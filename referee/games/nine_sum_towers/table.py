@@ -13,9 +13,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from cards.sentences import sentence
-from referee.errors import IllegalCommand
-from referee.games.core import OVER, Command, Fact, Pile, Rules, Setup, Table, put, without
+from referee.core import Data
+from referee.games.core import OVER, GameCommand, Pile, Rules, Setup, Table, put, without
 
 NUMBERS = tuple(str(n) for n in range(1, 9))
 SUM = 9
@@ -79,8 +78,7 @@ class Nine(Table):
     acted: bool = False
 
 
-@dataclass(frozen=True)
-class BuildStorey(Command):
+class BuildStorey(GameCommand):
     """A storey of two cards of the hand."""
 
     first: str
@@ -88,8 +86,7 @@ class BuildStorey(Command):
     PHASES = ("playing",)
 
 
-@dataclass(frozen=True)
-class StealStorey(Command):
+class StealStorey(GameCommand):
     """A storey of one's own number and a card of the victim's top storey; that storey's other card is discarded."""
 
     card: str
@@ -98,16 +95,14 @@ class StealStorey(Command):
     PHASES = ("playing",)
 
 
-@dataclass(frozen=True)
-class SetDog(Command):
+class SetDog(GameCommand):
     """A guard dog beside one's own storey (1 is the lowest)."""
 
     storey: int
     PHASES = ("playing",)
 
 
-@dataclass(frozen=True)
-class LureDog(Command):
+class LureDog(GameCommand):
     """A bone for the dog beside a storey of the victim: both are discarded."""
 
     victim: int
@@ -115,8 +110,7 @@ class LureDog(Command):
     PHASES = ("playing",)
 
 
-@dataclass(frozen=True)
-class Destroy(Command):
+class Destroy(GameCommand):
     """The victim's top storey, by ``tool``: a hammer where no dog is, a wrecking ball anywhere."""
 
     victim: int
@@ -124,45 +118,39 @@ class Destroy(Command):
     PHASES = ("playing",)
 
 
-@dataclass(frozen=True)
-class PlayThief(Command):
+class PlayThief(GameCommand):
     """One unseen card of the victim's hand."""
 
     victim: int
     PHASES = ("playing",)
 
 
-@dataclass(frozen=True)
-class PlaySuperThief(Command):
+class PlaySuperThief(GameCommand):
     """One unseen card of every other hand."""
 
     PHASES = ("playing",)
 
 
-@dataclass(frozen=True)
-class ServeMilkshake(Command):
+class ServeMilkshake(GameCommand):
     """A milkshake before the victim, whose next turn it is."""
 
     victim: int
     PHASES = ("playing",)
 
 
-@dataclass(frozen=True)
-class ParkTruck(Command):
+class ParkTruck(GameCommand):
     """The donut truck: everybody else skips a turn."""
 
     PHASES = ("playing",)
 
 
-@dataclass(frozen=True)
-class EndTurn(Command):
+class EndTurn(GameCommand):
     """Nothing more: refill to three and the next seat's turn."""
 
     PHASES = ("playing",)
 
 
-@dataclass(frozen=True)
-class DiscardMilkshake(Command):
+class DiscardMilkshake(GameCommand):
     """All that can be done in a turn with a milkshake."""
 
     PHASES = ("drinking",)
@@ -186,13 +174,6 @@ def create(setup: Setup, deal: Mapping[str, Any]) -> Nine:
     )
 
 
-def evolve(state: Nine, fact: Fact) -> Nine:
-    """The table after the fact. Raises IllegalCommand for one that this version does not know."""
-    if fact.kind not in _CHANGES:
-        raise IllegalCommand(sentence("game.no_fact", kind=fact.kind, game="nine_sum_towers"))
-    return _CHANGES[fact.kind](state, fact.data)
-
-
 def _spent(state: Nine, seat: int, *cards: str) -> Nine:
     """These cards of the hand played."""
     hands = put(state.hands, seat, without(state.hands[seat], cards, state.name(seat)))
@@ -203,14 +184,14 @@ def _discarded(state: Nine, *cards: str) -> Nine:
     return replace(state, discard=(*state.discard, *cards))
 
 
-def _built(state: Nine, data: Mapping[str, Any]) -> Nine:
+def _built(state: Nine, data: Data) -> Nine:
     seat, cards, values = data["seat"], data["cards"], data["values"]
     storey = Storey((cards[0], cards[1]), (values[0], values[1]))
     state = _spent(state, seat, *data["from_hand"])
     return replace(state, towers=put(state.towers, seat, (*state.towers[seat], storey)))
 
 
-def _top_gone(state: Nine, data: Mapping[str, Any]) -> Nine:
+def _top_gone(state: Nine, data: Data) -> Nine:
     """The victim's top storey is taken off; ``discarded`` of its cards go to the pile."""
     tower = state.towers[data["victim"]]
     return _discarded(replace(state, towers=put(state.towers, data["victim"], tower[:-1])), *data["discarded"])
@@ -222,16 +203,16 @@ def _dog(state: Nine, data: Mapping[str, Any], there: bool) -> Nine:
     return replace(state, towers=put(state.towers, owner, put(tower, at, replace(tower[at], dog=there))))
 
 
-def _dog_lured(state: Nine, data: Mapping[str, Any]) -> Nine:
+def _dog_lured(state: Nine, data: Data) -> Nine:
     return _discarded(_dog(_spent(state, data["seat"], "bone"), data, False), "bone", "dog")
 
 
-def _used(state: Nine, data: Mapping[str, Any]) -> Nine:
+def _used(state: Nine, data: Data) -> Nine:
     """A card that goes to the discard pile at once."""
     return _discarded(_spent(state, data["seat"], data["card"]), data["card"])
 
 
-def _stolen(state: Nine, data: Mapping[str, Any]) -> Nine:
+def _stolen(state: Nine, data: Data) -> Nine:
     seat, victim, card = data["seat"], data["victim"], data["card"]
     rest = list(state.hands[victim])
     rest.remove(card)
@@ -239,31 +220,31 @@ def _stolen(state: Nine, data: Mapping[str, Any]) -> Nine:
     return replace(state, hands=hands, shuffles=state.shuffles + 1)
 
 
-def _served(state: Nine, data: Mapping[str, Any]) -> Nine:
+def _served(state: Nine, data: Data) -> Nine:
     state = _spent(state, data["seat"], "milkshake")
     return replace(state, milkshakes=put(state.milkshakes, data["victim"], True))
 
 
-def _drunk(state: Nine, data: Mapping[str, Any]) -> Nine:
+def _drunk(state: Nine, data: Data) -> Nine:
     state = replace(state, milkshakes=put(state.milkshakes, data["seat"], False), acted=True)
     return _discarded(state, "milkshake")
 
 
-def _drawn(state: Nine, data: Mapping[str, Any]) -> Nine:
+def _drawn(state: Nine, data: Data) -> Nine:
     hand = (*state.hands[data["seat"]], data["card"])
     return replace(state, hands=put(state.hands, data["seat"], hand), draw=state.draw[1:], acted=True)
 
 
-def _turn_begun(state: Nine, data: Mapping[str, Any]) -> Nine:
+def _turn_begun(state: Nine, data: Data) -> Nine:
     idle = 0 if state.acted else state.idle + 1
     return replace(state, turn=data["seat"], phase=data["phase"], idle=idle, acted=False)
 
 
-def _truck_left(state: Nine, data: Mapping[str, Any]) -> Nine:
+def _truck_left(state: Nine, data: Data) -> Nine:
     return _discarded(replace(state, again=False), "truck")
 
 
-_CHANGES: dict[str, Callable[[Nine, Mapping[str, Any]], Nine]] = {
+CHANGES: Mapping[str, Callable[[Nine, Data], Nine]] = {
     "storey_built": _built,
     "top_gone": _top_gone,
     "dog_set": lambda s, d: _dog(_spent(s, d["owner"], "dog"), d, True),

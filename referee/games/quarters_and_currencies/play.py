@@ -8,8 +8,9 @@ from itertools import combinations, pairwise
 from typing import Any
 
 from cards.sentences import sentence
+from referee.core import EventBatch
 from referee.errors import IllegalCommand
-from referee.games.core import UNKNOWN, Command, Fact, Game, Plan, Setup, hidden, shuffled, without
+from referee.games.core import UNKNOWN, Game, GameCommand, Setup, hidden, new_pile, shuffled, without
 from referee.games.quarters_and_currencies.cards import (
     CURRENCIES,
     GIFTS,
@@ -26,6 +27,7 @@ from referee.games.quarters_and_currencies.cards import (
 )
 from referee.games.quarters_and_currencies.scoring import points
 from referee.games.quarters_and_currencies.table import (
+    CHANGES,
     Buy,
     PassTurn,
     Quarters,
@@ -33,7 +35,6 @@ from referee.games.quarters_and_currencies.table import (
     ReadIn,
     TakeMoney,
     create,
-    evolve,
 )
 
 
@@ -82,26 +83,19 @@ def first_seat(hands: Sequence[Sequence[str]]) -> int:
     return min(range(len(hands)), key=lambda seat: (len(hands[seat]), sum(map(value, hands[seat])), seat))
 
 
-def decide(state: Quarters, command: Command) -> list[Fact]:
-    """What the command leads to. Raises IllegalCommand with the reason."""
-    plan = Plan(state, evolve)
-    _HANDLERS[type(command)](plan, command)
-    return plan.facts
-
-
-def _take(plan: Plan[Quarters], c: TakeMoney) -> None:
+def _take(batch: EventBatch[Quarters], c: TakeMoney) -> None:
     if not c.cards:
         raise IllegalCommand(sentence("game.take_one"))
-    without(plan.state.market, c.cards, sentence("game.the_market"))
+    without(batch.state.market, c.cards, sentence("game.the_market"))
     total = sum(map(value, c.cards))
     if len(c.cards) > 1 and total > MOST_AT_ONCE:
         raise IllegalCommand(sentence("game.too_much", most=MOST_AT_ONCE, total=total))
-    plan.add("money_taken", seat=c.seat, cards=list(c.cards))
-    _refill(plan)
+    batch.add("money_taken", seat=c.seat, cards=list(c.cards))
+    _refill(batch)
 
 
-def _buy(plan: Plan[Quarters], c: Buy) -> None:
-    state = plan.state
+def _buy(batch: EventBatch[Quarters], c: Buy) -> None:
+    state = batch.state
     if not 1 <= c.place <= PLACES or not state.yard[c.place - 1]:
         raise IllegalCommand(sentence("game.no_building", place=c.place))
     if c.give and state.passive is None:
@@ -115,79 +109,79 @@ def _buy(plan: Plan[Quarters], c: Buy) -> None:
         raise IllegalCommand(sentence("game.price", price=price, paid=paid))
     owner = state.passive if c.give and state.passive is not None else c.seat
     exact = paid == price
-    plan.add("bought", seat=c.seat, place=c.place, pay=list(c.pay), owner=owner, exact=exact)
-    if not exact or plan.state.actions >= MOST_ACTIONS:
-        _refill(plan)
+    batch.add("bought", seat=c.seat, place=c.place, pay=list(c.pay), owner=owner, exact=exact)
+    if not exact or batch.state.actions >= MOST_ACTIONS:
+        _refill(batch)
 
 
-def _pass(plan: Plan[Quarters], c: PassTurn) -> None:
-    if legal_actions(plan.state, c.seat):
+def _pass(batch: EventBatch[Quarters], c: PassTurn) -> None:
+    if legal_actions(batch.state, c.seat):
         raise IllegalCommand(sentence("game.something_possible"))
-    plan.add("nothing_possible", seat=c.seat)
-    _refill(plan)
+    batch.add("nothing_possible", seat=c.seat)
+    _refill(batch)
 
 
-def _refill(plan: Plan[Quarters], named: str = "") -> None:
+def _refill(batch: EventBatch[Quarters], named: str = "") -> None:
     """After a turn: buildings to four, money to four, what is drawn of scorings; then the next turn, or the end.
 
     ``named`` is the card a scorer has read in; where the next one is not known, the game waits for it.
     """
     while True:
-        state = plan.state
+        state = batch.state
         if state.gifts or "" in state.yard:
             what, pile = "gift" if state.gifts else "building", state.buildings
         else:
             what, pile = "money", state.money
         if what == "building" and not pile:
-            _end(plan)
+            _end(batch)
             return
         if what == "money" and not pile and state.spent:
-            plan.add("reshuffled", money=plan.shuffled(state.spent))
+            batch.add("reshuffled", money=new_pile(batch.state, state.spent))
             continue
         if what == "money" and (len(state.market) >= PLACES or not pile):
-            plan.add("turn_passed", seat=state.turn if state.opening else state.after(state.turn))
+            batch.add("turn_passed", seat=state.turn if state.opening else state.after(state.turn))
             return
         card, named = (named or UNKNOWN, "") if pile[0] == UNKNOWN else (pile[0], named)
         if card == UNKNOWN:
-            plan.add("waits_for", what=what)
+            batch.add("waits_for", what=what)
             return
-        _lay(plan, what, card)
+        _lay(batch, what, card)
 
 
-def _lay(plan: Plan[Quarters], what: str, card: str) -> None:
+def _lay(batch: EventBatch[Quarters], what: str, card: str) -> None:
     """One card that was turned up: where it goes, or the scoring that it brings."""
-    state = plan.state
+    state = batch.state
     if what == "building":
-        plan.add("building_laid", place=state.yard.index("") + 1, card=card)
+        batch.add("building_laid", place=state.yard.index("") + 1, card=card)
     elif what == "gift":
-        plan.add("gift_laid", card=card)
+        batch.add("gift_laid", card=card)
     elif card in SCORINGS:
-        _score(plan, card)
+        _score(batch, card)
     else:
-        plan.add("money_laid", card=card)
+        batch.add("money_laid", card=card)
 
 
-def _score(plan: Plan[Quarters], scoring: str) -> None:
-    state, left, gifts = plan.state, len(plan.state.buildings), 0
+def _score(batch: EventBatch[Quarters], scoring: str) -> None:
+    state, left, gifts = batch.state, len(batch.state.buildings), 0
     if state.passive is not None:
         gifts = {"A": min(GIFTS, left), "B": left // 3, "C": 0}[scoring]
-    plan.add("scored", scoring=scoring, points=points(scoring, state.owned), gifts=gifts)
+    batch.add("scored", scoring=scoring, points=points(scoring, state.owned), gifts=gifts)
 
 
-def _end(plan: Plan[Quarters]) -> None:
+def _end(batch: EventBatch[Quarters]) -> None:
     """What is left in the yard goes to who has most money of its currency; then the last scoring."""
     for place, currency in enumerate(CURRENCIES, 1):
-        if not plan.state.yard[place - 1]:
+        if not batch.state.yard[place - 1]:
             continue
-        sums = [sum(value(card) for card in hand if card[0] == currency) for hand in plan.state.hands]
+        sums = [sum(value(card) for card in hand if card[0] == currency) for hand in batch.state.hands]
         if max(sums) > 0 and sums.count(max(sums)) == 1:
-            plan.add("left_over", place=place, owner=sums.index(max(sums)))
-    _score(plan, "C")
-    plan.add("game_over")
+            batch.add("left_over", place=place, owner=sums.index(max(sums)))
+    _score(batch, "C")
+    batch.add("game_over")
 
 
-def _read_hand(plan: Plan[Quarters], c: ReadHand) -> None:
-    state = plan.state
+def _read_hand(batch: EventBatch[Quarters], c: ReadHand) -> None:
+    state = batch.state
     if state.hands[c.seat]:
         raise IllegalCommand(sentence("game.hand_read", player=state.name(c.seat)))
     known = set(money_cards(len(state.players)))
@@ -196,15 +190,15 @@ def _read_hand(plan: Plan[Quarters], c: ReadHand) -> None:
     total = sum(map(value, c.cards))
     if total < START_SUM or total - value(c.cards[-1]) >= START_SUM:
         raise IllegalCommand(sentence("game.deal_sum", least=START_SUM, total=total, n=len(c.cards)))
-    plan.add("hand_read", seat=c.seat, cards=list(c.cards))
-    if all(plan.state.hands):
+    batch.add("hand_read", seat=c.seat, cards=list(c.cards))
+    if all(batch.state.hands):
         gifts = GIFTS if state.passive is not None else 0
-        plan.add("first_known", seat=first_seat(plan.state.hands), gifts=gifts)
-        _refill(plan)
+        batch.add("first_known", seat=first_seat(batch.state.hands), gifts=gifts)
+        _refill(batch)
 
 
-def _read_in(plan: Plan[Quarters], c: ReadIn) -> None:
-    state = plan.state
+def _read_in(batch: EventBatch[Quarters], c: ReadIn) -> None:
+    state = batch.state
     if state.phase == "reading_money":
         scored = {row["scoring"] for row in state.scored}
         known = {*money_cards(len(state.players)), *SCORINGS} - scored
@@ -212,10 +206,10 @@ def _read_in(plan: Plan[Quarters], c: ReadIn) -> None:
         known = set(building_cards(state.rules))
     if c.card not in known:
         raise IllegalCommand(sentence("game.no_turn_up", card=c.card))
-    _refill(plan, c.card)
+    _refill(batch, c.card)
 
 
-_HANDLERS: Mapping[type[Command], Callable[[Plan[Quarters], Any], None]] = {
+HANDLERS: Mapping[type[GameCommand], Callable[[EventBatch[Quarters], Any], None]] = {
     TakeMoney: _take,
     Buy: _buy,
     PassTurn: _pass,
@@ -236,7 +230,7 @@ def payments(hand: Sequence[str], currency: str, price: int) -> list[tuple[str, 
     return [sums[total] for total in enough[: 1 + (price in sums)]]
 
 
-def legal_actions(state: Quarters, seat: int) -> tuple[Command, ...]:
+def legal_actions(state: Quarters, seat: int) -> tuple[GameCommand, ...]:
     """Taking and buying; of the ways to pay the exact one and the one that overpays least."""
     takes = {cards for n in range(1, PLACES + 1) for cards in combinations(sorted(state.market), n)}
     few = [cards for cards in sorted(takes) if len(cards) == 1 or sum(map(value, cards)) <= MOST_AT_ONCE]
@@ -250,7 +244,7 @@ def legal_actions(state: Quarters, seat: int) -> tuple[Command, ...]:
     return (*(TakeMoney(seat, cards) for cards in few), *buys)
 
 
-def legal(state: Quarters, seat: int) -> tuple[Command, ...]:
+def legal(state: Quarters, seat: int) -> tuple[GameCommand, ...]:
     """What that seat may ask for now; when nothing else is left, to pass."""
     if state.phase != "acting" or seat != state.turn:
         return ()
@@ -289,11 +283,10 @@ GAME: Game[Quarters] = Game(
     name="quarters_and_currencies",
     seats=range(2, 7),
     rules=QuarterRules,
-    commands=(TakeMoney, Buy, PassTurn, ReadHand, ReadIn),
+    handlers=HANDLERS,
+    changes=CHANGES,
     begin=begin,
     create=create,
-    decide=decide,
-    evolve=evolve,
     scores=lambda state: state.points[: len(state.players)],
     view=view,
     legal=legal,

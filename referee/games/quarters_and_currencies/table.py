@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cards.sentences import sentence
-from referee.errors import IllegalCommand
-from referee.games.core import OVER, Command, Fact, Pile, Setup, Table, put, without
+from referee.core import Data
+from referee.games.core import OVER, GameCommand, Pile, Setup, Table, put, without
 from referee.games.quarters_and_currencies.cards import SCORINGS, QuarterRules
 
 
@@ -40,16 +39,14 @@ class Quarters(Table):
         return len(self.players) if len(self.owned) > len(self.players) else None
 
 
-@dataclass(frozen=True)
-class TakeMoney(Command):
+class TakeMoney(GameCommand):
     """Open money cards into the hand."""
 
     cards: tuple[str, ...]
     PHASES = ("acting",)
 
 
-@dataclass(frozen=True)
-class Buy(Command):
+class Buy(GameCommand):
     """The building of the yard's place 1 to 4, paid with these cards; ``give`` it to the passive owner."""
 
     place: int
@@ -58,15 +55,13 @@ class Buy(Command):
     PHASES = ("acting",)
 
 
-@dataclass(frozen=True)
-class PassTurn(Command):
+class PassTurn(GameCommand):
     """Nothing can be taken and nothing bought."""
 
     PHASES = ("acting",)
 
 
-@dataclass(frozen=True)
-class ReadHand(Command):
+class ReadHand(GameCommand):
     """A scorer's game: the money that the seat was dealt."""
 
     cards: tuple[str, ...]
@@ -74,8 +69,7 @@ class ReadHand(Command):
     IN_TURN = False
 
 
-@dataclass(frozen=True)
-class ReadIn(Command):
+class ReadIn(GameCommand):
     """A scorer's game: the next card that was turned up: a building, money, or a scoring card."""
 
     card: str
@@ -106,20 +100,13 @@ def create(setup: Setup, deal: Mapping[str, Any]) -> Quarters:
     )
 
 
-def evolve(state: Quarters, fact: Fact) -> Quarters:
-    """The table after the fact. Raises IllegalCommand for one that this version does not know."""
-    if fact.kind not in _CHANGES:
-        raise IllegalCommand(sentence("game.no_fact", kind=fact.kind, game="quarters_and_currencies"))
-    return _CHANGES[fact.kind](state, fact.data)
-
-
-def _taken(state: Quarters, data: Mapping[str, Any]) -> Quarters:
+def _taken(state: Quarters, data: Data) -> Quarters:
     seat, cards = data["seat"], tuple(data["cards"])
     hands = put(state.hands, seat, (*state.hands[seat], *cards))
     return replace(state, hands=hands, market=without(state.market, cards, "the market"), actions=state.actions + 1)
 
 
-def _bought(state: Quarters, data: Mapping[str, Any]) -> Quarters:
+def _bought(state: Quarters, data: Data) -> Quarters:
     seat, place, owner, pay = data["seat"], data["place"] - 1, data["owner"], tuple(data["pay"])
     return replace(
         state,
@@ -131,44 +118,44 @@ def _bought(state: Quarters, data: Mapping[str, Any]) -> Quarters:
     )
 
 
-def _building_laid(state: Quarters, data: Mapping[str, Any]) -> Quarters:
+def _building_laid(state: Quarters, data: Data) -> Quarters:
     yard = put(state.yard, data["place"] - 1, data["card"])
     return replace(state, yard=yard, buildings=state.buildings[1:], phase="acting")
 
 
-def _gift_laid(state: Quarters, data: Mapping[str, Any]) -> Quarters:
+def _gift_laid(state: Quarters, data: Data) -> Quarters:
     last = len(state.owned) - 1
     owned = put(state.owned, last, (*state.owned[last], data["card"]))
     return replace(state, owned=owned, buildings=state.buildings[1:], gifts=state.gifts - 1, phase="acting")
 
 
-def _money_laid(state: Quarters, data: Mapping[str, Any]) -> Quarters:
+def _money_laid(state: Quarters, data: Data) -> Quarters:
     return replace(state, market=(*state.market, data["card"]), money=state.money[1:], phase="acting")
 
 
-def _scored(state: Quarters, data: Mapping[str, Any]) -> Quarters:
+def _scored(state: Quarters, data: Data) -> Quarters:
     total = tuple(a + b for a, b in zip(state.points, data["points"], strict=True))
     money = state.money[1:] if data["scoring"] in SCORINGS else state.money
     row = {"scoring": data["scoring"], "points": list(data["points"])}
     return replace(state, points=total, scored=(*state.scored, row), money=money, gifts=data["gifts"], phase="acting")
 
 
-def _left_over(state: Quarters, data: Mapping[str, Any]) -> Quarters:
+def _left_over(state: Quarters, data: Data) -> Quarters:
     owner, place = data["owner"], data["place"] - 1
     owned = put(state.owned, owner, (*state.owned[owner], state.yard[place]))
     return replace(state, owned=owned, yard=put(state.yard, place, ""))
 
 
-def _hand_read(state: Quarters, data: Mapping[str, Any]) -> Quarters:
+def _hand_read(state: Quarters, data: Data) -> Quarters:
     hands = put(state.hands, data["seat"], tuple(data["cards"]))
     return replace(state, hands=hands, money=state.money[len(data["cards"]) :])
 
 
-def _reshuffled(state: Quarters, data: Mapping[str, Any]) -> Quarters:
+def _reshuffled(state: Quarters, data: Data) -> Quarters:
     return replace(state, money=tuple(data["money"]), spent=(), shuffles=state.shuffles + 1)
 
 
-_CHANGES: dict[str, Callable[[Quarters, Mapping[str, Any]], Quarters]] = {
+CHANGES: Mapping[str, Callable[[Quarters, Data], Quarters]] = {
     "money_taken": _taken,
     "bought": _bought,
     "nothing_possible": lambda s, d: s,

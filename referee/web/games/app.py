@@ -18,7 +18,7 @@ from cards.pieces import PieceSet, builtin_piece_set
 from cards.sentences import say, sentence
 from referee.devices.ports import Clock
 from referee.errors import IllegalCommand, RefereeError
-from referee.games.core import Command
+from referee.games.core import GameCommand
 from referee.games.match import Correct, Undo
 from referee.session.game_camera import Look, TableCamera
 from referee.session.game_table import GameTable
@@ -127,7 +127,7 @@ def _board(table: GameTable) -> flask.Blueprint:
     return pages
 
 
-def _tried(table: GameTable, command: Command | Undo | Correct, who: str) -> str:
+def _tried(table: GameTable, command: GameCommand | Undo | Correct, who: str) -> str:
     """Carry the command out; the reason when it is refused."""
     try:
         table.command(command, who)

@@ -9,7 +9,7 @@ from typing import Any
 import cv2
 
 from cards.sentences import say
-from referee.games.core import Command
+from referee.games.core import GameCommand
 from referee.session.game_camera import Look
 from referee.web.i18n.games import said
 
@@ -29,7 +29,7 @@ def shown_look(look: Look, lang: str, players: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _fields(move: Command) -> dict[str, str]:
+def _fields(move: GameCommand) -> dict[str, str]:
     """The command as a form sends it."""
     row = {name: value for name, value in move.to_json().items() if value is not False}
     return {name: " ".join(map(str, v)) if isinstance(v, list | tuple) else str(v) for name, v in row.items()}

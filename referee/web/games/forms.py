@@ -8,16 +8,16 @@ from typing import Any
 
 from cards.sentences import sentence
 from referee.errors import IllegalCommand
-from referee.games.core import Command, Game
+from referee.games.core import Game, GameCommand
 
 
-def form_of(kind: type[Command]) -> list[dict[str, str]]:
+def form_of(kind: type[GameCommand]) -> list[dict[str, str]]:
     """The command's fields but the seat: ``name`` and ``kind``: number, yes, words or word."""
     kinds = {"int": "number", "bool": "yes", "str": "word"}
     return [{"name": f.name, "kind": kinds.get(str(f.type), "words")} for f in fields(kind) if f.name != "seat"]
 
 
-def read_form(game: Game[Any], form: Mapping[str, str]) -> Command:
+def read_form(game: Game[Any], form: Mapping[str, str]) -> GameCommand:
     """The command that was filled in. Raises IllegalCommand for one that cannot be read."""
     kind = next((c for c in game.commands if c.__name__ == form.get("command")), None)
     if kind is None:

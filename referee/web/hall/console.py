@@ -14,7 +14,6 @@ from referee.session.director import Director
 from referee.session.people import People
 from referee.tournament.commands import (
     CloseTable,
-    Command,
     Enter,
     Leave,
     OpenTable,
@@ -23,6 +22,7 @@ from referee.tournament.commands import (
     Rerun,
     Return,
     RuleGame,
+    TournamentCommand,
 )
 from referee.web.hall import views
 
@@ -39,7 +39,7 @@ def _winner(form: Form) -> int | None:
     return None if form.get("winner", "") == "shared" else _number(form, "winner")
 
 
-READ: Mapping[str, Callable[[Form, str], Command]] = {
+READ: Mapping[str, Callable[[Form, str], TournamentCommand]] = {
     "Enter": lambda form, who: Enter(form.get("name", ""), who=who),
     "Leave": lambda form, who: Leave(_number(form, "player"), form.get("why", ""), who),
     "Return": lambda form, who: Return(_number(form, "player"), who),
@@ -50,7 +50,7 @@ READ: Mapping[str, Callable[[Form, str], Command]] = {
     "Rerun": lambda form, who: Rerun(_number(form, "game"), form.get("why", ""), who),
     "RuleGame": lambda form, who: RuleGame(_number(form, "game"), _winner(form), form.get("why", ""), who),
 }
-"""Command -> how it is read from its form."""
+"""TournamentCommand -> how it is read from its form."""
 
 
 def console_pages(director: Director, people: People) -> flask.Blueprint:

@@ -13,6 +13,7 @@ from markupsafe import escape
 from cards.errors import RefereeError
 from cards.sentences import piece_name, pointed, say, word
 from referee.errors import IllegalCommand
+from referee.fields import shown
 from referee.match.commands import Overrule, Ruling
 from referee.match.duel import stop_time
 from referee.recording import Attempt, listing
@@ -25,7 +26,6 @@ from referee.web import views
 from referee.web.i18n.texts import translate
 from referee.web.pages.attempt_archive import Archive, match_words, row_of
 from referee.web.pages.attempt_rulings import decided
-from referee.web.plain_text import shown
 from referee.web.ports import Reviewing
 from referee.web.security import is_referee
 from referee.web.streaming.media import SVG_HEADERS, named_svg

@@ -32,9 +32,9 @@ from cards.law import worded
 from cards.pieces import PieceSet, Pose, load_piece_set, parse_piece_set
 from cards.sentences import sentence, word
 from cards.stability import MISPLACEMENT_MM, settle, stand
+from referee.web.json_body import json_object
 from referee.web.pages.login import fault_text
 from referee.web.pages.pieces_form import form_rows, kind_svg, set_of_form
-from referee.web.plain_text import json_object
 from referee.web.ports import WebSession
 from referee.web.streaming.media import SVG_HEADERS
 

@@ -9,7 +9,7 @@ import flask
 from referee.errors import IllegalCommand
 from referee.match.commands import Go
 from referee.web.evening import EveningStore
-from referee.web.plain_text import json_object
+from referee.web.json_body import json_object
 from referee.web.ports import WebSession
 from referee.web.security import LOOPBACK, public
 

@@ -10,8 +10,8 @@ from werkzeug.wrappers import Response
 
 from cards.sentences import say
 from referee.errors import RefereeError
+from referee.fields import shown
 from referee.web import security
-from referee.web.plain_text import shown
 from referee.web.ports import PageSession
 from referee.web.security import public
 

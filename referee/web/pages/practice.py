@@ -6,10 +6,10 @@ from typing import Any
 
 import flask
 
+from referee.fields import shown
 from referee.session.practising import Practising
 from referee.web import practice_views, views
 from referee.web.i18n.texts import translate
-from referee.web.plain_text import shown
 from referee.web.ports import WebSession
 from referee.web.security import public
 from referee.web.streaming.fragments import rendered

@@ -18,10 +18,10 @@ from calibration.lens import LEAST_VIEWS, BoardView, find_board, fit_lens
 from calibration.print_sheets import charuco_pdf
 from cards.sentences import sentence
 from referee.errors import DeviceLost, IllegalCommand, RefereeError
+from referee.fields import shown
 from referee.web.pages import rig_checks
 from referee.web.pages.login import fault_text, our_fault, wants_json
 from referee.web.pages.rig_checks import Number
-from referee.web.plain_text import shown
 from referee.web.ports import WebSession
 from referee.web.streaming.fragments import rendered
 from referee.web.streaming.streams import Parts

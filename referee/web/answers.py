@@ -1,0 +1,149 @@
+"""What the API answers, as far as other programs may rely on it: the description is made of it, and tests hold answers
+against it. Fields beside these may come."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field, WithJsonSchema
+
+from cards import kinds as kinds  # which are known once this is read
+from cards.card import Card
+from referee.events import Event
+from referee.match.duel import PHASES
+from referee.match.state import Standing
+
+Row = dict[str, Any]
+Phase = Annotated[str, WithJsonSchema({"enum": [*PHASES, "finished"]})]
+CardKind = Annotated[str, WithJsonSchema({"enum": [*Card.kinds]})]
+
+
+class ErrorAnswer(BaseModel):
+    """Why it was refused."""
+
+    error: str
+    confirm: str = Field("", description="The command is seldom meant; sent again with this field true it is done")
+
+
+class LogInBody(BaseModel):
+    """The referee's PIN, and a name to record."""
+
+    pin: Annotated[str, Field(max_length=200)]
+    name: Annotated[str, Field(max_length=40)] = ""
+
+
+class SessionAnswer(BaseModel):
+    """Who this client is."""
+
+    csrf: str
+    referee: bool
+    pin_needed: bool
+    name: str
+    simulated: bool
+
+
+class MatchAnswer(BaseModel):
+    """The card is null before the go; scores stay frozen under review."""
+
+    match_id: str
+    phase: Phase
+    card_id: str | None
+    value: int
+    round_index: int
+    duel_index: int
+    seats: dict[str, str]
+    scores: dict[str, int]
+    under_review: bool
+    winner: str | None
+    players: list[Row]
+    rounds: list[Row]
+    standings: list[Standing]
+    duel: Row
+    history: list[Row]
+
+
+class StateAnswer(BaseModel):
+    """The match as the public may know it."""
+
+    version: int
+    simulated: bool
+    match: MatchAnswer | None
+
+
+class SnapshotAnswer(BaseModel):
+    """Everything the console shows."""
+
+    version: int
+    simulated: bool
+    match: Row | None
+    live: Row
+    alarms: list[Row]
+    verdict: Row | None
+
+
+class StandingsAnswer(BaseModel):
+    """The table."""
+
+    standings: list[Standing]
+    winner: str | None
+    under_review: bool
+
+
+class CellAnswer(BaseModel):
+    """One duel of a round."""
+
+    state: Literal["done", "now", "open"]
+    winner: str | None
+    points: int
+
+
+class RoundAnswer(BaseModel):
+    """One pairing."""
+
+    number: int
+    a: str
+    b: str
+    kind: str
+    state: Literal["done", "now", "next", "open"]
+    duels: list[CellAnswer]
+
+
+class ScheduleAnswer(BaseModel):
+    """Rounds, in order."""
+
+    rounds: list[RoundAnswer]
+
+
+class CardAnswer(BaseModel):
+    """A card as in deck.json, where its kind asks for more."""
+
+    id: str
+    kind: CardKind
+    value: Annotated[int, Field(ge=1, le=4)]
+
+
+class DeckAnswer(BaseModel):
+    """The deck, as in deck.json."""
+
+    name: str
+    cards: list[CardAnswer]
+
+
+class CommandAnswer(BaseModel):
+    """A command, and whether it is possible now."""
+
+    name: str
+    allowed: bool
+
+
+class CommandsAnswer(BaseModel):
+    """All commands."""
+
+    commands: list[CommandAnswer]
+
+
+class DoneAnswer(BaseModel):
+    """The events that a command led to, and the state after them."""
+
+    events: list[Event]
+    state: StateAnswer
