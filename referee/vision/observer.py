@@ -38,12 +38,13 @@ from referee.vision.search.canvas import canvas_of, fit_of
 from referee.vision.search.readings import readings
 from referee.vision.search.sizes import size_factor
 from referee.vision.search.stances import Catalogue, catalogue
+from referee.vision.verdict.case import Case
 from referee.vision.verdict.decide import decide
 from referee.vision.verdict.field import field_of
 from referee.vision.verdict.proof import proof_of
 from referee.vision.verdict.rulings import Rulings
-from referee.vision.verdict.shading import lit
-from referee.vision.verdict.visibility import exposed, size_fault, sized, unglared, withheld
+from referee.vision.verdict.shading import rescored_by_shading
+from referee.vision.verdict.visibility import size_fault, visibility_of
 
 INNER_PX = parameters.INNER_PX.value
 
@@ -68,7 +69,8 @@ Each = Callable
 @dataclass(frozen=True)
 class ZoneSight:
     """What was seen of one zone: its view, the evidence without what judging alone needs (gains, features and light are
-    empty), the build as understood with loose pieces, and the ``features`` that the verdict's confidence comes from."""
+    empty), the build as understood with loose pieces, the ``features`` that the verdict's confidence comes from, and
+    by name the ``doubts`` that apply."""
 
     view: ZoneView
     evidence: Evidence
@@ -76,6 +78,7 @@ class ZoneSight:
     margin: float
     explained: float
     features: Mapping[str, float] = field(default_factory=dict)
+    doubts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -321,17 +324,22 @@ class Observer:
         (view, _), card = pair, rulings.card
         evidence = self._evidence(pair, empties, palette)
         canvas = canvas_of(view, evidence, rulings.cat, field_of(card))
-        found = lit(view, evidence, rulings, readings(canvas, card, rulings.is_right))
-        proving = partial(proof_of, view, evidence, self.piece_set)
-        weighed = decide(rulings, found, fit_of(canvas, found[0]), proving, evidence.hidden)
-        build, _ = rulings.of(found[0])
-        kept = view.lean(), evidence.lean()
-        sight = ZoneSight(*kept, build, weighed.margin, weighed.explained, weighed.features)
-        then = empties[view.zone].clipped if view.zone in empties else None
-        verdict = sized(weighed.verdict, self.size_factor, card.number_alone)
-        verdict = exposed(verdict, view, evidence, self.piece_set, then)
-        verdict = unglared(verdict, view, evidence, self.piece_set)
-        return withheld(verdict, view, evidence, self.piece_set), sight
+        hypotheses = rescored_by_shading(view, evidence, rulings, readings(canvas, card, rulings.is_right))
+        compared = rulings.compare(hypotheses)
+        build, rival = compared.best.build, compared.rival and compared.rival.build
+        clipped_then = empties[view.zone].clipped if view.zone in empties else None
+        case = Case(
+            rulings,
+            compared,
+            fit_of(canvas, compared.best.reading),
+            proof_of(view, evidence, self.piece_set, build, rival),
+            visibility_of(view, evidence, self.piece_set, build, clipped_then),
+            self.size_factor,
+        )
+        decision = decide(case, hypotheses)
+        return decision.verdict, ZoneSight(
+            view.lean(), evidence.lean(), build, compared.margin, case.fit.share, case.features, decision.doubts
+        )
 
     def _evidence(self, pair: Pair, empties: Mapping[str, Empty], palette: Palette) -> Evidence:
         view, white = pair

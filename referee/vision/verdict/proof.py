@@ -29,15 +29,15 @@ from referee.vision.verdict import parameters
 
 @dataclass(frozen=True)
 class Proof:
-    """``shown`` 0..1, how far the pixels themselves show a build; ``left``, the largest thing touching it that is
-    neither shown by it nor bare table, relative to the set's smallest front; ``unshown``: some piece of it hardly
-    shows its colour, or enough pixels to tell it from its rival do not show it (a sliver of fewer says nothing);
-    ``motley``, the first piece of it within which patches of several other colours lie."""
+    """``shown`` 0..1, how far the pixels themselves show a build; ``unexplained_area``, the largest thing touching it
+    that is neither shown by it nor bare table, relative to the set's smallest front; ``shown_beyond_slivers``: as
+    ``shown``, but where only a sliver of pixels tells it from its rival that says nothing; ``multicoloured``, the first
+    piece of it within which patches of several other colours lie."""
 
     shown: float
-    left: float
-    unshown: bool = False
-    motley: Piece | None = None
+    unexplained_area: float
+    shown_beyond_slivers: float = 1.0
+    multicoloured: Piece | None = None
 
 
 Proving = Callable[[Build, Build | None], Proof]
@@ -47,8 +47,7 @@ RIM_PX = parameters.RIM_PX.value
 THIN_PX = parameters.THIN_PX.value
 TOUCHING_PX = parameters.TOUCHING_PX.value
 LEAST_PX = parameters.LEAST_PX.value
-MATCH_SHOWN = parameters.MATCH_SHOWN.value
-MOTLEY_PATCH = parameters.MOTLEY_PATCH.value
+COLOUR_PATCH = parameters.COLOUR_PATCH.value
 
 
 def proof_of(view: ZoneView, evidence: Evidence, piece_set: PieceSet, build: Build, rival: Build | None) -> Proof:
@@ -63,12 +62,12 @@ def proof_of(view: ZoneView, evidence: Evidence, piece_set: PieceSet, build: Bui
     where = _inner(differs & view.valid)
     shown = evidence.labels == said
     told = float((shown & evidence.known)[where].mean()) if where.any() else 1.0
-    painted, motley = _painted(view, evidence, build, tags, shown)
+    painted, multicoloured = _painted(view, evidence, build, tags, shown)
     bare = (evidence.labels < 0) & evidence.known & ~evidence.unknown
-    left = _touching(~bare & (tags < 0) & view.valid, standing if build.pieces else view.regions[2])
+    left: float = _touching(~bare & (tags < 0) & view.valid, standing if build.pieces else view.regions[2])
     asked = told if where.sum() >= LEAST_PX else 1.0
-    unshown = min(asked, painted) < MATCH_SHOWN
-    return Proof(min(told, painted), left / (smallest_face_mm2(piece_set) * view.px_per_mm**2), unshown, motley)
+    left /= smallest_face_mm2(piece_set) * view.px_per_mm**2
+    return Proof(min(told, painted), left, min(asked, painted), multicoloured)
 
 
 def _said(view: ZoneView, evidence: Evidence, piece_set: PieceSet, build: Build) -> tuple[np.ndarray, np.ndarray]:
@@ -90,9 +89,9 @@ def _inner(mask: np.ndarray, sliver: bool = True) -> np.ndarray:
 def _painted(
     view: ZoneView, evidence: Evidence, build: Build, tags: np.ndarray, shown: np.ndarray
 ) -> tuple[float, Piece | None]:
-    """The share 0..1 of its pixels that the piece shows which shows least of its colour, and the first that is motley;
-    ``tags`` as ``_said`` gives them, ``shown`` (h, w) bool: what is said there."""
-    least, motley = 1.0, None
+    """The share 0..1 of its pixels that the piece shows which shows least of its colour, and the first that is
+    multicoloured; ``tags`` as ``_said`` gives them, ``shown`` (h, w) bool: what is said there."""
+    least, multicoloured = 1.0, None
     for i, piece in enumerate(build.pieces):
         x, y, w, h = cv2.boundingRect((tags == i).astype(np.uint8))
         box = slice(max(y - RIM_PX, 0), y + h + RIM_PX), slice(max(x - RIM_PX, 0), x + w + RIM_PX)
@@ -101,15 +100,15 @@ def _painted(
         if not inner.any():
             continue
         least = min(least, float(shown[box][inner].mean()))
-        if motley is None and _motley(labels, mask, inner, evidence.names.index(piece.color)):
-            motley = piece
-    return least, motley
+        if multicoloured is None and _multicoloured(labels, mask, inner, evidence.names.index(piece.color)):
+            multicoloured = piece
+    return least, multicoloured
 
 
-def _motley(labels: np.ndarray, piece: np.ndarray, inner: np.ndarray, own: int) -> bool:
+def _multicoloured(labels: np.ndarray, piece: np.ndarray, inner: np.ndarray, own: int) -> bool:
     """Whether patches of at least two colours beside its ``own`` lie within a piece's pixels (h, w), clear of its rim:
     what stands before a piece, or a piece a little beside its place, reaches to the rim."""
-    least = MOTLEY_PATCH * inner.sum()
+    least = COLOUR_PATCH * inner.sum()
     there = labels[inner]
     others = [k for k, n in enumerate(np.bincount(there[there >= 0])) if k != own and n >= max(least, 1)]
     return len(others) > 1 and sum(_within(piece & (labels == k), inner, least) for k in others) > 1
