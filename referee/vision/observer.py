@@ -34,12 +34,12 @@ from referee.vision.image.aids import believed_mats, light_alarms, moved, occupi
 from referee.vision.image.evidence import Evidence, foreground, gather_evidence, paper_white
 from referee.vision.image.view import ZoneView, zone_view
 from referee.vision.parameters import PIECES_APART, SIZES_TOLD
-from referee.vision.search.canvas import canvas_of, fit_of
+from referee.vision.search.canvas import Canvas, Reading, canvas_of, fit_of
 from referee.vision.search.readings import readings
 from referee.vision.search.sizes import size_factor
 from referee.vision.search.stances import Catalogue, catalogue
 from referee.vision.verdict.case import Case
-from referee.vision.verdict.decide import decide
+from referee.vision.verdict.decide import Decision, decide
 from referee.vision.verdict.field import field_of
 from referee.vision.verdict.proof import proof_of
 from referee.vision.verdict.rulings import Rulings
@@ -79,6 +79,18 @@ class ZoneSight:
     explained: float
     features: Mapping[str, float] = field(default_factory=dict)
     doubts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class ZoneStudy:
+    """All that judging a zone worked out, in its order; ``hypotheses`` best first."""
+
+    view: ZoneView
+    evidence: Evidence
+    canvas: Canvas
+    hypotheses: Sequence[Reading]
+    decision: Decision
+    piece_set: PieceSet
 
 
 @dataclass(frozen=True)
@@ -191,11 +203,13 @@ class Observer:
         card: Card,
         zones: Collection[str] | None = None,
         tolerances: Tolerances = TOLERANCES,
+        studied: Callable[[ZoneStudy], None] = lambda study: None,
     ) -> Judgement:
         """Verdicts on one frame (h, w, 3) uint8 BGR, or on several settled frames of the same scene.
 
         Several frames are averaged before anything else: the camera stands still and so does the
-        build, so that noise falls and nothing else changes.
+        build, so that noise falls and nothing else changes. ``studied`` is called with what each zone's verdict was
+        worked out from, by several threads.
         """
         start = time.perf_counter()
         with ThreadPoolExecutor(max_workers=2) as pool:
@@ -211,7 +225,9 @@ class Observer:
             pairs = [pair for pair in pairs if zones is None or pair[0].zone in zones]
             cat = catalogued.result()
             seen = list(
-                pool.map(lambda pair: self._zone(pair, empties, palette, Rulings(cat, card, tolerances)), pairs)
+                pool.map(
+                    lambda pair: self._zone(pair, empties, palette, Rulings(cat, card, tolerances), studied), pairs
+                )
             )
         verdicts = {sight.view.zone: verdict for verdict, sight in seen}
         views = {sight.view.zone: sight for _, sight in seen}
@@ -319,7 +335,12 @@ class Observer:
         return self._catalogues[key]
 
     def _zone(
-        self, pair: Pair, empties: Mapping[str, Empty], palette: Palette, rulings: Rulings
+        self,
+        pair: Pair,
+        empties: Mapping[str, Empty],
+        palette: Palette,
+        rulings: Rulings,
+        studied: Callable[[ZoneStudy], None],
     ) -> tuple[Verdict, ZoneSight]:
         (view, _), card = pair, rulings.card
         evidence = self._evidence(pair, empties, palette)
@@ -337,6 +358,7 @@ class Observer:
             self.size_factor,
         )
         decision = decide(case, hypotheses)
+        studied(ZoneStudy(view, evidence, canvas, hypotheses, decision, self.piece_set))
         return decision.verdict, ZoneSight(
             view.lean(), evidence.lean(), build, compared.margin, case.fit.share, case.features, decision.doubts
         )

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import cv2
 import numpy as np
@@ -56,11 +57,8 @@ def proof_of(view: ZoneView, evidence: Evidence, piece_set: PieceSet, build: Bui
     ``shown`` is the less of two shares: of those pixels in which it differs from its ``rival`` (without one, that show
     it), how many are known and show what it says there; and of the piece that shows least of its colour, how much does.
     """
-    tags, said = _said(view, evidence, piece_set, build)
+    tags, where, shown = claims(view, evidence, piece_set, build, rival)
     standing = (tags >= 0) & (tags < len(build.pieces))
-    differs = standing if rival is None else said != _said(view, evidence, piece_set, rival)[1]
-    where = _inner(differs & view.valid)
-    shown = evidence.labels == said
     told = float((shown & evidence.known)[where].mean()) if where.any() else 1.0
     painted, multicoloured = _painted(view, evidence, build, tags, shown)
     bare = (evidence.labels < 0) & evidence.known & ~evidence.unknown
@@ -70,7 +68,27 @@ def proof_of(view: ZoneView, evidence: Evidence, piece_set: PieceSet, build: Bui
     return Proof(min(told, painted), left, min(asked, painted), multicoloured)
 
 
-def _said(view: ZoneView, evidence: Evidence, piece_set: PieceSet, build: Build) -> tuple[np.ndarray, np.ndarray]:
+class Claims(NamedTuple):
+    """What a build says of the view's pixels, each (h, w): ``tags``, which piece they show, loose ones after its own,
+    -1 for none; ``differs``, where its rival says otherwise, without the rim; ``shown``, where their own colour is what
+    the build says."""
+
+    tags: np.ndarray
+    differs: np.ndarray
+    shown: np.ndarray
+
+
+def claims(view: ZoneView, evidence: Evidence, piece_set: PieceSet, build: Build, rival: Build | None) -> Claims:
+    """What a build says of the pixels beside its rival, or beside the bare table."""
+    tags, colors = _claimed_colors(view, evidence, piece_set, build)
+    standing = (tags >= 0) & (tags < len(build.pieces))
+    differs = standing if rival is None else colors != _claimed_colors(view, evidence, piece_set, rival)[1]
+    return Claims(tags, _inner(differs & view.valid), evidence.labels == colors)
+
+
+def _claimed_colors(
+    view: ZoneView, evidence: Evidence, piece_set: PieceSet, build: Build
+) -> tuple[np.ndarray, np.ndarray]:
     """(h, w) which piece each pixel shows by a build, loose ones after its own, and (h, w) which colour: -1 none."""
     pieces: Sequence[Piece] = (*build.pieces, *build.loose)
     tags = piece_tags(view, piece_set, pieces)
@@ -90,7 +108,7 @@ def _painted(
     view: ZoneView, evidence: Evidence, build: Build, tags: np.ndarray, shown: np.ndarray
 ) -> tuple[float, Piece | None]:
     """The share 0..1 of its pixels that the piece shows which shows least of its colour, and the first that is
-    multicoloured; ``tags`` as ``_said`` gives them, ``shown`` (h, w) bool: what is said there."""
+    multicoloured; ``tags`` and ``shown`` as in ``Claims``."""
     least, multicoloured = 1.0, None
     for i, piece in enumerate(build.pieces):
         x, y, w, h = cv2.boundingRect((tags == i).astype(np.uint8))
