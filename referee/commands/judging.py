@@ -70,7 +70,7 @@ def judge(asked: Judging) -> None:
 
             write_picture(_overlay_path(asked.overlay, path, len(asked.images)), draw(frame, judgement, card))
         if asked.steps:
-            from referee.vision.render.steps import step_pictures  # here: as above
+            from referee.vision.steps import step_pictures  # here: as above
 
             prefix = f"{path.stem}_" if len(asked.images) > 1 else ""
             for name, picture in step_pictures(frame, judgement, studies, card):

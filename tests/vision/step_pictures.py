@@ -16,14 +16,13 @@ import numpy as np
 
 from cards.deck import load_deck
 from referee.benchmark.stress import given, observer_of
-from referee.vision import render
 from referee.vision.image.files import read_picture
 from referee.vision.observer import Judgement, ZoneStudy
-from referee.vision.render.steps import step_pictures
+from referee.vision.steps import step_pictures
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "referee" / "vision" / "README.md"
-PICTURES = README.with_name("steps")
+PICTURES = README.with_name("pictures")
 HASH = PICTURES / "made_from.sha256"
 SESSION = ROOT / "tests" / "golden" / "sessions" / "challenge"
 IMAGE, CARD, ZONE = "duel_03.jpg", "L03", "A"
@@ -41,7 +40,7 @@ def judged() -> tuple[np.ndarray, Judgement, list[ZoneStudy]]:
 
 def made_from(judgement: Judgement) -> str:
     """The hash of what the pictures show and of what draws them."""
-    files = [Path(render.__file__).with_name("steps.py"), *sorted(SESSION.glob("*.*"))]
+    files = [README.with_name("steps.py"), *sorted(SESSION.glob("*.*"))]
     build = [(p.shape, p.color, p.pose.rotation, p.pose.facing) for p in judgement.views[ZONE].build.pieces]
     understood = [judgement.zones[ZONE].ruling, [r.code for r in judgement.zones[ZONE].reasons], build]
     parts = [file.read_bytes() for file in files if file.suffix != ".md"]

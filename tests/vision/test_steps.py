@@ -13,7 +13,7 @@ from cards.kinds.height import HeightCard
 from cards.pieces import Pose
 from referee.vision.image.view import zone_view
 from referee.vision.observer import Observer, ZoneStudy
-from referee.vision.render.steps import painted, step_pictures
+from referee.vision.steps import painted, step_pictures
 
 STAGES = ("mats", "view", "background", "labels", "candidates", "hypotheses", "proof", "verdict")
 MOST_BYTES = 400_000
@@ -47,7 +47,7 @@ def test_the_readmes_pictures_were_made_of_this_program():
 
 
 def test_the_readme_shows_every_stage_and_is_light():
-    shown = re.findall(r"\]\(steps/([\w.]+)\)", README.read_text(encoding="utf-8"))
+    shown = re.findall(r"\]\(pictures/([\w.]+)\)", README.read_text(encoding="utf-8"))
     assert shown == [f"{k}_{stage}.webp" for k, stage in enumerate(STAGES, 1)]
     assert sorted(p.name for p in PICTURES.glob("*.webp")) == shown
     assert sum(p.stat().st_size for p in PICTURES.iterdir()) < MOST_BYTES

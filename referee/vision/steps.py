@@ -17,8 +17,8 @@ from cards.card import Card
 from cards.pieces import PieceSet, Pose
 from referee.vision.image.view import ZoneView
 from referee.vision.observer import Judgement, ZoneStudy
+from referee.vision.overlay import AMBER, BLACK, GREEN, PURPLE, RED, WHITE, draw, draw_field, polyline
 from referee.vision.render.lettering import Colour, Letters, write
-from referee.vision.render.overlay import AMBER, BLACK, GREEN, PURPLE, RED, WHITE, draw, draw_field, polyline
 from referee.vision.render.silhouettes import face_tags, piece_tags
 from referee.vision.render.solids import FACES, solid
 from referee.vision.search.beam_search import BeamSearch
