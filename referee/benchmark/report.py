@@ -8,12 +8,15 @@ from itertools import groupby, pairwise
 
 import numpy as np
 
+from referee.benchmark.fit import likelier
 from referee.benchmark.run import Accepted
 from referee.benchmark.scoring import NOTHING, ZoneScore, tally
 from referee.benchmark.stress_report import percent
+from referee.vision.verdict.doubts import DOUBTS
 from referee.vision.verdict.trust import Trust
 
 OUTCOMES = ("right", "false accept", "false reject", "undecided")
+ANY = "any of them"
 BINS = (0.5, 0.8, 0.85, 0.9, 0.95, 0.98, 1.0)
 
 
@@ -115,6 +118,27 @@ def wrong_lines(rows: Sequence[ZoneScore]) -> list[str]:
         f"confidence {r.confidence:.2f}: {'; '.join(r.reasons) or 'no fault seen'}"
         for r in bad
     ]
+
+
+def doubt_lines(rows: Mapping[str, Sequence[ZoneScore]]) -> list[str]:
+    """By doubt, of the scores of each set (by its name), how many rulings it withholds and, in brackets, how many of
+    them no other doubt does: wrong rulings first, which it is there to catch, then right ones, which are its price."""
+    out = [f"{'rulings withheld':18}" + "".join(f"{name:>24}" for name in rows)]
+    out.append(f"{'(by no other)':18}" + f"{'wrong':>12}{'right':>12}" * len(rows))
+    judged = {name: [r for r in some if r.ruling is not None] for name, some in rows.items()}
+    for name in (*(doubt.name for doubt in DOUBTS), ANY):
+        cells = (_withheld(some, name, wrong) for some in judged.values() for wrong in (True, False))
+        out.append(f"{name:18}" + "".join(f"{cell:>12}" for cell in cells))
+    ahead = (
+        sum((likelier(r) != r.expected) == wrong for r in some) for some in judged.values() for wrong in (True, False)
+    )
+    return [*out, f"{'of all ahead':18}" + "".join(f"{n:>8}    " for n in ahead)]
+
+
+def _withheld(rows: Sequence[ZoneScore], doubt: str, wrong: bool) -> str:
+    mine = [r.doubts for r in rows if r.doubts and doubt in (*r.doubts, ANY) and (likelier(r) != r.expected) == wrong]
+    alone = "" if doubt == ANY else f" ({sum(len(doubts) == 1 for doubts in mine)})"
+    return f"{len(mine)}{alone or '    '}" if mine else ".    "
 
 
 def wrong_card_lines(rows: Sequence[Accepted]) -> list[str]:

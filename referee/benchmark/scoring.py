@@ -43,7 +43,7 @@ class ZoneScore:
     name; ``label_pixels`` counts the build's pixels in the view, ``labels_right`` those understood as a piece of the
     right colour (see ``understood``), ``colors_right`` those whose own colour alone says it; ``pose_px`` is the RMS of
     the mat's marker corners; ``features`` by name are what the confidence rests on, ``margin`` (nats) and
-    ``explained`` (0..1) among them; when ``by_margin`` it is they that decided.
+    ``explained`` (0..1) among them; when ``by_margin`` it is they that decided. ``doubts``: by name, those that apply.
     """
 
     image: str
@@ -70,6 +70,7 @@ class ZoneScore:
     by_margin: bool = False
     features: tuple[tuple[str, float], ...] = ()
     colors_right: int = 0
+    doubts: tuple[str, ...] = ()
 
     @property
     def outcome(self) -> str:
@@ -126,6 +127,7 @@ def _score(judgement: Judgement, image: str, zone: str, card: Card, row: dict, p
         verdict is not None and by_features(verdict),
         tuple((name, round(value, 4)) for name, value in sorted((sight.features if sight else {}).items())),
         by_color,
+        sight.doubts if sight else (),
     )
 
 

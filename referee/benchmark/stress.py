@@ -215,6 +215,7 @@ def row_of(row: dict) -> StressScore:
     score = dict(row["score"])
     score["reasons"] = tuple(score["reasons"])
     score["confusions"] = tuple(tuple(pair) for pair in score["confusions"])
+    score["doubts"] = tuple(score.get("doubts", ()))
     score["features"] = tuple((name, value) for name, value in score["features"])
     return StressScore(row["effect"], row["level"], ZoneScore(**score), row["crash"])
 

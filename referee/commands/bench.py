@@ -18,6 +18,7 @@ import click
 @click.option("--no-camera", is_flag=True, help="Without the lens file.")
 @click.option("--wrong-cards", is_flag=True, help="Judge every build against the deck's other cards instead.")
 @click.option("--steps", is_flag=True, help="Score each step of seeing on its own too.")
+@click.option("--doubts", is_flag=True, help="What each doubt is worth, instead: wrong and right rulings it withholds.")
 @click.option("--leave-one-out", is_flag=True, help="Rule each session by the trust that the others teach.")
 @click.option("--scaling", is_flag=True, help="Cost against pieces and pixels instead (one process).")
 @click.option("--stress", is_flag=True, help="Draw the effects of cameras and careless people upon every frame.")

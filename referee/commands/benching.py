@@ -41,6 +41,7 @@ class Options:
     no_camera: bool
     wrong_cards: bool
     steps: bool
+    doubts: bool
     leave_one_out: bool
     scaling: bool
     stress: bool
@@ -71,7 +72,7 @@ def bench(folders: Sequence[Path], wanted: Options) -> None:
     if wanted.fit:
         _fit(_stressed(found, wanted), wanted, folders)
     elif wanted.stress:
-        _show_stress(_stressed(found, wanted), wanted)
+        _show_stress(_stressed(found, wanted), wanted, found)
     elif wanted.aids:
         _show_aids(found, wanted)
     elif wanted.scaling:
@@ -87,6 +88,8 @@ def _show_verdicts(found: Sequence[Path], wanted: Options) -> None:
     if wanted.as_json:
         extra = [{} if wanted.wrong_cards else {"outcome": row.outcome} for row in rows]
         return click.echo(json.dumps([asdict(row) | more for row, more in zip(rows, extra, strict=True)]))
+    if wanted.doubts:
+        return click.echo("\n".join(report.doubt_lines(_by_set(rows, found))))
     if wanted.wrong_cards:
         return click.echo("\n".join(report.wrong_card_lines(rows)))
     rows.sort(key=lambda r: (r.image, r.zone))
@@ -97,6 +100,12 @@ def _show_verdicts(found: Sequence[Path], wanted: Options) -> None:
     parts = [report.outcome_lines, report.time_lines, *([report.step_lines] if wanted.steps else [])]
     parts += [report.confusion_lines, report.reliability_lines, report.wrong_lines]
     return click.echo("\n\n".join("\n".join(part(rows)) for part in parts))
+
+
+def _by_set(scores: Sequence[ZoneScore], found: Sequence[Path]) -> dict[str, list[ZoneScore]]:
+    """The scores by the folder that their session lies in."""
+    sets = {folder.name: folder.resolve().parent.name for folder in found}
+    return {name: [s for s in scores if sets[session_of(s)] == name] for name in dict.fromkeys(sets.values())}
 
 
 def _stressed(found: Sequence[Path], wanted: Options) -> list[StressScore]:
@@ -119,10 +128,12 @@ def _effects(wanted: str | None) -> list[str]:
         raise click.UsageError(f"--effects: {name} is none of {', '.join(EFFECTS)}") from None
 
 
-def _show_stress(rows: list[StressScore], wanted: Options) -> None:
+def _show_stress(rows: list[StressScore], wanted: Options, found: Sequence[Path]) -> None:
     """Table by effect and level, reliability, and what went wrong."""
     if wanted.as_json:
         return click.echo(json.dumps([asdict(row) | {"outcome": row.outcome} for row in rows]))
+    if wanted.doubts:
+        return click.echo("\n".join(report.doubt_lines(_by_set([row.score for row in rows], found))))
     rows = sorted(rows, key=lambda r: (r.score.image, r.score.zone))
     if wanted.leave_one_out or wanted.fit:
         rows = _stress_left_out(rows, wanted)
@@ -148,7 +159,7 @@ def _left_out(scores: Sequence[ZoneScore], wanted: Options) -> dict:
 
 def _fit(rows: list[StressScore], wanted: Options, folders: Sequence[Path]) -> None:
     """Say how a fit to the rows does on sessions left out, and write the fit and what it was made of."""
-    _show_stress(rows, wanted)
+    _show_stress(rows, wanted, sessions(folders))
     learnt = lessons_of([row.score for row in rows])
     names = " ".join(folder.name for folder in folders)
     seeds = " ".join(f"--seed {seed}" for seed in wanted.seed)

@@ -24,7 +24,7 @@ from cards.pieces import PieceSet
 from referee.commands.named_files import named_deck, named_piece_set
 from referee.errors import BadCamera, BadImage, CannotSee, FewPieces, RefereeError
 from referee.vision.image.files import read_picture, write_picture
-from referee.vision.observer import Judgement, Observer
+from referee.vision.observer import Judgement, Observer, ZoneStudy
 from referee.vision.parameters import SIZES_TOLD
 from referee.vision.verdict.visibility import size_fault
 
@@ -49,6 +49,7 @@ class Judging:
     empty: Path | None
     colors: Path | None
     palette: Path | None
+    steps: Path | None
 
 
 def judge(asked: Judging) -> None:
@@ -58,7 +59,8 @@ def judge(asked: Judging) -> None:
     frames = [read_picture(path) for path in asked.images]
     observer = _observer(piece_set, frames, asked)
     for path, frame in zip(asked.images, frames, strict=True):
-        judgement = _judged(observer, frame, card, asked.zones, asked.camera_file)
+        studies: list[ZoneStudy] = []
+        judgement = _judged(observer, frame, card, asked, studies.append)
         if asked.as_json:
             click.echo(json.dumps(judgement.to_json(str(path), card.id)))
         else:
@@ -67,6 +69,12 @@ def judge(asked: Judging) -> None:
             from referee.vision.overlay import draw  # here: letters take a while to load, and few ask for them
 
             write_picture(_overlay_path(asked.overlay, path, len(asked.images)), draw(frame, judgement, card))
+        if asked.steps:
+            from referee.vision.steps import step_pictures  # here: as above
+
+            prefix = f"{path.stem}_" if len(asked.images) > 1 else ""
+            for name, picture in step_pictures(frame, judgement, studies, card):
+                write_picture(_made(asked.steps, "the steps") / f"{prefix}{name}.jpg", picture)
 
 
 def _card(asked: Judging, piece_set: PieceSet) -> Card:
@@ -108,13 +116,13 @@ def learn(observer: Observer, colors: Path) -> Palette:
 
 
 def _judged(
-    observer: Observer, frame: np.ndarray, card: Card, zones: tuple[str, ...], camera_file: Path | None
+    observer: Observer, frame: np.ndarray, card: Card, asked: Judging, studied: Callable[[ZoneStudy], None]
 ) -> Judgement:
     try:
-        judgement = observer.judge([frame], card, zones or None)
+        judgement = observer.judge([frame], card, asked.zones or None, studied=studied)
     except BadCamera as error:
-        raise BadCamera(f"{camera_file}: {error}") from None
-    missing = [f"mat {z} is not in view" for z in zones if z not in judgement.zones]
+        raise BadCamera(f"{asked.camera_file}: {error}") from None
+    missing = [f"mat {z} is not in view" for z in asked.zones if z not in judgement.zones]
     faults = () if judgement.zones else picture_faults(cv2.cvtColor(frame, cv2.COLOR_BGR2GRAY))
     return dataclasses.replace(judgement, notes=(*judgement.notes, *faults, *missing))
 
@@ -122,11 +130,16 @@ def _judged(
 def _overlay_path(overlay: Path, image: Path, count: int) -> Path:
     if count == 1 and not overlay.is_dir():
         return overlay
+    return _made(overlay, "several pictures") / f"{image.stem}_judged.png"
+
+
+def _made(folder: Path, what: str) -> Path:
+    """The folder, made where there is none. Raises BadImage."""
     try:
-        overlay.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise BadImage(f"{overlay}: for several pictures a folder is needed ({error.strerror})") from None
-    return overlay / f"{image.stem}_judged.png"
+        raise BadImage(f"{folder}: for {what} a folder is needed ({error.strerror})") from None
+    return folder
 
 
 def told(judgement: Judgement, image: str, card: Card) -> str:

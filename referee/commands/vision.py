@@ -49,6 +49,7 @@ def _rig_options(command: Callable) -> Callable:
 @click.option("--zone", "zones", multiple=True, type=Words(list(ZONES)), help="Only this zone.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per image and line.")
 @click.option("--overlay", type=FILE, help="Draw the verdict: a picture, or a folder for several.")
+@click.option("--steps", type=FILE, help="A folder for a picture of every stage, from the mats to the verdict.")
 def judge(**asked: Any) -> None:
     """Judge the builds in IMAGES against a card.
 

@@ -34,16 +34,17 @@ from referee.vision.image.aids import believed_mats, light_alarms, moved, occupi
 from referee.vision.image.evidence import Evidence, foreground, gather_evidence, paper_white
 from referee.vision.image.view import ZoneView, zone_view
 from referee.vision.parameters import PIECES_APART, SIZES_TOLD
-from referee.vision.search.canvas import canvas_of, fit_of
+from referee.vision.search.canvas import Canvas, Reading, canvas_of, fit_of
 from referee.vision.search.readings import readings
 from referee.vision.search.sizes import size_factor
 from referee.vision.search.stances import Catalogue, catalogue
-from referee.vision.verdict.decide import decide
+from referee.vision.verdict.case import Case
+from referee.vision.verdict.decide import Decision, decide
 from referee.vision.verdict.field import field_of
 from referee.vision.verdict.proof import proof_of
 from referee.vision.verdict.rulings import Rulings
-from referee.vision.verdict.shading import lit
-from referee.vision.verdict.visibility import exposed, size_fault, sized, unglared, withheld
+from referee.vision.verdict.shading import rescored_by_shading
+from referee.vision.verdict.visibility import size_fault, visibility_of
 
 INNER_PX = parameters.INNER_PX.value
 
@@ -68,7 +69,8 @@ Each = Callable
 @dataclass(frozen=True)
 class ZoneSight:
     """What was seen of one zone: its view, the evidence without what judging alone needs (gains, features and light are
-    empty), the build as understood with loose pieces, and the ``features`` that the verdict's confidence comes from."""
+    empty), the build as understood with loose pieces, the ``features`` that the verdict's confidence comes from, and
+    by name the ``doubts`` that apply."""
 
     view: ZoneView
     evidence: Evidence
@@ -76,6 +78,19 @@ class ZoneSight:
     margin: float
     explained: float
     features: Mapping[str, float] = field(default_factory=dict)
+    doubts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class ZoneStudy:
+    """All that judging a zone worked out, in its order; ``hypotheses`` best first."""
+
+    view: ZoneView
+    evidence: Evidence
+    canvas: Canvas
+    hypotheses: Sequence[Reading]
+    decision: Decision
+    piece_set: PieceSet
 
 
 @dataclass(frozen=True)
@@ -188,11 +203,13 @@ class Observer:
         card: Card,
         zones: Collection[str] | None = None,
         tolerances: Tolerances = TOLERANCES,
+        studied: Callable[[ZoneStudy], None] = lambda study: None,
     ) -> Judgement:
         """Verdicts on one frame (h, w, 3) uint8 BGR, or on several settled frames of the same scene.
 
         Several frames are averaged before anything else: the camera stands still and so does the
-        build, so that noise falls and nothing else changes.
+        build, so that noise falls and nothing else changes. ``studied`` is called with what each zone's verdict was
+        worked out from, by several threads.
         """
         start = time.perf_counter()
         with ThreadPoolExecutor(max_workers=2) as pool:
@@ -208,7 +225,9 @@ class Observer:
             pairs = [pair for pair in pairs if zones is None or pair[0].zone in zones]
             cat = catalogued.result()
             seen = list(
-                pool.map(lambda pair: self._zone(pair, empties, palette, Rulings(cat, card, tolerances)), pairs)
+                pool.map(
+                    lambda pair: self._zone(pair, empties, palette, Rulings(cat, card, tolerances), studied), pairs
+                )
             )
         verdicts = {sight.view.zone: verdict for verdict, sight in seen}
         views = {sight.view.zone: sight for _, sight in seen}
@@ -316,22 +335,33 @@ class Observer:
         return self._catalogues[key]
 
     def _zone(
-        self, pair: Pair, empties: Mapping[str, Empty], palette: Palette, rulings: Rulings
+        self,
+        pair: Pair,
+        empties: Mapping[str, Empty],
+        palette: Palette,
+        rulings: Rulings,
+        studied: Callable[[ZoneStudy], None],
     ) -> tuple[Verdict, ZoneSight]:
         (view, _), card = pair, rulings.card
         evidence = self._evidence(pair, empties, palette)
         canvas = canvas_of(view, evidence, rulings.cat, field_of(card))
-        found = lit(view, evidence, rulings, readings(canvas, card, rulings.is_right))
-        proving = partial(proof_of, view, evidence, self.piece_set)
-        weighed = decide(rulings, found, fit_of(canvas, found[0]), proving, evidence.hidden)
-        build, _ = rulings.of(found[0])
-        kept = view.lean(), evidence.lean()
-        sight = ZoneSight(*kept, build, weighed.margin, weighed.explained, weighed.features)
-        then = empties[view.zone].clipped if view.zone in empties else None
-        verdict = sized(weighed.verdict, self.size_factor, card.number_alone)
-        verdict = exposed(verdict, view, evidence, self.piece_set, then)
-        verdict = unglared(verdict, view, evidence, self.piece_set)
-        return withheld(verdict, view, evidence, self.piece_set), sight
+        hypotheses = rescored_by_shading(view, evidence, rulings, readings(canvas, card, rulings.is_right))
+        compared = rulings.compare(hypotheses)
+        build, rival = compared.best.build, compared.rival and compared.rival.build
+        clipped_then = empties[view.zone].clipped if view.zone in empties else None
+        case = Case(
+            rulings,
+            compared,
+            fit_of(canvas, compared.best.reading),
+            proof_of(view, evidence, self.piece_set, build, rival),
+            visibility_of(view, evidence, self.piece_set, build, clipped_then),
+            self.size_factor,
+        )
+        decision = decide(case, hypotheses)
+        studied(ZoneStudy(view, evidence, canvas, hypotheses, decision, self.piece_set))
+        return decision.verdict, ZoneSight(
+            view.lean(), evidence.lean(), build, compared.margin, case.fit.share, case.features, decision.doubts
+        )
 
     def _evidence(self, pair: Pair, empties: Mapping[str, Empty], palette: Palette) -> Evidence:
         view, white = pair

@@ -14,7 +14,7 @@ import cv2
 import numpy as np
 
 from calibration.camera import CameraModel
-from calibration.mat import FIELD
+from calibration.mat import FIELD, MatPose
 from cards.build import Build, Piece
 from cards.card import Card
 from cards.drawing import target_png
@@ -132,7 +132,7 @@ def _draw_zone(picture: np.ndarray, judgement: Judgement, zone: str, sight: Zone
     build = sight.build
     thick = max(1, round(picture.shape[1] / THIN_PX))
     colour = COLOURS[verdict.ruling]
-    _draw_field(picture, camera, sight.view, colour, thick)
+    draw_field(picture, camera, sight.view.pose, colour, thick)
     unknown = unknown_things(sight.view, sight.evidence, build.piece_set)
     blamed = {i for reason in verdict.reasons for i in reason.pieces}
     for i, outline in enumerate(outlines(sight.view, camera, build)):
@@ -165,27 +165,36 @@ def _draw_unknown(
     """What in the field is neither table nor piece, large enough to forbid a verdict: outlined, the largest named."""
     for k, patch in enumerate(unknown):
         contour = _to_picture(sight.view, camera, patch.outline.astype(float))
-        _polyline(picture, np.vstack([contour, contour[:1]]), BLACK, thick + 4)
-        _polyline(picture, np.vstack([contour, contour[:1]]), PURPLE, thick + 2)
+        polyline(picture, np.vstack([contour, contour[:1]]), BLACK, thick + 4)
+        polyline(picture, np.vstack([contour, contour[:1]]), PURPLE, thick + 2)
         if k == 0:
             name, letters = say(language, UNKNOWN) if language else "?", Letters(NAME_PX * thick, PURPLE, True, BLACK)
             left = int(contour[:, 0].mean()) - width_px(name, letters) // 2
             write(picture, name, (left, int(contour[:, 1].max()) + NAME_DOWN * thick), letters)
 
 
-def _draw_field(picture: np.ndarray, camera: CameraModel, view: ZoneView, colour, thick: int) -> None:
-    corners = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1), (-1, -1)]) * FIELD
+def draw_field(
+    picture: np.ndarray,
+    camera: CameraModel,
+    pose: MatPose,
+    colour: Colour,
+    thick: int,
+    half_mm: tuple[float, float] = FIELD,
+) -> None:
+    """Draw a mat's field, or another rectangle about its middle, into the camera's picture."""
+    corners = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1), (-1, -1)]) * half_mm
     path = np.concatenate([np.linspace(a, b, FIELD_STEPS) for a, b in pairwise(corners)])
-    _polyline(picture, camera.project(view.pose.to_camera(np.c_[path, np.zeros(len(path))])), colour, thick)
+    polyline(picture, camera.project(pose.to_camera(np.c_[path, np.zeros(len(path))])), colour, thick)
 
 
 def _draw_outline(picture: np.ndarray, outline: Outline, colour, thick: int) -> None:
     for contour in outline.contours:
-        _polyline(picture, np.vstack([contour, contour[:1]]), BLACK, thick + 2)
-        _polyline(picture, np.vstack([contour, contour[:1]]), colour, thick)
+        polyline(picture, np.vstack([contour, contour[:1]]), BLACK, thick + 2)
+        polyline(picture, np.vstack([contour, contour[:1]]), colour, thick)
 
 
-def _polyline(picture: np.ndarray, points: np.ndarray, colour, thick: int) -> None:
+def polyline(picture: np.ndarray, points: np.ndarray, colour: Colour, thick: int) -> None:
+    """Draw the way through points (n, 2) px into a picture, smooth to a sixteenth of a pixel."""
     cv2.polylines(
         picture, [np.round(points * SUBPIXELS).astype(np.int32)], False, colour, thick, cv2.LINE_AA, SUBPIXEL_BITS
     )

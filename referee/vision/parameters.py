@@ -63,7 +63,7 @@ PIECES_APART = Parameter(
     "13 colours frames 1.38 to 1.90 on their fuller mat; of 91 frames of duels all but five, flat rows, less",
 )
 OVEREXPOSED_SHARE = Parameter(0.5, "of the paper's pixels", "by hand: beyond it the paper's white is a guess")
-BLOWN_SINCE = Parameter(
+CLIPPED_INCREASE = Parameter(
     0.2,
     "of the field's pixels",
     "beyond the empty frame's: clean frames of 11 rigs at most 0.1, of two cameras that expose as they like up to 0.9; "

@@ -10,7 +10,14 @@ from made_scores import score
 
 from cards.build import Piece
 from cards.pieces import Pose, builtin_piece_set
-from referee.benchmark.report import confusion_lines, outcome_lines, reliability_lines, step_lines, wrong_lines
+from referee.benchmark.report import (
+    confusion_lines,
+    doubt_lines,
+    outcome_lines,
+    reliability_lines,
+    step_lines,
+    wrong_lines,
+)
 from referee.benchmark.run import Knowledge, jobs, sessions
 from referee.benchmark.scoring import NOTHING, matched, piece_right
 from referee.errors import BadImage
@@ -115,3 +122,17 @@ def test_a_broken_truth_is_named(tmp_path):
     (tmp_path / "truth.json").write_text("{")
     with pytest.raises(BadImage, match=r"truth\.json"):
         sessions([tmp_path])
+
+
+def test_what_a_doubt_is_worth_is_what_it_withholds_and_what_it_alone_does():
+    caught = score("match", "undecided", leaning="mismatch", doubts=("covered", "unsure"))
+    alone = score("match", "undecided", leaning="mismatch", doubts=("covered",))
+    cost = score("mismatch", "undecided", leaning="mismatch", doubts=("covered",))
+    rows = [caught, alone, cost, score("match", "match"), score("match", None)]
+    table = {
+        line[:18].strip(): line[18:].split() for line in doubt_lines({"one": rows, "two": [score("match", "match")]})
+    }
+    assert table["covered"] == ["2", "(1)", "1", "(1)", ".", "."]
+    assert table["unsure"] == ["1", "(0)", ".", ".", "."]
+    assert table["any of them"] == ["2", "1", ".", "."]
+    assert table["of all ahead"] == ["2", "2", "0", "1"]

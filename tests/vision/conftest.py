@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import cv2
 import numpy as np
@@ -17,6 +19,8 @@ from cards.build import Piece, shape_of
 from cards.pieces import PieceSet, Pose, builtin_piece_set
 from referee.kernels.polygons import draw_solid
 from referee.vision.render.solids import FACES, solid, z_buffer
+
+sys.path.insert(0, str(Path(__file__).parent))  # the modules beside the tests are found by them
 
 PX_PER_MM = 5
 LIGHT = np.array([0.3, -0.6, 0.74])

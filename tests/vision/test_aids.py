@@ -7,20 +7,22 @@ import dataclasses
 import cv2
 import numpy as np
 import pytest
+from made_cases import HIGHER, RED, WHITE_BESIDE, decided, of_a_tower, reading
 
 from calibration.errors import FewPieces
 from calibration.markers import DICTIONARY, find_markers
 from calibration.palette import LINEAR, nominal
+from calibration.quality import clipped
 from cards.build import Build, Piece
 from cards.kinds.height import HeightCard
+from cards.kinds.shapes import ShapesCard
 from cards.pieces import Pose
 from referee.benchmark.effects import light
-from referee.match.verdict import Verdict
 from referee.simulator.build_plans import apart
 from referee.vision.image.view import zone_view
 from referee.vision.observer import Observer, _white
 from referee.vision.search.sizes import resized
-from referee.vision.verdict.visibility import clipped, exposed, sized, unglared
+from referee.vision.verdict.visibility import visibility_of
 
 CARD = HeightCard("H", 1, 2, 1)
 LAID = tuple(Piece("cube", "blue", Pose(), x, 10, 15) for x in (-60, 0, 60))
@@ -161,7 +163,7 @@ def test_colours_are_not_learnt_from_a_picture_of_builds(rig, bare, built):
     assert observer.palette is not None
 
 
-def test_a_piece_file_that_is_far_off_is_told_and_robs_nobody(rig, bare):
+def test_a_piece_file_that_is_far_off(rig, bare):
     """Pieces a tenth smaller than the file says: a build that is not the card's by it may be the card's."""
     standing = apart(rig.piece_set)
     colors = rig.photograph({"A": standing, "B": standing})
@@ -173,39 +175,44 @@ def test_a_piece_file_that_is_far_off_is_told_and_robs_nobody(rig, bare):
     assert factors[1.0] == pytest.approx(1.0, abs=0.03)
     assert factors[1.1] == pytest.approx(1 / 1.1, abs=0.04)
     assert "% off what the piece file says" in " | ".join(observer.judge([colors], CARD).notes)
-    robbed = sized(Verdict("mismatch", 0.99), factors[1.1])
-    assert (robbed.ruling, robbed.leaning, robbed.reasons[0].code) == ("undecided", "mismatch", "wrong_sizes")
-    assert sized(Verdict("mismatch", 0.99), factors[1.0]).ruling == "mismatch"
-    assert sized(Verdict("match", 0.99), factors[1.1]).ruling == "match"
-    counted = sized(Verdict("match", 0.99), factors[1.1], counted=True)
-    assert (counted.ruling, counted.leaning) == ("undecided", "match")
+    assert of_a_tower("mismatch", size_factor=factors[1.1]).doubts == ("wrong_sizes",)
+    assert of_a_tower("mismatch", size_factor=factors[1.0]).doubts == ()
 
 
-def test_pieces_whose_colours_are_clipped_away_rob_nobody(rig, built):
-    """Two stops too many: what the paints were is lost, so that no build is called wrong by them."""
-    palette, wrong, right = Observer(rig.piece_set, rig.camera), Verdict("mismatch", 0.99), Verdict("match", 0.99)
-    for frame, lost in ((built, False), (relit(built, 4, 4, 4), True)):
-        view, evidence = palette.gather(frame)[2]["A"]
-        told = exposed(wrong, view, evidence, rig.piece_set)
-        assert told.ruling == ("undecided" if lost else "mismatch")
-        assert exposed(right, view, evidence, rig.piece_set) == right
-        assert not lost or (told.leaning, told.confidence, told.reasons[0].code) == ("mismatch", 0.5, "overexposed")
+def test_heights_by_wrong_sizes():
+    """A plank that is not there fills what the others' solids are too low for."""
+    assert of_a_tower("match", size_factor=0.9).doubts == ("wrong_heights",)
+    shapes = decided(
+        ShapesCard("S", 1, (("cube", 2),), 1), [reading(RED, HIGHER, loose=(WHITE_BESIDE,))], size_factor=0.9
+    )
+    assert shapes.verdict.ruling == "match"
+
+
+def test_clipped_pieces_rob_nobody(rig, built):
+    """Two stops too many and more: what the paints were is lost, so that no build is called wrong by them."""
+    observer = Observer(rig.piece_set, rig.camera)
+    for times, doubts in ((1, ()), (4, ("tinted",)), (12, ("clipped", "tinted"))):
+        frame = relit(built, times, times, times)
+        visibility = visibility_of(*observer.gather(frame)[2]["A"], rig.piece_set, Build(rig.piece_set, ()))
+        decision = of_a_tower("mismatch", visibility)
+        assert decision.doubts == doubts
+        assert of_a_tower("match", visibility).doubts == ()
+        assert [r.code for r in decision.verdict.reasons] == (["overexposed"] if doubts else ["wrong_count"])
 
 
 @pytest.mark.parametrize("ruling", ["match", "mismatch"])
-def test_paper_clipped_since_the_empty_frame_withholds_a_ruling(rig, tower, bare, built, ruling):
+def test_clipped_since(rig, tower, bare, built, ruling):
     """Half a stop: no piece is clipped, but the paper around it is, and was not when the field was empty."""
-    observer, verdict = Observer(rig.piece_set, rig.camera, empty=bare), Verdict(ruling, 0.99)
-    verdict = dataclasses.replace(verdict, build=Build(rig.piece_set, tower, ()))
+    observer, build = Observer(rig.piece_set, rig.camera, empty=bare), Build(rig.piece_set, tower)
     frame = relit(built, 1.5, 1.5, 1.5)
     (view, white) = next(pair for pair in observer._views(frame, observer.look(frame)) if pair[0].zone == "A")
     empties = observer._empties(observer.look(frame), [(view, white)])
     evidence = observer._evidence((view, white), empties, nominal(rig.piece_set))
     then, field = empties["A"].clipped, view.regions[2]
     assert then[field].mean() < 0.01 and clipped(view.image)[field].mean() > 0.3
-    assert exposed(verdict, view, evidence, rig.piece_set) == verdict
-    told = exposed(verdict, view, evidence, rig.piece_set, then)
-    assert (told.ruling, told.leaning, told.reasons[0].code) == ("undecided", ruling, "overexposed")
+    seen = [visibility_of(view, evidence, rig.piece_set, build, empty) for empty in (None, then)]
+    lighter = {"match": "paper_lighter", "mismatch": "field_lighter"}[ruling]
+    assert [of_a_tower(ruling, visibility).doubts for visibility in seen] == [(), (lighter,)]
 
 
 def test_paper_clipped_elsewhere_on_the_sheet_withholds_no_match(rig, tower, bare, built):
@@ -219,20 +226,17 @@ def test_paper_clipped_elsewhere_on_the_sheet_withholds_no_match(rig, tower, bar
 @pytest.mark.parametrize(
     ("x", "lost"), [(-20, True), (-105, False)], ids=["beside the build", "elsewhere on the sheet"]
 )
-def test_colours_that_a_lamp_washes_out_rob_nobody(rig, tower, x, lost):
+def test_colours_that_a_lamp_washes_out(rig, tower, x, lost):
     """Red in added white light is pale, and pale red is orange: what the paper about it shows is that light was added.
     A lamp somewhere else, and one field in shadow, take nothing from a build."""
     empty, built = ((0.6 * rig.photograph(there)).astype(np.uint8) for there in ({}, {"A": tower}))
-    observer = Observer(rig.piece_set, rig.camera, empty=empty)
-    wrong = Verdict("mismatch", 0.99, build=Build(rig.piece_set, tower, ()))
+    observer, build = Observer(rig.piece_set, rig.camera, empty=empty), Build(rig.piece_set, tower)
     at = np.array(rig.pixel("A", x, 0, 0))
     frame = light.glare(built, at, (14.0, 10.0), 0.0, 0.4)
-    for picture, told in ((built, "mismatch"), (frame, "undecided" if lost else "mismatch")):
-        view, evidence = observer.gather(picture)[2]["A"]
-        said = unglared(wrong, view, evidence, rig.piece_set)
-        assert said.ruling == told
-        assert said.ruling == "mismatch" or (said.leaning, said.reasons[0].code) == ("mismatch", "overexposed")
-        assert unglared(Verdict("match", 0.99, build=wrong.build), view, evidence, rig.piece_set).ruling == "match"
+    for picture, doubts in ((built, ()), (frame, ("glare",) if lost else ())):
+        visibility = visibility_of(*observer.gather(picture)[2]["A"], rig.piece_set, build)
+        assert of_a_tower("mismatch", visibility).doubts == doubts
+        assert of_a_tower("match", visibility).doubts == ()
 
 
 @pytest.fixture(scope="module")

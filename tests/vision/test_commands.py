@@ -150,9 +150,9 @@ def test_a_picture_without_mats_is_no_fault_and_no_guess(run, files, picture, no
 
 
 @pytest.mark.slow
-def test_judge_writes_the_contracts_rows_and_an_overlay(run, files):
-    words = arguments(files, {"--empty": "bare.png"})
-    status, out, err = run("judge", *words, "--zone", "A", "--json", "--overlay", files / "drawn.png")
+def test_judge_writes_the_contracts_rows_an_overlay_and_its_steps(run, files):
+    words = arguments(files, {"--empty": "bare.png", "--overlay": "drawn.png", "--steps": "steps"})
+    status, out, err = run("judge", *words, "--zone", "A", "--json")
     row = json.loads(out)
     assert (status, err, out.count("\n")) == (0, "", 1)
     assert set(row) >= {"image", "card", "seconds", "zones"} and set(row["zones"]) == {"A"}
@@ -164,6 +164,8 @@ def test_judge_writes_the_contracts_rows_and_an_overlay(run, files):
     assert (cube["x"], cube["z"]) == (pytest.approx(0, abs=6), pytest.approx(15, abs=6))
     drawn = cv2.imread(str(files / "drawn.png"))
     assert drawn.shape[0] == 720 and drawn.shape[1] > 1280
+    steps = sorted(path.name for path in (files / "steps").iterdir())
+    assert (steps[0], steps[5], steps[-1], len(steps)) == ("1_mats.jpg", "6_hypotheses_A.jpg", "8_verdict.jpg", 8)
 
 
 def test_wilson_intervals_are_those_of_the_tables():

@@ -72,13 +72,13 @@ def test_skin_shows_no_orange_piece(rig, proof):
 def test_what_touches_the_build_and_is_no_piece_of_it_is_left(rig, proof):
     frame = rig.photograph({"A": [BLUE, RED, ORANGE]})
     right = build(BLUE, RED, ORANGE)
-    assert proof(frame, right, None).left < 0.2
-    assert proof(frame, build(BLUE, RED, loose=(ORANGE,)), None).left < 0.2
-    assert proof(frame, TOWER, right).left > 0.7
+    assert proof(frame, right, None).unexplained_area < 0.2
+    assert proof(frame, build(BLUE, RED, loose=(ORANGE,)), None).unexplained_area < 0.2
+    assert proof(frame, TOWER, right).unexplained_area > 0.7
     far = dataclasses.replace(ORANGE, x=-80.0)
-    assert proof(rig.photograph({"A": [BLUE, RED, far]}), TOWER, right).left < 0.2
-    assert proof(frame, build(), None).left > 0.7, "an empty field has nothing standing in it"
-    assert proof(rig.photograph(), build(), None).left < 0.2
+    assert proof(rig.photograph({"A": [BLUE, RED, far]}), TOWER, right).unexplained_area < 0.2
+    assert proof(frame, build(), None).unexplained_area > 0.7, "an empty field has nothing standing in it"
+    assert proof(rig.photograph(), build(), None).unexplained_area < 0.2
 
 
 @pytest.mark.parametrize(("wide_mm", "touches"), [(17, False), (60, True)])
@@ -90,14 +90,14 @@ def test_tongs_laid_down_behind_a_build_hide_no_piece(rig, proof, wide_mm, touch
     built, bare = rig.photograph({"A": [BLUE, RED]}), rig.photograph()
     stands = np.abs(built.astype(int) - bare).max(-1) > 12
     frame[stands] = built[stands]  # what stands before it hides it
-    assert (proof(frame, TOWER, None).left > 0.5) == touches
+    assert (proof(frame, TOWER, None).unexplained_area > 0.5) == touches
 
 
 @pytest.mark.parametrize(
-    ("icons", "motley"),
+    ("icons", "multicoloured"),
     [(("red", "green", "red", "green"), True), (("red", "red", "red", "red"), False), ((), False)],
 )
-def test_a_piece_within_which_other_colours_lie_is_a_screen(rig, proof, icons, motley):
+def test_a_piece_within_which_other_colours_lie_is_a_screen(rig, proof, icons, multicoloured):
     """A lit phone was taken for a bridge too many, a right build robbed; worn paint shows one, wood."""
     green = Piece("cube", "green", Pose(), -80.0, 0.0, 15.0)
     frame = rig.photograph({"A": [BLUE, RED, ORANGE, green]})
@@ -107,4 +107,4 @@ def test_a_piece_within_which_other_colours_lie_is_a_screen(rig, proof, icons, m
         quad = [rig.pixel("A", x + u, -15.0, z + v) for u, v in ((-3, -3), (3, -3), (3, 3), (-3, 3))]
         cv2.fillConvexPoly(frame, np.array(quad, np.int32), paint[icon], cv2.LINE_AA)
     found = proof(frame, build(BLUE, RED, ORANGE, loose=(green,)), TOWER)
-    assert (found.motley == ORANGE) == motley
+    assert (found.multicoloured == ORANGE) == multicoloured

@@ -19,7 +19,7 @@ from referee.vision.render.silhouettes import arch_tags, piece_tags
 from referee.vision.search.canvas import Reading
 from referee.vision.search.stances import catalogue
 from referee.vision.verdict.rulings import Rulings
-from referee.vision.verdict.shading import GLOW, THROUGH, glow_of, light_of, lit
+from referee.vision.verdict.shading import GLOW, THROUGH, glow_of, light_of, rescored_by_shading
 
 SIZE = (40, 40)
 LEFT = np.tile(np.arange(SIZE[1]) < SIZE[1] // 2, (SIZE[0], 1))
@@ -88,7 +88,7 @@ def both(drums, ahead: float) -> tuple[list[Reading], LayoutCard]:
 def test_light_prefers_the_faces_that_are_there(drums):
     view, seen, cat, _ = drums
     before, card = both(drums, ahead=-5.0)
-    after = lit(view, seen, Rulings(cat, card), before[::-1])
+    after = rescored_by_shading(view, seen, Rulings(cat, card), before[::-1])
     assert after[0].pieces is before[1].pieces
     assert after[0].score - after[1].score > 50
 
@@ -97,7 +97,7 @@ def test_light_never_turns_a_ruling(drums):
     """Only evens it."""
     view, seen, cat, _ = drums
     before, card = both(drums, ahead=5.0)
-    after = lit(view, seen, Rulings(cat, card), before)
+    after = rescored_by_shading(view, seen, Rulings(cat, card), before)
     assert after[0].score == pytest.approx(after[1].score)
 
 
@@ -105,7 +105,7 @@ def test_where_the_margin_is_clear_light_is_not_asked(drums):
     view, seen, cat, standing = drums
     row = np.array([(cat.index["cylinder", "red", standing.pose], 0.0, 0.0, standing.z, 0.0)])
     readings = [Reading(0.0, np.zeros((0, 5)), 9000.0), Reading(0.0, row, 0.0)]
-    assert lit(view, seen, Rulings(cat, LayoutCard("L", 1, (standing,))), readings) == readings
+    assert rescored_by_shading(view, seen, Rulings(cat, LayoutCard("L", 1, (standing,))), readings) == readings
 
 
 def test_the_papers_light_is_found_under_shadows_and_pieces(rig):

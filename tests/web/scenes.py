@@ -16,7 +16,7 @@ from referee.match.foul import Proposal, seen_foul
 from referee.recording import load_attempt
 from referee.recording.folder import write_json
 from referee.review.timeline import CACHE, _key
-from referee.vision.verdict.decide import AS_CARD
+from referee.vision.verdict.case import AS_CARD
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "attempt_collapse"
 STORY = {

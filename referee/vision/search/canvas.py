@@ -240,13 +240,13 @@ class Fit:
     ``share`` 0..1 of the evidence for pieces around it that it claims; ``agreement`` 0..1 of its worst piece: what
     its visible pixels give of what their own best colours would; ``beside`` nats of the largest patch that it leaves
     unexplained and that touches it (of the empty field: anywhere over it): room for a piece that is not in the reading.
-    ``crooked`` nats against it before any pixel is seen, for it is out of line or would topple.
+    ``instability_nats`` against it before any pixel is seen, for it is out of line or would topple.
     """
 
     share: float
     agreement: float
     beside: float
-    crooked: float = 0.0
+    instability_nats: float = 0.0
 
     @property
     def good(self) -> bool:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import cv2
 import numpy as np
@@ -29,15 +30,15 @@ from referee.vision.verdict import parameters
 
 @dataclass(frozen=True)
 class Proof:
-    """``shown`` 0..1, how far the pixels themselves show a build; ``left``, the largest thing touching it that is
-    neither shown by it nor bare table, relative to the set's smallest front; ``unshown``: some piece of it hardly
-    shows its colour, or enough pixels to tell it from its rival do not show it (a sliver of fewer says nothing);
-    ``motley``, the first piece of it within which patches of several other colours lie."""
+    """``shown`` 0..1, how far the pixels themselves show a build; ``unexplained_area``, the largest thing touching it
+    that is neither shown by it nor bare table, relative to the set's smallest front; ``shown_beyond_slivers``: as
+    ``shown``, but where only a sliver of pixels tells it from its rival that says nothing; ``multicoloured``, the first
+    piece of it within which patches of several other colours lie."""
 
     shown: float
-    left: float
-    unshown: bool = False
-    motley: Piece | None = None
+    unexplained_area: float
+    shown_beyond_slivers: float = 1.0
+    multicoloured: Piece | None = None
 
 
 Proving = Callable[[Build, Build | None], Proof]
@@ -47,8 +48,7 @@ RIM_PX = parameters.RIM_PX.value
 THIN_PX = parameters.THIN_PX.value
 TOUCHING_PX = parameters.TOUCHING_PX.value
 LEAST_PX = parameters.LEAST_PX.value
-MATCH_SHOWN = parameters.MATCH_SHOWN.value
-MOTLEY_PATCH = parameters.MOTLEY_PATCH.value
+COLOUR_PATCH = parameters.COLOUR_PATCH.value
 
 
 def proof_of(view: ZoneView, evidence: Evidence, piece_set: PieceSet, build: Build, rival: Build | None) -> Proof:
@@ -57,21 +57,38 @@ def proof_of(view: ZoneView, evidence: Evidence, piece_set: PieceSet, build: Bui
     ``shown`` is the less of two shares: of those pixels in which it differs from its ``rival`` (without one, that show
     it), how many are known and show what it says there; and of the piece that shows least of its colour, how much does.
     """
-    tags, said = _said(view, evidence, piece_set, build)
+    tags, where, shown = claims(view, evidence, piece_set, build, rival)
     standing = (tags >= 0) & (tags < len(build.pieces))
-    differs = standing if rival is None else said != _said(view, evidence, piece_set, rival)[1]
-    where = _inner(differs & view.valid)
-    shown = evidence.labels == said
     told = float((shown & evidence.known)[where].mean()) if where.any() else 1.0
-    painted, motley = _painted(view, evidence, build, tags, shown)
+    painted, multicoloured = _painted(view, evidence, build, tags, shown)
     bare = (evidence.labels < 0) & evidence.known & ~evidence.unknown
-    left = _touching(~bare & (tags < 0) & view.valid, standing if build.pieces else view.regions[2])
+    left: float = _touching(~bare & (tags < 0) & view.valid, standing if build.pieces else view.regions[2])
     asked = told if where.sum() >= LEAST_PX else 1.0
-    unshown = min(asked, painted) < MATCH_SHOWN
-    return Proof(min(told, painted), left / (smallest_face_mm2(piece_set) * view.px_per_mm**2), unshown, motley)
+    left /= smallest_face_mm2(piece_set) * view.px_per_mm**2
+    return Proof(min(told, painted), left, min(asked, painted), multicoloured)
 
 
-def _said(view: ZoneView, evidence: Evidence, piece_set: PieceSet, build: Build) -> tuple[np.ndarray, np.ndarray]:
+class Claims(NamedTuple):
+    """What a build says of the view's pixels, each (h, w): ``tags``, which piece they show, loose ones after its own,
+    -1 for none; ``differs``, where its rival says otherwise, without the rim; ``shown``, where their own colour is what
+    the build says."""
+
+    tags: np.ndarray
+    differs: np.ndarray
+    shown: np.ndarray
+
+
+def claims(view: ZoneView, evidence: Evidence, piece_set: PieceSet, build: Build, rival: Build | None) -> Claims:
+    """What a build says of the pixels beside its rival, or beside the bare table."""
+    tags, colors = _claimed_colors(view, evidence, piece_set, build)
+    standing = (tags >= 0) & (tags < len(build.pieces))
+    differs = standing if rival is None else colors != _claimed_colors(view, evidence, piece_set, rival)[1]
+    return Claims(tags, _inner(differs & view.valid), evidence.labels == colors)
+
+
+def _claimed_colors(
+    view: ZoneView, evidence: Evidence, piece_set: PieceSet, build: Build
+) -> tuple[np.ndarray, np.ndarray]:
     """(h, w) which piece each pixel shows by a build, loose ones after its own, and (h, w) which colour: -1 none."""
     pieces: Sequence[Piece] = (*build.pieces, *build.loose)
     tags = piece_tags(view, piece_set, pieces)
@@ -90,9 +107,9 @@ def _inner(mask: np.ndarray, sliver: bool = True) -> np.ndarray:
 def _painted(
     view: ZoneView, evidence: Evidence, build: Build, tags: np.ndarray, shown: np.ndarray
 ) -> tuple[float, Piece | None]:
-    """The share 0..1 of its pixels that the piece shows which shows least of its colour, and the first that is motley;
-    ``tags`` as ``_said`` gives them, ``shown`` (h, w) bool: what is said there."""
-    least, motley = 1.0, None
+    """The share 0..1 of its pixels that the piece shows which shows least of its colour, and the first that is
+    multicoloured; ``tags`` and ``shown`` as in ``Claims``."""
+    least, multicoloured = 1.0, None
     for i, piece in enumerate(build.pieces):
         x, y, w, h = cv2.boundingRect((tags == i).astype(np.uint8))
         box = slice(max(y - RIM_PX, 0), y + h + RIM_PX), slice(max(x - RIM_PX, 0), x + w + RIM_PX)
@@ -101,15 +118,15 @@ def _painted(
         if not inner.any():
             continue
         least = min(least, float(shown[box][inner].mean()))
-        if motley is None and _motley(labels, mask, inner, evidence.names.index(piece.color)):
-            motley = piece
-    return least, motley
+        if multicoloured is None and _multicoloured(labels, mask, inner, evidence.names.index(piece.color)):
+            multicoloured = piece
+    return least, multicoloured
 
 
-def _motley(labels: np.ndarray, piece: np.ndarray, inner: np.ndarray, own: int) -> bool:
+def _multicoloured(labels: np.ndarray, piece: np.ndarray, inner: np.ndarray, own: int) -> bool:
     """Whether patches of at least two colours beside its ``own`` lie within a piece's pixels (h, w), clear of its rim:
     what stands before a piece, or a piece a little beside its place, reaches to the rim."""
-    least = MOTLEY_PATCH * inner.sum()
+    least = COLOUR_PATCH * inner.sum()
     there = labels[inner]
     others = [k for k, n in enumerate(np.bincount(there[there >= 0])) if k != own and n >= max(least, 1)]
     return len(others) > 1 and sum(_within(piece & (labels == k), inner, least) for k in others) > 1

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from cards.build import Build
 from cards.card import Card
@@ -12,12 +14,32 @@ from cards.kinds.layout import LayoutCard
 from cards.kinds.organ_pipes import OrganCard
 from cards.kinds.shapes import ShapesCard
 from cards.law import TOLERANCES, Reason, Tolerances
+from referee.match.verdict import Ruling
 from referee.vision.search.canvas import Reading, to_build
 from referee.vision.search.stances import Catalogue
 from referee.vision.verdict import parameters
 from referee.vision.verdict.field import in_field
 
-ON_LINE_MM = parameters.ON_LINE_MM.value
+NOTHING_ELSE = parameters.NOTHING_ELSE.value
+
+
+class Ruled(NamedTuple):
+    """A reading, its build as it stands in the field, and every fault of it by the card."""
+
+    reading: Reading
+    build: Build
+    faults: tuple[Reason, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """The ``best`` reading, by which the ``ruling`` is, beside the best one of the other ruling, where one was met:
+    its ``rival``; ``margin``, by how many nats it is ahead."""
+
+    ruling: Ruling
+    best: Ruled
+    rival: Ruled | None
+    margin: float
 
 
 class Rulings:
@@ -58,12 +80,21 @@ class Rulings:
         kept = tuple(p for i, p in enumerate(build.pieces) if i not in spare)
         return self._satisfies(Build(build.piece_set, kept, build.loose))
 
-    def turns_on_the_line(self, reading: Reading) -> bool:
-        """Whether a piece stands so near to the field's line that a little further in or out it would make a right
+    def compare(self, readings: Sequence[Reading]) -> Comparison:
+        """The best reading of each ruling beside one another; of readings best first, at least one."""
+        right = next((r for r in readings if self.is_right(r)), None)
+        wrong = next((r for r in readings if not self.is_right(r)), None)
+        best, *others = sorted((r for r in (right, wrong) if r is not None), key=lambda r: -r.score)
+        rival = Ruled(others[0], *self.of(others[0])) if others else None
+        margin = best.score - rival.reading.score if rival else max(best.score, NOTHING_ELSE)
+        return Comparison("match" if best is right else "mismatch", Ruled(best, *self.of(best)), rival, margin)
+
+    def turns_on_the_line(self, reading: Reading, line_mm: float) -> bool:
+        """Whether a piece stands so near to the field's line that so much further in or out it would make a right
         build of a wrong one, or a wrong one of a right one."""
         build, found = self.of(reading)
         raw = to_build(self.cat, reading)
-        others = (in_field(raw, self.card, mm) for mm in (-ON_LINE_MM, ON_LINE_MM))
+        others = (in_field(raw, self.card, mm) for mm in (-line_mm, line_mm))
         return any(
             len(other.pieces) != len(build.pieces) and bool(self._found(other)) != bool(found) for other in others
         )

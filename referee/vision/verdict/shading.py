@@ -59,7 +59,9 @@ GLOW, GLOW_DARKER = parameters.ARCH_GLOW.value, parameters.ARCH_DARKER.value
 SAME_CURVE = np.cos(np.radians(parameters.SAME_CURVE_DEG.value))
 
 
-def lit(view: ZoneView, evidence: Evidence, rulings: Rulings, readings: Sequence[Reading]) -> list[Reading]:
+def rescored_by_shading(
+    view: ZoneView, evidence: Evidence, rulings: Rulings, readings: Sequence[Reading]
+) -> list[Reading]:
     """The readings, best first, with what light says added to the scores of the best of each ruling.
 
     ``readings`` best first. Where only one ruling has any, or its margin is clear, they come back as they are. The

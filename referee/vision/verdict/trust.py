@@ -15,6 +15,10 @@ from pathlib import Path
 
 from referee.vision.verdict import parameters
 
+EXPLAINED_LOW = parameters.EXPLAINED_LOW.value
+LEFT_ALWAYS = parameters.LEFT_ALWAYS.value
+MARGIN_UNIT, MARGIN_MOST = parameters.MARGIN_UNIT.value, parameters.MARGIN_MOST.value
+SHOWN_UNIT = parameters.SHOWN_UNIT.value
 FILE = Path(__file__).with_name("trust.json")
 
 
@@ -50,6 +54,19 @@ class Trust:
         limit = parameters.MOST_ODDS.value
         said = 1.0 / (1.0 + math.exp(-max(min(odds, limit), -limit)))
         return min(max(said, 0.5), self.most if said > self.sure else min(self.most, self.doubted))
+
+
+def features_of(margin: float, explained: float, shown: float) -> dict[str, float]:
+    """What confidence is made of, each about 0 to 4 and the larger the better: the margin by its logarithm, the share
+    that is explained by how little is left, and as ``proof`` how far the pixels themselves show the reading ahead: the
+    weakest of ``proof.proof_of`` and the worst piece's agreement with its own pixels."""
+    ahead = math.log1p(min(margin, MARGIN_MOST) / MARGIN_UNIT)
+    left = 1.0 - min(max(explained, EXPLAINED_LOW), 1.0) + LEFT_ALWAYS
+    return {
+        "margin": ahead,
+        "explained": math.log((1.0 - EXPLAINED_LOW + LEFT_ALWAYS) / left),
+        "proof": math.log1p(min(max(shown, 0.0), 1.0) / SHOWN_UNIT),
+    }
 
 
 @lru_cache

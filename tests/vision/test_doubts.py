@@ -1,0 +1,48 @@
+"""The list of doubts: each is shown by a test, all that apply are told, and one rule says how sure what is left is."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from pathlib import Path
+
+import pytest
+from made_cases import CERTAIN, CLEAR, HIGHER, RED, WHITE_BESIDE, decided, of_a_tower, reading
+
+from cards.kinds.height import HeightCard
+from referee.vision.verdict.decide import LEANING_MOST
+from referee.vision.verdict.doubts import DOUBTS
+
+
+def test_every_doubt_has_a_name_of_its_own_and_a_test_that_shows_it():
+    tests = re.findall(r"^def (test_\w+)", "".join(f.read_text() for f in Path(__file__).parent.glob("*.py")), re.M)
+    assert len({d.name for d in DOUBTS}) == len(DOUBTS)
+    assert {d.name: d.shown_by for d in DOUBTS if d.shown_by not in tests} == {}
+
+
+@pytest.mark.parametrize("ruling", ["match", "mismatch"])
+def test_all_doubts_that_apply_are_told_in_their_order_each_reason_once(ruling):
+    blind = dataclasses.replace(CLEAR, field_seen=0.5, coloured=0.0, clipped=1.0, tinted=1.0)
+    decision = of_a_tower(ruling, blind)
+    lost = ("clipped", "tinted") if ruling == "mismatch" else ()
+    assert decision.doubts == ("out_of_view", "no_colour", *lost)
+    codes = [r.code for r in decision.verdict.reasons]
+    assert codes == ["out_of_view", "no_colour", *(["overexposed"] if lost else [])]
+    assert (decision.verdict.ruling, decision.verdict.leaning) == ("undecided", ruling)
+
+
+@pytest.mark.parametrize("ruling", ["match", "mismatch"])
+def test_a_doubt_leaves_the_leaning_less_sure_however_sure_the_ruling_was(ruling):
+    clear, cut = of_a_tower(ruling), of_a_tower(ruling, dataclasses.replace(CLEAR, cut_mm=30.0))
+    assert (clear.verdict.ruling, clear.doubts, clear.verdict.leaning) == (ruling, (), None)
+    assert cut.doubts == ("build_cut",)
+    assert cut.verdict.confidence == LEANING_MOST < clear.verdict.confidence
+
+
+@pytest.mark.parametrize(("share", "doubts"), [(0.9, ()), (0.65, ("unsure",))])
+def test_what_past_sessions_make_too_little_of_is_not_ruled(share, doubts):
+    """No other doubt applies: it is far enough ahead, and explains as much as a mismatch must."""
+    tower, one = reading(RED, HIGHER, loose=(WHITE_BESIDE,)), reading(RED, loose=(WHITE_BESIDE,), score=28_800.0)
+    decision = decided(HeightCard("H", 1, 1), [tower, one], dataclasses.replace(CERTAIN, share=share))
+    assert decision.doubts == doubts
+    assert [r.code for r in decision.verdict.reasons] == ["unexplained" if doubts else "wrong_count"]
