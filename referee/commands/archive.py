@@ -17,6 +17,7 @@ from referee.recording.address import Mirror, is_address
 from referee.recording.errors import BadAttempt
 from referee.recording.folder import SIGNATURE
 from referee.recording.index import Index
+from referee.recording.listing import Wanted, count
 from referee.review.signing import load_private, new_key, sign
 from referee.review.verify import changed_files
 
@@ -42,7 +43,7 @@ def index(archive: Path, anew: bool) -> None:
         if anew:
             known.empty()
         _bring_up_to_date(known)
-        if known.store.in_memory:
+        if known.file is None:
             click.echo(f"referee: {archive}: takes no index; every program will read the attempts again", err=True)
         click.echo(_said(known))
     except KeyboardInterrupt:
@@ -59,7 +60,7 @@ def _bring_up_to_date(known: Index) -> None:
 
 def _said(known: Index) -> str:
     unread = len(known.unread())
-    said = f"{known.count()} attempts, {known.total_bytes() / 1e9:.1f} GB"
+    said = f"{count(known, Wanted())} attempts, {known.total_bytes() / 1e9:.1f} GB"
     return f"{said}; {unread} that cannot be read" if unread else said
 
 

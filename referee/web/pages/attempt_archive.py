@@ -9,7 +9,7 @@ import math
 import queue
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,11 +23,11 @@ import numpy as np
 from cards.errors import RefereeError
 from referee.recording import Attempt, listing, load_attempt
 from referee.recording.address import Mirror
-from referee.recording.entry import Entry
+from referee.recording.entry import Entry, read_entry
 from referee.recording.errors import BadAttempt
 from referee.recording.folder import DECK, META, PIECES, REVIEW, STOP, VIDEO, append_review, read_image
 from referee.recording.index import Index
-from referee.recording.listing import Listed, Played, Wanted
+from referee.recording.listing import Played, Wanted
 from referee.recording.video import read_frame
 from referee.recording.writer import UNFINISHED
 from referee.review.observer import observer_of
@@ -71,13 +71,12 @@ class Row:
     running: bool = False
 
 
-def row_of(listed: Listed, wanted: Wanted) -> Row:
+def row_of(path: bytes, entry: Entry, wanted: Wanted) -> Row:
     """What the grid shows of an attempt."""
-    entry = listed.entry
-    running = entry.cut_short == UNFINISHED and listed.recorded_s >= wanted.began_s
+    running = entry.cut_short == UNFINISHED and entry.recorded_s >= wanted.began_s
     cut = None if running else entry.cut_said or entry.cut_short
     ruled = bool(entry.match) and entry.match == wanted.match and entry.duel in wanted.ruled
-    return Row(listed.address, entry, entry.overruled or ruled, cut, running)
+    return Row(listing.address_of(path), entry, entry.overruled or ruled, cut, running)
 
 
 def match_words(match: Played, language: str) -> str:
@@ -132,24 +131,31 @@ class Archive:
     def page(self, wanted: Wanted, number: int) -> Page:
         """The page of that number, or the last there is. Whatever it shows is what the folders say now."""
         for _ in range(TRIES):
-            unread, emptied = self._refresh(), self.index.store.emptied
+            unread, mended = self._refresh(), self.index.mended
             fitting = listing.count(self.index, wanted)
             last = max(1, math.ceil(fitting / PAGE))
             number = min(last, max(1, number))
-            rows = listing.found(self.index, wanted, (number - 1) * PAGE, PAGE)
-            if not self._renewed(rows) and self.index.store.emptied == emptied:
+            paths = listing.found(self.index, wanted, (number - 1) * PAGE, PAGE)
+            if not self._renewed(*paths) and self.index.mended == mended:
                 break
-        shown = [row_of(one, wanted) for one in rows]
+        shown = [row for path in paths if (row := self.row(path, wanted))]
         latest, older = listing.matches(self.index, wanted, MATCHES)
-        return Page(shown, number, last, fitting, self.index.count(), unread, latest, older)
+        return Page(shown, number, last, fitting, listing.count(self.index, Wanted()), unread, latest, older)
 
-    def get(self, address: str) -> Listed | None:
-        """The attempt of that address as its folder is now, or None."""
+    def row(self, path: bytes, wanted: Wanted) -> Row | None:
+        """What the attempt's folder says now; None where it has gone this instant."""
+        with suppress(OSError):
+            entry = read_entry(self.index.folder(path))
+            return row_of(path, entry, wanted) if entry else None
+        return None
+
+    def get(self, address: str) -> bytes | None:
+        """The path of the attempt of that address as its folder is now, or None."""
         found = listing.at_address(self.index, address)
         if found is None:  # it may have come since
             self._refresh()
             found = listing.at_address(self.index, address)
-        if found is not None and self._renewed([found]):
+        if found is not None and self._renewed(found):
             found = listing.at_address(self.index, address)
         return found
 
@@ -159,7 +165,7 @@ class Archive:
         found = self.get(address)
         if found is None:
             return None
-        folder = self.index.folder(found.path)
+        folder = self.index.folder(found)
         try:
             with self._bringing if self._mirror is not None else nullcontext():
                 if self._mirror is not None:
@@ -177,18 +183,18 @@ class Archive:
                 self._mirror.add_review(attempt.folder, row)
         self.index.put(attempt.folder)
 
-    def of_match(self, match_id: str) -> list[Listed]:
-        """The attempts of one match, as their folders are now."""
+    def of_match(self, match_id: str) -> list[str]:
+        """Addresses of the attempts of one match, as their folders are now."""
         self._refresh()
-        while self._renewed(mine := listing.of_match(self.index, match_id)):
+        while self._renewed(*(mine := listing.of_match(self.index, match_id))):
             pass
-        return mine
+        return [listing.address_of(path) for path in mine]
 
-    def _renewed(self, rows: Sequence[Listed]) -> bool:
+    def _renewed(self, *paths: bytes) -> bool:
         """Read those again whose folders have changed; gives whether there were any."""
-        stale = [one for one in rows if self.index.is_stale(one.path)]
-        for one in stale:
-            self.index.put(self.index.folder(one.path))
+        stale = [path for path in paths if self.index.is_stale(path)]
+        for path in stale:
+            self.index.put(self.index.folder(path))
         return bool(stale)
 
     def _refresh(self) -> int:
@@ -196,7 +202,7 @@ class Archive:
 
         Changes that other programs make inside of folders are looked for at once where there are few, else beside.
         """
-        small = self.index.count() <= FEW
+        small = listing.count(self.index, Wanted()) <= FEW
         end_s = time.monotonic() + READ_AT_ONCE_S
         unread = self.index.refresh(thorough=small, enough=lambda: time.monotonic() > end_s)
         far = self._mirror is not None

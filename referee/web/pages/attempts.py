@@ -24,7 +24,7 @@ from referee.review.timeline import pace
 from referee.review.verify import changed_files
 from referee.web import views
 from referee.web.i18n.texts import translate
-from referee.web.pages.attempt_archive import Archive, match_words, row_of
+from referee.web.pages.attempt_archive import Archive, match_words
 from referee.web.pages.attempt_rulings import decided
 from referee.web.ports import Reviewing
 from referee.web.security import is_referee
@@ -179,7 +179,7 @@ def _grid(pages: flask.Blueprint, archive: Archive, asked: Callable[..., Wanted]
         if not mine:
             flask.abort(404, "no attempt of such a match")
         words = match_words(listing.played(archive.index, match_id), flask.g.lang)
-        told = [(archive.attempt(one.address), archive.story(one.address)) for one in mine]
+        told = [(archive.attempt(one), archive.story(one)) for one in mine]
         ready = [(a.players, a.go_s, a.stop_s, story) for a, story in told if a and "zones" in story]
         waiting = sum("pending" in story for _, story in told)
         return flask.render_template(
@@ -193,15 +193,16 @@ def _one(
     @pages.get("/<name>")
     @named
     def one(name: str, attempt: Attempt) -> str:
-        listed = archive.get(name)
-        if listed is None:
+        path = archive.get(name)
+        row = path and archive.row(path, asked())
+        if not path or not row:
             flask.abort(404, "no such attempt")
-        before, after = listing.neighbours(archive.index, listed.path)
+        before, after = listing.neighbours(archive.index, path)
         return flask.render_template(
             "attempts_one.html",
             attempt=attempt,
-            name=listed.address,
-            row=row_of(listed, asked()),
+            name=row.address,
+            row=row,
             say=partial(say, flask.g.lang),
             decision=decided(attempt, session.state),
             verdicts=_verdicts(attempt, flask.g.lang),

@@ -72,7 +72,9 @@ def _recordings(root: Path, match_id: str, number: int) -> list[Path]:
         return []
     with closing(Index(root)) as index:
         end_s = time.monotonic() + READ_AT_ONCE_S
-        index.refresh(enough=lambda: time.monotonic() > end_s)
+        known = index.of_duel(match_id, number)
+        if not known or not all(folder.exists() for folder in known):  # the recorder puts in what it records
+            index.refresh(enough=lambda: time.monotonic() > end_s)
         return index.of_duel(match_id, number)
 
 
