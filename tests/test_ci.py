@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[1]
 DEMO = """
@@ -29,3 +30,28 @@ def test_ci_runs_what_the_readme_says_and_ends_where_that_fails(tmp_path):
     done = subprocess.run(["sh", tmp_path / ".ci" / "run"], env=env, capture_output=True, text=True)
     assert done.returncode == 7, done.stderr
     assert (tmp_path / "ran").read_text().split() == ["first", "second"]
+
+
+def git(folder: Path, *words: str) -> None:
+    subprocess.run(["git", "-c", "user.name=Ann", "-c", "user.email=ann@example.org", *words], cwd=folder, check=True)
+
+
+@pytest.mark.parametrize(("subject", "fits"), [("x" * 72, True), ("ü" * 72, True), ("x" * 73, False)])
+def test_ci_refuses_a_commit_whose_subject_is_too_long(tmp_path, subject, fits):
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "commit", "-q", "--allow-empty", "-m", subject + "\n\n" + "y" * 100)
+    git(tmp_path, "commit", "-q", "--allow-empty", "-m", "Say it in short")
+    assert (subprocess.run([ROOT / ".ci" / "subjects"], cwd=tmp_path).returncode == 0) is fits
+    git(tmp_path, "clone", "-q", "--depth", "1", f"file://{tmp_path}", "shallow")
+    assert subprocess.run([ROOT / ".ci" / "subjects"], cwd=tmp_path / "shallow").returncode == 0
+
+
+def test_what_the_host_reads_of_the_repository_is_sound():
+    """Issue forms name what they ask for, and the workflow runs what must hold for every commit."""
+    folder = ROOT / ".github"
+    for form in sorted((folder / "ISSUE_TEMPLATE").glob("[!c]*.yml")):
+        told = yaml.safe_load(form.read_text(encoding="utf-8"))
+        assert {"name", "description", "body"} <= told.keys()
+        assert all(part["id"] and part["attributes"]["label"] for part in told["body"])
+    (job,) = yaml.safe_load((folder / "workflows" / "ci.yml").read_text(encoding="utf-8"))["jobs"].values()
+    assert any(".ci/run" in step.get("run", "") for step in job["steps"])
