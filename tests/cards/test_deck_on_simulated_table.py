@@ -14,7 +14,7 @@ from cards.drawing import card_png
 from cards.kinds.layout import LayoutCard
 from cards.pieces import builtin_piece_set
 from referee.simulator.table import SEATINGS, TableSim
-from referee.vision.image.card_marker import read_card_marker
+from referee.vision.image.card_marker import read_card_markers
 from referee.vision.observer import Observer
 
 PIECES, DECK = builtin_piece_set(), builtin_deck()
@@ -65,7 +65,7 @@ def test_the_card_in_the_holder_is_read_on_the_simulated_table(seating):
     table = TableSim(PIECES, 5, seating=seating)
     for card in DECK.cards[::13]:
         picture = table.picture(card=card_png(card, DECK, PIECES, 440))
-        assert read_card_marker(cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY), DECK) == card.id
+        assert read_card_markers(cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY), DECK).card == card.id
 
 
 def in_holder(card, distance_mm, turn_deg, tilt_deg):
@@ -99,4 +99,4 @@ def behind_plastic(picture, middle):
 def test_a_card_is_read_from_either_face_behind_plastic(distance_mm, turn_deg):
     # both faces are alike, so the other side is the same picture turned the other way; other cards for each place
     for card in DECK.cards[(distance_mm // 100 + turn_deg // 5) % 27 :: 27]:
-        assert read_card_marker(in_holder(card, distance_mm, turn_deg, -25), DECK) == card.id
+        assert read_card_markers(in_holder(card, distance_mm, turn_deg, -25), DECK).card == card.id

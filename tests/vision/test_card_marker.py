@@ -9,7 +9,7 @@ import pytest
 from cards.deck import Deck, builtin_deck
 from cards.drawing import card_png
 from cards.pieces import builtin_piece_set
-from referee.vision.image.card_marker import read_card_marker, read_card_markers
+from referee.vision.image.card_marker import read_card_markers
 
 DECK, PIECES = builtin_deck(), builtin_piece_set()
 
@@ -25,15 +25,15 @@ def shown(rig, *cards, width: int = 130) -> np.ndarray:
 
 @pytest.mark.parametrize("number", [0, 17, -1])
 def test_the_card_in_view_is_named(rig, number):
-    assert read_card_marker(shown(rig, DECK.cards[number]), DECK) == DECK.cards[number].id
+    assert read_card_markers(shown(rig, DECK.cards[number]), DECK).card == DECK.cards[number].id
 
 
 def test_two_cards_name_none(rig):
-    assert read_card_marker(shown(rig, DECK.cards[3], DECK.cards[4]), DECK) is None
+    assert read_card_markers(shown(rig, DECK.cards[3], DECK.cards[4]), DECK).card is None
 
 
 def test_the_mats_markers_are_no_cards(rig):
-    assert read_card_marker(shown(rig), DECK) is None
+    assert read_card_markers(shown(rig), DECK).card is None
 
 
 def test_a_card_of_another_deck_is_foreign_and_names_none(rig):

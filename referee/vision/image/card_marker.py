@@ -31,10 +31,5 @@ def read_card_markers(gray: np.ndarray, deck: Deck) -> CardMarkers:
     return CardMarkers(seen[0] if len(seen) == 1 else None, tuple(sorted(m for m, c in cards.items() if c is None)))
 
 
-def read_card_marker(gray: np.ndarray, deck: Deck) -> str | None:
-    """Id of the deck's card whose marker is in the picture; None unless exactly one is."""
-    return read_card_markers(gray, deck).card
-
-
 def _side(quad: np.ndarray) -> float:
     return float(np.sqrt(cv2.contourArea(quad.astype(np.float32))))
