@@ -56,12 +56,6 @@ def as_pixels_say(sides, colors):
 COLORS = [ORANGE, BLUE, LIME, BROWN] * 6
 
 
-def told_apart(sides: Sides, named: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """(s, k) nats of each storey for each colour; ``named`` (k, 3) are the colours' features as the set names them,
-    ``first`` (s, k) nats from which it starts."""
-    return _Fit(sides, named).told(_shares(first))[:, :-1]
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_orange_and_brown_are_told_apart_under_any_side_s_light(seed):
     sides = seen(COLORS, seed=seed)
