@@ -53,7 +53,7 @@ CREATE INDEX IF NOT EXISTS by_loose ON attempts (path) WHERE loose;
 asked; ``newer``: bytes of the name of which later names come first; ``players``: a JSON list."""
 
 WRITE = f"REPLACE INTO attempts VALUES ({', '.join('?' * 21)})"
-ROOT = b""
+ROOT, SEPARATOR = b"", os.fsencode(os.sep)
 REVERSED = bytes(range(255, -1, -1))
 
 Row = tuple[Any, ...]
@@ -190,12 +190,14 @@ class Index:
         while todo:
             path, depth = todo.pop()
             place, stamp = os.fsencode(self.folder(path)), _time_of(self.folder(path))
-            names = _names(place)
+            names: list[bytes] = []
+            with suppress(OSError):  # none, or one that nobody may look into
+                names = os.listdir(place)
             if depth and META.encode() in names:
                 here.add(path)
                 continue
             folders[path] = stamp
-            paths = {path + b"/" + name for name in names} if path else set(names)
+            paths = {path + SEPARATOR + name for name in names} if path else set(names)
             new = paths - known
             here |= paths - new
             for name in (below[len(path) + bool(path) :] for below in new):
@@ -317,11 +319,3 @@ def _time_of(folder: Path) -> str:
     except OSError:
         return ""
     return "" if time.time_ns() - told.st_mtime_ns < RACY_NS else f"{told.st_ino} {told.st_mtime_ns}"
-
-
-def _names(place: bytes) -> list[bytes]:
-    """What is in a folder; nothing where it is none, or one that nobody may look into."""
-    try:
-        return os.listdir(place)
-    except OSError:
-        return []
