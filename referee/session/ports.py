@@ -20,6 +20,7 @@ from referee.events import Event
 from referee.match.commands import MatchCommand
 from referee.match.state import MatchState
 from referee.vision.hands.fists import ReducedFrame
+from referee.vision.hands.geometry import HandGeometry
 from referee.vision.live.gate import BuildPixels, GateState
 from referee.vision.observer import Judgement
 
@@ -127,7 +128,7 @@ class Gate(Protocol):
     def look(self, frame: Frame) -> GateState:
         """What there is in this frame, and since when."""
 
-    def reduced_frame(self) -> tuple[ReducedFrame, Mats] | None:
+    def reduced_frame(self) -> tuple[ReducedFrame, HandGeometry] | None:
         """What the last look saw, whole, and where the mats were found last; None before any was."""
 
     def build(self, zone: str) -> BuildPixels | None:

@@ -25,7 +25,7 @@ from referee.match.state import MatchState
 from referee.match.stop_views import PRESS_UNSEEN, SETTLED_FRAMES, SETTLED_S, UNSEEN, Views, behind_a_hand, ruled
 from referee.match.verdict import ZoneVerdict, zone_verdict
 from referee.session.ports import Alarming, Attempting, Commanded, Gate, Observer, OnClock, Touching, WithCamera
-from referee.vision.hands.reaching_arm import hand_owner
+from referee.vision.hands.reaching_arm import reaching_arm
 from referee.vision.live.gate import GateState
 from referee.vision.live.gate_history import GateHistory
 from referee.vision.observer import Judgement
@@ -111,7 +111,7 @@ class StopJudging:
                 before = self._history.last_clear_frame(zone, self._press_s(state))
                 if before is not None:
                     self._mats = self._mats or self._session.observer.look(before.image)
-                    found[zone] = hand_owner(frame.image, before.image, zone, self._mats)
+                    found[zone] = reaching_arm(frame.image, before.image, zone, self._mats).owner
         return found
 
     def look(self, frame: Frame, look: GateState, state: MatchState) -> None:

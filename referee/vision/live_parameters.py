@@ -77,7 +77,9 @@ SURER_WARM = Parameter(
 
 # -- hand_owner ----------------------------------------------------------------------------------------------------
 DIFFERS = Parameter(24, "levels of 255", "by hand: a channel differs so from the empty table's where something is")
-SHOULDER_MM = Parameter((30.0, -560.0, 190.0), "mm", "a sitting player's shoulder in the frame of the own mat; by hand")
+SHOULDERS_MM = Parameter(
+    ((35.0, -560.0, 190.0), (-130.0, -560.0, 190.0)), "mm", "a sitting player's, right and left, in the own mat's frame"
+)
 STRANGERS_MM = Parameter(
     (
         (350.0, -560.0, 190.0),
@@ -87,19 +89,16 @@ STRANGERS_MM = Parameter(
         (314.0, 620.0, 190.0),
     ),
     "mm in the known mat's frame",
-    "shoulders of who may sit beside or opposite: as SHOULDER_MM, for a sheet 20 mm beside this one or facing it",
+    "shoulders of who may sit beside or opposite: as SHOULDERS_MM, for a sheet 20 mm beside this one or facing it",
 )
-SHORT_MM = Parameter(25.0, "mm", "by hand: a hand further from the field than this is not in it: heights are guessed")
 END_PX = Parameter(4, "reduced px", "by hand: the near end of a fist is that many of its pixels")
-REACH_MM = Parameter(140.0, "mm", "by hand: an arm's far end is at least so far from the field's centre")
-MIDDLE_MM = Parameter(40.0, "mm", "by hand: height over the field's centre from which ways are measured: hands' height")
 APART_DEG = Parameter(10.0, "degrees", "by hand: so much nearer to one player's way than to any other's it must be")
 MOST_DEG = Parameter(60.0, "degrees", "by hand: further off a player's way it is nobody's known arm")
 FAR_PERCENTILE = Parameter(90, "per cent", "an arm's far end is the tenth of its pixels that is farthest; by hand")
 UP_THE_ARM = Parameter(3, "parts of the way", "the way is taken one part up: a shoulder may be behind the camera")
 
 # -- fists ---------------------------------------------------------------------------------------------------------
-FIST_MM = Parameter(26.0, "mm", "by hand: a fist is at least so thick, tongs and fingers are not")
+FIST_MM = Parameter(26.0, "mm", "by hand: a fist is at least so thick; so far outside of the field it is short of it")
 FIST_MM2 = Parameter(700.0, "mm2", "by hand: and at least so large as it shows behind its sleeve")
 FINGERS_MM = Parameter(-22.0, "mm in y", "by hand: where the middle of a fist is whose fingers are at the field's line")
 BARE_BELOW_MM = Parameter(
@@ -113,7 +112,7 @@ RIM_MM2 = Parameter(250.0, "mm2", "by hand: what shows of a fist behind its own 
 SLEEVE_MM = Parameter(60.0, "mm", "by hand: what has a piece's colour and is thicker than this is no piece")
 DENSE = Parameter(0.45, "of the pixels", "by hand: beside a straight edge fewer are new, and noise is a twentieth")
 DENSE_PX = Parameter(5, "reduced px", "side of the square in which they are counted; a sleeve is ten across")
-ARM_MM = Parameter(150.0, "mm", "by hand: so far an arm leads away from its fist; a fist's shadow on paper is shorter")
+ARM_MM = Parameter(150.0, "mm", "by hand: so far an arm leads away from fist or field; a fist's shadow is shorter")
 ARM_SHARE = Parameter(0.9, "of the way", "by hand: so much of it must be arm; the rest is noise")
 WIDEST_DEG = Parameter(150.0, "degrees", "by hand: what is wider is no arm but a body, or both")
 RAYS = Parameter(90, "directions", "four degrees each; a sleeve is seen under twenty")
@@ -125,20 +124,18 @@ TONGS_MM = Parameter(15.0, "mm", "by hand: so far the tongs show beyond the fist
 TONGS_MM2 = Parameter(150.0, "mm2", "by hand: and so much of them there")
 TONGS_LONG_MM = Parameter(150.0, "mm", "by hand: no tongs show further from the middle of the fist")
 AHEAD = Parameter(0.5, "cosine", "by hand: tongs point away from the sleeve, by 60 degrees at most")
-SHOULDERS_MM = Parameter(
-    ((60.0, -560.0, 190.0), (-130.0, -560.0, 190.0)), "mm in the player's mat frame", "as SHOULDER_MM, right and left"
-)
-FIST_APART_DEG = Parameter(10.0, "degrees", "as APART_DEG, of a fist's way to its sleeve")
 SAME_FIST_MM = Parameter(30.0, "mm", "by hand: a fist so near to where one was a look ago is the same one")
-STAYS_MM = Parameter(15.0, "mm", "by hand: as SAME_FIST_MM, of one whose arm seems to be another player's")
-RESTS_MM = Parameter(40.0, "mm", "by hand: as SAME_FIST_MM, of one that a second one joins, which moves its middle")
+STAYS_MM = Parameter(15.0, "mm", "by hand: as SAME_FIST_MM, of one at work, or whose arm seems to be another player's")
+RESTS_MM = Parameter(
+    40.0, "mm", "by hand: a fist's breadth: further off it has left; a second one moves its middle less"
+)
 HIDDEN_MM = Parameter(130.0, "mm", "by hand: so far a hand goes between two looks, and is then behind another")
 BEHIND_MM = Parameter(60.0, "mm", "by hand: so near to another's fist one is gone from sight at once")
 HIDDEN_LOOKS = Parameter(25, "looks", "by hand: a hand that was not seen for longer has gone")
 SCALE_MM = Parameter(50.0, "mm", "half the length at the field's centre by which the picture's scale is taken")
 
 # -- arms ----------------------------------------------------------------------------------------------------------
-IN_FIELD_MM = Parameter(40.0, "mm", "by hand: so low over the field a thing is in it; higher ones may pass before it")
+IN_FIELD_MM = Parameter(40.0, "mm", "by hand: so low over the field a thing is in it, and so high a hand is over it")
 BY_REACH_MM = Parameter(
     (10.0, 150.0, 60.0),
     "mm",
@@ -163,8 +160,6 @@ HIDES_MM2 = Parameter(60.0, "mm2", "by hand: a fist that hides so much of a buil
 # -- stays ---------------------------------------------------------------------------------------------------------
 STAY_S = Parameter(0.7, "s", "by hand: a bare hand that is told by its leaving has worked for so long")
 STAY_STILL_S = Parameter(0.6, "s", "by hand: and stayed for so long at one place, which what carries a piece does not")
-STAY_STILL_MM = Parameter(15.0, "mm", "by hand: at one place: so near to where it was for most of the time")
-STAY_WENT_MM = Parameter(40.0, "mm", "by hand: it has left that place when it is so far off, a fist's breadth")
 STAY_GAP_S = Parameter(0.45, "s", "by hand: what has not been at work for longer is another visit")
 LEAVES_MM = Parameter(48.0, "mm of TONGS", "by hand: so much of them shows beyond a fist, which is half as broad")
 LEAVES_LOOKS = Parameter(2, "looks", "by hand: so often a leaving hand must be seen without them")

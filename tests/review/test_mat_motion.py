@@ -25,10 +25,10 @@ def table():
 @pytest.fixture
 def shake(table):
     """A watch that has seen the table at rest."""
-    watch, mats = MatMotion(), table.observer.look(table.sim.empty())
+    motion, mats = MatMotion(), table.observer.look(table.sim.empty())
     for number in (1, 2):
-        assert watch.look(table.sim.render(World(), number), mats) == {}
-    return lambda image: watch.look(image, mats)
+        assert motion.update(table.sim.render(World(), number), mats) == {}
+    return lambda image: motion.update(image, mats)
 
 
 @pytest.mark.parametrize("zone", ["A", "B"])

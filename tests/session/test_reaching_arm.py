@@ -15,7 +15,8 @@ from staged import Stage, rig
 
 from cards.deck import builtin_deck
 from referee.simulator.table import Hand
-from referee.vision.hands.reaching_arm import STRANGER, ReachingArm, hand_owner, reaching_arm
+from referee.vision.hands.geometry import STRANGER
+from referee.vision.hands.reaching_arm import ReachingArm, reaching_arm
 
 CARD = builtin_deck().card("L09")
 
@@ -35,7 +36,7 @@ def reaching_in(seating: str, zone: str, who: str, tip: tuple[float, float, floa
 @pytest.mark.parametrize("seating", ["across", "facing"])
 def test_an_arm_is_its_owners_wherever_it_reaches(seating, zone, who, tip):
     before, image, mats = reaching_in(seating, zone, who, tip)
-    assert hand_owner(image, before, zone, mats) == who
+    assert reaching_arm(image, before, zone, mats).owner == who
 
 
 def test_nobody_is_named_where_nothing_reaches_in():
@@ -43,8 +44,8 @@ def test_nobody_is_named_where_nothing_reaches_in():
     stage = Stage(at, CARD)
     before = at.picture(stage.world(stage.full), 1)
     mats = at.observer.look(before)
-    assert hand_owner(at.picture(stage.world(stage.fallen), 2), before, "A", mats) is None
-    assert hand_owner(before, np.zeros((2, 2, 3), np.uint8), "A", mats) is None
+    assert reaching_arm(at.picture(stage.world(stage.fallen), 2), before, "A", mats).owner is None
+    assert reaching_arm(before, np.zeros((2, 2, 3), np.uint8), "A", mats).owner is None
 
 
 @pytest.mark.parametrize("who", "AB")
@@ -53,7 +54,7 @@ def test_nobody_is_named_where_nothing_reaches_in():
 def test_while_only_one_mat_is_known_an_arm_is_its_players_or_a_strangers(seating, zone, who):
     before, image, mats = reaching_in(seating, zone, who, (0.0, 0.0, 60.0))
     alone = replace(mats, poses={zone: mats.poses[zone]})
-    told = hand_owner(image, before, zone, alone)
+    told = reaching_arm(image, before, zone, alone).owner
     said = zone if who == zone else STRANGER
     assert told == said or (told is None and seating == "beside")  # from behind two ways look alike
 
@@ -75,4 +76,4 @@ def test_a_shadow_is_no_arm():
     before = at.picture(stage.world(stage.full), 1)
     mats = at.observer.look(before)
     image = at.picture(stage.world(stage.full, {"B": Hand((0.0, -10.0, 55.0))}), 2)
-    assert hand_owner(image, before, "B", mats) in ("B", None)
+    assert reaching_arm(image, before, "B", mats).owner in ("B", None)

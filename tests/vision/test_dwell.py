@@ -52,8 +52,8 @@ def placed(times: int, tongs: bool) -> list[SoleHand | None]:
     ],
 )
 def test_a_hand_that_stayed_at_a_piece_and_leaves_without_tongs_is_bare(looks, since):
-    stay = DwellDetector()
-    found = [told for n, hand in enumerate(looks) if (told := stay.look(hand, n / HZ)) is not None]
+    dwell = DwellDetector()
+    found = [told for n, hand in enumerate(looks) if (told := dwell.update(hand, n / HZ)) is not None]
     assert [round(from_s, 2) for from_s, _ in found] == ([] if since is None else [since])
     assert all(0 < sure <= 1 for _, sure in found)
 
@@ -70,13 +70,13 @@ def test_a_hand_that_stayed_at_a_piece_and_leaves_without_tongs_is_bare(looks, s
     ],
 )
 def test_a_player_whose_tongs_never_show_is_not_told_by_them(before, told):
-    stay = DwellDetector()
+    dwell = DwellDetector()
     looks = [*before, *at_work(12), *leaving(3)]
-    found = [n for n, hand in enumerate(looks) if stay.look(hand, n / HZ) is not None]
+    found = [n for n, hand in enumerate(looks) if dwell.update(hand, n / HZ) is not None]
     assert [n > len(before) for n in found] == [True] * told
 
 
 def test_a_bare_hand_is_told_again_though_its_first_way_out_showed_no_tongs():
-    stay = DwellDetector()
+    dwell = DwellDetector()
     looks = [*at_work(12), *leaving(3), *[None] * 6] * 3
-    assert sum(stay.look(hand, n / HZ) is not None for n, hand in enumerate(looks)) == 3
+    assert sum(dwell.update(hand, n / HZ) is not None for n, hand in enumerate(looks)) == 3

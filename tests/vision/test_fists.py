@@ -18,8 +18,9 @@ from referee.devices.ports import Frame
 from referee.simulator.loose_pieces import loose_pieces
 from referee.simulator.meshes import place
 from referee.simulator.table import Hand, World
-from referee.vision.hands.field_hands import FieldMasks, LoosePieces, field_masks, hands_over, tongs_visible
-from referee.vision.hands.fists import Fist, ReducedFrame, detect_fists, on_plane, px_per_mm_of, with_owner
+from referee.vision.hands.field_hands import FieldMasks, LoosePieces, field_masks, hands_over
+from referee.vision.hands.fists import Fist, ReducedFrame, detect_fists, with_owner
+from referee.vision.hands.geometry import HandGeometry, tongs_visible
 from referee.vision.hands.tracker import HandTracker
 from referee.vision.live.fouls import FoulWatch
 from referee.vision.live.gate import Gate
@@ -105,10 +106,16 @@ def test_hands_at_loose_pieces_are_in_no_field(arms):
 
 
 def test_a_pixel_shows_the_point_of_its_plane(table):
-    mats = table.observer.look(table.sim.empty())
+    geometry = geometry_of(table)
     point = np.array([30.0, -20.0, 70.0])
-    pixel = mats.camera.project(mats.poses["A"].to_camera(point[None]))[0]
-    assert np.allclose(on_plane(pixel, mats, mats.poses["A"], 70.0), point, atol=0.1)
+    pose = geometry.mats.poses["A"]
+    (pixel,) = geometry.pixels(pose, point[None])
+    assert np.allclose(geometry.on_plane(pixel, pose, 70.0), point, atol=0.1)
+
+
+def geometry_of(table: Table) -> HandGeometry:
+    """Of its pictures of 640 by 360, reduced."""
+    return HandGeometry(table.observer.look(table.sim.empty()), 2)
 
 
 def fist(at: tuple[int, int], owner: str | None, tongs: bool | None = None) -> Fist:
@@ -119,29 +126,29 @@ def fist(at: tuple[int, int], owner: str | None, tongs: bool | None = None) -> F
 
 
 def test_a_hand_stays_its_players_where_its_arm_is_not_seen_any_more(table):
-    mats, whose = table.observer.look(table.sim.empty()), HandTracker()
-    known = [whose.look([fist(at, owner)], mats, 2) for at, owner in (((100, 60), "B"), ((108, 64), None))]
+    geometry, tracker = geometry_of(table), HandTracker()
+    known = [tracker.update([fist(at, owner)], geometry) for at, owner in (((100, 60), "B"), ((108, 64), None))]
     assert [f.owner for of in known for f in of] == ["B", "B"] and known[1][0].tongs_end is not None
-    assert whose.look([fist((108, 64), "A")], mats, 2)[0].owner == "A"  # what its arm says counts first
-    assert whose.look([fist((200, 64), None), fist((20, 64), None, tongs=False)], mats, 2)[0].owner is None
+    assert tracker.update([fist((108, 64), "A")], geometry)[0].owner == "A"  # what its arm says counts first
+    assert tracker.update([fist((200, 64), None), fist((20, 64), None, tongs=False)], geometry)[0].owner is None
 
 
 def test_a_patch_without_an_arm_is_nobodys_where_none_or_two_players_hands_were(table):
-    mats, whose = table.observer.look(table.sim.empty()), HandTracker()
-    assert whose.look([fist((100, 60), None)], mats, 2) == []
-    whose.look([fist((95, 60), "A"), fist((105, 60), "B")], mats, 2)
-    assert whose.look([fist((100, 60), None)], mats, 2) == []
+    geometry, tracker = geometry_of(table), HandTracker()
+    assert tracker.update([fist((100, 60), None)], geometry) == []
+    tracker.update([fist((95, 60), "A"), fist((105, 60), "B")], geometry)
+    assert tracker.update([fist((100, 60), None)], geometry) == []
 
 
 @pytest.mark.parametrize(("top", "seen"), [(60, 1), (0, 0)])
 def test_what_is_only_the_pictures_rim_is_no_fist_though_something_leads_to_it(table, top, seen, monkeypatch):
     monkeypatch.setattr("referee.vision.hands.fists._arm_directions", lambda *_: iter([np.array([0.0, -1.0])]))
-    mats = table.observer.look(table.sim.empty())
+    geometry = geometry_of(table)
     skin = np.zeros((180, 320), bool)
     skin[top : top + 9, 86:125] = True
     monkeypatch.setattr("referee.vision.hands.fists._fist_patches", lambda *_: iter([skin]))
     nothing = np.full(skin.shape, -1, np.int8)
-    assert len(detect_fists(ReducedFrame(nothing, skin, skin, 2), mats)) == seen
+    assert len(detect_fists(ReducedFrame(nothing, skin, skin), geometry)) == seen
 
 
 @pytest.mark.parametrize(("row", "seen"), [(60, 1), (0, 0)])
@@ -149,26 +156,26 @@ def test_a_patch_of_skin_without_an_arm_may_be_a_fist_but_not_where_it_goes_on_b
     table, row, seen, monkeypatch
 ):
     monkeypatch.setattr("referee.vision.hands.fists._arm_directions", lambda *_: iter(()))
-    mats = table.observer.look(table.sim.empty())
+    geometry = geometry_of(table)
     skin = np.zeros((180, 320), bool)
     skin[row : row + 22, 86:115] = True
     nothing = np.full(skin.shape, -1, np.int8)
-    assert len(detect_fists(ReducedFrame(nothing, skin, skin, 2), mats)) == seen
+    assert len(detect_fists(ReducedFrame(nothing, skin, skin), geometry)) == seen
 
 
 def test_two_hands_that_reach_over_a_field_are_two_though_the_tongs_of_neither_are_seen(table):
-    mats = table.observer.look(table.sim.empty())
-    pose, nothing = mats.poses["A"], np.zeros((180, 320), bool)
-    field, px_per_mm = FieldMasks(nothing, nothing, nothing), px_per_mm_of(mats, 2)
+    geometry = geometry_of(table)
+    pose, nothing = geometry.mats.poses["A"], np.zeros((180, 320), bool)
+    field = FieldMasks(nothing, nothing, nothing)
     over = pose.to_camera(np.array([[0.0, 0.0, 20.0]]))[0]
     first, other = (replace(fist((x, 40), "A", tongs=False), tongs_end=over) for x in (100, 160))
-    assert hands_over([first, other], field, px_per_mm, pose, ["B"]).hands == 2
+    assert hands_over([first, other], field, geometry, pose).hands == 2
     for rests in (
         replace(other, tongs_end=None),
         replace(other, exposed=True),
     ):  # where it is, with no tongs before it
-        assert hands_over([first, rests], field, px_per_mm, pose, ["B"]).hands == 0
-    assert hands_over([first], field, px_per_mm, pose, ["B"]).hands == 0
+        assert hands_over([first, rests], field, geometry, pose).hands == 0
+    assert hands_over([first], field, geometry, pose).hands == 0
 
 
 @pytest.mark.parametrize(
@@ -176,15 +183,15 @@ def test_two_hands_that_reach_over_a_field_are_two_though_the_tongs_of_neither_a
     [(["A", "B"], 2), (["B"], 1), (["A"], 0), ([], 0)],  # only the other player's being seen leaves the field's own
 )
 def test_nobodys_hand_in_a_field_is_its_players_once_the_others_is_seen_elsewhere(table, elsewhere, hands):
-    mats = table.observer.look(table.sim.empty())
-    pose, px_per_mm = mats.poses["A"], px_per_mm_of(mats, 2)
-    x, y = map(round, mats.camera.project(pose.to_camera(np.zeros((1, 3))))[0] / 2)
+    geometry = geometry_of(table)
+    pose = geometry.mats.poses["A"]
+    x, y = map(round, geometry.mats.camera.project(pose.to_camera(np.zeros((1, 3))))[0] / 2)
     away = {"A": (x, 20), "B": (300, 20)}
     here = np.zeros((180, 320), bool)
     here[y - 8 : y + 9, x - 8 : x + 9] = True
     field = FieldMasks(here, here, np.zeros_like(here))
     fists = [fist((x, y), None, tongs=False), *(fist(away[zone], zone, tongs=True) for zone in elsewhere)]
-    assert hands_over(fists, field, px_per_mm, pose, ["B"]).hands == hands
+    assert hands_over(fists, field, geometry, pose).hands == hands
 
 
 @pytest.mark.parametrize(
@@ -194,22 +201,22 @@ def test_nobodys_hand_in_a_field_is_its_players_once_the_others_is_seen_elsewher
 )
 def test_a_rim_of_skin_is_a_fist_at_its_sleeves_end_and_not_along_it(table, rows, columns, seen, monkeypatch):
     monkeypatch.setattr("referee.vision.hands.fists._arm_directions", lambda *_: iter([np.array([0.0, -1.0])]))
-    mats = table.observer.look(table.sim.empty())
+    geometry = geometry_of(table)
     skin = np.zeros((180, 320), bool)
     skin[slice(*rows), slice(*columns)] = True
     nothing = np.full(skin.shape, -1, np.int8)
-    assert len(detect_fists(ReducedFrame(nothing, skin, skin, 2), mats)) == seen
+    assert len(detect_fists(ReducedFrame(nothing, skin, skin), geometry)) == seen
 
 
 @pytest.mark.parametrize("down_to", [12, 30], ids=["carried over it", "stands in it"])
 def test_a_fist_touches_what_stands_in_the_field_and_not_what_is_only_seen_over_it(table, down_to):
-    mats = table.observer.look(table.sim.empty())
-    pose, px_per_mm = mats.poses["A"], px_per_mm_of(mats, 2)
+    geometry = geometry_of(table)
+    pose = geometry.mats.poses["A"]
     low, build = np.zeros((180, 320), bool), np.zeros((180, 320), bool)
     low[60:100, 60:140] = True
     build[46 : 46 + down_to, 106:114] = True
     field = FieldMasks(low, low, build)
-    found = hands_over([replace(fist((100, 60), "A", tongs=False), exposed=True)], field, px_per_mm, pose, ["B"])
+    found = hands_over([replace(fist((100, 60), "A", tongs=False), exposed=True)], field, geometry, pose)
     assert found.hands == 1 and found.bare == (down_to == 30)
 
 
@@ -242,13 +249,13 @@ def test_two_sleeves_that_lead_to_one_place_are_two_hands_seen_from_behind(besid
 def test_sleeves_that_spread_wide_are_two_and_so_are_less_wide_ones_that_spread_less_before(
     beside, spread, widened, hands
 ):
-    mats = beside.observer.look(beside.sim.empty())
-    pose, px_per_mm = mats.poses["A"], px_per_mm_of(mats, 2)
-    over = mats.camera.project(pose.to_camera(np.array([[18.0, -95.0, 70.0]])))[0] / 2
-    at_work = with_owner(fist(tuple(over.round().astype(int)), "A"), "A", mats, 2)
-    bare = ReducedFrame(np.full((180, 320), -1, np.int8), np.zeros((180, 320), bool), np.zeros((180, 320), bool), 2)
-    field = field_masks(bare, mats, pose, bare.new)
-    seen = hands_over([replace(at_work, spread_deg=spread, growth_deg=widened)], field, px_per_mm, pose, {"B"})
+    geometry = geometry_of(beside)
+    pose = geometry.mats.poses["A"]
+    over = geometry.mats.camera.project(pose.to_camera(np.array([[18.0, -95.0, 70.0]])))[0] / 2
+    at_work = with_owner(fist(tuple(over.round().astype(int)), "A"), "A", geometry)
+    bare = ReducedFrame(np.full((180, 320), -1, np.int8), np.zeros((180, 320), bool), np.zeros((180, 320), bool))
+    field = field_masks(bare, geometry, pose, bare.new)
+    seen = hands_over([replace(at_work, spread_deg=spread, growth_deg=widened)], field, geometry, pose)
     assert seen.hands == hands
 
 
@@ -258,7 +265,7 @@ def test_what_has_a_loose_pieces_colour_where_the_table_was_bare_since_was_put_t
     there[1:3, 1:3] = True
     lies, bare = np.where(there, 2, -1).astype(np.int8), np.full((4, 4), -1, np.int8)
     looks = [
-        loose.look(ReducedFrame(labels, there & (labels < 0) & hidden, there & False, 1))
+        loose.update(ReducedFrame(labels, there & (labels < 0) & hidden, there & False))
         for labels in (lies, bare, lies)
     ]
     assert (looks[0] == there).all() and not looks[1].any() and looks[2].any() == hidden
@@ -267,10 +274,10 @@ def test_what_has_a_loose_pieces_colour_where_the_table_was_bare_since_was_put_t
 @pytest.mark.parametrize("between", [True, False], ids=["between pieces", "before the table"])
 def test_what_is_thin_between_two_pieces_may_be_a_finger_and_no_tongs(table, between, monkeypatch):
     monkeypatch.setattr("referee.vision.hands.fists._arm_directions", lambda *_: iter([np.array([0.0, -1.0])]))
-    mats = table.observer.look(table.sim.empty())
+    geometry = geometry_of(table)
     skin, labels = np.zeros((180, 320), bool), np.full((180, 320), -1, np.int8)
     skin[50:72, 86:115] = True
     skin[72:100, 99:102] = True
     if between:
         labels[72:110, 92:99] = labels[72:110, 102:109] = 1
-    assert [f.tongs for f in detect_fists(ReducedFrame(labels, skin, skin, 2), mats)] == [not between]
+    assert [f.tongs for f in detect_fists(ReducedFrame(labels, skin, skin), geometry)] == [not between]

@@ -17,14 +17,14 @@ from referee.vision.live.mat_motion import MatMotion
 
 HZ = 10
 CALM = ZoneGate(True, 0.0, False, 1.0, 0.1)
-PICTURE = ReducedFrame(np.zeros((4, 4), np.int8), np.zeros((4, 4), bool), np.zeros((4, 4), bool), 1)
+PICTURE = ReducedFrame(np.zeros((4, 4), np.int8), np.zeros((4, 4), bool), np.zeros((4, 4), bool))
 
 
 class NoMats:
     """One mat, somewhere."""
 
     def __init__(self) -> None:
-        self.poses = {"A": None}
+        self.mats, self.poses = self, {"A": None}
 
 
 @pytest.fixture
@@ -33,8 +33,8 @@ def watch(monkeypatch):
 
     def run(arms, gates=None, stop_s=None, moved=None):
         now = {}
-        monkeypatch.setattr(FoulWatch, "_hands", lambda self, picture, mats: {"A": now["arms"]})
-        monkeypatch.setattr(MatMotion, "look", lambda self, image, mats: now["moved"])
+        monkeypatch.setattr(FoulWatch, "_hands", lambda self, picture, geometry: {"A": now["arms"]})
+        monkeypatch.setattr(MatMotion, "update", lambda self, image, mats: now["moved"])
         watch, found = FoulWatch(), []
         for n, over in enumerate(arms):
             now["arms"], now["moved"] = over, moved[n] if moved else {}
@@ -223,5 +223,5 @@ def test_skin_before_wood_is_new_and_a_shadow_on_it_is_not():
     now = bare.copy()
     now[0, 1], now[1, 1] = skin, wood * 0.65
     warm = np.ones((32, 32, 32), bool)
-    seen = reduced_frame(now, bare, np.full((2, 3), -2, np.int8), warm, 2)
+    seen = reduced_frame(now, bare, np.full((2, 3), -2, np.int8), warm)
     assert seen.skin.tolist() == seen.new.tolist() == [[False, True, False], [False, False, False]]

@@ -14,16 +14,17 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "review"))
 from staged_fouls import Table
 
 from referee.vision.hands.fists import Fist
+from referee.vision.hands.geometry import HandGeometry
 from referee.vision.hands.tracker import HandTracker
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def mats():
-    """Of two players beside each other, as a picture of 640 by 360 shows them."""
+def geometry():
+    """Over the mats of two players beside each other, as a picture of 640 by 360 shows them."""
     table = Table(12, "across", 360)
-    return table.observer.look(table.sim.empty())
+    return HandGeometry(table.observer.look(table.sim.empty()), 2)
 
 
 def fist(at: tuple[int, int], owner: str | None, radius: int = 6) -> Fist:
@@ -33,31 +34,44 @@ def fist(at: tuple[int, int], owner: str | None, radius: int = 6) -> Fist:
     return Fist(mask, np.array(at, float), mask, owner, False)
 
 
-def hidden(mats, *looks: list[Fist]) -> list[list[str]]:
+def hidden(geometry, *looks: list[Fist]) -> list[list[str]]:
     """Owners of the hidden fists after each look."""
-    whose = HandTracker()
-    return [[str(f.owner) for f in whose.look(fists, mats, 2) if f.hidden] for fists in looks]
+    tracker = HandTracker()
+    return [[str(f.owner) for f in tracker.update(fists, geometry) if f.hidden] for fists in looks]
 
 
 HOST = (150, 90)
 
 
-def test_a_second_hand_that_comes_and_is_lost_at_the_first_is_there_until_both_are_seen(mats):
+def test_a_second_hand_that_comes_and_is_lost_at_the_first_is_there_until_both_are_seen(geometry):
     host = fist(HOST, "A")
     comes = [[host, fist((80, 130), "A")], [host, fist((110, 110), "A")]]
-    assert hidden(mats, *comes, [host], [host], [host, fist((100, 115), "A")], [host]) == [[], [], ["A"], ["A"], [], []]
+    assert hidden(geometry, *comes, *[[host]] * 2, [host, fist((100, 115), "A")], [host]) == [
+        [],
+        [],
+        ["A"],
+        ["A"],
+        [],
+        [],
+    ]
 
 
-def test_a_hidden_hand_that_shows_for_one_look_is_hidden_again(mats):
+def test_a_hidden_hand_that_shows_for_one_look_is_hidden_again(geometry):
     host = fist(HOST, "A")
     comes = [[host, fist((80, 130), "A")], [host, fist((110, 110), "A")]]
-    assert hidden(mats, *comes, [host], [host, fist((120, 105), "A")], [host])[2:] == [["A"], [], ["A"]]
+    assert hidden(geometry, *comes, [host], [host, fist((120, 105), "A")], [host])[2:] == [["A"], [], ["A"]]
 
 
-def test_another_players_hand_that_is_lost_in_one_large_patch_is_in_it(mats):
+def test_another_players_hand_that_is_lost_in_one_large_patch_is_in_it(geometry):
     both = fist(HOST, "B", radius=16)
     comes = [[fist(HOST, "B"), fist((x, 70), "A")] for x in (95, 115)]
-    assert hidden(mats, *comes, [both], [both], [fist(HOST, "B"), fist((100, 70), "A")]) == [[], [], ["A"], ["A"], []]
+    assert hidden(geometry, *comes, *[[both]] * 2, [fist(HOST, "B"), fist((100, 70), "A")]) == [
+        [],
+        [],
+        ["A"],
+        ["A"],
+        [],
+    ]
 
 
 @pytest.mark.parametrize(
@@ -71,21 +85,21 @@ def test_another_players_hand_that_is_lost_in_one_large_patch_is_in_it(mats):
         [[fist(HOST, "A")], [fist(HOST, "A")], []],
     ],
 )
-def test_what_may_as_well_have_gone_is_not_hidden(mats, looks):
-    assert not any(hidden(mats, *looks))
+def test_what_may_as_well_have_gone_is_not_hidden(geometry, looks):
+    assert not any(hidden(geometry, *looks))
 
 
-def test_a_hand_keeps_its_player_where_the_sleeve_of_another_who_is_seen_elsewhere_goes_over_it(mats):
-    whose, a, b = HandTracker(), (100, 90), (160, 90)
-    whose.look([fist(a, "A"), fist(b, "B")], mats, 2)
-    assert [f.owner for f in whose.look([fist(a, "B"), fist(b, "B")], mats, 2)] == ["A", "B"]
+def test_a_hand_keeps_its_player_where_the_sleeve_of_another_who_is_seen_elsewhere_goes_over_it(geometry):
+    tracker, a, b = HandTracker(), (100, 90), (160, 90)
+    tracker.update([fist(a, "A"), fist(b, "B")], geometry)
+    assert [f.owner for f in tracker.update([fist(a, "B"), fist(b, "B")], geometry)] == ["A", "B"]
 
 
-def test_sleeves_that_spread_wider_while_the_fist_stays_are_told(mats):
-    whose = HandTracker()
+def test_sleeves_that_spread_wider_while_the_fist_stays_are_told(geometry):
+    tracker = HandTracker()
     shown = ((150, 60), (151, 64), (150, 84), (139, 84), (180, 84))  # a second fist moves the middle of the patch
     looks = [[replace(fist((x, 90), "A"), spread_deg=deg)] for x, deg in shown]
-    assert [of[0].growth_deg for of in (whose.look(fists, mats, 2) for fists in looks)] == [
+    assert [of[0].growth_deg for of in (tracker.update(fists, geometry) for fists in looks)] == [
         0.0,
         4.0,
         24.0,

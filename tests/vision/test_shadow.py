@@ -31,8 +31,8 @@ def test_what_is_darker_than_this_tables_shadows_is_none(left, new):
     nothing, hues = np.full(PAPER.shape[:2], -1, np.int8), np.zeros((32, 32, 32), bool)
     now = dimmed(left, 100)
     darkest = taught(0.8).darkest
-    assert reduced_frame(now, PAPER, nothing, hues, 2, darkest).new.any() == new
-    assert not reduced_frame(now, PAPER, nothing, hues, 2).new.any()  # nothing learnt: it may be a shadow
+    assert reduced_frame(now, PAPER, nothing, hues, darkest).new.any() == new
+    assert not reduced_frame(now, PAPER, nothing, hues).new.any()  # nothing learnt: it may be a shadow
 
 
 def test_a_few_shadows_teach_nothing_and_pale_ones_not_too_much():

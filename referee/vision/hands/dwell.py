@@ -20,8 +20,8 @@ from referee.vision.hands.field_hands import SoleHand
 
 LASTS_S = parameters.STAY_S.value
 STILL_S = parameters.STAY_STILL_S.value
-STILL_MM = parameters.STAY_STILL_MM.value
-WENT_MM = parameters.STAY_WENT_MM.value
+STILL_MM = parameters.STAYS_MM.value
+WENT_MM = parameters.RESTS_MM.value
 GAP_S = parameters.STAY_GAP_S.value
 LEAVES_MM = parameters.LEAVES_MM.value
 LEAVES_LOOKS = parameters.LEAVES_LOOKS.value
@@ -38,7 +38,7 @@ class DwellDetector:
     _left: int = 0
     _shown_by_approach: list[list[bool]] = field(default_factory=lambda: [[]])
 
-    def look(self, hand: SoleHand | None, at_s: float) -> tuple[float, float] | None:
+    def update(self, hand: SoleHand | None, at_s: float) -> tuple[float, float] | None:
         """Since when a hand has worked there that now leaves without tongs, and in how many of the looks since it
         was seen at work (0..1); None as long as there is none."""
         over = bool(self._works) and at_s - self._works[-1][0] > GAP_S

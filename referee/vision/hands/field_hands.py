@@ -1,7 +1,7 @@
 """The hands over one field: whose they are, how many of its own player, and whether a bare one is among them.
 
-Seen from behind, one hand hides another, and two sleeves that lead to one place from both shoulders tell. What cannot
-be told from where the camera stands is None: seen from behind its player, a fist hides the tongs.
+Seen from behind its player one hand hides another; there two hands are told by how wide the sleeves spread that lead to
+one place. Whether tongs are held is None there, since a fist hides them.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from dataclasses import dataclass, field, replace
 import cv2
 import numpy as np
 
-from calibration.mat import FIELD, MatPose, Mats
+from calibration.mat import FIELD, MatPose
 from referee.vision import live_parameters as parameters
 from referee.vision.hands.fists import Fist, ReducedFrame
+from referee.vision.hands.geometry import TONGS, HandGeometry, tongs_shown_mm, tongs_visible
+from referee.vision.hands.tracker import APART_MM, separate_hands
 from referee.vision.image.color_lut import GROUND
 from referee.vision.image.parts import around
 
@@ -23,15 +25,11 @@ OVER_FIELD_MM = parameters.OVER_FIELD_MM.value
 BUILD_MM = parameters.BUILD_MM.value
 REACH_MM = parameters.BY_REACH_MM.value
 END_MM2 = parameters.END_MM2.value
-APART_MM = parameters.HANDS_APART_MM.value
 STOOD_LOOKS = parameters.STOOD_LOOKS.value
 TWO_ARMS_DEG = parameters.TWO_ARMS_DEG.value
 WIDER_DEG = parameters.WIDER_DEG.value
 WIDENED_DEG = parameters.WIDENED_DEG.value
 HIDES_MM2 = parameters.HIDES_MM2.value
-
-TONGS = np.array(parameters.TONGS.value)
-SHOWN_MM = parameters.SHOWN_MM.value
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +54,7 @@ class FieldHands:
     owners: tuple[str | None, ...] = ()
     hands: int = 0
     bare: bool | None = False
-    alone: SoleHand | None = None
+    sole: SoleHand | None = None
     unseen: frozenset[str] = frozenset()
 
 
@@ -79,12 +77,12 @@ class LoosePieces:
 
     _first: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.int8))
 
-    def look(self, picture: ReducedFrame) -> np.ndarray:
+    def update(self, frame: ReducedFrame) -> np.ndarray:
         """(h, w) bool: where pieces lie as they did at the first look."""
-        if self._first.shape != picture.labels.shape:
-            self._first = picture.labels.copy()
-        self._first[(picture.labels < 0) & ~picture.new] = GROUND
-        return np.asarray((picture.labels >= 0) & (picture.labels == self._first))
+        if self._first.shape != frame.labels.shape:
+            self._first = frame.labels.copy()
+        self._first[(frame.labels < 0) & ~frame.new] = GROUND
+        return np.asarray((frame.labels >= 0) & (frame.labels == self._first))
 
 
 @dataclass(eq=False)
@@ -95,90 +93,66 @@ class StandingPieces:
     _looks: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.int32))
     _stood: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), bool))
 
-    def look(self, picture: ReducedFrame, seen: FieldMasks) -> FieldMasks:
+    def update(self, frame: ReducedFrame, masks: FieldMasks) -> FieldMasks:
         """The same field, with what is hidden in it now."""
-        if self._looks.shape != seen.build.shape:
-            self._looks, self._stood = np.zeros(seen.build.shape, np.int32), np.zeros(seen.build.shape, bool)
-        hides = picture.new & (picture.labels < 0)
-        self._looks = np.where(seen.build, self._looks + 1, 0)
-        self._stood = (self._stood & (seen.build | hides)) | (self._looks >= STOOD_LOOKS)
-        return replace(seen, hidden=self._stood & hides)
+        if self._looks.shape != masks.build.shape:
+            self._looks, self._stood = np.zeros(masks.build.shape, np.int32), np.zeros(masks.build.shape, bool)
+        hides = frame.new & (frame.labels < 0)
+        self._looks = np.where(masks.build, self._looks + 1, 0)
+        self._stood = (self._stood & (masks.build | hides)) | (self._looks >= STOOD_LOOKS)
+        return replace(masks, hidden=self._stood & hides)
 
 
-def field_masks(picture: ReducedFrame, mats: Mats, pose: MatPose, loose: np.ndarray) -> FieldMasks:
+def field_masks(frame: ReducedFrame, geometry: HandGeometry, pose: MatPose, loose: np.ndarray) -> FieldMasks:
     """The field of one mat; ``loose`` (h, w) bool is where pieces lie as they did at the go."""
-    low, over, high = (_hull(picture, mats, pose, z) for z in (IN_FIELD_MM, OVER_FIELD_MM, BUILD_MM))
-    build = (high & (picture.labels >= 0) & ~loose).astype(np.uint8)
+    low, over, high = (
+        cv2.fillConvexPoly(np.zeros(loose.shape, np.uint8), geometry.outline(pose, FIELD, (0.0, z)), 1) > 0
+        for z in (IN_FIELD_MM, OVER_FIELD_MM, BUILD_MM)
+    )
+    build = (high & (frame.labels >= 0) & ~loose).astype(np.uint8)
     return FieldMasks(low, over, cv2.morphologyEx(build, cv2.MORPH_OPEN, np.ones((3, 3), np.uint8)) > 0)
 
 
-def hands_over(
-    fists: Sequence[Fist], field: FieldMasks, px_per_mm: float, pose: MatPose, others: Collection[str] = ()
-) -> FieldHands:
-    """The hands over that mat's field now; ``others``: zones of the other players in view."""
-    least = END_MM2 * px_per_mm**2
-    here = [
-        f
-        for f in fists
-        if _end_px_in_field(f, field, pose.zone) >= least
-        or _touches_build(f, field)
-        or (f.owner != pose.zone and _would_reach(f, pose))
-    ]
+def hands_over(fists: Sequence[Fist], masks: FieldMasks, geometry: HandGeometry, pose: MatPose) -> FieldHands:
+    """The hands over that mat's field now."""
+    px_per_mm, others = geometry.px_per_mm, geometry.mats.poses.keys() - {pose.zone}
+    here = [f for f in fists if _is_here(f, masks, pose, END_MM2 * px_per_mm**2)]
     owners = tuple(f.owner for f in here)
-    unseen = frozenset({*others} - {f.owner for f in fists if not f.hidden})
-    apart_px = APART_MM * px_per_mm
-    left = [f for f in here if _is_left_over(f, fists, others, apart_px)]
-    fork = [f for f in fists if f.owner == pose.zone and _has_two_sleeves(f) and _would_reach(f, pose)]
+    unseen = frozenset(others - {f.owner for f in fists if not f.hidden})
+    left = [f for f in here if _is_left_over(f, fists, others, APART_MM * px_per_mm)]
     own, own_here = ([*(f for f in of if f.may_be_of(pose.zone) and not f.hidden), *left] for of in (fists, here))
-    behind = sum(f.hidden and f.owner == pose.zone for f in here)
-    from_behind = not tongs_visible(pose)  # from in front the sleeves may be before their player
-    two = bool(fork) and from_behind and not {*owners} & {*others}
     hides = HIDES_MM2 * px_per_mm**2
-    alone = _alone([f for f in fists if f.owner == pose.zone], field, pose, px_per_mm) if from_behind else None
-    shows = [f for f in own_here if f.exposed or _hidden_px(f, field) >= hides]
-    bare = None if from_behind else any(_touches_build(f, field) for f in shows)
+    sole, bare, two = None, None, False
+    if tongs_visible(pose):
+        bare = any(_touches_build(f, masks) for f in own_here if f.exposed or _hidden_px(f, masks) >= hides)
+    else:  # from in front the sleeves may be before their player
+        of_player = [f for f in fists if f.owner == pose.zone]
+        sole = _sole_hand(of_player, masks, pose, px_per_mm)
+        two = not {*owners} & others and any(_has_two_sleeves(f) and _would_reach(f, pose) for f in of_player)
     away = [f for f in own if f not in own_here and not _is_at_work(f, pose)]
     second = bare or (any(f.tongs for f in away) and any(not f.tongs for f in own_here))
-    hands = _apart(own if second else [f for f in own if f not in away], apart_px)
+    hands = len(separate_hands(own if second else [f for f in own if f not in away], px_per_mm))
     if not own_here and not two and hands < 2:
-        return FieldHands(owners, alone=alone, unseen=unseen)
-    return FieldHands(owners, max(hands + behind, 1 + two), bare, alone, unseen)
+        return FieldHands(owners, sole=sole, unseen=unseen)
+    behind = sum(f.hidden and f.owner == pose.zone for f in here)
+    return FieldHands(owners, max(hands + behind, 1 + two), bare, sole, unseen)
 
 
-def _alone(own: Sequence[Fist], field: FieldMasks, pose: MatPose, px_per_mm: float) -> SoleHand | None:
+def _is_here(fist: Fist, masks: FieldMasks, pose: MatPose, least_px: float) -> bool:
+    """Whether its end is in the field, it touches what stands there, or it is another player's that would reach in."""
+    end = fist.end & (masks.low if fist.may_be_of(pose.zone) else masks.over)
+    foreign = fist.owner != pose.zone and _would_reach(fist, pose)
+    return bool(end.sum() >= least_px) or _touches_build(fist, masks) or foreign
+
+
+def _sole_hand(own: Sequence[Fist], masks: FieldMasks, pose: MatPose, px_per_mm: float) -> SoleHand | None:
     """The player's hand, where it is one patch."""
-    first = own[0] if own else None
-    if (
-        first is None
-        or first.tongs_end is None
-        or any(f.hidden or not np.array_equal(f.centre, first.centre) for f in own)
-    ):
+    end = own[0].tongs_end if own else None
+    if end is None or any(f.hidden or not np.array_equal(f.centre, own[0].centre) for f in own):
         return None
-    along = pose.rotation @ TONGS
-    sight = first.tongs_end - along
-    shown = float(np.linalg.norm(np.cross(along, sight / np.linalg.norm(sight))))
-    works = any(_touches_build(f, field) for f in own) or _hidden_px(first, field) >= HIDES_MM2 * px_per_mm**2
-    return SoleHand(works, any(f.tongs for f in own), shown, first.centre / px_per_mm)
-
-
-def tongs_visible(pose: MatPose) -> bool:
-    """Whether the camera sees the tongs of this mat's player from the side, and not along them."""
-    eye = pose.camera_at
-    sight = -eye / np.linalg.norm(eye)
-    return float(np.linalg.norm(np.cross(TONGS, sight))) > SHOWN_MM
-
-
-def _hull(picture: ReducedFrame, mats: Mats, pose: MatPose, high_mm: float) -> np.ndarray:
-    """Mask (h, w) of the field and what is so high over it."""
-    corners = [(i * FIELD[0], j * FIELD[1], z) for z in (0.0, high_mm) for i in (-1, 1) for j in (-1, 1)]
-    pixels = (mats.camera.project(pose.to_camera(np.array(corners))) + 0.5) / picture.factor - 0.5
-    outline = cv2.convexHull(pixels.round().astype(np.int32))
-    return cv2.fillConvexPoly(np.zeros(picture.new.shape, np.uint8), outline, 1) > 0
-
-
-def _end_px_in_field(fist: Fist, field: FieldMasks, zone: str) -> float:
-    """How many pixels of its end are in the field."""
-    return float((fist.end & (field.low if fist.may_be_of(zone) else field.over)).sum())
+    shown = tongs_shown_mm(pose, end - pose.rotation @ TONGS)
+    works = any(_touches_build(f, masks) for f in own) or _hidden_px(own[0], masks) >= HIDES_MM2 * px_per_mm**2
+    return SoleHand(works, any(f.tongs for f in own), shown, own[0].centre / px_per_mm)
 
 
 def _would_reach(fist: Fist, pose: MatPose) -> bool:
@@ -198,12 +172,12 @@ def _is_at_work(fist: Fist, pose: MatPose) -> bool:
     return fist.owner == pose.zone and _would_reach(fist, pose) and not bare
 
 
-def _touches_build(fist: Fist, field: FieldMasks) -> bool:
+def _touches_build(fist: Fist, masks: FieldMasks) -> bool:
     """Whether a fist without tongs is next to what stands in the field, and is not only seen over it."""
     if fist.tongs is not False:
         return False
     near = cv2.dilate(fist.end.astype(np.uint8), np.ones((parameters.NEAR_PX.value,) * 2, np.uint8)) > 0
-    return bool((near & around(field.low, field.build)).sum() >= parameters.TOUCH_PX.value)
+    return bool((near & around(masks.low, masks.build)).sum() >= parameters.TOUCH_PX.value)
 
 
 def _has_two_sleeves(fist: Fist) -> bool:
@@ -218,15 +192,6 @@ def _is_left_over(fist: Fist, fists: Sequence[Fist], others: Collection[str], ap
     return fist.owner is None and bool(others) and known >= {*others}
 
 
-def _hidden_px(fist: Fist, field: FieldMasks) -> float:
+def _hidden_px(fist: Fist, masks: FieldMasks) -> float:
     """How many pixels of what stands there are behind the fist: it is before the build, and its tongs would be too."""
-    return 0.0 if field.hidden is None else float(((fist.mask | fist.end) & field.hidden).sum())
-
-
-def _apart(fists: Sequence[Fist], apart_px: float) -> int:
-    """How many hands: no two of them nearer than one is long; a tower may part one into two patches."""
-    found: list[np.ndarray] = []
-    for fist in fists:
-        if all(np.linalg.norm(fist.centre - other) > apart_px for other in found):
-            found.append(fist.centre)
-    return len(found)
+    return 0.0 if masks.hidden is None else float(((fist.mask | fist.end) & masks.hidden).sum())

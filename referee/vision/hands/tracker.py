@@ -1,8 +1,8 @@
-"""Whose each fist is, look after look: where its arm's way does not tell, the fist that was there a moment ago does.
+"""Tracks fists from look to look: whose each is where its arm does not tell, and which ones others hide.
 
-A sleeve before a shirt of its colour is not seen, and two arms that cross lead both ways; a hand stays its player's.
-One that was seen to come near another and is not seen any more, nor anywhere else, is *hidden* by the other, and stays
-so until as many hands of its player are seen again as there were.
+A sleeve before a shirt of its colour is not seen, and the sleeves of two arms that cross lead to both fists; so a fist
+keeps the owner of the one that was at its place a moment ago. A fist that came near another and is not seen any more,
+nor anywhere else, is *hidden* by the other, until as many hands of its player are seen again as there were.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from calibration.mat import Mats
 from referee.vision import live_parameters as parameters
-from referee.vision.hands.fists import Fist, at_edge, px_per_mm_of, with_owner
+from referee.vision.hands.fists import Fist, at_edge, with_owner
+from referee.vision.hands.geometry import HandGeometry
 
 SAME_MM = parameters.SAME_FIST_MM.value
 STAYS_MM = parameters.STAYS_MM.value
@@ -28,109 +28,107 @@ HIDDEN_LOOKS = parameters.HIDDEN_LOOKS.value
 
 @dataclass
 class HandTracker:
-    """Follows the fists of one camera's looks, in order."""
+    """Tracks the fists of one camera's looks, in order. ``_last`` and ``_earlier`` are the fists with an owner of the
+    last two looks; ``_hidden`` and ``_hidden_earlier`` the hidden ones, each with for how many looks it was hidden;
+    ``_resting``: each fist as it was when it came to its place."""
 
-    _before: list[Fist] = field(default_factory=list)
+    _px_per_mm: float = 1.0
+    _last: list[Fist] = field(default_factory=list)
     _earlier: list[Fist] = field(default_factory=list)
     _hidden: list[tuple[Fist, int]] = field(default_factory=list)
-    _hid: list[tuple[Fist, int]] = field(default_factory=list)
-    _rests: list[Fist] = field(default_factory=list)
+    _hidden_earlier: list[tuple[Fist, int]] = field(default_factory=list)
+    _resting: list[Fist] = field(default_factory=list)
 
-    def look(self, fists: Sequence[Fist], mats: Mats, factor: int) -> list[Fist]:
-        """The same fists with their owners as far as known, and those that others hide; a patch without an arm that
-        nobody's was is left out."""
-        px_per_mm = px_per_mm_of(mats, factor)
-        known = [self._with_previous_owner(fist, fists, mats, factor) for fist in fists]
-        known = [self._with_spread_growth(fist, px_per_mm) for fist in known]
-        seen = [fist for fist in known if fist.owner is not None]
-        self._rests = [self._at_rest(fist, px_per_mm) for fist in seen]
-        hidden = [ghost for owner in mats.poses for ghost in self._hidden_fists(owner, seen, known, px_per_mm)]
-        self._hidden, self._hid = hidden, self._hidden
-        self._before, self._earlier = seen, self._before
-        rest = [fist for fist in known if fist.owner is not None or fist.tongs is not None]
-        return rest + [with_owner(fist, str(fist.owner), mats, factor) for fist, _ in self._hidden]
+    def update(self, fists: Sequence[Fist], geometry: HandGeometry) -> list[Fist]:
+        """The same fists with their owners as far as known, and those that others hide. A patch without an arm at a
+        place where nobody's fist was is left out."""
+        self._px_per_mm = geometry.px_per_mm
+        tracked = [self._with_growth(self._with_last_owner(fist, fists, geometry)) for fist in fists]
+        owned = [fist for fist in tracked if fist.owner is not None]
+        self._resting = [self._at_rest(fist) for fist in owned]
+        hidden = [pair for owner in geometry.mats.poses for pair in self._hidden_of(owner, owned, tracked)]
+        self._hidden, self._hidden_earlier = hidden, self._hidden
+        self._last, self._earlier = owned, self._last
+        rest = [fist for fist in tracked if fist.owner is not None or fist.tongs is not None]
+        return rest + [with_owner(fist, fist.owner, geometry) for fist, _ in self._hidden]
 
-    def _with_previous_owner(self, fist: Fist, fists: Sequence[Fist], mats: Mats, factor: int) -> Fist:
-        px_per_mm = px_per_mm_of(mats, factor)
-        reach = SAME_MM if fist.owner is None else STAYS_MM
-        near = {f.owner for f in self._before if _off(f, fist) < reach * px_per_mm}
-        if len(near) != 1 or not near <= mats.poses.keys() or fist.owner in near:
+    def _mm(self, one: Fist, other: Fist) -> float:
+        """Distance in the picture, in mm of the fields' scale."""
+        return float(np.linalg.norm(one.centre - other.centre)) / self._px_per_mm
+
+    def _near(self, fist: Fist, fists: Sequence[Fist], within_mm: float) -> list[Fist]:
+        """Those of the fists that are nearer than that, the nearest first."""
+        return sorted((f for f in fists if self._mm(f, fist) < within_mm), key=lambda f: self._mm(f, fist))
+
+    def _with_last_owner(self, fist: Fist, fists: Sequence[Fist], geometry: HandGeometry) -> Fist:
+        """The fist as that player's whose fist was at its place, unless its arm is another's who has no other fist."""
+        near = {f.owner for f in self._near(fist, self._last, SAME_MM if fist.owner is None else STAYS_MM)}
+        if len(near) != 1 or not near <= geometry.mats.poses.keys() or fist.owner in near:
             return fist
-        told = fist.owner is not None and not any(
-            f.owner == fist.owner and _off(f, fist) > STAYS_MM * px_per_mm for f in fists
-        )
-        return fist if told else with_owner(fist, str(near.pop()), mats, factor)
+        elsewhere = any(self._mm(f, fist) > STAYS_MM for f in _of(fist.owner, fists))
+        return with_owner(fist, near.pop(), geometry) if fist.owner is None or elsewhere else fist
 
-    def _with_spread_growth(self, fist: Fist, px_per_mm: float) -> Fist:
+    def _with_growth(self, fist: Fist) -> Fist:
         """The fist with how much wider its sleeves spread than since it came to its place."""
-        rest = self._at_rest(fist, px_per_mm)
-        return replace(fist, growth_deg=fist.spread_deg - rest.spread_deg)
+        return replace(fist, growth_deg=fist.spread_deg - self._at_rest(fist).spread_deg)
 
-    def _at_rest(self, fist: Fist, px_per_mm: float) -> Fist:
+    def _at_rest(self, fist: Fist) -> Fist:
         """The same player's fist where it was when it came here, with the least that its sleeves have spread since."""
-        here = [f for f in self._rests if f.owner == fist.owner and _off(f, fist) < RESTS_MM * px_per_mm]
-        rest = min(here, key=lambda f: _off(f, fist), default=fist)
+        rest = next(iter(self._near(fist, _of(fist.owner, self._resting), RESTS_MM)), fist)
         return replace(rest, spread_deg=min(rest.spread_deg, fist.spread_deg))
 
-    def _hidden_fists(
-        self, owner: str, seen: Sequence[Fist], known: Sequence[Fist], px_per_mm: float
-    ) -> list[tuple[Fist, int]]:
+    def _hidden_of(self, owner: str, owned: Sequence[Fist], tracked: Sequence[Fist]) -> list[tuple[Fist, int]]:
         """That player's fists that others hide now, and for how many looks."""
-        now = _apart([f for f in known if f.may_be_of(owner)], px_per_mm)
-        was = _apart([f for f in self._before if f.owner == owner], px_per_mm)
-        hidden = [ghost for ghost in self._hidden if ghost[0].owner == owner]
-        missing = len(was) + len(hidden) - len(now)
-        for fist in now[: len(was)]:
-            del was[int(np.argmin([_off(f, fist) for f in was]))]
-        came = [(f, 0) for f in was if self._surely_tracked(f, px_per_mm)] if self._is_stable(owner, px_per_mm) else []
-        ghosts = [
-            self._hidden_behind(fist, looks, seen, px_per_mm) for fist, looks in (hidden + came)[: max(0, missing)]
-        ]
-        return [ghost for ghost in ghosts if ghost is not None]
+        now = separate_hands([f for f in tracked if f.may_be_of(owner)], self._px_per_mm)
+        gone = separate_hands(_of(owner, self._last), self._px_per_mm)
+        hidden = [pair for pair in self._hidden if pair[0].owner == owner]
+        missing = len(gone) + len(hidden) - len(now)
+        for fist in now[: len(gone)]:
+            del gone[int(np.argmin([self._mm(f, fist) for f in gone]))]
+        lost = [(f, 0) for f in gone if self._is_sure(f)] if self._is_stable(owner) else []
+        pairs = [self._behind(fist, looks, owned) for fist, looks in (hidden + lost)[: max(0, missing)]]
+        return [pair for pair in pairs if pair is not None]
 
-    def _is_stable(self, owner: str, px_per_mm: float) -> bool:
-        """Whether that player's hands, seen or hidden, were as many in the look before the last: one that showed as two
-        for a look is still near to where it was."""
-        earlier, was = (_apart([f for f in of if f.owner == owner], px_per_mm) for of in (self._earlier, self._before))
-        return len(earlier) + sum(ghost.owner == owner for ghost, _ in self._hid) >= len(was)
+    def _is_stable(self, owner: str) -> bool:
+        """Whether that player's hands, visible or hidden, were as many in the look before the last: one that showed as
+        two for a look is still near to where it was."""
+        earlier, last = (separate_hands(_of(owner, fists), self._px_per_mm) for fists in (self._earlier, self._last))
+        return len(earlier) + sum(fist.owner == owner for fist, _ in self._hidden_earlier) >= len(last)
 
-    def _surely_tracked(self, fist: Fist, px_per_mm: float) -> bool:
+    def _is_sure(self, fist: Fist) -> bool:
         """Whether it was seen twice in a row, whole, and surely its player's: what shows once may be anything."""
-        near, same = HIDDEN_MM * px_per_mm, SAME_MM * px_per_mm
-        others = {f.owner for f in self._before if _off(f, fist) < same}
-        again = any(f.owner == fist.owner and _off(f, fist) < near for f in self._earlier)
-        return again and others == {fist.owner} and not at_edge(fist.mask)
+        owners = {f.owner for f in self._near(fist, self._last, SAME_MM)}
+        again = self._near(fist, _of(fist.owner, self._earlier), HIDDEN_MM)
+        return bool(again) and owners == {fist.owner} and not at_edge(fist.mask)
 
-    def _extrapolated(self, fist: Fist, px_per_mm: float) -> Fist:
-        """The fist where it is when it goes on as it went between the last two looks that showed it."""
-        near = [f for f in self._earlier if f.owner == fist.owner and _off(f, fist) < HIDDEN_MM * px_per_mm]
-        earlier = min(near, key=lambda f: _off(f, fist), default=fist)
+    def _extrapolated(self, fist: Fist) -> Fist:
+        """The fist where it is if it goes on as it went between the last two looks that showed it."""
+        earlier = next(iter(self._near(fist, _of(fist.owner, self._earlier), HIDDEN_MM)), fist)
         return replace(fist, centre=2 * fist.centre - earlier.centre)
 
-    def _hidden_behind(self, fist: Fist, looks: int, seen: Sequence[Fist], px_per_mm: float) -> tuple[Fist, int] | None:
+    def _behind(self, fist: Fist, looks: int, owned: Sequence[Fist]) -> tuple[Fist, int] | None:
         """The fist at the one that hides it; None when none is near."""
-        on = fist if looks else self._extrapolated(fist, px_per_mm)
-        host = min(seen, key=lambda other: min(_off(fist, other), _off(on, other)), default=None)
-        if host is None or looks >= HIDDEN_LOOKS or min(_off(fist, host), _off(on, host)) > HIDDEN_MM * px_per_mm:
+        ahead = fist if looks else self._extrapolated(fist)
+        host = min(owned, key=lambda other: min(self._mm(fist, other), self._mm(ahead, other)), default=None)
+        if host is None or looks >= HIDDEN_LOOKS or min(self._mm(fist, host), self._mm(ahead, host)) > HIDDEN_MM:
             return None
-        own = [f for f in self._before if _off(f, fist) > APART_MM * px_per_mm]  # where the host was itself
-        if not looks and all(_off(f, host) > HIDDEN_MM * px_per_mm for f in own):
+        others = [f for f in self._last if self._mm(f, fist) > APART_MM]  # where the host was itself
+        if not looks and all(self._mm(f, host) > HIDDEN_MM for f in others):
             return None
-        both = host.mask.sum() >= TWO_FISTS_MM2 * px_per_mm**2
-        if not looks and host.owner != fist.owner and not both and _off(on, host) > BEHIND_MM * px_per_mm:
+        both = host.mask.sum() >= TWO_FISTS_MM2 * self._px_per_mm**2
+        if not looks and host.owner != fist.owner and not both and self._mm(ahead, host) > BEHIND_MM:
             return None
         return replace(host, owner=fist.owner, tongs=None, hidden=True, spread_deg=0.0, growth_deg=0.0), looks + 1
 
 
-def _off(one: Fist, other: Fist) -> float:
-    """Reduced pixels between two fists."""
-    return float(np.linalg.norm(one.centre - other.centre))
-
-
-def _apart(fists: Sequence[Fist], px_per_mm: float) -> list[Fist]:
-    """One fist for each hand: no two of a player's are nearer than one is long."""
-    found: list[Fist] = []
+def separate_hands(fists: Sequence[Fist], px_per_mm: float) -> list[Fist]:
+    """One fist for each hand: no two are nearer than one is long; a tower may part one into two patches."""
+    hands: list[Fist] = []
     for fist in fists:
-        if all(_off(fist, other) > APART_MM * px_per_mm for other in found):
-            found.append(fist)
-    return found
+        if all(np.linalg.norm(fist.centre - other.centre) > APART_MM * px_per_mm for other in hands):
+            hands.append(fist)
+    return hands
+
+
+def _of(owner: str | None, fists: Sequence[Fist]) -> list[Fist]:
+    return [fist for fist in fists if fist.owner == owner]

@@ -29,7 +29,8 @@ from referee.match.foul import Proposal, seen_foul
 from referee.vision import live_parameters as parameters
 from referee.vision.hands.dwell import DwellDetector
 from referee.vision.hands.field_hands import FieldHands, LoosePieces, StandingPieces, field_masks, hands_over
-from referee.vision.hands.fists import ReducedFrame, detect_fists, px_per_mm_of
+from referee.vision.hands.fists import ReducedFrame, detect_fists
+from referee.vision.hands.geometry import HandGeometry
 from referee.vision.hands.tracker import HandTracker
 from referee.vision.live.field_snapshot import Arrival, FieldSnapshot, arrival
 from referee.vision.live.gate import GateState
@@ -101,7 +102,7 @@ class FoulWatch:
     def __init__(self) -> None:
         self._persistence: dict[tuple[str, str], _Persistence] = {}
         self._fields: dict[str, _FieldRecord] = {}
-        self._shake = MatMotion()
+        self._motion = MatMotion()
         self._looked_s = float("-inf")
         self._loose = LoosePieces()
         self._tracker = HandTracker()
@@ -109,48 +110,42 @@ class FoulWatch:
         self._dwell: dict[str, DwellDetector] = {}
 
     def look(
-        self, frame: Frame, seen: tuple[ReducedFrame, Mats] | None, look: GateState, stop_s: float | None
+        self, frame: Frame, seen: tuple[ReducedFrame, HandGeometry] | None, look: GateState, stop_s: float | None
     ) -> list[DetectedFoul]:
         """Proposals at this frame, of which the gate gives ``seen`` (``Gate.reduced_frame``) and the state ``look``;
         ``stop_s`` is the Stop in the frames' time, None before it."""
         if seen is None or frame.at_s - self._looked_s < LOOK_S:
             return []
         self._looked_s = frame.at_s
-        picture, mats = seen
-        told = [*self._of_hands(self._hands(picture, mats), frame.at_s), *self._of_mats(frame, mats)]
+        told = [*self._of_hands(self._hands(*seen), frame.at_s), *self._of_mats(frame, seen[1].mats)]
         return [*told, *self._after_stop(look, frame.at_s, stop_s)]
 
-    def _hands(self, picture: ReducedFrame, mats: Mats) -> dict[str, FieldHands]:
+    def _hands(self, picture: ReducedFrame, geometry: HandGeometry) -> dict[str, FieldHands]:
         """The hands over each field."""
-        loose = self._loose.look(picture)
-        px_per_mm = px_per_mm_of(mats, picture.factor)
-        fists = self._tracker.look(detect_fists(picture, mats), mats, picture.factor)
-        fields = {
-            zone: self._standing.setdefault(zone, StandingPieces()).look(
-                picture, field_masks(picture, mats, pose, loose)
-            )
-            for zone, pose in mats.poses.items()
-        }
-        return {
-            zone: hands_over(fists, fields[zone], px_per_mm, pose, mats.poses.keys() - {zone})
-            for zone, pose in mats.poses.items()
-        }
+        loose = self._loose.update(picture)
+        fists = self._tracker.update(detect_fists(picture, geometry), geometry)
+        over = {}
+        for zone, pose in geometry.mats.poses.items():
+            masks = field_masks(picture, geometry, pose, loose)
+            masks = self._standing.setdefault(zone, StandingPieces()).update(picture, masks)
+            over[zone] = hands_over(fists, masks, geometry, pose)
+        return over
 
-    def _of_hands(self, arms: Mapping[str, FieldHands], at_s: float) -> list[DetectedFoul]:
+    def _of_hands(self, hands: Mapping[str, FieldHands], at_s: float) -> list[DetectedFoul]:
         told = []
-        for zone, over in arms.items():
+        for zone, over in hands.items():
             others = [owner for owner in over.owners if owner not in (None, zone)]
             if others or not self._is_out_of_sight(zone, over, at_s):
                 told += self._observed("neighbours_hand", zone, others[0] if others else None, bool(others), at_s)
             told += self._observed("second_hand", zone, zone, over.hands > 1, at_s)
             told += self._observed("bare_hand", zone, zone, bool(over.bare), at_s)
-            stayed = self._dwell.setdefault(zone, DwellDetector()).look(over.alone, at_s)
+            stayed = self._dwell.setdefault(zone, DwellDetector()).update(over.sole, at_s)
             if stayed is not None and not others and over.hands < 2:
                 told.append(DetectedFoul("bare_hand", zone, zone, *stayed))
         return told
 
     def _of_mats(self, frame: Frame, mats: Mats) -> list[DetectedFoul]:
-        moved = self._shake.look(frame.image, mats)
+        moved = self._motion.update(frame.image, mats)
         return [told for zone in mats.poses for told in self._observed("shaken", zone, None, zone in moved, frame.at_s)]
 
     def _is_out_of_sight(self, zone: str, over: FieldHands, at_s: float) -> bool:

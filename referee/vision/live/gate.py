@@ -18,19 +18,19 @@ from typing import NamedTuple
 import cv2
 import numpy as np
 
-from calibration.mat import FIELD, SHEET, MatPose, Mats
+from calibration.mat import FIELD, SHEET, MatPose
 from calibration.palette import Palette, nominal
 from referee.devices.ports import Frame
 from referee.kernels.pictures import compare
 from referee.vision import live_parameters as parameters
 from referee.vision.hands.fists import ReducedFrame
+from referee.vision.hands.geometry import HandGeometry, reduced, reduction
 from referee.vision.image.color_lut import BITS, DARK, GROUND, STRANGE, WARM, label_table, skin_table
 from referee.vision.image.evidence import paper_white
 from referee.vision.image.shadow import ShadowModel, is_shadow
 from referee.vision.live.field_snapshot import FieldSnapshot
 from referee.vision.observer import Observer
 
-WIDTH_PX = parameters.WIDTH_PX.value
 CHANGED = parameters.CHANGED.value
 SETTLED = parameters.SETTLED.value
 HEIGHT_MM = parameters.OVER_MM.value
@@ -131,7 +131,7 @@ class Gate:
         self._factor = 1
         self._bare = self._memory.usual
         self._shade = ShadowModel()
-        self._mats: Mats | None = None
+        self._geometry: HandGeometry | None = None
         self._palette: Palette | None = None
         self._white = np.zeros(3)
         self._table = np.full((32, 32, 32), STRANGE, np.int8)
@@ -142,10 +142,10 @@ class Gate:
         """Names and label table (``lut.label_frame``) in use; None before any mat was in view."""
         return (self._palette.names, self._table) if self._palette else None
 
-    def reduced_frame(self) -> tuple[ReducedFrame, Mats] | None:
+    def reduced_frame(self) -> tuple[ReducedFrame, HandGeometry] | None:
         """What the last look saw, whole, and where the mats were found last; None before any was. To be asked often:
         what is new is told from how the place has looked when it was asked before."""
-        if self._mats is None:
+        if self._geometry is None:
             return None
         now = self._memory
         around_piece = cv2.dilate((now.labels >= 0).astype(np.uint8), np.ones((5, 5), np.uint8)) > 0
@@ -156,7 +156,7 @@ class Gate:
                 free = zone.sheet & (now.labels[zone.at] < 0)
                 self._shade.learn(now.before[zone.at], self._bare[zone.at], free)
         darkest = self._shade.darkest
-        return reduced_frame(now.before, self._bare, now.labels.copy(), self._skin, self._factor, darkest), self._mats
+        return reduced_frame(now.before, self._bare, now.labels.copy(), self._skin, darkest), self._geometry
 
     def hand_mask(self, zone: str) -> tuple[np.ndarray, tuple[int, int], int] | None:
         """What is taken for a hand in that zone: mask (h, w) bool, its left top (x, y) in the reduced copy, and
@@ -177,8 +177,8 @@ class Gate:
 
     def look(self, frame: Frame) -> GateState:
         """What there is in this frame, and since when."""
-        self._factor = factor = max(1, round(frame.image.shape[1] / WIDTH_PX))
-        small = _reduced(frame.image, factor)
+        self._factor = factor = reduction(frame.image)
+        small = reduced(frame.image, factor)
         if frame.image.shape != self._size:
             self._begin(frame.image, small, factor)
         if frame.at_s >= self._check_s:
@@ -197,7 +197,7 @@ class Gate:
         if empty is not None and empty.shape != image.shape:
             empty = None
         self._size = image.shape
-        self._memory = memory_of(small, None if empty is None else _reduced(empty, factor))
+        self._memory = memory_of(small, None if empty is None else reduced(empty, factor))
         self._bare = self._memory.usual.copy()
         self._shade = ShadowModel()
         self._zones.clear()
@@ -205,14 +205,15 @@ class Gate:
 
     def _locate(self, frame: Frame, small: np.ndarray, factor: int) -> None:
         mats = self._observer.look(frame.image)
+        geometry = HandGeometry(mats, factor)
         for name in list(self._zones):
             self._zones[name].missed += name not in mats.poses
             if self._zones[name].missed >= MISSED_CHECKS:
                 del self._zones[name]
-        if mats.poses and (self._mats is None or len(mats.poses) >= len(self._mats.poses)):
-            self._mats = mats
+        if mats.poses and (self._geometry is None or len(mats.poses) >= len(self._geometry.mats.poses)):
+            self._geometry = geometry
         for name, pose in mats.poses.items():
-            zone = _zone(pose, mats, factor, small.shape[:2])
+            zone = _zone(pose, geometry, small.shape[:2])
             if zone is not None:
                 zone.moved_s = self._zones[name].moved_s if name in self._zones else frame.at_s
                 self._zones[name] = zone
@@ -253,7 +254,7 @@ class Gate:
 
 
 def reduced_frame(
-    small: np.ndarray, bare: np.ndarray, labels: np.ndarray, hues: np.ndarray, factor: int, darkest: float = SHADOW
+    small: np.ndarray, bare: np.ndarray, labels: np.ndarray, hues: np.ndarray, darkest: float = SHADOW
 ) -> ReducedFrame:
     """What is new in a reduced picture (h, w, 3) against the ``bare`` one; ``hues``: what has the hue of skin, as
     ``color_lut.skin_table``. Skin before wood is darker wood but for its tint, and counts as new for that.
@@ -264,7 +265,7 @@ def reduced_frame(
     new = changed & ~is_shadow(small, bare, darkest)
     tinted = np.clip(SHADE_FLOOR / np.maximum(bare.min(-1), 1), SKIN_TINTED, TINTED)  # noise tints what is dark
     skin = warm & changed & ~is_shadow(small, bare, SHADOW, tinted)
-    return ReducedFrame(labels, new | skin, skin, factor)
+    return ReducedFrame(labels, new | skin, skin)
 
 
 def memory_of(small: np.ndarray, empty: np.ndarray | None) -> _Memory:
@@ -275,24 +276,13 @@ def memory_of(small: np.ndarray, empty: np.ndarray | None) -> _Memory:
     return _Memory(small, usual, usual.copy(), still_s, labels, np.zeros(shape, bool), np.zeros(shape, bool))
 
 
-def _reduced(image: np.ndarray, factor: int) -> np.ndarray:
-    height, width = image.shape[0] // factor, image.shape[1] // factor
-    return cv2.resize(image[: height * factor, : width * factor], (width, height), interpolation=cv2.INTER_AREA)
-
-
-def _zone(pose: MatPose, mats: Mats, factor: int, size: tuple[int, int]) -> _Zone | None:
+def _zone(pose: MatPose, geometry: HandGeometry, size: tuple[int, int]) -> _Zone | None:
     """The masks of one mat in the reduced copy (h, w); None when its box is out of the picture."""
-
-    def outline(half: tuple[float, float], heights: tuple[float, ...]) -> np.ndarray:
-        (x, y), signs = half, ((-1, -1), (1, -1), (1, 1), (-1, 1))
-        corners = np.array([(i * x, j * y, z) for z in heights for i, j in signs])
-        pixels = mats.camera.project(pose.to_camera(corners))
-        return cv2.convexHull(((pixels + 0.5) / factor - 0.5).round().astype(np.int32))
 
     def mask(points: np.ndarray) -> np.ndarray:
         return cv2.fillConvexPoly(np.zeros(size, np.uint8), points, 1)
 
-    box = outline(FIELD, (0.0, HEIGHT_MM))
+    box = geometry.outline(pose, FIELD, (0.0, HEIGHT_MM))
     x, y, w, h = cv2.boundingRect(box)
     margin = parameters.AROUND_PX.value
     at = (
@@ -303,8 +293,8 @@ def _zone(pose: MatPose, mats: Mats, factor: int, size: tuple[int, int]) -> _Zon
     if not box_mask.any():
         return None
     inset = parameters.SHEET_INSET_MM.value
-    sheet = mask(outline((SHEET[0] / 2 - inset, SHEET[1] / 2 - inset), (0.0,)))
-    return _Zone(at, mask(outline(FIELD, (0.0,)))[at] > 0, sheet[at] > 0, box_mask, 0.0)
+    sheet = mask(geometry.outline(pose, (SHEET[0] / 2 - inset, SHEET[1] / 2 - inset), (0.0,)))
+    return _Zone(at, mask(geometry.outline(pose, FIELD, (0.0,)))[at] > 0, sheet[at] > 0, box_mask, 0.0)
 
 
 def _reaches_in(strange: np.ndarray, zone: _Zone, awake: np.ndarray, warm: np.ndarray) -> bool:

@@ -101,9 +101,9 @@ class GateHistory:
         if self._shake is None:
             before = self._frames[-1].image
             self._shake = MatMotion(), locate(before)
-            self._shake[0].look(before, self._shake[1])
+            self._shake[0].update(before, self._shake[1])
         self._mats_watched_s, (shake, mats) = frame.at_s, self._shake
-        self._shaken += [(frame.at_s, zone) for zone in shake.look(frame.image, mats)]
+        self._shaken += [(frame.at_s, zone) for zone in shake.update(frame.image, mats)]
 
     def last_clear_frame(self, zone: str, press_s: float) -> Frame | None:
         """The last frame of the building without a hand over that field; without one, the last before the press."""

@@ -16,6 +16,7 @@ from calibration.markers import MARKER_MM, marker_corners
 from calibration.mat import SHEET, Mats
 from cards.build import TALLEST_MM
 from referee.vision import live_parameters as parameters
+from referee.vision.hands.geometry import HandGeometry
 
 MOVED_MM = parameters.MOVED_MM.value
 LEAST_CORNERS = parameters.LEAST_CORNERS.value
@@ -42,7 +43,7 @@ class MatMotion:
     _corners: dict[str, np.ndarray] = field(default_factory=dict)
     _room: np.ndarray | None = None
 
-    def look(self, image: np.ndarray, mats: Mats) -> dict[str, float]:
+    def update(self, image: np.ndarray, mats: Mats) -> dict[str, float]:
         """Zone -> by how many mm at least its mat has moved since the last frame (h, w, 3); others are left out."""
         gray = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
         before, self._gray = self._gray, gray
@@ -72,9 +73,7 @@ class MatMotion:
             self._corners[zone] = points[inside].astype(np.float32)
             beside = parameters.BESIDE_MM.value
             x, y = SHEET[0] / 2 + beside[0], SHEET[1] / 2 + beside[1]
-            box = [(i * x, j * y, z) for z in (0.0, OVER_MM) for i in (-1, 1) for j in (-1, 1)]
-            hull = cv2.convexHull(mats.camera.project(pose.to_camera(np.array(box))).round().astype(np.int32))
-            cv2.fillConvexPoly(away, hull, 0)
+            cv2.fillConvexPoly(away, HandGeometry(mats, 1).outline(pose, (x, y), (0.0, OVER_MM)), 0)
         self._room = cv2.goodFeaturesToTrack(gray, ROOM_CORNERS, *ROOM, mask=away)
         self._room = None if self._room is None else self._room[:, 0]
 

@@ -1,0 +1,133 @@
+"""From a reduced picture to the table: where hands are in millimetres, and from which player an arm comes.
+
+Fouls and the Stop share this one model. Each player sits behind the own mat with the shoulders at ``SHOULDERS_MM`` of
+its frame. An arm belongs to the player to whose nearer shoulder it leads in the picture, if the angle in between is
+less than ``MOST_DEG`` and every other player's is ``APART_DEG`` larger; else nobody can tell. A fist at work is assumed
+``FIST_OVER_MM`` over the table with tongs that end ``TONGS`` away from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import cv2
+import numpy as np
+
+from calibration.mat import ALONG, MatPose, Mats
+from referee.vision import live_parameters as parameters
+
+WIDTH_PX = parameters.WIDTH_PX.value
+MIDDLE_MM = parameters.IN_FIELD_MM.value
+FIST_OVER_MM = parameters.FIST_OVER_MM.value
+TONGS = np.array(parameters.TONGS.value)
+SHOWN_MM = parameters.SHOWN_MM.value
+SHOULDERS_MM = np.array(parameters.SHOULDERS_MM.value)
+STRANGERS_MM = np.array(parameters.STRANGERS_MM.value)
+APART_DEG = parameters.APART_DEG.value
+MOST_DEG = parameters.MOST_DEG.value
+UP_THE_ARM = parameters.UP_THE_ARM.value
+
+STRANGER = ""
+"""The zone of a player whose mat is not known."""
+
+
+def reduction(image: np.ndarray) -> int:
+    """How many pixels of an image (h, w, 3) are one of its reduced copy."""
+    return max(1, round(image.shape[1] / WIDTH_PX))
+
+
+def reduced(image: np.ndarray, factor: int) -> np.ndarray:
+    """The copy of an image (h, w, 3) in which ``factor`` pixels are one."""
+    height, width = image.shape[0] // factor, image.shape[1] // factor
+    return cv2.resize(image[: height * factor, : width * factor], (width, height), interpolation=cv2.INTER_AREA)
+
+
+def tongs_shown_mm(pose: MatPose, at: np.ndarray) -> float:
+    """How much of a player's tongs the camera sees across its line of sight to ``at``, (3,) mm of its own frame."""
+    return float(np.linalg.norm(np.cross(pose.rotation @ TONGS, at / np.linalg.norm(at))))
+
+
+def tongs_visible(pose: MatPose) -> bool:
+    """Whether the camera sees the tongs of this mat's player from the side, and not along them."""
+    return tongs_shown_mm(pose, pose.translation) > SHOWN_MM
+
+
+@dataclass(frozen=True, eq=False)
+class HandGeometry:
+    """A picture reduced by ``factor`` over these mats. Its pixels are (x, y) of the reduced picture throughout."""
+
+    mats: Mats
+    factor: int
+
+    @cached_property
+    def px_per_mm(self) -> float:
+        """At the fields' centres, along x, as seen on average."""
+        half = parameters.SCALE_MM.value
+        ends = [self.pixels(p, [(-half, 0.0, MIDDLE_MM), (half, 0.0, MIDDLE_MM)]) for p in self.mats.poses.values()]
+        return float(np.mean([np.linalg.norm(b - a) for a, b in ends])) / (2 * half)
+
+    def pixels(self, pose: MatPose, points_mm: Sequence[Sequence[float]] | np.ndarray) -> np.ndarray:
+        """Where points (n, 3) of a mat's frame are seen, (n, 2)."""
+        return (self.mats.camera.project(pose.to_camera(np.asarray(points_mm))) + 0.5) / self.factor - 0.5
+
+    def centre(self, pose: MatPose) -> np.ndarray:
+        """Where the middle of that mat's field is seen at a hand's height, (2,)."""
+        return self.pixels(pose, [(0.0, 0.0, MIDDLE_MM)])[0]
+
+    def outline(self, pose: MatPose, half_mm: tuple[float, float], heights_mm: Sequence[float]) -> np.ndarray:
+        """Convex outline (n, 1, 2) int32 of the box that reaches so far from a mat's centre, between these heights."""
+        corners = [(i * half_mm[0], j * half_mm[1], z) for z in heights_mm for i in (-1, 1) for j in (-1, 1)]
+        return cv2.convexHull(self.pixels(pose, corners).round().astype(np.int32))
+
+    def on_plane(self, at: np.ndarray, pose: MatPose, height_mm: float) -> np.ndarray:
+        """The point (3,) of the mat's frame, so high over the table, that a pixel (2,) shows."""
+        eye, ray = pose.camera_at, self._ray(at, pose)
+        return np.asarray(eye + ray * ((height_mm - eye[2]) / min(ray[2], -ALONG)))
+
+    def height_over(self, at: np.ndarray, pose: MatPose, y_mm: float) -> float:
+        """How high over the table (mm) is what a pixel (2,) shows, if it is over that line of the mat's frame."""
+        eye, ray = pose.camera_at, self._ray(at, pose)
+        along = ray[1] if abs(ray[1]) > ALONG else ALONG
+        return float((eye + ray * ((y_mm - eye[1]) / along))[2])
+
+    def tongs_end(self, fist: np.ndarray, pose: MatPose) -> np.ndarray:
+        """Where the tongs of that mat's player end if the fist at a pixel (2,) is at work: (3,) mm, camera frame."""
+        return pose.to_camera((self.on_plane(fist, pose, FIST_OVER_MM) + TONGS)[None])[0]
+
+    def owner(self, hand: np.ndarray, way: np.ndarray, over_field: bool = False) -> str | None:
+        """Zone of the player whose arm leads this way (2,) from a hand at a pixel (2,): None where that is not clear,
+        the only player's where one mat is known. ``over_field``: the way begins at a field's centre, not at the hand.
+        Then one shoulder a player tells more than two, and beside a single known mat others may sit (``STRANGER``)."""
+        shoulders, poses = SHOULDERS_MM[: 1 if over_field else None], self.mats.poses
+        off = {zone: float(self.off_deg(hand, way[None], pose, shoulders)[0]) for zone, pose in poses.items()}
+        if len(off) < 2:
+            zone, pose = next(iter(poses.items()))
+            if not over_field:
+                return zone
+            off[STRANGER] = float(self.off_deg(hand, way[None], pose, STRANGERS_MM)[0])
+        (least, zone), (second, _) = sorted((deg, zone) for zone, deg in off.items())[:2]
+        return zone if least < MOST_DEG and second - least > APART_DEG else None
+
+    def off_deg(
+        self, hand: np.ndarray, ways: np.ndarray, pose: MatPose, shoulders_mm: np.ndarray = SHOULDERS_MM
+    ) -> np.ndarray:
+        """Degrees (n,) in the picture between ways (n, 2) from a hand and that to the nearest of these shoulders (k, 3)
+        of a mat's frame."""
+        to = self.to_shoulders(hand, pose, shoulders_mm)
+        lengths = np.linalg.norm(ways, axis=1)[:, None] * np.linalg.norm(to, axis=1)
+        return np.asarray(np.degrees(np.arccos(np.clip(ways @ to.T / np.maximum(lengths, 1e-9), -1, 1))).min(1))
+
+    def to_shoulders(self, hand: np.ndarray, pose: MatPose, shoulders_mm: np.ndarray = SHOULDERS_MM) -> np.ndarray:
+        """Ways (k, 2) in the picture from a hand to these shoulders (k, 3) of a mat's frame, part of the way up the arm
+        (``UP_THE_ARM``): a shoulder may be behind the camera."""
+        start = self.on_plane(hand, pose, FIST_OVER_MM)
+        seen = self.pixels(pose, np.vstack([start, start + (shoulders_mm - start) / UP_THE_ARM]))
+        return np.asarray(seen[1:] - seen[0])
+
+    def _ray(self, at: np.ndarray, pose: MatPose) -> np.ndarray:
+        """Direction (3,) in the mat's frame of the line of sight through a pixel (2,)."""
+        lens, full = self.mats.camera, (np.asarray(at) + 0.5) * self.factor - 0.5
+        x, y = cv2.undistortPoints(np.array([[full]], float), lens.matrix, lens.distortion)[0, 0]
+        return np.asarray(np.array([x, y, 1.0]) @ pose.rotation)
