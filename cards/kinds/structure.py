@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 from cards.build import Build, Piece, bottom, parse_build
-from cards.card import Card, Kind, Proofs
+from cards.card import Card, Kind, Proofs, kinds_of
 from cards.generate import all_pieces, erect, rank
 from cards.law import TOLERANCES, Reason, Tolerances, because
 from cards.pieces import BUILTIN_SETS, PieceSet
@@ -79,7 +79,8 @@ class StructureCard(Card):
 
     def is_right(self, build: Build, tolerances: Tolerances = TOLERANCES) -> bool:
         """What rests on what takes longest to tell: it is asked last."""
-        return sum(build.on_table) <= self.max_ground_contacts and super().is_right(build, tolerances)
+        right_pieces = self.asks_for(kinds_of(build))
+        return right_pieces and sum(build.on_table) <= self.max_ground_contacts and not self.faults(build, tolerances)
 
     def not_one_structure(self, build: Build) -> tuple[Reason, ...]:
         """That too many pieces are on the table, and that the pieces do not hang together, if so."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,11 +11,7 @@ import numpy as np
 
 from calibration.palette import paper_coloured
 from cards.build import Build
-from cards.card import Card
-from cards.kinds.height import HeightCard
-from cards.kinds.layout import LayoutCard
-from cards.kinds.organ_pipes import OrganCard
-from cards.kinds.shapes import ShapesCard
+from cards.card import Card, Kind
 from cards.law import Reason, because
 from referee.vision.search.canvas import Fit
 from referee.vision.verdict import parameters
@@ -97,7 +92,7 @@ class Case:
     def may_lack(self) -> bool:
         """Whether there are faults, and further pieces, unseen, could take them all away."""
         codes = {r.code for r in self.best.faults}
-        too_many = isinstance(self.card, HeightCard) and len(self.best.build.pieces) >= self.card.count
+        too_many = self.card.number_alone and len(self.best.build.pieces) >= self.card.piece_count
         return bool(codes) and codes <= LACKING and not too_many
 
     @cached_property
@@ -105,26 +100,24 @@ class Case:
         """Whether its build would be right if something of it were no piece."""
         card, build, faults = self.card, self.best.build, self.best.faults
         codes = {r.code for r in faults}
-        if isinstance(card, OrganCard) or not codes & MORE or not codes <= SPARE:
+        if not (card.shown or card.one_structure) or not codes & MORE or not codes <= SPARE:
             return False
-        if isinstance(card, LayoutCard):  # of which no more is told than what is too many, not how the others stand
+        if card.shown:  # of which no more is told than what is too many, not how the others stand
             spare = itertools.product(*(itertools.combinations(r.pieces, r.values["n"]) for r in faults))
             return any(self.rulings.right_without(build, set(itertools.chain(*some))) for some in spare)
-        return not (isinstance(card, HeightCard) and len(build.pieces) < card.count)
+        return not (card.number_alone and len(build.pieces) < card.piece_count)
 
     def unseen_colors(
-        self, hidden: Collection[str] = (), wanted: Callable[[str, str], bool] = lambda shape, color: True
+        self, hidden: Collection[str] = (), wanted: Callable[[Kind], bool] = lambda kind: True
     ) -> tuple[str, ...]:
-        """Colours like the paper's, or ``hidden``, of which a piece that is ``wanted`` (shape, color) is seen neither
+        """Colours like the paper's, or ``hidden``, of which a piece that is ``wanted`` is seen neither
         in the build nor lying loose."""
         cat, reading = self.rulings.cat, self.best.reading
         stances = np.concatenate([reading.pieces[:, 0], reading.loose[:, 0]]).astype(int)
         missing = cat.stock - np.bincount(cat.kind[stances], minlength=len(cat.stock))
         unseen = paper_coloured(cat.piece_set) | set(hidden)
         rows = zip(cat.types, missing, strict=True)
-        return tuple(
-            sorted({color for (shape, color), n in rows if n > 0 and color in unseen and wanted(shape, color)})
-        )
+        return tuple(sorted({kind[1] for kind, n in rows if n > 0 and kind[1] in unseen and wanted(kind)}))
 
 
 def first_of(ruled: Ruled | None) -> Reason:
@@ -134,18 +127,4 @@ def first_of(ruled: Ruled | None) -> Reason:
 
 def _near(build: Build, card: Card) -> bool:
     """Whether a build has nearly as many pieces as the card asks for, so that a rival ought to have been met."""
-    if isinstance(card, LayoutCard):
-        return True
-    return abs(len(build.pieces) - card.piece_count) < 2
-
-
-def lacking(build: Build, card: Card) -> Callable[[str, str], bool]:
-    """Whether a further piece of that shape and colour could be one that the card asks for and the build lacks: a red
-    roof that is missing is not made up for by anything green."""
-    if isinstance(card, LayoutCard):
-        pieces = Counter((p.shape, p.color) for p in card.pieces) - Counter((p.shape, p.color) for p in build.pieces)
-        return lambda shape, color: (shape, color) in pieces
-    if isinstance(card, ShapesCard):
-        shapes = Counter(dict(card.shapes)) - Counter(p.shape for p in build.pieces)
-        return lambda shape, color: shape in shapes
-    return lambda shape, color: True
+    return bool(card.shown) or abs(len(build.pieces) - card.piece_count) < 2

@@ -13,12 +13,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from cards.kinds.shapes import ShapesCard
+from cards.card import kinds_of
 from cards.law import Reason, because
 from referee.match.verdict import Ruling
 from referee.vision import parameters as shared
 from referee.vision.verdict import parameters as p
-from referee.vision.verdict.case import Case, first_of, lacking
+from referee.vision.verdict.case import Case, first_of
 from referee.vision.verdict.trust import features_of
 from referee.vision.verdict.visibility import percent_off
 
@@ -89,7 +89,7 @@ def _unseen_colour(case: Case, _: float) -> Reason | None:
     """What lacks may stand there unseen."""
     if not case.may_lack:
         return None
-    colors = case.unseen_colors(case.visibility.hidden, lacking(case.best.build, case.card))
+    colors = case.unseen_colors(case.visibility.hidden, case.card.lacking(kinds_of(case.best.build)))
     return _doubted(case, "unseen_colour", colors=list(colors)) if colors else None
 
 
@@ -142,7 +142,7 @@ def _unexplained(case: Case, least: float) -> Reason | None:
 
 def _unexplained_shapes(case: Case, least: float) -> Reason | None:
     """A card that asks for no places: none of its builds can be tried beside the reading ahead."""
-    return _unexplained(case, least) if isinstance(case.card, ShapesCard) else None
+    return _unexplained(case, least) if case.card.shapes_alone else None
 
 
 def _close(case: Case, least: float) -> Reason | None:

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from cards.build import Build
 from cards.card import Card
-from cards.kinds.height import HeightCard
-from cards.kinds.layout import LayoutCard
-from cards.kinds.organ_pipes import OrganCard
-from cards.kinds.shapes import ShapesCard
 from cards.law import TOLERANCES, Reason, Tolerances
 from referee.match.verdict import Ruling
 from referee.vision.search.canvas import Reading, to_build
@@ -72,13 +67,13 @@ class Rulings:
         """Whether the reading satisfies the card."""
         key = _key(reading)
         if key not in self._right:
-            self._right[key] = self._satisfies(self.build(reading))
+            self._right[key] = self.card.is_right(self.build(reading), self.tolerances)
         return self._right[key]
 
     def right_without(self, build: Build, spare: Collection[int]) -> bool:
         """Whether a build satisfies the card without some of its pieces, given by index."""
         kept = tuple(p for i, p in enumerate(build.pieces) if i not in spare)
-        return self._satisfies(Build(build.piece_set, kept, build.loose))
+        return self.card.is_right(Build(build.piece_set, kept, build.loose), self.tolerances)
 
     def compare(self, readings: Sequence[Reading]) -> Comparison:
         """The best reading of each ruling beside one another; of readings best first, at least one."""
@@ -99,22 +94,9 @@ class Rulings:
             len(other.pieces) != len(build.pieces) and bool(self._found(other)) != bool(found) for other in others
         )
 
-    def _satisfies(self, build: Build) -> bool:
-        return asked_pieces(build, self.card) and self.card.is_right(build, self.tolerances)
-
     def _found(self, build: Build) -> tuple[Reason, ...]:
         return self.card.faults(build, self.tolerances)
 
 
 def _key(reading: Reading) -> tuple:
     return reading.turn, reading.pieces.tobytes(), reading.loose.tobytes()
-
-
-def asked_pieces(build: Build, card: Card) -> bool:
-    """Whether there are as many pieces, or just those, that the card asks for: without them a build is wrong however it
-    stands, and how it stands takes a hundred times as long to find out."""
-    if isinstance(card, LayoutCard):
-        return Counter((p.shape, p.color) for p in build.pieces) == Counter((p.shape, p.color) for p in card.pieces)
-    if isinstance(card, ShapesCard):
-        return Counter(p.shape for p in build.pieces) == Counter(dict(card.shapes))
-    return not isinstance(card, (HeightCard, OrganCard)) or len(build.pieces) == card.count
