@@ -24,8 +24,7 @@ from cards.pieces import PieceSet
 from referee.commands.named_files import named_deck, named_piece_set
 from referee.errors import BadCamera, BadImage, CannotSee, FewPieces, RefereeError
 from referee.vision.image.files import read_picture, write_picture
-from referee.vision.observer import Judgement, Observer, ZoneStudy
-from referee.vision.parameters import SIZES_TOLD
+from referee.vision.observer import SIZES_TOLD, Judgement, Observer, ZoneStudy
 from referee.vision.verdict.visibility import size_fault
 
 LEAST_BOARDS = 12
@@ -161,7 +160,7 @@ def colors(image: Path, pieces: str, camera_file: Path | None, output: Path) -> 
     for name, pixels in zip(palette.names, palette.learnt, strict=True):
         few = "" if pixels > PRIOR_PIXELS else ", too few: nearly the nominal colour"
         click.echo(f"{name}: {int(pixels)} pixels{few}")
-    if abs(observer.size_factor - 1) > SIZES_TOLD.value:
+    if abs(observer.size_factor - 1) > SIZES_TOLD:
         click.echo(f"warning: {size_fault(observer.size_factor)}")
     click.echo(f"{output}: written")
 

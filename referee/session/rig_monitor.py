@@ -17,7 +17,7 @@ from calibration.markers import find_markers
 from calibration.palette import LINEAR
 from calibration.quality import CLIPPED_CODE
 from cards.sentences import sentence
-from referee.vision.parameters import LIGHT_CHANGED, SHADOWED_LIGHT, WARMER
+from referee.vision.image.aids import LIGHT_CHANGED, SHADOWED_LIGHT, WARMER
 
 MOVED_SHARE = 0.006
 """Of the picture's width: 8 px at 720p, 5 mm on the mat; sub-pixel corners wander by a tenth of that."""
@@ -95,14 +95,14 @@ def _relit(change: Mapping[int, np.ndarray]) -> dict[str, str]:
     """Alarms of how much brighter each marker's paper has become, B, G, R."""
     zones = {zone: float(np.median(c)) for zone, c in _by_zone({m: c.mean() for m, c in change.items()}).items()}
     most = max(zones.values(), default=1.0)
-    dim = sorted(zone for zone, light in zones.items() if light < SHADOWED_LIGHT.value * most)
+    dim = sorted(zone for zone, light in zones.items() if light < SHADOWED_LIGHT * most)
     if dim:
         return {"field_shadowed": sentence("shadowed", zones=dim)}
     light = float(np.median(list(zones.values()))) if zones else 1.0
-    if not 1 / LIGHT_CHANGED.value < light < LIGHT_CHANGED.value:
+    if not 1 / LIGHT_CHANGED < light < LIGHT_CHANGED:
         return {"light_changed": sentence("darker" if light < 1 else "brighter", n=light)}
     warm = float(np.median([c[2] / max(c[0], 1e-3) for c in change.values()]))
-    if not 1 / WARMER.value < warm < WARMER.value:
+    if not 1 / WARMER < warm < WARMER:
         return {"light_changed": sentence("warmer" if warm > 1 else "cooler")}
     return {}
 

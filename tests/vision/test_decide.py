@@ -20,8 +20,8 @@ from referee.vision.observer import Observer
 from referee.vision.search.canvas import Reading, canvas_of
 from referee.vision.search.readings import readings
 from referee.vision.search.stances import catalogue
-from referee.vision.verdict import parameters
 from referee.vision.verdict.case import MOST_ALONE
+from referee.vision.verdict.doubts import INSTABILITY_LIMIT
 from referee.vision.verdict.proof import Proof
 from referee.vision.verdict.visibility import Visibility
 
@@ -161,7 +161,7 @@ def test_a_piece_too_many_that_hardly_stands(card, ruling):
     """An egg on the table far behind was seen as a bar that leant on a right build."""
     three = (RED, HIGHER, dataclasses.replace(WHITE, z=75.0))
     found = [reading(*three), reading(RED, score=10_000.0)]
-    leaning = dataclasses.replace(CERTAIN, instability_nats=2 * parameters.INSTABILITY_LIMIT.value)
+    leaning = dataclasses.replace(CERTAIN, instability_nats=2 * INSTABILITY_LIMIT)
     assert decided(card, found, leaning).verdict.ruling == ruling
     assert decided(card, found).verdict.ruling == "mismatch"
 

@@ -18,13 +18,12 @@ from referee.devices.ports import Frame
 from referee.simulator.loose_pieces import loose_pieces
 from referee.simulator.meshes import place
 from referee.simulator.table import Hand, World
-from referee.vision.hands.field_hands import FieldMasks, LoosePieces, field_masks, hands_over
+from referee.vision.hands.field_hands import STOOD_LOOKS, FieldMasks, LoosePieces, field_masks, hands_over
 from referee.vision.hands.fists import Fist, ReducedFrame, detect_fists, with_owner
 from referee.vision.hands.geometry import HandGeometry, tongs_visible
 from referee.vision.hands.tracker import HandTracker
 from referee.vision.live.fouls import FoulWatch
 from referee.vision.live.gate import Gate
-from referee.vision.live_parameters import STOOD_LOOKS
 
 pytestmark = pytest.mark.slow
 
@@ -49,7 +48,7 @@ def arms(table):
         loose = {z: loose_pieces(SET, card.pieces, 12 + ord(z)) for z in "AB"}
         built = {z: [*loose[z], *(place(p) for p in card.pieces)] for z in "AB"}
         gate, watch = Gate(table.observer), FoulWatch()
-        stands = [World(built)] * (STOOD_LOOKS.value if stood else 0)
+        stands = [World(built)] * (STOOD_LOOKS if stood else 0)
         for n, world in enumerate((World(loose), *stands, World(built, hands, None, more))):
             gate.look(Frame(table.sim.render(world, n), n, n / 10))
             found = watch._hands(*gate.reduced_frame())

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from referee.vision.image.shadow import ShadowModel
+from referee.vision.image.shadow import LEAST, SHADOW, ShadowModel
 from referee.vision.live.gate import reduced_frame
-from referee.vision.live_parameters import SHADE_LEAST, SHADOW
 
 PAPER = np.full((20, 20, 3), 220, np.uint8)
 
@@ -36,6 +35,6 @@ def test_what_is_darker_than_this_tables_shadows_is_none(left, new):
 
 
 def test_a_few_shadows_teach_nothing_and_pale_ones_not_too_much():
-    assert taught(0.8, SHADE_LEAST.value - 1).darkest == SHADOW.value
-    assert SHADOW.value < taught(0.6).darkest < 0.6
+    assert taught(0.8, LEAST - 1).darkest == SHADOW
+    assert SHADOW < taught(0.6).darkest < 0.6
     assert taught(0.9).darkest < 0.8

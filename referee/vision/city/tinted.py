@@ -20,8 +20,7 @@ from referee.vision.city import parameters as p
 from referee.vision.city.drawn import Look, drawn
 from referee.vision.city.reading import CityReading
 from referee.vision.city.strange import clear_paper, lies_flat, spot_means
-from referee.vision.image.evidence import CLIP
-from referee.vision.image.parameters import ANYTHING, TOLD_NATS
+from referee.vision.image.evidence import ANYTHING, CLIP, TOLD_NATS
 
 TINTS = 3
 """Shades of paper: half, deep, and between."""
@@ -29,7 +28,7 @@ SAMPLE = 5000
 TINT_SD = np.array((0.1, 0.06, 0.08))
 """Added to the spread in (l, a, b) that its pixels show: other paper is in other light."""
 KMEANS_STEPS = (20, 0.01)
-_OTHER = math.log(ANYTHING.value) - TOLD_NATS.value
+_OTHER = math.log(ANYTHING) - TOLD_NATS
 
 
 def tinted_paper(readings: Iterable[CityReading]) -> np.ndarray:

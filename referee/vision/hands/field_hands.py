@@ -13,23 +13,32 @@ import cv2
 import numpy as np
 
 from calibration.mat import FIELD, MatPose
-from referee.vision import live_parameters as parameters
 from referee.vision.hands.fists import Fist, ReducedFrame
-from referee.vision.hands.geometry import TONGS, HandGeometry, tongs_shown_mm, tongs_visible
+from referee.vision.hands.geometry import MIDDLE_MM, TONGS, HandGeometry, tongs_shown_mm, tongs_visible
 from referee.vision.hands.tracker import APART_MM, separate_hands
 from referee.vision.image.color_lut import GROUND
 from referee.vision.image.parts import around
+from referee.vision.measured import measured
 
-IN_FIELD_MM = parameters.IN_FIELD_MM.value
-OVER_FIELD_MM = parameters.OVER_FIELD_MM.value
-BUILD_MM = parameters.BUILD_MM.value
-REACH_MM = parameters.BY_REACH_MM.value
-END_MM2 = parameters.END_MM2.value
-STOOD_LOOKS = parameters.STOOD_LOOKS.value
-TWO_ARMS_DEG = parameters.TWO_ARMS_DEG.value
-WIDER_DEG = parameters.WIDER_DEG.value
-WIDENED_DEG = parameters.WIDENED_DEG.value
-HIDES_MM2 = parameters.HIDES_MM2.value
+TOUCH_PX = measured(3, "reduced px", "by hand: a hand that is next to so many of a build's touches it")
+NEAR_PX = measured(5, "reduced px", "by hand: side of the square within which a hand touches a piece")
+
+
+OVER_FIELD_MM = measured(80.0, "mm", "by hand: so low over the field another player has nothing to do")
+BUILD_MM = measured(200.0, "mm", "by hand: so high a build is looked for over its field")
+REACH_MM = measured(
+    (10.0, 150.0, 60.0),
+    "mm",
+    "by hand: how far off the end of unseen tongs is guessed: in x, in y from in front and behind",
+)
+END_MM2 = measured(80.0, "mm2", "by hand: so much of tongs or fist is in the field")
+STOOD_LOOKS = measured(4, "looks", "by hand: what shows so often in a row stands; what is carried is seen shorter")
+TWO_ARMS_DEG = measured(
+    88.0, "degrees", "by hand, seen from behind: one sleeve spreads over 40 to 80, two that lead to one place over 100"
+)
+WIDER_DEG = measured(72.0, "degrees", "as TWO_ARMS_DEG, where it spread less a moment ago with the fist where it is")
+WIDENED_DEG = measured(16.0, "degrees", "by hand: by so much; noise is two rays of four degrees")
+HIDES_MM2 = measured(60.0, "mm2", "by hand: a fist that hides so much of a build is before it; less is a build's rim")
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +116,7 @@ def field_masks(frame: ReducedFrame, geometry: HandGeometry, pose: MatPose, loos
     """The field of one mat; ``loose`` (h, w) bool is where pieces lie as they did at the go."""
     low, over, high = (
         cv2.fillConvexPoly(np.zeros(loose.shape, np.uint8), geometry.outline(pose, FIELD, (0.0, z)), 1) > 0
-        for z in (IN_FIELD_MM, OVER_FIELD_MM, BUILD_MM)
+        for z in (MIDDLE_MM, OVER_FIELD_MM, BUILD_MM)
     )
     build = (high & (frame.labels >= 0) & ~loose).astype(np.uint8)
     return FieldMasks(low, over, cv2.morphologyEx(build, cv2.MORPH_OPEN, np.ones((3, 3), np.uint8)) > 0)
@@ -176,8 +185,8 @@ def _touches_build(fist: Fist, masks: FieldMasks) -> bool:
     """Whether a fist without tongs is next to what stands in the field, and is not only seen over it."""
     if fist.tongs is not False:
         return False
-    near = cv2.dilate(fist.end.astype(np.uint8), np.ones((parameters.NEAR_PX.value,) * 2, np.uint8)) > 0
-    return bool((near & around(masks.low, masks.build)).sum() >= parameters.TOUCH_PX.value)
+    near = cv2.dilate(fist.end.astype(np.uint8), np.ones((NEAR_PX,) * 2, np.uint8)) > 0
+    return bool((near & around(masks.low, masks.build)).sum() >= TOUCH_PX)
 
 
 def _has_two_sleeves(fist: Fist) -> bool:

@@ -14,33 +14,35 @@ import cv2
 import numpy as np
 import skimage as ski
 
-from referee.vision import live_parameters as parameters
 from referee.vision.hands.geometry import HandGeometry
 from referee.vision.image.parts import around
+from referee.vision.measured import measured
 
-FIST_MM = parameters.FIST_MM.value
-FIST_MM2 = parameters.FIST_MM2.value
-SHOWN_AHEAD_MM = parameters.SHOWN_AHEAD_MM.value
-SHOWN_AHEAD = parameters.SHOWN_AHEAD.value
-FINGERS_MM = parameters.FINGERS_MM.value
-BARE_BELOW_MM = parameters.BARE_BELOW_MM.value
-TWO_FISTS_MM2 = parameters.TWO_FISTS_MM2.value
-SLEEVE_MM = parameters.SLEEVE_MM.value
-ARM_MM = parameters.ARM_MM.value
-ARM_SHARE = parameters.ARM_SHARE.value
-WIDEST_DEG = parameters.WIDEST_DEG.value
-RAYS = parameters.RAYS.value
-FROM_FIST = parameters.FROM_FIST.value
-SLEEVE_SHARE = parameters.SLEEVE_SHARE.value
-EDGE_PX = parameters.OFF_EDGE_PX.value
-DENSE = parameters.DENSE.value
-DENSE_PX = parameters.DENSE_PX.value
-RIM_MM2 = parameters.RIM_MM2.value
-FINGER_MM = parameters.FINGER_MM.value
-TONGS_MM = parameters.TONGS_MM.value
-TONGS_MM2 = parameters.TONGS_MM2.value
-TONGS_LONG_MM = parameters.TONGS_LONG_MM.value
-AHEAD = parameters.AHEAD.value
+FIST_MM = measured(26.0, "mm", "by hand: a fist is at least so thick; so far outside of the field it is short of it")
+FIST_MM2 = measured(700.0, "mm2", "by hand: and at least so large as it shows behind its sleeve")
+SHOWN_AHEAD_MM = measured(35.0, "mm", "by hand: so far before a fist its tongs are looked for")
+SHOWN_AHEAD = measured(0.6, "of the picture there", "by hand: where pieces hide less than the rest tongs would show")
+FINGERS_MM = measured(-22.0, "mm in y", "by hand: where the middle of a fist is whose fingers are at the field's line")
+BARE_BELOW_MM = measured(
+    100.0, "mm", "by hand: over that line no fist is seen so low whose tongs reach the table, from 18 degrees up"
+)
+TWO_FISTS_MM2 = measured(3000.0, "mm2", "by hand: a patch of less is one fist, however many arms lead to it")
+SLEEVE_MM = measured(60.0, "mm", "by hand: what has a piece's colour and is thicker than this is no piece")
+ARM_MM = measured(150.0, "mm", "by hand: so far an arm leads away from fist or field; a fist's shadow is shorter")
+ARM_SHARE = measured(0.9, "of the way", "by hand: so much of it must be arm; the rest is noise")
+WIDEST_DEG = measured(150.0, "degrees", "by hand: what is wider is no arm but a body, or both")
+RAYS = measured(90, "directions", "four degrees each; a sleeve is seen under twenty")
+FROM_FIST = measured(0.3, "of ARM_MM", "by hand: so far from its middle a fist is all around it, and tells no sleeve")
+SLEEVE_SHARE = measured(0.85, "of the way beyond", "as ARM_SHARE, where shade on a dark sleeve has left holes in it")
+EDGE_PX = measured(5, "reduced px", "by hand: so near its edge nothing is told of the picture")
+DENSE = measured(0.45, "of the pixels", "by hand: beside a straight edge fewer are new, and noise is a twentieth")
+DENSE_PX = measured(5, "reduced px", "side of the square in which they are counted; a sleeve is ten across")
+RIM_MM2 = measured(250.0, "mm2", "by hand: what shows of a fist behind its own sleeve is at least so large")
+FINGER_MM = measured(14.0, "mm", "by hand: tongs are thinner, what shows of a hand between two pieces is not")
+TONGS_MM = measured(15.0, "mm", "by hand: so far the tongs show beyond the fist that holds them")
+TONGS_MM2 = measured(150.0, "mm2", "by hand: and so much of them there")
+TONGS_LONG_MM = measured(150.0, "mm", "by hand: no tongs show further from the middle of the fist")
+AHEAD = measured(0.5, "cosine", "by hand: tongs point away from the sleeve, by 60 degrees at most")
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,18 +16,45 @@ import cv2
 import numpy as np
 
 from calibration.mat import ALONG, MatPose, Mats
-from referee.vision import live_parameters as parameters
+from referee.vision.measured import measured
 
-WIDTH_PX = parameters.WIDTH_PX.value
-MIDDLE_MM = parameters.IN_FIELD_MM.value
-FIST_OVER_MM = parameters.FIST_OVER_MM.value
-TONGS = np.array(parameters.TONGS.value)
-SHOWN_MM = parameters.SHOWN_MM.value
-SHOULDERS_MM = np.array(parameters.SHOULDERS_MM.value)
-STRANGERS_MM = np.array(parameters.STRANGERS_MM.value)
-APART_DEG = parameters.APART_DEG.value
-MOST_DEG = parameters.MOST_DEG.value
-UP_THE_ARM = parameters.UP_THE_ARM.value
+SCALE_MM = measured(50.0, "mm", "half the length at the field's centre by which the picture's scale is taken")
+
+WIDTH_PX = measured(
+    320,
+    "px",
+    "width of the reduced picture: tongs 10 mm thick are still 3 pixels, a sleeve some ten, and averaging kills the "
+    "noise",
+)
+MIDDLE_MM = measured(40.0, "mm", "by hand: so low over the field a thing is in it, and so high a hand is over it")
+FIST_OVER_MM = measured(90.0, "mm", "by hand: about so high over the table is a fist that works")
+TONGS = np.array(
+    measured((-18.0, 95.0, -62.0), "mm in the player's mat frame", "from a fist to its tongs' tip; by hand")
+)
+SHOWN_MM = measured(70.0, "mm", "by hand: where less of TONGS shows, a bare hand cannot be told from one with tongs")
+SHOULDERS_MM = np.array(
+    measured(
+        ((35.0, -560.0, 190.0), (-130.0, -560.0, 190.0)),
+        "mm",
+        "a sitting player's, right and left, in the own mat's frame",
+    )
+)
+STRANGERS_MM = np.array(
+    measured(
+        (
+            (350.0, -560.0, 190.0),
+            (-290.0, -560.0, 190.0),
+            (-374.0, 620.0, 190.0),
+            (-30.0, 620.0, 190.0),
+            (314.0, 620.0, 190.0),
+        ),
+        "mm in the known mat's frame",
+        "shoulders of who may sit beside or opposite: as SHOULDERS_MM, for a sheet 20 mm beside this one or facing it",
+    )
+)
+APART_DEG = measured(10.0, "degrees", "by hand: so much nearer to one player's way than to any other's it must be")
+MOST_DEG = measured(60.0, "degrees", "by hand: further off a player's way it is nobody's known arm")
+UP_THE_ARM = measured(3, "parts of the way", "the way is taken one part up: a shoulder may be behind the camera")
 
 STRANGER = ""
 """The zone of a player whose mat is not known."""
@@ -64,7 +91,7 @@ class HandGeometry:
     @cached_property
     def px_per_mm(self) -> float:
         """At the fields' centres, along x, as seen on average."""
-        half = parameters.SCALE_MM.value
+        half = SCALE_MM
         ends = [self.pixels(p, [(-half, 0.0, MIDDLE_MM), (half, 0.0, MIDDLE_MM)]) for p in self.mats.poses.values()]
         return float(np.mean([np.linalg.norm(b - a) for a, b in ends])) / (2 * half)
 

@@ -13,17 +13,20 @@ import numpy as np
 import skimage as ski
 
 from calibration.mat import FIELD, MatPose, Mats
-from referee.vision import live_parameters as parameters
-from referee.vision.hands.fists import thick
+from cards.build import TALLEST_MM
+from referee.vision.hands.fists import ARM_MM, FIST_MM, thick
 from referee.vision.hands.geometry import FIST_OVER_MM, TONGS, HandGeometry, reduced, reduction, tongs_visible
 from referee.vision.image.shadow import is_shadow
+from referee.vision.measured import measured
 
-DIFFERS = parameters.DIFFERS.value
-OVER_MM = parameters.OVER_MM.value
-REACH_MM = parameters.ARM_MM.value
-FIST_MM = parameters.FIST_MM.value
-END_PX = parameters.END_PX.value
-FAR_PERCENTILE = parameters.FAR_PERCENTILE.value
+DIFFERS = measured(24, "levels of 255", "by hand: a channel differs so from the empty table's where something is")
+OVER_MM = measured(
+    TALLEST_MM - 20.0, "mm", "by hand: hands reach into a box so high over the field, the last piece's tongs with them"
+)
+
+
+END_PX = measured(4, "reduced px", "by hand: the near end of a fist is that many of its pixels")
+FAR_PERCENTILE = measured(90, "per cent", "an arm's far end is the tenth of its pixels that is farthest; by hand")
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ def _way(arm: np.ndarray, geometry: HandGeometry, pose: MatPose) -> np.ndarray |
     centre = geometry.centre(pose)
     away = np.linalg.norm(arm - centre, axis=1)
     way = arm[away >= np.percentile(away, FAR_PERCENTILE)].mean(0) - centre
-    return way if np.linalg.norm(way) >= REACH_MM * geometry.px_per_mm else None
+    return way if np.linalg.norm(way) >= ARM_MM * geometry.px_per_mm else None
 
 
 def _is_short(arm: np.ndarray, geometry: HandGeometry, pose: MatPose, player: MatPose) -> bool:

@@ -12,18 +12,20 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from referee.vision import live_parameters as parameters
-from referee.vision.hands.fists import Fist, at_edge, with_owner
+from referee.vision.hands.fists import TWO_FISTS_MM2, Fist, at_edge, with_owner
 from referee.vision.hands.geometry import HandGeometry
+from referee.vision.measured import measured
 
-SAME_MM = parameters.SAME_FIST_MM.value
-STAYS_MM = parameters.STAYS_MM.value
-RESTS_MM = parameters.RESTS_MM.value
-APART_MM = parameters.HANDS_APART_MM.value
-HIDDEN_MM = parameters.HIDDEN_MM.value
-BEHIND_MM = parameters.BEHIND_MM.value
-TWO_FISTS_MM2 = parameters.TWO_FISTS_MM2.value
-HIDDEN_LOOKS = parameters.HIDDEN_LOOKS.value
+SAME_MM = measured(30.0, "mm", "by hand: a fist so near to where one was a look ago is the same one")
+STAYS_MM = measured(15.0, "mm", "by hand: as SAME_FIST_MM, of one at work, or whose arm seems to be another player's")
+RESTS_MM = measured(
+    40.0, "mm", "by hand: a fist's breadth: further off it has left; a second one moves its middle less"
+)
+APART_MM = measured(75.0, "mm", "by hand: two hands are so far apart; a tower may part one into two patches")
+HIDDEN_MM = measured(130.0, "mm", "by hand: so far a hand goes between two looks, and is then behind another")
+BEHIND_MM = measured(60.0, "mm", "by hand: so near to another's fist one is gone from sight at once")
+
+HIDDEN_LOOKS = measured(25, "looks", "by hand: a hand that was not seen for longer has gone")
 
 
 @dataclass

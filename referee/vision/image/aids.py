@@ -17,19 +17,28 @@ from calibration.mat import MatPose, Mats, detect_mats
 from calibration.quality import clipped
 from calibration.still import sheet_moved, still_markers
 from cards.pieces import PieceSet
-from referee.vision.image import parameters
 from referee.vision.image.evidence import foreground
 from referee.vision.image.view import ZoneView
-from referee.vision.parameters import (
-    EMPTY_MOVED_SHARE,
-    EMPTY_TINT,
-    LENS_OFF_SHARE,
-    LENS_WORSE,
-    LIGHT_CHANGED,
-    OVEREXPOSED_SHARE,
-    SHADOWED_LIGHT,
-    WARMER,
+from referee.vision.measured import measured
+
+LENS_WORSE = measured(2.0, "times an estimated lens's error", "by hand: a bent mat is off through any lens")
+EMPTY_MOVED_SHARE = measured(
+    0.003, "of the picture's width", "4 px of 1280; a mat's pose wanders by up to 1.5 px when markers are covered"
 )
+OCCUPIED_SHARE = measured(0.01, "of the sheet", "by hand: with more coloured pixels a frame is not of a bare mat")
+LIGHT_CHANGED = measured(1.2, "times the empty frame's", "0.26 stops; a build's own shadow takes up to 10 %")
+CLIPPED_STEP = measured(7, "px", "for time: every so manieth pixel of the paper is looked at")
+OVEREXPOSED_SHARE = measured(0.5, "of the paper's pixels", "by hand: beyond it the paper's white is a guess")
+WARMER = measured(
+    1.12, "red over blue, times the empty frame's", "white balance drifts by up to 7 % from frame to frame"
+)
+LENS_OFF_SHARE = measured(
+    0.0012,
+    "of the picture's width",
+    "1.5 px of 1280 (RMS): a focal length 8 % off gives 2.2, a lens of its own up to 0.9",
+)
+SHADOWED_LIGHT = measured(0.75, "of the other mat's", "by hand: a quarter of the light is gone from one mat only")
+EMPTY_TINT = measured(0.5, "log R - log G, or log B - theirs", "tinted shadows have up to 0.4, painted wood 0.6 to 3")
 
 
 def believed_mats(
@@ -51,11 +60,11 @@ def believed_mats(
     lenses = _lenses(camera, gray)
     mats = min((detect_mats(gray, lens, earlier, markers) for lens in lenses), key=lambda m: (not m.poses, m.error_px))
     seen = 4 * len(mats.poses)
-    if camera is None or (_kept(mats) == seen and mats.error_px < LENS_OFF_SHARE.value * gray.shape[1]):
+    if camera is None or (_kept(mats) == seen and mats.error_px < LENS_OFF_SHARE * gray.shape[1]):
         return mats
     free = detect_mats(gray, None, earlier, markers)
     more, less = _kept(free) - _kept(mats), _kept(free) < _kept(mats)
-    better = mats.error_px > LENS_WORSE.value * free.error_px
+    better = mats.error_px > LENS_WORSE * free.error_px
     return free if not less and (more > 1 or better) and _kept(free) > LENS_MARKERS else mats
 
 
@@ -87,7 +96,7 @@ def _held_against(gray: np.ndarray, then: np.ndarray, markers: Corners, earlier:
     return markers, kept
 
 
-LENS_MARKERS = parameters.LENS_MARKERS.value
+LENS_MARKERS = measured(4, "markers", "a lens is estimated well from more than one mat's only")
 
 
 def _kept(mats: Mats) -> int:
@@ -105,7 +114,7 @@ def moved(then: Mats, now: Mats, zone: str) -> bool:
     if zone not in then.poses or (then.camera.width, then.camera.height) != (now.camera.width, now.camera.height):
         return True
     off = np.linalg.norm(corners_px(then, then.poses[zone]) - corners_px(now, now.poses[zone]), axis=1)
-    return float(np.median(off)) > EMPTY_MOVED_SHARE.value * now.camera.width
+    return float(np.median(off)) > EMPTY_MOVED_SHARE * now.camera.width
 
 
 def occupied(view: ZoneView, f: np.ndarray) -> bool:
@@ -114,7 +123,7 @@ def occupied(view: ZoneView, f: np.ndarray) -> bool:
     sheet = paper & ~marker & view.valid
     red, blue = (np.abs(one - np.median(one)) for one in (f[..., 1][sheet], f[..., 2][sheet]))
     tint = np.maximum(red, blue)
-    return bool(sheet.any()) and float((tint > EMPTY_TINT.value).mean()) > parameters.OCCUPIED_SHARE.value
+    return bool(sheet.any()) and float((tint > EMPTY_TINT).mean()) > OCCUPIED_SHARE
 
 
 def shown_apart(view: ZoneView, white: np.ndarray, table: np.ndarray | None, piece_set: PieceSet) -> float:
@@ -133,7 +142,7 @@ def light_alarms(views: Mapping[str, tuple[ZoneView, np.ndarray]], usual: Mappin
     found = [
         f"mat {zone} is overexposed: {100 * share:.0f} % of its paper is clipped; less light or a shorter exposure"
         for zone, (view, _) in sorted(views.items())
-        if (share := clipped_share(view)) > OVEREXPOSED_SHARE.value
+        if (share := clipped_share(view)) > OVEREXPOSED_SHARE
     ]
     change = {
         zone: white / np.maximum(usual[zone], 1e-3) for zone, (_, white) in sorted(views.items()) if zone in usual
@@ -141,7 +150,7 @@ def light_alarms(views: Mapping[str, tuple[ZoneView, np.ndarray]], usual: Mappin
     if change:
         found += _changes({zone: float(c.mean()) for zone, c in change.items()})
         warm = float(np.median([c[0] / max(c[2], 1e-3) for c in change.values()]))
-        if not 1 / WARMER.value < warm < WARMER.value:
+        if not 1 / WARMER < warm < WARMER:
             found.append(
                 f"the light is {'warmer' if warm > 1 else 'cooler'} than in the empty frame: learn colours again"
             )
@@ -151,11 +160,11 @@ def light_alarms(views: Mapping[str, tuple[ZoneView, np.ndarray]], usual: Mappin
 def _changes(brightness: Mapping[str, float]) -> list[str]:
     """Of how bright each zone's paper is, relative to the empty frame."""
     most = max(brightness.values())
-    dim = [zone for zone, b in brightness.items() if b < SHADOWED_LIGHT.value * most]
+    dim = [zone for zone, b in brightness.items() if b < SHADOWED_LIGHT * most]
     if dim and len(dim) < len(brightness):
         return [f"mat {' and '.join(dim)} lies in shadow that was not in the empty frame"]
     usual = float(np.median(list(brightness.values())))
-    if not 1 / LIGHT_CHANGED.value < usual < LIGHT_CHANGED.value:
+    if not 1 / LIGHT_CHANGED < usual < LIGHT_CHANGED:
         word = "brighter" if usual > 1 else "darker"
         return [f"the light is {word} than in the empty frame ({100 * usual:.0f} %)"]
     return []
@@ -164,5 +173,5 @@ def _changes(brightness: Mapping[str, float]) -> list[str]:
 def clipped_share(view: ZoneView) -> float:
     """Share of the sheet's pixels, markers left out, that are clipped in every channel."""
     paper, marker, _ = view.regions
-    pixels = clipped(view.image)[paper & ~marker & view.valid][:: parameters.CLIPPED_STEP.value]
+    pixels = clipped(view.image)[paper & ~marker & view.valid][::CLIPPED_STEP]
     return float(pixels.mean()) if len(pixels) else 0.0

@@ -8,13 +8,71 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from calibration.mat import SHEET
-from referee.vision.image import parameters as p
 from referee.vision.image.view import ZoneView
-from referee.vision.parameters import UNKNOWN_DENSITY
+from referee.vision.measured import STILLS_BENCH, measured
+
+
+class Part(NamedTuple):
+    """One part of a mixture of normal densities: its share, and mean and standard deviation of each feature."""
+
+    share: float
+    mean: tuple[float, float, float]
+    sd: tuple[float, float, float]
+
+
+NEUTRAL = (0.0, 0.0, 0.0)
+PART = "share; mean and standard deviation of the features"
+LIGHT_SCALES = measured(
+    (0.3, 0.15, 0.08, 0.08, 0.08),
+    "log light",
+    "by hand: off by this a pixel counts a quarter, step by step",
+    STILLS_BENCH,
+)
+TINT_MOST = measured(0.9, "tint a unit of depth", "by hand: more is no shadow's", STILLS_BENCH)
+TINT_SAMPLE = measured(400, "px", "by hand: a shadow's tint is learnt from so many at least", STILLS_BENCH)
+DEEPEST = measured(
+    -1.9, "log light", "by hand: of a shadow at its deepest, relative to the table in the light", STILLS_BENCH
+)
+LIT_TINTS = measured(
+    (0.25, 0.3), "log R - log G, log B against yellow", "by hand: paper's tint stays below these", STILLS_BENCH
+)
+LIT_LEAST = measured(-0.6, "log light", "by hand: paper in deeper shadow tells nothing of the light", STILLS_BENCH)
+LIGHT_STIFF = measured(0.01, "of a pixel's weight", "by hand: holds what no pixel tells")
+INK = measured(Part(1.0, (-1.2, 0.0, 0.0), (1.2, 0.2, 0.25)), PART, "by hand: inside a marker, any grey", STILLS_BENCH)
+UNCHANGED = measured(Part(0.8, NEUTRAL, (0.10, 0.08, 0.09)), PART, "by hand: as in the empty frame", STILLS_BENCH)
+SHADED = measured(
+    Part(0.2, (-0.4, 0.0, 0.0), (0.35, 0.14, 0.18)), PART, "by hand: in a shadow of a piece", STILLS_BENCH
+)
+RELIT_STEP = measured(0.25, "log light", "by hand: a soft end of a shadow passes in steps of this", STILLS_BENCH)
+LIGHT_LEAST_SHARE = measured(
+    0.05, "of LIGHT_SAMPLE", "by hand: with less paper in sight its light is taken for even", STILLS_BENCH
+)
+LIGHT_BEGIN = measured(
+    (50, 70), "per cent of the pixels", "by hand: where the fit begins, without and with shadows", STILLS_BENCH
+)
+PAPER_LIT = measured(Part(0.75, NEUTRAL, (0.10, 0.06, 0.07)), PART, "by hand: paper in the light", STILLS_BENCH)
+PAPER_SHADED = measured(
+    Part(0.17, (-0.3, 0.0, 0.0), (0.25, 0.09, 0.12)), PART, "by hand: in a soft shadow", STILLS_BENCH
+)
+PAPER_DARK = measured(
+    Part(0.07, (-0.9, 0.0, 0.1), (0.45, 0.15, 0.25)), PART, "by hand: in a deep one, which may be tinted", STILLS_BENCH
+)
+UNKNOWN_DENSITY = measured(
+    -6.0, "log density of (l, a, b)", "about 3.8 spreads off a usual colour; -4 calls worn rims unknown, -8 loses skin"
+)
+TINT_LIGHT = measured((-1.3, -0.3), "log light", "by hand: so deep shadows tell the room's tint", STILLS_BENCH)
+TINT_MIDDLE = measured((25, 75), "per cent of the pixels in shadow", "by hand: the middle half of them", STILLS_BENCH)
+BELOW_WEIGHT = measured(
+    0.5, "of a pixel's weight", "by hand: what lies below the light fitted may be in shadow", STILLS_BENCH
+)
+RELIT = measured(
+    Part(0.3, NEUTRAL, (0.14, 0.10, 0.12)), PART, "by hand: by a shadow over the sheet alone", STILLS_BENCH
+)
 
 
 def normal(f: np.ndarray, mean: Sequence[float] | np.ndarray, sd: Sequence[float] | np.ndarray) -> np.ndarray:
@@ -27,7 +85,7 @@ def normal(f: np.ndarray, mean: Sequence[float] | np.ndarray, sd: Sequence[float
     return norm - parts[0] - parts[1] - parts[2]
 
 
-def _part(f: np.ndarray, part: p.Part) -> np.ndarray:
+def _part(f: np.ndarray, part: Part) -> np.ndarray:
     """Log density of a mixture's part, times its share."""
     return normal(f, part.mean, part.sd) + math.log(part.share)
 
@@ -39,13 +97,13 @@ def either(a: np.ndarray, b: np.ndarray | float) -> np.ndarray:
 
 def log_paper(f: np.ndarray) -> np.ndarray:
     """Log density of paper, lit or in shadow (a shadow's light may be tinted), for features (…, 3)."""
-    lit, soft, dark = (_part(f, part.value) for part in (p.PAPER_LIT, p.PAPER_SHADED, p.PAPER_DARK))
+    lit, soft, dark = (_part(f, part) for part in (PAPER_LIT, PAPER_SHADED, PAPER_DARK))
     return either(either(lit, soft), dark)
 
 
 def log_marker(f: np.ndarray) -> np.ndarray:
     """Log density inside a printed marker: any grey."""
-    return normal(f, p.INK.value.mean, p.INK.value.sd)
+    return normal(f, INK.mean, INK.sd)
 
 
 def log_empty(
@@ -58,16 +116,21 @@ def log_empty(
     sheet alone, the room looks changed by ``relit`` (3,), or by a part of it where the shadow ends softly.
     """
     d = f - empty
-    known = either(_part(d, p.UNCHANGED.value), _part(_untinted(d, tint), p.SHADED.value))
+    known = either(_part(d, UNCHANGED), _part(_untinted(d, tint), SHADED))
     if relit is None or np.abs(relit).max() < LEAST_RELIT:
         return known
     u = relit.astype(np.float32)
     off = d - np.clip(d @ u / (u @ u), 0.0, 1.0)[..., None] * u
-    steps = max(1.0, float(np.abs(u).max()) / p.RELIT_STEP.value)
-    return either(known, normal(off, p.RELIT.value.mean, p.RELIT.value.sd) + math.log(p.RELIT.value.share / steps))
+    steps = max(1.0, float(np.abs(u).max()) / RELIT_STEP)
+    return either(known, normal(off, RELIT.mean, RELIT.sd) + math.log(RELIT.share / steps))
 
 
-LEAST_RELIT = p.LEAST_RELIT.value
+LEAST_RELIT = measured(
+    0.4,
+    "step of a feature",
+    "of the sheet's white against the empty frame's, below which the room is taken to change with it: sessions without "
+    "a shadow over the sheet have at most 0.36 (a camera that exposes anew), a lost third of light 0.4",
+)
 
 
 def room_tint(view: ZoneView, d: np.ndarray, painted: np.ndarray) -> np.ndarray:
@@ -81,13 +144,13 @@ def room_tint(view: ZoneView, d: np.ndarray, painted: np.ndarray) -> np.ndarray:
     """
     paper, marker, _ = view.regions
     light = d[..., 0]
-    where = paper & ~marker & view.valid & (painted < math.exp(UNKNOWN_DENSITY.value))
-    where &= (p.TINT_LIGHT.value[0] < light) & (light < p.TINT_LIGHT.value[1])
+    where = paper & ~marker & view.valid & (painted < math.exp(UNKNOWN_DENSITY))
+    where &= (TINT_LIGHT[0] < light) & (light < TINT_LIGHT[1])
     light, *tints = np.ascontiguousarray(d.reshape(-1, 3)[np.flatnonzero(where)].T)
-    plain = np.maximum(np.abs(tints[0]), np.abs(tints[1])) < p.TINT_MOST.value
-    if plain.sum() < p.TINT_SAMPLE.value:
+    plain = np.maximum(np.abs(tints[0]), np.abs(tints[1])) < TINT_MOST
+    if plain.sum() < TINT_SAMPLE:
         return np.zeros(2, np.float32)
-    low, high = np.transpose([np.percentile(t[plain] / light[plain], p.TINT_MIDDLE.value) for t in tints])
+    low, high = np.transpose([np.percentile(t[plain] / light[plain], TINT_MIDDLE) for t in tints])
     tint = np.where(low > 0, high, np.where(high < 0, low, 0.0)).astype(np.float32)
     return np.zeros(2, np.float32) if tint[1] > 0 else tint
 
@@ -97,7 +160,7 @@ def _untinted(d: np.ndarray, tint: np.ndarray | None) -> np.ndarray:
     may be of the white lamp, of the room's light, or one within the other."""
     if tint is None or not tint.any():
         return d
-    most = np.clip(d[..., 0], p.DEEPEST.value, 0.0)
+    most = np.clip(d[..., 0], DEEPEST, 0.0)
     along = np.clip((d[..., 1] * tint[0] + d[..., 2] * tint[1]) / float(tint @ tint), most, 0.0)
     return np.stack([d[..., 0], d[..., 1] - along * tint[0], d[..., 2] - along * tint[1]], -1)
 
@@ -114,27 +177,27 @@ def paper_light(f: np.ndarray, ground: np.ndarray, plain: np.ndarray) -> np.ndar
     among the pixels ``plain`` (h, w). Zero (the sheet's own white) where too little of it is seen."""
     x, y = ground[..., 0] / SHEET[0] * 2, ground[..., 1] / SHEET[1] * 2
     terms = np.stack([np.ones_like(x), x, y, x * x, x * y, y * y], -1)
-    (red, blue), dark = p.LIT_TINTS.value, p.LIT_LEAST.value
+    (red, blue), dark = LIT_TINTS, LIT_LEAST
     seen = np.flatnonzero(plain & (np.abs(f[..., 1]) < red) & (np.abs(f[..., 2]) < blue) & (f[..., 0] > dark))
     seen = seen[:: max(1, len(seen) // LIGHT_SAMPLE)]
-    if len(seen) < p.LIGHT_LEAST_SHARE.value * LIGHT_SAMPLE:
+    if len(seen) < LIGHT_LEAST_SHARE * LIGHT_SAMPLE:
         return np.zeros_like(f)
     a, there = terms.reshape(-1, 6)[seen].astype(float), f.reshape(-1, 3)[seen]
     fitted = [_robust(a, there[:, k], shadows=k == 0) for k in range(3)]
     return np.where(plain[..., None], terms @ np.stack(fitted, 1), 0.0).astype(np.float32)
 
 
-LIGHT_SAMPLE = p.LIGHT_SAMPLE.value
+LIGHT_SAMPLE = measured(4000, "px", "for time: the paper's light is fitted to so many")
 
 
 def _robust(a: np.ndarray, b: np.ndarray, shadows: bool) -> np.ndarray:
     """Least squares of a (n, k) x = b (n,), what lies off it counting less and less; with ``shadows`` what lies
     below, half as much."""
     x = np.zeros(a.shape[1])
-    x[0] = np.percentile(b, p.LIGHT_BEGIN.value[shadows])
-    stiff = p.LIGHT_STIFF.value * np.diag(np.arange(a.shape[1]) > 0)
-    for scale in p.LIGHT_SCALES.value:
+    x[0] = np.percentile(b, LIGHT_BEGIN[shadows])
+    stiff = LIGHT_STIFF * np.diag(np.arange(a.shape[1]) > 0)
+    for scale in LIGHT_SCALES:
         off = b - a @ x
-        weight = 1 / np.square(1 + np.square(off / scale)) * np.where(shadows & (off < 0), p.BELOW_WEIGHT.value, 1.0)
+        weight = 1 / np.square(1 + np.square(off / scale)) * np.where(shadows & (off < 0), BELOW_WEIGHT, 1.0)
         x = np.linalg.solve((a * weight[:, None]).T @ a + stiff, (a * weight[:, None]).T @ b)
     return x

@@ -14,13 +14,20 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from calibration.game_sheets import BASE_MARK_MM, MARKER_MM, STEP_MM
-from referee.vision.image import parameters
 from referee.vision.image.game_cards import OpenCard
+from referee.vision.measured import measured
 
-ASIDE_MM, ASIDE_SHARE = parameters.COLUMN_ASIDE_MM.value, parameters.COLUMN_ASIDE_SHARE.value
-TURNED_RAD, OFF_MARK = parameters.COLUMN_TURNED.value, parameters.COLUMN_OFF_MARK.value
-FARTHEST_WEIGHT, LAID_BADLY = parameters.FARTHEST_WEIGHT.value, parameters.LAID_BADLY.value
-NO_TURN = parameters.NO_TURN.value
+ASIDE_MM = measured(16.0, "mm", "by hand: a card of a column lies no farther beside its line, near the base card")
+ASIDE_SHARE = measured(0.06, "of the distance", "by hand: and so much more the farther away it lies")
+TURNED_RAD = measured(0.45, "radians", "by hand: a card turned further against the base card is not of its column")
+OFF_MARK = measured(0.32, "storeys", "off a mark a column's end is read as neither: cards laid by hand lie within 3 mm")
+FARTHEST_WEIGHT = measured(
+    0.05, "of the middle's", "no card lies twenty times as far as the middle of all: keeps the fit from the horizon"
+)
+LAID_BADLY = measured(
+    0.03, "of a marker's side", "by hand: misses from here on count less and less, of a card bent or half covered"
+)
+NO_TURN = measured(1e-9, "of a square", "guards a division: shorter sums of turns tell no turn")
 SQUARE_MM = np.array([(-1, 1), (1, 1), (1, -1), (-1, -1)]) * MARKER_MM / 2
 """A marker's corners as they are found: upper left first, clockwise, y up."""
 

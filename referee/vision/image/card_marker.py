@@ -9,9 +9,9 @@ import numpy as np
 
 from calibration.markers import find_markers
 from cards.deck import FIRST_CARD_MARKER, Deck
-from referee.vision.image import parameters
+from referee.vision.measured import measured
 
-SMALL_PX = parameters.CARD_SMALL_PX.value
+SMALL_PX = measured(14.0, "px", "smaller sides are misread: ArUco 4x4 has six cells, two pixels each at the least")
 
 
 @dataclass(frozen=True)

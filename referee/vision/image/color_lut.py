@@ -11,23 +11,28 @@ import numpy as np
 
 from calibration.palette import Palette, features
 from referee.kernels.pictures import look_up
-from referee.vision import live_parameters as parameters
 from referee.vision.image.bare import log_marker, log_paper
+from referee.vision.measured import measured
 
-BITS = parameters.BITS.value
+ANYTHING = measured(1 / 150.0, "density", "one over the volume of the features' box: what fits nothing is strange")
+INK_SHARE = measured(0.124, "of the sheet", "its markers' area: any grey there, elsewhere rather a piece's dark side")
+
+BITS = measured(5, "bits a channel", "32 KB stay in the nearest cache; codes in a cell differ less than noise does")
 GROUND, STRANGE, WARM, DARK = -1, -2, -3, -4
 """Labels beside the palette's indices: mat (paper in light or shadow, ink), no known thing, no known thing but of the
 hue of skin and wood (hands and tongs), and dark as ink: a marker, and where none is printed a phone."""
 
-DEEPEST = parameters.DEEPEST.value
-WARM_RED = parameters.WARM_RED.value
-WARM_YELLOW = parameters.WARM_YELLOW.value
-WARM_LIGHT = parameters.WARM_LIGHT.value
-SKIN_LIGHT = parameters.SKIN_LIGHT.value
-LOG_ANYTHING = float(np.log(parameters.ANYTHING.value))
-LOG_INK = float(np.log(parameters.INK_SHARE.value))
-SURER = parameters.SURER.value
-SURER_WARM = parameters.SURER_WARM.value
+DEEPEST = measured(-2.3, "log light", "by hand: from here down a colourless pixel is darker than a shadow on paper")
+WARM_RED = measured((0.12, 1.0), "log R - log G", "by hand: of skin of all tones and bare wood")
+WARM_YELLOW = measured((0.2, 1.6), "log yellow against blue", "as WARM_RED")
+WARM_LIGHT = measured(-2.2, "log light", "as WARM_RED: the least")
+SKIN_LIGHT = measured(-3.4, "log light", "as WARM_LIGHT, of dark skin in its own shade")
+LOG_ANYTHING = float(np.log(ANYTHING))
+LOG_INK = float(np.log(INK_SHARE))
+SURER = measured(0.5, "nats", "by hand: a piece's colour must beat anything by so much")
+SURER_WARM = measured(
+    1.0, "nats", "the same where it has the hue of skin; at 2 a falling orange piece, blurred, is a hand"
+)
 
 
 def label_table(palette: Palette, white: np.ndarray, bits: int = BITS) -> np.ndarray:

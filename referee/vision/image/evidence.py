@@ -20,9 +20,9 @@ import skimage as ski
 
 from calibration.palette import LINEAR, Palette, Wear, veiled
 from calibration.quality import clipped
-from referee.vision.image import parameters as p
 from referee.vision.image.bare import (
     LEAST_RELIT,
+    UNKNOWN_DENSITY,
     either,
     log_empty,
     log_marker,
@@ -35,12 +35,44 @@ from referee.vision.image.bare import (
 from referee.vision.image.glare import added_light
 from referee.vision.image.unknown import unknown_mask
 from referee.vision.image.view import ZoneView
-from referee.vision.parameters import UNKNOWN_DENSITY
+from referee.vision.measured import STILLS_BENCH, measured
 
-CLIP = p.CLIP.value
-CLUTTER_IN = p.CLUTTER_IN.value
-CLUTTER_OUT = p.CLUTTER_OUT.value
-_UNKNOWN = math.log(p.ANYTHING.value)
+ANYTHING = measured(1 / 150.0, "density", "one over the volume of the features' box")
+WHITE_LEAST_PX = measured(50, "px", "by hand: fewer pixels of paper do not tell its white", STILLS_BENCH)
+WHITE_PLAIN = measured(
+    60, "per cent of the bright ones", "by hand: the least coloured of them are the paper's own", STILLS_BENCH
+)
+OUTSIDE_LEAST_PX = measured(400, "px", "by hand: fewer pixels off the mats say nothing of its colours", STILLS_BENCH)
+OUTSIDE_COLOURS = measured(6, "colours", "by hand: a shirt, a table, a wall and their shadows", STILLS_BENCH)
+STRANGE_NATS = measured(
+    2.0, "nats", "by hand: less likely than anything by this, a pixel is surely no paper", STILLS_BENCH
+)
+WHITE_USUAL = measured((0.8, 0.8, 0.8), "linear R, G, B", "by hand: taken for the paper's white where it is not told")
+WHITE_BRIGHT = measured(50, "per cent of the pixels", "clipped paper is all of one light; the others are below it")
+WHITE_NEAR = measured(0.15, "of their light", "by hand: the white is told by pixels this near to it", STILLS_BENCH)
+OUTSIDE_STEPS = measured((12, 0.01), "steps of k-means, and the move at which it ends", "by hand, for time")
+OUTSIDE_LEAST_SD = measured(
+    0.08, "spread of a feature", "by hand: no colour is purer than a camera's noise", STILLS_BENCH
+)
+OUTSIDE_STRANGE = measured(
+    0.3, "of the pixels off the mats", "by hand: so often they are anything at all", STILLS_BENCH
+)
+OUTSIDE_SHARE = measured(0.03, "of what is off the mats", "by hand: a colour is frequent from here on", STILLS_BENCH)
+PAPER_OTHER_LIGHT = measured(
+    0.1, "of the paper's pixels", "by hand: a second lamp's edge, a crease: not the smooth light fitted", STILLS_BENCH
+)
+PAPER_STRANGE = measured(0.05, "of the paper's pixels", "by hand: so often they are anything at all", STILLS_BENCH)
+TOLD_NATS = measured(2.5, "nats", "by hand: a colour less likely than anything by this is not told", STILLS_BENCH)
+OUTSIDE_SAMPLE = measured(3000, "px", "by hand, for time")
+EMPTY_STRANGE = measured(0.02, "of the pixels", "by hand: so often they are anything at all", STILLS_BENCH)
+OUTSIDE_KNOWN = measured(0.7, "of the pixels off the mats", "the rest: of the frame's own frequent colours")
+
+CLIP = measured(5.0, "nats", "by hand: no single pixel says more, for or against", STILLS_BENCH)
+CLUTTER_IN = measured(
+    0.03, "of the field's pixels", "by hand: of a piece's colour where no piece of the build is", STILLS_BENCH
+)
+CLUTTER_OUT = measured(0.3, "of the pixels outside", "by hand: the same there, where loose pieces lie", STILLS_BENCH)
+_UNKNOWN = math.log(ANYTHING)
 
 
 @dataclass(frozen=True)
@@ -73,44 +105,48 @@ class Evidence:
         return replace(self, gains=self.gains[:, :0].copy(), features=self.features[:0].copy(), added=Evidence.added)
 
 
-PAPER_SAMPLE = p.PAPER_SAMPLE.value
+PAPER_SAMPLE = measured(15000, "px", "so many of the paper's pixels tell its white as well as all of them")
 
 
 def paper_white(image: np.ndarray, paper: np.ndarray) -> np.ndarray:
     """(3,) linear R, G, B of the lit paper: the bright, least coloured part of the sheet's pixels."""
     there = np.flatnonzero(paper)
-    if len(there) < p.WHITE_LEAST_PX.value:
-        return np.array(p.WHITE_USUAL.value)
+    if len(there) < WHITE_LEAST_PX:
+        return np.array(WHITE_USUAL)
     pixels = LINEAR[image.reshape(-1, 3)[there[:: max(1, len(there) // PAPER_SAMPLE)]]]
     one, two, three = np.ascontiguousarray(pixels.T)  # numpy is slow along an axis of three
     light = (one + two + three) / 3
     most, least = np.maximum(np.maximum(one, two), three), np.minimum(np.minimum(one, two), three)
     colour = (most - least) / np.maximum(light, 1e-3)
-    bright = light >= np.percentile(light, p.WHITE_BRIGHT.value)  # clipped paper is all of one light
-    plain = bright & (colour <= np.percentile(colour[bright], p.WHITE_PLAIN.value))
-    usual = np.percentile(light[plain], p.WHITE_PLAIN.value)
-    near = np.abs(light - usual) < p.WHITE_NEAR.value * usual
+    bright = light >= np.percentile(light, WHITE_BRIGHT)  # clipped paper is all of one light
+    plain = bright & (colour <= np.percentile(colour[bright], WHITE_PLAIN))
+    usual = np.percentile(light[plain], WHITE_PLAIN)
+    near = np.abs(light - usual) < WHITE_NEAR * usual
     return np.array([np.median(channel[plain & near]) for channel in (three, two, one)], float)
 
 
-ALIKE = p.ALIKE.value
-LARGE_SHARE = p.LARGE_SHARE.value
+ALIKE = measured(
+    1.5, "nats", "1.7 spreads: nearer to its best a piece's colour is the background's own; by hand", STILLS_BENCH
+)
+LARGE_SHARE = measured(
+    0.10, "of what is off the mats", "by hand: a shirt or a table covers more, loose pieces do not", STILLS_BENCH
+)
 
 
 def frequent(f: np.ndarray, outside: np.ndarray, seed: int = 1) -> list[tuple[np.ndarray, np.ndarray, float]]:
     """Colours (mean (3,), spread (3,), share) that what is ``outside`` (h, w) the mats often has, of features
     (h, w, 3); none where too little of it is seen."""
     pixels = f[outside]
-    if len(pixels) < p.OUTSIDE_LEAST_PX.value:
+    if len(pixels) < OUTSIDE_LEAST_PX:
         return []
-    sample = np.ascontiguousarray(pixels[:: max(1, len(pixels) // p.OUTSIDE_SAMPLE.value)], np.float32)
+    sample = np.ascontiguousarray(pixels[:: max(1, len(pixels) // OUTSIDE_SAMPLE)], np.float32)
     cv2.setRNGSeed(seed)
     none_yet = np.empty((len(sample), 1), np.int32)
-    criteria = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, *p.OUTSIDE_STEPS.value)
-    _, which, centres = cv2.kmeans(sample, p.OUTSIDE_COLOURS.value, none_yet, criteria, 1, cv2.KMEANS_PP_CENTERS)
+    criteria = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, *OUTSIDE_STEPS)
+    _, which, centres = cv2.kmeans(sample, OUTSIDE_COLOURS, none_yet, criteria, 1, cv2.KMEANS_PP_CENTERS)
     members = [sample[which.ravel() == k] for k in range(len(centres))]
     return [
-        (centre, np.maximum(mine.std(0), p.OUTSIDE_LEAST_SD.value), len(mine) / len(sample))
+        (centre, np.maximum(mine.std(0), OUTSIDE_LEAST_SD), len(mine) / len(sample))
         for centre, mine in zip(centres, members, strict=True)
         if len(mine)
     ]
@@ -119,13 +155,13 @@ def frequent(f: np.ndarray, outside: np.ndarray, seed: int = 1) -> list[tuple[np
 def log_elsewhere(f: np.ndarray, outside: np.ndarray, palette: Palette) -> tuple[np.ndarray, np.ndarray]:
     """What is off the mats: log density (h, w) of the frame's own frequent colours, or anything; and which of the
     palette's colours (k,) it has itself, as a wooden table has that of natural wood."""
-    out = np.full(f.shape[:-1], _UNKNOWN + math.log(p.OUTSIDE_STRANGE.value), np.float32)
+    out = np.full(f.shape[:-1], _UNKNOWN + math.log(OUTSIDE_STRANGE), np.float32)
     shared = np.zeros(len(palette.names), bool)
     for mean, sd, share in frequent(f, outside):
         told = palette.log_density(mean[None].astype(np.float32))[:, 0]
         alike = told > _UNKNOWN + 1.0
-        if share > (LARGE_SHARE if alike.any() else p.OUTSIDE_SHARE.value):
-            out = either(out, normal(f, mean, sd) + math.log(p.OUTSIDE_KNOWN.value * share))
+        if share > (LARGE_SHARE if alike.any() else OUTSIDE_SHARE):
+            out = either(out, normal(f, mean, sd) + math.log(OUTSIDE_KNOWN * share))
             shared |= alike & (told > _peaks(palette) - ALIKE)
     return out, shared
 
@@ -152,7 +188,7 @@ def spread_out(gains: np.ndarray, outside: np.ndarray) -> np.ndarray:
     return found
 
 
-LABELLED = p.LABELLED.value
+LABELLED = measured(0.5, "nats", "by hand: a pixel has the colour that beats the background by so much", STILLS_BENCH)
 
 
 def bare_table(view: ZoneView, f: np.ndarray, empty: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
@@ -171,11 +207,11 @@ def background(
     the palette cannot be told from what is off the mats. ``bare`` (h, w) is the log density of the bare table where it
     is ``known``; see ``bare_table``."""
     if known.all():
-        return either(bare, _UNKNOWN + math.log(p.EMPTY_STRANGE.value)), np.zeros(len(palette.names), bool)
+        return either(bare, _UNKNOWN + math.log(EMPTY_STRANGE)), np.zeros(len(palette.names), bool)
     paper, marker, _ = view.regions
     out, shared = log_elsewhere(f, ~paper & view.valid, palette)
-    told = either(bare[paper], log_paper(f[paper]) + math.log(p.PAPER_OTHER_LIGHT.value))
-    out[paper] = either(told, _UNKNOWN + math.log(p.PAPER_STRANGE.value))
+    told = either(bare[paper], log_paper(f[paper]) + math.log(PAPER_OTHER_LIGHT))
+    out[paper] = either(told, _UNKNOWN + math.log(PAPER_STRANGE))
     out[marker] = either(log_marker(f[marker]), out[marker])
     return out, shared
 
@@ -201,7 +237,7 @@ def gather_evidence(
     unknown = unknown_mask(view, f, table, most, palette)
     lit_anew = relit is not None and np.abs(relit).max() >= LEAST_RELIT  # then more light is no sheen, but the room's
     shining = of_piece if lit_anew else sheened(of_piece, f, palette, plain)
-    likely = shining + math.exp(_UNKNOWN - p.TOLD_NATS.value)
+    likely = shining + math.exp(_UNKNOWN - TOLD_NATS)
     gains = _gains(view, likely, plain)
     blank, foot = bleached(view, f, bare, white, relit)
     if blank.any():
@@ -222,7 +258,7 @@ def gather_evidence(
         tuple(np.array(palette.names)[shared].tolist()),
         unknown,
         float(np.std(f[::4, ::4, 1])),
-        (np.maximum(np.log(most + 1e-12), plain) > UNKNOWN_DENSITY.value) & ~foot,
+        (np.maximum(np.log(most + 1e-12), plain) > UNKNOWN_DENSITY) & ~foot,
         partial(added_light, view, f, table, known, None if relit is None else -float(relit[0])),
     )
 
@@ -246,8 +282,18 @@ def sheened(painted: np.ndarray, f: np.ndarray, palette: Palette, plain: np.ndar
     return out
 
 
-SHEEN, SHEEN_SHARE = p.SHEEN.value, p.SHEEN_SHARE.value
-SHEEN_TINT, SHEEN_PLAIN = p.SHEEN_TINT.value, p.SHEEN_PLAIN.value
+SHEEN = measured(
+    0.04,
+    "of the paper's light",
+    "of photographed worn and varnished red blocks it takes whole faces to 0.04, spots to 0.08; with 0.06 one of the "
+    "right builds of the dev sets is no longer proven",
+    STILLS_BENCH,
+)
+SHEEN_SHARE = measured(0.5, "of a piece's pixels", "by hand: under a sheen as often as not", STILLS_BENCH)
+SHEEN_TINT = measured(
+    0.35, "log light of one channel against others", "by hand: less may be paper in the shade", STILLS_BENCH
+)
+SHEEN_PLAIN = measured(0.0, "log density", "by hand: what is so like the background needs no paint", STILLS_BENCH)
 
 
 def bleached(
@@ -279,16 +325,20 @@ def bleached(
     return blank, foot
 
 
-OUTSHINES = p.OUTSHINES.value
-CLIPPED_LIGHT = p.CLIPPED_LIGHT.value
-BLEACHED_MM2 = p.BLEACHED_MM2.value
-FOOT_RADII = p.FOOT_RADII.value
+OUTSHINES = measured(0.25, "log light, relative to paper", "by hand: only a mirror image sends as much", STILLS_BENCH)
+CLIPPED_LIGHT = measured(
+    0.85, "linear light of the paper", "by hand: up to here what is clipped shines brighter", STILLS_BENCH
+)
+BLEACHED_MM2 = measured(12.0, "mm2", "by hand: a core that large is no highlight of an edge", STILLS_BENCH)
+FOOT_RADII = measured(3.0, "radii of the core", "by hand: so far its foot reaches", STILLS_BENCH)
 
 NOT_BARE = float(log_empty(np.array([OUTSHINES, 0.0, 0.0]), np.zeros(3)))
 """Log density of the bare table that outshines itself by as much as a mirror image does paper."""
 
-WORN_REACH_PX = p.WORN_REACH_PX.value
-PAINT_NEAR = p.PAINT_NEAR.value
+WORN_REACH_PX = measured(
+    9, "px of the view (mm)", "by hand: so far around worn wood its piece's paint is looked for", STILLS_BENCH
+)
+PAINT_NEAR = measured(0.1, "of that neighbourhood", "by hand: so much of it must be paint", STILLS_BENCH)
 
 
 def worn(painted: np.ndarray, f: np.ndarray, wear: Wear | None, plain: np.ndarray) -> np.ndarray:
@@ -321,7 +371,7 @@ def foreground(view: ZoneView, f: np.ndarray, empty: np.ndarray | None, shadows:
     """Mask (h, w) of pixels over the sheet that are surely not paper, marker or background; without ``shadows``
     none of the paper in a shadow deeper than the ``empty`` frame's features tell of."""
     paper, marker, _ = view.regions
-    least = _UNKNOWN - p.STRANGE_NATS.value
+    least = _UNKNOWN - STRANGE_NATS
     at = np.flatnonzero(view.valid & paper if empty is not None else view.valid & paper & ~marker)
     seen = f.reshape(-1, 3)[at]
     if empty is not None:

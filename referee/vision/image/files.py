@@ -10,10 +10,10 @@ import simplejpeg
 
 from calibration.picture_size import too_large
 from referee.errors import BadImage
-from referee.vision.image import parameters
+from referee.vision.measured import measured
 
-SMALLEST_PX = parameters.SMALLEST_PX.value
-LARGEST_PX = parameters.LARGEST_PX.value
+SMALLEST_PX = measured(64, "px", "by hand: a picture of less a side shows no mat")
+LARGEST_PX = measured(3840, "px", "longer pictures are reduced: markers are looked for at a camera's sizes")
 
 
 def read_picture(path: str | Path) -> np.ndarray:

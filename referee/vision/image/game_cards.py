@@ -12,13 +12,15 @@ import cv2
 import numpy as np
 
 from calibration.game_sheets import CARD_MM, DICTIONARY, MARKER_FOOT_MM, MARKER_MM
-from referee.vision.image import parameters
+from referee.vision.measured import measured
 
 UP_MM = CARD_MM[1] / 2 - MARKER_FOOT_MM - MARKER_MM / 2
 """From the marker's middle to the card's, up the card."""
 LARGER = 2.0
 """Small pictures are looked at twice as large too: a marker's cells need some pixels each."""
-SAME_SHARE = parameters.SAME_CARD_SHARE.value
+SAME_SHARE = measured(
+    0.5, "of a marker's side", "finds whose middles are closer are one card: two cards' markers cannot overlap so far"
+)
 
 
 @dataclass(frozen=True, eq=False)

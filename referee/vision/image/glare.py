@@ -11,7 +11,11 @@ from __future__ import annotations
 import numpy as np
 
 from referee.vision.image.view import ZoneView
-from referee.vision.parameters import GLARE_LIGHT, GLARE_TINT, GLARE_WHITE
+from referee.vision.measured import measured
+
+GLARE_TINT = measured(0.3, "log R - log G, or log B - theirs", "as EMPTY_TINT: what is more tinted is no bare paper")
+GLARE_LIGHT = measured(0.05, "of the paper's light", "as much again as paint sends in the channels that it absorbs")
+GLARE_WHITE = measured(0.6, "least channel of the strongest", "lamps' mirror images are white; wood, skin have 0.5")
 
 
 def added_light(
@@ -30,7 +34,7 @@ def added_light(
     _, marker, _ = view.regions
     known = known & view.valid & ~marker
     tint = np.maximum(np.abs(f[..., 1] - table[..., 1]), np.abs(f[..., 2] - table[..., 2]))
-    bare = known & (tint < GLARE_TINT.value)
+    bare = known & (tint < GLARE_TINT)
     lit = table
     if whiter is None:
         lit = np.dstack([np.maximum(table[..., 0], 0.0), table[..., 1:]])
@@ -42,7 +46,7 @@ def added_light(
     now, then = _relative(f[known], usual), _relative(lit[known])
     red, green, blue = (a - b for a, b in zip(now, then, strict=True))
     least, most = np.minimum(np.minimum(red, green), blue), np.maximum(np.maximum(red, green), blue)
-    white = (least > GLARE_LIGHT.value) & (least > GLARE_WHITE.value * most)
+    white = (least > GLARE_LIGHT) & (least > GLARE_WHITE * most)
     return least[white | bare_there[known]]
 
 

@@ -10,13 +10,21 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from referee.vision import live_parameters as parameters
+from referee.vision.measured import measured
 
-SHADOW = parameters.SHADOW.value
-SHADE_FLOOR = parameters.SHADE_FLOOR.value
-TINTED = parameters.TINTED.value
-STEPS = parameters.SHADE_STEPS.value
-LEAST = parameters.SHADE_LEAST.value
+SHADE_RIM = measured(0.03, "of the shadows' pixels", "by hand: so many may be darker where pieces touch the paper")
+SHADE_PALEST = measured(0.75, "of the light", "by hand: no table's shadows are taken for paler than this")
+CHANGED = measured(16, "levels of 255", "a reduced pixel has changed: five sigma of a dim webcam")
+SHADED = measured(60, "levels of 255", "by hand: what is darker without a shadow shows the share but badly")
+SHADE_MARGIN = measured(0.04, "of the light", "by hand: a shadow of another place leaves as much but for this")
+
+SHADOW = measured(
+    0.5, "of the light", "by hand: a shadow leaves at least this; a darker hand before wood must not be taken for one"
+)
+SHADE_FLOOR = measured(6, "levels of 255", "by hand: added to both pictures, so that noise in the dark is no shadow")
+TINTED = measured(0.12, "of the light", "by hand: a shadow takes no colour more than another by so much")
+STEPS = measured(100, "steps of the light's share", "finer than noise")
+LEAST = measured(80, "reduced px", "by hand: fewer shadows tell nothing of the table's lamp")
 
 
 @dataclass(eq=False)
@@ -31,14 +39,14 @@ class ShadowModel:
         if self._seen.sum() < LEAST:
             return SHADOW
         below = np.cumsum(self._seen) / self._seen.sum()
-        share = np.searchsorted(below, parameters.SHADE_RIM.value) / STEPS
-        return float(np.clip(share - parameters.SHADE_MARGIN.value, SHADOW, parameters.SHADE_PALEST.value))
+        share = np.searchsorted(below, SHADE_RIM) / STEPS
+        return float(np.clip(share - SHADE_MARGIN, SHADOW, SHADE_PALEST))
 
     def learn(self, small: np.ndarray, bare: np.ndarray, where: np.ndarray) -> None:
         """The shadows in a reduced picture (h, w, 3), of what it usually shows ``bare``; no hand is ``where`` (h, w)
         bool, and none of it is of a piece's colour."""
         here, usual = small[where].astype(np.int16), bare[where].astype(np.int16)
-        changed = (np.abs(here - usual).max(-1) > parameters.CHANGED.value) & (usual.min(-1) > parameters.SHADED.value)
+        changed = (np.abs(here - usual).max(-1) > CHANGED) & (usual.min(-1) > SHADED)
         most = light_left(here[changed], usual[changed])[is_shadow(here[changed], usual[changed])]
         self._seen += np.bincount((most * STEPS).astype(np.int64), minlength=STEPS)[:STEPS]
 

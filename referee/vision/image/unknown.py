@@ -20,20 +20,27 @@ import skimage as ski
 
 from calibration.palette import Palette, shaded
 from cards.pieces import PieceSet
-from referee.vision.image import parameters
+from referee.vision.image.bare import DEEPEST, TINT_LIGHT, TINT_MOST, TINT_SAMPLE, UNKNOWN_DENSITY
 from referee.vision.image.parts import around
 from referee.vision.image.view import ZoneView
-from referee.vision.parameters import OUTSIZED_THIN_MM, OUTSIZED_TIMES, UNKNOWN_DENSITY, UNKNOWN_THIN_MM
+from referee.vision.measured import STILLS_BENCH, measured
 
-DEEPEST = parameters.DEEPEST.value
-BRIGHTER = parameters.BRIGHTER.value
-EDGE = parameters.EDGE_SD.value
-RED_SD = parameters.RED_SD.value
-BLUE_SD = parameters.BLUE_SD.value
-GLOSS = parameters.GLOSS.value
-TINT_SAMPLE = parameters.TINT_SAMPLE.value
-TINT_LIGHT = parameters.TINT_LIGHT.value
-TINT_MOST = parameters.TINT_MOST.value
+UNKNOWN_THIN_MM = measured(5.0, "mm", "rims of pieces at 1 px a mm are 3 px wide; fingers, tongs and pens are wider")
+OUTSIZED_TIMES = measured(
+    1.3,
+    "of all that a colour's pieces can show",
+    "clean frames of devset and devset2 have at most 1.0, hands 1.1 to 5.4; what is nearer looks larger",
+)
+OUTSIZED_THIN_MM = measured(7.0, "mm", "by hand: what joins two things is thinner, fingers are not")
+
+
+BRIGHTER = measured(0.15, "log light", "by hand: what a second reflection adds", STILLS_BENCH)
+EDGE = measured(0.12, "log light", "by hand: spread at the ends of a shadow's range", STILLS_BENCH)
+RED_SD = measured(0.14, "log R - log G", "by hand: spread of a shadow's tint about the room's own", STILLS_BENCH)
+BLUE_SD = measured(0.18, "log B against yellow", "as RED_SD")
+GLOSS = measured(
+    -0.35, "log light, relative to paper", "by hand: from here a pixel without tint may be gloss", STILLS_BENCH
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,10 +85,17 @@ def log_gloss(f: np.ndarray) -> np.ndarray:
     return _PEAK - 0.5 * (below * below + (f[..., 1] / RED_SD) ** 2 + (f[..., 2] / BLUE_SD) ** 2)
 
 
-SHADES = parameters.SHADES.value
+SHADES = measured(
+    (0.25, 0.45, 0.7), "of the light", "by hand: what a colour is looked for in beside its own light", STILLS_BENCH
+)
 
 
-TINTED = parameters.TINTED_SHADE.value
+TINTED = measured(
+    0.25,
+    "tint a unit of depth",
+    "by hand: from here shaded paint is looked for; a colour's own spread has less",
+    STILLS_BENCH,
+)
 
 
 def log_shaded(f: np.ndarray, palette: Palette, tint: np.ndarray) -> np.ndarray:
@@ -108,13 +122,13 @@ def unknown_mask(
         return out
     part = tuple(slice(at.min(), at.max() + 1) for at in np.nonzero(inside))
     d, told = f[part] - bare[part], np.log(of_pieces[part] + 1e-12)
-    tint = shadow_tint(d, inside[part] & (told < UNKNOWN_DENSITY.value))
+    tint = shadow_tint(d, inside[part] & (told < UNKNOWN_DENSITY))
     known = np.maximum(np.maximum(told, log_shadow(d, tint)), log_gloss(f[part]))
-    side = round(UNKNOWN_THIN_MM.value * view.px_per_mm)
-    strange = ((known < UNKNOWN_DENSITY.value) & inside[part]).astype(np.uint8)
+    side = round(UNKNOWN_THIN_MM * view.px_per_mm)
+    strange = ((known < UNKNOWN_DENSITY) & inside[part]).astype(np.uint8)
     if np.abs(tint).max() > TINTED:
         doubtful = np.nonzero(strange)
-        strange[doubtful] = log_shaded(f[part][doubtful], palette, tint) < UNKNOWN_DENSITY.value
+        strange[doubtful] = log_shaded(f[part][doubtful], palette, tint) < UNKNOWN_DENSITY
     out[part] = cv2.morphologyEx(strange, cv2.MORPH_OPEN, np.ones((side, side), np.uint8)) > 0
     return out
 
@@ -137,8 +151,8 @@ def outsized(view: ZoneView, labels: np.ndarray, names: Sequence[str], piece_set
     together can look: an arm of a colour like skin's, a sleeve, a cloth. ``labels`` (h, w) index ``names``."""
     _, _, inside = view.regions
     out = np.zeros(labels.shape, bool)
-    side = (round(OUTSIZED_THIN_MM.value * view.px_per_mm),) * 2
-    for k, most in enumerate(_most_mm2(piece_set, names) * OUTSIZED_TIMES.value * view.px_per_mm**2):
+    side = (round(OUTSIZED_THIN_MM * view.px_per_mm),) * 2
+    for k, most in enumerate(_most_mm2(piece_set, names) * OUTSIZED_TIMES * view.px_per_mm**2):
         if (labels == k).sum() <= most:
             continue
         whole = cv2.morphologyEx((labels == k).astype(np.uint8), cv2.MORPH_OPEN, np.ones(side, np.uint8))

@@ -15,12 +15,21 @@ from calibration.markers import MARKER_CENTRES, MARKER_MM
 from calibration.mat import FIELD, SHEET, MatPose
 from calibration.palette import features
 from cards.build import TALLEST_MM
-from referee.vision.image import parameters
+from referee.vision.measured import measured
 
-PX_PER_MM = parameters.PX_PER_MM.value
-SIDE_MM = parameters.SIDE_MM.value
-DEPTH_MM = parameters.DEPTH_MM.value
-HEIGHT_MM = TALLEST_MM + parameters.ABOVE_MM.value
+ABOVE_MM = measured(15.0, "mm", "half a piece: so much higher than builds get a view is")
+SHRUNK = measured(0.7, "of the picture's scale", "by hand: shrinking further by linear interpolation alone would alias")
+HORIZON = measured(-1e-4, "mm a mm", "rounding: rays that sink less meet no table")
+FAR_MM = measured(1e6, "mm", "a kilometre: where such rays are taken to end")
+MARKER_RIM_MM = measured(2, "mm", "by hand: so far around a marker its black bleeds into the paper")
+SHRUNK_BLUR_PX = measured(0.4, "px of the view", "by hand: standard deviation of the blur before that")
+
+PX_PER_MM = measured(
+    1.0, "px a mm at the mat's centre", "a 6 mm error is 6 pixels, and judging costs the same whatever the camera"
+)
+SIDE_MM = measured(22.0, "mm", "half a large piece: so much wider than the field a view is")
+DEPTH_MM = measured(22.0, "mm", "as SIDE_MM, in depth")
+HEIGHT_MM = TALLEST_MM + ABOVE_MM
 
 
 @dataclass(frozen=True)
@@ -67,9 +76,9 @@ class ZoneView:
         x, y = np.arange(w, dtype=np.float32), np.arange(h, dtype=np.float32)[:, None]
         origin = self.pose.camera_at.astype(np.float32)
         sinks = x * m[0, 2] + (y * m[1, 2] + m[2, 2])
-        down = sinks < parameters.HORIZON.value
+        down = sinks < HORIZON
         t = -origin[2] / np.where(down, sinks, np.float32(-1.0))
-        far = np.float32(parameters.FAR_MM.value)
+        far = np.float32(FAR_MM)
         each = [np.where(down, origin[k] + (x * m[0, k] + (y * m[1, k] + m[2, k])) * t, far) for k in range(2)]
         return np.moveaxis(np.stack(each), 0, -1)  # x and y are read one by one
 
@@ -94,7 +103,7 @@ def regions(ground: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Masks (h, w): pixels whose table point is on the paper, on a marker, in the field."""
     ax, ay = np.abs(ground[..., 0]), np.abs(ground[..., 1])
     paper = (ax < SHEET[0] / 2) & (ay < SHEET[1] / 2)
-    (cx, cy), half = MARKER_CENTRES.max(0).tolist(), MARKER_MM / 2 + parameters.MARKER_RIM_MM.value
+    (cx, cy), half = MARKER_CENTRES.max(0).tolist(), MARKER_MM / 2 + MARKER_RIM_MM
     marker = (np.abs(ax - cx) < half) & (np.abs(ay - cy) < half)  # one in each corner, alike
     return paper, marker, (ax < FIELD[0]) & (ay < FIELD[1])
 
@@ -122,8 +131,8 @@ def zone_view(frame: np.ndarray, camera: CameraModel, pose: MatPose, field: tupl
 
 
 def _remap(frame: np.ndarray, maps: tuple[np.ndarray, np.ndarray], scale: float) -> np.ndarray:
-    if scale < parameters.SHRUNK.value:  # shrinking by linear interpolation alone would alias
-        sigma = parameters.SHRUNK_BLUR_PX.value / scale
+    if scale < SHRUNK:  # shrinking by linear interpolation alone would alias
+        sigma = SHRUNK_BLUR_PX / scale
         rim = math.ceil(4 * sigma) + 2  # further than the blur reaches
         ends = [(m.min() - rim, m.max() + rim) for m in maps]
         x, y = (

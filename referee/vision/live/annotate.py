@@ -14,13 +14,13 @@ import cv2
 import numpy as np
 
 from calibration.mat import FIELD, MatPose, Mats
-from referee.vision import live_parameters as parameters
 from referee.vision.image.color_lut import label_frame
-from referee.vision.live.gate import HEIGHT_MM
+from referee.vision.image.view import HEIGHT_MM
+from referee.vision.measured import measured
 from referee.vision.overlay import AMBER, BLACK, GREEN, RED, WHITE, Outline
 
-SMALLEST_SHARE = parameters.SMALLEST_SHARE.value
-HAND_SHARE = parameters.HAND_SHARE.value
+SMALLEST_SHARE = measured(0.004, "of the field", "by hand: what is smaller is noise or a marker's corner")
+HAND_SHARE = measured(0.02, "of the field", "by hand: parts of a hand that are smaller are its shadow's rim")
 SMOOTH_PX = 1.2
 """Outlines are drawn as polygons that follow them so closely."""
 LETTERS = 0.45

@@ -17,13 +17,16 @@ import numpy as np
 import skimage as ski
 
 from referee.match.stop_views import Placed
-from referee.vision import live_parameters as parameters
+from referee.vision.image.shadow import CHANGED
+from referee.vision.measured import measured
 
-PIECE = parameters.PIECE_SHARE.value
-CHANGED = parameters.CHANGED.value
-WINDOW_PX = parameters.WINDOW_PX.value
-BESIDE_PX = 2 * parameters.BESIDE_PX.value + 1
-ON_GROUND = parameters.ON_GROUND.value
+PIECE = measured(0.012, "of the field", "half of what the smallest piece covers, but for its rim")
+
+WINDOW_PX = measured(2, "reduced px", "a mat that lies still is located so far off at most; by hand")
+BESIDE_PX = (
+    2 * measured(8, "reduced px", "by hand: a long piece's corner may be so far beside the field: some 25 mm") + 1
+)
+ON_GROUND = measured(0.6, "of a piece's foot", "by hand: so much of it is in the field when its corner is beside it")
 
 
 @dataclass(frozen=True, eq=False)

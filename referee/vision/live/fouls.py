@@ -26,7 +26,6 @@ from calibration.mat import Mats
 from cards.sentences import Sentence
 from referee.devices.ports import Frame
 from referee.match.foul import Proposal, seen_foul
-from referee.vision import live_parameters as parameters
 from referee.vision.hands.dwell import DwellDetector
 from referee.vision.hands.field_hands import FieldHands, LoosePieces, StandingPieces, field_masks, hands_over
 from referee.vision.hands.fists import ReducedFrame, detect_fists
@@ -35,18 +34,22 @@ from referee.vision.hands.tracker import HandTracker
 from referee.vision.live.field_snapshot import Arrival, FieldSnapshot, arrival
 from referee.vision.live.gate import GateState
 from referee.vision.live.mat_motion import MatMotion
+from referee.vision.measured import measured
 
-LASTS_S: Mapping[str, float] = dict.fromkeys(
-    ("bare_hand", "second_hand", "neighbours_hand"), parameters.HAND_FOUL_S.value
-) | {"shaken": parameters.SHAKEN_S.value}
+HAND_FOUL_S = measured(0.35, "s", "by hand: a sight must last so long; shorter may be two things that pass")
+SHAKEN_S = measured(0.0, "s", "a mat that moved has moved, however shortly")
+SIGHTS = measured(160, "sights", "for memory: and so often in all, some fourteen seconds")
+
+LASTS_S: Mapping[str, float] = dict.fromkeys(("bare_hand", "second_hand", "neighbours_hand"), HAND_FOUL_S) | {
+    "shaken": SHAKEN_S
+}
 """So long a sight must last: what is shorter may be two things that pass one another in the picture."""
 
-SEEN_SHARE = parameters.SEEN_SHARE.value
-HAND_LASTS_S = parameters.HAND_LASTS_S.value
-AWAY_S = parameters.AWAY_S.value
-LOOK_S = parameters.LOOK_S.value
-UNSEEN_S = parameters.UNSEEN_S.value
-CLIP_S = parameters.CLIP_S.value
+SEEN_SHARE = measured(0.75, "of the looks of that time", "by hand: so often it must be seen")
+HAND_LASTS_S = measured(0.15, "s", "by hand: a hand whose arm was not seen is over a field for longer than this")
+AWAY_S = measured(1.0, "s", "by hand: a sight that was away for so long is another one when it comes back")
+LOOK_S = measured(0.09, "s", "for time: looks are at least so far apart")
+UNSEEN_S = measured(1.0, "s", "by hand: a hand that is seen nowhere for longer has gone")
 
 
 @dataclass(frozen=True)
@@ -91,8 +94,8 @@ class _Persistence:
 class _FieldRecord:
     """What a field has shown before the Stop and since, and whether anything was proposed of it."""
 
-    before: deque[FieldSnapshot] = field(default_factory=lambda: deque(maxlen=parameters.SIGHTS.value))
-    after: deque[tuple[float, FieldSnapshot]] = field(default_factory=lambda: deque(maxlen=parameters.SIGHTS.value))
+    before: deque[FieldSnapshot] = field(default_factory=lambda: deque(maxlen=SIGHTS))
+    after: deque[tuple[float, FieldSnapshot]] = field(default_factory=lambda: deque(maxlen=SIGHTS))
     told: bool = False
 
 
@@ -189,7 +192,7 @@ class FoulWatch:
                 held.before.append(sight)
                 continue
             held.after.append((at_s, sight))
-            rests_s = parameters.HAND_FOUL_S.value if gate.hand else LOOK_S
+            rests_s = HAND_FOUL_S if gate.hand else LOOK_S
             if gate.settled_s < rests_s or not any(s.hand for _, s in held.after):
                 continue  # what moves while no hand is near has fallen
             now = arrival(held.before, [s for _, s in held.after])

@@ -22,34 +22,50 @@ from calibration.mat import FIELD, SHEET, MatPose
 from calibration.palette import Palette, nominal
 from referee.devices.ports import Frame
 from referee.kernels.pictures import compare
-from referee.vision import live_parameters as parameters
 from referee.vision.hands.fists import ReducedFrame
 from referee.vision.hands.geometry import HandGeometry, reduced, reduction
+from referee.vision.hands.reaching_arm import OVER_MM
 from referee.vision.image.color_lut import BITS, DARK, GROUND, STRANGE, WARM, label_table, skin_table
 from referee.vision.image.evidence import paper_white
-from referee.vision.image.shadow import ShadowModel, is_shadow
+from referee.vision.image.shadow import CHANGED, SHADE_FLOOR, SHADOW, TINTED, ShadowModel, is_shadow
 from referee.vision.live.field_snapshot import FieldSnapshot
+from referee.vision.measured import measured
 from referee.vision.observer import Observer
 
-CHANGED = parameters.CHANGED.value
-SETTLED = parameters.SETTLED.value
-HEIGHT_MM = parameters.OVER_MM.value
-REST_S = parameters.REST_S.value
-AWAKE_S = parameters.AWAKE_S.value
-ARM_REST_S = parameters.ARM_REST_S.value
-WARM_REST_S = parameters.WARM_REST_S.value
-HAND_MOVING = parameters.HAND_MOVING.value
-HAND_RESTING = parameters.HAND_RESTING.value
-WARM_SHARE = parameters.WARM_SHARE.value
-FIELD_COVERED = parameters.FIELD_COVERED.value
-CHECK_S = parameters.CHECK_S.value
-SEEK_S = parameters.SEEK_S.value
-MISSED_CHECKS = parameters.MISSED_CHECKS.value
-SHADOW = parameters.SHADOW.value
-TINTED = parameters.TINTED.value
-SHADE_FLOOR = parameters.SHADE_FLOOR.value
-SKIN_TINTED = parameters.SKIN_TINTED.value
-WHITE_DRIFT = parameters.WHITE_DRIFT.value
+AROUND_PX = measured(6, "reduced px", "by hand: so much around a zone's box is looked at, for what reaches out of it")
+SHEET_INSET_MM = measured(3, "mm", "by hand: so far within its edge the sheet is surely paper")
+REACHES_PX = measured(3, "reduced px", "by hand: a thing reaches out of the box by more than these, not by its rim")
+AWAKE_SHARE = measured(0.3, "of HAND_MOVING", "by hand: so much of a moving thing must have moved of late")
+
+
+SETTLED = measured(0.004, "of the field's pixels", "less is noise: about five reduced pixels")
+
+REST_S = measured(
+    1.2, "s", "by hand: what has not changed for so long off the sheet is background, unless it looks like a piece"
+)
+AWAKE_S = measured(0.7, "s", "by hand: what has moved within this time is a hand from a much smaller size on")
+ARM_REST_S = measured(8.0, "s", "as REST_S for whose arm it is: a sleeve rests longer than a hand works")
+WARM_REST_S = measured(90.0, "s", "by hand: REST_S of what has the hue of skin, for a hand at rest is still a hand")
+HAND_MOVING = measured(0.004, "of the box", "by hand: a moving thing that covers less of it is no hand")
+HAND_RESTING = measured(0.03, "of the box", "by hand: a thing at rest that covers less of it is no hand")
+WARM_SHARE = measured(
+    0.2, "of a thing's pixels", "by hand: of the hue of skin or wood it is a hand, whatever its sleeve looks like"
+)
+FIELD_COVERED = measured(
+    0.1,
+    "of the field",
+    "what covers more is no gap, rim or dark side of a build (at most 0.06 in the dev sets): a phone, a cup; phones "
+    "that lie in the field cover 0.15 to 0.3",
+)
+CHECK_S = measured(2.0, "s", "by hand, for time: between looks for mats that are known")
+SEEK_S = measured(0.5, "s", "by hand, for time: between looks for mats while none is known")
+MISSED_CHECKS = measured(3, "looks", "by hand: a mat missed so often is gone")
+
+
+SKIN_TINTED = measured(
+    0.08, "of the light", "as TINTED, of what has the hue of skin: before wood it is nearly a shadow"
+)
+WHITE_DRIFT = measured(0.06, "of the paper's light", "by hand: the label table is made anew when it changed by more")
 
 
 @dataclass(frozen=True)
@@ -282,9 +298,9 @@ def _zone(pose: MatPose, geometry: HandGeometry, size: tuple[int, int]) -> _Zone
     def mask(points: np.ndarray) -> np.ndarray:
         return cv2.fillConvexPoly(np.zeros(size, np.uint8), points, 1)
 
-    box = geometry.outline(pose, FIELD, (0.0, HEIGHT_MM))
+    box = geometry.outline(pose, FIELD, (0.0, OVER_MM))
     x, y, w, h = cv2.boundingRect(box)
-    margin = parameters.AROUND_PX.value
+    margin = AROUND_PX
     at = (
         slice(max(0, y - margin), min(size[0], y + h + margin)),
         slice(max(0, x - margin), min(size[1], x + w + margin)),
@@ -292,7 +308,7 @@ def _zone(pose: MatPose, geometry: HandGeometry, size: tuple[int, int]) -> _Zone
     box_mask = mask(box)[at] > 0
     if not box_mask.any():
         return None
-    inset = parameters.SHEET_INSET_MM.value
+    inset = SHEET_INSET_MM
     sheet = mask(geometry.outline(pose, (SHEET[0] / 2 - inset, SHEET[1] / 2 - inset), (0.0,)))
     return _Zone(at, mask(geometry.outline(pose, FIELD, (0.0,)))[at] > 0, sheet[at] > 0, box_mask, 0.0)
 
@@ -308,7 +324,7 @@ def _reaches_in(strange: np.ndarray, zone: _Zone, awake: np.ndarray, warm: np.nd
         return np.bincount(things[where], minlength=count)[1:]
 
     inside, whole = pixels(box), box.sum()
-    of_hand = (pixels(~box) > parameters.REACHES_PX.value) | (pixels(box & warm) > WARM_SHARE * inside)
-    moving = (pixels(box & awake) > parameters.AWAKE_SHARE.value * HAND_MOVING * whole) & (inside > HAND_MOVING * whole)
+    of_hand = (pixels(~box) > REACHES_PX) | (pixels(box & warm) > WARM_SHARE * inside)
+    moving = (pixels(box & awake) > AWAKE_SHARE * HAND_MOVING * whole) & (inside > HAND_MOVING * whole)
     covers = pixels(zone.field) > FIELD_COVERED * zone.field.sum()
     return bool((covers | of_hand & (moving | (inside > HAND_RESTING * whole))).any())

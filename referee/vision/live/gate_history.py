@@ -13,24 +13,34 @@ import numpy as np
 from calibration.mat import Mats
 from referee.devices.ports import Frame
 from referee.match.stop_views import After, Hand, Placed
-from referee.vision import live_parameters as parameters
 from referee.vision.live.field_snapshot import FieldSnapshot, placed
+from referee.vision.live.fouls import HAND_LASTS_S, LOOK_S, SIGHTS
 from referee.vision.live.gate import GateState, ZoneGate
 from referee.vision.live.mat_motion import MatMotion
+from referee.vision.measured import measured
 
-HISTORY_S = parameters.HISTORY_S.value
+SIGHT_S = measured(0.08, "s", "for memory: what pixels show is kept so often at most")
+OWN_LOOKS = measured(2, "looks", "by hand: more than these must have shown it")
+
+HISTORY_S = measured(4.0, "s", "by hand: so long looks are remembered while players build; longer than any question")
 STOPPED = ("stopped", "judging")
 """Phases between a Stop and its verdict."""
 
-ALONE_S = parameters.ALONE_S.value
-HAND_LASTS_S = parameters.HAND_LASTS_S.value
-BUSY_S = parameters.BUSY_S.value
-OWN_S = parameters.OWN_S.value
-RECENT, AT_PRESS = parameters.RECENT.value, parameters.AT_PRESS.value
-FRAME_LATE_S = parameters.FRAME_LATE_S.value
-FRESH_S, HOLE_S = parameters.FRESH_S.value, parameters.HOLE_S.value
-SHOOK_S = parameters.SHOOK_S.value
-TOUCHED = parameters.TOUCHED.value
+ALONE_S = measured(0.5, "s", "by hand: a hand so shortly before or after a motion may have made it")
+
+BUSY_S = measured(0.3, "s", "by hand: a field in which something moved so lately is being worked in")
+OWN_S = measured(0.5, "s", "by hand: a hand there for so long before the press, and alone, is the caller's own")
+RECENT = measured(6, "frames", "kept for the view at the press: a fifth of a second")
+AT_PRESS = measured(3, "frames", "by hand: so many of the last before the press are its view")
+FRAME_LATE_S = measured(0.02, "s", "by hand: a frame so little after the press shows what was there then")
+FRESH_S = measured(0.35, "s", "by hand: between frames further apart some were lost, or vision was busy")
+HOLE_S = measured(
+    0.45, "s", "by hand: nobody saw what happened between looks further apart: a push takes a third of it"
+)
+SHOOK_S = measured(
+    1.0, "s", "by hand: a mat that moved so shortly before or after a motion in its field may have made it"
+)
+TOUCHED = measured(0.01, "of the field's pixels", "change when anything in it is touched; noise is half of that")
 
 
 @dataclass(frozen=True)
@@ -63,7 +73,7 @@ class GateHistory:
         self._looks: deque[Look] = deque()
         self._frames: deque[Frame] = deque(maxlen=RECENT)
         self._clear: dict[str, Frame] = {}
-        self._snapshots: deque[tuple[float, Mapping[str, FieldSnapshot]]] = deque(maxlen=parameters.SIGHTS.value)
+        self._snapshots: deque[tuple[float, Mapping[str, FieldSnapshot]]] = deque(maxlen=SIGHTS)
         self._shake: tuple[MatMotion, Mats] | None = None
         self._shaken: list[tuple[float, str]] = []
         self._mats_watched_s = -math.inf
@@ -81,7 +91,7 @@ class GateHistory:
         From a Stop until it is judged nothing is forgotten.
         """
         self._looks.append(Look(frame.at_s, GateState(look.zones), owners or {}, short))
-        if not self._snapshots or frame.at_s - self._snapshots[-1][0] >= parameters.SIGHT_S.value:
+        if not self._snapshots or frame.at_s - self._snapshots[-1][0] >= SIGHT_S:
             self._snapshots.append((frame.at_s, look.snapshots))
         while phase not in STOPPED and frame.at_s - self._looks[0].at_s > HISTORY_S:
             self._looks.popleft()
@@ -96,7 +106,7 @@ class GateHistory:
     def watch_mats(self, frame: Frame, locate: Callable[[np.ndarray], Mats]) -> None:
         """After a Stop: note whether a mat moves, from the last frame of the building on; ``locate`` finds the mats in
         a picture (h, w, 3)."""
-        if not self._frames or frame is self._frames[-1] or frame.at_s - self._mats_watched_s < parameters.LOOK_S.value:
+        if not self._frames or frame is self._frames[-1] or frame.at_s - self._mats_watched_s < LOOK_S:
             return
         if self._shake is None:
             before = self._frames[-1].image
@@ -204,7 +214,7 @@ class GateHistory:
         around = [k.gate for k in self._looks if -OWN_S <= k.at_s - press_s <= OWN_S / 2]
         mine = [(g := look.zones.get(zone)) is not None and g.hand for look in around]
         others = [g.hand for look in around for z, g in look.zones.items() if z != zone]
-        return len(mine) > parameters.OWN_LOOKS.value and all(mine) and not any(others)
+        return len(mine) > OWN_LOOKS and all(mine) and not any(others)
 
 
 def _touched_s(zone: str, moved: Sequence[Look]) -> float:

@@ -15,20 +15,26 @@ import numpy as np
 from calibration.markers import MARKER_MM, marker_corners
 from calibration.mat import SHEET, Mats
 from cards.build import TALLEST_MM
-from referee.vision import live_parameters as parameters
 from referee.vision.hands.geometry import HandGeometry
+from referee.vision.measured import measured
 
-MOVED_MM = parameters.MOVED_MM.value
-LEAST_CORNERS = parameters.LEAST_CORNERS.value
-AGREE = parameters.AGREE.value
-AGREE_PX = parameters.AGREE_PX.value
-PERSPECTIVE = parameters.PERSPECTIVE.value
-STILL_PX = parameters.STILL_PX.value
-ROOM_CORNERS = parameters.ROOM_CORNERS.value
-ROOM_LEAST = parameters.ROOM_LEAST.value
-ROOM = (parameters.ROOM_QUALITY.value, parameters.ROOM_APART_PX.value)
-EDGE_PX = parameters.EDGE_PX.value
-WINDOW = (parameters.TRACKED_PX.value,) * 2
+ROOM_QUALITY = measured(0.01, "of the best corner's contrast", "the usual choice for good features to track")
+ROOM_APART_PX = measured(12, "px", "by hand: corners of the room are at least so far apart")
+TRACKED_PX = measured(15, "px", "by hand: side of the window by which a corner is followed, over two octaves")
+LEAST_PX_PER_MM = measured(0.2, "px", "by hand: a mat that shows smaller is not followed any worse than this")
+BESIDE_MM = measured((60, 150), "mm in x and y", "by hand: so near a sheet's edge hands move: no corner of the room")
+
+MOVED_MM = measured(1.2, "mm between two looks", "by hand: what leaning on the table does is less")
+LEAST_CORNERS = measured(6, "corners", "by hand: so many of a mat must be seen again")
+AGREE = measured(0.7, "of the corners", "by hand: so many must go the same way")
+AGREE_PX = measured(0.8, "px", "by hand: within so much they go the same way")
+PERSPECTIVE = measured(0.35, "of the way", "by which a sheet's near edge moves further in the picture than its middle")
+STILL_PX = measured(0.4, "px", "by hand: what moves less stands still")
+ROOM_CORNERS = measured(60, "corners", "by hand, for time: looked for outside of all mats")
+ROOM_LEAST = measured(10, "corners", "by hand: so many of the room must be seen again")
+ROOM = (ROOM_QUALITY, ROOM_APART_PX)
+EDGE_PX = measured(5, "px", "by hand: corners nearer to the picture's edge are not followed")
+WINDOW = (TRACKED_PX,) * 2
 
 OVER_MM = TALLEST_MM
 """Above a mat so high hands and builds may move: no corner of the room is taken from there."""
@@ -71,7 +77,7 @@ class MatMotion:
             points = mats.camera.project(pose.to_camera(np.column_stack([flat, np.zeros(len(flat))])))
             inside = ((points > EDGE_PX - 1) & (points < np.array(gray.shape[::-1]) - EDGE_PX)).all(1)
             self._corners[zone] = points[inside].astype(np.float32)
-            beside = parameters.BESIDE_MM.value
+            beside = BESIDE_MM
             x, y = SHEET[0] / 2 + beside[0], SHEET[1] / 2 + beside[1]
             cv2.fillConvexPoly(away, HandGeometry(mats, 1).outline(pose, (x, y), (0.0, OVER_MM)), 0)
         self._room = cv2.goodFeaturesToTrack(gray, ROOM_CORNERS, *ROOM, mask=away)
@@ -97,4 +103,4 @@ def _shift(before: np.ndarray, gray: np.ndarray, points: np.ndarray, least: int)
 
 def _px_per_mm(corners: np.ndarray) -> float:
     """By the first marker's first side."""
-    return max(parameters.LEAST_PX_PER_MM.value, float(np.linalg.norm(corners[1] - corners[0])) / MARKER_MM)
+    return max(LEAST_PX_PER_MM, float(np.linalg.norm(corners[1] - corners[0])) / MARKER_MM)

@@ -13,10 +13,10 @@ from functools import lru_cache
 import numpy as np
 
 from cards.pieces import Pose, Shape
-from referee.vision.search import parameters
+from referee.vision.measured import measured
 
-ROUND = parameters.ROUND.value
-ROUGH = parameters.ROUGH.value
+ROUND = measured(8, "straight pieces of a half circle", "for judging: 0.3 mm from round for a 60 mm arch")
+ROUGH = measured(4, "straight pieces of a half circle", "for searching: 1.2 mm from round for a 60 mm arch")
 
 
 @dataclass(frozen=True)

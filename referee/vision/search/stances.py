@@ -16,17 +16,21 @@ import numpy as np
 from cards.build import surfaces
 from cards.pieces import PieceSet, Pose, Shape
 from referee.kernels import scene
-from referee.vision.search import parameters
+from referee.vision.measured import STILLS_BENCH, measured
 from referee.vision.search.convex import ROUGH, Part, parts
+from referee.vision.search.rules import RULES
 
-FLAT_MM = parameters.FLAT_MM.value
-ROCKING_MM = parameters.ROCKING_MM.value
-PROFILE = parameters.PROFILE.value
+FLAT_MM = measured(0.01, "mm", "rounding: an elevation that varies by less is flat")
+ROCKING_MM = measured(0.35, "mm", "by hand: a shape's samples this near to its lowest one carry it", STILLS_BENCH)
+PROFILE = measured(
+    33,
+    "samples",
+    "of an elevation across its width, for letting pieces down on one another: 2 mm apart on the widest piece",
+)
 
-RARE_COST = parameters.RARE_COST.value
-
-RULES = {name: getattr(parameters, name.upper()).value for name in scene.RULES}
-"""What kernels judge by: those of the parameters that they name."""
+RARE_COST = measured(
+    150.0, "nats", "against a pose that no elevation shows clearly (top, or side upside down); by hand", STILLS_BENCH
+)
 
 
 class Solids(NamedTuple):

@@ -26,18 +26,25 @@ import numpy as np
 from cards.build import Build, shape_of
 from cards.pieces import PieceSet, Pose, Shape
 from referee.kernels.faces import likeliest, smoothed
-from referee.vision import parameters
-from referee.vision.image import parameters as image_parameters
-from referee.vision.image.evidence import Evidence
+from referee.vision.image.evidence import ANYTHING, Evidence
 from referee.vision.image.view import ZoneView
+from referee.vision.measured import measured
 from referee.vision.render.silhouettes import arch_tags, face_tags
 from referee.vision.render.solids import FACES, solid
 from referee.vision.search.canvas import Reading
 from referee.vision.verdict.rulings import Rulings
 
-FACE_SD = (parameters.FACE_SD_LIGHT.value, parameters.FACE_SD_A.value, parameters.FACE_SD_B.value)
-WIDER = parameters.FACE_WIDER.value
-WIDER_SHARE, STRANGE_SHARE = parameters.FACE_WIDER_SHARE.value, parameters.FACE_STRANGE_SHARE.value
+FACE_SD_LIGHT = measured(
+    0.09, "log light", "spread of a face about its neighbourhood: median of fitted true builds, dev set and witness"
+)
+FACE_SD_A = measured(0.08, "log R - log G", "as FACE_SD_LIGHT")
+FACE_SD_B = measured(0.07, "log B against yellow", "as FACE_SD_LIGHT")
+SAME_CURVE_DEG = measured(40.0, "degrees", "by hand: facets whose normals are nearer are one rounded face")
+
+FACE_SD = (FACE_SD_LIGHT, FACE_SD_A, FACE_SD_B)
+WIDER = measured(3.0, "spreads of a face", "by hand: grain, highlights and soft shadows")
+WIDER_SHARE = measured(0.17, "of a face's pixels", "by hand: so often they are that wide")
+STRANGE_SHARE = measured(0.03, "of a face's pixels", "by hand: so often they are anything at all")
 _BEST = float(-np.log(np.prod(FACE_SD)) - 1.5 * np.log(2 * np.pi))
 DENSITY = {
     "light": FACE_SD[0] ** 2,
@@ -46,17 +53,23 @@ DENSITY = {
     "near": float(np.log(1 - WIDER_SHARE - STRANGE_SHARE)),
     "wide": float(np.log(WIDER_SHARE) - 3 * np.log(WIDER)),
     "wider": WIDER * WIDER,
-    "strange": float(STRANGE_SHARE * image_parameters.ANYTHING.value / np.exp(_BEST)),
+    "strange": float(STRANGE_SHARE * ANYTHING / np.exp(_BEST)),
 }
 """Of a pixel of a face about its neighbourhood's mean, relative to its best; see ``referee.kernels.faces.Density``."""
-LEAST = parameters.FACE_LEAST.value
-REACH_PX, STEP_PX = parameters.FACE_REACH_PX.value, parameters.FACE_STEP_PX.value
-WEIGHT, NEAR_PX = parameters.LIGHT_WEIGHT.value, parameters.LIGHT_NEAR_PX.value
-RIVALS, CLEAR = parameters.LIGHT_RIVALS.value, parameters.LIGHT_CLEAR.value
+LEAST = measured(-13.0, "nats a pixel", "about what an empty frame says of a pixel that shows a piece")
+REACH_PX = measured(10, "px of the view (mm)", "by hand: half the side of the neighbourhood of a face's pixel")
+STEP_PX = measured(2, "px of the view", "by hand: every second pixel of a neighbourhood is looked at")
+WEIGHT = measured(
+    0.1, "of each nat", "of 0.05 to 0.3 the one with the fewest wrong margins in witness sessions; the dev set's stay"
+)
+NEAR_PX = measured(5, "px of the view (mm)", "by hand: so much background around compared builds counts too")
+RIVALS = measured(3, "readings of each ruling", "by hand: how many are compared")
+CLEAR = measured(4000.0, "nats", "from this margin on light has never changed a ruling for the better")
 THROUGH = FACES - 1
 """What is seen through an arch, as if it were a face of it: it is lit in its own way."""
-GLOW, GLOW_DARKER = parameters.ARCH_GLOW.value, parameters.ARCH_DARKER.value
-SAME_CURVE = np.cos(np.radians(parameters.SAME_CURVE_DEG.value))
+GLOW = measured(0.8, "of the evidence for an arch's colour", "by hand: what reflected light may give an opening")
+GLOW_DARKER = measured(0.25, "log light", "by hand: an opening is this much darker than its face")
+SAME_CURVE = np.cos(np.radians(SAME_CURVE_DEG))
 
 
 def rescored_by_shading(

@@ -13,12 +13,24 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from referee.vision.verdict import parameters
+from referee.vision.measured import STILLS_BENCH, measured
 
-EXPLAINED_LOW = parameters.EXPLAINED_LOW.value
-LEFT_ALWAYS = parameters.LEFT_ALWAYS.value
-MARGIN_UNIT, MARGIN_MOST = parameters.MARGIN_UNIT.value, parameters.MARGIN_MOST.value
-SHOWN_UNIT = parameters.SHOWN_UNIT.value
+MOST_ODDS = measured(30.0, "log odds", "beyond them a probability is 0 or 1 to thirteen digits")
+
+EXPLAINED_LOW = measured(
+    0.45, "of the evidence near the build", "by hand: a reading that explains less says nothing", STILLS_BENCH
+)
+LEFT_ALWAYS = measured(
+    0.02, "of the evidence", "left by rims and grain however good a reading is; by hand", STILLS_BENCH
+)
+MARGIN_UNIT = measured(100.0, "nats", "by hand: a margin counts by its logarithm, from about here on", STILLS_BENCH)
+MARGIN_MOST = measured(4000.0, "nats", "by hand: beyond it a margin counts no further", STILLS_BENCH)
+SHOWN_UNIT = measured(
+    0.05,
+    "of the pixels",
+    "by hand: what is shown counts by its logarithm, so that half is hardly less than all",
+    STILLS_BENCH,
+)
 FILE = Path(__file__).with_name("trust.json")
 
 
@@ -51,7 +63,7 @@ class Trust:
     def confidence(self, features: Mapping[str, float]) -> float:
         """Probability 0.5 to ``most`` that the ruling is right. Raises KeyError for a feature that is not given."""
         odds = self.base + sum(weight * features[name] for name, weight in self.weights.items())
-        limit = parameters.MOST_ODDS.value
+        limit = MOST_ODDS
         said = 1.0 / (1.0 + math.exp(-max(min(odds, limit), -limit)))
         return min(max(said, 0.5), self.most if said > self.sure else min(self.most, self.doubted))
 

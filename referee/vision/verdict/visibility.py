@@ -12,14 +12,20 @@ from cards.build import Build
 from cards.pieces import PieceSet
 from cards.sentences import sentence
 from referee.vision.image.evidence import Evidence
+from referee.vision.image.glare import GLARE_LIGHT
 from referee.vision.image.parts import around
 from referee.vision.image.unknown import Patch, outsized, patches
 from referee.vision.image.view import ZoneView
-from referee.vision.parameters import GLARE_LIGHT, GLARE_NEAR_MM, UNKNOWN_PIECES
+from referee.vision.measured import measured
 from referee.vision.render.silhouettes import piece_tags
-from referee.vision.verdict import parameters
 
-NEAR_EDGE = np.ones((parameters.NEAR_EDGE_PX.value,) * 2, np.uint8)
+NEAR_EDGE_PX = measured(5, "px of the view (mm)", "by hand: side of the square by which the picture's edge is widened")
+UNKNOWN_PIECES = measured(
+    0.5, "of the smallest piece's front", "clean frames of devset and devset2 have at most 0.4, phones 0.6 to 4"
+)
+GLARE_NEAR_MM = measured(12.0, "mm", "by hand: so far about a build the table tells what light is on it")
+
+NEAR_EDGE = np.ones((NEAR_EDGE_PX,) * 2, np.uint8)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +75,7 @@ def visibility_of(
         _mean(channels >= 1),
         _mean(increase[field]),
         _mean(increase[near & (shown == 0) & view.valid]),
-        _mean(light > GLARE_LIGHT.value),
+        _mean(light > GLARE_LIGHT),
     )
 
 
@@ -77,7 +83,7 @@ def _near(view: ZoneView, shown: np.ndarray) -> np.ndarray:
     """(h, w) bool: where a build is ``shown`` (h, w) uint8 and about it; the field where none is."""
     if not shown.any():
         return view.regions[2]
-    side = 2 * round(GLARE_NEAR_MM.value * view.px_per_mm) + 1
+    side = 2 * round(GLARE_NEAR_MM * view.px_per_mm) + 1
     return cv2.dilate(shown, np.ones((side, side), np.uint8)) > 0
 
 
@@ -102,7 +108,7 @@ def unknown_things(view: ZoneView, evidence: Evidence, piece_set: PieceSet) -> t
     large = outsized(view, seen, evidence.names, piece_set) & view.regions[2]
     if not (evidence.unknown.any() or large.any()):
         return ()
-    found = [p for p in patches(view, evidence.unknown & ~large, piece_set) if p.pieces >= UNKNOWN_PIECES.value]
+    found = [p for p in patches(view, evidence.unknown & ~large, piece_set) if p.pieces >= UNKNOWN_PIECES]
     return tuple(sorted([*found, *patches(view, large, piece_set)], key=lambda p: -p.share))
 
 

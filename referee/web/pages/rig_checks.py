@@ -17,7 +17,7 @@ from calibration.lens import LEAST_VIEWS, BoardView, LensFit, covered
 from calibration.mat import FIELD, MatPose, Mats, detect_mats
 from calibration.palette import Palette
 from calibration.quality import ANGLE_DEG, DISTANCE_CM, Figure, Measured, zone_quality
-from referee.vision.parameters import SIZES_TOLD
+from referee.vision.observer import SIZES_TOLD
 
 PLAYED = ("A", "B")
 LIMITS = {
@@ -123,7 +123,7 @@ def color_numbers(palette: Palette, field_pixels: int) -> list[Number]:
 
 def sizes_number(factor: float) -> Number:
     """Have the pieces, ``factor`` times as large as the piece file says, its lengths?"""
-    most = 100 * SIZES_TOLD.value
+    most = 100 * SIZES_TOLD
     return Number("sizes", round(100 * (factor - 1), 1), -most, most, "%")
 
 

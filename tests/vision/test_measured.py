@@ -3,43 +3,55 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 from pathlib import Path
 
 import pytest
 
 from referee.commands.bench import bench
-from referee.vision import live_parameters, parameters
-from referee.vision.image import parameters as image_parameters
-from referee.vision.parameters import Parameter
-from referee.vision.search import parameters as search_parameters
-from referee.vision.verdict import parameters as verdict_parameters
+from referee.vision.measured import MEASURED, TRUST_COMMAND, measured
 
-VISION = Path(parameters.__file__).parent
+VISION = Path(importlib.import_module("referee.vision").__file__).parent
 KERNELS = [p for p in sorted((VISION.parent / "kernels").glob("*.py")) if p.name not in ("sources.py", "triangles.py")]
 """The compiled loops that see; triangles draw the simulated table."""
-FILES = (parameters, image_parameters, live_parameters, search_parameters, verdict_parameters)
-ALL = [(file, name, value) for file in FILES for name, value in vars(file).items() if isinstance(value, Parameter)]
+SEEING = sorted(VISION.rglob("*.py"))
+DRAWN = ("annotate.py", "overlay.py", "steps.py")
 
 
-@pytest.mark.parametrize(("file", "name", "parameter"), ALL, ids=[f"{f.__name__}.{n}" for f, n, _ in ALL])
-def test_a_number_says_its_unit_its_source_and_is_used(file, name, parameter):
-    assert parameter.unit and len(parameter.source) >= len("as NAME")
-    users = [p.read_text() for p in (*VISION.rglob("*.py"), *KERNELS) if not p.name.endswith("parameters.py")]
-    used = rf"\b(p|parameters)\.{name}\b|\b{name}\.value\b|\brules\.{name.lower()}\b"
-    assert any(re.search(used, text) for text in users), f"{name} is used nowhere"
+def is_measured(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and getattr(node.func, "id", "") == "measured"
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.__name__)
-def test_no_number_is_named_twice_in_a_file(file):
-    names = re.findall(r"^([A-Z][A-Z0-9_]*) = ", Path(file.__file__).read_text(), re.M)
-    assert len(names) == len(set(names))
+def test_each_number_says_its_unit_and_its_source():
+    names = [".".join(p.relative_to(VISION.parents[1]).with_suffix("").parts) for p in SEEING]
+    for name in names:
+        importlib.import_module(name.removesuffix(".__init__"))
+    written = [n for p in SEEING for n in ast.walk(ast.parse(p.read_text())) if is_measured(n)]
+    assert len(written) == len(MEASURED) > 0
+    assert [m for m in MEASURED if not m.unit or len(m.source) < len("as NAME")] == []
+
+
+def test_a_number_is_noted_and_given_as_it_is():
+    try:
+        assert measured(45.0, "mm", "by hand") == 45.0
+        assert (MEASURED[-1].module, MEASURED[-1].value, MEASURED[-1].unit) == (__name__, 45.0, "mm")
+    finally:
+        MEASURED.pop()
+
+
+def test_each_number_is_used():
+    text = "\n".join(p.read_text() for p in (*SEEING, *KERNELS))
+    rows = [n for p in SEEING for n in ast.parse(p.read_text()).body if isinstance(n, ast.Assign)]
+    names = [row.targets[0].id for row in rows if any(map(is_measured, ast.walk(row.value)))]
+    used = {name: len(re.findall(rf"\b{name}\b|\brules\.{name.lower()}\b", text)) for name in names}
+    assert [name for name, times in used.items() if times < 2] == []
 
 
 def test_the_commands_that_fit_are_commands():
-    """Every option of a command named as fitting a number is one of the bench's."""
+    """Every option of a command named as trying or fitting a number is one of the bench's."""
     known = {option for parameter in bench.params for option in parameter.opts}
-    for command in {p.refit for _, _, p in ALL if p.refit} | {parameters.TRUST_COMMAND}:
+    for command in {m.tried_by for m in MEASURED if m.tried_by} | {TRUST_COMMAND}:
         assert command.startswith("referee bench ")
         assert set(re.findall(r"--[a-z-]+", command)) <= known
 
@@ -73,14 +85,12 @@ def unnamed(text: str) -> list[str]:
 
 
 def own(text: str) -> list[str]:
-    """The numbers other than whole ones up to 8 that a module gives names to itself, at its top."""
+    """The numbers at a module's top, other than whole ones up to 8, that are not ``measured``."""
     rows = [n for n in ast.parse(text).body if isinstance(n, ast.Assign | ast.AnnAssign) and n.value is not None]
-    numbers = [(row, node) for row in rows for node in ast.walk(row.value) if is_number(node)]
+    told = {id(n) for row in rows for call in ast.walk(row.value) if is_measured(call) for n in ast.walk(call)}
+    numbers = [(row, n) for row in rows for n in ast.walk(row.value) if is_number(n) and id(n) not in told]
     return [f"line {row.lineno}: {n.value}" for row, n in numbers if n.value not in range(9) and n.value != 1.5]
 
-
-SEEING = sorted(VISION.rglob("*.py"))
-DRAWN = ("parameters.py", "annotate.py", "overlay.py", "steps.py")
 
 CALIBRATING = [
     p
@@ -108,7 +118,7 @@ def test_there_is_no_number_without_a_name(path):
     [p for p in SEEING if not p.name.endswith(DRAWN) and p.parent.name not in ("render", "city")],
     ids=lambda p: str(p.relative_to(VISION)),
 )
-def test_numbers_at_the_top_of_a_module_are_parameters(path):
+def test_numbers_at_the_top_of_a_module_are_measured(path):
     """What is drawn for people (``render``, ``annotate``, ``overlay``, ``steps``) has sizes of its own; they decide
     nothing. Another game's reading (``city``) names its numbers beside what they are for."""
     assert own(path.read_text()) == []
@@ -120,5 +130,5 @@ def test_a_number_without_a_name_is_found():
 
 
 def test_a_number_that_a_module_keeps_is_found():
-    kept = "A = 12\nB, C = 0.25, 3\nD = p.D.value\nE = (A + 1) / 4\nF: float = -0.5\n"
+    kept = "A = 12\nB, C = 0.25, 3\nD = measured(12.5, 'mm', 'by hand')\nE = (A + 1) / 4\nF: float = -0.5\n"
     assert own(kept) == ["line 1: 12", "line 2: 0.25", "line 5: 0.5"]
