@@ -17,7 +17,7 @@ cdef enum:
     MOST_CORNERS = 72   # no part has more
     MOST_PIECES = 64    # no build that is searched has more
 
-cdef struct Rules:  # referee/vision/search/parameters.py says what each is, in which unit
+cdef struct Rules:  # referee/vision/search/rules.py says what each is, in which unit
     double touch_mm, seen_inset_mm, on_table_mm, foot_mm, same_level_mm, carried_mm, carrier_gap_mm, stacked_mm
     double topple_full_mm, topple_slack_mm, topple_cost, loaded_cost
     double y_slack_mm, yaw_slack, y_cost, yaw_cost, most_cost, most_stacked, most_turn
