@@ -11,17 +11,16 @@ from collections import deque
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
-from calibration.mat import Mats
 from referee.devices.ports import Frame
 from referee.match.stop_views import SETTLED_FRAMES, SETTLED_S, Hand, Placed
 from referee.recording import Attempt
 from referee.recording.errors import BadAttempt
 from referee.recording.video import VideoFrame
 from referee.review.film import as_decoded, film, is_shaken
-from referee.vision.hands.reaching_arm import ReachingArm, reaching_arm
 from referee.vision.live.field_occupancy import has_piece
 from referee.vision.live.gate import SETTLED, Gate, GateState
 from referee.vision.live.gate_history import BUSY_S, RECENT, Aftermath, GateHistory
+from referee.vision.live.stop_watch import StopWatch, is_settled
 from referee.vision.observer import Observer
 
 QUICKEST_S = 1 / 31
@@ -65,22 +64,25 @@ class _Watch:
     stop_s: float
     observer: Observer
     judged: list[str] = field(default_factory=list)
-    history: GateHistory = field(default_factory=GateHistory)
+    history: GateHistory = field(init=False, default_factory=GateHistory)
+    watch: StopWatch = field(init=False)
     before: deque[VideoFrame] = field(default_factory=lambda: deque(maxlen=RECENT))
     still: list[VideoFrame] = field(default_factory=list)
-    calm: list[VideoFrame] = field(default_factory=list)
+    recent: deque[VideoFrame] = field(default_factory=lambda: deque(maxlen=SETTLED_FRAMES))
     blocked: list[VideoFrame] = field(default_factory=list)
-    mats: Mats | None = None
     worked: dict[str, float] = field(default_factory=dict)
     filled: dict[str, float] = field(default_factory=dict)
     at_go: VideoFrame | None = None
     shaken: bool = False
 
+    def __post_init__(self) -> None:
+        self.watch = StopWatch(self.history, self.observer.look)
+
     def look(self, shown: VideoFrame, look: GateState) -> bool:
         """One more frame; whether a clear settled view is complete."""
         building = shown.seconds <= self.stop_s
         frame = Frame(shown.image, shown.index, shown.seconds)
-        arms = {} if building else self._arms(frame, look)
+        arms = {} if building else self.watch.arms(frame, look, self.judged, self.stop_s)
         owners, short = {z: arm.owner for z, arm in arms.items()}, [z for z, arm in arms.items() if arm.short]
         self.history.add(frame, look, "building" if building else "stopped", owners, short)
         if building:
@@ -91,13 +93,10 @@ class _Watch:
             self.history.watch_mats(frame, self.observer.look)
         moved = any(look.zones[z].moving > SETTLED for z in self.judged if z in look.zones)
         self.still = [*([] if moved else self.still), shown][-SETTLED_FRAMES:]
-        if shown.seconds <= self.stop_s + SETTLED_S or not all(_settled(look, z) for z in self.judged):
-            self.calm = []
-            return False
-        self.blocked = self.blocked or self.still
-        clear = not any(look.zones[z].hand for z in self.judged)
-        self.calm = [*self.calm, shown] if clear else []
-        return len(self.calm) >= SETTLED_FRAMES
+        self.recent.append(shown)
+        if shown.seconds > self.stop_s + SETTLED_S and all(is_settled(look, z) for z in self.judged):
+            self.blocked = self.blocked or self.still
+        return bool(self.watch.clear_frames(frame, look, self.judged, self.stop_s))
 
     def _before_the_go(self, shown: VideoFrame, look: GateState) -> None:
         if shown.seconds > (self.attempt.go_s or 0.0):
@@ -126,16 +125,6 @@ class _Watch:
         """Whether a piece stood in that field at the go, and not only before it in the picture."""
         return self.at_go is not None and has_piece(zone, as_decoded(self.at_go), self.observer, self.attempt.card)
 
-    def _arms(self, frame: Frame, look: GateState) -> dict[str, ReachingArm]:
-        found: dict[str, ReachingArm] = {}
-        for zone in self.judged:
-            if zone in look.zones and look.zones[zone].hand:
-                before = self.history.last_clear_frame(zone, self.stop_s)
-                if before is not None:
-                    self.mats = self.mats or self.observer.look(before.image)
-                    found[zone] = reaching_arm(frame.image, before.image, zone, self.mats)
-        return found
-
     def told(self, zones: Collection[str], clear: bool) -> StopSeen:
         """What was seen, once all is."""
         after = {z: self.history.after(z, self.stop_s) for z in self.judged}
@@ -143,7 +132,7 @@ class _Watch:
         shown = {f.index: f for f in self.before}
         return StopSeen(
             tuple(sorted(zones)),
-            self.calm if clear else self.blocked or self.still,
+            [*self.recent] if clear else self.blocked or self.still,
             clear,
             after,
             {z: [shown[f.number] for f in frames] for z, frames in at_press.items()},
@@ -181,11 +170,6 @@ def watch_stop(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> S
     if not watch.still:
         raise BadAttempt(f"{attempt.folder}: shows nothing after the Stop at {stop:.1f} s")
     return watch.told(zones, clear)
-
-
-def _settled(look: GateState, zone: str) -> bool:
-    gate = look.zones.get(zone)
-    return gate is not None and gate.mat_seen and gate.settled_s >= SETTLED_S
 
 
 def _judged(attempt: Attempt, zones: set[str]) -> list[str]:

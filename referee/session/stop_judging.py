@@ -13,7 +13,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from calibration.mat import Mats
 from cards.card import Card
 from cards.deck import Deck
 from cards.law import because
@@ -22,12 +21,12 @@ from referee.devices.ports import Frame
 from referee.errors import IllegalCommand, RefereeError
 from referee.match.commands import BeginJudging, CameraVerdict
 from referee.match.state import MatchState
-from referee.match.stop_views import PRESS_UNSEEN, SETTLED_FRAMES, SETTLED_S, UNSEEN, Views, behind_a_hand, ruled
+from referee.match.stop_views import PRESS_UNSEEN, UNSEEN, Views, behind_a_hand, ruled
 from referee.match.verdict import ZoneVerdict, zone_verdict
 from referee.session.ports import Alarming, Attempting, Commanded, Gate, Observer, OnClock, Touching, WithCamera
-from referee.vision.hands.reaching_arm import reaching_arm
 from referee.vision.live.gate import GateState
 from referee.vision.live.gate_history import GateHistory
+from referee.vision.live.stop_watch import StopWatch, is_clear
 from referee.vision.observer import Judgement
 
 BLOCKED_S = 8.0
@@ -81,9 +80,8 @@ class StopJudging:
 
     def __init__(self, session: Judged, history: GateHistory) -> None:
         self._session, self._history = session, history
-        self._calm: list[Frame] = []
+        self._watch = StopWatch(history, lambda image: session.observer.look(image))
         self._stopped_s: float | None = None
-        self._mats: Mats | None = None
         self._failed = 0
         self._lost = False
         self._judged: dict[tuple[str, int], int] = {}
@@ -99,34 +97,26 @@ class StopJudging:
 
     def rest(self) -> None:
         """No Stop waits for its verdict."""
-        self._calm, self._stopped_s, self._mats, self._failed = [], None, None, 0
+        self._stopped_s, self._failed = None, 0
+        self._watch.restart()
         self._session.alarm("blocked", None)
         self._session.alarm("judging", None)
 
     def owners(self, frame: Frame, look: GateState, state: MatchState) -> dict[str, str | None]:
         """Whose hand is over each caller's field, compared with the last picture before the Stop without one."""
-        found: dict[str, str | None] = {}
-        for zone in state.duel.callers:
-            if zone in look.zones and look.zones[zone].hand:
-                before = self._history.last_clear_frame(zone, self._press_s(state))
-                if before is not None:
-                    self._mats = self._mats or self._session.observer.look(before.image)
-                    found[zone] = reaching_arm(frame.image, before.image, zone, self._mats).owner
-        return found
+        arms = self._watch.arms(frame, look, state.duel.callers, self._press_s(state))
+        return {zone: arm.owner for zone, arm in arms.items()}
 
     def look(self, frame: Frame, look: GateState, state: MatchState) -> None:
         """Wait for enough calm frames of the callers' fields, then judge."""
         self._history.watch_mats(frame, self._session.observer.look)
         self._stopped_s = self._stopped_s or frame.at_s
-        blocked = [z for z in state.duel.callers if not _clear(look, z)]
-        if blocked or state.card_id is None or frame.at_s <= self._press_s(state) + SETTLED_S:
-            self._calm = []
-            if blocked and frame.at_s - self._stopped_s > BLOCKED_S:
-                self._session.alarm("blocked", sentence("no_view", fields=blocked))
-            return
-        self._calm.append(frame)
-        if len(self._calm) >= SETTLED_FRAMES:
-            frames, self._calm = self._calm, []
+        blocked = [z for z in state.duel.callers if not is_clear(look, z)]
+        if blocked and frame.at_s - self._stopped_s > BLOCKED_S:
+            self._session.alarm("blocked", sentence("no_view", fields=blocked))
+        if state.card_id is None:
+            self._watch.restart()
+        elif frames := self._watch.clear_frames(frame, look, state.duel.callers, self._press_s(state)):
             self._judge(state, frames)
 
     def before_press(self, frame: Frame, state: MatchState) -> bool:
@@ -228,11 +218,6 @@ class StopJudging:
             write()
         except OSError:
             self._lost = True
-
-
-def _clear(look: GateState, zone: str) -> bool:
-    gate = look.zones.get(zone)
-    return gate is not None and gate.mat_seen and not gate.hand and gate.settled_s >= SETTLED_S
 
 
 def _rows(judgement: Judgement) -> dict[str, dict]:
