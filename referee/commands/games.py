@@ -24,7 +24,7 @@ from referee.events import Event
 from referee.games.catalogue import GAMES, game_named
 from referee.games.core import BadGame, Mode
 from referee.games.match import Match, evolve, fold
-from referee.session.game_camera import CardCamera, GameCamera, TableCamera
+from referee.session.game_camera import CardCamera, PlanCamera, TableCamera
 from referee.session.game_table import GameTable, game_matches
 from referee.session.ports import Record
 from referee.session.seeds import new_seed
@@ -199,8 +199,8 @@ def rules_of(file: Path | None) -> dict[str, Any]:
 
 def camera_of(name: str, stones: str) -> TableCamera:
     """What reads pictures of that game's table."""
-    if name == "city_towers":
-        return GameCamera(named_piece_set(stones))
+    if game_named(name).reads == "plans":
+        return PlanCamera(named_piece_set(stones))
     return CardCamera(kinds_of(name), *columns_of(name))
 
 

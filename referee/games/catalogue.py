@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from referee.games import city_towers, tower_bets
+from referee.games import city_towers, nine_sum_towers, quarters_and_currencies, tower_bets
 from referee.games.core import BadGame, Game
-from referee.games.nine_sum_towers.play import GAME as NINE
-from referee.games.quarters_and_currencies.play import GAME as QUARTERS
 
-GAMES: dict[str, Game[Any]] = {game.name: game for game in (city_towers.GAME, QUARTERS, NINE, tower_bets.GAME)}
+FOLDERS = (city_towers, quarters_and_currencies, nine_sum_towers, tower_bets)
+GAMES: dict[str, Game[Any]] = {folder.GAME.name: folder.GAME for folder in FOLDERS}
 
 
 def game_named(name: str) -> Game[Any]:

@@ -14,7 +14,7 @@ from playing import ask, new, play, refused, reread
 from referee.errors import IllegalCommand
 from referee.events import Event
 from referee.games.catalogue import game_named
-from referee.games.city_towers import PickStones, PlayStone
+from referee.games.city_towers.rules import PickStones, PlayStone
 from referee.games.core import BadGame, shuffled, without
 from referee.games.match import Correct, Undo, decide, evolve, fold
 

@@ -172,7 +172,7 @@ def test_computer_players_choose_the_same_in_the_same_match_and_only_what_is_leg
 def test_every_game_and_command_has_words_in_both_languages(lang):
     texts = catalogue(lang)
     wanted = [f"game.name.{name}" for name in GAMES]
-    wanted += [f"game.said.{kind.__name__}" for game in GAMES.values() for kind in game.commands]
+    wanted += [f"game.said.{kind.NAME}" for game in GAMES.values() for kind in game.commands]
     assert [key for key in wanted if key not in texts] == []
 
 

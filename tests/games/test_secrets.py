@@ -21,9 +21,9 @@ from playing import ask, new, options
 from referee.commands.games import GameLines
 from referee.errors import IllegalCommand
 from referee.games.catalogue import GAMES
-from referee.games.city_towers import PickStones
+from referee.games.city_towers.rules import PickStones
 from referee.games.match import Correct, Undo, decide, evolve, fold
-from referee.games.quarters_and_currencies.table import ReadHand, ReadIn
+from referee.games.quarters_and_currencies.rules import ReadHand, ReadIn
 from referee.journal.chain import lines_of, parse_line
 from referee.journal.game_export import exported
 from referee.web.i18n.games import said

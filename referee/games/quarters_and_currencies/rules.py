@@ -1,41 +1,292 @@
-"""The deal, a turn and what follows it: refilling, scorings, the end. Pure."""
+"""Buildings of six kinds, each bought in the currency of its place in the yard (plays like *Stimmt so!*). Pure.
+
+A money card is its currency's letter and its value, ``b7``; a building its kind and its price, ``5:11``; ``A`` and
+``B`` are the scoring cards in the money deck.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
-from typing import Any
+from typing import Any, Literal
+
+from pydantic import Field
 
 from cards.sentences import sentence
-from referee.core import EventBatch
+from referee.core import Data, EventBatch
 from referee.errors import IllegalCommand
-from referee.games.core import UNKNOWN, Game, GameCommand, Setup, hidden, new_pile, shuffled, without
-from referee.games.quarters_and_currencies.cards import (
-    CURRENCIES,
-    GIFTS,
-    MOST_ACTIONS,
-    MOST_AT_ONCE,
-    PLACES,
-    SCORINGS,
-    START_SUM,
-    QuarterRules,
-    building_cards,
-    money_cards,
-    price_of,
-    value,
+from referee.games.core import (
+    OVER,
+    UNKNOWN,
+    GameCommand,
+    Pile,
+    Rules,
+    Setup,
+    Table,
+    hidden,
+    new_pile,
+    put,
+    shuffled,
+    without,
 )
-from referee.games.quarters_and_currencies.scoring import points
-from referee.games.quarters_and_currencies.table import (
-    CHANGES,
-    Buy,
-    PassTurn,
-    Quarters,
-    ReadHand,
-    ReadIn,
-    TakeMoney,
-    create,
-)
+
+CURRENCIES = ("a", "b", "c", "d")
+VALUES = range(1, 10)
+COPIES = 3
+KINDS = range(1, 7)
+PRICES = {1: (2, 8), 2: (3, 9), 3: (4, 10), 4: (5, 11), 5: (6, 12), 6: (7, 13)}
+"""Kind -> lowest and highest price. 1 museum, 2 theatre, 3 station, 4 church, 5 park, 6 skyscraper."""
+
+COUNTS = {1: 7, 2: 7, 3: 9, 4: 9, 5: 11, 6: 11}
+PLACES = 4
+GIFTS = 6
+"""Buildings that the passive owner of a game of two gets at the start, and after scoring A."""
+
+START_SUM = 20
+MOST_AT_ONCE = 5
+"""Several money cards are taken together when they come to no more than this."""
+
+MOST_ACTIONS = 5
+SCORINGS = ("A", "B")
+
+
+class QuarterRules(Rules):
+    """What the rules leave open: which prices come twice where a kind has more cards than prices."""
+
+    doubled_prices: Literal["centre", "cheap", "dear"] = Field(
+        "centre", description="Prices that come twice: from the centre outwards (cheaper first), or from an end."
+    )
+
+
+def money_cards(players: int) -> list[str]:
+    """All money cards; for two players one of each is taken out."""
+    copies = COPIES - 1 if players == 2 else COPIES
+    return [f"{c}{v}" for c in CURRENCIES for v in VALUES for _ in range(copies)]
+
+
+def prices(kind: int, rules: QuarterRules) -> list[int]:
+    """The prices of that kind's cards: each of its span once, and some twice until there are enough."""
+    low, high = PRICES[kind]
+    span = list(range(low, high + 1))
+    middle = (low + high) / 2
+    order = {
+        "centre": sorted(span, key=lambda price: (abs(price - middle), price)),
+        "cheap": span,
+        "dear": span[::-1],
+    }[rules.doubled_prices]
+    return sorted(span + order[: COUNTS[kind] - len(span)])
+
+
+def building_cards(rules: QuarterRules) -> list[str]:
+    """All 54 buildings."""
+    return [f"{kind}:{price}" for kind in KINDS for price in prices(kind, rules)]
+
+
+def value(money: str) -> int:
+    """A money card's value; 0 for one that nobody has named."""
+    return int(money[1:] or 0)
+
+
+def kind_of(building: str) -> int:
+    """A building's kind, 1 to 6."""
+    return int(building.partition(":")[0])
+
+
+def price_of(building: str) -> int:
+    """A building's price."""
+    return int(building.partition(":")[2])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quarters(Table):
+    """The table. ``yard`` has a place for each currency, '' where it is empty; ``market`` is the open money.
+
+    ``owned`` and ``points`` are by owner: the seats, and with two players the passive owner last. ``gifts`` are
+    buildings that are still to be given to it; ``opening`` is a scorer's game before its first turn.
+    """
+
+    rules: QuarterRules
+    hands: tuple[Pile, ...]
+    yard: Pile
+    market: Pile
+    money: Pile
+    buildings: Pile
+    owned: tuple[Pile, ...]
+    points: tuple[int, ...]
+    spent: Pile = ()
+    scored: tuple[Mapping[str, Any], ...] = ()
+    actions: int = 0
+    gifts: int = 0
+    opening: bool = False
+
+    @property
+    def passive(self) -> int | None:
+        """The passive owner's number; None when there is none."""
+        return len(self.players) if len(self.owned) > len(self.players) else None
+
+
+class TakeMoney(GameCommand):
+    """Open money cards into the hand."""
+
+    cards: tuple[str, ...]
+    PHASES = ("acting",)
+
+
+class Buy(GameCommand):
+    """The building of the yard's place 1 to 4, paid with these cards; ``give`` it to the passive owner."""
+
+    place: int
+    pay: tuple[str, ...]
+    give: bool = False
+    PHASES = ("acting",)
+
+
+class PassTurn(GameCommand):
+    """Nothing can be taken and nothing bought."""
+
+    PHASES = ("acting",)
+
+
+class ReadHand(GameCommand):
+    """A scorer's game: the money that the seat was dealt."""
+
+    cards: tuple[str, ...]
+    PHASES = ("reading_hands",)
+    IN_TURN = False
+
+
+class ReadIn(GameCommand):
+    """A scorer's game: the next card that was turned up: a building, money, or a scoring card."""
+
+    card: str
+    PHASES = ("reading_building", "reading_money", "reading_gift")
+    IN_TURN = False
+
+
+def create(setup: Setup, deal: Mapping[str, Any]) -> Quarters:
+    """The table after the deal."""
+    owners = len(setup.players) + (len(setup.players) == 2)
+    owned = (((),) * len(setup.players) + (tuple(deal["passive"]),))[:owners]
+    return Quarters(
+        players=setup.players,
+        seed=setup.seed,
+        mode=setup.mode,
+        phase="reading_hands" if setup.mode == "scorer" else "acting",
+        turn=deal["first"],
+        shuffles=deal["shuffles"],
+        rules=setup.rules,
+        hands=tuple(tuple(hand) for hand in deal["hands"]),
+        yard=tuple(deal["yard"]),
+        market=tuple(deal["market"]),
+        money=tuple(deal["money"]),
+        buildings=tuple(deal["buildings"]),
+        owned=owned,
+        points=(0,) * owners,
+        opening=setup.mode == "scorer",
+    )
+
+
+def _taken(state: Quarters, data: Data) -> Quarters:
+    seat, cards = data["seat"], tuple(data["cards"])
+    hands = put(state.hands, seat, (*state.hands[seat], *cards))
+    return replace(state, hands=hands, market=without(state.market, cards, "the market"), actions=state.actions + 1)
+
+
+def _bought(state: Quarters, data: Data) -> Quarters:
+    seat, place, owner, pay = data["seat"], data["place"] - 1, data["owner"], tuple(data["pay"])
+    return replace(
+        state,
+        hands=put(state.hands, seat, without(state.hands[seat], pay, state.name(seat))),
+        spent=(*state.spent, *pay),
+        owned=put(state.owned, owner, (*state.owned[owner], state.yard[place])),
+        yard=put(state.yard, place, ""),
+        actions=state.actions + 1,
+    )
+
+
+def _building_laid(state: Quarters, data: Data) -> Quarters:
+    yard = put(state.yard, data["place"] - 1, data["card"])
+    return replace(state, yard=yard, buildings=state.buildings[1:], phase="acting")
+
+
+def _gift_laid(state: Quarters, data: Data) -> Quarters:
+    last = len(state.owned) - 1
+    owned = put(state.owned, last, (*state.owned[last], data["card"]))
+    return replace(state, owned=owned, buildings=state.buildings[1:], gifts=state.gifts - 1, phase="acting")
+
+
+def _money_laid(state: Quarters, data: Data) -> Quarters:
+    return replace(state, market=(*state.market, data["card"]), money=state.money[1:], phase="acting")
+
+
+def _scored(state: Quarters, data: Data) -> Quarters:
+    total = tuple(a + b for a, b in zip(state.points, data["points"], strict=True))
+    money = state.money[1:] if data["scoring"] in SCORINGS else state.money
+    row = {"scoring": data["scoring"], "points": list(data["points"])}
+    return replace(state, points=total, scored=(*state.scored, row), money=money, gifts=data["gifts"], phase="acting")
+
+
+def _left_over(state: Quarters, data: Data) -> Quarters:
+    owner, place = data["owner"], data["place"] - 1
+    owned = put(state.owned, owner, (*state.owned[owner], state.yard[place]))
+    return replace(state, owned=owned, yard=put(state.yard, place, ""))
+
+
+def _hand_read(state: Quarters, data: Data) -> Quarters:
+    hands = put(state.hands, data["seat"], tuple(data["cards"]))
+    return replace(state, hands=hands, money=state.money[len(data["cards"]) :])
+
+
+def _reshuffled(state: Quarters, data: Data) -> Quarters:
+    return replace(state, money=tuple(data["money"]), spent=(), shuffles=state.shuffles + 1)
+
+
+CHANGES: Mapping[str, Callable[[Quarters, Data], Quarters]] = {
+    "money_taken": _taken,
+    "bought": _bought,
+    "nothing_possible": lambda s, d: s,
+    "building_laid": _building_laid,
+    "gift_laid": _gift_laid,
+    "money_laid": _money_laid,
+    "reshuffled": _reshuffled,
+    "scored": _scored,
+    "turn_passed": lambda s, d: replace(s, turn=d["seat"], actions=0, opening=False),
+    "left_over": _left_over,
+    "hand_read": _hand_read,
+    "first_known": lambda s, d: replace(s, turn=d["seat"], gifts=d["gifts"], phase="acting"),
+    "waits_for": lambda s, d: replace(s, phase=f"reading_{d['what']}"),
+    "game_over": lambda s, d: replace(s, phase=OVER),
+}
+
+
+def rank_points(scoring: str, kind: int) -> list[int]:
+    """What the ranks of that kind give, the first first: one in A, two in B, three in C."""
+    return {"A": [kind], "B": [7 + kind, kind], "C": [15 + kind, 7 + kind, kind]}[scoring]
+
+
+def shares(counts: Sequence[int], values: Sequence[int]) -> list[int]:
+    """Points by owner for one kind: owners with as many share the values of their ranks, rounded down.
+
+    Who owns none gets none.
+    """
+    points, rank = [0] * len(counts), 0
+    for count in sorted({c for c in counts if c}, reverse=True):
+        tied = [owner for owner, c in enumerate(counts) if c == count]
+        for owner in tied:
+            points[owner] = sum(values[rank : rank + len(tied)]) // len(tied)
+        rank += len(tied)
+    return points
+
+
+def points(scoring: str, owned: Sequence[Sequence[str]]) -> list[int]:
+    """Points by owner in that scoring, over all kinds."""
+    total = [0] * len(owned)
+    for kind in KINDS:
+        counts = [sum(kind_of(building) == kind for building in row) for row in owned]
+        total = [sum(pair) for pair in zip(total, shares(counts, rank_points(scoring, kind)), strict=True)]
+    return total
 
 
 def begin(setup: Setup) -> dict[str, Any]:
@@ -277,20 +528,3 @@ def pieces(state: Quarters) -> Counter[str]:
 def deck(state: Quarters) -> Counter[str]:
     """What the box holds for so many players."""
     return Counter((*money_cards(len(state.players)), *building_cards(state.rules), *SCORINGS))
-
-
-GAME: Game[Quarters] = Game(
-    name="quarters_and_currencies",
-    seats=range(2, 7),
-    rules=QuarterRules,
-    handlers=HANDLERS,
-    changes=CHANGES,
-    begin=begin,
-    create=create,
-    scores=lambda state: state.points[: len(state.players)],
-    view=view,
-    legal=legal,
-    pieces=pieces,
-    deck=deck,
-    secret=lambda now, before, command: "cards" if command["command"] == "ReadHand" else "",
-)

@@ -20,18 +20,12 @@ from cards.sentences import sentence
 from referee.core import Data, EventBatch
 from referee.errors import IllegalCommand
 from referee.games import core
-from referee.games.core import OVER, UNKNOWN, Game, GameCommand, Pile, Rules, Setup, Table, hidden, new_pile, put
+from referee.games.core import OVER, UNKNOWN, GameCommand, Pile, Rules, Setup, Table, Tower, hidden, new_pile, put
 
 CITIES = range(1, 7)
 SITES = range(1, 10)
 HEIGHTS = (1, 2, 3, 4)
 TOWER_POINTS, MAJORITY_POINTS, HIGHEST_POINTS = 1, 2, 3
-
-Stone = tuple[int, int]
-"""Whose it is, and its storeys."""
-
-Tower = tuple[Stone, ...]
-"""Its stones, the lowest first."""
 
 
 class CityRules(Rules):
@@ -364,20 +358,3 @@ def deck(state: City) -> Counter[str]:
     count = Counter({str(site): state.rules.site_copies for site in SITES})
     stones = zip(HEIGHTS, state.rules.stone_mix, strict=True)
     return count + Counter({f"stone {seat}/{h}": n for h, n in stones for seat in state.seats})
-
-
-GAME: Game[City] = Game(
-    name="city_towers",
-    seats=range(2, 5),
-    rules=CityRules,
-    handlers=HANDLERS,
-    changes=CHANGES,
-    begin=begin,
-    create=create,
-    scores=lambda state: state.points,
-    view=view,
-    legal=legal,
-    pieces=pieces,
-    deck=deck,
-    secret=lambda now, then, _: "stones" if now.phase == then.phase == "picking" and now.round == then.round else "",
-)

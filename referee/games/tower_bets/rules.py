@@ -20,7 +20,7 @@ from cards.sentences import sentence
 from referee.core import Data, EventBatch
 from referee.errors import IllegalCommand
 from referee.games import core
-from referee.games.core import OVER, UNKNOWN, Game, GameCommand, Pile, Rules, Setup, Table, hidden, put
+from referee.games.core import OVER, UNKNOWN, GameCommand, Pile, Rules, Setup, Table, hidden, put
 
 STYLES = ("A", "B", "C", "D", "E")
 CHIPS = (1, 2, 3)
@@ -74,8 +74,10 @@ class Bets(Table):
         return tuple(pile[0] for pile in self.piles if pile)
 
 
-class Build(GameCommand):
+class PlayCard(GameCommand):
     """A card of the hand onto the tower of its style, which it raises by so many storeys."""
+
+    NAME = "Build"
 
     style: str
     storeys: int
@@ -96,8 +98,10 @@ class Draw(GameCommand):
     PHASES = ("betting", "drawing")
 
 
-class ReadIn(GameCommand):
+class ReadPile(GameCommand):
     """A scorer's game: the card that lies open on a pile (1-3)."""
+
+    NAME = "ReadIn"
 
     pile: int
     style: str
@@ -161,7 +165,7 @@ def _known(style: str) -> int:
     return STYLES.index(style)
 
 
-def _build(batch: EventBatch[Bets], c: Build) -> None:
+def _build(batch: EventBatch[Bets], c: PlayCard) -> None:
     _known(c.style)
     if c.storeys not in STOREYS:
         raise IllegalCommand(sentence("game.storeys", n=c.storeys))
@@ -199,7 +203,7 @@ def _draw(batch: EventBatch[Bets], c: Draw) -> None:
     batch.add("turn_passed", seat=state.after(state.turn))
 
 
-def _read_in(batch: EventBatch[Bets], c: ReadIn) -> None:
+def _read_in(batch: EventBatch[Bets], c: ReadPile) -> None:
     _known(c.style)
     if c.pile not in STOREYS:
         raise IllegalCommand(sentence("game.no_pile", pile=c.pile))
@@ -255,10 +259,10 @@ def _next_phase(piles: tuple[Pile, ...]) -> str:
 
 
 HANDLERS: Mapping[type[GameCommand], Callable[[EventBatch[Bets], Any], None]] = {
-    Build: _build,
+    PlayCard: _build,
     BetChip: _bet,
     Draw: _draw,
-    ReadIn: _read_in,
+    ReadPile: _read_in,
 }
 CHANGES: Mapping[str, Callable[[Bets, Data], Bets]] = {
     "built": _built,
@@ -275,7 +279,7 @@ def legal(state: Bets, seat: int) -> tuple[GameCommand, ...]:
     if state.phase == OVER or seat != state.turn:
         return ()
     if state.phase == "building":
-        return tuple(Build(seat, style, n) for style in sorted(set(state.hands[seat]) - {UNKNOWN}) for n in STOREYS)
+        return tuple(PlayCard(seat, style, n) for style in sorted(set(state.hands[seat]) - {UNKNOWN}) for n in STOREYS)
     bets: tuple[GameCommand, ...] = ()
     if state.phase == "betting":
         asked = ((tower, chip) for tower in STYLES for chip in CHIPS)
@@ -314,19 +318,3 @@ def deck(state: Bets) -> Counter[str]:
     """What the box holds for so many players."""
     chips = {f"chip {seat}/{value}": state.rules.chips_of_each for seat in state.seats for value in CHIPS}
     return Counter({style: state.rules.cards_a_style for style in STYLES} | chips)
-
-
-GAME: Game[Bets] = Game(
-    name="tower_bets",
-    seats=range(2, 6),
-    rules=BetRules,
-    handlers=HANDLERS,
-    changes=CHANGES,
-    begin=begin,
-    create=create,
-    scores=scores,
-    view=view,
-    legal=legal,
-    pieces=pieces,
-    deck=deck,
-)
