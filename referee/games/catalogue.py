@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from referee.games import city_towers, nine_sum_towers, quarters_and_currencies, tower_bets
+from referee.games.city_towers import door as city_towers
 from referee.games.core import BadGame, Game
+from referee.games.nine_sum_towers import door as nine_sum_towers
+from referee.games.quarters_and_currencies import door as quarters_and_currencies
+from referee.games.tower_bets import door as tower_bets
 
-FOLDERS = (city_towers, quarters_and_currencies, nine_sum_towers, tower_bets)
-GAMES: dict[str, Game[Any]] = {folder.GAME.name: folder.GAME for folder in FOLDERS}
+DOORS = (city_towers, quarters_and_currencies, nine_sum_towers, tower_bets)
+GAMES: dict[str, Game[Any]] = {door.GAME.name: door.GAME for door in DOORS}
 
 
 def game_named(name: str) -> Game[Any]:

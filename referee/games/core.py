@@ -1,8 +1,8 @@
 """What the four games have in common: their commands, and ``Game``, the one door by which all else knows a game. Pure.
 
-A game is a folder: ``rules`` has its state and commands, ``camera`` tells from what a camera reads which command was
-carried out, ``board.html`` shows its table, and the folder's ``GAME`` is the door. The rules are functions around one
-frozen state, in the frame of ``referee.core``:
+A game is a folder: ``rules`` has its state and commands, ``board.html`` shows its table, ``door`` tells how its cards
+are printed and from what a camera reads which command was carried out, and holds the ``GAME``. The rules are functions
+around one frozen state, in the frame of ``referee.core``:
 
     deal = game.begin(setup)                    # everything that chance decided
     batch = game.decide(state, command)         # raises IllegalCommand with the reason and changes nothing
@@ -65,6 +65,10 @@ class GameCommand(Command):
         """By field name, with the command's own name as ``command``."""
         row = {name: list(v) if isinstance(v, tuple) else v for name, v in vars(self).items()}
         return {"command": self.NAME, **row}
+
+    def carry_out(self, batch: EventBatch[Any]) -> None:
+        """Add the events that it leads to. Raises IllegalCommand with the reason."""
+        raise NotImplementedError
 
 
 Site = tuple[int, int]
@@ -141,6 +145,16 @@ class Table:
         return self.players[seat]
 
 
+def dealt(setup: Setup, deal: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields of a first state: what the set-up says, and the deal, its lists as tuples."""
+
+    def frozen(value: Any) -> Any:
+        return tuple(map(frozen, value)) if isinstance(value, list | tuple) else value
+
+    given = {"players": setup.players, "seed": setup.seed, "mode": setup.mode, "rules": setup.rules, "shuffles": 1}
+    return given | {name: frozen(value) for name, value in deal.items()}
+
+
 S = TypeVar("S", bound=Table)
 
 
@@ -148,7 +162,7 @@ S = TypeVar("S", bound=Table)
 class Game(Generic[S]):
     """What a game offers. ``seats`` may play it; ``pieces`` is every card, chip and stone wherever it lies.
 
-    ``handlers`` work its commands out, ``changes`` say by kind what an event makes of the state. ``begin`` gives the
+    ``commands`` may be asked of it, ``changes`` say by kind what an event makes of the state. ``begin`` gives the
     first event's data, ``create`` the state of it; ``scores`` is by seat; ``view`` is JSON-able and
     shows what a seat may see (None: what lies open to all); ``legal`` are commands of that seat that would be
     accepted: every kind, though not every overpayment. ``deck`` is what the game's box holds. ``secret`` names the
@@ -162,7 +176,7 @@ class Game(Generic[S]):
     name: str
     seats: range
     rules: type[Rules]
-    handlers: Mapping[type[GameCommand], Callable[[EventBatch[S], Any], None]]
+    commands: tuple[type[GameCommand], ...]
     changes: Mapping[str, Callable[[S, Data], S]]
     begin: Callable[[Setup], dict[str, Any]]
     create: Callable[[Setup, Mapping[str, Any]], S]
@@ -177,11 +191,6 @@ class Game(Generic[S]):
     secret: Callable[[S, S, Mapping[str, Any]], str] = lambda now, before, command: ""
     also_printed: tuple[tuple[str, int], ...] = ()
     plan: Callable[[S, GameCommand], tuple[int, tuple[Tower, ...]] | None] = lambda state, command: None
-
-    @property
-    def commands(self) -> tuple[type[GameCommand], ...]:
-        """What may be asked of it."""
-        return tuple(self.handlers)
 
     def setup(self, players: Sequence[str], rules: Mapping[str, Any], seed: int, mode: Mode = "full") -> Setup:
         """A checked set-up. Raises BadGame."""
@@ -235,7 +244,7 @@ class Game(Generic[S]):
         if refusal := self.refusal(state, command):
             raise IllegalCommand(refusal)
         batch = EventBatch(state, self.evolve)
-        self.handlers[type(command)](batch, command)
+        command.carry_out(batch)
         if state.mode == "scorer":
             self.check_pieces(batch.state)
         return batch

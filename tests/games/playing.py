@@ -13,7 +13,7 @@ from referee.errors import IllegalCommand
 from referee.events import Event, event_from_json
 from referee.games.catalogue import GAMES
 from referee.games.core import GameCommand
-from referee.games.match import Begin, Match, begin, decide, evolve, fold
+from referee.games.match import Match, begin, decide, evolve, fold
 
 NAMES = ("Ann", "Ben", "Cem", "Dia", "Eli", "Fay", "Gus")
 WORDS = ("", "?", "nothing", "1", "5", "9", "A", "C", "a3", "c9", "dog", "joker", "hammer", "4:9", "thief")
@@ -24,7 +24,7 @@ MOST_COMMANDS = 5000
 def new(name: str, players: int = 2, seed: int = 0, mode: str = "full", **rules: object) -> tuple[Match, list[Event]]:
     """A new game and its events."""
     setup = GAMES[name].setup(NAMES[:players], rules, seed, mode)
-    events = list(begin(Begin(f"g{seed}", name, setup, simulated=True), "2026-01-01T00:00:00+00:00"))
+    events = list(begin(f"g{seed}", GAMES[name], setup, "2026-01-01T00:00:00+00:00", simulated=True))
     return fold(events), events
 
 

@@ -22,9 +22,9 @@ from referee.commands.game_cards import columns_of, faces, kinds_of
 from referee.errors import CannotSee
 from referee.games.catalogue import GAMES
 from referee.games.nine_sum_towers import rules as nine
-from referee.games.nine_sum_towers.camera import OPEN_CARDS as NINE_CARDS
+from referee.games.nine_sum_towers.door import OPEN_CARDS as NINE_CARDS
 from referee.games.quarters_and_currencies import rules as quarters
-from referee.games.quarters_and_currencies.camera import OPEN_CARDS as QUARTER_CARDS
+from referee.games.quarters_and_currencies.door import OPEN_CARDS as QUARTER_CARDS
 from referee.games.tower_bets.rules import STYLES, PlayCard
 from referee.session.game_camera import CardCamera
 from referee.vision.image.card_columns import Column, columns

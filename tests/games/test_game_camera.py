@@ -16,7 +16,7 @@ from cards.sentences import sentence
 from referee.devices.ports import SystemClock
 from referee.errors import CannotSee
 from referee.games.catalogue import GAMES
-from referee.games.city_towers.camera import owners
+from referee.games.city_towers.door import owners
 from referee.games.city_towers.rules import City, PickStones, PlayStone
 from referee.games.core import MoveProposal
 from referee.journal.journal import Journal

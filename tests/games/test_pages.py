@@ -9,7 +9,7 @@ import pytest
 from referee.devices.ports import SystemClock
 from referee.games.catalogue import GAMES
 from referee.games.city_towers.rules import PickStones
-from referee.games.match import Undo
+from referee.games.match import UndoMove
 from referee.games.tower_bets.rules import STYLES, PlayCard
 from referee.journal.journal import Journal
 from referee.session.game_table import GameTable
@@ -116,7 +116,7 @@ def test_no_page_but_a_seats_own_shows_what_it_picks_before_all_have_picked(jour
     assert "Ann picks stones 2 2 2 3 3 3" in pages.get(ann)[1]
     assert "picks stones 2 2 2 3 3 3" not in "".join(pages.get(path)[1] for path in ("/", "/referee"))
     assert "Ann picks stones 2 2 2 3 3 3" not in pages.get(ben)[1]
-    pages.table.command(Undo("Ref", "misread"))
+    pages.table.command(UndoMove("Ref", "misread"))
     assert "Ann picks stones 2 2 2 3 3 3" in pages.get(ann)[1]
     for path in ("/", "/referee", ben):
         assert "Ann picks stones ? ? ? ? ? ? (misread)" in pages.get(path)[1]

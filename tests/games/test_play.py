@@ -16,7 +16,7 @@ from referee.devices.ports import SystemClock
 from referee.errors import IllegalCommand, JournalUnwritable
 from referee.games.catalogue import GAMES
 from referee.games.core import GameCommand
-from referee.games.match import Undo, fold
+from referee.games.match import UndoMove, fold
 from referee.journal.journal import Journal
 from referee.session.game_table import GameTable, game_matches
 from referee.simulator.game_players import next_choice, options
@@ -129,7 +129,7 @@ def test_a_refused_command_leaves_record_and_match_alone(journal):
     table = begun(journal)
     before = table.match
     with pytest.raises(IllegalCommand):
-        table.command(Undo("Ref"))
+        table.command(UndoMove("Ref"))
     assert table.match == before and len(journal.events(before.match_id)) == 1
 
 

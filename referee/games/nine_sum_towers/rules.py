@@ -25,6 +25,7 @@ from referee.games.core import (
     Rules,
     Setup,
     Table,
+    dealt,
     hidden,
     new_pile,
     put,
@@ -101,6 +102,11 @@ class BuildStorey(GameCommand):
     second: str
     PHASES = ("playing",)
 
+    def carry_out(self, batch: EventBatch[Nine]) -> None:
+        values, cards = pair_values(self.first, self.second), [self.first, self.second]
+        _has(batch.state, self.seat, *cards)
+        _raise(batch, self.seat, cards, values, cards)
+
 
 class StealStorey(GameCommand):
     """A storey of one's own number and a card of the victim's top storey; that storey's other card is discarded."""
@@ -110,12 +116,37 @@ class StealStorey(GameCommand):
     steal: str
     PHASES = ("playing",)
 
+    def carry_out(self, batch: EventBatch[Nine]) -> None:
+        state = batch.state
+        _other(state, self.seat, self.victim)
+        if self.card not in NUMBERS:
+            raise IllegalCommand(sentence("game.steal_joker"))
+        _has(state, self.seat, self.card)
+        top = _top(state, self.victim)
+        if top.dog:
+            raise IllegalCommand(sentence("game.guarded", player=state.name(self.victim)))
+        if self.steal not in top.cards:
+            raise IllegalCommand(sentence("game.not_on_top", card=self.steal, player=state.name(self.victim)))
+        at = top.cards.index(self.steal)
+        if int(self.card) + top.values[at] != SUM:
+            raise IllegalCommand(
+                sentence("game.not_nine", a=int(self.card), b=top.values[at], total=int(self.card) + top.values[at])
+            )
+        batch.add("top_gone", victim=self.victim, discarded=[top.cards[1 - at]])
+        _raise(batch, self.seat, [self.card, self.steal], (int(self.card), top.values[at]), [self.card])
+
 
 class SetDog(GameCommand):
     """A guard dog beside one's own storey (1 is the lowest)."""
 
     storey: int
     PHASES = ("playing",)
+
+    def carry_out(self, batch: EventBatch[Nine]) -> None:
+        _has(batch.state, self.seat, "dog")
+        if _storey(batch.state, self.seat, self.storey).dog:
+            raise IllegalCommand(sentence("game.dog_there"))
+        batch.add("dog_set", owner=self.seat, storey=self.storey)
 
 
 class LureDog(GameCommand):
@@ -125,6 +156,12 @@ class LureDog(GameCommand):
     storey: int
     PHASES = ("playing",)
 
+    def carry_out(self, batch: EventBatch[Nine]) -> None:
+        _has(batch.state, self.seat, "bone")
+        if not _storey(batch.state, self.victim, self.storey).dog:
+            raise IllegalCommand(sentence("game.no_dog"))
+        batch.add("dog_lured", seat=self.seat, owner=self.victim, storey=self.storey)
+
 
 class Destroy(GameCommand):
     """The victim's top storey, by ``tool``: a hammer where no dog is, a wrecking ball anywhere."""
@@ -133,6 +170,18 @@ class Destroy(GameCommand):
     tool: str
     PHASES = ("playing",)
 
+    def carry_out(self, batch: EventBatch[Nine]) -> None:
+        state = batch.state
+        if self.tool not in TOOLS:
+            raise IllegalCommand(sentence("game.no_tool", card=self.tool))
+        _other(state, self.seat, self.victim)
+        _has(state, self.seat, self.tool)
+        top = _top(state, self.victim)
+        if top.dog and self.tool == "hammer":
+            raise IllegalCommand(sentence("game.guarded_hammer", player=state.name(self.victim)))
+        batch.add("used", seat=self.seat, card=self.tool)
+        batch.add("top_gone", victim=self.victim, discarded=[*top.cards, *["dog"] * top.dog])
+
 
 class PlayThief(GameCommand):
     """One unseen card of the victim's hand."""
@@ -140,11 +189,28 @@ class PlayThief(GameCommand):
     victim: int
     PHASES = ("playing",)
 
+    def carry_out(self, batch: EventBatch[Nine]) -> None:
+        _other(batch.state, self.seat, self.victim)
+        _has(batch.state, self.seat, "thief")
+        if not batch.state.hands[self.victim]:
+            raise IllegalCommand(sentence("game.empty_hand", player=batch.state.name(self.victim)))
+        batch.add("used", seat=self.seat, card="thief")
+        _rob(batch, self.seat, self.victim)
+
 
 class PlaySuperThief(GameCommand):
     """One unseen card of every other hand."""
 
     PHASES = ("playing",)
+
+    def carry_out(self, batch: EventBatch[Nine]) -> None:
+        _has(batch.state, self.seat, "superthief")
+        victims = [seat for seat in batch.state.in_order(self.seat)[1:] if batch.state.hands[seat]]
+        if not victims:
+            raise IllegalCommand(sentence("game.empty_hands"))
+        batch.add("used", seat=self.seat, card="superthief")
+        for victim in victims:
+            _rob(batch, self.seat, victim)
 
 
 class ServeMilkshake(GameCommand):
@@ -153,11 +219,22 @@ class ServeMilkshake(GameCommand):
     victim: int
     PHASES = ("playing",)
 
+    def carry_out(self, batch: EventBatch[Nine]) -> None:
+        _other(batch.state, self.seat, self.victim)
+        _has(batch.state, self.seat, "milkshake")
+        if batch.state.milkshakes[self.victim]:
+            raise IllegalCommand(sentence("game.milkshake_there", player=batch.state.name(self.victim)))
+        batch.add("milkshake_served", seat=self.seat, victim=self.victim)
+
 
 class ParkTruck(GameCommand):
     """The donut truck: everybody else skips a turn."""
 
     PHASES = ("playing",)
+
+    def carry_out(self, batch: EventBatch[Nine]) -> None:
+        _has(batch.state, self.seat, "truck")
+        batch.add("truck_parked", seat=self.seat)
 
 
 class EndTurn(GameCommand):
@@ -165,29 +242,28 @@ class EndTurn(GameCommand):
 
     PHASES = ("playing",)
 
+    def carry_out(self, batch: EventBatch[Nine]) -> None:
+        _refill(batch, self.seat)
+        _next_turn(batch)
+
 
 class DiscardMilkshake(GameCommand):
     """All that can be done in a turn with a milkshake."""
 
     PHASES = ("drinking",)
 
+    def carry_out(self, batch: EventBatch[Nine]) -> None:
+        batch.add("milkshake_drunk", seat=self.seat)
+        if batch.state.rules.milkshake == "no_start_draw":
+            _refill(batch, self.seat)
+        _next_turn(batch)
+
 
 def create(setup: Setup, deal: Mapping[str, Any]) -> Nine:
     """The table after the deal, the youngest's first card drawn."""
     count = len(setup.players)
-    return Nine(
-        players=setup.players,
-        seed=setup.seed,
-        mode=setup.mode,
-        phase="playing",
-        shuffles=1,
-        rules=setup.rules,
-        hands=tuple(tuple(hand) for hand in deal["hands"]),
-        draw=tuple(deal["draw"]),
-        towers=((),) * count,
-        milkshakes=(False,) * count,
-        acted=True,
-    )
+    given = dealt(setup, deal)
+    return Nine(**given, phase="playing", towers=((),) * count, milkshakes=(False,) * count, acted=True)
 
 
 def _spent(state: Nine, seat: int, *cards: str) -> Nine:
@@ -343,12 +419,6 @@ def _storey(state: Nine, owner: int, number: int) -> Storey:
     return state.towers[owner][number - 1]
 
 
-def _build(batch: EventBatch[Nine], c: BuildStorey) -> None:
-    values, cards = pair_values(c.first, c.second), [c.first, c.second]
-    _has(batch.state, c.seat, *cards)
-    _raise(batch, c.seat, cards, values, cards)
-
-
 def _raise(batch: EventBatch[Nine], seat: int, cards: list[str], values: tuple[int, int], from_hand: list[str]) -> None:
     """One more storey, and the end when it was the last that was missing."""
     batch.add("storey_built", seat=seat, cards=cards, values=list(values), from_hand=from_hand)
@@ -356,102 +426,11 @@ def _raise(batch: EventBatch[Nine], seat: int, cards: list[str], values: tuple[i
         batch.add("game_over", reason="tower")
 
 
-def _steal(batch: EventBatch[Nine], c: StealStorey) -> None:
-    state = batch.state
-    _other(state, c.seat, c.victim)
-    if c.card not in NUMBERS:
-        raise IllegalCommand(sentence("game.steal_joker"))
-    _has(state, c.seat, c.card)
-    top = _top(state, c.victim)
-    if top.dog:
-        raise IllegalCommand(sentence("game.guarded", player=state.name(c.victim)))
-    if c.steal not in top.cards:
-        raise IllegalCommand(sentence("game.not_on_top", card=c.steal, player=state.name(c.victim)))
-    at = top.cards.index(c.steal)
-    if int(c.card) + top.values[at] != SUM:
-        raise IllegalCommand(
-            sentence("game.not_nine", a=int(c.card), b=top.values[at], total=int(c.card) + top.values[at])
-        )
-    batch.add("top_gone", victim=c.victim, discarded=[top.cards[1 - at]])
-    _raise(batch, c.seat, [c.card, c.steal], (int(c.card), top.values[at]), [c.card])
-
-
-def _set_dog(batch: EventBatch[Nine], c: SetDog) -> None:
-    _has(batch.state, c.seat, "dog")
-    if _storey(batch.state, c.seat, c.storey).dog:
-        raise IllegalCommand(sentence("game.dog_there"))
-    batch.add("dog_set", owner=c.seat, storey=c.storey)
-
-
-def _lure(batch: EventBatch[Nine], c: LureDog) -> None:
-    _has(batch.state, c.seat, "bone")
-    if not _storey(batch.state, c.victim, c.storey).dog:
-        raise IllegalCommand(sentence("game.no_dog"))
-    batch.add("dog_lured", seat=c.seat, owner=c.victim, storey=c.storey)
-
-
-def _destroy(batch: EventBatch[Nine], c: Destroy) -> None:
-    state = batch.state
-    if c.tool not in TOOLS:
-        raise IllegalCommand(sentence("game.no_tool", card=c.tool))
-    _other(state, c.seat, c.victim)
-    _has(state, c.seat, c.tool)
-    top = _top(state, c.victim)
-    if top.dog and c.tool == "hammer":
-        raise IllegalCommand(sentence("game.guarded_hammer", player=state.name(c.victim)))
-    batch.add("used", seat=c.seat, card=c.tool)
-    batch.add("top_gone", victim=c.victim, discarded=[*top.cards, *["dog"] * top.dog])
-
-
 def _rob(batch: EventBatch[Nine], seat: int, victim: int) -> None:
     """One card that the thief cannot see: the seed picks it."""
     hand = batch.state.hands[victim]
     at = int(shuffled([f"{n:02d}" for n in range(len(hand))], batch.state.seed, batch.state.shuffles)[0])
     batch.add("stolen", seat=seat, victim=victim, card=hand[at])
-
-
-def _thief(batch: EventBatch[Nine], c: PlayThief) -> None:
-    _other(batch.state, c.seat, c.victim)
-    _has(batch.state, c.seat, "thief")
-    if not batch.state.hands[c.victim]:
-        raise IllegalCommand(sentence("game.empty_hand", player=batch.state.name(c.victim)))
-    batch.add("used", seat=c.seat, card="thief")
-    _rob(batch, c.seat, c.victim)
-
-
-def _super_thief(batch: EventBatch[Nine], c: PlaySuperThief) -> None:
-    _has(batch.state, c.seat, "superthief")
-    victims = [seat for seat in batch.state.in_order(c.seat)[1:] if batch.state.hands[seat]]
-    if not victims:
-        raise IllegalCommand(sentence("game.empty_hands"))
-    batch.add("used", seat=c.seat, card="superthief")
-    for victim in victims:
-        _rob(batch, c.seat, victim)
-
-
-def _serve(batch: EventBatch[Nine], c: ServeMilkshake) -> None:
-    _other(batch.state, c.seat, c.victim)
-    _has(batch.state, c.seat, "milkshake")
-    if batch.state.milkshakes[c.victim]:
-        raise IllegalCommand(sentence("game.milkshake_there", player=batch.state.name(c.victim)))
-    batch.add("milkshake_served", seat=c.seat, victim=c.victim)
-
-
-def _park(batch: EventBatch[Nine], c: ParkTruck) -> None:
-    _has(batch.state, c.seat, "truck")
-    batch.add("truck_parked", seat=c.seat)
-
-
-def _end_turn(batch: EventBatch[Nine], c: EndTurn) -> None:
-    _refill(batch, c.seat)
-    _next_turn(batch)
-
-
-def _drink(batch: EventBatch[Nine], c: DiscardMilkshake) -> None:
-    batch.add("milkshake_drunk", seat=c.seat)
-    if batch.state.rules.milkshake == "no_start_draw":
-        _refill(batch, c.seat)
-    _next_turn(batch)
 
 
 def _refill(batch: EventBatch[Nine], seat: int) -> None:
@@ -483,19 +462,19 @@ def _next_turn(batch: EventBatch[Nine]) -> None:
         _draw(batch, seat)
 
 
-HANDLERS: Mapping[type[GameCommand], Callable[[EventBatch[Nine], Any], None]] = {
-    BuildStorey: _build,
-    StealStorey: _steal,
-    SetDog: _set_dog,
-    LureDog: _lure,
-    Destroy: _destroy,
-    PlayThief: _thief,
-    PlaySuperThief: _super_thief,
-    ServeMilkshake: _serve,
-    ParkTruck: _park,
-    EndTurn: _end_turn,
-    DiscardMilkshake: _drink,
-}
+COMMANDS: tuple[type[GameCommand], ...] = (
+    BuildStorey,
+    StealStorey,
+    SetDog,
+    LureDog,
+    Destroy,
+    PlayThief,
+    PlaySuperThief,
+    ServeMilkshake,
+    ParkTruck,
+    EndTurn,
+    DiscardMilkshake,
+)
 
 
 def legal(state: Nine, seat: int) -> tuple[GameCommand, ...]:

@@ -25,6 +25,7 @@ from referee.games.core import (
     Rules,
     Setup,
     Table,
+    dealt,
     hidden,
     new_pile,
     put,
@@ -133,6 +134,16 @@ class TakeMoney(GameCommand):
     cards: tuple[str, ...]
     PHASES = ("acting",)
 
+    def carry_out(self, batch: EventBatch[Quarters]) -> None:
+        if not self.cards:
+            raise IllegalCommand(sentence("game.take_one"))
+        without(batch.state.market, self.cards, sentence("game.the_market"))
+        total = sum(map(value, self.cards))
+        if len(self.cards) > 1 and total > MOST_AT_ONCE:
+            raise IllegalCommand(sentence("game.too_much", most=MOST_AT_ONCE, total=total))
+        batch.add("money_taken", seat=self.seat, cards=list(self.cards))
+        _refill(batch)
+
 
 class Buy(GameCommand):
     """The building of the yard's place 1 to 4, paid with these cards; ``give`` it to the passive owner."""
@@ -142,11 +153,36 @@ class Buy(GameCommand):
     give: bool = False
     PHASES = ("acting",)
 
+    def carry_out(self, batch: EventBatch[Quarters]) -> None:
+        state = batch.state
+        if not 1 <= self.place <= PLACES or not state.yard[self.place - 1]:
+            raise IllegalCommand(sentence("game.no_building", place=self.place))
+        if self.give and state.passive is None:
+            raise IllegalCommand(sentence("game.no_passive"))
+        without(state.hands[self.seat], self.pay, state.name(self.seat))
+        currency, price = CURRENCIES[self.place - 1], price_of(state.yard[self.place - 1])
+        if wrong := [card for card in self.pay if card[0] != currency]:
+            raise IllegalCommand(sentence("game.wrong_currency", place=self.place, currency=currency, card=wrong[0]))
+        paid = sum(map(value, self.pay))
+        if paid < price:
+            raise IllegalCommand(sentence("game.price", price=price, paid=paid))
+        owner = state.passive if self.give and state.passive is not None else self.seat
+        exact = paid == price
+        batch.add("bought", seat=self.seat, place=self.place, pay=list(self.pay), owner=owner, exact=exact)
+        if not exact or batch.state.actions >= MOST_ACTIONS:
+            _refill(batch)
+
 
 class PassTurn(GameCommand):
     """Nothing can be taken and nothing bought."""
 
     PHASES = ("acting",)
+
+    def carry_out(self, batch: EventBatch[Quarters]) -> None:
+        if legal_actions(batch.state, self.seat):
+            raise IllegalCommand(sentence("game.something_possible"))
+        batch.add("nothing_possible", seat=self.seat)
+        _refill(batch)
 
 
 class ReadHand(GameCommand):
@@ -156,6 +192,22 @@ class ReadHand(GameCommand):
     PHASES = ("reading_hands",)
     IN_TURN = False
 
+    def carry_out(self, batch: EventBatch[Quarters]) -> None:
+        state = batch.state
+        if state.hands[self.seat]:
+            raise IllegalCommand(sentence("game.hand_read", player=state.name(self.seat)))
+        known = set(money_cards(len(state.players)))
+        if unknown := [card for card in self.cards if card not in known]:
+            raise IllegalCommand(sentence("game.no_money", card=unknown[0]))
+        total = sum(map(value, self.cards))
+        if total < START_SUM or total - value(self.cards[-1]) >= START_SUM:
+            raise IllegalCommand(sentence("game.deal_sum", least=START_SUM, total=total, n=len(self.cards)))
+        batch.add("hand_read", seat=self.seat, cards=list(self.cards))
+        if all(batch.state.hands):
+            gifts = GIFTS if state.passive is not None else 0
+            batch.add("first_known", seat=first_seat(batch.state.hands), gifts=gifts)
+            _refill(batch)
+
 
 class ReadIn(GameCommand):
     """A scorer's game: the next card that was turned up: a building, money, or a scoring card."""
@@ -164,28 +216,25 @@ class ReadIn(GameCommand):
     PHASES = ("reading_building", "reading_money", "reading_gift")
     IN_TURN = False
 
+    def carry_out(self, batch: EventBatch[Quarters]) -> None:
+        state = batch.state
+        if state.phase == "reading_money":
+            scored = {row["scoring"] for row in state.scored}
+            known = {*money_cards(len(state.players)), *SCORINGS} - scored
+        else:
+            known = set(building_cards(state.rules))
+        if self.card not in known:
+            raise IllegalCommand(sentence("game.no_turn_up", card=self.card))
+        _refill(batch, self.card)
+
 
 def create(setup: Setup, deal: Mapping[str, Any]) -> Quarters:
     """The table after the deal."""
     owners = len(setup.players) + (len(setup.players) == 2)
-    owned = (((),) * len(setup.players) + (tuple(deal["passive"]),))[:owners]
-    return Quarters(
-        players=setup.players,
-        seed=setup.seed,
-        mode=setup.mode,
-        phase="reading_hands" if setup.mode == "scorer" else "acting",
-        turn=deal["first"],
-        shuffles=deal["shuffles"],
-        rules=setup.rules,
-        hands=tuple(tuple(hand) for hand in deal["hands"]),
-        yard=tuple(deal["yard"]),
-        market=tuple(deal["market"]),
-        money=tuple(deal["money"]),
-        buildings=tuple(deal["buildings"]),
-        owned=owned,
-        points=(0,) * owners,
-        opening=setup.mode == "scorer",
-    )
+    given, scorer = dealt(setup, deal), setup.mode == "scorer"
+    owned = (((),) * len(setup.players) + (given.pop("passive"),))[:owners]
+    start = {"turn": given.pop("first"), "phase": "reading_hands" if scorer else "acting", "opening": scorer}
+    return Quarters(**given, **start, owned=owned, points=(0,) * owners)
 
 
 def _taken(state: Quarters, data: Data) -> Quarters:
@@ -334,44 +383,6 @@ def first_seat(hands: Sequence[Sequence[str]]) -> int:
     return min(range(len(hands)), key=lambda seat: (len(hands[seat]), sum(map(value, hands[seat])), seat))
 
 
-def _take(batch: EventBatch[Quarters], c: TakeMoney) -> None:
-    if not c.cards:
-        raise IllegalCommand(sentence("game.take_one"))
-    without(batch.state.market, c.cards, sentence("game.the_market"))
-    total = sum(map(value, c.cards))
-    if len(c.cards) > 1 and total > MOST_AT_ONCE:
-        raise IllegalCommand(sentence("game.too_much", most=MOST_AT_ONCE, total=total))
-    batch.add("money_taken", seat=c.seat, cards=list(c.cards))
-    _refill(batch)
-
-
-def _buy(batch: EventBatch[Quarters], c: Buy) -> None:
-    state = batch.state
-    if not 1 <= c.place <= PLACES or not state.yard[c.place - 1]:
-        raise IllegalCommand(sentence("game.no_building", place=c.place))
-    if c.give and state.passive is None:
-        raise IllegalCommand(sentence("game.no_passive"))
-    without(state.hands[c.seat], c.pay, state.name(c.seat))
-    currency, price = CURRENCIES[c.place - 1], price_of(state.yard[c.place - 1])
-    if wrong := [card for card in c.pay if card[0] != currency]:
-        raise IllegalCommand(sentence("game.wrong_currency", place=c.place, currency=currency, card=wrong[0]))
-    paid = sum(map(value, c.pay))
-    if paid < price:
-        raise IllegalCommand(sentence("game.price", price=price, paid=paid))
-    owner = state.passive if c.give and state.passive is not None else c.seat
-    exact = paid == price
-    batch.add("bought", seat=c.seat, place=c.place, pay=list(c.pay), owner=owner, exact=exact)
-    if not exact or batch.state.actions >= MOST_ACTIONS:
-        _refill(batch)
-
-
-def _pass(batch: EventBatch[Quarters], c: PassTurn) -> None:
-    if legal_actions(batch.state, c.seat):
-        raise IllegalCommand(sentence("game.something_possible"))
-    batch.add("nothing_possible", seat=c.seat)
-    _refill(batch)
-
-
 def _refill(batch: EventBatch[Quarters], named: str = "") -> None:
     """After a turn: buildings to four, money to four, what is drawn of scorings; then the next turn, or the end.
 
@@ -431,42 +442,7 @@ def _end(batch: EventBatch[Quarters]) -> None:
     batch.add("game_over")
 
 
-def _read_hand(batch: EventBatch[Quarters], c: ReadHand) -> None:
-    state = batch.state
-    if state.hands[c.seat]:
-        raise IllegalCommand(sentence("game.hand_read", player=state.name(c.seat)))
-    known = set(money_cards(len(state.players)))
-    if unknown := [card for card in c.cards if card not in known]:
-        raise IllegalCommand(sentence("game.no_money", card=unknown[0]))
-    total = sum(map(value, c.cards))
-    if total < START_SUM or total - value(c.cards[-1]) >= START_SUM:
-        raise IllegalCommand(sentence("game.deal_sum", least=START_SUM, total=total, n=len(c.cards)))
-    batch.add("hand_read", seat=c.seat, cards=list(c.cards))
-    if all(batch.state.hands):
-        gifts = GIFTS if state.passive is not None else 0
-        batch.add("first_known", seat=first_seat(batch.state.hands), gifts=gifts)
-        _refill(batch)
-
-
-def _read_in(batch: EventBatch[Quarters], c: ReadIn) -> None:
-    state = batch.state
-    if state.phase == "reading_money":
-        scored = {row["scoring"] for row in state.scored}
-        known = {*money_cards(len(state.players)), *SCORINGS} - scored
-    else:
-        known = set(building_cards(state.rules))
-    if c.card not in known:
-        raise IllegalCommand(sentence("game.no_turn_up", card=c.card))
-    _refill(batch, c.card)
-
-
-HANDLERS: Mapping[type[GameCommand], Callable[[EventBatch[Quarters], Any], None]] = {
-    TakeMoney: _take,
-    Buy: _buy,
-    PassTurn: _pass,
-    ReadHand: _read_hand,
-    ReadIn: _read_in,
-}
+COMMANDS: tuple[type[GameCommand], ...] = (TakeMoney, Buy, PassTurn, ReadHand, ReadIn)
 
 
 def payments(hand: Sequence[str], currency: str, price: int) -> list[tuple[str, ...]]:

@@ -19,7 +19,7 @@ from cards.sentences import say, sentence
 from referee.devices.ports import Clock
 from referee.errors import IllegalCommand, RefereeError
 from referee.games.core import GameCommand
-from referee.games.match import Correct, Undo
+from referee.games.match import Correct, UndoMove
 from referee.session.game_camera import TableCamera, TableReading
 from referee.session.game_table import GameTable
 from referee.vision.image.files import picture_of
@@ -127,7 +127,7 @@ def _board(table: GameTable) -> flask.Blueprint:
     return pages
 
 
-def _tried(table: GameTable, command: GameCommand | Undo | Correct, who: str) -> str:
+def _tried(table: GameTable, command: GameCommand | UndoMove | Correct, who: str) -> str:
     """Carry the command out; the reason when it is refused."""
     try:
         table.command(command, who)
@@ -172,7 +172,7 @@ def _console(table: GameTable, links: list[str], camera: TableCamera | None) -> 
     @pages.post("/referee/undo")
     def undo() -> ResponseReturnValue:
         who = flask.request.form.get("who", "")
-        return after(_tried(table, Undo(who, flask.request.form.get("why", "")), who))
+        return after(_tried(table, UndoMove(who, flask.request.form.get("why", "")), who))
 
     @pages.post("/referee/look")
     def look() -> ResponseReturnValue:

@@ -1,4 +1,4 @@
-"""Which move the cards that lie open tell of. Pure."""
+"""The door of ``nine_sum_towers``: which move the cards that lie open tell of; its printed cards. Pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations, product
 
-from referee.games.core import GameCommand, Pile
+from cards.face import COLORS, GREY, Face
+from referee.games.core import Game, GameCommand, Pile, Words
 from referee.games.nine_sum_towers import rules
 from referee.games.nine_sum_towers.rules import Nine
 from referee.games.open_cards import Cards, OpenCards
@@ -42,3 +43,28 @@ def candidates(state: Nine, seen: Pile, new: Pile) -> Iterator[GameCommand]:
 
 
 OPEN_CARDS = OpenCards(lying, candidates, open_after)
+
+
+def _face(name: str, words: Words) -> Face:
+    if name in rules.NUMBERS:
+        return Face(name, "", COLORS[min(int(name), rules.SUM - int(name)) - 1])
+    return Face(words(f"game.card.{name}"), "", GREY)
+
+
+GAME: Game[rules.Nine] = Game(
+    name="nine_sum_towers",
+    seats=range(2, 7),
+    rules=rules.NineRules,
+    commands=rules.COMMANDS,
+    changes=rules.CHANGES,
+    begin=rules.begin,
+    create=rules.create,
+    scores=lambda state: tuple(map(len, state.towers)),
+    view=rules.view,
+    legal=rules.legal,
+    pieces=rules.pieces,
+    deck=lambda state: Counter(rules.CARDS),
+    face=_face,
+    reads="cards",
+    propose=OPEN_CARDS.propose,
+)

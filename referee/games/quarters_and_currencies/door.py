@@ -1,4 +1,4 @@
-"""Which move the cards that lie open tell of. Pure."""
+"""The door of ``quarters_and_currencies``: which move the cards that lie open tell of; its printed cards. Pure."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import product
 
-from referee.games.core import GameCommand, Pile
+from cards.face import COLORS, GREY, Face
+from referee.games.core import Game, GameCommand, Pile, Words
 from referee.games.open_cards import Cards, OpenCards
+from referee.games.quarters_and_currencies import rules
 from referee.games.quarters_and_currencies.rules import (
     MOST_AT_ONCE,
     PLACES,
@@ -52,3 +54,32 @@ def candidates(state: Quarters, seen: Pile, new: Pile) -> Iterator[GameCommand]:
 
 
 OPEN_CARDS = OpenCards(lying, candidates, open_after)
+
+
+def _face(name: str, words: Words) -> Face:
+    if ":" in name:
+        kind = rules.kind_of(name)
+        return Face(str(rules.price_of(name)), words(f"game.page.kind.{kind}"), COLORS[kind - 1])
+    if name in rules.SCORINGS:
+        return Face(name, "", GREY)
+    return Face(name[1], f"{words('game.page.currency')} {name[0]}", COLORS[rules.CURRENCIES.index(name[0])])
+
+
+GAME: Game[rules.Quarters] = Game(
+    name="quarters_and_currencies",
+    seats=range(2, 7),
+    rules=rules.QuarterRules,
+    commands=rules.COMMANDS,
+    changes=rules.CHANGES,
+    begin=rules.begin,
+    create=rules.create,
+    scores=lambda state: state.points[: len(state.players)],
+    view=rules.view,
+    legal=rules.legal,
+    pieces=rules.pieces,
+    deck=rules.deck,
+    secret=lambda now, before, command: "cards" if command["command"] == "ReadHand" else "",
+    face=_face,
+    reads="cards",
+    propose=OPEN_CARDS.propose,
+)

@@ -1,37 +1,18 @@
-"""What a camera saw on the city plans, held against the record: which stone was played, if exactly one was. Pure."""
+"""The door of ``city_towers``: which stone was played, from what a camera saw on the plans; its printed cards. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Collection, Mapping
+from typing import Any
 
+from cards.face import RED, Face
 from cards.sentences import sentence
+from referee.games.city_towers import rules
 from referee.games.city_towers.rules import HEIGHTS, City, PlayStone
-from referee.games.core import MoveProposal, Site, Tower
+from referee.games.core import Game, GameCommand, MoveProposal, Site, Tower, Words
 
 Owners = tuple[int, ...]
 """The seat of every storey, from below."""
-
-
-class SiteReading(Protocol):
-    """One site as the pictures show it: the ``colors`` of the storeys from below, and whether they are ``sure``."""
-
-    @property
-    def colors(self) -> Sequence[str]: ...
-    @property
-    def sure(self) -> bool: ...
-
-
-class PlanReading(Protocol):
-    """One city as the pictures show it: its ``sites`` by number, the seats' colours by ``names``."""
-
-    @property
-    def sites(self) -> Mapping[int, SiteReading]: ...
-    @property
-    def names(self) -> Sequence[str]: ...
-
-    def allows(self, number: int, owners: Owners) -> bool:
-        """Whether the pictures allow that tower on the site."""
 
 
 def owners(tower: Tower) -> Owners:
@@ -39,8 +20,9 @@ def owners(tower: Tower) -> Owners:
     return tuple(seat for seat, height in tower for _ in range(height))
 
 
-def propose(state: City, cities: Mapping[int, PlanReading]) -> MoveProposal:
-    """What the cities in view propose: sure sites as read, doubtful ones as on record where the pictures allow it."""
+def propose(state: City, cities: Mapping[int, Any]) -> MoveProposal:
+    """What the cities in view (as ``vision.city`` reads them) propose: sure sites as read, doubtful ones as on record
+    where the pictures allow it."""
     towers: dict[Site, Owners] = {}
     unknown: list[Site] = []
     for city, plan in cities.items():
@@ -74,3 +56,34 @@ def explain(state: City, towers: Mapping[Site, Owners], unknown: Collection[Site
     command = PlayStone(added[0], len(added), site, city)
     message = sentence("game.camera.play", player=state.name(added[0]), height=len(added), site=site, city=city)
     return MoveProposal(message, command, differ=differ, unknown=left)
+
+
+def _face(name: str, words: Words) -> Face:
+    return Face("", f"{words('game.field.site').split(' ')[0]} {name}", RED, site=int(name))
+
+
+def _plan(state: rules.City, command: GameCommand) -> tuple[int, tuple[Tower, ...]] | None:
+    if not isinstance(command, rules.PlayStone):
+        return None
+    return command.city, tuple(state.tower(command.city, site) for site in rules.SITES)
+
+
+GAME: Game[rules.City] = Game(
+    name="city_towers",
+    seats=range(2, 5),
+    rules=rules.CityRules,
+    commands=rules.COMMANDS,
+    changes=rules.CHANGES,
+    begin=rules.begin,
+    create=rules.create,
+    scores=lambda state: state.points,
+    view=rules.view,
+    legal=rules.legal,
+    pieces=rules.pieces,
+    deck=rules.deck,
+    secret=lambda now, then, _: "stones" if now.phase == then.phase == "picking" and now.round == then.round else "",
+    face=_face,
+    reads="plans",
+    propose=lambda state, cities, _: propose(state, cities),
+    plan=_plan,
+)
