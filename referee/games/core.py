@@ -267,11 +267,17 @@ class Game(Generic[S]):
         return self.changes[event.kind](state, event.data)
 
     def printed(self) -> tuple[tuple[str, int], ...]:
-        """Every kind of card that is printed, and how many of it; what is wood or stone is left out."""
+        """Every kind of card that is printed, its place here its marker, and how many of it; what is wood or stone is
+        left out."""
         players = [f"P{n + 1}" for n in range(min(MOST_PRINTED_FOR, self.seats[-1]))]
         setup = self.setup(players, {}, 0)
         box = self.deck(self.create(setup, self.begin(setup)))
         return (*sorted((name, n) for name, n in box.items() if not name.startswith("stone")), *self.also_printed)
+
+    def faces(self, words: Words = str) -> list[Face]:
+        """The faces of all printed cards, alike ones together."""
+        kinds = enumerate(self.printed())
+        return [replace(self.face(name, words), marker=n) for n, (name, count) in kinds for _ in range(count)]
 
     def check_pieces(self, state: S) -> None:
         """Raises IllegalCommand when a card has been named more often than the box holds it."""

@@ -7,9 +7,9 @@ A proposal is never carried out here: a human confirms it, as the command that i
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import cv2
 import numpy as np
@@ -18,7 +18,7 @@ from calibration.camera import CameraModel
 from cards.pieces import PieceSet
 from cards.sentences import sentence
 from referee.errors import CannotSee
-from referee.games.core import MoveProposal
+from referee.games.core import Game, MoveProposal
 from referee.games.match import Match
 from referee.vision.city.overlay import overlay
 from referee.vision.city.sight import CityEye
@@ -51,13 +51,12 @@ class TableCamera(Protocol):
 
 
 class CardCamera:
-    """Reads printed cards that lie open, one picture at a time; ``kinds`` are their names by marker.
+    """Reads a game's printed cards that lie open, or lie in columns, one picture at a time."""
 
-    ``bases`` and ``styles``, marker -> style, are a game's whose cards lie in columns.
-    """
-
-    def __init__(self, kinds: Sequence[str], bases: Mapping[int, str], styles: Mapping[int, str]) -> None:
-        self._kinds, self._bases, self._styles = kinds, bases, styles
+    def __init__(self, game: Game[Any]) -> None:
+        self._kinds = [name for name, _ in game.printed()]
+        self._bases = {face.marker: face.title for face in game.faces() if face.base}
+        self._styles = {marker: name for marker, name in enumerate(self._kinds) if name in self._bases.values()}
 
     def look(self, match: Match, picture: np.ndarray) -> TableReading:
         """What the picture tells. Raises CannotSee without a printed card, or without a column's base."""

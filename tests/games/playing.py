@@ -6,14 +6,17 @@ import dataclasses
 import json
 import random
 from collections.abc import Sequence
+from functools import partial
 
 import pytest
 
+from cards.face import Face
 from referee.errors import IllegalCommand
 from referee.events import Event, event_from_json
 from referee.games.catalogue import GAMES
 from referee.games.core import GameCommand
 from referee.games.match import Match, begin, decide, evolve, fold
+from referee.web.i18n.texts import translate
 
 NAMES = ("Ann", "Ben", "Cem", "Dia", "Eli", "Fay", "Gus")
 WORDS = ("", "?", "nothing", "1", "5", "9", "A", "C", "a3", "c9", "dog", "joker", "hammer", "4:9", "thief")
@@ -39,6 +42,16 @@ def refused(match: Match, command: object, why: str) -> None:
     """The command is refused for that reason."""
     with pytest.raises(IllegalCommand, match=why):
         decide(match, command, "")
+
+
+def faces(game: str) -> list[Face]:
+    """The faces of the game's printed cards, in English."""
+    return GAMES[game].faces(partial(translate, "en"))
+
+
+def kinds_of(game: str) -> list[str]:
+    """The names of the game's printed cards by their markers."""
+    return [name for name, _ in GAMES[game].printed()]
 
 
 def options(match: Match) -> list[GameCommand]:

@@ -15,10 +15,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from playing import ask, new, options
+from playing import ask, faces, kinds_of, new, options
 
 from calibration.game_sheets import BASE_MARK_MM, CARD_MM, COLUMNS, ROWS, STEP_MM, faces_pdf
-from referee.commands.game_cards import columns_of, faces, kinds_of
 from referee.errors import CannotSee
 from referee.games.catalogue import GAMES
 from referee.games.nine_sum_towers import rules as nine
@@ -167,7 +166,9 @@ def paste(cloth: np.ndarray, card: np.ndarray, x: float, y: float, rng: random.R
 def test_column_lengths_are_read_from_the_side(seed):
     rng = random.Random(seed)
     steps = {style: [rng.randint(1, 3) for _ in range(rng.randint(0, 9))] for style in STYLES}
-    bases, styles = columns_of("tower_bets")
+    kinds = kinds_of("tower_bets")
+    bases = {kinds.index(f"base {style}"): style for style in STYLES}
+    styles = {kinds.index(style): style for style in STYLES}
     found = columns(
         open_cards(cv2.cvtColor(laid(steps, rng), cv2.COLOR_BGR2GRAY), len(kinds_of("tower_bets"))), bases, styles
     )
@@ -180,7 +181,7 @@ def test_column_lengths_are_read_from_the_side(seed):
 def test_the_card_that_was_built_is_proposed_and_the_rules_refusal_with_it():
     rng = random.Random(9)
     match, _ = new("tower_bets", 3, 0, "scorer")
-    camera = CardCamera(kinds_of("tower_bets"), *columns_of("tower_bets"))
+    camera = CardCamera(GAMES["tower_bets"])
     picture = laid({style: [2] if style == "D" else [] for style in STYLES}, rng)
     told = camera.look(match, picture).proposal
     assert told.command == PlayCard(2, "D", 2) and "reading" in told.refusal
@@ -192,7 +193,7 @@ def test_the_card_that_was_built_is_proposed_and_the_rules_refusal_with_it():
 
 
 def test_a_picture_without_cards_or_without_a_base_is_one_clear_line():
-    camera = CardCamera(kinds_of("tower_bets"), *columns_of("tower_bets"))
+    camera = CardCamera(GAMES["tower_bets"])
     match, _ = new("tower_bets", 3, 0, "scorer")
     with pytest.raises(CannotSee, match="no printed card"):
         camera.look(match, np.full((300, 400, 3), 200, np.uint8))

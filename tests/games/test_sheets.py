@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
+from pathlib import Path
 
 import cv2
 import numpy as np
 import pypdfium2
 import pytest
 from click.testing import CliRunner
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from playing import faces
 
 from calibration import markers as mats
 from calibration import mat
@@ -23,7 +29,6 @@ from calibration.game_sheets import (
 )
 from cards.errors import BadCard
 from referee.cli import cli
-from referee.commands.game_cards import faces
 from referee.games.catalogue import GAMES
 
 PX_PER_MM = 8.0

@@ -11,9 +11,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from playing import ask, new, options, play, refused
+from playing import GAMES, ask, new, options, play, refused
 
-from referee.commands.game_cards import columns_of
 from referee.games.core import BadGame
 from referee.games.match import Match, fold
 from referee.games.tower_bets.rules import STYLES, BetChip, Draw, PlayCard, ReadPile, order, powers, scores
@@ -51,7 +50,7 @@ def test_the_oldest_begins():
 
 
 def test_five_base_cards():
-    assert tuple(columns_of("tower_bets")[0].values()) == STYLES
+    assert tuple(dict.fromkeys(face.title for face in GAMES["tower_bets"].faces() if face.base)) == STYLES
     assert len(new("tower_bets")[0].state.heights) == 5
 
 
