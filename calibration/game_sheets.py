@@ -7,7 +7,6 @@ duel. A city plan bears the markers of a mat in a mat's places: what finds a mat
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import cv2
 
@@ -17,7 +16,8 @@ from calibration.markers import MARKER_MM as MAT_MARKER_MM
 from calibration.print_page import GREY, Sheets
 from calibration.print_sheets import FOOT_MM, RULER_Y_MM, marker_patch
 from cards.errors import BadCard
-from cards.scene import BLACK, WHITE, Rgb, box
+from cards.face import RED, Face
+from cards.scene import BLACK, WHITE, box
 
 CARD_MM = (58.0, 82.0)
 COLUMNS, ROWS = 3, 3
@@ -30,24 +30,6 @@ STEP_MM, BASE_MARK_MM = 10.0, 30.0
 
 SITE_MM = 32.0
 CITIES = 6
-RED: Rgb = (179, 32, 43)
-
-
-@dataclass(frozen=True)
-class Face:
-    """What a card shows: a big ``title``, a ``caption`` below it, a ``color`` band, and its kind's ``marker``.
-
-    ``site`` (1 to 9) draws a city with that site in red; ``steps`` so many marks on the left edge, at one of
-    which the next card's lower edge is laid; they begin ``foot`` mm above the card's own lower edge.
-    """
-
-    title: str
-    caption: str
-    color: Rgb
-    marker: int
-    site: int = 0
-    steps: int = 0
-    foot: float = 0.0
 
 
 def faces_pdf(title: str, faces: Sequence[Face], paper: str = "a4") -> bytes:
@@ -77,7 +59,7 @@ def _draw_face(sheets: Sheets, face: Face, x: float, y: float) -> None:
     if face.site:
         _draw_city(sheets, face.site, middle, y + 38)
     for step in range(1, face.steps + 1):
-        level = y + face.foot + step * STEP_MM
+        level = y + BASE_MARK_MM * face.base + step * STEP_MM
         sheets.line(x, level, x + 6, level, 0.5, BLACK)
         sheets.text(x + 2, level + 1, str(step), 3, BLACK)
     sheets.paint([marker_patch(face.marker, middle, y + MARKER_FOOT_MM + MARKER_MM / 2, MARKER_MM, DICTIONARY)])

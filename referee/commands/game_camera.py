@@ -11,11 +11,10 @@ import click
 import cv2
 
 from calibration.camera import load_camera
-from referee.commands.game_cards import kinds_of
 from referee.commands.named_files import named_piece_set
 from referee.commands.options import Words, as_one
 from referee.errors import CannotSee
-from referee.games.catalogue import GAMES
+from referee.games.catalogue import GAMES, game_named
 from referee.vision.city.overlay import overlay
 from referee.vision.city.sight import CityEye, CitySight, Sighting
 from referee.vision.image.files import read_picture, write_picture
@@ -95,7 +94,7 @@ def _city(sight: CitySight) -> list[str]:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def cards(name: str, picture: Path, lang: str, as_json: bool) -> None:
     """Say which cards of the tower game NAME lie open in PICTURE, row by row: printed ones, by their markers."""
-    kinds = kinds_of(name)
+    kinds = [kind for kind, _ in game_named(name).printed()]
     found = open_cards(cv2.cvtColor(read_picture(picture), cv2.COLOR_BGR2GRAY), len(kinds))
     if as_json:
         rows = [{"card": kinds[c.marker], "x": round(c.middle[0]), "y": round(c.middle[1])} for c in found]

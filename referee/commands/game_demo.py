@@ -18,9 +18,8 @@ from referee.commands.options import simulated_players
 from referee.commands.serving import DemoOptions, interrupted
 from referee.devices.ports import SystemClock
 from referee.games.catalogue import game_named
-from referee.games.city_towers import SITES, City, PlayStone
+from referee.games.core import GameCommand
 from referee.games.match import Match
-from referee.session.game_camera import proposed
 from referee.session.game_table import GameTable
 from referee.simulator.city_camera import pictures, stood
 from referee.simulator.game_players import next_choice
@@ -48,12 +47,12 @@ def demo_game(game: str, asked: DemoOptions) -> None:
         table.listen(GameLines(table.match))
         if not fast and not asked.headless:
             stack.enter_context(board(table, folder, asked))
-        eye = None if fast or game != "city_towers" else SimulatedEye(named_piece_set("city_stones"))
+        eye = None if fast or table.match.game.reads != "plans" else SimulatedEye(named_piece_set("city_stones"))
         while (command := next_choice(table.match)) is not None and not over.wait(0 if fast else PACE_S):
             before = table.match
             table.command(command, before.state.name(command.seat))
-            if eye and isinstance(command, PlayStone) and table.match.state.phase != before.state.phase:
-                click.echo(f"     {eye.told(before, command)}")  # after the last stone of a round
+            if eye and table.match.state.phase != before.state.phase and (line := eye.read(before, command)):
+                click.echo(f"     {line}")  # after the last stone of a round
         if not (fast or asked.headless or over.is_set()):
             click.echo("The game is over. The board stays until Ctrl-C.")
             over.wait()
@@ -74,18 +73,19 @@ def board(table: GameTable, folder: Path, asked: DemoOptions) -> Iterator[None]:
 
 
 class SimulatedEye:
-    """The camera of a simulated city_towers: SIMULATED pictures of the city that was built in, read by the real eye."""
+    """The camera of a simulated game on plans: SIMULATED pictures of the plan built on, read by the real eye."""
 
     def __init__(self, stones: PieceSet) -> None:
         self._stones = stones
 
-    def told(self, before: Match, command: PlayStone) -> str:
-        """What the pictures after the command propose, held against the command."""
-        after = before.game.decide(before.state, command).state
-        first = (command.city - 1) * len(SITES)
-        placed = stood(self._stones, after.towers[first : first + len(SITES)], SITE_MM, before.setup.seed)
-        seen = pictures(self._stones, ZONES[command.city - 1], placed, before.setup.seed)
-        assert isinstance(before.state, City)
-        told = proposed(before.state, CityEye(self._stones).look(seen))
-        word = "as played" if told.command == command else "NOT what was played"
-        return f"camera (SIMULATED, {len(seen)} pictures of city {command.city}): {told.said}: {word}"
+    def read(self, before: Match, command: GameCommand) -> str:
+        """What the pictures after the command propose, held against the command; '' where it built on no plan."""
+        built = before.game.plan(before.game.decide(before.state, command).state, command)
+        if built is None:
+            return ""
+        number, towers = built
+        placed = stood(self._stones, towers, SITE_MM, before.setup.seed)
+        shown = pictures(self._stones, ZONES[number - 1], placed, before.setup.seed)
+        proposal = before.game.proposal(before.state, CityEye(self._stones).look(shown).cities)
+        word = "as played" if proposal.command == command else "NOT what was played"
+        return f"camera (SIMULATED, {len(shown)} pictures of city {number}): {proposal.message}: {word}"

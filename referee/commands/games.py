@@ -14,7 +14,6 @@ import click
 from flask import Flask
 
 from referee.commands.game_camera import cards, look
-from referee.commands.game_cards import columns_of, kinds_of
 from referee.commands.named_files import named_piece_set
 from referee.commands.options import PORT, Commands, Words, as_one, names_in, same_players
 from referee.commands.serving import interrupted, opened, served, taken
@@ -24,7 +23,7 @@ from referee.events import Event
 from referee.games.catalogue import GAMES, game_named
 from referee.games.core import BadGame, Mode
 from referee.games.match import Match, evolve, fold
-from referee.session.game_camera import CardCamera, GameCamera, TableCamera
+from referee.session.game_camera import CardCamera, PlanCamera, TableCamera
 from referee.session.game_table import GameTable, game_matches
 from referee.session.ports import Record
 from referee.session.seeds import new_seed
@@ -199,9 +198,8 @@ def rules_of(file: Path | None) -> dict[str, Any]:
 
 def camera_of(name: str, stones: str) -> TableCamera:
     """What reads pictures of that game's table."""
-    if name == "city_towers":
-        return GameCamera(named_piece_set(stones))
-    return CardCamera(kinds_of(name), *columns_of(name))
+    chosen = game_named(name)
+    return PlanCamera(named_piece_set(stones)) if chosen.reads == "plans" else CardCamera(chosen)
 
 
 def made_up_pin() -> str:

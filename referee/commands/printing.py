@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import click
@@ -12,11 +13,10 @@ from calibration.game_sheets import faces_pdf, plans_pdf
 from calibration.print_page import PAPERS
 from calibration.print_sheets import cards_pdf, charuco_pdf, colors_pdf, mats_pdf
 from cards.errors import RefereeError
-from referee.commands.game_cards import faces
 from referee.commands.named_files import named_deck, named_piece_set
 from referee.commands.options import Commands, Words
-from referee.games.catalogue import GAMES
-from referee.web.i18n.texts import LANGUAGES
+from referee.games.catalogue import GAMES, game_named
+from referee.web.i18n.texts import LANGUAGES, translate
 
 
 @click.group("print", cls=Commands)
@@ -97,4 +97,8 @@ def charuco(paper: str, output: Path) -> None:
 @_common("game")
 def game(name: str, lang: str, paper: str, output: Path) -> None:
     """The cards of the tower game NAME, nine to a page; or the six city plans (on A4)."""
-    _write(output, plans_pdf(paper) if name == "plans" else faces_pdf(f"cards of {name}", faces(name, lang), paper))
+    if name == "plans":
+        _write(output, plans_pdf(paper))
+    else:
+        faces = game_named(name).faces(partial(translate, lang))
+        _write(output, faces_pdf(f"cards of {name}", faces, paper))

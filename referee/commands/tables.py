@@ -30,7 +30,7 @@ from referee.session.called_games import CalledGames
 from referee.session.director import EVERY_S, Director
 from referee.simulator.quick_table import QuickTable
 from referee.tournament.commands import CreateTournament
-from referee.tournament.state import FORMATS, Options, Tournament
+from referee.tournament.state import FORMATS, Tournament, TournamentOptions
 from referee.workers import end_with_parent
 
 BEAT_S = 2.0
@@ -139,7 +139,7 @@ def begun(director: Director, strengths: Sequence[float], asked: HallDemo) -> To
         return director.state
     form = next(f for f in FORMATS if f == asked.form)
     tables = tuple(f"T{n + 1}" for n in range(asked.tables))
-    options = Options(form, rounds=asked.rounds, seed=asked.seed)
+    options = TournamentOptions(form, rounds=asked.rounds, seed=asked.seed)
     players = tuple(names(asked.players))
     create = CreateTournament("", "Demo Cup", options, players, tables, tuple(strengths), simulated=True)
     return director.create(create)

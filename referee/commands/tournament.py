@@ -33,7 +33,7 @@ from referee.tournament.commands import (
     TournamentCommand,
 )
 from referee.tournament.ratings import ratings
-from referee.tournament.state import FORMATS, Options, Tournament
+from referee.tournament.state import FORMATS, Tournament, TournamentOptions
 from referee.web.hall.app import create_hall_app
 from referee.web.server import serve
 
@@ -93,7 +93,7 @@ def begin(asked: BeginOptions) -> None:
         names = _listed(asked.players)
         seed = new_seed() if asked.seed is None else asked.seed
         form = next(f for f in FORMATS if f == asked.form)
-        options = Options(form, asked.rounds, asked.group_size, asked.advance, seed)
+        options = TournamentOptions(form, asked.rounds, asked.group_size, asked.advance, seed)
         strengths = strengths_of(director, people, names)
         create = CreateTournament("", asked.name, options, tuple(names), tuple(_listed(asked.tables)), strengths)
         state = director.create(create)

@@ -11,8 +11,8 @@ from referee.commands.match import JOURNAL, BadRequest, give
 from referee.session.director import Director, tournaments
 from referee.tournament.evolve import fold
 from referee.tournament.plan import rest_s, time_plan
-from referee.tournament.standings import RULES, Line, standings
-from referee.tournament.state import Game, Tournament
+from referee.tournament.standings import RULES, StandingsRow, standings
+from referee.tournament.state import Fixture, Tournament
 from referee.web.hall.export import to_json
 from referee.web.i18n.texts import translate
 
@@ -60,14 +60,14 @@ def table_text(state: Tournament) -> str:
     return "\n".join([*rows, "", f"places by {ties}"])
 
 
-def _line(row: Line, width: int, form: str) -> str:
+def _line(row: StandingsRow, width: int, form: str) -> str:
     place = f"{row.place:>3}." if row.place else "left"
     swiss = f"{row.points:>3} points  Buchholz {row.buchholz:>3}  "
     group = f"place in group {row.group_place or '-'}  "
     return f"{place} {row.name:<{width}}  {swiss if form == 'swiss' else group}{row.cards:>4} card points"
 
 
-def game_text(state: Tournament, game: Game) -> str:
+def game_text(state: Tournament, game: Fixture) -> str:
     """A game in a line."""
     names = " - ".join(state.named(game))
     label = f" (group {game.label})" if game.label else ""

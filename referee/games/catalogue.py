@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from referee.games import city_towers, tower_bets
+from referee.games.city_towers import door as city_towers
 from referee.games.core import BadGame, Game
-from referee.games.nine_sum_towers.play import GAME as NINE
-from referee.games.quarters_and_currencies.play import GAME as QUARTERS
+from referee.games.nine_sum_towers import door as nine_sum_towers
+from referee.games.quarters_and_currencies import door as quarters_and_currencies
+from referee.games.tower_bets import door as tower_bets
 
-GAMES: dict[str, Game[Any]] = {game.name: game for game in (city_towers.GAME, QUARTERS, NINE, tower_bets.GAME)}
+DOORS = (city_towers, quarters_and_currencies, nine_sum_towers, tower_bets)
+GAMES: dict[str, Game[Any]] = {door.GAME.name: door.GAME for door in DOORS}
 
 
 def game_named(name: str) -> Game[Any]:

@@ -1,6 +1,8 @@
-"""What the four games have in common: their commands, and what a game must offer. Pure.
+"""What the four games have in common: their commands, and ``Game``, the one door by which all else knows a game. Pure.
 
-A game is a set of functions around one frozen state, in the frame of ``referee.core``:
+A game is a folder: ``rules`` has its state and commands, ``board.html`` shows its table, ``door`` tells how its cards
+are printed and from what a camera reads which command was carried out, and holds the ``GAME``. The rules are functions
+around one frozen state, in the frame of ``referee.core``:
 
     deal = game.begin(setup)                    # everything that chance decided
     batch = game.decide(state, command)         # raises IllegalCommand with the reason and changes nothing
@@ -16,13 +18,14 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from cards.errors import first_fault
-from cards.sentences import sentence
+from cards.face import Face
+from cards.sentences import Sentence, sentence
 from referee.core import Command, Data, EventBatch
 from referee.errors import IllegalCommand, RefereeError
 from referee.events import Event
@@ -48,15 +51,59 @@ class Rules(BaseModel):
 
 
 class GameCommand(Command):
-    """What a seat (from 0, youngest first) asks for. ``IN_TURN``: only in turn."""
+    """What a seat (from 0, youngest first) asks for. ``IN_TURN``: only in turn. ``NAME`` is the one on record."""
 
     seat: int
     IN_TURN: ClassVar[bool] = True
+    NAME: ClassVar[str]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.NAME = vars(cls).get("NAME", cls.__name__)
 
     def to_json(self) -> dict[str, Any]:
         """By field name, with the command's own name as ``command``."""
         row = {name: list(v) if isinstance(v, tuple) else v for name, v in vars(self).items()}
-        return {"command": type(self).__name__, **row}
+        return {"command": self.NAME, **row}
+
+    def carry_out(self, batch: EventBatch[Any]) -> None:
+        """Add the events that it leads to. Raises IllegalCommand with the reason."""
+        raise NotImplementedError
+
+
+Site = tuple[int, int]
+"""A plan (1-6) and a site on it (1-9)."""
+
+
+@dataclass(frozen=True)
+class MoveProposal:
+    """What pictures tell of the table, held against the record: ``message`` in a sentence; the ``command`` to confirm,
+    None where there is none, and why it would be refused now; ``others`` that fit as well; the sites that ``differ``
+    from the record, and those of which the pictures do not tell."""
+
+    message: Sentence
+    command: GameCommand | None = None
+    refusal: str = ""
+    differ: tuple[Site, ...] = ()
+    unknown: tuple[Site, ...] = ()
+    others: tuple[GameCommand, ...] = ()
+
+
+Reads = Literal["cards", "columns", "plans"]
+"""What a camera reads of a game's table, and what ``Game.propose`` takes: the names of the cards that lie open, row by
+row; columns of cards (``style``, ``height``, whether ``sure``); printed plans by number, with the towers on them."""
+
+Stone = tuple[int, int]
+"""Whose it is, and its storeys."""
+
+Tower = tuple[Stone, ...]
+"""Its stones, the lowest first."""
+
+Words = Callable[[str], str]
+"""A text of the catalogue by its key."""
+
+MOST_PRINTED_FOR = 5
+"""A deck is printed for so many: of a game of two nothing is missing."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +145,16 @@ class Table:
         return self.players[seat]
 
 
+def dealt(setup: Setup, deal: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields of a first state: what the set-up says, and the deal, its lists as tuples."""
+
+    def frozen(value: Any) -> Any:
+        return tuple(map(frozen, value)) if isinstance(value, list | tuple) else value
+
+    given = {"players": setup.players, "seed": setup.seed, "mode": setup.mode, "rules": setup.rules, "shuffles": 1}
+    return given | {name: frozen(value) for name, value in deal.items()}
+
+
 S = TypeVar("S", bound=Table)
 
 
@@ -105,17 +162,21 @@ S = TypeVar("S", bound=Table)
 class Game(Generic[S]):
     """What a game offers. ``seats`` may play it; ``pieces`` is every card, chip and stone wherever it lies.
 
-    ``handlers`` work its commands out, ``changes`` say by kind what an event makes of the state. ``begin`` gives the
+    ``commands`` may be asked of it, ``changes`` say by kind what an event makes of the state. ``begin`` gives the
     first event's data, ``create`` the state of it; ``scores`` is by seat; ``view`` is JSON-able and
     shows what a seat may see (None: what lies open to all); ``legal`` are commands of that seat that would be
     accepted: every kind, though not every overpayment. ``deck`` is what the game's box holds. ``secret`` names the
     field of a command (as JSON) that only its own seat may read in the first state, when it was asked in the second.
+
+    Cards and camera: ``face`` is how a kind of card is printed, ``also_printed`` cards that are in no hand or pile, and
+    how many; ``reads`` what ``propose`` is told of the table, with what gives the state after a command; ``plan`` the
+    number of the plan that a command built on, and the towers of its sites, None where a game has no plans.
     """
 
     name: str
     seats: range
     rules: type[Rules]
-    handlers: Mapping[type[GameCommand], Callable[[EventBatch[S], Any], None]]
+    commands: tuple[type[GameCommand], ...]
     changes: Mapping[str, Callable[[S, Data], S]]
     begin: Callable[[Setup], dict[str, Any]]
     create: Callable[[Setup, Mapping[str, Any]], S]
@@ -124,12 +185,12 @@ class Game(Generic[S]):
     legal: Callable[[S, int], tuple[GameCommand, ...]]
     pieces: Callable[[S], Counter[str]]
     deck: Callable[[S], Counter[str]]
+    face: Callable[[str, Words], Face]
+    reads: Reads
+    propose: Callable[[S, Any, Callable[[GameCommand], S]], MoveProposal]
     secret: Callable[[S, S, Mapping[str, Any]], str] = lambda now, before, command: ""
-
-    @property
-    def commands(self) -> tuple[type[GameCommand], ...]:
-        """What may be asked of it."""
-        return tuple(self.handlers)
+    also_printed: tuple[tuple[str, int], ...] = ()
+    plan: Callable[[S, GameCommand], tuple[int, tuple[Tower, ...]] | None] = lambda state, command: None
 
     def setup(self, players: Sequence[str], rules: Mapping[str, Any], seed: int, mode: Mode = "full") -> Setup:
         """A checked set-up. Raises BadGame."""
@@ -147,20 +208,22 @@ class Game(Generic[S]):
 
     def command(self, row: Mapping[str, Any]) -> GameCommand:
         """The inverse of ``GameCommand.to_json``. Raises IllegalCommand for one that the game does not know."""
-        kind = next((c for c in self.commands if c.__name__ == row.get("command")), None)
+        kind = next((c for c in self.commands if row.get("command") == c.NAME), None)
         if kind is None:
             raise IllegalCommand(sentence("game.no_command", game=self.name, command=str(row.get("command"))))
         try:
-            read: GameCommand = _reader(kind).validate_python({k: v for k, v in row.items() if k != "command"})
+            if kind not in _READERS:
+                _READERS[kind] = TypeAdapter(kind)
+            read: GameCommand = _READERS[kind].validate_python({k: v for k, v in row.items() if k != "command"})
         except ValidationError as error:
-            raise IllegalCommand(sentence("game.unreadable", command=kind.__name__, fault=first_fault(error))) from None
+            raise IllegalCommand(sentence("game.unreadable", command=kind.NAME, fault=first_fault(error))) from None
         return read
 
     def refusal(self, state: S, command: GameCommand) -> str:
         """Why that kind of command is not possible now for that seat, whatever it says; empty when it is."""
         kind = type(command)
         if kind not in self.commands:
-            return sentence("game.no_command", game=self.name, command=kind.__name__)
+            return sentence("game.no_command", game=self.name, command=kind.NAME)
         if command.seat not in state.seats:
             return sentence("game.no_seat", seat=command.seat)
         if state.phase == OVER:
@@ -168,7 +231,7 @@ class Game(Generic[S]):
         if kind.IN_TURN and command.seat != state.turn:
             return sentence("game.turn_of", player=state.name(state.turn))
         if state.phase not in kind.PHASES:
-            return sentence("game.not_now", command=kind.__name__, phase=state.phase)
+            return sentence("game.not_now", command=kind.NAME, phase=state.phase)
         return ""
 
     def shown(self, now: S, before: S, command: Mapping[str, Any], viewer: int | None) -> dict[str, Any]:
@@ -181,16 +244,40 @@ class Game(Generic[S]):
         if refusal := self.refusal(state, command):
             raise IllegalCommand(refusal)
         batch = EventBatch(state, self.evolve)
-        self.handlers[type(command)](batch, command)
+        command.carry_out(batch)
         if state.mode == "scorer":
             self.check_pieces(batch.state)
         return batch
+
+    def proposal(self, state: S, reading: Any) -> MoveProposal:
+        """What a camera's reading proposes, with why the rules would refuse it now."""
+        proposal = self.propose(state, reading, lambda command: self.decide(state, command).state)
+        if proposal.command is None:
+            return proposal
+        try:
+            self.decide(state, proposal.command)
+        except IllegalCommand as error:
+            return replace(proposal, refusal=error.said)
+        return proposal
 
     def evolve(self, state: S, event: Event) -> S:
         """The state after the event. Raises IllegalCommand for one that this version does not know."""
         if event.kind not in self.changes:
             raise IllegalCommand(sentence("game.no_fact", kind=event.kind, game=self.name))
         return self.changes[event.kind](state, event.data)
+
+    def printed(self) -> tuple[tuple[str, int], ...]:
+        """Every kind of card that is printed, its place here its marker, and how many of it; what is wood or stone is
+        left out."""
+        players = [f"P{n + 1}" for n in range(min(MOST_PRINTED_FOR, self.seats[-1]))]
+        setup = self.setup(players, {}, 0)
+        box = self.deck(self.create(setup, self.begin(setup)))
+        return (*sorted((name, n) for name, n in box.items() if not name.startswith("stone")), *self.also_printed)
+
+    def faces(self, words: Words = str) -> list[Face]:
+        """The faces of all printed cards, alike ones together."""
+        kinds = enumerate(self.printed())
+        return [replace(self.face(name, words), marker=n) for n, (name, count) in kinds for _ in range(count)]
 
     def check_pieces(self, state: S) -> None:
         """Raises IllegalCommand when a card has been named more often than the box holds it."""
@@ -200,15 +287,8 @@ class Game(Generic[S]):
                 raise IllegalCommand(sentence("game.too_many_named", n=held[piece], card=piece))
 
 
-_READERS: dict[str, TypeAdapter[Any]] = {}
-
-
-def _reader(kind: type[GameCommand]) -> TypeAdapter[Any]:
-    """What reads and checks such a command; made once, for that is slow."""
-    name = f"{kind.__module__}.{kind.__name__}"
-    if name not in _READERS:
-        _READERS[name] = TypeAdapter(kind)
-    return _READERS[name]
+_READERS: dict[type[GameCommand], TypeAdapter[Any]] = {}
+"""What reads and checks each command; made once, for that is slow."""
 
 
 def shuffled(cards: Iterable[str], seed: int, number: int) -> list[str]:

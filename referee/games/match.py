@@ -2,7 +2,7 @@
 
     match = fold(events)
     events = decide(match, PlayStone(...), at, who)     # raises IllegalCommand and changes nothing
-    events = decide(match, Undo("Ann", "wrong card"), at)
+    events = decide(match, UndoMove("Ann", "wrong card"), at)
     events = decide(match, Correct(7, PlayStone(...), "Ann", "it was city 3"), at)
 
 Every command is recorded as an event ``asked``, followed by what came of it. A correction changes one earlier command
@@ -25,7 +25,7 @@ from referee.games.catalogue import GAMES, game_named
 from referee.games.core import OVER, Game, GameCommand, Mode, Setup, Table, ranks, winners
 
 
-class Undo(Command):
+class UndoMove(Command):
     """Take back the last command. ``why`` may be blank."""
 
     who: str
@@ -42,7 +42,7 @@ class Correct(Command):
 
 
 @dataclass(frozen=True)
-class Played:
+class PlayedCommand:
     """One command: what was asked, by whom, in which state, as which event of the match.
 
     ``last`` is the state in which it stood last; None while it stands.
@@ -56,7 +56,7 @@ class Played:
 
 
 @dataclass(frozen=True)
-class Standing:
+class GameStanding:
     """One row of the table; equal scores share a rank."""
 
     player: str
@@ -76,7 +76,7 @@ class Match(State):
     game: Game[Any]
     setup: Setup
     state: Table
-    played: tuple[Played, ...] = ()
+    played: tuple[PlayedCommand, ...] = ()
     changes: tuple[Mapping[str, Any], ...] = ()
 
     @property
@@ -85,14 +85,14 @@ class Match(State):
         return self.state.phase == OVER
 
     @property
-    def standings(self) -> tuple[Standing, ...]:
+    def standings(self) -> tuple[GameStanding, ...]:
         """The table, best first."""
         scores = self.game.scores(self.state)
         rank, best = ranks(scores), winners(scores) if self.over else ()
-        rows = [Standing(p, scores[s], rank[s], s in best) for s, p in enumerate(self.state.players)]
+        rows = [GameStanding(p, scores[s], rank[s], s in best) for s, p in enumerate(self.state.players)]
         return tuple(sorted(rows, key=lambda row: row.rank))
 
-    def shown(self, seat: int | None, played: Played) -> dict[str, Any]:
+    def shown(self, seat: int | None, played: PlayedCommand) -> dict[str, Any]:
         """The command as that seat may read it; one that was taken back as it could when that was done."""
         now = self.state if self.over or played.last is None else played.last
         return self.game.shown(now, played.before, played.command, seat)
@@ -116,22 +116,11 @@ class Match(State):
         }
 
 
-@dataclass(frozen=True)
-class Begin:
-    """A new game. ``setup`` as ``Game.setup`` checks it."""
-
-    match_id: str
-    game: str
-    setup: Setup
-    simulated: bool = False
-
-
-def begin(c: Begin, at: str) -> tuple[Event, ...]:
-    """The events of a new game."""
-    game, setup = game_named(c.game), c.setup
-    head = {"match_id": c.match_id, "game": game.name, "players": list(setup.players), "seed": setup.seed}
+def begin(match_id: str, game: Game[Any], setup: Setup, at: str, simulated: bool = False) -> tuple[Event, ...]:
+    """The events of a new game; ``setup`` as ``Game.setup`` checks it."""
+    head = {"match_id": match_id, "game": game.name, "players": list(setup.players), "seed": setup.seed}
     head |= {"mode": setup.mode, "rules": setup.rules.model_dump(mode="json")}
-    return (Event("game_begun", head | {"deal": game.begin(setup)}, at, simulated=c.simulated, step=1),)
+    return (Event("game_begun", head | {"deal": game.begin(setup)}, at, simulated=simulated, step=1),)
 
 
 def decide(match: Match, command: Command, at: str, who: str = "") -> tuple[Event, ...]:
@@ -153,7 +142,7 @@ def evolve(match: Match, event: Event) -> Match:
     if event.kind == "game_begun":
         raise IllegalCommand(sentence("game.begun"))
     if event.kind == "asked":
-        played = Played(event.data, event.who, match.state, match.seq + 1)
+        played = PlayedCommand(event.data, event.who, match.state, match.seq + 1)
         after = replace(match, played=(*match.played, played))
     elif event.kind in ("undone", "corrected"):
         after = _taken_back(match, event)
@@ -193,7 +182,7 @@ def _asked(batch: EventBatch[Match], command: GameCommand) -> None:
         batch.add(fact.kind, **fact.data)
 
 
-def _undo(batch: EventBatch[Match], c: Undo) -> None:
+def _undo(batch: EventBatch[Match], c: UndoMove) -> None:
     if not c.who.strip():
         raise IllegalCommand(sentence("game.undo_who"))
     played = batch.state.played
@@ -223,4 +212,4 @@ def _correct(batch: EventBatch[Match], c: Correct) -> None:
 
 
 _OF_SEATS: Mapping[type[Command], Callable[..., None]] = {kind: _asked for g in GAMES.values() for kind in g.commands}
-_DECIDER = Decider[Match, Command](evolve, lambda match, command: "", {**_OF_SEATS, Undo: _undo, Correct: _correct})
+_DECIDER = Decider[Match, Command](evolve, lambda match, command: "", {**_OF_SEATS, UndoMove: _undo, Correct: _correct})

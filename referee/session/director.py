@@ -24,13 +24,19 @@ from referee.match.evolve import fold as fold_match
 from referee.match.schedule import folded
 from referee.match.state import MatchState
 from referee.session.notifier import Notifier
-from referee.tournament.commands import CallGame, CreateTournament, GameBegins, GameEnds, PairRound, TournamentCommand
-from referee.tournament.decide import decide
+from referee.tournament.commands import (
+    CallGame,
+    CreateTournament,
+    GameBegins,
+    GameEnds,
+    PairRound,
+    TournamentCommand,
+    decide,
+)
 from referee.tournament.evolve import evolve, fold
-from referee.tournament.people import Played, played
 from referee.tournament.plan import next_calls
-from referee.tournament.results import result_of
-from referee.tournament.state import RECORD, Game, Result, Tournament
+from referee.tournament.results import FinishedMatch, finished_match, result_of
+from referee.tournament.state import RECORD, Fixture, GameResult, Tournament
 
 TRIES = 8
 """So often a command is decided anew because another program was first."""
@@ -59,8 +65,8 @@ class TableNow:
 class _Over:
     """A finished match: its result, players by their place in it, and what careers count of it."""
 
-    result: Result
-    played: Played
+    result: GameResult
+    played: FinishedMatch
 
 
 def tournaments(journal: Journal) -> list[str]:
@@ -155,7 +161,7 @@ class Director:
         except IllegalCommand:
             return
 
-    def _follow(self, game: Game) -> None:
+    def _follow(self, game: Fixture) -> None:
         """What has become of the game at its table."""
         if game.phase == "called":
             if match_id := self._begun(game):
@@ -166,13 +172,13 @@ class Director:
             if game.result is None or (game.result.by == "match" and game.result.rows != rows):
                 self._attempt(GameEnds(game.number, game.match_id, replace(over.result, rows=rows)))
 
-    def _begun(self, game: Game) -> str:
+    def _begun(self, game: Fixture) -> str:
         """The match that the game's players have begun at its table since they were called there."""
         used = {m for g in self.state.games for m in (*g.void, g.match_id)}
         later = [m for m in self._follower.matches(game.table)[game.after :] if m not in used]
         return next((m for m in later if self._seated(game, self._follower.events(m)[0])), "")
 
-    def _seated(self, game: Game, created: Event) -> tuple[int, ...]:
+    def _seated(self, game: Fixture, created: Event) -> tuple[int, ...]:
         """The game's players in the order of the match; empty for a match between others."""
         here = {folded(self.state.entrants[n].name): n for n in self.state.sitting(game)}
         names = [folded(name) for name in created.data.get("players", ())]
@@ -210,7 +216,7 @@ class Director:
         self._matches[match_id] = state
         if state.finished:
             events = self._follower.events(match_id)
-            if counted := played(events):
+            if counted := finished_match(events):
                 self._over[match_id] = _Over(result_of(events, range(len(state.players))), counted)
                 self._follower.forget(match_id)
                 self._matches[match_id] = replace(state, earlier=())
@@ -245,7 +251,7 @@ class Director:
         """That table; None for an unknown one."""
         return next((t for t in self.tables() if t.name == name), None)
 
-    def played(self) -> list[Played]:
+    def played(self) -> list[FinishedMatch]:
         """Every finished match of the record, but those that a tournament has played again. Simulated ones count in a
         simulated tournament, and nothing else does there: what is real and what is not never make one rating."""
         with self.lock:

@@ -12,8 +12,9 @@ from cards.sentences import sentence
 from referee.devices.ports import Clock
 from referee.errors import IllegalCommand
 from referee.events import Event
+from referee.games.catalogue import game_named
 from referee.games.core import GameCommand, Setup
-from referee.games.match import Begin, Correct, Match, Undo, begin, decide, evolve, fold
+from referee.games.match import Correct, Match, UndoMove, begin, decide, evolve, fold
 from referee.session.ports import Record
 
 Listener = Callable[[Match, Sequence[Event]], None]
@@ -39,7 +40,7 @@ class GameTable:
         """A new game, its deal on record."""
         now = clock.utc()
         match_id = f"{game}-{now:%Y%m%d-%H%M%S}-{len(journal.matches('')) + 1}"
-        events = begin(Begin(match_id, game, setup, simulated), now.isoformat())
+        events = begin(match_id, game_named(game), setup, now.isoformat(), simulated)
         journal.append(match_id, events, after=0)
         return cls(journal, clock, fold(events))
 
@@ -60,7 +61,7 @@ class GameTable:
         """Call it with the match and the new events after every command."""
         self._listeners.append(listener)
 
-    def command(self, command: GameCommand | Undo | Correct, who: str = "") -> tuple[Event, ...]:
+    def command(self, command: GameCommand | UndoMove | Correct, who: str = "") -> tuple[Event, ...]:
         """Decide, keep, apply, tell. Raises IllegalCommand, JournalUnwritable; then nothing has changed."""
         with self._lock:
             match = self.match

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from cards.pieces import PieceSet, Pose
-from referee.games.city_towers import Tower
+from referee.games.core import Tower
 from referee.simulator.lens import Lens, looking
 from referee.simulator.meshes import Placed, turn_about_z, turn_of
 from referee.simulator.room import Seat, typical_light

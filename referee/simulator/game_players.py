@@ -22,7 +22,7 @@ def choice(match: Match, seat: int) -> GameCommand | None:
     if not legal:
         return None
     rng = random.Random(f"{match.setup.seed}/{len(match.played)}/{len(match.changes)}/{seat}")
-    liked = [command for command in legal if type(command).__name__ not in WASTEFUL]
+    liked = [command for command in legal if command.NAME not in WASTEFUL]
     return rng.choice(liked if liked and rng.random() < 0.8 else legal)
 
 

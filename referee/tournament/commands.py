@@ -1,21 +1,56 @@
-"""What may be asked of a tournament: the commands, and the phases each is legal in.
+"""What may be asked of a tournament: the commands, the phases each is legal in, and the events each leads to. Pure.
+
+    events = decide(state, command, at)     # raises IllegalCommand and changes nothing
+    state = fold([*events_so_far, *events])
 
 ``who`` names the human who asks; what takes something back needs it, and a reason ``why``. Entrants, games and rounds
-are numbers as in ``referee.tournament.state``; tables are their names.
+are numbers as in ``referee.tournament.state``; tables are their names. Pairings and results stand in the events, so
+that an old record never depends on today's way to choose.
 """
 
 from __future__ import annotations
 
-from dataclasses import field
+from collections.abc import Sequence
+from dataclasses import asdict, field, replace
+from typing import Any
 
-from referee.core import Command
-from referee.tournament.state import Options, Result
+from cards.sentences import sentence
+from referee import core
+from referee.core import Command, Decider, EventBatch
+from referee.errors import IllegalCommand
+from referee.events import Event
+from referee.match.schedule import folded
+from referee.tournament import pairing
+from referee.tournament.evolve import evolve
+from referee.tournament.standings import ENTERING, goes_on, order, points
+from referee.tournament.state import (
+    FORMATS,
+    GROUP_SIZES,
+    MOST_ENTRANTS,
+    MOST_ROUNDS,
+    RECORD,
+    STAGE_OF,
+    Entrant,
+    Fixture,
+    GameResult,
+    ResultRow,
+    Stage,
+    Tournament,
+    TournamentOptions,
+)
 
 OPEN = ("entering", "round", "between")
+TournamentBatch = EventBatch[Tournament]
+MOST_NAME = 60
+"""Characters of a name: what fits on a board."""
 
 
 class TournamentCommand(Command):
     """Base of what may be asked of a tournament."""
+
+    def carry_out(self, batch: TournamentBatch) -> None:
+        """Add the events that it leads to. Raises IllegalCommand with the reason."""
+        raise NotImplementedError
 
 
 class CreateTournament(TournamentCommand):
@@ -23,13 +58,37 @@ class CreateTournament(TournamentCommand):
 
     id: str
     name: str
-    options: Options = field(default_factory=Options)
+    options: TournamentOptions = field(default_factory=TournamentOptions)
     players: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
     strengths: tuple[float, ...] = ()
     simulated: bool = False
     PHASES = ("new",)
     NEEDS = ("id", "name")
+
+    def carry_out(self, batch: TournamentBatch) -> None:
+        options = self.options
+        _limits(options.format in FORMATS, "tour.format", name=options.format, known=list(FORMATS))
+        _limits(0 <= options.rounds <= MOST_ROUNDS, "tour.rounds", most=MOST_ROUNDS, n=options.rounds)
+        sizes = {"least": GROUP_SIZES[0], "most": GROUP_SIZES[-1], "n": options.group_size}
+        _limits(options.group_size in GROUP_SIZES, "tour.group_size", **sizes)
+        _limits(options.advance == 0 or options.advance >= 2, "tour.advance", n=options.advance)
+        names: list[str] = []
+        for name in self.players:
+            names.append(_free_name(names, name))
+        _limits(len(names) <= MOST_ENTRANTS, "tour.too_many", most=MOST_ENTRANTS)
+        tables: list[str] = []
+        for table in self.tables:
+            tables.append(_free_table(tables, table))
+        strengths = [*self.strengths, *[0.0] * len(names)]
+        batch.add(
+            "tournament_created",
+            id=self.id,
+            name=self.name.strip(),
+            options=asdict(options),
+            entrants=[asdict(Entrant(name, strength=s)) for name, s in zip(names, strengths, strict=False)],
+            tables=tables,
+        )
 
 
 class Enter(TournamentCommand):
@@ -41,6 +100,13 @@ class Enter(TournamentCommand):
     PHASES = OPEN
     NEEDS = ("player",)
 
+    def carry_out(self, batch: TournamentBatch) -> None:
+        state = batch.state
+        name = _free_name([e.name for e in state.entrants], self.player)
+        _limits(len(state.entrants) < MOST_ENTRANTS, "tour.too_many", most=MOST_ENTRANTS)
+        _limits(not state.round or state.stage == "swiss", "tour.too_late", player=name)
+        batch.add("entrant_joined", **asdict(Entrant(name, state.round, "", self.strength)))
+
 
 class Leave(TournamentCommand):
     """Somebody goes home: a game of two that is not over goes to the other one."""
@@ -51,6 +117,16 @@ class Leave(TournamentCommand):
     PHASES = OPEN
     NEEDS = ("why",)
 
+    def carry_out(self, batch: TournamentBatch) -> None:
+        entrant = _entrant(batch.state, self.player)
+        _limits(entrant.present, "tour.gone", player=entrant.name)
+        batch.add("entrant_left", player=self.player, why=self.why.strip())
+        for game in batch.state.games:
+            if self.player in game.players and game.result is None:
+                others = [p for p in game.players if batch.state.entrants[p].present]
+                if len(others) < 2:
+                    _over(batch, game, "left", others[0] if others else None)
+
 
 class Return(TournamentCommand):
     """Somebody who had left plays on from the next round."""
@@ -58,6 +134,11 @@ class Return(TournamentCommand):
     player: int
     who: str = ""
     PHASES = OPEN
+
+    def carry_out(self, batch: TournamentBatch) -> None:
+        entrant = _entrant(batch.state, self.player)
+        _limits(not entrant.present, "tour.present", player=entrant.name)
+        batch.add("entrant_returned", player=self.player)
 
 
 class Rename(TournamentCommand):
@@ -69,6 +150,13 @@ class Rename(TournamentCommand):
     PHASES = (*OPEN, "finished")
     NEEDS = ("name",)
 
+    def carry_out(self, batch: TournamentBatch) -> None:
+        entrant, state = _entrant(batch.state, self.player), batch.state
+        name = _free_name([e.name for n, e in enumerate(state.entrants) if n != self.player], self.name)
+        _limits(name != entrant.name, "named_already", player=name)
+        _limits(state.busy(self.player) is None, "tour.busy_name", player=entrant.name)
+        batch.add("entrant_renamed", player=self.player, name=name)
+
 
 class OpenTable(TournamentCommand):
     """One more table."""
@@ -77,6 +165,9 @@ class OpenTable(TournamentCommand):
     who: str = ""
     PHASES = OPEN
     NEEDS = ("table",)
+
+    def carry_out(self, batch: TournamentBatch) -> None:
+        batch.add("table_opened", table=_free_table(batch.state.tables, self.table))
 
 
 class CloseTable(TournamentCommand):
@@ -88,11 +179,31 @@ class CloseTable(TournamentCommand):
     PHASES = OPEN
     NEEDS = ("why",)
 
+    def carry_out(self, batch: TournamentBatch) -> None:
+        _limits(self.table in batch.state.tables, "tour.no_table", table=self.table)
+        if game := batch.state.at_table(self.table):
+            batch.add("game_waits", game=game.number, why=self.why)
+        batch.add("table_closed", table=self.table, why=self.why)
+
 
 class PairRound(TournamentCommand):
     """Pair the next round; after the last one, the end."""
 
     PHASES = ("entering", "between")
+
+    def carry_out(self, batch: TournamentBatch) -> None:
+        state = batch.state
+        if state.round and (state.round >= state.rounds or len(state.present) < 2):
+            batch.add("tournament_finished")
+            return
+        _limits(len(state.present) >= 2, "tour.too_few")
+        rows, rounds = _first(state) if not state.round else _following(state)
+        number, at = state.round + 1, len(state.games)
+        games = [replace(g, number=at + n, round=number) for n, g in enumerate(rows, 1)]
+        batch.add("round_paired", round=number, rounds=rounds, games=[asdict(g) for g in games])
+        for game in games:
+            if len(game.players) < 2:
+                _over(batch, game, "bye", game.players[0] if game.players else None)
 
 
 class CallGame(TournamentCommand):
@@ -102,6 +213,17 @@ class CallGame(TournamentCommand):
     table: str
     after: int = 0
     PHASES = ("round",)
+
+    def carry_out(self, batch: TournamentBatch) -> None:
+        state, game = batch.state, _game(batch.state, self.game)
+        _limits(game.phase == "waiting", "tour.not_waiting", n=self.game)
+        _limits(self.table in state.tables, "tour.no_table", table=self.table)
+        taken = state.at_table(self.table)
+        _limits(taken is None, "tour.table_taken", table=self.table, n=taken.number if taken else 0)
+        for player in game.players:
+            other = state.busy(player)
+            _limits(other is None, "tour.busy", player=state.entrants[player].name, table=other.table if other else "")
+        batch.add("game_called", game=self.game, table=self.table, after=self.after)
 
 
 class GameBegins(TournamentCommand):
@@ -113,15 +235,32 @@ class GameBegins(TournamentCommand):
     PHASES = ("round",)
     NEEDS = ("match_id",)
 
+    def carry_out(self, batch: TournamentBatch) -> None:
+        game = _game(batch.state, self.game)
+        _limits(game.phase == "called", "tour.not_called", n=self.game)
+        used = [g for g in batch.state.games if self.match_id == g.match_id or self.match_id in g.void]
+        _limits(not used, "tour.match_used", match=self.match_id)
+        fits = len(set(self.seated)) == len(self.seated) >= 2 and set(self.seated) <= set(game.players)
+        _limits(fits, "tour.not_these", n=self.game)
+        batch.add("game_began", game=self.game, match_id=self.match_id, seated=list(self.seated))
+
 
 class GameEnds(TournamentCommand):
     """The match is over; once more when its result was changed at the table, as long as no pairing was built on it."""
 
     game: int
     match_id: str
-    result: Result
+    result: GameResult
     PHASES = ("round", "between")
     NEEDS = ("match_id",)
+
+    def carry_out(self, batch: TournamentBatch) -> None:
+        game = _game(batch.state, self.game)
+        here = game.match_id == self.match_id and (game.result is None or game.result.by == "match")
+        _limits(game.phase in ("playing", "done") and here, "tour.not_playing", n=self.game, match=self.match_id)
+        _not_built_on(batch.state, game)
+        _limits({row.player for row in self.result.rows} == set(game.seated), "tour.not_these", n=self.game)
+        batch.add("game_ended", game=self.game, match_id=self.match_id, result=asdict(self.result))
 
 
 class RuleGame(TournamentCommand):
@@ -134,6 +273,14 @@ class RuleGame(TournamentCommand):
     PHASES = ("round", "between")
     NEEDS = ("why", "who")
 
+    def carry_out(self, batch: TournamentBatch) -> None:
+        game = _game(batch.state, self.game)
+        _limits(len(game.players) == 2 and game.stage != "group", "tour.rule_two", n=self.game)
+        _limits(self.winner is None or self.winner in game.players, "tour.not_these", n=self.game)
+        _limits(self.winner is not None or game.stage != "knockout", "tour.needs_winner", n=self.game)
+        _not_built_on(batch.state, game)
+        _over(batch, game, "ruling", self.winner, self.why)
+
 
 class Rerun(TournamentCommand):
     """A game is played once more: what was played counts no longer. Not once a pairing was built on it."""
@@ -144,6 +291,122 @@ class Rerun(TournamentCommand):
     PHASES = ("round", "between")
     NEEDS = ("why", "who")
 
+    def carry_out(self, batch: TournamentBatch) -> None:
+        state, game = batch.state, _game(batch.state, self.game)
+        _limits(game.phase != "waiting" and len(game.players) > 1, "tour.not_played", n=self.game)
+        _not_built_on(state, game)
+        for player in game.players:
+            entrant = state.entrants[player]
+            _limits(entrant.present, "tour.gone", player=entrant.name)
+        batch.add("game_waits", game=self.game, why=self.why)
 
-COMMANDS: tuple[type[TournamentCommand], ...] = tuple(TournamentCommand.__subclasses__())
-"""Every command, in the order of this file."""
+
+def decide(state: Tournament, command: TournamentCommand, at: str) -> tuple[Event, ...]:
+    """The events the command leads to (at least one): ``referee.core.decide`` for a tournament."""
+    return core.decide(_DECIDER, state, command, at)
+
+
+def _refusal(state: Tournament, command: TournamentCommand) -> str:
+    """Why that command is not possible now, whatever it says; empty when it is."""
+    if state.phase not in command.PHASES:
+        return sentence("tour.phase", command=type(command).__name__, phase=state.phase)
+    return ""
+
+
+def _limits(holds: bool, code: str, **values: Any) -> None:
+    if not holds:
+        raise IllegalCommand(sentence(code, **values))
+
+
+def _free_name(taken: Sequence[str], name: str) -> str:
+    """The name as it is kept. Raises IllegalCommand for one that is taken, empty, too long or not one line."""
+    kept = " ".join(name.split())
+    _limits(bool(kept) and kept.isprintable() and len(kept) <= MOST_NAME, "tour.name", name=kept[:20], most=MOST_NAME)
+    _limits(folded(kept) not in map(folded, taken), "tour.taken", player=kept)
+    return kept
+
+
+def _free_table(taken: Sequence[str], table: str) -> str:
+    kept = " ".join(table.split())
+    fits = bool(kept) and kept.isprintable() and len(kept) <= MOST_NAME and "/" not in kept and kept != RECORD
+    _limits(fits, "tour.table_name", table=kept[:20])
+    _limits(kept not in taken, "tour.table_there", table=kept)
+    return kept
+
+
+def _entrant(state: Tournament, player: int) -> Entrant:
+    _limits(0 <= player < len(state.entrants), "tour.no_player", n=player)
+    return state.entrants[player]
+
+
+def _game(state: Tournament, number: int) -> Fixture:
+    game = state.game(number)
+    if game is None:
+        raise IllegalCommand(sentence("tour.no_game", n=number))
+    return game
+
+
+def _over(batch: TournamentBatch, game: Fixture, by: str, winner: int | None, why: str = "") -> None:
+    """A game that ends without a match: the winner is first, the others have no place."""
+    shared = by == "ruling" and winner is None
+    rows = tuple(
+        ResultRow(p, place=1 if shared or p == winner else 2 if by == "ruling" else None) for p in game.players
+    )
+    batch.add("game_ended", game=game.number, match_id=game.match_id, result=asdict(GameResult(rows, by, 0.0, why)))
+
+
+def _not_built_on(state: Tournament, game: Fixture) -> None:
+    """Raises IllegalCommand when a knock-out was drawn from that game's result."""
+    later = any(g.round > game.round and g.stage == "knockout" for g in state.games)
+    _limits(not later, "tour.built_on", n=game.number)
+
+
+def _new(stage: Stage, players: Sequence[int], label: str = "") -> Fixture:
+    return Fixture(0, 0, stage, tuple(players), label)
+
+
+def _first(state: Tournament) -> tuple[list[Fixture], int]:
+    """The games of the first round, and how many rounds there will be."""
+    ranked, options = order(state, ENTERING), state.options
+    if STAGE_OF[options.format] == "swiss":
+        return _swiss(state, ranked), options.rounds or pairing.swiss_rounds(len(ranked))
+    dealt = pairing.groups(ranked, options.group_size)
+    games = [_new("group", players, _letters(n)) for n, players in enumerate(dealt)]
+    if options.format == "printed":
+        return games, 1
+    return games, 1 + (_knockout_size(state, len(dealt)) - 1).bit_length()
+
+
+def _letters(n: int) -> str:
+    """A, B … Z, AA, AB …"""
+    return (_letters(n // 26 - 1) if n >= 26 else "") + chr(ord("A") + n % 26)
+
+
+def _knockout_size(state: Tournament, groups: int) -> int:
+    return pairing.knockout_size(state.options.advance or 2 * groups, len(state.present))
+
+
+def _swiss(state: Tournament, ranked: Sequence[int]) -> list[Fixture]:
+    made = points(state)
+    pairs, resting = pairing.swiss(ranked, {p: made[p] for p in ranked}, state)
+    off = [_new("swiss", (resting,))] if resting is not None else []
+    return [*(_new("swiss", pair) for pair in pairs), *off]
+
+
+def _following(state: Tournament) -> tuple[list[Fixture], int]:
+    """The games of the next round, and how many rounds there will be."""
+    last = state.of_round(state.round)
+    if last[0].stage == "swiss":
+        return _swiss(state, order(state)), state.rounds
+    if last[0].stage == "group":
+        size = _knockout_size(state, len(last))
+        group_of = {p: g.number for g in last for p in g.players}
+        pairs = pairing.knockout(order(state)[:size], group_of)
+        return [_new("knockout", pair) for pair in pairs], 1 + (size - 1).bit_length()
+    on = [goes_on(game) for game in last]
+    there = [() if p is None or not state.entrants[p].present else (p,) for p in on]
+    return [_new("knockout", (*a, *b)) for a, b in zip(there[::2], there[1::2], strict=True)], state.rounds
+
+
+_KINDS = tuple(TournamentCommand.__subclasses__())
+_DECIDER = Decider(evolve, _refusal, dict.fromkeys(_KINDS, lambda batch, command: command.carry_out(batch)))

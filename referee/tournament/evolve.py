@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from referee import core
 from referee.core import Data
 from referee.events import Event
-from referee.tournament.state import Entrant, Game, Options, Tournament, game_from_json, result_from_json
+from referee.tournament.state import Entrant, Fixture, Tournament, TournamentOptions, game_from_json, result_from_json
 
 
 def fold(events: Iterable[Event]) -> Tournament:
@@ -26,15 +26,11 @@ def _created(state: Tournament, data: Data, event: Event) -> Tournament:
     return Tournament(
         id=data["id"],
         name=data["name"],
-        options=Options(**data["options"]),
+        options=TournamentOptions(**data["options"]),
         entrants=tuple(Entrant(**row) for row in data["entrants"]),
         tables=tuple(data["tables"]),
         created_at=event.at,
     )
-
-
-def _joined(state: Tournament, data: Data, event: Event) -> Tournament:
-    return replace(state, entrants=(*state.entrants, Entrant(**data)))
 
 
 def _entrant(state: Tournament, number: int, **changed: Any) -> Tournament:
@@ -42,75 +38,37 @@ def _entrant(state: Tournament, number: int, **changed: Any) -> Tournament:
     return replace(state, entrants=tuple(row))
 
 
-def _left(state: Tournament, data: Data, event: Event) -> Tournament:
-    return _entrant(state, data["player"], gone=data["why"])
-
-
-def _returned(state: Tournament, data: Data, event: Event) -> Tournament:
-    return _entrant(state, data["player"], gone="")
-
-
-def _renamed(state: Tournament, data: Data, event: Event) -> Tournament:
-    return _entrant(state, data["player"], name=data["name"])
-
-
-def _opened(state: Tournament, data: Data, event: Event) -> Tournament:
-    return replace(state, tables=(*state.tables, data["table"]))
-
-
-def _closed(state: Tournament, data: Data, event: Event) -> Tournament:
-    return replace(state, tables=tuple(t for t in state.tables if t != data["table"]))
-
-
 def _paired(state: Tournament, data: Data, event: Event) -> Tournament:
     games = tuple(game_from_json(row) for row in data["games"])
     return replace(state, games=(*state.games, *games), round=data["round"], rounds=data["rounds"])
 
 
-def _game(state: Tournament, number: int, change: Callable[[Game], Game]) -> Tournament:
-    return replace(state, games=tuple(change(g) if g.number == number else g for g in state.games))
-
-
-def _called(state: Tournament, data: Data, event: Event) -> Tournament:
-    called = {"table": data["table"], "after": data["after"], "called_at": event.at}
-    return _game(state, data["game"], lambda g: replace(g, **called))
-
-
-def _began(state: Tournament, data: Data, event: Event) -> Tournament:
-    began = {"match_id": data["match_id"], "seated": tuple(data["seated"]), "began_at": event.at}
-    return _game(state, data["game"], lambda g: replace(g, **began))
-
-
-def _ended(state: Tournament, data: Data, event: Event) -> Tournament:
-    result = result_from_json(data["result"])
-    return _game(state, data["game"], lambda g: replace(g, result=result, ended_at=event.at))
+def _game(state: Tournament, number: int, **changed: Any) -> Tournament:
+    games = [replace(g, **changed) if g.number == number else g for g in state.games]
+    return replace(state, games=tuple(games))
 
 
 def _waits(state: Tournament, data: Data, event: Event) -> Tournament:
-    def again(game: Game) -> Game:
+    def again(game: Fixture) -> Fixture:
         void = (*game.void, game.match_id) if game.match_id else game.void
-        return Game(game.number, game.round, game.stage, game.players, game.label, void=void)
+        return Fixture(game.number, game.round, game.stage, game.players, game.label, void=void)
 
-    return _game(state, data["game"], again)
-
-
-def _finished(state: Tournament, data: Data, event: Event) -> Tournament:
-    return replace(state, finished_at=event.at)
+    return replace(state, games=tuple(again(g) if g.number == data["game"] else g for g in state.games))
 
 
 KINDS: Mapping[str, core.Change[Tournament]] = {
     "tournament_created": _created,
-    "entrant_joined": _joined,
-    "entrant_left": _left,
-    "entrant_returned": _returned,
-    "entrant_renamed": _renamed,
-    "table_opened": _opened,
-    "table_closed": _closed,
+    "entrant_joined": lambda s, d, e: replace(s, entrants=(*s.entrants, Entrant(**d))),
+    "entrant_left": lambda s, d, e: _entrant(s, d["player"], gone=d["why"]),
+    "entrant_returned": lambda s, d, e: _entrant(s, d["player"], gone=""),
+    "entrant_renamed": lambda s, d, e: _entrant(s, d["player"], name=d["name"]),
+    "table_opened": lambda s, d, e: replace(s, tables=(*s.tables, d["table"])),
+    "table_closed": lambda s, d, e: replace(s, tables=tuple(t for t in s.tables if t != d["table"])),
     "round_paired": _paired,
-    "game_called": _called,
-    "game_began": _began,
-    "game_ended": _ended,
+    "game_called": lambda s, d, e: _game(s, d["game"], table=d["table"], after=d["after"], called_at=e.at),
+    "game_began": lambda s, d, e: _game(s, d["game"], match_id=d["match_id"], seated=tuple(d["seated"]), began_at=e.at),
+    "game_ended": lambda s, d, e: _game(s, d["game"], result=result_from_json(d["result"]), ended_at=e.at),
     "game_waits": _waits,
-    "tournament_finished": _finished,
+    "tournament_finished": lambda s, d, e: replace(s, finished_at=e.at),
 }
 """Every kind of event a tournament's record holds."""

@@ -1,4 +1,4 @@
-"""People over evenings: one record each, its names and what became of it; and their results. Pure.
+"""People over evenings: one record each, its names and what became of it; and their careers. Pure.
 
 A record's life is told by events, apart from the matches': a person's events can be deleted, a match's cannot. Matches
 know people by the name that they played under: every name that a person has had leads to that person, and no name
@@ -8,7 +8,7 @@ leads to two.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -16,8 +16,8 @@ from typing import Any
 from cards.sentences import sentence
 from referee.errors import IllegalCommand
 from referee.events import Event
-from referee.match.evolve import fold as fold_match
 from referee.match.schedule import folded
+from referee.tournament.results import FinishedMatch, PlayerResult
 
 MOST_NAME = 60
 COLOR = re.compile(r"#[0-9a-f]{6}")
@@ -159,53 +159,7 @@ def _known_color(color: str) -> None:
         raise IllegalCommand(sentence("people.color", color=color[:20]))
 
 
-# --- What they played
-
-
-@dataclass(frozen=True)
-class Seat:
-    """One player of a finished match; ``best``: card -> seconds of the fastest right build that got the card."""
-
-    name: str
-    points: int
-    won: int
-    played: int
-    place: int | None
-    best: Mapping[str, float]
-
-
-@dataclass(frozen=True)
-class Played:
-    """A finished match, as careers count it."""
-
-    match_id: str
-    at: str
-    seats: tuple[Seat, ...]
-    simulated: bool = False
-
-
-def played(events: Sequence[Event]) -> Played | None:
-    """The match of these events; None while it is not over."""
-    match = fold_match(events)
-    if match.finished is None:
-        return None
-    best: dict[str, dict[str, float]] = {name: {} for name in match.players}
-    for duel in match.history:
-        if duel.award is None or duel.annulled or duel.card_id is None:
-            continue
-        called = [s.elapsed_s for s in duel.stops if duel.seats[s.zone] == duel.award]
-        if called:
-            mine = best[duel.award]
-            mine[duel.card_id] = min(called[0], mine.get(duel.card_id, called[0]))
-    lines = {row.player: row for row in match.standings}
-    won = {name: sum(d.award == name and not d.annulled for d in match.history) for name in match.players}
-    seats = []
-    for name in match.players:
-        rank = lines[name].rank
-        if rank == 1 and match.winner is not None:
-            rank = 1 if name == match.winner else 2
-        seats.append(Seat(name, lines[name].score, won[name], lines[name].duels, rank, best[name]))
-    return Played(match.match_id, events[-1].at, tuple(seats), match.simulated)
+# --- Careers
 
 
 @dataclass(frozen=True)
@@ -215,7 +169,7 @@ class Meeting:
     match_id: str
     at: str
     against: tuple[str, ...]
-    seat: Seat
+    seat: PlayerResult
 
 
 @dataclass(frozen=True)
@@ -236,7 +190,7 @@ class Career:
         return sum(m.seat.points for m in self.meetings)
 
 
-def careers(register: Register, matches: Iterable[Played]) -> dict[str, Career]:
+def careers(register: Register, matches: Iterable[FinishedMatch]) -> dict[str, Career]:
     """Id -> career of everybody in the register, over these matches, oldest first."""
     found = {person_id: Career() for person_id in register.people}
     for match in sorted(matches, key=_when):
@@ -248,7 +202,7 @@ def careers(register: Register, matches: Iterable[Played]) -> dict[str, Career]:
     return found
 
 
-def _when(match: Played) -> datetime:
+def _when(match: FinishedMatch) -> datetime:
     return datetime.fromisoformat(match.at)
 
 

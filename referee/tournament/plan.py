@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from referee.match.schedule import pairings
-from referee.tournament.state import Game, Tournament
+from referee.tournament.state import Fixture, Tournament
 
 DUEL_S = 75.0
 """A duel from draw to draw as long as none was seen: 60 s of building and judging, 15 s of clearing; a guess."""
@@ -29,7 +29,7 @@ class Slot:
     ends_s: float
 
 
-def next_calls(state: Tournament) -> tuple[tuple[Game, str], ...]:
+def next_calls(state: Tournament) -> tuple[tuple[Fixture, str], ...]:
     """Games that can be called now, each with a free table, in the order of their numbers.
 
     A free table, or a game whose players all are free, never waits while the other is there.
@@ -54,7 +54,7 @@ def duel_s(state: Tournament) -> float:
     return median(seen) if seen else DUEL_S
 
 
-def game_s(state: Tournament, game: Game) -> float:
+def game_s(state: Tournament, game: Fixture) -> float:
     """How long the game will take."""
     players = max(2, len(state.sitting(game)))
     return len(pairings(players)) * _duels_a_round(state) * duel_s(state)

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from openskill.models import PlackettLuce
 
-from referee.tournament.people import Played, Register
+from referee.tournament.people import Register
+from referee.tournament.results import FinishedMatch
 
 SURE = 2.0
 """Standard deviations on either side that hold 95 % of a normal distribution."""
@@ -32,7 +33,7 @@ class Rating:
         return self.value - self.margin
 
 
-def ratings(register: Register, matches: Iterable[Played]) -> dict[str, Rating]:
+def ratings(register: Register, matches: Iterable[FinishedMatch]) -> dict[str, Rating]:
     """Id -> rating of everybody in the register. Matches count in the order of their ends; who left before the end
     of one, or has no record, is not in it."""
     model = PlackettLuce()

@@ -18,14 +18,14 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
 
-from referee.tournament.state import SHARED, WIN, Game, Row, Stage, Tournament
+from referee.tournament.state import SHARED, WIN, Fixture, ResultRow, Stage, Tournament
 
 LAST = 1 << 20
 """The place in a group of who has none."""
 
 
 @dataclass(frozen=True)
-class Line:
+class StandingsRow:
     """One line of the table. ``place`` 1 is the best; who has left has None. Match points, card points and duels are
     those of all games; ``per_duel``: card points a duel in the games that the place rests on; ``reached``: how far in
     the knock-out."""
@@ -61,7 +61,7 @@ class _Sums:
     played: int = 0
 
 
-def match_points(game: Game, player: int) -> int:
+def match_points(game: Fixture, player: int) -> int:
     """Match points of a game that is over."""
     row = game.result and game.result.row(player)
     if not row or row.place != 1 or game.result is None:
@@ -74,7 +74,7 @@ def points(state: Tournament) -> dict[int, int]:
     return {n: sum(match_points(g, n) for g in _over(state, n)) for n in range(len(state.entrants))}
 
 
-def _over(state: Tournament, player: int, stages: Sequence[Stage] = ("swiss", "group", "knockout")) -> list[Game]:
+def _over(state: Tournament, player: int, stages: Sequence[Stage] = ("swiss", "group", "knockout")) -> list[Fixture]:
     return [g for g in state.games if player in g.players and g.result is not None and g.stage in stages]
 
 
@@ -101,7 +101,7 @@ def buchholz(state: Tournament, player: int, made: Mapping[int, int]) -> int:
     return total
 
 
-def _group_row(state: Tournament, player: int) -> Row | None:
+def _group_row(state: Tournament, player: int) -> ResultRow | None:
     """The player's row in the group; None where none was played to its end."""
     over = _over(state, player, ("group",))
     return over[0].result.row(player) if over and over[0].result else None
@@ -114,7 +114,7 @@ def reached(state: Tournament, player: int) -> int:
     return len(games) + won
 
 
-def goes_on(game: Game) -> int | None:
+def goes_on(game: Fixture) -> int | None:
     """Who of a knock-out game that is over plays on: the winner; of a shared one who is listed first, the better
     placed; None where both have left."""
     if game.result is None:
@@ -129,18 +129,14 @@ class _Player:
 
     sums: _Sums
     buchholz: int
-    group: Row | None
+    group: ResultRow | None
     reached: int
     lot: int
     strength: float
 
 
-def _per_duel(p: _Player) -> Fraction:
-    return Fraction(p.sums.cards, p.sums.played) if p.sums.played else Fraction(0)
-
-
-def _won_share(p: _Player) -> Fraction:
-    return Fraction(p.sums.won, p.sums.played) if p.sums.played else Fraction(0)
+def _share(part: int, of: int) -> Fraction:
+    return Fraction(part, of) if of else Fraction(0)
 
 
 def _group_place(p: _Player) -> int:
@@ -154,9 +150,9 @@ RULE: Mapping[str, Rule] = {
     "match_points": lambda p: p.sums.points,
     "buchholz": lambda p: p.buchholz,
     "cards": lambda p: p.sums.cards,
-    "cards_per_duel": _per_duel,
+    "cards_per_duel": lambda p: _share(p.sums.cards, p.sums.played),
     "duels_won": lambda p: p.sums.won,
-    "share_won": _won_share,
+    "share_won": lambda p: _share(p.sums.won, p.sums.played),
     "strength": lambda p: p.strength,
     "lot": lambda p: p.lot,
 }
@@ -202,7 +198,7 @@ def order(state: Tournament, rules: Sequence[str] = ()) -> list[int]:
     return sorted(state.present, key=lambda n: [RULE[name](players[n]) for name in names], reverse=True)
 
 
-def standings(state: Tournament) -> tuple[Line, ...]:
+def standings(state: Tournament) -> tuple[StandingsRow, ...]:
     """The table, best first, who has left last. No two share a place: the lot is the last rule."""
     players, ranked = _players(state), order(state, () if state.games else ENTERING)
     gone = [n for n in range(len(state.entrants)) if n not in ranked]
@@ -211,10 +207,10 @@ def standings(state: Tournament) -> tuple[Line, ...]:
     )
 
 
-def _line(state: Tournament, n: int, p: _Player, place: int | None) -> Line:
+def _line(state: Tournament, n: int, p: _Player, place: int | None) -> StandingsRow:
     whole = _sums(state, n, ("swiss", "group", "knockout"))
     group = p.group.place if p.group else None
-    return Line(
+    return StandingsRow(
         n, state.entrants[n].name, place, whole.games, whole.wins, whole.points, whole.cards, whole.won, whole.played,
-        p.buchholz, group, round(float(_per_duel(p)), 3), p.reached,
+        p.buchholz, group, round(float(_share(p.sums.cards, p.sums.played)), 3), p.reached,
     )  # fmt: skip

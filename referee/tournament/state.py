@@ -34,7 +34,7 @@ GROUP_SIZES = range(FEWEST, MOST + 1)
 
 
 @dataclass(frozen=True)
-class Options:
+class TournamentOptions:
     """How it is played. ``rounds`` of a Swiss, 0: as many as name one winner; ``group_size`` players meet at one table
     where groups are played; ``advance`` of them go on to the knock-out, 0: two from each group, as far as that fits."""
 
@@ -62,7 +62,7 @@ class Entrant:
 
 
 @dataclass(frozen=True)
-class Row:
+class ResultRow:
     """What one player made of a game: card points, duels won of those played, the place there (None: has left)."""
 
     player: int
@@ -73,10 +73,10 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Result:
+class GameResult:
     """How a game ended. ``by``: 'match', 'ruling' (an organiser's), 'left' (the other one went home), 'bye'."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[ResultRow, ...]
     by: str = "match"
     seconds: float = 0.0
     why: str = ""
@@ -87,13 +87,13 @@ class Result:
         first = [row.player for row in self.rows if row.place == 1]
         return first[0] if len(first) == 1 else None
 
-    def row(self, player: int) -> Row | None:
+    def row(self, player: int) -> ResultRow | None:
         """That player's row."""
         return next((row for row in self.rows if row.player == player), None)
 
 
 @dataclass(frozen=True)
-class Game:
+class Fixture:
     """One match to be played. ``number`` counts from 1. ``after``: so many matches had been begun at the table when it
     was called there, this one is a later one; ``seated``: who of the players sat down, in the match's order;
     ``void``: matches of it that count no longer. A round off has one player; a place of the knock-out that nobody
@@ -111,7 +111,7 @@ class Game:
     seated: tuple[int, ...] = ()
     began_at: str = ""
     ended_at: str = ""
-    result: Result | None = None
+    result: GameResult | None = None
     void: tuple[str, ...] = ()
 
     @property
@@ -133,10 +133,10 @@ class Tournament(State):
 
     id: str = ""
     name: str = ""
-    options: Options = field(default_factory=Options)
+    options: TournamentOptions = field(default_factory=TournamentOptions)
     entrants: tuple[Entrant, ...] = ()
     tables: tuple[str, ...] = ()
-    games: tuple[Game, ...] = ()
+    games: tuple[Fixture, ...] = ()
     round: int = 0
     rounds: int = 0
     finished_at: str = ""
@@ -163,27 +163,27 @@ class Tournament(State):
         """Who is still there."""
         return tuple(n for n, e in enumerate(self.entrants) if e.present)
 
-    def of_round(self, number: int) -> tuple[Game, ...]:
+    def of_round(self, number: int) -> tuple[Fixture, ...]:
         """The games of a round."""
         return tuple(g for g in self.games if g.round == number)
 
-    def game(self, number: int) -> Game | None:
+    def game(self, number: int) -> Fixture | None:
         """That game."""
         return self.games[number - 1] if 1 <= number <= len(self.games) else None
 
-    def at_table(self, table: str) -> Game | None:
+    def at_table(self, table: str) -> Fixture | None:
         """What is called to or played at that table."""
         return next((g for g in self.games if g.table == table and g.phase in ("called", "playing")), None)
 
-    def busy(self, player: int) -> Game | None:
+    def busy(self, player: int) -> Fixture | None:
         """Where a player is called to or plays."""
         return next((g for g in self.games if player in g.players and g.phase in ("called", "playing")), None)
 
-    def sitting(self, game: Game) -> tuple[int, ...]:
+    def sitting(self, game: Fixture) -> tuple[int, ...]:
         """Who plays it: those who sat down, before that the players who are still there."""
         return game.seated or tuple(n for n in game.players if self.entrants[n].present)
 
-    def named(self, game: Game) -> tuple[str, ...]:
+    def named(self, game: Fixture) -> tuple[str, ...]:
         """The players' names."""
         return tuple(self.entrants[n].name for n in game.players)
 
@@ -192,13 +192,13 @@ class Tournament(State):
         return asdict(self) | {"phase": self.phase}
 
 
-def game_from_json(row: Mapping[str, Any]) -> Game:
+def game_from_json(row: Mapping[str, Any]) -> Fixture:
     """The inverse of ``asdict`` for a game."""
     more = {name: tuple(row.get(name, ())) for name in ("players", "seated", "void")}
     result = row.get("result")
-    return Game(**{**row, **more, "result": result and result_from_json(result)})
+    return Fixture(**{**row, **more, "result": result and result_from_json(result)})
 
 
-def result_from_json(row: Mapping[str, Any]) -> Result:
+def result_from_json(row: Mapping[str, Any]) -> GameResult:
     """The inverse of ``asdict`` for a result."""
-    return Result(**{**row, "rows": tuple(Row(**r) for r in row["rows"])})
+    return GameResult(**{**row, "rows": tuple(ResultRow(**r) for r in row["rows"])})

@@ -6,14 +6,17 @@ import dataclasses
 import json
 import random
 from collections.abc import Sequence
+from functools import partial
 
 import pytest
 
+from cards.face import Face
 from referee.errors import IllegalCommand
 from referee.events import Event, event_from_json
 from referee.games.catalogue import GAMES
 from referee.games.core import GameCommand
-from referee.games.match import Begin, Match, begin, decide, evolve, fold
+from referee.games.match import Match, begin, decide, evolve, fold
+from referee.web.i18n.texts import translate
 
 NAMES = ("Ann", "Ben", "Cem", "Dia", "Eli", "Fay", "Gus")
 WORDS = ("", "?", "nothing", "1", "5", "9", "A", "C", "a3", "c9", "dog", "joker", "hammer", "4:9", "thief")
@@ -24,7 +27,7 @@ MOST_COMMANDS = 5000
 def new(name: str, players: int = 2, seed: int = 0, mode: str = "full", **rules: object) -> tuple[Match, list[Event]]:
     """A new game and its events."""
     setup = GAMES[name].setup(NAMES[:players], rules, seed, mode)
-    events = list(begin(Begin(f"g{seed}", name, setup, simulated=True), "2026-01-01T00:00:00+00:00"))
+    events = list(begin(f"g{seed}", GAMES[name], setup, "2026-01-01T00:00:00+00:00", simulated=True))
     return fold(events), events
 
 
@@ -39,6 +42,16 @@ def refused(match: Match, command: object, why: str) -> None:
     """The command is refused for that reason."""
     with pytest.raises(IllegalCommand, match=why):
         decide(match, command, "")
+
+
+def faces(game: str) -> list[Face]:
+    """The faces of the game's printed cards, in English."""
+    return GAMES[game].faces(partial(translate, "en"))
+
+
+def kinds_of(game: str) -> list[str]:
+    """The names of the game's printed cards by their markers."""
+    return [name for name, _ in GAMES[game].printed()]
 
 
 def options(match: Match) -> list[GameCommand]:

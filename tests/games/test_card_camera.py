@@ -15,22 +15,29 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from playing import ask, new, options
+from playing import ask, faces, kinds_of, new, options
 
 from calibration.game_sheets import BASE_MARK_MM, CARD_MM, COLUMNS, ROWS, STEP_MM, faces_pdf
-from referee.commands.game_cards import columns_of, faces, kinds_of
 from referee.errors import CannotSee
-from referee.games.nine_sum_towers import table as nine
-from referee.games.open_cards import lying, open_after, propose_cards, propose_storeys
-from referee.games.quarters_and_currencies import table as quarters
-from referee.games.tower_bets import STYLES, Build
+from referee.games.catalogue import GAMES
+from referee.games.nine_sum_towers import rules as nine
+from referee.games.nine_sum_towers.door import OPEN_CARDS as NINE_CARDS
+from referee.games.quarters_and_currencies import rules as quarters
+from referee.games.quarters_and_currencies.door import OPEN_CARDS as QUARTER_CARDS
+from referee.games.tower_bets.rules import STYLES, PlayCard
 from referee.session.game_camera import CardCamera
-from referee.vision.image.card_columns import columns
+from referee.vision.image.card_columns import Column, columns
 from referee.vision.image.game_cards import open_cards
 
 PX_PER_MM = 3.0
 SIZE = (2000, 1500)
+GAME_CARDS = {"nine_sum_towers": NINE_CARDS, "quarters_and_currencies": QUARTER_CARDS}
 UNSEEN = (nine.EndTurn, quarters.PassTurn)
+
+
+def propose_cards(match, seen):
+    """What these open cards propose."""
+    return match.game.proposal(match.state, tuple(seen))
 
 
 def look(name, seed, commands=60):
@@ -55,25 +62,25 @@ def test_every_move_that_cards_show_is_proposed(name, seed):
         after = before.game.decide(before.state, command).state
         if name == "quarters_and_currencies" and after.yard.count("") == 0 and after.turn != before.state.turn:
             continue  # what was refilled by the program at once lay never open together with what was paid
-        must, may = open_after(before.state, command, after)
+        must, may = GAME_CARDS[name].open_after(before.state, command, after)
         thief = isinstance(command, nine.PlayThief | nine.PlaySuperThief)
         seen = sorted((must + (may if thief else Counter())).elements())
-        if Counter(seen) == lying(before.state):
+        if Counter(seen) == GAME_CARDS[name].lying(before.state):
             continue
         told = propose_cards(before, seen)
         moves = [move for move in (told.command, *told.others) if move]
         same = [m for m in moves if before.game.decide(before.state, m).state == after]
-        assert same or told.said.code == "game.camera.cards_many", (command, told.said)
+        assert same or told.message.code == "game.camera.cards_many", (command, told.message)
         tried += 1
     assert tried > 8
 
 
 def test_as_on_record_and_what_no_one_move_explains():
     match, _ = new("quarters_and_currencies", 3, 4)
-    there = sorted(lying(match.state).elements())
-    assert propose_cards(match, there).said == "as on record: 8 cards lie open"
+    there = sorted(GAME_CARDS["quarters_and_currencies"].lying(match.state).elements())
+    assert propose_cards(match, there).message == "as on record: 8 cards lie open"
     told = propose_cards(match, there[3:])
-    assert told.command is None and "no one move" in told.said and there[0] in told.said
+    assert told.command is None and "no one move" in told.message and there[0] in told.message
 
 
 def test_a_scorers_hands_yard_and_money_are_read_in_card_by_card():
@@ -112,8 +119,8 @@ def test_two_moves_that_look_alike_are_both_offered():
 def test_heights_that_no_one_card_leads_to_are_named(grown, says):
     state = replace(new("tower_bets", 3)[0].state, heights=(0, 4, 0, 0, 0))
     heights = dict(zip(STYLES, state.heights, strict=True)) | grown
-    told = propose_storeys(state, heights)
-    assert told.command is None and told.said.code == f"game.camera.{says}"
+    told = GAMES["tower_bets"].proposal(state, [Column(*row) for row in heights.items()])
+    assert told.command is None and told.message.code == f"game.camera.{says}"
 
 
 def card_image(deck, k) -> np.ndarray:
@@ -159,7 +166,9 @@ def paste(cloth: np.ndarray, card: np.ndarray, x: float, y: float, rng: random.R
 def test_column_lengths_are_read_from_the_side(seed):
     rng = random.Random(seed)
     steps = {style: [rng.randint(1, 3) for _ in range(rng.randint(0, 9))] for style in STYLES}
-    bases, styles = columns_of("tower_bets")
+    kinds = kinds_of("tower_bets")
+    bases = {kinds.index(f"base {style}"): style for style in STYLES}
+    styles = {kinds.index(style): style for style in STYLES}
     found = columns(
         open_cards(cv2.cvtColor(laid(steps, rng), cv2.COLOR_BGR2GRAY), len(kinds_of("tower_bets"))), bases, styles
     )
@@ -172,19 +181,19 @@ def test_column_lengths_are_read_from_the_side(seed):
 def test_the_card_that_was_built_is_proposed_and_the_rules_refusal_with_it():
     rng = random.Random(9)
     match, _ = new("tower_bets", 3, 0, "scorer")
-    camera = CardCamera(kinds_of("tower_bets"), *columns_of("tower_bets"))
+    camera = CardCamera(GAMES["tower_bets"])
     picture = laid({style: [2] if style == "D" else [] for style in STYLES}, rng)
     told = camera.look(match, picture).proposal
-    assert told.command == Build(2, "D", 2) and "reading" in told.refusal
+    assert told.command == PlayCard(2, "D", 2) and "reading" in told.refusal
     for pile in (1, 2, 3):
         match = ask(match, match.game.command({"command": "ReadIn", "seat": 0, "pile": pile, "style": "A"}))
     told = camera.look(match, picture).proposal
-    assert told.command == Build(2, "D", 2) and not told.refusal
-    assert camera.look(ask(match, told.command), picture).proposal.said == "5 towers are as high as on record"
+    assert told.command == PlayCard(2, "D", 2) and not told.refusal
+    assert camera.look(ask(match, told.command), picture).proposal.message == "5 towers are as high as on record"
 
 
 def test_a_picture_without_cards_or_without_a_base_is_one_clear_line():
-    camera = CardCamera(kinds_of("tower_bets"), *columns_of("tower_bets"))
+    camera = CardCamera(GAMES["tower_bets"])
     match, _ = new("tower_bets", 3, 0, "scorer")
     with pytest.raises(CannotSee, match="no printed card"):
         camera.look(match, np.full((300, 400, 3), 200, np.uint8))

@@ -20,8 +20,7 @@ from calibration.camera import load_camera
 from cards.pieces import builtin_piece_set, load_piece_set
 from referee.cli import cli
 from referee.games.catalogue import GAMES
-from referee.games.city_towers import PlayStone
-from referee.session.game_camera import proposed
+from referee.games.city_towers.rules import PlayStone
 from referee.vision.city.overlay import overlay
 from referee.vision.city.sight import CityEye, Sighting
 
@@ -96,10 +95,10 @@ def test_the_stone_that_is_not_yet_on_record_is_proposed(seen):
     for city, sites in TRUTH.items():
         for site, there in sites.items():
             towers[(int(city) - 1) * 9 + int(site) - 1] = tuple((names.index(color), 1) for color in there)
-    told = proposed(replace(state, towers=tuple(towers)), seen)
+    told = GAMES["city_towers"].proposal(replace(state, towers=tuple(towers)), seen.cities)
     assert told.command is None and not told.differ and told.unknown in ((), ((1, 5),))
     towers[9 + 3] = towers[9 + 3][:-2]
-    told = proposed(replace(state, towers=tuple(towers)), seen)
+    told = GAMES["city_towers"].proposal(replace(state, towers=tuple(towers)), seen.cities)
     assert told.command == PlayStone(names.index("yellow"), 2, 4, 2)
 
 

@@ -13,8 +13,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from playing import ask, new, options, play, refused
 
-from referee.games.city_towers import (
-    GAME,
+from referee.games.catalogue import GAMES
+from referee.games.city_towers.rules import (
     CityRules,
     GiveUpStone,
     PickStones,
@@ -259,4 +259,4 @@ def test_a_seat_sees_its_own_cards_and_of_others_how_many():
 
 def test_commands_are_read_from_their_json():
     command = PlayStone(0, 2, 3, 4)
-    assert GAME.command(command.to_json()) == command
+    assert GAMES["city_towers"].command(command.to_json()) == command

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from referee.cli import cli
 from referee.devices.ports import SystemClock
 from referee.games.catalogue import GAMES
-from referee.games.match import Undo
+from referee.games.match import UndoMove
 from referee.journal.journal import Journal
 from referee.session.game_table import GameTable
 from referee.simulator.game_players import next_choice
@@ -29,7 +29,7 @@ def played(folder, game, commands=None):
     while (command := next_choice(table.match)) is not None and len(table.match.played) != commands:
         table.command(command, table.match.state.name(command.seat))
         if len(table.match.played) == 8 and not table.match.changes:
-            table.command(Undo("Ref", "too <soon>"), "Ref")
+            table.command(UndoMove("Ref", "too <soon>"), "Ref")
     journal.close()
     return path, table.match
 

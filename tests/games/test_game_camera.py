@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from contextlib import closing
+from types import SimpleNamespace
 
 import cv2
 import numpy as np
@@ -15,10 +16,11 @@ from cards.sentences import sentence
 from referee.devices.ports import SystemClock
 from referee.errors import CannotSee
 from referee.games.catalogue import GAMES
-from referee.games.city_towers import City, PickStones, PlayStone
-from referee.games.sighting import Proposal, owners, propose
+from referee.games.city_towers.door import owners
+from referee.games.city_towers.rules import City, PickStones, PlayStone
+from referee.games.core import MoveProposal
 from referee.journal.journal import Journal
-from referee.session.game_camera import GameCamera, Look
+from referee.session.game_camera import PlanCamera, TableReading
 from referee.session.game_table import GameTable
 from referee.web.games.app import create_game_app
 from referee.web.server import serve
@@ -38,6 +40,17 @@ def table(tmp_path):
     journal.close()
 
 
+def propose(state: City, towers: dict, unknown=()) -> MoveProposal:
+    """What is proposed where these sites show these owners; the pictures do not tell of the ``unknown`` ones."""
+    cities: dict = {}
+    names = ("red", "blue", "green", "yellow")
+    plan = SimpleNamespace(sites={}, names=names, allows=lambda site, owners: False)
+    for city, site in towers:
+        colors = [names[seat] for seat in towers[city, site]]
+        cities.setdefault(city, plan).sites[site] = SimpleNamespace(colors=colors, sure=(city, site) not in unknown)
+    return GAMES["city_towers"].proposal(state, cities)
+
+
 def seen_of(state: City, **changed) -> dict:
     """Every site of city 2 as on record, but those that are named ``s5`` …"""
     seen = {(2, site): owners(state.tower(2, site)) for site in range(1, 10)}
@@ -47,7 +60,7 @@ def seen_of(state: City, **changed) -> dict:
 def test_one_stone_on_top_is_proposed_as_the_move_that_it_is(table):
     told = propose(table.match.state, seen_of(table.match.state, s5=(0, 0, 0, 1, 1, 1, 1)))
     assert told.command == PlayStone(1, 4, 5, 2) and not told.refusal
-    assert told.said == "Ben placed a stone of height 4 on site 5 of city 2"
+    assert told.message == "Ben placed a stone of height 4 on site 5 of city 2"
     free = propose(table.match.state, seen_of(table.match.state, s1=(1,)))
     assert free.command == PlayStone(1, 1, 1, 2)
 
@@ -70,25 +83,25 @@ def test_what_is_not_one_stone_on_top_is_never_a_move(table, there):
 
 def test_two_sites_that_differ_are_named_and_nothing_is_proposed(table):
     told = propose(table.match.state, seen_of(table.match.state, s1=(1,), s9=(1,)), [(2, 4)])
-    assert told.command is None and "2/1 and 2/9" in told.said and told.unknown == ((2, 4),)
+    assert told.command is None and "2/1 and 2/9" in told.message and told.unknown == ((2, 4),)
 
 
 def test_nothing_new_is_said_so(table):
     told = propose(table.match.state, seen_of(table.match.state))
-    assert told.command is None and told.said == "what the pictures show of 9 sites is as on record"
+    assert told.command is None and told.message == "what the pictures show of 9 sites is as on record"
 
 
-class Told(GameCamera):
+class Told(PlanCamera):
     """A camera whose looks are given."""
 
-    def __init__(self, *proposals: Proposal | CannotSee) -> None:
+    def __init__(self, *proposals: MoveProposal | CannotSee) -> None:
         self.proposals = list(proposals)
 
     def look(self, match, picture):
         told = self.proposals.pop(0)
         if isinstance(told, CannotSee):
             raise told
-        return Look(1, told, {2: np.full((40, 60, 3), 90, np.uint8)})
+        return TableReading(1, told, {2: np.full((40, 60, 3), 90, np.uint8)})
 
 
 def visit(table, folder, camera):
@@ -115,7 +128,7 @@ def test_the_console_offers_the_proposal_with_its_picture_and_one_key(table, tmp
     move = propose(table.match.state, seen_of(table.match.state, s1=(1,)))
     ask = visit(table, tmp_path, Told(move))
     status, html = ask("/referee/look", picture=picture())
-    assert status == 200 and move.said in html and "data:image/jpeg;base64," in html and "autofocus" in html
+    assert status == 200 and move.message in html and "data:image/jpeg;base64," in html and "autofocus" in html
     form = confirmed(html)
     assert ask("/referee/do", **form)[0] == 303
     assert table.match.state.tower(2, 1) == ((1, 1),)
@@ -126,7 +139,7 @@ def test_the_console_offers_the_proposal_with_its_picture_and_one_key(table, tmp
 def test_what_the_rules_refuse_cannot_be_confirmed(table, tmp_path):
     move = propose(table.match.state, seen_of(table.match.state, s5=(0, 0, 0, 1)))
     status, html = visit(table, tmp_path, Told(move))("/referee/look", picture=picture())
-    assert status == 200 and move.said in html and "autofocus" not in html
+    assert status == 200 and move.message in html and "autofocus" not in html
 
 
 def test_a_picture_without_a_plan_or_that_is_none_is_one_clear_line(table, tmp_path):
@@ -139,7 +152,7 @@ def test_a_picture_without_a_plan_or_that_is_none_is_one_clear_line(table, tmp_p
 
 
 def test_a_bare_table_is_refused_by_the_camera_itself_and_its_picture_is_not_kept(table):
-    camera = GameCamera(builtin_piece_set("city_stones"))
+    camera = PlanCamera(builtin_piece_set("city_stones"))
     with pytest.raises(CannotSee, match="no city plan"):
         camera.look(table.match, np.full((300, 400, 3), 200, np.uint8))
     assert camera._pictures == []

@@ -94,10 +94,10 @@ def move(program, phones, rng, clicked) -> bool:
     if not able:
         return False
     seat, legal = able[0]
-    liked = [n for n, command in enumerate(legal) if type(command).__name__ not in WASTEFUL]
-    fresh = [n for n in liked if not clicked[type(legal[n]).__name__]]
+    liked = [n for n, command in enumerate(legal) if command.NAME not in WASTEFUL]
+    fresh = [n for n in liked if not clicked[legal[n].NAME]]
     choice = rng.choice(fresh or liked or range(len(legal)))
-    page, kind = phones[seat], type(legal[choice]).__name__
+    page, kind = phones[seat], legal[choice].NAME
     if len(match.played) < KILLED_AFTER or clicked[kind] < CLICKED:
         click(page, choice, said("en", legal[choice].to_json(), match.state.players))
         clicked[kind] += 1
@@ -138,7 +138,7 @@ def correct(console, match: Match) -> tuple[int, dict]:
     form.locator("xpath=..").evaluate("details => { details.open = true }")
     form.locator("details").evaluate("details => { details.open = true }")
     form.locator('select[name="seat"]').select_option(str(other["seat"]))
-    kind = next(k for k in match.game.commands if k.__name__ == other["command"])
+    kind = next(k for k in match.game.commands if other["command"] == k.NAME)
     for field in form_of(kind):
         value, box = other[field["name"]], form.locator(f'[name="{field["name"]}"]')
         if field["name"] == "victim":

@@ -14,9 +14,9 @@ from playing import ask, new, play, refused, reread
 from referee.errors import IllegalCommand
 from referee.events import Event
 from referee.games.catalogue import game_named
-from referee.games.city_towers import PickStones, PlayStone
+from referee.games.city_towers.rules import PickStones, PlayStone
 from referee.games.core import BadGame, shuffled, without
-from referee.games.match import Correct, Undo, decide, evolve, fold
+from referee.games.match import Correct, UndoMove, decide, evolve, fold
 
 SIX = (1, 1, 1, 2, 3, 4)
 
@@ -33,7 +33,7 @@ def begun():
 def test_an_undo_takes_back_the_last_command_and_says_who_and_why():
     match, card = begun()
     before = match.played[-1].before
-    back = ask(match, Undo("Ref", "wrong city"))
+    back = ask(match, UndoMove("Ref", "wrong city"))
     assert back.state == before and len(back.played) == 2
     assert back.view(None)["changes"][0]["was"]["command"] == "PlayStone"
     assert (back.changes[0]["who"], back.changes[0]["why"]) == ("Ref", "wrong city")
@@ -42,8 +42,8 @@ def test_an_undo_takes_back_the_last_command_and_says_who_and_why():
 
 def test_an_undo_needs_who_and_something_to_undo():
     match, _ = begun()
-    refused(match, Undo(" "), "needs who")
-    refused(new("city_towers")[0], Undo("Ref"), "nothing to undo")
+    refused(match, UndoMove(" "), "needs who")
+    refused(new("city_towers")[0], UndoMove("Ref"), "nothing to undo")
 
 
 def test_a_correction_changes_one_command_and_decides_the_later_ones_anew():
@@ -97,7 +97,7 @@ def test_a_corrected_game_replays_to_the_same_state_and_cites_what_it_replaces()
 def test_undoing_a_whole_game_leads_back_to_the_deal():
     match, events = play("city_towers", 4)
     while match.played:
-        match = ask(match, Undo("Ref"))
+        match = ask(match, UndoMove("Ref"))
     assert match.state == fold(events[:1]).state
 
 

@@ -15,8 +15,7 @@ from playing import ask, new, options, refused
 
 from referee.games.core import BadGame
 from referee.games.match import Match
-from referee.games.nine_sum_towers.play import pair_values
-from referee.games.nine_sum_towers.table import (
+from referee.games.nine_sum_towers.rules import (
     CARDS,
     BuildStorey,
     Destroy,
@@ -30,6 +29,7 @@ from referee.games.nine_sum_towers.table import (
     SetDog,
     StealStorey,
     Storey,
+    pair_values,
 )
 
 NAME = "nine_sum_towers"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import random
+import sys
+from pathlib import Path
 
 import cv2
 import numpy as np
@@ -11,9 +13,12 @@ import pypdfium2
 import pytest
 from click.testing import CliRunner
 
+sys.path.insert(0, str(Path(__file__).parent))
+
+from playing import faces, kinds_of
+
 from calibration.game_sheets import CARD_MM, COLUMNS, ROWS, faces_pdf
 from referee.cli import cli
-from referee.commands.game_cards import faces, kinds_of
 from referee.games.catalogue import GAMES
 from referee.vision.image.game_cards import open_cards
 

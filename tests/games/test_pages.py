@@ -8,13 +8,13 @@ import pytest
 
 from referee.devices.ports import SystemClock
 from referee.games.catalogue import GAMES
-from referee.games.city_towers import PickStones
-from referee.games.match import Undo
-from referee.games.open_cards import propose_storeys
-from referee.games.tower_bets import STYLES, Build
+from referee.games.city_towers.rules import PickStones
+from referee.games.match import UndoMove
+from referee.games.tower_bets.rules import STYLES, PlayCard
 from referee.journal.journal import Journal
 from referee.session.game_table import GameTable
 from referee.simulator.game_players import next_choice, options
+from referee.vision.image.card_columns import Column
 from referee.web.games.app import create_game_app
 from referee.web.games.forms import form_of
 from referee.web.i18n.texts import LANGUAGES, catalogue
@@ -67,7 +67,7 @@ def test_every_page_shows_the_game_at_any_moment_in_both_languages(game, lang, j
 def test_every_field_and_command_of_the_console_has_a_text(lang):
     texts = catalogue(lang)
     kinds = [kind for game in GAMES.values() for kind in game.commands]
-    wanted = [f"game.do.{kind.__name__}" for kind in kinds]
+    wanted = [f"game.do.{kind.NAME}" for kind in kinds]
     wanted += [f"game.field.{field['name']}" for kind in kinds for field in form_of(kind)]
     assert [key for key in wanted if key not in texts] == []
 
@@ -89,11 +89,12 @@ def test_bets_by_click(journal, tmp_path):
     """Chips are no cards: what the camera proposes is what was built, and the bet is chosen on the phone."""
     pages = Pages(journal, tmp_path, "tower_bets")
     _, ben = pages.links()
-    heights = dict.fromkeys(STYLES, 0)
-    assert propose_storeys(pages.table.match.state, heights | {"C": 2}).command == Build(1, "C", 2)
+    match, lying = pages.table.match, [Column(style, 0) for style in STYLES if style != "C"]
+    assert match.game.proposal(match.state, [*lying, Column("C", 2)]).command == PlayCard(1, "C", 2)
     built = next(c for c in options(pages.table.match, 1) if c.storeys == 1)
     pages.table.command(built)
-    assert propose_storeys(pages.table.match.state, heights | {built.style: 1}).command is None
+    match, columns = pages.table.match, [Column(style, int(style == built.style)) for style in STYLES]
+    assert match.game.proposal(match.state, columns).command is None
     offered = re.findall(r'<option value="(\d+)">Ben bets a chip of (\d) on tower ([A-E])<', pages.get(ben)[1])
     choice, chip, tower = offered[-1]
     assert pages.post(ben, ben, version=pages.table.version, choice=choice)[0] == 303
@@ -115,7 +116,7 @@ def test_no_page_but_a_seats_own_shows_what_it_picks_before_all_have_picked(jour
     assert "Ann picks stones 2 2 2 3 3 3" in pages.get(ann)[1]
     assert "picks stones 2 2 2 3 3 3" not in "".join(pages.get(path)[1] for path in ("/", "/referee"))
     assert "Ann picks stones 2 2 2 3 3 3" not in pages.get(ben)[1]
-    pages.table.command(Undo("Ref", "misread"))
+    pages.table.command(UndoMove("Ref", "misread"))
     assert "Ann picks stones 2 2 2 3 3 3" in pages.get(ann)[1]
     for path in ("/", "/referee", ben):
         assert "Ann picks stones ? ? ? ? ? ? (misread)" in pages.get(path)[1]
@@ -152,7 +153,7 @@ def test_the_console_opens_the_form_of_what_can_be_done_now(game, journal, tmp_p
     for _ in range(40):
         found = re.findall(r'<details open><summary>.*?name="command" value="(\w+)"', pages.get("/referee")[1], re.S)
         assert len(found) == 1
-        kind = next(kind for kind in pages.table.match.game.commands if kind.__name__ == found[0])
+        kind = next(kind for kind in pages.table.match.game.commands if found[0] == kind.NAME)
         assert pages.table.match.state.phase in kind.PHASES
         opened |= {*found}
         pages.table.command(next_choice(pages.table.match))

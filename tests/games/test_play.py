@@ -16,7 +16,7 @@ from referee.devices.ports import SystemClock
 from referee.errors import IllegalCommand, JournalUnwritable
 from referee.games.catalogue import GAMES
 from referee.games.core import GameCommand
-from referee.games.match import Undo, fold
+from referee.games.match import UndoMove, fold
 from referee.journal.journal import Journal
 from referee.session.game_table import GameTable, game_matches
 from referee.simulator.game_players import next_choice, options
@@ -129,7 +129,7 @@ def test_a_refused_command_leaves_record_and_match_alone(journal):
     table = begun(journal)
     before = table.match
     with pytest.raises(IllegalCommand):
-        table.command(Undo("Ref"))
+        table.command(UndoMove("Ref"))
     assert table.match == before and len(journal.events(before.match_id)) == 1
 
 
@@ -172,7 +172,7 @@ def test_computer_players_choose_the_same_in_the_same_match_and_only_what_is_leg
 def test_every_game_and_command_has_words_in_both_languages(lang):
     texts = catalogue(lang)
     wanted = [f"game.name.{name}" for name in GAMES]
-    wanted += [f"game.said.{kind.__name__}" for game in GAMES.values() for kind in game.commands]
+    wanted += [f"game.said.{kind.NAME}" for game in GAMES.values() for kind in game.commands]
     assert [key for key in wanted if key not in texts] == []
 
 

@@ -15,10 +15,25 @@ from playing import ask, new, options, play, refused
 
 from referee.games.core import BadGame
 from referee.games.match import Match
-from referee.games.quarters_and_currencies.cards import KINDS, QuarterRules, building_cards, money_cards, prices, value
-from referee.games.quarters_and_currencies.play import first_seat, payments, with_scorings
-from referee.games.quarters_and_currencies.scoring import points, rank_points, shares
-from referee.games.quarters_and_currencies.table import Buy, PassTurn, ReadHand, ReadIn, TakeMoney
+from referee.games.quarters_and_currencies.rules import (
+    KINDS,
+    Buy,
+    PassTurn,
+    QuarterRules,
+    ReadHand,
+    ReadIn,
+    TakeMoney,
+    building_cards,
+    first_seat,
+    money_cards,
+    payments,
+    points,
+    prices,
+    rank_points,
+    shares,
+    value,
+    with_scorings,
+)
 from referee.web.i18n.texts import LANGUAGES, catalogue
 
 NAME = "quarters_and_currencies"

@@ -12,10 +12,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from playing import NAMES, ask, new, options
 
-from referee.games import tower_bets
 from referee.games.catalogue import GAMES
 from referee.games.match import decide, evolve
-from referee.games.quarters_and_currencies.table import ReadHand, ReadIn
+from referee.games.quarters_and_currencies.rules import ReadHand, ReadIn
+from referee.games.tower_bets import rules as tower_bets
 
 TURNED_UP = ("building_laid", "gift_laid", "money_laid", "scored")
 
@@ -32,7 +32,7 @@ def read_in(scored, full, queue):
     while scored.state.phase.startswith("reading"):
         if scored.game.name == "tower_bets":
             pile = next(n for n, cards in enumerate(scored.state.piles, 1) if cards[0] == "?")
-            scored = ask(scored, tower_bets.ReadIn(0, pile, full.state.piles[pile - 1][0]))
+            scored = ask(scored, tower_bets.ReadPile(0, pile, full.state.piles[pile - 1][0]))
         else:
             scored = ask(scored, ReadIn(0, queue.pop(0)))
     return scored

@@ -21,9 +21,9 @@ from playing import ask, new, options
 from referee.commands.games import GameLines
 from referee.errors import IllegalCommand
 from referee.games.catalogue import GAMES
-from referee.games.city_towers import PickStones
-from referee.games.match import Correct, Undo, decide, evolve, fold
-from referee.games.quarters_and_currencies.table import ReadHand, ReadIn
+from referee.games.city_towers.rules import PickStones
+from referee.games.match import Correct, UndoMove, decide, evolve, fold
+from referee.games.quarters_and_currencies.rules import ReadHand, ReadIn
 from referee.journal.chain import lines_of, parse_line
 from referee.journal.game_export import exported
 from referee.web.i18n.games import said
@@ -80,7 +80,7 @@ class Twins:
         """Something at random: an undo, a correction, a move; of a secret choice two ways to make it."""
         one = self.both[0]
         if one.played and rng.random() < 0.2:
-            self.do(Undo("Ref", "mistyped"))
+            self.do(UndoMove("Ref", "mistyped"))
         elif one.played and rng.random() < 0.2:
             number = len(one.played)
             seat = one.played[-1].command["seat"]
@@ -131,7 +131,7 @@ def test_two_scored_games_with_other_hands_read_the_same(seed):
     for seat, hand in enumerate(hands):
         twins.do(ReadHand(seat, tuple(hand)), ReadHand(seat, recoloured(hand)) if seat == 1 else None)
         if seat == 1 and seed % 2:
-            twins.do(Undo("Ref", "mistyped"))
+            twins.do(UndoMove("Ref", "mistyped"))
             twins.do(ReadHand(seat, tuple(hand)), ReadHand(seat, recoloured(hand)))
     for _ in range(STEPS):
         if twins.both[0].state.phase.startswith("reading"):
@@ -144,7 +144,7 @@ def test_two_scored_games_with_other_hands_read_the_same(seed):
 def picked():
     """Ann has picked, taken it back and picked anew; Ben still has to."""
     match, events = new("city_towers", 2)
-    for command in (PickStones(0, (1, 1, 1, 1, 1, 4)), Undo("Ann", "no"), PickStones(0, (2, 2, 2, 3, 3, 3))):
+    for command in (PickStones(0, (1, 1, 1, 1, 1, 4)), UndoMove("Ann", "no"), PickStones(0, (2, 2, 2, 3, 3, 3))):
         made = decide(match, command, "")
         events += made
         match = fold(events)
@@ -172,7 +172,7 @@ def test_picks_of_an_earlier_round_stay_open_while_the_next_are_made():
 def test_the_terminal_says_no_pick_before_all_have_picked(capsys):
     match, events = new("city_towers", 2)
     lines = GameLines(match)
-    for command in (PickStones(0, (2, 2, 2, 3, 3, 3)), Undo("Ref", "mistyped")):
+    for command in (PickStones(0, (2, 2, 2, 3, 3, 3)), UndoMove("Ref", "mistyped")):
         made = decide(match, command, "")
         events += made
         match = fold(events)

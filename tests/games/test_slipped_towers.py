@@ -7,21 +7,21 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from referee.vision.city.drawn import Look, Place, Storey, drawn
+from referee.vision.city.drawn import CityPicture, StoreySize, TowerPose, drawn
 from referee.vision.city.paints import Paint
 from referee.vision.city.reading import CityReading, Tower
 from referee.vision.city.sight import _sought_beside, _stacked
 
-STONE = Storey(24.0, 24.0, 10.0)
+STONE = StoreySize(24.0, 24.0, 10.0)
 BLUE, YELLOW = 0, 1
 SITE, FOCAL_PX, AWAY_MM = 5, 700.0, 650.0
 COLORS = (YELLOW, BLUE, BLUE, YELLOW, YELLOW, BLUE)
-STOOD = Place(0.5, -1.0, 0.0, ((-2.0, 1.5), (0.0, 0.0), (0.0, 0.0), (0.0, 0.0), (-1.0, 1.0)))
-STRAIGHT = Place(-1.3, 0.4)
+STOOD = TowerPose(0.5, -1.0, 0.0, ((-2.0, 1.5), (0.0, 0.0), (0.0, 0.0), (0.0, 0.0), (-1.0, 1.0)))
+STRAIGHT = TowerPose(-1.3, 0.4)
 """Where all of its storeys stand on average."""
 
 
-def look_from(azimuth: float, up: float = 55.0) -> Look:
+def look_from(azimuth: float, up: float = 55.0) -> CityPicture:
     """A view (240 x 240 px, about 1.1 px a mm) of the plan's middle from that side, with no evidence yet."""
     a, b = np.radians([azimuth, up])
     forward = np.array([np.sin(a) * np.cos(b), np.cos(a) * np.cos(b), -np.sin(b)])
@@ -36,7 +36,7 @@ def look_from(azimuth: float, up: float = 55.0) -> Look:
         return seen[:, :2] / seen[:, 2:]
 
     view = SimpleNamespace(camera=camera, matrix=matrix, valid=np.ones((240, 240), bool), project=project)
-    return Look(view, SimpleNamespace(gains=np.full((2, 240, 240), -4.0, np.float32)))
+    return CityPicture(view, SimpleNamespace(gains=np.full((2, 240, 240), -4.0, np.float32)))
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,7 @@ def test_each_storey_s_pixels_speak_for_its_colour(reading):
 
 
 def test_a_storey_carries_what_is_on_it():
-    place = Place(1.0, 2.0).slipped(2, 0.5, -0.5)
+    place = TowerPose(1.0, 2.0).slipped(2, 0.5, -0.5)
     assert place.storeys(4).tolist() == [[1.0, 2.0], [1.0, 2.0], [1.5, 1.5], [1.5, 1.5]]
     assert place.slipped(0, 1.0, 0.0).storeys(3).tolist() == [[2.0, 2.0], [2.0, 2.0], [2.5, 1.5]]
     assert place.storeys(1).tolist() == [[1.0, 2.0]]
@@ -78,7 +78,9 @@ def test_a_storey_carries_what_is_on_it():
 
 def test_a_slip_costs_as_much_as_it_is_unusual():
     reading = CityReading([look_from(20)], STONE, {})
-    straight, slid = (reading.trials(SITE, place, range(1, 3)) for place in (Place(), Place(slips=((1.0, 0.0),))))
+    straight, slid = (
+        reading.trials(SITE, place, range(1, 3)) for place in (TowerPose(), TowerPose(slips=((1.0, 0.0),)))
+    )
     assert straight[0].score == slid[0].score
     told = [trial.told.max(1).sum() for trial in (straight[1], slid[1])]
     assert (straight[1].score - told[0]) - (slid[1].score - told[1]) == pytest.approx(3.0)
@@ -88,13 +90,13 @@ def test_a_slip_costs_as_much_as_it_is_unusual():
     ("place", "stacked"),
     [
         (STOOD, True),
-        (Place(4.0, 4.0), True),
-        (Place(6.0, 2.0), False),
-        (Place(6.5, -1.5, 0.0, ((-2.5, 1.5), (-2.0, 0.0), (-2.0, 0.0))), True),
-        (Place(6.5, -1.5, 0.0, ((-1.0, 0.0), (0.0, 0.5))), False),
-        (Place(0.0, 0.0, 0.0, ((3.0, -3.0), (0.5, 0.0))), True),
-        (Place(-4.0, 4.0, -0.26, ((5.5, -7.0), (-6.0, -6.5))), False),
-        (Place(0.0, 0.0, 0.0, ((0.0, 0.0),) * 5 + ((9.0, 0.0),)), True),
+        (TowerPose(4.0, 4.0), True),
+        (TowerPose(6.0, 2.0), False),
+        (TowerPose(6.5, -1.5, 0.0, ((-2.5, 1.5), (-2.0, 0.0), (-2.0, 0.0))), True),
+        (TowerPose(6.5, -1.5, 0.0, ((-1.0, 0.0), (0.0, 0.5))), False),
+        (TowerPose(0.0, 0.0, 0.0, ((3.0, -3.0), (0.5, 0.0))), True),
+        (TowerPose(-4.0, 4.0, -0.26, ((5.5, -7.0), (-6.0, -6.5))), False),
+        (TowerPose(0.0, 0.0, 0.0, ((0.0, 0.0),) * 5 + ((9.0, 0.0),)), True),
     ],
 )
 def test_storeys_far_off_the_ones_below_are_no_stack(place, stacked):
@@ -104,15 +106,15 @@ def test_storeys_far_off_the_ones_below_are_no_stack(place, stacked):
 
 
 def test_a_lowest_storey_that_is_hardly_seen_says_little_of_where_a_tower_stands():
-    tower = Tower(COLORS[:2], Place(6.5, 0.0, 0.0, ((-4.0, 0.0),)))
+    tower = Tower(COLORS[:2], TowerPose(6.5, 0.0, 0.0, ((-4.0, 0.0),)))
     assert _stacked(tower, np.array([1.0, 300.0])) and not _stacked(tower, np.array([300.0, 300.0]))
 
 
 def test_a_lowest_storey_sought_on_shaded_paper_is_named_by_what_is_sure_alone():
     """Orange was said to be brown, 4 nats ahead, where the second storey seemed to slip by 4.6 mm; one that stands
     straight, or whose paint is clear, is believed."""
-    slid = Tower(COLORS[:3], Place(0.0, 0.0, 0.0, ((3.0, -3.0), (0.0, 0.0))))
-    straight = Tower(COLORS[:3], Place(0.0, 0.0, 0.0, ((1.0, -1.0), (3.0, -3.0))))
+    slid = Tower(COLORS[:3], TowerPose(0.0, 0.0, 0.0, ((3.0, -3.0), (0.0, 0.0))))
+    straight = Tower(COLORS[:3], TowerPose(0.0, 0.0, 0.0, ((1.0, -1.0), (3.0, -3.0))))
     few, many = Paint(np.array([-2.0, -6.0]), 12), Paint(np.array([-2.0, -6.0]), 60)
     assert _sought_beside(slid, 4.0, many) and not _sought_beside(slid, 20.0, many)
     assert _sought_beside(slid, 300.0, few) and _sought_beside(slid, 300.0, None)

@@ -8,12 +8,12 @@ import cv2
 import numpy as np
 import pytest
 
-from referee.vision.city.drawn import Look, Storey
+from referee.vision.city.drawn import CityPicture, StoreySize
 from referee.vision.city.reading import CityReading
 from referee.vision.city.strange import strange
 from referee.vision.image.view import ZoneView
 
-STONE = Storey(24.0, 24.0, 10.0)
+STONE = StoreySize(24.0, 24.0, 10.0)
 SIZE, FOCAL_PX, AWAY_MM = 240, 700.0, 650.0
 PAPER, BROWNISH = (0.0, 0.0, 0.0), (-0.6, 0.2, -0.7)
 AZIMUTHS = (20, 110, 200, 290)
@@ -21,7 +21,7 @@ PATCH = np.array([(-40.0, 10.0), (0.0, 10.0), (0.0, 50.0), (-40.0, 50.0)])
 """mm: 40 x 40 on the plan."""
 
 
-def look_from(azimuth: float, up: float = 55.0) -> Look:
+def look_from(azimuth: float, up: float = 55.0) -> CityPicture:
     """A view (about 1.1 px a mm) of the plan's middle from that side: bare paper, no colour speaks for any pixel."""
     a, b = np.radians([azimuth, up])
     forward = np.array([np.sin(a) * np.cos(b), np.cos(a) * np.cos(b), -np.sin(b)])
@@ -35,10 +35,10 @@ def look_from(azimuth: float, up: float = 55.0) -> Look:
     view = ZoneView("A", np.zeros((*square, 3), np.uint8), np.c_[axes, -axes @ at], matrix, maps, all_of_it, pose, 1.0)
     features = np.broadcast_to(np.float32(PAPER), (*square, 3)).copy()
     gains, unknown = np.full((2, *square), -4.0, np.float32), np.zeros(square, bool)
-    return Look(view, SimpleNamespace(gains=gains, features=features, unknown=unknown))
+    return CityPicture(view, SimpleNamespace(gains=gains, features=features, unknown=unknown))
 
 
-def show(look: Look, z_mm: float, features=BROWNISH) -> np.ndarray:
+def show(look: CityPicture, z_mm: float, features=BROWNISH) -> np.ndarray:
     """The patch at that height in a picture, called brown; returns where."""
     corners = look.view.project(np.c_[PATCH, np.full(4, z_mm)]).round().astype(np.int32)
     mask = cv2.fillPoly(np.zeros((SIZE, SIZE), np.uint8), [corners], 1) > 0
@@ -48,7 +48,7 @@ def show(look: Look, z_mm: float, features=BROWNISH) -> np.ndarray:
 
 
 @pytest.fixture
-def looks() -> list[Look]:
+def looks() -> list[CityPicture]:
     return [look_from(azimuth) for azimuth in AZIMUTHS]
 
 

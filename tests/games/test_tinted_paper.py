@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from calibration.palette import Palette
-from referee.vision.city.drawn import Look, Place, drawn
+from referee.vision.city.drawn import CityPicture, TowerPose, drawn
 from referee.vision.city.reading import CityReading, Tower
 from referee.vision.city.tinted import before, tinted_paper, tints
 from referee.vision.image.evidence import Evidence
@@ -23,12 +23,12 @@ BROWN = Palette(("blue", "brown"), np.array([(-1.0, -0.5, 1.5), (-0.7, 0.3, -0.8
 
 
 @pytest.fixture
-def looks() -> list[Look]:
+def looks() -> list[CityPicture]:
     return [look_from(azimuth) for azimuth in AZIMUTHS]
 
 
-def brown_tower(looks: list[Look]) -> CityReading:
-    return CityReading(looks, STONE, {SITE: Tower((1,) * HIGH, Place())})
+def brown_tower(looks: list[CityPicture]) -> CityReading:
+    return CityReading(looks, STONE, {SITE: Tower((1,) * HIGH, TowerPose())})
 
 
 def test_a_tower_read_of_a_coloured_shadow_tells_what_paper_looks_like_there(looks):
@@ -42,7 +42,7 @@ def test_a_tower_read_of_a_coloured_shadow_tells_what_paper_looks_like_there(loo
 def test_a_tower_that_stands_tells_nothing_of_paper(looks):
     reading = brown_tower(looks)
     for look in looks:
-        one = drawn(look, STONE, SITE, Place(), range(HIGH, HIGH + 1))
+        one = drawn(look, STONE, SITE, TowerPose(), range(HIGH, HIGH + 1))
         look.evidence.features[one.box][one.tags[0] >= 0] = BROWNISH
     assert len(tinted_paper([reading])) == 0
 
@@ -54,7 +54,7 @@ def test_before_tinted_paper_its_colour_says_little_and_others_what_they_did():
     evidence = Evidence((), gains, np.zeros((1, 2), np.int8), np.ones(3), features, np.zeros((1, 2), np.float32))
     rng = np.random.default_rng(1)
     paper = tints(np.float32(BROWNISH + rng.normal(0.0, 0.1, (600, 3))))
-    seen = before(Look(SimpleNamespace(), evidence), paper, BROWN).evidence.gains
+    seen = before(CityPicture(SimpleNamespace(), evidence), paper, BROWN).evidence.gains
     assert seen[1, 0, 0] < 0.5
     assert seen[0, 0, 1] == pytest.approx(4.0, abs=0.1)
 

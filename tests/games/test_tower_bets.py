@@ -11,12 +11,11 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from playing import ask, new, options, play, refused
+from playing import GAMES, ask, new, options, play, refused
 
-from referee.commands.game_cards import columns_of
 from referee.games.core import BadGame
 from referee.games.match import Match, fold
-from referee.games.tower_bets import STYLES, BetChip, Build, Draw, ReadIn, order, powers, scores
+from referee.games.tower_bets.rules import STYLES, BetChip, Draw, PlayCard, ReadPile, order, powers, scores
 
 
 def table(match: Match | None = None, **changes: object) -> Match:
@@ -51,7 +50,7 @@ def test_the_oldest_begins():
 
 
 def test_five_base_cards():
-    assert tuple(columns_of("tower_bets")[0].values()) == STYLES
+    assert tuple(dict.fromkeys(face.title for face in GAMES["tower_bets"].faces() if face.base)) == STYLES
     assert len(new("tower_bets")[0].state.heights) == 5
 
 
@@ -78,18 +77,18 @@ def test_power_chips_1_2_3_two_of_each_value():
 
 @pytest.mark.parametrize("storeys", [1, 2, 3])
 def test_add_one_card_to_the_tower_of_its_style_raising_it_by_one_two_or_three_storeys(storeys):
-    after = ask(table(), Build(0, "B", storeys)).state
+    after = ask(table(), PlayCard(0, "B", storeys)).state
     assert after.heights == (0, storeys, 0, 0, 0) and Counter(after.hands[0]) == Counter("AC")
 
 
 def test_a_card_raises_by_no_other_number_and_only_from_the_hand_and_in_turn():
-    refused(table(), Build(0, "A", 0), "one, two or three storeys, not 0")
-    refused(table(), Build(0, "A", 4), "not 4")
-    refused(table(), Build(0, "D", 1), "Ann has no card D")
-    refused(table(), Build(0, "F", 1), "no tower 'F'")
-    refused(table(), Build(1, "A", 1), "it is the turn of Ann")
+    refused(table(), PlayCard(0, "A", 0), "one, two or three storeys, not 0")
+    refused(table(), PlayCard(0, "A", 4), "not 4")
+    refused(table(), PlayCard(0, "D", 1), "Ann has no card D")
+    refused(table(), PlayCard(0, "F", 1), "no tower 'F'")
+    refused(table(), PlayCard(1, "A", 1), "it is the turn of Ann")
     refused(table(), Draw(0), "not possible in phase building")
-    refused(ask(table(), Build(0, "A", 1)), Build(0, "B", 1), "not possible in phase betting")
+    refused(ask(table(), PlayCard(0, "A", 1)), PlayCard(0, "B", 1), "not possible in phase betting")
 
 
 def test_the_base_card_counts_no_storey():
@@ -97,7 +96,7 @@ def test_the_base_card_counts_no_storey():
 
 
 def test_optionally_bet_one_chip():
-    built = ask(table(), Build(0, "A", 1))
+    built = ask(table(), PlayCard(0, "A", 1))
     assert ask(built, Draw(0)).state.bets == ((),) * 5
     after = ask(built, BetChip(0, "B", 1))
     assert after.state.bets[1] == ((0, (1,)),) and after.state.chips[0] == (1, 2, 2)
@@ -105,18 +104,18 @@ def test_optionally_bet_one_chip():
 
 
 def test_bet_on_a_tower_whose_style_lies_open_on_a_pile():
-    refused(ask(table(), Build(0, "A", 1)), BetChip(0, "D", 1), "D lies open on no pile: only A, B, C")
+    refused(ask(table(), PlayCard(0, "A", 1)), BetChip(0, "D", 1), "D lies open on no pile: only A, B, C")
 
 
 def test_the_chip_is_at_least_as_high_as_the_storeys_just_added():
-    built = ask(table(), Build(0, "A", 2))
+    built = ask(table(), PlayCard(0, "A", 2))
     refused(built, BetChip(0, "A", 1), "2 storeys were added: the chip must be at least 2")
     assert ask(built, BetChip(0, "A", 2)).state.bets[0] == ((0, (2,)),)
     assert ask(built, BetChip(0, "A", 3)).state.bets[0] == ((0, (3,)),)
 
 
 def test_a_chip_that_is_used_up_cannot_be_bet():
-    built = ask(table(chips=((0, 2, 2), (2, 2, 2), (2, 2, 2))), Build(0, "A", 1))
+    built = ask(table(chips=((0, 2, 2), (2, 2, 2), (2, 2, 2))), PlayCard(0, "A", 1))
     refused(built, BetChip(0, "A", 1), "Ann has no chip of 1 left")
     refused(built, BetChip(0, "A", 4), "Ann has no chip of 4 left")
 
@@ -124,7 +123,7 @@ def test_a_chip_that_is_used_up_cannot_be_bet():
 @pytest.mark.parametrize("storeys", [1, 2, 3])
 def test_draw_from_the_pile_with_the_number_of_storeys_added_and_turn_its_next_card(storeys):
     start = table()
-    after = ask(ask(start, Build(0, "A", storeys)), Draw(0)).state
+    after = ask(ask(start, PlayCard(0, "A", storeys)), Draw(0)).state
     assert after.hands[0] == ("B", "C", "ABC"[storeys - 1]) and after.turn == 1
     assert after.piles[storeys - 1] == start.state.piles[storeys - 1][1:]
     assert after.open_cards[storeys - 1] == start.state.piles[storeys - 1][1]
@@ -132,10 +131,10 @@ def test_draw_from_the_pile_with_the_number_of_storeys_added_and_turn_its_next_c
 
 def test_the_last_card_of_a_pile_is_drawn_the_game_ends_after_the_turn():
     match = table(piles=(("A",), ("B", "C"), ("C", "C")))
-    over = ask(ask(match, Build(0, "A", 1)), Draw(0))
+    over = ask(ask(match, PlayCard(0, "A", 1)), Draw(0))
     assert over.over and over.state.piles[0] == ()
-    refused(over, Build(1, "A", 1), "the game is over")
-    assert not ask(ask(match, Build(0, "A", 2)), Draw(0)).over
+    refused(over, PlayCard(1, "A", 1), "the game is over")
+    assert not ask(ask(match, PlayCard(0, "A", 2)), Draw(0)).over
 
 
 def test_flags_from_the_highest_tower_down_four_flags_none_on_the_shortest():
@@ -160,7 +159,7 @@ def test_equal_power_who_bet_first():
 
 def test_a_chip_raised_on_the_same_tower_keeps_its_first_place_in_the_order():
     first = ((0, (1,)), (1, (3,)))
-    after = ask(ask(table(bets=(first, (), (), (), ())), Build(0, "A", 1)), BetChip(0, "A", 2)).state
+    after = ask(ask(table(bets=(first, (), (), (), ())), PlayCard(0, "A", 1)), BetChip(0, "A", 2)).state
     assert after.bets[0] == ((0, (1, 2)), (1, (3,)))
     assert powers(after.bets[0])[0] == (3, 0)
 
@@ -168,7 +167,7 @@ def test_a_chip_raised_on_the_same_tower_keeps_its_first_place_in_the_order():
 def test_highest_total_wins_equal_totals_share_the_win():
     bets = (((0, (1,)),), ((1, (1,)),), ((1, (1,)),), (), ())
     match = table(piles=(("A",), ("B",), ("C",)), heights=(5, 1, 1, 0, 0), bets=bets)
-    over = ask(ask(match, Build(0, "C", 1)), Draw(0))
+    over = ask(ask(match, PlayCard(0, "C", 1)), Draw(0))
     rows = {row.player: (row.score, row.wins) for row in over.standings}
     assert rows == {"Ann": (8, False), "Ben": (10, True), "Cem": (0, False)}
     shared = replace(over, state=replace(over.state, bets=((),) * 5))
@@ -177,7 +176,7 @@ def test_highest_total_wins_equal_totals_share_the_win():
 
 def test_variant_bet_on_a_tower_onto_which_one_has_just_played():
     match = table(new("tower_bets", 3, bet_on="played")[0])
-    built = ask(match, Build(0, "A", 1))
+    built = ask(match, PlayCard(0, "A", 1))
     refused(built, BetChip(0, "B", 1), "the tower just played on: A")
     assert ask(built, BetChip(0, "A", 1)).state.bets[0] == ((0, (1,)),)
 
@@ -190,24 +189,24 @@ def test_flags_are_house_rules():
 
 def test_a_scorer_reads_in_what_lies_open_before_a_turn_begins():
     match, _ = new("tower_bets", 2, mode="scorer")
-    refused(match, Build(1, "A", 1), "not possible in phase reading")
+    refused(match, PlayCard(1, "A", 1), "not possible in phase reading")
     for pile, style in ((1, "A"), (2, "B"), (3, "B")):
-        match = ask(match, ReadIn(0, pile, style))
-    match = ask(ask(match, Build(1, "E", 1)), BetChip(1, "A", 1))
+        match = ask(match, ReadPile(0, pile, style))
+    match = ask(ask(match, PlayCard(1, "E", 1)), BetChip(1, "A", 1))
     match = ask(match, Draw(1))
     assert match.state.phase == "reading" and match.state.turn == 0
-    refused(match, ReadIn(1, 2, "A"), "has been read in")
-    refused(match, ReadIn(1, 4, "A"), "no pile 4")
-    assert ask(match, ReadIn(1, 1, "C")).state.phase == "building"
+    refused(match, ReadPile(1, 2, "A"), "has been read in")
+    refused(match, ReadPile(1, 4, "A"), "no pile 4")
+    assert ask(match, ReadPile(1, 1, "C")).state.phase == "building"
 
 
 def test_a_scorer_cannot_name_more_cards_than_there_are():
     match, _ = new("tower_bets", 2, mode="scorer")
     match = replace(match, state=replace(match.state, turn=0, phase="building", played=("A",) * 7))
-    refused(match, Build(0, "A", 1), "only 12 of A")  # five of twelve lie in the box
+    refused(match, PlayCard(0, "A", 1), "only 12 of A")  # five of twelve lie in the box
 
 
 def test_every_bet_offered_is_legal_and_none_is_forgotten():
-    built = ask(table(), Build(0, "A", 2))
+    built = ask(table(), PlayCard(0, "A", 2))
     assert {c for c in options(built) if isinstance(c, BetChip)} == {BetChip(0, t, n) for t in "ABC" for n in (2, 3)}
     assert play("tower_bets", 3)[0].over

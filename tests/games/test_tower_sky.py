@@ -9,12 +9,12 @@ import pytest
 
 from calibration.game_sheets import site_centre
 from cards.pieces import Pose
-from referee.vision.city.drawn import Place, Storey
+from referee.vision.city.drawn import StoreySize, TowerPose
 from referee.vision.city.reading import CityReading, Tower
 from referee.vision.city.sky import ROOM, TABLE, Columns, Sky, cast, directions, lights
 from referee.vision.render.solids import solid
 
-STONE = Storey(24.0, 24.0, 10.0)
+STONE = StoreySize(24.0, 24.0, 10.0)
 NORMALS = solid(STONE.shape, Pose()).normals
 RED, BLACK = 0, 1
 ALBEDO = np.array([[0.6, 0.05, 0.05], [0.02, 0.02, 0.02]])
@@ -29,9 +29,9 @@ def side(*normal: float) -> int:
 EAST, WEST, UP = side(1, 0, 0), side(-1, 0, 0), side(0, 0, 1)
 
 
-def city(towers: dict[int, tuple[int, ...]], place: Place | None = None) -> CityReading:
+def city(towers: dict[int, tuple[int, ...]], place: TowerPose | None = None) -> CityReading:
     """A city without pictures with towers of these colours on these sites."""
-    return CityReading([], STONE, {site: Tower(colors, place or Place()) for site, colors in towers.items()})
+    return CityReading([], STONE, {site: Tower(colors, place or TowerPose()) for site, colors in towers.items()})
 
 
 def seen_of(columns: Columns, normal: tuple[float, float, float], z: float = 0.01) -> np.ndarray:
@@ -101,9 +101,9 @@ def test_towers_turned_and_off_their_sites_are_where_they_are_read():
     (x, _), (other, _) = site_centre(5), site_centre(6)
     assert other - x == pytest.approx(32.0)
     apart, near = city({5: (BLACK,) * 6, 6: (BLACK,) * 6}), city({5: (BLACK,) * 6})
-    near.towers[6] = Tower((BLACK,) * 6, Place(-6.0))
+    near.towers[6] = Tower((BLACK,) * 6, TowerPose(-6.0))
     assert Sky(near).lights(ALBEDO)[5, 2, EAST].mean() < 0.8 * Sky(apart).lights(ALBEDO)[5, 2, EAST].mean()
-    slipped = city({5: (BLACK,) * 6}, Place(0.0, 0.0, math.radians(20), ((1.0, -1.0),) * 5))
+    slipped = city({5: (BLACK,) * 6}, TowerPose(0.0, 0.0, math.radians(20), ((1.0, -1.0),) * 5))
     assert len(Sky(slipped).lights(ALBEDO)) == 25
 
 

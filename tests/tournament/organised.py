@@ -5,10 +5,9 @@ from __future__ import annotations
 import random
 
 from referee.tournament import plan
-from referee.tournament.commands import CallGame, CreateTournament, GameBegins, GameEnds, PairRound
-from referee.tournament.decide import decide
+from referee.tournament.commands import CallGame, CreateTournament, GameBegins, GameEnds, PairRound, decide
 from referee.tournament.evolve import evolve, fold
-from referee.tournament.state import Options, Result, Row
+from referee.tournament.state import GameResult, ResultRow, TournamentOptions
 
 NAMES = tuple(f"{first}{last}" for last in ("", " B.", " C.", " D.") for first in (
     "Ann", "Ben", "Cem", "Dia", "Eli", "Fay", "Gus", "Hal", "Ida", "Jon", "Kim", "Leo", "Mia", "Ned", "Ole", "Pia"
@@ -22,7 +21,7 @@ class Organised:
         self.log, self.state, self.chance = [], fold([]), random.Random(seed)
         names = NAMES[:players] if isinstance(players, int) else tuple(players)
         places = tuple(f"T{n + 1}" for n in range(tables))
-        self.do(CreateTournament("t1", "Cup", Options(seed=seed, **options), names, places))
+        self.do(CreateTournament("t1", "Cup", TournamentOptions(seed=seed, **options), names, places))
 
     def do(self, *commands):
         for command in commands:
@@ -48,8 +47,8 @@ class Organised:
         rows = []
         for place, player in enumerate(order, 1):
             won = len(order) - place + self.chance.randrange(2)
-            rows.append(Row(player, won * self.chance.randrange(1, 5), won, 6, place))
-        return self.do(GameEnds(number, game.match_id, Result(tuple(rows), seconds=60.0)))
+            rows.append(ResultRow(player, won * self.chance.randrange(1, 5), won, 6, place))
+        return self.do(GameEnds(number, game.match_id, GameResult(tuple(rows), seconds=60.0)))
 
     def play_round(self):
         while any(g.result is None for g in self.state.games):

@@ -28,7 +28,7 @@ from referee.session.director import SILENT_S, Director, tournaments
 from referee.simulator.quick_table import QuickTable
 from referee.tournament.commands import CreateTournament, Enter, Leave, Rerun
 from referee.tournament.standings import standings
-from referee.tournament.state import Options
+from referee.tournament.state import TournamentOptions
 
 RULES = DEFAULT_RULES.model_copy(update={"duels_per_round": 1})
 
@@ -61,7 +61,7 @@ class Hall:
 
     def begin(self, players=8, **options):
         named = {"players": NAMES[:players], "tables": tuple(self.names)}
-        options = Options(seed=self.seed, **options)
+        options = TournamentOptions(seed=self.seed, **options)
         return self.director.create(CreateTournament("", "Cup", options, **named, simulated=True))
 
     def step(self, name):

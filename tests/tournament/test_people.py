@@ -21,8 +21,9 @@ from referee.devices.ports import SystemClock
 from referee.errors import IllegalCommand, JournalUnwritable
 from referee.journal.aside import PeopleStore, Presence, Told
 from referee.session.people import PICTURE_PX, People
-from referee.tournament.people import Played, Register, Seat, careers, played
+from referee.tournament.people import Register, careers
 from referee.tournament.ratings import ratings
+from referee.tournament.results import FinishedMatch, PlayerResult, finished_match
 
 
 @pytest.fixture
@@ -33,8 +34,8 @@ def people(store):
 
 def match(number, *best_first, **best):
     """A finished match; each player's best times by name."""
-    seats = tuple(Seat(n, 10 - i, 4 - i, 6, i + 1, best.get(n, {})) for i, n in enumerate(best_first))
-    return Played(f"m{number}", f"2026-01-{number:02}T20:00:00+00:00", seats)
+    seats = tuple(PlayerResult(n, 10 - i, 4 - i, 6, i + 1, best.get(n, {})) for i, n in enumerate(best_first))
+    return FinishedMatch(f"m{number}", f"2026-01-{number:02}T20:00:00+00:00", seats)
 
 
 def jpeg(width=1200, height=600, **more):
@@ -152,9 +153,9 @@ def test_many_threads_read_and_write_one_store_at_once(tmp_path):
 
 def test_best_times_and_places_are_read_from_a_real_match(table):
     game = table(players=3)
-    assert played(game.log) is None
+    assert finished_match(game.log) is None
     game.play_on(lambda state: "Ben" if "Ben" in state.seats.values() else "Ann")
-    row = played(game.log)
+    row = finished_match(game.log)
     assert {s.name: s.place for s in row.seats} == {"Ann": 2, "Ben": 1, "Cem": 3}
     ben = next(s for s in row.seats if s.name == "Ben")
     assert ben.best and set(ben.best.values()) == {10.0} and len(ben.best) == ben.won

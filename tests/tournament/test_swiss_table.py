@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from referee.tournament.pairing import swiss
-from referee.tournament.state import Game, Tournament
+from referee.tournament.state import Fixture, Tournament
 
 TABLE = (Path(__file__).parent / "swiss_table.txt").read_text(encoding="utf-8")
 ROWS = re.findall(r"^(\d+)(?:; points ([\d ]+))?(?:; met ([\d -]+))?(?:; rested (\d+))?: (.+)$", TABLE, re.MULTILINE)
@@ -21,8 +21,8 @@ def pairs_of(text: str) -> list[tuple[int, int]]:
 
 @pytest.mark.parametrize(("size", "points", "met", "rested", "wanted"), ROWS)
 def test_a_pairing_is_the_printed_one(size, points, met, rested, wanted):
-    games = [Game(n, 1, "swiss", pair) for n, pair in enumerate(pairs_of(met), 1)]
-    games += [Game(len(games) + 1, 1, "swiss", (int(rested) - 1,))] if rested else []
+    games = [Fixture(n, 1, "swiss", pair) for n, pair in enumerate(pairs_of(met), 1)]
+    games += [Fixture(len(games) + 1, 1, "swiss", (int(rested) - 1,))] if rested else []
     order = range(int(size))
     made = dict(zip(order, map(int, points.split()), strict=True)) if points else dict.fromkeys(order, 0)
     pairs, resting = swiss(order, made, Tournament(games=tuple(games)))

@@ -26,14 +26,14 @@ from referee.tournament.commands import (
     Rerun,
     Return,
     RuleGame,
+    decide,
 )
-from referee.tournament.decide import decide
 from referee.tournament.evolve import fold
 from referee.tournament.pairing import bracket, groups, knockout, knockout_size, swiss_rounds
 from referee.tournament.plan import CHANGE_S, DUEL_S, rest_s, time_plan
 from referee.tournament.results import result_of
 from referee.tournament.standings import order, points, standings
-from referee.tournament.state import Options, Result, Row
+from referee.tournament.state import GameResult, ResultRow, TournamentOptions
 
 
 def names(cup, numbers):
@@ -112,8 +112,8 @@ def test_ties_of_a_swiss_are_broken_by_buchholz_then_by_card_points():
         cup.call_all()
         cup.begin(game.number)
         a, b = game.players
-        rows = (Row(a, 9 + number, 4, 6, 1), Row(b, 3, 2, 6, 2))
-        cup.do(GameEnds(game.number, cup.state.game(game.number).match_id, Result(rows)))
+        rows = (ResultRow(a, 9 + number, 4, 6, 1), ResultRow(b, 3, 2, 6, 2))
+        cup.do(GameEnds(game.number, cup.state.game(game.number).match_id, GameResult(rows)))
     one, two = (g.players[0] for g in cup.state.of_round(1))
     assert order(cup.state)[:2] == [two, one], "as many points and as much of Buchholz: more card points"
     assert points(cup.state)[one] == 2 and {row.buchholz for row in standings(cup.state)[:2]} == {0}
@@ -128,8 +128,11 @@ def test_groups_of_three_and_of_four_are_compared_by_points_a_duel():
         cup.call_all()
         cup.begin(game.number)
         big = len(game.players) == 4
-        rows = [Row(p, (30 if big else 36) - n * 9, 6 - n, 9 if big else 12, n + 1) for n, p in enumerate(game.players)]
-        cup.do(GameEnds(game.number, cup.state.game(game.number).match_id, Result(tuple(rows))))
+        rows = [
+            ResultRow(p, (30 if big else 36) - n * 9, 6 - n, 9 if big else 12, n + 1)
+            for n, p in enumerate(game.players)
+        ]
+        cup.do(GameEnds(game.number, cup.state.game(game.number).match_id, GameResult(tuple(rows))))
     table = standings(cup.state)
     assert [row.group_place for row in table] == [1, 1, 2, 2, 3, 3, 4]
     assert table[0].cards == 30 and table[0].duels == 9, "30 in 9 duels are more than 36 in 12"
@@ -191,7 +194,7 @@ def test_a_result_that_was_changed_at_the_table_counts_until_a_knock_out_was_dra
     cup.do(PairRound())
     cup.play_round()
     game = cup.state.games[0]
-    turned = Result(tuple(Row(r.player, r.points, r.won, r.played, 5 - r.place) for r in game.result.rows))
+    turned = GameResult(tuple(ResultRow(r.player, r.points, r.won, r.played, 5 - r.place) for r in game.result.rows))
     cup.do(GameEnds(1, game.match_id, turned))
     assert cup.state.games[0].result == turned
     cup.do(PairRound())
@@ -221,8 +224,8 @@ def test_the_time_plan_learns_from_the_duels_seen():
     guess = rest_s(cup.state, {})
     cup.call_all()
     cup.begin(1)
-    rows = (Row(cup.state.games[0].players[0], 9, 4, 6, 1), Row(cup.state.games[0].players[1], 3, 2, 6, 2))
-    cup.do(GameEnds(1, cup.state.games[0].match_id, Result(rows, seconds=120.0)))
+    rows = (ResultRow(cup.state.games[0].players[0], 9, 4, 6, 1), ResultRow(cup.state.games[0].players[1], 3, 2, 6, 2))
+    cup.do(GameEnds(1, cup.state.games[0].match_id, GameResult(rows, seconds=120.0)))
     (slot,) = time_plan(cup.state, {})
     assert slot.ends_s - slot.begins_s == 120 and rest_s(cup.state, {}) < guess / 2
 
@@ -243,7 +246,7 @@ def test_the_result_of_a_real_match_is_read_by_seat(table):
         Enter(""), Enter(" \n "), Enter("ann"), Enter("A\x00"), Enter("x" * 61), Leave(99, "home"), Leave(0, " "),
         Leave(-1, "home"), Return(0), Rename(0, "Ben"), Rename(0, "Ann"), OpenTable("T1"), OpenTable("a/b"),
         OpenTable("tournament"), CloseTable("T7", "why"), CallGame(1, "T7"), CallGame(9, "T1"), CallGame(3, "T1"),
-        GameBegins(1, "m", (0, 1)), GameEnds(1, "m", Result(())), RuleGame(99, 0, "why", "Org"),
+        GameBegins(1, "m", (0, 1)), GameEnds(1, "m", GameResult(())), RuleGame(99, 0, "why", "Org"),
         RuleGame(1, 99, "why", "Org"), RuleGame(1, 0, "", "Org"), RuleGame(1, 0, "why", ""), Rerun(1, "why", "Org"),
         Rerun(0, "why", "Org"), PairRound(), CreateTournament("t2", "Cup"),
     ],
@@ -260,9 +263,17 @@ def test_what_cannot_be_is_refused_in_one_line_and_changes_nothing(command):
 @pytest.mark.parametrize(
     "given",
     [
-        {"players": ("Ann", "ANN")}, {"players": ("Ann", "")}, {"options": Options("chess")}, {"tables": ("T", "T")},
-        {"options": Options(rounds=-1)}, {"options": Options(rounds=99)}, {"options": Options(group_size=1)},
-        {"options": Options(group_size=13)}, {"options": Options(advance=1)}, {"name": " "}, {"id": ""},
+        {"players": ("Ann", "ANN")},
+        {"players": ("Ann", "")},
+        {"options": TournamentOptions("chess")},
+        {"tables": ("T", "T")},
+        {"options": TournamentOptions(rounds=-1)},
+        {"options": TournamentOptions(rounds=99)},
+        {"options": TournamentOptions(group_size=1)},
+        {"options": TournamentOptions(group_size=13)},
+        {"options": TournamentOptions(advance=1)},
+        {"name": " "},
+        {"id": ""},
         {"players": tuple(f"P{n}" for n in range(257))},
     ],
 )  # fmt: skip

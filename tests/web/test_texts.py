@@ -33,8 +33,8 @@ def test_both_languages_have_the_same_texts_with_the_same_blanks():
 
 
 def _templates() -> list[tuple[str, str]]:
-    root = files("referee.web").joinpath("templates")
-    folders = [root, *(p for p in root.iterdir() if p.is_dir())]
+    roots = files("referee.web").joinpath("templates"), files("referee.games")
+    folders = [*roots, *(p for root in roots for p in root.iterdir() if p.is_dir())]
     return [(p.name, p.read_text()) for f in folders for p in f.iterdir() if p.name.endswith(".html")]
 
 

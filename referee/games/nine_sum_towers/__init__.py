@@ -1,1 +1,1 @@
-"""Towers of storeys that sum to nine, with dogs, hammers and thieves. ``table`` state and facts, ``play`` the rules."""
+"""Towers of storeys that sum to nine, with dogs, hammers and thieves. ``door`` is all that others see of it."""

@@ -1,4 +1,1 @@
-"""Buildings of six kinds, each bought in the currency of its place in the yard (plays like *Stimmt so!*).
-
-``cards`` what the box holds, ``scoring`` the three scorings, ``table`` state and facts, ``play`` the rules of a turn.
-"""
+"""Buildings of six kinds, bought in four currencies. ``door`` is all that others see of it."""

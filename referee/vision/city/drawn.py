@@ -24,7 +24,7 @@ Box = tuple[slice, slice]
 
 
 @dataclass(frozen=True)
-class Place:
+class TowerPose:
     """Where a tower stands: its lowest storey ``x``, ``y`` mm off its site's middle, all turned by ``yaw`` radians.
 
     ``slips``: by how many mm (x, y) each storey from the second lies off the one below it; where there are no more, by
@@ -43,7 +43,7 @@ class Place:
         steps[1 : 1 + len(known)] = np.array(known).reshape(-1, 2)
         return np.cumsum(steps, 0)
 
-    def slipped(self, storey: int, x: float, y: float) -> Place:
+    def slipped(self, storey: int, x: float, y: float) -> TowerPose:
         """The same with a storey (from 0) and all that is on it moved by ``x``, ``y`` mm."""
         if storey == 0:
             return replace(self, x=self.x + x, y=self.y + y)
@@ -53,7 +53,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Storey:
+class StoreySize:
     """One storey of a stone of the set: ``side`` x ``deep`` mm, ``high`` mm."""
 
     side: float
@@ -66,14 +66,14 @@ class Storey:
         return Shape("storey", "box", self.side, self.high, self.deep)
 
 
-def storey_of(stones: PieceSet) -> Storey:
+def storey_of(stones: PieceSet) -> StoreySize:
     """What all stones of the set have in common: the lowest one is a storey, the others whole numbers of it."""
     lowest = min(stones.shapes.values(), key=lambda shape: shape.height)
-    return Storey(lowest.width, lowest.depth, lowest.height)
+    return StoreySize(lowest.width, lowest.depth, lowest.height)
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class CityPicture:
     """One picture of a city: its view and evidence, and where (h, w) pixels count."""
 
     view: ZoneView
@@ -86,7 +86,7 @@ class Look:
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class DrawnTower:
     """A site's tower in one picture, in its ``box``: by count of storeys (from 1) inverse depth and storey (h, w)."""
 
     box: Box
@@ -94,7 +94,7 @@ class Drawn:
     tags: tuple[np.ndarray, ...]
 
 
-def column_box(look: Look, storey: Storey, site: int, storeys: int = MOST_STOREYS) -> Box:
+def column_box(look: CityPicture, storey: StoreySize, site: int, storeys: int = MOST_STOREYS) -> Box:
     """The part of the picture in which a tower of so many storeys on a site can be seen."""
     x, y = site_centre(site)
     reach = math.hypot(storey.side, storey.deep) / 2 + OFF_MM
@@ -107,7 +107,7 @@ def column_box(look: Look, storey: Storey, site: int, storeys: int = MOST_STOREY
     return slice(low[1], max(high[1], low[1] + 1)), slice(low[0], max(high[0], low[0] + 1))
 
 
-def drawn(look: Look, storey: Storey, site: int, place: Place, counts: range) -> Drawn:
+def drawn(look: CityPicture, storey: StoreySize, site: int, place: TowerPose, counts: range) -> DrawnTower:
     """The tower drawn for these counts of storeys, which begin at 1 or are one count alone."""
     box = column_box(look, storey, site, max(counts))
     rows, columns = box
@@ -121,4 +121,4 @@ def drawn(look: Look, storey: Storey, site: int, place: Place, counts: range) ->
         if n in counts:
             depth.append(buffer.inverse_depth.copy())
             tags.append(buffer.tags.copy())
-    return Drawn(box, tuple(depth), tuple(tags))
+    return DrawnTower(box, tuple(depth), tuple(tags))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from referee.vision.city.drawn import Look, column_box, drawn
+from referee.vision.city.drawn import CityPicture, column_box, drawn
 from referee.vision.city.sight import CitySight
 from referee.vision.overlay import AMBER, BLACK, GREEN, WHITE
 
@@ -22,7 +22,7 @@ def overlay(sight: CitySight) -> np.ndarray:
     return np.hstack([cv2.resize(p, (round(p.shape[1] * HEIGHT_PX / len(p)), HEIGHT_PX)) for p in pictures])
 
 
-def _one(look: Look, sight: CitySight) -> np.ndarray:
+def _one(look: CityPicture, sight: CitySight) -> np.ndarray:
     high, wide = look.view.image.shape[:2]
     out = cv2.resize(look.view.image, (wide * SCALE, high * SCALE), interpolation=cv2.INTER_CUBIC)
     owner, nearest = np.full((high, wide), -1, np.int32), np.zeros((high, wide), np.float32)
@@ -45,7 +45,7 @@ def _one(look: Look, sight: CitySight) -> np.ndarray:
     return out[low[0] : high[0], low[1] : high[1]]
 
 
-def _label(out: np.ndarray, look: Look, sight: CitySight, site: int, storeys: int) -> None:
+def _label(out: np.ndarray, look: CityPicture, sight: CitySight, site: int, storeys: int) -> None:
     """How many storeys, on top of the tower; a question mark where it is not sure."""
     if not storeys and sight.sites[site].sure:
         return

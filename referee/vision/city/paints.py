@@ -19,7 +19,7 @@ from calibration.game_sheets import site_centre
 from calibration.palette import LINEAR, PAINT_LIGHT, USUAL_HAZE
 from cards.pieces import PieceSet, Pose
 from referee.kernels.polygons import draw_solid
-from referee.vision.city.drawn import MOST_STOREYS, Look
+from referee.vision.city.drawn import MOST_STOREYS, CityPicture
 from referee.vision.city.reading import CityReading
 from referee.vision.city.sky import lights
 from referee.vision.render.solids import FACES, solid, z_buffer
@@ -130,7 +130,7 @@ def sides_of(
     return Sides(named, *flat, top, table[:, 5], log_light(table[:, 6:]), sky, light)
 
 
-def _seen_in(look: Look, reading: CityReading, rims: bool) -> list[tuple[float, ...]]:
+def _seen_in(look: CityPicture, reading: CityReading, rims: bool) -> list[tuple[float, ...]]:
     """(site, storey, face, pixels, r, g, b) of each face in one picture: medians of what is well inside of it, or of
     all of it.
 

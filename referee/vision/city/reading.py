@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from calibration.game_sheets import site_centre
-from referee.vision.city.drawn import MOST_STOREYS, Look, Place, Storey, drawn
+from referee.vision.city.drawn import MOST_STOREYS, CityPicture, StoreySize, TowerPose, drawn
 
 SITES = range(1, 10)
 STOREY_COST = 12.0
@@ -30,7 +30,7 @@ SLIP_SD_MM = 1.0
 SLIP_STEPS_MM = (2.0, 1.0, 0.5)
 
 
-ON_SITE = Place()
+ON_SITE = TowerPose()
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Tower:
     """A reading of one site: ``colors`` by index from below, and where it stands."""
 
     colors: tuple[int, ...] = ()
-    place: Place = ON_SITE
+    place: TowerPose = ON_SITE
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +56,8 @@ class Trial:
 class CityReading:
     """What stands on the sites of one city, in all its pictures at once."""
 
-    looks: Sequence[Look]
-    storey: Storey
+    looks: Sequence[CityPicture]
+    storey: StoreySize
     towers: dict[int, Tower] = field(default_factory=dict)
 
     def top_of(self, site: int) -> np.ndarray:
@@ -89,7 +89,7 @@ class CityReading:
             out.append((depth, gained))
         return out
 
-    def _lay(self, look: Look, site: int, tower: Tower, depth: np.ndarray, gained: np.ndarray) -> None:
+    def _lay(self, look: CityPicture, site: int, tower: Tower, depth: np.ndarray, gained: np.ndarray) -> None:
         n = len(tower.colors)
         one = drawn(look, self.storey, site, tower.place, range(n, n + 1))
         nearer = one.depth[0] > depth[one.box]
@@ -99,7 +99,7 @@ class CityReading:
         depth[rows, columns] = one.depth[0][nearer]
         gained[rows, columns] = look.gains[colors, rows, columns]
 
-    def trials(self, site: int, place: Place, counts: range, behind: list | None = None) -> list[Trial]:
+    def trials(self, site: int, place: TowerPose, counts: range, behind: list | None = None) -> list[Trial]:
         """The site with each of these counts of storeys at that place, in the colours that fit best."""
         behind = self.others(site) if behind is None else behind
         kinds = len(self.looks[0].gains)
@@ -197,12 +197,12 @@ class CityReading:
         return self
 
 
-def _on_site(place: Place) -> bool:
+def _on_site(place: TowerPose) -> bool:
     """Whether a tower may stand there."""
     return math.hypot(place.x, place.y) <= MOST_OFF_MM and abs(place.yaw) <= MOST_YAW
 
 
-def _place_cost(place: Place, storeys: int) -> float:
+def _place_cost(place: TowerPose, storeys: int) -> float:
     """Nats against a tower of so many storeys standing there."""
     slid = sum(x * x + y * y for x, y in place.slips[: storeys - 1]) / SLIP_SD_MM**2
     off = (place.x**2 + place.y**2) / PLACE_SD_MM**2 + (place.yaw / PLACE_SD_RAD) ** 2

@@ -23,7 +23,7 @@ from cards.law import Reason, because
 from cards.pieces import PieceSet
 from referee.vision.city import parameters as p
 from referee.vision.city.colors import seen_palette
-from referee.vision.city.drawn import MOST_STOREYS, Look, storey_of
+from referee.vision.city.drawn import MOST_STOREYS, CityPicture, storey_of
 from referee.vision.city.paints import Paint, paints, same_hue
 from referee.vision.city.reading import SITES, CityReading, Tower, Trial
 from referee.vision.city.strange import silhouette, strange
@@ -117,25 +117,25 @@ class CityEye:
         cities = {city: self._city(city, one, told[city], looks[city]) for city, one in readings.items()}
         return Sighting(cities, notes)
 
-    def _filled(self, looks: Sequence[Look], paper: Palette | None, palette: Palette) -> CityReading:
+    def _filled(self, looks: Sequence[CityPicture], paper: Palette | None, palette: Palette) -> CityReading:
         """A city read by stones' colours as in ``palette``, before tinted ``paper`` where there is any."""
         return CityReading([before(look, paper, palette) for look in looks], self.storey).filled()
 
     def _gathered(
         self, pictures: Sequence[np.ndarray], palette: Palette
-    ) -> tuple[dict[int, list[Look]], tuple[str, ...]]:
+    ) -> tuple[dict[int, list[CityPicture]], tuple[str, ...]]:
         """The looks at each plan in the pictures, by city; and what is to be said of the pictures."""
-        looks: dict[str, list[Look]] = {}
+        looks: dict[str, list[CityPicture]] = {}
         notes: list[str] = []
         for number, picture in enumerate(pictures, 1):
             _, said, seen = Observer(self.stones, self.camera, palette).gather(picture)
             notes += [f"picture {number}: {note}" for note in said]
             for zone, (view, evidence) in seen.items():
-                looks.setdefault(zone, []).append(Look(view, evidence))
+                looks.setdefault(zone, []).append(CityPicture(view, evidence))
         return {k: looks[zone] for k, zone in enumerate(ZONES[:CITIES], 1) if zone in looks}, tuple(notes)
 
     def _city(
-        self, city: int, reading: CityReading, told: Mapping[tuple[int, int], Paint], looks: Sequence[Look]
+        self, city: int, reading: CityReading, told: Mapping[tuple[int, int], Paint], looks: Sequence[CityPicture]
     ) -> CitySight:
         """``looks`` are those of the reading, without tinted paper."""
         odd = strange(reading, looks)
@@ -231,7 +231,7 @@ def _stacked(tower: Tower, seen: np.ndarray) -> bool:
     return on_site and max(slips, default=0.0) <= p.SLIP_MM
 
 
-def _from_two_sides(looks: Sequence[Look]) -> bool:
+def _from_two_sides(looks: Sequence[CityPicture]) -> bool:
     """Whether two of the pictures look at the city from directions far enough apart."""
     rays = [look.view.pose.camera_at / np.linalg.norm(look.view.pose.camera_at) for look in looks]
     least = math.cos(math.radians(p.SIDES_DEG))
@@ -256,13 +256,13 @@ def _contradicted(reading: CityReading, site: int) -> bool:
     return False
 
 
-def _in_picture(look: Look, reading: CityReading, site: int, n: int) -> bool:
+def _in_picture(look: CityPicture, reading: CityReading, site: int, n: int) -> bool:
     """Whether the picture has all of the tower and of a storey above it."""
     box, mask = silhouette(look, reading, site, n + 1)
     return bool(look.view.valid[box][mask].all()) and bool(mask.any())
 
 
-def _odd_px(look: Look, reading: CityReading, site: int, n: int, odd: np.ndarray) -> int:
+def _odd_px(look: CityPicture, reading: CityReading, site: int, n: int, odd: np.ndarray) -> int:
     """How many strange pixels lie where the tower or what could be on top of it would be seen."""
     box, mask = silhouette(look, reading, site, n + SPARE_STOREYS)
     grown = cv2.dilate(mask.astype(np.uint8), np.ones((5, 5), np.uint8)) > 0

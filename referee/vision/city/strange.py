@@ -14,18 +14,18 @@ import cv2
 import numpy as np
 
 from referee.vision.city import parameters as p
-from referee.vision.city.drawn import Look, drawn
+from referee.vision.city.drawn import CityPicture, drawn
 from referee.vision.city.reading import CityReading
 from referee.vision.image.evidence import LABELLED
 
 
-def silhouette(look: Look, reading: CityReading, site: int, n: int) -> tuple[tuple[slice, slice], np.ndarray]:
+def silhouette(look: CityPicture, reading: CityReading, site: int, n: int) -> tuple[tuple[slice, slice], np.ndarray]:
     """The box of a site's tower of n storeys in a picture, and its pixels there (h, w) bool."""
     one = drawn(look, reading.storey, site, reading.towers[site].place, range(n, n + 1))
     return one.box, one.tags[0] >= 0
 
 
-def strange(reading: CityReading, plain: Sequence[Look] = ()) -> list[np.ndarray]:
+def strange(reading: CityReading, plain: Sequence[CityPicture] = ()) -> list[np.ndarray]:
     """By picture, (h, w) bool: pixels that the reading does not account for: unknown ones, and stones' colours without
     a stone that are no light on the paper.
 
@@ -61,7 +61,7 @@ def spot_means(reading: CityReading) -> list[np.ndarray]:
     return [cv2.blur(look.evidence.features, (p.SPOT_PX, p.SPOT_PX)) for look in reading.looks]
 
 
-def _standing(look: Look, reading: CityReading) -> np.ndarray:
+def _standing(look: CityPicture, reading: CityReading) -> np.ndarray:
     """(h, w) bool: where a tower is drawn."""
     out = np.zeros(look.view.valid.shape, bool)
     for site, tower in reading.towers.items():
@@ -77,7 +77,7 @@ def _grown(mask: np.ndarray, px: int) -> np.ndarray:
 
 
 def lies_flat(
-    k: int, where: np.ndarray, looks: Sequence[Look], clear: list[np.ndarray], seen: list[np.ndarray]
+    k: int, where: np.ndarray, looks: Sequence[CityPicture], clear: list[np.ndarray], seen: list[np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
     """(h, w) bool twice: the pixels of picture k, of those ``where`` it is asked, whose spot on the plan all others
     that see it show alike, and one does; and those whose spot another one sees at all. ``clear`` (h, w) bool where
@@ -98,7 +98,7 @@ def lies_flat(
     return flat, judged
 
 
-def _from_elsewhere(looks: Sequence[Look], k: int) -> Iterator[int]:
+def _from_elsewhere(looks: Sequence[CityPicture], k: int) -> Iterator[int]:
     """The pictures that look at the plan from another direction than picture k."""
     rays = [look.view.pose.camera_at / np.linalg.norm(look.view.pose.camera_at) for look in looks]
     for j, ray in enumerate(rays):

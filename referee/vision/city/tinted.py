@@ -17,7 +17,7 @@ import numpy as np
 
 from calibration.palette import Palette
 from referee.vision.city import parameters as p
-from referee.vision.city.drawn import Look, drawn
+from referee.vision.city.drawn import CityPicture, drawn
 from referee.vision.city.reading import CityReading
 from referee.vision.city.strange import clear_paper, lies_flat, spot_means
 from referee.vision.image.evidence import ANYTHING, CLIP, TOLD_NATS
@@ -78,7 +78,7 @@ def tints(features: np.ndarray) -> Palette | None:
     )
 
 
-def before(look: Look, paper: Palette | None, palette: Palette) -> Look:
+def before(look: CityPicture, paper: Palette | None, palette: Palette) -> CityPicture:
     """The picture with tinted ``paper`` as one more thing that may be behind the stones, of the colours ``palette``."""
     if paper is None:
         return look
@@ -88,4 +88,4 @@ def before(look: Look, paper: Palette | None, palette: Palette) -> Look:
     stone = np.exp(palette.log_density(seen.features)) + math.exp(_OTHER)
     gains = np.clip(-np.log(np.exp(-seen.gains) + behind / stone), -CLIP, CLIP).astype(np.float32)
     gains[:, (seen.gains == 0).all(0)] = 0.0  # what is not seen says nothing
-    return Look(look.view, replace(seen, gains=gains))
+    return CityPicture(look.view, replace(seen, gains=gains))

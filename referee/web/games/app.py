@@ -19,8 +19,8 @@ from cards.sentences import say, sentence
 from referee.devices.ports import Clock
 from referee.errors import IllegalCommand, RefereeError
 from referee.games.core import GameCommand
-from referee.games.match import Correct, Undo
-from referee.session.game_camera import Look, TableCamera
+from referee.games.match import Correct, UndoMove
+from referee.session.game_camera import TableCamera, TableReading
 from referee.session.game_table import GameTable
 from referee.vision.image.files import picture_of
 from referee.web import security
@@ -112,7 +112,7 @@ def _shown(table: GameTable, seat: int | None) -> dict[str, Any]:
 
 
 def _board(table: GameTable) -> flask.Blueprint:
-    pages = flask.Blueprint("board", __name__)
+    pages = flask.Blueprint("board", "referee.games", template_folder=".")  # each game's folder has its board.html
 
     @pages.get("/")
     @public
@@ -127,7 +127,7 @@ def _board(table: GameTable) -> flask.Blueprint:
     return pages
 
 
-def _tried(table: GameTable, command: GameCommand | Undo | Correct, who: str) -> str:
+def _tried(table: GameTable, command: GameCommand | UndoMove | Correct, who: str) -> str:
     """Carry the command out; the reason when it is refused."""
     try:
         table.command(command, who)
@@ -139,12 +139,12 @@ def _tried(table: GameTable, command: GameCommand | Undo | Correct, who: str) ->
 def _console(table: GameTable, links: list[str], camera: TableCamera | None) -> flask.Blueprint:
     pages = flask.Blueprint("console", __name__)
 
-    def page(fault: str = "", look: Look | None = None) -> tuple[str, int]:
+    def page(fault: str = "", look: TableReading | None = None) -> tuple[str, int]:
         match = table.match
         values = _shown(table, None) | {"fault": fault, "links": links, "camera": camera is not None}
         values |= {"look": look and shown_look(look, flask.g.lang, match.state.players)}
-        values |= {"forms": {kind.__name__: form_of(kind) for kind in match.game.commands}}
-        now = [kind.__name__ for kind in match.game.commands if match.state.phase in kind.PHASES]
+        values |= {"forms": {kind.NAME: form_of(kind) for kind in match.game.commands}}
+        now = [kind.NAME for kind in match.game.commands if match.state.phase in kind.PHASES]
         values |= {"opened": next(iter(now), "")}
         return flask.render_template("game_console.html", **values), 409 if fault else 200
 
@@ -172,7 +172,7 @@ def _console(table: GameTable, links: list[str], camera: TableCamera | None) -> 
     @pages.post("/referee/undo")
     def undo() -> ResponseReturnValue:
         who = flask.request.form.get("who", "")
-        return after(_tried(table, Undo(who, flask.request.form.get("why", "")), who))
+        return after(_tried(table, UndoMove(who, flask.request.form.get("why", "")), who))
 
     @pages.post("/referee/look")
     def look() -> ResponseReturnValue:

@@ -10,17 +10,17 @@ import cv2
 
 from cards.sentences import say
 from referee.games.core import GameCommand
-from referee.session.game_camera import Look
+from referee.session.game_camera import TableReading
 from referee.web.i18n.games import said
 
 
-def shown_look(look: Look, lang: str, players: Sequence[str]) -> dict[str, Any]:
-    """For the template: ``said``, ``moves`` that may be confirmed (fields, and in words), ``refusal``, ``unknown``,
+def shown_look(look: TableReading, lang: str, players: Sequence[str]) -> dict[str, Any]:
+    """For the template: ``message``, ``moves`` that may be confirmed (fields, and in words), ``refusal``, ``unknown``,
     ``pictures``."""
     proposal = look.proposal
     moves = [*([proposal.command] if proposal.command and not proposal.refusal else []), *proposal.others]
     return {
-        "said": say(lang, proposal.said),
+        "message": say(lang, proposal.message),
         "moves": [(_fields(move), said(lang, move.to_json(), players)) for move in moves],
         "refusal": say(lang, proposal.refusal),
         "unknown": [f"{city}/{site}" for city, site in proposal.unknown],

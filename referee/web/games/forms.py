@@ -19,10 +19,10 @@ def form_of(kind: type[GameCommand]) -> list[dict[str, str]]:
 
 def read_form(game: Game[Any], form: Mapping[str, str]) -> GameCommand:
     """The command that was filled in. Raises IllegalCommand for one that cannot be read."""
-    kind = next((c for c in game.commands if c.__name__ == form.get("command")), None)
+    kind = next((c for c in game.commands if form.get("command") == c.NAME), None)
     if kind is None:
         raise IllegalCommand(sentence("game.choose"))
-    row: dict[str, Any] = {"command": kind.__name__, "seat": form.get("seat", "")}
+    row: dict[str, Any] = {"command": kind.NAME, "seat": form.get("seat", "")}
     for field in form_of(kind):
         text = form.get(field["name"], "").strip()
         row[field["name"]] = {"words": text.replace(",", " ").split(), "yes": bool(text)}.get(field["kind"], text)

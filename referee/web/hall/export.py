@@ -14,7 +14,7 @@ from dataclasses import asdict
 from typing import Any
 
 from referee.tournament.standings import RULES, standings
-from referee.tournament.state import Game, Tournament
+from referee.tournament.state import Fixture, Tournament
 
 EXTENSION, SPEC = "referee.tournament.v1", "referee tournament export, version 1"
 
@@ -73,7 +73,7 @@ def _games(state: Tournament) -> dict[str, Any]:
     }
 
 
-def _game(game: Game) -> dict[str, Any]:
+def _game(game: Fixture) -> dict[str, Any]:
     result = game.result
     rows = [
         {"registrantId": r.player + 1, "cardPoints": r.points, "duelsWon": r.won, "duels": r.played, "place": r.place}

@@ -7,8 +7,8 @@ from typing import Any
 
 from referee.session.director import Director, TableNow
 from referee.tournament.plan import rest_s, time_plan
-from referee.tournament.standings import Line, standings
-from referee.tournament.state import Game, Tournament
+from referee.tournament.standings import StandingsRow, standings
+from referee.tournament.state import Fixture, Tournament
 from referee.web import views
 
 HALL_LINES = 16
@@ -37,7 +37,7 @@ def minutes(seconds: float) -> int:
     return max(0, round(seconds / 60))
 
 
-def call(state: Tournament, game: Game, table: str = "", begins_s: float | None = None) -> Call:
+def call(state: Tournament, game: Fixture, table: str = "", begins_s: float | None = None) -> Call:
     """The game as it is called."""
     names = tuple(state.entrants[n].name for n in (state.sitting(game) or game.players))
     wait = None if begins_s is None else minutes(begins_s)
@@ -119,7 +119,7 @@ def one_table(director: Director, table: TableNow) -> dict[str, Any]:
     }
 
 
-def lines(director: Director, most: int | None = None) -> tuple[Line, ...]:
+def lines(director: Director, most: int | None = None) -> tuple[StandingsRow, ...]:
     """The table of the tournament."""
     return standings(director.state)[:most]
 
@@ -130,7 +130,7 @@ def round_results(director: Director) -> list[dict[str, Any]]:
     return [{"number": n, "games": [_result(state, g) for g in state.of_round(n)]} for n in range(state.round, 0, -1)]
 
 
-def _result(state: Tournament, game: Game) -> dict[str, Any]:
+def _result(state: Tournament, game: Fixture) -> dict[str, Any]:
     rows = sorted(game.result.rows, key=lambda r: (r.place is None, r.place)) if game.result else []
     return {
         **asdict(call(state, game)),

@@ -20,7 +20,7 @@ from cards.sentences import sentence
 from referee.core import Data, EventBatch
 from referee.errors import IllegalCommand
 from referee.games import core
-from referee.games.core import OVER, UNKNOWN, Game, GameCommand, Pile, Rules, Setup, Table, hidden, put
+from referee.games.core import OVER, UNKNOWN, GameCommand, Pile, Rules, Setup, Table, hidden, put
 
 STYLES = ("A", "B", "C", "D", "E")
 CHIPS = (1, 2, 3)
@@ -74,12 +74,21 @@ class Bets(Table):
         return tuple(pile[0] for pile in self.piles if pile)
 
 
-class Build(GameCommand):
+class PlayCard(GameCommand):
     """A card of the hand onto the tower of its style, which it raises by so many storeys."""
+
+    NAME = "Build"
 
     style: str
     storeys: int
     PHASES = ("building",)
+
+    def carry_out(self, batch: EventBatch[Bets]) -> None:
+        _known(self.style)
+        if self.storeys not in STOREYS:
+            raise IllegalCommand(sentence("game.storeys", n=self.storeys))
+        core.without(batch.state.hands[self.seat], (self.style,), batch.state.name(self.seat))
+        batch.add("built", seat=self.seat, style=self.style, storeys=self.storeys)
 
 
 class BetChip(GameCommand):
@@ -89,20 +98,45 @@ class BetChip(GameCommand):
     chip: int
     PHASES = ("betting",)
 
+    def carry_out(self, batch: EventBatch[Bets]) -> None:
+        _known(self.tower)
+        if refusal := refusal_to_bet(batch.state, self.seat, self.tower, self.chip):
+            raise IllegalCommand(refusal)
+        batch.add("bet", seat=self.seat, tower=self.tower, chip=self.chip)
+
 
 class Draw(GameCommand):
     """The card from the pile with the number of storeys just added; the turn ends."""
 
     PHASES = ("betting", "drawing")
 
+    def carry_out(self, batch: EventBatch[Bets]) -> None:
+        state = batch.state
+        pile = state.added
+        batch.add("card_drawn", seat=self.seat, pile=pile, card=state.piles[pile - 1][0])
+        if not batch.state.piles[pile - 1]:
+            batch.add("game_over", scores=list(scores(batch.state)))
+            return
+        batch.add("turn_passed", seat=state.after(state.turn))
 
-class ReadIn(GameCommand):
+
+class ReadPile(GameCommand):
     """A scorer's game: the card that lies open on a pile (1-3)."""
+
+    NAME = "ReadIn"
 
     pile: int
     style: str
     PHASES = ("reading",)
     IN_TURN = False
+
+    def carry_out(self, batch: EventBatch[Bets]) -> None:
+        _known(self.style)
+        if self.pile not in STOREYS:
+            raise IllegalCommand(sentence("game.no_pile", pile=self.pile))
+        if batch.state.piles[self.pile - 1][0] != UNKNOWN:
+            raise IllegalCommand(sentence("game.pile_read", pile=self.pile))
+        batch.add("card_read", pile=self.pile, card=self.style)
 
 
 def order(heights: tuple[int, ...]) -> list[int]:
@@ -140,33 +174,15 @@ def begin(setup: Setup) -> dict[str, Any]:
 
 def create(setup: Setup, deal: Mapping[str, Any]) -> Bets:
     """The table after the deal. A deal that does not say who begins is of an earlier version: the youngest did."""
-    return Bets(
-        players=setup.players,
-        seed=setup.seed,
-        mode=setup.mode,
-        phase="reading" if setup.mode == "scorer" else "building",
-        turn=deal.get("first", 0),
-        shuffles=1,
-        rules=setup.rules,
-        hands=tuple(tuple(hand) for hand in deal["hands"]),
-        piles=tuple(tuple(pile) for pile in deal["piles"]),
-        out=tuple(deal["out"]),
-        chips=((setup.rules.chips_of_each,) * 3,) * len(setup.players),
-    )
+    given = core.dealt(setup, deal)
+    start = {"turn": given.pop("first", 0), "phase": "reading" if setup.mode == "scorer" else "building"}
+    return Bets(**given, **start, chips=((setup.rules.chips_of_each,) * 3,) * len(setup.players))
 
 
 def _known(style: str) -> int:
     if style not in STYLES:
         raise IllegalCommand(sentence("game.no_tower", tower=style))
     return STYLES.index(style)
-
-
-def _build(batch: EventBatch[Bets], c: Build) -> None:
-    _known(c.style)
-    if c.storeys not in STOREYS:
-        raise IllegalCommand(sentence("game.storeys", n=c.storeys))
-    core.without(batch.state.hands[c.seat], (c.style,), batch.state.name(c.seat))
-    batch.add("built", seat=c.seat, style=c.style, storeys=c.storeys)
 
 
 def refusal_to_bet(state: Bets, seat: int, tower: str, chip: int) -> str:
@@ -180,32 +196,6 @@ def refusal_to_bet(state: Bets, seat: int, tower: str, chip: int) -> str:
     if state.rules.bet_on == "open" and tower not in state.open_cards:
         return sentence("game.bet_open", tower=tower, open=sorted(set(state.open_cards)))
     return ""
-
-
-def _bet(batch: EventBatch[Bets], c: BetChip) -> None:
-    _known(c.tower)
-    if refusal := refusal_to_bet(batch.state, c.seat, c.tower, c.chip):
-        raise IllegalCommand(refusal)
-    batch.add("bet", seat=c.seat, tower=c.tower, chip=c.chip)
-
-
-def _draw(batch: EventBatch[Bets], c: Draw) -> None:
-    state = batch.state
-    pile = state.added
-    batch.add("card_drawn", seat=c.seat, pile=pile, card=state.piles[pile - 1][0])
-    if not batch.state.piles[pile - 1]:
-        batch.add("game_over", scores=list(scores(batch.state)))
-        return
-    batch.add("turn_passed", seat=state.after(state.turn))
-
-
-def _read_in(batch: EventBatch[Bets], c: ReadIn) -> None:
-    _known(c.style)
-    if c.pile not in STOREYS:
-        raise IllegalCommand(sentence("game.no_pile", pile=c.pile))
-    if batch.state.piles[c.pile - 1][0] != UNKNOWN:
-        raise IllegalCommand(sentence("game.pile_read", pile=c.pile))
-    batch.add("card_read", pile=c.pile, card=c.style)
 
 
 def _built(state: Bets, data: Data) -> Bets:
@@ -254,12 +244,7 @@ def _next_phase(piles: tuple[Pile, ...]) -> str:
     return "reading" if any(pile[0] == UNKNOWN for pile in piles) else "building"
 
 
-HANDLERS: Mapping[type[GameCommand], Callable[[EventBatch[Bets], Any], None]] = {
-    Build: _build,
-    BetChip: _bet,
-    Draw: _draw,
-    ReadIn: _read_in,
-}
+COMMANDS: tuple[type[GameCommand], ...] = (PlayCard, BetChip, Draw, ReadPile)
 CHANGES: Mapping[str, Callable[[Bets, Data], Bets]] = {
     "built": _built,
     "bet": _betted,
@@ -275,7 +260,7 @@ def legal(state: Bets, seat: int) -> tuple[GameCommand, ...]:
     if state.phase == OVER or seat != state.turn:
         return ()
     if state.phase == "building":
-        return tuple(Build(seat, style, n) for style in sorted(set(state.hands[seat]) - {UNKNOWN}) for n in STOREYS)
+        return tuple(PlayCard(seat, style, n) for style in sorted(set(state.hands[seat]) - {UNKNOWN}) for n in STOREYS)
     bets: tuple[GameCommand, ...] = ()
     if state.phase == "betting":
         asked = ((tower, chip) for tower in STYLES for chip in CHIPS)
@@ -314,19 +299,3 @@ def deck(state: Bets) -> Counter[str]:
     """What the box holds for so many players."""
     chips = {f"chip {seat}/{value}": state.rules.chips_of_each for seat in state.seats for value in CHIPS}
     return Counter({style: state.rules.cards_a_style for style in STYLES} | chips)
-
-
-GAME: Game[Bets] = Game(
-    name="tower_bets",
-    seats=range(2, 6),
-    rules=BetRules,
-    handlers=HANDLERS,
-    changes=CHANGES,
-    begin=begin,
-    create=create,
-    scores=scores,
-    view=view,
-    legal=legal,
-    pieces=pieces,
-    deck=deck,
-)

@@ -20,18 +20,12 @@ from cards.sentences import sentence
 from referee.core import Data, EventBatch
 from referee.errors import IllegalCommand
 from referee.games import core
-from referee.games.core import OVER, UNKNOWN, Game, GameCommand, Pile, Rules, Setup, Table, hidden, new_pile, put
+from referee.games.core import OVER, UNKNOWN, GameCommand, Pile, Rules, Setup, Table, Tower, hidden, new_pile, put
 
 CITIES = range(1, 7)
 SITES = range(1, 10)
 HEIGHTS = (1, 2, 3, 4)
 TOWER_POINTS, MAJORITY_POINTS, HIGHEST_POINTS = 1, 2, 3
-
-Stone = tuple[int, int]
-"""Whose it is, and its storeys."""
-
-Tower = tuple[Stone, ...]
-"""Its stones, the lowest first."""
 
 
 class CityRules(Rules):
@@ -97,6 +91,17 @@ class PickStones(GameCommand):
     PHASES = ("picking",)
     IN_TURN = False
 
+    def carry_out(self, batch: EventBatch[City]) -> None:
+        state, count, name = batch.state, batch.state.rules.stones_a_round, batch.state.name(self.seat)
+        if state.picked[self.seat]:
+            raise IllegalCommand(sentence("game.picked", player=name))
+        if len(self.stones) != count:
+            raise IllegalCommand(sentence("game.pick", count=count, n=len(self.stones)))
+        for height, wanted in sorted(Counter(self.stones).items()):
+            if wanted > (there := state.stock[self.seat].count(height)):
+                raise IllegalCommand(sentence("game.stones_left", player=name, n=there, height=height, wanted=wanted))
+        batch.add("stones_picked", seat=self.seat, stones=sorted(self.stones))
+
 
 class PlayStone(GameCommand):
     """A picked stone onto a site (1-9, which a card of the hand names) of a city (1-6)."""
@@ -106,12 +111,35 @@ class PlayStone(GameCommand):
     city: int
     PHASES = ("playing",)
 
+    def carry_out(self, batch: EventBatch[City]) -> None:
+        state = batch.state
+        if self.stone not in state.picked[self.seat]:
+            raise IllegalCommand(sentence("game.no_stone", player=state.name(self.seat), height=self.stone))
+        if self.city not in CITIES or self.site not in SITES:
+            raise IllegalCommand(sentence("game.no_site", site=self.site, city=self.city))
+        core.without(state.hands[self.seat], (str(self.site),), state.name(self.seat))
+        if refusal := refusal_to_place(state, self.seat, self.stone, self.site, self.city):
+            raise IllegalCommand(refusal)
+        batch.add("stone_placed", seat=self.seat, stone=self.stone, site=self.site, city=self.city)
+        _draw(batch, self.seat, 1)
+        _pass_on(batch)
+
 
 class GiveUpStone(GameCommand):
     """No stone can be placed with any card: a stone is laid aside and the hand exchanged."""
 
     stone: int
     PHASES = ("playing",)
+
+    def carry_out(self, batch: EventBatch[City]) -> None:
+        state = batch.state
+        if self.stone not in state.picked[self.seat]:
+            raise IllegalCommand(sentence("game.no_stone", player=state.name(self.seat), height=self.stone))
+        if (place := next(places(state, self.seat), None)) is not None:
+            raise IllegalCommand(sentence("game.can_place", height=place[0], site=place[1], city=place[2]))
+        batch.add("stone_given_up", seat=self.seat, stone=self.stone)
+        _draw(batch, self.seat, state.rules.hand)
+        _pass_on(batch)
 
 
 def storeys(tower: Tower) -> dict[int, int]:
@@ -168,30 +196,8 @@ def begin(setup: Setup) -> dict[str, Any]:
 def create(setup: Setup, deal: Mapping[str, Any]) -> City:
     """The table after the deal."""
     stones = tuple(h for h, count in zip(HEIGHTS, setup.rules.stone_mix, strict=True) for _ in range(count))
-    return City(
-        players=setup.players,
-        seed=setup.seed,
-        mode=setup.mode,
-        phase="picking",
-        shuffles=1,
-        rules=setup.rules,
-        stock=(stones,) * len(setup.players),
-        picked=((),) * len(setup.players),
-        hands=tuple(tuple(hand) for hand in deal["hands"]),
-        deck=tuple(deal["deck"]),
-    )
-
-
-def _pick(batch: EventBatch[City], c: PickStones) -> None:
-    state, count, name = batch.state, batch.state.rules.stones_a_round, batch.state.name(c.seat)
-    if state.picked[c.seat]:
-        raise IllegalCommand(sentence("game.picked", player=name))
-    if len(c.stones) != count:
-        raise IllegalCommand(sentence("game.pick", count=count, n=len(c.stones)))
-    for height, wanted in sorted(Counter(c.stones).items()):
-        if wanted > (there := state.stock[c.seat].count(height)):
-            raise IllegalCommand(sentence("game.stones_left", player=name, n=there, height=height, wanted=wanted))
-    batch.add("stones_picked", seat=c.seat, stones=sorted(c.stones))
+    count = len(setup.players)
+    return City(**core.dealt(setup, deal), phase="picking", stock=(stones,) * count, picked=((),) * count)
 
 
 def refusal_to_place(state: City, seat: int, stone: int, site: int, city: int) -> str:
@@ -200,31 +206,6 @@ def refusal_to_place(state: City, seat: int, stone: int, site: int, city: int) -
     if need > max(HEIGHTS):
         return sentence("game.safe", height=need)
     return sentence("game.stone_low", height=need) if stone < need else ""
-
-
-def _play(batch: EventBatch[City], c: PlayStone) -> None:
-    state = batch.state
-    if c.stone not in state.picked[c.seat]:
-        raise IllegalCommand(sentence("game.no_stone", player=state.name(c.seat), height=c.stone))
-    if c.city not in CITIES or c.site not in SITES:
-        raise IllegalCommand(sentence("game.no_site", site=c.site, city=c.city))
-    core.without(state.hands[c.seat], (str(c.site),), state.name(c.seat))
-    if refusal := refusal_to_place(state, c.seat, c.stone, c.site, c.city):
-        raise IllegalCommand(refusal)
-    batch.add("stone_placed", seat=c.seat, stone=c.stone, site=c.site, city=c.city)
-    _draw(batch, c.seat, 1)
-    _pass_on(batch)
-
-
-def _give_up(batch: EventBatch[City], c: GiveUpStone) -> None:
-    state = batch.state
-    if c.stone not in state.picked[c.seat]:
-        raise IllegalCommand(sentence("game.no_stone", player=state.name(c.seat), height=c.stone))
-    if (place := next(places(state, c.seat), None)) is not None:
-        raise IllegalCommand(sentence("game.can_place", height=place[0], site=place[1], city=place[2]))
-    batch.add("stone_given_up", seat=c.seat, stone=c.stone)
-    _draw(batch, c.seat, state.rules.hand)
-    _pass_on(batch)
 
 
 def places(state: City, seat: int) -> Iterator[tuple[int, int, int]]:
@@ -257,7 +238,7 @@ def _pass_on(batch: EventBatch[City]) -> None:
     batch.add("round_begun", round=state.round + 1, starter=starter)
 
 
-HANDLERS: Mapping[type[GameCommand], Any] = {PickStones: _pick, PlayStone: _play, GiveUpStone: _give_up}
+COMMANDS: tuple[type[GameCommand], ...] = (PickStones, PlayStone, GiveUpStone)
 
 
 def _picked(state: City, data: Data) -> City:
@@ -364,20 +345,3 @@ def deck(state: City) -> Counter[str]:
     count = Counter({str(site): state.rules.site_copies for site in SITES})
     stones = zip(HEIGHTS, state.rules.stone_mix, strict=True)
     return count + Counter({f"stone {seat}/{h}": n for h, n in stones for seat in state.seats})
-
-
-GAME: Game[City] = Game(
-    name="city_towers",
-    seats=range(2, 5),
-    rules=CityRules,
-    handlers=HANDLERS,
-    changes=CHANGES,
-    begin=begin,
-    create=create,
-    scores=lambda state: state.points,
-    view=view,
-    legal=legal,
-    pieces=pieces,
-    deck=deck,
-    secret=lambda now, then, _: "stones" if now.phase == then.phase == "picking" and now.round == then.round else "",
-)

@@ -1,0 +1,1 @@
+"""Towers in six cities. ``door`` is all that others see of it."""

@@ -1,0 +1,70 @@
+"""The door of ``nine_sum_towers``: which move the cards that lie open tell of; its printed cards. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import combinations, product
+
+from cards.face import COLORS, GREY, Face
+from referee.games.core import Game, GameCommand, Pile, Words
+from referee.games.nine_sum_towers import rules
+from referee.games.nine_sum_towers.rules import Nine
+from referee.games.open_cards import Cards, OpenCards
+
+
+def lying(state: Nine) -> Cards:
+    """What lies open by the record: towers with their dogs, milkshakes and truck."""
+    cards = Counter(card for tower in state.towers for storey in tower for card in storey.cards)
+    cards.update(dog=sum(storey.dog for tower in state.towers for storey in tower))
+    cards.update(milkshake=sum(state.milkshakes), truck=int(state.again))
+    return +cards
+
+
+def open_after(before: Nine, command: GameCommand, after: Nine) -> tuple[Cards, Cards]:
+    """What must lie open after the command; of used cards what it discarded may."""
+    return lying(after), Counter(after.discard[len(before.discard) :]) + Counter(after.discard[-1:])
+
+
+def candidates(state: Nine, seen: Pile, new: Pile) -> Iterator[GameCommand]:
+    """What may have been done, as far as cards that lie open tell of it."""
+    seat, others = state.turn, [s for s in state.seats if s != state.turn]
+    yield from (rules.BuildStorey(seat, *pair) for pair in sorted(set(combinations(new, 2))))
+    yield from (rules.SetDog(seat, n + 1) for n in range(len(state.towers[seat])))
+    for victim in others:
+        tower = state.towers[victim]
+        yield from (rules.LureDog(seat, victim, n + 1) for n in range(len(tower)))
+        yield from (rules.Destroy(seat, victim, tool) for tool in rules.TOOLS)
+        yield from (rules.ServeMilkshake(seat, victim), rules.PlayThief(seat, victim))
+        stolen = sorted(set(tower[-1].cards)) if tower else []
+        pairs = product(rules.NUMBERS, stolen)
+        yield from (rules.StealStorey(seat, card, victim, s) for card, s in pairs if card in new)
+    yield from (rules.DiscardMilkshake(seat), rules.ParkTruck(seat), rules.PlaySuperThief(seat))
+
+
+OPEN_CARDS = OpenCards(lying, candidates, open_after)
+
+
+def _face(name: str, words: Words) -> Face:
+    if name in rules.NUMBERS:
+        return Face(name, "", COLORS[min(int(name), rules.SUM - int(name)) - 1])
+    return Face(words(f"game.card.{name}"), "", GREY)
+
+
+GAME: Game[rules.Nine] = Game(
+    name="nine_sum_towers",
+    seats=range(2, 7),
+    rules=rules.NineRules,
+    commands=rules.COMMANDS,
+    changes=rules.CHANGES,
+    begin=rules.begin,
+    create=rules.create,
+    scores=lambda state: tuple(map(len, state.towers)),
+    view=rules.view,
+    legal=rules.legal,
+    pieces=rules.pieces,
+    deck=lambda state: Counter(rules.CARDS),
+    face=_face,
+    reads="cards",
+    propose=OPEN_CARDS.propose,
+)

@@ -1,0 +1,542 @@
+"""Towers of storeys that sum to nine, with dogs, hammers and thieves: cards, table and rules. Pure.
+
+A number card is its number, ``1`` to ``8``; the others have names. A storey lies as two cards; a joker in it stands for
+what makes nine.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, Literal
+
+from pydantic import Field
+
+from cards.sentences import sentence
+from referee.core import Data, EventBatch
+from referee.errors import IllegalCommand
+from referee.games.core import (
+    OVER,
+    UNKNOWN,
+    GameCommand,
+    Pile,
+    Rules,
+    Setup,
+    Table,
+    dealt,
+    hidden,
+    new_pile,
+    put,
+    shuffled,
+    without,
+)
+
+NUMBERS = tuple(str(n) for n in range(1, 9))
+SUM = 9
+DEALT, FULL_HAND, LEAST_HAND = 5, 8, 3
+CARDS: Mapping[str, int] = {number: 4 for number in NUMBERS} | {
+    "joker": 4,
+    "dog": 4,
+    "bone": 2,
+    "hammer": 3,
+    "ball": 1,
+    "milkshake": 3,
+    "truck": 1,
+    "thief": 3,
+    "superthief": 1,
+}
+"""Card -> how many there are; 54 in all."""
+
+
+class NineRules(Rules):
+    """What the rules leave open or tell in two ways, and the short game."""
+
+    storeys: Literal[5, 4] = Field(5, description="Storeys of the winning tower; 4 is the short game.")
+    milkshake: Literal["no_draw", "no_start_draw"] = Field(
+        "no_draw", description="A turn with a milkshake: no card is drawn at all, or only none at its start."
+    )
+    full_hand: int = Field(FULL_HAND, ge=5, le=12, description="With so many cards in hand none is drawn.")
+    stalled_rounds: int = Field(
+        2, ge=1, le=9, description="So many rounds in which nobody draws or plays end the game: most storeys win."
+    )
+
+
+@dataclass(frozen=True)
+class Storey:
+    """Two cards side by side, what each stands for, and whether a dog guards them."""
+
+    cards: tuple[str, str]
+    values: tuple[int, int]
+    dog: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """By field name."""
+        return {"cards": list(self.cards), "values": list(self.values), "dog": self.dog}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Nine(Table):
+    """The table. By seat: ``hands``, ``towers`` (the lowest storey first), ``milkshakes`` that stand before them.
+
+    ``again``: the donut truck stands in the middle, the seat in turn plays again. ``idle`` counts the turns in a row
+    in which nothing was drawn or played, ``acted`` is whether this one is not such a turn.
+    """
+
+    rules: NineRules
+    hands: tuple[Pile, ...]
+    draw: Pile
+    discard: Pile = ()
+    towers: tuple[tuple[Storey, ...], ...]
+    milkshakes: tuple[bool, ...]
+    again: bool = False
+    idle: int = 0
+    acted: bool = False
+
+
+class BuildStorey(GameCommand):
+    """A storey of two cards of the hand."""
+
+    first: str
+    second: str
+    PHASES = ("playing",)
+
+    def carry_out(self, batch: EventBatch[Nine]) -> None:
+        values, cards = pair_values(self.first, self.second), [self.first, self.second]
+        _has(batch.state, self.seat, *cards)
+        _raise(batch, self.seat, cards, values, cards)
+
+
+class StealStorey(GameCommand):
+    """A storey of one's own number and a card of the victim's top storey; that storey's other card is discarded."""
+
+    card: str
+    victim: int
+    steal: str
+    PHASES = ("playing",)
+
+    def carry_out(self, batch: EventBatch[Nine]) -> None:
+        state = batch.state
+        _other(state, self.seat, self.victim)
+        if self.card not in NUMBERS:
+            raise IllegalCommand(sentence("game.steal_joker"))
+        _has(state, self.seat, self.card)
+        top = _top(state, self.victim)
+        if top.dog:
+            raise IllegalCommand(sentence("game.guarded", player=state.name(self.victim)))
+        if self.steal not in top.cards:
+            raise IllegalCommand(sentence("game.not_on_top", card=self.steal, player=state.name(self.victim)))
+        at = top.cards.index(self.steal)
+        if int(self.card) + top.values[at] != SUM:
+            raise IllegalCommand(
+                sentence("game.not_nine", a=int(self.card), b=top.values[at], total=int(self.card) + top.values[at])
+            )
+        batch.add("top_gone", victim=self.victim, discarded=[top.cards[1 - at]])
+        _raise(batch, self.seat, [self.card, self.steal], (int(self.card), top.values[at]), [self.card])
+
+
+class SetDog(GameCommand):
+    """A guard dog beside one's own storey (1 is the lowest)."""
+
+    storey: int
+    PHASES = ("playing",)
+
+    def carry_out(self, batch: EventBatch[Nine]) -> None:
+        _has(batch.state, self.seat, "dog")
+        if _storey(batch.state, self.seat, self.storey).dog:
+            raise IllegalCommand(sentence("game.dog_there"))
+        batch.add("dog_set", owner=self.seat, storey=self.storey)
+
+
+class LureDog(GameCommand):
+    """A bone for the dog beside a storey of the victim: both are discarded."""
+
+    victim: int
+    storey: int
+    PHASES = ("playing",)
+
+    def carry_out(self, batch: EventBatch[Nine]) -> None:
+        _has(batch.state, self.seat, "bone")
+        if not _storey(batch.state, self.victim, self.storey).dog:
+            raise IllegalCommand(sentence("game.no_dog"))
+        batch.add("dog_lured", seat=self.seat, owner=self.victim, storey=self.storey)
+
+
+class Destroy(GameCommand):
+    """The victim's top storey, by ``tool``: a hammer where no dog is, a wrecking ball anywhere."""
+
+    victim: int
+    tool: str
+    PHASES = ("playing",)
+
+    def carry_out(self, batch: EventBatch[Nine]) -> None:
+        state = batch.state
+        if self.tool not in TOOLS:
+            raise IllegalCommand(sentence("game.no_tool", card=self.tool))
+        _other(state, self.seat, self.victim)
+        _has(state, self.seat, self.tool)
+        top = _top(state, self.victim)
+        if top.dog and self.tool == "hammer":
+            raise IllegalCommand(sentence("game.guarded_hammer", player=state.name(self.victim)))
+        batch.add("used", seat=self.seat, card=self.tool)
+        batch.add("top_gone", victim=self.victim, discarded=[*top.cards, *["dog"] * top.dog])
+
+
+class PlayThief(GameCommand):
+    """One unseen card of the victim's hand."""
+
+    victim: int
+    PHASES = ("playing",)
+
+    def carry_out(self, batch: EventBatch[Nine]) -> None:
+        _other(batch.state, self.seat, self.victim)
+        _has(batch.state, self.seat, "thief")
+        if not batch.state.hands[self.victim]:
+            raise IllegalCommand(sentence("game.empty_hand", player=batch.state.name(self.victim)))
+        batch.add("used", seat=self.seat, card="thief")
+        _rob(batch, self.seat, self.victim)
+
+
+class PlaySuperThief(GameCommand):
+    """One unseen card of every other hand."""
+
+    PHASES = ("playing",)
+
+    def carry_out(self, batch: EventBatch[Nine]) -> None:
+        _has(batch.state, self.seat, "superthief")
+        victims = [seat for seat in batch.state.in_order(self.seat)[1:] if batch.state.hands[seat]]
+        if not victims:
+            raise IllegalCommand(sentence("game.empty_hands"))
+        batch.add("used", seat=self.seat, card="superthief")
+        for victim in victims:
+            _rob(batch, self.seat, victim)
+
+
+class ServeMilkshake(GameCommand):
+    """A milkshake before the victim, whose next turn it is."""
+
+    victim: int
+    PHASES = ("playing",)
+
+    def carry_out(self, batch: EventBatch[Nine]) -> None:
+        _other(batch.state, self.seat, self.victim)
+        _has(batch.state, self.seat, "milkshake")
+        if batch.state.milkshakes[self.victim]:
+            raise IllegalCommand(sentence("game.milkshake_there", player=batch.state.name(self.victim)))
+        batch.add("milkshake_served", seat=self.seat, victim=self.victim)
+
+
+class ParkTruck(GameCommand):
+    """The donut truck: everybody else skips a turn."""
+
+    PHASES = ("playing",)
+
+    def carry_out(self, batch: EventBatch[Nine]) -> None:
+        _has(batch.state, self.seat, "truck")
+        batch.add("truck_parked", seat=self.seat)
+
+
+class EndTurn(GameCommand):
+    """Nothing more: refill to three and the next seat's turn."""
+
+    PHASES = ("playing",)
+
+    def carry_out(self, batch: EventBatch[Nine]) -> None:
+        _refill(batch, self.seat)
+        _next_turn(batch)
+
+
+class DiscardMilkshake(GameCommand):
+    """All that can be done in a turn with a milkshake."""
+
+    PHASES = ("drinking",)
+
+    def carry_out(self, batch: EventBatch[Nine]) -> None:
+        batch.add("milkshake_drunk", seat=self.seat)
+        if batch.state.rules.milkshake == "no_start_draw":
+            _refill(batch, self.seat)
+        _next_turn(batch)
+
+
+def create(setup: Setup, deal: Mapping[str, Any]) -> Nine:
+    """The table after the deal, the youngest's first card drawn."""
+    count = len(setup.players)
+    given = dealt(setup, deal)
+    return Nine(**given, phase="playing", towers=((),) * count, milkshakes=(False,) * count, acted=True)
+
+
+def _spent(state: Nine, seat: int, *cards: str) -> Nine:
+    """These cards of the hand played."""
+    hands = put(state.hands, seat, without(state.hands[seat], cards, state.name(seat)))
+    return replace(state, hands=hands, acted=True)
+
+
+def _discarded(state: Nine, *cards: str) -> Nine:
+    return replace(state, discard=(*state.discard, *cards))
+
+
+def _built(state: Nine, data: Data) -> Nine:
+    seat, cards, values = data["seat"], data["cards"], data["values"]
+    storey = Storey((cards[0], cards[1]), (values[0], values[1]))
+    state = _spent(state, seat, *data["from_hand"])
+    return replace(state, towers=put(state.towers, seat, (*state.towers[seat], storey)))
+
+
+def _top_gone(state: Nine, data: Data) -> Nine:
+    """The victim's top storey is taken off; ``discarded`` of its cards go to the pile."""
+    tower = state.towers[data["victim"]]
+    return _discarded(replace(state, towers=put(state.towers, data["victim"], tower[:-1])), *data["discarded"])
+
+
+def _dog(state: Nine, data: Mapping[str, Any], there: bool) -> Nine:
+    owner, at = data["owner"], data["storey"] - 1
+    tower = state.towers[owner]
+    return replace(state, towers=put(state.towers, owner, put(tower, at, replace(tower[at], dog=there))))
+
+
+def _dog_lured(state: Nine, data: Data) -> Nine:
+    return _discarded(_dog(_spent(state, data["seat"], "bone"), data, False), "bone", "dog")
+
+
+def _used(state: Nine, data: Data) -> Nine:
+    """A card that goes to the discard pile at once."""
+    return _discarded(_spent(state, data["seat"], data["card"]), data["card"])
+
+
+def _stolen(state: Nine, data: Data) -> Nine:
+    seat, victim, card = data["seat"], data["victim"], data["card"]
+    rest = list(state.hands[victim])
+    rest.remove(card)
+    hands = put(put(state.hands, victim, tuple(rest)), seat, (*state.hands[seat], card))
+    return replace(state, hands=hands, shuffles=state.shuffles + 1)
+
+
+def _served(state: Nine, data: Data) -> Nine:
+    state = _spent(state, data["seat"], "milkshake")
+    return replace(state, milkshakes=put(state.milkshakes, data["victim"], True))
+
+
+def _drunk(state: Nine, data: Data) -> Nine:
+    state = replace(state, milkshakes=put(state.milkshakes, data["seat"], False), acted=True)
+    return _discarded(state, "milkshake")
+
+
+def _drawn(state: Nine, data: Data) -> Nine:
+    hand = (*state.hands[data["seat"]], data["card"])
+    return replace(state, hands=put(state.hands, data["seat"], hand), draw=state.draw[1:], acted=True)
+
+
+def _turn_begun(state: Nine, data: Data) -> Nine:
+    idle = 0 if state.acted else state.idle + 1
+    return replace(state, turn=data["seat"], phase=data["phase"], idle=idle, acted=False)
+
+
+def _truck_left(state: Nine, data: Data) -> Nine:
+    return _discarded(replace(state, again=False), "truck")
+
+
+CHANGES: Mapping[str, Callable[[Nine, Data], Nine]] = {
+    "storey_built": _built,
+    "top_gone": _top_gone,
+    "dog_set": lambda s, d: _dog(_spent(s, d["owner"], "dog"), d, True),
+    "dog_lured": _dog_lured,
+    "used": _used,
+    "stolen": _stolen,
+    "milkshake_served": _served,
+    "milkshake_drunk": _drunk,
+    "truck_parked": lambda s, d: replace(_spent(s, d["seat"], "truck"), again=True),
+    "truck_left": _truck_left,
+    "card_drawn": _drawn,
+    "reshuffled": lambda s, d: replace(s, draw=tuple(d["draw"]), discard=(), shuffles=s.shuffles + 1),
+    "turn_begun": _turn_begun,
+    "game_over": lambda s, d: replace(s, phase=OVER),
+}
+
+
+def pieces(state: Nine) -> Counter[str]:
+    """Every card, wherever it is."""
+    count = Counter((*state.draw, *state.discard, *(card for hand in state.hands for card in hand)))
+    for storey in (storey for tower in state.towers for storey in tower):
+        count.update((*storey.cards, *["dog"] * storey.dog))
+    count.update(["milkshake"] * sum(state.milkshakes) + ["truck"] * state.again)
+    return count
+
+
+TOOLS = ("hammer", "ball")
+
+
+def begin(setup: Setup) -> dict[str, Any]:
+    """The deal: five cards each, and the youngest's first draw."""
+    cards = [card for card, count in CARDS.items() for _ in range(count)]
+    cards = [UNKNOWN] * len(cards) if setup.mode == "scorer" else shuffled(cards, setup.seed, 0)
+    count = len(setup.players)
+    hands = [cards[n * DEALT : (n + 1) * DEALT] for n in range(count)]
+    return {
+        "hands": [hands[0] + cards[count * DEALT : count * DEALT + 1], *hands[1:]],
+        "draw": cards[count * DEALT + 1 :],
+    }
+
+
+def pair_values(first: str, second: str) -> tuple[int, int]:
+    """What two cards of a storey stand for. Raises IllegalCommand when they make none."""
+    for card in (first, second):
+        if card not in (*NUMBERS, "joker"):
+            raise IllegalCommand(sentence("game.no_storey_card", card=card))
+    if first == second == "joker":
+        raise IllegalCommand(sentence("game.two_jokers"))
+    if first == "joker":
+        return SUM - int(second), int(second)
+    a = int(first)
+    b = SUM - a if second == "joker" else int(second)
+    if a + b != SUM:
+        raise IllegalCommand(sentence("game.not_nine", a=a, b=b, total=a + b))
+    return a, b
+
+
+def _has(state: Nine, seat: int, *cards: str) -> None:
+    without(state.hands[seat], cards, state.name(seat))
+
+
+def _other(state: Nine, seat: int, victim: int) -> None:
+    if victim not in state.seats:
+        raise IllegalCommand(sentence("game.no_seat", seat=victim))
+    if victim == seat:
+        raise IllegalCommand(sentence("game.others_only"))
+
+
+def _top(state: Nine, victim: int) -> Storey:
+    if not state.towers[victim]:
+        raise IllegalCommand(sentence("game.no_storeys", player=state.name(victim)))
+    return state.towers[victim][-1]
+
+
+def _storey(state: Nine, owner: int, number: int) -> Storey:
+    if owner not in state.seats:
+        raise IllegalCommand(sentence("game.no_seat", seat=owner))
+    if not 1 <= number <= len(state.towers[owner]):
+        raise IllegalCommand(sentence("game.no_storey", player=state.name(owner), number=number))
+    return state.towers[owner][number - 1]
+
+
+def _raise(batch: EventBatch[Nine], seat: int, cards: list[str], values: tuple[int, int], from_hand: list[str]) -> None:
+    """One more storey, and the end when it was the last that was missing."""
+    batch.add("storey_built", seat=seat, cards=cards, values=list(values), from_hand=from_hand)
+    if len(batch.state.towers[seat]) >= batch.state.rules.storeys:
+        batch.add("game_over", reason="tower")
+
+
+def _rob(batch: EventBatch[Nine], seat: int, victim: int) -> None:
+    """One card that the thief cannot see: the seed picks it."""
+    hand = batch.state.hands[victim]
+    at = int(shuffled([f"{n:02d}" for n in range(len(hand))], batch.state.seed, batch.state.shuffles)[0])
+    batch.add("stolen", seat=seat, victim=victim, card=hand[at])
+
+
+def _refill(batch: EventBatch[Nine], seat: int) -> None:
+    while len(batch.state.hands[seat]) < LEAST_HAND and _draw(batch, seat):
+        pass
+
+
+def _draw(batch: EventBatch[Nine], seat: int) -> bool:
+    """One card, the discard pile shuffled first when there is no other; False when both are empty."""
+    if not batch.state.draw and batch.state.discard:
+        batch.add("reshuffled", draw=new_pile(batch.state, batch.state.discard))
+    if not batch.state.draw:
+        return False
+    batch.add("card_drawn", seat=seat, card=batch.state.draw[0])
+    return True
+
+
+def _next_turn(batch: EventBatch[Nine]) -> None:
+    """Whose turn it is, what it begins with; or the end when nothing moves any more."""
+    state = batch.state
+    seat = state.turn if state.again else state.after(state.turn)
+    if state.again:
+        batch.add("truck_left")
+    drinks = state.milkshakes[seat]
+    batch.add("turn_begun", seat=seat, phase="drinking" if drinks else "playing")
+    if batch.state.idle >= batch.state.rules.stalled_rounds * len(state.players):
+        batch.add("game_over", reason="stalled")
+    elif not drinks and len(batch.state.hands[seat]) < batch.state.rules.full_hand:
+        _draw(batch, seat)
+
+
+COMMANDS: tuple[type[GameCommand], ...] = (
+    BuildStorey,
+    StealStorey,
+    SetDog,
+    LureDog,
+    Destroy,
+    PlayThief,
+    PlaySuperThief,
+    ServeMilkshake,
+    ParkTruck,
+    EndTurn,
+    DiscardMilkshake,
+)
+
+
+def legal(state: Nine, seat: int) -> tuple[GameCommand, ...]:
+    """What that seat may ask for now."""
+    if seat != state.turn or state.phase not in ("playing", "drinking"):
+        return ()
+    if state.phase == "drinking":
+        return (DiscardMilkshake(seat),)
+    return (*_builds(state, seat), *_attacks(state, seat), *_tricks(state, seat), EndTurn(seat))
+
+
+def _builds(state: Nine, seat: int) -> list[GameCommand]:
+    hand = [card for card in sorted(state.hands[seat]) if card in NUMBERS or card == "joker"]
+    pairs = sorted(set(combinations(hand, 2)))
+    return [BuildStorey(seat, a, b) for a, b in pairs if (a == "joker") != (b == "joker") or _nine(a, b)]
+
+
+def _nine(a: str, b: str) -> bool:
+    return "joker" not in (a, b) and int(a) + int(b) == SUM
+
+
+def _attacks(state: Nine, seat: int) -> list[GameCommand]:
+    """What goes against a tower of another, and one's own dogs."""
+    hand, found = set(state.hands[seat]), list[GameCommand]()
+    for victim in state.in_order(seat)[1:]:
+        if not state.towers[victim]:
+            continue
+        top = state.towers[victim][-1]
+        if not top.dog:
+            pairs = zip(top.cards, top.values, strict=True)
+            found += [StealStorey(seat, str(SUM - v), victim, card) for card, v in pairs if str(SUM - v) in hand]
+        found += [Destroy(seat, victim, tool) for tool in TOOLS if tool in hand and (tool == "ball" or not top.dog)]
+    for owner, tower in enumerate(state.towers):
+        for number, storey in enumerate(tower, 1):
+            if storey.dog and "bone" in hand and owner != seat:
+                found.append(LureDog(seat, owner, number))
+            if not storey.dog and "dog" in hand and owner == seat:
+                found.append(SetDog(seat, number))
+    return found
+
+
+def _tricks(state: Nine, seat: int) -> list[GameCommand]:
+    hand, others = set(state.hands[seat]), state.in_order(seat)[1:]
+    found: list[GameCommand] = [ParkTruck(seat)] if "truck" in hand else []
+    if "superthief" in hand and any(state.hands[other] for other in others):
+        found.append(PlaySuperThief(seat))
+    for other in others:
+        if "thief" in hand and state.hands[other]:
+            found.append(PlayThief(seat, other))
+        if "milkshake" in hand and not state.milkshakes[other]:
+            found.append(ServeMilkshake(seat, other))
+    return found
+
+
+def view(state: Nine, seat: int | None) -> dict[str, Any]:
+    """What lies open to all, and the seat's own cards."""
+    return {
+        "towers": [[storey.to_json() for storey in tower] for tower in state.towers],
+        "storeys": state.rules.storeys,
+        "hands": [hidden(hand, n, seat) for n, hand in enumerate(state.hands)],
+        "milkshakes": list(state.milkshakes),
+        "truck": state.again,
+        "draw": len(state.draw),
+        "discard": list(state.discard),
+    }

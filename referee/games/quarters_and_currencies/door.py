@@ -1,0 +1,85 @@
+"""The door of ``quarters_and_currencies``: which move the cards that lie open tell of; its printed cards. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import product
+
+from cards.face import COLORS, GREY, Face
+from referee.games.core import Game, GameCommand, Pile, Words
+from referee.games.open_cards import Cards, OpenCards
+from referee.games.quarters_and_currencies import rules
+from referee.games.quarters_and_currencies.rules import (
+    MOST_AT_ONCE,
+    PLACES,
+    SCORINGS,
+    Buy,
+    Quarters,
+    ReadHand,
+    ReadIn,
+    TakeMoney,
+    value,
+)
+
+
+def lying(state: Quarters) -> Cards:
+    """What lies open by the record: the yard and the market."""
+    return Counter([*filter(None, state.yard), *state.market])
+
+
+def open_after(before: Quarters, command: GameCommand, after: Quarters) -> tuple[Cards, Cards]:
+    """What must lie open after the command; nothing more may."""
+    must = lying(after)
+    if isinstance(command, Buy):
+        must += Counter(command.pay)
+    elif isinstance(command, ReadHand):
+        must = Counter(command.cards)
+    elif isinstance(command, ReadIn) and (command.card in SCORINGS or before.phase == "reading_gift"):
+        must += Counter([command.card])
+    return must, Counter()
+
+
+def candidates(state: Quarters, seen: Pile, new: Pile) -> Iterator[GameCommand]:
+    """What may have been done, as far as cards that lie open tell of it."""
+    seat = state.turn
+    if state.phase == "reading_hands":
+        yield ReadHand(next(s for s in state.seats if not state.hands[s]), seen)
+    yield from (ReadIn(seat, card) for card in sorted(set(new)))
+    gone = tuple(sorted((Counter(state.market) - Counter(seen)).elements()))
+    if gone and (len(gone) == 1 or sum(map(value, gone)) <= MOST_AT_ONCE):
+        yield TakeMoney(seat, gone)
+    for place, give in product(range(1, PLACES + 1), (False, True)):
+        yield Buy(seat, place, new, give)
+
+
+OPEN_CARDS = OpenCards(lying, candidates, open_after)
+
+
+def _face(name: str, words: Words) -> Face:
+    if ":" in name:
+        kind = rules.kind_of(name)
+        return Face(str(rules.price_of(name)), words(f"game.page.kind.{kind}"), COLORS[kind - 1])
+    if name in rules.SCORINGS:
+        return Face(name, "", GREY)
+    return Face(name[1], f"{words('game.page.currency')} {name[0]}", COLORS[rules.CURRENCIES.index(name[0])])
+
+
+GAME: Game[rules.Quarters] = Game(
+    name="quarters_and_currencies",
+    seats=range(2, 7),
+    rules=rules.QuarterRules,
+    commands=rules.COMMANDS,
+    changes=rules.CHANGES,
+    begin=rules.begin,
+    create=rules.create,
+    scores=lambda state: state.points[: len(state.players)],
+    view=rules.view,
+    legal=rules.legal,
+    pieces=rules.pieces,
+    deck=rules.deck,
+    secret=lambda now, before, command: "cards" if command["command"] == "ReadHand" else "",
+    face=_face,
+    reads="cards",
+    propose=OPEN_CARDS.propose,
+)
