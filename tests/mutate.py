@@ -1,15 +1,21 @@
 """Mutation testing: does a test file notice when one line of a module says something else?
 
     python tests/mutate.py cards/kinds/layout.py --tests tests/match/test_judge.py
+    python tests/mutate.py calibration/palette.py --draw 60 --seed 36
+    python tests/mutate.py --draw 60 --at-least 90
+
+The second draws 60 of the mutants of a module and runs its quick tests as ``QUICK_TESTS`` names them, the third does so
+for every module there; the seed is printed.
 
 Each mutant is the module with one small change (DeMillo, Lipton and Sayward 1978): a comparison at its boundary or
 negated, a condition always or never true, another operator, an operand, a call or a returned value dropped, a constant
-or a text changed. The tests run against it in a forked child, stopped by the first failure. A mutant that makes them
-fail is *killed*; one that lives has *survived*, and is printed with its line. The unchanged module goes the same
+or a text changed. The quick tests run against it in a forked child, stopped by the first failure. A mutant that makes
+them fail is *killed*; one that lives has *survived*, and is printed with its line. The unchanged module goes the same
 way first and last and must pass, else nothing is measured. Survivors may be equivalent (no input tells them from the
 original): those are for a person to explain.
 
-Annotations, decorators and docstrings are left alone. Exit status: 0, or 1 with fewer killed than ``--at-least``.
+Annotations, type variables, decorators and docstrings are left alone, and so are the unit and the source that
+``measured`` notes of a number. Exit status: 0, or 1 with fewer killed than ``--at-least`` of a module.
 """
 
 from __future__ import annotations
@@ -20,6 +26,7 @@ import importlib
 import importlib.machinery
 import importlib.util
 import os
+import random
 import signal
 import sys
 import time
@@ -35,6 +42,25 @@ HEAVY = ("numpy", "scipy", "pydantic", "pytest", "_pytest", "hypothesis", "yaml"
 
 PATIENCE = 10.0
 """A mutant may take this many times as long as the unchanged module, then it counts as killed: it hangs."""
+
+QUICK_TESTS = {
+    "referee/core.py": ("tests/test_core.py",),
+    "referee/tournament/pairing.py": (
+        "tests/tournament/test_swiss_table.py",
+        "tests/tournament/test_swiss_order.py",
+        "tests/tournament/test_tournament.py",
+    ),
+    "referee/tournament/evolve.py": ("tests/tournament/test_tournament.py",),
+    "calibration/palette.py": (
+        "tests/calibration/test_palette_learning.py",
+        "tests/calibration/test_palette_quality.py",
+    ),
+    "referee/vision/verdict/decide.py": ("tests/vision/test_decide.py", "tests/vision/test_doubts.py"),
+    "referee/vision/verdict/case.py": ("tests/vision/test_decide.py", "tests/vision/test_doubts.py"),
+    "referee/vision/verdict/doubts.py": ("tests/vision/test_decide.py", "tests/vision/test_doubts.py"),
+    "referee/recording/retention.py": ("tests/review/test_sweep.py",),
+}
+"""Module -> the test files that are there to notice its mutants."""
 
 BOUNDARY = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt}
 NEGATED = {ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -98,7 +124,7 @@ def _sites(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.AST]]:
         if field in ("annotation", "returns", "decorator_list", "type_params"):
             continue
         for place, child in enumerate(value if isinstance(value, list) else [value]):
-            if isinstance(child, ast.AST) and not _is_text(child) and not _is_listing(child):
+            if isinstance(child, ast.AST) and not (_is_text(child) or _is_listing(child) or _is_note(child, node)):
                 yield node, field, place if isinstance(value, list) else None, child
                 yield from _sites(child)
 
@@ -110,6 +136,12 @@ def _is_text(node: ast.AST) -> bool:
 
 def _is_listing(node: ast.AST) -> bool:
     return isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == "__all__" for t in node.targets)
+
+
+def _is_note(node: ast.AST, parent: ast.AST) -> bool:
+    """Whether this is the name of a type variable, or the unit or the source of a measured number."""
+    name = parent.func.id if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) else ""
+    return name in ("TypeVar", "measured") and isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _changed(node: ast.AST, parent: ast.AST, field: str) -> Iterator[ast.AST]:
@@ -262,7 +294,7 @@ def _run_tests(tests: tuple[str, ...]) -> int:
     os.dup2(silent, 2)
     import pytest
 
-    return int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-p", "no:warnings", *tests]))
+    return int(pytest.main(["-x", "-q", "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:warnings", *tests]))
 
 
 def warm_up(tests: tuple[str, ...]) -> None:
@@ -278,56 +310,73 @@ def warm_up(tests: tuple[str, ...]) -> None:
         names = pipe.read().split("\n")
     os.waitpid(child, 0)
     for name in names:
-        if name.partition(".")[0] in (
-            "numpy",
-            "scipy",
-            "pydantic",
-            "pytest",
-            "_pytest",
-            "hypothesis",
-            "yaml",
-            "psycopg",
-        ):
+        if name.partition(".")[0] in HEAVY:
             try:
                 importlib.import_module(name)
             except Exception:  # a module that its own package imports in another way
                 continue
 
 
-def survivors(trial: Trial, jobs: int = 1) -> tuple[list[Mutant], int]:
-    """The mutants that live, printed as they are found, and how many there are; SystemExit when the unchanged fails."""
+@dataclass(frozen=True)
+class Sample:
+    """How many of a module's mutants are tried, drawn by ``seed``; None: all of them."""
+
+    size: int | None
+    seed: int
+
+    def drawn(self, total: int) -> list[int]:
+        """The numbers of the mutants that are tried, of so many."""
+        if self.size is None or self.size >= total:
+            return list(range(total))
+        return sorted(random.Random(self.seed).sample(range(total), self.size))
+
+
+def survivors(trial: Trial, sample: Sample, jobs: int = 1) -> tuple[list[Mutant], int]:
+    """The mutants that live, printed as they come, and how many were tried; SystemExit when the unchanged fails."""
     started = time.monotonic()
     if not trial.passes(None):
         raise SystemExit(f"{trial.path}: its tests fail without any change; nothing is measured")
     patient = Trial(trial.path, trial.tests, 5.0 + PATIENCE * (time.monotonic() - started))
     every = mutants(ast.parse(trial.path.read_text(encoding="utf-8")))
+    drawn = sample.drawn(len(every))
     with ThreadPoolExecutor(jobs) as pool:
         alive = []
-        for mutant, lives in zip(every, pool.map(patient.passes, range(len(every))), strict=True):
+        for number, lives in zip(drawn, pool.map(patient.passes, drawn), strict=True):
             if lives:
-                alive.append(mutant)
-                print(f"survived {mutant}", flush=True)
+                alive.append(every[number])
+                print(f"survived {every[number]}", flush=True)
     if not patient.passes(None):
         raise SystemExit(f"{trial.path}: its tests fail at the end without any change; nothing was measured")
-    return alive, len(every)
+    return alive, len(drawn)
+
+
+def measure(module: str, tests: tuple[str, ...], sample: Sample, jobs: int) -> float:
+    """The percentage of the module's mutants that the tests kill, printed."""
+    warm_up(tests)
+    alive, total = survivors(Trial(Path(module).resolve(), tests), sample, jobs)
+    killed = 100.0 * (total - len(alive)) / max(total, 1)
+    drawn = "" if sample.size is None else f" drawn by seed {sample.seed}"
+    print(f"{module}: {total} mutants{drawn}, {total - len(alive)} killed ({killed:.1f} %), {len(alive)} survived")
+    return killed
 
 
 def main() -> None:
     """The command line; see the module's head."""
-    parser = argparse.ArgumentParser(description="Mutation testing of one module.")
-    parser.add_argument("module", type=Path)
-    parser.add_argument("--tests", action="append", required=True, help="a test file; may be given again")
+    parser = argparse.ArgumentParser(description="Mutation testing of modules.")
+    parser.add_argument("module", nargs="*", default=list(QUICK_TESTS))
+    parser.add_argument("--tests", action="append", help="a test file; may be given again; default: QUICK_TESTS")
+    parser.add_argument("--draw", type=int, help="try so many mutants of a module; default: all")
+    parser.add_argument("--seed", type=int, default=36, help="what they are drawn by")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--at-least", type=float, default=0.0, help="percent to be killed")
+    parser.add_argument("--at-least", type=float, default=0.0, help="percent to be killed of each module")
     options = parser.parse_args()
     os.chdir(ROOT)
     sys.path.insert(0, str(ROOT))
-    tests = tuple(options.tests)
-    warm_up(tests)
-    alive, total = survivors(Trial(options.module.resolve(), tests), options.jobs)
-    killed = 100.0 * (total - len(alive)) / max(total, 1)
-    print(f"{options.module}: {total} mutants, {total - len(alive)} killed ({killed:.1f} %), {len(alive)} survived")
-    raise SystemExit(killed < options.at_least)
+    if lost := [module for module in options.module if not options.tests and module not in QUICK_TESTS]:
+        parser.error(f"no tests are known for {', '.join(lost)}: name them by --tests")
+    sample = Sample(options.draw, options.seed)
+    killed = [measure(m, tuple(options.tests or QUICK_TESTS[m]), sample, options.jobs) for m in options.module]
+    raise SystemExit(min(killed) < options.at_least)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,10 @@ class Add(Command):
     NEEDS = ("why",)
 
 
+class Raise(Command):
+    """Adds one."""
+
+
 @dataclass(frozen=True)
 class Counter(State):
     total: int = 0
@@ -48,7 +52,9 @@ def refusal(state, command):
     return "" if state.seq or isinstance(command, Begin) else "nothing has begun"
 
 
-COUNTER = Decider(evolve, refusal, {Begin: lambda b, c: b.add("begun"), Add: add})
+COUNTER = Decider(
+    evolve, refusal, {Begin: lambda b, c: b.add("begun"), Add: add, Raise: lambda b, c: b.add("added", n=1)}
+)
 BEGUN = fold(evolve, Counter(), decide(COUNTER, Counter(), Begin(), "at"))
 
 
@@ -67,10 +73,17 @@ def test_a_handler_sees_what_its_events_led_to_and_the_state_stays():
 
 
 @pytest.mark.parametrize(
-    ("command", "asker", "who"), [(Add(1, "Ann"), "Ben", "Ann"), (Add(1), "Ben", "Ben"), (Add(1), "", "")]
+    ("command", "asker", "who"),
+    [
+        (Add(1, "Ann"), ("Ben",), "Ann"),
+        (Add(1), ("Ben",), "Ben"),
+        (Add(1), ("",), ""),
+        (Add(1), (), ""),
+        (Raise(), ("Ben",), "Ben"),  # a command that has no place for who asked
+    ],
 )
 def test_the_command_says_who_asked_before_the_caller_does(command, asker, who):
-    assert {event.who for event in decide(COUNTER, BEGUN, command, "at", asker)} == {who}
+    assert {event.who for event in decide(COUNTER, BEGUN, command, "at", *asker)} == {who}
 
 
 @pytest.mark.parametrize("simulated", [False, True])
@@ -107,6 +120,15 @@ def test_an_event_that_cannot_follow_is_refused(state, kind, code):
     with pytest.raises(IllegalCommand) as refused:
         evolve(state, Event(kind, {"n": 1}))
     assert refused.value.said.code == code
+
+
+@pytest.mark.parametrize(
+    ("state", "kind", "n"), [(Counter(), "added", 1), (BEGUN, "begun", 2), (Counter(seq=8), "begun", 9)]
+)
+def test_a_refused_event_is_told_by_its_number(state, kind, n):
+    with pytest.raises(IllegalCommand, match=f"event {n} ") as refused:
+        evolve(state, Event(kind, {"n": 1}))
+    assert refused.value.said.values == {"kind": kind, "n": n}
 
 
 def test_the_first_event_alone_is_the_first():

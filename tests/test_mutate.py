@@ -10,6 +10,10 @@ from pathlib import Path
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parent))
+
+from mutate import QUICK_TESTS, ROOT, Sample, mutants
+
 SCRIPT = Path(__file__).with_name("mutate.py")
 
 TOY = '''
@@ -58,17 +62,18 @@ def test_what_no_test_sees_survives_and_the_rest_is_killed(tmp_path):
 
 
 @pytest.mark.slow
+def test_a_sample_says_what_it_was_drawn_by(tmp_path):
+    done = run(tmp_path, TESTS, "--draw", "3", "--seed", "5")
+    assert "cards/toy.py: 3 mutants drawn by seed 5, " in done.stdout and done.returncode == 0
+
+
+@pytest.mark.slow
 def test_tests_that_fail_by_themselves_measure_nothing(tmp_path):
     done = run(tmp_path, TESTS.replace("not many", "many"))
     assert "fail without any change" in done.stderr and done.returncode
 
 
 def test_each_kind_of_change_is_made():
-    sys.path.insert(0, str(SCRIPT.parent))
-    try:
-        from mutate import mutants
-    finally:
-        sys.path.pop(0)
     code = """
 def f(a, b):
     if a < b and not a:
@@ -90,3 +95,19 @@ def f(a, b):
         "not in",
     ]:
         assert any(change in m.split("->")[1] for m in made), change
+
+
+def test_what_is_noted_of_a_name_is_no_change():
+    code = 'T = TypeVar("T")\nLEAST = measured(3.0, "px", "by hand")'
+    assert [str(m) for m in mutants(ast.parse(code))] == ["line 2: 3.0  ->  4.5"]
+
+
+def test_the_same_seed_draws_the_same_mutants():
+    some = Sample(5, 36).drawn(100)
+    assert some == Sample(5, 36).drawn(100) != Sample(5, 37).drawn(100)
+    assert len(set(some)) == 5 and Sample(5, 36).drawn(3) == Sample(None, 36).drawn(3) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("module", QUICK_TESTS)
+def test_the_modules_and_their_quick_tests_are_there(module):
+    assert all((ROOT / path).is_file() for path in (module, *QUICK_TESTS[module]))

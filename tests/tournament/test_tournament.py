@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -42,8 +43,9 @@ def names(cup, numbers):
 
 @pytest.mark.parametrize(
     ("players", "size", "sizes"),
-    [(4, 4, [4]), (5, 4, [3, 2]), (8, 4, [4, 4]), (9, 4, [3, 3, 3]), (10, 4, [4, 3, 3]), (3, 2, [3]), (2, 4, [2])],
-)
+    [(4, 4, [4]), (5, 4, [3, 2]), (8, 4, [4, 4]), (9, 4, [3, 3, 3]), (10, 4, [4, 3, 3]), (3, 2, [3]), (2, 4, [2]),
+     (5, 2, [3, 2]), (7, 2, [3, 2, 2]), (6, 2, [2, 2, 2]), (1, 4, [1])],
+)  # fmt: skip
 def test_groups_are_dealt_in_a_snake(players, size, sizes):
     dealt = groups(range(players), size)
     assert sorted(map(len, dealt), reverse=True) == sizes
@@ -52,6 +54,7 @@ def test_groups_are_dealt_in_a_snake(players, size, sizes):
 
 def test_a_snake_gives_each_group_its_share_of_the_strong():
     assert groups(range(8), 4) == ((0, 3, 4, 7), (1, 2, 5, 6))
+    assert groups(range(9), 3) == ((0, 5, 6), (1, 4, 7), (2, 3, 8))
 
 
 def test_the_two_best_of_a_bracket_meet_in_the_final_only():
@@ -59,9 +62,33 @@ def test_the_two_best_of_a_bracket_meet_in_the_final_only():
     assert bracket(8) == ((0, 7), (3, 4), (1, 6), (2, 5))
 
 
-def test_two_of_one_group_do_not_meet_at_once_in_the_knock_out():
-    assert knockout([10, 11, 12, 13], {10: 1, 13: 1, 11: 2, 12: 2}) == ((10, 12), (11, 13))
-    assert knockout([10, 11], {10: 1, 11: 1}) == ((10, 11),)
+@pytest.mark.parametrize(
+    ("order", "group_of", "wanted"),
+    [
+        ("10 11 12 13", "10:1 13:1 11:2 12:2", "10-12 11-13"),
+        ("10 11", "10:1 11:1", "10-11"),  # nobody to change with
+        ("0 1 2 3 4 5 6 7", "0:1 1:2 2:3 3:4 4:1 5:2 6:3 7:4", "0-7 3-4 1-6 2-5"),  # nobody of one group
+        ("0 1 2 3 4 5 6 7", "0:1 1:2 2:3 3:4 4:2 5:4 6:3 7:1", "0-6 3-4 1-7 2-5"),  # the nearest place changes
+        ("0 1 2 3 4 5 6 7", "0:1 1:2 2:3 3:4 4:2 5:4 6:1 7:1", "0-5 3-4 1-6 2-7"),  # who may not meet 0 either does not
+        ("0 1 2 3 4 5 6 7", "0:1 1:1 2:3 3:4 4:2 5:4 6:3 7:1", "0-5 3-4 1-6 2-7"),  # nor who would leave 1 with 7
+        (
+            "0 1 2 3 4 5 6 7",
+            "0:1 1:2 2:2 3:3 4:3 5:4 6:4 7:1",
+            "0-6 3-5 1-7 2-4",
+        ),  # two pairs change, one after another
+        ("0 1 2 3", "0:1 1:1 2:1 3:1", "0-3 1-2"),  # all of one group
+        ("8 9 6 7", "", "8-7 9-6"),  # who played in no group is of nobody's
+        ("8 9 6 7", "9:1 6:2", "8-7 9-6"),
+        ("3 0 1 2", "0:0 1:1 2:2", "3-2 0-1"),
+        ("1 3 5 0", "0:0 3:3 5:5", "1-0 3-5"),
+        ("5 1 2 0", "1:1 2:2", "5-0 1-2"),
+        ("2 1 3 0", "1:1 3:3", "2-0 1-3"),
+        ("0 1 3 2", "1:1 3:3", "0-2 1-3"),
+    ],
+)
+def test_two_of_one_group_do_not_meet_at_once_in_the_knock_out(order, group_of, wanted):
+    of = {int(p): int(group) for p, group in re.findall(r"(\d+):(\d+)", group_of)}
+    assert " ".join(f"{a}-{b}" for a, b in knockout([int(p) for p in order.split()], of)) == wanted
 
 
 @pytest.mark.parametrize(("wanted", "players", "size"), [(8, 30, 8), (6, 30, 4), (8, 5, 4), (3, 3, 2), (2, 9, 2)])
@@ -69,7 +96,7 @@ def test_a_knock_out_takes_as_many_as_a_bracket_holds(wanted, players, size):
     assert knockout_size(wanted, players) == size
 
 
-@pytest.mark.parametrize(("players", "rounds"), [(2, 1), (3, 2), (4, 2), (5, 3), (8, 3), (9, 4), (40, 6)])
+@pytest.mark.parametrize(("players", "rounds"), [(1, 1), (2, 1), (3, 2), (4, 2), (5, 3), (8, 3), (9, 4), (40, 6)])
 def test_a_swiss_has_as_many_rounds_as_leave_one_without_a_loss(players, rounds):
     assert swiss_rounds(players) == rounds
 
@@ -209,11 +236,26 @@ def test_a_table_that_is_given_up_gives_its_game_back():
     cup.call_all()
     cup.begin(1)
     cup.do(CloseTable("T1", "camera broke"))
-    assert cup.state.games[0].phase == "waiting" and cup.state.games[0].void and not cup.state.tables
+    assert cup.state.games[0].phase == "waiting" and not cup.state.tables
+    assert cup.state.games[0].void == ("m1.0",)
     assert time_plan(cup.state, {}) == () and rest_s(cup.state, {}) == 0
     cup.do(OpenTable("T9"))
     cup.play_on()
     assert cup.state.phase == "finished"
+
+
+def test_a_game_that_was_called_and_never_began_leaves_no_match_behind():
+    cup = Organised(4, 1)
+    cup.do(PairRound())
+    cup.call_all()
+    cup.do(CloseTable("T1", "camera broke"))
+    assert cup.state.games[0].phase == "waiting" and cup.state.games[0].void == ()
+
+
+def test_a_player_is_renamed_and_nobody_else():
+    cup = Organised(3, 1)
+    cup.do(Rename(1, "Benjamin"))
+    assert names(cup, range(3)) == ["Ann", "Benjamin", "Cem"]
 
 
 def test_the_time_plan_learns_from_the_duels_seen():

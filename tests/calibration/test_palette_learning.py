@@ -1,0 +1,210 @@
+"""What a palette learns from pixels: haze, places, spreads, drift and wear, and what teaches it nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from calibration.palette import (
+    HAZES,
+    LEAST_INNER,
+    LEAST_PIXELS,
+    WOOD,
+    WOOD_REACH,
+    drifted,
+    features,
+    learn,
+    learn_wear,
+    nominal,
+    paper_coloured,
+)
+from cards.pieces import PieceSet, builtin_piece_set, parse_piece_set
+
+PIECES = builtin_piece_set()
+NOMINAL = nominal(PIECES)
+HAND = (0.4, 0.8, 3.5)
+"""Features that no colour is near."""
+
+
+def cubes(**colors: str) -> PieceSet:
+    """A cube in each of these colours."""
+    cube = {"kind": "box", "width": 30, "depth": 30, "height": 30}
+    pieces = [["cube", name, 1] for name in colors]
+    return parse_piece_set({"name": "cubes", "shapes": {"cube": cube}, "colors": colors, "pieces": pieces})
+
+
+def cloud(mean, sd, n: int, seed: int = 1) -> np.ndarray:
+    """Features (n, 3) spread about a mean."""
+    return np.random.default_rng(seed).normal(mean, sd, (n, 3))
+
+
+def clouds(means, sd=0.1, n: int = 1500) -> np.ndarray:
+    """Features (len(means) n, 3): n spread about each mean."""
+    return np.concatenate([cloud(mean, sd, n, seed) for seed, mean in enumerate(means)])
+
+
+def test_an_empty_part_of_a_picture_has_no_features():
+    assert features(np.zeros((4, 0, 3), np.uint8), np.ones(3)).shape == (4, 0, 3)
+
+
+@pytest.mark.parametrize("channel", range(3))
+def test_a_channel_that_the_paper_does_not_light_at_all_is_still_finite(channel):
+    white = np.where(np.arange(3) == channel, 0.0, 0.8)
+    assert np.isfinite(features(np.full((1, 1, 3), 128, np.uint8), white)).all()
+
+
+def test_features_are_the_logarithms_of_the_light():
+    """Half, a quarter and an eighth of the paper's light in R, G, B, beside the noise."""
+    codes = np.array([[[99, 137, 188]]], np.uint8)  # B, G, R
+    logs = np.log(np.array([0.5029, 0.2502, 0.1248]) + 0.02)
+    want = (logs.mean(), logs[0] - logs[1], logs[2] - (logs[0] + logs[1]) / 2)
+    assert features(codes, np.ones(3))[0, 0] == pytest.approx(want, abs=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("colour", "alike"),
+    [
+        ("#ece8e0", True),
+        ("#ffffff", True),
+        ("#8c8e90", False),  # too dark
+        ("#f0d4d0", False),  # a little too red
+        ("#f0c0c0", False),  # too red
+        ("#c0f0c0", False),  # too green
+        ("#c8d0ff", False),  # too blue
+        ("#f0e8a0", False),  # too yellow
+    ],
+)
+def test_which_colours_look_like_paper(colour, alike):
+    assert paper_coloured(cubes(red="#c02028", other=colour)) == frozenset({"other"} if alike else ())
+
+
+@pytest.mark.parametrize("haze", [0.0, 0.015, 0.03, 0.06, 0.1, 0.15])
+def test_learning_begins_from_the_haze_that_fits(haze):
+    shown = nominal(PIECES, haze)
+    assert learn(PIECES, clouds(shown.means, 0.05), rounds=0).means == pytest.approx(shown.means)
+
+
+def test_a_handful_of_pixels_is_the_least_that_teaches():
+    pixels = clouds(nominal(PIECES, HAZES[-1]).means, 0.05, LEAST_PIXELS)[::4]
+    few, enough = learn(PIECES, pixels[:-1], rounds=0), learn(PIECES, pixels, rounds=0)
+    assert few.means == pytest.approx(NOMINAL.means)
+    assert enough.means == pytest.approx(nominal(PIECES, HAZES[-1]).means)
+
+
+@pytest.mark.parametrize("sd", [(0.3, 0.2, 0.2), (0.5, 0.1, 0.3)])
+def test_the_spread_of_a_colour_is_learnt(sd):
+    """That of the pixels, and half of the least variance beside it, since neighbours err together."""
+    learnt = learn(PIECES, clouds(NOMINAL.means, sd, 8000))
+    want = np.square(sd) + np.square((0.18, 0.09, 0.09)) / 2
+    assert [np.diag(c) for c in learnt.covariances] == [pytest.approx(want, rel=0.15)] * len(learnt.names)
+
+
+def test_a_mean_stays_near_the_nominal_one_while_few_pixels_speak_for_another():
+    """As many pixels as the nominal colour counts for move it half way."""
+    shift = np.array([0.0, 0.2, 0.0])
+    learnt = learn(PIECES, clouds(NOMINAL.means + shift, 0.02, 150))
+    assert learnt.means - NOMINAL.means == pytest.approx(np.tile(shift / 2, (4, 1)), abs=0.03)
+
+
+def test_colours_that_are_not_shown_follow_the_light_by_half():
+    darker = NOMINAL.means[:2] - (0.4, 0.1, 0.0)
+    learnt = learn(PIECES, clouds(darker, 0.05, 4000))
+    moved = learnt.means - NOMINAL.means
+    assert moved[:2] == pytest.approx(np.array([(-0.4, -0.1, 0.0)] * 2), abs=0.03)
+    assert moved[2:] == pytest.approx(np.array([(-0.2, 0.0, 0.0)] * 2), abs=0.03)
+
+
+def test_hands_teach_no_colour():
+    """What fits none counts for none."""
+    pixels = clouds(NOMINAL.means, 0.15)
+    alone, beside = learn(PIECES, pixels), learn(PIECES, np.concatenate([pixels, cloud(HAND, 0.1, 5000)]))
+    assert alone.learnt == pytest.approx(np.full(4, 1500), rel=0.02)
+    assert beside.learnt == pytest.approx(alone.learnt, rel=0.02)
+    assert beside.means == pytest.approx(alone.means, abs=0.02)
+
+
+def test_worn_wood_drifts_with_the_paint():
+    factor, step = 0.8, np.array([-0.2, 0.04, -0.05])
+    narrow = dataclasses.replace(NOMINAL, covariances=NOMINAL.covariances / 9, wear=WOOD)
+    there = narrow.means * (1.0, factor, factor) + step
+    moved = drifted(narrow, clouds(there, 0.05))
+    assert moved.means == pytest.approx(there, abs=0.03)
+    assert moved.wear.mean == pytest.approx(WOOD.mean * (1.0, factor, factor) + step, abs=0.03)
+    assert (moved.wear.share, moved.wear.covariance.tolist()) == (WOOD.share, WOOD.covariance.tolist())
+
+
+def test_a_lasting_drift_is_no_more_than_is_usual():
+    """The light of a few pixels is believed less than that of many: each frame is held to what drifts usually."""
+    far = clouds(NOMINAL.means - (0.6, 0.0, 0.0), 0.05, LEAST_INNER)
+    steps = [NOMINAL.means[:, 0] - drifted(NOMINAL, far[::stride]).means[:, 0] for stride in (1, 4)]
+    for step in steps:
+        assert step == pytest.approx(np.full(4, 0.6), abs=0.05)
+
+
+def test_many_pixels_drift_as_a_sample_of_them():
+    pixels = clouds(NOMINAL.means - (0.3, 0.0, 0.0), 0.1, 4000)
+    assert drifted(NOMINAL, pixels).means == pytest.approx(drifted(NOMINAL, pixels[::5]).means)
+
+
+def test_log_density_of_worn_wood_is_that_of_its_gaussian():
+    at, off = WOOD.mean[None], WOOD.mean[None] + np.sqrt(np.diag(WOOD.covariance))
+    top = -0.5 * np.log(np.linalg.det(2 * np.pi * WOOD.covariance))
+    assert WOOD.log_density(at) == pytest.approx([top], abs=1e-4)
+    assert WOOD.log_density(off) == pytest.approx([top - 1.5], abs=1e-4)
+
+
+def worn(share: float, wood=WOOD.mean, pieces: PieceSet = PIECES, n: int = 1500) -> np.ndarray:
+    """Features of pieces in all colours, that share of them as bare ``wood``."""
+    paint = clouds(nominal(pieces).means, 0.12, n)
+    bare = round(len(paint) * share / (1 - share))
+    return np.concatenate([paint, cloud(wood, 0.1, bare, 99)]).astype(np.float32)
+
+
+@pytest.mark.parametrize(("share", "believed"), [(0.0, False), (0.015, False), (0.06, True), (0.3, True)])
+def test_wear_is_believed_from_a_share_that_highlights_do_not_reach(share, believed):
+    palette = learn(PIECES, worn(share))
+    after = learn_wear(palette, PIECES, worn(share))
+    assert (after is not palette) == believed
+    if believed:
+        assert after.wear.share == pytest.approx(share, abs=0.02)
+        assert after.learnt == pytest.approx(np.full(4, 1500), rel=0.05)
+
+
+def test_hands_are_no_wear():
+    pixels = np.concatenate([worn(0.2), cloud(HAND, 0.1, 1500)])
+    after = learn_wear(NOMINAL, PIECES, pixels)
+    assert after.wear.mean == pytest.approx(WOOD.mean, abs=0.05)
+    assert after.wear.share == pytest.approx(1500 / 9000, abs=0.02)
+    assert after.learnt == pytest.approx(np.full(4, 1500), rel=0.05)
+    assert after.means == pytest.approx(NOMINAL.means, abs=0.1)
+
+
+@pytest.mark.parametrize("haze", [0.0, 0.06])
+def test_worn_pieces_are_seen_through_the_haze_that_fits(haze):
+    shown = nominal(PIECES, haze).means
+    pixels = np.concatenate([clouds(shown, 0.1), cloud(WOOD.mean, 0.1, 1200, 99)])
+    assert learn_wear(NOMINAL, PIECES, pixels).means == pytest.approx(shown, abs=0.05)
+
+
+def test_learnt_wood_stays_within_reach_of_the_usual_one():
+    """Beyond, it is another thing."""
+    off = WOOD_REACH * (0.0, -1.2, 0.0)
+    wood = learn_wear(NOMINAL, PIECES, worn(0.4, WOOD.mean + off)).wear
+    assert wood.mean[1] == pytest.approx(WOOD.mean[1] - WOOD_REACH[1], abs=0.01)
+
+
+def test_pieces_of_bare_wood_have_no_wear():
+    """Where a colour is that of wood itself, what looks like wood is that colour."""
+    pieces = cubes(red="#c02028", blue="#2040a0", wood="#f0c890")
+    pixels = worn(0.2, pieces=pieces)
+    palette = learn(pieces, pixels)
+    assert learn_wear(palette, pieces, pixels) is palette
+
+
+def test_few_pixels_show_no_wear():
+    pixels = worn(0.2)
+    some = pixels[:: len(pixels) // LEAST_INNER]
+    assert learn_wear(NOMINAL, PIECES, some[: LEAST_INNER - 1]) is NOMINAL
+    assert learn_wear(NOMINAL, PIECES, some[:LEAST_INNER]) is not NOMINAL
