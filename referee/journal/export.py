@@ -21,26 +21,6 @@ from referee.match.duel import Duel, stop_time
 from referee.match.evolve import fold
 from referee.match.state import MatchState
 
-COLUMNS = (
-    "number",
-    "round",
-    "duel",
-    "attempt",
-    "zone_a",
-    "zone_b",
-    "card",
-    "value",
-    "caller",
-    "verdict_a",
-    "verdict_b",
-    "ruled_by",
-    "reason",
-    "award",
-    "points",
-    "annulled",
-    "seconds",
-)
-
 
 def listing(journal: Journal) -> list[str]:
     """One line per match of the record."""
@@ -58,35 +38,31 @@ def listing(journal: Journal) -> list[str]:
     return lines or ["no match is recorded"]
 
 
+_CELLS: dict[str, Callable[[Duel], Any]] = {
+    "number": lambda d: d.number,
+    "round": lambda d: d.round_index + 1,
+    "duel": lambda d: d.duel_index + 1,
+    "attempt": lambda d: d.attempt,
+    "zone_a": lambda d: d.seats["A"],
+    "zone_b": lambda d: d.seats["B"],
+    "card": lambda d: d.card_id or "",
+    "value": lambda d: d.value,
+    "caller": lambda d: " and ".join(d.seats[zone] for zone in d.callers),
+    "verdict_a": lambda d: d.verdicts["A"].ruling if "A" in d.verdicts else "",
+    "verdict_b": lambda d: d.verdicts["B"].ruling if "B" in d.verdicts else "",
+    "ruled_by": lambda d: d.decided_by,
+    "reason": lambda d: d.reason,
+    "award": lambda d: d.award or "",
+    "points": lambda d: d.points,
+    "annulled": lambda d: d.annulled,
+    "seconds": lambda d: stop_time(min(stop.elapsed_s for stop in d.stops)) if d.stops else "",
+}
+COLUMNS = tuple(_CELLS)
+
+
 def duel_row(duel: Duel) -> dict[str, Any]:
     """One attempt at a duel as a row with ``COLUMNS``."""
-    said = {zone: duel.verdicts[zone].ruling if zone in duel.verdicts else "" for zone in "AB"}
-    callers = " and ".join(duel.seats[z] for z in duel.callers)
-    return dict(
-        zip(
-            COLUMNS,
-            (
-                duel.number,
-                duel.round_index + 1,
-                duel.duel_index + 1,
-                duel.attempt,
-                duel.seats["A"],
-                duel.seats["B"],
-                duel.card_id or "",
-                duel.value,
-                callers,
-                said["A"],
-                said["B"],
-                duel.decided_by,
-                duel.reason,
-                duel.award or "",
-                duel.points,
-                duel.annulled,
-                stop_time(min(stop.elapsed_s for stop in duel.stops)) if duel.stops else "",
-            ),
-            strict=True,
-        )
-    )
+    return {column: cell(duel) for column, cell in _CELLS.items()}
 
 
 def to_json(entries: Sequence[Entry]) -> str:

@@ -49,23 +49,22 @@ class Salvage:
         return "; ".join([self.fault, *(rows or ["no event could be read"])])
 
 
+Files = dict[str, bytes]
+"""The bytes of a journal and of its WAL, by the end of their names."""
+
 Confirm = Callable[[str, int, list[Entry]], str | None]
 """Asks a human whether events beyond a gap are right: match, how many are kept before it, those after. Gives the
 name of who confirms, None when nobody does."""
 
 
-def carve(path: str | Path) -> list[Entry]:
-    """Every proven event that the journal file and its WAL still hold, in any order."""
-    return _found(_files(Path(path)))
-
-
-def _found(files: dict[str, bytes]) -> list[Entry]:
+def carve(files: Files) -> list[Entry]:
+    """Every proven event that the journal's files (``read_files``) still hold, in any order."""
     found = [entry for data in files.values() for entry in _carved(data)]
     known = {entry.hash for entry in found}
     return found + [entry for entry in _selected(files) if entry.hash not in known]
 
 
-def _selected(files: dict[str, bytes]) -> list[Entry]:
+def _selected(files: Files) -> list[Entry]:
     """Proven events that SQLite still reads out of a copy of the files, until it gives up."""
     found = []
     with _opened(files) as connection, suppress(sqlite3.Error):
@@ -75,7 +74,7 @@ def _selected(files: dict[str, bytes]) -> list[Entry]:
 
 
 @contextmanager
-def _opened(files: dict[str, bytes]) -> Iterator[sqlite3.Connection]:
+def _opened(files: Files) -> Iterator[sqlite3.Connection]:
     """A copy of the files, opened by SQLite; texts come as bytes."""
     with tempfile.TemporaryDirectory(prefix="referee-") as folder:
         for suffix, data in files.items():
@@ -85,7 +84,7 @@ def _opened(files: dict[str, bytes]) -> Iterator[sqlite3.Connection]:
             yield connection
 
 
-def _files(path: Path) -> dict[str, bytes]:
+def read_files(path: Path) -> Files:
     """The bytes of the journal and its WAL, by the end of their names."""
     both = {suffix: Path(f"{path}{suffix}") for suffix in ("", "-wal")}
     return {suffix: file.read_bytes() for suffix, file in both.items() if file.is_file()}
@@ -143,8 +142,8 @@ def salvage(path: str | Path, target: str | Path, fault: str = "", confirm: Conf
 
     ``confirm`` is asked about events beyond a gap that can follow what is kept before it.
     """
-    files = _files(Path(path))
-    return _write(_found(files) + copy_of(path).entries(), _begun(files), target, fault, confirm)
+    files = read_files(Path(path))
+    return _write(carve(files) + copy_of(path).entries(), _begun(files), target, fault, confirm)
 
 
 def _write(
@@ -186,7 +185,7 @@ def _follow(events: list[Event], rest: list[Entry]) -> bool:
     return bool(events and rest)
 
 
-def _begun(files: dict[str, bytes]) -> list[str]:
+def _begun(files: Files) -> list[str]:
     """Ids of matches in the order of their beginning, as far as SQLite still reads them from a copy of the files."""
     with _opened(files) as connection, suppress(sqlite3.Error):
         rows = connection.execute("SELECT match_id FROM matches ORDER BY number")
@@ -218,7 +217,7 @@ def open_sound(path: str | Path) -> tuple[Journal, Salvage | None]:
     A damaged file is kept as ``NAME.damaged-N``; what it and the copy prove goes on in a new one. So it is with a
     file that holds less than its copy, or is gone.
     """
-    files, copy = _files(Path(path)), copy_of(path)
+    files, copy = read_files(Path(path)), copy_of(path)
     copied = copy.entries()  # before the file: another program may be writing
     report: Salvage | None = None
     try:
@@ -268,7 +267,7 @@ def _sound(journal: Journal) -> Journal:
     return journal
 
 
-def _replaced(path: Path, files: dict[str, bytes], copied: list[Entry], fault: str) -> tuple[Journal, Salvage]:
+def _replaced(path: Path, files: Files, copied: list[Entry], fault: str) -> tuple[Journal, Salvage]:
     """Keep the damaged files as they were before anybody opened them, and go on in a new one."""
     n = 1
     while (aside := path.with_name(f"{path.name}.damaged-{n}")).exists():
@@ -277,7 +276,7 @@ def _replaced(path: Path, files: dict[str, bytes], copied: list[Entry], fault: s
         Path(f"{aside}{suffix}").write_bytes(data)
     fresh = path.with_name(f"{path.name}.salvaged-{os.getpid()}")
     kept_as = f" (the damaged file is kept as {aside.name})" if files else ""
-    report = _write(_found(files) + copied, _begun(files), fresh, fault + kept_as)
+    report = _write(carve(files) + copied, _begun(files), fresh, fault + kept_as)
     for suffix in ("-wal", "-shm"):
         Path(f"{path}{suffix}").unlink(missing_ok=True)
     fresh.replace(path)

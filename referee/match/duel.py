@@ -219,14 +219,6 @@ def step(duel: Duel, event: Event) -> Duel:
     return _CHANGES[kind](duel, data, event) if kind in _CHANGES else duel
 
 
-def _drawn(duel: Duel, data: Data, event: Event) -> Duel:
-    return replace(duel, card_id=data["card_id"], value=data["value"], pile=data["pile"])
-
-
-def _named(duel: Duel, data: Data, event: Event) -> Duel:
-    return replace(duel, card_id=data["card_id"], value=data["value"])
-
-
 def _go(duel: Duel, data: Data, event: Event) -> Duel:
     touched = tuple(data.get("touched", ()))
     return replace(duel, go_at_s=data["at_s"], go_at=event.at, go_box_us=data.get("box_us"), touched=touched)
@@ -260,8 +252,8 @@ def _ended(duel: Duel, data: Data, event: Event) -> Duel:
 
 _CHANGES: dict[str, Change[Duel]] = {
     "fields_waived": lambda duel, data, event: replace(duel, waived=data["why"]),
-    "card_drawn": _drawn,
-    "card_named": _named,
+    "card_drawn": lambda duel, data, event: replace(duel, **{k: data[k] for k in ("card_id", "value", "pile")}),
+    "card_named": lambda duel, data, event: replace(duel, card_id=data["card_id"], value=data["value"]),
     "go": _go,
     "stop": _pressed,
     "press_noted": _pressed,

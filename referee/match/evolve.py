@@ -153,10 +153,6 @@ def _left(state: MatchState, data: Data, event: Event) -> MatchState:
     return _rescheduled(_annul(state, data), data, event)
 
 
-def _joined(state: MatchState, data: Data, event: Event) -> MatchState:
-    return _rescheduled(replace(state, players=(*state.players, data["player"])), data, event)
-
-
 def _renamed(state: MatchState, data: Data, event: Event) -> MatchState:
     """The right name everywhere. States that an undo leads back to keep the one of their time."""
     was, name = data["player"], data["name"]
@@ -191,10 +187,6 @@ def _result_renamed(result: Mapping[str, Any], right: Callable[[str], str]) -> d
         "shared": [right(p) for p in result.get("shared", ())],
         "standings": [{**row, "player": right(row["player"])} for row in result.get("standings", ())],
     }
-
-
-def _replayed(state: MatchState, data: Data, event: Event) -> MatchState:
-    return _rescheduled(_annul(state, data), data, event)
 
 
 def _annul(state: MatchState, data: Mapping[str, Any]) -> MatchState:
@@ -237,18 +229,6 @@ def _foul_ruled(state: MatchState, data: Data, event: Event) -> MatchState:
     return replace(state, fouls=(*state.fouls[:index], ruled, *state.fouls[index + 1 :]))
 
 
-def _review(state: MatchState, data: Data, event: Event) -> MatchState:
-    return replace(state, frozen=state.scores)
-
-
-def _reviewed(state: MatchState, data: Data, event: Event) -> MatchState:
-    return replace(state, frozen=None)
-
-
-def _finished(state: MatchState, data: Data, event: Event) -> MatchState:
-    return replace(state, finished=data)
-
-
 def _mode(state: MatchState, data: Data, event: Event) -> MatchState:
     piles = _piles(data["piles"])
     lying = {card for cards in piles.values() for card in cards}
@@ -266,18 +246,6 @@ def _undone(state: MatchState, data: Data, event: Event) -> MatchState:
     return replace(before, seen=before.seen | state.seen, setup=state.setup, signed=state.signed, left_for="")
 
 
-def _setup_signed(state: MatchState, data: Data, event: Event) -> MatchState:
-    return replace(state, setup="signed", signed=tuple(data["names"]))
-
-
-def _setup_opened(state: MatchState, data: Data, event: Event) -> MatchState:
-    return replace(state, setup="open", signed=())
-
-
-def _setup_waived(state: MatchState, data: Data, event: Event) -> MatchState:
-    return replace(state, setup="waived", signed=())
-
-
 _DUEL = (*TABLE, "fields_waived", "press_noted", "verdict", "verdict_noted", "ruling")
 KINDS: Mapping[str, core.Change[MatchState]] = dict.fromkeys(_DUEL, _of_duel) | {
     "match_created": _created,
@@ -285,27 +253,27 @@ KINDS: Mapping[str, core.Change[MatchState]] = dict.fromkeys(_DUEL, _of_duel) | 
     "next_duel": _next,
     "rounds_added": _rescheduled,
     "player_left": _left,
-    "player_joined": _joined,
+    "player_joined": lambda s, data, event: _rescheduled(replace(s, players=(*s.players, data["player"])), data, event),
     "player_late": _rescheduled,
     "player_renamed": _renamed,
-    "round_replayed": _replayed,
-    "duel_replayed": _replayed,
-    "match_left": lambda state, data, event: replace(state, left_for=data["for_match"]),
-    "match_taken_up": lambda state, data, event: replace(state, left_for=""),
+    "round_replayed": lambda s, data, event: _rescheduled(_annul(s, data), data, event),
+    "duel_replayed": lambda s, data, event: _rescheduled(_annul(s, data), data, event),
+    "match_left": lambda s, data, event: replace(s, left_for=data["for_match"]),
+    "match_taken_up": lambda s, data, event: replace(s, left_for=""),
     "duel_overruled": _overruled,
     "foul": _foul,
     "foul_ruled": _foul_ruled,
     "reshuffled": _reshuffled,
-    "review_opened": _review,
-    "review_closed": _reviewed,
-    "match_finished": _finished,
+    "review_opened": lambda s, data, event: replace(s, frozen=s.scores),
+    "review_closed": lambda s, data, event: replace(s, frozen=None),
+    "match_finished": lambda s, data, event: replace(s, finished=data),
     "mode_changed": _mode,
     "undone": _undone,
-    "setup_signed": _setup_signed,
-    "setup_opened": _setup_opened,
-    "setup_waived": _setup_waived,
-    "lens_changed": lambda state, data, event: state,
-    "recording_sealed": lambda state, data, event: state,
+    "setup_signed": lambda s, data, event: replace(s, setup="signed", signed=tuple(data["names"])),
+    "setup_opened": lambda s, data, event: replace(s, setup="open", signed=()),
+    "setup_waived": lambda s, data, event: replace(s, setup="waived", signed=()),
+    "lens_changed": lambda s, data, event: s,
+    "recording_sealed": lambda s, data, event: s,
     "go": _went,
     "card_named": _named,
     "duel_decided": _ended,

@@ -261,6 +261,32 @@ def find_attempts(root: str | Path, deepest: int = DEEPEST) -> list[Path]:
     return [found for child in folders for found in find_attempts(child, deepest - 1)]
 
 
+def stamp_of(folder: str | Path) -> str:
+    """What changes whenever the folder's record, its reviews or its list of files does; empty where there is no record.
+
+    A record that is replaced has another number and time, a review that is appended another size.
+    """
+    told: list[tuple[int, int, int]] = []
+    for name in (META, "", REVIEW):
+        try:
+            found = os.stat(os.path.join(folder, name))
+            told.append((found.st_ino, found.st_mtime_ns, found.st_size))
+        except OSError:
+            if name == META:
+                return ""
+    return repr(told)
+
+
+def bytes_of(place: Path) -> int:
+    """Bytes of a file, or of everything under a folder."""
+    try:
+        if not place.is_dir():
+            return place.lstat().st_size
+        return sum(bytes_of(Path(folder, name)) for folder, _, files in os.walk(place) for name in files)
+    except FileNotFoundError:  # a draft that has just got its name
+        return 0
+
+
 @dataclass(frozen=True)
 class Quarrel:
     """Why an attempt is contested. ``kind``: undecided, close, human, foul, kept or review; ``whom``: the zone

@@ -1,28 +1,30 @@
 """An archive's index: one table of what lists, filters, notes and the disk budget ask, so that they read no folder.
 
-The folders are the truth; the table is derived from them and thrown away where it is damaged or of another version.
-What the program writes itself it tells the index at once (``put``, ``forget``); ``refresh`` takes in what has come or
-gone otherwise, and looks at no name unless a folder's own time has changed.
+The folders are the truth; the table is derived from them, and made anew as a whole where it is damaged or of another
+version. What the program writes itself it tells the index at once (``put``, ``forget``); ``refresh`` takes in what has
+come or gone otherwise.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import sqlite3
 import threading
-import time
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from referee.recording.entry import UNREADABLE, bytes_of, read_entry, stamp_of
-from referee.recording.folder import DEEPEST, GONE, META
+from referee.recording.errors import BadAttempt
+from referee.recording.folder import DEEPEST, GONE, META, Quarrel, bytes_of, contested, load_attempt, stamp_of
 from referee.recording.writer import NO_RECORD, UNFINISHED
 
 INDEX = ".index.sqlite"
-VERSION = 6
+VERSION = 7
 """Of the table and of what is read into it; a file of another is made anew."""
 
 BATCH = 100
@@ -31,53 +33,128 @@ BATCH = 100
 BUSY_S = 5.0
 """Another process writes for milliseconds; one that holds on longer is hung, and is not waited for."""
 
-RACY_NS = 2_000_000_000
-"""A folder that changed so shortly before it was listed may change again without getting another time: FAT counts in
-steps of two seconds. It is listed again the next time."""
-
-TABLE = """
-CREATE TABLE IF NOT EXISTS attempts (path BLOB, stamp TEXT, bytes INTEGER, loose INTEGER, name TEXT, newer BLOB,
-  listed INTEGER, may_go INTEGER, recorded_s REAL, calm INTEGER, margin REAL, card TEXT, players TEXT, match_id TEXT,
-  duel INTEGER, at TEXT, rulings TEXT, close INTEGER, overruled INTEGER, reviewed INTEGER, cut_short TEXT,
-  PRIMARY KEY (listed, calm, margin, newer, path)) WITHOUT ROWID;
-CREATE UNIQUE INDEX IF NOT EXISTS by_path ON attempts (path);
-CREATE INDEX IF NOT EXISTS by_age ON attempts (may_go, recorded_s, name, bytes);
-CREATE INDEX IF NOT EXISTS by_match ON attempts (listed, match_id, recorded_s, duel, card, players, rulings, close,
-  overruled, reviewed, cut_short);
-CREATE INDEX IF NOT EXISTS by_players ON attempts (listed, players);
-CREATE INDEX IF NOT EXISTS by_card ON attempts (listed, card);
-CREATE INDEX IF NOT EXISTS by_name ON attempts (name);
-CREATE INDEX IF NOT EXISTS by_loose ON attempts (path) WHERE loose;
+COLUMNS = """path, stamp, bytes, loose, name, listed, may_go, recorded_s, calm, margin, card, players, match, duel, at,
+  rulings, close, overruled, reviewed, cut_short"""
+TABLE = f"""
+CREATE TABLE attempts ({COLUMNS}, PRIMARY KEY (listed, calm, margin, name DESC, path)) WITHOUT ROWID;
+CREATE UNIQUE INDEX by_path ON attempts (path);
+CREATE INDEX by_age ON attempts (may_go, recorded_s, name, bytes);
+CREATE INDEX by_match ON attempts (listed, match, recorded_s, duel, card, players, rulings, close, overruled, reviewed,
+  cut_short);
+CREATE INDEX by_players ON attempts (listed, players);
+CREATE INDEX by_card ON attempts (listed, card);
+CREATE INDEX by_name ON attempts (name);
+CREATE INDEX by_loose ON attempts (path) WHERE loose;
 """
 """In the order of the pages. ``path``: its bytes below the archive; ``loose``: to be looked at whenever anything is
-asked; ``newer``: bytes of the name of which later names come first; ``players``: a JSON list."""
+asked; ``players``: a JSON list; ``rulings``: each between spaces; the others as in ``AttemptSummary``."""
 
-WRITE = f"REPLACE INTO attempts VALUES ({', '.join('?' * 21)})"
-ROOT, SEPARATOR = b"", os.fsencode(os.sep)
-REVERSED = bytes(range(255, -1, -1))
+WRITE = f"REPLACE INTO attempts VALUES ({', '.join(f':{name.strip()}' for name in COLUMNS.split(','))})"
 
-Row = tuple[Any, ...]
+RANK = "calm, margin, name DESC, path"
+"""Contested first, the hardest of them first, of equals the newest."""
+
+SHOWN: Mapping[str, str] = {
+    "undecided": "instr(rulings, ' undecided ') > 0",
+    "overruled": "(overruled OR match = :match AND duel IN (SELECT value FROM json_each(:ruled)))",
+    "close": "close",
+    "cut_short": "cut_short <> '' AND NOT (cut_short = :unfinished AND recorded_s >= :began_s)",
+    "unreviewed": "NOT reviewed",
+}
+"""What lists can be narrowed down to, besides player, card and verdict."""
+
+NARROWED = {"player": "instr(players, :player) > 0", "card": "card = :card", "verdict": "instr(rulings, :verdict) > 0"}
+
+Row = dict[str, Any]
+Values = Sequence[object] | Mapping[str, object]
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class AttemptSummary:
+    """One attempt as lists show it. ``margin``: the least confidence of its verdicts; ``why`` it is contested;
+    ``may_go``: whether it may ever be removed to make room; ``overruled``: by people, as its folder says; ``cut_said``:
+    the sentence of ``cut_short``, if it is one; ``at``: ISO time of the recording, ``recorded_s`` the same in seconds
+    since 1970, without a record of it its file's time; ``players`` in the order of zones."""
+
+    card: str
+    players: tuple[str, ...]
+    award: str | None
+    verdicts: tuple[tuple[str, str, float], ...]
+    margin: float
+    why: tuple[Quarrel, ...]
+    may_go: bool
+    reviewed_by: tuple[str, ...]
+    overruled: bool
+    cut_short: str | None
+    cut_said: Mapping[str, Any] | None
+    simulated: bool
+    at: str
+    recorded_s: float
+    match: str
+    duel: int | None
+
+
+UNREADABLE = AttemptSummary("", (), None, (), 0.0, (), False, (), False, None, None, False, "", 0.0, "", None)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be shown: a player's, a card's, with a verdict, of ``SHOWN``; empty: all.
+
+    ``ruled``: duels of the match ``match`` on which people have ruled since they were recorded; ``began_s``: when this
+    program began, seconds since 1970: what is unfinished and began later is being recorded now, and not cut short.
+    """
+
+    player: str = ""
+    card: str = ""
+    verdict: str = ""
+    show: str = ""
+    match: str = ""
+    ruled: Collection[int] = ()
+    began_s: float = math.inf
+
+    def condition(self) -> tuple[str, dict[str, Any]]:
+        """In SQL, and the values in it."""
+        parts = [sql for name, sql in NARROWED.items() if getattr(self, name)] + [SHOWN.get(self.show, "listed")]
+        words = {"player": json.dumps(self.player, ensure_ascii=False), "verdict": f" {self.verdict} "}
+        values = vars(self) | words | {"ruled": json.dumps(list(self.ruled)), "unfinished": UNFINISHED}
+        return " AND ".join(["listed = 1", *parts]), values
+
+
+@dataclass(frozen=True)
+class RecordedMatch:
+    """A match by its attempts: who played in it, in the order in which they came to the table; ISO time of the first,
+    empty where no record says so."""
+
+    players: tuple[str, ...]
+    at: str
+
+
+def address_of(path: bytes) -> str:
+    """A path as one part of a URL."""
+    return os.fsdecode(path).replace(os.sep, "~").encode("utf-8", "replace").decode("utf-8")
 
 
 class Index:
     """The index of the archive at ``root``; safe from any thread and beside other processes. ``file``: where it
-    is kept, None in memory; ``mended`` counts how often that had to be left: what it held may not be there any more."""
+    is kept, None in memory; ``mended`` counts how often it was made anew while it was open."""
 
     def __init__(self, root: Path, kept: bool = True) -> None:
         """``kept``: on the disk beside the attempts, where that can be written; else in memory."""
         self.root, self.mended = Path(root), 0
         self.file = self.root / INDEX if kept and self.root.is_dir() else None
         self._known: set[bytes] | None = None  # paths of all attempts, where all of them have been read
-        self._folders: dict[bytes, str] = {}  # those above attempts, with their times
+        self._above: list[bytes] = []  # those above attempts
         self._other_bytes = 0
         self._lock = threading.RLock()
-        self._db = self._opened()
+        self._db: sqlite3.Connection | None = None
 
     def close(self) -> None:
         """Let go of the file."""
         with self._lock:
-            self._db.close()
+            if self._db is not None:
+                self._db.close()
 
     def refresh(
         self,
@@ -90,19 +167,17 @@ class Index:
 
         Reads until it is ``enough``, and goes on at the next call. ``progress`` is told (read, to be read).
         """
-        mended = self.mended
-        here, gone, todo = self._look(thorough)
-        whole, done = True, 0
-        if gone:
-            self._write((), gone)
-        progress(0, len(todo))
-        while done < len(todo) and not enough():
-            some = todo[done : done + BATCH]
-            whole &= self._read(some)
-            done += len(some)
-            progress(done, len(todo))
-        self._known = here if whole and done == len(todo) and mended == self.mended else None
-        return len(todo) - done
+        while True:
+            mended, here, todo, whole, done = self.mended, *self._look(thorough), True, 0
+            progress(0, len(todo))
+            while done < len(todo) and not enough():
+                some = todo[done : done + BATCH]
+                whole &= self._read(some)
+                done += len(some)
+                progress(done, len(todo))
+            if mended == self.mended:
+                self._known = here if whole and done == len(todo) else None
+                return len(todo) - done
 
     def put(self, folder: Path) -> None:
         """Take in what is in that folder now; forget it where it holds no record any more."""
@@ -118,7 +193,7 @@ class Index:
         self.rows("DELETE FROM attempts")
         self._known = None
 
-    def rows(self, sql: str, values: Sequence[object] = ()) -> list[Row]:
+    def rows(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
         """What a query gives."""
         return self._do(lambda db: db.execute(sql, values).fetchall())
 
@@ -134,88 +209,142 @@ class Index:
         """Bytes of everything under the archive, whatever it belongs to."""
         return int(self.rows("SELECT coalesce(sum(bytes), 0) FROM attempts")[0][0]) + self._other_bytes
 
-    def of_duel(self, match_id: str, duel: int) -> list[Path]:
-        """The recordings of one duel, oldest first; more than one where it was begun anew."""
-        return self._where("listed = 1 AND match_id = ? AND duel = ? ORDER BY recorded_s, name", match_id, duel)
-
     def may_go(self) -> Iterator[tuple[Path, float, int]]:
         """Uncontested attempts, the oldest first: folder, when it was recorded (seconds since 1970), bytes."""
-        asked = "SELECT path, recorded_s, name, bytes FROM attempts WHERE may_go = 1 AND (recorded_s, name) > (?, ?)"
-        last: tuple[float, str] = (float("-inf"), "")
-        while rows := self.rows(f"{asked} ORDER BY recorded_s, name LIMIT {BATCH}", last):
-            for path, recorded_s, _, size in rows:
-                yield self.folder(path), recorded_s, size
-            last = rows[-1][1], rows[-1][2]
+        asked = (
+            "SELECT path, recorded_s, bytes FROM attempts WHERE may_go = 1 ORDER BY recorded_s, name LIMIT ? OFFSET ?"
+        )
+        first = 0
+        while rows := self.rows(asked, (BATCH, first)):
+            yield from ((self.folder(path), recorded_s, size) for path, recorded_s, size in rows)
+            first += len(rows)
+
+    def of_duel(self, match_id: str, duel: int) -> list[Path]:
+        """The recordings of one duel, oldest first; more than one where it was begun anew."""
+        asked = "listed = 1 AND match = ? AND duel = ? ORDER BY recorded_s, name"
+        return [self.folder(path) for path in self._paths(asked, (match_id, duel))]
 
     def unread(self) -> list[Path]:
         """Attempts whose record cannot be read."""
-        return self._where("listed = 0")
+        return [self.folder(path) for path in self._paths("listed = 0")]
 
     def loose(self) -> list[Path]:
         """Attempts that are not finished, cannot be read or hold a draft."""
-        return self._where("loose")
+        return [self.folder(path) for path in self._paths("loose")]
+
+    def _paths(self, asked: str, values: Values = ()) -> list[bytes]:
+        return [path for (path,) in self.rows(f"SELECT path FROM attempts WHERE {asked}", values)]
 
     def folders(self) -> list[Path]:
         """The folders in which attempts were looked for last: the archive's own and those below it."""
-        return [self.folder(path) for path in self._folders]
+        return [self.folder(path) for path in self._above]
 
     def last_number(self, stem: str) -> int:
         """The highest number of a folder ``stem-NNN`` at the archive's top; 0 where there is none."""
-        least, beyond = f"{stem}-".encode(), f"{stem}.".encode()
-        rows = self.rows("SELECT path FROM attempts WHERE path > ? AND path < ?", (least, beyond))
-        return max((int(tail) for (path,) in rows if (tail := path[len(least) :]).isdigit()), default=0)
+        least = f"{stem}-".encode()
+        paths = self._paths("path > ? AND path < ?", (least, f"{stem}.".encode()))
+        return max((int(tail) for path in paths if (tail := path[len(least) :]).isdigit()), default=0)
 
-    def _where(self, asked: str, *values: object) -> list[Path]:
-        return [self.folder(path) for (path,) in self.rows(f"SELECT path FROM attempts WHERE {asked}", values)]
+    # --- what pages ask
+
+    def page(self, wanted: Wanted, first: int = 0, most: int = -1) -> list[bytes]:
+        """Paths of ``most`` attempts (-1: of all) that fit, in their order, from the ``first`` on."""
+        where, values = wanted.condition()
+        return self._paths(
+            f"{where} ORDER BY {RANK} LIMIT :most OFFSET :first", values | {"most": most, "first": first}
+        )
+
+    def count(self, wanted: Wanted) -> int:
+        """How many attempts fit."""
+        where, values = wanted.condition()
+        return int(self.rows(f"SELECT count(*) FROM attempts WHERE {where}", values)[0][0])
+
+    def at_address(self, address: str) -> bytes | None:
+        """The path of the attempt of that address, or of the only one of that name."""
+        paths = self._paths("listed = 1 AND name = ?", (address.rpartition("~")[2],))
+        alone = len(paths) == 1 and "~" not in address
+        return next((path for path in paths if alone or address_of(path) == address), None)
+
+    def neighbours(self, path: bytes) -> tuple[str | None, str | None]:
+        """Addresses of the attempts before and after that one, among all in their order."""
+        paths = [None, *self.page(Wanted()), None]
+        if path not in paths:
+            return None, None
+        at = paths.index(path)
+        before, after = (beside and address_of(beside) for beside in (paths[at - 1], paths[at + 1]))
+        return before or None, after or None
+
+    def players(self) -> list[str]:
+        """Everybody who played."""
+        rows = self.rows("SELECT DISTINCT players FROM attempts WHERE listed = 1")
+        return sorted({player for (players,) in rows for player in json.loads(players)})
+
+    def cards(self) -> list[str]:
+        """Every card that was built."""
+        return [card for (card,) in self.rows("SELECT DISTINCT card FROM attempts WHERE listed = 1 ORDER BY card")]
+
+    def of_match(self, match_id: str) -> list[bytes]:
+        """The paths of the attempts of one match."""
+        return self._paths("listed = 1 AND match = ? ORDER BY path", (match_id,))
+
+    def matches(self, wanted: Wanted, most: int) -> tuple[dict[str, RecordedMatch], int]:
+        """The latest matches with an attempt that fits, and how many older ones there are."""
+        where, values = wanted.condition()
+        fitting = f"SELECT match FROM attempts WHERE {where} AND match <> '' GROUP BY match"
+        every = [match_id for (match_id,) in self.rows(f"{fitting} ORDER BY min(recorded_s) DESC", values)]
+        return {match_id: self.match(match_id) for match_id in sorted(every[:most])}, max(0, len(every) - most)
+
+    def match(self, match_id: str) -> RecordedMatch:
+        """The match as far as it was recorded."""
+        asked = "SELECT players, at FROM attempts WHERE listed = 1 AND match = ? ORDER BY recorded_s, name"
+        rows = self.rows(asked, (match_id,))
+        names = dict.fromkeys(name for players, _ in rows for name in json.loads(players))
+        return RecordedMatch(tuple(names), rows[0][1] if rows else "")
+
+    # --- what is in the folders
 
     def _path(self, folder: Path) -> bytes:
         return os.fsencode(os.path.relpath(folder, self.root))
 
-    def _look(self, thorough: bool) -> tuple[set[bytes], Collection[bytes], list[bytes]]:
-        """Paths of the attempts that are there, of those that have gone, and of those that are to be read."""
+    def _look(self, thorough: bool) -> tuple[set[bytes], list[bytes]]:
+        """Paths of the attempts that are there, and of those to be read; those that have gone are forgotten."""
         known = None if thorough else self._known
         rows = self.rows("SELECT path, stamp, loose FROM attempts" + ("" if known is None else " WHERE loose"))
-        is_new = known is None or any(not t or t != _time_of(self.folder(p)) for p, t in self._folders.items())
         known = {path for path, _, _ in rows} if known is None else known
-        here = self._listed(known) if is_new else known
+        here = self._listed(known)
         asked = {path: stamp for path, stamp, loose in rows if (thorough or loose) and path in here}
         top = os.fspath(self.root)
         stale = {path for path, stamp in asked.items() if stamp != stamp_of(os.path.join(top, os.fsdecode(path)))}
-        return here, known - here, sorted(stale | here - known)
+        if gone := known - here:
+            self._write((), gone)
+        return here, sorted(stale | here - known)
 
     def _listed(self, known: set[bytes]) -> set[bytes]:
         """Paths of all attempts that are there. One that is ``known`` is not asked again: without its record it is
         found by its stamp."""
-        here, folders, size, todo = set[bytes](), dict[bytes, str](), 0, [(ROOT, 0)]
-        while todo:
-            path, depth = todo.pop()
-            place, stamp = os.fsencode(self.folder(path)), _time_of(self.folder(path))
-            names: list[bytes] = []
-            with suppress(OSError):  # none, or one that nobody may look into
-                names = os.listdir(place)
-            if depth and META.encode() in names:
+        here, self._above, self._other_bytes = set[bytes](), [], 0
+        top = os.fsencode(self.root)
+        for place, names, files in os.walk(top, followlinks=True):
+            path = b"" if place == top else os.path.relpath(place, top)
+            if path and META.encode() in files:
                 here.add(path)
+                names.clear()
                 continue
-            folders[path] = stamp
-            paths = {path + SEPARATOR + name for name in names} if path else set(names)
-            new = paths - known
-            here |= paths - new
-            for name in (below[len(path) + bool(path) :] for below in new):
-                below = os.path.join(place, name)
-                if not os.path.isdir(below):
-                    with suppress(OSError):
-                        size += os.lstat(below).st_size
-                elif not name.startswith(b"."):
-                    todo += [(os.path.join(path, name), depth + 1)] if depth <= DEEPEST else []
-                elif not name.startswith(GONE.encode()):  # a draft: nothing in it is listed
-                    size += bytes_of(Path(os.fsdecode(below)))
-        self._folders, self._other_bytes = folders, size
+            self._above.append(path)
+            below = {os.path.join(path, name): name for name in names}
+            here |= below.keys() & known
+            new = [name for child, name in below.items() if child not in known]
+            drafts = [
+                n for n in new if n.startswith(b".") and not n.startswith(GONE.encode())
+            ]  # nothing in one is listed
+            self._other_bytes += sum(bytes_of(self.folder(os.path.join(path, name))) for name in (*files, *drafts))
+            names[:] = [n for n in new if not n.startswith(b".") and path.count(os.fsencode(os.sep)) < DEEPEST]
         return here
 
     def _read(self, paths: Collection[bytes]) -> bool:
         """Take in what is in those folders; whether all still hold a record."""
         rows = [row for path in paths if (row := _row(path, self.folder(path)))]
-        self._write(rows, {*paths} - {row[0] for row in rows})
+        self._write(rows, {*paths} - {row["path"] for row in rows})
         return len(rows) == len(paths)
 
     def _write(self, rows: Collection[Row], gone: Collection[bytes]) -> None:
@@ -230,92 +359,128 @@ class Index:
         self._do(write)
 
     def _do(self, action: Callable[[sqlite3.Connection], T]) -> T:
-        """Do it; on a damaged file with a new one, on a disk that takes nothing in memory."""
+        """Do it; a damaged file, or one of another version, is made anew, one that takes nothing is left for memory."""
         with self._lock:
             while True:
                 try:
+                    self._db = self._db or _connected(":memory:" if self.file is None else str(self.file))
                     return action(self._db)
                 except sqlite3.DatabaseError as error:
                     if self.file is None:
                         raise
-                    with suppress(sqlite3.Error):
-                        self._db.close()
-                    self.mended, self._known = self.mended + 1, None
-                    self._db = self._opened(error)
+                    self._give_up(error, self.file)
 
-    def _opened(self, error: sqlite3.DatabaseError | None = None) -> sqlite3.Connection:
-        """The file; after an ``error`` that says it is damaged, or where it is or is of another version, a new one;
-        where it cannot be written, memory, with what the file holds as far as that can be read."""
-        for _ in range(2):
-            if error and _is_damage(error):
-                for end in ("", "-wal", "-shm"):
-                    with suppress(OSError):
-                        Path(f"{self.file}{end}").unlink()
-            elif error:
-                break
-            try:
-                return _connected(self.file)
-            except sqlite3.DatabaseError as fault:
-                error = fault
-        file, self.file, memory = self.file, None, _connected(None)
-        immutable = f"file:{file}?mode=ro&immutable=1"
-        with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(immutable, uri=True)) as kept:
-            _check(kept)
-            kept.backup(memory)
-        return memory
+    def _give_up(self, error: sqlite3.DatabaseError, file: Path) -> None:
+        """Remove the file where SQLite speaks of what is in it, else (the disk, another program) go on without one."""
+        if self._db is not None:
+            with suppress(sqlite3.Error):
+                self._db.close()
+            self.mended += 1
+        self._db = self._known = self.file = None
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR or not isinstance(
+            error, sqlite3.OperationalError
+        ):
+            with suppress(OSError):
+                for end in ("-wal", "-shm", ""):
+                    Path(f"{file}{end}").unlink(missing_ok=True)
+                self.file = file
 
 
-def _connected(file: Path | None) -> sqlite3.Connection:
-    """The database with its table, in memory without a file. Raises DatabaseError where it is damaged, of another
-    version, or cannot be written."""
-    where = ":memory:" if file is None else str(file)
+def _connected(where: str) -> sqlite3.Connection:
+    """The database with its table. Raises DatabaseError where it is damaged, of another version, or cannot be
+    written."""
     db = sqlite3.connect(where, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
     try:
         for setting in ("cache_size = -65536", "journal_mode = WAL", "synchronous = NORMAL"):
             db.execute(f"PRAGMA {setting}")  # a power cut costs the last changes and no consistency
+        db.execute("BEGIN IMMEDIATE")
         if not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            db.executescript(f"BEGIN IMMEDIATE; {TABLE} PRAGMA user_version = {VERSION}; COMMIT")
-        _check(db)
-        db.execute("BEGIN IMMEDIATE").execute("ROLLBACK")  # may it be written?
+            for statement in (*TABLE.split(";"), f"PRAGMA user_version = {VERSION}"):
+                db.execute(statement)
+        if db.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+            raise sqlite3.DatabaseError("of another version")
+        db.execute("SELECT path FROM attempts LIMIT 1").fetchone()
+        db.execute("COMMIT")
     except BaseException:
         db.close()
         raise
     return db
 
 
-def _check(db: sqlite3.Connection) -> None:
-    if db.execute("PRAGMA user_version").fetchone()[0] != VERSION:
-        raise sqlite3.DatabaseError("of another version")
-    db.execute("SELECT path FROM attempts LIMIT 1").fetchone()
-
-
-def _is_damage(error: sqlite3.DatabaseError) -> bool:
-    """Whether SQLite speaks of what is in the file, not of the disk or of another program."""
-    code = getattr(error, "sqlite_errorcode", None)
-    return not isinstance(error, sqlite3.OperationalError) or code == sqlite3.SQLITE_ERROR
-
-
 def _row(path: bytes, folder: Path) -> Row | None:
     """The table's row of an attempt as its folder is now; None where there is no record (any more)."""
     try:
-        stamp, entry, size = stamp_of(folder), read_entry(folder), bytes_of(folder)
-        loose = entry is None or any(child.suffix == ".tmp" for child in folder.iterdir())
+        stamp, summary, size = stamp_of(folder), read_summary(folder), bytes_of(folder)
+        loose = summary is None or any(child.suffix == ".tmp" for child in folder.iterdir())
     except OSError:
         return None
-    name, e = os.path.basename(path), entry or UNREADABLE
-    newer = name.translate(REVERSED) + REVERSED[:1]
-    place = (path, stamp, size, loose or e.cut_short in (UNFINISHED, NO_RECORD), name.decode("utf-8", "replace"), newer)
-    order = (entry is not None, e.may_go, e.recorded_s, not e.why, e.margin)
-    played = (e.card, json.dumps(e.players, ensure_ascii=False), e.match, e.duel, e.at)
-    rulings = "".join(f" {ruling} " for _, ruling, _ in e.verdicts)
-    close = any(quarrel.kind == "close" for quarrel in e.why)
-    return (*place, *order, *played, rulings, close, e.overruled, bool(e.reviewed_by), e.cut_short)
+    s = summary or UNREADABLE
+    return vars(s) | {
+        "path": path,
+        "stamp": stamp,
+        "bytes": size,
+        "loose": loose or s.cut_short in (UNFINISHED, NO_RECORD),
+        "name": os.path.basename(path).decode("utf-8", "replace"),
+        "listed": summary is not None,
+        "calm": not s.why,
+        "players": json.dumps(s.players, ensure_ascii=False),
+        "rulings": "".join(f" {ruling} " for _, ruling, _ in s.verdicts),
+        "close": any(quarrel.kind == "close" for quarrel in s.why),
+        "reviewed": bool(s.reviewed_by),
+    }
 
 
-def _time_of(folder: Path) -> str:
-    """What changes when the folder's list of files does; empty while it may change unseen."""
+def read_summary(folder: Path) -> AttemptSummary | None:
+    """What the folder says, None where it cannot be read; may raise OSError where it has gone."""
+    file_s = os.stat(folder / META).st_mtime
+    with suppress(BadAttempt, TypeError, ValueError, AttributeError, KeyError):  # a record that only looks like one
+        attempt = load_attempt(folder)
+        try:
+            reviews, readable = attempt.reviews(), True
+        except (BadAttempt, OSError):
+            reviews, readable = [], False
+        rows = [_showable(row) for row in reviews if isinstance(row, dict)]
+        return _summary(_showable(attempt.meta), rows, readable, file_s)
+    return None
+
+
+def _showable(row: Any) -> Any:
+    """The same with '?' for halves of letters, which neither a page nor a database takes."""
+    return json.loads(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace"))
+
+
+def _summary(meta: Mapping[str, Any], reviews: list[dict], readable: bool, file_s: float) -> AttemptSummary:
+    verdicts = tuple((z, v["verdict"], _sure(v)) for z, v in sorted((meta.get("verdicts") or {}).items()))
+    why, duel = tuple(contested(meta, reviews)), meta.get("duel")
+    return AttemptSummary(
+        str(meta["card"] or "?"),
+        tuple((meta.get("players") or {}).values()),
+        meta.get("award"),
+        verdicts,
+        min((sure for _, _, sure in verdicts), default=0.0),
+        why,
+        readable and not why,
+        tuple(dict.fromkeys(str(r.get("who", "?")) for r in reviews if r.get("kind") in ("reviewed", "ruling"))),
+        bool(meta.get("human")) or any(r.get("kind") == "ruling" for r in reviews),
+        meta.get("cut_short"),
+        meta.get("cut_short_said"),
+        bool(meta.get("simulated")),
+        str(meta.get("recorded_at", "")),
+        _seconds(meta, file_s),
+        str(meta.get("match_id") or ""),
+        duel if isinstance(duel, int) and abs(duel) < 1 << 31 else None,
+    )
+
+
+def _sure(row: Mapping[str, Any]) -> float:
+    sure = float(row.get("confidence", 0))
+    return sure if math.isfinite(sure) else 0.0
+
+
+def _seconds(meta: Mapping[str, Any], file_s: float) -> float:
+    """When it was recorded, as its record says: a copied file's time is the copy's."""
     try:
-        told = os.stat(folder)
-    except OSError:
-        return ""
-    return "" if time.time_ns() - told.st_mtime_ns < RACY_NS else f"{told.st_ino} {told.st_mtime_ns}"
+        said = datetime.fromisoformat(str(meta.get("recorded_at")))
+        return (said if said.tzinfo else said.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return file_s

@@ -16,9 +16,10 @@ from referee.events import Event
 from referee.match.commands import SealRecording
 from referee.match.duel import IN_PLAY, StopPress, press_from_json
 from referee.match.state import MatchState
+from referee.recording import Recorder
 from referee.recording.folder import JOURNAL, META, sha256
 from referee.recording.writer import write_file
-from referee.session.ports import Attempting, Keep, OnClock, Recorder, Touching, WithCamera
+from referee.session.ports import Attempting, Keep, OnClock, Touching, WithCamera
 
 AFTER_S = 2.5
 """A recording goes on so long after the verdict, unless the next card is drawn before."""

@@ -9,9 +9,9 @@ from cards.sentences import sentence
 from referee.devices.ports import Frame
 from referee.match.commands import FIELD_FAULTS
 from referee.match.state import MatchState
-from referee.session.ports import Observer
 from referee.vision.live.field_occupancy import has_piece
 from referee.vision.live.gate import GateState, ZoneGate
+from referee.vision.observer import Observer
 
 CHECKED = ("card_drawn", "ready")
 BROKEN = ("idle", "void")

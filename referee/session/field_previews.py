@@ -16,10 +16,11 @@ import numpy as np
 from calibration.mat import Mats, detect_mats
 from cards.build import TALLEST_MM
 from referee.errors import RefereeError
-from referee.session.ports import Gate, Observer, OfMatch
+from referee.session.ports import OfMatch
 from referee.vision.live import annotate
 from referee.vision.live.annotate import ReadPiece
-from referee.vision.observer import Judgement, ZoneSight
+from referee.vision.live.gate import Gate
+from referee.vision.observer import Judgement, Observer, ZoneSight
 from referee.vision.overlay import outlines
 
 MATS_EVERY_S = 5.0

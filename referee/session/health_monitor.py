@@ -13,7 +13,9 @@ from typing import Protocol
 from cards.sentences import sentence
 from referee.match.commands import CallTimeout
 from referee.session import heap
-from referee.session.ports import Alarming, Attempting, OnClock, WithBox, WithCamera
+from referee.session.duel_recording import DuelRecording
+from referee.session.live_judging import LiveJudging
+from referee.session.ports import Alarming, Attempting, OnClock, Record, WithBox, WithCamera
 
 EVERY_S = 1.0
 """The rig is looked over this often."""
@@ -34,28 +36,22 @@ IDLE_S = 60.0
 """A duel in which both builds are settled for longer than this is not being played."""
 
 
-class Watched(OnClock, WithCamera, WithBox, Attempting, Alarming, Protocol):
+class MonitoredSession(OnClock, WithCamera, WithBox, Attempting, Alarming, Protocol):
     """What the monitor needs of the session."""
 
     data_dir: Path
+    judging: LiveJudging
+    recording: DuelRecording | None
 
-    def sees(self) -> bool:
-        """Whether the vision runs."""
-
-    def gates(self) -> dict:
-        """Zone -> what the gate sees over it."""
-
-    def record_problem(self) -> str | None:
-        """Why the record is not everywhere where it should be, if so."""
-
-    def recording_problem(self) -> str | None:
-        """Why nothing is recorded, if so."""
+    @property
+    def journal(self) -> Record:
+        """The record."""
 
 
 class HealthMonitor:
     """Looks the rig over on a thread of its own; ``tick`` is called each time as well."""
 
-    def __init__(self, session: Watched, tick: Callable[[float], None]) -> None:
+    def __init__(self, session: MonitoredSession, tick: Callable[[float], None]) -> None:
         self._session, self._tick = session, tick
         self._counts: deque[tuple[int, int]] = deque([(0, 0)], maxlen=ROUNDS)
         self._ahead_s: float | None = None
@@ -92,17 +88,17 @@ class HealthMonitor:
 
     def _found(self) -> dict[str, str | None]:
         """Alarm code -> what is wrong, None for what is well."""
-        camera, box = self._session.camera, self._session.box
+        camera, box, recording = self._session.camera, self._session.box, self._session.recording
         figures = camera.status()
         free = shutil.disk_usage(self._session.data_dir).free
         return {
             "camera_lost": _camera_lost(camera.name, figures.get("lost")),
             "box_unplugged": None if box.connected else sentence("box_silent", name=box.name),
-            "blind": None if self._session.sees() else sentence("blind"),
+            "blind": None if self._session.judging.alive else sentence("blind"),
             "frames_dropped": self._dropping(figures),
             "disk_low": sentence("disk", n=free >> 20) if free < DISK_LOW_BYTES else None,
-            "recording": self._session.recording_problem(),
-            "record": self._session.record_problem(),
+            "recording": recording.status().get("problem") if recording else None,
+            "record": self._session.journal.problem,
             "clock_set": self._clock_set(),
             "duel_idle": self._idle(),
         }
@@ -119,7 +115,7 @@ class HealthMonitor:
 
     def _idle(self) -> str | None:
         """Whether a duel stands still: both builds settled, nobody presses."""
-        state, gates = self._session.state, self._session.gates()
+        state, gates = self._session.state, self._session.judging.gates()
         gone_s = state.duel.go_at_s
         now_s = self._session.clock.now_s() + self._session.shift_s
         if state.phase != "building" or gone_s is None or not gates:

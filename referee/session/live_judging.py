@@ -15,8 +15,9 @@ from referee.match.commands import Foul, NameCard
 from referee.match.state import MatchState
 from referee.session.card_reader import CardReader
 from referee.session.field_check import FieldCheck, asked
+from referee.session.practising import Practising
 from referee.session.rig_monitor import RigMonitor
-from referee.session.stop_judging import Judged, StopJudging, fault_named
+from referee.session.stop_judging import JudgingSession, StopJudging, fault_named
 from referee.vision.live.fouls import FoulWatch
 from referee.vision.live.gate import GateState
 from referee.vision.live.gate_history import STOPPED, GateHistory
@@ -34,25 +35,16 @@ RIG_EVERY_S = 2.0
 """The rig itself is looked over this often, between the duels."""
 
 
-class FrameListener(Protocol):
-    """Who looks at every frame beside the match: practice."""
-
-    def look(self, frame: Frame, look: GateState) -> None:
-        """One more frame and what the gate says of it."""
-
-
-class Watched(Judged, Protocol):
+class SeeingSession(JudgingSession, Protocol):
     """What the session's eyes need of it."""
 
-    @property
-    def practice(self) -> FrameListener | None:
-        """Practice at this table, if it has any."""
+    practice: Practising | None
 
 
 class LiveJudging:
     """The session's eyes. ``gates`` and ``shown`` may be asked from any thread."""
 
-    def __init__(self, session: Watched) -> None:
+    def __init__(self, session: SeeingSession) -> None:
         self._session = session
         self._closing = threading.Event()
         self._history = GateHistory()

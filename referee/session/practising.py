@@ -44,10 +44,10 @@ from referee.match.stop_views import SETTLED_FRAMES, SETTLED_S
 from referee.match.verdict import zone_verdict
 from referee.session.field_check import FieldCheck
 from referee.session.field_previews import around_build
-from referee.session.ports import Alarming, Gate, Observer, Record, Touching
+from referee.session.ports import Alarming, Record, Touching
 from referee.session.seeds import new_seed
-from referee.vision.live.gate import BuildPixels, GateState, ZoneGate
-from referee.vision.observer import Judgement
+from referee.vision.live.gate import BuildPixels, Gate, GateState, ZoneGate
+from referee.vision.observer import Judgement, Observer
 
 FREE = ("new", "idle", "finished")
 """Phases of a match in which the table is free for practice."""
@@ -89,7 +89,7 @@ class Seen:
 
 
 @dataclass
-class Watched:
+class FieldWatch:
     """One field while its player builds: the frames of the present rest, the view that is being judged, and what the
     field looked like lately: (host time, pixels)."""
 
@@ -130,7 +130,7 @@ class Practising:
         self._lock = threading.RLock()
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="session practice")
         self._fields, self._clear_from = FieldCheck(), float("inf")
-        self._watched: dict[str, Watched] = {}
+        self._watched: dict[str, FieldWatch] = {}
         self._pictures: dict[str, bytes] = {}
         self._listeners: list[Listener] = []
         self.faults: Mapping[str, str] = {}
@@ -257,7 +257,7 @@ class Practising:
 
     def _watch(self, zone: str, frame: Frame, gate: ZoneGate | None) -> None:
         """Gather the frames of a rest, have them judged when that would change anything, and tell what was seen."""
-        watched = self._watched.setdefault(zone, Watched())
+        watched = self._watched.setdefault(zone, FieldWatch())
         watched.remember(frame.at_s, self._session.gate.build(zone))
         if gate is None or not gate.mat_seen or gate.hand or gate.settled_s < SETTLED_S:
             watched.calm = []
@@ -273,7 +273,7 @@ class Practising:
             job = self._pool.submit(self._judge, zone, self._card(), [f.image for f in watched.calm])
             watched.pending, watched.calm = (watched.rested_s, job), []
 
-    def _tell(self, zone: str, watched: Watched) -> None:
+    def _tell(self, zone: str, watched: FieldWatch) -> None:
         """A view that has been judged counts while its field still rests as it did then."""
         if watched.pending is None or not watched.pending[1].done():
             return

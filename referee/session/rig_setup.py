@@ -25,7 +25,8 @@ from referee.match.commands import ChangeLens, OpenSetup, SignSetup
 from referee.match.decide import decide
 from referee.match.duel import IN_PLAY
 from referee.match.state import FROZEN, MatchState
-from referee.session.ports import Commanded, Observer, OfMatch, Touching, WithBox, WithCamera
+from referee.session.ports import Commanded, OfMatch, Touching, WithBox, WithCamera
+from referee.vision.observer import Observer
 
 LENS, PALETTE, EMPTY = "camera.yaml", "palette.json", "empty.png"
 OPEN_PHASES = ("new", "finished")

@@ -26,17 +26,19 @@ from referee.match.commands import MatchCommand
 from referee.match.duel import IN_PLAY
 from referee.match.house_rules import DEFAULT_RULES, HouseRules
 from referee.match.state import SEEN_PHASES, MatchState
+from referee.recording import Recorder
 from referee.session.box_listener import BoxListener
 from referee.session.duel_recording import DuelRecording, Sign
 from referee.session.health_monitor import HealthMonitor
 from referee.session.live_judging import LiveJudging
 from referee.session.match_runner import Listener, MatchRunner, Wish
 from referee.session.notifier import Notifier
-from referee.session.ports import Gate, Keep, Observer, Record, Recorder
+from referee.session.ports import Keep, Record
 from referee.session.practising import FREE, Practising
 from referee.session.previews import Previews
 from referee.session.rig_setup import RigSetup
-from referee.vision.observer import Judgement
+from referee.vision.live.gate import Gate
+from referee.vision.observer import Judgement, Observer
 
 Draw = Callable[[np.ndarray, Judgement, Card], np.ndarray]
 """Draws a verdict into a copy of the judged frame (h, w, 3)."""
@@ -265,22 +267,6 @@ class Session:
             old = self.buttons.use(box)
         self.touch()
         return old
-
-    def sees(self) -> bool:
-        """Whether the vision runs."""
-        return self.judging.alive
-
-    def gates(self) -> dict:
-        """Zone -> what the gate sees over it."""
-        return self.judging.gates()
-
-    def record_problem(self) -> str | None:
-        """Why the record is not everywhere where it should be, if so."""
-        return self.journal.problem
-
-    def recording_problem(self) -> str | None:
-        """Why nothing is recorded, if so."""
-        return self.recording.status().get("problem") if self.recording else None
 
     # --- beginning and end
 

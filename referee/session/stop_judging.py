@@ -7,11 +7,9 @@ verdict counts only when the pictures that it rests on are on the disk; else it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Protocol
-
-import numpy as np
 
 from cards.card import Card
 from cards.deck import Deck
@@ -23,11 +21,13 @@ from referee.match.commands import BeginJudging, CameraVerdict
 from referee.match.state import MatchState
 from referee.match.stop_views import PRESS_UNSEEN, UNSEEN, Views, behind_a_hand, ruled
 from referee.match.verdict import ZoneVerdict, zone_verdict
-from referee.session.ports import Alarming, Attempting, Commanded, Gate, Observer, OnClock, Touching, WithCamera
-from referee.vision.live.gate import GateState
+from referee.session.duel_recording import DuelRecording
+from referee.session.ports import Alarming, Attempting, Commanded, OnClock, Touching, WithCamera
+from referee.session.previews import Previews
+from referee.vision.live.gate import Gate, GateState
 from referee.vision.live.gate_history import GateHistory
 from referee.vision.live.stop_watch import StopWatch, is_clear
-from referee.vision.observer import Judgement
+from referee.vision.observer import Judgement, Observer
 
 BLOCKED_S = 8.0
 """After so long without a clear view the operator is told."""
@@ -36,49 +36,20 @@ TRIES = 3
 """After so many failures to judge a build in a row it is left to a human."""
 
 
-class KeepsPictures(Protocol):
-    """Who draws verdicts."""
-
-    def verdict(self, number: int, frame: np.ndarray, judgement: Judgement, card: Card) -> None:
-        """Have the verdict's picture drawn."""
-
-    def last(self) -> int:
-        """The highest number that a verdict's picture has in this match."""
-
-    def shown(self, state: MatchState) -> dict[int, dict]:
-        """Number of the duel -> number and addresses of its latest verdict's pictures."""
-
-
-class KeepsEvidence(Protocol):
-    """Who records."""
-
-    def judged(self, frames: Sequence[Frame], rows: Mapping[str, dict]) -> None:
-        """Keep the judged frames without loss; they are on the disk when this returns. May raise OSError."""
-
-    def at_press(self, zone: str, frames: Sequence[Frame], said: Mapping[str, Any]) -> None:
-        """Keep the frames at the press without loss, and what was said of them. May raise OSError."""
-
-
-class Judged(OnClock, WithCamera, Commanded, Alarming, Touching, Attempting, Protocol):
+class JudgingSession(OnClock, WithCamera, Commanded, Alarming, Touching, Attempting, Protocol):
     """What live judging needs of the session."""
 
     deck: Deck
     observer: Observer
     gate: Gate
-
-    @property
-    def previews(self) -> KeepsPictures:
-        """Who draws verdicts."""
-
-    @property
-    def recording(self) -> KeepsEvidence | None:
-        """Who records, if anybody."""
+    previews: Previews
+    recording: DuelRecording | None
 
 
 class StopJudging:
     """Judges the builds of one session after each Stop. To be used from one thread; ``shown`` from any."""
 
-    def __init__(self, session: Judged, history: GateHistory) -> None:
+    def __init__(self, session: JudgingSession, history: GateHistory) -> None:
         self._session, self._history = session, history
         self._watch = StopWatch(history, lambda image: session.observer.look(image))
         self._stopped_s: float | None = None

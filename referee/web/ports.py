@@ -10,9 +10,10 @@ from cards.deck import Deck
 from cards.pieces import PieceSet
 from referee.events import Event
 from referee.match.house_rules import HouseRules
-from referee.session.ports import Commanded, Observer, OnClock, Touching, WithCamera
+from referee.session.ports import Commanded, OnClock, Touching, WithCamera
 from referee.session.practising import Practising
 from referee.session.rig_setup import RigSetup
+from referee.vision.observer import Observer
 
 
 class PageSession(Touching, Protocol):

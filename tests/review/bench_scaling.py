@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from bench_rejudge import archive, run
 
-from referee.recording.entry import bytes_of
+from referee.recording.folder import bytes_of
 
 WORKERS = (1, 2, 4)
 

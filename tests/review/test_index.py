@@ -14,11 +14,9 @@ import pytest
 from click.testing import CliRunner
 
 from referee.cli import cli
-from referee.recording import Budget, find_attempts, listing, load_attempt
-from referee.recording.entry import Entry, bytes_of, read_entry, stamp_of
-from referee.recording.folder import append_review, write_json
-from referee.recording.index import INDEX, Index
-from referee.recording.listing import Wanted
+from referee.recording import Budget, find_attempts, load_attempt
+from referee.recording.folder import append_review, bytes_of, stamp_of, write_json
+from referee.recording.index import INDEX, AttemptSummary, Index, Wanted, read_summary
 from referee.recording.retention import make_room
 from referee.recording.writer import UNFINISHED
 
@@ -34,7 +32,7 @@ def root(kit, tmp_path):
     return made
 
 
-COLUMNS = "card, match_id, duel, at, recorded_s, margin, may_go, overruled, cut_short, stamp, bytes"
+COLUMNS = "card, match, duel, at, recorded_s, margin, may_go, overruled, cut_short, stamp, bytes"
 
 
 def told(index: Index) -> dict[str, object]:
@@ -45,17 +43,17 @@ def told(index: Index) -> dict[str, object]:
 
 def true(root: Path) -> dict[str, object]:
     """The same, read from the folders."""
-    return {os.fspath(f.relative_to(root)): said(f, entry) for f in find_attempts(root) if (entry := read_entry(f))}
+    return {os.fspath(f.relative_to(root)): said(f, entry) for f in find_attempts(root) if (entry := read_summary(f))}
 
 
-def said(folder: Path, entry: Entry) -> tuple[object, ...]:
+def said(folder: Path, entry: AttemptSummary) -> tuple[object, ...]:
     when = (entry.players, entry.card, entry.match, entry.duel, entry.at, entry.recorded_s)
     ruled = (entry.margin, entry.may_go, entry.overruled, entry.cut_short)
     return *when, *ruled, stamp_of(folder), bytes_of(folder)
 
 
 def count(index: Index) -> int:
-    return listing.count(index, Wanted())
+    return index.count(Wanted())
 
 
 def size(root: Path) -> int:
@@ -73,7 +71,7 @@ def test_the_index_says_what_the_folders_say(root, kept):
 
 def test_a_second_program_reads_no_attempt_again(root, monkeypatch):
     Index(root).refresh()
-    monkeypatch.setattr("referee.recording.index.read_entry", lambda folder: pytest.fail(f"{folder} read again"))
+    monkeypatch.setattr("referee.recording.index.read_summary", lambda folder: pytest.fail(f"{folder} read again"))
     index = Index(root)
     assert index.refresh(thorough=True) == 0 and told(index).keys() == true(root).keys()
 
@@ -228,7 +226,7 @@ def test_a_read_only_disk_is_read_around(root, monkeypatch, known):
     todo = []
     index.refresh(progress=lambda done, total: todo.append(total))
     assert index.file is None and told(index) == true(root) and (root / INDEX).exists() == before
-    assert todo[0] == (0 if known else 4)
+    assert todo[0] == 4
 
 
 def test_retention_asks_the_folder_before_it_goes_by_the_index(root):
@@ -295,7 +293,7 @@ def test_a_new_duel_costs_no_look_at_what_is_known(root, kit, monkeypatch):
 
 def counted(index: Index) -> list[object]:
     """What pages are headed by, worked out from all attempts: matches with when they began, players, cards."""
-    begun = "SELECT match_id, min(recorded_s) FROM attempts WHERE listed AND match_id <> '' GROUP BY match_id"
+    begun = "SELECT match, min(recorded_s) FROM attempts WHERE listed AND match <> '' GROUP BY match"
     names = (
         "SELECT DISTINCT value FROM attempts, json_each(players) WHERE listed ORDER BY 1",
         "SELECT DISTINCT card FROM attempts WHERE listed ORDER BY 1",
@@ -305,11 +303,11 @@ def counted(index: Index) -> list[object]:
 
 def answered(index: Index) -> list[object]:
     """The same as pages are answered."""
-    matches = listing.matches(index, Wanted(), 100)[0]
+    matches = index.matches(Wanted(), 100)[0]
     return [
         sorted((m, datetime.fromisoformat(one.at).timestamp()) for m, one in matches.items()),
-        listing.players(index),
-        listing.cards(index),
+        index.players(),
+        index.cards(),
     ]
 
 
@@ -324,11 +322,11 @@ def test_matches_are_kept_up_with_their_attempts(root, kit):
         index.refresh()
         assert answered(index) == counted(index)
     for gone in ("M7-001", "M7-000", "M7-002"):
-        assert next(iter(listing.matches(index, Wanted(), 1)[0])) == "M7"
+        assert next(iter(index.matches(Wanted(), 1)[0])) == "M7"
         shutil.rmtree(root / gone)
         index.refresh()
         assert answered(index) == counted(index)
-    latest, older = listing.matches(index, Wanted(), 1)
+    latest, older = index.matches(Wanted(), 1)
     assert list(latest) == ["M1"] and older == 0
 
 
@@ -337,7 +335,7 @@ def test_every_page_follows_the_one_before(root, kit):
         kit.make_attempt(root / f"M8-00{n}", n)
     index = Index(root)
     index.refresh()
-    whole = listing.found(index, Wanted(), 0, 100)
+    whole = index.page(Wanted(), 0, 100)
     assert len(whole) == count(index) == 9
     for wanted in (Wanted(), Wanted(verdict="match")):
-        assert [path for first in (0, 4, 8) for path in listing.found(index, wanted, first, 4)] == whole
+        assert [path for first in (0, 4, 8) for path in index.page(wanted, first, 4)] == whole

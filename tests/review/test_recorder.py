@@ -17,7 +17,7 @@ from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
 from referee.commands.play import kept
 from referee.recording import Budget, Recorder, find_attempts, load_attempt
-from referee.recording.entry import bytes_of
+from referee.recording.folder import bytes_of
 from referee.recording.retention import make_room, removals
 from referee.recording.video import VideoWriter, frame_seconds, read_frame, read_video, remux
 from referee.recording.writer import Take, write_file

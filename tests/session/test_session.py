@@ -226,7 +226,7 @@ def test_a_frame_that_breaks_the_seeing_is_an_alarm_and_the_next_are_seen(at_tab
         look, broken = session.gate.look, [ValueError("no pixel above the median")]
         session.gate.look = lambda frame: (_ for _ in ()).throw(broken.pop()) if broken else look(frame)
         until(lambda: "seeing" in codes(session))
-        assert session.sees()
+        assert session.judging.alive
         until(lambda: "seeing" not in codes(session))
         begin_duel(session)
         session.clock.sleep(1.1)
@@ -243,7 +243,7 @@ def test_a_build_that_one_look_cannot_judge_is_judged_by_the_next_or_left_to_a_h
         session.clock.sleep(1.1)
         session.press("A")
         until(lambda: session.state.phase == phase)
-        assert session.sees()
+        assert session.judging.alive
         reasons = session.state.verdicts["A"].codes
         assert ("not_judged" in reasons) == (phase == "undecided")
         if phase == "decided":

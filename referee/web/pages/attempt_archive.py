@@ -21,13 +21,11 @@ import cv2
 import numpy as np
 
 from cards.errors import RefereeError
-from referee.recording import Attempt, listing, load_attempt
+from referee.recording import Attempt, load_attempt
 from referee.recording.address import Mirror
-from referee.recording.entry import Entry, read_entry
 from referee.recording.errors import BadAttempt
 from referee.recording.folder import DECK, META, PIECES, REVIEW, STOP, VIDEO, append_review, read_image
-from referee.recording.index import Index
-from referee.recording.listing import Played, Wanted
+from referee.recording.index import AttemptSummary, Index, RecordedMatch, Wanted, address_of, read_summary
 from referee.recording.video import read_frame
 from referee.recording.writer import UNFINISHED
 from referee.review.observer import observer_of
@@ -65,21 +63,21 @@ class Row:
     """One attempt in the grid: its ``address`` in URLs, what its folder says, and what is known beside that."""
 
     address: str
-    entry: Entry
+    entry: AttemptSummary
     overruled: bool
     cut_short: str | Mapping[str, Any] | None
     running: bool = False
 
 
-def row_of(path: bytes, entry: Entry, wanted: Wanted) -> Row:
+def row_of(path: bytes, entry: AttemptSummary, wanted: Wanted) -> Row:
     """What the grid shows of an attempt."""
     running = entry.cut_short == UNFINISHED and entry.recorded_s >= wanted.began_s
     cut = None if running else entry.cut_said or entry.cut_short
     ruled = bool(entry.match) and entry.match == wanted.match and entry.duel in wanted.ruled
-    return Row(listing.address_of(path), entry, entry.overruled or ruled, cut, running)
+    return Row(address_of(path), entry, entry.overruled or ruled, cut, running)
 
 
-def match_words(match: Played, language: str) -> str:
+def match_words(match: RecordedMatch, language: str) -> str:
     """A match by who played in it and when its first duel was recorded: what people know it by."""
     names = ", ".join(match.players)
     try:
@@ -100,7 +98,7 @@ class Page:
     fitting: int
     total: int
     unread: int
-    matches: dict[str, Played]
+    matches: dict[str, RecordedMatch]
     older: int
 
 
@@ -132,31 +130,31 @@ class Archive:
         """The page of that number, or the last there is. Whatever it shows is what the folders say now."""
         for _ in range(TRIES):
             unread, mended = self._refresh(), self.index.mended
-            fitting = listing.count(self.index, wanted)
+            fitting = self.index.count(wanted)
             last = max(1, math.ceil(fitting / PAGE))
             number = min(last, max(1, number))
-            paths = listing.found(self.index, wanted, (number - 1) * PAGE, PAGE)
+            paths = self.index.page(wanted, (number - 1) * PAGE, PAGE)
             if not self._renewed(*paths) and self.index.mended == mended:
                 break
         shown = [row for path in paths if (row := self.row(path, wanted))]
-        latest, older = listing.matches(self.index, wanted, MATCHES)
-        return Page(shown, number, last, fitting, listing.count(self.index, Wanted()), unread, latest, older)
+        latest, older = self.index.matches(wanted, MATCHES)
+        return Page(shown, number, last, fitting, self.index.count(Wanted()), unread, latest, older)
 
     def row(self, path: bytes, wanted: Wanted) -> Row | None:
         """What the attempt's folder says now; None where it has gone this instant."""
         with suppress(OSError):
-            entry = read_entry(self.index.folder(path))
+            entry = read_summary(self.index.folder(path))
             return row_of(path, entry, wanted) if entry else None
         return None
 
     def get(self, address: str) -> bytes | None:
         """The path of the attempt of that address as its folder is now, or None."""
-        found = listing.at_address(self.index, address)
+        found = self.index.at_address(address)
         if found is None:  # it may have come since
             self._refresh()
-            found = listing.at_address(self.index, address)
+            found = self.index.at_address(address)
         if found is not None and self._renewed(found):
-            found = listing.at_address(self.index, address)
+            found = self.index.at_address(address)
         return found
 
     def attempt(self, address: str, whole: bool = True) -> Attempt | None:
@@ -186,9 +184,9 @@ class Archive:
     def of_match(self, match_id: str) -> list[str]:
         """Addresses of the attempts of one match, as their folders are now."""
         self._refresh()
-        while self._renewed(*(mine := listing.of_match(self.index, match_id))):
+        while self._renewed(*(mine := self.index.of_match(match_id))):
             pass
-        return [listing.address_of(path) for path in mine]
+        return [address_of(path) for path in mine]
 
     def _renewed(self, *paths: bytes) -> bool:
         """Read those again whose folders have changed; gives whether there were any."""
@@ -202,7 +200,7 @@ class Archive:
 
         Changes that other programs make inside of folders are looked for at once where there are few, else beside.
         """
-        small = listing.count(self.index, Wanted()) <= FEW
+        small = self.index.count(Wanted()) <= FEW
         end_s = time.monotonic() + READ_AT_ONCE_S
         unread = self.index.refresh(thorough=small, enough=lambda: time.monotonic() > end_s)
         far = self._mirror is not None

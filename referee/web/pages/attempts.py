@@ -16,9 +16,9 @@ from referee.errors import IllegalCommand
 from referee.fields import shown
 from referee.match.commands import Overrule, Ruling
 from referee.match.duel import stop_time
-from referee.recording import Attempt, listing
+from referee.recording import Attempt
 from referee.recording.folder import META, TIMES, VIDEO, pack
-from referee.recording.listing import SHOWN, Wanted
+from referee.recording.index import SHOWN, Wanted
 from referee.recording.retention import removals
 from referee.review.timeline import pace
 from referee.review.verify import changed_files
@@ -156,8 +156,8 @@ def _grid(pages: flask.Blueprint, archive: Archive, asked: Callable[..., Wanted]
         words = {k: flask.request.args.get(k, "") for k in ("player", "card", "verdict", "show")}
         page = archive.page(asked(**words), flask.request.args.get("page", 1, int))
         options = {
-            "player": listing.players(archive.index),
-            "card": listing.cards(archive.index),
+            "player": archive.index.players(),
+            "card": archive.index.cards(),
             "verdict": ["match", "mismatch", "undecided"],
             "show": list(SHOWN),
         }
@@ -178,7 +178,7 @@ def _grid(pages: flask.Blueprint, archive: Archive, asked: Callable[..., Wanted]
         mine = archive.of_match(match_id)
         if not mine:
             flask.abort(404, "no attempt of such a match")
-        words = match_words(listing.played(archive.index, match_id), flask.g.lang)
+        words = match_words(archive.index.match(match_id), flask.g.lang)
         told = [(archive.attempt(one), archive.story(one)) for one in mine]
         ready = [(a.players, a.go_s, a.stop_s, story) for a, story in told if a and "zones" in story]
         waiting = sum("pending" in story for _, story in told)
@@ -197,7 +197,7 @@ def _one(
         row = path and archive.row(path, asked())
         if not path or not row:
             flask.abort(404, "no such attempt")
-        before, after = listing.neighbours(archive.index, path)
+        before, after = archive.index.neighbours(path)
         return flask.render_template(
             "attempts_one.html",
             attempt=attempt,
