@@ -1,6 +1,6 @@
-"""How referee is built: setuptools, and the compiled loops of ``referee/kernels`` by the machine's own C compiler.
+"""How referee is built: setuptools, and the compiled ``referee/kernels`` by the machine's own C and C++ compilers.
 
-Where there is none, PyPI's: Zig, a wheel that is fetched only then. Nothing is written beside the sources but, for an
+Where there are none, PyPI's: Zig, a wheel that is fetched only then. Nothing is written beside the sources but, for an
 editable install, the compiled modules.
 """
 
@@ -19,8 +19,9 @@ from setuptools import build_meta
 from setuptools.build_meta import *  # noqa: F403
 
 KERNELS = Path("referee", "kernels")
+FIRMWARE = Path("firmware", "button_box")
 ZIG = "ziglang>=0.13"
-ADVICE = "install a C compiler (gcc, clang, or Visual Studio's Build Tools) and try again"
+ADVICE = "install a C and C++ compiler (gcc and g++, clang, or Visual Studio's Build Tools) and try again"
 GCC_FLAGS = [
     "-O3",
     "-ffp-contract=off",
@@ -37,18 +38,26 @@ GCC_FLAGS = [
 DIRECTIVES = {name: False for name in ("boundscheck", "wraparound", "initializedcheck", "binding")}
 
 
-def _own_compiler():
-    """The machine's C compiler; on Windows setuptools looks for it itself."""
-    named = (os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc").split()[0]
-    return "cl" if os.name == "nt" else next(filter(shutil.which, (named, "cc", "gcc", "clang")), None)
+def _own_compiler(variable, *usual):
+    """The machine's compiler; on Windows setuptools looks for it itself."""
+    named = (os.environ.get(variable) or sysconfig.get_config_var(variable) or usual[0]).split()[0]
+    return "cl" if os.name == "nt" else next(filter(shutil.which, (named, *usual)), None)
 
 
-def _choose_compiler():
-    own, zig = _own_compiler(), f"{shlex.quote(sys.executable)} -m ziglang cc -mcpu=baseline"
+def _own_compilers():
+    """For C and for C++; None where one of them is missing."""
+    own = {"CC": _own_compiler("CC", "cc", "gcc", "clang"), "CXX": _own_compiler("CXX", "c++", "g++", "clang++")}
+    return own if all(own.values()) else None
+
+
+def _choose_compilers():
+    own, zig = _own_compilers(), f"{shlex.quote(sys.executable)} -m ziglang"
     if own is None:
-        os.environ.update(CC=zig, LDSHARED=f"{zig} -shared")
+        c, cxx = (f"{zig} {which} -mcpu=baseline" for which in ("cc", "c++"))
+        os.environ.update(CC=c, LDSHARED=f"{c} -shared", CXX=cxx, LDCXXSHARED=f"{cxx} -shared")
     elif os.name != "nt":
-        os.environ.setdefault("CC", own)
+        for variable, compiler in own.items():
+            os.environ.setdefault(variable, compiler)
 
 
 def _extensions(scratch):
@@ -64,6 +73,8 @@ def _extensions(scratch):
     modules = [
         setuptools.Extension(f"referee.kernels.{p.stem}", [str(p)], **build) for p in sources["compiled"](KERNELS)
     ]
+    (box,) = [module for module in modules if module.name.endswith("button_box")]
+    box.language, box.include_dirs = "c++", [*box.include_dirs, str(FIRMWARE)]
     directives = {**DIRECTIVES, "cdivision": True, "infer_types": True, "language_level": 3}
     modules = cythonize(modules, build_dir=scratch, compiler_directives=directives)
     if sys.platform != "linux" or platform.machine() != "x86_64":
@@ -79,7 +90,7 @@ class _Backend(build_meta._BuildMetaBackend):
     def run_setup(self, setup_script="setup.py"):
         if not {"bdist_wheel", "editable_wheel"} & set(sys.argv):
             return setuptools.setup()
-        _choose_compiler()
+        _choose_compilers()
         with tempfile.TemporaryDirectory() as scratch:
             try:
                 setuptools.setup(ext_modules=_extensions(scratch), options={"build": {"build_base": scratch}})
@@ -92,8 +103,8 @@ build_wheel, build_editable, build_sdist = _backend.build_wheel, _backend.build_
 
 
 def get_requires_for_build_wheel(config_settings=None):
-    """Zig, where the machine has no compiler."""
-    return [] if _own_compiler() else [ZIG]
+    """Zig, where the machine lacks a compiler."""
+    return [] if _own_compilers() else [ZIG]
 
 
 get_requires_for_build_editable = get_requires_for_build_wheel

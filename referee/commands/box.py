@@ -10,11 +10,11 @@ import click
 
 from referee.commands.options import Commands, Words
 from referee.devices.box import SerialBox
+from referee.devices.box_protocol import NEXT, PADS, PLAYERS
 from referee.devices.firmware import BOARDS, image, send
 from referee.devices.ports import BoxNotice, Lamp, SystemClock
 from referee.errors import DeviceLost
 from referee.simulator.box import FAULTS, BadFault, SimulatedBox
-from referee.simulator.box_firmware import NEXT, PADS
 
 FIND_S = 10.0
 SETTLE_S = 2.0  # enough round trips for an honest error bound
@@ -220,7 +220,9 @@ def _obey(simulated: SimulatedBox, line: str) -> None:
         elif words[:1] in (["rest"], ["lift"]):
             _put(simulated, words)
         elif words == ["lamps"]:
-            click.echo(" ".join(f"{n}:{'on' if on else 'off'}" for n, on in enumerate(simulated.twin.lamps)))
+            click.echo(
+                " ".join(f"{n}:{'on' if on else 'off'}" for n, on in enumerate(simulated.firmware.lamps[:PLAYERS]))
+            )
         elif words == ["help"]:
             click.echo(HELP)
         elif words:

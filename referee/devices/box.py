@@ -16,7 +16,7 @@ import serial
 
 from cards import sentences
 from referee.devices.box_conversation import BoxTalk
-from referee.devices.box_protocol import BAUDS, Sentence
+from referee.devices.box_protocol import BAUDS, NEXT, Message
 from referee.devices.clock_sync import RATE_SPAN, ClockTie
 from referee.devices.ports import BoxNotice, Clock, Lamp
 from referee.devices.serial_line import READ_S, candidates, check_url, open_line
@@ -25,7 +25,6 @@ from referee.errors import DeviceLost
 HELLO_S = 3.2  # an Uno whose reset line follows DTR sits in its bootloader for 1.6 s after opening
 BAUD_S = 0.4  # each speed is tried this long in turn until a box answers
 RETRY_S = 0.2
-LINES = 5  # of buttons
 HISTORY = 64  # notices kept for the first listener
 
 
@@ -111,7 +110,7 @@ class SerialBox:
     def ask_counts(self) -> None:
         """Ask what every line did since it was last asked; ``status()['counts']`` then has the sums."""
         if self._talk.protocol > 1:
-            for button in range(LINES):
+            for button in range(NEXT + 1):
                 self._command("RFCNT", button)
 
     def self_test(self) -> None:
@@ -236,11 +235,11 @@ class SerialBox:
                 'the first firmware does that: send it the present one with "referee box flash"'
             )
 
-    def _due(self) -> list[Sentence]:
+    def _due(self) -> list[Message]:
         with self._lock:
             return self._talk.due(self._clock.now_s())
 
-    def _send(self, line: serial.SerialBase, sentence: Sentence) -> None:
+    def _send(self, line: serial.SerialBase, sentence: Message) -> None:
         data = sentence.encode()
         with self._lock:
             self._talk.wrote(sentence, self._clock.now_s())

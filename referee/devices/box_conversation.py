@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 
 from cards import sentences
 from referee.devices.box_notices import BoxFacts, is_of, notice_of
-from referee.devices.box_protocol import EVENTS, PROTOCOL, Lines, Sentence
+from referee.devices.box_protocol import EVENTS, PROTOCOL, Message, MessageReader
 from referee.devices.clock_sync import ClockTie
 from referee.devices.command_queue import CommandQueue
 from referee.devices.ports import BoxNotice
@@ -49,7 +49,7 @@ class BoxTalk:
 
     wanted: str | None = None
     tie: ClockTie = field(default_factory=ClockTie)
-    lines: Lines = field(default_factory=Lines)
+    lines: MessageReader = field(default_factory=MessageReader)
     counters: Counters = field(default_factory=Counters)
     facts: BoxFacts = field(default_factory=BoxFacts)
     queue: CommandQueue = field(default_factory=CommandQueue)
@@ -59,14 +59,14 @@ class BoxTalk:
     _number: int = 0
     _expected: int = 0  # number of the next event; 0 before the first hello
     _sent: dict[int, float] = field(default_factory=dict)
-    _out: list[Sentence] = field(default_factory=list)
+    _out: list[Message] = field(default_factory=list)
     _clock_due_s: float = 0.0
     _burst: int = 0
     _asked_s: float = -1e9
     _known: int = 0  # number of the last event that the box is known to have
     _heard_s: float = 0.0
     _last_event_us: int = 0
-    _doubted: Sentence | None = None
+    _doubted: Message | None = None
     _foreign: str = ""  # the other box that was told of last
     _garbage_told: int = 0
     _garbage_due_s: float = 0.0
@@ -101,7 +101,7 @@ class BoxTalk:
         """Whether the box has not been heard for too long."""
         return now_s - self._heard_s > SILENT_S
 
-    def due(self, now_s: float) -> list[Sentence]:
+    def due(self, now_s: float) -> list[Message]:
         """What to write now. Call ``wrote`` with each just before it goes out."""
         if not self.met:
             return self.queue.due(self.met, now_s)
@@ -114,7 +114,7 @@ class BoxTalk:
         out, self._out = self._out, []
         return out + self.queue.due(self.met, now_s)
 
-    def wrote(self, sentence: Sentence, now_s: float) -> None:
+    def wrote(self, sentence: Message, now_s: float) -> None:
         """Remember when a command first went out: no answer can be older."""
         self._sent.setdefault(sentence.number, now_s)
         while len(self._sent) > TIMES_KEPT:
@@ -128,7 +128,7 @@ class BoxTalk:
                 notices += self._hear(sentence, now_s)
         return notices + self._garbage(now_s)
 
-    def _hear(self, sentence: Sentence, now_s: float) -> list[BoxNotice]:
+    def _hear(self, sentence: Message, now_s: float) -> list[BoxNotice]:
         if sentence.protocol != self.protocol and sentence.kind != "BXHEL":
             if self.met:
                 self._greet(now_s)  # it does not speak as agreed any more: it was restarted
@@ -147,9 +147,9 @@ class BoxTalk:
         self._garbage_told, self._garbage_due_s = self.lines.garbage, now_s + GARBAGE_EVERY_S
         return [BoxNotice("garbage", now_s, text=f"{count} bytes of garbage dropped")]
 
-    def _next(self, kind: str, *fields: int | str, protocol: int | None = None) -> Sentence:
+    def _next(self, kind: str, *fields: int | str, protocol: int | None = None) -> Message:
         self._number = self._number % 0xFFFF + 1
-        return Sentence(kind, self._number, fields, protocol or self.protocol)
+        return Message(kind, self._number, fields, protocol or self.protocol)
 
     def _greet(self, now_s: float) -> None:
         if not self.queue.greeting:
@@ -161,7 +161,7 @@ class BoxTalk:
 
     # --- what the box answers
 
-    def _reply(self, sentence: Sentence, now_s: float) -> list[BoxNotice]:
+    def _reply(self, sentence: Message, now_s: float) -> list[BoxNotice]:
         done = self.queue.answered(sentence.number)
         if done is not None and done.kind == "RFNAM":
             self._renamed(str(done.fields[0]))
@@ -186,13 +186,13 @@ class BoxTalk:
                 self.counters.refused += 1
         return []
 
-    def _is_foreign(self, sentence: Sentence) -> bool:
+    def _is_foreign(self, sentence: Message) -> bool:
         return sentence.kind == "BXHEL" and self.wanted not in (None, sentence.fields[-6])
 
-    def _is_restart(self, hello: Sentence) -> bool:
+    def _is_restart(self, hello: Message) -> bool:
         return self.facts.boot >= 0 and hello.fields[-6:-4] != (self.facts.box_id, self.facts.boot)
 
-    def _hello(self, hello: Sentence, restarted: bool, now_s: float) -> list[BoxNotice]:
+    def _hello(self, hello: Message, restarted: bool, now_s: float) -> list[BoxNotice]:
         version, box_id, boot, buttons, first, last, overwritten = hello.fields[-7:]
         if self.wanted is not None and box_id != self.wanted:
             self.counters.foreign += 1
@@ -255,7 +255,7 @@ class BoxTalk:
 
     # --- what the box tells
 
-    def _event(self, event: Sentence, now_s: float) -> list[BoxNotice]:
+    def _event(self, event: Message, now_s: float) -> list[BoxNotice]:
         if not self.met:
             return []  # asked for again after the hello
         if event.kind == "BXBOT" and event.fields[1] != self.facts.boot:
@@ -284,7 +284,7 @@ class BoxTalk:
         notice = notice_of(event, self.tie, self.facts)
         return [] if notice is None else [notice]
 
-    def _plausible(self, event: Sentence, now_s: float) -> bool:
+    def _plausible(self, event: Message, now_s: float) -> bool:
         """Whether the event's time can be; one checksum in 256 lies, the same lie twice is the truth."""
         early_s, _ = self.tie.window_s(event.box_us)
         in_order = event.box_us + SLACK_US >= self._last_event_us

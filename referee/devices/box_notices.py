@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from cards.sentences import sentence
-from referee.devices.box_protocol import Sentence
+from referee.devices.box_protocol import NEXT, PADS, Message
 from referee.devices.clock_sync import ClockTie
 from referee.devices.ports import BoxNotice, Press
 
 POWER_ON_US = 100_000  # what a box tells of its first tenth of a second happened before it could look
 STAMP_S = 40e-6  # an edge waits at most so long for its interrupt: 33.6 us measured in simavr
 NOISY_S = 0.02  # the stamp of a press on a noisy line may be so far off: a mains period; see arbitration.h
-NEXT_LINE = 4  # the line of Start/Next
 
 TOLD = {  # event -> kind and sentence of its notice
     "BXBOT": ("", ""),  # the hello has told it
@@ -51,9 +50,9 @@ class BoxFacts:
 
     def noisy_lines(self) -> list[int]:
         """Buttons whose lines are noisy at present."""
-        return [button for button in range(NEXT_LINE + 1) if self.lines >> button & 1]
+        return [button for button in range(NEXT + 1) if self.lines >> button & 1]
 
-    def note_noise(self, event: Sentence) -> None:
+    def note_noise(self, event: Message) -> None:
         """Events come in their order, also long after; the lines of the last clock reply are those of now."""
         if event.kind in ("BXNOI", "BXQUI"):
             bit = 1 << int(event.fields[1])
@@ -61,7 +60,7 @@ class BoxFacts:
 
     def pads(self) -> dict[int, bool]:
         """Players with a pad, and whether their tongs rest on it."""
-        return {player: bool(self.lines >> 5 + player & 1) for player in range(2) if self.lines >> 7 + player & 1}
+        return {player: bool(self.lines >> 5 + player & 1) for player in range(PADS) if self.lines >> 7 + player & 1}
 
     def add_counts(self, button: int, edges: int, settle_us: int, gap_us: int) -> None:
         """What one line did since the last answer."""
@@ -69,7 +68,7 @@ class BoxFacts:
         self.counts[button] = (before[0] + edges, max(before[1], settle_us), max(before[2], gap_us))
 
 
-def is_of(event: Sentence, facts: BoxFacts) -> bool:
+def is_of(event: Message, facts: BoxFacts) -> bool:
     """Whether the event is this box's and of its present start, as far as it says so."""
     named = {"BXGOO": 1, "BXPRS": 3}.get(event.kind)
     if event.protocol == 1 or named is None:
@@ -77,7 +76,7 @@ def is_of(event: Sentence, facts: BoxFacts) -> bool:
     return event.fields[named : named + 2] == (facts.box_id, facts.boot)
 
 
-def notice_of(event: Sentence, tie: ClockTie, facts: BoxFacts) -> BoxNotice | None:
+def notice_of(event: Message, tie: ClockTie, facts: BoxFacts) -> BoxNotice | None:
     """What the event tells, in the host's time; None when it tells nothing."""
     at_s, tied_s = tie.to_host(event.box_us)
     player = int(event.fields[1]) if len(event.fields) > 1 and event.kind != "BXGOO" else None
@@ -92,12 +91,12 @@ def notice_of(event: Sentence, tie: ClockTie, facts: BoxFacts) -> BoxNotice | No
         held = kind == "held_at_go"
         run = int(event.fields[-1]) if event.kind == "BXPRS" and event.protocol > 1 else None
         press = Press(int(event.fields[1]), event.box_us, at_s, error_s, held, event.number, facts.box_id, run, noisy)
-    line = sentence("told_line_next") if player == NEXT_LINE else sentence("told_line", n=player)
+    line = sentence("told_line_next") if player == NEXT else sentence("told_line", n=player)
     text = sentence(code, n=player, line=line)
     return BoxNotice(kind, at_s, player, press, text, event.box_us, error_s, facts.box_id)
 
 
-def _meaning(event: Sentence) -> str:
+def _meaning(event: Message) -> str:
     """The row of ``TOLD``. A contact that is closed when the box starts is held, whatever its firmware calls it."""
     if event.kind == "BXPRS" and event.fields[2] == 0:
         return "power on" if event.protocol == 1 and event.box_us < POWER_ON_US else "tried"

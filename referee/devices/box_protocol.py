@@ -3,7 +3,7 @@
 ``$BXPRS,17,81234567,0,1,BOX1,7,2*31F0`` is talker BX (the box) or RF (the referee), a kind, a number, fields, and the
 checksum of everything between ``$`` and ``*`` in hexadecimal: four digits of CRC-16 in protocol 2, two digits of XOR in
 protocol 1. `firmware/README.md` describes every kind and `firmware/vectors.txt` holds lines that this module and the
-firmware's own parser must read alike. ``Sentence.encode`` and ``parse`` are inverses.
+firmware's own parser must read alike. ``Message.encode`` and ``parse`` are inverses.
 
 Why a CRC: of the 18,336 ways to turn over two bits of a press line, XOR lets 132 pass, and 8 of them name the other
 player. The CRC has Hamming distance 4 up to 32,751 bits (Koopman and Chakravarty 2004): no two wrong bits of a line
@@ -22,6 +22,8 @@ from dataclasses import dataclass
 from referee.errors import RefereeError
 
 PROTOCOL = 2  # the newest that is spoken here
+PLAYERS = NEXT = 4  # buttons of players, from 0; after them comes Start/Next
+PADS = 2  # of the first players
 BAUDS = (250_000, 115_200)  # of a box of firmware 2, whose 16 MHz divide into it, and of one before
 LONGEST = 111  # bytes of a sentence without its line end; the firmware's buffer is one more
 BIGGEST = {"u8": 2**8 - 1, "u16": 2**16 - 1, "u32": 2**32 - 1, "u64": 2**64 - 1}
@@ -75,12 +77,12 @@ _NUMBER = re.compile(r"0|[1-9][0-9]{0,19}")
 _WORD = re.compile(r"[A-Za-z0-9._-]{1,12}")
 
 
-class BadSentence(RefereeError):
+class BadMessage(RefereeError):
     """A line that is not a sentence of this protocol; the text says why."""
 
 
 @dataclass(frozen=True)
-class Sentence:
+class Message:
     """One sentence. ``number`` counts events or names the command answered; ``fields`` follow ``FIELDS``."""
 
     kind: str
@@ -91,7 +93,7 @@ class Sentence:
     def __post_init__(self) -> None:
         types = ("u32", *_types(self.kind, self.protocol))
         if len(types) != len(self.fields) + 1:
-            raise BadSentence(f"{self.kind} has {len(types)} fields, not {len(self.fields) + 1}")
+            raise BadMessage(f"{self.kind} has {len(types)} fields, not {len(self.fields) + 1}")
         for kind, value in zip(types, (self.number, *self.fields), strict=True):
             _check(kind, value)
 
@@ -117,25 +119,25 @@ def checksum(body: bytes, protocol: int) -> bytes:
     return b"%04X" % binascii.crc_hqx(body, 0xFFFF)
 
 
-def parse(line: bytes) -> Sentence:
-    """The sentence of a line without its line end. Raises BadSentence for everything else."""
+def parse(line: bytes) -> Message:
+    """The sentence of a line without its line end. Raises BadMessage for everything else."""
     found = _LINE.fullmatch(line)
     if found is None:
-        raise BadSentence("not of the form $KIND,...*HHHH")
+        raise BadMessage("not of the form $KIND,...*HHHH")
     protocol = 1 if len(found[3]) == 2 else 2
     if checksum(line[1 : -len(found[3]) - 1], protocol) != found[3]:
-        raise BadSentence("checksum")
+        raise BadMessage("checksum")
     kind, texts = found[1].decode(), found[2].decode("latin-1").split(",")
     types = ("u32", *_types(kind, protocol))
     if len(texts) != len(types):
-        raise BadSentence(f"{kind} has {len(types)} fields, not {len(texts)}")
+        raise BadMessage(f"{kind} has {len(types)} fields, not {len(texts)}")
     number, *fields = (_value(t, text) for t, text in zip(types, texts, strict=True))
-    return Sentence(kind, int(number), tuple(fields), protocol)
+    return Message(kind, int(number), tuple(fields), protocol)
 
 
 def _types(kind: str, protocol: int) -> tuple[str, ...]:
     if kind not in FIELDS[protocol]:
-        raise BadSentence(f"unknown kind {kind}")
+        raise BadMessage(f"unknown kind {kind}")
     return FIELDS[protocol][kind]
 
 
@@ -143,19 +145,19 @@ def _value(kind: str, text: str) -> int | str:
     if kind == "word":
         return text
     if _NUMBER.fullmatch(text) is None:
-        raise BadSentence(f"{text!r} is no number")
+        raise BadMessage(f"{text!r} is no number")
     return int(text)
 
 
 def _check(kind: str, value: int | str) -> None:
     if kind == "word":
         if not isinstance(value, str) or _WORD.fullmatch(value) is None:
-            raise BadSentence(f"{value!r} is no word of 1 to 12 letters, digits, dots, dashes")
+            raise BadMessage(f"{value!r} is no word of 1 to 12 letters, digits, dots, dashes")
     elif not isinstance(value, int) or not 0 <= value <= BIGGEST[kind]:
-        raise BadSentence(f"{value!r} is no {kind}")
+        raise BadMessage(f"{value!r} is no {kind}")
 
 
-class Lines:
+class MessageReader:
     """Cuts a byte stream into sentences; whatever is none is counted in ``garbage`` (bytes) and dropped.
 
     Holds at most ``LONGEST`` bytes, so that no flood can fill the memory. ``bad_hello`` is why the latest line that
@@ -171,14 +173,14 @@ class Lines:
         """Drop a half-read line: the port has been opened anew."""
         self._line = None
 
-    def feed(self, data: bytes) -> Iterator[Sentence]:
+    def feed(self, data: bytes) -> Iterator[Message]:
         """The sentences that end in ``data``."""
         for byte in data:
             sentence = self._take(byte)
             if sentence is not None:
                 yield sentence
 
-    def _take(self, byte: int) -> Sentence | None:
+    def _take(self, byte: int) -> Message | None:
         if byte == 0x24:  # '$' always begins anew: a torn sentence cannot swallow the next
             self.garbage += len(self._line or b"")
             self._line = bytearray(b"$")
@@ -193,11 +195,11 @@ class Lines:
             self._line.append(byte)
         return None
 
-    def _end(self) -> Sentence | None:
+    def _end(self) -> Message | None:
         line, self._line = bytes(self._line or b""), None
         try:
             return parse(line)
-        except BadSentence as error:
+        except BadMessage as error:
             self.garbage += len(line)
             if line.startswith(b"$BXHEL,"):
                 self.bad_hello = str(error)

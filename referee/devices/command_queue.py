@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
-from referee.devices.box_protocol import Sentence
+from referee.devices.box_protocol import Message
 
 RESEND_S = 0.15  # well above the 2 x 30 ms a bad line may take
 TRIES = 8
@@ -13,7 +13,7 @@ TRIES = 8
 
 @dataclass
 class _Pending:
-    sentence: Sentence
+    sentence: Message
     due_s: float
     tries: int = 0
 
@@ -32,11 +32,11 @@ class CommandQueue:
         """Whether a hello waits for its answer."""
         return self._hello is not None
 
-    def greet(self, hello: Sentence, now_s: float) -> None:
+    def greet(self, hello: Message, now_s: float) -> None:
         """Say this hello until it is answered, in place of any other."""
         self._hello = _Pending(hello, now_s)
 
-    def add(self, command: Sentence, now_s: float) -> None:
+    def add(self, command: Message, now_s: float) -> None:
         """Say this command when those before it are answered."""
         self._commands.append(_Pending(command, now_s))
 
@@ -48,7 +48,7 @@ class CommandQueue:
         """A new connection: the hello of the last one is void."""
         self._hello = None
 
-    def answered(self, number: int) -> Sentence | None:
+    def answered(self, number: int) -> Message | None:
         """The command that this number answers, which is then done; None for a hello and for none."""
         if self._hello is not None and self._hello.sentence.number == number:
             self._hello = None
@@ -56,7 +56,7 @@ class CommandQueue:
             return self._commands.popleft().sentence
         return None
 
-    def due(self, met: bool, now_s: float) -> list[Sentence]:
+    def due(self, met: bool, now_s: float) -> list[Message]:
         """What to say now: the hello, and once the box is ``met`` the first command."""
         out = self._say(self._hello, now_s)
         if not met or self._hello is not None or not self._commands:
@@ -68,7 +68,7 @@ class CommandQueue:
             return out
         return out + self._say(head, now_s)
 
-    def _say(self, pending: _Pending | None, now_s: float) -> list[Sentence]:
+    def _say(self, pending: _Pending | None, now_s: float) -> list[Message]:
         if pending is None or now_s < pending.due_s:
             return []
         self.resent += pending.tries > 0

@@ -1,4 +1,4 @@
-"""The compiled loops over pixels, places and pieces: Python that Cython compiles, and nothing else.
+"""The compiled loops over pixels, places and pieces, and the button box's firmware: Python that Cython compiles.
 
 A module is Python with a law in prose at its head; the types of its functions stand in the ``.pxd`` beside it, so that
 arrays of rows are structs: ``piece.x``, not ``piece[1]``. Functions for other kernels take addresses and run without

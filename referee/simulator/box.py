@@ -1,8 +1,8 @@
 """SIMULATED button box: speaks the real protocol on a pseudo-terminal, so that the real driver talks to it.
 
-A ``BoxTwin`` is the brain; here are its pins (with bounce), its crooked clock, its line with faults, and
-plain-text fault commands in the manner of OctoPrint's virtual printer. Nothing in production asks whether
-it is there.
+It thinks with the firmware of the real one (``referee.kernels.button_box``); here are its pins (with bounce), its
+crooked clock, its line with faults, and plain-text fault commands in the manner of OctoPrint's virtual printer. Nothing
+in production asks whether it is there.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from referee.devices.box_protocol import Sentence
+from referee.devices.box_protocol import NEXT, PADS, PLAYERS, Message
 from referee.devices.ports import Clock
 from referee.errors import RefereeError
-from referee.simulator.box_firmware import NEXT, PLAYERS, BoxTwin
+from referee.kernels.button_box import Firmware
 
 FAULTS = """\
 bounce B        the next press of button B bounces for up to 6 ms
@@ -42,6 +42,7 @@ SPIKE_S = 1e-6
 TOUCH_S = 577e-6  # of a mobile phone's transmitter, 217 times a second
 TURN_S = 0.002
 HOLD_S = 0.12
+POWER_ON = 1  # why the processor started, as the ATmega says it
 
 
 class BadFault(RefereeError):
@@ -69,8 +70,8 @@ class SimulatedBox:
         self._folder = tempfile.TemporaryDirectory(prefix="referee-box-")
         self.port = port or str(Path(self._folder.name) / "SIMULATED-box")
         self.rate = 1 + self._random.uniform(-0.004, 0.004)  # box microseconds per host microsecond
-        self.twin = BoxTwin(box_id)
-        self._zero_s = clock.now_s()
+        self._closed, self._resting = [False] * (PLAYERS + 1), [False] * PADS  # contacts and pads
+        self._power_on(box_id, boot=1)
         self._due: list[_Due] = []
         self._order = 0
         self._bounce: set[int] = set()
@@ -83,7 +84,6 @@ class SimulatedBox:
     def start(self) -> SimulatedBox:
         """Power on and plug in."""
         self._plug()
-        self.twin.start(self._now_us())
         self._thread.start()
         return self
 
@@ -116,7 +116,8 @@ class SimulatedBox:
 
     def _put(self, player: int, resting: bool, after_s: float) -> None:
         def act(_: float) -> None:
-            self.twin.pads[player].closed = resting
+            self._resting[player] = resting
+            self.firmware.pad(player, resting)
 
         with self._lock:
             self._at(self._clock.now_s() + after_s, act)
@@ -173,22 +174,21 @@ class SimulatedBox:
                 self._pulse(button, now_s + n * 200e-6, SPIKE_S)
 
     def _fault_reset(self) -> None:
-        self._power_on(BoxTwin(self.twin.box_id, self.twin.boot + 1))
+        self._power_on(self.firmware.box_id, self._boot + 1)
 
     def _fault_swap(self) -> None:
         self._unplug()
-        self._power_on(BoxTwin("SIM-OTHER", self._random.randrange(1000)))
+        self._power_on("SIM-OTHER", self._random.randrange(1000))
         for number, kind in enumerate(("RFARM", "RFGOO"), 1):
-            self.twin.hear(Sentence(kind, number).encode(), number)
+            self.firmware.hear(Message(kind, number).encode(), number)
         self._plug()
 
-    def _power_on(self, twin: BoxTwin) -> None:
+    def _power_on(self, box_id: str, boot: int) -> None:
         """This box or another starts; buttons and pads are as they were."""
-        closed = tuple(n for n, contact in enumerate(self.twin.contacts) if contact.closed)
-        for fresh, old in zip(twin.pads, self.twin.pads, strict=True):
-            fresh.closed = old.closed
-        self.twin, self._zero_s = twin, self._clock.now_s()
-        twin.start(0, closed)
+        self.firmware, self._boot, self._zero_s = Firmware(), boot, self._clock.now_s()
+        for player, resting in enumerate(self._resting):
+            self.firmware.pad(player, resting)
+        self.firmware.start(box_id, boot, sum(closed << n for n, closed in enumerate(self._closed)), POWER_ON, 0)
 
     # --- pins, clock and line
 
@@ -201,28 +201,26 @@ class SimulatedBox:
         return [0.0, *sorted(self._random.uniform(2e-5, 6e-3) for _ in range(count))]
 
     def _toggle(self, player: int, at_s: float) -> None:
-        self._edge(player, not self.twin.contacts[player].closed, at_s)
+        self._edge(player, not self._closed[player], at_s)
 
     def _pulse(self, button: int, at_s: float, for_s: float) -> None:
         """Something closes an open line for a moment; a closed one it cannot open."""
 
         def act(now_s: float) -> None:
-            if not self.twin.contacts[button].closed:
+            if not self._closed[button]:
                 self._edge(button, True, now_s)
                 self._at(now_s + for_s, lambda then_s: self._edge(button, False, then_s))
 
         self._at(at_s, act)
 
     def _edge(self, player: int, closed: bool, at_s: float) -> None:
-        if closed != self.twin.contacts[player].closed:
-            self.twin.contacts[player].edge(closed, self._us(at_s))
+        if closed != self._closed[player]:
+            self._closed[player] = closed
+            self.firmware.edge(player, closed, self._us(at_s))
 
     def _us(self, at_s: float) -> int:
         """The box's clock at that time; 0 before its start."""
         return max(0, int((at_s - self._zero_s) * self.rate * 1e6))
-
-    def _now_us(self) -> int:
-        return self._us(self._clock.now_s())
 
     def _at(self, at_s: float, act: Callable[[float], None]) -> None:
         self._order += 1
@@ -256,28 +254,30 @@ class SimulatedBox:
 
     def _turn(self) -> None:
         """Everything up to one instant. The real box has a processor of its own and looks every millisecond; this
-        thread may sleep through a press, so the twin looks before each edge: with both ends of a press at once it
+        thread may sleep through a press, so it looks before each edge: with both ends of a press at once it
         would take it for a spike, and with an end still to come a spike for a press.
         """
         data = self._read()  # before the clock is read: an answer is no older than its question
         now_s = self._clock.now_s()
         while self._due and self._due[0].at_s <= now_s:
             due = heapq.heappop(self._due)
-            self.twin.poll(self._us(due.at_s))
+            self._say(self.firmware.poll(self._us(due.at_s)))
             due.act(due.at_s)
-        self.twin.hear(data, self._us(now_s))
-        self.twin.poll(self._us(now_s))
-        while self.twin.out:
-            self._say(self.twin.out.popleft())
+        self._say(self.firmware.hear(data, self._us(now_s)))
+        self._say(self.firmware.poll(self._us(now_s)))
 
-    def _say(self, sentence: Sentence) -> None:
+    def _say(self, lines: bytes) -> None:
+        for line in lines.splitlines(keepends=True):
+            self._send(line)
+
+    def _send(self, line: bytes) -> None:
         if self._lose > 0:
             self._lose -= 1
             return
         now_s = self._clock.now_s()
         late_s = now_s + self._random.uniform(0, self._delay_s)
         self._free_s = max(self._free_s, late_s)  # a line keeps its order
-        self._at(self._free_s, lambda _: self._write(sentence.encode()))
+        self._at(self._free_s, lambda _: self._write(line))
 
     def _read(self) -> bytes:
         try:

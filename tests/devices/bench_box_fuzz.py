@@ -17,7 +17,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from referee.devices.box_conversation import BoxTalk
-from referee.simulator.box_firmware import BoxTwin
+from referee.kernels.button_box import Firmware
 
 STEP_S = 0.004
 LATE_S = 1.5
@@ -115,8 +115,8 @@ class Game:
         self.now_s = 1000.0
         self._zero_s = self.now_s - self.rng.uniform(0, 50)
         self._rate = 1 + self.rng.uniform(-0.005, 0.005)
-        self.box = BoxTwin("BOX1", 7)
-        self.box.start(self.us(self.now_s))
+        self.box = Firmware()
+        self.box.start("BOX1", 7, 0, 1, self.us(self.now_s))
         self.talk = BoxTalk()
         self.talk.begin(self.now_s)
         self.count: Counter[str] = Counter()
@@ -134,11 +134,11 @@ class Game:
         self.now_s += STEP_S
         while self._edges and self._edges[0][0] <= self.now_s:
             at_s, button, closed = heapq.heappop(self._edges)
-            self.box.contacts[button].edge(closed, self.us(at_s))
-        self.box.hear(self.line.arrived(TO_BOX, self.now_s), self.us(self.now_s))
-        self.box.poll(self.us(self.now_s))
-        while self.box.out:
-            self.line.send(self.box.out.popleft().encode(), TO_HOST, self.now_s)
+            self.box.edge(button, closed, self.us(at_s))
+        lines = self.box.hear(self.line.arrived(TO_BOX, self.now_s), self.us(self.now_s))
+        lines += self.box.poll(self.us(self.now_s))
+        for line in lines.splitlines(keepends=True):
+            self.line.send(line, TO_HOST, self.now_s)
         for notice in self.talk.hear(self.line.arrived(TO_HOST, self.now_s), self.now_s):
             self._hear(notice)
         if self.talk.met and self.talk.silent(self.now_s):

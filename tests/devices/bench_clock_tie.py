@@ -21,7 +21,7 @@ from unittest.mock import patch
 from referee.devices import ports
 from referee.devices.box_conversation import BURST, BURST_EVERY_S, CLOCK_EVERY_S
 from referee.devices.box_notices import BoxFacts, notice_of
-from referee.devices.box_protocol import Sentence
+from referee.devices.box_protocol import Message
 from referee.devices.clock_sync import ClockTie
 
 STEP_S = 0.02  # over which a rate is held constant
@@ -146,7 +146,7 @@ class Found:
 def press(tie: ClockTie, machine: Machine, stamped_s: float) -> tuple[float, float]:
     """(host seconds, bound) that the driver tells of a press at this moment."""
     box_us = int((machine.box_s + stamped_s) * 1e6)
-    notice = notice_of(Sentence("BXPRS", 1, (box_us, 0, 1)), tie, BoxFacts())
+    notice = notice_of(Message("BXPRS", 1, (box_us, 0, 1)), tie, BoxFacts())
     assert notice is not None and notice.press is not None
     return notice.press.at_s, notice.press.error_s
 

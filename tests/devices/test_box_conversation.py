@@ -4,7 +4,7 @@ import pytest
 
 from referee.devices.box_conversation import SILENT_S, BoxTalk
 from referee.devices.box_notices import NOISY_S
-from referee.devices.box_protocol import Sentence
+from referee.devices.box_protocol import Message
 from referee.devices.command_queue import RESEND_S, TRIES
 
 ZERO_S = 100.0  # host time at which this box was started
@@ -35,7 +35,7 @@ class Desk:
     def hear(self, kind, number, *fields, at_s=None, protocol=1):
         """A sentence of the box arrives, stamped with the present time if with none."""
         stamp = box_us(self.now_s if at_s is None else at_s)
-        notices = self.talk.hear(Sentence(kind, number, (stamp, *fields), protocol).encode(), self.now_s)
+        notices = self.talk.hear(Message(kind, number, (stamp, *fields), protocol).encode(), self.now_s)
         self.told += notices
         return [n.kind for n in notices]
 

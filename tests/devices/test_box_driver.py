@@ -290,9 +290,7 @@ def wait_until(holds, timeout_s=5.0):
 def test_what_speaks_like_a_box_but_has_no_legal_name_is_explained(monkeypatch):
     """Seen before: "no button box answers", and no hint, with the first firmware on a used Arduino."""
     sim = SimulatedBox(7, SystemClock()).start()
-    monkeypatch.setattr(
-        sim, "_say", lambda sentence: sim._write(sentence.encode().replace(b"SIMULATED", b"\xc3\xf5H@"))
-    )
+    monkeypatch.setattr(sim, "_send", lambda line: sim._write(line.replace(b"SIMULATED", b"\xc3\xf5H@")))
     box = SerialBox(sim.port, SystemClock())
     wait_until(lambda: box.trouble)
     assert not box.connected and "its hello is malformed" in box.trouble and "referee box flash" in box.trouble

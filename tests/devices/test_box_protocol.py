@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from referee.devices.box_conversation import BoxTalk
-from referee.devices.box_protocol import BIGGEST, FIELDS, LONGEST, BadSentence, Lines, Sentence, parse
+from referee.devices.box_protocol import BIGGEST, FIELDS, LONGEST, BadMessage, Message, MessageReader, parse
 
 WORD = st.text("abcXYZ0189._-", min_size=1, max_size=12)
 
@@ -17,7 +17,7 @@ def sentences(draw):
     protocol = draw(st.sampled_from(sorted(FIELDS)))
     kind = draw(st.sampled_from(sorted(FIELDS[protocol])))
     fields = [draw(WORD if t == "word" else st.integers(0, BIGGEST[t])) for t in FIELDS[protocol][kind]]
-    return Sentence(kind, draw(st.integers(0, BIGGEST["u32"])), tuple(fields), protocol)
+    return Message(kind, draw(st.integers(0, BIGGEST["u32"])), tuple(fields), protocol)
 
 
 @given(sentence=sentences())
@@ -34,7 +34,7 @@ def test_sentences_the_box_can_say_fit_its_buffer(sentence):
 def test_one_wrong_byte_is_always_noticed(sentence, at, flip):
     line = bytearray(sentence.encode()[:-2])
     line[at % len(line)] ^= flip
-    with pytest.raises(BadSentence):
+    with pytest.raises(BadMessage):
         parse(bytes(line))
 
 
@@ -44,7 +44,7 @@ def test_one_wrong_byte_is_always_noticed(sentence, at, flip):
 @example(b"$BXPRS,17,81234567,0,1*" + b"\xff" * 200 + b"\r\n")
 @example(b"\r\n$*\n$,*00\n$BXPRS,*00\n")
 def test_any_bytes_are_counted_and_none_crashes(data):
-    lines = Lines()
+    lines = MessageReader()
     heard = list(lines.feed(data))
     ends = data.count(b"\r") + data.count(b"\n")
     assert lines.garbage + sum(len(s.encode()) - 2 for s in heard) + ends >= len(data) - LONGEST
@@ -55,7 +55,7 @@ def test_any_bytes_are_counted_and_none_crashes(data):
 def test_a_sentence_is_read_whatever_stands_around_it(before, sentence, after):
     if sentence.kind == "BXHEL":
         return
-    assert sentence in list(Lines().feed(before + sentence.encode() + after))
+    assert sentence in list(MessageReader().feed(before + sentence.encode() + after))
 
 
 @settings(max_examples=300)
@@ -70,13 +70,13 @@ def test_garbage_invents_no_press_and_no_box(chunks):
 @given(kind=st.sampled_from(sorted(FIELDS)), fields=st.lists(st.one_of(st.integers(-5, 2**70), st.text(max_size=15))))
 def test_values_that_do_not_fit_are_refused_where_they_are_built(kind, fields):
     try:
-        sentence = Sentence(kind, 1, tuple(fields))
-    except BadSentence:
+        sentence = Message(kind, 1, tuple(fields))
+    except BadMessage:
         return
     assert parse(sentence.encode()[:-2]) == sentence
 
 
-PRESS = Sentence("BXPRS", 3, (18345608, 1, 1, "BOX1", 7, 2), protocol=2)
+PRESS = Message("BXPRS", 3, (18345608, 1, 1, "BOX1", 7, 2), protocol=2)
 
 
 def accepted(line, flips):
@@ -86,7 +86,7 @@ def accepted(line, flips):
         torn[bit // 8] ^= 1 << bit % 8
     try:
         parse(bytes(torn))
-    except BadSentence:
+    except BadMessage:
         return False
     return True
 
@@ -94,7 +94,7 @@ def accepted(line, flips):
 def test_no_two_wrong_bits_of_a_press_line_pass():
     """Of 18,336 in protocol 1, 132 passed and 8 named the other player."""
     line = PRESS.encode()[:-2]
-    old = Sentence("BXPRS", 3, (19345608, 1, 1)).encode()[:-2]
+    old = Message("BXPRS", 3, (19345608, 1, 1)).encode()[:-2]
     pairs = {text: list(itertools.combinations(range(8 * len(text)), 2)) for text in (line, old)}
     assert len(pairs[old]) == 18_336
     assert sum(accepted(old, pair) for pair in pairs[old]) > 100

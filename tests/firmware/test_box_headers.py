@@ -1,23 +1,25 @@
-"""Timelines and properties of the firmware's own headers, compiled for this PC, and their Python twin."""
+"""Timelines and properties of the firmware's own headers, compiled for this PC, and of the simulated box's build."""
+
+import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.devices.box_notices import NOISY_S
-from referee.devices.box_protocol import Sentence, parse
-from referee.simulator.box_contact import (
-    CONFIRM_US,
-    DOUBT_US,
-    GLITCH_US,
-    LEFT_US,
-    QUIET_US,
-    RELEASE_US,
-    RESTING_US,
-    SPIKE_US,
-    TOUCH_US,
-)
-from referee.simulator.box_firmware import COUNT_STEP_US, NEXT, PADS, PLAYERS, STUCK_US, BoxTwin
+from referee.devices.box_protocol import NEXT, PADS, PLAYERS, Message, parse
+from referee.kernels.button_box import Firmware
+
+SKETCH = Path(__file__).parents[2] / "firmware" / "button_box"
+NUMBERS = {
+    name: int(number)
+    for header in ("debounce.h", "pads.h", "signals.h", "box.h")
+    for name, number in re.findall(r"^const uint\d+_t (\w+) = (\d+);", (SKETCH / header).read_text(), re.M)
+}
+CONFIRM_US, SPIKE_US, GLITCH_US, DOUBT_US = (NUMBERS[f"{name}_US"] for name in ("CONFIRM", "SPIKE", "GLITCH", "DOUBT"))
+RELEASE_US, QUIET_US, TOUCH_US, STUCK_US = (NUMBERS[f"{name}_US"] for name in ("RELEASE", "QUIET", "TOUCH", "STUCK"))
+LEFT_US, RESTING_US, COUNT_STEP_US = (NUMBERS[f"{name}_US"] for name in ("LEFT", "RESTING", "COUNT_STEP"))
 
 WRAP = 2**32
 TURN_US = 400
@@ -26,7 +28,7 @@ NOISY_US = NOISY_S * 1e6
 
 def hear(us, kind, number, *fields, protocol=1):
     """A timeline's line for a command of the host."""
-    return f"hear {us} {Sentence(kind, number, fields, protocol).encode().hex()}"
+    return f"hear {us} {Message(kind, number, fields, protocol).encode().hex()}"
 
 
 def hear2(us, kind, number, *fields):
@@ -345,12 +347,13 @@ steps = st.lists(
 
 
 class Both:
-    """The firmware's headers and their twin, driven alike; ``lines`` is the timeline for the headers."""
+    """The firmware's headers and the simulated box's build, driven alike; ``lines`` is the timeline for the headers."""
 
     def __init__(self, start_us, closed):
-        self.twin, self.now_us = BoxTwin(), start_us
-        self.lines = [f"new {start_us} {sum(1 << b for b in closed)}"]
-        self.twin.start(start_us, closed)
+        self.built, self.now_us, self.said, self.protocol = Firmware(), start_us, b"", 1
+        bits = sum(1 << b for b in closed)
+        self.lines = [f"new {start_us} {bits}"]
+        self.built.start("BOX1", 1, bits, 1, start_us)
 
     def step(self, what, *rest):
         if what == "burst":
@@ -362,27 +365,28 @@ class Both:
         else:
             self._one(what, *rest)
         self.lines.append(f"turn {self.now_us}")
-        self.twin.poll(self.now_us)
+        self.said += self.built.poll(self.now_us)
 
     def _one(self, what, *rest):
         if what == "edge":
             self.lines.append(edge(self.now_us, *rest)[1])
-            self.twin.contacts[rest[0]].edge(rest[1], self.now_us)
+            self.built.edge(*rest, self.now_us)
         elif what == "pad":
             self.lines.append(pad(self.now_us, *rest)[1])
-            self.twin.pads[rest[0]].closed = rest[1]
+            self.built.pad(*rest)
         elif what != "turn":
             self._command(what, *rest)
 
     def _command(self, kind, number, *fields):
         """In the protocol that the box speaks now, except a hello, which says which it shall be."""
-        protocol = min(fields[0], 2) if kind == "RFHEL" else self.twin._protocol
-        if protocol == 1 and kind in ("RFHEL", "RFGOO"):
+        if kind == "RFHEL":
+            self.protocol = min(fields[0], 2)
+        if self.protocol == 1 and kind in ("RFHEL", "RFGOO"):
             fields = ()
-        if protocol == 1 and kind == "RFCNT":
+        if self.protocol == 1 and kind == "RFCNT":
             return
-        self.lines.append(hear(self.now_us, kind, number, *fields, protocol=protocol))
-        self.twin.hear(Sentence(kind, number, tuple(fields), protocol).encode(), self.now_us)
+        self.lines.append(hear(self.now_us, kind, number, *fields, protocol=self.protocol))
+        self.said += self.built.hear(Message(kind, number, tuple(fields), self.protocol).encode(), self.now_us)
 
 
 @settings(max_examples=400, deadline=None)
@@ -392,32 +396,33 @@ class Both:
     closed=st.sampled_from([(), (0,), (1, 4)]),
     protocol=st.integers(1, 2),
 )
-def test_the_python_twin_says_and_shows_the_same_as_the_firmware(headers, steps, start_us, closed, protocol):
+def test_the_simulated_box_says_and_shows_the_same_as_the_firmware(headers, steps, start_us, closed, protocol):
     both = Both(start_us, closed)
     both.step("RFHEL", 9, protocol)
     for wait_us, what in steps:
         both.now_us += wait_us
         both.step(*what)
     *said, shown = headers.tell([*both.lines, f"shown {both.now_us}"])
-    twin = both.twin
-    assert [masked(parse(s.encode())) for s in said] == [masked(s) for s in twin.out]
-    lamps = [*twin.lamps, twin.connected_lamp, twin.armed_lamp]
-    assert shown == "".join(str(int(on)) for on in lamps) + f" {twin.tone_hz}"
-
-
-def masked(sentence):
-    """Without the longest turn of the loop, which the twin does not measure."""
-    return sentence if sentence.kind != "BXTST" else (sentence.number, sentence.fields[:2], sentence.fields[3:])
+    assert said == both.said.decode().split()
+    assert shown == "".join(str(int(on)) for on in both.built.lamps) + f" {both.built.tone_hz}"
 
 
 @pytest.mark.parametrize("protocol", [1, 2])
-def test_the_sketch_and_the_twin_say_the_same_hello(headers, protocol):
+def test_the_simulated_box_says_the_same_hello_as_the_firmware(headers, protocol):
     fields = (2,) if protocol == 2 else ()
-    hello = parse(headers.tell(["new 0", hear(5, "RFHEL", 1, *fields, protocol=protocol), "turn 6"])[0].encode())
-    twin = BoxTwin()
-    twin.start(0)
-    twin.hear(Sentence("RFHEL", 1, fields, protocol).encode(), 5)
-    assert hello == twin.out[0] and hello.protocol == protocol and PLAYERS in hello.fields
+    hello = headers.tell(["new 0", hear(5, "RFHEL", 1, *fields, protocol=protocol), "turn 6"])[0]
+    box = Firmware()
+    box.start("BOX1", 1, 0, 1, 0)
+    assert box.hear(Message("RFHEL", 1, fields, protocol).encode(), 5) == b""
+    assert box.poll(6).decode().split()[0] == hello
+    assert parse(hello.encode()).protocol == protocol and PLAYERS in parse(hello.encode()).fields
+
+
+def test_a_new_name_is_kept(headers):
+    box = Firmware()
+    box.start("BOX1", 1, 0, 1, 0)
+    box.hear(Message("RFNAM", 1, ("NEW.name-12",)).encode(), 5)
+    assert box.box_id == "NEW.name-12"
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.devices.box_protocol import FIELDS, BadSentence, Sentence, checksum, parse
+from referee.devices.box_protocol import FIELDS, BadMessage, Message, checksum, parse
 
 TEXT = (Path(__file__).parents[2] / "firmware" / "vectors.txt").read_text()
 ROWS = re.findall(r"^(good|bad|crc) (.*?)(?:   +# .*)?$", TEXT, re.MULTILINE)
@@ -34,7 +34,7 @@ def test_the_host_reads_and_writes_good_lines(line):
 
 @pytest.mark.parametrize("line", BAD)
 def test_the_host_takes_no_bad_line(line):
-    with pytest.raises(BadSentence):
+    with pytest.raises(BadMessage):
         parse(line.encode())
 
 
@@ -50,7 +50,7 @@ def test_the_box_takes_nothing_else(headers, line):
 
 @pytest.mark.parametrize("line", [line for line in GOOD if line.startswith("$BX")])
 def test_the_box_writes_what_the_host_reads(headers, line):
-    sentence: Sentence = parse(line.encode())
+    sentence: Message = parse(line.encode())
     words = " ".join(map(str, (sentence.protocol, sentence.kind, sentence.number, *sentence.fields)))
     assert headers.tell([f"write {words}"]) == [line]
 

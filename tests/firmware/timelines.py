@@ -6,7 +6,7 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from referee.devices.box_protocol import BadSentence, Sentence, parse
+from referee.devices.box_protocol import BadMessage, Message, parse
 
 BOOTED_US = 40_000
 BYTE_US = 40  # at 250000 baud
@@ -41,7 +41,7 @@ class Timeline:
     def tell(self, at_us: float, kind: str, *fields: int | str, protocol: int = 2) -> None:
         """A command of the host."""
         self._number += 1
-        self.rows.append((at_us, f"tx {Sentence(kind, self._number, fields, protocol).encode().hex()}"))
+        self.rows.append((at_us, f"tx {Message(kind, self._number, fields, protocol).encode().hex()}"))
 
     def duel(self, at_us: float = BOOTED_US) -> None:
         """Hello in protocol 2, and a duel."""
@@ -105,13 +105,13 @@ class Outcome:
         self.tones = [(float(w[2]), int(w[1])) for w in rows if w[:1] == ["tone"]]
         self.stack = int(next(w[1] for w in rows if w[:1] == ["stack"]))
 
-    def sentences(self, *kinds: str) -> list[tuple[float, Sentence]]:
+    def sentences(self, *kinds: str) -> list[tuple[float, Message]]:
         """(when the line was complete, sentence) of these kinds, every event once, in the order of their telling."""
         seen, out = set(), []
         for at_us, text in self.said:
             try:
                 sentence = parse(text.encode())
-            except BadSentence:
+            except BadMessage:
                 continue
             key = (sentence.kind, sentence.number)
             if sentence.kind in kinds and key not in seen:

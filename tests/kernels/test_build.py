@@ -108,23 +108,26 @@ def _machine(folder, monkeypatch, *programs):
         (folder / name).write_text("#!/bin/sh\n")
         (folder / name).chmod(0o755)
     monkeypatch.setenv("PATH", str(folder))
-    monkeypatch.delenv("CC", raising=False)
-    monkeypatch.delenv("LDSHARED", raising=False)
+    for variable in ("CC", "CXX", "LDSHARED", "LDCXXSHARED"):
+        monkeypatch.delenv(variable, raising=False)
 
 
-@pytest.mark.parametrize("programs", [["gcc"], ["clang"], ["cc", "clang"]])
+@pytest.mark.parametrize("programs", [["gcc", "g++"], ["clang", "clang++"], ["cc", "c++", "clang"]])
 def test_a_machine_with_a_compiler_of_its_own_fetches_none(backend, tmp_path, monkeypatch, programs):
     _machine(tmp_path, monkeypatch, *programs)
     assert backend["get_requires_for_build_wheel"]() == []
     assert backend["get_requires_for_build_editable"]() == []
 
 
-def test_a_machine_without_a_compiler_fetches_one_and_builds_with_it(backend, tmp_path, monkeypatch):
-    _machine(tmp_path, monkeypatch)
+@pytest.mark.parametrize("programs", [[], ["gcc"], ["clang++"]])
+def test_a_machine_that_lacks_a_compiler_fetches_both_and_builds_with_them(backend, tmp_path, monkeypatch, programs):
+    _machine(tmp_path, monkeypatch, *programs)
     assert [need.partition(">=")[0] for need in backend["get_requires_for_build_wheel"]()] == ["ziglang"]
-    backend["_choose_compiler"]()
-    assert backend["os"].environ["CC"].startswith(sys.executable) and "ziglang cc" in backend["os"].environ["CC"]
-    assert backend["os"].environ["LDSHARED"].endswith("-shared")
+    backend["_choose_compilers"]()
+    environment = backend["os"].environ
+    for compiler, linker, language in (("CC", "LDSHARED", "cc"), ("CXX", "LDCXXSHARED", "c++")):
+        assert environment[compiler].startswith(sys.executable) and f"ziglang {language}" in environment[compiler]
+        assert environment[linker].endswith("-shared")
 
 
 def test_a_build_that_fails_says_in_one_line_what_to_install(backend, tmp_path, monkeypatch):
@@ -134,7 +137,7 @@ def test_a_build_that_fails_says_in_one_line_what_to_install(backend, tmp_path, 
     monkeypatch.setattr(sys, "argv", ["setup.py", "bdist_wheel"])
     monkeypatch.setitem(backend["_Backend"].run_setup.__globals__, "_extensions", lambda scratch: 1 / 0)
     with pytest.raises(
-        SystemExit, match=r"install a C compiler \(gcc, clang, or Visual Studio's Build Tools\)"
+        SystemExit, match=r"install a C and C\+\+ compiler \(gcc and g\+\+, clang, or Visual Studio's Build Tools\)"
     ) as raised:
         backend["_backend"].run_setup()
     assert "\n" not in str(raised.value)
