@@ -74,6 +74,25 @@ static inline int64_t number_of(Mask counts) {
 static inline int64_t ceiling(double x) { int64_t k = (int64_t)x; return k + (k < x); }
 static inline int64_t flooring(double x) { int64_t k = (int64_t)x; return k - (k > x); }
 
+/* Labels of four pixels (B, G, R) by the table's cells at their upper bits. A byte beyond the last is read. */
+static inline void label_four(const uint8_t *pixels, uint32_t shift, const int8_t *table, int8_t *labels) {
+    const uint32_t bits = 8 - shift, upper = 255u >> shift;
+    uint32_t at[4];
+    for (int i = 0; i < 4; i++) memcpy(at + i, pixels + 3 * i, 4);
+#if LANES < 8
+    uint32_t four __attribute__((vector_size(16)));
+    uint64_t two[2];
+    memcpy(&four, at, sizeof four);
+    four = (four >> shift & upper) << 2 * bits | (four >> (8 + shift) & upper) << bits | (four >> (16 + shift) & upper);
+    memcpy(two, &four, sizeof two);  /* two cells by one move out of the vector */
+    for (int i = 0; i < 4; i++) labels[i] = table[(uint32_t)(two[i / 2] >> 32 * (i % 2))];
+#else
+    for (int i = 0; i < 4; i++)
+        labels[i] = table[(at[i] >> shift & upper) << 2 * bits | (at[i] >> (8 + shift) & upper) << bits |
+                          (at[i] >> (16 + shift) & upper)];
+#endif
+}
+
 /* So many bytes, to be given back by ``free``; without memory the program ends, as it does elsewhere. */
 static inline void *room(int64_t bytes) {
     void *got = malloc(bytes > 0 ? (size_t)bytes : 1);

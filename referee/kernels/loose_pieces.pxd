@@ -1,6 +1,6 @@
 from referee.kernels.local_search cimport Climb, move
 from referee.kernels.rasterizer cimport Won, draw_piece, draw_pieces, empty, weighed
-from referee.kernels.scans cimport Point, pixel_of
+from referee.kernels.scans cimport Point, pixel_of, point_of
 from referee.kernels.scene cimport *
 
 cdef struct Prices:  # nats; see ``PRICES`` of referee/vision/search/loose_pieces.py
@@ -9,12 +9,15 @@ cdef struct Prices:  # nats; see ``PRICES`` of referee/vision/search/loose_piece
 cdef struct Box:
     i64 top, bottom, left, right
 
-cdef struct Scan:  # where single pieces are tried
+cdef struct Scan:  # where single pieces are tried, and what there is to win: by colour, summed from the left top
     i64 count
     Point *places
     double *yaws
     double *field
     signed char *labels
+    double *to_win
+    double *least
+    double reach_mm
 
 cdef struct Loose:  # candidates: what each wins drawn alone, and where it is then in the picture; the box's ``stock``
     i64 count, types
@@ -34,6 +37,7 @@ cdef struct Placed:  # a build in the frame turned by so many radians
     double turn
 
 cdef bint shows(Stances *stances, Piece *piece, signed char *labels, View *view) noexcept nogil
+cdef bint may_win(Stances *stances, Piece *piece, Scan *scan, View *view) noexcept nogil
 cdef bint is_closed(Piece *piece, double *field) noexcept nogil
 cdef i64 scan_stance(Stances *stances, i64 stance, i64 n_yaws, Scan *scan, View *view, Placement *out, i64 most) noexcept nogil
 cdef bint climb_once(Stances *stances, Placement *row, double *field, double *steps, View *view) noexcept nogil

@@ -35,6 +35,25 @@ def shows(stances, piece, labels, view):
     return seen >= 2
 
 
+def may_win(stances, piece, scan, view):
+    """Whether all there is to win within reach of a piece, however turned, comes to the least that a candidate wins."""
+    size, color = stances.size[stance_of(piece)], stances.color[stance_of(piece)]
+    point, ahead = point_of(piece.x, piece.y, piece.z, view), view.camera[2]
+    far = sqrt(size.width**2 + size.depth**2 + size.height**2) / 2 + scan.reach_mm
+    depth = ahead[0] * piece.x + ahead[1] * piece.y + ahead[2] * piece.z + ahead[3] - far
+    across, down = far * (view.fx + fabs(point.x - view.cx)) / depth, far * (view.fy + fabs(point.y - view.cy)) / depth
+    left, right = max(0, flooring(point.x - across)), min(view.width, ceiling(point.x + across) + 1)
+    top, bottom = max(0, flooring(point.y - down)), min(view.height, ceiling(point.y + down) + 1)
+    if right <= left or bottom <= top:
+        return False
+    wide = view.width + 1
+    sums = scan.to_win + color * (view.height + 1) * wide
+    there = (
+        sums[bottom * wide + right] - sums[bottom * wide + left] - sums[top * wide + right] + sums[top * wide + left]
+    )
+    return there >= scan.least[color]
+
+
 def is_closed(piece, field):
     """Whether a place is in the field, where no loose piece lies."""
     return fabs(piece.x) < field[0] and fabs(piece.y) < field[1]
@@ -50,7 +69,11 @@ def scan_stance(stances, stance, n_yaws, scan, view, out, most):
             piece = cython.address(out[n].piece)
             piece.stance, piece.x, piece.y, piece.yaw = stance, scan.places[i].x, scan.places[i].y, scan.yaws[k]
             piece.z = stances.size[stance].height / 2
-            if k == 0 and (is_closed(piece, scan.field) or not shows(stances, piece, scan.labels, view)):
+            if k == 0 and (
+                is_closed(piece, scan.field)
+                or not shows(stances, piece, scan.labels, view)
+                or not may_win(stances, piece, scan, view)
+            ):
                 break
             got = weighed(stances, piece, view)
             out[n].won, out[n].pixels = got.won, got.pixels
@@ -59,16 +82,21 @@ def scan_stance(stances, stance, n_yaws, scan, view, out, most):
     return n
 
 
-def scan_loose(table: StanceTable, stances, alike, places, yaws, field, labels, scene: Scene):
+def scan_loose(table: StanceTable, stances, alike, places, yaws, field, labels, wanted, scene: Scene):
     """Evidence of single pieces lying on the table at ``places`` (n, 2) outside the ``field`` (2,), at any turn.
 
     ``alike`` (stances,) radians: no turn as great is tried, for each looks then as it did. ``labels`` (h, w) int8, the
     likeliest colour, or -2 where something nearer is seen: only places whose middle shows the piece's colour are looked
-    at. Rows (n, 7) as in ``scans.scan_table``.
+    at. ``wanted`` are the ``least`` (colours,) that a candidate wins and ``reach_mm``: places within whose reach the
+    maps leave less to win are not looked at either. Rows (n, 7) as in ``scans.scan_table``.
     """
     turns, scan = np.maximum(1, np.searchsorted(yaws, alike)).astype(np.int64), cython.declare(Scan)
     scan.count, scan.places, scan.yaws = len(places), cython.cast("Point *", doubles(places)), doubles(yaws)
     scan.field, scan.labels = doubles(field), labels_of(labels)
+    least, scan.reach_mm = wanted
+    left = np.maximum(scene.gains.each - scene.maps.gained, 0.0, dtype=float)
+    sums = np.pad(left.cumsum(1).cumsum(2), ((0, 0), (1, 0), (1, 0)))
+    scan.to_win, scan.least = doubles(sums), doubles(least)
     out = np.empty((table.stances.rules.most_rows, 7))
     which, n_yaws, to = indices(stances), indices(turns), cython.cast("Placement *", doubles(out))
     own, view, count = cython.address(table.stances), cython.address(scene.view), cython.cast("i64", len(stances))

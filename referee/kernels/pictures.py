@@ -1,4 +1,7 @@
-"""Every pixel of a frame, once: its label by table, what changed, what differs from the background."""
+"""Every pixel of a frame, once: its label by table, what changed, what differs from the background.
+
+The loops go over plain addresses: for all that C knows the bytes written to a view could be its own strides.
+"""
 
 import cython
 from cython.cimports.libc.stdlib import abs as apart_of
@@ -6,11 +9,17 @@ from cython.cimports.libc.stdlib import abs as apart_of
 
 def look_up(pixels: cython.uchar[:, ::1], table: cython.schar[::1], shift: cython.uint, out: cython.schar[::1]):
     """Write to ``out`` (n,) the label of each of the ``pixels`` (n, 3) BGR: the table's at their upper bits."""
+    count: cython.Py_ssize_t = pixels.shape[0]
+    if count == 0:
+        return
+    pixel, cells, labels = cython.address(pixels[0, 0]), cython.address(table[0]), cython.address(out[0])
     bits: cython.uint = 8 - shift
     with cython.nogil:
-        for i in range(pixels.shape[0]):
-            b, g, r = pixels[i, 0] >> shift, pixels[i, 1] >> shift, pixels[i, 2] >> shift
-            out[i] = table[((b << bits) | g) << bits | r]
+        for i in range(0, count - 4, 4):
+            label_four(pixel + 3 * i, shift, cells, labels + i)
+        for i in range((count - 1) // 4 * 4, count):
+            b, g, r = pixel[3 * i] >> shift, pixel[3 * i + 1] >> shift, pixel[3 * i + 2] >> shift
+            labels[i] = cells[(b << bits | g) << bits | r]
 
 
 @cython.cfunc
@@ -39,24 +48,27 @@ def compare(
     before: cython.uchar[:, :, ::1] = memory.before
     usual: cython.uchar[:, :, ::1] = memory.usual
     older: cython.uchar[:, :, ::1] = memory.older
-    still_s: cython.float[:, ::1] = memory.still_s
+    stills: cython.float[:, ::1] = memory.still_s
     labels: cython.schar[:, ::1] = memory.labels
-    changed: cython.uchar[:, ::1] = memory.changed.view("u1")
-    unusual: cython.uchar[:, ::1] = memory.unusual.view("u1")
+    changes: cython.uchar[:, ::1] = memory.changed.view("u1")
+    unusuals: cython.uchar[:, ::1] = memory.unusual.view("u1")
     rest: cython.double = rest_s[0]
     warm_rest: cython.double = rest_s[1]
+    now, then, cells = cython.address(small[0, 0, 0]), cython.address(before[0, 0, 0]), cython.address(table[0, 0, 0])
+    known, old = cython.address(usual[0, 0, 0]), cython.address(older[0, 0, 0])
+    label, still_s = cython.address(labels[0, 0]), cython.address(stills[0, 0])
+    changed, unusual = cython.address(changes[0, 0]), cython.address(unusuals[0, 0])
     with cython.nogil:
-        for y in range(small.shape[0]):
-            for x in range(small.shape[1]):
-                pixel, label = cython.address(small[y, x, 0]), cython.address(labels[y, x])
-                label[0] = table[pixel[0] >> 3, pixel[1] >> 3, pixel[2] >> 3]
-                moved: cython.bint = apart(pixel, cython.address(before[y, x, 0])) > threshold
-                new: cython.bint = apart(pixel, cython.address(usual[y, x, 0])) > threshold
-                changed[y, x] = moved
-                still_s[y, x] = 0 if moved else still_s[y, x] + step_s
-                unusual[y, x] = new and apart(pixel, cython.address(older[y, x, 0])) > threshold
-                if label[0] < 0 and still_s[y, x] > (warm_rest if label[0] == warm else rest):
-                    for k in range(3):
-                        if new:
-                            older[y, x, k] = usual[y, x, k]
-                        usual[y, x, k] = pixel[k]
+        for i in range(small.shape[0] * small.shape[1]):
+            at = 3 * i
+            label[i] = cells[(now[at] >> 3) << 10 | (now[at + 1] >> 3) << 5 | now[at + 2] >> 3]
+            moved: cython.bint = apart(now + at, then + at) > threshold
+            new: cython.bint = apart(now + at, known + at) > threshold
+            changed[i] = moved
+            still_s[i] = 0 if moved else still_s[i] + step_s
+            unusual[i] = new and apart(now + at, old + at) > threshold
+            if label[i] < 0 and still_s[i] > (warm_rest if label[i] == warm else rest):
+                for k in range(at, at + 3):
+                    if new:
+                        old[k] = known[k]
+                    known[k] = now[k]

@@ -25,12 +25,12 @@ STAGES = {
     "learning": ("learn_empty", "learn_colors", "learn_sizes"),
     "mats": ("look",),
     "view": ("_views", "_empties"),
-    "light": ("_palette_now", "_light", "lit"),
+    "light": ("_palette_now", "_light"),
     "evidence": ("gather_evidence",),
     "catalogue": ("_catalogue",),
     "search": ("canvas_of", "readings", "fit_of"),
-    "proof": ("proof_of",),
-    "verdict": ("decide", "sized", "exposed", "unglared", "withheld"),
+    "proof": ("proof_of", "visibility_of"),
+    "verdict": ("decide", "rescored_by_shading"),
 }
 """Functions of ``referee.vision.observer`` and methods of its ``Observer``."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import bench_stages
 import numpy as np
 import pytest
 from step_pictures import COMMAND, HASH, PICTURES, README, judged, made_from
@@ -11,6 +12,7 @@ from step_pictures import COMMAND, HASH, PICTURES, README, judged, made_from
 from cards.build import Build, Piece
 from cards.kinds.height import HeightCard
 from cards.pieces import Pose
+from referee.vision import observer as seeing
 from referee.vision.image.view import zone_view
 from referee.vision.observer import Observer, ZoneStudy
 from referee.vision.steps import painted, step_pictures
@@ -51,3 +53,8 @@ def test_the_readme_shows_every_stage_and_is_light():
     assert shown == [f"{k}_{stage}.webp" for k, stage in enumerate(STAGES, 1)]
     assert sorted(p.name for p in PICTURES.glob("*.webp")) == shown
     assert sum(p.stat().st_size for p in PICTURES.iterdir()) < MOST_BYTES
+
+
+def test_the_stages_that_are_timed_are_functions_of_the_observer():
+    for name in (name for names in bench_stages.STAGES.values() for name in names):
+        assert callable(getattr(Observer, name, None) or getattr(seeing, name))
