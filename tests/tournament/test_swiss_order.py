@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from referee.tournament.pairing import swiss
-from referee.tournament.state import Game, Tournament
+from referee.tournament.state import Fixture, Tournament
 
 REST = -1
 Pairs = list[tuple[int, int]]
@@ -39,7 +39,9 @@ class Position:
 
     def paired(self) -> Pairs:
         """What ``swiss`` makes of it; who rests is paired with REST."""
-        games = [Game(n, 1, "swiss", players) for n, players in enumerate([*self.met, *((p,) for p in self.rested)], 1)]
+        games = [
+            Fixture(n, 1, "swiss", players) for n, players in enumerate([*self.met, *((p,) for p in self.rested)], 1)
+        ]
         order = range(self.size)
         pairs, resting = swiss(order, dict(zip(order, self.points, strict=True)), Tournament(games=tuple(games)))
         return [*pairs, *([(resting, REST)] if resting is not None else [])]
