@@ -5,7 +5,6 @@ editable install, the compiled modules.
 """
 
 import os
-import platform
 import runpy
 import shlex
 import shutil
@@ -77,7 +76,7 @@ def _extensions(scratch):
     box.language, box.include_dirs = "c++", [*box.include_dirs, str(FIRMWARE)]
     directives = {**DIRECTIVES, "cdivision": True, "infer_types": True, "language_level": 3}
     modules = cythonize(modules, build_dir=scratch, compiler_directives=directives)
-    if sys.platform != "linux" or platform.machine() != "x86_64":
+    if sysconfig.get_platform() != "linux-x86_64":
         return modules
     KERNELS.joinpath("avx2").mkdir(exist_ok=True)
     build["extra_compile_args"] = [*GCC_FLAGS, "-mavx2"]

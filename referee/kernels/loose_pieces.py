@@ -82,18 +82,19 @@ def scan_stance(stances, stance, n_yaws, scan, view, out, most):
     return n
 
 
-def scan_loose(table: StanceTable, stances, alike, places, yaws, field, labels, wanted, scene: Scene):
-    """Evidence of single pieces lying on the table at ``places`` (n, 2) outside the ``field`` (2,), at any turn.
+def scan_loose(table: StanceTable, stances, alike, places, yaws, wanted, labels, scene: Scene):
+    """Evidence of single pieces lying on the table at ``places`` (n, 2), at any turn.
 
     ``alike`` (stances,) radians: no turn as great is tried, for each looks then as it did. ``labels`` (h, w) int8, the
     likeliest colour, or -2 where something nearer is seen: only places whose middle shows the piece's colour are looked
-    at. ``wanted`` are the ``least`` (colours,) that a candidate wins and ``reach_mm``: places within whose reach the
-    maps leave less to win are not looked at either. Rows (n, 7) as in ``scans.scan_table``.
+    at. ``wanted``: the half extent (2,) of the field, outside which they lie, the least (colours,) that a candidate
+    wins, and a reach in mm: places within whose reach the maps leave less to win are not looked at either. Rows (n, 7)
+    as in ``scans.scan_table``.
     """
     turns, scan = np.maximum(1, np.searchsorted(yaws, alike)).astype(np.int64), cython.declare(Scan)
     scan.count, scan.places, scan.yaws = len(places), cython.cast("Point *", doubles(places)), doubles(yaws)
+    field, least, scan.reach_mm = wanted
     scan.field, scan.labels = doubles(field), labels_of(labels)
-    least, scan.reach_mm = wanted
     left = np.maximum(scene.gains.each - scene.maps.gained, 0.0, dtype=float)
     sums = np.pad(left.cumsum(1).cumsum(2), ((0, 0), (1, 0), (1, 0)))
     scan.to_win, scan.least = doubles(sums), doubles(least)

@@ -54,6 +54,8 @@ def compare(
     unusuals: cython.uchar[:, ::1] = memory.unusual.view("u1")
     rest: cython.double = rest_s[0]
     warm_rest: cython.double = rest_s[1]
+    shift: cython.int = 3
+    bits: cython.int = 8 - shift
     now, then, cells = cython.address(small[0, 0, 0]), cython.address(before[0, 0, 0]), cython.address(table[0, 0, 0])
     known, old = cython.address(usual[0, 0, 0]), cython.address(older[0, 0, 0])
     label, still_s = cython.address(labels[0, 0]), cython.address(stills[0, 0])
@@ -61,7 +63,7 @@ def compare(
     with cython.nogil:
         for i in range(small.shape[0] * small.shape[1]):
             at = 3 * i
-            label[i] = cells[(now[at] >> 3) << 10 | (now[at + 1] >> 3) << 5 | now[at + 2] >> 3]
+            label[i] = cells[((now[at] >> shift) << bits | now[at + 1] >> shift) << bits | now[at + 2] >> shift]
             moved: cython.bint = apart(now + at, then + at) > threshold
             new: cython.bint = apart(now + at, known + at) > threshold
             changed[i] = moved

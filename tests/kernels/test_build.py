@@ -54,8 +54,7 @@ def test_every_module_that_may_be_built_apart_is_held_against_the_sources(monkey
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
 def test_only_x86_has_modules_built_twice(backend, tmp_path, monkeypatch, machine):
-    monkeypatch.setattr(backend["sys"], "platform", "linux")
-    monkeypatch.setattr(backend["platform"], "machine", lambda: machine)
+    monkeypatch.setattr(backend["sysconfig"], "get_platform", lambda: f"linux-{machine}")
     monkeypatch.setitem(sys.modules, "Cython.Build", SimpleNamespace(cythonize=lambda modules, **_: modules))
     names = [m.name for m in backend["_extensions"](str(tmp_path)) if "-mavx2" in m.extra_compile_args]
     assert names == ([f"referee.kernels.avx2.{name}" for name in TWICE] if machine == "x86_64" else [])

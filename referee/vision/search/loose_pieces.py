@@ -272,10 +272,10 @@ def _fitted(canvas, stances: np.ndarray, labels: np.ndarray, closed: np.ndarray)
     places = _visible(canvas, *(np.arange(-r, r + 1, STEP_MM) for r in reach))
     yaws = np.arange(YAWS) * np.pi / YAWS
     alike, usual = canvas.cat.alike_after[stances], canvas.usual_gains[canvas.cat.color]
-    least = canvas.usual_gains.astype(float) * QUALITY * (MIN_PIXELS / canvas.factor**2), STEP_MM
+    wanted = closed, canvas.usual_gains.astype(float) * QUALITY * (MIN_PIXELS / canvas.factor**2), STEP_MM
     # a piece is charged for every pixel that another colour would explain better
     strict = canvas.scene().with_gains(canvas.strict)
-    rows = kernels.scan_loose(canvas.arrays, stances, alike, places, yaws, closed, labels, least, strict)
+    rows = kernels.scan_loose(canvas.arrays, stances, alike, places, yaws, wanted, labels, strict)
     spread = _spread(rows[np.argsort(-rows[:, 5])], canvas.cat.color)
     climbed = kernels.climb(canvas.arrays, spread, closed, CLIMB, strict)
     for *piece, won, pixels in climbed.tolist():
