@@ -102,7 +102,7 @@ def test_towers_turned_and_off_their_sites_are_where_they_are_read():
     assert other - x == pytest.approx(32.0)
     apart, near = city({5: (BLACK,) * 6, 6: (BLACK,) * 6}), city({5: (BLACK,) * 6})
     near.towers[6] = Tower((BLACK,) * 6, TowerPose(-6.0))
-    assert Sky(near).side_lights(ALBEDO)[5, 2, EAST].mean() < 0.8 * Sky(apart).lights(ALBEDO)[5, 2, EAST].mean()
+    assert Sky(near).side_lights(ALBEDO)[5, 2, EAST].mean() < 0.8 * Sky(apart).side_lights(ALBEDO)[5, 2, EAST].mean()
     slipped = city({5: (BLACK,) * 6}, TowerPose(0.0, 0.0, math.radians(20), ((1.0, -1.0),) * 5))
     assert len(Sky(slipped).side_lights(ALBEDO)) == 25
 

@@ -107,7 +107,7 @@ def sides_of(
     cities: Mapping[int, CityReading], shares: Mapping[tuple[int, ...], np.ndarray], rims: bool = False
 ) -> Sides:
     """The sides of every storey of these cities that their pictures show, with or without their ``rims``; ``shares``
-    as ``sky.lights`` tells them."""
+    as ``sky.side_lights`` tells them."""
     rows = [
         (city, k, *seen)
         for city, reading in cities.items()

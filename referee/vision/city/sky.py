@@ -190,6 +190,5 @@ class Sky:
 
 def side_lights(readings: Mapping[int, CityReading], albedo: np.ndarray) -> dict[tuple[int, ...], np.ndarray]:
     """By (city, site, storey, face), (3,) the light that a side gets, of what it would get alone."""
-    return {
-        (city, *face): light for city, one in readings.items() for face, light in Sky(one).side_lights(albedo).items()
-    }
+    cities = {city: Sky(reading).side_lights(albedo) for city, reading in readings.items()}
+    return {(city, *face): light for city, sides in cities.items() for face, light in sides.items()}
