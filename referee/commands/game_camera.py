@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import cv2
 
 from calibration.camera import load_camera
 from referee.commands.named_files import named_piece_set
-from referee.commands.options import Words, as_one
+from referee.commands.options import Words
 from referee.errors import CannotSee
 from referee.games.catalogue import GAMES, game_named
 from referee.vision.city.overlay import overlay
@@ -23,17 +22,6 @@ from referee.web.i18n.games import card
 from referee.web.i18n.texts import LANGUAGES
 
 FILE = click.Path(path_type=Path)
-
-
-@dataclass(frozen=True)
-class Looking:
-    """What ``game look`` may be asked for; each is explained there."""
-
-    pictures: tuple[Path, ...]
-    stones: str
-    camera_file: Path | None
-    as_json: bool
-    overlays: Path | None
 
 
 @click.command("look")
@@ -47,21 +35,22 @@ class Looking:
 @click.option("--camera", "camera_file", type=FILE, help="camera.yaml of the calibrated lens.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 @click.option("--overlay", "overlays", type=FILE, help="A folder for a picture of each city with what was read.")
-@as_one(Looking)
-def look(asked: Looking) -> None:
+def look(
+    pictures: tuple[Path, ...], stones: str, camera_file: Path | None, as_json: bool, overlays: Path | None
+) -> None:
     """Read the towers of city_towers from PICTURES of the printed plans, all of one moment, best from several sides.
 
     Exit status: 0 read (undecided sites are said so), 2 unusable input.
     """
-    eye = CityEye(named_piece_set(asked.stones), load_camera(asked.camera_file) if asked.camera_file else None)
-    sighting = eye.look([read_picture(path) for path in asked.pictures])
+    eye = CityEye(named_piece_set(stones), load_camera(camera_file) if camera_file else None)
+    sighting = eye.look([read_picture(path) for path in pictures])
     if not sighting.cities:
         raise CannotSee("no city plan is in view: print them with `referee print game plans`")
-    click.echo(json.dumps(to_json(sighting)) if asked.as_json else told(sighting))
-    if asked.overlays:
-        asked.overlays.mkdir(parents=True, exist_ok=True)
+    click.echo(json.dumps(to_json(sighting)) if as_json else sighting_text(sighting))
+    if overlays:
+        overlays.mkdir(parents=True, exist_ok=True)
         for city, sight in sighting.cities.items():
-            write_picture(asked.overlays / f"city{city}.png", overlay(sight))
+            write_picture(overlays / f"city{city}.png", overlay(sight))
 
 
 def to_json(sighting: Sighting) -> dict:
@@ -70,7 +59,7 @@ def to_json(sighting: Sighting) -> dict:
     return {"cities": cities, "notes": list(sighting.notes)}
 
 
-def told(sighting: Sighting) -> str:
+def sighting_text(sighting: Sighting) -> str:
     """The sighting in lines."""
     rows = [line for sight in sighting.cities.values() for line in _city(sight)]
     return "\n".join([*rows, *sighting.notes])

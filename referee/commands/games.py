@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import secrets
 import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import click
-from flask import Flask
 
 from referee.commands.game_camera import cards, look
 from referee.commands.named_files import named_piece_set
 from referee.commands.options import PORT, Commands, Words, as_one, names_in, same_players
-from referee.commands.serving import interrupted, opened, served, taken
+from referee.commands.serving import interrupted, opened, pin_for, served, taken
 from referee.devices.ports import Clock, SystemClock
 from referee.errors import DeviceLost, RefereeError
 from referee.events import Event
@@ -28,10 +27,8 @@ from referee.session.game_table import GameTable, game_matches
 from referee.session.ports import Record
 from referee.session.seeds import new_seed
 from referee.web.games.app import create_game_app
-from referee.web.i18n.games import said
+from referee.web.i18n.games import command_sentence
 from referee.web.i18n.texts import translate
-from referee.web.security import LOOPBACK
-from referee.web.server import Server
 
 PATH = click.Path(path_type=Path)
 LANG = "en"
@@ -64,11 +61,12 @@ class GameLines:
         for event in events:
             if event.kind in ("undone", "corrected"):
                 change = match.changes[-1]
-                was = said(LANG, match.shown(None, change["was"]), match.state.players)
+                was = command_sentence(LANG, match.shown(None, change["was"]), match.state.players)
                 values = {"who": change["who"], "number": change["number"], "why": change["why"], "was": was}
                 click.echo(f"     {translate(LANG, f'game.{event.kind}', **values)}")
         if any(event.kind == "asked" for event in events):
-            click.echo(f"{len(match.played):4d} {said(LANG, match.shown(None, match.played[-1]), match.state.players)}")
+            shown = match.shown(None, match.played[-1])
+            click.echo(f"{len(match.played):4d} {command_sentence(LANG, shown, match.state.players)}")
         scores = {row.player: row.score for row in match.standings}
         if scores != self._scores:
             click.echo(f"     score: {'  '.join(f'{name} {score}' for name, score in scores.items())}")
@@ -91,7 +89,7 @@ def record_in(data_dir: Path) -> Iterator[Record]:
         yield record
 
 
-def going_on(record: Record, clock: Clock, game: str, players: Sequence[str] | None) -> GameTable | None:
+def resume_game(record: Record, clock: Clock, game: str, players: Sequence[str] | None) -> GameTable | None:
     """The game on record to go on with: the last one of these players, or of anybody where None, unless it has ended.
 
     It is said, and so is how to go on with another open one.
@@ -150,24 +148,13 @@ def replay(match_id: str | None, step: bool, data_dir: Path) -> None:
     seed = f", seed {match.setup.seed}" if fold(entries).over else ""
     click.echo(f"{chosen}:{mark} {', '.join(match.state.players)}{seed}")
     lines = GameLines(match)
-    for events in commands_of(entries[1:]):
+    for _, group in groupby(entries[1:], key=lambda event: event.step):  # a correction's events are one step
+        events = list(group)
         if step:
             click.prompt("", default="", show_default=False, prompt_suffix="")
         for event in events:
             match = evolve(match, event)
         lines(match, events)
-
-
-def commands_of(events: Sequence[Event]) -> Iterator[list[Event]]:
-    """The events of each command together, a correction's with those that it decided anew."""
-    group: list[Event] = []
-    for event in events:
-        if group and event.step != group[0].step:
-            yield group
-            group = []
-        group.append(event)
-    if group:
-        yield group
 
 
 @game.command("rules")
@@ -202,19 +189,21 @@ def camera_of(name: str, stones: str) -> TableCamera:
     return PlanCamera(named_piece_set(stones)) if chosen.reads == "plans" else CardCamera(chosen)
 
 
-def made_up_pin() -> str:
-    """Six digits, told on the terminal."""
-    pin = f"{secrets.randbelow(10**6):06d}"
-    click.echo(f"the referee's PIN is {pin}")
-    return pin
-
-
-def game_server(app: Flask, host: str, port: int | None) -> Server:
-    """The pages on that port; None takes a free one where the usual is taken. Raises DeviceLost."""
+@contextmanager
+def pages_of(
+    table: GameTable, folder: Path, where: tuple[str, int | None, str | None], camera: TableCamera | None = None
+) -> Iterator[str]:
+    """The game's pages while the context lasts: their address. ``where``: host, port and the referee's PIN; without
+    a port the usual one, or a free one where it is taken. Raises DeviceLost when the port cannot be had."""
+    host, port, pin = where
+    clock = SystemClock()
+    app = create_game_app(table, folder, clock, pin_for(host, pin, "referee's"), host, camera)
     try:
-        return served(app, host, port, None)
+        server = served(app, host, port, None)
     except OSError as error:
         raise DeviceLost(f"port {port} of {host} cannot be used ({error.strerror})") from None
+    with closing(server):
+        yield server.url
 
 
 @game.command("play")
@@ -233,19 +222,16 @@ def game_server(app: Flask, host: str, port: int | None) -> Server:
 @as_one(PlayOptions)
 def play(asked: PlayOptions) -> None:
     """Play a game on board, console and phones; one of these players that has not ended goes on."""
-    clock, pin, players = SystemClock(), asked.pin, names_in(asked.players)
-    if pin is None and asked.host not in LOOPBACK:
-        pin = made_up_pin()
+    clock, players = SystemClock(), names_in(asked.players)
     with interrupted() as over, record_in(asked.data_dir / "games") as record:
-        table = going_on(record, clock, asked.name, players)
+        table = resume_game(record, clock, asked.name, players)
         if table is None:
             seed = new_seed() if asked.seed is None else asked.seed
             mode: Mode = "scorer" if asked.scorer else "full"
             setup = game_named(asked.name).setup(players, rules_of(asked.rules_file), seed, mode)
             table = GameTable.begun(record, clock, asked.name, setup)
         table.listen(GameLines(table.match))
-        camera = camera_of(asked.name, asked.stones)
-        app = create_game_app(table, asked.data_dir / "games", clock, pin, asked.host, camera)
-        with closing(game_server(app, asked.host, asked.port)) as server:
-            click.echo(f"board: {server.url}   console: {server.url}referee (with the private links of the seats)")
+        where = asked.host, asked.port, asked.pin
+        with pages_of(table, asked.data_dir / "games", where, camera_of(asked.name, asked.stones)) as url:
+            click.echo(f"board: {url}   console: {url}referee (with the private links of the seats)")
             over.wait()

@@ -16,7 +16,7 @@ from referee.journal.journal import Journal
 from referee.journal.recovery import check, salvage
 from referee.match.house_rules import load_rules, rules_toml
 from referee.match.schedule import letter, schedule_text
-from referee.web.i18n.games import said
+from referee.web.i18n.games import command_sentence
 
 JOURNAL = click.option(
     "--journal",
@@ -81,7 +81,7 @@ def export(match_id: str | None, form: str, journal: str, out: Path | None) -> N
     if not entries:
         raise BadRequest(f"{journal}: no match {match_id!r}")
     if is_game(entries):
-        give(exported(form, entries, partial(said, "en")), out)
+        give(exported(form, entries, partial(command_sentence, "en")), out)
     else:
         give(exports.FORMATS[form](entries), out)
 

@@ -162,11 +162,11 @@ S = TypeVar("S", bound=Table)
 class Game(Generic[S]):
     """What a game offers. ``seats`` may play it; ``pieces`` is every card, chip and stone wherever it lies.
 
-    ``commands`` may be asked of it, ``changes`` say by kind what an event makes of the state. ``begin`` gives the
-    first event's data, ``create`` the state of it; ``scores`` is by seat; ``view`` is JSON-able and
-    shows what a seat may see (None: what lies open to all); ``legal`` are commands of that seat that would be
-    accepted: every kind, though not every overpayment. ``deck`` is what the game's box holds. ``secret`` names the
-    field of a command (as JSON) that only its own seat may read in the first state, when it was asked in the second.
+    ``commands`` may be asked of it, ``changes`` say by kind what an event but the last makes of the state. ``begin``
+    gives the first event's data, ``create`` the state of it; ``scores`` is by seat; ``view`` is JSON-able and shows
+    what a seat may see (None: what lies open to all); ``legal`` are commands of that seat that would be accepted: every
+    kind, though not every overpayment. ``deck`` is what the game's box holds. ``secret`` names the field of a command
+    (as JSON) that only its own seat may read in the first state, when it was asked in the second.
 
     Cards and camera: ``face`` is how a kind of card is printed, ``also_printed`` cards that are in no hand or pile, and
     how many; ``reads`` what ``propose`` is told of the table, with what gives the state after a command; ``plan`` the
@@ -262,6 +262,8 @@ class Game(Generic[S]):
 
     def evolve(self, state: S, event: Event) -> S:
         """The state after the event. Raises IllegalCommand for one that this version does not know."""
+        if event.kind == "game_over":
+            return replace(state, phase=OVER)
         if event.kind not in self.changes:
             raise IllegalCommand(sentence("game.no_fact", kind=event.kind, game=self.name))
         return self.changes[event.kind](state, event.data)
@@ -319,16 +321,6 @@ def without(hand: Pile, cards: Iterable[str], whose: str) -> Pile:
 def put(rows: tuple[Any, ...], index: int, value: object) -> tuple[Any, ...]:
     """The tuple with one place changed."""
     return (*rows[:index], value, *rows[index + 1 :])
-
-
-def ranks(scores: Sequence[int]) -> tuple[int, ...]:
-    """Rank by seat, 1 the best; equal scores share one."""
-    return tuple(1 + sum(other > score for other in scores) for score in scores)
-
-
-def winners(scores: Sequence[int]) -> tuple[int, ...]:
-    """The seats with the best score: more than one share the win."""
-    return tuple(seat for seat, rank in enumerate(ranks(scores)) if rank == 1)
 
 
 def hidden(hand: Pile, seat: int, viewer: int | None) -> list[str]:

@@ -22,7 +22,7 @@ from referee.core import Command, Decider, EventBatch, State
 from referee.errors import IllegalCommand
 from referee.events import Event
 from referee.games.catalogue import GAMES, game_named
-from referee.games.core import OVER, Game, GameCommand, Mode, Setup, Table, ranks, winners
+from referee.games.core import OVER, Game, GameCommand, Mode, Setup, Table
 
 
 class UndoMove(Command):
@@ -57,7 +57,7 @@ class PlayedCommand:
 
 @dataclass(frozen=True)
 class GameStanding:
-    """One row of the table; equal scores share a rank."""
+    """One row of the table: rank 1 is the best, equal scores share one; of an ended game those of rank 1 win."""
 
     player: str
     score: int
@@ -88,9 +88,9 @@ class Match(State):
     def standings(self) -> tuple[GameStanding, ...]:
         """The table, best first."""
         scores = self.game.scores(self.state)
-        rank, best = ranks(scores), winners(scores) if self.over else ()
-        rows = [GameStanding(p, scores[s], rank[s], s in best) for s, p in enumerate(self.state.players)]
-        return tuple(sorted(rows, key=lambda row: row.rank))
+        rows = sorted(zip(self.state.players, scores, strict=True), key=lambda row: -row[1])
+        ranked = [(player, score, 1 + sum(other > score for other in scores)) for player, score in rows]
+        return tuple(GameStanding(*row, self.over and row[2] == 1) for row in ranked)
 
     def shown(self, seat: int | None, played: PlayedCommand) -> dict[str, Any]:
         """The command as that seat may read it; one that was taken back as it could when that was done."""

@@ -58,22 +58,22 @@ class People:
     def add(self, name: str, who: str = "", color: str = "") -> Person:
         """A new record. Raises IllegalCommand."""
         with self._lock:
-            return self._keep(*records.added(self.register, name, self._now(), who, color))
+            return self._keep(*records.add_person(self.register, name, self._now(), who, color))
 
     def rename(self, person: str, name: str, who: str = "") -> Person:
         """Another name; results under the earlier ones stay."""
         with self._lock:
-            return self._keep(*records.renamed(self.register, self.person(person), name, self._now(), who))
+            return self._keep(*records.rename_person(self.register, self.person(person), name, self._now(), who))
 
     def recolor(self, person: str, color: str, who: str = "") -> Person:
         """Another colour, '' for none."""
         with self._lock:
-            return self._keep(*records.colored(self.person(person), color, self._now(), who))
+            return self._keep(*records.color_person(self.person(person), color, self._now(), who))
 
     def merge(self, person: str, other: str, who: str = "") -> Person:
         """The other record goes into the person's."""
         with self._lock:
-            return self._keep(*records.merged(self.person(person), self.person(other), self._now(), who))
+            return self._keep(*records.merge_people(self.person(person), self.person(other), self._now(), who))
 
     def take_picture(self, person: str, data: bytes, who: str = "") -> Person:
         """Keep a picture, made small; b'' takes it away. Raises IllegalCommand for what is none."""
@@ -81,13 +81,13 @@ class People:
             found, jpeg = self.person(person), _small(data) if data else b""
             name = hashlib.sha256(found.id.encode() + jpeg).hexdigest()[:24] if jpeg else ""  # each person's own
             self._store.keep_picture(found.id, name, jpeg)
-            return self._keep(*records.pictured(found, name, self._now(), who))
+            return self._keep(*records.picture_person(found, name, self._now(), who))
 
     def delete(self, person: str, who: str = "") -> None:
         """Everything of this record goes: names, colour, picture, history. What matches say of a name stays theirs."""
         with self._lock:
             found = self.person(person)
-            self._store.delete(*records.deleted(self.register, found, self._now(), who))
+            self._store.delete(*records.delete_person(self.register, found, self._now(), who))
 
     def _keep(self, person: str, event: Event) -> Person:
         self._store.add(person, event, self._last)

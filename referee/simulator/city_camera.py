@@ -24,7 +24,7 @@ OFF_MM, YAW_DEG = 1.5, 4.0
 UPRIGHT = Pose()
 
 
-def stood(stones: PieceSet, towers: Sequence[Tower], site_mm: float, seed: int) -> list[Placed]:
+def placed_stones(stones: PieceSet, towers: Sequence[Tower], site_mm: float, seed: int) -> list[Placed]:
     """The stones of a city's nine ``towers``, (seat, height) from below, on sites so far apart; seats are colours."""
     names, out = list(stones.colors), []
     storey = min(shape.height for shape in stones.shapes.values())

@@ -106,14 +106,14 @@ def _changed(people: Mapping[str, Person], was: Person, event: Event) -> Person:
     raise IllegalCommand(sentence("unknown_event", kind=event.kind))
 
 
-def added(register: Register, name: str, at: str, who: str = "", color: str = "") -> tuple[str, Event]:
+def add_person(register: Register, name: str, at: str, who: str = "", color: str = "") -> tuple[str, Event]:
     """A new record. Raises IllegalCommand for a name that leads to somebody already."""
     kept = _free(register, name)
     _known_color(color)
     return f"P{register.number + 1}", Event("person_added", {"name": kept, "color": color}, at, who)
 
 
-def renamed(register: Register, person: Person, name: str, at: str, who: str) -> tuple[str, Event]:
+def rename_person(register: Register, person: Person, name: str, at: str, who: str) -> tuple[str, Event]:
     """Another name; the earlier ones still lead here."""
     kept = _free(register, name, person)
     if kept == person.name:
@@ -121,25 +121,25 @@ def renamed(register: Register, person: Person, name: str, at: str, who: str) ->
     return person.id, Event("person_renamed", {"name": kept}, at, who)
 
 
-def colored(person: Person, color: str, at: str, who: str) -> tuple[str, Event]:
+def color_person(person: Person, color: str, at: str, who: str) -> tuple[str, Event]:
     """Another colour, '' for none."""
     _known_color(color)
     return person.id, Event("person_colored", {"color": color}, at, who)
 
 
-def pictured(person: Person, picture: str, at: str, who: str) -> tuple[str, Event]:
+def picture_person(person: Person, picture: str, at: str, who: str) -> tuple[str, Event]:
     """Another picture, by the hash of its bytes; '' for none."""
     return person.id, Event("person_pictured", {"picture": picture}, at, who)
 
 
-def merged(person: Person, other: Person, at: str, who: str) -> tuple[str, Event]:
+def merge_people(person: Person, other: Person, at: str, who: str) -> tuple[str, Event]:
     """Both are one: the other's names and results are this one's from now on."""
     if person.id == other.id:
         raise IllegalCommand(sentence("people.same", name=person.name))
     return person.id, Event("person_merged", {"other": other.id}, at, who)
 
 
-def deleted(register: Register, person: Person, at: str, who: str) -> tuple[tuple[str, ...], Event]:
+def delete_person(register: Register, person: Person, at: str, who: str) -> tuple[tuple[str, ...], Event]:
     """All ids whose events go, and the event that stays: it names nobody, and keeps ids from being given again."""
     return (person.id, *person.merged), Event("person_deleted", {"number": register.number}, at, who)
 

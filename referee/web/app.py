@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import secrets
 import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import flask
 from markupsafe import Markup
 
+from cards.pieces import PieceSet, builtin_piece_set
+from referee.devices.ports import Clock
 from referee.errors import FolderUnusable
 from referee.files import write_whole
 from referee.web import api, live, security
@@ -20,7 +24,7 @@ from referee.web.pages import attempts, board, cards, console, evening, login, p
 from referee.web.pages.setup import Choices
 from referee.web.ports import PageSession, WebSession
 from referee.web.streaming import media
-from referee.web.streaming.streams import Streams
+from referee.web.streaming.streams import Source, Streams
 
 SECRET_FILE, LOGINS_FILE = "web-secret", "logins.json"
 SECRET_BYTES = 32
@@ -76,6 +80,57 @@ def kept_secret(path: Path) -> bytes:
     return key
 
 
+class ServedSession(PageSession, Source, Protocol):
+    """What login, streams and every page need of a session."""
+
+    data_dir: Path
+
+
+@dataclass
+class StillSession:
+    """A session without a table's devices, in which nothing changes by itself."""
+
+    data_dir: Path
+    clock: Clock
+    simulated: bool = False
+    piece_set: PieceSet = field(default_factory=builtin_piece_set)
+    shift_s: float = 0.0
+
+    def touch(self) -> None:
+        """Nothing here is live."""
+
+    def wait(self, version: int, timeout_s: float) -> int:
+        """The version, when the time is over."""
+        time.sleep(timeout_s)
+        return version
+
+    def picture(self, name: str) -> bytes | None:
+        """There is no camera."""
+        return None
+
+
+def base_app(
+    session: ServedSession,
+    pin: str | None,
+    values: Callable[[], dict[str, Any]],
+    secret_key: bytes | None = None,
+    tls: bool = False,
+) -> flask.Flask:
+    """Pages over a session with what all pages have: languages, logins, streams, and in every template ``values``."""
+    app = flask.Flask("referee.web")
+    key = app.secret_key = secret_key or kept_secret(Path(session.data_dir) / SECRET_FILE)
+    app.json.ensure_ascii = False  # type: ignore[attr-defined]
+    app.extensions["referee.session.session"] = session
+    app.extensions["referee.streams"] = Streams(session)
+    app.before_request(set_language)
+    file = Path(session.data_dir) / LOGINS_FILE
+    kept = Logins(file, fingerprint(pin, key), lambda: session.clock.utc().timestamp())
+    security.secure(app, security.Door(pin, time.monotonic), kept, tls)
+    app.context_processor(lambda: page_values(session) | values())
+    app.after_request(remember_language)
+    return app
+
+
 def create_app(
     session: WebSession,
     pin: str | None = None,
@@ -95,20 +150,9 @@ def create_app(
     """
     if pin is None and host not in security.LOOPBACK:
         raise ValueError("a dashboard on the network needs a PIN for the referee")
-    app = flask.Flask(__name__)
-    app.secret_key = secret_key or kept_secret(Path(session.data_dir) / SECRET_FILE)
-    app.json.ensure_ascii = False  # type: ignore[attr-defined]
+    app = base_app(session, pin, dict, secret_key, tls)
     app.extensions["referee.choices"] = choices
-    app.extensions["referee.session.session"] = session
-    app.extensions["referee.streams"] = Streams(session)
     app.extensions["referee.evening"] = app.jinja_env.globals["evening"] = EveningStore(Path(session.data_dir))
-    app.before_request(set_language)
-    kept = Logins(
-        Path(session.data_dir) / LOGINS_FILE, fingerprint(pin, app.secret_key), lambda: session.clock.utc().timestamp()
-    )
-    security.secure(app, security.Door(pin, time.monotonic), kept, tls)
-    app.context_processor(lambda: page_values(session))
-    app.after_request(remember_language)
     for part in (login, live, media, replay, board, console, evening, practice, results, setup, api, cards, attempts):
         app.register_blueprint(part.blueprint(session))
     login.handle_errors(app)

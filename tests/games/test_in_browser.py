@@ -18,7 +18,7 @@ from referee.games.match import Correct, Match, decide, fold
 from referee.journal.journal import Journal
 from referee.simulator.game_players import WASTEFUL, options
 from referee.web.games.forms import form_of
-from referee.web.i18n.games import said
+from referee.web.i18n.games import command_sentence
 
 REFEREE = [sys.executable, "-c", "from referee.cli import main; main()"]
 PLAYERS = ("Ann", "Ben", "Cem", "Dia")
@@ -44,10 +44,10 @@ class Program:
 
     def start(self):
         self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, text=True)
-        said = [next(line for line in self.process.stdout if "board:" in line or "going on" in line)]
-        if "going on" in said[0]:
+        first = [next(line for line in self.process.stdout if "board:" in line or "going on" in line)]
+        if "going on" in first[0]:
             next(line for line in self.process.stdout if "board:" in line)
-        return said[0]
+        return first[0]
 
     def kill(self):
         self.process.kill()
@@ -99,7 +99,7 @@ def move(program, phones, rng, clicked) -> bool:
     choice = rng.choice(fresh or liked or range(len(legal)))
     page, kind = phones[seat], legal[choice].NAME
     if len(match.played) < KILLED_AFTER or clicked[kind] < CLICKED:
-        click(page, choice, said("en", legal[choice].to_json(), match.state.players))
+        click(page, choice, command_sentence("en", legal[choice].to_json(), match.state.players))
         clicked[kind] += 1
     else:
         token = page.get_attribute('meta[name="csrf-token"]', "content")

@@ -20,7 +20,7 @@ from referee.games.match import UndoMove, fold
 from referee.journal.journal import Journal
 from referee.session.game_table import GameTable, game_matches
 from referee.simulator.game_players import next_choice, options
-from referee.web.i18n.games import said
+from referee.web.i18n.games import command_sentence
 from referee.web.i18n.texts import LANGUAGES, catalogue
 
 REFEREE = [sys.executable, "-c", "from referee.cli import main; main()"]
@@ -178,9 +178,12 @@ def test_every_game_and_command_has_words_in_both_languages(lang):
 
 def test_a_command_in_words_names_players_and_cards():
     steal = {"command": "StealStorey", "seat": 0, "card": "3", "victim": 1, "steal": "joker"}
-    assert said("en", steal, ["Ann", "Ben"]) == "Ann steals the joker of Ben with the 3"
-    assert said("de", steal, ["Ann", "Ben"]) == "Ann stiehlt Ben die Karte Joker zu einer 3"
+    assert command_sentence("en", steal, ["Ann", "Ben"]) == "Ann steals the joker of Ben with the 3"
+    assert command_sentence("de", steal, ["Ann", "Ben"]) == "Ann stiehlt Ben die Karte Joker zu einer 3"
     buy = {"command": "Buy", "seat": 0, "place": 2, "pay": ["b3", "b4"], "give": True}
-    assert said("en", buy, ["Ann", "Ben"]) == "Ann buys the building at place 2 for b3 b4 for the passive owner"
-    assert said("en", buy | {"give": False}, ["Ann", "Ben"]).endswith("for b3 b4")
+    assert (
+        command_sentence("en", buy, ["Ann", "Ben"])
+        == "Ann buys the building at place 2 for b3 b4 for the passive owner"
+    )
+    assert command_sentence("en", buy | {"give": False}, ["Ann", "Ben"]).endswith("for b3 b4")
     assert issubclass(GAMES["city_towers"].commands[0], GameCommand)

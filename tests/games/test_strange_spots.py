@@ -10,7 +10,7 @@ import pytest
 
 from referee.vision.city.drawn import CityPicture, StoreySize
 from referee.vision.city.reading import CityReading
-from referee.vision.city.strange import strange
+from referee.vision.city.unexplained import unexplained_masks
 from referee.vision.image.view import ZoneView
 
 STONE = StoreySize(24.0, 24.0, 10.0)
@@ -54,7 +54,7 @@ def looks() -> list[CityPicture]:
 
 def shares(looks, masks) -> list[float]:
     """Of each picture, how much of the patch is strange."""
-    found = strange(CityReading(looks, STONE, {}))
+    found = unexplained_masks(CityReading(looks, STONE, {}))
     return [float(odd[mask].mean()) for odd, mask in zip(found, masks, strict=True)]
 
 

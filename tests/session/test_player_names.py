@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "match"))
 from test_many_tables import equipment, program
 
 from referee.cli import cli
-from referee.commands.games import going_on
+from referee.commands.games import resume_game
 from referee.commands.serving import running
 from referee.devices.ports import SystemClock
 from referee.games.catalogue import game_named
@@ -141,10 +141,10 @@ def test_a_tower_game_goes_on_for_its_own_players_only(tmp_path, capsys):
     with closing(Journal(tmp_path / "games.db")) as record:
         game, clock = "tower_bets", SystemClock()
         for n, names in enumerate((["Zoe", "Yan", "Xu"], ["Kim", "Leo", "Mia"])):
-            assert going_on(record, clock, game, names) is None
+            assert resume_game(record, clock, game, names) is None
             GameTable.begun(record, clock, game, game_named(game).setup(names, {}, n))
         first, second = game_matches(record)
         assert f"{first} stays open: --players Zoe,Yan,Xu goes on with it\n" == capsys.readouterr().out
-        assert going_on(record, clock, game, ["yan", "Xu", "Zoe"]).match.match_id == first
+        assert resume_game(record, clock, game, ["yan", "Xu", "Zoe"]).match.match_id == first
         assert "going on with" in capsys.readouterr().out
-        assert going_on(record, clock, game, None).match.match_id == second
+        assert resume_game(record, clock, game, None).match.match_id == second

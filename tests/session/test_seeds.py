@@ -106,7 +106,7 @@ def test_a_tournament_and_a_game_begun_by_a_command_have_long_seeds(tmp_path, mo
     def no_pages(*_: object) -> None:
         raise InterruptedError("the game has begun")
 
-    monkeypatch.setattr("referee.commands.games.game_server", no_pages)
+    monkeypatch.setattr("referee.commands.games.pages_of", no_pages)
     games, tournaments = [], []
     for n in range(TRIES):
         cup, data = tmp_path / f"cup{n}.db", tmp_path / str(n)

@@ -183,12 +183,12 @@ def test_a_merge_loses_no_result_and_counts_none_twice(orders, one, other):
 
     register = Register()
     for name in NAMES:
-        register = records.evolve(register, *records.added(register, name, "2026-01-01T00:00:00+00:00"))
+        register = records.evolve(register, *records.add_person(register, name, "2026-01-01T00:00:00+00:00"))
     matches = [match(n, *order) for n, order in enumerate(orders, 1)]
     before = careers(register, matches)
     if one != other:
         kept, gone = register.person(NAMES[one]), register.person(NAMES[other])
-        register = records.evolve(register, *records.merged(kept, gone, "2026-01-02T00:00:00+00:00", "Org"))
+        register = records.evolve(register, *records.merge_people(kept, gone, "2026-01-02T00:00:00+00:00", "Org"))
     after = careers(register, matches)
     assert sum(c.cards for c in after.values()) == sum(c.cards for c in before.values())
     assert sum(len(c.meetings) for c in after.values()) == 4 * len(matches)

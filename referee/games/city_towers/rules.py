@@ -20,7 +20,7 @@ from cards.sentences import sentence
 from referee.core import Data, EventBatch
 from referee.errors import IllegalCommand
 from referee.games import core
-from referee.games.core import OVER, UNKNOWN, GameCommand, Pile, Rules, Setup, Table, Tower, hidden, new_pile, put
+from referee.games.core import UNKNOWN, GameCommand, Pile, Rules, Setup, Table, Tower, hidden, new_pile, put
 
 CITIES = range(1, 7)
 SITES = range(1, 10)
@@ -295,7 +295,6 @@ CHANGES: Mapping[str, Callable[[City, Data], City]] = {
     "turn_passed": lambda s, d: replace(s, turn=d["seat"]),
     "round_scored": lambda s, d: replace(s, rounds=(*s.rounds, tuple(d["points"]))),
     "round_begun": _round_begun,
-    "game_over": lambda s, d: replace(s, phase=OVER),
 }
 
 

@@ -18,7 +18,6 @@ from cards.sentences import sentence
 from referee.core import Data, EventBatch
 from referee.errors import IllegalCommand
 from referee.games.core import (
-    OVER,
     UNKNOWN,
     GameCommand,
     Pile,
@@ -95,12 +94,17 @@ class Nine(Table):
     acted: bool = False
 
 
-class BuildStorey(GameCommand):
+class PlayingCommand(GameCommand):
+    """Asked for in a turn, but for one with a milkshake."""
+
+    PHASES = ("playing",)
+
+
+class BuildStorey(PlayingCommand):
     """A storey of two cards of the hand."""
 
     first: str
     second: str
-    PHASES = ("playing",)
 
     def carry_out(self, batch: EventBatch[Nine]) -> None:
         values, cards = pair_values(self.first, self.second), [self.first, self.second]
@@ -108,13 +112,12 @@ class BuildStorey(GameCommand):
         _raise(batch, self.seat, cards, values, cards)
 
 
-class StealStorey(GameCommand):
+class StealStorey(PlayingCommand):
     """A storey of one's own number and a card of the victim's top storey; that storey's other card is discarded."""
 
     card: str
     victim: int
     steal: str
-    PHASES = ("playing",)
 
     def carry_out(self, batch: EventBatch[Nine]) -> None:
         state = batch.state
@@ -136,11 +139,10 @@ class StealStorey(GameCommand):
         _raise(batch, self.seat, [self.card, self.steal], (int(self.card), top.values[at]), [self.card])
 
 
-class SetDog(GameCommand):
+class SetDog(PlayingCommand):
     """A guard dog beside one's own storey (1 is the lowest)."""
 
     storey: int
-    PHASES = ("playing",)
 
     def carry_out(self, batch: EventBatch[Nine]) -> None:
         _has(batch.state, self.seat, "dog")
@@ -149,12 +151,11 @@ class SetDog(GameCommand):
         batch.add("dog_set", owner=self.seat, storey=self.storey)
 
 
-class LureDog(GameCommand):
+class LureDog(PlayingCommand):
     """A bone for the dog beside a storey of the victim: both are discarded."""
 
     victim: int
     storey: int
-    PHASES = ("playing",)
 
     def carry_out(self, batch: EventBatch[Nine]) -> None:
         _has(batch.state, self.seat, "bone")
@@ -163,12 +164,11 @@ class LureDog(GameCommand):
         batch.add("dog_lured", seat=self.seat, owner=self.victim, storey=self.storey)
 
 
-class Destroy(GameCommand):
+class Destroy(PlayingCommand):
     """The victim's top storey, by ``tool``: a hammer where no dog is, a wrecking ball anywhere."""
 
     victim: int
     tool: str
-    PHASES = ("playing",)
 
     def carry_out(self, batch: EventBatch[Nine]) -> None:
         state = batch.state
@@ -183,11 +183,10 @@ class Destroy(GameCommand):
         batch.add("top_gone", victim=self.victim, discarded=[*top.cards, *["dog"] * top.dog])
 
 
-class PlayThief(GameCommand):
+class PlayThief(PlayingCommand):
     """One unseen card of the victim's hand."""
 
     victim: int
-    PHASES = ("playing",)
 
     def carry_out(self, batch: EventBatch[Nine]) -> None:
         _other(batch.state, self.seat, self.victim)
@@ -198,10 +197,8 @@ class PlayThief(GameCommand):
         _rob(batch, self.seat, self.victim)
 
 
-class PlaySuperThief(GameCommand):
+class PlaySuperThief(PlayingCommand):
     """One unseen card of every other hand."""
-
-    PHASES = ("playing",)
 
     def carry_out(self, batch: EventBatch[Nine]) -> None:
         _has(batch.state, self.seat, "superthief")
@@ -213,11 +210,10 @@ class PlaySuperThief(GameCommand):
             _rob(batch, self.seat, victim)
 
 
-class ServeMilkshake(GameCommand):
+class ServeMilkshake(PlayingCommand):
     """A milkshake before the victim, whose next turn it is."""
 
     victim: int
-    PHASES = ("playing",)
 
     def carry_out(self, batch: EventBatch[Nine]) -> None:
         _other(batch.state, self.seat, self.victim)
@@ -227,20 +223,16 @@ class ServeMilkshake(GameCommand):
         batch.add("milkshake_served", seat=self.seat, victim=self.victim)
 
 
-class ParkTruck(GameCommand):
+class ParkTruck(PlayingCommand):
     """The donut truck: everybody else skips a turn."""
-
-    PHASES = ("playing",)
 
     def carry_out(self, batch: EventBatch[Nine]) -> None:
         _has(batch.state, self.seat, "truck")
         batch.add("truck_parked", seat=self.seat)
 
 
-class EndTurn(GameCommand):
+class EndTurn(PlayingCommand):
     """Nothing more: refill to three and the next seat's turn."""
-
-    PHASES = ("playing",)
 
     def carry_out(self, batch: EventBatch[Nine]) -> None:
         _refill(batch, self.seat)
@@ -350,7 +342,6 @@ CHANGES: Mapping[str, Callable[[Nine, Data], Nine]] = {
     "card_drawn": _drawn,
     "reshuffled": lambda s, d: replace(s, draw=tuple(d["draw"]), discard=(), shuffles=s.shuffles + 1),
     "turn_begun": _turn_begun,
-    "game_over": lambda s, d: replace(s, phase=OVER),
 }
 
 

@@ -18,7 +18,6 @@ from cards.sentences import sentence
 from referee.core import Data, EventBatch
 from referee.errors import IllegalCommand
 from referee.games.core import (
-    OVER,
     UNKNOWN,
     GameCommand,
     Pile,
@@ -306,7 +305,6 @@ CHANGES: Mapping[str, Callable[[Quarters, Data], Quarters]] = {
     "hand_read": _hand_read,
     "first_known": lambda s, d: replace(s, turn=d["seat"], gifts=d["gifts"], phase="acting"),
     "waits_for": lambda s, d: replace(s, phase=f"reading_{d['what']}"),
-    "game_over": lambda s, d: replace(s, phase=OVER),
 }
 
 

@@ -251,7 +251,6 @@ CHANGES: Mapping[str, Callable[[Bets, Data], Bets]] = {
     "card_drawn": _drawn,
     "card_read": _read,
     "turn_passed": _passed,
-    "game_over": lambda s, d: replace(s, phase=OVER),
 }
 
 

@@ -21,7 +21,7 @@ from cards.pieces import PieceSet, Pose
 from referee.kernels.polygons import draw_solid
 from referee.vision.city.drawn import MOST_STOREYS, CityPicture
 from referee.vision.city.reading import CityReading
-from referee.vision.city.sky import lights
+from referee.vision.city.sky import side_lights
 from referee.vision.render.solids import FACES, solid, z_buffer
 
 Key = tuple[int, int, int]
@@ -107,7 +107,7 @@ def sides_of(
     cities: Mapping[int, CityReading], shares: Mapping[tuple[int, ...], np.ndarray], rims: bool = False
 ) -> Sides:
     """The sides of every storey of these cities that their pictures show, with or without their ``rims``; ``shares``
-    as ``sky.lights`` tells them."""
+    as ``sky.side_lights`` tells them."""
     rows = [
         (city, k, *seen)
         for city, reading in cities.items()
@@ -203,7 +203,7 @@ def paints(stones: PieceSet, cities: Mapping[int, CityReading]) -> dict[int, dic
     The readings' own colours are where it starts from.
     """
     albedo = LINEAR[np.array([stones.rgb(c) for c in stones.colors])] * PAINT_LIGHT
-    share, out = lights(cities, albedo), {city: dict[tuple[int, int], Paint]() for city in cities}
+    share, out = side_lights(cities, albedo), {city: dict[tuple[int, int], Paint]() for city in cities}
     sides, rough = sides_of(cities, share), sides_of(cities, share, rims=True)
     if sides.keys:
         fit = _Fit(sides, log_light(albedo + USUAL_HAZE))

@@ -61,7 +61,7 @@ def directions(count: int) -> np.ndarray:
     return np.stack([r * np.cos(turn), r * np.sin(turn), np.sqrt(1 - r * r)], 1)
 
 
-def cast(columns: Columns, start: np.ndarray, along: np.ndarray, own: np.ndarray) -> Hits:
+def cast_rays(columns: Columns, start: np.ndarray, along: np.ndarray, own: np.ndarray) -> Hits:
     """What rays from ``start`` (n, 3) ``along`` (n, 3) meet first, but for the column ``own`` (n,) of each."""
     down = along[:, 2] < 0
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -112,7 +112,7 @@ class Sky:
         self.faces: list[Face] = [(self.sites[i], n, k) for i, n, k in self.rows]
         self.room, self.paper, self.others = self._shares()
 
-    def lights(self, albedo: np.ndarray) -> dict[Face, np.ndarray]:
+    def side_lights(self, albedo: np.ndarray) -> dict[Face, np.ndarray]:
         """By side, (3,) the light that it gets, of what one standing alone gets; ``albedo`` (k, 3) of the colours."""
         mine = np.array([albedo[self.colors[i][n]] for i, n, _ in self.rows]).reshape(-1, 3)
         up = np.array([self.normals[k][2] > 0.5 for _, _, k in self.rows], bool)
@@ -132,7 +132,7 @@ class Sky:
         start = np.concatenate([np.zeros((0, 3)), *(np.repeat(points, RAYS, 0) for points, _ in parts)])
         along = np.concatenate([np.zeros((0, 3)), *(np.tile(towards @ axes, (len(at), 1)) for at, axes in parts)])
         column = np.array([i for i, _, _ in self.rows], int)[owner]
-        hits, each = cast(self.columns, start, along, column), 1 / np.bincount(owner, minlength=count)
+        hits, each = cast_rays(self.columns, start, along, column), 1 / np.bincount(owner, minlength=count)
         room = np.bincount(owner, hits.what == ROOM, minlength=count) * each
         on = hits.what == TABLE
         paper = np.bincount(owner[on], self._paper(hits.at[on, :2]), minlength=count) * each
@@ -161,7 +161,7 @@ class Sky:
         each, which = np.unique(spots[near], axis=0, return_inverse=True)
         start = np.repeat(np.c_[each * SPOT_MM, np.full(len(each), OFF_MM)], PAPER_RAYS, 0)
         none = np.full(len(start), ROOM)
-        room = cast(self.columns, start, np.tile(directions(PAPER_RAYS), (len(each), 1)), none).what == ROOM
+        room = cast_rays(self.columns, start, np.tile(directions(PAPER_RAYS), (len(each), 1)), none).what == ROOM
         sees = room.reshape(len(each), -1).mean(1) if len(each) else np.zeros(0)
         sees = np.where(self._under(each * SPOT_MM), UNDER_LIGHT, sees)
         out = np.ones(len(at))
@@ -188,6 +188,7 @@ class Sky:
         return np.asarray(index[what, storey, facing])
 
 
-def lights(readings: Mapping[int, CityReading], albedo: np.ndarray) -> dict[tuple[int, ...], np.ndarray]:
+def side_lights(readings: Mapping[int, CityReading], albedo: np.ndarray) -> dict[tuple[int, ...], np.ndarray]:
     """By (city, site, storey, face), (3,) the light that a side gets, of what it would get alone."""
-    return {(city, *face): light for city, one in readings.items() for face, light in Sky(one).lights(albedo).items()}
+    cities = {city: Sky(reading).side_lights(albedo) for city, reading in readings.items()}
+    return {(city, *face): light for city, sides in cities.items() for face, light in sides.items()}

@@ -6,15 +6,12 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import flask
 from flask.typing import ResponseReturnValue
 
-from cards.pieces import PieceSet, builtin_piece_set
 from cards.sentences import say, sentence
 from referee.devices.ports import Clock
 from referee.errors import IllegalCommand, RefereeError
@@ -24,42 +21,18 @@ from referee.session.game_camera import TableCamera, TableReading
 from referee.session.game_table import GameTable
 from referee.vision.image.files import picture_of
 from referee.web import security
-from referee.web.app import LOGINS_FILE, SECRET_FILE, kept_secret, page_values, remember_language, set_language
-from referee.web.games.camera import shown_look
-from referee.web.games.forms import form_of, read_form
-from referee.web.i18n.games import card, said
+from referee.web.app import SECRET_FILE, StillSession, base_app, kept_secret
+from referee.web.games.forms import form_of, read_form, shown_look
+from referee.web.i18n.games import card, command_sentence
 from referee.web.i18n.texts import translate
-from referee.web.logins import Logins, fingerprint
 from referee.web.pages import login
 from referee.web.security import public
-from referee.web.streaming.streams import Streams
 
 MARKS = ("●", "■", "▲", "◆", "★", "✚")
 """Each seat has a shape beside its colour."""
 
 PAGES = (("/", "nav.board"), ("/referee", "nav.console"))
 COMMANDS_SHOWN = 40
-
-
-@dataclass
-class GameSession:
-    """What login, errors and server need of a session, for a table without devices."""
-
-    data_dir: Path
-    clock: Clock
-    simulated: bool
-    piece_set: PieceSet
-    shift_s: float = 0.0
-
-    def touch(self) -> None:
-        """Nothing hangs on it: the pages ask for news themselves."""
-
-    def wait(self, version: int, timeout_s: float) -> int:
-        """The version, never a later one: there is no page that is pushed."""
-        return version
-
-    def picture(self, name: str) -> None:
-        """There is no camera."""
 
 
 def seat_link(key: bytes, match_id: str, seat: int) -> str:
@@ -82,16 +55,8 @@ def create_game_app(
     """
     if pin is None and host not in security.LOOPBACK:
         raise ValueError("pages on the network need a PIN for the referee")
-    app = flask.Flask("referee.web")
-    key = app.secret_key = kept_secret(Path(data_dir) / SECRET_FILE)
-    session = GameSession(Path(data_dir), clock, table.match.simulated, builtin_piece_set())
-    app.extensions["referee.session.session"] = session
-    app.extensions["referee.streams"] = Streams(session)
-    app.before_request(set_language)
-    kept = Logins(Path(data_dir) / LOGINS_FILE, fingerprint(pin, key), lambda: clock.utc().timestamp())
-    security.secure(app, security.Door(pin, time.monotonic), kept, False)
-    app.context_processor(lambda: page_values(session) | {"nav_pages": PAGES, "marks": MARKS} | _words())
-    app.after_request(remember_language)
+    session, key = StillSession(Path(data_dir), clock, table.match.simulated), kept_secret(Path(data_dir) / SECRET_FILE)
+    app = base_app(session, pin, lambda: {"nav_pages": PAGES, "marks": MARKS} | _words(), key)
     links = [seat_link(key, table.match.match_id, seat) for seat in table.match.state.seats]
     for part in (login.blueprint(session), _board(table), _console(table, links, camera), _seats(table, links)):
         app.register_blueprint(part)
@@ -102,7 +67,10 @@ def create_game_app(
 def _words() -> dict[str, Any]:
     """How templates say a command and a card."""
     lang = flask.g.lang
-    return {"said": lambda command, players: said(lang, command, players), "card": lambda name: card(lang, str(name))}
+    return {
+        "said": lambda command, players: command_sentence(lang, command, players),
+        "card": lambda name: card(lang, str(name)),
+    }
 
 
 def _shown(table: GameTable, seat: int | None) -> dict[str, Any]:

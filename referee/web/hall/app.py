@@ -6,7 +6,6 @@ organisers' page and people's records are for who has the PIN (``referee.web.sec
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,17 +19,16 @@ from referee.session.director import Director
 from referee.session.people import People
 from referee.tournament.standings import RULES
 from referee.web import security
-from referee.web.app import LOGINS_FILE, SECRET_FILE, kept_secret, page_values, remember_language, set_language
+from referee.web.app import base_app
 from referee.web.hall import views
 from referee.web.hall.console import console_pages
 from referee.web.hall.export import to_json
 from referee.web.hall.people import people_pages
 from referee.web.i18n.texts import catalogue, tools, translate
 from referee.web.live import add_feeds
-from referee.web.logins import Logins, fingerprint
 from referee.web.pages import login
 from referee.web.security import public
-from referee.web.streaming.streams import Parts, Streams
+from referee.web.streaming.streams import Parts
 
 PAGES = (
     ("/", "hall.nav.board"),
@@ -84,17 +82,8 @@ def create_hall_app(
     """
     if pin is None and host not in security.LOOPBACK:
         raise ValueError("pages on the network need a PIN for the organisers")
-    app = flask.Flask("referee.web")
-    key = app.secret_key = kept_secret(Path(data_dir) / SECRET_FILE)
     session = HallSession(director, Path(data_dir))
-    app.json.ensure_ascii = False  # type: ignore[attr-defined]
-    app.extensions["referee.session.session"] = session
-    app.extensions["referee.streams"] = Streams(session)
-    app.before_request(set_language)
-    kept = Logins(Path(data_dir) / LOGINS_FILE, fingerprint(pin, key), lambda: director.clock.utc().timestamp())
-    security.secure(app, security.Door(pin, time.monotonic), kept, False)
-    app.context_processor(lambda: page_values(session) | {"nav_pages": PAGES, "rules": RULES})
-    app.after_request(remember_language)
+    app = base_app(session, pin, lambda: {"nav_pages": PAGES, "rules": RULES})
     app.jinja_env.globals["known"] = lambda lang, name: name in catalogue(lang)
     for part in (login.blueprint(session), _board(director), console_pages(director, people)):
         app.register_blueprint(part)

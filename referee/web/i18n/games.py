@@ -11,7 +11,7 @@ NAMED = ("seat", "victim")
 """Fields that hold a seat: the player's name is said."""
 
 
-def said(lang: str, command: Mapping[str, Any], players: Sequence[str]) -> str:
+def command_sentence(lang: str, command: Mapping[str, Any], players: Sequence[str]) -> str:
     """The command as a sentence."""
     return translate(lang, f"game.said.{command['command']}", **_blanks(lang, command, players))
 

@@ -13,10 +13,16 @@ from collections.abc import Iterator, Sequence
 import cv2
 import numpy as np
 
-from referee.vision.city import parameters as p
 from referee.vision.city.drawn import CityPicture, drawn
 from referee.vision.city.reading import CityReading
 from referee.vision.image.evidence import LABELLED
+
+RIM_PX = 2
+"""So far from what is drawn pixels are mixtures."""
+SPOT_PX, SPOT_DEG, SPOT_ALIKE = 5, 20.0, (0.3, 0.15, 0.35)
+"""Light that lies on the paper looks alike in (l, a, b), means over so many pixels square, in pictures from directions
+so far apart: in tables 482, 498 and 503 to 0.07, 0.06 and 0.09 (one deviation), and whole pictures up to 0.17 apart.
+Of the top of a stone, which is higher than the paper, such pictures show other parts at one spot."""
 
 
 def silhouette(look: CityPicture, reading: CityReading, site: int, n: int) -> tuple[tuple[slice, slice], np.ndarray]:
@@ -25,7 +31,7 @@ def silhouette(look: CityPicture, reading: CityReading, site: int, n: int) -> tu
     return one.box, one.tags[0] >= 0
 
 
-def strange(reading: CityReading, plain: Sequence[CityPicture] = ()) -> list[np.ndarray]:
+def unexplained_masks(reading: CityReading, plain: Sequence[CityPicture] = ()) -> list[np.ndarray]:
     """By picture, (h, w) bool: pixels that the reading does not account for: unknown ones, and stones' colours without
     a stone that are no light on the paper.
 
@@ -33,7 +39,7 @@ def strange(reading: CityReading, plain: Sequence[CityPicture] = ()) -> list[np.
     other pictures, and by it only what none of them sees."""
     plain = plain or reading.looks
     standing = [_standing(look, reading) for look in reading.looks]
-    near = [_grown(mask, p.RIM_PX) for mask in standing]
+    near = [_grown(mask, RIM_PX) for mask in standing]
     odd = [
         ((look.gains.max(0) > LABELLED) & look.view.valid | look.evidence.unknown) & ~rim
         for look, rim in zip(plain, near, strict=True)
@@ -51,14 +57,14 @@ def strange(reading: CityReading, plain: Sequence[CityPicture] = ()) -> list[np.
 def clear_paper(reading: CityReading) -> list[np.ndarray]:
     """By picture, (h, w) bool: what is seen beside all towers, so far from them that means of spots have none of it."""
     return [
-        look.view.valid & ~look.evidence.unknown & ~_grown(_standing(look, reading), p.RIM_PX + p.SPOT_PX // 2)
+        look.view.valid & ~look.evidence.unknown & ~_grown(_standing(look, reading), RIM_PX + SPOT_PX // 2)
         for look in reading.looks
     ]
 
 
 def spot_means(reading: CityReading) -> list[np.ndarray]:
     """By picture, (h, w, 3) features, each the mean of the spot around it."""
-    return [cv2.blur(look.evidence.features, (p.SPOT_PX, p.SPOT_PX)) for look in reading.looks]
+    return [cv2.blur(look.evidence.features, (SPOT_PX, SPOT_PX)) for look in reading.looks]
 
 
 def _standing(look: CityPicture, reading: CityReading) -> np.ndarray:
@@ -91,7 +97,7 @@ def lies_flat(
         in_view = np.all((there >= 0) & (there < (wide, high)), axis=1)
         x, y = np.transpose(np.where(in_view[:, None], there, 0))
         told = in_view & clear[j][y, x]
-        same = np.all(np.abs(seen[j][y, x] - here) < p.SPOT_ALIKE, axis=1)
+        same = np.all(np.abs(seen[j][y, x] - here) < SPOT_ALIKE, axis=1)
         alike, unlike = alike | (told & same), unlike | (told & ~same)
     flat, judged = np.zeros(where.shape, bool), np.zeros(where.shape, bool)
     flat[rows, columns], judged[rows, columns] = alike & ~unlike, alike | unlike
@@ -102,5 +108,5 @@ def _from_elsewhere(looks: Sequence[CityPicture], k: int) -> Iterator[int]:
     """The pictures that look at the plan from another direction than picture k."""
     rays = [look.view.pose.camera_at / np.linalg.norm(look.view.pose.camera_at) for look in looks]
     for j, ray in enumerate(rays):
-        if j != k and float(ray @ rays[k]) < math.cos(math.radians(p.SPOT_DEG)):
+        if j != k and float(ray @ rays[k]) < math.cos(math.radians(SPOT_DEG)):
             yield j
