@@ -58,7 +58,7 @@ QUICK_TESTS = {
     "referee/vision/verdict/decide.py": ("tests/vision/test_decide.py", "tests/vision/test_doubts.py"),
     "referee/vision/verdict/case.py": ("tests/vision/test_decide.py", "tests/vision/test_doubts.py"),
     "referee/vision/verdict/doubts.py": ("tests/vision/test_decide.py", "tests/vision/test_doubts.py"),
-    "referee/recording/retention.py": ("tests/review/test_sweep.py",),
+    "referee/recording/retention.py": ("tests/review/test_retention.py",),
 }
 """Module -> the test files that are there to notice its mutants."""
 
