@@ -173,6 +173,8 @@ def test_a_doubt_says_how_far_sizes_are_off():
 def test_a_doubt_says_how_much_is_explained():
     decision = tower("mismatch", dataclasses.replace(CERTAIN, share=0.7), margin=1200.0)
     assert said(decision, "unsure") == ("unexplained", {"n": 70})
+    half = tower("mismatch", dataclasses.replace(CERTAIN, share=0.5))
+    assert half.doubts[0] == "unexplained" and half.verdict.reasons[0].values == {"n": 50}
 
 
 def test_a_doubt_says_what_both_readings_are_at_first_sight():
