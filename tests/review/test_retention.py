@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import threading
 from datetime import UTC, datetime
 from pathlib import Path
@@ -199,7 +200,7 @@ def test_files_are_deleted_one_after_another_and_count_until_they_are(tmp_path, 
     go_on.release(2)
     remover.close()
     assert counted == [(".gone-a", 200), (".gone-b", 200), (".gone-c", 100)] and remover.pending_bytes == 0
-    assert len(set(threads)) == 1 and threads[0].daemon, "one thread, which keeps no program from ending"
+    assert len(set(threads)) == 1 and threads[0] is not threading.current_thread()
 
 
 def test_what_cannot_be_deleted_holds_up_nothing(tmp_path):
@@ -209,12 +210,23 @@ def test_what_cannot_be_deleted_holds_up_nothing(tmp_path):
     assert not there.left.exists() and remover.pending_bytes == 0
 
 
-def test_a_remover_works_again_after_a_rest(tmp_path):
+def test_nothing_is_waited_for_where_nothing_is_deleted():
     remover = Remover()
-    remover.close()
     remover.delete([])
+    remover.close()
+    assert remover.pending_bytes == 0
+
+
+def test_a_remover_goes_on_after_a_rest(tmp_path, monkeypatch):
+    remover, deleted, rmtree = Remover(), threading.Semaphore(0), shutil.rmtree
+
+    def told(folder, **options):
+        rmtree(folder, **options)
+        deleted.release()
+
+    monkeypatch.setattr("shutil.rmtree", told)
     for name in "ab":
         one = waiting(tmp_path, name)
         remover.delete([one])
-        remover.close()
-        assert not one.left.exists()
+        assert deleted.acquire(timeout=20) and not one.left.exists()
+    remover.close()
