@@ -43,6 +43,7 @@ HEAVY = ("numpy", "scipy", "pydantic", "pytest", "_pytest", "hypothesis", "yaml"
 PATIENCE = 10.0
 """A mutant may take this many times as long as the unchanged module, then it counts as killed: it hangs."""
 
+VERDICT_TESTS = ("tests/vision/test_doubt_table.py", "tests/vision/test_doubts.py", "tests/vision/test_decide.py")
 QUICK_TESTS = {
     "referee/core.py": ("tests/test_core.py",),
     "referee/tournament/pairing.py": (
@@ -55,10 +56,10 @@ QUICK_TESTS = {
         "tests/calibration/test_palette_learning.py",
         "tests/calibration/test_palette_quality.py",
     ),
-    "referee/vision/verdict/decide.py": ("tests/vision/test_decide.py", "tests/vision/test_doubts.py"),
-    "referee/vision/verdict/case.py": ("tests/vision/test_decide.py", "tests/vision/test_doubts.py"),
-    "referee/vision/verdict/doubts.py": ("tests/vision/test_decide.py", "tests/vision/test_doubts.py"),
-    "referee/recording/retention.py": ("tests/review/test_sweep.py",),
+    "referee/vision/verdict/decide.py": VERDICT_TESTS,
+    "referee/vision/verdict/case.py": VERDICT_TESTS,
+    "referee/vision/verdict/doubts.py": VERDICT_TESTS,
+    "referee/recording/retention.py": ("tests/review/test_retention.py",),
 }
 """Module -> the test files that are there to notice its mutants."""
 

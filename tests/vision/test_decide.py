@@ -47,7 +47,7 @@ def test_where_no_rival_was_met_nothing_is_sure(built):
     other = reading(*({(RED,): (RED, WHITE), (RED, WHITE): (RED,)}[built]), score=10_000.0)
     alone, beside_another = (decided(card, found) for found in ([own], [own, other]))
     assert alone.verdict.ruling == beside_another.verdict.ruling
-    assert alone.verdict.confidence <= MOST_ALONE
+    assert alone.verdict.confidence <= MOST_ALONE < alone.case.trust.confidence(alone.case.features)
     assert (alone.case.features["rival"], beside_another.case.features["rival"]) == (0.0, 1.0)
 
 

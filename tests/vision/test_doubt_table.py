@@ -1,0 +1,321 @@
+"""Doubts by tables: where each begins, against which ruling, what it says, and what a case is asked for."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from made_cases import CERTAIN, CLEAR, HIGHER, RED, SHOWN, WHITE, WHITE_BESIDE, cubes, decided, of_a_tower, reading
+
+from cards.build import Piece
+from cards.card import Card
+from cards.kinds.height import HeightCard
+from cards.kinds.layout import LayoutCard
+from cards.kinds.organ_pipes import OrganCard
+from cards.kinds.shapes import ShapesCard
+from referee.vision.image.unknown import Patch
+from referee.vision.search.canvas import Fit
+from referee.vision.verdict.case import Case
+from referee.vision.verdict.decide import OTHERS_TOLD
+from referee.vision.verdict.doubts import DOUBTS
+from referee.vision.verdict.proof import Proof
+from referee.vision.verdict.rulings import Rulings
+from referee.vision.verdict.visibility import Visibility
+
+LIMIT = {doubt.name: doubt.limit for doubt in DOUBTS}
+TOP = dataclasses.replace(RED, z=75.0)
+ASIDE = dataclasses.replace(RED, x=40.0)
+
+
+def tower(ruling: str, fit: Fit = CERTAIN, proof: Proof = SHOWN, margin: float = 20_000.0):
+    """What is decided of two cubes of which the card asks for two ("match") or one ("mismatch")."""
+    two, one = reading(RED, HIGHER, loose=(WHITE_BESIDE,)), reading(RED, loose=(WHITE_BESIDE,), score=30_000.0 - margin)
+    return decided(HeightCard("H", 1, 2 if ruling == "match" else 1), [two, one], fit, proof)
+
+
+@pytest.mark.parametrize(
+    ("name", "against", "share"),
+    [
+        ("out_of_view", "match mismatch", "-field_seen"),
+        ("build_cut", "match mismatch", "cut_mm"),
+        ("no_colour", "match mismatch", "-coloured"),
+        ("clipped", "mismatch", "clipped"),
+        ("tinted", "mismatch", "tinted"),
+        ("field_lighter", "mismatch", "field_lighter"),
+        ("paper_lighter", "match", "paper_lighter"),
+        ("glare", "mismatch", "glare"),
+    ],
+)
+@pytest.mark.parametrize("ruling", ["match", "mismatch"])
+def test_what_the_picture_does_not_allow_is_doubted_beyond_the_limit(name, against, share, ruling):
+    limit, field = LIMIT[name], share.lstrip("-")
+    beyond = np.nextafter(limit, -np.inf if share.startswith("-") else np.inf)
+    at_limit, doubted = (
+        of_a_tower(ruling, dataclasses.replace(CLEAR, **{field: float(at)})).doubts for at in (limit, beyond)
+    )
+    assert (at_limit, doubted) == ((), (name,) if ruling in against.split() else ())
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+@pytest.mark.parametrize(("ruling", "name"), [("match", "wrong_heights"), ("mismatch", "wrong_sizes")])
+def test_sizes_are_doubted_both_ways(ruling, name, sign):
+    within, beyond = (of_a_tower(ruling, size_factor=1 + sign * LIMIT[name] * part) for part in (0.99, 1.01))
+    assert (within.doubts, beyond.doubts) == ((), (name,))
+
+
+def test_wrong_sizes_rob_no_card_of_given_pieces():
+    """Of a layout no height is counted."""
+    card, built = LayoutCard("L", 1, (RED, HIGHER)), reading(RED, HIGHER, loose=(WHITE_BESIDE,))
+    other = reading(RED, loose=(WHITE_BESIDE,), score=10_000.0)
+    assert decided(card, [built, other], size_factor=1.2).doubts == ()
+
+
+@pytest.mark.parametrize(
+    ("ruling", "fit", "proof", "margin", "name"),
+    [
+        ("mismatch", CERTAIN, Proof(1.0, LIMIT["covered"]), 20_000.0, "covered"),
+        ("mismatch", CERTAIN, Proof(1.0, LIMIT["covered"] - 0.01), 20_000.0, None),
+        ("match", CERTAIN, Proof(1.0, 5.0), 20_000.0, None),
+        ("mismatch", CERTAIN, Proof(LIMIT["hardly_shown"], 0.0), 20_000.0, None),
+        ("mismatch", CERTAIN, Proof(LIMIT["hardly_shown"] - 0.01, 0.0), 20_000.0, "hardly_shown"),
+        ("mismatch", dataclasses.replace(CERTAIN, agreement=0.3), SHOWN, 20_000.0, "hardly_shown"),
+        ("match", CERTAIN, Proof(1.0, 0.0, LIMIT["unproven"]), 20_000.0, None),
+        ("match", CERTAIN, Proof(1.0, 0.0, LIMIT["unproven"] - 0.01), 20_000.0, "unproven"),
+        ("match", dataclasses.replace(CERTAIN, agreement=0.0), SHOWN, 20_000.0, "unproven"),
+        ("mismatch", dataclasses.replace(CERTAIN, instability_nats=LIMIT["unstable"]), SHOWN, 20_000.0, None),
+        ("mismatch", dataclasses.replace(CERTAIN, instability_nats=LIMIT["unstable"] + 1), SHOWN, 20_000.0, "unstable"),
+        ("match", dataclasses.replace(CERTAIN, instability_nats=900.0), SHOWN, 20_000.0, None),
+        ("match", CERTAIN, SHOWN, LIMIT["close_match"], None),
+        ("match", CERTAIN, SHOWN, LIMIT["close_match"] - 1, "close_match"),
+        ("mismatch", CERTAIN, SHOWN, LIMIT["close_mismatch"], None),
+        ("mismatch", CERTAIN, SHOWN, LIMIT["close_mismatch"] - 1, "close_mismatch"),
+    ],
+)  # fmt: skip
+def test_where_a_doubt_about_the_reading_begins(ruling, fit, proof, margin, name):
+    decision = tower(ruling, fit, proof, margin)
+    assert decision.case.compared.ruling == ruling
+    assert decision.doubts == ((name,) if name else ())
+
+
+@pytest.mark.parametrize(
+    ("card", "share", "doubts"),
+    [
+        (HeightCard("H", 1, 1), LIMIT["unexplained"], ()),
+        (HeightCard("H", 1, 1), LIMIT["unexplained"] - 0.01, ("unexplained",)),
+        (ShapesCard("S", 1, (("cube", 1),)), LIMIT["unexplained_shapes"], ()),
+        (ShapesCard("S", 1, (("cube", 1),)), LIMIT["unexplained_shapes"] - 0.01, ("unexplained_shapes",)),
+        (ShapesCard("S", 1, (("cube", 1),)), LIMIT["unexplained"] - 0.01, ("unexplained", "unexplained_shapes")),
+    ],
+)
+def test_a_mismatch_explains_so_much_of_the_evidence(card, share, doubts):
+    built = [reading(RED, HIGHER), reading(RED, score=10_000.0)]
+    decision = decided(card, built, dataclasses.replace(CERTAIN, share=share))
+    assert tuple(name for name in decision.doubts if name.startswith("unexplained")) == doubts
+
+
+@pytest.mark.parametrize(
+    ("card", "built", "area", "doubts"),
+    [
+        (HeightCard("H", 1, 2), (RED,), LIMIT["lacking_covered"], ("lacking_covered",)),
+        (HeightCard("H", 1, 2), (RED,), LIMIT["lacking_covered"] - 0.01, ()),
+        (HeightCard("H", 1, 2), (RED,), LIMIT["covered"], ("lacking_covered", "covered")),
+        (HeightCard("H", 1, 1), (RED, HIGHER), LIMIT["covered"], ("covered",)),  # lacks nothing
+        (HeightCard("H", 1, 1), (RED, HIGHER), LIMIT["lacking_covered"], ()),
+    ],
+)
+def test_what_touches_a_build_may_be_what_lacks(card, built, area, doubts):
+    found = [reading(*built, loose=(WHITE_BESIDE,)), reading(*(RED, HIGHER)[: card.piece_count], score=10_000.0)]
+    assert decided(card, found, proof=Proof(1.0, area)).doubts == doubts
+
+
+@pytest.mark.parametrize(
+    ("ruling", "share", "shown", "margin", "code"),
+    [
+        ("mismatch", 0.7, 1.0, 1200.0, "unexplained"),
+        ("mismatch", 0.9, 1.0, 250.0, "two_readings"),  # explains enough: hardly ahead is the cause
+        ("mismatch", 0.7, 1.0, 250.0, "unexplained"),
+        ("match", 0.9, 1.0, 0.5, None),
+        ("match", 0.75, 0.0, 50.0, "unproven"),  # explains enough: not shown is the cause
+        ("match", 0.7, 0.0, 50.0, "unexplained"),
+        ("match", 0.5, 0.0, 1.0, "unexplained"),
+    ],
+)
+def test_what_would_have_made_a_ruling_sure_is_the_reason(ruling, share, shown, margin, code):
+    decision = tower(ruling, dataclasses.replace(CERTAIN, share=share), Proof(shown, 0.0), margin)
+    assert ("unsure" in decision.doubts) == (code is not None)
+    if code:
+        assert decision.verdict.reasons[-1].code == code
+
+
+def said(decision, name: str):
+    """The code and values of the one doubt of that name."""
+    assert decision.doubts == (name,)
+    (reason,) = decision.verdict.reasons
+    return reason.code, dict(reason.values)
+
+
+def sight(decision) -> dict:
+    """The first fault of the reading ahead, as a value."""
+    return decision.case.best.faults[0].to_json()
+
+
+def test_a_doubt_says_what_and_where():
+    thing = Patch(0.126, -30.4, 55.6, 2.0, np.zeros((3, 2)))
+    seen = of_a_tower("match", Visibility(unknown=thing))
+    assert said(seen, "unknown_object") == ("unknown_object", {"n": 13, "x": -30, "y": 56})
+
+
+def test_a_doubt_says_how_far_sizes_are_off():
+    assert said(of_a_tower("mismatch", size_factor=1.2), "wrong_sizes")[1]["n"] == "+20"
+
+
+def test_a_doubt_says_how_much_is_explained():
+    decision = tower("mismatch", dataclasses.replace(CERTAIN, share=0.7), margin=1200.0)
+    assert said(decision, "unsure") == ("unexplained", {"n": 70})
+    half = tower("mismatch", dataclasses.replace(CERTAIN, share=0.5))
+    assert half.doubts[0] == "unexplained" and half.verdict.reasons[0].values == {"n": 50}
+
+
+def test_a_doubt_says_what_both_readings_are_at_first_sight():
+    decision = tower("match", margin=100.0)
+    code, values = said(decision, "close_match")
+    assert code == "two_readings"
+    assert (values["ahead"]["code"], values["behind"]["code"]) == ("as_card", "wrong_count")
+
+
+def test_a_doubt_says_what_the_reading_is_at_first_sight():
+    decision = tower("mismatch", proof=Proof(0.1, 0.0))
+    assert said(decision, "hardly_shown") == ("covered", {"sight": sight(decision)})
+    assert sight(decision)["code"] == "wrong_count"
+
+
+def test_a_doubt_says_which_piece_has_several_colours():
+    decision = tower("mismatch", proof=Proof(1.0, 0.0, multicoloured=WHITE))
+    want = {"piece": {"color": "white", "shape": "cube"}, "sight": sight(decision)}
+    assert said(decision, "multicoloured") == ("motley", want)
+
+
+def test_a_doubt_says_how_many_of_a_kind_the_set_has():
+    built = [reading(RED, HIGHER, TOP, loose=(WHITE_BESIDE,)), reading(RED, HIGHER, score=10_000.0)]
+    decision = decided(HeightCard("H", 1, 2), built)
+    want = {"n": 2, "piece": {"color": "red", "shape": "cube"}, "sight": sight(decision)}
+    assert said(decision, "beyond_set") == ("beyond_set", want)
+
+
+def test_a_doubt_says_which_colours_are_not_seen():
+    decision = decided(LayoutCard("L", 1, (RED, WHITE)), [reading(RED), reading(RED, WHITE, score=10_000.0)])
+    assert said(decision, "unseen_colour") == ("unseen_colour", {"colors": ["white"], "sight": sight(decision)})
+
+
+def case_of(card: Card, *built: Piece, loose: tuple[Piece, ...] = (), rival: bool = True) -> Case:
+    """The case of these pieces, surely ahead of what the card asks for, or of one piece where that is built."""
+    ahead = reading(*built, loose=loose)
+    rulings = Rulings(cubes(), card)
+    others = [reading(RED, HIGHER, WHITE), reading(RED, HIGHER), reading(RED), reading(RED, WHITE)]
+    behind = [r for r in others if rulings.is_right(r) != rulings.is_right(ahead)][:1] if rival else []
+    behind = [dataclasses.replace(r, score=10_000.0) for r in behind]
+    return Case(rulings, rulings.compare([ahead, *behind]), CERTAIN, SHOWN, CLEAR)
+
+
+H1, H2, H4 = (HeightCard("H", 1, count) for count in (1, 2, 4))
+TWO = LayoutCard("L", 1, (RED, HIGHER))
+
+
+@pytest.mark.parametrize(
+    ("card", "built", "lacks", "too_many"),
+    [
+        (H2, (RED, HIGHER), False, False),  # right
+        (H2, (), True, False),
+        (H2, (RED,), True, False),
+        (H2, (RED, HIGHER, TOP), False, True),
+        (H2, (RED, dataclasses.replace(RED, x=80.0)), False, False),  # as many as it has to be, not one structure
+        (H4, (RED, HIGHER, TOP), True, False),
+        (H1, (RED, dataclasses.replace(RED, x=80.0)), False, True),  # and what is too many stands apart
+        (H2, tuple(dataclasses.replace(RED, x=x) for x in (0.0, 30.0, 60.0)), False, True),  # or on the table
+        (TWO, (RED, TOP), True, False),  # held up by what is not seen
+        (TWO, (RED,), True, False),
+        (TWO, (RED, HIGHER, WHITE_BESIDE), False, False),  # beside the field: no part of the build
+        (TWO, (RED, HIGHER, ASIDE), False, True),
+        (TWO, (RED, HIGHER, dataclasses.replace(WHITE, x=40.0, z=15.0)), False, True),
+        (TWO, (HIGHER, dataclasses.replace(WHITE, z=15.0)), False, False),  # another piece for one of the card's
+        (TWO, (RED, dataclasses.replace(WHITE, x=40.0, z=15.0)), False, False),
+    ],
+)
+def test_what_lacks_and_what_is_too_many(card, built, lacks, too_many):
+    case = case_of(card, *built)
+    assert (case.may_lack, case.one_too_many) == (lacks, too_many), [r.code for r in case.best.faults]
+
+
+def test_pipes_that_stand_apart_have_none_too_many():
+    """Each is held against its neighbours: without one of them the others are another row."""
+    case = case_of(OrganCard("P", 1, 2), *(dataclasses.replace(WHITE, x=x, z=15.0) for x in (-40.0, 0.0, 40.0)))
+    assert "wrong_count" in {r.code for r in case.best.faults} and not case.one_too_many
+
+
+@pytest.mark.parametrize(
+    ("hidden", "built", "loose", "unseen"),
+    [
+        ((), (RED,), (), ("white",)),
+        ((), (RED, WHITE), (), ()),
+        ((), (RED,), (WHITE_BESIDE,), ()),
+        (("red",), (RED,), (), ("red", "white")),
+        (("red",), (RED, HIGHER), (WHITE_BESIDE,), ()),
+        (("red",), (RED, HIGHER, TOP), (WHITE_BESIDE,), ()),  # more than the set has
+        (("red",), (RED,), (dataclasses.replace(RED, y=-120.0),), ("white",)),
+    ],
+)
+def test_colours_that_may_stand_unseen(hidden, built, loose, unseen):
+    case = case_of(H2, *built, loose=loose)
+    assert case.unseen_colors(hidden) == unseen
+    assert case.unseen_colors(hidden, lambda kind: kind[1] == "red") == tuple({*unseen} & {"red"})
+
+
+@pytest.mark.parametrize(
+    ("card", "built", "doubted"),
+    [
+        (H2, (RED, HIGHER), True),
+        (H2, (RED,), True),
+        (H2, (RED, HIGHER, TOP), True),
+        (H4, (RED, HIGHER), False),  # two lack: no rival was to be met
+        (H2, (), False),
+        (TWO, (), True),  # whose own build is always tried
+    ],
+)
+def test_where_no_rival_was_met_that_ought_to_have_been_a_ruling_is_less_sure(card, built, doubted):
+    alone = case_of(card, *built, loose=(WHITE_BESIDE,), rival=False)
+    sure = alone.trust.confidence(alone.features)
+    assert alone.compared.rival is None and (alone.confidence < sure) == doubted
+
+
+def test_a_case_is_asked_for_the_weaker_of_fit_and_proof():
+    case = case_of(H2, RED)
+    weak = dataclasses.replace(case, fit=dataclasses.replace(CERTAIN, agreement=0.4))
+    assert (case.shown, weak.shown) == (1.0, 0.4)
+    assert dataclasses.replace(case, proof=Proof(0.2, 0.0)).shown == 0.2
+    assert case.features["proof"] > weak.features["proof"]
+
+
+def test_the_readings_behind_are_offered_with_their_rulings():
+    scores = [29_000.0, 28_000.0, 27_000.0, 26_000.0]
+    builds = [(RED,), (RED, WHITE), (RED, HIGHER, WHITE), (WHITE,)]
+    behind = [reading(*built, score=score) for built, score in zip(builds, scores, strict=True)]
+    verdict = decided(H2, [reading(RED, HIGHER), *behind]).verdict
+    offered = [
+        (other.ruling, other.margin, other.confidence, len(other.build.pieces), [r.code for r in other.reasons])
+        for other in verdict.alternatives
+    ]
+    assert offered == [
+        ("mismatch", -1000.0, 0.0, 1, ["wrong_count"]),
+        ("match", -2000.0, 0.0, 2, []),
+        ("mismatch", -3000.0, 0.0, 3, ["wrong_count"]),
+    ]
+    assert len(offered) == OTHERS_TOLD
+
+
+def test_a_ruling_says_its_faults_and_its_margin():
+    match, mismatch = tower("match").verdict, tower("mismatch").verdict
+    assert (match.ruling, match.leaning, match.reasons, match.margin) == ("match", None, (), 20_000.0)
+    assert (mismatch.ruling, mismatch.leaning, mismatch.margin) == ("mismatch", None, 20_000.0)
+    assert [r.code for r in mismatch.reasons] == ["wrong_count"]
+    assert [len(v.build.pieces) for v in (match, mismatch)] == [2, 2]
