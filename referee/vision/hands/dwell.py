@@ -16,13 +16,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from referee.vision.hands.field_hands import SoleHand
-from referee.vision.hands.tracker import RESTS_MM, STAYS_MM
 from referee.vision.measured import measured
 
 LASTS_S = measured(0.7, "s", "by hand: a bare hand that is told by its leaving has worked for so long")
 STILL_S = measured(0.6, "s", "by hand: and stayed for so long at one place, which what carries a piece does not")
-
-
+STILL_MM = measured(15.0, "mm", "by hand: at one place: so near to where it was for most of the time")
+LEFT_MM = measured(40.0, "mm", "by hand: it has left that place when it is so far off, a fist's breadth")
 GAP_S = measured(0.45, "s", "by hand: what has not been at work for longer is another visit")
 LEAVES_MM = measured(48.0, "mm of TONGS", "by hand: so much of them shows beyond a fist, which is half as broad")
 LEAVES_LOOKS = measured(2, "looks", "by hand: so often a leaving hand must be seen without them")
@@ -78,12 +77,12 @@ class DwellDetector:
         if not self._has_dwelt():
             return False
         place = np.median([at for _, at in self._works], 0)
-        return float(np.linalg.norm(hand.centre_mm - place)) > RESTS_MM
+        return float(np.linalg.norm(hand.centre_mm - place)) > LEFT_MM
 
     def _has_dwelt(self) -> bool:
         """Whether it has worked for long, and for most of that at one place: what is carried goes on."""
         times, places = [t for t, _ in self._works], np.array([at for _, at in self._works])
         if not times or times[-1] - times[0] < LASTS_S:
             return False
-        still = [t for t, at in self._works if np.linalg.norm(at - np.median(places, 0)) < STAYS_MM]
+        still = [t for t, at in self._works if np.linalg.norm(at - np.median(places, 0)) < STILL_MM]
         return bool(still) and still[-1] - still[0] >= STILL_S

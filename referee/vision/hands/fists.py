@@ -18,7 +18,7 @@ from referee.vision.hands.geometry import HandGeometry
 from referee.vision.image.parts import around
 from referee.vision.measured import measured
 
-FIST_MM = measured(26.0, "mm", "by hand: a fist is at least so thick; so far outside of the field it is short of it")
+FIST_MM = measured(26.0, "mm", "by hand: a fist is at least so thick, tongs and fingers are not")
 FIST_MM2 = measured(700.0, "mm2", "by hand: and at least so large as it shows behind its sleeve")
 SHOWN_AHEAD_MM = measured(35.0, "mm", "by hand: so far before a fist its tongs are looked for")
 SHOWN_AHEAD = measured(0.6, "of the picture there", "by hand: where pieces hide less than the rest tongs would show")
@@ -28,7 +28,7 @@ BARE_BELOW_MM = measured(
 )
 TWO_FISTS_MM2 = measured(3000.0, "mm2", "by hand: a patch of less is one fist, however many arms lead to it")
 SLEEVE_MM = measured(60.0, "mm", "by hand: what has a piece's colour and is thicker than this is no piece")
-ARM_MM = measured(150.0, "mm", "by hand: so far an arm leads away from fist or field; a fist's shadow is shorter")
+ARM_MM = measured(150.0, "mm", "by hand: so far an arm leads away from its fist; a fist's shadow is shorter")
 ARM_SHARE = measured(0.9, "of the way", "by hand: so much of it must be arm; the rest is noise")
 WIDEST_DEG = measured(150.0, "degrees", "by hand: what is wider is no arm but a body, or both")
 RAYS = measured(90, "directions", "four degrees each; a sleeve is seen under twenty")

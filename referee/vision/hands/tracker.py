@@ -17,10 +17,8 @@ from referee.vision.hands.geometry import HandGeometry
 from referee.vision.measured import measured
 
 SAME_MM = measured(30.0, "mm", "by hand: a fist so near to where one was a look ago is the same one")
-STAYS_MM = measured(15.0, "mm", "by hand: as SAME_FIST_MM, of one at work, or whose arm seems to be another player's")
-RESTS_MM = measured(
-    40.0, "mm", "by hand: a fist's breadth: further off it has left; a second one moves its middle less"
-)
+STAYS_MM = measured(15.0, "mm", "by hand: as SAME_MM, of one whose arm seems to be another player's")
+RESTS_MM = measured(40.0, "mm", "by hand: as SAME_MM, of one that a second one joins, which moves its middle")
 APART_MM = measured(75.0, "mm", "by hand: two hands are so far apart; a tower may part one into two patches")
 HIDDEN_MM = measured(130.0, "mm", "by hand: so far a hand goes between two looks, and is then behind another")
 BEHIND_MM = measured(60.0, "mm", "by hand: so near to another's fist one is gone from sight at once")
