@@ -20,7 +20,7 @@ from cards.card import Card
 from cards.drawing import target_png
 from cards.sentences import WRITTEN, say, sentence
 from referee.match.verdict import Verdict
-from referee.vision.image.unknown import Patch
+from referee.vision.image.unknown import UnknownThing
 from referee.vision.image.view import ZoneView
 from referee.vision.observer import Judgement, ZoneSight
 from referee.vision.render.lettering import Colour, Letters, width_px, wrapped, write
@@ -158,7 +158,7 @@ def _draw_unknown(
     picture: np.ndarray,
     camera: CameraModel,
     sight: ZoneSight,
-    unknown: Sequence[Patch],
+    unknown: Sequence[UnknownThing],
     thick: int,
     language: str | None,
 ) -> None:

@@ -17,8 +17,8 @@ from referee.vision.image.view import ZoneView
 from referee.vision.measured import STILLS_BENCH, measured
 
 
-class Part(NamedTuple):
-    """One part of a mixture of normal densities: its share, and mean and standard deviation of each feature."""
+class Gauss(NamedTuple):
+    """One weighted normal density of a mixture: its share, and mean and standard deviation of each feature."""
 
     share: float
     mean: tuple[float, float, float]
@@ -43,10 +43,10 @@ LIT_TINTS = measured(
 )
 LIT_LEAST = measured(-0.6, "log light", "by hand: paper in deeper shadow tells nothing of the light", STILLS_BENCH)
 LIGHT_STIFF = measured(0.01, "of a pixel's weight", "by hand: holds what no pixel tells")
-INK = measured(Part(1.0, (-1.2, 0.0, 0.0), (1.2, 0.2, 0.25)), PART, "by hand: inside a marker, any grey", STILLS_BENCH)
-UNCHANGED = measured(Part(0.8, NEUTRAL, (0.10, 0.08, 0.09)), PART, "by hand: as in the empty frame", STILLS_BENCH)
+INK = measured(Gauss(1.0, (-1.2, 0.0, 0.0), (1.2, 0.2, 0.25)), PART, "by hand: inside a marker, any grey", STILLS_BENCH)
+UNCHANGED = measured(Gauss(0.8, NEUTRAL, (0.10, 0.08, 0.09)), PART, "by hand: as in the empty frame", STILLS_BENCH)
 SHADED = measured(
-    Part(0.2, (-0.4, 0.0, 0.0), (0.35, 0.14, 0.18)), PART, "by hand: in a shadow of a piece", STILLS_BENCH
+    Gauss(0.2, (-0.4, 0.0, 0.0), (0.35, 0.14, 0.18)), PART, "by hand: in a shadow of a piece", STILLS_BENCH
 )
 RELIT_STEP = measured(0.25, "log light", "by hand: a soft end of a shadow passes in steps of this", STILLS_BENCH)
 LIGHT_LEAST_SHARE = measured(
@@ -55,12 +55,12 @@ LIGHT_LEAST_SHARE = measured(
 LIGHT_BEGIN = measured(
     (50, 70), "per cent of the pixels", "by hand: where the fit begins, without and with shadows", STILLS_BENCH
 )
-PAPER_LIT = measured(Part(0.75, NEUTRAL, (0.10, 0.06, 0.07)), PART, "by hand: paper in the light", STILLS_BENCH)
+PAPER_LIT = measured(Gauss(0.75, NEUTRAL, (0.10, 0.06, 0.07)), PART, "by hand: paper in the light", STILLS_BENCH)
 PAPER_SHADED = measured(
-    Part(0.17, (-0.3, 0.0, 0.0), (0.25, 0.09, 0.12)), PART, "by hand: in a soft shadow", STILLS_BENCH
+    Gauss(0.17, (-0.3, 0.0, 0.0), (0.25, 0.09, 0.12)), PART, "by hand: in a soft shadow", STILLS_BENCH
 )
 PAPER_DARK = measured(
-    Part(0.07, (-0.9, 0.0, 0.1), (0.45, 0.15, 0.25)), PART, "by hand: in a deep one, which may be tinted", STILLS_BENCH
+    Gauss(0.07, (-0.9, 0.0, 0.1), (0.45, 0.15, 0.25)), PART, "by hand: in a deep one, which may be tinted", STILLS_BENCH
 )
 UNKNOWN_DENSITY = measured(
     -6.0, "log density of (l, a, b)", "about 3.8 spreads off a usual colour; -4 calls worn rims unknown, -8 loses skin"
@@ -71,7 +71,7 @@ BELOW_WEIGHT = measured(
     0.5, "of a pixel's weight", "by hand: what lies below the light fitted may be in shadow", STILLS_BENCH
 )
 RELIT = measured(
-    Part(0.3, NEUTRAL, (0.14, 0.10, 0.12)), PART, "by hand: by a shadow over the sheet alone", STILLS_BENCH
+    Gauss(0.3, NEUTRAL, (0.14, 0.10, 0.12)), PART, "by hand: by a shadow over the sheet alone", STILLS_BENCH
 )
 
 
@@ -85,7 +85,7 @@ def normal(f: np.ndarray, mean: Sequence[float] | np.ndarray, sd: Sequence[float
     return norm - parts[0] - parts[1] - parts[2]
 
 
-def _part(f: np.ndarray, part: Part) -> np.ndarray:
+def _part(f: np.ndarray, part: Gauss) -> np.ndarray:
     """Log density of a mixture's part, times its share."""
     return normal(f, part.mean, part.sd) + math.log(part.share)
 

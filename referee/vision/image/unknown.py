@@ -44,7 +44,7 @@ GLOSS = measured(
 
 
 @dataclass(frozen=True, eq=False)
-class Patch:
+class UnknownThing:
     """One unknown thing: ``share`` of the field's pixels, its middle on the table in mm, its size relative to the set's
     smallest piece, and its ``outline`` (n, 2) in pixels of the view."""
 
@@ -133,7 +133,7 @@ def unknown_mask(
     return out
 
 
-def patches(view: ZoneView, mask: np.ndarray, piece_set: PieceSet) -> tuple[Patch, ...]:
+def patches(view: ZoneView, mask: np.ndarray, piece_set: PieceSet) -> tuple[UnknownThing, ...]:
     """The unknown things of a mask (h, w), largest first."""
     field = max(int((view.regions[2] & view.valid).sum()), 1)
     smallest = smallest_face_mm2(piece_set) * view.px_per_mm**2
@@ -142,7 +142,7 @@ def patches(view: ZoneView, mask: np.ndarray, piece_set: PieceSet) -> tuple[Patc
         x, y = view.to_ground(np.array([part.centroid[::-1]]))[0]
         outline, _ = cv2.findContours(part.image.astype(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
         at = outline[0].reshape(-1, 2) + part.bbox[1::-1]
-        found.append(Patch(part.area / field, float(x), float(y), part.area / smallest, at))
+        found.append(UnknownThing(part.area / field, float(x), float(y), part.area / smallest, at))
     return tuple(sorted(found, key=lambda p: -p.share))
 
 

@@ -36,14 +36,14 @@ class ReadPiece:
 
 
 @dataclass(frozen=True)
-class Place:
+class ZoneBox:
     """One field in the shown picture: outlines (n, 2) int32 px of the field and of the box over it."""
 
     field: np.ndarray
     box: np.ndarray
 
 
-def place_of(mats: Mats, pose: MatPose, offset: tuple[int, int], scale: float) -> Place:
+def place_of(mats: Mats, pose: MatPose, offset: tuple[int, int], scale: float) -> ZoneBox:
     """Where a mat's field is in a part of the camera's picture that begins at ``offset`` and is scaled."""
 
     def pixels(heights: tuple[float, ...]) -> np.ndarray:
@@ -51,20 +51,20 @@ def place_of(mats: Mats, pose: MatPose, offset: tuple[int, int], scale: float) -
         corners = np.array([(i * x, j * y, z) for z in heights for i, j in ((-1, -1), (1, -1), (1, 1), (-1, 1))])
         return _shown(mats.camera.project(pose.to_camera(corners)), offset, scale).round().astype(np.int32)
 
-    return Place(pixels((0.0,)), cv2.convexHull(pixels((0.0, HEIGHT_MM)))[:, 0])
+    return ZoneBox(pixels((0.0,)), cv2.convexHull(pixels((0.0, HEIGHT_MM)))[:, 0])
 
 
 def _shown(points: np.ndarray, offset: tuple[int, int], scale: float) -> np.ndarray:
     return (np.asarray(points, float) - offset) * scale
 
 
-def draw_field(picture: np.ndarray, place: Place, gate: Mapping[str, Any]) -> None:
+def draw_field(picture: np.ndarray, place: ZoneBox, gate: Mapping[str, Any]) -> None:
     """The field's outline into ``picture`` (h, w, 3): green at rest, amber while it moves, red under a hand."""
     colour = RED if gate["hand"] else GREEN if gate["settled_s"] > 0 else AMBER
     _line(picture, place.field, colour)
 
 
-def draw_pieces(picture: np.ndarray, place: Place, names: Sequence[str], labels: np.ndarray) -> None:
+def draw_pieces(picture: np.ndarray, place: ZoneBox, names: Sequence[str], labels: np.ndarray) -> None:
     """Outlines of what has a piece's colour over the field; ``labels`` (h, w) of the bare picture. No words: everybody
     sees this picture, whatever his language."""
     for index in range(len(names)):
@@ -72,7 +72,7 @@ def draw_pieces(picture: np.ndarray, place: Place, names: Sequence[str], labels:
             _line(picture, contour, WHITE)
 
 
-def draw_hand(picture: np.ndarray, place: Place, mask: np.ndarray, offset: tuple[float, float], scale: float) -> None:
+def draw_hand(picture: np.ndarray, place: ZoneBox, mask: np.ndarray, offset: tuple[float, float], scale: float) -> None:
     """What the gate takes for a hand: ``mask`` (h, w) bool whose pixels are ``scale`` wide in the picture and
     whose first is at ``offset`` (x, y) of it."""
     height, width = picture.shape[:2]
@@ -100,7 +100,7 @@ def labels_of(picture: np.ndarray, table: np.ndarray) -> np.ndarray:
     return label_frame(np.ascontiguousarray(picture), table)
 
 
-def _things(where: np.ndarray, place: Place, share: float) -> Iterator[np.ndarray]:
+def _things(where: np.ndarray, place: ZoneBox, share: float) -> Iterator[np.ndarray]:
     """Contours (n, 2) of connected things in the box that cover at least that share of the field."""
     mask = cv2.fillConvexPoly(np.zeros(where.shape, np.uint8), place.box, 1) & where
     mask = cv2.morphologyEx(mask.astype(np.uint8), cv2.MORPH_OPEN, np.ones((3, 3), np.uint8))

@@ -44,7 +44,7 @@ TOUCHED = measured(0.01, "of the field's pixels", "change when anything in it is
 
 
 @dataclass(frozen=True)
-class Look:
+class GateLook:
     """One look of the gate. ``owners``: field -> whose hand is over it (the player's zone; empty of a player whose mat
     is not known), None if not known. ``short``: fields whose hand has not come so far yet."""
 
@@ -70,7 +70,7 @@ class GateHistory:
     """The last seconds of the gate's looks, and the last frames of the building."""
 
     def __init__(self) -> None:
-        self._looks: deque[Look] = deque()
+        self._looks: deque[GateLook] = deque()
         self._frames: deque[Frame] = deque(maxlen=RECENT)
         self._clear: dict[str, Frame] = {}
         self._snapshots: deque[tuple[float, Mapping[str, FieldSnapshot]]] = deque(maxlen=SIGHTS)
@@ -90,7 +90,7 @@ class GateHistory:
 
         From a Stop until it is judged nothing is forgotten.
         """
-        self._looks.append(Look(frame.at_s, GateState(look.zones), owners or {}, short))
+        self._looks.append(GateLook(frame.at_s, GateState(look.zones), owners or {}, short))
         if not self._snapshots or frame.at_s - self._snapshots[-1][0] >= SIGHT_S:
             self._snapshots.append((frame.at_s, look.snapshots))
         while phase not in STOPPED and frame.at_s - self._looks[0].at_s > HISTORY_S:
@@ -150,13 +150,13 @@ class GateHistory:
         shook = any(z == zone and abs(t - k.at_s) <= SHOOK_S for t, z in self._shaken for k in moved)
         return replace(touched, after="mat") if shook and touched.after in ("nobody", "own") else touched
 
-    def _moved(self, zone: str, press_s: float) -> list[Look]:
+    def _moved(self, zone: str, press_s: float) -> list[GateLook]:
         """The looks in which something moved in the field since the press."""
         looks = [k for k in self._looks if zone in k.gate.zones]
         fresh = [k for before, k in pairwise(looks) if k.at_s > press_s and before.at_s >= press_s - FRESH_S]
         return [k for k in fresh if k.gate.zones[zone].moving > TOUCHED]
 
-    def _touched(self, zone: str, press_s: float, moved: Sequence[Look]) -> Aftermath:
+    def _touched(self, zone: str, press_s: float, moved: Sequence[GateLook]) -> Aftermath:
         """By whom the field was touched, of the looks in which something moved there."""
         if not moved:
             return Aftermath("still")
@@ -182,7 +182,7 @@ class GateHistory:
             b - a > HOLE_S for a, b in pairwise([press_s, *(t for t in times if t > press_s)])
         )
 
-    def _hands(self, zone: str) -> Iterator[Look]:
+    def _hands(self, zone: str) -> Iterator[GateLook]:
         """The looks with a hand over the field. What shows for a moment and is nobody's arm is no hand: a falling piece
         is strange to the gate while it turns."""
         looks = [k for k in self._looks if zone in k.gate.zones]
@@ -217,7 +217,7 @@ class GateHistory:
         return len(mine) > OWN_LOOKS and all(mine) and not any(others)
 
 
-def _touched_s(zone: str, moved: Sequence[Look]) -> float:
+def _touched_s(zone: str, moved: Sequence[GateLook]) -> float:
     """Since when the field is touched, of the looks in which something moved there: as soon as a hand is no longer
     short of it, or has come as far as it does before it rests."""
     comes = [moved[0]]

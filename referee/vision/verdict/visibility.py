@@ -14,7 +14,7 @@ from cards.sentences import sentence
 from referee.vision.image.evidence import Evidence
 from referee.vision.image.glare import GLARE_LIGHT
 from referee.vision.image.parts import around
-from referee.vision.image.unknown import Patch, outsized, patches
+from referee.vision.image.unknown import UnknownThing, outsized, patches
 from referee.vision.image.view import ZoneView
 from referee.vision.measured import measured
 from referee.vision.render.silhouettes import piece_tags
@@ -46,7 +46,7 @@ class Visibility:
     field_seen: float = 1.0
     cut_mm: float = 0.0
     coloured: float = 1.0
-    unknown: Patch | None = None
+    unknown: UnknownThing | None = None
     hidden: tuple[str, ...] = ()
     clipped: float = 0.0
     tinted: float = 0.0
@@ -102,7 +102,7 @@ def percent_off(factor: float) -> str:
     return f"{100 * (factor - 1):+.0f}"
 
 
-def unknown_things(view: ZoneView, evidence: Evidence, piece_set: PieceSet) -> tuple[Patch, ...]:
+def unknown_things(view: ZoneView, evidence: Evidence, piece_set: PieceSet) -> tuple[UnknownThing, ...]:
     """Unknown patches in the field that are large enough to hide a piece or to be taken for one, largest first."""
     seen = np.where(evidence.bare < 0, evidence.labels, -1)  # a wall behind, never seen bare, may have a piece's colour
     large = outsized(view, seen, evidence.names, piece_set) & view.regions[2]
