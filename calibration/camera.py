@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import cv2
 import numpy as np
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from calibration.errors import BadCamera
 from cards.errors import first_fault
@@ -91,8 +91,7 @@ class _Distortion(BaseModel):
     data: Annotated[list[float], Field(min_length=4, max_length=8)]
 
 
-class _File(BaseModel):
-    model_config = ConfigDict(extra="ignore")
+class _CameraFile(BaseModel):
     image_width: int = Field(gt=0)
     image_height: int = Field(gt=0)
     camera_matrix: _Matrix
@@ -100,7 +99,7 @@ class _File(BaseModel):
     distortion_coefficients: _Distortion
 
     @model_validator(mode="after")
-    def _known_model(self) -> _File:
+    def _known_model(self) -> _CameraFile:
         if self.distortion_model != "plumb_bob":
             raise ValueError(f"distortion_model {self.distortion_model!r} is not plumb_bob")
         return self
@@ -115,13 +114,11 @@ def load_camera(path: str | Path) -> CameraModel:
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise BadCamera(f"{path}: not YAML ({str(error).splitlines()[0]})") from None
     try:
-        file = _File.model_validate(data)
+        file = _CameraFile.model_validate(data)
     except ValidationError as error:
         raise BadCamera(f"{path}: {first_fault(error)}") from None
     matrix = np.array(file.camera_matrix.data, float).reshape(3, 3)
-    distortion = np.zeros(5)
-    given = file.distortion_coefficients.data[:5]
-    distortion[: len(given)] = given
+    distortion = np.array([*file.distortion_coefficients.data, 0.0], float)[:5]
     return CameraModel(file.image_width, file.image_height, matrix, distortion)
 
 

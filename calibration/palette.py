@@ -17,13 +17,19 @@ colours as prior): colours are assigned jointly, never one at a time.
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
+from calibration.errors import BadPalette
+from cards.errors import first_fault
 from cards.pieces import PieceSet
 
 FLOOR = 0.02
@@ -350,3 +356,67 @@ def _lit_as(palette: Palette, change: Callable[[np.ndarray], np.ndarray]) -> Pal
     log = np.log(change(np.maximum(np.exp(log) - FLOOR, 0.0)) + FLOOR)
     means = np.stack([log.mean(1), log[:, 0] - log[:, 1], log[:, 2] - (log[:, 0] + log[:, 1]) / 2], 1)
     return dataclasses.replace(palette, means=means)
+
+
+class _Gaussian(BaseModel):
+    mean: list[float]
+    covariance: list[list[float]]
+    pixels: float = 0.0
+
+    @model_validator(mode="after")
+    def _three_numbers(self) -> _Gaussian:
+        if np.shape(self.mean) != (3,) or np.shape(self.covariance) != (3, 3):
+            raise ValueError("mean needs 3 and covariance 3 x 3 numbers")
+        np.linalg.cholesky(self.covariance)
+        return self
+
+
+class _Wear(_Gaussian):
+    share: float = Field(ge=0, lt=1)
+
+
+class _PaletteFile(BaseModel):
+    colors: dict[str, _Gaussian] = Field(min_length=1)
+    wear: _Wear | None = None
+    piece_mm: float | None = Field(default=None, gt=0)
+
+
+def palette_text(palette: Palette) -> str:
+    """What stands in the ``palette.json`` of this palette."""
+
+    def gaussian(mean: np.ndarray, covariance: np.ndarray) -> dict[str, Any]:
+        return {"mean": mean.round(5).tolist(), "covariance": covariance.round(6).tolist()}
+
+    rows = zip(palette.names, palette.means, palette.covariances, palette.learnt, strict=True)
+    colors = {name: gaussian(mean, spread) | {"pixels": int(pixels)} for name, mean, spread, pixels in rows}
+    data: dict[str, Any] = {"space": "log light relative to paper: mean, R-G, B-(R+G)/2", "colors": colors}
+    if palette.wear:
+        data["wear"] = gaussian(palette.wear.mean, palette.wear.covariance) | {"share": round(palette.wear.share, 4)}
+    if palette.piece_mm is not None:
+        data["piece_mm"] = round(palette.piece_mm, 3)
+    return json.dumps(data, indent=1)
+
+
+def save_palette(palette: Palette, path: str | Path) -> None:
+    """Write a ``palette.json`` that ``load_palette`` reads back."""
+    Path(path).write_text(palette_text(palette), encoding="utf-8")
+
+
+def load_palette(path: str | Path, piece_set: PieceSet | None = None) -> Palette:
+    """Read a ``palette.json``; with a piece set also check that it has exactly those colours.
+
+    Raises BadPalette with one line that names file and fault.
+    """
+    try:
+        file = _PaletteFile.model_validate_json(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadPalette(f"{path}: {error.strerror or error}") from None
+    except ValueError as error:
+        fault = first_fault(error) if isinstance(error, ValidationError) else error
+        raise BadPalette(f"{path}: not a palette ({fault})") from None
+    names, rows = tuple(file.colors), file.colors.values()
+    if piece_set is not None and set(names) != set(piece_set.colors):
+        raise BadPalette(f"{path}: its colours are {', '.join(names)}, the piece set has {', '.join(piece_set.colors)}")
+    means, covariances, learnt = (np.array([getattr(r, of) for r in rows]) for of in ("mean", "covariance", "pixels"))
+    wear = file.wear and Wear(np.array(file.wear.mean), np.array(file.wear.covariance), file.wear.share)
+    return Palette(names, means, covariances, learnt, wear, file.piece_mm)
