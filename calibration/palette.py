@@ -418,5 +418,6 @@ def load_palette(path: str | Path, piece_set: PieceSet | None = None) -> Palette
     if piece_set is not None and set(names) != set(piece_set.colors):
         raise BadPalette(f"{path}: its colours are {', '.join(names)}, the piece set has {', '.join(piece_set.colors)}")
     means, covariances, learnt = (np.array([getattr(r, of) for r in rows]) for of in ("mean", "covariance", "pixels"))
-    wear = file.wear and Wear(np.array(file.wear.mean), np.array(file.wear.covariance), file.wear.share)
+    worn = file.wear
+    wear = Wear(np.array(worn.mean), np.array(worn.covariance), worn.share) if worn else None
     return Palette(names, means, covariances, learnt, wear, file.piece_mm)

@@ -128,8 +128,8 @@ help is worth giving there, judging ends later."""
 
 def figure(name: str, value: float) -> Figure:
     """A named figure, rounded as it is shown, held against its limits."""
-    *limits, digits = LIMITS[name]
-    return Figure(name, round(value, digits), *limits)
+    limits = LIMITS[name]
+    return Figure(name, round(value, limits.digits), *limits[:-1])
 
 
 def rig_quality(gray: np.ndarray, mats: Mats) -> dict[str, tuple[Figure, ...]]:
