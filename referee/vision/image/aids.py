@@ -17,7 +17,6 @@ from calibration.mat import MatPose, Mats, detect_mats
 from calibration.quality import clipped
 from calibration.still import sheet_moved, still_markers
 from cards.pieces import PieceSet
-from referee.vision.image.evidence import foreground
 from referee.vision.image.view import ZoneView
 from referee.vision.measured import measured
 
@@ -126,11 +125,11 @@ def occupied(view: ZoneView, f: np.ndarray) -> bool:
     return bool(sheet.any()) and float((tint > EMPTY_TINT).mean()) > OCCUPIED_SHARE
 
 
-def shown_apart(view: ZoneView, white: np.ndarray, table: np.ndarray | None, piece_set: PieceSet) -> float:
-    """How much of the view's sheet (its white (3,), the bare ``table``'s features where known) pieces cover, of the
-    least that all of a player's pieces cover where they stand apart: each with its smallest face to the camera."""
-    covered = foreground(view, view.features(white), table, shadows=False).sum() / view.px_per_mm**2
-    return float(covered / sum(count * piece_set.shapes[shape].least_face for shape, _, count in piece_set.pieces))
+def shown_apart(foreground: np.ndarray, view: ZoneView, piece_set: PieceSet) -> float:
+    """How much of the view's sheet pieces cover, by the features (n, 3) of what stands there, of the least that all of
+    a player's pieces cover where they stand apart: each with its smallest face to the camera."""
+    least = sum(count * piece_set.shapes[shape].least_face for shape, _, count in piece_set.pieces)
+    return float(len(foreground) / view.px_per_mm**2 / least)
 
 
 def light_alarms(views: Mapping[str, tuple[ZoneView, np.ndarray]], usual: Mapping[str, np.ndarray]) -> tuple[str, ...]:
