@@ -135,6 +135,12 @@ class Judgement:
     views: Mapping[str, ZoneSight] = field(default_factory=dict)
     timings: Mapping[str, float] = field(default_factory=dict)
 
+    def has_piece(self, zone: str) -> bool:
+        """Whether any piece is read in that zone; where it cannot be read one may stand there. Colours alone do not
+        tell: a loose piece that stands before a field covers some of it in the picture."""
+        verdict = self.zones.get(zone)
+        return verdict is not None and (verdict.build is None or bool(verdict.build.pieces))
+
     def to_json(self, image: str, card: str) -> dict:
         """The contract's object of one image."""
         row = {
