@@ -1,4 +1,6 @@
-"""A lens from pictures of the ChArUco board (``calibration.charuco_board``), held at many angles.
+"""The ChArUco board, its geometry in one place for print and fit, and a lens from pictures of it at many angles.
+
+The board's markers are 5x5, so that none of them can be taken for a mat's or a card's (4x4).
 
 Zhang's method as OpenCV has it (``cv2.calibrateCamera``), with the five plumb-bob coefficients of
 the camera file. A fit says how far off it is and how much of the picture the corners covered;
@@ -14,9 +16,31 @@ import cv2
 import numpy as np
 
 from calibration.camera import CameraModel
-from calibration.charuco_board import charuco_board
 from calibration.errors import CannotSee
 from cards.sentences import sentence
+
+COLUMNS, ROWS = 7, 5
+SQUARE_MM, MARKER_MM = 36.0, 27.0
+DICTIONARY = cv2.aruco.DICT_5X5_100
+
+
+def charuco_board() -> cv2.aruco.CharucoBoard:
+    """The board as OpenCV knows it; its object points are millimetres, origin at its upper left."""
+    codes = cv2.aruco.getPredefinedDictionary(DICTIONARY)
+    return cv2.aruco.CharucoBoard((COLUMNS, ROWS), SQUARE_MM, MARKER_MM, codes)
+
+
+def black_squares() -> list[tuple[int, int]]:
+    """(column, row) of the black squares, row 0 at the top: those in which no marker lies."""
+    return [(c, r) for r in range(ROWS) for c in range(COLUMNS) if (c + r) % 2 == 0]
+
+
+def board_markers() -> list[tuple[int, float, float]]:
+    """(id, left, top) of each marker in mm from the board's upper left corner, y downwards."""
+    board = charuco_board()
+    rows = zip(np.ravel(board.getIds()).tolist(), map(np.asarray, board.getObjPoints()), strict=True)
+    return [(marker, float(c[:, 0].min()), float(c[:, 1].min())) for marker, c in rows]
+
 
 LEAST_CORNERS = 10
 """Corners a view needs: fewer leave its pose loose. The board has 24."""

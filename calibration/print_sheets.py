@@ -1,7 +1,7 @@
 """The printed sheets as PDF bytes: mats, colour sheet, ChArUco board, cards. True to size.
 
 Every sheet has a ruler. Geometry: CONTRACT.md, "The mat" (``calibration.mat``), ``cards.drawing``
-and ``calibration.charuco_board``.
+and ``calibration.lens``.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from calibration import charuco_board as charuco
-from calibration import markers, mat
+from calibration import lens, markers, mat
 from calibration.print_page import GREY, Sheets
 from cards.deck import Deck
 from cards.drawing import CARD_MM, card_scene, marker_bits
@@ -199,13 +198,13 @@ def _swatches(sheets: Sheets, pieces: PieceSet, y: float) -> None:
 def charuco_pdf(paper: str = "a4") -> bytes:
     """The ChArUco board on one landscape sheet."""
     sheets = Sheets("ChArUco board", paper, landscape=True)
-    wide, high = charuco.COLUMNS * charuco.SQUARE_MM, charuco.ROWS * charuco.SQUARE_MM
+    wide, high = lens.COLUMNS * lens.SQUARE_MM, lens.ROWS * lens.SQUARE_MM
     x0, top = (sheets.width - wide) / 2, (sheets.height + high) / 2
-    s = charuco.SQUARE_MM
-    sheets.paint([box(x0 + c * s, top - (r + 1) * s, s, s, BLACK) for c, r in charuco.black_squares()])
-    half = charuco.MARKER_MM / 2
-    for marker, left, down in charuco.board_markers():
-        sheets.paint([marker_patch(marker, x0 + left + half, top - down - half, charuco.MARKER_MM, charuco.DICTIONARY)])
+    s = lens.SQUARE_MM
+    sheets.paint([box(x0 + c * s, top - (r + 1) * s, s, s, BLACK) for c, r in lens.black_squares()])
+    half = lens.MARKER_MM / 2
+    for marker, left, down in lens.board_markers():
+        sheets.paint([marker_patch(marker, x0 + left + half, top - down - half, lens.MARKER_MM, lens.DICTIONARY)])
     sheets.ruler(sheets.width / 2 - 50, FOOT_MM, "measure: 100 mm. Glue the sheet to something flat")
     return sheets.pdf()
 

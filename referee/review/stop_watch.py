@@ -18,8 +18,7 @@ from referee.recording.errors import BadAttempt
 from referee.recording.video import VideoFrame
 from referee.review.film import as_decoded, film, is_shaken
 from referee.vision.live.gate import SETTLED, Gate, GateState
-from referee.vision.live.gate_history import BUSY_S, RECENT, Aftermath, GateHistory
-from referee.vision.live.stop_watch import StopWatch, is_settled
+from referee.vision.live.gate_history import BUSY_S, RECENT, Aftermath, GateHistory, StopWatch, is_settled
 from referee.vision.observer import Observer
 
 QUICKEST_S = 1 / 31

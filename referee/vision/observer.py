@@ -38,9 +38,8 @@ from referee.vision.search.sizes import size_factor
 from referee.vision.search.stances import Catalogue, catalogue
 from referee.vision.verdict.case import Case
 from referee.vision.verdict.decide import Decision, decide
-from referee.vision.verdict.field import field_of
 from referee.vision.verdict.proof import proof_of
-from referee.vision.verdict.rulings import Rulings
+from referee.vision.verdict.rulings import Rulings, field_of
 from referee.vision.verdict.shading import rescored_by_shading
 from referee.vision.verdict.visibility import size_fault, visibility_of
 

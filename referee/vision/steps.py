@@ -19,8 +19,7 @@ from referee.vision.image.view import ZoneView
 from referee.vision.observer import Judgement, ZoneStudy
 from referee.vision.overlay import AMBER, BLACK, GREEN, PURPLE, RED, WHITE, draw, draw_field, polyline
 from referee.vision.render.lettering import Colour, Letters, write
-from referee.vision.render.silhouettes import face_tags, piece_tags
-from referee.vision.render.solids import FACES, solid
+from referee.vision.render.solids import FACES, face_tags, piece_tags, solid
 from referee.vision.search.beam_search import BeamSearch
 from referee.vision.search.canvas import Reading, coarse, to_build
 from referee.vision.verdict.proof import claims

@@ -15,7 +15,7 @@ from referee.kernels import local_search
 from referee.vision.image.bare import paper_light
 from referee.vision.image.evidence import Evidence, gather_evidence
 from referee.vision.image.view import zone_view
-from referee.vision.render.silhouettes import arch_tags, piece_tags
+from referee.vision.render.solids import arch_tags, piece_tags
 from referee.vision.search.canvas import Reading
 from referee.vision.search.stances import catalogue
 from referee.vision.verdict.rulings import Rulings

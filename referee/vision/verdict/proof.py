@@ -25,7 +25,7 @@ from referee.vision.image.evidence import Evidence
 from referee.vision.image.unknown import smallest_face_mm2
 from referee.vision.image.view import ZoneView
 from referee.vision.measured import STILLS_BENCH, measured
-from referee.vision.render.silhouettes import piece_tags
+from referee.vision.render.solids import piece_tags
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,7 @@ from referee.kernels.faces import likeliest, smoothed
 from referee.vision.image.evidence import ANYTHING, Evidence
 from referee.vision.image.view import ZoneView
 from referee.vision.measured import measured
-from referee.vision.render.silhouettes import arch_tags, face_tags
-from referee.vision.render.solids import FACES, solid
+from referee.vision.render.solids import FACES, arch_tags, face_tags, solid
 from referee.vision.search.canvas import Reading
 from referee.vision.verdict.rulings import Rulings
 

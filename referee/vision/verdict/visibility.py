@@ -17,7 +17,7 @@ from referee.vision.image.parts import around
 from referee.vision.image.unknown import UnknownThing, outsized, patches
 from referee.vision.image.view import ZoneView
 from referee.vision.measured import measured
-from referee.vision.render.silhouettes import piece_tags
+from referee.vision.render.solids import piece_tags
 
 NEAR_EDGE_PX = measured(5, "px of the view (mm)", "by hand: side of the square by which the picture's edge is widened")
 UNKNOWN_PIECES = measured(
