@@ -37,7 +37,7 @@ from referee.vision.search.readings import readings
 from referee.vision.search.sizes import size_factor
 from referee.vision.search.stances import Catalogue, catalogue
 from referee.vision.verdict.case import Case
-from referee.vision.verdict.decide import Decision, decide
+from referee.vision.verdict.doubts import Decision, decide
 from referee.vision.verdict.proof import proof_of
 from referee.vision.verdict.rulings import Rulings, field_of
 from referee.vision.verdict.shading import rescored_by_shading

@@ -7,8 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from calibration import lens, markers, mat
-from calibration.print_page import PAPERS, RULER_MM, Sheets
-from calibration.print_sheets import apart, cards_pdf, charuco_pdf, colors_pdf, mats_pdf
+from calibration.print_sheets import PAPERS, RULER_MM, Sheets, apart, cards_pdf, charuco_pdf, colors_pdf, mats_pdf
 from cards.deck import builtin_deck
 from cards.drawing import CARD_MM, MARKER_MM, MARKER_TOP_MM
 from cards.errors import BadCard
