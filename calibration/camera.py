@@ -45,9 +45,8 @@ class CameraModel:
         if not len(points):
             return np.zeros((0, 2))
         zero = np.zeros(3)
-        return cv2.projectPoints(np.ascontiguousarray(points, float), zero, zero, self.matrix, self.distortion)[
-            0
-        ].reshape(-1, 2)
+        points = np.ascontiguousarray(points, float)
+        return cv2.projectPoints(points, zero, zero, self.matrix, self.distortion)[0].reshape(-1, 2)
 
     def scaled_to(self, width: int, height: int) -> CameraModel:
         """The same lens for another picture size of the same aspect ratio.

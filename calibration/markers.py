@@ -5,24 +5,20 @@ Geometry from CONTRACT.md, "The mat".
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import cv2
 import numpy as np
 
 from calibration import ZONES
 
 DICTIONARY = cv2.aruco.DICT_4X4_250
-
-
 MARKER_MM = 44.0
-
-
 MARKER_CENTRES = np.array([(-121.0, -77.5), (121.0, -77.5), (121.0, 77.5), (-121.0, 77.5)])
-
 
 ALIKE = 0.75
 """Correlation with the printed bits from which an expected marker counts as seen. On the dev
 set markers in full view have 0.85 and more, half covered ones less than 0.6."""
-
 
 CELL_RIM, CELL_PX = 0.33, 8
 """Share of a cell at each side that has no vote, for bleeding and blur spoil it (measured on the dev set); and px that
@@ -62,6 +58,11 @@ def marker_corners(k: int) -> np.ndarray:
 Corners = dict[int, np.ndarray]
 
 
+def on_sheet_and_seen(markers: Corners, ids: Iterable[int]) -> tuple[np.ndarray, np.ndarray]:
+    """The corners (n, 2) of these of the ``markers`` in mm of their sheet, and in px where they are seen."""
+    return np.concatenate([marker_corners(m % 4) for m in ids]), np.concatenate([markers[m] for m in ids])
+
+
 def find_markers(gray: np.ndarray, known: Corners | None = None, bgr: np.ndarray | None = None) -> Corners:
     """ArUco markers in an 8-bit picture: id -> (4, 2) px, sub-pixel corners.
 
@@ -81,7 +82,7 @@ def find_markers(gray: np.ndarray, known: Corners | None = None, bgr: np.ndarray
         if _lies_as_known(first, known, least=1):
             more = _looked_at(gray, {m: quad for m, quad in known.items() if m not in first})
             return {**first, **{m: _refine(gray, quad) for m, quad in more.items()}}
-    found = {**_grown(gray), **found}
+    found = {**_detect(cv2.erode(gray, np.ones((3, 3), np.uint8))), **found}
     mats = by_zone(found)
     if len(mats) > 1 and min(map(len, mats.values())) > 1:
         found |= _looked_at(gray, _expected(found, mats))
@@ -95,10 +96,6 @@ def find_markers(gray: np.ndarray, known: Corners | None = None, bgr: np.ndarray
     return {m: _refine(gray, quad) for m, quad in found.items()}
 
 
-def _grown(gray: np.ndarray) -> Corners:
-    return _detect(cv2.erode(gray, np.ones((3, 3), np.uint8)))
-
-
 def _grown_twice(gray: np.ndarray) -> Corners:
     twice = cv2.resize(gray, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC)
     found = _detect(cv2.erode(twice, np.ones((GROWN_PX, GROWN_PX), np.uint8)))
@@ -109,8 +106,7 @@ def _expected(found: Corners, mats: dict[str, list[int]]) -> Corners:
     """Where the other markers of these mats must be, about, by those ``found``."""
     places: Corners = {}
     for zone, ids in mats.items():
-        flat, there = (np.concatenate(of) for of in ([marker_corners(m % 4) for m in ids], [found[m] for m in ids]))
-        to_pixels, _ = cv2.findHomography(flat, there)
+        to_pixels, _ = cv2.findHomography(*on_sheet_and_seen(found, ids))
         if to_pixels is not None:
             others = set(range(marker_id(zone, 0), marker_id(zone, 4))) - set(ids)
             places |= {m: cv2.perspectiveTransform(marker_corners(m % 4)[None], to_pixels)[0] for m in others}
@@ -150,13 +146,8 @@ def _detect(gray: np.ndarray) -> Corners:
     parameters.perspectiveRemovePixelPerCell = CELL_PX
     detector = cv2.aruco.ArucoDetector(cv2.aruco.getPredefinedDictionary(DICTIONARY), parameters)
     corners, ids, _ = detector.detectMarkers(gray)
-    found: Corners = {}
-    twice = set()
-    for quad, marker in zip(corners, [] if ids is None else ids.ravel().tolist(), strict=True):
-        if marker in found:
-            twice.add(marker)
-        found[int(marker)] = quad.reshape(4, 2).astype(float)
-    return {m: quad for m, quad in found.items() if m not in twice}
+    seen = [] if ids is None else [int(m) for m in ids.ravel()]
+    return {m: quad.reshape(4, 2).astype(float) for m, quad in zip(seen, corners, strict=True) if seen.count(m) == 1}
 
 
 def _refine(gray: np.ndarray, quad: np.ndarray) -> np.ndarray:

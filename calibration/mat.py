@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import cv2
 import numpy as np
@@ -32,6 +31,7 @@ from calibration.markers import (
     find_markers,
     marker_corners,
     marker_id,
+    on_sheet_and_seen,
 )
 from cards.build import TALLEST_MM
 
@@ -124,12 +124,10 @@ def _look_where_expected(gray: np.ndarray, mats: Mats, markers: Corners) -> Corn
     """Markers that detection missed but that show, bit for bit, where the pose expects them."""
     found: Corners = {}
     for zone, pose in mats.poses.items():
-        for k in range(4):
-            marker = marker_id(zone, k)
-            if marker in markers:
-                continue
+        for k, marker in enumerate(range(marker_id(zone, 0), marker_id(zone, 4))):
             flat = np.c_[marker_corners(k), np.zeros(4)]
-            quad = confirmed(gray, mats.camera.project(pose.to_camera(flat)), marker)
+            expected = mats.camera.project(pose.to_camera(flat))
+            quad = None if marker in markers else confirmed(gray, expected, marker)
             if quad is not None:
                 found[marker] = quad
     return found
@@ -169,22 +167,17 @@ def merge_markers(seen: Corners, earlier: Corners) -> Corners:
 def solve_mats(markers: Corners, size: tuple[int, int], camera: CameraModel | None = None) -> Mats:
     """Poses of all mats from marker corners. ``size`` is (width, height) of the picture in px."""
     lens = camera.scaled_to(*size) if camera else guessed_camera(*size)
-    mats = {zone: _in_one_plane(markers, ids) for zone, ids in by_zone(markers).items()}
-    others = tuple(m for m in markers if m >= 4 * len(ZONES))
-    seen = by_zone(markers)
-    doubtful = tuple(
-        sorted(
-            zone
-            for zone, ids in mats.items()
-            if _sheet_error(markers, ids) > MOST_ERROR * size[0] or 2 * len(ids) <= len(seen[zone])
-        )
-    )
+    seen, others = by_zone(markers), tuple(m for m in markers if m >= 4 * len(ZONES))
+    mats = {zone: _in_one_plane(markers, ids) for zone, ids in seen.items()}
+    most = MOST_ERROR * size[0]
+    bad = [z for z, ids in mats.items() if _sheet_error(markers, ids) > most or 2 * len(ids) <= len(seen[z])]
+    doubtful = tuple(sorted(bad))
     mats = {zone: ids for zone, ids in mats.items() if zone not in doubtful}
     if not mats:
         return Mats(lens, other_ids=others, doubtful=doubtful)
     solved = _solve(markers, mats, lens, free_focal=camera is None)
-    kept, dropped = _without_misreadings(markers, mats, solved)
-    if dropped and kept:
+    kept = _without_misreadings(markers, mats, solved)
+    if kept and kept != mats:
         solved = _solve(markers, kept, lens, free_focal=camera is None)
     large = [zone for zone, pose in solved.poses.items() if _too_large(pose, solved.camera)]
     if large:  # some texture was read as a marker: none of that mat is any
@@ -207,8 +200,7 @@ def _too_large(pose: MatPose, lens: CameraModel) -> bool:
 
 def _sheet_error(markers: Corners, ids: list[int]) -> float:
     """RMS distance in pixels of one mat's marker corners from the best flat sheet, whatever the focal length."""
-    flat = np.concatenate([marker_corners(m % 4) for m in ids])
-    pixels = np.concatenate([markers[m] for m in ids])
+    flat, pixels = on_sheet_and_seen(markers, ids)
     sheet, _ = cv2.findHomography(flat, pixels)
     if sheet is None:
         return math.inf
@@ -220,28 +212,21 @@ def _in_one_plane(markers: Corners, ids: list[int]) -> list[int]:
     """Those of one mat's markers that most of them agree with; a gross misreading would mislead the solve."""
     if len(ids) < 3:
         return ids
-    flat = np.concatenate([marker_corners(m % 4) for m in ids])
-    pixels = np.concatenate([markers[m] for m in ids])
-    _, inlier = cv2.findHomography(flat, pixels, cv2.RANSAC, GROSS_PX)
+    _, inlier = cv2.findHomography(*on_sheet_and_seen(markers, ids), cv2.RANSAC, GROSS_PX)
     kept = [m for m, votes in zip(ids, inlier.reshape(-1, 4).sum(1), strict=True) if votes >= 2]
     return kept or ids
 
 
-def _without_misreadings(markers: Corners, mats: dict[str, list[int]], solved: Mats) -> tuple[dict[str, Any], bool]:
-    kept: dict[str, list[int]] = {}
-    dropped = False
-    for zone, ids in mats.items():
-        for m in ids:
-            if len(ids) > 1 and _corner_error(markers, m, solved.poses[zone], solved.camera) > SURELY_FAR * FAR_PX:
-                dropped = True
-            else:
-                kept.setdefault(zone, []).append(m)
-    return kept, dropped
+def _without_misreadings(markers: Corners, mats: dict[str, list[int]], solved: Mats) -> dict[str, list[int]]:
+    """The mats' markers but for those that are far off where the others of their mat put them."""
 
+    def is_near(marker: int, pose: MatPose) -> bool:
+        flat = np.c_[marker_corners(marker % 4), np.zeros(4)]
+        off = np.abs(solved.camera.project(pose.to_camera(flat)) - markers[marker]).max()
+        return bool(off <= SURELY_FAR * FAR_PX)
 
-def _corner_error(markers: Corners, marker: int, pose: MatPose, camera: CameraModel) -> float:
-    flat = np.c_[marker_corners(marker % 4), np.zeros(4)]
-    return float(np.abs(camera.project(pose.to_camera(flat)) - markers[marker]).max())
+    near = {z: [m for m in ids if len(ids) < 2 or is_near(m, solved.poses[z])] for z, ids in mats.items()}
+    return {zone: ids for zone, ids in near.items() if ids}
 
 
 def _solve(markers: Corners, mats: dict[str, list[int]], lens: CameraModel, free_focal: bool) -> Mats:
@@ -303,13 +288,8 @@ class _Table:
         """Pixels (n, 2) of the corners, and OpenCV's Jacobian (2 n, …) of them by pose and lens."""
         about, centre, _ = self._laid(v)
         lens = _adjusted(self.lens, v[-2], v[-1], True)
-        pixels, by_pose = cv2.projectPoints(
-            np.column_stack([about + centre, np.zeros(len(about))]),
-            v[:3],
-            v[3:6],
-            lens.matrix,
-            lens.distortion,
-        )
+        corners = np.column_stack([about + centre, np.zeros(len(about))])
+        pixels, by_pose = cv2.projectPoints(corners, v[:3], v[3:6], lens.matrix, lens.distortion)
         return pixels.reshape(-1, 2), by_pose
 
     def slopes(self, v: np.ndarray) -> np.ndarray:
@@ -353,18 +333,15 @@ def _pose_of(v: np.ndarray, i: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _mat_alone(markers: Corners, ids: list[int], lens: CameraModel) -> np.ndarray:
     """Rodrigues vector and translation (6,) of one mat from its own markers, upright solution."""
-    flat = np.concatenate([np.c_[marker_corners(m % 4), np.zeros(4)] for m in ids])
-    pixels = np.concatenate([markers[m] for m in ids])
+    flat, pixels = on_sheet_and_seen(markers, ids)
+    flat = np.column_stack([flat, np.zeros(len(flat))])
     _, rotations, translations, errors = cv2.solvePnPGeneric(
         flat, pixels, lens.matrix, lens.distortion, flags=cv2.SOLVEPNP_IPPE
     )
-    best, best_error = None, np.inf
-    for r, t, e in zip(rotations, translations, np.ravel(errors), strict=True):
-        rotation = cv2.Rodrigues(r)[0]
-        facing = (rotation[:, 2] @ t.ravel()) < 0  # the printed side looks at the camera
-        if facing and e < best_error:
-            best, best_error = np.concatenate([r.ravel(), t.ravel()]), float(e)
-    return best if best is not None else np.concatenate([rotations[0].ravel(), translations[0].ravel()])
+    poses = [np.concatenate([r.ravel(), t.ravel()]) for r, t in zip(rotations, translations, strict=True)]
+    rows = zip(np.ravel(errors).tolist(), poses, strict=True)
+    facing = [(e, v) for e, v in rows if cv2.Rodrigues(v[:3])[0][:, 2] @ v[3:] < 0]  # printed side to the camera
+    return min(facing, key=lambda row: row[0])[1] if facing else poses[0]
 
 
 def _on_plane(first: np.ndarray, other: np.ndarray) -> tuple[float, float, float]:
@@ -380,17 +357,16 @@ def _on_plane(first: np.ndarray, other: np.ndarray) -> tuple[float, float, float
 
 def _first_focal(markers: Corners, ids: list[int], lens: CameraModel) -> CameraModel:
     """The focal length, out of a geometric range, at which one mat's markers fit best."""
-    best, best_error = lens, np.inf
-    for factor in np.geomspace(*FOCAL_RANGE):
+    flat, pixels = on_sheet_and_seen(markers, ids)
+    flat = np.column_stack([flat, np.zeros(len(flat))])
+
+    def error(factor: float) -> float:
         trial = _adjusted(lens, factor, 0.0, True)
         v = _mat_alone(markers, ids, trial)
-        flat = np.concatenate([np.c_[marker_corners(m % 4), np.zeros(4)] for m in ids])
         got = trial.project(flat @ cv2.Rodrigues(v[:3])[0].T + v[3:6])
-        error = float(np.abs(got - np.concatenate([markers[m] for m in ids])).mean())
-        error += FOCAL_DOUBT_PX * abs(math.log(factor))
-        if error < best_error:
-            best, best_error = trial, error
-    return best
+        return float(np.abs(got - pixels).mean()) + FOCAL_DOUBT_PX * abs(math.log(factor))
+
+    return _adjusted(lens, min(np.geomspace(*FOCAL_RANGE), key=error), 0.0, True)
 
 
 def huber_fit(

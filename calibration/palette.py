@@ -147,9 +147,13 @@ def nominal(piece_set: PieceSet, haze: float = USUAL_HAZE) -> Palette:
     names = tuple(piece_set.colors)
     linear = LINEAR[np.array([piece_set.rgb(c) for c in names])]
     log = np.log(linear * PAINT_LIGHT + haze + FLOOR)
-    means = np.stack([log.mean(1), log[:, 0] - log[:, 1], log[:, 2] - (log[:, 0] + log[:, 1]) / 2], 1)
     covariances = np.tile(np.diag(np.square(START_SD)), (len(names), 1, 1))
-    return Palette(names, means, covariances, np.zeros(len(names)))
+    return Palette(names, _of_logs(log), covariances, np.zeros(len(names)))
+
+
+def _of_logs(log: np.ndarray) -> np.ndarray:
+    """l, a and b (k, 3) of the logarithms of R, G and B (k, 3)."""
+    return np.stack([log.mean(1), log[:, 0] - log[:, 1], log[:, 2] - (log[:, 0] + log[:, 1]) / 2], 1)
 
 
 PAPER_LIGHT, PAPER_TINT = -0.8, (0.2, 0.3)
@@ -354,8 +358,7 @@ def _lit_as(palette: Palette, change: Callable[[np.ndarray], np.ndarray]) -> Pal
     light, a, b = palette.means.T
     log = np.stack([light + a / 2 - b / 3, light - a / 2 - b / 3, light + b * 2 / 3], 1)
     log = np.log(change(np.maximum(np.exp(log) - FLOOR, 0.0)) + FLOOR)
-    means = np.stack([log.mean(1), log[:, 0] - log[:, 1], log[:, 2] - (log[:, 0] + log[:, 1]) / 2], 1)
-    return dataclasses.replace(palette, means=means)
+    return dataclasses.replace(palette, means=_of_logs(log))
 
 
 class _Gaussian(BaseModel):

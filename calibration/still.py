@@ -5,7 +5,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from calibration.markers import MARKER_CENTRES, MARKER_MM, Corners, marker_corners
+from calibration.markers import MARKER_CENTRES, MARKER_MM, Corners, on_sheet_and_seen
 from calibration.mat import SHEET
 
 ALIKE_STILL, MOST_SHIFT_PX = 0.95, 2.0
@@ -51,8 +51,7 @@ def sheet_moved(gray: np.ndarray, then: np.ndarray, known: Corners) -> bool:
     """Whether a sheet, whose ``known`` markers in ``then`` are all covered in ``gray``, lies elsewhere now, by what is
     left of its markers and its edges against the table; pictures as in ``still_markers``. Where nothing of it is found
     again, or not clearly elsewhere, it lies as it lay: the camera does, by the other mats."""
-    flat = np.concatenate([marker_corners(m % 4) for m in known])
-    to_pixels, _ = cv2.findHomography(flat, np.concatenate(list(known.values())))
+    to_pixels, _ = cv2.findHomography(*on_sheet_and_seen(known, known))
     if to_pixels is None:
         return True
     sides = [np.linalg.norm(np.roll(quad, -1, 0) - quad, axis=1).mean() for quad in known.values()]
