@@ -23,7 +23,7 @@ TRUST_COMMAND = "referee bench devset devset2 --fit --rows rows.jsonl --lessons 
 @dataclass(frozen=True)
 class Measured:
     """One measured number, or a tuple of them, of a ``module``; ``tried_by`` is the command that shows what another
-    value does, where there is one."""
+    value does, where that is another one than ``STILLS_BENCH``."""
 
     module: str
     value: Any

@@ -22,7 +22,7 @@ from typing import Any
 from cards.card import kinds_of
 from cards.law import Reason, because
 from referee.match.verdict import Ruling, Verdict
-from referee.vision.measured import STILLS_BENCH, measured
+from referee.vision.measured import measured
 from referee.vision.search.canvas import Reading
 from referee.vision.verdict.case import Case, first_of
 from referee.vision.verdict.trust import features_of
@@ -113,9 +113,7 @@ GLARE_SHARE = measured(
     "46 clean frames of devset and devset2 at most 0.02, lamps beside a build 0.05 to 0.4",
 )
 
-EXPLAINED_HIGH = measured(
-    0.75, "of the evidence near the build", "by hand: less is named as a doubt's cause", STILLS_BENCH
-)
+EXPLAINED_HIGH = measured(0.75, "of the evidence near the build", "by hand: less is named as a doubt's cause")
 
 
 @dataclass(frozen=True)

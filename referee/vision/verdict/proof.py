@@ -24,7 +24,7 @@ from cards.pieces import PieceSet
 from referee.vision.image.evidence import Evidence
 from referee.vision.image.unknown import smallest_face_mm2
 from referee.vision.image.view import ZoneView
-from referee.vision.measured import STILLS_BENCH, measured
+from referee.vision.measured import measured
 from referee.vision.render.solids import piece_tags
 
 
@@ -50,14 +50,10 @@ THIN_PX = measured(
     "px of the view (mm)",
     "thinner things are rims of pieces and shadows, or both tongs laid down behind the build: up to 15 wide in two of "
     "182 clean pictures; with 13 as many hands and fingers are told as with 17 (93 builds, seed 92)",
-    STILLS_BENCH,
 )
-TOUCHING_PX = measured(8, "px of the view (mm)", "by hand: what is so near to a build touches it", STILLS_BENCH)
+TOUCHING_PX = measured(8, "px of the view (mm)", "by hand: what is so near to a build touches it")
 LEAST_PX = measured(
-    20,
-    "px of the view (mm2)",
-    "by hand: fewer say nothing: a sliver is looked at whole, a piece is not asked",
-    STILLS_BENCH,
+    20, "px of the view (mm2)", "by hand: fewer say nothing: a sliver is looked at whole, a piece is not asked"
 )
 COLOUR_PATCH = measured(
     0.02,

@@ -17,15 +17,12 @@ from cards.build import Build, Piece
 from cards.card import Card
 from cards.law import TOLERANCES, Reason, Tolerances
 from referee.match.verdict import Ruling
-from referee.vision.measured import STILLS_BENCH, measured
+from referee.vision.measured import measured
 from referee.vision.search.canvas import Reading, to_build
 from referee.vision.search.stances import Catalogue
 
 NOTHING_ELSE = measured(
-    4000.0,
-    "nats",
-    "margin at least where no reading of the other ruling was met: an empty field; by hand",
-    STILLS_BENCH,
+    4000.0, "nats", "margin at least where no reading of the other ruling was met: an empty field; by hand"
 )
 
 

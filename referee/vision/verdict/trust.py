@@ -13,23 +13,16 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from referee.vision.measured import STILLS_BENCH, measured
+from referee.vision.measured import measured
 
 MOST_ODDS = measured(30.0, "log odds", "beyond them a probability is 0 or 1 to thirteen digits")
 
-EXPLAINED_LOW = measured(
-    0.45, "of the evidence near the build", "by hand: a reading that explains less says nothing", STILLS_BENCH
-)
-LEFT_ALWAYS = measured(
-    0.02, "of the evidence", "left by rims and grain however good a reading is; by hand", STILLS_BENCH
-)
-MARGIN_UNIT = measured(100.0, "nats", "by hand: a margin counts by its logarithm, from about here on", STILLS_BENCH)
-MARGIN_MOST = measured(4000.0, "nats", "by hand: beyond it a margin counts no further", STILLS_BENCH)
+EXPLAINED_LOW = measured(0.45, "of the evidence near the build", "by hand: a reading that explains less says nothing")
+LEFT_ALWAYS = measured(0.02, "of the evidence", "left by rims and grain however good a reading is; by hand")
+MARGIN_UNIT = measured(100.0, "nats", "by hand: a margin counts by its logarithm, from about here on")
+MARGIN_MOST = measured(4000.0, "nats", "by hand: beyond it a margin counts no further")
 SHOWN_UNIT = measured(
-    0.05,
-    "of the pixels",
-    "by hand: what is shown counts by its logarithm, so that half is hardly less than all",
-    STILLS_BENCH,
+    0.05, "of the pixels", "by hand: what is shown counts by its logarithm, so that half is hardly less than all"
 )
 FILE = Path(__file__).with_name("trust.json")
 
