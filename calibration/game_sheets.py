@@ -4,8 +4,6 @@ A card's marker says what kind it is, in a dictionary of its own, so that no car
 duel. A city plan bears the markers of a mat in a mat's places: what finds a mat finds a city.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import cv2

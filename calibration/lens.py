@@ -7,8 +7,6 @@ the camera file. A fit says how far off it is and how much of the picture the co
 where none were, the distortion is a guess.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

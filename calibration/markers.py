@@ -3,8 +3,6 @@
 Geometry from CONTRACT.md, "The mat".
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import cv2

@@ -4,8 +4,6 @@ Every sheet has a ruler that proves the scale. Geometry: CONTRACT.md, "The mat" 
 and ``calibration.lens``.
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, product

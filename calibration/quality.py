@@ -7,8 +7,6 @@ sharpness 0.3 to 0.52 (0.1 once blurred by 4 px), evenness 0.9 to 1, and paper e
 clipped to a third and more.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

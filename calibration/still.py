@@ -1,7 +1,5 @@
 """Markers that cannot be read: what an earlier picture of the same camera showed where they were."""
 
-from __future__ import annotations
-
 import cv2
 import numpy as np
 

@@ -6,8 +6,6 @@ paper's light), so that one value serves all. Numbers of stills are tried by ``S
 ``tests/session`` and ``tests/review`` and by ``tests/review/bench_fouls.py``.
 """
 
-from __future__ import annotations
-
 import sys
 from dataclasses import dataclass
 from typing import Any, TypeVar

@@ -5,8 +5,6 @@ Each step is a function of its own module and can be run and timed alone; ``Zone
 each step found, for the overlay and the bench.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence

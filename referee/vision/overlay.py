@@ -4,8 +4,6 @@ Draws, never decides. Outlines are the silhouettes of the fitted solids, found i
 where drawing is cheap, and taken back into the camera's picture with its distortion.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise

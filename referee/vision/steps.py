@@ -3,8 +3,6 @@
 Draws, never decides. Except for the first and the last, which show the whole frame, a picture shows one zone's view.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 

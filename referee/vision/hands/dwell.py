@@ -9,8 +9,6 @@ is what lies between two works; the last two, to the piece and from it, are what
 Where too little is known of a player, the hand is told: a bare hand comes early, too. Pure.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

@@ -4,8 +4,6 @@ Seen from behind its player one hand hides another; there two hands are told by 
 one place. Whether tongs are held is None there, since a fist hides them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 

@@ -5,8 +5,6 @@ leads straight away from it, further than its shadow on the paper does; ``HandGe
 it comes. The fist points the other way.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 

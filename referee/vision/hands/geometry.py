@@ -7,8 +7,6 @@ larger; else nobody can tell. A fist at work is assumed ``FIST_OVER_MM`` over th
 away from it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

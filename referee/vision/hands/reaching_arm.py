@@ -4,8 +4,6 @@ It is the largest connected thing over the field that was not on the clear table
 whose it is (``HandGeometry.owner``), gloved or not; its near end tells whether it only passes before the field.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import cv2

@@ -5,8 +5,6 @@ keeps the owner of the one that was at its place a moment ago. A fist that came 
 nor anywhere else, is *hidden* by the other, until as many hands of its player are seen again as there were.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 

@@ -4,8 +4,6 @@ An empty frame of another session, of before a bump, or with pieces on it would 
 something else; so it serves only the mats that lie where they lay in it, and only where they are bare in it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import cv2

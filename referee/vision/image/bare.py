@@ -4,8 +4,6 @@ A lamp is white; what lights its shadows is the room: its walls, and the players
 its depth, and where a shadow lies over the sheet alone the room beside it looks brighter by as much.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import NamedTuple

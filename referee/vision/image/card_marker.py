@@ -1,7 +1,5 @@
 """Which card lies in view, by the ArUco marker in the top margin of its face."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import cv2

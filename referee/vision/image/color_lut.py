@@ -5,8 +5,6 @@ paper, or neither. 32 KB stay in the processor's nearest cache; the eight codes 
 differ by less than webcam noise, except in the darkest cells, which no piece in the light is in.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from calibration.palette import Palette, features

@@ -1,7 +1,5 @@
 """Picture files in and out, with faults a user can act on."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import cv2

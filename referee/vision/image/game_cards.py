@@ -6,8 +6,6 @@ lies on the one before, its lower edge at one of the marks, so the last card's p
 however many cards it took.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

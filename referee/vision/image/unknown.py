@@ -8,8 +8,6 @@ thin; what is left after thin things are taken away is a patch. And whatever its
 of that colour together is no piece.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ after it. One that looked as it does now before the press: it stood then. All el
 and nobody knows. A few pixels are noise, or the rim of a build that was nudged; what is as large as a piece counts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise

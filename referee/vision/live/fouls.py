@@ -15,8 +15,6 @@ that is lost in a field, seen nowhere, and seen in that field again, was out of 
 neither for nor against it. Seen from behind its player, a bare hand is proposed when it leaves.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

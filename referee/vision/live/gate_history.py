@@ -1,8 +1,6 @@
 """What the gate has seen lately, and what that says of the moments around a press; and the watch from the press until
 the fields of who called Stop are settled and clear, live and of a film."""
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ A mat counts as moved when most of its corners in view go the same way while the
 still. When everything moves it may as well be the camera, and nothing is said.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -3,8 +3,6 @@
 ``referee.kernels.polygons`` draws them: a build of ten pieces in well under a millisecond.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """A case for a ruling: what it rests on, and how sure past sessions make of it."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass

@@ -12,8 +12,6 @@ applies is enough to leave the ruling to a human; all that apply are told, in th
 ``referee bench --doubts`` prints what each is worth: which wrong rulings it alone withholds, and which right ones.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

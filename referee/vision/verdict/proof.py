@@ -9,8 +9,6 @@ measured: what seems to be missing may be there, under a glare, behind a hand. A
 patches of several others lie within it, a screen or a print is taken for it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -6,8 +6,6 @@ alone; one that others rest on, or that rests on others, belongs to them. CONTRA
 whole band between the markers, and every piece in it counts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -14,8 +14,6 @@ Light makes a ruling surer or doubtful; it never turns one: shadows in a corner 
 their own. Where it speaks for the other ruling, and louder than colour, the two are even.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from functools import lru_cache

@@ -4,8 +4,6 @@
 feature, and the least confidence with which a verdict is given, with what that guarantees and on what data.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping

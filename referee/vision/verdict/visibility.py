@@ -1,7 +1,5 @@
 """What a zone's picture allows to be told: how much of the field it has, whether colours are lost, what is unknown."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import cv2
