@@ -1,7 +1,5 @@
 """The lens: intrinsics and distortion, read from and written to the ROS ``camera_info`` layout."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -48,7 +46,7 @@ class CameraModel:
         points = np.ascontiguousarray(points, float)
         return cv2.projectPoints(points, zero, zero, self.matrix, self.distortion)[0].reshape(-1, 2)
 
-    def scaled_to(self, width: int, height: int) -> CameraModel:
+    def scaled_to(self, width: int, height: int) -> "CameraModel":
         """The same lens for another picture size of the same aspect ratio.
 
         Raises BadCamera when the aspect ratios differ by more than 1 %.
@@ -61,7 +59,7 @@ class CameraModel:
         scale = np.diag([sx, sy, 1.0])
         return CameraModel(width, height, scale @ self.matrix, self.distortion, self.estimated)
 
-    def turned(self) -> CameraModel:
+    def turned(self) -> "CameraModel":
         """The lens of the same picture turned by a quarter, anticlockwise (``np.rot90``): a camera on its side."""
         (fx, _, cx), (_, fy, cy), _ = self.matrix
         matrix = np.array([[fy, 0, cy], [0, fx, self.width - 1 - cx], [0, 0, 1.0]])
@@ -80,7 +78,7 @@ class _Matrix(BaseModel):
     data: Annotated[list[float], Field(min_length=9, max_length=9)]
 
     @model_validator(mode="after")
-    def _pinhole(self) -> _Matrix:
+    def _pinhole(self) -> "_Matrix":
         if not (self.data[0] > 0 and self.data[4] > 0 and self.data[8] == 1):
             raise ValueError("not a pinhole matrix: fx and fy above 0 and a last entry of 1 are needed")
         return self
@@ -98,7 +96,7 @@ class _CameraFile(BaseModel):
     distortion_coefficients: _Distortion
 
     @model_validator(mode="after")
-    def _known_model(self) -> _CameraFile:
+    def _known_model(self) -> "_CameraFile":
         if self.distortion_model != "plumb_bob":
             raise ValueError(f"distortion_model {self.distortion_model!r} is not plumb_bob")
         return self

@@ -34,10 +34,10 @@ def black_squares() -> list[tuple[int, int]]:
 
 
 def board_markers() -> list[tuple[int, float, float]]:
-    """(id, left, top) of each marker in mm from the board's upper left corner, y downwards."""
+    """(id, x, y) of each marker's middle in mm from the board's upper left corner, y downwards."""
     board = charuco_board()
-    rows = zip(np.ravel(board.getIds()).tolist(), map(np.asarray, board.getObjPoints()), strict=True)
-    return [(marker, float(c[:, 0].min()), float(c[:, 1].min())) for marker, c in rows]
+    middles = np.mean(np.array(board.getObjPoints()), 1)[:, :2].tolist()
+    return [(marker, x, y) for marker, (x, y) in zip(np.ravel(board.getIds()).tolist(), middles, strict=True)]
 
 
 LEAST_CORNERS = 10

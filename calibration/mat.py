@@ -9,8 +9,6 @@ coefficient are two more unknowns, and one more is how much smaller glare makes 
 Geometry from CONTRACT.md, "The mat".
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -250,7 +248,7 @@ def _solve(markers: Corners, mats: dict[str, list[int]], lens: CameraModel, free
     return _as_mats(huber_fit(residuals, slopes, np.array(start), scale), table, target, free_focal)
 
 
-def _as_mats(v: np.ndarray, table: _Table, target: np.ndarray, free_focal: bool) -> Mats:
+def _as_mats(v: np.ndarray, table: "_Table", target: np.ndarray, free_focal: bool) -> Mats:
     errors = np.linalg.norm(table.project(v)[0] - target, axis=1)
     poses = {}
     for i, zone in enumerate(table.order):

@@ -14,8 +14,6 @@ together. So a palette starts from the piece set's nominal colours under one unk
 colours as prior): colours are assigned jointly, never one at a time.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from collections.abc import Callable
@@ -299,7 +297,8 @@ def learn_wear(palette: Palette, piece_set: PieceSet, pixels: np.ndarray, rounds
         shares, _ = _worn_shares(learnt, wear, pixels)
         wear = _moved_wood(wear, pixels, shares[-1])
         learnt = dataclasses.replace(_maximise(prior, pixels, shares[:-1]), wear=wear)
-    apart = min(_apart(m, c, wear) for m, c in zip(learnt.means, learnt.covariances, strict=True))
+    off, spread = learnt.means - wear.mean, (learnt.covariances + wear.covariance) / 2
+    apart = np.sqrt(np.einsum("ki,ki->k", off, np.linalg.solve(spread, off[..., None])[..., 0]).min())
     return learnt if wear.share >= LEAST_WEAR and apart >= WOOD_APART else palette
 
 
@@ -337,11 +336,6 @@ WOOD_PRIOR = 50.0
 """How many pixels the usual wood counts as."""
 
 
-def _apart(mean: np.ndarray, covariance: np.ndarray, wear: Wear) -> float:
-    off = mean - wear.mean
-    return float(np.sqrt(off @ np.linalg.solve((covariance + wear.covariance) / 2, off)))
-
-
 def shaded(palette: Palette, left: float) -> Palette:
     """The palette's colours where that share of the light is ``left`` (0..1): the noise floor fades dark ones."""
     return _lit_as(palette, lambda light: light * left)
@@ -367,7 +361,7 @@ class _Gaussian(BaseModel):
     pixels: float = 0.0
 
     @model_validator(mode="after")
-    def _three_numbers(self) -> _Gaussian:
+    def _three_numbers(self) -> "_Gaussian":
         if np.shape(self.mean) != (3,) or np.shape(self.covariance) != (3, 3):
             raise ValueError("mean needs 3 and covariance 3 x 3 numbers")
         np.linalg.cholesky(self.covariance)

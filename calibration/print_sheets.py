@@ -305,9 +305,8 @@ def charuco_pdf(paper: str = "a4") -> bytes:
     x0, top = (sheets.width - wide) / 2, (sheets.height + high) / 2
     s = lens.SQUARE_MM
     sheets.paint([box(x0 + c * s, top - (r + 1) * s, s, s, BLACK) for c, r in lens.black_squares()])
-    half = lens.MARKER_MM / 2
-    for marker, left, down in lens.board_markers():
-        sheets.paint([marker_patch(marker, x0 + left + half, top - down - half, lens.MARKER_MM, lens.DICTIONARY)])
+    for marker, x, down in lens.board_markers():
+        sheets.paint([marker_patch(marker, x0 + x, top - down, lens.MARKER_MM, lens.DICTIONARY)])
     sheets.ruler(sheets.width / 2 - 50, FOOT_MM, "measure: 100 mm. Glue the sheet to something flat")
     return sheets.pdf()
 

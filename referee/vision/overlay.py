@@ -123,18 +123,15 @@ def marked(frame: np.ndarray, judgement: Judgement, language: str | None = WRITT
 
 
 def _draw_zone(picture: np.ndarray, judgement: Judgement, zone: str, sight: ZoneSight, language: str | None) -> None:
-    verdict, camera = judgement.zones[zone], judgement.mats.camera
-    build = sight.build
+    verdict, camera, build = judgement.zones[zone], judgement.mats.camera, sight.build
     thick = max(1, round(picture.shape[1] / THIN_PX))
-    colour = COLOURS[verdict.ruling]
-    draw_field(picture, camera, sight.view.pose, colour, thick)
+    draw_field(picture, camera, sight.view.pose, COLOURS[verdict.ruling], thick)
     unknown = unknown_things(sight.view, sight.evidence, build.piece_set)
     blamed = {i for reason in verdict.reasons for i in reason.pieces}
     for i, outline in enumerate(outlines(sight.view, camera, build)):
         loose = i >= len(build.pieces)
-        _draw_outline(
-            picture, outline, _line_colour(verdict, loose, i in blamed), thick if loose or unknown else thick + 1
-        )
+        line = thick if loose or unknown else thick + 1
+        _draw_outline(picture, outline, _line_colour(verdict, loose, i in blamed), line)
         if not loose and not unknown:  # beside something unknown the reading is a guess: nothing to count in it
             _mark(picture, outline, i + 1, i in blamed, thick)
     _draw_unknown(picture, camera, sight, unknown, thick, language)
@@ -212,15 +209,8 @@ def _mark(picture: np.ndarray, outline: Outline, number: int, blamed: bool, thic
     write(picture, str(number), foot, letters)
     if blamed:
         top = largest[largest[:, 1].argmin()].round().astype(int)
-        cv2.drawMarker(
-            picture,
-            (int(top[0]), int(top[1]) - 2 * radius),
-            RED,
-            cv2.MARKER_TILTED_CROSS,
-            3 * radius,
-            thick + 2,
-            cv2.LINE_AA,
-        )
+        above = int(top[0]), int(top[1]) - 2 * radius
+        cv2.drawMarker(picture, above, RED, cv2.MARKER_TILTED_CROSS, 3 * radius, thick + 2, cv2.LINE_AA)
 
 
 def verdict_words(language: str, zone: str, verdict: Verdict) -> str:
@@ -273,9 +263,8 @@ class _Panel:
             self._wrapped(say(self._language, told), BODY, BLACK)
         for reason in verdict.reasons:
             numbers = ", ".join(str(i + 1) for i in reason.pieces)
-            self._wrapped(
-                f"– {say(self._language, reason.to_json())}" + (f" ({numbers})" if numbers else ""), BODY, BLACK
-            )
+            words = f"– {say(self._language, reason.to_json())}" + (f" ({numbers})" if numbers else "")
+            self._wrapped(words, BODY, BLACK)
 
     def _target(self, judgement: Judgement, card: Card) -> None:
         sets = [sight.build.piece_set for sight in judgement.views.values()]

@@ -88,7 +88,7 @@ def detect_fists(frame: ReducedFrame, geometry: HandGeometry) -> list[Fist]:
         return []
     skin = _closed(frame.skin)
     arm = _arm_mask(frame, skin, geometry.px_per_mm)
-    patches = [*_fist_patches(skin, geometry.px_per_mm)]
+    patches = [*_parts(thick(skin, FIST_MM * geometry.px_per_mm), FIST_MM2 * geometry.px_per_mm**2)]
     fists = [*_of_patches(patches, skin, frame.labels >= 0, arm, geometry), *_of_rims(patches, skin, arm, geometry)]
     return [replace(fist, spread_deg=_spread_deg(fist, arm, geometry)) for fist in fists]
 
@@ -116,7 +116,10 @@ def _of_patches(
 
 def _of_rims(patches: list[np.ndarray], skin: np.ndarray, arm: np.ndarray, geometry: HandGeometry) -> Iterator[Fist]:
     """The fists of which a rim shows: their sleeves are before them, as seen from behind their players."""
-    for mask in _fist_rims(skin, patches, geometry.px_per_mm):
+    rims = (
+        part for part in _parts(skin, RIM_MM2 * geometry.px_per_mm**2) if not any((part & p).any() for p in patches)
+    )
+    for mask in rims:
         centre = _points(mask).mean(0)
         for way in _arm_directions(centre, mask, arm, geometry.px_per_mm):
             behind = centre + way * FIST_MM * geometry.px_per_mm
@@ -138,21 +141,12 @@ def thick(mask: np.ndarray, across_px: float) -> np.ndarray:
     return cv2.morphologyEx(mask.astype(np.uint8), cv2.MORPH_OPEN, round_) > 0
 
 
-def _fist_patches(skin: np.ndarray, px_per_mm: float) -> Iterator[np.ndarray]:
-    """Masks (h, w) of what of the skin is as thick and as large as a fist."""
-    things = ski.measure.label(thick(skin, FIST_MM * px_per_mm))
-    for part in ski.measure.regionprops(things):
-        if part.area >= FIST_MM2 * px_per_mm**2:
-            yield things == part.label
-
-
-def _fist_rims(skin: np.ndarray, patches: list[np.ndarray], px_per_mm: float) -> Iterator[np.ndarray]:
-    """Masks (h, w) of what shows of fists whose sleeves are before them, as seen from behind their players."""
-    things = ski.measure.label(skin)
-    known = {int(n) for mask in patches for n in np.unique(things[mask])}
-    for part in ski.measure.regionprops(things):
-        if part.label not in known and part.area >= RIM_MM2 * px_per_mm**2:
-            yield things == part.label
+def _parts(mask: np.ndarray, least_px: float) -> Iterator[np.ndarray]:
+    """(h, w) bool: each of the mask's connected parts of so many pixels."""
+    parts = ski.measure.label(mask)
+    for part in ski.measure.regionprops(parts):
+        if part.area >= least_px:
+            yield parts == part.label
 
 
 def _is_along(mask: np.ndarray, way: np.ndarray) -> bool:
@@ -243,13 +237,9 @@ def _fist(mask: np.ndarray, way: np.ndarray, skin: np.ndarray, coloured: np.ndar
     owner = geometry.owner(centre, way)
     before = _sector(centre, -way, ~hand & (away < SHOWN_AHEAD_MM * px_per_mm), TONGS_LONG_MM * px_per_mm)
     shows = (before & ~coloured).sum() > SHOWN_AHEAD * before.sum()
-    exposed = owner is not None and (shows or _is_low(centre, owner, geometry))
-    return with_owner(Fist(mask, centre, end, None, tongs, bool(exposed)), owner, geometry)
-
-
-def _is_low(centre: np.ndarray, owner: str, geometry: HandGeometry) -> bool:
-    """Whether it is so low that over its player's field it can hold no tongs."""
-    return geometry.height_over(centre, geometry.mats.poses[owner], FINGERS_MM) < BARE_BELOW_MM
+    pose = geometry.mats.poses.get(owner) if owner else None
+    low = pose is not None and geometry.height_over(centre, pose, FINGERS_MM) < BARE_BELOW_MM
+    return with_owner(Fist(mask, centre, end, None, tongs, bool(pose and shows) or low), owner, geometry)
 
 
 def with_owner(fist: Fist, owner: str | None, geometry: HandGeometry) -> Fist:

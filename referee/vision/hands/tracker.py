@@ -41,7 +41,8 @@ class HandTracker:
         """The same fists with their owners as far as known, and those that others hide. A patch without an arm at a
         place where nobody's fist was is left out."""
         self._px_per_mm = geometry.px_per_mm
-        tracked = [self._with_growth(self._with_last_owner(fist, fists, geometry)) for fist in fists]
+        tracked = [self._with_last_owner(fist, fists, geometry) for fist in fists]
+        tracked = [replace(f, growth_deg=f.spread_deg - self._at_rest(f).spread_deg) for f in tracked]
         owned = [fist for fist in tracked if fist.owner is not None]
         self._resting = [self._at_rest(fist) for fist in owned]
         hidden = [pair for owner in geometry.mats.poses for pair in self._hidden_of(owner, owned, tracked)]
@@ -65,10 +66,6 @@ class HandTracker:
             return fist
         elsewhere = any(self._mm(f, fist) > STAYS_MM for f in _of(fist.owner, fists))
         return with_owner(fist, near.pop(), geometry) if fist.owner is None or elsewhere else fist
-
-    def _with_growth(self, fist: Fist) -> Fist:
-        """The fist with how much wider its sleeves spread than since it came to its place."""
-        return replace(fist, growth_deg=fist.spread_deg - self._at_rest(fist).spread_deg)
 
     def _at_rest(self, fist: Fist) -> Fist:
         """The same player's fist where it was when it came here, with the least that its sleeves have spread since."""

@@ -35,6 +35,7 @@ LENS_OFF_SHARE = measured(
     "1.5 px of 1280 (RMS): a focal length 8 % off gives 2.2, a lens of its own up to 0.9",
 )
 SHADOWED_LIGHT = measured(0.75, "of the other mat's", "by hand: a quarter of the light is gone from one mat only")
+LENS_MARKERS = measured(4, "markers", "a lens is estimated well from more than one mat's only")
 EMPTY_TINT = measured(0.5, "log R - log G, or log B - theirs", "tinted shadows have up to 0.4, painted wood 0.6 to 3")
 
 
@@ -93,9 +94,6 @@ def _held_against(gray: np.ndarray, then: np.ndarray, markers: Corners, earlier:
     return markers, kept
 
 
-LENS_MARKERS = measured(4, "markers", "a lens is estimated well from more than one mat's only")
-
-
 def _kept(mats: Mats) -> int:
     """How many markers the poses rest on."""
     return sum(len(pose.markers) for pose in mats.poses.values())
@@ -148,9 +146,8 @@ def light_alarms(views: Mapping[str, tuple[ZoneView, np.ndarray]], usual: Mappin
         found += _changes({zone: float(c.mean()) for zone, c in change.items()})
         warm = float(np.median([c[0] / max(c[2], 1e-3) for c in change.values()]))
         if not 1 / WARMER < warm < WARMER:
-            found.append(
-                f"the light is {'warmer' if warm > 1 else 'cooler'} than in the empty frame: learn colours again"
-            )
+            tint = "warmer" if warm > 1 else "cooler"
+            found.append(f"the light is {tint} than in the empty frame: learn colours again")
     return tuple(found)
 
 

@@ -41,20 +41,16 @@ def open_cards(gray: np.ndarray, kinds: int) -> list[OpenCard]:
 
     A marker that the deck does not have is left out: it is another deck's, or misread.
     """
+    parameters = cv2.aruco.DetectorParameters()
+    parameters.cornerRefinementMethod = cv2.aruco.CORNER_REFINE_SUBPIX
+    detector = cv2.aruco.ArucoDetector(cv2.aruco.getPredefinedDictionary(DICTIONARY), parameters)
     found: list[tuple[int, np.ndarray]] = []
     for scale in (1.0, LARGER):
         looked = gray if scale == 1.0 else cv2.resize(gray, None, fx=scale, fy=scale, interpolation=cv2.INTER_CUBIC)
-        corners, ids, _ = _detector().detectMarkers(looked)
+        corners, ids, _ = detector.detectMarkers(looked)
         for marker, quad in zip([] if ids is None else ids.ravel().tolist(), corners, strict=True):
             _add(found, int(marker), (quad[0] + 0.5) / scale - 0.5)
-    cards = [_card(marker, quad) for marker, quad in found if marker < kinds]
-    return _by_rows(cards, [quad for marker, quad in found if marker < kinds])
-
-
-def _detector() -> cv2.aruco.ArucoDetector:
-    parameters = cv2.aruco.DetectorParameters()
-    parameters.cornerRefinementMethod = cv2.aruco.CORNER_REFINE_SUBPIX
-    return cv2.aruco.ArucoDetector(cv2.aruco.getPredefinedDictionary(DICTIONARY), parameters)
+    return _by_rows([_card(marker, quad) for marker, quad in found if marker < kinds])
 
 
 def _add(found: list[tuple[int, np.ndarray]], marker: int, quad: np.ndarray) -> None:
@@ -65,21 +61,18 @@ def _add(found: list[tuple[int, np.ndarray]], marker: int, quad: np.ndarray) -> 
 
 
 def _card(marker: int, quad: np.ndarray) -> OpenCard:
-    half = MARKER_MM / 2
-    flat = np.array([(-half, half), (half, half), (half, -half), (-half, -half)], np.float32)
-    plane = cv2.getPerspectiveTransform(flat, quad.astype(np.float32))
-    spots = np.array([[(0.0, UP_MM), (0.0, 0.0)]], np.float32)
-    middle, foot = cv2.perspectiveTransform(spots, plane)[0]
+    plane = cv2.getPerspectiveTransform(SQUARE_MM.astype(np.float32), quad.astype(np.float32))
+    middle, foot = cv2.perspectiveTransform(np.array([[(0.0, UP_MM), (0.0, 0.0)]], np.float32), plane)[0]
     up = middle - foot
     turn = float(np.degrees(np.arctan2(up[0], -up[1]))) % 360
     return OpenCard(marker, (float(middle[0]), float(middle[1])), turn, quad)
 
 
-def _by_rows(cards: Sequence[OpenCard], quads: Sequence[np.ndarray]) -> list[OpenCard]:
+def _by_rows(cards: Sequence[OpenCard]) -> list[OpenCard]:
     """From the top, and in a row, whose middles differ by less than a marker's height, from the left."""
     if not cards:
         return []
-    side = float(np.median([np.linalg.norm(quad[1] - quad[0]) for quad in quads])) * CARD_MM[1] / MARKER_MM / 2
+    side = float(np.median([np.linalg.norm(c.quad[1] - c.quad[0]) for c in cards])) * CARD_MM[1] / MARKER_MM / 2
     left, out = sorted(cards, key=lambda card: card.middle[1]), []
     while left:
         row = [card for card in left if card.middle[1] - left[0].middle[1] < side]

@@ -20,7 +20,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from calibration.mat import Mats
 from cards.sentences import Sentence
 from referee.devices.ports import Frame
 from referee.match.foul import Proposal, seen_foul
@@ -37,11 +36,6 @@ from referee.vision.measured import measured
 HAND_FOUL_S = measured(0.35, "s", "by hand: a sight must last so long; shorter may be two things that pass")
 SHAKEN_S = measured(0.0, "s", "a mat that moved has moved, however shortly")
 SIGHTS = measured(160, "sights", "for memory: and so often in all, some fourteen seconds")
-
-LASTS_S: Mapping[str, float] = dict.fromkeys(("bare_hand", "second_hand", "neighbours_hand"), HAND_FOUL_S) | {
-    "shaken": SHAKEN_S
-}
-"""So long a sight must last: what is shorter may be two things that pass one another in the picture."""
 
 SEEN_SHARE = measured(0.75, "of the looks of that time", "by hand: so often it must be seen")
 HAND_LASTS_S = measured(0.15, "s", "by hand: a hand whose arm was not seen is over a field for longer than this")
@@ -118,8 +112,11 @@ class FoulWatch:
         if seen is None or frame.at_s - self._looked_s < LOOK_S:
             return []
         self._looked_s = frame.at_s
-        told = [*self._of_hands(self._hands(*seen), frame.at_s), *self._of_mats(frame, seen[1].mats)]
-        return [*told, *self._after_stop(look, frame.at_s, stop_s)]
+        found, mats = self._of_hands(self._hands(*seen), frame.at_s), seen[1].mats
+        moved = self._motion.update(frame.image, mats)
+        for zone in mats.poses:
+            found += self._observed("shaken", zone, None, zone in moved, frame.at_s)
+        return [*found, *self._after_stop(look, frame.at_s, stop_s)]
 
     def _hands(self, picture: ReducedFrame, geometry: HandGeometry) -> dict[str, FieldHands]:
         """The hands over each field."""
@@ -145,10 +142,6 @@ class FoulWatch:
                 told.append(DetectedFoul("bare_hand", zone, zone, *stayed))
         return told
 
-    def _of_mats(self, frame: Frame, mats: Mats) -> list[DetectedFoul]:
-        moved = self._motion.update(frame.image, mats)
-        return [told for zone in mats.poses for told in self._observed("shaken", zone, None, zone in moved, frame.at_s)]
-
     def _is_out_of_sight(self, zone: str, over: FieldHands, at_s: float) -> bool:
         """Whether the neighbour's hand that was in the field at the last look is seen nowhere now, and not for long."""
         sight = self._persistence.get(("neighbours_hand", zone))
@@ -160,7 +153,8 @@ class FoulWatch:
 
     def _observed(self, kind: str, zone: str, culprit: str | None, there: bool, at_s: float) -> list[DetectedFoul]:
         """One more look for that kind of foul; the proposal, once it has lasted."""
-        sight, lasts = self._persistence.setdefault((kind, zone), _Persistence()), LASTS_S[kind]
+        sight = self._persistence.setdefault((kind, zone), _Persistence())
+        lasts = SHAKEN_S if kind == "shaken" else HAND_FOUL_S
         if sight.lost_s is not None:
             sight.unknown_s += at_s - LOOK_S - sight.lost_s
             sight.lost_s = None

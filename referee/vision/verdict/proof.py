@@ -9,7 +9,7 @@ measured: what seems to be missing may be there, under a glare, behind a hand. A
 patches of several others lie within it, a screen or a print is taken for it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -38,9 +38,6 @@ class Proof:
     shown_beyond_slivers: float = 1.0
     multicoloured: Piece | None = None
 
-
-Proving = Callable[[Build, Build | None], Proof]
-"""``proof_of`` the build ahead beside its rival, where there is one."""
 
 RIM_PX = measured(1, "px of the view (mm)", "about an outline pixels are mixtures, and a pose is right to so much")
 THIN_PX = measured(
@@ -139,13 +136,10 @@ def _multicoloured(labels: np.ndarray, piece: np.ndarray, inner: np.ndarray, own
     least = COLOUR_PATCH * inner.sum()
     there = labels[inner]
     others = [k for k, n in enumerate(np.bincount(there[there >= 0])) if k != own and n >= max(least, 1)]
-    return len(others) > 1 and sum(_within(piece & (labels == k), inner, least) for k in others) > 1
-
-
-def _within(mask: np.ndarray, inner: np.ndarray, least: float) -> bool:
-    """Whether a connected part of a mask (h, w) of at least so many pixels lies wholly in what is ``inner`` (h, w)."""
-    parts = ski.measure.regionprops(ski.measure.label(mask, connectivity=1), inner)
-    return any(part.area >= least and part.intensity_min for part in parts)
+    if len(others) < 2:
+        return False
+    parts = (ski.measure.regionprops(ski.measure.label(piece & (labels == k), connectivity=1), inner) for k in others)
+    return sum(any(part.area >= least and part.intensity_min for part in of) for of in parts) > 1
 
 
 def _touching(mask: np.ndarray, build: np.ndarray) -> int:

@@ -54,9 +54,8 @@ class Trust:
     def confidence(self, features: Mapping[str, float]) -> float:
         """Probability 0.5 to ``most`` that the ruling is right. Raises KeyError for a feature that is not given."""
         odds = self.base + sum(weight * features[name] for name, weight in self.weights.items())
-        limit = MOST_ODDS
-        said = 1.0 / (1.0 + math.exp(-max(min(odds, limit), -limit)))
-        return min(max(said, 0.5), self.most if said > self.sure else min(self.most, self.doubted))
+        probability = 1.0 / (1.0 + math.exp(-max(min(odds, MOST_ODDS), -MOST_ODDS)))
+        return min(max(probability, 0.5), self.most if probability > self.sure else min(self.most, self.doubted))
 
 
 def features_of(margin: float, explained: float, shown: float) -> dict[str, float]:
@@ -75,12 +74,8 @@ def features_of(margin: float, explained: float, shown: float) -> dict[str, floa
 @lru_cache
 def load_trust(path: Path = FILE) -> Mapping[str, Trust]:
     """The trust in ``match`` and in ``mismatch``."""
-    data = json.loads(path.read_text(encoding="utf-8"))
-    return {ruling: _trust(data["rulings"][ruling]) for ruling in ("match", "mismatch")}
-
-
-def _trust(row: dict) -> Trust:
-    return Trust(**{**row, "guarantee": Guarantee(**row["guarantee"])})
+    rows = json.loads(path.read_text(encoding="utf-8"))["rulings"]
+    return {r: Trust(**{**rows[r], "guarantee": Guarantee(**rows[r]["guarantee"])}) for r in ("match", "mismatch")}
 
 
 def trust_json(trusts: Mapping[str, Trust], provenance: Mapping[str, object]) -> str:

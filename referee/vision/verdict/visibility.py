@@ -64,7 +64,7 @@ def visibility_of(
     increase = np.zeros(view.valid.shape, int) if empty is None else clipped(view.image).astype(int) - empty
     light = evidence.added(near & (cv2.dilate(shown, np.ones((5, 5), np.uint8)) == 0))  # a rim's pixels are mixtures
     return Visibility(
-        _field_seen(view),
+        _mean(view.valid[view.regions[2]]),
         _cut_mm(view, of_pieces),
         evidence.coloured,
         next(iter(unknown_things(view, evidence, piece_set)), None),
@@ -118,9 +118,3 @@ def _cut_mm(view: ZoneView, of_pieces: np.ndarray) -> float:
     whole = cv2.morphologyEx((of_pieces & view.valid).astype(np.uint8), cv2.MORPH_CLOSE, NEAR_EDGE) > 0
     cut = around(view.regions[2], whole) & edge
     return max(int(cut.any(0).sum()), int(cut.any(1).sum())) / view.px_per_mm
-
-
-def _field_seen(view: ZoneView) -> float:
-    """Share of the view's field that the picture has."""
-    field = view.regions[2]
-    return float(view.valid[field].mean()) if field.any() else 0.0
