@@ -120,21 +120,21 @@ class Mats:
 
 def _look_where_expected(gray: np.ndarray, mats: Mats, markers: Corners) -> Corners:
     """Markers that detection missed but that show, bit for bit, where the pose expects them."""
-    found: Corners = {}
+    confirmed_markers: Corners = {}
     for zone, pose in mats.poses.items():
         for k, marker in enumerate(range(marker_id(zone, 0), marker_id(zone, 4))):
             flat = np.c_[marker_corners(k), np.zeros(4)]
             expected = mats.camera.project(pose.to_camera(flat))
             quad = None if marker in markers else confirmed(gray, expected, marker)
             if quad is not None:
-                found[marker] = quad
-    return found
+                confirmed_markers[marker] = quad
+    return confirmed_markers
 
 
 def detect_mats(
-    gray: np.ndarray, camera: CameraModel | None = None, earlier: Corners | None = None, seen: Corners | None = None
+    gray: np.ndarray, camera: CameraModel | None = None, earlier: Corners | None = None, detected: Corners | None = None
 ) -> Mats:
-    """The mats in an 8-bit grey picture (h, w), in which ``find_markers`` has ``seen`` what it sees, if it was asked.
+    """The mats in an 8-bit grey picture (h, w), in which ``find_markers`` has ``detected`` some, if it was asked.
 
     ``earlier`` are markers of a frame of the same session with the camera in the same place;
     they fill in for covered ones, unless the markers seen in both say that the camera moved. Where a single marker is
@@ -142,7 +142,7 @@ def detect_mats(
     turns the one into the other.
     """
     height, width = gray.shape[:2]
-    markers = merge_markers(find_markers(gray, earlier) if seen is None else seen, earlier or {})
+    markers = merge_markers(find_markers(gray, earlier) if detected is None else detected, earlier or {})
     mats = solve_mats(markers, (width, height), camera)
     for _ in range(2):
         more = _look_where_expected(gray, mats, markers)
@@ -154,12 +154,12 @@ def detect_mats(
     return Mats(mats.camera, {}, 0.0, mats.other_ids, mats.doubtful) if alone else mats
 
 
-def merge_markers(seen: Corners, earlier: Corners) -> Corners:
-    """``seen`` completed by ``earlier`` where the two agree on the markers they share."""
-    shared = [np.abs(seen[m] - earlier[m]).max() for m in seen.keys() & earlier.keys() if m < 4 * len(ZONES)]
+def merge_markers(detected: Corners, earlier: Corners) -> Corners:
+    """``detected`` completed by ``earlier`` where the two agree on the markers they share."""
+    shared = [np.abs(detected[m] - earlier[m]).max() for m in detected.keys() & earlier.keys() if m < 4 * len(ZONES)]
     if not shared or np.median(shared) > FAR_PX:
-        return dict(seen)
-    return {**{m: c for m, c in earlier.items() if m < 4 * len(ZONES)}, **seen}
+        return dict(detected)
+    return {**{m: c for m, c in earlier.items() if m < 4 * len(ZONES)}, **detected}
 
 
 def solve_mats(markers: Corners, size: tuple[int, int], camera: CameraModel | None = None) -> Mats:

@@ -336,9 +336,9 @@ WOOD_PRIOR = 50.0
 """How many pixels the usual wood counts as."""
 
 
-def shaded(palette: Palette, left: float) -> Palette:
-    """The palette's colours where that share of the light is ``left`` (0..1): the noise floor fades dark ones."""
-    return _lit_as(palette, lambda light: light * left)
+def shaded(palette: Palette, light_share: float) -> Palette:
+    """The palette's colours where that ``light_share`` (0..1) is left: the noise floor fades dark ones."""
+    return _lit_as(palette, lambda light: light * light_share)
 
 
 def veiled(palette: Palette, veil: float) -> Palette:

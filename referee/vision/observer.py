@@ -65,7 +65,7 @@ class Empty:
     clipped: np.ndarray
 
 
-Each = Callable
+MapFunction = Callable
 """``map``, or that of a pool of threads: zones are looked at one beside the other."""
 
 
@@ -272,7 +272,7 @@ class Observer:
         return tuple(notes)
 
     def zones(
-        self, frame: np.ndarray, mats: Mats, field: tuple[float, float] = FIELD, each: Each = map
+        self, frame: np.ndarray, mats: Mats, field: tuple[float, float] = FIELD, each: MapFunction = map
     ) -> list[ZonePixels]:
         """Every mat's zone in a frame (h, w, 3)."""
         if self.empty is not None and self.empty_mats is None:
@@ -307,7 +307,7 @@ class Observer:
     def _palette_of(self, zones: Sequence[ZonePixels], shadows: bool = True) -> Palette:
         return learn(self.piece_set, np.concatenate([zone.foreground(0, shadows) for zone in zones]))
 
-    def _palette_now(self, zones: Sequence[ZonePixels], each: Each = map) -> Palette:
+    def _palette_now(self, zones: Sequence[ZonePixels], each: MapFunction = map) -> Palette:
         """The learnt palette in the light of today's mats, or one learnt from every mat in view, worn wood too."""
         if not zones:
             return self.palette or nominal(self.piece_set)

@@ -110,7 +110,7 @@ def draw(
     its right: the card's target, then verdict, confidence and reasons of each zone, in one of ``LANGUAGES``. With
     ``details`` also what only who works on the program asks for: margins and notes."""
     picture = marked(frame, judgement, language)
-    return np.hstack([picture, _Panel(picture.shape[:2], language).drawn(judgement, card, details)])
+    return np.hstack([picture, _Panel(picture.shape[:2], language).rendered(judgement, card, details)])
 
 
 def marked(frame: np.ndarray, judgement: Judgement, language: str | None = WRITTEN) -> np.ndarray:
@@ -240,7 +240,7 @@ class _Panel:
         self.image, self._language = np.full((height, width, 3), 255, np.uint8), language
         self._scale, self._y = width / PANEL_PX, 0.0
 
-    def drawn(self, judgement: Judgement, card: Card, details: bool) -> np.ndarray:
+    def rendered(self, judgement: Judgement, card: Card, details: bool) -> np.ndarray:
         """The panel with all that is said."""
         self._line(say(self._language, sentence("picture_card", id=card.id, value=card.value)), TITLE, BLACK, True)
         self._target(judgement, card)

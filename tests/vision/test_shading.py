@@ -12,7 +12,7 @@ from cards.build import Build, Piece
 from cards.kinds.layout import LayoutCard
 from cards.pieces import Pose, builtin_piece_set
 from referee.kernels import local_search
-from referee.vision.image.bare import paper_light
+from referee.vision.image.background import paper_light
 from referee.vision.image.evidence import Evidence, gather_evidence
 from referee.vision.image.view import zone_view
 from referee.vision.render.solids import arch_tags, piece_tags

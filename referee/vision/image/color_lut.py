@@ -9,7 +9,7 @@ import numpy as np
 
 from calibration.palette import Palette, features
 from referee.kernels.pictures import look_up
-from referee.vision.image.bare import log_marker, log_paper
+from referee.vision.image.background import log_marker, log_paper
 from referee.vision.measured import measured
 
 ANYTHING = measured(1 / 150.0, "density", "one over the volume of the features' box: what fits nothing is strange")

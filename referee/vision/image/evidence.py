@@ -20,17 +20,17 @@ import skimage as ski
 
 from calibration.palette import LINEAR, Palette, Wear, veiled
 from calibration.quality import clipped
-from referee.vision.image.bare import (
+from referee.vision.image.background import (
     LEAST_RELIT,
     UNKNOWN_DENSITY,
-    either,
     log_empty,
     log_marker,
     log_paper,
+    log_sum,
     normal,
     paper_light,
-    relit_by,
     room_tint,
+    white_shift,
 )
 from referee.vision.image.glare import added_light
 from referee.vision.image.unknown import unknown_mask
@@ -147,7 +147,7 @@ def log_elsewhere(f: np.ndarray, outside: np.ndarray, palette: Palette) -> tuple
         told = palette.log_density(mean[None].astype(np.float32))[:, 0]
         alike = told > _UNKNOWN + 1.0
         if share > (LARGE_SHARE if alike.any() else OUTSIDE_SHARE):
-            out = either(out, normal(f, mean, sd) + math.log(OUTSIDE_KNOWN * share))
+            out = log_sum(out, normal(f, mean, sd) + math.log(OUTSIDE_KNOWN * share))
             shared |= alike & (told > _peaks(palette) - ALIKE)
     return out, shared
 
@@ -193,12 +193,12 @@ def background(
     the palette cannot be told from what is off the mats. ``bare`` (h, w) is the log density of the bare table where it
     is ``known``; see ``bare_table``."""
     if known.all():
-        return either(bare, _UNKNOWN + math.log(EMPTY_STRANGE)), np.zeros(len(palette.names), bool)
+        return log_sum(bare, _UNKNOWN + math.log(EMPTY_STRANGE)), np.zeros(len(palette.names), bool)
     paper, marker, _ = view.regions
     out, shared = log_elsewhere(f, ~paper & view.valid, palette)
-    told = either(bare[paper], log_paper(f[paper]) + math.log(PAPER_OTHER_LIGHT))
-    out[paper] = either(told, _UNKNOWN + math.log(PAPER_STRANGE))
-    out[marker] = either(log_marker(f[marker]), out[marker])
+    told = log_sum(bare[paper], log_paper(f[paper]) + math.log(PAPER_OTHER_LIGHT))
+    out[paper] = log_sum(told, _UNKNOWN + math.log(PAPER_STRANGE))
+    out[marker] = log_sum(log_marker(f[marker]), out[marker])
     return out, shared
 
 
@@ -215,7 +215,7 @@ def gather_evidence(
     # Heavy tails: a pixel far from every colour is not thereby evidence against one of them.
     painted = np.exp(palette.log_density(f))
     table, known = bare_table(view, f, empty)
-    relit = relit_by(empty_white, white) if empty_white is not None else None
+    relit = white_shift(empty_white, white) if empty_white is not None else None
     bare = log_empty(f, table, relit, room_tint(view, f - table, painted.max(0)))
     plain, shared = background(view, f, palette, bare, known)
     of_piece = worn(painted, f, palette.wear, plain)

@@ -18,7 +18,7 @@ import skimage as ski
 
 from calibration.palette import Palette, shaded
 from cards.pieces import PieceSet
-from referee.vision.image.bare import DEEPEST, TINT_LIGHT, TINT_MOST, TINT_SAMPLE, UNKNOWN_DENSITY
+from referee.vision.image.background import DEEPEST, TINT_LIGHT, TINT_MOST, TINT_SAMPLE, UNKNOWN_DENSITY
 from referee.vision.image.parts import around
 from referee.vision.image.view import ZoneView
 from referee.vision.measured import measured

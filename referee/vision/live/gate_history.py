@@ -206,10 +206,10 @@ class GateHistory:
         if not (before and after and before[0][1].hand and after[0][1].hand) or self._unseen(zone, press_s):
             return "none"
         if all(g.settled_s < busy_s for _, g in before + after):
-            return "own" if self.whose(zone, press_s) else "unclear"
+            return "own" if self.is_callers_own(zone, press_s) else "unclear"
         return "own" if self._touched(zone, press_s, self._moved(zone, press_s)).after == "own" else "none"
 
-    def whose(self, zone: str, press_s: float) -> bool:
+    def is_callers_own(self, zone: str, press_s: float) -> bool:
         """Whether the hand at the press can only be the caller's own: long there, and none at any other mat."""
         around = [k.gate for k in self._looks if -OWN_S <= k.at_s - press_s <= OWN_S / 2]
         mine = [(g := look.zones.get(zone)) is not None and g.hand for look in around]

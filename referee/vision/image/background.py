@@ -69,7 +69,7 @@ def _part(f: np.ndarray, part: Gauss) -> np.ndarray:
     return normal(f, part.mean, part.sd) + math.log(part.share)
 
 
-def either(a: np.ndarray, b: np.ndarray | float) -> np.ndarray:
+def log_sum(a: np.ndarray, b: np.ndarray | float) -> np.ndarray:
     """log(exp a + exp b), in the precision of ``a``: numpy's own logaddexp is ten times as slow."""
     return np.maximum(a, b) + np.log1p(np.exp(-np.abs(a - b)))
 
@@ -77,7 +77,7 @@ def either(a: np.ndarray, b: np.ndarray | float) -> np.ndarray:
 def log_paper(f: np.ndarray) -> np.ndarray:
     """Log density of paper, lit or in shadow (a shadow's light may be tinted), for features (…, 3)."""
     lit, soft, dark = (_part(f, part) for part in (PAPER_LIT, PAPER_SHADED, PAPER_DARK))
-    return either(either(lit, soft), dark)
+    return log_sum(log_sum(lit, soft), dark)
 
 
 def log_marker(f: np.ndarray) -> np.ndarray:
@@ -95,13 +95,13 @@ def log_empty(
     sheet alone, the room looks changed by ``relit`` (3,), or by a part of it where the shadow ends softly.
     """
     d = f - empty
-    known = either(_part(d, UNCHANGED), _part(_untinted(d, tint), SHADED))
+    known = log_sum(_part(d, UNCHANGED), _part(_untinted(d, tint), SHADED))
     if relit is None or np.abs(relit).max() < LEAST_RELIT:
         return known
     u = relit.astype(np.float32)
     off = d - np.clip(d @ u / (u @ u), 0.0, 1.0)[..., None] * u
     steps = max(1.0, float(np.abs(u).max()) / RELIT_STEP)
-    return either(known, normal(off, RELIT.mean, RELIT.sd) + math.log(RELIT.share / steps))
+    return log_sum(known, normal(off, RELIT.mean, RELIT.sd) + math.log(RELIT.share / steps))
 
 
 LEAST_RELIT = measured(
@@ -144,7 +144,7 @@ def _untinted(d: np.ndarray, tint: np.ndarray | None) -> np.ndarray:
     return np.stack([d[..., 0], d[..., 1] - along * tint[0], d[..., 2] - along * tint[1]], -1)
 
 
-def relit_by(then: np.ndarray, now: np.ndarray) -> np.ndarray:
+def white_shift(then: np.ndarray, now: np.ndarray) -> np.ndarray:
     """(3,) by how much the features of what has not changed differ, where the sheet's white was ``then`` (3,) linear
     R, G, B and is ``now``."""
     r, g, b = np.log(np.maximum(then, 1e-3) / np.maximum(now, 1e-3))
