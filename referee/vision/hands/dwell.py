@@ -1,12 +1,12 @@
-"""A bare hand seen from behind its player: it works at a piece for a while, and goes without tongs that would show.
+"""Detects a bare hand seen from behind its player: it works at a piece for a while, then leaves without tongs.
 
-While it works its fist may hide what it holds, and so may a piece that is carried. So nothing is said before it has
-left: tongs that let go of a piece show on their way out.
+While it works, its fist or the piece that it carries may hide what it holds. So a hand is judged only once it has left:
+tongs that have let go of a piece show on their way out.
 
-Tongs that are never seen cannot be missed: wood before wood hides them wherever they go. So a player whose tongs did
-not show where they would on most of the earlier ways to and from a piece is not told by them this time either. A way
-is what lies between two works; the last two, to the piece and from it, are what is judged and say nothing of the rest.
-Where too little is known of a player, the hand is told: a bare hand comes early, too. Pure.
+Tongs of wood before wood never show. So a player whose tongs were not visible on most of the earlier approaches, where
+they should have been, is not accused of lacking them. An approach is the way between two pieces of work; the last two,
+to the piece and away from it, are what is judged and do not count as earlier ones. While too few approaches are known
+the hand is reported: a bare hand may come early in a duel, too. Pure.
 """
 
 from dataclasses import dataclass, field

@@ -1,12 +1,12 @@
-"""What speaks for a ruling by itself, and not beside a rival: the pixels must show what the reading ahead says.
+"""What speaks for a ruling by itself, without comparing it with a rival: the pixels must show what the reading says.
 
-A reading may be far ahead of the next and still be none of the truth: skin taken for orange pieces is ahead of a right
-build with a hand before it, for the right build explains no hand. So the pixels in which the two readings differ are
-asked what they show, in absolute terms: paint or table as the reading ahead has it there, told by its own colour, and
-not glare, skin, a mixture, or what lies between two colours. So is each of its pieces; a proof is as good as the
-weakest part of it. And what touches the build and is neither bare table nor a piece that the reading names is
-measured: what seems to be missing may be there, under a glare, behind a hand. And a piece is of one colour: where
-patches of several others lie within it, a screen or a print is taken for it.
+A reading may be far ahead of the next and still be wrong: skin taken for orange pieces is ahead of a right build with a
+hand before it, for the right build explains no hand. So the pixels in which the two readings differ are tested by
+themselves: each must show, by its own colour, the paint or the table that the reading ahead has there, and not glare,
+skin, a mixture, or something between two colours. Each piece is tested in the same way; a proof is as good as its
+weakest part. What touches the build and is neither bare table nor a piece of the reading is measured: what seems to be
+missing may be there, under a glare or behind a hand. And a piece has one colour: where patches of several other colours
+lie within it, a screen or a print was taken for it.
 """
 
 from collections.abc import Sequence
