@@ -85,9 +85,6 @@ class ToldGate:
     def hand_mask(self, zone):
         return None
 
-    def build(self, zone):
-        return None
-
 
 def main(folder: Path, port: int) -> None:
     """Until it is killed."""

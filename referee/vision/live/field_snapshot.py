@@ -47,6 +47,13 @@ class FieldSnapshot:
         """(h, w) bool: what has a piece's colour, in the field or beside it."""
         return self.piece if self.around is None else self.around
 
+    def unlike(self, other: "FieldSnapshot") -> float:
+        """How much of what is a piece here looks otherwise there, as a share of the field's pixels; all of it where the
+        windows are not of one size."""
+        if self.image.shape != other.image.shape:
+            return 1.0
+        return float((self.piece & ~_like(self, other)).sum()) / max(1, self.field)
+
 
 def placed(before: Sequence[FieldSnapshot], after: Sequence[FieldSnapshot]) -> Placed:
     """When the pieces of the last sight of ``after`` came: sights before the press, and after it, in order."""

@@ -83,24 +83,6 @@ class GateState:
     snapshots: Mapping[str, FieldSnapshot] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, eq=False)
-class BuildPixels:
-    """One zone in the reduced copy: ``image`` (h, w, 3) uint8, which pixels of it have the colour of a piece (h, w)
-    bool, and how many pixels its field has."""
-
-    image: np.ndarray
-    of_piece: np.ndarray
-    field: int
-
-    def unlike(self, other: "BuildPixels") -> float:
-        """How much of what is a piece here looks otherwise there, as a share of the field's pixels; all of it where the
-        copies are not of one size."""
-        if self.image.shape != other.image.shape:
-            return 1.0
-        apart = np.abs(self.image.astype(np.int16) - other.image).max(-1) > CHANGED
-        return float((apart & self.of_piece).sum()) / max(1, self.field)
-
-
 @dataclass(eq=False)
 class _Zone:
     """A zone in the reduced copy: ``at`` its window; masks (h, w) bool of field, sheet and box in it."""
@@ -176,15 +158,6 @@ class Gate:
         if known is None or known.strange is None:
             return None
         return known.strange, (known.at[1].start, known.at[0].start), self._factor
-
-    def build(self, zone: str) -> BuildPixels | None:
-        """What of the last look's reduced copy lies in the zone's box; None while its mat is not in view."""
-        known = self._zones.get(zone)
-        if known is None:
-            return None
-        now = self._memory
-        of_piece = known.box & (now.labels[known.at] >= 0)
-        return BuildPixels(now.before[known.at].copy(), of_piece, int(known.field.sum()))
 
     def look(self, frame: Frame) -> GateState:
         """What there is in this frame, and since when."""
