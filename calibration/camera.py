@@ -1,7 +1,5 @@
 """The lens: intrinsics and distortion, read from and written to the ROS ``camera_info`` layout."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,7 +7,7 @@ from typing import Annotated, Any
 import cv2
 import numpy as np
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from calibration.errors import BadCamera
 from cards.errors import first_fault
@@ -45,11 +43,10 @@ class CameraModel:
         if not len(points):
             return np.zeros((0, 2))
         zero = np.zeros(3)
-        return cv2.projectPoints(np.ascontiguousarray(points, float), zero, zero, self.matrix, self.distortion)[
-            0
-        ].reshape(-1, 2)
+        points = np.ascontiguousarray(points, float)
+        return cv2.projectPoints(points, zero, zero, self.matrix, self.distortion)[0].reshape(-1, 2)
 
-    def scaled_to(self, width: int, height: int) -> CameraModel:
+    def scaled_to(self, width: int, height: int) -> "CameraModel":
         """The same lens for another picture size of the same aspect ratio.
 
         Raises BadCamera when the aspect ratios differ by more than 1 %.
@@ -62,7 +59,7 @@ class CameraModel:
         scale = np.diag([sx, sy, 1.0])
         return CameraModel(width, height, scale @ self.matrix, self.distortion, self.estimated)
 
-    def turned(self) -> CameraModel:
+    def turned(self) -> "CameraModel":
         """The lens of the same picture turned by a quarter, anticlockwise (``np.rot90``): a camera on its side."""
         (fx, _, cx), (_, fy, cy), _ = self.matrix
         matrix = np.array([[fy, 0, cy], [0, fx, self.width - 1 - cx], [0, 0, 1.0]])
@@ -81,7 +78,7 @@ class _Matrix(BaseModel):
     data: Annotated[list[float], Field(min_length=9, max_length=9)]
 
     @model_validator(mode="after")
-    def _pinhole(self) -> _Matrix:
+    def _pinhole(self) -> "_Matrix":
         if not (self.data[0] > 0 and self.data[4] > 0 and self.data[8] == 1):
             raise ValueError("not a pinhole matrix: fx and fy above 0 and a last entry of 1 are needed")
         return self
@@ -91,8 +88,7 @@ class _Distortion(BaseModel):
     data: Annotated[list[float], Field(min_length=4, max_length=8)]
 
 
-class _File(BaseModel):
-    model_config = ConfigDict(extra="ignore")
+class _CameraFile(BaseModel):
     image_width: int = Field(gt=0)
     image_height: int = Field(gt=0)
     camera_matrix: _Matrix
@@ -100,7 +96,7 @@ class _File(BaseModel):
     distortion_coefficients: _Distortion
 
     @model_validator(mode="after")
-    def _known_model(self) -> _File:
+    def _known_model(self) -> "_CameraFile":
         if self.distortion_model != "plumb_bob":
             raise ValueError(f"distortion_model {self.distortion_model!r} is not plumb_bob")
         return self
@@ -115,13 +111,11 @@ def load_camera(path: str | Path) -> CameraModel:
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise BadCamera(f"{path}: not YAML ({str(error).splitlines()[0]})") from None
     try:
-        file = _File.model_validate(data)
+        file = _CameraFile.model_validate(data)
     except ValidationError as error:
         raise BadCamera(f"{path}: {first_fault(error)}") from None
     matrix = np.array(file.camera_matrix.data, float).reshape(3, 3)
-    distortion = np.zeros(5)
-    given = file.distortion_coefficients.data[:5]
-    distortion[: len(given)] = given
+    distortion = np.array([*file.distortion_coefficients.data, 0.0], float)[:5]
     return CameraModel(file.image_width, file.image_height, matrix, distortion)
 
 

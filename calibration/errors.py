@@ -1,7 +1,5 @@
 """Faults of calibrating: a camera file that does not fit, nothing in view to calibrate from."""
 
-from __future__ import annotations
-
 from cards.errors import RefereeError
 
 

@@ -4,17 +4,12 @@ A card's marker says what kind it is, in a dictionary of its own, so that no car
 duel. A city plan bears the markers of a mat in a mat's places: what finds a mat finds a city.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import cv2
 
 from calibration import ZONES
-from calibration.markers import MARKER_CENTRES, marker_id
-from calibration.markers import MARKER_MM as MAT_MARKER_MM
-from calibration.print_page import GREY, Sheets
-from calibration.print_sheets import FOOT_MM, RULER_Y_MM, marker_patch
+from calibration.print_sheets import FOOT_MM, GREY, RULER_Y_MM, Sheets, draw_markers, marker_patch
 from cards.errors import BadCard
 from cards.face import RED, Face
 from cards.scene import BLACK, WHITE, box
@@ -35,16 +30,11 @@ CITIES = 6
 def faces_pdf(title: str, faces: Sequence[Face], paper: str = "a4") -> bytes:
     """The cards, nine to a page with cut lines, and a ruler on every page."""
     sheets = Sheets(title, paper)
-    x0 = (sheets.width - COLUMNS * CARD_MM[0]) / 2
-    top = (sheets.height + ROWS * CARD_MM[1]) / 2
-    for number, face in enumerate(faces):
-        slot = number % (COLUMNS * ROWS)
-        if slot == 0:
-            if number:
-                sheets.next_page()
-            sheets.ruler(sheets.width / 2 - 50, FOOT_MM)
-        row, column = divmod(slot, COLUMNS)
-        _draw_face(sheets, face, x0 + column * CARD_MM[0], top - (row + 1) * CARD_MM[1])
+    per_page = COLUMNS * ROWS
+    for first in sheets.each(range(0, len(faces), per_page)):
+        sheets.ruler(sheets.width / 2 - 50, FOOT_MM)
+        for slot, face in enumerate(faces[first : first + per_page]):
+            _draw_face(sheets, face, *sheets.slot(slot, (COLUMNS, ROWS), CARD_MM))
     return sheets.pdf()
 
 
@@ -81,9 +71,7 @@ def plans_pdf(paper: str = "a4") -> bytes:
     if paper != "a4":
         raise BadCard("a city plan is as long as A4: print it on A4")
     sheets = Sheets("city plans", paper, landscape=True)
-    for city in range(CITIES):
-        if city:
-            sheets.next_page()
+    for city in sheets.each(range(CITIES)):
         _draw_plan(sheets, city, sheets.width / 2, sheets.height / 2)
     return sheets.pdf()
 
@@ -96,8 +84,7 @@ def site_centre(site: int) -> tuple[float, float]:
 
 def _draw_plan(sheets: Sheets, city: int, x0: float, y0: float) -> None:
     """The plan of a city (from 0) with its origin at (x0, y0) on the page."""
-    for k, (x, y) in enumerate(MARKER_CENTRES):
-        sheets.paint([marker_patch(marker_id(ZONES[city], k), x0 + x, y0 + y, MAT_MARKER_MM)])
+    draw_markers(sheets, ZONES[city], x0, y0)
     for site in range(1, 10):
         x, y = site_centre(site)
         sheets.frame(x0 + x - SITE_MM / 2, y0 + y - SITE_MM / 2, SITE_MM, SITE_MM, 0.4)

@@ -1,11 +1,11 @@
-"""A lens from pictures of the ChArUco board (``calibration.charuco_board``), held at many angles.
+"""The ChArUco board, its geometry in one place for print and fit, and a lens from pictures of it at many angles.
+
+The board's markers are 5x5, so that none of them can be taken for a mat's or a card's (4x4).
 
 Zhang's method as OpenCV has it (``cv2.calibrateCamera``), with the five plumb-bob coefficients of
 the camera file. A fit says how far off it is and how much of the picture the corners covered;
 where none were, the distortion is a guess.
 """
-
-from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,9 +14,31 @@ import cv2
 import numpy as np
 
 from calibration.camera import CameraModel
-from calibration.charuco_board import charuco_board
 from calibration.errors import CannotSee
 from cards.sentences import sentence
+
+COLUMNS, ROWS = 7, 5
+SQUARE_MM, MARKER_MM = 36.0, 27.0
+DICTIONARY = cv2.aruco.DICT_5X5_100
+
+
+def charuco_board() -> cv2.aruco.CharucoBoard:
+    """The board as OpenCV knows it; its object points are millimetres, origin at its upper left."""
+    codes = cv2.aruco.getPredefinedDictionary(DICTIONARY)
+    return cv2.aruco.CharucoBoard((COLUMNS, ROWS), SQUARE_MM, MARKER_MM, codes)
+
+
+def black_squares() -> list[tuple[int, int]]:
+    """(column, row) of the black squares, row 0 at the top: those in which no marker lies."""
+    return [(c, r) for r in range(ROWS) for c in range(COLUMNS) if (c + r) % 2 == 0]
+
+
+def board_markers() -> list[tuple[int, float, float]]:
+    """(id, x, y) of each marker's middle in mm from the board's upper left corner, y downwards."""
+    board = charuco_board()
+    middles = np.mean(np.array(board.getObjPoints()), 1)[:, :2].tolist()
+    return [(marker, x, y) for marker, (x, y) in zip(np.ravel(board.getIds()).tolist(), middles, strict=True)]
+
 
 LEAST_CORNERS = 10
 """Corners a view needs: fewer leave its pose loose. The board has 24."""

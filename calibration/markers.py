@@ -3,7 +3,7 @@
 Geometry from CONTRACT.md, "The mat".
 """
 
-from __future__ import annotations
+from collections.abc import Iterable
 
 import cv2
 import numpy as np
@@ -11,18 +11,12 @@ import numpy as np
 from calibration import ZONES
 
 DICTIONARY = cv2.aruco.DICT_4X4_250
-
-
 MARKER_MM = 44.0
-
-
 MARKER_CENTRES = np.array([(-121.0, -77.5), (121.0, -77.5), (121.0, 77.5), (-121.0, 77.5)])
-
 
 ALIKE = 0.75
 """Correlation with the printed bits from which an expected marker counts as seen. On the dev
 set markers in full view have 0.85 and more, half covered ones less than 0.6."""
-
 
 CELL_RIM, CELL_PX = 0.33, 8
 """Share of a cell at each side that has no vote, for bleeding and blur spoil it (measured on the dev set); and px that
@@ -62,41 +56,42 @@ def marker_corners(k: int) -> np.ndarray:
 Corners = dict[int, np.ndarray]
 
 
-def find_markers(gray: np.ndarray, known: Corners | None = None, bgr: np.ndarray | None = None) -> Corners:
+def on_sheet_and_seen(markers: Corners, ids: Iterable[int]) -> tuple[np.ndarray, np.ndarray]:
+    """The corners (n, 2) of these of the ``markers`` in mm of their sheet, and in px where they are seen."""
+    return np.concatenate([marker_corners(m % 4) for m in ids]), np.concatenate([markers[m] for m in ids])
+
+
+def find_markers(gray: np.ndarray, earlier: Corners | None = None, bgr: np.ndarray | None = None) -> Corners:
     """ArUco markers in an 8-bit picture: id -> (4, 2) px, sub-pixel corners.
 
     Overexposed paper bleeds into the black cells, so a second look is taken at the picture with its dark parts grown,
     and a third, at twice the size for thin cells, at where a mat's other markers must be; at all of the picture where
     that is not known, there also at the brightest channel of the same picture ``bgr`` (h, w, 3), if that is given: in
     grey a piece that touches a marker is as dark. Corners are always refined on the picture itself. An id seen in two
-    places is left out: one of the two is not what it says. Where the first look sees that every mat lies as ``known``,
+    places is left out: one of the two is not what it says. Where the first look sees every mat lie as ``earlier``,
     the others are left out: what they might add is known. Where it sees only one marker of a mat there, the others'
     places are looked at.
     """
-    found = _detect(gray)
-    if known:
-        first = {m: _refine(gray, quad) for m, quad in found.items()}
-        if _lies_as_known(first, known):
+    detected = _detect(gray)
+    if earlier:
+        first = {m: _refine(gray, quad) for m, quad in detected.items()}
+        if _lies_as_earlier(first, earlier):
             return first
-        if _lies_as_known(first, known, least=1):
-            more = _looked_at(gray, {m: quad for m, quad in known.items() if m not in first})
+        if _lies_as_earlier(first, earlier, least=1):
+            more = _detect_at(gray, {m: quad for m, quad in earlier.items() if m not in first})
             return {**first, **{m: _refine(gray, quad) for m, quad in more.items()}}
-    found = {**_grown(gray), **found}
-    mats = by_zone(found)
+    detected = {**_detect(cv2.erode(gray, np.ones((3, 3), np.uint8))), **detected}
+    mats = by_zone(detected)
     if len(mats) > 1 and min(map(len, mats.values())) > 1:
-        found |= _looked_at(gray, _expected(found, mats))
+        detected |= _detect_at(gray, _expected(detected, mats))
     else:
-        found = {**_grown_twice(gray), **found}
+        detected = {**_grown_twice(gray), **detected}
         if bgr is not None:
             blue, green, red = cv2.split(bgr)
             brightest = cv2.max(cv2.max(blue, green), red)
-            touched = {m: _refine(brightest, quad) for m, quad in _detect(brightest).items() if m not in found}
-            return touched | {m: _refine(gray, quad) for m, quad in found.items()}
-    return {m: _refine(gray, quad) for m, quad in found.items()}
-
-
-def _grown(gray: np.ndarray) -> Corners:
-    return _detect(cv2.erode(gray, np.ones((3, 3), np.uint8)))
+            touched = {m: _refine(brightest, quad) for m, quad in _detect(brightest).items() if m not in detected}
+            return touched | {m: _refine(gray, quad) for m, quad in detected.items()}
+    return {m: _refine(gray, quad) for m, quad in detected.items()}
 
 
 def _grown_twice(gray: np.ndarray) -> Corners:
@@ -105,41 +100,40 @@ def _grown_twice(gray: np.ndarray) -> Corners:
     return {marker: quad / 2.0 for marker, quad in found.items()}
 
 
-def _expected(found: Corners, mats: dict[str, list[int]]) -> Corners:
-    """Where the other markers of these mats must be, about, by those ``found``."""
+def _expected(markers: Corners, mats: dict[str, list[int]]) -> Corners:
+    """Where the other markers of these mats must be, about, by those ``markers``."""
     places: Corners = {}
     for zone, ids in mats.items():
-        flat, there = (np.concatenate(of) for of in ([marker_corners(m % 4) for m in ids], [found[m] for m in ids]))
-        to_pixels, _ = cv2.findHomography(flat, there)
+        to_pixels, _ = cv2.findHomography(*on_sheet_and_seen(markers, ids))
         if to_pixels is not None:
             others = set(range(marker_id(zone, 0), marker_id(zone, 4))) - set(ids)
             places |= {m: cv2.perspectiveTransform(marker_corners(m % 4)[None], to_pixels)[0] for m in others}
     return places
 
 
-def _looked_at(gray: np.ndarray, places: Corners) -> Corners:
+def _detect_at(gray: np.ndarray, places: Corners) -> Corners:
     """Those markers that a look at twice the size finds at these ``places`` or near."""
-    found: Corners = {}
+    markers: Corners = {}
     for marker, quad in places.items():
         reach = NEARBY * np.linalg.norm(np.roll(quad, -1, 0) - quad, axis=1).max()
         least = np.maximum(np.floor(quad.min(0) - reach), 0).astype(int)
         most = np.minimum(np.ceil(quad.max(0) + reach), gray.shape[::-1]).astype(int)
         if (most - least).min() > SMALL_PX:
             seen = _grown_twice(gray[least[1] : most[1], least[0] : most[0]])
-            found |= {m: at + least for m, at in seen.items() if m == marker}
-    return found
+            markers |= {m: at + least for m, at in seen.items() if m == marker}
+    return markers
 
 
 STILL_PX = 3.0
 """A marker whose corners are seen this near to where they are known to be has not moved."""
 
 
-def _lies_as_known(seen: Corners, known: Corners, least: int = 2) -> bool:
+def _lies_as_earlier(detected: Corners, earlier: Corners, least: int = 2) -> bool:
     """Whether so many markers of every mat, seen or known, are seen where they are known to be; of a mat of which only
     one needs to be, none elsewhere."""
-    both = seen.keys() & known.keys()
-    still = [m for m in both if np.abs(seen[m] - known[m]).max() <= STILL_PX]
-    mats, there = by_zone({**known, **seen}), by_zone({m: seen[m] for m in still})
+    both = detected.keys() & earlier.keys()
+    still = [m for m in both if np.abs(detected[m] - earlier[m]).max() <= STILL_PX]
+    mats, there = by_zone({**earlier, **detected}), by_zone({m: detected[m] for m in still})
     enough = bool(mats) and all(len(there.get(zone, ())) >= least for zone in mats)
     return enough and (least > 1 or len(still) == len(both))
 
@@ -150,13 +144,8 @@ def _detect(gray: np.ndarray) -> Corners:
     parameters.perspectiveRemovePixelPerCell = CELL_PX
     detector = cv2.aruco.ArucoDetector(cv2.aruco.getPredefinedDictionary(DICTIONARY), parameters)
     corners, ids, _ = detector.detectMarkers(gray)
-    found: Corners = {}
-    twice = set()
-    for quad, marker in zip(corners, [] if ids is None else ids.ravel().tolist(), strict=True):
-        if marker in found:
-            twice.add(marker)
-        found[int(marker)] = quad.reshape(4, 2).astype(float)
-    return {m: quad for m, quad in found.items() if m not in twice}
+    seen = [] if ids is None else [int(m) for m in ids.ravel()]
+    return {m: quad.reshape(4, 2).astype(float) for m, quad in zip(seen, corners, strict=True) if seen.count(m) == 1}
 
 
 def _refine(gray: np.ndarray, quad: np.ndarray) -> np.ndarray:

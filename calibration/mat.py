@@ -9,15 +9,13 @@ coefficient are two more unknowns, and one more is how much smaller glare makes 
 Geometry from CONTRACT.md, "The mat".
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import cv2
 import numpy as np
+import scipy
 
 from calibration import ZONES
 from calibration.camera import CameraModel, guessed_camera
@@ -31,8 +29,8 @@ from calibration.markers import (
     find_markers,
     marker_corners,
     marker_id,
+    on_sheet_and_seen,
 )
-from calibration.robust_fit import huber_fit
 from cards.build import TALLEST_MM
 
 FIELD = (95.0, 50.0)
@@ -122,23 +120,21 @@ class Mats:
 
 def _look_where_expected(gray: np.ndarray, mats: Mats, markers: Corners) -> Corners:
     """Markers that detection missed but that show, bit for bit, where the pose expects them."""
-    found: Corners = {}
+    confirmed_markers: Corners = {}
     for zone, pose in mats.poses.items():
-        for k in range(4):
-            marker = marker_id(zone, k)
-            if marker in markers:
-                continue
+        for k, marker in enumerate(range(marker_id(zone, 0), marker_id(zone, 4))):
             flat = np.c_[marker_corners(k), np.zeros(4)]
-            quad = confirmed(gray, mats.camera.project(pose.to_camera(flat)), marker)
+            expected = mats.camera.project(pose.to_camera(flat))
+            quad = None if marker in markers else confirmed(gray, expected, marker)
             if quad is not None:
-                found[marker] = quad
-    return found
+                confirmed_markers[marker] = quad
+    return confirmed_markers
 
 
 def detect_mats(
-    gray: np.ndarray, camera: CameraModel | None = None, earlier: Corners | None = None, seen: Corners | None = None
+    gray: np.ndarray, camera: CameraModel | None = None, earlier: Corners | None = None, detected: Corners | None = None
 ) -> Mats:
-    """The mats in an 8-bit grey picture (h, w), in which ``find_markers`` has ``seen`` what it sees, if it was asked.
+    """The mats in an 8-bit grey picture (h, w), in which ``find_markers`` has ``detected`` some, if it was asked.
 
     ``earlier`` are markers of a frame of the same session with the camera in the same place;
     they fill in for covered ones, unless the markers seen in both say that the camera moved. Where a single marker is
@@ -146,7 +142,7 @@ def detect_mats(
     turns the one into the other.
     """
     height, width = gray.shape[:2]
-    markers = merge_markers(find_markers(gray, earlier) if seen is None else seen, earlier or {})
+    markers = merge_markers(find_markers(gray, earlier) if detected is None else detected, earlier or {})
     mats = solve_mats(markers, (width, height), camera)
     for _ in range(2):
         more = _look_where_expected(gray, mats, markers)
@@ -158,33 +154,28 @@ def detect_mats(
     return Mats(mats.camera, {}, 0.0, mats.other_ids, mats.doubtful) if alone else mats
 
 
-def merge_markers(seen: Corners, earlier: Corners) -> Corners:
-    """``seen`` completed by ``earlier`` where the two agree on the markers they share."""
-    shared = [np.abs(seen[m] - earlier[m]).max() for m in seen.keys() & earlier.keys() if m < 4 * len(ZONES)]
+def merge_markers(detected: Corners, earlier: Corners) -> Corners:
+    """``detected`` completed by ``earlier`` where the two agree on the markers they share."""
+    shared = [np.abs(detected[m] - earlier[m]).max() for m in detected.keys() & earlier.keys() if m < 4 * len(ZONES)]
     if not shared or np.median(shared) > FAR_PX:
-        return dict(seen)
-    return {**{m: c for m, c in earlier.items() if m < 4 * len(ZONES)}, **seen}
+        return dict(detected)
+    return {**{m: c for m, c in earlier.items() if m < 4 * len(ZONES)}, **detected}
 
 
 def solve_mats(markers: Corners, size: tuple[int, int], camera: CameraModel | None = None) -> Mats:
     """Poses of all mats from marker corners. ``size`` is (width, height) of the picture in px."""
     lens = camera.scaled_to(*size) if camera else guessed_camera(*size)
-    mats = {zone: _in_one_plane(markers, ids) for zone, ids in by_zone(markers).items()}
-    others = tuple(m for m in markers if m >= 4 * len(ZONES))
-    seen = by_zone(markers)
-    doubtful = tuple(
-        sorted(
-            zone
-            for zone, ids in mats.items()
-            if _sheet_error(markers, ids) > MOST_ERROR * size[0] or 2 * len(ids) <= len(seen[zone])
-        )
-    )
+    seen, others = by_zone(markers), tuple(m for m in markers if m >= 4 * len(ZONES))
+    mats = {zone: _in_one_plane(markers, ids) for zone, ids in seen.items()}
+    most = MOST_ERROR * size[0]
+    bad = [z for z, ids in mats.items() if _sheet_error(markers, ids) > most or 2 * len(ids) <= len(seen[z])]
+    doubtful = tuple(sorted(bad))
     mats = {zone: ids for zone, ids in mats.items() if zone not in doubtful}
     if not mats:
         return Mats(lens, other_ids=others, doubtful=doubtful)
     solved = _solve(markers, mats, lens, free_focal=camera is None)
-    kept, dropped = _without_misreadings(markers, mats, solved)
-    if dropped and kept:
+    kept = _without_misreadings(markers, mats, solved)
+    if kept and kept != mats:
         solved = _solve(markers, kept, lens, free_focal=camera is None)
     large = [zone for zone, pose in solved.poses.items() if _too_large(pose, solved.camera)]
     if large:  # some texture was read as a marker: none of that mat is any
@@ -207,8 +198,7 @@ def _too_large(pose: MatPose, lens: CameraModel) -> bool:
 
 def _sheet_error(markers: Corners, ids: list[int]) -> float:
     """RMS distance in pixels of one mat's marker corners from the best flat sheet, whatever the focal length."""
-    flat = np.concatenate([marker_corners(m % 4) for m in ids])
-    pixels = np.concatenate([markers[m] for m in ids])
+    flat, pixels = on_sheet_and_seen(markers, ids)
     sheet, _ = cv2.findHomography(flat, pixels)
     if sheet is None:
         return math.inf
@@ -220,28 +210,21 @@ def _in_one_plane(markers: Corners, ids: list[int]) -> list[int]:
     """Those of one mat's markers that most of them agree with; a gross misreading would mislead the solve."""
     if len(ids) < 3:
         return ids
-    flat = np.concatenate([marker_corners(m % 4) for m in ids])
-    pixels = np.concatenate([markers[m] for m in ids])
-    _, inlier = cv2.findHomography(flat, pixels, cv2.RANSAC, GROSS_PX)
+    _, inlier = cv2.findHomography(*on_sheet_and_seen(markers, ids), cv2.RANSAC, GROSS_PX)
     kept = [m for m, votes in zip(ids, inlier.reshape(-1, 4).sum(1), strict=True) if votes >= 2]
     return kept or ids
 
 
-def _without_misreadings(markers: Corners, mats: dict[str, list[int]], solved: Mats) -> tuple[dict[str, Any], bool]:
-    kept: dict[str, list[int]] = {}
-    dropped = False
-    for zone, ids in mats.items():
-        for m in ids:
-            if len(ids) > 1 and _corner_error(markers, m, solved.poses[zone], solved.camera) > SURELY_FAR * FAR_PX:
-                dropped = True
-            else:
-                kept.setdefault(zone, []).append(m)
-    return kept, dropped
+def _without_misreadings(markers: Corners, mats: dict[str, list[int]], solved: Mats) -> dict[str, list[int]]:
+    """The mats' markers but for those that are far off where the others of their mat put them."""
 
+    def is_near(marker: int, pose: MatPose) -> bool:
+        flat = np.c_[marker_corners(marker % 4), np.zeros(4)]
+        off = np.abs(solved.camera.project(pose.to_camera(flat)) - markers[marker]).max()
+        return bool(off <= SURELY_FAR * FAR_PX)
 
-def _corner_error(markers: Corners, marker: int, pose: MatPose, camera: CameraModel) -> float:
-    flat = np.c_[marker_corners(marker % 4), np.zeros(4)]
-    return float(np.abs(camera.project(pose.to_camera(flat)) - markers[marker]).max())
+    near = {z: [m for m in ids if len(ids) < 2 or is_near(m, solved.poses[z])] for z, ids in mats.items()}
+    return {zone: ids for zone, ids in near.items() if ids}
 
 
 def _solve(markers: Corners, mats: dict[str, list[int]], lens: CameraModel, free_focal: bool) -> Mats:
@@ -265,7 +248,7 @@ def _solve(markers: Corners, mats: dict[str, list[int]], lens: CameraModel, free
     return _as_mats(huber_fit(residuals, slopes, np.array(start), scale), table, target, free_focal)
 
 
-def _as_mats(v: np.ndarray, table: _Table, target: np.ndarray, free_focal: bool) -> Mats:
+def _as_mats(v: np.ndarray, table: "_Table", target: np.ndarray, free_focal: bool) -> Mats:
     errors = np.linalg.norm(table.project(v)[0] - target, axis=1)
     poses = {}
     for i, zone in enumerate(table.order):
@@ -303,13 +286,8 @@ class _Table:
         """Pixels (n, 2) of the corners, and OpenCV's Jacobian (2 n, …) of them by pose and lens."""
         about, centre, _ = self._laid(v)
         lens = _adjusted(self.lens, v[-2], v[-1], True)
-        pixels, by_pose = cv2.projectPoints(
-            np.column_stack([about + centre, np.zeros(len(about))]),
-            v[:3],
-            v[3:6],
-            lens.matrix,
-            lens.distortion,
-        )
+        corners = np.column_stack([about + centre, np.zeros(len(about))])
+        pixels, by_pose = cv2.projectPoints(corners, v[:3], v[3:6], lens.matrix, lens.distortion)
         return pixels.reshape(-1, 2), by_pose
 
     def slopes(self, v: np.ndarray) -> np.ndarray:
@@ -353,18 +331,15 @@ def _pose_of(v: np.ndarray, i: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _mat_alone(markers: Corners, ids: list[int], lens: CameraModel) -> np.ndarray:
     """Rodrigues vector and translation (6,) of one mat from its own markers, upright solution."""
-    flat = np.concatenate([np.c_[marker_corners(m % 4), np.zeros(4)] for m in ids])
-    pixels = np.concatenate([markers[m] for m in ids])
+    flat, pixels = on_sheet_and_seen(markers, ids)
+    flat = np.column_stack([flat, np.zeros(len(flat))])
     _, rotations, translations, errors = cv2.solvePnPGeneric(
         flat, pixels, lens.matrix, lens.distortion, flags=cv2.SOLVEPNP_IPPE
     )
-    best, best_error = None, np.inf
-    for r, t, e in zip(rotations, translations, np.ravel(errors), strict=True):
-        rotation = cv2.Rodrigues(r)[0]
-        facing = (rotation[:, 2] @ t.ravel()) < 0  # the printed side looks at the camera
-        if facing and e < best_error:
-            best, best_error = np.concatenate([r.ravel(), t.ravel()]), float(e)
-    return best if best is not None else np.concatenate([rotations[0].ravel(), translations[0].ravel()])
+    poses = [np.concatenate([r.ravel(), t.ravel()]) for r, t in zip(rotations, translations, strict=True)]
+    rows = zip(np.ravel(errors).tolist(), poses, strict=True)
+    facing = [(e, v) for e, v in rows if cv2.Rodrigues(v[:3])[0][:, 2] @ v[3:] < 0]  # printed side to the camera
+    return min(facing, key=lambda row: row[0])[1] if facing else poses[0]
 
 
 def _on_plane(first: np.ndarray, other: np.ndarray) -> tuple[float, float, float]:
@@ -380,14 +355,45 @@ def _on_plane(first: np.ndarray, other: np.ndarray) -> tuple[float, float, float
 
 def _first_focal(markers: Corners, ids: list[int], lens: CameraModel) -> CameraModel:
     """The focal length, out of a geometric range, at which one mat's markers fit best."""
-    best, best_error = lens, np.inf
-    for factor in np.geomspace(*FOCAL_RANGE):
+    flat, pixels = on_sheet_and_seen(markers, ids)
+    flat = np.column_stack([flat, np.zeros(len(flat))])
+
+    def error(factor: float) -> float:
         trial = _adjusted(lens, factor, 0.0, True)
         v = _mat_alone(markers, ids, trial)
-        flat = np.concatenate([np.c_[marker_corners(m % 4), np.zeros(4)] for m in ids])
         got = trial.project(flat @ cv2.Rodrigues(v[:3])[0].T + v[3:6])
-        error = float(np.abs(got - np.concatenate([markers[m] for m in ids])).mean())
-        error += FOCAL_DOUBT_PX * abs(math.log(factor))
-        if error < best_error:
-            best, best_error = trial, error
-    return best
+        return float(np.abs(got - pixels).mean()) + FOCAL_DOUBT_PX * abs(math.log(factor))
+
+    return _adjusted(lens, min(np.geomspace(*FOCAL_RANGE), key=error), 0.0, True)
+
+
+def huber_fit(
+    residuals: Callable[[np.ndarray], np.ndarray],
+    slopes: Callable[[np.ndarray], np.ndarray],
+    start: np.ndarray,
+    scale: np.ndarray,
+) -> np.ndarray:
+    """The state (n,) from ``start`` on that minimises the Huber loss (bend at 1) of ``residuals`` (m,): MINPACK's
+    Levenberg-Marquardt, by SciPy, whose own ``loss="huber"`` takes three times as long to the same within 0.003 mm.
+
+    ``slopes`` (m, n) are the residuals' derivatives, ``scale`` (n,) what each parameter typically varies by.
+    A local minimum; ``start`` itself where its residuals are not finite.
+    """
+    if not np.isfinite(residuals(start)).all():
+        return start
+
+    def rooted(v: np.ndarray) -> np.ndarray:
+        return _huber_root(residuals(v))
+
+    def rooted_slopes(v: np.ndarray) -> np.ndarray:
+        return np.asarray(slopes(v) / np.maximum(np.abs(rooted(v)), 1.0)[:, None])
+
+    fit = scipy.optimize.least_squares(rooted, start, rooted_slopes, method="lm", x_scale=scale)
+    return np.asarray(fit.x)
+
+
+def _huber_root(r: np.ndarray) -> np.ndarray:
+    """Residuals whose squares are Huber's loss of ``r``: r up to 1, growing with its root beyond. Its slope is 1 over
+    the greater of 1 and itself."""
+    size = np.abs(r)
+    return np.asarray(np.sign(r) * np.where(size <= 1.0, size, np.sqrt(2.0 * np.maximum(size, 1.0) - 1.0)))

@@ -14,16 +14,20 @@ together. So a palette starts from the piece set's nominal colours under one unk
 colours as prior): colours are assigned jointly, never one at a time.
 """
 
-from __future__ import annotations
-
 import dataclasses
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
+from calibration.errors import BadPalette
+from cards.errors import first_fault
 from cards.pieces import PieceSet
 
 FLOOR = 0.02
@@ -141,9 +145,13 @@ def nominal(piece_set: PieceSet, haze: float = USUAL_HAZE) -> Palette:
     names = tuple(piece_set.colors)
     linear = LINEAR[np.array([piece_set.rgb(c) for c in names])]
     log = np.log(linear * PAINT_LIGHT + haze + FLOOR)
-    means = np.stack([log.mean(1), log[:, 0] - log[:, 1], log[:, 2] - (log[:, 0] + log[:, 1]) / 2], 1)
     covariances = np.tile(np.diag(np.square(START_SD)), (len(names), 1, 1))
-    return Palette(names, means, covariances, np.zeros(len(names)))
+    return Palette(names, _of_logs(log), covariances, np.zeros(len(names)))
+
+
+def _of_logs(log: np.ndarray) -> np.ndarray:
+    """l, a and b (k, 3) of the logarithms of R, G and B (k, 3)."""
+    return np.stack([log.mean(1), log[:, 0] - log[:, 1], log[:, 2] - (log[:, 0] + log[:, 1]) / 2], 1)
 
 
 PAPER_LIGHT, PAPER_TINT = -0.8, (0.2, 0.3)
@@ -289,7 +297,8 @@ def learn_wear(palette: Palette, piece_set: PieceSet, pixels: np.ndarray, rounds
         shares, _ = _worn_shares(learnt, wear, pixels)
         wear = _moved_wood(wear, pixels, shares[-1])
         learnt = dataclasses.replace(_maximise(prior, pixels, shares[:-1]), wear=wear)
-    apart = min(_apart(m, c, wear) for m, c in zip(learnt.means, learnt.covariances, strict=True))
+    off, spread = learnt.means - wear.mean, (learnt.covariances + wear.covariance) / 2
+    apart = np.sqrt(np.einsum("ki,ki->k", off, np.linalg.solve(spread, off[..., None])[..., 0]).min())
     return learnt if wear.share >= LEAST_WEAR and apart >= WOOD_APART else palette
 
 
@@ -327,14 +336,9 @@ WOOD_PRIOR = 50.0
 """How many pixels the usual wood counts as."""
 
 
-def _apart(mean: np.ndarray, covariance: np.ndarray, wear: Wear) -> float:
-    off = mean - wear.mean
-    return float(np.sqrt(off @ np.linalg.solve((covariance + wear.covariance) / 2, off)))
-
-
-def shaded(palette: Palette, left: float) -> Palette:
-    """The palette's colours where that share of the light is ``left`` (0..1): the noise floor fades dark ones."""
-    return _lit_as(palette, lambda light: light * left)
+def shaded(palette: Palette, light_share: float) -> Palette:
+    """The palette's colours where that ``light_share`` (0..1) is left: the noise floor fades dark ones."""
+    return _lit_as(palette, lambda light: light * light_share)
 
 
 def veiled(palette: Palette, veil: float) -> Palette:
@@ -348,5 +352,69 @@ def _lit_as(palette: Palette, change: Callable[[np.ndarray], np.ndarray]) -> Pal
     light, a, b = palette.means.T
     log = np.stack([light + a / 2 - b / 3, light - a / 2 - b / 3, light + b * 2 / 3], 1)
     log = np.log(change(np.maximum(np.exp(log) - FLOOR, 0.0)) + FLOOR)
-    means = np.stack([log.mean(1), log[:, 0] - log[:, 1], log[:, 2] - (log[:, 0] + log[:, 1]) / 2], 1)
-    return dataclasses.replace(palette, means=means)
+    return dataclasses.replace(palette, means=_of_logs(log))
+
+
+class _Gaussian(BaseModel):
+    mean: list[float]
+    covariance: list[list[float]]
+    pixels: float = 0.0
+
+    @model_validator(mode="after")
+    def _three_numbers(self) -> "_Gaussian":
+        if np.shape(self.mean) != (3,) or np.shape(self.covariance) != (3, 3):
+            raise ValueError("mean needs 3 and covariance 3 x 3 numbers")
+        np.linalg.cholesky(self.covariance)
+        return self
+
+
+class _Wear(_Gaussian):
+    share: float = Field(ge=0, lt=1)
+
+
+class _PaletteFile(BaseModel):
+    colors: dict[str, _Gaussian] = Field(min_length=1)
+    wear: _Wear | None = None
+    piece_mm: float | None = Field(default=None, gt=0)
+
+
+def palette_text(palette: Palette) -> str:
+    """What stands in the ``palette.json`` of this palette."""
+
+    def gaussian(mean: np.ndarray, covariance: np.ndarray) -> dict[str, Any]:
+        return {"mean": mean.round(5).tolist(), "covariance": covariance.round(6).tolist()}
+
+    rows = zip(palette.names, palette.means, palette.covariances, palette.learnt, strict=True)
+    colors = {name: gaussian(mean, spread) | {"pixels": int(pixels)} for name, mean, spread, pixels in rows}
+    data: dict[str, Any] = {"space": "log light relative to paper: mean, R-G, B-(R+G)/2", "colors": colors}
+    if palette.wear:
+        data["wear"] = gaussian(palette.wear.mean, palette.wear.covariance) | {"share": round(palette.wear.share, 4)}
+    if palette.piece_mm is not None:
+        data["piece_mm"] = round(palette.piece_mm, 3)
+    return json.dumps(data, indent=1)
+
+
+def save_palette(palette: Palette, path: str | Path) -> None:
+    """Write a ``palette.json`` that ``load_palette`` reads back."""
+    Path(path).write_text(palette_text(palette), encoding="utf-8")
+
+
+def load_palette(path: str | Path, piece_set: PieceSet | None = None) -> Palette:
+    """Read a ``palette.json``; with a piece set also check that it has exactly those colours.
+
+    Raises BadPalette with one line that names file and fault.
+    """
+    try:
+        file = _PaletteFile.model_validate_json(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadPalette(f"{path}: {error.strerror or error}") from None
+    except ValueError as error:
+        fault = first_fault(error) if isinstance(error, ValidationError) else error
+        raise BadPalette(f"{path}: not a palette ({fault})") from None
+    names, rows = tuple(file.colors), file.colors.values()
+    if piece_set is not None and set(names) != set(piece_set.colors):
+        raise BadPalette(f"{path}: its colours are {', '.join(names)}, the piece set has {', '.join(piece_set.colors)}")
+    means, covariances, learnt = (np.array([getattr(r, of) for r in rows]) for of in ("mean", "covariance", "pixels"))
+    worn = file.wear
+    wear = Wear(np.array(worn.mean), np.array(worn.covariance), worn.share) if worn else None
+    return Palette(names, means, covariances, learnt, wear, file.piece_mm)

@@ -1,7 +1,5 @@
 """How large a picture says it is, from its header: a file of kilobytes may unfold to gigabytes."""
 
-from __future__ import annotations
-
 MOST_PIXELS = 64_000_000
 """Larger pictures are refused: four times a 4K frame, 200 MB unfolded."""
 

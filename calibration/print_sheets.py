@@ -1,22 +1,126 @@
-"""The printed sheets as PDF bytes: mats, colour sheet, ChArUco board, cards. True to size.
+"""The printed sheets as PDF bytes: mats, colour sheet, ChArUco board, cards. True to size, with scenes as vectors.
 
-Every sheet has a ruler. Geometry: CONTRACT.md, "The mat" (``calibration.mat``), ``cards.drawing``
-and ``calibration.charuco_board``.
+Every sheet has a ruler that proves the scale. Geometry: CONTRACT.md, "The mat" (``calibration.mat``), ``cards.drawing``
+and ``calibration.lens``.
 """
 
-from __future__ import annotations
-
-from collections.abc import Sequence
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, product
+from typing import Literal, TypeVar
 
 import numpy as np
+from reportlab.pdfgen.canvas import Canvas
 
-from calibration import charuco_board as charuco
-from calibration import markers, mat
-from calibration.print_page import GREY, Sheets
+from calibration import lens, markers, mat
 from cards.deck import Deck
 from cards.drawing import CARD_MM, card_scene, marker_bits
 from cards.pieces import PieceSet, Pose, Shape
 from cards.scene import BLACK, Patch, Rgb, box, patch
+
+POINT_PER_MM = 72 / 25.4
+Paper = Literal["a4", "letter"]
+PAPERS: dict[str, tuple[float, float]] = {"a4": (210.0, 297.0), "letter": (215.9, 279.4)}
+"""Portrait width and height in mm."""
+
+RULER_MM = 100
+GREY: Rgb = (150, 150, 150)
+DARK: Rgb = (70, 70, 70)
+
+
+Item = TypeVar("Item")
+
+
+class Sheets:
+    """A PDF under way. All lengths are mm, the origin is the page's lower left corner."""
+
+    def __init__(self, title: str, paper: str, *, landscape: bool = False) -> None:
+        short, long = PAPERS[paper]
+        self.width, self.height = (long, short) if landscape else (short, long)
+        self._buffer = io.BytesIO()
+        size = (self.width * POINT_PER_MM, self.height * POINT_PER_MM)
+        self.canvas = Canvas(self._buffer, pagesize=size, invariant=1, pageCompression=1)
+        self.canvas.setTitle(title)
+        self._start()
+
+    def _start(self) -> None:
+        self.canvas.scale(POINT_PER_MM, POINT_PER_MM)
+
+    def next_page(self) -> None:
+        """Finish the page and begin another of the same size."""
+        self.canvas.showPage()
+        self._start()
+
+    def each(self, items: Iterable[Item]) -> Iterator[Item]:
+        """The items, each on a page of its own."""
+        for n, item in enumerate(items):
+            if n:
+                self.next_page()
+            yield item
+
+    def slot(self, n: int, grid: tuple[int, int], size: tuple[float, float]) -> tuple[float, float]:
+        """Lower left corner of slot ``n`` (row by row from the upper left) of a centred ``grid`` of columns and rows of
+        cards of that ``size``."""
+        row, column = divmod(n, grid[0])
+        left, top = (self.width - grid[0] * size[0]) / 2, (self.height + grid[1] * size[1]) / 2
+        return left + column * size[0], top - (row + 1) * size[1]
+
+    def pdf(self) -> bytes:
+        """The finished document."""
+        self.canvas.showPage()
+        self.canvas.save()
+        return self._buffer.getvalue()
+
+    def paint(self, patches: Iterable[Patch], dx: float = 0.0, dy: float = 0.0) -> None:
+        """A scene's polygons, moved."""
+        for p in patches:
+            path = self.canvas.beginPath()
+            for contour in p.contours:
+                path.moveTo(contour[0][0] + dx, contour[0][1] + dy)
+                for x, y in contour[1:]:
+                    path.lineTo(x + dx, y + dy)
+                path.close()
+            self._ink(p)
+            self.canvas.drawPath(path, stroke=bool(p.line and p.line_mm), fill=bool(p.fill), fillMode=0)
+
+    def _ink(self, p: Patch) -> None:
+        if p.fill:
+            self.canvas.setFillColorRGB(*(v / 255 for v in p.fill))
+        if p.line and p.line_mm:
+            self.canvas.setStrokeColorRGB(*(v / 255 for v in p.line))
+            self.canvas.setLineWidth(p.line_mm)
+            self.canvas.setLineJoin(1)
+
+    def line(self, x0: float, y0: float, x1: float, y1: float, width: float = 0.3, color: Rgb = GREY) -> None:
+        """A straight line."""
+        self.canvas.setStrokeColorRGB(*(v / 255 for v in color))
+        self.canvas.setLineWidth(width)
+        self.canvas.line(x0, y0, x1, y1)
+
+    def frame(self, x: float, y: float, width: float, height: float, line: float = 0.3, color: Rgb = GREY) -> None:
+        """An empty rectangle, its line centred on the given edge."""
+        self.canvas.setStrokeColorRGB(*(v / 255 for v in color))
+        self.canvas.setLineWidth(line)
+        self.canvas.rect(x, y, width, height)
+
+    def text(
+        self, x: float, y: float, words: str, size_mm: float = 3.0, color: Rgb = DARK, *, centred: bool = False
+    ) -> None:
+        """Words with their baseline at y."""
+        self.canvas.setFillColorRGB(*(v / 255 for v in color))
+        self.canvas.setFont("Helvetica", size_mm)
+        (self.canvas.drawCentredString if centred else self.canvas.drawString)(x, y, words)
+
+    def ruler(self, x: float, y: float, note: str = "measure: 100 mm. If not, print at 100 %, unscaled") -> None:
+        """A ruler of RULER_MM from (x, y) to the right, a tick each mm, numbers each cm."""
+        self.line(x, y, x + RULER_MM, y, 0.2)
+        for mm in range(RULER_MM + 1):
+            tall = 3.0 if mm % 10 == 0 else 2.0 if mm % 5 == 0 else 1.2
+            self.line(x + mm, y, x + mm, y + tall, 0.15)
+            if mm % 10 == 0:
+                self.text(x + mm, y + 3.4, str(mm), 2.0, GREY, centred=True)
+        self.text(x, y - 2.6, note, 2.2, GREY)
+
 
 FIELD_LINE_MM = 0.4
 BAND_HALF_MM = 140.0
@@ -46,6 +150,12 @@ def marker_patch(marker: int, x: float, y: float, side: float, dictionary: int =
     return Patch(tuple(contours), BLACK)
 
 
+def draw_markers(sheets: Sheets, zone: str, x0: float, y0: float) -> None:
+    """The four markers of a mat with its origin at (x0, y0) on the page."""
+    for k, (x, y) in enumerate(markers.MARKER_CENTRES):
+        sheets.paint([marker_patch(markers.marker_id(zone, k), x0 + x, y0 + y, markers.MARKER_MM)])
+
+
 # -- mats ------------------------------------------------------------------------------------------
 
 
@@ -53,9 +163,7 @@ def mats_pdf(zones: Sequence[str], paper: str = "a4") -> bytes:
     """One mat per zone. On A4 a mat is one sheet; on Letter, which is too short, two to be joined."""
     if paper == "a4":
         sheets = Sheets("mats " + "".join(zones), paper, landscape=True)
-        for n, zone in enumerate(zones):
-            if n:
-                sheets.next_page()
+        for zone in sheets.each(zones):
             _draw_mat(sheets, zone, sheets.width / 2, sheets.height / 2)
         return sheets.pdf()
     return _halved_mats(zones, paper)
@@ -65,13 +173,9 @@ def _halved_mats(zones: Sequence[str], paper: str) -> bytes:
     """Left and right half of each mat on a portrait page, to be cut at x = 0 and taped edge to edge."""
     sheets = Sheets("mats " + "".join(zones), paper)
     half, foot = mat.SHEET[0] / 2, (sheets.height - mat.SHEET[1]) / 2
-    first = True
-    for zone in zones:
-        for x0, hidden in ((half + 10, half + 10), (sheets.width - half - 10, 0.0)):
-            if not first:
-                sheets.next_page()
-            first = False
-            _half(sheets, zone, x0, hidden, foot)
+    halves = (half + 10, half + 10), (sheets.width - half - 10, 0.0)
+    for zone, (x0, hidden) in sheets.each(product(zones, halves)):
+        _half(sheets, zone, x0, hidden, foot)
     return sheets.pdf()
 
 
@@ -96,8 +200,7 @@ def _half(sheets: Sheets, zone: str, x0: float, hidden: float, foot: float) -> N
 
 def _draw_mat(sheets: Sheets, zone: str, x0: float, y0: float, *, ruler: bool = True) -> None:
     """The mat with its origin at (x0, y0) on the page."""
-    for k, (x, y) in enumerate(markers.MARKER_CENTRES):
-        sheets.paint([marker_patch(markers.marker_id(zone, k), x0 + x, y0 + y, markers.MARKER_MM)])
+    draw_markers(sheets, zone, x0, y0)
     half_x, half_y = mat.FIELD
     sheets.frame(x0 - half_x, y0 - half_y, 2 * half_x, 2 * half_y, FIELD_LINE_MM)
     sheets.line(x0 - half_x, y0, x0 + half_x, y0, FIELD_LINE_MM)
@@ -122,6 +225,10 @@ def _draw_band(sheets: Sheets, x0: float, y0: float) -> None:
 # -- colours ---------------------------------------------------------------------------------------
 
 
+Standing = tuple[Shape, str, Pose]
+"""A piece's shape, colour and pose."""
+
+
 def colors_pdf(pieces: PieceSet, paper: str = "a4") -> bytes:
     """Where to stand every piece for the colour picture, at true size, and the set's colours."""
     sheets = Sheets(f"colours of {pieces.name}", paper, landscape=True)
@@ -144,17 +251,15 @@ def apart(pieces: PieceSet) -> list[tuple[Shape, str, Pose, float, float]]:
 
     The widest are dealt first, each to the row with more room left.
     """
-    rows: list[list[tuple[Shape, str, Pose]]] = [[], []]
+    rows: list[list[Standing]] = [[], []]
     each = [(pieces.shapes[s], c) for (s, c), n in sorted(pieces.inventory.items()) for _ in range(n)]
     stood = [(shape, color, _slim(shape)) for shape, color in each]
     for row in sorted(stood, key=lambda r: -r[0].size(r[2])[0]):
         min(rows, key=_width).append(row)
-    return [
-        place for row, y in zip(rows, (-mat.FIELD[1] / 2, mat.FIELD[1] / 2), strict=True) for place in _spread(row, y)
-    ]
+    return [place for row, side in zip(rows, (-1, 1), strict=True) for place in _spread(row, side * mat.FIELD[1] / 2)]
 
 
-def _width(row: list[tuple[Shape, str, Pose]]) -> float:
+def _width(row: list[Standing]) -> float:
     return sum(shape.size(pose)[0] for shape, _, pose in row)
 
 
@@ -166,14 +271,11 @@ def _slim(shape: Shape) -> Pose:
     return min(safe, key=lambda pose: (shape.size(pose)[1] > mat.FIELD[1], shape.size(pose)[:2]))
 
 
-def _spread(row: list[tuple[Shape, str, Pose]], y: float) -> list[tuple[Shape, str, Pose, float, float]]:
+def _spread(row: list[Standing], y: float) -> list[tuple[Shape, str, Pose, float, float]]:
     widths = [shape.size(pose)[0] for shape, _, pose in row]
     gap = (2 * mat.FIELD[0] - sum(widths)) / (len(row) + 1)
-    x, placed = -mat.FIELD[0], []
-    for (shape, color, pose), width in zip(row, widths, strict=True):
-        placed.append((shape, color, pose, x + gap + width / 2, y))
-        x += gap + width
-    return placed
+    lefts = accumulate((gap + width for width in widths), initial=gap - mat.FIELD[0])
+    return [(*piece, left + width / 2, y) for piece, left, width in zip(row, lefts, widths, strict=False)]
 
 
 def _footprint(sheets: Sheets, shape: Shape, pose: Pose, color: Rgb, x: float, y: float) -> None:
@@ -199,20 +301,20 @@ def _swatches(sheets: Sheets, pieces: PieceSet, y: float) -> None:
 def charuco_pdf(paper: str = "a4") -> bytes:
     """The ChArUco board on one landscape sheet."""
     sheets = Sheets("ChArUco board", paper, landscape=True)
-    wide, high = charuco.COLUMNS * charuco.SQUARE_MM, charuco.ROWS * charuco.SQUARE_MM
+    wide, high = lens.COLUMNS * lens.SQUARE_MM, lens.ROWS * lens.SQUARE_MM
     x0, top = (sheets.width - wide) / 2, (sheets.height + high) / 2
-    s = charuco.SQUARE_MM
-    sheets.paint([box(x0 + c * s, top - (r + 1) * s, s, s, BLACK) for c, r in charuco.black_squares()])
-    half = charuco.MARKER_MM / 2
-    for marker, left, down in charuco.board_markers():
-        sheets.paint([marker_patch(marker, x0 + left + half, top - down - half, charuco.MARKER_MM, charuco.DICTIONARY)])
+    s = lens.SQUARE_MM
+    sheets.paint([box(x0 + c * s, top - (r + 1) * s, s, s, BLACK) for c, r in lens.black_squares()])
+    for marker, x, down in lens.board_markers():
+        sheets.paint([marker_patch(marker, x0 + x, top - down, lens.MARKER_MM, lens.DICTIONARY)])
     sheets.ruler(sheets.width / 2 - 50, FOOT_MM, "measure: 100 mm. Glue the sheet to something flat")
     return sheets.pdf()
 
 
 # -- cards -----------------------------------------------------------------------------------------
 
-COLUMNS, ROWS = 2, 2
+GRID = (2, 2)
+"""Columns and rows of cards on a page."""
 
 
 def cards_pdf(deck: Deck, pieces: PieceSet, paper: str = "a4") -> bytes:
@@ -221,41 +323,23 @@ def cards_pdf(deck: Deck, pieces: PieceSet, paper: str = "a4") -> bytes:
     Both faces of a card are alike, so a page of backs is its fronts with the columns exchanged.
     """
     sheets = Sheets(f"cards of {deck.name}", paper)
-    per_page = COLUMNS * ROWS
-    for first in range(0, len(deck.cards), per_page):
-        for back in (False, True):
-            if first or back:
-                sheets.next_page()
-            _card_page(sheets, deck, pieces, first, back=back)
+    per_page = GRID[0] * GRID[1]
+    for first, back in sheets.each(product(range(0, len(deck.cards), per_page), (False, True))):
+        for n, card in enumerate(deck.cards[first : first + per_page]):
+            slot = n - 2 * (n % GRID[0]) + GRID[0] - 1 if back else n
+            sheets.paint(card_scene(card, deck, pieces).patches, *sheets.slot(slot, GRID, CARD_MM))
+        _cut_marks(sheets)
+        sheets.ruler(sheets.width / 2 - 50, FOOT_MM, "measure: 100 mm. Print double-sided, flip on the long edge")
     return sheets.pdf()
-
-
-def card_corner(sheets: Sheets, slot: int, *, back: bool) -> tuple[float, float]:
-    """Lower left corner in mm of the card in a slot (row by row from the upper left of the front)."""
-    row, column = divmod(slot, COLUMNS)
-    column = COLUMNS - 1 - column if back else column
-    x0 = (sheets.width - COLUMNS * CARD_MM[0]) / 2
-    top = (sheets.height + ROWS * CARD_MM[1]) / 2
-    return x0 + column * CARD_MM[0], top - (row + 1) * CARD_MM[1]
-
-
-def _card_page(sheets: Sheets, deck: Deck, pieces: PieceSet, first: int, *, back: bool) -> None:
-    for slot, card in enumerate(deck.cards[first : first + COLUMNS * ROWS]):
-        x, y = card_corner(sheets, slot, back=back)
-        sheets.paint(card_scene(card, deck, pieces).patches, x, y)
-    _cut_marks(sheets)
-    sheets.ruler(sheets.width / 2 - 50, FOOT_MM, "measure: 100 mm. Print double-sided, flip on the long edge")
 
 
 def _cut_marks(sheets: Sheets) -> None:
     """Short lines outside the block of cards, at each cut."""
-    x0, y0 = card_corner(sheets, COLUMNS * (ROWS - 1), back=False)
-    x1, y1 = x0 + COLUMNS * CARD_MM[0], y0 + ROWS * CARD_MM[1]
-    for k in range(COLUMNS + 1):
-        x = x0 + k * CARD_MM[0]
+    x0, y0 = sheets.slot(GRID[0] * (GRID[1] - 1), GRID, CARD_MM)
+    x1, y1 = x0 + GRID[0] * CARD_MM[0], y0 + GRID[1] * CARD_MM[1]
+    for x in (x0 + k * CARD_MM[0] for k in range(GRID[0] + 1)):
         sheets.line(x, y0 - 2, x, y0 - 5, 0.2)
         sheets.line(x, y1 + 2, x, y1 + 5, 0.2)
-    for k in range(ROWS + 1):
-        y = y0 + k * CARD_MM[1]
+    for y in (y0 + k * CARD_MM[1] for k in range(GRID[1] + 1)):
         sheets.line(x0 - 2, y, x0 - 7, y, 0.2)
         sheets.line(x1 + 2, y, x1 + 7, y, 0.2)

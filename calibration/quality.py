@@ -7,11 +7,10 @@ sharpness 0.3 to 0.52 (0.1 once blurred by 4 px), evenness 0.9 to 1, and paper e
 clipped to a third and more.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import cv2
 import numpy as np
@@ -30,20 +29,30 @@ def clipped(image: np.ndarray) -> np.ndarray:
     return np.asarray(cv2.min(cv2.min(blue, green), red) >= CLIPPED_CODE)
 
 
+class FigureLimits(NamedTuple):
+    """Lowest and highest good value of a figure (None: no limit), its unit, what to do below and above, and the digits
+    that it is shown and judged with."""
+
+    low: float | None
+    high: float | None
+    unit: str
+    if_low: str
+    if_high: str
+    digits: int
+
+
 @dataclass(frozen=True)
-class Measured:
-    """One number of a rig, in ``unit``, held against its limits: inclusive, None is no limit."""
+class Figure:
+    """One number of a rig, in ``unit``, held against its limits (inclusive, None is no limit), and what to do below and
+    above them."""
 
     name: str
     value: float
     low: float | None
     high: float | None
     unit: str = ""
-
-    @property
-    def passed(self) -> bool:
-        """Whether the value lies within its limits."""
-        return not (self.too_low or self.too_high)
+    if_low: str = ""
+    if_high: str = ""
 
     @property
     def too_low(self) -> bool:
@@ -51,66 +60,48 @@ class Measured:
         return self.low is not None and not self.value >= self.low
 
     @property
-    def too_high(self) -> bool:
-        """Whether the value is above its highest good one."""
-        return self.high is not None and not self.value <= self.high
-
-
-@dataclass(frozen=True)
-class Figure(Measured):
-    """A number of a rig by the limits that are kept for its name (``LIMITS``)."""
+    def passed(self) -> bool:
+        """Whether the value lies within its limits."""
+        return not self.too_low and (self.high is None or self.value <= self.high)
 
     @property
     def advice(self) -> str:
         """What to do about it; empty where it passed."""
-        limits = LIMITS[self.name]
-        return limits.too_low if self.too_low else limits.too_high if self.too_high else ""
+        return "" if self.passed else self.if_low if self.too_low else self.if_high
 
     def line(self) -> str:
         """The figure as one line for a user."""
-        mark = "pass" if self.passed else "FAIL"
-        advice = "" if self.passed else f": {self.advice}"
+        mark, advice = ("pass", "") if self.passed else ("FAIL", f": {self.advice}")
         return f"{mark}  {self.name} {self.value:.3g} {self.unit}{advice}".replace("  %", " %")
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Lowest and highest good value of a figure (None: no limit), its unit, the digits that it is shown and judged
-    with, and what to do beyond."""
-
-    low: float | None
-    high: float | None
-    unit: str
-    digits: int
-    too_low: str
-    too_high: str
 
 
 ANGLE_DEG, DISTANCE_CM = (18.0, 44.0), (45.0, 95.0)
 """Where the camera may stand: CONTRACT.md's sessions have 18 to 44 degrees, its typical rig 60 to 80 cm; by hand some
 more of the latter either way."""
 
-LIMITS: Mapping[str, Limits] = {
-    "markers": Limits(3, None, "of 4", 0, "uncover the mat's markers", ""),
-    "field in view": Limits(98.0, None, "%", 0, "turn the camera or move the mat: the field is cut off", ""),
-    "flatness": Limits(None, 0.8, "mm off a flat sheet", 2, "", "lay the mats flat, or calibrate the lens anew"),
-    "tilt": Limits(
+LIMITS: Mapping[str, FigureLimits] = {
+    "markers": FigureLimits(3, None, "of 4", "uncover the mat's markers", "", 0),
+    "field in view": FigureLimits(98.0, None, "%", "turn the camera or move the mat: the field is cut off", "", 0),
+    "flatness": FigureLimits(None, 0.8, "mm off a flat sheet", "", "lay the mats flat, or calibrate the lens anew", 2),
+    "tilt": FigureLimits(
         *ANGLE_DEG,
         "degrees",
-        1,
         "raise the camera: it sees the field edge-on",
         "lower the camera: it sees builds from above",
+        1,
     ),
-    "distance": Limits(*DISTANCE_CM, "cm", 0, "move the camera back", "move the camera closer"),
-    "scale": Limits(0.9, None, "px/mm", 2, "move the camera closer or use a higher resolution", ""),
-    "brightness": Limits(
-        47.0, 98.4, "%", 1, "more light, or a longer exposure", "less light, or a shorter exposure: white is clipped"
+    "distance": FigureLimits(*DISTANCE_CM, "cm", "move the camera back", "move the camera closer", 0),
+    "scale": FigureLimits(0.9, None, "px/mm", "move the camera closer or use a higher resolution", "", 2),
+    "brightness": FigureLimits(
+        47.0, 98.4, "%", "more light, or a longer exposure", "less light, or a shorter exposure: white is clipped", 1
     ),
-    "glare": Limits(None, 10.0, "%", 1, "", "turn the lamp aside or shorten the exposure: the paper is clipped white"),
-    "sharpness": Limits(
-        0.2, None, "of full contrast a pixel", 2, "focus the camera, or hold it still: edges are blurred", ""
+    "glare": FigureLimits(
+        None, 10.0, "%", "", "turn the lamp aside or shorten the exposure: the paper is clipped white", 1
     ),
-    "evenness": Limits(0.6, None, "", 2, "spread the light: one side is in shadow", ""),
+    "sharpness": FigureLimits(
+        0.2, None, "of full contrast a pixel", "focus the camera, or hold it still: edges are blurred", "", 2
+    ),
+    "evenness": FigureLimits(0.6, None, "", "spread the light: one side is in shadow", "", 2),
 }
 """Said once: ``referee calibrate rig`` and the set-up page both hold a rig against these."""
 
@@ -119,7 +110,6 @@ SPOTS_MM = ((-105.0, 0.0), (105.0, 0.0), (0.0, -80.0), (0.0, 80.0))
 
 WHITE_PERCENTILE = 75
 """Of the sheet's pixels three in four are no lighter than its paper in the light."""
-
 
 LEAST_PX, LEAST_CONTRAST = 100, 8
 """Pixels of a part, and levels of 255 between its dark and light, without which nothing is said of its sharpness."""
@@ -137,7 +127,7 @@ help is worth giving there, judging ends later."""
 def figure(name: str, value: float) -> Figure:
     """A named figure, rounded as it is shown, held against its limits."""
     limits = LIMITS[name]
-    return Figure(name, round(value, limits.digits), limits.low, limits.high, limits.unit)
+    return Figure(name, round(value, limits.digits), *limits[:-1])
 
 
 def rig_quality(gray: np.ndarray, mats: Mats) -> dict[str, tuple[Figure, ...]]:

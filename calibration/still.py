@@ -1,11 +1,9 @@
 """Markers that cannot be read: what an earlier picture of the same camera showed where they were."""
 
-from __future__ import annotations
-
 import cv2
 import numpy as np
 
-from calibration.markers import MARKER_CENTRES, MARKER_MM, Corners, marker_corners
+from calibration.markers import MARKER_CENTRES, MARKER_MM, Corners, on_sheet_and_seen
 from calibration.mat import SHEET
 
 ALIKE_STILL, MOST_SHIFT_PX = 0.95, 2.0
@@ -21,20 +19,20 @@ ECC_STEPS = (30, 0.01)
 """Of the search for a patch's shift: steps at most, and the gain in correlation that ends it."""
 
 
-def still_markers(gray: np.ndarray, then: np.ndarray, known: Corners) -> Corners:
-    """Those of the ``known`` markers (their corners in ``then``) that a picture shows where they were, however blurred.
+def still_markers(gray: np.ndarray, then: np.ndarray, earlier: Corners) -> Corners:
+    """Those of the ``earlier`` markers (their corners in ``then``) that a picture shows where they were, if blurred.
 
     Both pictures are 8-bit grey of one size (h, w). No cell is read: what is there is held against what was there
     (the enhanced correlation coefficient; Evangelidis and Psarakis, 2008), and a marker of another mat, or the same a
     few millimetres on, is not it. The corners come back with the shift that was found.
     """
-    found: Corners = {}
-    for marker, quad in known.items():
+    markers: Corners = {}
+    for marker, quad in earlier.items():
         side = float(np.linalg.norm(np.roll(quad, -1, 0) - quad, axis=1).mean())
         shift = _shift(gray, then, quad.min(0) - AROUND * side, quad.max(0) + AROUND * side, SOFTER * side)
         if shift is not None and np.hypot(*shift) <= MOST_SHIFT_PX:
-            found[marker] = quad + shift
-    return found
+            markers[marker] = quad + shift
+    return markers
 
 
 MOVED_SHARE = 0.75
@@ -47,15 +45,14 @@ SPOTS, SPOT = 20, 0.22
 marker, as a share of a marker's. By hand."""
 
 
-def sheet_moved(gray: np.ndarray, then: np.ndarray, known: Corners) -> bool:
-    """Whether a sheet, whose ``known`` markers in ``then`` are all covered in ``gray``, lies elsewhere now, by what is
+def sheet_moved(gray: np.ndarray, then: np.ndarray, earlier: Corners) -> bool:
+    """Whether a sheet, whose ``earlier`` markers in ``then`` are all covered in ``gray``, lies elsewhere, by what is
     left of its markers and its edges against the table; pictures as in ``still_markers``. Where nothing of it is found
     again, or not clearly elsewhere, it lies as it lay: the camera does, by the other mats."""
-    flat = np.concatenate([marker_corners(m % 4) for m in known])
-    to_pixels, _ = cv2.findHomography(flat, np.concatenate(list(known.values())))
+    to_pixels, _ = cv2.findHomography(*on_sheet_and_seen(earlier, earlier))
     if to_pixels is None:
         return True
-    sides = [np.linalg.norm(np.roll(quad, -1, 0) - quad, axis=1).mean() for quad in known.values()]
+    sides = [np.linalg.norm(np.roll(quad, -1, 0) - quad, axis=1).mean() for quad in earlier.values()]
     half = SPOT * float(np.mean(sides))
     spots = cv2.perspectiveTransform(_spots()[None], to_pixels)[0]
     shifts = [_shift(gray, then, spot - half, spot + half, SOFTER * half) for spot in spots]

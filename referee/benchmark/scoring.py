@@ -20,7 +20,7 @@ from cards.pieces import PieceSet, Pose
 from referee.match.verdict import Verdict
 from referee.vision.image.view import ZoneView
 from referee.vision.observer import Judgement, ZoneSight
-from referee.vision.render.silhouettes import piece_tags
+from referee.vision.render.solids import piece_tags
 
 PLACE_MM = 6.0
 """Issue: a piece is right when its centre is within this in x and z, shape, colour and pose too."""

@@ -15,8 +15,7 @@ import numpy as np
 from calibration.camera import load_camera, save_camera
 from calibration.lens import find_board, fit_lens
 from calibration.mat import detect_mats
-from calibration.palette import PRIOR_PIXELS, Palette
-from calibration.palette_file import load_palette, save_palette
+from calibration.palette import PRIOR_PIXELS, Palette, load_palette, save_palette
 from calibration.quality import picture_faults, rig_quality
 from cards.card import Card
 from cards.errors import BadCard

@@ -11,7 +11,7 @@ import click
 import numpy as np
 
 from calibration.camera import camera_text, load_camera
-from calibration.palette_file import load_palette
+from calibration.palette import load_palette
 from cards.card import Card
 from cards.deck import Deck, builtin_deck, load_deck
 from cards.pieces import PieceSet, builtin_piece_set, load_piece_set

@@ -10,8 +10,7 @@ import click
 
 from calibration import ZONES
 from calibration.game_sheets import faces_pdf, plans_pdf
-from calibration.print_page import PAPERS
-from calibration.print_sheets import cards_pdf, charuco_pdf, colors_pdf, mats_pdf
+from calibration.print_sheets import PAPERS, cards_pdf, charuco_pdf, colors_pdf, mats_pdf
 from cards.errors import RefereeError
 from referee.commands.named_files import named_deck, named_piece_set
 from referee.commands.options import Commands, Words

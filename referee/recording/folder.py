@@ -28,8 +28,7 @@ import numpy as np
 from pydantic import BaseModel, ValidationError
 
 from calibration.camera import CameraModel, load_camera
-from calibration.palette import Palette
-from calibration.palette_file import load_palette
+from calibration.palette import Palette, load_palette
 from calibration.picture_size import too_large
 from cards.card import Card
 from cards.deck import Deck, load_deck

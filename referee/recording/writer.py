@@ -20,8 +20,7 @@ from typing import Any
 import cv2
 import numpy as np
 
-from calibration.palette import Palette
-from calibration.palette_file import palette_text
+from calibration.palette import Palette, palette_text
 from cards.sentences import sentence, told_as_json
 from referee.devices.ports import Frame
 from referee.files import put_in_place, sync, write_whole

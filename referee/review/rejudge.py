@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from calibration.palette_file import load_palette
+from calibration.palette import load_palette
 from cards.build import Build, Piece
 from cards.card import Card
 from cards.deck import Deck, load_deck

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from calibration.palette_file import load_palette
+from calibration.palette import load_palette
 from cards.card import Card
 from referee.match.house_rules import DEFAULT_RULES, HouseRules, load_rules, parse_rules
 from referee.match.stop_views import PRESS_UNSEEN, UNSEEN, Views, behind_a_hand, ruled

@@ -17,10 +17,8 @@ from referee.recording import Attempt
 from referee.recording.errors import BadAttempt
 from referee.recording.video import VideoFrame
 from referee.review.film import as_decoded, film, is_shaken
-from referee.vision.live.field_occupancy import has_piece
 from referee.vision.live.gate import SETTLED, Gate, GateState
-from referee.vision.live.gate_history import BUSY_S, RECENT, Aftermath, GateHistory
-from referee.vision.live.stop_watch import StopWatch, is_settled
+from referee.vision.live.gate_history import BUSY_S, RECENT, Aftermath, GateHistory, StopWatch, is_settled
 from referee.vision.observer import Observer
 
 QUICKEST_S = 1 / 31
@@ -123,7 +121,9 @@ class _Watch:
 
     def _stands(self, zone: str) -> bool:
         """Whether a piece stood in that field at the go, and not only before it in the picture."""
-        return self.at_go is not None and has_piece(zone, as_decoded(self.at_go), self.observer, self.attempt.card)
+        if self.at_go is None:
+            return False
+        return self.observer.judge([as_decoded(self.at_go)], self.attempt.card, [zone]).has_piece(zone)
 
     def told(self, zones: Collection[str], clear: bool) -> StopSeen:
         """What was seen, once all is."""

@@ -21,7 +21,7 @@ from cards.pieces import PieceSet
 from referee.recording import Attempt
 from referee.recording.errors import BadAttempt
 from referee.review.film import film
-from referee.vision.image.bare import log_paper
+from referee.vision.image.background import log_paper
 from referee.vision.image.evidence import paper_white
 from referee.vision.image.view import ZoneView, regions, zone_view
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from cards.card import Card
+from cards.law import TOLERANCES
 from cards.sentences import sentence
 from referee.devices.ports import Frame
 from referee.match.commands import FIELD_FAULTS
 from referee.match.state import MatchState
-from referee.vision.live.field_occupancy import has_piece
 from referee.vision.live.gate import GateState, ZoneGate
 from referee.vision.observer import Observer
 
@@ -63,6 +63,6 @@ class FieldCheck:
         """Whether a piece stands in the field; while it moves, what was found last, else that it may be."""
         fill, stands = self._looked.get(zone, (-1.0, True))
         if abs(gate.fill - fill) > ANEW and gate.settled_s >= AT_REST_S:
-            stands = has_piece(zone, frame.image, observer, card)
+            stands = observer.judge([frame.image], card, [zone], TOLERANCES).has_piece(zone)
             self._looked[zone] = (gate.fill, stands)
         return stands

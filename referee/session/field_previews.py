@@ -7,7 +7,7 @@ and the build of the last verdict for as long as it stands untouched.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 import cv2
@@ -17,11 +17,10 @@ from calibration.mat import Mats, detect_mats
 from cards.build import TALLEST_MM
 from referee.errors import RefereeError
 from referee.session.ports import OfMatch
-from referee.vision.live import annotate
-from referee.vision.live.annotate import ReadPiece
+from referee.vision.image.color_lut import label_frame
 from referee.vision.live.gate import Gate
 from referee.vision.observer import Judgement, Observer, ZoneSight
-from referee.vision.overlay import outlines
+from referee.vision.overlay import FieldDrawing, Outline, outlines
 
 MATS_EVERY_S = 5.0
 SHOWN_PX = 640
@@ -42,6 +41,9 @@ READ_PHASES = ("judging", "undecided", "decided", "void")
 SHOWN_MM, SHOWN_HIGH_MM = (120.0, 75.0), TALLEST_MM - 35.0
 """Half the ground of a mat that a live picture shows, and how high: the tallest builds reach out of it, so that usual
 ones are large."""
+
+Read = tuple[Sequence[Outline], Collection[int]]
+"""The outlines of a build's pieces in the camera's picture, and which of them are to blame."""
 
 
 class HasGates(Protocol):
@@ -68,7 +70,7 @@ class FieldPreviews:
     def __init__(self, session: Shown) -> None:
         self._session = session
         self._mats: tuple[float, Mats | None] = (-1e9, None)
-        self._read: dict[str, list[ReadPiece]] = {}
+        self._read: dict[str, Read] = {}
         self._read_of = -1
 
     def judged(self, judgement: Judgement, duel: int) -> None:
@@ -94,31 +96,28 @@ class FieldPreviews:
         gate = self._session.judging.gates().get(zone)
         if not gate or not gate["mat_seen"]:
             return part
-        place = annotate.place_of(mats, mats.poses[zone], offset, scale)
+        drawing = FieldDrawing(part, mats, mats.poses[zone], offset, scale)
         colours = self._session.gate.colours
-        labels = annotate.labels_of(part, colours[1]) if colours else None
-        annotate.draw_field(part, place, gate)
+        labels = label_frame(part, colours[1]) if colours else None
+        drawing.gate(gate)
         read = self._still_read(zone, gate)
         if read:
-            annotate.draw_read(part, read, offset, scale)
-        elif colours and labels is not None:
-            annotate.draw_pieces(part, place, colours[0], labels)
+            drawing.read(*read)
+        elif labels is not None:
+            drawing.pieces(labels)
         hand = self._session.gate.hand_mask(zone) if colours else None
         if hand:
-            mask, (x, y), factor = hand
-            annotate.draw_hand(
-                part, place, mask, ((x * factor - offset[0]) * scale, (y * factor - offset[1]) * scale), factor * scale
-            )
+            drawing.hand(*hand)
         return part
 
-    def _still_read(self, zone: str, gate: Mapping[str, Any]) -> list[ReadPiece]:
+    def _still_read(self, zone: str, gate: Mapping[str, Any]) -> Read | None:
         """The zone's build as it was judged, until somebody touches it."""
         state = self._session.state
         if state.duel.number != self._read_of or state.phase not in READ_PHASES:
             self._read = {}
         elif gate["hand"] or gate["moving"] > TOUCHED:
             self._read.pop(zone, None)
-        return self._read.get(zone, [])
+        return self._read.get(zone)
 
     def _mats_in(self, image: np.ndarray) -> Mats | None:
         at, mats = self._mats
@@ -135,10 +134,10 @@ class FieldPreviews:
             return None
 
 
-def _pieces(judgement: Judgement, zone: str, sight: ZoneSight) -> list[ReadPiece]:
+def _pieces(judgement: Judgement, zone: str, sight: ZoneSight) -> Read:
     blamed = {i for reason in judgement.zones[zone].reasons for i in reason.pieces}
     found = outlines(sight.view, judgement.mats.camera, sight.build)[: len(sight.build.pieces)]
-    return [ReadPiece(outline, i in blamed) for i, outline in enumerate(found)]
+    return found, blamed
 
 
 def around(judgement: Judgement, size: tuple[int, int]) -> tuple[int, int, int, int]:

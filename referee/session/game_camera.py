@@ -22,9 +22,8 @@ from referee.games.core import Game, MoveProposal
 from referee.games.match import Match
 from referee.vision.city.overlay import overlay
 from referee.vision.city.sight import CityEye
-from referee.vision.image.card_columns import Column, columns
-from referee.vision.image.game_cards import OpenCard, open_cards
-from referee.vision.render.named_cards import named_cards
+from referee.vision.image.game_cards import Column, OpenCard, columns, open_cards
+from referee.vision.overlay import named_cards
 
 MOST_PICTURES = 6
 """The latest pictures that are read together: more sides are not needed, and each takes its second."""

@@ -192,7 +192,7 @@ class LiveJudging:
             player = duel.seats.get(seen.culprit or seen.zone)
             if player is not None:
                 after_go_s = round(seen.from_s + shift_s - duel.go_at_s, 2)
-                self._session.attempt(Foul(player, seen.said, "camera", seen=seen.proposal(after_go_s)))
+                self._session.attempt(Foul(player, seen.sentence, "camera", seen=seen.proposal(after_go_s)))
 
     def _look_at_card(self, frame: Frame, state: MatchState) -> None:
         before = self._card_reader.seen

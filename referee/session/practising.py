@@ -46,7 +46,8 @@ from referee.session.field_check import FieldCheck
 from referee.session.field_previews import around_build
 from referee.session.ports import Alarming, Record, Touching
 from referee.session.seeds import new_seed
-from referee.vision.live.gate import BuildPixels, Gate, GateState, ZoneGate
+from referee.vision.live.field_snapshot import FieldSnapshot
+from referee.vision.live.gate import GateState
 from referee.vision.observer import Judgement, Observer
 
 FREE = ("new", "idle", "finished")
@@ -70,7 +71,6 @@ class Practised(Alarming, Touching, Protocol):
 
     deck: Deck
     observer: Observer
-    gate: Gate
     clock: Clock
     simulated: bool
     draw: Callable[[np.ndarray, Judgement, Card], np.ndarray]
@@ -96,9 +96,9 @@ class FieldWatch:
     rested_s: float = 0.0
     calm: list[Frame] = field(default_factory=list)
     pending: tuple[float, Future[Seen]] | None = None
-    lately: deque[tuple[float, BuildPixels]] = field(default_factory=deque)
+    lately: deque[tuple[float, FieldSnapshot]] = field(default_factory=deque)
 
-    def remember(self, at_s: float, now: BuildPixels | None) -> None:
+    def remember(self, at_s: float, now: FieldSnapshot | None) -> None:
         """One more look."""
         if now is not None:
             self.lately.append((at_s, now))
@@ -229,7 +229,7 @@ class Practising:
                 self._fields.rest()
                 self.faults, self._clear_from = {}, float("inf")
                 for zone in self.now.open:
-                    self._watch(zone, frame, look.zones.get(zone))
+                    self._watch(zone, frame, look)
             else:
                 self._watched.clear()
                 self.command(Watch(self._session.clock.now_s(), self._clear_s(frame, look)))
@@ -255,10 +255,11 @@ class Practising:
     def _card(self) -> Card:
         return self._session.deck.card(self.now.card[0])
 
-    def _watch(self, zone: str, frame: Frame, gate: ZoneGate | None) -> None:
+    def _watch(self, zone: str, frame: Frame, look: GateState) -> None:
         """Gather the frames of a rest, have them judged when that would change anything, and tell what was seen."""
         watched = self._watched.setdefault(zone, FieldWatch())
-        watched.remember(frame.at_s, self._session.gate.build(zone))
+        watched.remember(frame.at_s, look.snapshots.get(zone))
+        gate = look.zones.get(zone)
         if gate is None or not gate.mat_seen or gate.hand or gate.settled_s < SETTLED_S:
             watched.calm = []
             return

@@ -17,7 +17,7 @@ import numpy as np
 
 from calibration.camera import CameraModel, camera_file, load_camera, save_camera
 from calibration.errors import BadCamera, BadPalette
-from calibration.palette_file import load_palette, save_palette
+from calibration.palette import load_palette, save_palette
 from cards.pieces import PieceSet
 from cards.sentences import sentence
 from referee.errors import IllegalCommand

@@ -25,8 +25,7 @@ from referee.session.duel_recording import DuelRecording
 from referee.session.ports import Alarming, Attempting, Commanded, OnClock, Touching, WithCamera
 from referee.session.previews import Previews
 from referee.vision.live.gate import Gate, GateState
-from referee.vision.live.gate_history import GateHistory
-from referee.vision.live.stop_watch import StopWatch, is_clear
+from referee.vision.live.gate_history import GateHistory, StopWatch, is_clear
 from referee.vision.observer import Judgement, Observer
 
 BLOCKED_S = 8.0

@@ -6,8 +6,6 @@ paper's light), so that one value serves all. Numbers of stills are tried by ``S
 ``tests/session`` and ``tests/review`` and by ``tests/review/bench_fouls.py``.
 """
 
-from __future__ import annotations
-
 import sys
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -23,7 +21,7 @@ TRUST_COMMAND = "referee bench devset devset2 --fit --rows rows.jsonl --lessons 
 @dataclass(frozen=True)
 class Measured:
     """One measured number, or a tuple of them, of a ``module``; ``tried_by`` is the command that shows what another
-    value does, where there is one."""
+    value does, where that is another one than ``STILLS_BENCH``."""
 
     module: str
     value: Any

@@ -5,14 +5,11 @@ Each step is a function of its own module and can be run and timed alone; ``Zone
 each step found, for the overlay and the bench.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
 
 import cv2
 import numpy as np
@@ -38,10 +35,9 @@ from referee.vision.search.readings import readings
 from referee.vision.search.sizes import size_factor
 from referee.vision.search.stances import Catalogue, catalogue
 from referee.vision.verdict.case import Case
-from referee.vision.verdict.decide import Decision, decide
-from referee.vision.verdict.field import field_of
+from referee.vision.verdict.doubts import Decision, decide
 from referee.vision.verdict.proof import proof_of
-from referee.vision.verdict.rulings import Rulings
+from referee.vision.verdict.rulings import Rulings, field_of
 from referee.vision.verdict.shading import rescored_by_shading
 from referee.vision.verdict.visibility import size_fault, visibility_of
 
@@ -69,11 +65,33 @@ class Empty:
     clipped: np.ndarray
 
 
-Pair = tuple[ZoneView, np.ndarray]
-"""A zone's view with its paper's white."""
-
-Each = Callable
+MapFunction = Callable
 """``map``, or that of a pool of threads: zones are looked at one beside the other."""
+
+
+@dataclass(frozen=True, eq=False)
+class ZonePixels:
+    """One zone of a frame: its view, the paper's ``white`` (3,) there, and the empty frame in the same view, where the
+    mat lies as it lay and is bare in it."""
+
+    view: ZoneView
+    white: np.ndarray
+    empty: Empty | None = None
+
+    @property
+    def table(self) -> np.ndarray | None:
+        """The features (h, w, 3) of the bare table, where they are known."""
+        return self.empty.features if self.empty else None
+
+    def evidence(self, palette: Palette) -> Evidence:
+        """What the pixels tell by the palette's colours."""
+        return gather_evidence(self.view, palette, self.white, self.table, self.empty.white if self.empty else None)
+
+    def foreground(self, rim_px: int = 0, shadows: bool = True) -> np.ndarray:
+        """Features (n, 3) of what stands on the sheet, but its rim."""
+        f = self.view.features(self.white)
+        where = foreground(self.view, f, self.table, shadows).astype(np.uint8)
+        return f[cv2.erode(where, np.ones((2 * rim_px + 1,) * 2, np.uint8)) > 0]
 
 
 @dataclass(frozen=True)
@@ -114,6 +132,12 @@ class Judgement:
     views: Mapping[str, ZoneSight] = field(default_factory=dict)
     timings: Mapping[str, float] = field(default_factory=dict)
 
+    def has_piece(self, zone: str) -> bool:
+        """Whether any piece is read in that zone; where it cannot be read one may stand there. Colours alone do not
+        tell: a loose piece that stands before a field covers some of it in the picture."""
+        verdict = self.zones.get(zone)
+        return verdict is not None and (verdict.build is None or bool(verdict.build.pieces))
+
     def to_json(self, image: str, card: str) -> dict:
         """The contract's object of one image."""
         row = {
@@ -144,8 +168,6 @@ class Observer:
         self.left_out: tuple[str, ...] = ()
         """Aids that it was not to learn from, in words: noted with every judgement."""
         self._catalogues: dict[tuple, Catalogue] = {}
-        self._shown: tuple[np.ndarray, list[Pair], dict[str, Empty]] | None = None
-        """The frame that colours were learnt from last as it was seen, until sizes are."""
         if empty is not None:
             self.learn_empty(empty)
 
@@ -157,25 +179,19 @@ class Observer:
     def learn_colors(self, image: np.ndarray) -> Palette:
         """Learn the palette from a frame where every piece stands apart. Raises CannotSee without a mat, and FewPieces
         where no mat shows as much of a player's pieces as that: colours learnt from builds are other pieces' too."""
-        views, empties = self._calibrating(image)
-        self._shown = image, views, empties
-        tables = [_table(empties, view.zone) for view, _ in views]
-        shown = [shown_apart(v, w, t, self.piece_set) for (v, w), t in zip(views, tables, strict=True)]
-        if max(shown) < PIECES_APART:
+        zones = self._calibrating(image)
+        if max(shown_apart(zone.foreground(shadows=False), zone.view, self.piece_set) for zone in zones) < PIECES_APART:
             raise FewPieces(sentence("few_pieces"))
-        palette = self._palette_of(views, empties)
-        inner = np.concatenate([self._foreground(*pair, INNER_PX, e) for pair, e in zip(views, tables, strict=True)])
-        self.palette = learn_wear(palette, self.piece_set, inner)
+        inner = np.concatenate([zone.foreground(INNER_PX) for zone in zones])
+        self.palette = learn_wear(self._palette_of(zones), self.piece_set, inner)
         return self.palette
 
     def learn_sizes(self, image: np.ndarray) -> float:
         """Learn how many times the piece file's lengths the pieces have, from the same frame after its colours; 1
         where it cannot be told. The palette keeps it. Raises CannotSee without a mat."""
-        shown, self._shown = self._shown, None
-        views, empties = shown[1:] if shown and shown[0] is image else self._calibrating(image)
-        palette = self.palette or self._palette_of(views, empties)
-        seen = [(view, self._evidence((view, white), empties, palette)) for view, white in views]
-        factor = size_factor(self.piece_set, seen)
+        zones = self._calibrating(image)
+        palette = self.palette or self._palette_of(zones)
+        factor = size_factor(self.piece_set, [(zone.view, zone.evidence(palette)) for zone in zones])
         self.palette = dataclasses.replace(palette, piece_mm=factor and factor * self.piece_set.typical_mm)
         return self.size_factor
 
@@ -185,13 +201,12 @@ class Observer:
         mm = self.palette.piece_mm if self.palette else None
         return mm / self.piece_set.typical_mm if mm else 1.0
 
-    def _calibrating(self, image: np.ndarray) -> tuple[list[Pair], dict[str, Empty]]:
-        """Every mat's view in a frame to learn from, and the empty frame in it. Raises CannotSee without a mat."""
-        mats = self.look(image)
-        if not mats.poses:
+    def _calibrating(self, image: np.ndarray) -> list[ZonePixels]:
+        """Every zone of a frame to learn from. Raises CannotSee without a mat."""
+        zones = self.zones(image, self.look(image))
+        if not zones:
             raise CannotSee("no mat is in view in the colours picture")
-        views = self._views(image, mats)
-        return views, self._empties(mats, views)
+        return zones
 
     def look(self, frame: np.ndarray) -> Mats:
         """The mats in a frame, completed by markers of the session's earlier frames; through the lens file where it
@@ -201,11 +216,9 @@ class Observer:
     def gather(self, frame: np.ndarray) -> tuple[Mats, tuple[str, ...], dict[str, tuple[ZoneView, Evidence]]]:
         """The mats in a frame (h, w, 3) uint8 BGR, what is to be said of them, and by zone what its pixels tell."""
         mats = self.look(frame)
-        pairs = self._views(frame, mats)
-        empties = self._empties(mats, pairs)
-        palette = self._palette_now(pairs, empties)
-        seen = {view.zone: (view, self._evidence((view, white), empties, palette)) for view, white in pairs}
-        return mats, (*self._notes(mats), *self._light(pairs, empties)), seen
+        zones = self.zones(frame, mats)
+        palette = self._palette_now(zones)
+        return mats, (*self._notes(mats), *_light(zones)), {z.view.zone: (z.view, z.evidence(palette)) for z in zones}
 
     def judge(
         self,
@@ -227,20 +240,19 @@ class Observer:
             catalogued = pool.submit(self._catalogue, (self.palette or nominal(self.piece_set)).names, card)
             frame = _mean(frames)
             mats = self.look(frame)
-            pairs = self._views(frame, mats, field_of(card), pool.map)
+            pixels = self.zones(frame, mats, field_of(card), pool.map)
             timings = {"mats": time.perf_counter() - start}
-            empties = self._empties(mats, pairs, pool.map)
-            palette = self._palette_now(pairs, empties, pool.map)
-            notes = (*self._notes(mats), *self._left_out(pairs, empties), *self._light(pairs, empties))
-            pairs = [pair for pair in pairs if zones is None or pair[0].zone in zones]
+            palette = self._palette_now(pixels, pool.map)
+            notes = (*self._notes(mats), *self._left_out(pixels), *_light(pixels))
             cat = catalogued.result()
-            seen = list(
-                pool.map(
-                    lambda pair: self._zone(pair, empties, palette, Rulings(cat, card, tolerances), studied), pairs
-                )
-            )
-        verdicts = {sight.view.zone: verdict for verdict, sight in seen}
-        views = {sight.view.zone: sight for _, sight in seen}
+
+            def judged(zone: ZonePixels) -> tuple[Verdict, ZoneSight]:
+                return self._judged(zone, palette, Rulings(cat, card, tolerances), studied)
+
+            asked = [zone for zone in pixels if zones is None or zone.view.zone in zones]
+            rows = list(pool.map(judged, asked))
+        verdicts = {sight.view.zone: verdict for verdict, sight in rows}
+        views = {sight.view.zone: sight for _, sight in rows}
         seconds = time.perf_counter() - start
         timings["zones"] = seconds - timings["mats"]
         return Judgement(verdicts, seconds, mats, notes, views, timings)
@@ -259,35 +271,32 @@ class Observer:
             notes.append(f"no camera file: focal length estimated from the mats, {mats.camera.focal_px:.0f} px")
         return tuple(notes)
 
-    def _views(self, frame: np.ndarray, mats: Mats, field: tuple[float, float] = FIELD, each: Each = map) -> list[Pair]:
-        def pair(pose: MatPose) -> Pair:
-            view = zone_view(frame, mats.camera, pose, field)
-            return view, _white(view, view.image)
-
-        return list(each(pair, mats.poses.values()))
-
-    def _empties(self, mats: Mats, pairs: list[Pair], each: Each = map) -> dict[str, Empty]:
-        """By zone the features of the empty frame in its view, and its white, where the mat lies as it lay and is
-        bare in it."""
-        if self.empty is None:
-            return {}
-        if self.empty_mats is None:
+    def zones(
+        self, frame: np.ndarray, mats: Mats, field: tuple[float, float] = FIELD, each: MapFunction = map
+    ) -> list[ZonePixels]:
+        """Every mat's zone in a frame (h, w, 3)."""
+        if self.empty is not None and self.empty_mats is None:
             self.empty_mats = believed_mats(self.empty, self.camera, {})
-        empties = each(partial(self._empty, mats), [view for view, _ in pairs])
-        return {view.zone: empty for (view, _), empty in zip(pairs, empties, strict=True) if empty}
+
+        def zone(pose: MatPose) -> ZonePixels:
+            view = zone_view(frame, mats.camera, pose, field)
+            return ZonePixels(view, sheet_white(view, view.image), self._empty(mats, view))
+
+        return list(each(zone, mats.poses.values()))
 
     def _empty(self, mats: Mats, view: ZoneView) -> Empty | None:
-        assert self.empty is not None and self.empty_mats is not None, "asked for where there is an empty frame"
         size = (mats.camera.height, mats.camera.width, 3)
-        if self.empty.shape != size or moved(self.empty_mats, mats, view.zone):
+        if self.empty is None or self.empty_mats is None or self.empty.shape != size:
+            return None
+        if moved(self.empty_mats, mats, view.zone):
             return None
         there = view.crop(self.empty)
-        white = _white(view, there)
+        white = sheet_white(view, there)
         f = features(there, white)
         return None if occupied(view, f) else Empty(f, white, clipped(there))
 
-    def _left_out(self, pairs: list[Pair], empties: Mapping[str, Empty]) -> tuple[str, ...]:
-        lacking = sorted(view.zone for view, _ in pairs if view.zone not in empties)
+    def _left_out(self, zones: Sequence[ZonePixels]) -> tuple[str, ...]:
+        lacking = sorted(zone.view.zone for zone in zones if zone.empty is None)
         if self.empty is None or not lacking:
             return ()
         return (
@@ -295,47 +304,16 @@ class Observer:
             "or there are pieces on it; left out",
         )
 
-    def _light(self, pairs: list[Pair], empties: Mapping[str, Empty]) -> tuple[str, ...]:
-        return light_alarms(
-            {view.zone: (view, white) for view, white in pairs}, {zone: e.white for zone, e in empties.items()}
-        )
+    def _palette_of(self, zones: Sequence[ZonePixels], shadows: bool = True) -> Palette:
+        return learn(self.piece_set, np.concatenate([zone.foreground(0, shadows) for zone in zones]))
 
-    def _foreground(
-        self,
-        view: ZoneView,
-        white: np.ndarray,
-        rim_px: int = 0,
-        empty: np.ndarray | None = None,
-        shadows: bool = True,
-    ) -> np.ndarray:
-        """Features (n, 3) of what stands on the sheet, but its rim."""
-        f = view.features(white)
-        where = foreground(view, f, empty, shadows).astype(np.uint8)
-        return f[cv2.erode(where, np.ones((2 * rim_px + 1,) * 2, np.uint8)) > 0]
-
-    def _palette_of(self, pairs: list[Pair], empties: Mapping[str, Empty], shadows: bool = True) -> Palette:
-        if not pairs:
-            return nominal(self.piece_set)
-        tables = [_table(empties, v.zone) for v, _ in pairs]
-        return learn(
-            self.piece_set,
-            np.concatenate([self._foreground(v, w, 0, e, shadows) for (v, w), e in zip(pairs, tables, strict=True)]),
-        )
-
-    def _palette_now(self, pairs: list[Pair], empties: Mapping[str, Empty], each: Each = map) -> Palette:
+    def _palette_now(self, zones: Sequence[ZonePixels], each: MapFunction = map) -> Palette:
         """The learnt palette in the light of today's mats, or one learnt from every mat in view, worn wood too."""
-        palette = self.palette or self._palette_of(pairs, empties, shadows=False)
-        if not pairs:
-            return palette
-
-        def seen(pair: Pair) -> np.ndarray:
-            view, white = pair
-            return self._foreground(view, white, INNER_PX, _table(empties, view.zone), shadows=False)
-
-        inner = np.concatenate(list(each(seen, pairs)))
-        if self.palette is None:
-            return learn_wear(palette, self.piece_set, inner)
-        return drifted(palette, inner)
+        if not zones:
+            return self.palette or nominal(self.piece_set)
+        palette = self.palette or self._palette_of(zones, shadows=False)
+        inner = np.concatenate(list(each(lambda zone: zone.foreground(INNER_PX, shadows=False), zones)))
+        return learn_wear(palette, self.piece_set, inner) if self.palette is None else drifted(palette, inner)
 
     def _catalogue(self, names: tuple[str, ...], card: Card) -> Catalogue:
         asked = card.usual_poses(self.piece_set)
@@ -344,27 +322,20 @@ class Observer:
             self._catalogues[key] = catalogue(self.piece_set, names, asked)
         return self._catalogues[key]
 
-    def _zone(
-        self,
-        pair: Pair,
-        empties: Mapping[str, Empty],
-        palette: Palette,
-        rulings: Rulings,
-        studied: Callable[[ZoneStudy], None],
+    def _judged(
+        self, zone: ZonePixels, palette: Palette, rulings: Rulings, studied: Callable[[ZoneStudy], None]
     ) -> tuple[Verdict, ZoneSight]:
-        (view, _), card = pair, rulings.card
-        evidence = self._evidence(pair, empties, palette)
+        view, card, evidence = zone.view, rulings.card, zone.evidence(palette)
         canvas = canvas_of(view, evidence, rulings.cat, field_of(card))
         hypotheses = rescored_by_shading(view, evidence, rulings, readings(canvas, card, rulings.is_right))
         compared = rulings.compare(hypotheses)
         build, rival = compared.best.build, compared.rival and compared.rival.build
-        clipped_then = empties[view.zone].clipped if view.zone in empties else None
         case = Case(
             rulings,
             compared,
             fit_of(canvas, compared.best.reading),
             proof_of(view, evidence, self.piece_set, build, rival),
-            visibility_of(view, evidence, self.piece_set, build, clipped_then),
+            visibility_of(view, evidence, self.piece_set, build, None if zone.empty is None else zone.empty.clipped),
             self.size_factor,
         )
         decision = decide(case, hypotheses)
@@ -373,17 +344,16 @@ class Observer:
             view.lean(), evidence.lean(), build, compared.margin, case.fit.share, case.features, decision.doubts
         )
 
-    def _evidence(self, pair: Pair, empties: Mapping[str, Empty], palette: Palette) -> Evidence:
-        view, white = pair
-        empty = empties.get(view.zone)
-        return gather_evidence(view, palette, white, *((empty.features, empty.white) if empty else (None, None)))
+
+def _light(zones: Sequence[ZonePixels]) -> tuple[str, ...]:
+    return light_alarms(
+        {zone.view.zone: (zone.view, zone.white) for zone in zones},
+        {zone.view.zone: zone.empty.white for zone in zones if zone.empty},
+    )
 
 
-def _table(empties: Mapping[str, Empty], zone: str) -> np.ndarray | None:
-    return empties[zone].features if zone in empties else None
-
-
-def _white(view: ZoneView, image: np.ndarray) -> np.ndarray:
+def sheet_white(view: ZoneView, image: np.ndarray) -> np.ndarray:
+    """The white (3,) of the paper in an image (h, w, 3) of that view."""
     paper, marker, _ = view.regions
     return paper_white(image, paper & ~marker & view.valid)
 

@@ -1,30 +1,31 @@
-"""The verdict as a picture: outlines of what was understood, faults marked, the card's target beside it.
+"""What was seen, drawn into pictures: the verdict with the card's target beside it, live fields, open cards.
 
 Draws, never decides. Outlines are the silhouettes of the fitted solids, found in the zone's view
 where drawing is cheap, and taken back into the camera's picture with its distortion.
 """
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import cv2
 import numpy as np
 
 from calibration.camera import CameraModel
-from calibration.mat import FIELD, MatPose
+from calibration.mat import FIELD, MatPose, Mats
 from cards.build import Build, Piece
 from cards.card import Card
 from cards.drawing import target_png
 from cards.sentences import WRITTEN, say, sentence
 from referee.match.verdict import Verdict
-from referee.vision.image.unknown import Patch
-from referee.vision.image.view import ZoneView
+from referee.vision.image.game_cards import OpenCard
+from referee.vision.image.unknown import UnknownThing
+from referee.vision.image.view import HEIGHT_MM, ZoneView
+from referee.vision.measured import measured
 from referee.vision.observer import Judgement, ZoneSight
 from referee.vision.render.lettering import Colour, Letters, width_px, wrapped, write
-from referee.vision.render.silhouettes import piece_tags
+from referee.vision.render.solids import piece_tags
 from referee.vision.verdict.visibility import unknown_things
 
 GREEN, RED, AMBER, WHITE, BLACK = (80, 190, 60), (50, 50, 230), (0, 170, 255), (255, 255, 255), (24, 24, 24)
@@ -42,8 +43,8 @@ NAME_PX, NAME_DOWN = 9, 9
 """Size of the letters that name an unknown thing, and how far below it they stand."""
 MARK_RADIUS, MARK_RIM_PX = 5, 3
 """The disc under a piece's number: its radius, and what is added to that."""
-FIELD_STEPS = 12
-"""Straight pieces that a field's side is drawn by: a lens bends it."""
+CORNERS, FIELD_STEPS = ((-1, -1), (1, -1), (1, 1), (-1, 1)), 12
+"""A field's corners, in half its sides; straight pieces that a side is drawn by: a lens bends it."""
 SUBPIXELS, SUBPIXEL_BITS = 16, 4
 """Lines are drawn at sixteenths of a pixel."""
 MARK_PX, MARK_MORE_PX, CAPITAL_SHARE = 6, 4, 0.73
@@ -75,11 +76,10 @@ UNKNOWN = sentence("picture_unknown")
 
 @dataclass(frozen=True)
 class Outline:
-    """The visible silhouette of one piece in the camera's picture: contours of (n, 2) px, and its middle."""
+    """The visible silhouette of one piece in the camera's picture: contours of (n, 2) px."""
 
     piece: Piece
     contours: tuple[np.ndarray, ...]
-    middle: tuple[int, int]
 
 
 def outlines(view: ZoneView, camera: CameraModel, build: Build) -> list[Outline]:
@@ -94,12 +94,7 @@ def _outline(view: ZoneView, camera: CameraModel, mask: np.ndarray, piece: Piece
     large = cv2.resize(mask.astype(np.uint8), None, fx=2, fy=2, interpolation=cv2.INTER_NEAREST)
     found, _ = cv2.findContours(large, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
     kept = [c.reshape(-1, 2) / 2.0 - ROUND_EDGE for c in found if len(c) > SHORT_PX]
-    at = view.project(np.array([(piece.x, piece.y, piece.z)]))
-    return Outline(
-        piece,
-        tuple(_to_picture(view, camera, c) for c in kept),
-        tuple(_to_picture(view, camera, at)[0].round().astype(int).tolist()),
-    )
+    return Outline(piece, tuple(_to_picture(view, camera, c) for c in kept))
 
 
 def _to_picture(view: ZoneView, camera: CameraModel, pixels: np.ndarray) -> np.ndarray:
@@ -115,7 +110,7 @@ def draw(
     its right: the card's target, then verdict, confidence and reasons of each zone, in one of ``LANGUAGES``. With
     ``details`` also what only who works on the program asks for: margins and notes."""
     picture = marked(frame, judgement, language)
-    return np.hstack([picture, _Panel(picture.shape[:2], language).drawn(judgement, card, details)])
+    return np.hstack([picture, _Panel(picture.shape[:2], language).rendered(judgement, card, details)])
 
 
 def marked(frame: np.ndarray, judgement: Judgement, language: str | None = WRITTEN) -> np.ndarray:
@@ -128,18 +123,15 @@ def marked(frame: np.ndarray, judgement: Judgement, language: str | None = WRITT
 
 
 def _draw_zone(picture: np.ndarray, judgement: Judgement, zone: str, sight: ZoneSight, language: str | None) -> None:
-    verdict, camera = judgement.zones[zone], judgement.mats.camera
-    build = sight.build
+    verdict, camera, build = judgement.zones[zone], judgement.mats.camera, sight.build
     thick = max(1, round(picture.shape[1] / THIN_PX))
-    colour = COLOURS[verdict.ruling]
-    draw_field(picture, camera, sight.view.pose, colour, thick)
+    draw_field(picture, camera, sight.view.pose, COLOURS[verdict.ruling], thick)
     unknown = unknown_things(sight.view, sight.evidence, build.piece_set)
     blamed = {i for reason in verdict.reasons for i in reason.pieces}
     for i, outline in enumerate(outlines(sight.view, camera, build)):
         loose = i >= len(build.pieces)
-        _draw_outline(
-            picture, outline, _line_colour(verdict, loose, i in blamed), thick if loose or unknown else thick + 1
-        )
+        line = thick if loose or unknown else thick + 1
+        _draw_outline(picture, outline, _line_colour(verdict, loose, i in blamed), line)
         if not loose and not unknown:  # beside something unknown the reading is a guess: nothing to count in it
             _mark(picture, outline, i + 1, i in blamed, thick)
     _draw_unknown(picture, camera, sight, unknown, thick, language)
@@ -147,7 +139,7 @@ def _draw_zone(picture: np.ndarray, judgement: Judgement, zone: str, sight: Zone
         _headline(picture, camera, sight.view, verdict_words(language, zone, verdict), COLOURS[verdict.ruling])
 
 
-def _line_colour(verdict: Verdict, loose: bool, blamed: bool) -> tuple[int, int, int]:
+def _line_colour(verdict: Verdict, loose: bool, blamed: bool) -> Colour:
     """Green is what was found right: of an undecided reading nothing was."""
     if loose:
         return WHITE
@@ -158,15 +150,14 @@ def _draw_unknown(
     picture: np.ndarray,
     camera: CameraModel,
     sight: ZoneSight,
-    unknown: Sequence[Patch],
+    unknown: Sequence[UnknownThing],
     thick: int,
     language: str | None,
 ) -> None:
     """What in the field is neither table nor piece, large enough to forbid a verdict: outlined, the largest named."""
     for k, patch in enumerate(unknown):
         contour = _to_picture(sight.view, camera, patch.outline.astype(float))
-        polyline(picture, np.vstack([contour, contour[:1]]), BLACK, thick + 4)
-        polyline(picture, np.vstack([contour, contour[:1]]), PURPLE, thick + 2)
+        _contour(picture, contour, PURPLE, thick + 2)
         if k == 0:
             name, letters = say(language, UNKNOWN) if language else "?", Letters(NAME_PX * thick, PURPLE, True, BLACK)
             left = int(contour[:, 0].mean()) - width_px(name, letters) // 2
@@ -182,15 +173,20 @@ def draw_field(
     half_mm: tuple[float, float] = FIELD,
 ) -> None:
     """Draw a mat's field, or another rectangle about its middle, into the camera's picture."""
-    corners = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1), (-1, -1)]) * half_mm
+    corners = np.array([*CORNERS, CORNERS[0]]) * half_mm
     path = np.concatenate([np.linspace(a, b, FIELD_STEPS) for a, b in pairwise(corners)])
     polyline(picture, camera.project(pose.to_camera(np.c_[path, np.zeros(len(path))])), colour, thick)
 
 
-def _draw_outline(picture: np.ndarray, outline: Outline, colour, thick: int) -> None:
+def _draw_outline(picture: np.ndarray, outline: Outline, colour: Colour, thick: int) -> None:
     for contour in outline.contours:
-        polyline(picture, np.vstack([contour, contour[:1]]), BLACK, thick + 2)
-        polyline(picture, np.vstack([contour, contour[:1]]), colour, thick)
+        _contour(picture, contour, colour, thick)
+
+
+def _contour(picture: np.ndarray, contour: np.ndarray, colour: Colour, thick: int) -> None:
+    """Draw a closed line (n, 2) px with dark edges."""
+    for one, wide in ((BLACK, thick + 2), (colour, thick)):
+        polyline(picture, np.vstack([contour, contour[:1]]), one, wide)
 
 
 def polyline(picture: np.ndarray, points: np.ndarray, colour: Colour, thick: int) -> None:
@@ -213,15 +209,8 @@ def _mark(picture: np.ndarray, outline: Outline, number: int, blamed: bool, thic
     write(picture, str(number), foot, letters)
     if blamed:
         top = largest[largest[:, 1].argmin()].round().astype(int)
-        cv2.drawMarker(
-            picture,
-            (int(top[0]), int(top[1]) - 2 * radius),
-            RED,
-            cv2.MARKER_TILTED_CROSS,
-            3 * radius,
-            thick + 2,
-            cv2.LINE_AA,
-        )
+        above = int(top[0]), int(top[1]) - 2 * radius
+        cv2.drawMarker(picture, above, RED, cv2.MARKER_TILTED_CROSS, 3 * radius, thick + 2, cv2.LINE_AA)
 
 
 def verdict_words(language: str, zone: str, verdict: Verdict) -> str:
@@ -231,7 +220,7 @@ def verdict_words(language: str, zone: str, verdict: Verdict) -> str:
 
 def _headline(picture: np.ndarray, camera: CameraModel, view: ZoneView, text: str, colour: Colour) -> None:
     """The text under the field, wherever in the picture that is."""
-    corners = np.array([(x * FIELD[0], y * FIELD[1], 0.0) for x in (-1, 1) for y in (-1, 1)])
+    corners = np.array([(x * FIELD[0], y * FIELD[1], 0.0) for x, y in CORNERS])
     pixels = camera.project(view.pose.to_camera(corners))
     height, width = picture.shape[:2]
     letters = Letters(max(HEAD_LEAST_PX, width // HEAD_SHARE), WHITE, True)
@@ -251,7 +240,7 @@ class _Panel:
         self.image, self._language = np.full((height, width, 3), 255, np.uint8), language
         self._scale, self._y = width / PANEL_PX, 0.0
 
-    def drawn(self, judgement: Judgement, card: Card, details: bool) -> np.ndarray:
+    def rendered(self, judgement: Judgement, card: Card, details: bool) -> np.ndarray:
         """The panel with all that is said."""
         self._line(say(self._language, sentence("picture_card", id=card.id, value=card.value)), TITLE, BLACK, True)
         self._target(judgement, card)
@@ -274,9 +263,8 @@ class _Panel:
             self._wrapped(say(self._language, told), BODY, BLACK)
         for reason in verdict.reasons:
             numbers = ", ".join(str(i + 1) for i in reason.pieces)
-            self._wrapped(
-                f"– {say(self._language, reason.to_json())}" + (f" ({numbers})" if numbers else ""), BODY, BLACK
-            )
+            words = f"– {say(self._language, reason.to_json())}" + (f" ({numbers})" if numbers else "")
+            self._wrapped(words, BODY, BLACK)
 
     def _target(self, judgement: Judgement, card: Card) -> None:
         sets = [sight.build.piece_set for sight in judgement.views.values()]
@@ -303,3 +291,70 @@ class _Panel:
 
     def _px(self, size: float) -> int:
         return max(LETTER_LEAST_PX, round(size * self._scale))
+
+
+SMALLEST_SHARE = measured(0.004, "of the field", "by hand: what is smaller is noise or a marker's corner")
+HAND_SHARE = measured(0.02, "of the field", "by hand: parts of a hand that are smaller are its shadow's rim")
+SMOOTH_PX = 1.2
+"""Outlines are drawn as polygons that follow them so closely."""
+
+
+class FieldDrawing:
+    """Draws what live vision makes of a field into ``picture`` (h, w, 3), a part of the camera's that begins at
+    ``offset`` (x, y) px of it and is scaled. No words: everybody sees this picture, whatever the language."""
+
+    def __init__(self, picture: np.ndarray, mats: Mats, pose: MatPose, offset: tuple[int, int], scale: float) -> None:
+        self._picture, self._offset, self._scale = picture, np.array(offset), scale
+        corners = np.array([(x, y, z) for z in (0.0, HEIGHT_MM) for x, y in CORNERS]) * (*FIELD, 1.0)
+        pixels = self._shown(mats.camera.project(pose.to_camera(corners))).round().astype(np.int32)
+        self._field, self._box = pixels[:4], cv2.convexHull(pixels)[:, 0]
+
+    def gate(self, gate: Mapping[str, Any]) -> None:
+        """The field's outline: green at rest, amber while it moves, red under a hand."""
+        _contour(self._picture, self._field, RED if gate["hand"] else GREEN if gate["settled_s"] > 0 else AMBER, 2)
+
+    def pieces(self, labels: np.ndarray) -> None:
+        """Outlines of what has a piece's colour over the field; ``labels`` (h, w) of the bare picture."""
+        for colour in range(labels.max() + 1):
+            self._outline(labels == colour, SMALLEST_SHARE, WHITE)
+
+    def hand(self, mask: np.ndarray, at: tuple[int, int], factor: int) -> None:
+        """What the gate takes for a hand, as ``Gate.hand_mask`` gives it."""
+        left, top = self._shown(np.array(at) * factor)
+        move = np.array([[self._scale * factor, 0, left], [0, self._scale * factor, top]])
+        size = self._picture.shape[1::-1]
+        self._outline(cv2.warpAffine(mask.astype(np.uint8), move, size, flags=cv2.INTER_NEAREST) > 0, HAND_SHARE, RED)
+
+    def read(self, pieces: Sequence[Outline], blamed: Collection[int]) -> None:
+        """The build as it was read and judged: numbered outlines, red where a piece is to blame."""
+        for i, piece in enumerate(pieces):
+            shown = replace(piece, contours=tuple(self._shown(contour) for contour in piece.contours))
+            _draw_outline(self._picture, shown, RED if i in blamed else GREEN, 2)
+            _mark(self._picture, shown, i + 1, i in blamed, 1)
+
+    def _shown(self, points: np.ndarray) -> np.ndarray:
+        return (points - self._offset) * self._scale
+
+    def _outline(self, where: np.ndarray, share: float, colour: Colour) -> None:
+        """Outlines of connected things in the box that cover at least that share of the field."""
+        mask = cv2.fillConvexPoly(np.zeros(where.shape, np.uint8), self._box, 1) & where
+        mask = cv2.morphologyEx(mask.astype(np.uint8), cv2.MORPH_OPEN, np.ones((3, 3), np.uint8))
+        for contour in cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)[0]:
+            if cv2.contourArea(contour) >= share * max(cv2.contourArea(self._field), 1.0):
+                _contour(self._picture, cv2.approxPolyDP(contour, SMOOTH_PX, True)[:, 0], colour, 2)
+
+
+CARDS_WIDE_PX, CARD_NAME_PX, CARD_NAME_RIGHT_PX = 900, 20, 8
+"""Width, at most, of a picture of open cards; size of the letters of a card's kind, and how far right of its marker's
+middle they begin."""
+
+
+def named_cards(picture: np.ndarray, cards: Sequence[OpenCard], kinds: Sequence[str]) -> np.ndarray:
+    """The picture (h, w, 3) BGR of cards that lie open, every card's marker outlined and its kind beside it."""
+    scale = min(1.0, CARDS_WIDE_PX / picture.shape[1])
+    out = cv2.resize(picture, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+    for card in cards:
+        _contour(out, card.quad * scale, GREEN, 2)
+        x, y = (card.quad.mean(0) * scale).round().astype(int).tolist()
+        write(out, kinds[card.marker], (x + CARD_NAME_RIGHT_PX, y), Letters(CARD_NAME_PX, GREEN, True, BLACK))
+    return out

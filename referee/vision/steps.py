@@ -3,8 +3,6 @@
 Draws, never decides. Except for the first and the last, which show the whole frame, a picture shows one zone's view.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -17,10 +15,9 @@ from cards.card import Card
 from cards.pieces import PieceSet, Pose
 from referee.vision.image.view import ZoneView
 from referee.vision.observer import Judgement, ZoneStudy
-from referee.vision.overlay import AMBER, BLACK, GREEN, PURPLE, RED, WHITE, draw, draw_field, polyline
+from referee.vision.overlay import AMBER, BLACK, CORNERS, GREEN, PURPLE, RED, WHITE, draw, draw_field, polyline
 from referee.vision.render.lettering import Colour, Letters, write
-from referee.vision.render.silhouettes import face_tags, piece_tags
-from referee.vision.render.solids import FACES, solid
+from referee.vision.render.solids import FACES, face_tags, piece_tags, solid
 from referee.vision.search.beam_search import BeamSearch
 from referee.vision.search.canvas import Reading, coarse, to_build
 from referee.vision.verdict.proof import claims
@@ -40,7 +37,6 @@ LIGHT, AMBIENT = np.array([0.35, -0.55, 0.75]), 0.55
 """Where drawn pieces are lit from, and how light their dark sides are."""
 AXES_MM = ((0.0, 0.0, 0.0), (60.0, 0.0, 0.0), (0.0, 60.0, 0.0), (SHEET[0] / 2, 0.0, 0.0))
 """A mat's middle, the tips of its axes, and where its letter stands."""
-SIDES = ((-1, -1), (1, -1), (1, 1), (-1, 1), (-1, -1))
 BLUE = (230, 120, 40)
 DIMMED = 0.35
 """How much is left of a photograph that something is drawn upon."""
@@ -77,7 +73,7 @@ def _view(study: ZoneStudy) -> tuple[np.ndarray, str]:
     """The undistorted crop, with the sheet and the field."""
     picture = cv2.resize(study.view.image, None, fx=LARGER, fy=LARGER, interpolation=cv2.INTER_CUBIC)
     for half_mm, colour in (((SHEET[0] / 2, SHEET[1] / 2), GREEN), (FIELD, AMBER)):
-        corners = np.array([(x, y, 0.0) for x, y in SIDES]) * (*half_mm, 0.0)
+        corners = np.array([(x, y, 0.0) for x, y in (*CORNERS, CORNERS[0])]) * (*half_mm, 0.0)
         polyline(picture, LARGER * study.view.project(corners), colour, 1)
     return picture, "view: the zone cut out, lens distortion taken away, a pixel a millimetre"
 
@@ -162,7 +158,7 @@ def painted(view: ZoneView, piece_set: PieceSet, build: Build, onto: np.ndarray)
 
 def _colors(piece_set: PieceSet) -> dict[str, Colour]:
     """Blue, green and red of each colour's name."""
-    return {name: (int(c[5:7], 16), int(c[3:5], 16), int(c[1:3], 16)) for name, c in piece_set.colors.items()}
+    return {name: piece_set.rgb(name)[::-1] for name in piece_set.colors}
 
 
 def _dimmed(image: np.ndarray) -> np.ndarray:
@@ -173,7 +169,7 @@ def _dimmed(image: np.ndarray) -> np.ndarray:
 def _window(study: ZoneStudy) -> tuple[slice, slice]:
     """Rows and columns of the view in which the field is, up to a little above the build."""
     top = max([LOWEST_MM, *(p.z + ROOM_MM for p in study.decision.case.best.build.pieces)])
-    box = study.view.project(np.array([(x, y, z) for x, y in SIDES for z in (0.0, top)]) * (*FIELD, 1.0))
+    box = study.view.project(np.array([(x, y, z) for x, y in CORNERS for z in (0.0, top)]) * (*FIELD, 1.0))
     low = np.maximum(box.min(0).astype(int) - EDGE_PX, 0)
     high = box.max(0).astype(int) + EDGE_PX
     return slice(low[1], high[1]), slice(low[0], high[0])

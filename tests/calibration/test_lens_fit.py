@@ -7,9 +7,18 @@ import numpy as np
 import pytest
 
 from calibration.camera import CameraModel
-from calibration.charuco_board import COLUMNS, ROWS, SQUARE_MM, charuco_board
 from calibration.errors import CannotSee
-from calibration.lens import LEAST_VIEWS, BoardView, covered, find_board, fit_lens
+from calibration.lens import (
+    COLUMNS,
+    LEAST_VIEWS,
+    ROWS,
+    SQUARE_MM,
+    BoardView,
+    charuco_board,
+    covered,
+    find_board,
+    fit_lens,
+)
 
 SIZE = (1280, 720)
 TRUE = CameraModel(

@@ -21,11 +21,12 @@ from calibration.palette import (
     features,
     learn,
     learn_wear,
+    load_palette,
     nominal,
+    save_palette,
     shaded,
     veiled,
 )
-from calibration.palette_file import load_palette, save_palette
 from calibration.quality import figure, picture_faults, rig_quality, sharpness, tilt_deg
 from cards.pieces import builtin_piece_set, parse_piece_set
 

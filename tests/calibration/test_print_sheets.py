@@ -6,10 +6,8 @@ import pypdfium2
 import pytest
 from click.testing import CliRunner
 
-from calibration import charuco_board as charuco
-from calibration import markers, mat
-from calibration.print_page import PAPERS, RULER_MM, Sheets
-from calibration.print_sheets import apart, cards_pdf, charuco_pdf, colors_pdf, mats_pdf
+from calibration import lens, markers, mat
+from calibration.print_sheets import PAPERS, RULER_MM, Sheets, apart, cards_pdf, charuco_pdf, colors_pdf, mats_pdf
 from cards.deck import builtin_deck
 from cards.drawing import CARD_MM, MARKER_MM, MARKER_TOP_MM
 from cards.errors import BadCard
@@ -109,10 +107,10 @@ def test_a_back_is_its_front_with_the_columns_exchanged():
 @pytest.mark.parametrize("paper", list(PAPERS))
 def test_the_lens_board_is_read_at_its_size(paper):
     gray = next(pages(charuco_pdf(paper)))
-    corners, ids, _, _ = cv2.aruco.CharucoDetector(charuco.charuco_board()).detectBoard(gray)
-    assert len(ids) == (charuco.COLUMNS - 1) * (charuco.ROWS - 1)
+    corners, ids, _, _ = cv2.aruco.CharucoDetector(lens.charuco_board()).detectBoard(gray)
+    assert len(ids) == (lens.COLUMNS - 1) * (lens.ROWS - 1)
     seen = corners.reshape(-1, 2) / PX_PER_MM
-    board = charuco.charuco_board().getChessboardCorners()[ids.ravel(), :2]
+    board = lens.charuco_board().getChessboardCorners()[ids.ravel(), :2]
     assert far(seen - seen[0], board - board[0]) < TOLERANCE_MM
 
 

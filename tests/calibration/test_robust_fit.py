@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import least_squares
 
-from calibration.robust_fit import huber_fit
+from calibration.mat import huber_fit
 
 
 @pytest.mark.parametrize("seed", range(12))

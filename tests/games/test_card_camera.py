@@ -26,8 +26,7 @@ from referee.games.quarters_and_currencies import rules as quarters
 from referee.games.quarters_and_currencies.door import OPEN_CARDS as QUARTER_CARDS
 from referee.games.tower_bets.rules import STYLES, PlayCard
 from referee.session.game_camera import CardCamera
-from referee.vision.image.card_columns import Column, columns
-from referee.vision.image.game_cards import open_cards
+from referee.vision.image.game_cards import Column, columns, open_cards
 
 PX_PER_MM = 3.0
 SIZE = (2000, 1500)

@@ -14,7 +14,7 @@ from referee.games.tower_bets.rules import STYLES, PlayCard
 from referee.journal.journal import Journal
 from referee.session.game_table import GameTable
 from referee.simulator.game_players import next_choice, options
-from referee.vision.image.card_columns import Column
+from referee.vision.image.game_cards import Column
 from referee.web.games.app import create_game_app
 from referee.web.games.forms import form_of
 from referee.web.i18n.texts import LANGUAGES, catalogue

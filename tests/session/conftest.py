@@ -23,6 +23,7 @@ from referee.session.session import Equipment, Session
 from referee.simulator.rig import SimulatedTable, Staging
 from referee.simulator.table import TableSim
 from referee.vision.live.gate_history import GateHistory
+from referee.vision.observer import Judgement
 
 CLOCK, SET, DECK = SystemClock(), builtin_piece_set(), builtin_deck()
 
@@ -49,7 +50,7 @@ class StandInObserver:
             "undecided": (Reason("cannot_tell", "too dark"),),
         }
         verdicts = {z: Verdict(r, 0.9, reasons[r]) for z, r in rulings.items()}
-        return SimpleNamespace(zones=verdicts, seconds=0.01, notes=(), views={})
+        return Judgement(verdicts, 0.01, SimpleNamespace(poses={}))
 
 
 @dataclass

@@ -57,7 +57,7 @@ def test_a_hand_is_surely_the_callers_only_when_nobody_elses_is_there(rows, neig
             GateState({"A": mine, "B": other}),
             "stopped",
         )
-    assert looks.whose("A", PRESS_S) is own
+    assert looks.is_callers_own("A", PRESS_S) is own
 
 
 def test_an_arm_that_is_seen_for_a_moment_is_a_hand_all_the_same():

@@ -24,7 +24,7 @@ from referee.vision import observer as seeing
 STAGES = {
     "learning": ("learn_empty", "learn_colors", "learn_sizes"),
     "mats": ("look",),
-    "view": ("_views", "_empties"),
+    "view": ("zones",),
     "light": ("_palette_now", "_light"),
     "evidence": ("gather_evidence",),
     "catalogue": ("_catalogue",),

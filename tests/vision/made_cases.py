@@ -14,7 +14,7 @@ from cards.pieces import Pose, parse_piece_set
 from referee.vision.search.canvas import Fit, Reading
 from referee.vision.search.stances import Catalogue, catalogue
 from referee.vision.verdict.case import Case
-from referee.vision.verdict.decide import Decision, decide
+from referee.vision.verdict.doubts import Decision, decide
 from referee.vision.verdict.proof import Proof
 from referee.vision.verdict.rulings import Rulings
 from referee.vision.verdict.visibility import Visibility

@@ -19,8 +19,7 @@ from cards.kinds.shapes import ShapesCard
 from cards.pieces import Pose
 from referee.benchmark.effects import light
 from referee.simulator.build_plans import apart
-from referee.vision.image.view import zone_view
-from referee.vision.observer import Observer, _white
+from referee.vision.observer import Observer
 from referee.vision.search.sizes import resized
 from referee.vision.verdict.visibility import visibility_of
 
@@ -102,12 +101,11 @@ def test_an_empty_frame_teaches_no_colour_by_a_builds_shadow(rig, bare, built):
     dark = built.copy()
     spot = cv2.circle(np.zeros(dark.shape[:2], np.uint8), (x, y), r, 1, -1) > 0
     dark[spot] = relit(built, 0.11, 0.11, 0.11)[spot]
-    view = zone_view(dark, rig.camera, rig.poses["A"])
-    observer, white = Observer(rig.piece_set, rig.camera, empty=bare), _white(view, view.image)
-    table = observer._empties(observer.look(dark), [(view, white)])["A"].features
-    taught = observer._foreground(view, white, 0, table, shadows=False)
+    observer = Observer(rig.piece_set, rig.camera, empty=bare)
+    zone = observer.zones(dark, observer.look(dark))[0]
+    taught = zone.foreground(shadows=False)
     assert len(taught) > 1000 and not (np.abs(taught[:, 1:]).max(1) < 0.1).any()
-    assert (np.abs(observer._foreground(view, white, 0, table)[:, 1:]).max(1) < 0.1).sum() > 300
+    assert (np.abs(zone.foreground()[:, 1:]).max(1) < 0.1).sum() > 300
 
 
 def test_worn_wood_is_learnt_from_the_picture_that_is_judged_when_there_is_no_colours_frame(rig, bare):
@@ -133,8 +131,8 @@ def test_worn_wood_is_learnt_from_the_picture_that_is_judged_when_there_is_no_co
     for name, picture in (("sound", sound), ("worn", worn)):
         judgement = Observer(rig.piece_set, rig.camera).judge([picture], CARD)
         learnt[name] = judgement.views["A"]
-        observer, mats = Observer(rig.piece_set, rig.camera), judgement.mats
-        wear = observer._palette_now(observer._views(picture, mats), {}).wear
+        observer = Observer(rig.piece_set, rig.camera)
+        wear = observer._palette_now(observer.zones(picture, judgement.mats)).wear
         assert (wear is not None) == (name == "worn")
     there = learnt["sound"].evidence.labels >= 0
     alike = (learnt["worn"].evidence.labels == learnt["sound"].evidence.labels)[there]
@@ -205,10 +203,9 @@ def test_clipped_since(rig, tower, bare, built, ruling):
     """Half a stop: no piece is clipped, but the paper around it is, and was not when the field was empty."""
     observer, build = Observer(rig.piece_set, rig.camera, empty=bare), Build(rig.piece_set, tower)
     frame = relit(built, 1.5, 1.5, 1.5)
-    (view, white) = next(pair for pair in observer._views(frame, observer.look(frame)) if pair[0].zone == "A")
-    empties = observer._empties(observer.look(frame), [(view, white)])
-    evidence = observer._evidence((view, white), empties, nominal(rig.piece_set))
-    then, field = empties["A"].clipped, view.regions[2]
+    zone = observer.zones(frame, observer.look(frame))[0]
+    evidence, view = zone.evidence(nominal(rig.piece_set)), zone.view
+    then, field = zone.empty.clipped, view.regions[2]
     assert then[field].mean() < 0.01 and clipped(view.image)[field].mean() > 0.3
     seen = [visibility_of(view, evidence, rig.piece_set, build, empty) for empty in (None, then)]
     lighter = {"match": "paper_lighter", "mismatch": "field_lighter"}[ruling]

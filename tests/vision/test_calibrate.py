@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from calibration.camera import load_camera
-from calibration.palette_file import load_palette
+from calibration.palette import load_palette
 from cards.pieces import builtin_piece_set
 from referee.cli import main
 from referee.simulator.build_plans import apart

@@ -15,7 +15,6 @@ from cards.kinds.layout import LayoutCard
 from cards.kinds.organ_pipes import OrganCard
 from cards.kinds.shapes import ShapesCard
 from cards.pieces import Pose, builtin_piece_set
-from referee.vision.image.evidence import gather_evidence
 from referee.vision.observer import Observer
 from referee.vision.search.canvas import Reading, canvas_of
 from referee.vision.search.readings import readings
@@ -256,8 +255,8 @@ def test_pieces_that_only_lie_about_are_counted_once(rig):
     loose = [Piece("cube", "blue", Pose(), x, -80.0, 15.0) for x in (-60.0, 60.0)]
     observer = Observer(pieces, rig.camera)
     frame = rig.photograph({"A": loose})
-    view, white = next(pair for pair in observer._views(frame, observer.look(frame)) if pair[0].zone == "A")
-    seen = gather_evidence(view, nominal(pieces), white)
+    zone = observer.zones(frame, observer.look(frame))[0]
+    view, seen = zone.view, zone.evidence(nominal(pieces))
     canvas = canvas_of(view, seen, catalogue(pieces, tuple(pieces.colors)))
     best = readings(canvas, HeightCard("H", 1, 2))[0]
     possible = np.maximum(seen.gains.max(0), 0.0).sum()

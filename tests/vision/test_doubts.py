@@ -10,8 +10,7 @@ import pytest
 from made_cases import CERTAIN, CLEAR, HIGHER, RED, WHITE_BESIDE, decided, of_a_tower, reading
 
 from cards.kinds.height import HeightCard
-from referee.vision.verdict.decide import LEANING_MOST
-from referee.vision.verdict.doubts import DOUBTS
+from referee.vision.verdict.doubts import DOUBTS, LEANING_MOST
 
 
 def test_every_doubt_has_a_name_of_its_own_and_a_test_that_shows_it():

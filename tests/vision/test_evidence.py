@@ -11,7 +11,7 @@ from calibration.palette import WOOD, Palette, features, nominal
 from cards.build import Piece
 from cards.pieces import Pose, builtin_piece_set
 from referee.benchmark.effects import light
-from referee.vision.image.bare import log_empty, log_paper, room_tint
+from referee.vision.image.background import log_empty, log_paper, room_tint
 from referee.vision.image.evidence import (
     gather_evidence,
     paper_white,

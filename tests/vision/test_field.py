@@ -8,7 +8,7 @@ from cards.build import Build, Piece
 from cards.kinds.height import HeightCard
 from cards.kinds.organ_pipes import OrganCard
 from cards.pieces import Pose, builtin_piece_set
-from referee.vision.verdict.field import in_field
+from referee.vision.verdict.rulings import in_field
 
 ROW = OrganCard("P", 3, 3)
 

@@ -145,7 +145,7 @@ def test_what_is_only_the_pictures_rim_is_no_fist_though_something_leads_to_it(t
     geometry = geometry_of(table)
     skin = np.zeros((180, 320), bool)
     skin[top : top + 9, 86:125] = True
-    monkeypatch.setattr("referee.vision.hands.fists._fist_patches", lambda *_: iter([skin]))
+    monkeypatch.setattr("referee.vision.hands.fists._parts", lambda mask, _: iter([skin]))
     nothing = np.full(skin.shape, -1, np.int8)
     assert len(detect_fists(ReducedFrame(nothing, skin, skin), geometry)) == seen
 

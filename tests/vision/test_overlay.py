@@ -20,7 +20,7 @@ from referee.vision.image.view import zone_view
 from referee.vision.observer import Judgement, ZoneSight
 from referee.vision.overlay import AMBER, GREEN, RED, draw, outlines
 from referee.vision.render import lettering
-from referee.vision.render.silhouettes import piece_tags
+from referee.vision.render.solids import piece_tags
 
 
 def judged(rig, frame: np.ndarray, pieces, verdict: Verdict, loose=()) -> Judgement:

@@ -11,9 +11,8 @@ import pytest
 from calibration.palette import learn
 from cards.build import Build, Piece
 from cards.pieces import Pose, builtin_piece_set
-from referee.vision.image.evidence import gather_evidence
 from referee.vision.image.view import zone_view
-from referee.vision.observer import Observer, _white
+from referee.vision.observer import ZonePixels, sheet_white
 from referee.vision.verdict.proof import Proof, proof_of
 
 PIECES = builtin_piece_set()
@@ -33,9 +32,8 @@ def proof(rig):
 
     def of(frame: np.ndarray, ahead: Build, rival: Build | None) -> Proof:
         view = zone_view(frame, rig.camera, rig.poses["A"])
-        white = _white(view, view.image)
-        palette = learn(PIECES, Observer(PIECES, rig.camera)._foreground(view, white))
-        return proof_of(view, gather_evidence(view, palette, white), PIECES, ahead, rival)
+        zone = ZonePixels(view, sheet_white(view, view.image))
+        return proof_of(view, zone.evidence(learn(PIECES, zone.foreground())), PIECES, ahead, rival)
 
     return of
 

@@ -12,10 +12,10 @@ from cards.build import Build, Piece
 from cards.kinds.layout import LayoutCard
 from cards.pieces import Pose, builtin_piece_set
 from referee.kernels import local_search
-from referee.vision.image.bare import paper_light
+from referee.vision.image.background import paper_light
 from referee.vision.image.evidence import Evidence, gather_evidence
 from referee.vision.image.view import zone_view
-from referee.vision.render.silhouettes import arch_tags, piece_tags
+from referee.vision.render.solids import arch_tags, piece_tags
 from referee.vision.search.canvas import Reading
 from referee.vision.search.stances import catalogue
 from referee.vision.verdict.rulings import Rulings

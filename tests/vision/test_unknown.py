@@ -14,7 +14,7 @@ from cards.pieces import builtin_piece_set
 from referee.vision.image.evidence import Evidence, gather_evidence
 from referee.vision.image.unknown import log_shadow, outsized, patches, shadow_tint
 from referee.vision.image.view import ZoneView, zone_view
-from referee.vision.observer import Observer, _white
+from referee.vision.observer import Empty, Observer, ZonePixels, sheet_white
 from referee.vision.overlay import GREEN, PURPLE, draw
 from referee.vision.verdict.visibility import visibility_of
 
@@ -43,12 +43,14 @@ def dimmed(rig, frame: np.ndarray, left: float) -> np.ndarray:
 
 def seen(rig, frame: np.ndarray, empty: np.ndarray | None = None):
     view = zone_view(frame, rig.camera, rig.poses["A"])
-    white = _white(view, view.image)
-    observer = Observer(PIECES, rig.camera)
-    there = view.crop(empty) if empty is not None else None
-    table = features(there, _white(view, there)) if there is not None else None
-    palette = learn(PIECES, observer._foreground(view, white, 0, table))
-    return view, gather_evidence(view, palette, white, table)
+    zone = ZonePixels(view, sheet_white(view, view.image), None if empty is None else of_empty(view, empty))
+    return view, gather_evidence(view, learn(PIECES, zone.foreground()), zone.white, zone.table)
+
+
+def of_empty(view: ZoneView, empty: np.ndarray) -> Empty:
+    there = view.crop(empty)
+    white = sheet_white(view, there)
+    return Empty(features(there, white), white, np.zeros(there.shape[:2], bool))
 
 
 def doubts(view: ZoneView, evidence: Evidence) -> tuple[str, ...]:
@@ -143,10 +145,7 @@ def test_a_room_that_outshines_a_shadowed_sheet_is_no_mirror_image(rig, tower):
     lit_by = np.where(mask[..., None], 0.12, 1.0)
     shadowed = np.searchsorted(LINEAR, LINEAR[frame] * lit_by).clip(0, 255).astype(np.uint8)
     view = zone_view(shadowed, rig.camera, rig.poses["A"])
-    there, white = view.crop(empty), _white(view, view.image)
-    then = _white(view, there)
-    observer = Observer(PIECES, rig.camera)
-    palette = learn(PIECES, observer._foreground(view, white, 0, features(there, then)))
-    evidence = gather_evidence(view, palette, white, features(there, then), then)
+    zone = ZonePixels(view, sheet_white(view, view.image), of_empty(view, empty))
+    evidence = zone.evidence(learn(PIECES, zone.foreground()))
     beside = view.valid & ~view.regions[0]
     assert evidence.known[beside].mean() > 0.9

@@ -23,6 +23,7 @@ from referee.devices.ports import Frame, SystemClock
 from referee.journal.journal import Journal
 from referee.match.verdict import Verdict
 from referee.session.session import Equipment, Session
+from referee.vision.observer import Judgement
 from referee.web import create_app, serve
 
 EVERY_S = 0.1
@@ -66,7 +67,7 @@ class ToldObserver:
 
     def judge(self, frames, card, zones, tolerances):
         verdicts = {zone: Verdict("match", 0.97, build=Build(self.piece_set, ())) for zone in zones}
-        return SimpleNamespace(zones=verdicts, seconds=0.01, notes=(), views={}, mats=SimpleNamespace(poses={}))
+        return Judgement(verdicts, 0.01, SimpleNamespace(poses={}))
 
 
 class ToldGate:
@@ -82,9 +83,6 @@ class ToldGate:
         return None
 
     def hand_mask(self, zone):
-        return None
-
-    def build(self, zone):
         return None
 
 

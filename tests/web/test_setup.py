@@ -10,8 +10,8 @@ import pytest
 from fake_session import FakeSession, table_picture
 
 from calibration.camera import CameraModel, load_camera
-from calibration.charuco_board import charuco_board
 from calibration.errors import BadCamera
+from calibration.lens import charuco_board
 from calibration.palette import nominal
 from cards.pieces import builtin_piece_set
 from cards.sentences import sentence

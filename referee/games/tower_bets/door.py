@@ -13,7 +13,7 @@ from referee.games.tower_bets.rules import STOREYS, STYLES, Bets, PlayCard
 
 
 def propose(state: Bets, columns: Collection[Any]) -> MoveProposal:
-    """The card that was built, from how many storeys each column (as ``vision.image.card_columns`` reads it) has."""
+    """The card that was built, from how many storeys each column (as ``vision.image.game_cards`` reads it) has."""
     heights = {column.style: column.height for column in columns}
     grown = {style: high - state.heights[STYLES.index(style)] for style, high in heights.items()}
     other = {style: by for style, by in sorted(grown.items()) if by}

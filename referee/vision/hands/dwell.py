@@ -1,28 +1,25 @@
-"""A bare hand seen from behind its player: it works at a piece for a while, and goes without tongs that would show.
+"""Detects a bare hand seen from behind its player: it works at a piece for a while, then leaves without tongs.
 
-While it works its fist may hide what it holds, and so may a piece that is carried. So nothing is said before it has
-left: tongs that let go of a piece show on their way out.
+While it works, its fist or the piece that it carries may hide what it holds. So a hand is judged only once it has left:
+tongs that have let go of a piece show on their way out.
 
-Tongs that are never seen cannot be missed: wood before wood hides them wherever they go. So a player whose tongs did
-not show where they would on most of the earlier ways to and from a piece is not told by them this time either. A way
-is what lies between two works; the last two, to the piece and from it, are what is judged and say nothing of the rest.
-Where too little is known of a player, the hand is told: a bare hand comes early, too. Pure.
+Tongs of wood before wood never show. So a player whose tongs were not visible on most of the earlier approaches, where
+they should have been, is not accused of lacking them. An approach is the way between two pieces of work; the last two,
+to the piece and away from it, are what is judged and do not count as earlier ones. While too few approaches are known
+the hand is reported: a bare hand may come early in a duel, too. Pure.
 """
-
-from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from referee.vision.hands.field_hands import SoleHand
-from referee.vision.hands.tracker import RESTS_MM, STAYS_MM
 from referee.vision.measured import measured
 
 LASTS_S = measured(0.7, "s", "by hand: a bare hand that is told by its leaving has worked for so long")
 STILL_S = measured(0.6, "s", "by hand: and stayed for so long at one place, which what carries a piece does not")
-
-
+STILL_MM = measured(15.0, "mm", "by hand: at one place: so near to where it was for most of the time")
+LEFT_MM = measured(40.0, "mm", "by hand: it has left that place when it is so far off, a fist's breadth")
 GAP_S = measured(0.45, "s", "by hand: what has not been at work for longer is another visit")
 LEAVES_MM = measured(48.0, "mm of TONGS", "by hand: so much of them shows beyond a fist, which is half as broad")
 LEAVES_LOOKS = measured(2, "looks", "by hand: so often a leaving hand must be seen without them")
@@ -78,12 +75,12 @@ class DwellDetector:
         if not self._has_dwelt():
             return False
         place = np.median([at for _, at in self._works], 0)
-        return float(np.linalg.norm(hand.centre_mm - place)) > RESTS_MM
+        return float(np.linalg.norm(hand.centre_mm - place)) > LEFT_MM
 
     def _has_dwelt(self) -> bool:
         """Whether it has worked for long, and for most of that at one place: what is carried goes on."""
         times, places = [t for t, _ in self._works], np.array([at for _, at in self._works])
         if not times or times[-1] - times[0] < LASTS_S:
             return False
-        still = [t for t, at in self._works if np.linalg.norm(at - np.median(places, 0)) < STAYS_MM]
+        still = [t for t, at in self._works if np.linalg.norm(at - np.median(places, 0)) < STILL_MM]
         return bool(still) and still[-1] - still[0] >= STILL_S

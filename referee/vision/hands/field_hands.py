@@ -4,8 +4,6 @@ Seen from behind its player one hand hides another; there two hands are told by 
 one place. Whether tongs are held is None there, since a fist hides them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -14,7 +12,7 @@ import numpy as np
 
 from calibration.mat import FIELD, MatPose
 from referee.vision.hands.fists import Fist, ReducedFrame
-from referee.vision.hands.geometry import MIDDLE_MM, TONGS, HandGeometry, tongs_shown_mm, tongs_visible
+from referee.vision.hands.geometry import TONGS, HandGeometry, tongs_shown_mm, tongs_visible
 from referee.vision.hands.tracker import APART_MM, separate_hands
 from referee.vision.image.color_lut import GROUND
 from referee.vision.image.parts import around
@@ -22,8 +20,7 @@ from referee.vision.measured import measured
 
 TOUCH_PX = measured(3, "reduced px", "by hand: a hand that is next to so many of a build's touches it")
 NEAR_PX = measured(5, "reduced px", "by hand: side of the square within which a hand touches a piece")
-
-
+IN_FIELD_MM = measured(40.0, "mm", "by hand: so low over the field a thing is in it; higher ones may pass before it")
 OVER_FIELD_MM = measured(80.0, "mm", "by hand: so low over the field another player has nothing to do")
 BUILD_MM = measured(200.0, "mm", "by hand: so high a build is looked for over its field")
 REACH_MM = measured(
@@ -116,7 +113,7 @@ def field_masks(frame: ReducedFrame, geometry: HandGeometry, pose: MatPose, loos
     """The field of one mat; ``loose`` (h, w) bool is where pieces lie as they did at the go."""
     low, over, high = (
         cv2.fillConvexPoly(np.zeros(loose.shape, np.uint8), geometry.outline(pose, FIELD, (0.0, z)), 1) > 0
-        for z in (MIDDLE_MM, OVER_FIELD_MM, BUILD_MM)
+        for z in (IN_FIELD_MM, OVER_FIELD_MM, BUILD_MM)
     )
     build = (high & (frame.labels >= 0) & ~loose).astype(np.uint8)
     return FieldMasks(low, over, cv2.morphologyEx(build, cv2.MORPH_OPEN, np.ones((3, 3), np.uint8)) > 0)

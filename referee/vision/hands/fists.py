@@ -5,8 +5,6 @@ leads straight away from it, further than its shadow on the paper does; ``HandGe
 it comes. The fist points the other way.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -18,7 +16,7 @@ from referee.vision.hands.geometry import HandGeometry
 from referee.vision.image.parts import around
 from referee.vision.measured import measured
 
-FIST_MM = measured(26.0, "mm", "by hand: a fist is at least so thick; so far outside of the field it is short of it")
+FIST_MM = measured(26.0, "mm", "by hand: a fist is at least so thick, tongs and fingers are not")
 FIST_MM2 = measured(700.0, "mm2", "by hand: and at least so large as it shows behind its sleeve")
 SHOWN_AHEAD_MM = measured(35.0, "mm", "by hand: so far before a fist its tongs are looked for")
 SHOWN_AHEAD = measured(0.6, "of the picture there", "by hand: where pieces hide less than the rest tongs would show")
@@ -28,7 +26,7 @@ BARE_BELOW_MM = measured(
 )
 TWO_FISTS_MM2 = measured(3000.0, "mm2", "by hand: a patch of less is one fist, however many arms lead to it")
 SLEEVE_MM = measured(60.0, "mm", "by hand: what has a piece's colour and is thicker than this is no piece")
-ARM_MM = measured(150.0, "mm", "by hand: so far an arm leads away from fist or field; a fist's shadow is shorter")
+ARM_MM = measured(150.0, "mm", "by hand: so far an arm leads away from its fist; a fist's shadow is shorter")
 ARM_SHARE = measured(0.9, "of the way", "by hand: so much of it must be arm; the rest is noise")
 WIDEST_DEG = measured(150.0, "degrees", "by hand: what is wider is no arm but a body, or both")
 RAYS = measured(90, "directions", "four degrees each; a sleeve is seen under twenty")
@@ -90,7 +88,7 @@ def detect_fists(frame: ReducedFrame, geometry: HandGeometry) -> list[Fist]:
         return []
     skin = _closed(frame.skin)
     arm = _arm_mask(frame, skin, geometry.px_per_mm)
-    patches = [*_fist_patches(skin, geometry.px_per_mm)]
+    patches = [*_parts(thick(skin, FIST_MM * geometry.px_per_mm), FIST_MM2 * geometry.px_per_mm**2)]
     fists = [*_of_patches(patches, skin, frame.labels >= 0, arm, geometry), *_of_rims(patches, skin, arm, geometry)]
     return [replace(fist, spread_deg=_spread_deg(fist, arm, geometry)) for fist in fists]
 
@@ -118,7 +116,10 @@ def _of_patches(
 
 def _of_rims(patches: list[np.ndarray], skin: np.ndarray, arm: np.ndarray, geometry: HandGeometry) -> Iterator[Fist]:
     """The fists of which a rim shows: their sleeves are before them, as seen from behind their players."""
-    for mask in _fist_rims(skin, patches, geometry.px_per_mm):
+    rims = (
+        part for part in _parts(skin, RIM_MM2 * geometry.px_per_mm**2) if not any((part & p).any() for p in patches)
+    )
+    for mask in rims:
         centre = _points(mask).mean(0)
         for way in _arm_directions(centre, mask, arm, geometry.px_per_mm):
             behind = centre + way * FIST_MM * geometry.px_per_mm
@@ -140,21 +141,12 @@ def thick(mask: np.ndarray, across_px: float) -> np.ndarray:
     return cv2.morphologyEx(mask.astype(np.uint8), cv2.MORPH_OPEN, round_) > 0
 
 
-def _fist_patches(skin: np.ndarray, px_per_mm: float) -> Iterator[np.ndarray]:
-    """Masks (h, w) of what of the skin is as thick and as large as a fist."""
-    things = ski.measure.label(thick(skin, FIST_MM * px_per_mm))
-    for part in ski.measure.regionprops(things):
-        if part.area >= FIST_MM2 * px_per_mm**2:
-            yield things == part.label
-
-
-def _fist_rims(skin: np.ndarray, patches: list[np.ndarray], px_per_mm: float) -> Iterator[np.ndarray]:
-    """Masks (h, w) of what shows of fists whose sleeves are before them, as seen from behind their players."""
-    things = ski.measure.label(skin)
-    known = {int(n) for mask in patches for n in np.unique(things[mask])}
-    for part in ski.measure.regionprops(things):
-        if part.label not in known and part.area >= RIM_MM2 * px_per_mm**2:
-            yield things == part.label
+def _parts(mask: np.ndarray, least_px: float) -> Iterator[np.ndarray]:
+    """(h, w) bool: each of the mask's connected parts of so many pixels."""
+    parts = ski.measure.label(mask)
+    for part in ski.measure.regionprops(parts):
+        if part.area >= least_px:
+            yield parts == part.label
 
 
 def _is_along(mask: np.ndarray, way: np.ndarray) -> bool:
@@ -245,13 +237,9 @@ def _fist(mask: np.ndarray, way: np.ndarray, skin: np.ndarray, coloured: np.ndar
     owner = geometry.owner(centre, way)
     before = _sector(centre, -way, ~hand & (away < SHOWN_AHEAD_MM * px_per_mm), TONGS_LONG_MM * px_per_mm)
     shows = (before & ~coloured).sum() > SHOWN_AHEAD * before.sum()
-    exposed = owner is not None and (shows or _is_low(centre, owner, geometry))
-    return with_owner(Fist(mask, centre, end, None, tongs, bool(exposed)), owner, geometry)
-
-
-def _is_low(centre: np.ndarray, owner: str, geometry: HandGeometry) -> bool:
-    """Whether it is so low that over its player's field it can hold no tongs."""
-    return geometry.height_over(centre, geometry.mats.poses[owner], FINGERS_MM) < BARE_BELOW_MM
+    pose = geometry.mats.poses.get(owner) if owner else None
+    low = pose is not None and geometry.height_over(centre, pose, FINGERS_MM) < BARE_BELOW_MM
+    return with_owner(Fist(mask, centre, end, None, tongs, bool(pose and shows) or low), owner, geometry)
 
 
 def with_owner(fist: Fist, owner: str | None, geometry: HandGeometry) -> Fist:

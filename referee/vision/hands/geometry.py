@@ -1,12 +1,11 @@
 """From a reduced picture to the table: where hands are in millimetres, and from which player an arm comes.
 
 Fouls and the Stop share this one model. Each player sits behind the own mat with the shoulders at ``SHOULDERS_MM`` of
-its frame. An arm belongs to the player to whose nearer shoulder it leads in the picture, if the angle in between is
-less than ``MOST_DEG`` and every other player's is ``APART_DEG`` larger; else nobody can tell. A fist at work is assumed
-``FIST_OVER_MM`` over the table with tongs that end ``TONGS`` away from it.
+its frame (for an arm over a field, at ``STOP_SHOULDER_MM``). An arm belongs to the player to whose nearer shoulder it
+leads in the picture, if the angle in between is less than ``MOST_DEG`` and every other player's is ``APART_DEG``
+larger; else nobody can tell. A fist at work is assumed ``FIST_OVER_MM`` over the table with tongs that end ``TONGS``
+away from it.
 """
-
-from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +25,7 @@ WIDTH_PX = measured(
     "width of the reduced picture: tongs 10 mm thick are still 3 pixels, a sleeve some ten, and averaging kills the "
     "noise",
 )
-MIDDLE_MM = measured(40.0, "mm", "by hand: so low over the field a thing is in it, and so high a hand is over it")
+MIDDLE_MM = measured(40.0, "mm", "by hand: about so high over the table hands are, where ways are taken from")
 FIST_OVER_MM = measured(90.0, "mm", "by hand: about so high over the table is a fist that works")
 TONGS = np.array(
     measured((-18.0, 95.0, -62.0), "mm in the player's mat frame", "from a fist to its tongs' tip; by hand")
@@ -37,6 +36,13 @@ SHOULDERS_MM = np.array(
         ((35.0, -560.0, 190.0), (-130.0, -560.0, 190.0)),
         "mm",
         "a sitting player's, right and left, in the own mat's frame",
+    )
+)
+STOP_SHOULDER_MM = np.array(
+    measured(
+        (35.0, -560.0, 190.0),
+        "mm",
+        "as SHOULDERS_MM, the one that tells whose arm is over a field after a Stop; by hand",
     )
 )
 STRANGERS_MM = np.array(
@@ -126,8 +132,8 @@ class HandGeometry:
     def owner(self, hand: np.ndarray, way: np.ndarray, over_field: bool = False) -> str | None:
         """Zone of the player whose arm leads this way (2,) from a hand at a pixel (2,): None where that is not clear,
         the only player's where one mat is known. ``over_field``: the way begins at a field's centre, not at the hand.
-        Then one shoulder a player tells more than two, and beside a single known mat others may sit (``STRANGER``)."""
-        shoulders, poses = SHOULDERS_MM[: 1 if over_field else None], self.mats.poses
+        Then ``STOP_SHOULDER_MM`` is asked, and beside a single known mat others may sit (``STRANGER``)."""
+        shoulders, poses = STOP_SHOULDER_MM[None] if over_field else SHOULDERS_MM, self.mats.poses
         off = {zone: float(self.off_deg(hand, way[None], pose, shoulders)[0]) for zone, pose in poses.items()}
         if len(off) < 2:
             zone, pose = next(iter(poses.items()))

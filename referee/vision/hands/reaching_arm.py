@@ -4,8 +4,6 @@ It is the largest connected thing over the field that was not on the clear table
 whose it is (``HandGeometry.owner``), gloved or not; its near end tells whether it only passes before the field.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import cv2
@@ -14,8 +12,16 @@ import skimage as ski
 
 from calibration.mat import FIELD, MatPose, Mats
 from cards.build import TALLEST_MM
-from referee.vision.hands.fists import ARM_MM, FIST_MM, thick
-from referee.vision.hands.geometry import FIST_OVER_MM, TONGS, HandGeometry, reduced, reduction, tongs_visible
+from referee.vision.hands.fists import FIST_MM, thick
+from referee.vision.hands.geometry import (
+    FIST_OVER_MM,
+    STOP_SHOULDER_MM,
+    TONGS,
+    HandGeometry,
+    reduced,
+    reduction,
+    tongs_visible,
+)
 from referee.vision.image.shadow import is_shadow
 from referee.vision.measured import measured
 
@@ -23,8 +29,8 @@ DIFFERS = measured(24, "levels of 255", "by hand: a channel differs so from the 
 OVER_MM = measured(
     TALLEST_MM - 20.0, "mm", "by hand: hands reach into a box so high over the field, the last piece's tongs with them"
 )
-
-
+REACH_MM = measured(150.0, "mm", "by hand: an arm's far end is at least so far from the field's centre")
+SHORT_MM = measured(26.0, "mm", "by hand: a hand further from the field than this is not in it: heights are guessed")
 END_PX = measured(4, "reduced px", "by hand: the near end of a fist is that many of its pixels")
 FAR_PERCENTILE = measured(90, "per cent", "an arm's far end is the tenth of its pixels that is farthest; by hand")
 
@@ -71,7 +77,7 @@ def _way(arm: np.ndarray, geometry: HandGeometry, pose: MatPose) -> np.ndarray |
     centre = geometry.centre(pose)
     away = np.linalg.norm(arm - centre, axis=1)
     way = arm[away >= np.percentile(away, FAR_PERCENTILE)].mean(0) - centre
-    return way if np.linalg.norm(way) >= ARM_MM * geometry.px_per_mm else None
+    return way if np.linalg.norm(way) >= REACH_MM * geometry.px_per_mm else None
 
 
 def _is_short(arm: np.ndarray, geometry: HandGeometry, pose: MatPose, player: MatPose) -> bool:
@@ -82,8 +88,8 @@ def _is_short(arm: np.ndarray, geometry: HandGeometry, pose: MatPose, player: Ma
     fist = np.argwhere(thick(mask, FIST_MM * geometry.px_per_mm))[:, ::-1]
     if not len(fist):
         return False
-    toward = geometry.to_shoulders(geometry.centre(player), player)[0]
+    toward = geometry.to_shoulders(geometry.centre(player), player, STOP_SHOULDER_MM[None])[0]
     near = fist[np.argsort(fist @ toward)[:END_PX]].mean(0)
     end = geometry.on_plane(near, player, FIST_OVER_MM) + (TONGS if tongs_visible(player) else 0.0)
     x, y, _ = ((player.to_camera(end[None]) - pose.translation) @ pose.rotation)[0]
-    return bool(abs(x) > FIELD[0] + FIST_MM or abs(y) > FIELD[1] + FIST_MM)
+    return bool(abs(x) > FIELD[0] + SHORT_MM or abs(y) > FIELD[1] + SHORT_MM)

@@ -5,8 +5,6 @@ keeps the owner of the one that was at its place a moment ago. A fist that came 
 nor anywhere else, is *hidden* by the other, until as many hands of its player are seen again as there were.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -17,10 +15,8 @@ from referee.vision.hands.geometry import HandGeometry
 from referee.vision.measured import measured
 
 SAME_MM = measured(30.0, "mm", "by hand: a fist so near to where one was a look ago is the same one")
-STAYS_MM = measured(15.0, "mm", "by hand: as SAME_FIST_MM, of one at work, or whose arm seems to be another player's")
-RESTS_MM = measured(
-    40.0, "mm", "by hand: a fist's breadth: further off it has left; a second one moves its middle less"
-)
+STAYS_MM = measured(15.0, "mm", "by hand: as SAME_MM, of one whose arm seems to be another player's")
+RESTS_MM = measured(40.0, "mm", "by hand: as SAME_MM, of one that a second one joins, which moves its middle")
 APART_MM = measured(75.0, "mm", "by hand: two hands are so far apart; a tower may part one into two patches")
 HIDDEN_MM = measured(130.0, "mm", "by hand: so far a hand goes between two looks, and is then behind another")
 BEHIND_MM = measured(60.0, "mm", "by hand: so near to another's fist one is gone from sight at once")
@@ -45,7 +41,8 @@ class HandTracker:
         """The same fists with their owners as far as known, and those that others hide. A patch without an arm at a
         place where nobody's fist was is left out."""
         self._px_per_mm = geometry.px_per_mm
-        tracked = [self._with_growth(self._with_last_owner(fist, fists, geometry)) for fist in fists]
+        tracked = [self._with_last_owner(fist, fists, geometry) for fist in fists]
+        tracked = [replace(f, growth_deg=f.spread_deg - self._at_rest(f).spread_deg) for f in tracked]
         owned = [fist for fist in tracked if fist.owner is not None]
         self._resting = [self._at_rest(fist) for fist in owned]
         hidden = [pair for owner in geometry.mats.poses for pair in self._hidden_of(owner, owned, tracked)]
@@ -69,10 +66,6 @@ class HandTracker:
             return fist
         elsewhere = any(self._mm(f, fist) > STAYS_MM for f in _of(fist.owner, fists))
         return with_owner(fist, near.pop(), geometry) if fist.owner is None or elsewhere else fist
-
-    def _with_growth(self, fist: Fist) -> Fist:
-        """The fist with how much wider its sleeves spread than since it came to its place."""
-        return replace(fist, growth_deg=fist.spread_deg - self._at_rest(fist).spread_deg)
 
     def _at_rest(self, fist: Fist) -> Fist:
         """The same player's fist where it was when it came here, with the least that its sleeves have spread since."""

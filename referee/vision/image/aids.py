@@ -4,8 +4,6 @@ An empty frame of another session, of before a bump, or with pieces on it would 
 something else; so it serves only the mats that lie where they lay in it, and only where they are bare in it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import cv2
@@ -17,7 +15,6 @@ from calibration.mat import MatPose, Mats, detect_mats
 from calibration.quality import clipped
 from calibration.still import sheet_moved, still_markers
 from cards.pieces import PieceSet
-from referee.vision.image.evidence import foreground
 from referee.vision.image.view import ZoneView
 from referee.vision.measured import measured
 
@@ -38,6 +35,7 @@ LENS_OFF_SHARE = measured(
     "1.5 px of 1280 (RMS): a focal length 8 % off gives 2.2, a lens of its own up to 0.9",
 )
 SHADOWED_LIGHT = measured(0.75, "of the other mat's", "by hand: a quarter of the light is gone from one mat only")
+LENS_MARKERS = measured(4, "markers", "a lens is estimated well from more than one mat's only")
 EMPTY_TINT = measured(0.5, "log R - log G, or log B - theirs", "tinted shadows have up to 0.4, painted wood 0.6 to 3")
 
 
@@ -96,9 +94,6 @@ def _held_against(gray: np.ndarray, then: np.ndarray, markers: Corners, earlier:
     return markers, kept
 
 
-LENS_MARKERS = measured(4, "markers", "a lens is estimated well from more than one mat's only")
-
-
 def _kept(mats: Mats) -> int:
     """How many markers the poses rest on."""
     return sum(len(pose.markers) for pose in mats.poses.values())
@@ -126,11 +121,11 @@ def occupied(view: ZoneView, f: np.ndarray) -> bool:
     return bool(sheet.any()) and float((tint > EMPTY_TINT).mean()) > OCCUPIED_SHARE
 
 
-def shown_apart(view: ZoneView, white: np.ndarray, table: np.ndarray | None, piece_set: PieceSet) -> float:
-    """How much of the view's sheet (its white (3,), the bare ``table``'s features where known) pieces cover, of the
-    least that all of a player's pieces cover where they stand apart: each with its smallest face to the camera."""
-    covered = foreground(view, view.features(white), table, shadows=False).sum() / view.px_per_mm**2
-    return float(covered / sum(count * piece_set.shapes[shape].least_face for shape, _, count in piece_set.pieces))
+def shown_apart(foreground: np.ndarray, view: ZoneView, piece_set: PieceSet) -> float:
+    """How much of the view's sheet pieces cover, by the features (n, 3) of what stands there, of the least that all of
+    a player's pieces cover where they stand apart: each with its smallest face to the camera."""
+    least = sum(count * piece_set.shapes[shape].least_face for shape, _, count in piece_set.pieces)
+    return float(len(foreground) / view.px_per_mm**2 / least)
 
 
 def light_alarms(views: Mapping[str, tuple[ZoneView, np.ndarray]], usual: Mapping[str, np.ndarray]) -> tuple[str, ...]:
@@ -151,9 +146,8 @@ def light_alarms(views: Mapping[str, tuple[ZoneView, np.ndarray]], usual: Mappin
         found += _changes({zone: float(c.mean()) for zone, c in change.items()})
         warm = float(np.median([c[0] / max(c[2], 1e-3) for c in change.values()]))
         if not 1 / WARMER < warm < WARMER:
-            found.append(
-                f"the light is {'warmer' if warm > 1 else 'cooler'} than in the empty frame: learn colours again"
-            )
+            tint = "warmer" if warm > 1 else "cooler"
+            found.append(f"the light is {tint} than in the empty frame: learn colours again")
     return tuple(found)
 
 

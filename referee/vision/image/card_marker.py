@@ -1,7 +1,5 @@
 """Which card lies in view, by the ArUco marker in the top margin of its face."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import cv2
@@ -25,11 +23,8 @@ class CardMarkers:
 
 def read_card_markers(gray: np.ndarray, deck: Deck) -> CardMarkers:
     """The cards whose markers are in an 8-bit grey picture (h, w). Ids of mats say nothing."""
-    found = [m for m, quad in find_markers(gray).items() if m >= FIRST_CARD_MARKER and _side(quad) >= SMALL_PX]
+    sides = {m: cv2.contourArea(quad.astype(np.float32)) ** 0.5 for m, quad in find_markers(gray).items()}
+    found = [m for m, side in sides.items() if m >= FIRST_CARD_MARKER and side >= SMALL_PX]
     cards = {m: deck.with_marker(m) for m in found}
     seen = [card.id for card in cards.values() if card is not None]
     return CardMarkers(seen[0] if len(seen) == 1 else None, tuple(sorted(m for m, c in cards.items() if c is None)))
-
-
-def _side(quad: np.ndarray) -> float:
-    return float(np.sqrt(cv2.contourArea(quad.astype(np.float32))))

@@ -5,13 +5,11 @@ paper, or neither. 32 KB stay in the processor's nearest cache; the eight codes 
 differ by less than webcam noise, except in the darkest cells, which no piece in the light is in.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from calibration.palette import Palette, features
 from referee.kernels.pictures import look_up
-from referee.vision.image.bare import log_marker, log_paper
+from referee.vision.image.background import log_marker, log_paper
 from referee.vision.measured import measured
 
 ANYTHING = measured(1 / 150.0, "density", "one over the volume of the features' box: what fits nothing is strange")

@@ -20,58 +20,48 @@ import skimage as ski
 
 from calibration.palette import LINEAR, Palette, Wear, veiled
 from calibration.quality import clipped
-from referee.vision.image.bare import (
+from referee.vision.image.background import (
     LEAST_RELIT,
     UNKNOWN_DENSITY,
-    either,
     log_empty,
     log_marker,
     log_paper,
+    log_sum,
     normal,
     paper_light,
-    relit_by,
     room_tint,
+    white_shift,
 )
 from referee.vision.image.glare import added_light
 from referee.vision.image.unknown import unknown_mask
 from referee.vision.image.view import ZoneView
-from referee.vision.measured import STILLS_BENCH, measured
+from referee.vision.measured import measured
 
 ANYTHING = measured(1 / 150.0, "density", "one over the volume of the features' box")
-WHITE_LEAST_PX = measured(50, "px", "by hand: fewer pixels of paper do not tell its white", STILLS_BENCH)
-WHITE_PLAIN = measured(
-    60, "per cent of the bright ones", "by hand: the least coloured of them are the paper's own", STILLS_BENCH
-)
-OUTSIDE_LEAST_PX = measured(400, "px", "by hand: fewer pixels off the mats say nothing of its colours", STILLS_BENCH)
-OUTSIDE_COLOURS = measured(6, "colours", "by hand: a shirt, a table, a wall and their shadows", STILLS_BENCH)
-STRANGE_NATS = measured(
-    2.0, "nats", "by hand: less likely than anything by this, a pixel is surely no paper", STILLS_BENCH
-)
+WHITE_LEAST_PX = measured(50, "px", "by hand: fewer pixels of paper do not tell its white")
+WHITE_PLAIN = measured(60, "per cent of the bright ones", "by hand: the least coloured of them are the paper's own")
+OUTSIDE_LEAST_PX = measured(400, "px", "by hand: fewer pixels off the mats say nothing of its colours")
+OUTSIDE_COLOURS = measured(6, "colours", "by hand: a shirt, a table, a wall and their shadows")
+STRANGE_NATS = measured(2.0, "nats", "by hand: less likely than anything by this, a pixel is surely no paper")
 WHITE_USUAL = measured((0.8, 0.8, 0.8), "linear R, G, B", "by hand: taken for the paper's white where it is not told")
 WHITE_BRIGHT = measured(50, "per cent of the pixels", "clipped paper is all of one light; the others are below it")
-WHITE_NEAR = measured(0.15, "of their light", "by hand: the white is told by pixels this near to it", STILLS_BENCH)
+WHITE_NEAR = measured(0.15, "of their light", "by hand: the white is told by pixels this near to it")
 OUTSIDE_STEPS = measured((12, 0.01), "steps of k-means, and the move at which it ends", "by hand, for time")
-OUTSIDE_LEAST_SD = measured(
-    0.08, "spread of a feature", "by hand: no colour is purer than a camera's noise", STILLS_BENCH
-)
-OUTSIDE_STRANGE = measured(
-    0.3, "of the pixels off the mats", "by hand: so often they are anything at all", STILLS_BENCH
-)
-OUTSIDE_SHARE = measured(0.03, "of what is off the mats", "by hand: a colour is frequent from here on", STILLS_BENCH)
+OUTSIDE_LEAST_SD = measured(0.08, "spread of a feature", "by hand: no colour is purer than a camera's noise")
+OUTSIDE_STRANGE = measured(0.3, "of the pixels off the mats", "by hand: so often they are anything at all")
+OUTSIDE_SHARE = measured(0.03, "of what is off the mats", "by hand: a colour is frequent from here on")
 PAPER_OTHER_LIGHT = measured(
-    0.1, "of the paper's pixels", "by hand: a second lamp's edge, a crease: not the smooth light fitted", STILLS_BENCH
+    0.1, "of the paper's pixels", "by hand: a second lamp's edge, a crease: not the smooth light fitted"
 )
-PAPER_STRANGE = measured(0.05, "of the paper's pixels", "by hand: so often they are anything at all", STILLS_BENCH)
-TOLD_NATS = measured(2.5, "nats", "by hand: a colour less likely than anything by this is not told", STILLS_BENCH)
+PAPER_STRANGE = measured(0.05, "of the paper's pixels", "by hand: so often they are anything at all")
+TOLD_NATS = measured(2.5, "nats", "by hand: a colour less likely than anything by this is not told")
 OUTSIDE_SAMPLE = measured(3000, "px", "by hand, for time")
-EMPTY_STRANGE = measured(0.02, "of the pixels", "by hand: so often they are anything at all", STILLS_BENCH)
+EMPTY_STRANGE = measured(0.02, "of the pixels", "by hand: so often they are anything at all")
 OUTSIDE_KNOWN = measured(0.7, "of the pixels off the mats", "the rest: of the frame's own frequent colours")
 
-CLIP = measured(5.0, "nats", "by hand: no single pixel says more, for or against", STILLS_BENCH)
-CLUTTER_IN = measured(
-    0.03, "of the field's pixels", "by hand: of a piece's colour where no piece of the build is", STILLS_BENCH
-)
-CLUTTER_OUT = measured(0.3, "of the pixels outside", "by hand: the same there, where loose pieces lie", STILLS_BENCH)
+CLIP = measured(5.0, "nats", "by hand: no single pixel says more, for or against")
+CLUTTER_IN = measured(0.03, "of the field's pixels", "by hand: of a piece's colour where no piece of the build is")
+CLUTTER_OUT = measured(0.3, "of the pixels outside", "by hand: the same there, where loose pieces lie")
 _UNKNOWN = math.log(ANYTHING)
 
 
@@ -125,12 +115,8 @@ def paper_white(image: np.ndarray, paper: np.ndarray) -> np.ndarray:
     return np.array([np.median(channel[plain & near]) for channel in (three, two, one)], float)
 
 
-ALIKE = measured(
-    1.5, "nats", "1.7 spreads: nearer to its best a piece's colour is the background's own; by hand", STILLS_BENCH
-)
-LARGE_SHARE = measured(
-    0.10, "of what is off the mats", "by hand: a shirt or a table covers more, loose pieces do not", STILLS_BENCH
-)
+ALIKE = measured(1.5, "nats", "1.7 spreads: nearer to its best a piece's colour is the background's own; by hand")
+LARGE_SHARE = measured(0.10, "of what is off the mats", "by hand: a shirt or a table covers more, loose pieces do not")
 
 
 def frequent(f: np.ndarray, outside: np.ndarray, seed: int = 1) -> list[tuple[np.ndarray, np.ndarray, float]]:
@@ -161,7 +147,7 @@ def log_elsewhere(f: np.ndarray, outside: np.ndarray, palette: Palette) -> tuple
         told = palette.log_density(mean[None].astype(np.float32))[:, 0]
         alike = told > _UNKNOWN + 1.0
         if share > (LARGE_SHARE if alike.any() else OUTSIDE_SHARE):
-            out = either(out, normal(f, mean, sd) + math.log(OUTSIDE_KNOWN * share))
+            out = log_sum(out, normal(f, mean, sd) + math.log(OUTSIDE_KNOWN * share))
             shared |= alike & (told > _peaks(palette) - ALIKE)
     return out, shared
 
@@ -188,7 +174,7 @@ def spread_out(gains: np.ndarray, outside: np.ndarray) -> np.ndarray:
     return found
 
 
-LABELLED = measured(0.5, "nats", "by hand: a pixel has the colour that beats the background by so much", STILLS_BENCH)
+LABELLED = measured(0.5, "nats", "by hand: a pixel has the colour that beats the background by so much")
 
 
 def bare_table(view: ZoneView, f: np.ndarray, empty: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
@@ -207,12 +193,12 @@ def background(
     the palette cannot be told from what is off the mats. ``bare`` (h, w) is the log density of the bare table where it
     is ``known``; see ``bare_table``."""
     if known.all():
-        return either(bare, _UNKNOWN + math.log(EMPTY_STRANGE)), np.zeros(len(palette.names), bool)
+        return log_sum(bare, _UNKNOWN + math.log(EMPTY_STRANGE)), np.zeros(len(palette.names), bool)
     paper, marker, _ = view.regions
     out, shared = log_elsewhere(f, ~paper & view.valid, palette)
-    told = either(bare[paper], log_paper(f[paper]) + math.log(PAPER_OTHER_LIGHT))
-    out[paper] = either(told, _UNKNOWN + math.log(PAPER_STRANGE))
-    out[marker] = either(log_marker(f[marker]), out[marker])
+    told = log_sum(bare[paper], log_paper(f[paper]) + math.log(PAPER_OTHER_LIGHT))
+    out[paper] = log_sum(told, _UNKNOWN + math.log(PAPER_STRANGE))
+    out[marker] = log_sum(log_marker(f[marker]), out[marker])
     return out, shared
 
 
@@ -229,7 +215,7 @@ def gather_evidence(
     # Heavy tails: a pixel far from every colour is not thereby evidence against one of them.
     painted = np.exp(palette.log_density(f))
     table, known = bare_table(view, f, empty)
-    relit = relit_by(empty_white, white) if empty_white is not None else None
+    relit = white_shift(empty_white, white) if empty_white is not None else None
     bare = log_empty(f, table, relit, room_tint(view, f - table, painted.max(0)))
     plain, shared = background(view, f, palette, bare, known)
     of_piece = worn(painted, f, palette.wear, plain)
@@ -287,13 +273,10 @@ SHEEN = measured(
     "of the paper's light",
     "of photographed worn and varnished red blocks it takes whole faces to 0.04, spots to 0.08; with 0.06 one of the "
     "right builds of the dev sets is no longer proven",
-    STILLS_BENCH,
 )
-SHEEN_SHARE = measured(0.5, "of a piece's pixels", "by hand: under a sheen as often as not", STILLS_BENCH)
-SHEEN_TINT = measured(
-    0.35, "log light of one channel against others", "by hand: less may be paper in the shade", STILLS_BENCH
-)
-SHEEN_PLAIN = measured(0.0, "log density", "by hand: what is so like the background needs no paint", STILLS_BENCH)
+SHEEN_SHARE = measured(0.5, "of a piece's pixels", "by hand: under a sheen as often as not")
+SHEEN_TINT = measured(0.35, "log light of one channel against others", "by hand: less may be paper in the shade")
+SHEEN_PLAIN = measured(0.0, "log density", "by hand: what is so like the background needs no paint")
 
 
 def bleached(
@@ -325,20 +308,16 @@ def bleached(
     return blank, foot
 
 
-OUTSHINES = measured(0.25, "log light, relative to paper", "by hand: only a mirror image sends as much", STILLS_BENCH)
-CLIPPED_LIGHT = measured(
-    0.85, "linear light of the paper", "by hand: up to here what is clipped shines brighter", STILLS_BENCH
-)
-BLEACHED_MM2 = measured(12.0, "mm2", "by hand: a core that large is no highlight of an edge", STILLS_BENCH)
-FOOT_RADII = measured(3.0, "radii of the core", "by hand: so far its foot reaches", STILLS_BENCH)
+OUTSHINES = measured(0.25, "log light, relative to paper", "by hand: only a mirror image sends as much")
+CLIPPED_LIGHT = measured(0.85, "linear light of the paper", "by hand: up to here what is clipped shines brighter")
+BLEACHED_MM2 = measured(12.0, "mm2", "by hand: a core that large is no highlight of an edge")
+FOOT_RADII = measured(3.0, "radii of the core", "by hand: so far its foot reaches")
 
 NOT_BARE = float(log_empty(np.array([OUTSHINES, 0.0, 0.0]), np.zeros(3)))
 """Log density of the bare table that outshines itself by as much as a mirror image does paper."""
 
-WORN_REACH_PX = measured(
-    9, "px of the view (mm)", "by hand: so far around worn wood its piece's paint is looked for", STILLS_BENCH
-)
-PAINT_NEAR = measured(0.1, "of that neighbourhood", "by hand: so much of it must be paint", STILLS_BENCH)
+WORN_REACH_PX = measured(9, "px of the view (mm)", "by hand: so far around worn wood its piece's paint is looked for")
+PAINT_NEAR = measured(0.1, "of that neighbourhood", "by hand: so much of it must be paint")
 
 
 def worn(painted: np.ndarray, f: np.ndarray, wear: Wear | None, plain: np.ndarray) -> np.ndarray:

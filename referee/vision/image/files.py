@@ -1,7 +1,5 @@
 """Picture files in and out, with faults a user can act on."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import cv2
@@ -47,7 +45,8 @@ def picture_of(data: bytes, path: str) -> np.ndarray:
         raise BadImage(f"{path}: not a picture")
     if min(image.shape[:2]) < SMALLEST_PX:
         raise BadImage(f"{path}: too small, {image.shape[1]} x {image.shape[0]} pixels")
-    return _reduced(image)
+    factor = LARGEST_PX / max(image.shape[:2])
+    return image if factor >= 1 else cv2.resize(image, None, fx=factor, fy=factor, interpolation=cv2.INTER_AREA)
 
 
 def write_picture(path: str | Path, image: np.ndarray) -> None:
@@ -77,13 +76,6 @@ def _garbled(data: bytes) -> bool:
     except ValueError:
         return True
     return False
-
-
-def _reduced(image: np.ndarray) -> np.ndarray:
-    factor = LARGEST_PX / max(image.shape[:2])
-    if factor >= 1:
-        return image
-    return cv2.resize(image, None, fx=factor, fy=factor, interpolation=cv2.INTER_AREA)
 
 
 def _cut_short(data: bytes) -> bool:

@@ -6,8 +6,6 @@ orange, blue for paper, a dark table for green. How much was added on a piece no
 table beside it shows.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from referee.vision.image.view import ZoneView

@@ -1,7 +1,5 @@
 """Connected parts of masks."""
 
-from __future__ import annotations
-
 import numpy as np
 import skimage as ski
 

@@ -4,8 +4,6 @@ One lamp leaves the same share of its light in all its shadows. On paper a grey 
 and only darker; without the table's own measure it could not be told from one.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

@@ -8,8 +8,6 @@ thin; what is left after thin things are taken away is a patch. And whatever its
 of that colour together is no piece.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,10 +18,10 @@ import skimage as ski
 
 from calibration.palette import Palette, shaded
 from cards.pieces import PieceSet
-from referee.vision.image.bare import DEEPEST, TINT_LIGHT, TINT_MOST, TINT_SAMPLE, UNKNOWN_DENSITY
+from referee.vision.image.background import DEEPEST, TINT_LIGHT, TINT_MOST, TINT_SAMPLE, UNKNOWN_DENSITY
 from referee.vision.image.parts import around
 from referee.vision.image.view import ZoneView
-from referee.vision.measured import STILLS_BENCH, measured
+from referee.vision.measured import measured
 
 UNKNOWN_THIN_MM = measured(5.0, "mm", "rims of pieces at 1 px a mm are 3 px wide; fingers, tongs and pens are wider")
 OUTSIZED_TIMES = measured(
@@ -34,17 +32,15 @@ OUTSIZED_TIMES = measured(
 OUTSIZED_THIN_MM = measured(7.0, "mm", "by hand: what joins two things is thinner, fingers are not")
 
 
-BRIGHTER = measured(0.15, "log light", "by hand: what a second reflection adds", STILLS_BENCH)
-EDGE = measured(0.12, "log light", "by hand: spread at the ends of a shadow's range", STILLS_BENCH)
-RED_SD = measured(0.14, "log R - log G", "by hand: spread of a shadow's tint about the room's own", STILLS_BENCH)
+BRIGHTER = measured(0.15, "log light", "by hand: what a second reflection adds")
+EDGE = measured(0.12, "log light", "by hand: spread at the ends of a shadow's range")
+RED_SD = measured(0.14, "log R - log G", "by hand: spread of a shadow's tint about the room's own")
 BLUE_SD = measured(0.18, "log B against yellow", "as RED_SD")
-GLOSS = measured(
-    -0.35, "log light, relative to paper", "by hand: from here a pixel without tint may be gloss", STILLS_BENCH
-)
+GLOSS = measured(-0.35, "log light, relative to paper", "by hand: from here a pixel without tint may be gloss")
 
 
 @dataclass(frozen=True, eq=False)
-class Patch:
+class UnknownThing:
     """One unknown thing: ``share`` of the field's pixels, its middle on the table in mm, its size relative to the set's
     smallest piece, and its ``outline`` (n, 2) in pixels of the view."""
 
@@ -85,16 +81,11 @@ def log_gloss(f: np.ndarray) -> np.ndarray:
     return _PEAK - 0.5 * (below * below + (f[..., 1] / RED_SD) ** 2 + (f[..., 2] / BLUE_SD) ** 2)
 
 
-SHADES = measured(
-    (0.25, 0.45, 0.7), "of the light", "by hand: what a colour is looked for in beside its own light", STILLS_BENCH
-)
+SHADES = measured((0.25, 0.45, 0.7), "of the light", "by hand: what a colour is looked for in beside its own light")
 
 
 TINTED = measured(
-    0.25,
-    "tint a unit of depth",
-    "by hand: from here shaded paint is looked for; a colour's own spread has less",
-    STILLS_BENCH,
+    0.25, "tint a unit of depth", "by hand: from here shaded paint is looked for; a colour's own spread has less"
 )
 
 
@@ -133,7 +124,7 @@ def unknown_mask(
     return out
 
 
-def patches(view: ZoneView, mask: np.ndarray, piece_set: PieceSet) -> tuple[Patch, ...]:
+def patches(view: ZoneView, mask: np.ndarray, piece_set: PieceSet) -> tuple[UnknownThing, ...]:
     """The unknown things of a mask (h, w), largest first."""
     field = max(int((view.regions[2] & view.valid).sum()), 1)
     smallest = smallest_face_mm2(piece_set) * view.px_per_mm**2
@@ -142,7 +133,7 @@ def patches(view: ZoneView, mask: np.ndarray, piece_set: PieceSet) -> tuple[Patc
         x, y = view.to_ground(np.array([part.centroid[::-1]]))[0]
         outline, _ = cv2.findContours(part.image.astype(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
         at = outline[0].reshape(-1, 2) + part.bbox[1::-1]
-        found.append(Patch(part.area / field, float(x), float(y), part.area / smallest, at))
+        found.append(UnknownThing(part.area / field, float(x), float(y), part.area / smallest, at))
     return tuple(sorted(found, key=lambda p: -p.share))
 
 

@@ -1,8 +1,6 @@
 """A zone's view: the part of the picture where its build can be, without lens distortion, at a
 scale that follows the mat (so many pixels to a millimetre), whatever camera took it."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -51,7 +49,7 @@ class ZoneView:
     px_per_mm: float
     _features: dict[bytes, np.ndarray] = field(default_factory=dict, repr=False, compare=False)
 
-    def lean(self) -> ZoneView:
+    def lean(self) -> "ZoneView":
         """The same view without what it has worked out so far and can work out again."""
         return replace(self, _features={})
 

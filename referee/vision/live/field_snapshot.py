@@ -6,8 +6,6 @@ after it. One that looked as it does now before the press: it stood then. All el
 and nobody knows. A few pixels are noise, or the rim of a build that was nudged; what is as large as a piece counts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -48,6 +46,13 @@ class FieldSnapshot:
     def coloured(self) -> np.ndarray:
         """(h, w) bool: what has a piece's colour, in the field or beside it."""
         return self.piece if self.around is None else self.around
+
+    def unlike(self, other: "FieldSnapshot") -> float:
+        """How much of what is a piece here looks otherwise there, as a share of the field's pixels; all of it where the
+        windows are not of one size."""
+        if self.image.shape != other.image.shape:
+            return 1.0
+        return float((self.piece & ~_like(self, other)).sum()) / max(1, self.field)
 
 
 def placed(before: Sequence[FieldSnapshot], after: Sequence[FieldSnapshot]) -> Placed:

@@ -15,14 +15,11 @@ that is lost in a field, seen nowhere, and seen in that field again, was out of 
 neither for nor against it. Seen from behind its player, a bare hand is proposed when it leaves.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from calibration.mat import Mats
 from cards.sentences import Sentence
 from referee.devices.ports import Frame
 from referee.match.foul import Proposal, seen_foul
@@ -39,11 +36,6 @@ from referee.vision.measured import measured
 HAND_FOUL_S = measured(0.35, "s", "by hand: a sight must last so long; shorter may be two things that pass")
 SHAKEN_S = measured(0.0, "s", "a mat that moved has moved, however shortly")
 SIGHTS = measured(160, "sights", "for memory: and so often in all, some fourteen seconds")
-
-LASTS_S: Mapping[str, float] = dict.fromkeys(("bare_hand", "second_hand", "neighbours_hand"), HAND_FOUL_S) | {
-    "shaken": SHAKEN_S
-}
-"""So long a sight must last: what is shorter may be two things that pass one another in the picture."""
 
 SEEN_SHARE = measured(0.75, "of the looks of that time", "by hand: so often it must be seen")
 HAND_LASTS_S = measured(0.15, "s", "by hand: a hand whose arm was not seen is over a field for longer than this")
@@ -64,7 +56,7 @@ class DetectedFoul:
     sure: float
 
     @property
-    def said(self) -> Sentence:
+    def sentence(self) -> Sentence:
         """What it is, in any language."""
         return seen_foul(self.kind, self.zone)
 
@@ -81,11 +73,11 @@ class DetectedFoul:
 @dataclass
 class _Persistence:
     """How long one kind of foul has lasted in one field. ``looks``: time, time without the unknown spans, whose hand,
-    whether it was there; ``told_s``: when what was proposed was last there; ``lost_s``: since when nobody knows, and
-    ``unknown_s`` how long that was in all."""
+    whether it was there; ``proposed_s``: when what was proposed was last there; ``lost_s``: since when nobody knows,
+    and ``unknown_s`` how long that was in all."""
 
     looks: deque[tuple[float, float, str | None, bool]] = field(default_factory=deque)
-    told_s: float | None = None
+    proposed_s: float | None = None
     lost_s: float | None = None
     unknown_s: float = 0.0
 
@@ -113,15 +105,18 @@ class FoulWatch:
         self._dwell: dict[str, DwellDetector] = {}
 
     def look(
-        self, frame: Frame, seen: tuple[ReducedFrame, HandGeometry] | None, look: GateState, stop_s: float | None
+        self, frame: Frame, reduced: tuple[ReducedFrame, HandGeometry] | None, look: GateState, stop_s: float | None
     ) -> list[DetectedFoul]:
-        """Proposals at this frame, of which the gate gives ``seen`` (``Gate.reduced_frame``) and the state ``look``;
+        """Proposals at this frame, of which the gate gives ``reduced`` (``Gate.reduced_frame``) and the state ``look``;
         ``stop_s`` is the Stop in the frames' time, None before it."""
-        if seen is None or frame.at_s - self._looked_s < LOOK_S:
+        if reduced is None or frame.at_s - self._looked_s < LOOK_S:
             return []
         self._looked_s = frame.at_s
-        told = [*self._of_hands(self._hands(*seen), frame.at_s), *self._of_mats(frame, seen[1].mats)]
-        return [*told, *self._after_stop(look, frame.at_s, stop_s)]
+        fouls, mats = self._of_hands(self._hands(*reduced), frame.at_s), reduced[1].mats
+        moved = self._motion.update(frame.image, mats)
+        for zone in mats.poses:
+            fouls += self._observed("shaken", zone, None, zone in moved, frame.at_s)
+        return [*fouls, *self._after_stop(look, frame.at_s, stop_s)]
 
     def _hands(self, picture: ReducedFrame, geometry: HandGeometry) -> dict[str, FieldHands]:
         """The hands over each field."""
@@ -135,21 +130,17 @@ class FoulWatch:
         return over
 
     def _of_hands(self, hands: Mapping[str, FieldHands], at_s: float) -> list[DetectedFoul]:
-        told = []
+        fouls = []
         for zone, over in hands.items():
             others = [owner for owner in over.owners if owner not in (None, zone)]
             if others or not self._is_out_of_sight(zone, over, at_s):
-                told += self._observed("neighbours_hand", zone, others[0] if others else None, bool(others), at_s)
-            told += self._observed("second_hand", zone, zone, over.hands > 1, at_s)
-            told += self._observed("bare_hand", zone, zone, bool(over.bare), at_s)
+                fouls += self._observed("neighbours_hand", zone, others[0] if others else None, bool(others), at_s)
+            fouls += self._observed("second_hand", zone, zone, over.hands > 1, at_s)
+            fouls += self._observed("bare_hand", zone, zone, bool(over.bare), at_s)
             stayed = self._dwell.setdefault(zone, DwellDetector()).update(over.sole, at_s)
             if stayed is not None and not others and over.hands < 2:
-                told.append(DetectedFoul("bare_hand", zone, zone, *stayed))
-        return told
-
-    def _of_mats(self, frame: Frame, mats: Mats) -> list[DetectedFoul]:
-        moved = self._motion.update(frame.image, mats)
-        return [told for zone in mats.poses for told in self._observed("shaken", zone, None, zone in moved, frame.at_s)]
+                fouls.append(DetectedFoul("bare_hand", zone, zone, *stayed))
+        return fouls
 
     def _is_out_of_sight(self, zone: str, over: FieldHands, at_s: float) -> bool:
         """Whether the neighbour's hand that was in the field at the last look is seen nowhere now, and not for long."""
@@ -160,29 +151,30 @@ class FoulWatch:
         sight.lost_s = since_s if at_s - since_s <= UNSEEN_S else None
         return sight.lost_s is not None
 
-    def _observed(self, kind: str, zone: str, culprit: str | None, there: bool, at_s: float) -> list[DetectedFoul]:
+    def _observed(self, kind: str, zone: str, culprit: str | None, present: bool, at_s: float) -> list[DetectedFoul]:
         """One more look for that kind of foul; the proposal, once it has lasted."""
-        sight, lasts = self._persistence.setdefault((kind, zone), _Persistence()), LASTS_S[kind]
+        sight = self._persistence.setdefault((kind, zone), _Persistence())
+        lasts = SHAKEN_S if kind == "shaken" else HAND_FOUL_S
         if sight.lost_s is not None:
             sight.unknown_s += at_s - LOOK_S - sight.lost_s
             sight.lost_s = None
         known_s = at_s - sight.unknown_s
-        sight.looks.append((at_s, known_s, culprit, there))
+        sight.looks.append((at_s, known_s, culprit, present))
         while known_s - sight.looks[0][1] > lasts + LOOK_S:
             sight.looks.popleft()
         here = [(t, known, who) for t, known, who, seen in sight.looks if seen]
-        if sight.told_s is not None:
-            sight.told_s = at_s if there else sight.told_s
-            sight.told_s = None if at_s - sight.told_s > AWAY_S else sight.told_s
+        if sight.proposed_s is not None:
+            sight.proposed_s = at_s if present else sight.proposed_s
+            sight.proposed_s = None if at_s - sight.proposed_s > AWAY_S else sight.proposed_s
             return []
         share = len(here) / len(sight.looks)
-        if not there or share < SEEN_SHARE or known_s - here[0][1] < lasts - LOOK_S / 2:
+        if not present or share < SEEN_SHARE or known_s - here[0][1] < lasts - LOOK_S / 2:
             return []
-        sight.told_s = at_s
+        sight.proposed_s = at_s
         return [DetectedFoul(kind, zone, here[-1][2], here[0][0], share)]
 
     def _after_stop(self, look: GateState, at_s: float, stop_s: float | None) -> list[DetectedFoul]:
-        told = []
+        fouls = []
         for zone, gate in look.zones.items():
             sight = look.snapshots.get(zone)
             held = self._fields.setdefault(zone, _FieldRecord())
@@ -198,8 +190,8 @@ class FoulWatch:
             now = arrival(held.before, [s for _, s in held.after])
             if now is not None and _by_hand(held.after, now):
                 held.told = True
-                told.append(DetectedFoul("brought_after_stop", zone, zone, held.after[now.bare][0], 1.0))
-        return told
+                fouls.append(DetectedFoul("brought_after_stop", zone, zone, held.after[now.bare][0], 1.0))
+        return fouls
 
 
 def _by_hand(after: Sequence[tuple[float, FieldSnapshot]], now: Arrival) -> bool:

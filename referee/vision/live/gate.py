@@ -9,8 +9,6 @@ piece-coloured, elsewhere what differs from how the background has looked. What 
 while outside the sheet is background, so tongs put down behind a build do not block judging.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -36,10 +34,7 @@ AROUND_PX = measured(6, "reduced px", "by hand: so much around a zone's box is l
 SHEET_INSET_MM = measured(3, "mm", "by hand: so far within its edge the sheet is surely paper")
 REACHES_PX = measured(3, "reduced px", "by hand: a thing reaches out of the box by more than these, not by its rim")
 AWAKE_SHARE = measured(0.3, "of HAND_MOVING", "by hand: so much of a moving thing must have moved of late")
-
-
 SETTLED = measured(0.004, "of the field's pixels", "less is noise: about five reduced pixels")
-
 REST_S = measured(
     1.2, "s", "by hand: what has not changed for so long off the sheet is background, unless it looks like a piece"
 )
@@ -86,24 +81,6 @@ class GateState:
 
     zones: Mapping[str, ZoneGate]
     snapshots: Mapping[str, FieldSnapshot] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, eq=False)
-class BuildPixels:
-    """One zone in the reduced copy: ``image`` (h, w, 3) uint8, which pixels of it have the colour of a piece (h, w)
-    bool, and how many pixels its field has."""
-
-    image: np.ndarray
-    of_piece: np.ndarray
-    field: int
-
-    def unlike(self, other: BuildPixels) -> float:
-        """How much of what is a piece here looks otherwise there, as a share of the field's pixels; all of it where the
-        copies are not of one size."""
-        if self.image.shape != other.image.shape:
-            return 1.0
-        apart = np.abs(self.image.astype(np.int16) - other.image).max(-1) > CHANGED
-        return float((apart & self.of_piece).sum()) / max(1, self.field)
 
 
 @dataclass(eq=False)
@@ -181,15 +158,6 @@ class Gate:
         if known is None or known.strange is None:
             return None
         return known.strange, (known.at[1].start, known.at[0].start), self._factor
-
-    def build(self, zone: str) -> BuildPixels | None:
-        """What of the last look's reduced copy lies in the zone's box; None while its mat is not in view."""
-        known = self._zones.get(zone)
-        if known is None:
-            return None
-        now = self._memory
-        of_piece = known.box & (now.labels[known.at] >= 0)
-        return BuildPixels(now.before[known.at].copy(), of_piece, int(known.field.sum()))
 
     def look(self, frame: Frame) -> GateState:
         """What there is in this frame, and since when."""
@@ -300,16 +268,11 @@ def _zone(pose: MatPose, geometry: HandGeometry, size: tuple[int, int]) -> _Zone
 
     box = geometry.outline(pose, FIELD, (0.0, OVER_MM))
     x, y, w, h = cv2.boundingRect(box)
-    margin = AROUND_PX
-    at = (
-        slice(max(0, y - margin), min(size[0], y + h + margin)),
-        slice(max(0, x - margin), min(size[1], x + w + margin)),
-    )
+    at = slice(max(0, y - AROUND_PX), y + h + AROUND_PX), slice(max(0, x - AROUND_PX), x + w + AROUND_PX)
     box_mask = mask(box)[at] > 0
     if not box_mask.any():
         return None
-    inset = SHEET_INSET_MM
-    sheet = mask(geometry.outline(pose, (SHEET[0] / 2 - inset, SHEET[1] / 2 - inset), (0.0,)))
+    sheet = mask(geometry.outline(pose, (SHEET[0] / 2 - SHEET_INSET_MM, SHEET[1] / 2 - SHEET_INSET_MM), (0.0,)))
     return _Zone(at, mask(geometry.outline(pose, FIELD, (0.0,)))[at] > 0, sheet[at] > 0, box_mask, 0.0)
 
 

@@ -1,6 +1,5 @@
-"""What the gate has seen lately, and what that says of the moments around a press."""
-
-from __future__ import annotations
+"""What the gate has seen lately, and what that says of the moments around a press; and the watch from the press until
+the fields of who called Stop are settled and clear, live and of a film."""
 
 import math
 from collections import deque
@@ -12,7 +11,8 @@ import numpy as np
 
 from calibration.mat import Mats
 from referee.devices.ports import Frame
-from referee.match.stop_views import After, Hand, Placed
+from referee.match.stop_views import SETTLED_FRAMES, SETTLED_S, After, Hand, Placed
+from referee.vision.hands.reaching_arm import ReachingArm, reaching_arm
 from referee.vision.live.field_snapshot import FieldSnapshot, placed
 from referee.vision.live.fouls import HAND_LASTS_S, LOOK_S, SIGHTS
 from referee.vision.live.gate import GateState, ZoneGate
@@ -44,7 +44,7 @@ TOUCHED = measured(0.01, "of the field's pixels", "change when anything in it is
 
 
 @dataclass(frozen=True)
-class Look:
+class GateLook:
     """One look of the gate. ``owners``: field -> whose hand is over it (the player's zone; empty of a player whose mat
     is not known), None if not known. ``short``: fields whose hand has not come so far yet."""
 
@@ -70,7 +70,7 @@ class GateHistory:
     """The last seconds of the gate's looks, and the last frames of the building."""
 
     def __init__(self) -> None:
-        self._looks: deque[Look] = deque()
+        self._looks: deque[GateLook] = deque()
         self._frames: deque[Frame] = deque(maxlen=RECENT)
         self._clear: dict[str, Frame] = {}
         self._snapshots: deque[tuple[float, Mapping[str, FieldSnapshot]]] = deque(maxlen=SIGHTS)
@@ -90,7 +90,7 @@ class GateHistory:
 
         From a Stop until it is judged nothing is forgotten.
         """
-        self._looks.append(Look(frame.at_s, GateState(look.zones), owners or {}, short))
+        self._looks.append(GateLook(frame.at_s, GateState(look.zones), owners or {}, short))
         if not self._snapshots or frame.at_s - self._snapshots[-1][0] >= SIGHT_S:
             self._snapshots.append((frame.at_s, look.snapshots))
         while phase not in STOPPED and frame.at_s - self._looks[0].at_s > HISTORY_S:
@@ -150,13 +150,13 @@ class GateHistory:
         shook = any(z == zone and abs(t - k.at_s) <= SHOOK_S for t, z in self._shaken for k in moved)
         return replace(touched, after="mat") if shook and touched.after in ("nobody", "own") else touched
 
-    def _moved(self, zone: str, press_s: float) -> list[Look]:
+    def _moved(self, zone: str, press_s: float) -> list[GateLook]:
         """The looks in which something moved in the field since the press."""
         looks = [k for k in self._looks if zone in k.gate.zones]
         fresh = [k for before, k in pairwise(looks) if k.at_s > press_s and before.at_s >= press_s - FRESH_S]
         return [k for k in fresh if k.gate.zones[zone].moving > TOUCHED]
 
-    def _touched(self, zone: str, press_s: float, moved: Sequence[Look]) -> Aftermath:
+    def _touched(self, zone: str, press_s: float, moved: Sequence[GateLook]) -> Aftermath:
         """By whom the field was touched, of the looks in which something moved there."""
         if not moved:
             return Aftermath("still")
@@ -182,7 +182,7 @@ class GateHistory:
             b - a > HOLE_S for a, b in pairwise([press_s, *(t for t in times if t > press_s)])
         )
 
-    def _hands(self, zone: str) -> Iterator[Look]:
+    def _hands(self, zone: str) -> Iterator[GateLook]:
         """The looks with a hand over the field. What shows for a moment and is nobody's arm is no hand: a falling piece
         is strange to the gate while it turns."""
         looks = [k for k in self._looks if zone in k.gate.zones]
@@ -206,10 +206,10 @@ class GateHistory:
         if not (before and after and before[0][1].hand and after[0][1].hand) or self._unseen(zone, press_s):
             return "none"
         if all(g.settled_s < busy_s for _, g in before + after):
-            return "own" if self.whose(zone, press_s) else "unclear"
+            return "own" if self.is_callers_own(zone, press_s) else "unclear"
         return "own" if self._touched(zone, press_s, self._moved(zone, press_s)).after == "own" else "none"
 
-    def whose(self, zone: str, press_s: float) -> bool:
+    def is_callers_own(self, zone: str, press_s: float) -> bool:
         """Whether the hand at the press can only be the caller's own: long there, and none at any other mat."""
         around = [k.gate for k in self._looks if -OWN_S <= k.at_s - press_s <= OWN_S / 2]
         mine = [(g := look.zones.get(zone)) is not None and g.hand for look in around]
@@ -217,7 +217,7 @@ class GateHistory:
         return len(mine) > OWN_LOOKS and all(mine) and not any(others)
 
 
-def _touched_s(zone: str, moved: Sequence[Look]) -> float:
+def _touched_s(zone: str, moved: Sequence[GateLook]) -> float:
     """Since when the field is touched, of the looks in which something moved there: as soon as a hand is no longer
     short of it, or has come as far as it does before it rests."""
     comes = [moved[0]]
@@ -226,3 +226,50 @@ def _touched_s(zone: str, moved: Sequence[Look]) -> float:
             break
         comes.append(look)
     return comes[-1].at_s
+
+
+@dataclass(eq=False)
+class StopWatch:
+    """Watches one Stop after the other by the ``history`` of the gate's looks; ``locate`` finds the mats in a picture
+    (h, w, 3)."""
+
+    history: GateHistory
+    locate: Callable[[np.ndarray], Mats]
+    _mats: Mats | None = None
+    _clear: list[Frame] = field(default_factory=list)
+
+    def restart(self) -> None:
+        """Another Stop is watched from now on."""
+        self._mats, self._clear = None, []
+
+    def arms(self, frame: Frame, look: GateState, zones: Collection[str], press_s: float) -> dict[str, ReachingArm]:
+        """What reaches into the zones with a hand, compared with the last frame before the press without one there."""
+        arms: dict[str, ReachingArm] = {}
+        for zone in zones:
+            if zone in look.zones and look.zones[zone].hand:
+                before = self.history.last_clear_frame(zone, press_s)
+                if before is not None:
+                    self._mats = self._mats or self.locate(before.image)
+                    arms[zone] = reaching_arm(frame.image, before.image, zone, self._mats)
+        return arms
+
+    def clear_frames(self, frame: Frame, look: GateState, zones: Collection[str], press_s: float) -> list[Frame]:
+        """The frames to judge: the last ``SETTLED_FRAMES`` in a row in which all the zones are settled and clear of
+        hands; empty until there are so many since the press, or since they were given last."""
+        ready = frame.at_s > press_s + SETTLED_S and all(is_clear(look, zone) for zone in zones)
+        self._clear = [*self._clear, frame] if ready else []
+        if len(self._clear) < SETTLED_FRAMES:
+            return []
+        frames, self._clear = self._clear, []
+        return frames
+
+
+def is_settled(look: GateState, zone: str) -> bool:
+    """Whether nothing has moved in that field for a while, and its mat is in view."""
+    gate = look.zones.get(zone)
+    return gate is not None and gate.mat_seen and gate.settled_s >= SETTLED_S
+
+
+def is_clear(look: GateState, zone: str) -> bool:
+    """Whether it is settled, and no hand is over it."""
+    return is_settled(look, zone) and not look.zones[zone].hand

@@ -4,8 +4,6 @@ A mat counts as moved when most of its corners in view go the same way while the
 still. When everything moves it may as well be the camera, and nothing is said.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,12 +30,7 @@ PERSPECTIVE = measured(0.35, "of the way", "by which a sheet's near edge moves f
 STILL_PX = measured(0.4, "px", "by hand: what moves less stands still")
 ROOM_CORNERS = measured(60, "corners", "by hand, for time: looked for outside of all mats")
 ROOM_LEAST = measured(10, "corners", "by hand: so many of the room must be seen again")
-ROOM = (ROOM_QUALITY, ROOM_APART_PX)
 EDGE_PX = measured(5, "px", "by hand: corners nearer to the picture's edge are not followed")
-WINDOW = (TRACKED_PX,) * 2
-
-OVER_MM = TALLEST_MM
-"""Above a mat so high hands and builds may move: no corner of the room is taken from there."""
 
 
 @dataclass
@@ -77,11 +70,10 @@ class MatMotion:
             points = mats.camera.project(pose.to_camera(np.column_stack([flat, np.zeros(len(flat))])))
             inside = ((points > EDGE_PX - 1) & (points < np.array(gray.shape[::-1]) - EDGE_PX)).all(1)
             self._corners[zone] = points[inside].astype(np.float32)
-            beside = BESIDE_MM
-            x, y = SHEET[0] / 2 + beside[0], SHEET[1] / 2 + beside[1]
-            cv2.fillConvexPoly(away, HandGeometry(mats, 1).outline(pose, (x, y), (0.0, OVER_MM)), 0)
-        self._room = cv2.goodFeaturesToTrack(gray, ROOM_CORNERS, *ROOM, mask=away)
-        self._room = None if self._room is None else self._room[:, 0]
+            x, y = SHEET[0] / 2 + BESIDE_MM[0], SHEET[1] / 2 + BESIDE_MM[1]  # hands and builds may move over it
+            cv2.fillConvexPoly(away, HandGeometry(mats, 1).outline(pose, (x, y), (0.0, TALLEST_MM)), 0)
+        room = cv2.goodFeaturesToTrack(gray, ROOM_CORNERS, ROOM_QUALITY, ROOM_APART_PX, mask=away)
+        self._room = None if room is None else room[:, 0]
 
 
 def _shift(before: np.ndarray, gray: np.ndarray, points: np.ndarray, least: int) -> np.ndarray | None:
@@ -90,8 +82,8 @@ def _shift(before: np.ndarray, gray: np.ndarray, points: np.ndarray, least: int)
         return None
     then = points.astype(np.float32).reshape(-1, 1, 2)
     follow: Any = cv2.calcOpticalFlowPyrLK  # its stub wants an array where None is meant
-    now, seen, _ = follow(before, gray, then, None, winSize=WINDOW, maxLevel=2)
-    back, again, _ = follow(gray, before, now, None, winSize=WINDOW, maxLevel=2)
+    now, seen, _ = follow(before, gray, then, None, winSize=(TRACKED_PX, TRACKED_PX), maxLevel=2)
+    back, again, _ = follow(gray, before, now, None, winSize=(TRACKED_PX, TRACKED_PX), maxLevel=2)
     sure = (seen[:, 0] > 0) & (again[:, 0] > 0) & (np.abs(back - then).max((1, 2)) < AGREE_PX)
     if sure.sum() < least:
         return None

@@ -1,7 +1,5 @@
 """Words written into pictures, in any language: OpenCV's own letters have no umlauts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import as_file, files

@@ -1,17 +1,20 @@
-"""Pieces as surfaces: the faces of every posed shape, and their picture by z-buffer.
+"""Pieces as surfaces, drawn by depth: which piece, and which face of it, each pixel of a view shows.
 
 ``referee.kernels.polygons`` draws them: a build of ten pieces in well under a millisecond.
 """
 
-from __future__ import annotations
-
+import dataclasses
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from cards.pieces import Pose, Shape
+from cards.build import Piece, shape_of
+from cards.pieces import Kind, PieceSet, Pose, Shape
+from referee.kernels.polygons import draw_solid
+from referee.vision.image.view import ZoneView
 
 ROUND_STEPS = 20
 """Facets of a full circle in a drawn cylinder: 0.2 mm from round for a 30 mm piece."""
@@ -97,3 +100,33 @@ class ZBuffer(NamedTuple):
 def z_buffer(shape: tuple[int, int]) -> ZBuffer:
     """An empty buffer of (h, w) pixels."""
     return ZBuffer(np.zeros(shape, np.float32), np.full(shape, -1, np.int32))
+
+
+def piece_tags(view: ZoneView, piece_set: PieceSet, pieces: Sequence[Piece]) -> np.ndarray:
+    """(h, w) int32: the index of the piece that each pixel of the view shows, -1 for none."""
+    return _tags(view, [shape_of(piece_set, p) for p in pieces], pieces, 0)
+
+
+def face_tags(view: ZoneView, piece_set: PieceSet, pieces: Sequence[Piece]) -> np.ndarray:
+    """(h, w) int32: ``FACES`` times the index of the piece plus that of its face (``solid``), -1 for none."""
+    return _tags(view, [shape_of(piece_set, p) for p in pieces], pieces, FACES)
+
+
+FILLED: dict[Kind, Kind] = {"bridge": "box", "crescent": "half_disc"}
+"""Kinds with an arch, and what they are without it."""
+
+
+def arch_tags(view: ZoneView, piece_set: PieceSet, pieces: Sequence[Piece]) -> np.ndarray:
+    """(h, w) int32: of what piece each pixel would show something if its arches were filled, -1 for none."""
+    shapes = [shape_of(piece_set, p) for p in pieces]
+    filled = [dataclasses.replace(s, kind=FILLED[s.kind], opening=0.0) if s.kind in FILLED else None for s in shapes]
+    return _tags(view, filled, pieces, 0)
+
+
+def _tags(view: ZoneView, shapes: Sequence[Shape | None], pieces: Sequence[Piece], faces: int) -> np.ndarray:
+    buffer = z_buffer(view.image.shape[:2])
+    for i, (shape, p) in enumerate(zip(shapes, pieces, strict=True)):
+        if shape is not None:
+            at = float(p.x), float(p.y), float(p.z), math.radians(p.yaw)
+            draw_solid(solid(shape, p.pose), at, view.camera, view.matrix, buffer, i, faces)
+    return buffer.tags

@@ -18,26 +18,21 @@ from referee.kernels.candidates import Stock, successors
 from referee.kernels.rasterizer import clear
 from referee.kernels.scans import scan_table
 from referee.kernels.scene import Gains, Scene
-from referee.vision.measured import STILLS_BENCH, measured
+from referee.vision.measured import measured
 from referee.vision.search.canvas import PIECE_COST, Canvas, Reading
 
 TURNS_DEG = measured(
     (-14.0, -7.0, 0.0, 7.0, 14.0), "degrees", "CONTRACT.md: up to 15; hill climbs find what is between"
 )
-STEP_X = measured(6.0, "mm", "by hand: places at which first pieces are tried, a fifth of a piece", STILLS_BENCH)
+STEP_X = measured(6.0, "mm", "by hand: places at which first pieces are tried, a fifth of a piece")
 STEP_Y = measured(8.0, "mm", "as STEP_X, in y")
 
-WIDE = np.array(
-    measured(
-        (120, 48, 40, 30, 20, 14, 10, 8, 8, 8), "states after 1, 2, 3, … pieces", "by hand: for time", STILLS_BENCH
-    )
-)
+WIDE = np.array(measured((120, 48, 40, 30, 20, 14, 10, 8, 8, 8), "states after 1, 2, 3, … pieces", "by hand: for time"))
 WIDEST = np.array(
     measured(
         (240, 140, 120, 90, 60, 40, 30, 24, 20, 20),
         "states after 1, 2, 3, … pieces",
         "only where WIDE leaves something unexplained; by hand",
-        STILLS_BENCH,
     )
 )
 
@@ -46,12 +41,9 @@ COVERED_NATS = measured(
     "nats a pixel",
     "cost, in the optimistic estimate, of a pixel that shows another piece's colour than the piece that covers "
     "it: something still to come may stand in front; by hand",
-    STILLS_BENCH,
 )
 
-FRONT_SHARE = measured(
-    0.7, "of a column's best evidence", "by hand: the place nearest the camera must have this share", STILLS_BENCH
-)
+FRONT_SHARE = measured(0.7, "of a column's best evidence", "by hand: the place nearest the camera must have this share")
 
 
 def stock_of(canvas: Canvas, asked: dict[str, int] | None) -> Stock:

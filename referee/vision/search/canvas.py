@@ -17,23 +17,18 @@ from referee.kernels import local_search, physics, rasterizer
 from referee.kernels.scene import Gains, Maps, Scene, StanceTable
 from referee.vision.image.evidence import Evidence, likeliest
 from referee.vision.image.view import HEIGHT_MM, ZoneView
-from referee.vision.measured import STILLS_BENCH, measured
+from referee.vision.measured import measured
 from referee.vision.search.rules import PIECE_COST
 from referee.vision.search.stances import RARE_COST, Catalogue
 
-USUAL_PERCENTILE = measured(60.0, "per cent", "by hand: which of a colour's gains is its usual one", STILLS_BENCH)
-USUAL_LEAST_PX = measured(20, "px", "by hand: fewer pixels of a colour say nothing of what is usual", STILLS_BENCH)
+USUAL_PERCENTILE = measured(60.0, "per cent", "by hand: which of a colour's gains is its usual one")
+USUAL_LEAST_PX = measured(20, "px", "by hand: fewer pixels of a colour say nothing of what is usual")
 
-LEAST_POSSIBLE = measured(
-    500.0, "nats", "by hand: where the view has less evidence in all, no share of it can be low", STILLS_BENCH
-)
+LEAST_POSSIBLE = measured(500.0, "nats", "by hand: where the view has less evidence in all, no share of it can be low")
 
 
 BORROWED_COST = measured(
-    500.0,
-    "nats",
-    "against a piece that the box has not: two wrong pieces are put right one after the other; by hand",
-    STILLS_BENCH,
+    500.0, "nats", "against a piece that the box has not: two wrong pieces are put right one after the other; by hand"
 )
 
 COARSE = measured(
@@ -41,29 +36,23 @@ COARSE = measured(
     "px of the view (mm) each way",
     "pieces are 15 mm and more: on the dev set the search judges as well as at half the resolution and costs "
     "half; what it finds is fitted at full resolution afterwards",
-    STILLS_BENCH,
 )
-LABELLED_NATS = measured(
-    2.0, "nats", "by hand: a coarse pixel with less evidence for every colour shows none", STILLS_BENCH
-)
+LABELLED_NATS = measured(2.0, "nats", "by hand: a coarse pixel with less evidence for every colour shows none")
 
 QUICK = measured(
     ((3.0,), (4.0,), 2),
     "(steps in mm, steps in degrees, rounds at each)",
     "a hill climb from a place of the search's grid; by hand",
-    STILLS_BENCH,
 )
 FINE = measured(
     ((2.0, 1.0), (3.0, 1.5), 3),
     "(steps in mm, steps in degrees, rounds at each)",
     "a hill climb at full resolution; by hand",
-    STILLS_BENCH,
 )
 FINEST = measured(
     ((0.7,), (1.0,), 5),
     "(steps in mm, steps in degrees, rounds at each)",
     "the last hill climb: below a pixel; by hand",
-    STILLS_BENCH,
 )
 
 
@@ -289,22 +278,14 @@ GOOD_SHARE = measured(
     0.83,
     "of the evidence",
     "on the dev set every reading that a wider search bettered by more than 400 nats was beyond this or the next two",
-    STILLS_BENCH,
 )
 GOOD_AGREEMENT = measured(0.75, "of a piece's pixels", "as GOOD_SHARE")
 GOOD_BESIDE = measured(300.0, "nats", "as GOOD_SHARE: in one patch beside the build")
-AROUND_PX = measured(7, "px of the view (mm)", "by hand: so far around a build its evidence is counted", STILLS_BENCH)
-TOUCHING_PX = measured(
-    4, "px of the view (mm)", "by hand: an unexplained patch this near touches the build", STILLS_BENCH
-)
-LEAST_SEEN_PX = measured(
-    30, "px of the view (mm2)", "by hand: a piece that shows less agrees with anything", STILLS_BENCH
-)
+AROUND_PX = measured(7, "px of the view (mm)", "by hand: so far around a build its evidence is counted")
+TOUCHING_PX = measured(4, "px of the view (mm)", "by hand: an unexplained patch this near touches the build")
+LEAST_SEEN_PX = measured(30, "px of the view (mm2)", "by hand: a piece that shows less agrees with anything")
 PATCH_NATS = measured(
-    2.0,
-    "nats a pixel",
-    "by hand: a full-resolution pixel that loses this much counts for an unexplained patch",
-    STILLS_BENCH,
+    2.0, "nats a pixel", "by hand: a full-resolution pixel that loses this much counts for an unexplained patch"
 )
 
 

@@ -7,22 +7,17 @@ import numpy as np
 from cards.card import Card
 from cards.pieces import Pose
 from referee.kernels import local_search
-from referee.vision.measured import STILLS_BENCH, measured
+from referee.vision.measured import measured
 from referee.vision.search.beam_search import TURNS_DEG
 from referee.vision.search.canvas import FINE, Canvas, Reading, fit, fits
 from referee.vision.search.stances import Catalogue
 
-PLACED_MM = measured(
-    (90.0, 40.0), "mm in x and y", "by hand: how far from the field's middle a whole build is tried", STILLS_BENCH
-)
+PLACED_MM = measured((90.0, 40.0), "mm in x and y", "by hand: how far from the field's middle a whole build is tried")
 PLACE_X = measured(
-    12.0,
-    "mm",
-    "by hand: steps at which a whole build is tried over the field; half of that around the best",
-    STILLS_BENCH,
+    12.0, "mm", "by hand: steps at which a whole build is tried over the field; half of that around the best"
 )
-PLACE_Y = measured(16.0, "mm", "by hand: as PLACE_X, in y", STILLS_BENCH)
-PLACES = measured(8, "places", "by hand: around so many of the best it is tried at half the step", STILLS_BENCH)
+PLACE_Y = measured(16.0, "mm", "by hand: as PLACE_X, in y")
+PLACES = measured(8, "places", "by hand: around so many of the best it is tried at half the step")
 
 RIGID = "rigid"
 """Origin of a reading that is as the card shows to the millimetre."""

@@ -17,7 +17,7 @@ import numpy as np
 from calibration.mat import FIELD
 from referee.kernels import loose_pieces as kernels
 from referee.kernels import rasterizer
-from referee.vision.measured import STILLS_BENCH, measured
+from referee.vision.measured import measured
 from referee.vision.search.rules import ON_TABLE_MM, PIECE_COST
 
 CLOSE_BY_MM = measured(
@@ -25,7 +25,6 @@ CLOSE_BY_MM = measured(
     "mm",
     "by hand: gaps to the build at which a piece right behind or before it is tried, the step along it, and steps "
     "about the best place",
-    STILLS_BENCH,
 )
 APART_COST = measured(
     300.0,
@@ -37,51 +36,37 @@ BEYOND_COST = measured(
     400.0,
     "nats",
     "against a loose piece that a box of this set cannot have beside the build: a neighbour's, perhaps; by hand",
-    STILLS_BENCH,
 )
 HIDDEN_COST = measured(
     150.0, "nats", "against a loose piece that the build hides in part: one log odd that it lies just there by chance"
 )
-CLIMB_MM = measured((4.0, 2.0, 1.0), "mm", "steps of the candidates' hill climb; by hand", STILLS_BENCH)
-FINE_CLIMB_MM = measured((2.0, 0.7), "mm", "those of the fit at full resolution; by hand", STILLS_BENCH)
+CLIMB_MM = measured((4.0, 2.0, 1.0), "mm", "steps of the candidates' hill climb; by hand")
+FINE_CLIMB_MM = measured((2.0, 0.7), "mm", "those of the fit at full resolution; by hand")
 CLIMB_DEG = measured((8.0, 4.0, 2.0), "degrees", "as CLIMB_MM")
 FINE_CLIMB_DEG = measured((6.0, 2.0), "degrees", "as FINE_CLIMB_MM")
 
-SAME_PLACE_MM = measured(
-    6.0, "mm", "by hand: two candidates of one stance this near are one, if turned alike", STILLS_BENCH
-)
-SPREAD_MM = measured(
-    18.0, "mm", "by hand: of one stance the places looked at are further apart than this", STILLS_BENCH
-)
-SAME_TURN = measured(0.2, "radians", "by hand: turned alike", STILLS_BENCH)
-VIEWED_MM = measured(12.0, "mm", "by hand: height at which a place must be in the picture", STILLS_BENCH)
+SAME_PLACE_MM = measured(6.0, "mm", "by hand: two candidates of one stance this near are one, if turned alike")
+SPREAD_MM = measured(18.0, "mm", "by hand: of one stance the places looked at are further apart than this")
+SAME_TURN = measured(0.2, "radians", "by hand: turned alike")
+VIEWED_MM = measured(12.0, "mm", "by hand: height at which a place must be in the picture")
 BEFORE_CAMERA_MM = measured(
-    50.0, "mm", "by hand: what is nearer to the camera, or behind it, has no place in the picture", STILLS_BENCH
+    50.0, "mm", "by hand: what is nearer to the camera, or behind it, has no place in the picture"
 )
-BEYOND_PX = measured(
-    5, "px of the view (mm)", "by hand: a place so far beyond the picture's edge is still in it", STILLS_BENCH
-)
-STEP_MM = measured(
-    10.0, "mm", "by hand: the grid on which loose pieces are looked for, a third of a piece", STILLS_BENCH
-)
+BEYOND_PX = measured(5, "px of the view (mm)", "by hand: a place so far beyond the picture's edge is still in it")
+STEP_MM = measured(10.0, "mm", "by hand: the grid on which loose pieces are looked for, a third of a piece")
 YAWS = measured(8, "turns of a half circle", "22.5 degrees apart; hill climbs find what is between")
-REACH_MM = measured(170.0, "mm", "by hand: how far beyond the field loose pieces are looked for", STILLS_BENCH)
+REACH_MM = measured(170.0, "mm", "by hand: how far beyond the field loose pieces are looked for")
 QUALITY = measured(
     0.3,
     "of the evidence",
     "that the silhouette could at best have (had each pixel its own colour's usual gain), from which a place is a "
     "candidate at all; by hand",
-    STILLS_BENCH,
 )
-MIN_PIXELS = measured(
-    160, "px of the view (mm2)", "by hand: of the full resolution, that a loose piece must show", STILLS_BENCH
-)
-MOST_CANDIDATES = measured(90, "candidates", "by hand, for time", STILLS_BENCH)
-MOST_LOOKED_AT = measured(
-    3000, "places of a colour", "of the best, that are spread out; by hand, for time", STILLS_BENCH
-)
-SAME_SPOT_MM = measured(20.0, "mm", "by hand: candidates this near to one another share a spot", STILLS_BENCH)
-OF_A_SPOT = measured(6, "candidates", "by hand: so many of a spot are kept, the best first", STILLS_BENCH)
+MIN_PIXELS = measured(160, "px of the view (mm2)", "by hand: of the full resolution, that a loose piece must show")
+MOST_CANDIDATES = measured(90, "candidates", "by hand, for time")
+MOST_LOOKED_AT = measured(3000, "places of a colour", "of the best, that are spread out; by hand, for time")
+SAME_SPOT_MM = measured(20.0, "mm", "by hand: candidates this near to one another share a spot")
+OF_A_SPOT = measured(6, "candidates", "by hand: so many of a spot are kept, the best first")
 CLIMB = np.c_[CLIMB_MM, np.deg2rad(CLIMB_DEG)]
 FINE_CLIMB = np.c_[FINE_CLIMB_MM, np.deg2rad(FINE_CLIMB_DEG)]
 PRICES = {
@@ -100,16 +85,12 @@ PUSHED_MM = measured(
     "mm",
     "by hand: a loose piece this near to the field may be one that stands in it, pushed out because none was "
     "looked for there",
-    STILLS_BENCH,
 )
-LINE_MM = measured(
-    6.0, "mm", "by hand: as near to the field's line a single piece is looked for outside only", STILLS_BENCH
-)
+LINE_MM = measured(6.0, "mm", "by hand: as near to the field's line a single piece is looked for outside only")
 UNEXPLAINED_NATS = measured(
     2.0,
     "nats a pixel",
     "by hand: a full-resolution pixel that a reading leaves with this much more to explain may show a further piece",
-    STILLS_BENCH,
 )
 GAPS_MM, ALONG_MM, NEARER_MM = CLOSE_BY_MM
 

@@ -17,7 +17,7 @@ from cards.card import Card
 from referee.kernels import local_search
 from referee.kernels.loose_pieces import add_loose
 from referee.vision.image.view import HEIGHT_MM
-from referee.vision.measured import STILLS_BENCH, measured
+from referee.vision.measured import measured
 from referee.vision.search import card_placement, loose_pieces
 from referee.vision.search.beam_search import WIDE, WIDEST, BeamSearch
 from referee.vision.search.canvas import (
@@ -36,41 +36,30 @@ from referee.vision.search.canvas import (
 from referee.vision.search.stances import Catalogue
 from referee.vision.search.storeys import LEANING, STOREYS, crooked, storeys
 
-IMPROVED = measured(
-    (3, 6), "readings", "by hand: of what a search of WIDE and of WIDEST finds, so many improve", STILLS_BENCH
-)
-BORROWED = measured((0, 1), "pieces", "by hand: so many may be borrowed on the way of either search", STILLS_BENCH)
+IMPROVED = measured((3, 6), "readings", "by hand: of what a search of WIDE and of WIDEST finds, so many improve")
+BORROWED = measured((0, 1), "pieces", "by hand: so many may be borrowed on the way of either search")
 
-SEARCHED = measured(60, "readings", "by hand, for time: of the beam, completed by loose pieces", STILLS_BENCH)
-EDITS = measured(6, "edits", "by hand, for time: of a reading the best that are followed", STILLS_BENCH)
-EDIT_ROUNDS = measured(6, "rounds", "by hand, for time: so often a reading is improved", STILLS_BENCH)
+SEARCHED = measured(60, "readings", "by hand, for time: of the beam, completed by loose pieces")
+EDITS = measured(6, "edits", "by hand, for time: of a reading the best that are followed")
+EDIT_ROUNDS = measured(6, "rounds", "by hand, for time: so often a reading is improved")
 SEARCHES = tuple(zip((WIDE, WIDEST), IMPROVED, BORROWED, strict=True))
-COMPLETED = measured(15, "readings", "by hand: weighed again where a further single piece has been found", STILLS_BENCH)
-SHOWN = measured(
-    2, "placements", "by hand: of what a layout card shows, improved before anything is searched", STILLS_BENCH
-)
-VARIANTS = measured(
-    8, "edits", "by hand: of what a layout card shows, fitted whatever the card's own fit is", STILLS_BENCH
-)
-OF_A_RULING = measured(2, "readings", "by hand: looked for where none satisfies the card, or all do", STILLS_BENCH)
-LOOKED_THROUGH = measured(
-    20, "readings", "by hand, for time: among so many tried ones those are looked for", STILLS_BENCH
-)
-APART_RIVALS = measured(4, "readings", "by hand: with a piece apart in the field, weighed without it too", STILLS_BENCH)
+COMPLETED = measured(15, "readings", "by hand: weighed again where a further single piece has been found")
+SHOWN = measured(2, "placements", "by hand: of what a layout card shows, improved before anything is searched")
+VARIANTS = measured(8, "edits", "by hand: of what a layout card shows, fitted whatever the card's own fit is")
+OF_A_RULING = measured(2, "readings", "by hand: looked for where none satisfies the card, or all do")
+LOOKED_THROUGH = measured(20, "readings", "by hand, for time: among so many tried ones those are looked for")
+APART_RIVALS = measured(4, "readings", "by hand: with a piece apart in the field, weighed without it too")
 ALL_EDITS = measured(10_000, "edits", "more than there are: if none is among those tried, all come into question")
-NEIGHBOURS = measured(6, "edits", "by hand: so many of the best of them are fitted", STILLS_BENCH)
+NEIGHBOURS = measured(6, "edits", "by hand: so many of the best of them are fitted")
 RIGHT_PRIOR = measured(
     500.0,
     "nats",
     "for a reading that satisfies the card: who calls Stop believes it, and each of some 30 others tried is as much "
     "less likely beforehand (ln 30, at some 150 nats of margin for one unit of log odds: pixels err together). Right "
     "builds of the dev sets have a wrong reading up to 370 nats ahead, wrong ones no right one less than 2300 behind",
-    STILLS_BENCH,
 )
-FAR_BEHIND = measured(
-    800.0, "nats", "by hand: further behind the best a reading cannot win by a finer fit", STILLS_BENCH
-)
-KEPT = measured(8, "readings", "by hand: so many distinct ones are handed on", STILLS_BENCH)
+FAR_BEHIND = measured(800.0, "nats", "by hand: further behind the best a reading cannot win by a finer fit")
+KEPT = measured(8, "readings", "by hand: so many distinct ones are handed on")
 
 
 @dataclass

@@ -18,7 +18,7 @@ from referee.kernels import rasterizer
 from referee.kernels.scene import Gains
 from referee.vision.image.evidence import Evidence
 from referee.vision.image.view import ZoneView
-from referee.vision.measured import STILLS_BENCH, measured
+from referee.vision.measured import measured
 from referee.vision.search.canvas import Reading, canvas_of, coarse
 from referee.vision.search.loose_pieces import CLIMB, FINE_CLIMB, Candidates, behind_and_apart
 from referee.vision.search.readings import with_loose
@@ -29,7 +29,7 @@ FACTORS = measured(
     "of the piece file's lengths",
     "4 % apart: fits with a set's own file are off by up to that; a parabola finds what is between",
 )
-LEAST_PIECES = measured(4, "pieces over all mats", "by hand: fewer say nothing of the set", STILLS_BENCH)
+LEAST_PIECES = measured(4, "pieces over all mats", "by hand: fewer say nothing of the set")
 RIMS = measured(
     0.98, "of a piece's lengths", "what is seen of them: the rims' pixels are mixtures; median of 27 sessions' fits"
 )

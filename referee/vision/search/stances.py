@@ -16,12 +16,12 @@ import numpy as np
 from cards.build import surfaces
 from cards.pieces import PieceSet, Pose, Shape
 from referee.kernels import scene
-from referee.vision.measured import STILLS_BENCH, measured
+from referee.vision.measured import measured
 from referee.vision.search.convex import ROUGH, Part, parts
 from referee.vision.search.rules import RULES
 
 FLAT_MM = measured(0.01, "mm", "rounding: an elevation that varies by less is flat")
-ROCKING_MM = measured(0.35, "mm", "by hand: a shape's samples this near to its lowest one carry it", STILLS_BENCH)
+ROCKING_MM = measured(0.35, "mm", "by hand: a shape's samples this near to its lowest one carry it")
 PROFILE = measured(
     33,
     "samples",
@@ -29,7 +29,7 @@ PROFILE = measured(
 )
 
 RARE_COST = measured(
-    150.0, "nats", "against a pose that no elevation shows clearly (top, or side upside down); by hand", STILLS_BENCH
+    150.0, "nats", "against a pose that no elevation shows clearly (top, or side upside down); by hand"
 )
 
 

@@ -6,20 +6,17 @@ from itertools import product
 
 import numpy as np
 
-from referee.vision.measured import STILLS_BENCH, measured
+from referee.vision.measured import measured
 from referee.vision.search.canvas import Canvas, Reading, crookedness, fits
 from referee.vision.search.rules import MAX_PIECES
 from referee.vision.search.stances import Catalogue
 
-LEANING = measured(3, "readings", "by hand: of so many those of another height are tried", STILLS_BENCH)
-STOREYS = measured(2, "readings", "by hand: so many of them are improved", STILLS_BENCH)
+LEANING = measured(3, "readings", "by hand: of so many those of another height are tried")
+STOREYS = measured(2, "readings", "by hand: so many of them are improved")
 
 AS_IT_IS = measured(((1.0,), (1.0,), 0), "(steps in mm, steps in degrees, rounds)", "a hill climb without a step")
 CROOKED = measured(
-    100.0,
-    "nats",
-    "prior cost from which a build is crooked enough to look for another of the same picture; by hand",
-    STILLS_BENCH,
+    100.0, "nats", "prior cost from which a build is crooked enough to look for another of the same picture; by hand"
 )
 
 

@@ -1,7 +1,5 @@
 """A case for a ruling: what it rests on, and how sure past sessions make of it."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -10,7 +8,6 @@ from functools import cached_property
 import numpy as np
 
 from calibration.palette import paper_coloured
-from cards.build import Build
 from cards.card import Card, Kind
 from cards.law import Reason, because
 from referee.vision.measured import measured
@@ -88,7 +85,8 @@ class Case:
         """Probability that its ruling is right: by past sessions, less where a rival ought to have been met, and for a
         match where a piece of the paper's colour may stand unseen."""
         sure = self.trust.confidence(self.features)
-        if self.compared.rival is None and _near(self.best.build, self.card):
+        nearly = bool(self.card.shown) or abs(len(self.best.build.pieces) - self.card.piece_count) < 2
+        if self.compared.rival is None and nearly:  # a build of nearly as many pieces ought to have met one
             sure = min(sure, MOST_ALONE)
         if not self.best.faults and self.unseen_colors():
             sure = min(sure, MATCH_UNSEEN)
@@ -134,8 +132,3 @@ class Case:
 def first_of(ruled: Ruled | None) -> Reason:
     """The first fault of a reading, or that it has none."""
     return ruled.faults[0] if ruled and ruled.faults else AS_CARD
-
-
-def _near(build: Build, card: Card) -> bool:
-    """Whether a build has nearly as many pieces as the card asks for, so that a rival ought to have been met."""
-    return bool(card.shown) or abs(len(build.pieces) - card.piece_count) < 2

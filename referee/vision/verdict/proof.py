@@ -1,17 +1,15 @@
-"""What speaks for a ruling by itself, and not beside a rival: the pixels must show what the reading ahead says.
+"""What speaks for a ruling by itself, without comparing it with a rival: the pixels must show what the reading says.
 
-A reading may be far ahead of the next and still be none of the truth: skin taken for orange pieces is ahead of a right
-build with a hand before it, for the right build explains no hand. So the pixels in which the two readings differ are
-asked what they show, in absolute terms: paint or table as the reading ahead has it there, told by its own colour, and
-not glare, skin, a mixture, or what lies between two colours. So is each of its pieces; a proof is as good as the
-weakest part of it. And what touches the build and is neither bare table nor a piece that the reading names is
-measured: what seems to be missing may be there, under a glare, behind a hand. And a piece is of one colour: where
-patches of several others lie within it, a screen or a print is taken for it.
+A reading may be far ahead of the next and still be wrong: skin taken for orange pieces is ahead of a right build with a
+hand before it, for the right build explains no hand. So the pixels in which the two readings differ are tested by
+themselves: each must show, by its own colour, the paint or the table that the reading ahead has there, and not glare,
+skin, a mixture, or something between two colours. Each piece is tested in the same way; a proof is as good as its
+weakest part. What touches the build and is neither bare table nor a piece of the reading is measured: what seems to be
+missing may be there, under a glare or behind a hand. And a piece has one colour: where patches of several other colours
+lie within it, a screen or a print was taken for it.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -24,8 +22,8 @@ from cards.pieces import PieceSet
 from referee.vision.image.evidence import Evidence
 from referee.vision.image.unknown import smallest_face_mm2
 from referee.vision.image.view import ZoneView
-from referee.vision.measured import STILLS_BENCH, measured
-from referee.vision.render.silhouettes import piece_tags
+from referee.vision.measured import measured
+from referee.vision.render.solids import piece_tags
 
 
 @dataclass(frozen=True)
@@ -41,23 +39,16 @@ class Proof:
     multicoloured: Piece | None = None
 
 
-Proving = Callable[[Build, Build | None], Proof]
-"""``proof_of`` the build ahead beside its rival, where there is one."""
-
 RIM_PX = measured(1, "px of the view (mm)", "about an outline pixels are mixtures, and a pose is right to so much")
 THIN_PX = measured(
     17,
     "px of the view (mm)",
     "thinner things are rims of pieces and shadows, or both tongs laid down behind the build: up to 15 wide in two of "
     "182 clean pictures; with 13 as many hands and fingers are told as with 17 (93 builds, seed 92)",
-    STILLS_BENCH,
 )
-TOUCHING_PX = measured(8, "px of the view (mm)", "by hand: what is so near to a build touches it", STILLS_BENCH)
+TOUCHING_PX = measured(8, "px of the view (mm)", "by hand: what is so near to a build touches it")
 LEAST_PX = measured(
-    20,
-    "px of the view (mm2)",
-    "by hand: fewer say nothing: a sliver is looked at whole, a piece is not asked",
-    STILLS_BENCH,
+    20, "px of the view (mm2)", "by hand: fewer say nothing: a sliver is looked at whole, a piece is not asked"
 )
 COLOUR_PATCH = measured(
     0.02,
@@ -145,13 +136,10 @@ def _multicoloured(labels: np.ndarray, piece: np.ndarray, inner: np.ndarray, own
     least = COLOUR_PATCH * inner.sum()
     there = labels[inner]
     others = [k for k, n in enumerate(np.bincount(there[there >= 0])) if k != own and n >= max(least, 1)]
-    return len(others) > 1 and sum(_within(piece & (labels == k), inner, least) for k in others) > 1
-
-
-def _within(mask: np.ndarray, inner: np.ndarray, least: float) -> bool:
-    """Whether a connected part of a mask (h, w) of at least so many pixels lies wholly in what is ``inner`` (h, w)."""
-    parts = ski.measure.regionprops(ski.measure.label(mask, connectivity=1), inner)
-    return any(part.area >= least and part.intensity_min for part in parts)
+    if len(others) < 2:
+        return False
+    parts = (ski.measure.regionprops(ski.measure.label(piece & (labels == k), connectivity=1), inner) for k in others)
+    return sum(any(part.area >= least and part.intensity_min for part in of) for of in parts) > 1
 
 
 def _touching(mask: np.ndarray, build: np.ndarray) -> int:

@@ -14,8 +14,6 @@ Light makes a ruling surer or doubtful; it never turns one: shadows in a corner 
 their own. Where it speaks for the other ruling, and louder than colour, the two are even.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from functools import lru_cache
@@ -29,8 +27,7 @@ from referee.kernels.faces import likeliest, smoothed
 from referee.vision.image.evidence import ANYTHING, Evidence
 from referee.vision.image.view import ZoneView
 from referee.vision.measured import measured
-from referee.vision.render.silhouettes import arch_tags, face_tags
-from referee.vision.render.solids import FACES, solid
+from referee.vision.render.solids import FACES, arch_tags, face_tags, solid
 from referee.vision.search.canvas import Reading
 from referee.vision.verdict.rulings import Rulings
 

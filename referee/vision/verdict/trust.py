@@ -4,8 +4,6 @@
 feature, and the least confidence with which a verdict is given, with what that guarantees and on what data.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping
@@ -13,23 +11,16 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from referee.vision.measured import STILLS_BENCH, measured
+from referee.vision.measured import measured
 
 MOST_ODDS = measured(30.0, "log odds", "beyond them a probability is 0 or 1 to thirteen digits")
 
-EXPLAINED_LOW = measured(
-    0.45, "of the evidence near the build", "by hand: a reading that explains less says nothing", STILLS_BENCH
-)
-LEFT_ALWAYS = measured(
-    0.02, "of the evidence", "left by rims and grain however good a reading is; by hand", STILLS_BENCH
-)
-MARGIN_UNIT = measured(100.0, "nats", "by hand: a margin counts by its logarithm, from about here on", STILLS_BENCH)
-MARGIN_MOST = measured(4000.0, "nats", "by hand: beyond it a margin counts no further", STILLS_BENCH)
+EXPLAINED_LOW = measured(0.45, "of the evidence near the build", "by hand: a reading that explains less says nothing")
+LEFT_ALWAYS = measured(0.02, "of the evidence", "left by rims and grain however good a reading is; by hand")
+MARGIN_UNIT = measured(100.0, "nats", "by hand: a margin counts by its logarithm, from about here on")
+MARGIN_MOST = measured(4000.0, "nats", "by hand: beyond it a margin counts no further")
 SHOWN_UNIT = measured(
-    0.05,
-    "of the pixels",
-    "by hand: what is shown counts by its logarithm, so that half is hardly less than all",
-    STILLS_BENCH,
+    0.05, "of the pixels", "by hand: what is shown counts by its logarithm, so that half is hardly less than all"
 )
 FILE = Path(__file__).with_name("trust.json")
 
@@ -63,9 +54,8 @@ class Trust:
     def confidence(self, features: Mapping[str, float]) -> float:
         """Probability 0.5 to ``most`` that the ruling is right. Raises KeyError for a feature that is not given."""
         odds = self.base + sum(weight * features[name] for name, weight in self.weights.items())
-        limit = MOST_ODDS
-        said = 1.0 / (1.0 + math.exp(-max(min(odds, limit), -limit)))
-        return min(max(said, 0.5), self.most if said > self.sure else min(self.most, self.doubted))
+        probability = 1.0 / (1.0 + math.exp(-max(min(odds, MOST_ODDS), -MOST_ODDS)))
+        return min(max(probability, 0.5), self.most if probability > self.sure else min(self.most, self.doubted))
 
 
 def features_of(margin: float, explained: float, shown: float) -> dict[str, float]:
@@ -84,12 +74,8 @@ def features_of(margin: float, explained: float, shown: float) -> dict[str, floa
 @lru_cache
 def load_trust(path: Path = FILE) -> Mapping[str, Trust]:
     """The trust in ``match`` and in ``mismatch``."""
-    data = json.loads(path.read_text(encoding="utf-8"))
-    return {ruling: _trust(data["rulings"][ruling]) for ruling in ("match", "mismatch")}
-
-
-def _trust(row: dict) -> Trust:
-    return Trust(**{**row, "guarantee": Guarantee(**row["guarantee"])})
+    rows = json.loads(path.read_text(encoding="utf-8"))["rulings"]
+    return {r: Trust(**{**rows[r], "guarantee": Guarantee(**rows[r]["guarantee"])}) for r in ("match", "mismatch")}
 
 
 def trust_json(trusts: Mapping[str, Trust], provenance: Mapping[str, object]) -> str:

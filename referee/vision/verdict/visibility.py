@@ -1,7 +1,5 @@
 """What a zone's picture allows to be told: how much of the field it has, whether colours are lost, what is unknown."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import cv2
@@ -14,10 +12,10 @@ from cards.sentences import sentence
 from referee.vision.image.evidence import Evidence
 from referee.vision.image.glare import GLARE_LIGHT
 from referee.vision.image.parts import around
-from referee.vision.image.unknown import Patch, outsized, patches
+from referee.vision.image.unknown import UnknownThing, outsized, patches
 from referee.vision.image.view import ZoneView
 from referee.vision.measured import measured
-from referee.vision.render.silhouettes import piece_tags
+from referee.vision.render.solids import piece_tags
 
 NEAR_EDGE_PX = measured(5, "px of the view (mm)", "by hand: side of the square by which the picture's edge is widened")
 UNKNOWN_PIECES = measured(
@@ -46,7 +44,7 @@ class Visibility:
     field_seen: float = 1.0
     cut_mm: float = 0.0
     coloured: float = 1.0
-    unknown: Patch | None = None
+    unknown: UnknownThing | None = None
     hidden: tuple[str, ...] = ()
     clipped: float = 0.0
     tinted: float = 0.0
@@ -66,7 +64,7 @@ def visibility_of(
     increase = np.zeros(view.valid.shape, int) if empty is None else clipped(view.image).astype(int) - empty
     light = evidence.added(near & (cv2.dilate(shown, np.ones((5, 5), np.uint8)) == 0))  # a rim's pixels are mixtures
     return Visibility(
-        _field_seen(view),
+        _mean(view.valid[view.regions[2]]),
         _cut_mm(view, of_pieces),
         evidence.coloured,
         next(iter(unknown_things(view, evidence, piece_set)), None),
@@ -102,7 +100,7 @@ def percent_off(factor: float) -> str:
     return f"{100 * (factor - 1):+.0f}"
 
 
-def unknown_things(view: ZoneView, evidence: Evidence, piece_set: PieceSet) -> tuple[Patch, ...]:
+def unknown_things(view: ZoneView, evidence: Evidence, piece_set: PieceSet) -> tuple[UnknownThing, ...]:
     """Unknown patches in the field that are large enough to hide a piece or to be taken for one, largest first."""
     seen = np.where(evidence.bare < 0, evidence.labels, -1)  # a wall behind, never seen bare, may have a piece's colour
     large = outsized(view, seen, evidence.names, piece_set) & view.regions[2]
@@ -120,9 +118,3 @@ def _cut_mm(view: ZoneView, of_pieces: np.ndarray) -> float:
     whole = cv2.morphologyEx((of_pieces & view.valid).astype(np.uint8), cv2.MORPH_CLOSE, NEAR_EDGE) > 0
     cut = around(view.regions[2], whole) & edge
     return max(int(cut.any(0).sum()), int(cut.any(1).sum())) / view.px_per_mm
-
-
-def _field_seen(view: ZoneView) -> float:
-    """Share of the view's field that the picture has."""
-    field = view.regions[2]
-    return float(view.valid[field].mean()) if field.any() else 0.0

@@ -16,8 +16,7 @@ from typing import Any
 
 import flask
 
-from calibration.print_page import PAPERS
-from calibration.print_sheets import cards_pdf
+from calibration.print_sheets import PAPERS, cards_pdf
 from cards.build import Piece
 from cards.card import Card
 from cards.check import check_card

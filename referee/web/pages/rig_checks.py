@@ -16,7 +16,7 @@ from calibration.camera import CameraModel
 from calibration.lens import LEAST_VIEWS, BoardView, LensFit, covered
 from calibration.mat import FIELD, MatPose, Mats, detect_mats
 from calibration.palette import Palette
-from calibration.quality import ANGLE_DEG, DISTANCE_CM, Figure, Measured, zone_quality
+from calibration.quality import ANGLE_DEG, DISTANCE_CM, Figure, zone_quality
 from referee.vision.observer import SIZES_TOLD
 
 PLAYED = ("A", "B")
@@ -47,7 +47,7 @@ UNITS = {"degrees": "°", "of 4": "", "mm off a flat sheet": "mm", "of full cont
 
 
 @dataclass(frozen=True)
-class Number(Measured):
+class Number(Figure):
     """A number of a rig as the pages show it: ``name`` and ``hint`` are keys of texts."""
 
     zone: str = ""
@@ -82,7 +82,7 @@ def mats_numbers(image: np.ndarray, camera: CameraModel | None) -> list[Number]:
 
 
 def _number(one: Figure, zone: str) -> Number:
-    return Number(SHOWN_AS[one.name], one.value, one.low, one.high, UNITS.get(one.unit, one.unit), zone)
+    return Number(SHOWN_AS[one.name], one.value, one.low, one.high, UNITS.get(one.unit, one.unit), zone=zone)
 
 
 def _pixels(mats: Mats, pose: MatPose, points: Sequence[tuple[float, float]]) -> np.ndarray:

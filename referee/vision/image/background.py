@@ -4,8 +4,6 @@ A lamp is white; what lights its shadows is the room: its walls, and the players
 its depth, and where a shadow lies over the sheet alone the room beside it looks brighter by as much.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -14,11 +12,11 @@ import numpy as np
 
 from calibration.mat import SHEET
 from referee.vision.image.view import ZoneView
-from referee.vision.measured import STILLS_BENCH, measured
+from referee.vision.measured import measured
 
 
-class Part(NamedTuple):
-    """One part of a mixture of normal densities: its share, and mean and standard deviation of each feature."""
+class Gauss(NamedTuple):
+    """One weighted normal density of a mixture: its share, and mean and standard deviation of each feature."""
 
     share: float
     mean: tuple[float, float, float]
@@ -28,51 +26,32 @@ class Part(NamedTuple):
 NEUTRAL = (0.0, 0.0, 0.0)
 PART = "share; mean and standard deviation of the features"
 LIGHT_SCALES = measured(
-    (0.3, 0.15, 0.08, 0.08, 0.08),
-    "log light",
-    "by hand: off by this a pixel counts a quarter, step by step",
-    STILLS_BENCH,
+    (0.3, 0.15, 0.08, 0.08, 0.08), "log light", "by hand: off by this a pixel counts a quarter, step by step"
 )
-TINT_MOST = measured(0.9, "tint a unit of depth", "by hand: more is no shadow's", STILLS_BENCH)
-TINT_SAMPLE = measured(400, "px", "by hand: a shadow's tint is learnt from so many at least", STILLS_BENCH)
-DEEPEST = measured(
-    -1.9, "log light", "by hand: of a shadow at its deepest, relative to the table in the light", STILLS_BENCH
-)
-LIT_TINTS = measured(
-    (0.25, 0.3), "log R - log G, log B against yellow", "by hand: paper's tint stays below these", STILLS_BENCH
-)
-LIT_LEAST = measured(-0.6, "log light", "by hand: paper in deeper shadow tells nothing of the light", STILLS_BENCH)
+TINT_MOST = measured(0.9, "tint a unit of depth", "by hand: more is no shadow's")
+TINT_SAMPLE = measured(400, "px", "by hand: a shadow's tint is learnt from so many at least")
+DEEPEST = measured(-1.9, "log light", "by hand: of a shadow at its deepest, relative to the table in the light")
+LIT_TINTS = measured((0.25, 0.3), "log R - log G, log B against yellow", "by hand: paper's tint stays below these")
+LIT_LEAST = measured(-0.6, "log light", "by hand: paper in deeper shadow tells nothing of the light")
 LIGHT_STIFF = measured(0.01, "of a pixel's weight", "by hand: holds what no pixel tells")
-INK = measured(Part(1.0, (-1.2, 0.0, 0.0), (1.2, 0.2, 0.25)), PART, "by hand: inside a marker, any grey", STILLS_BENCH)
-UNCHANGED = measured(Part(0.8, NEUTRAL, (0.10, 0.08, 0.09)), PART, "by hand: as in the empty frame", STILLS_BENCH)
-SHADED = measured(
-    Part(0.2, (-0.4, 0.0, 0.0), (0.35, 0.14, 0.18)), PART, "by hand: in a shadow of a piece", STILLS_BENCH
-)
-RELIT_STEP = measured(0.25, "log light", "by hand: a soft end of a shadow passes in steps of this", STILLS_BENCH)
-LIGHT_LEAST_SHARE = measured(
-    0.05, "of LIGHT_SAMPLE", "by hand: with less paper in sight its light is taken for even", STILLS_BENCH
-)
-LIGHT_BEGIN = measured(
-    (50, 70), "per cent of the pixels", "by hand: where the fit begins, without and with shadows", STILLS_BENCH
-)
-PAPER_LIT = measured(Part(0.75, NEUTRAL, (0.10, 0.06, 0.07)), PART, "by hand: paper in the light", STILLS_BENCH)
-PAPER_SHADED = measured(
-    Part(0.17, (-0.3, 0.0, 0.0), (0.25, 0.09, 0.12)), PART, "by hand: in a soft shadow", STILLS_BENCH
-)
+INK = measured(Gauss(1.0, (-1.2, 0.0, 0.0), (1.2, 0.2, 0.25)), PART, "by hand: inside a marker, any grey")
+UNCHANGED = measured(Gauss(0.8, NEUTRAL, (0.10, 0.08, 0.09)), PART, "by hand: as in the empty frame")
+SHADED = measured(Gauss(0.2, (-0.4, 0.0, 0.0), (0.35, 0.14, 0.18)), PART, "by hand: in a shadow of a piece")
+RELIT_STEP = measured(0.25, "log light", "by hand: a soft end of a shadow passes in steps of this")
+LIGHT_LEAST_SHARE = measured(0.05, "of LIGHT_SAMPLE", "by hand: with less paper in sight its light is taken for even")
+LIGHT_BEGIN = measured((50, 70), "per cent of the pixels", "by hand: where the fit begins, without and with shadows")
+PAPER_LIT = measured(Gauss(0.75, NEUTRAL, (0.10, 0.06, 0.07)), PART, "by hand: paper in the light")
+PAPER_SHADED = measured(Gauss(0.17, (-0.3, 0.0, 0.0), (0.25, 0.09, 0.12)), PART, "by hand: in a soft shadow")
 PAPER_DARK = measured(
-    Part(0.07, (-0.9, 0.0, 0.1), (0.45, 0.15, 0.25)), PART, "by hand: in a deep one, which may be tinted", STILLS_BENCH
+    Gauss(0.07, (-0.9, 0.0, 0.1), (0.45, 0.15, 0.25)), PART, "by hand: in a deep one, which may be tinted"
 )
 UNKNOWN_DENSITY = measured(
     -6.0, "log density of (l, a, b)", "about 3.8 spreads off a usual colour; -4 calls worn rims unknown, -8 loses skin"
 )
-TINT_LIGHT = measured((-1.3, -0.3), "log light", "by hand: so deep shadows tell the room's tint", STILLS_BENCH)
-TINT_MIDDLE = measured((25, 75), "per cent of the pixels in shadow", "by hand: the middle half of them", STILLS_BENCH)
-BELOW_WEIGHT = measured(
-    0.5, "of a pixel's weight", "by hand: what lies below the light fitted may be in shadow", STILLS_BENCH
-)
-RELIT = measured(
-    Part(0.3, NEUTRAL, (0.14, 0.10, 0.12)), PART, "by hand: by a shadow over the sheet alone", STILLS_BENCH
-)
+TINT_LIGHT = measured((-1.3, -0.3), "log light", "by hand: so deep shadows tell the room's tint")
+TINT_MIDDLE = measured((25, 75), "per cent of the pixels in shadow", "by hand: the middle half of them")
+BELOW_WEIGHT = measured(0.5, "of a pixel's weight", "by hand: what lies below the light fitted may be in shadow")
+RELIT = measured(Gauss(0.3, NEUTRAL, (0.14, 0.10, 0.12)), PART, "by hand: by a shadow over the sheet alone")
 
 
 def normal(f: np.ndarray, mean: Sequence[float] | np.ndarray, sd: Sequence[float] | np.ndarray) -> np.ndarray:
@@ -85,12 +64,12 @@ def normal(f: np.ndarray, mean: Sequence[float] | np.ndarray, sd: Sequence[float
     return norm - parts[0] - parts[1] - parts[2]
 
 
-def _part(f: np.ndarray, part: Part) -> np.ndarray:
+def _part(f: np.ndarray, part: Gauss) -> np.ndarray:
     """Log density of a mixture's part, times its share."""
     return normal(f, part.mean, part.sd) + math.log(part.share)
 
 
-def either(a: np.ndarray, b: np.ndarray | float) -> np.ndarray:
+def log_sum(a: np.ndarray, b: np.ndarray | float) -> np.ndarray:
     """log(exp a + exp b), in the precision of ``a``: numpy's own logaddexp is ten times as slow."""
     return np.maximum(a, b) + np.log1p(np.exp(-np.abs(a - b)))
 
@@ -98,7 +77,7 @@ def either(a: np.ndarray, b: np.ndarray | float) -> np.ndarray:
 def log_paper(f: np.ndarray) -> np.ndarray:
     """Log density of paper, lit or in shadow (a shadow's light may be tinted), for features (…, 3)."""
     lit, soft, dark = (_part(f, part) for part in (PAPER_LIT, PAPER_SHADED, PAPER_DARK))
-    return either(either(lit, soft), dark)
+    return log_sum(log_sum(lit, soft), dark)
 
 
 def log_marker(f: np.ndarray) -> np.ndarray:
@@ -116,13 +95,13 @@ def log_empty(
     sheet alone, the room looks changed by ``relit`` (3,), or by a part of it where the shadow ends softly.
     """
     d = f - empty
-    known = either(_part(d, UNCHANGED), _part(_untinted(d, tint), SHADED))
+    known = log_sum(_part(d, UNCHANGED), _part(_untinted(d, tint), SHADED))
     if relit is None or np.abs(relit).max() < LEAST_RELIT:
         return known
     u = relit.astype(np.float32)
     off = d - np.clip(d @ u / (u @ u), 0.0, 1.0)[..., None] * u
     steps = max(1.0, float(np.abs(u).max()) / RELIT_STEP)
-    return either(known, normal(off, RELIT.mean, RELIT.sd) + math.log(RELIT.share / steps))
+    return log_sum(known, normal(off, RELIT.mean, RELIT.sd) + math.log(RELIT.share / steps))
 
 
 LEAST_RELIT = measured(
@@ -165,7 +144,7 @@ def _untinted(d: np.ndarray, tint: np.ndarray | None) -> np.ndarray:
     return np.stack([d[..., 0], d[..., 1] - along * tint[0], d[..., 2] - along * tint[1]], -1)
 
 
-def relit_by(then: np.ndarray, now: np.ndarray) -> np.ndarray:
+def white_shift(then: np.ndarray, now: np.ndarray) -> np.ndarray:
     """(3,) by how much the features of what has not changed differ, where the sheet's white was ``then`` (3,) linear
     R, G, B and is ``now``."""
     r, g, b = np.log(np.maximum(then, 1e-3) / np.maximum(now, 1e-3))
