@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 from made_cases import CERTAIN, CLEAR, HIGHER, RED, SHOWN, WHITE, WHITE_BESIDE, cubes, decided, of_a_tower, reading
+from referee.vision.verdict.decide import OTHERS_TOLD
 
 from cards.build import Piece
 from cards.card import Card
@@ -17,7 +18,6 @@ from cards.kinds.shapes import ShapesCard
 from referee.vision.image.unknown import Patch
 from referee.vision.search.canvas import Fit
 from referee.vision.verdict.case import Case
-from referee.vision.verdict.decide import OTHERS_TOLD
 from referee.vision.verdict.doubts import DOUBTS
 from referee.vision.verdict.proof import Proof
 from referee.vision.verdict.rulings import Rulings
