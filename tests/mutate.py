@@ -56,7 +56,6 @@ QUICK_TESTS = {
         "tests/calibration/test_palette_learning.py",
         "tests/calibration/test_palette_quality.py",
     ),
-    "referee/vision/verdict/decide.py": VERDICT_TESTS,
     "referee/vision/verdict/case.py": VERDICT_TESTS,
     "referee/vision/verdict/doubts.py": VERDICT_TESTS,
     "referee/recording/retention.py": ("tests/review/test_retention.py",),

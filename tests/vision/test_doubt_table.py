@@ -7,7 +7,6 @@ import dataclasses
 import numpy as np
 import pytest
 from made_cases import CERTAIN, CLEAR, HIGHER, RED, SHOWN, WHITE, WHITE_BESIDE, cubes, decided, of_a_tower, reading
-from referee.vision.verdict.decide import OTHERS_TOLD
 
 from cards.build import Piece
 from cards.card import Card
@@ -15,10 +14,10 @@ from cards.kinds.height import HeightCard
 from cards.kinds.layout import LayoutCard
 from cards.kinds.organ_pipes import OrganCard
 from cards.kinds.shapes import ShapesCard
-from referee.vision.image.unknown import Patch
+from referee.vision.image.unknown import UnknownThing
 from referee.vision.search.canvas import Fit
 from referee.vision.verdict.case import Case
-from referee.vision.verdict.doubts import DOUBTS
+from referee.vision.verdict.doubts import DOUBTS, OTHERS_TOLD
 from referee.vision.verdict.proof import Proof
 from referee.vision.verdict.rulings import Rulings
 from referee.vision.verdict.visibility import Visibility
@@ -161,7 +160,7 @@ def sight(decision) -> dict:
 
 
 def test_a_doubt_says_what_and_where():
-    thing = Patch(0.126, -30.4, 55.6, 2.0, np.zeros((3, 2)))
+    thing = UnknownThing(0.126, -30.4, 55.6, 2.0, np.zeros((3, 2)))
     seen = of_a_tower("match", Visibility(unknown=thing))
     assert said(seen, "unknown_object") == ("unknown_object", {"n": 13, "x": -30, "y": 56})
 
