@@ -18,17 +18,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy
 
 from cards.build import Piece, bottom, rest_height, shape_of
 from cards.contact import TOUCH_MM, Touch, mass_and_centre, overlapping, penetration, touches
 from cards.pieces import PieceSet
 from cards.sentences import sentence
-
-if TYPE_CHECKING:
-    from scipy.sparse import coo_array  # scipy is loaded where it is used: half a second that no start needs
 
 FRICTION = 0.4
 """Wood on wood, dry: 0.25 to 0.5 (Engineering Toolbox); lacquered toys lie in between."""
@@ -117,10 +114,10 @@ def stands(pieces: PieceSet, placed: Sequence[Piece], lean_deg: float = 0.0) -> 
     return all(share is not None and share >= math.tan(math.radians(lean_deg)) for share in shares)
 
 
-def _balance(pieces: PieceSet, placed: Sequence[Piece], found: Sequence[Touch]) -> tuple[coo_array, np.ndarray]:
+def _balance(
+    pieces: PieceSet, placed: Sequence[Piece], found: Sequence[Touch]
+) -> tuple[scipy.sparse.coo_array, np.ndarray]:
     """The equilibrium matrix (6n, forces) and the pieces' masses (n,)."""
-    from scipy.sparse import coo_array
-
     solid = [mass_and_centre(shape_of(pieces, p), p.pose) for p in placed]
     centres = np.array([(p.x, p.y, p.z) for p in placed]) + np.array([c for _, c in solid])
     blocks, k = [], 0
@@ -133,7 +130,7 @@ def _balance(pieces: PieceSet, placed: Sequence[Piece], found: Sequence[Touch]) 
                 blocks.append((wrench.ravel(), row.ravel(), column.ravel()))
         k += len(force)
     values, rows, columns = (np.concatenate(part) for part in zip(*blocks, strict=True))
-    matrix = coo_array((values, (rows, columns)), shape=(6 * len(placed), k))
+    matrix = scipy.sparse.coo_array((values, (rows, columns)), shape=(6 * len(placed), k))
     return matrix, np.array([m for m, _ in solid])
 
 
@@ -150,18 +147,15 @@ def _generators(touch: Touch) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _largest_share(
-    balance: coo_array, masses: np.ndarray, direction: tuple[int, int], most: float = 1.0
+    balance: scipy.sparse.coo_array, masses: np.ndarray, direction: tuple[int, int], most: float = 1.0
 ) -> float | None:
     """The largest sideways share of gravity, up to ``most``, that can still be balanced; None when there is none."""
-    from scipy.optimize import linprog
-    from scipy.sparse import coo_array
-
     n = len(masses)
     weight, push = np.zeros(6 * n), np.zeros(6 * n)
     weight[2::6] = -masses
     push[0::6], push[1::6] = masses * direction[0], masses * direction[1]
     rows, columns = balance.coords
-    matrix = coo_array(
+    matrix = scipy.sparse.coo_array(
         (
             np.concatenate([balance.data, push]),
             (np.concatenate([rows, np.arange(6 * n)]), np.concatenate([columns, np.full(6 * n, balance.shape[1])])),
@@ -171,7 +165,7 @@ def _largest_share(
     cost = np.zeros(balance.shape[1] + 1)
     cost[-1] = -1.0
     limits = [(0, None)] * balance.shape[1] + [(0, most)]
-    result = linprog(cost, A_eq=matrix.tocsc(), b_eq=-weight, bounds=limits, method="highs")
+    result = scipy.optimize.linprog(cost, A_eq=matrix.tocsc(), b_eq=-weight, bounds=limits, method="highs")
     return float(result.x[-1]) if result.status == 0 else None
 
 

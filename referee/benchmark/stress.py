@@ -26,7 +26,7 @@ from cards.card import Card
 from cards.deck import load_deck
 from cards.pieces import load_piece_set
 from referee.benchmark.effects.catalogue import EFFECTS, Level
-from referee.benchmark.effects.scene import Scene, Take
+from referee.benchmark.effects.scene import Inputs, Truth
 from referee.benchmark.run import EVERYTHING, Knowledge, run_all, truth_of
 from referee.benchmark.scoring import ZoneScore, score_frame, true_pieces, unjudged
 from referee.errors import RefereeError
@@ -99,32 +99,32 @@ def stress_jobs(
 
 
 @lru_cache(maxsize=32)
-def given(folder: Path) -> Take:
+def given(folder: Path) -> Inputs:
     """What a session's folder gives, with its empty frame as the picture to judge."""
     empty = read_picture(folder / "empty.jpg")
     colors = read_picture(folder / "colours.jpg")
-    return Take(
+    return Inputs(
         empty, load_piece_set(folder / "pieces.json"), load_camera(folder / "camera.yaml"), empty=empty, colors=colors
     )
 
 
 @lru_cache(maxsize=4)
-def seen(folder: Path, index: int) -> tuple[Take, Mats]:
+def seen(folder: Path, index: int) -> tuple[Inputs, Mats]:
     """A frame unspoilt with all that is given beside it, and where its mats are by its markers."""
-    take = dataclasses.replace(given(folder), frame=read_picture(folder / truth_of(folder)["frames"][index]["image"]))
-    known = {} if take.empty is None else find_markers(_gray(take.empty))
-    return take, detect_mats(_gray(take.frame), take.camera, known)
+    inputs = dataclasses.replace(given(folder), frame=read_picture(folder / truth_of(folder)["frames"][index]["image"]))
+    known = {} if inputs.empty is None else find_markers(_gray(inputs.empty))
+    return inputs, detect_mats(_gray(inputs.frame), inputs.camera, known)
 
 
 def _gray(image: np.ndarray) -> np.ndarray:
     return cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
 
 
-def stressed(job: StressJob) -> tuple[Take, str]:
+def stressed(job: StressJob) -> tuple[Inputs, str]:
     """What the observer is given for a job, and the zone that an effect of one field hits. Raises RefereeError where
     a file is spoilt beyond reading, or no mat is in view anyway."""
     truth = truth_of(job.folder)["frames"][job.index]
-    take, mats = seen(job.folder, job.index)
+    inputs, mats = seen(job.folder, job.index)
     zones = sorted(mats.poses.keys() & truth["zones"].keys())
     if not zones:
         raise CannotSee("no mat is in view before any effect")
@@ -132,8 +132,8 @@ def stressed(job: StressJob) -> tuple[Take, str]:
     rng = np.random.default_rng([job.seed, zlib.crc32(name.encode())])
     zone = zones[int(rng.integers(len(zones)))]
     builds = {z: true_pieces(row, "build") + true_pieces(row, "loose") for z, row in truth["zones"].items()}
-    scene = Scene(mats.camera, mats.poses, builds, take.piece_set, zone, given(job.other) if job.other else None)
-    return EFFECTS[job.effect].draw(take, scene, job.level, rng), zone
+    scene = Truth(mats.camera, mats.poses, builds, inputs.piece_set, zone, given(job.other) if job.other else None)
+    return EFFECTS[job.effect].draw(inputs, scene, job.level, rng), zone
 
 
 @lru_cache(maxsize=32)  # frames of all sessions come in turn, and learning a rig takes longer than judging a frame
@@ -141,21 +141,21 @@ def _rig_observer(folder: Path, knowledge: Knowledge) -> Observer:
     return observer_of(given(folder), knowledge)
 
 
-def observer_of(take: Take, knowledge: Knowledge = EVERYTHING) -> Observer:
-    """An observer that has learnt what the take gives, as far as its ``knowledge`` goes."""
-    empty = take.empty if knowledge.empty else None
-    observer = Observer(take.piece_set, take.camera if knowledge.camera else None, empty=empty)
-    if knowledge.colors and take.colors is not None:
+def observer_of(inputs: Inputs, knowledge: Knowledge = EVERYTHING) -> Observer:
+    """An observer that has learnt what the inputs give, as far as its ``knowledge`` goes."""
+    empty = inputs.empty if knowledge.empty else None
+    observer = Observer(inputs.piece_set, inputs.camera if knowledge.camera else None, empty=empty)
+    if knowledge.colors and inputs.colors is not None:
         with suppress(FewPieces):  # then it judges without
-            observer.learn_colors(take.colors)
-            observer.learn_sizes(take.colors)
+            observer.learn_colors(inputs.colors)
+            observer.learn_sizes(inputs.colors)
     return observer
 
 
-def _observer(job: StressJob, take: Take) -> Observer:
+def _observer(job: StressJob, inputs: Inputs) -> Observer:
     own = given(job.folder)
-    same = all(getattr(take, name) is getattr(own, name) for name in ("piece_set", "camera", "empty", "colors"))
-    return _rig_observer(job.folder, job.knowledge) if same else observer_of(take, job.knowledge)
+    same = all(getattr(inputs, name) is getattr(own, name) for name in ("piece_set", "camera", "empty", "colors"))
+    return _rig_observer(job.folder, job.knowledge) if same else observer_of(inputs, job.knowledge)
 
 
 def run_stress(job: StressJob) -> list[StressScore]:
@@ -165,12 +165,12 @@ def run_stress(job: StressJob) -> list[StressScore]:
     name = f"{job.folder.name}/{truth['image']}"
     effect, zones, crash = EFFECTS[job.effect], truth["zones"], ""
     try:
-        take, hit = stressed(job)
+        inputs, hit = stressed(job)
         if effect.one_field:
             zones = {hit: zones[hit]}
-        _keep(job, take, name)
-        observer = _observer(job, take)
-        judgement = observer.judge([take.frame], card, list(zones))
+        _keep(job, inputs, name)
+        observer = _observer(job, inputs)
+        judgement = observer.judge([inputs.frame], card, list(zones))
         scores = score_frame(judgement, name, card, zones, observer.piece_set)
     except RefereeError as fault:
         scores = _refused(name, card, zones, str(fault))
@@ -224,10 +224,10 @@ def _refused(name: str, card: Card, zones: dict, why: str) -> list[ZoneScore]:
     return [unjudged(name, zone, card, row, why) for zone, row in sorted(zones.items())]
 
 
-def _keep(job: StressJob, take: Take, name: str) -> None:
+def _keep(job: StressJob, inputs: Inputs, name: str) -> None:
     if job.pictures is not None:
         stem = name.replace("/", "_").removesuffix(".jpg")
-        write_picture(job.pictures / f"{job.effect}_{job.level}_{stem}.jpg", take.frame)
+        write_picture(job.pictures / f"{job.effect}_{job.level}_{stem}.jpg", inputs.frame)
 
 
 def effect_names(wanted: str | None) -> list[str]:

@@ -108,7 +108,7 @@ def _simulated(names: list[str], asked: PracticeOptions) -> None:
         robots.start()
         _begin(room, names, asked)
         while not over.wait(0.1):
-            for line in robots.said():
+            for line in robots.lines():
                 click.echo(line)
             if asked.builds is not None and robots.ended >= asked.builds:
                 break

@@ -32,7 +32,7 @@ class Mesh:
 
 
 @dataclass(frozen=True, eq=False)
-class Placed:
+class PosedPiece:
     """A piece anywhere in space: ``turn`` (3, 3) and ``centre`` (3,) mm, in the frame of its player's mat."""
 
     shape: str
@@ -41,10 +41,10 @@ class Placed:
     centre: np.ndarray
 
 
-def place(piece: Piece) -> Placed:
+def place(piece: Piece) -> PosedPiece:
     """The piece of a build as a solid in space."""
     turn = turn_about_z(piece.yaw) @ turn_of(piece.pose)
-    return Placed(piece.shape, piece.color, turn, np.array([piece.x, piece.y, piece.z]))
+    return PosedPiece(piece.shape, piece.color, turn, np.array([piece.x, piece.y, piece.z]))
 
 
 @lru_cache(maxsize=64)

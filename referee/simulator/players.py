@@ -14,7 +14,7 @@ from cards.pieces import PieceSet, Pose
 from referee.simulator.build_plans import is_right, plan, spoil
 from referee.simulator.hand_motion import FALL_S, Move, Script, clearing
 from referee.simulator.loose_pieces import loose_places, out_of_the_band
-from referee.simulator.meshes import Placed, place
+from referee.simulator.meshes import PosedPiece, place
 from referee.simulator.table import World
 
 EARLIEST_PRESS_S = 1.15
@@ -53,7 +53,7 @@ class Players:
         self._staged: World | None = None
         self._fallen: set[str] = set()
 
-    def _places(self, zone: str) -> tuple[Placed, ...]:
+    def _places(self, zone: str) -> tuple[PosedPiece, ...]:
         return tuple(out_of_the_band(self.piece_set, loose_places(self.piece_set, self._seed * 31 + ord(zone))))
 
     def world(self, t_s: float) -> World:
@@ -140,7 +140,7 @@ class Players:
 
 
 def build_script(
-    places: Sequence[Placed], built: Sequence[Piece], go_s: float, manners: Manners, rng: np.random.Generator
+    places: Sequence[PosedPiece], built: Sequence[Piece], go_s: float, manners: Manners, rng: np.random.Generator
 ) -> Script:
     """Carry the pieces of ``built`` one after the other from ``places``, then press."""
     free, moves, t = list(range(len(places))), [], go_s + manners.reaction_s * rng.uniform(0.8, 1.4)

@@ -42,7 +42,7 @@ class Practisers:
         self._room, self._players, self._deck, self._pieces, self._clock = room, players, deck, pieces, clock
         self._jobs: queue.Queue[tuple[str, Practice] | None] = queue.Queue()
         self._enough: dict[str, float] = {}
-        self._said: deque[str] = deque()
+        self._lines: deque[str] = deque()
         self.ended = 0
         self._thread = threading.Thread(target=self._run, name="SIMULATED practisers", daemon=True)
         room.listen(self._heard)
@@ -56,16 +56,16 @@ class Practisers:
         self._jobs.put(None)
         self._thread.join()
 
-    def said(self) -> Iterator[str]:
+    def lines(self) -> Iterator[str]:
         """A line for each build that has ended since it was asked last."""
-        while self._said:
-            yield self._said.popleft()
+        while self._lines:
+            yield self._lines.popleft()
 
     def _heard(self, practice: Practice, events: Sequence[Event]) -> None:
         for event in events:
             self._jobs.put((event.kind, practice))
             if event.kind == "build_ended":
-                self._said.append(line_of(practice.results[-1]))
+                self._lines.append(line_of(practice.results[-1]))
                 self.ended += 1
 
     def _run(self) -> None:

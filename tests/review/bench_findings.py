@@ -35,7 +35,7 @@ from referee.recording.video import VideoWriter
 from referee.recording.writer import write_file
 from referee.review.import_video import Given, bring_in
 from referee.review.stop_ruling import stop_found
-from referee.simulator.meshes import Placed
+from referee.simulator.meshes import PosedPiece
 from referee.simulator.table import Hand, World
 
 WITHIN_S, GO_S, UNTIL_S = 0.15, 1.0, 6.0
@@ -74,7 +74,7 @@ def falls(stage: Stage, delay_s: float) -> Happens:
         if share >= 1:
             return after
         way = np.asarray(top.centre) + (np.asarray(lies.centre) - np.asarray(top.centre)) * share * share
-        return stage.world([*rest, Placed(top.shape, top.color, top.turn, way)])
+        return stage.world([*rest, PosedPiece(top.shape, top.color, top.turn, way)])
 
     return happens
 

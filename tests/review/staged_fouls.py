@@ -17,7 +17,7 @@ from cards.pieces import builtin_piece_set
 from referee.devices.ports import Frame
 from referee.simulator.build_plans import apart
 from referee.simulator.hand_motion import Script
-from referee.simulator.meshes import Placed, place
+from referee.simulator.meshes import PosedPiece, place
 from referee.simulator.players import Manners, Players
 from referee.simulator.room import still_picture
 from referee.simulator.table import Hand, TableSim, World
@@ -269,7 +269,7 @@ def _brought(at: Moment) -> Act:
             return table.sim, world
         rest = [p for p in world.pieces[zone] if not np.allclose(p.centre, loose.centre)]
         lift = np.array([0.0, -110.0, 60.0]) * max(0.0, 1 - since / 0.8)
-        held = Placed(loose.shape, loose.color, loose.turn, goal + lift)
+        held = PosedPiece(loose.shape, loose.color, loose.turn, goal + lift)
         tip = (
             held.centre + [0, 0, 18]
             if since < 0.8
@@ -284,7 +284,7 @@ def _brought(at: Moment) -> Act:
 REST = np.array([115.0, -245.0, 70.0])
 
 
-def _moved(script: Script, piece: Placed, stop_s: float) -> bool:
+def _moved(script: Script, piece: PosedPiece, stop_s: float) -> bool:
     return any(script.places[m.index] is piece for m in script.moves)
 
 

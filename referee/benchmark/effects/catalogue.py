@@ -12,16 +12,16 @@ import numpy as np
 
 from calibration.mat import FIELD
 from referee.benchmark.effects import light, rig, things
-from referee.benchmark.effects.scene import Scene, Take
+from referee.benchmark.effects.scene import Inputs, Truth
 
 Level = float | str
 L = TypeVar("L")
-Draw = Callable[[Take, Scene, Level, np.random.Generator], Take]
+Draw = Callable[[Inputs, Truth, Level, np.random.Generator], Inputs]
 
 
 @dataclass(frozen=True)
 class Effect:
-    """One effect: ``draw`` makes a new take at one of the ``levels``, mildest first; with ``one_field`` it hits the
+    """One effect: ``draw`` makes new inputs at one of the ``levels``, mildest first; with ``one_field`` it hits the
     scene's zone only, and only that zone's verdict says something about it."""
 
     name: str
@@ -31,33 +31,33 @@ class Effect:
 
 
 def _photo(change: Callable[[np.ndarray, float], np.ndarray]) -> Draw:
-    return lambda take, scene, level, rng: dataclasses.replace(take, frame=change(take.frame, float(level)))
+    return lambda inputs, scene, level, rng: dataclasses.replace(inputs, frame=change(inputs.frame, float(level)))
 
 
-def _thing(kind: Callable[[Level], L], draw: Callable[[Take, Scene, L, np.random.Generator], np.ndarray]) -> Draw:
+def _thing(kind: Callable[[Level], L], draw: Callable[[Inputs, Truth, L, np.random.Generator], np.ndarray]) -> Draw:
     """What changes the frame only, by a level of that kind: a place, a count."""
-    return lambda take, scene, level, rng: dataclasses.replace(take, frame=draw(take, scene, kind(level), rng))
+    return lambda inputs, scene, level, rng: dataclasses.replace(inputs, frame=draw(inputs, scene, kind(level), rng))
 
 
-def _of(kind: Callable[[Level], L], draw: Callable[[Take, Scene, L, np.random.Generator], Take]) -> Draw:
-    """What changes anything of the take, by a level of that kind."""
-    return lambda take, scene, level, rng: draw(take, scene, kind(level), rng)
+def _of(kind: Callable[[Level], L], draw: Callable[[Inputs, Truth, L, np.random.Generator], Inputs]) -> Draw:
+    """What changes anything of the inputs, by a level of that kind."""
+    return lambda inputs, scene, level, rng: draw(inputs, scene, kind(level), rng)
 
 
-def _motion(take: Take, scene: Scene, px: Level, rng: np.random.Generator) -> Take:
-    length = float(px) * take.frame.shape[1] / 1280
-    return dataclasses.replace(take, frame=light.motion(take.frame, length, rng.uniform(0, 180)))
+def _motion(inputs: Inputs, scene: Truth, px: Level, rng: np.random.Generator) -> Inputs:
+    length = float(px) * inputs.frame.shape[1] / 1280
+    return dataclasses.replace(inputs, frame=light.motion(inputs.frame, length, rng.uniform(0, 180)))
 
 
-def _noise(take: Take, scene: Scene, sigma: Level, rng: np.random.Generator) -> Take:
-    return dataclasses.replace(take, frame=light.noise(take.frame, float(sigma), rng))
+def _noise(inputs: Inputs, scene: Truth, sigma: Level, rng: np.random.Generator) -> Inputs:
+    return dataclasses.replace(inputs, frame=light.noise(inputs.frame, float(sigma), rng))
 
 
-def _blur(take: Take, scene: Scene, px: Level, rng: np.random.Generator) -> Take:
-    return dataclasses.replace(take, frame=light.blur(take.frame, float(px) * take.frame.shape[1] / 1280))
+def _blur(inputs: Inputs, scene: Truth, px: Level, rng: np.random.Generator) -> Inputs:
+    return dataclasses.replace(inputs, frame=light.blur(inputs.frame, float(px) * inputs.frame.shape[1] / 1280))
 
 
-def _glare(take: Take, scene: Scene, peak: Level, rng: np.random.Generator, on_build: bool) -> Take:
+def _glare(inputs: Inputs, scene: Truth, peak: Level, rng: np.random.Generator, on_build: bool) -> Inputs:
     x0, x1, y0, y1, z = scene.extent
     if on_build:
         at = np.array([rng.uniform(x0, x1), (y0 + y1) / 2, rng.uniform(0.2, 0.9) * z])
@@ -66,27 +66,27 @@ def _glare(take: Take, scene: Scene, peak: Level, rng: np.random.Generator, on_b
     middle = scene.pixels(at[None])[0]
     scale = scene.camera.focal_px / scene.pose.translation[2] * (12.0 if on_build else 26.0)
     size = (scale * rng.uniform(0.8, 1.6), scale * rng.uniform(0.5, 1.0))
-    frame = light.glare(take.frame, middle, size, rng.uniform(0, 180), float(peak))
-    return dataclasses.replace(take, frame=frame)
+    frame = light.glare(inputs.frame, middle, size, rng.uniform(0, 180), float(peak))
+    return dataclasses.replace(inputs, frame=frame)
 
 
-def _shadow(take: Take, scene: Scene, depth: Level, rng: np.random.Generator, soft_mm: float) -> Take:
+def _shadow(inputs: Inputs, scene: Truth, depth: Level, rng: np.random.Generator, soft_mm: float) -> Inputs:
     x0, x1, y0, y1, _ = scene.extent
     at = scene.pixels(np.array([(rng.uniform(x0, x1), (y0 + y1) / 2, 20.0)]))[0]
     scale = scene.camera.focal_px / scene.pose.translation[2]
     where = light.shadow_edge(
-        take.frame.shape[:2], at, rng.uniform(0, 360), soft_mm * scale, scene.over_field(take.frame.shape[:2])
+        inputs.frame.shape[:2], at, rng.uniform(0, 360), soft_mm * scale, scene.over_field(inputs.frame.shape[:2])
     )
-    return dataclasses.replace(take, frame=light.shadow(take.frame, where, float(depth)))
+    return dataclasses.replace(inputs, frame=light.shadow(inputs.frame, where, float(depth)))
 
 
-def _whole_field_shadow(take: Take, scene: Scene, depth: Level, rng: np.random.Generator) -> Take:
-    where = scene.over_field(take.frame.shape[:2])
-    return dataclasses.replace(take, frame=light.shadow(take.frame, where, float(depth)))
+def _whole_field_shadow(inputs: Inputs, scene: Truth, depth: Level, rng: np.random.Generator) -> Inputs:
+    where = scene.over_field(inputs.frame.shape[:2])
+    return dataclasses.replace(inputs, frame=light.shadow(inputs.frame, where, float(depth)))
 
 
 _ROWS = (
-    Effect("clean", (0,), lambda take, scene, level, rng: take),
+    Effect("clean", (0,), lambda inputs, scene, level, rng: inputs),
     Effect("overexposed", (0.2, 0.35, 0.7), _photo(light.exposure)),
     Effect("underexposed", (-0.5, -1.0, -1.7), _photo(light.exposure)),
     Effect("veil", (0.08, 0.16, 0.3), _photo(light.veil)),

@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 
 from referee.benchmark.effects.light import encoded, linear
-from referee.benchmark.effects.scene import Scene
+from referee.benchmark.effects.scene import Truth
 
 LAMP = np.array([0.35, -0.25, 0.9])
 """Where the drawn things' lamp is, in the mat's frame: a ceiling light, a little aside."""
@@ -95,7 +95,7 @@ class _Drawn:
     albedo: np.ndarray
 
 
-def draw_body(frame: np.ndarray, scene: Scene, body: Body, paper: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def draw_body(frame: np.ndarray, scene: Truth, body: Body, paper: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """The picture with the body in it, its shadow on the table first. ``paper`` (3,) light of the sheet."""
     frame = _shaded_table(frame, scene, body.centres, body.radii)
     drawn = _splat(frame, scene, body)
@@ -106,7 +106,7 @@ def draw_body(frame: np.ndarray, scene: Scene, body: Body, paper: np.ndarray, rn
     return drawn.window.pasted(frame, _blended(drawn.window.of(frame), light, cover))
 
 
-def _splat(frame: np.ndarray, scene: Scene, body: Body) -> _Drawn | None:
+def _splat(frame: np.ndarray, scene: Truth, body: Body) -> _Drawn | None:
     middles = scene.pixels(body.centres)
     depths = scene.depths(body.centres)
     reach = scene.camera.focal_px * body.radii / depths
@@ -136,7 +136,7 @@ def _splat_one(drawn: _Drawn, at: np.ndarray, r_px: float, depth: float, r_mm: f
     drawn.albedo[part][front] = albedo
 
 
-def _nearer(scene: Scene, drawn: _Drawn) -> np.ndarray:
+def _nearer(scene: Truth, drawn: _Drawn) -> np.ndarray:
     """(h, w) where a piece stands before the body."""
     mask = np.zeros(drawn.depth.shape, bool)
     for hull, depth in scene.hulls:
@@ -145,7 +145,7 @@ def _nearer(scene: Scene, drawn: _Drawn) -> np.ndarray:
     return mask
 
 
-def _lit(drawn: _Drawn, scene: Scene, body: Body, paper: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def _lit(drawn: _Drawn, scene: Truth, body: Body, paper: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """(h, w, 3) linear light of the body's surface: spheres melted into one skin, shaded, with grain and shine."""
     on = np.isfinite(drawn.depth).astype(np.float32)
     soft = max(1.2, scene.camera.focal_px / 1000 * 2.2)
@@ -172,7 +172,7 @@ def _blended(under: np.ndarray, light: np.ndarray, cover: np.ndarray) -> np.ndar
     return encoded(linear(under) * (1 - alpha) + filled * alpha)
 
 
-def _shaded_table(frame: np.ndarray, scene: Scene, centres: np.ndarray, radii: np.ndarray) -> np.ndarray:
+def _shaded_table(frame: np.ndarray, scene: Truth, centres: np.ndarray, radii: np.ndarray) -> np.ndarray:
     """The table darkened where the spheres keep the lamp away, softer the higher they are."""
     fall = (centres - LAMP / LAMP[2] * centres[:, 2:]) * (1, 1, 0)
     height = float(np.clip(centres[:, 2].mean(), 4, 150))
@@ -198,7 +198,7 @@ def _blurred(mask: np.ndarray, sigma: float) -> np.ndarray:
     return cv2.resize(cv2.GaussianBlur(small, (0, 0), sigma / 4), mask.shape[::-1], interpolation=cv2.INTER_LINEAR)
 
 
-def _off_pieces(scene: Scene, window: _Window, dark: np.ndarray) -> np.ndarray:
+def _off_pieces(scene: Truth, window: _Window, dark: np.ndarray) -> np.ndarray:
     standing = np.zeros_like(dark)
     for hull, _ in scene.hulls:
         window.filled(hull, 1.0, standing)
@@ -206,7 +206,12 @@ def _off_pieces(scene: Scene, window: _Window, dark: np.ndarray) -> np.ndarray:
 
 
 def lay_flat(
-    frame: np.ndarray, scene: Scene, picture: np.ndarray, corners_mm: np.ndarray, thick_mm: float, paper: np.ndarray
+    frame: np.ndarray,
+    scene: Truth,
+    picture: np.ndarray,
+    corners_mm: np.ndarray,
+    thick_mm: float,
+    paper: np.ndarray,
 ) -> np.ndarray:
     """A flat thing on the table: ``picture`` (h, w, 4) linear BGR albedo and cover, on the quadrilateral (4, 2) mm of
     its top left, top right, bottom right, bottom left corners."""
@@ -221,7 +226,7 @@ def lay_flat(
 
 
 def _flat_layer(
-    frame: np.ndarray, scene: Scene, albedo: np.ndarray, cover: np.ndarray, corners: np.ndarray, paper: np.ndarray
+    frame: np.ndarray, scene: Truth, albedo: np.ndarray, cover: np.ndarray, corners: np.ndarray, paper: np.ndarray
 ) -> np.ndarray:
     pixels = scene.pixels(corners)
     window = _window(frame, pixels, 3)
@@ -254,7 +259,7 @@ class Box:
     albedo: np.ndarray
 
 
-def draw_box(frame: np.ndarray, scene: Scene, box: Box, paper: np.ndarray) -> np.ndarray:
+def draw_box(frame: np.ndarray, scene: Truth, box: Box, paper: np.ndarray) -> np.ndarray:
     """The frame with the box in it, in the light that ``paper`` shows."""
     size, albedo = box.size, box.albedo
     c, s = np.cos(np.radians(box.turn_deg)), np.sin(np.radians(box.turn_deg))
@@ -281,7 +286,7 @@ def _face(axis: int, sign: float, size: np.ndarray) -> np.ndarray:
     return out
 
 
-def _painted_face(frame: np.ndarray, scene: Scene, face: np.ndarray, light: np.ndarray) -> np.ndarray:
+def _painted_face(frame: np.ndarray, scene: Truth, face: np.ndarray, light: np.ndarray) -> np.ndarray:
     pixels = scene.pixels(face)
     window = _window(frame, pixels, 3)
     if window is None:
