@@ -21,9 +21,9 @@ from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
+import scipy
 from pydantic import BaseModel, ConfigDict, Field
 
-from cards.assignment import cheapest_pairs
 from cards.build import Build, Piece, shape_of
 from cards.card import Card, Kind, Proofs, ReadAs, kinds_of
 from cards.difficulty import difficulty
@@ -158,7 +158,7 @@ def _assignments(build: Build, card: LayoutCard, turn: float) -> list[np.ndarray
     found: dict[tuple[int, ...], None] = {}
     for x in xs[~other[0]]:  # as if this piece stood where the card's first one is
         cost = np.abs(xs - x - (cx - cx[0])[:, None]) + np.abs(zs - cz[:, None]) + OTHER_PIECE_MM * other
-        found[tuple(cheapest_pairs(cost).tolist())] = None
+        found[tuple(scipy.optimize.linear_sum_assignment(cost)[1].tolist())] = None
     return [np.array(match) for match in found]
 
 

@@ -12,64 +12,25 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from cards.card import Card
-from cards.deck import Deck
 from cards.drawing import card_png
-from cards.pieces import PieceSet
-from referee.devices.ports import Clock
 from referee.errors import IllegalCommand, RefereeError
 from referee.events import Event
-from referee.match.commands import DrawCard, HumanRuling, MatchCommand, NextDuel, Ready, VoidDuel
+from referee.match.commands import DrawCard, HumanRuling, NextDuel, Ready, VoidDuel
 from referee.match.state import MatchState
+from referee.session.session import Session
 from referee.simulator.players import Players
 
 REFEREE = "simulated referee"
 
 
-class PlayedSession(Protocol):
-    """What simulated people need of the session at their table."""
-
-    deck: Deck
-    piece_set: PieceSet
-
-    @property
-    def state(self) -> MatchState:
-        """The match as it stands."""
-
-    @property
-    def clock(self) -> Clock:
-        """The host's clock."""
-
-    def command(self, command: MatchCommand, who: str = "") -> tuple[Event, ...]:
-        """Decide, keep, apply, tell."""
-
-    def attempt(self, command: MatchCommand) -> None:
-        """The same for a command that nobody waits for."""
-
-    def go(self, who: str = "") -> tuple[Event, ...]:
-        """Sound the go."""
-
-    def alarm(self, code: str, text: str | None) -> None:
-        """Raise or end an alarm."""
-
-    def listen(self, listener: Callable[[MatchState, Sequence[Event]], None]) -> None:
-        """Call back after every command."""
-
-    def wait(self, version: int, timeout_s: float) -> int:
-        """Wait until something has changed since that version; gives the version."""
-
-    def touch(self) -> None:
-        """Something a page shows has changed."""
-
-
 class Robots:
     """Turns a session's events into what the players do; ``press(player)`` closes a button's contact."""
 
-    def __init__(self, session: PlayedSession, players: Players, press: Callable[[int], None]) -> None:
+    def __init__(self, session: Session, players: Players, press: Callable[[int], None]) -> None:
         self._session, self._players, self._press = session, players, press
         self._jobs: queue.Queue[tuple[str, MatchState] | None] = queue.Queue()
         self._due: dict[str, float] = {}
@@ -152,7 +113,7 @@ FAST_PAUSES = Pauses(0.05, 0.1, 0.05, 0.1, 0.1, 12.0)
 class Operator:
     """The inactive player, who keeps the match going until it is over or ``duels`` have been decided."""
 
-    def __init__(self, session: PlayedSession, players: Players, pauses: Pauses, duels: int | None = None) -> None:
+    def __init__(self, session: Session, players: Players, pauses: Pauses, duels: int | None = None) -> None:
         self._session, self._players, self._pauses, self._duels = session, players, pauses, duels
         self._closing, self.done = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="SIMULATED operator", daemon=True)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import queue
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import Protocol
 
 from cards.deck import Deck
 from cards.drawing import card_png
@@ -16,6 +15,7 @@ from referee.devices.ports import Clock
 from referee.errors import RefereeError
 from referee.events import Event
 from referee.match.practice import Practice, Result
+from referee.session.practising import Practising
 from referee.simulator.players import Players
 
 LOOKS_S = 3.0
@@ -25,20 +25,10 @@ RIGHT_S = 20.0
 """So long he waits for the camera to see a right one."""
 
 
-class Room(Protocol):
-    """The practice they take part in."""
-
-    def listen(self, listener: Callable[[Practice, Sequence[Event]], None]) -> None:
-        """Call back after every command."""
-
-    def give_up(self, zone: str) -> None:
-        """Have enough of a card."""
-
-
 class Practisers:
     """Plays the part of everybody who practises. ``ended`` counts the builds that have ended."""
 
-    def __init__(self, room: Room, players: Players, deck: Deck, pieces: PieceSet, clock: Clock) -> None:
+    def __init__(self, room: Practising, players: Players, deck: Deck, pieces: PieceSet, clock: Clock) -> None:
         self._room, self._players, self._deck, self._pieces, self._clock = room, players, deck, pieces, clock
         self._jobs: queue.Queue[tuple[str, Practice] | None] = queue.Queue()
         self._enough: dict[str, float] = {}

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import yaml
 
+from calibration.camera import camera_text
 from calibration.palette import Palette
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
@@ -53,7 +53,7 @@ def record(plot: Plot, folder: Path) -> dict:
         ("palette.json", learnt(table)),
         ("deck.json", deck.to_json()),
         ("pieces.json", pieces.to_json()),
-        ("camera.yaml", yaml.safe_dump(table.lens.camera_file())),
+        ("camera.yaml", camera_text(table.lens.model())),
         ("empty.png", table.empty()),
     ):
         write_file(folder / name, content)

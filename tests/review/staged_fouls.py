@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from calibration.camera import CameraModel
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
 from referee.devices.ports import Frame
@@ -38,11 +37,7 @@ class Table:
 
     def __init__(self, seed: int, seating: str, height: int = 720) -> None:
         self.sim = TableSim(SET, seed, height=height, seating=seating)
-        shot = self.sim.lens.camera_file()
-        matrix = np.array(shot["camera_matrix"]["data"]).reshape(3, 3)
-        lens = CameraModel(
-            shot["image_width"], shot["image_height"], matrix, np.array(shot["distortion_coefficients"]["data"])
-        )
+        lens = self.sim.lens.model()
         self.observer = Observer(SET, lens)
         self.observer.learn_empty(self.sim.empty())
         standing = [place(p) for p in apart(SET)]
