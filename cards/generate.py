@@ -100,15 +100,7 @@ def _places(pieces: PieceSet, half: float, placed: Sequence[Piece], rng: random.
     found, centres = set(), [p.x for p in placed]
     for p in placed:
         reach = shape_of(pieces, p).size(p.pose)[0] / 2
-        found |= {
-            p.x,
-            p.x - reach + half,
-            p.x + reach - half,
-            p.x - reach - half,
-            p.x + reach + half,
-            p.x - half,
-            p.x + half,
-        }
+        found |= {p.x, *(at + step for at in (p.x - reach, p.x, p.x + reach) for step in (-half, half))}
         if loose:
             found |= {p.x + rng.choice((-9, -6, 6, 9)), p.x - reach - half - GAP_MM, p.x + reach + half + GAP_MM}
     found |= {(a + b) / 2 for a in centres for b in centres if a < b}

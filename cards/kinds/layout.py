@@ -76,17 +76,7 @@ class LayoutCard(Card):
 
     def to_json(self) -> dict[str, Any]:
         """The contract's form: of each piece its place in x and z."""
-        rows = [
-            {
-                "shape": p.shape,
-                "color": p.color,
-                "rotation": p.pose.rotation,
-                "facing": p.pose.facing,
-                "x": p.x,
-                "z": p.z,
-            }
-            for p in self.pieces
-        ]
+        rows = [{"shape": p.shape, "color": p.color, **vars(p.pose), "x": p.x, "z": p.z} for p in self.pieces]
         return super().to_json() | {"pieces": rows}
 
     @cached_property

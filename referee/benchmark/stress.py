@@ -17,6 +17,7 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+from pydantic import TypeAdapter
 
 from calibration.camera import load_camera
 from calibration.errors import CannotSee, FewPieces
@@ -70,6 +71,9 @@ class StressScore:
         """The score's outcome, or ``crash``."""
         return "crash" if self.crash else self.score.outcome
 
+
+SCORE = TypeAdapter(StressScore)
+"""Reads a score from JSON."""
 
 _LATTICE = np.array([0.8191725, 0.6710436, 0.5497005])
 """Steps of session, frame and effect whose sums spread evenly over 0..1 (Roberts' R3 sequence)."""
@@ -185,7 +189,7 @@ def kept_rows(kept: Path | None) -> dict[str, list[StressScore]]:
     found: dict[str, list[StressScore]] = {}
     lines = kept.read_text(encoding="utf-8").splitlines() if kept and kept.exists() else []
     for row in map(json.loads, lines):
-        found.setdefault(row["job"], []).append(row_of(row["row"]))
+        found.setdefault(row["job"], []).append(SCORE.validate_python(row["row"]))
     return found
 
 
@@ -208,16 +212,6 @@ def stress_rows(work: Sequence[StressJob], processes: int, kept: Path | None = N
 def run_named(job: StressJob) -> list[tuple[str, StressScore]]:
     """``run_stress`` with the job's name beside each row."""
     return [(job.name, row) for row in run_stress(job)]
-
-
-def row_of(row: dict) -> StressScore:
-    """A score as it was before it became JSON."""
-    score = dict(row["score"])
-    score["reasons"] = tuple(score["reasons"])
-    score["confusions"] = tuple(tuple(pair) for pair in score["confusions"])
-    score["doubts"] = tuple(score.get("doubts", ()))
-    score["features"] = tuple((name, value) for name, value in score["features"])
-    return StressScore(row["effect"], row["level"], ZoneScore(**score), row["crash"])
 
 
 def _refused(name: str, card: Card, zones: dict, why: str) -> list[ZoneScore]:

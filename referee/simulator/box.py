@@ -246,11 +246,7 @@ class SimulatedBox:
         while not self._stopping.is_set():
             with self._lock:
                 self._turn()
-                master = self._master
-            self._wait(master)
-
-    def _wait(self, master: int | None) -> None:
-        self._stopping.wait(TURN_S)  # POLLHUP of an unopened port would make a select spin
+            self._stopping.wait(TURN_S)  # POLLHUP of an unopened port would make a select spin
 
     def _turn(self) -> None:
         """Everything up to one instant. The real box has a processor of its own and looks every millisecond; this

@@ -141,10 +141,10 @@ def gray(frame: np.ndarray) -> np.ndarray:
     return cv2.cvtColor(cv2.cvtColor(frame, cv2.COLOR_BGR2GRAY), cv2.COLOR_GRAY2BGR)
 
 
-def paper_light(inputs: Inputs, scene: Truth) -> np.ndarray:
+def paper_light(inputs: Inputs, truth: Truth) -> np.ndarray:
     """(3,) linear BGR light that white paper sends from the zone's sheet: what a drawn thing is lit by."""
     x, y = np.meshgrid(np.linspace(-80, 80, 9), [-70.0, 70.0])
-    points = scene.pixels(np.stack([x.ravel(), y.ravel(), np.zeros(x.size)], 1)).round().astype(int)
+    points = truth.pixels(np.stack([x.ravel(), y.ravel(), np.zeros(x.size)], 1)).round().astype(int)
     h, w = inputs.frame.shape[:2]
     inside = [(u, v) for u, v in points if 0 <= u < w and 0 <= v < h]
     seen = linear(np.array([inputs.frame[v, u] for u, v in inside] or [(200, 200, 200)], np.uint8))

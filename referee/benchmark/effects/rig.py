@@ -17,7 +17,7 @@ from referee.vision.image.files import read_picture
 from referee.vision.search.sizes import resized
 
 
-def bump(inputs: Inputs, scene: Truth, px: float, rng: np.random.Generator) -> Inputs:
+def bump(inputs: Inputs, truth: Truth, px: float, rng: np.random.Generator) -> Inputs:
     """The camera was knocked: everything seen since is shifted by so many pixels of 720p and turned a little."""
     h, w = inputs.frame.shape[:2]
     angle = rng.uniform(0, 2 * math.pi)
@@ -28,7 +28,7 @@ def bump(inputs: Inputs, scene: Truth, px: float, rng: np.random.Generator) -> I
     return dataclasses.replace(inputs, frame=moved)
 
 
-def slid_mat(inputs: Inputs, scene: Truth, mm: float, rng: np.random.Generator) -> Inputs:
+def slid_mat(inputs: Inputs, truth: Truth, mm: float, rng: np.random.Generator) -> Inputs:
     """The zone's sheet lay elsewhere by so much when the empty frame was taken."""
     if inputs.empty is None:
         return inputs
@@ -36,8 +36,8 @@ def slid_mat(inputs: Inputs, scene: Truth, mm: float, rng: np.random.Generator) 
     step = mm * np.array([math.cos(angle), math.sin(angle)])
     x, y = SHEET[0] / 2 + 2, SHEET[1] / 2 + 2
     corners = np.array([(-x, -y), (x, -y), (x, y), (-x, y)])
-    here = scene.pixels(np.c_[corners, np.zeros(4)]).astype(np.float32)
-    there = scene.pixels(np.c_[corners + step, np.zeros(4)]).astype(np.float32)
+    here = truth.pixels(np.c_[corners, np.zeros(4)]).astype(np.float32)
+    there = truth.pixels(np.c_[corners + step, np.zeros(4)]).astype(np.float32)
     size = inputs.empty.shape[1::-1]
     cover = cv2.fillConvexPoly(np.zeros(size[::-1], np.uint8), here.round().astype(np.int32), 255)
     small, hole = (cv2.resize(image, None, fx=0.25, fy=0.25) for image in (inputs.empty, cover))
@@ -49,20 +49,20 @@ def slid_mat(inputs: Inputs, scene: Truth, mm: float, rng: np.random.Generator) 
     return dataclasses.replace(inputs, empty=(bare * (1 - alpha) + sheet * alpha + 0.5).astype(np.uint8))
 
 
-def wrong_empty(inputs: Inputs, scene: Truth, level: str, rng: np.random.Generator) -> Inputs:
+def wrong_empty(inputs: Inputs, truth: Truth, level: str, rng: np.random.Generator) -> Inputs:
     """An empty frame of another session, or one with pieces all over the fields."""
-    wrong = inputs.colors if level == "pieces" else _fitting(scene.other.empty if scene.other else None, inputs)
+    wrong = inputs.colors if level == "pieces" else _fitting(truth.other.empty if truth.other else None, inputs)
     return inputs if wrong is None else dataclasses.replace(inputs, empty=wrong)
 
 
-def wrong_colors(inputs: Inputs, scene: Truth, level: str, rng: np.random.Generator) -> Inputs:
+def wrong_colors(inputs: Inputs, truth: Truth, level: str, rng: np.random.Generator) -> Inputs:
     """A colours frame of another session, or the empty frame for it, or a frame with half of the pieces."""
-    others = _fitting(scene.other.colors if scene.other else None, inputs)
+    others = _fitting(truth.other.colors if truth.other else None, inputs)
     wrong = {"session": others, "empty": inputs.empty, "duel": inputs.frame}[level]
     return inputs if wrong is None else dataclasses.replace(inputs, colors=wrong)
 
 
-def wrong_lens(inputs: Inputs, scene: Truth, factor: float, rng: np.random.Generator) -> Inputs:
+def wrong_lens(inputs: Inputs, truth: Truth, factor: float, rng: np.random.Generator) -> Inputs:
     """A lens file whose focal length is wrong by this factor."""
     if inputs.camera is None:
         return inputs
@@ -75,22 +75,22 @@ def _fitting(image: np.ndarray | None, inputs: Inputs) -> np.ndarray | None:
     return None if image is None else cv2.resize(image, inputs.frame.shape[1::-1])
 
 
-def wrong_sizes(inputs: Inputs, scene: Truth, percent: float, rng: np.random.Generator) -> Inputs:
+def wrong_sizes(inputs: Inputs, truth: Truth, percent: float, rng: np.random.Generator) -> Inputs:
     """A piece file whose lengths are all wrong by so much."""
     return dataclasses.replace(inputs, piece_set=resized(inputs.piece_set, 1 + percent / 100))
 
 
-def turned(inputs: Inputs, scene: Truth, degrees: int, rng: np.random.Generator) -> Inputs:
+def turned(inputs: Inputs, truth: Truth, degrees: int, rng: np.random.Generator) -> Inputs:
     """The camera hangs upside down or on its side; the aids were taken upright."""
     return dataclasses.replace(inputs, frame=np.ascontiguousarray(np.rot90(inputs.frame, degrees // 90)))
 
 
-def mirrored(inputs: Inputs, scene: Truth, level: str, rng: np.random.Generator) -> Inputs:
+def mirrored(inputs: Inputs, truth: Truth, level: str, rng: np.random.Generator) -> Inputs:
     """A selfie camera's mirror image."""
     return dataclasses.replace(inputs, frame=np.ascontiguousarray(inputs.frame[:, ::-1]))
 
 
-def garbled(inputs: Inputs, scene: Truth, count: int, rng: np.random.Generator) -> Inputs:
+def garbled(inputs: Inputs, truth: Truth, count: int, rng: np.random.Generator) -> Inputs:
     """The file came with so many wrong bytes in it. Raises BadImage where the reader refuses it."""
     _, data = cv2.imencode(".jpg", inputs.frame, [cv2.IMWRITE_JPEG_QUALITY, 92])
     data = data.ravel().copy()
