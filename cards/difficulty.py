@@ -20,7 +20,7 @@ from typing import Any
 
 from cards.build import Piece, shape_of
 from cards.pieces import PieceSet
-from cards.stability import FRICTION, Stand, stand
+from cards.stability import FRICTION, StabilityReport, check_stability
 
 CONTACT_MM = 10.0
 MAX_NARROW = 2.0
@@ -55,10 +55,10 @@ class Difficulty:
 
 
 def difficulty(
-    pieces: PieceSet, placed: Sequence[Piece], found: Stand | None = None, planning: float = 0.0
+    pieces: PieceSet, placed: Sequence[Piece], found: StabilityReport | None = None, planning: float = 0.0
 ) -> Difficulty:
     """The difficulty of a build that stands; of one that does not, a lower bound."""
-    found = found or stand(pieces, placed)
+    found = found or check_stability(pieces, placed)
     narrow = overhang = erect = 0.0
     for i, piece in enumerate(placed):
         wide, _, high = shape_of(pieces, piece).size(piece.pose)

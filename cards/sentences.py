@@ -79,7 +79,7 @@ def say(language: str, told: str | Worded | Mapping[str, Any]) -> str:
     Text alone stays as it is, and so does what an older version wrote without the values that the words need.
     """
     if isinstance(told, Mapping):
-        told = kept(told)
+        told = from_record(told)
     elif not isinstance(told, str):
         told = Sentence(told.text, told.code, told.values)
     if language == WRITTEN or not isinstance(told, Sentence):
@@ -90,16 +90,16 @@ def say(language: str, told: str | Worded | Mapping[str, Any]) -> str:
     return _filled(language, template, told.values)
 
 
-def kept(row: Mapping[str, Any]) -> Sentence:
+def from_record(row: Mapping[str, Any]) -> Sentence:
     """The sentence that a record keeps as ``text``, ``code`` and ``values``."""
     return Sentence(str(row["text"]), str(row["code"]), row.get("values"))
 
 
-def told_as_json(told: str) -> dict[str, Any] | None:
+def sentence_json(told: str) -> dict[str, Any] | None:
     """``text``, ``code`` and ``values`` of a sentence, as ``say`` takes them; None of a text without a code."""
     if not isinstance(told, Sentence) or not told.code:
         return None
-    values = {name: told_as_json(v) or str(v) if isinstance(v, str) else v for name, v in told.values.items()}
+    values = {name: sentence_json(v) or str(v) if isinstance(v, str) else v for name, v in told.values.items()}
     return {"text": str(told), "code": told.code, "values": values}
 
 
@@ -147,10 +147,10 @@ def _value(language: str, value: Any, spec: str, conversion: str | None, values:
     if conversion in NAMES:
         return word(language, NAMES[conversion], value)
     said = format(repr(value) if conversion == "r" else value, spec)
-    return pointed(language, said) if isinstance(value, float) else said
+    return localized_number(language, said) if isinstance(value, float) else said
 
 
-def pointed(language: str, number: str) -> str:
+def localized_number(language: str, number: str) -> str:
     """A number as Python writes it, with the decimal point of the language."""
     return number.replace(".", POINT[language])
 
@@ -161,7 +161,7 @@ def piece_name(language: str, piece: Mapping[str, Any], n: float = 1) -> str:
     parts = {"shape": shape, "color": word(language, "color", piece["color"])} if "color" in piece else {}
     name = table(language)["piece"].format_map(parts) if parts else shape
     return (
-        table(language)["piece.at"].format(piece=name, x=pointed(language, format(piece["x"], "g")))
+        table(language)["piece.at"].format(piece=name, x=localized_number(language, format(piece["x"], "g")))
         if "x" in piece
         else name
     )

@@ -47,7 +47,7 @@ RISE_MM = 0.15
 
 
 @dataclass(frozen=True)
-class Stand:
+class StabilityReport:
     """What was found of a build. ``faults`` are words for a user; empty when it can be built and stands."""
 
     faults: tuple[str, ...]
@@ -61,7 +61,9 @@ class Stand:
         return not self.faults
 
 
-def stand(pieces: PieceSet, placed: Sequence[Piece], misplacement_mm: float | None = MISPLACEMENT_MM) -> Stand:
+def check_stability(
+    pieces: PieceSet, placed: Sequence[Piece], misplacement_mm: float | None = MISPLACEMENT_MM
+) -> StabilityReport:
     """Everything that keeps the build from being built or from standing, with its margins.
 
     Without a misplacement (None) it is quick enough to follow a hand.
@@ -72,18 +74,18 @@ def stand(pieces: PieceSet, placed: Sequence[Piece], misplacement_mm: float | No
     floating = [i for i in range(len(placed)) if not any(t.above == i for t in found)]
     faults += [sentence("floating", piece=_named(placed[i])) for i in floating]
     if faults:
-        return Stand(tuple(faults), 0.0, tuple(floating), found)
+        return StabilityReport(tuple(faults), 0.0, tuple(floating), found)
     tilt = tilt_margin(pieces, placed, found)
     if tilt < MIN_TILT_DEG:
         what = sentence("falls") if tilt < 0 else sentence("leans", n=max(tilt, 0.0) + 0.0)
-        return Stand((what,), max(tilt, 0.0), (), found)
+        return StabilityReport((what,), max(tilt, 0.0), (), found)
     weak = (
         ()
         if misplacement_mm is None
         else tuple(i for i in range(len(placed)) if topples(pieces, placed, i, misplacement_mm))
     )
     faults += [sentence("misplaced", piece=_named(placed[i]), n=misplacement_mm) for i in weak]
-    return Stand(tuple(faults), tilt, weak, found)
+    return StabilityReport(tuple(faults), tilt, weak, found)
 
 
 def _named(piece: Piece) -> dict[str, str | float]:

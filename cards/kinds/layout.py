@@ -25,7 +25,7 @@ import scipy
 from pydantic import BaseModel, ConfigDict, Field
 
 from cards.build import Build, Piece, shape_of
-from cards.card import Card, Kind, Proofs, ReadAs, kinds_of
+from cards.card import Card, ConvertedFrom, Kind, Proofs, kinds_of
 from cards.difficulty import difficulty
 from cards.elevation import build_patches
 from cards.errors import BadCard
@@ -34,7 +34,7 @@ from cards.law import TOLERANCES, Reason, Tolerances, along, because, build_turn
 from cards.pieces import Facing, PieceSet, Pose
 from cards.scene import Patch
 from cards.sentences import sentence
-from cards.stability import stand
+from cards.stability import check_stability
 
 OFFSET_RIGHT_MM, OFFSET_WRONG_MM = 10.0, 18.0
 """CONTRACT.md, layout: pair offsets this near are right, this far off wrong."""
@@ -63,6 +63,9 @@ class _Placed(BaseModel):
     z: float
 
 
+_Rows = Annotated[list[_Placed], Field(min_length=1, max_length=40)]
+
+
 def _pieces(rows: list[_Placed]) -> tuple[Piece, ...]:
     return tuple(Piece(p.shape, p.color, Pose(p.rotation, p.facing), p.x, 0.0, p.z) for p in rows)
 
@@ -71,7 +74,7 @@ def _pieces(rows: list[_Placed]) -> tuple[Piece, ...]:
 class LayoutCard(Card):
     """Exactly these pieces, placed and turned as shown; ``pieces`` stand at y = 0, yaw = 0."""
 
-    pieces: Annotated[tuple[Piece, ...], ReadAs(Annotated[list[_Placed], Field(min_length=1, max_length=40)], _pieces)]
+    pieces: Annotated[tuple[Piece, ...], ConvertedFrom(_Rows, _pieces)]
     kind = "layout"
 
     def to_json(self) -> dict[str, Any]:
@@ -233,7 +236,7 @@ def _proposal(pieces: PieceSet, value: int, card_id: str, rng: random.Random) ->
         return None
     middle = round(sum(p.x for p in built) / len(built))
     built = tuple(p.at(x=p.x - middle) for p in built)
-    result = stand(pieces, built)
+    result = check_stability(pieces, built)
     if not result.stable or difficulty(pieces, built, result).value != value:
         return None
     return LayoutCard(card_id, value, built)

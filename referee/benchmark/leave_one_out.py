@@ -10,14 +10,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 
-from referee.benchmark.fit import DELTA, RISK, Lesson, fitted, lessons_of, likelier, session_of
+from referee.benchmark.fit import DELTA, RISK, Lesson, fitted, leaning_ruling, lessons_of, session_of
 from referee.benchmark.scoring import ZoneScore
 from referee.vision.verdict.trust import Trust
 
 
 def ruled(score: ZoneScore, trusts: Mapping[str, Trust]) -> ZoneScore:
     """The score as it would be with other trust."""
-    ahead = likelier(score)
+    ahead = leaning_ruling(score)
     if not score.by_margin or not score.features or ahead is None or ahead not in trusts:
         return score
     sure = trusts[ahead].confidence(dict(score.features))

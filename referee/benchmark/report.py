@@ -8,7 +8,7 @@ from itertools import groupby, pairwise
 
 import numpy as np
 
-from referee.benchmark.fit import likelier
+from referee.benchmark.fit import leaning_ruling
 from referee.benchmark.run import Accepted
 from referee.benchmark.scoring import NOTHING, ZoneScore, tally
 from referee.benchmark.stress_report import percent
@@ -129,14 +129,16 @@ def doubt_lines(rows: Mapping[str, Sequence[ZoneScore]]) -> list[str]:
     for name in (*(doubt.name for doubt in DOUBTS), ANY):
         cells = (_withheld(some, name, wrong) for some in judged.values() for wrong in (True, False))
         out.append(f"{name:18}" + "".join(f"{cell:>12}" for cell in cells))
-    ahead = (
-        sum((likelier(r) != r.expected) == wrong for r in some) for some in judged.values() for wrong in (True, False)
-    )
+    ahead = (sum(_is_wrong(r) == wrong for r in some) for some in judged.values() for wrong in (True, False))
     return [*out, f"{'of all ahead':18}" + "".join(f"{n:>8}    " for n in ahead)]
 
 
+def _is_wrong(row: ZoneScore) -> bool:
+    return leaning_ruling(row) != row.expected
+
+
 def _withheld(rows: Sequence[ZoneScore], doubt: str, wrong: bool) -> str:
-    mine = [r.doubts for r in rows if r.doubts and doubt in (*r.doubts, ANY) and (likelier(r) != r.expected) == wrong]
+    mine = [r.doubts for r in rows if r.doubts and doubt in (*r.doubts, ANY) and _is_wrong(r) == wrong]
     alone = "" if doubt == ANY else f" ({sum(len(doubts) == 1 for doubts in mine)})"
     return f"{len(mine)}{alone or '    '}" if mine else ".    "
 

@@ -103,7 +103,7 @@ def stress_jobs(
 
 
 @lru_cache(maxsize=32)
-def given(folder: Path) -> Inputs:
+def session_inputs(folder: Path) -> Inputs:
     """What a session's folder gives, with its empty frame as the picture to judge."""
     empty = read_picture(folder / "empty.jpg")
     colors = read_picture(folder / "colours.jpg")
@@ -113,9 +113,10 @@ def given(folder: Path) -> Inputs:
 
 
 @lru_cache(maxsize=4)
-def seen(folder: Path, index: int) -> tuple[Inputs, Mats]:
+def clean_inputs(folder: Path, index: int) -> tuple[Inputs, Mats]:
     """A frame unspoilt with all that is given beside it, and where its mats are by its markers."""
-    inputs = dataclasses.replace(given(folder), frame=read_picture(folder / truth_of(folder)["frames"][index]["image"]))
+    image = folder / truth_of(folder)["frames"][index]["image"]
+    inputs = dataclasses.replace(session_inputs(folder), frame=read_picture(image))
     known = {} if inputs.empty is None else find_markers(_gray(inputs.empty))
     return inputs, detect_mats(_gray(inputs.frame), inputs.camera, known)
 
@@ -124,11 +125,11 @@ def _gray(image: np.ndarray) -> np.ndarray:
     return cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
 
 
-def stressed(job: StressJob) -> tuple[Inputs, str]:
+def perturbed_inputs(job: StressJob) -> tuple[Inputs, str]:
     """What the observer is given for a job, and the zone that an effect of one field hits. Raises RefereeError where
     a file is spoilt beyond reading, or no mat is in view anyway."""
     truth = truth_of(job.folder)["frames"][job.index]
-    inputs, mats = seen(job.folder, job.index)
+    inputs, mats = clean_inputs(job.folder, job.index)
     zones = sorted(mats.poses.keys() & truth["zones"].keys())
     if not zones:
         raise CannotSee("no mat is in view before any effect")
@@ -136,13 +137,14 @@ def stressed(job: StressJob) -> tuple[Inputs, str]:
     rng = np.random.default_rng([job.seed, zlib.crc32(name.encode())])
     zone = zones[int(rng.integers(len(zones)))]
     builds = {z: true_pieces(row, "build") + true_pieces(row, "loose") for z, row in truth["zones"].items()}
-    scene = Truth(mats.camera, mats.poses, builds, inputs.piece_set, zone, given(job.other) if job.other else None)
+    other = session_inputs(job.other) if job.other else None
+    scene = Truth(mats.camera, mats.poses, builds, inputs.piece_set, zone, other)
     return EFFECTS[job.effect].draw(inputs, scene, job.level, rng), zone
 
 
 @lru_cache(maxsize=32)  # frames of all sessions come in turn, and learning a rig takes longer than judging a frame
 def _rig_observer(folder: Path, knowledge: Knowledge) -> Observer:
-    return observer_of(given(folder), knowledge)
+    return observer_of(session_inputs(folder), knowledge)
 
 
 def observer_of(inputs: Inputs, knowledge: Knowledge = EVERYTHING) -> Observer:
@@ -157,7 +159,7 @@ def observer_of(inputs: Inputs, knowledge: Knowledge = EVERYTHING) -> Observer:
 
 
 def _observer(job: StressJob, inputs: Inputs) -> Observer:
-    own = given(job.folder)
+    own = session_inputs(job.folder)
     same = all(getattr(inputs, name) is getattr(own, name) for name in ("piece_set", "camera", "empty", "colors"))
     return _rig_observer(job.folder, job.knowledge) if same else observer_of(inputs, job.knowledge)
 
@@ -169,7 +171,7 @@ def run_stress(job: StressJob) -> list[StressScore]:
     name = f"{job.folder.name}/{truth['image']}"
     effect, zones, crash = EFFECTS[job.effect], truth["zones"], ""
     try:
-        inputs, hit = stressed(job)
+        inputs, hit = perturbed_inputs(job)
         if effect.one_field:
             zones = {hit: zones[hit]}
         _keep(job, inputs, name)

@@ -12,7 +12,7 @@ import click
 from tqdm import tqdm
 
 from referee.benchmark import report
-from referee.benchmark.fit import lessons_of, packed, said, session_of, trust_file, unpacked
+from referee.benchmark.fit import guarantee_text, lessons_of, packed, session_of, trust_file, unpacked
 from referee.benchmark.leave_one_out import left_out, ruled
 from referee.benchmark.run import Job, Knowledge, jobs, run_all, sessions
 from referee.benchmark.scoring import ZoneScore
@@ -168,7 +168,7 @@ def _fit(rows: list[StressScore], wanted: Options, folders: Sequence[Path]) -> N
     trust.write_text(trust_file(learnt, command), encoding="utf-8")
     if wanted.lessons:
         wanted.lessons.write_bytes(packed(learnt))
-    click.echo(f"\n{said(load_trust(trust))}\nwritten: {trust}")
+    click.echo(f"\n{guarantee_text(load_trust(trust))}\nwritten: {trust}")
 
 
 def _show_aids(folders: Sequence[Path], wanted: Options) -> None:

@@ -1,7 +1,7 @@
 """What a simulated player sets out to build for a card, and how he gets it wrong.
 
 ``plan`` gives pieces that satisfy the card (checked against the rules), shaken a little as hands do;
-``spoil`` changes such a build so that the rules say it is wrong.
+``with_mistake`` changes such a build so that the rules say it is wrong.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def plan(card: Card, pieces: PieceSet, rng: np.random.Generator) -> tuple[Piece,
     for attempt in range(TRIES):
         calm = 1.0 - attempt / TRIES
         ideal = _ideal(card, pieces, rng)
-        built = shaken(ideal, pieces, rng, calm) if ideal else ()
+        built = jittered(ideal, pieces, rng, calm) if ideal else ()
         if built and in_field(built, pieces) and is_right(built, card, pieces):
             return built
     raise BadCard(f"card {card.id}: the simulated player finds no build for it")
@@ -65,7 +65,9 @@ def in_field(built: Sequence[Piece], pieces: PieceSet) -> bool:
     return True
 
 
-def shaken(ideal: Sequence[Piece], pieces: PieceSet, rng: np.random.Generator, calm: float = 1.0) -> tuple[Piece, ...]:
+def jittered(
+    ideal: Sequence[Piece], pieces: PieceSet, rng: np.random.Generator, calm: float = 1.0
+) -> tuple[Piece, ...]:
     """The build as hands put it: every piece a little off, the whole shifted and turned, all at rest."""
     placed: list[Piece] = []
     for p in sorted(ideal, key=lambda p: bottom(pieces, p)):
@@ -179,7 +181,7 @@ def _standing(pieces: PieceSet) -> list[tuple[float, float, str, str, Pose]]:
     return found
 
 
-def spoil(built: Sequence[Piece], card: Card, pieces: PieceSet, rng: np.random.Generator) -> tuple[Piece, ...]:
+def with_mistake(built: Sequence[Piece], card: Card, pieces: PieceSet, rng: np.random.Generator) -> tuple[Piece, ...]:
     """The build with a mistake in it that the rules call wrong."""
     mistakes = [_drop_last, _beside, _other_piece, _exchange, _mirror]
     for i in rng.permutation(len(mistakes)):

@@ -12,7 +12,7 @@ import numpy as np
 
 from cards.pieces import PieceSet, Pose
 from referee.games.core import Tower
-from referee.simulator.lens import Lens, looking
+from referee.simulator.lens import Lens, look_at_rotation
 from referee.simulator.meshes import PosedPiece, turn_about_z, turn_of
 from referee.simulator.room import MatPlace, typical_light
 from referee.simulator.table import RigLayout, TableSim, World
@@ -59,4 +59,4 @@ def _lens(side_deg: float, up_deg: float) -> Lens:
     forward = np.array([math.sin(a) * math.cos(b), math.cos(a) * math.cos(b), -math.sin(b)])
     width = HEIGHT_PX * 16 // 9
     at = np.array([0.0, 0.0, AIM_MM]) - forward * AWAY_MM
-    return Lens(width, HEIGHT_PX, width * 0.77, (width / 2, HEIGHT_PX / 2), -0.03, 0.01, looking(forward), at)
+    return Lens(width, HEIGHT_PX, width * 0.77, (width / 2, HEIGHT_PX / 2), -0.03, 0.01, look_at_rotation(forward), at)

@@ -86,7 +86,7 @@ def typical_lens(rng: np.random.Generator, height: int = 720) -> Lens:
     yaw = math.radians(rng.uniform(-3, 3))
     aim = np.array([rng.uniform(-10, 10), rng.uniform(-10, 25), 60.0])
     forward = np.array([math.sin(yaw) * math.cos(down), math.cos(yaw) * math.cos(down), -math.sin(down)])
-    turn = _roll(math.radians(rng.uniform(-1.5, 1.5))) @ looking(forward)
+    turn = _roll(math.radians(rng.uniform(-1.5, 1.5))) @ look_at_rotation(forward)
     return Lens(
         width,
         height,
@@ -99,7 +99,7 @@ def typical_lens(rng: np.random.Generator, height: int = 720) -> Lens:
     )
 
 
-def looking(forward: np.ndarray) -> np.ndarray:
+def look_at_rotation(forward: np.ndarray) -> np.ndarray:
     """(3, 3): table directions to those of a camera that is not rolled and looks along the unit vector ``forward``."""
     right = np.array([forward[1], -forward[0], 0.0])
     right /= np.linalg.norm(right)

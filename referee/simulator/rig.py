@@ -21,14 +21,14 @@ from referee.simulator.build_plans import apart
 from referee.simulator.camera import SimulatedCamera
 from referee.simulator.meshes import place
 from referee.simulator.operator import FAST_PAUSES, Operator, Pauses, Robots
-from referee.simulator.players import FAST, Manners, Players
+from referee.simulator.players import FAST, PlayerProfile, Players
 from referee.simulator.table import TableSim, World
 
 WAIT_S = 300.0
 """Longer than any machine takes for its first picture."""
 
 
-class Learner(Protocol):
+class CalibrationTarget(Protocol):
     """Who is shown the rig at its set-up."""
 
     def learn_empty(self, image: np.ndarray) -> None:
@@ -55,7 +55,7 @@ class SimulatedTable:
     def __init__(self, pieces: PieceSet, clock: Clock, staging: Staging, table: TableSim | None = None) -> None:
         self._pieces, self._clock, self._fast = pieces, clock, staging.fast
         self._table = table or TableSim(pieces, staging.seed, seating=staging.seating)
-        self.players = Players(pieces, "AB", staging.seed, FAST if staging.fast else Manners())
+        self.players = Players(pieces, "AB", staging.seed, FAST if staging.fast else PlayerProfile())
         self._fps, self._seed = staging.fps, staging.seed
         self.lens = self._table.lens.model()
 
@@ -77,7 +77,7 @@ class SimulatedTable:
         """Draw what does not move, so that pictures come at once."""
         self._table.get_ready()
 
-    def set_up(self, observer: Learner) -> None:
+    def set_up(self, observer: CalibrationTarget) -> None:
         """What a user does once per rig: show the empty table and the colour frame."""
         observer.learn_empty(self._photo(World()))
         standing = [place(p) for p in apart(self._pieces)]

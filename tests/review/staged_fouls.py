@@ -17,7 +17,7 @@ from referee.devices.ports import Frame
 from referee.simulator.build_plans import apart
 from referee.simulator.hand_motion import Script
 from referee.simulator.meshes import PosedPiece, place
-from referee.simulator.players import Manners, Players
+from referee.simulator.players import PlayerProfile, Players
 from referee.simulator.room import still_picture
 from referee.simulator.table import Hand, TableSim, World
 from referee.vision.live.fouls import DetectedFoul, FoulWatch
@@ -130,8 +130,8 @@ def staged(table: Table, what: Staged) -> Shown:
 def _played(table: Table, what: Staged) -> tuple[Iterator[Scene], float, float | None, float]:
     """What the duel shows, frame by frame; its Stop, when its foul is over the field, and when that begins."""
     acts = what.foul or what.rests
-    manners = Manners(errs=0.0, falls=0.0) if acts else Manners()
-    players = Players(SET, sorted(table.sim.seats), what.seed * 7 + table.sim.seed, manners)
+    profile = PlayerProfile(errs=0.0, falls=0.0) if acts else PlayerProfile()
+    players = Players(SET, sorted(table.sim.seats), what.seed * 7 + table.sim.seed, profile)
     players.begin(DECK.card(what.card), GO_S)
     stop_s = min(players.presses().values())
     if acts is None:
