@@ -10,7 +10,7 @@ Text notation, one piece a word group, pieces separated by ``; ``::
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import cast
@@ -88,20 +88,7 @@ class Build:
     @cached_property
     def structures(self) -> tuple[tuple[int, ...], ...]:
         """The pieces grouped into structures: connected by resting on one another."""
-        parent = list(range(len(self.pieces)))
-
-        def root(i: int) -> int:
-            while parent[i] != i:
-                i = parent[i]
-            return i
-
-        for i, below in enumerate(self.contacts):
-            for j in below:
-                parent[root(i)] = root(j)
-        groups: dict[int, list[int]] = {}
-        for i in range(len(self.pieces)):
-            groups.setdefault(root(i), []).append(i)
-        return tuple(map(tuple, groups.values()))
+        return connected(len(self.pieces), ((i, j) for i, below in enumerate(self.contacts) for j in below))
 
     def slight_contacts(self, i: int) -> frozenset[int]:
         """Pieces that ``i`` meets from above on less than SLIGHT_OVERLAP_MM: it may or may not rest on them."""
@@ -111,6 +98,14 @@ class Build:
             for j, other in enumerate(self.pieces)
             if j != i and other.z < mine.z and 0.0 < overlap_mm(self.piece_set, mine, other) < SLIGHT_OVERLAP_MM
         )
+
+
+def connected(n: int, pairs: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
+    """The numbers 0 to n - 1 in groups that hang together by pairs, each in order, the groups by their first."""
+    group = list(range(n))
+    for i, j in pairs:
+        group = [group[j] if g == group[i] else g for g in group]
+    return tuple(tuple(i for i in range(n) if group[i] == g) for g in dict.fromkeys(group))
 
 
 @lru_cache(maxsize=256)
@@ -272,11 +267,11 @@ def _seen_from(piece: Piece, other: Piece, plan: np.ndarray) -> tuple[np.ndarray
 
 def _beside(pieces: PieceSet, a: Piece, b: Piece) -> bool:
     """Whether the plans of two pieces surely do not meet: their extents in x or y do not."""
-    reach_x, reach_y = map(sum, zip(_extent(pieces, a), _extent(pieces, b), strict=True))
+    reach_x, reach_y = map(sum, zip(half_extent(pieces, a), half_extent(pieces, b), strict=True))
     return abs(a.x - b.x) > reach_x or abs(a.y - b.y) > reach_y
 
 
-def _extent(pieces: PieceSet, piece: Piece) -> tuple[float, float]:
+def half_extent(pieces: PieceSet, piece: Piece) -> tuple[float, float]:
     """Half extents in x and y, mm, of the piece's box."""
     sx, sy, _ = shape_of(pieces, piece).size(piece.pose)
     c, s = abs(math.cos(math.radians(piece.yaw))), abs(math.sin(math.radians(piece.yaw)))
@@ -304,7 +299,7 @@ def overlap_mm(pieces: PieceSet, above: Piece, below: Piece) -> float:
     xs = np.arange(left + OVERLAP_STEP_MM / 2, right, OVERLAP_STEP_MM)
     low, high = _profile(a, above.pose, xs - above.x)[0], _profile(b, below.pose, xs - below.x)[1]
     meets = np.abs(above.z + low - below.z - high) <= CONTACT_GAP_MM
-    in_y = _extent(pieces, above)[1] + _extent(pieces, below)[1] - abs(above.y - below.y)
+    in_y = half_extent(pieces, above)[1] + half_extent(pieces, below)[1] - abs(above.y - below.y)
     return max(0.0, min(float(meets.sum()) * OVERLAP_STEP_MM, in_y))
 
 

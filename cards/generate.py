@@ -6,7 +6,7 @@ import itertools
 import random
 from collections.abc import Iterator, Sequence
 
-from cards.build import Piece, bottom, rest_height, shape_of, top
+from cards.build import Piece, bottom, connected, rest_height, shape_of, top
 from cards.contact import overlap, touches
 from cards.pieces import PieceSet, Pose, Shape
 from cards.stability import MIN_TILT_DEG, stands
@@ -148,9 +148,5 @@ def _holds(pieces: PieceSet, placed: Sequence[Piece], max_ground: int, *, whole:
 
 def _parts(pieces: PieceSet, placed: Sequence[Piece]) -> int:
     """How many structures there are."""
-    part = list(range(len(placed)))
-    for touch in touches(pieces, placed):
-        if touch.below is not None:
-            old, new = part[touch.above], part[touch.below]
-            part = [new if p == old else p for p in part]
-    return len(set(part))
+    pairs = ((t.above, t.below) for t in touches(pieces, placed) if t.below is not None)
+    return len(connected(len(placed), pairs))

@@ -5,6 +5,8 @@ Every function takes the picture, the truth, where the thing goes, and a generat
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 
@@ -111,15 +113,10 @@ def tongs(inputs: Inputs, truth: Truth, place: str, rng: np.random.Generator) ->
     side = np.array([-toward[1], toward[0], 0])
     back = tip - 205 * np.array([*toward, -0.2])
     arms = [capsule(back + s * 3 * side, tip + s * 14 * side, 4.6, 3.4, albedo) for s in (-1, 1)]
-    body = Body(*_joined(arms), gloss=0.6 if steel else 0.15, grain=0.02 if steel else 0.06)
+    body = replace(arms[0] + arms[1], gloss=0.6 if steel else 0.15, grain=0.02 if steel else 0.06)
     frame = _drawn(inputs, truth, body, rng)
     grip = hand_body(tip - 120 * np.array([*toward, -0.2]) + (0, 0, 4), toward, (0.8, 0.85, 0.9, 0.95), rng)
     return draw_body(frame, truth, grip, paper_light(inputs, truth), rng)
-
-
-def _joined(parts: list[Body]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    whole = sum(parts[1:], parts[0])
-    return whole.centres, whole.radii, whole.albedo
 
 
 def _from_player(rng: np.random.Generator) -> np.ndarray:
