@@ -120,7 +120,7 @@ def _supports(pieces: PieceSet, placed: tuple[Piece, ...], i: int, tops: Sequenc
     mine, foot = placed[i], bottom(pieces, placed[i])
     for j, other in enumerate(placed):
         below = j != i and other.z < mine.z and foot - tops[j] <= CONTACT_GAP_MM
-        if below and any(abs(g) <= CONTACT_GAP_MM for g in _gaps(pieces, mine, other, CONTACT_GAP_MM)):
+        if below and any(abs(g) <= CONTACT_GAP_MM for g in clearances(pieces, mine, other, CONTACT_GAP_MM)):
             yield j
 
 
@@ -146,10 +146,9 @@ def surfaces(shape: Shape, pose: Pose) -> tuple[np.ndarray, np.ndarray, np.ndarr
     Gives (plan, lower, upper): plan (n, 2) points in mm on a grid of at most PLAN_STEP_MM,
     lower and upper (n,) heights in mm. Points outside the solid's plan are left out.
     """
-    sx, sy, sz = shape.size(pose)
-    xs, ys = (_grid(s) for s in (sx, sy))
+    xs, ys = map(_grid, shape.size(pose)[:2])
     plan = np.stack(np.meshgrid(xs, ys, indexing="ij")).reshape(2, -1).T  # its columns are read one by one
-    lower, upper = _heights(shape, pose, plan, sz)
+    lower, upper = heights_at(shape, pose, plan)
     inside = np.isfinite(lower)
     return plan.T[:, inside].T, lower[inside], upper[inside]
 
@@ -164,11 +163,7 @@ def heights_at(shape: Shape, pose: Pose, plan: np.ndarray) -> tuple[np.ndarray, 
 
     nan where the solid does not reach.
     """
-    return _heights(shape, pose, plan, shape.size(pose)[2])
-
-
-def _heights(shape: Shape, pose: Pose, plan: np.ndarray, sz: float) -> tuple[np.ndarray, np.ndarray]:
-    x, y = plan.T
+    (x, y), sz = plan.T, shape.size(pose)[2]
     if shape.kind == "cylinder":
         axis = shape.axis(pose)
         across = {"x": y, "y": x, "z": None}[axis]
@@ -218,14 +213,14 @@ def _inside(outline: np.ndarray, points: np.ndarray) -> np.ndarray:
     return np.asarray((crosses & (p[..., 0] < at)).sum(1) % 2 == 1)
 
 
-def clearances(pieces: PieceSet, above: Piece, below: Piece, floor_mm: float = -math.inf) -> tuple[float, ...]:
+def clearances(pieces: PieceSet, above: Piece, below: Piece, floor_mm: float = -math.inf) -> Iterator[float]:
     """Vertical gaps in mm between the underside of one piece and the top of another.
 
     What of ``below`` is not higher above the table than ``floor_mm`` counts as table: nothing rests on the
     toe of a roof or an arch.
 
-    Empty when their plans do not overlap by CONTACT_OVERLAP_MM, else two figures, negative
-    where the pieces would interpenetrate:
+    No figure when their plans do not overlap by CONTACT_OVERLAP_MM, else two, each worked out when it is asked
+    for, negative where the pieces would interpenetrate:
 
     * between the two outlines in the elevation, as a card is drawn and read;
     * between the two solids, point by point over the common plan, so that an arch may nest
@@ -234,11 +229,6 @@ def clearances(pieces: PieceSet, above: Piece, below: Piece, floor_mm: float = -
     They differ only where an opening runs across the line of sight; there a piece that spans
     the opening rests by the first and one that fits into it by the second.
     """
-    return tuple(_gaps(pieces, above, below, floor_mm))
-
-
-def _gaps(pieces: PieceSet, above: Piece, below: Piece, floor_mm: float) -> Iterator[float]:
-    """The figures of ``clearances``, each worked out when it is asked for."""
     if _beside(pieces, above, below):
         return
     shape = shape_of(pieces, below)
@@ -331,8 +321,8 @@ def rest_height(pieces: PieceSet, piece: Piece, others: Sequence[Piece]) -> floa
 def _rise(pieces: PieceSet, above: Piece, below: Piece) -> float | None:
     """How much higher than ``below``'s ``above`` has its centre when it rests on it; None where they do not meet."""
     lifted = above.at(z=1000.0)
-    gaps = clearances(pieces, lifted, below)
-    return lifted.z - gaps[0] if gaps else None
+    gap = next(clearances(pieces, lifted, below), None)
+    return None if gap is None else lifted.z - gap
 
 
 def _turn(points: np.ndarray, degrees: float) -> np.ndarray:

@@ -1,7 +1,7 @@
 """Flat pictures as values: polygons in millimetres, painted in order, rendered as SVG or pixels.
 
 x runs to the right and y **up**, as in an elevation. A scene knows no device: ``to_svg`` here,
-``cards.pixels`` and ``calibration.print_sheets`` (PDF) paint the very same polygons, so
+``cards.drawing`` and ``calibration.print_sheets`` (PDF) paint the very same polygons, so
 that the screen, the printed card and the simulated one cannot differ. Digits are polygons
 too (``fonts/digits.json``): no renderer needs a font.
 """

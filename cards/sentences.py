@@ -87,7 +87,7 @@ def say(language: str, told: str | Worded | Mapping[str, Any]) -> str:
     template = table(language).get(told.code)
     if template is None or not _blanks(template) <= told.values.keys():
         return str(told)
-    return _filled(language, template, told.values)
+    return fill(template, told.values, language)
 
 
 def from_record(row: Mapping[str, Any]) -> Sentence:
@@ -112,7 +112,12 @@ def table(language: str) -> Mapping[str, str]:
 
 def fill(template: str, values: Mapping[str, Any], language: str = WRITTEN) -> str:
     """The template with its blanks filled as this module's head says. Raises KeyError when a value is not given."""
-    return _filled(language, template, values)
+    parts = []
+    for literal, name, spec, conversion in _parsed(template):
+        parts.append(literal)
+        if name is not None:
+            parts.append(_value(language, values[name], spec or "", conversion, values))
+    return "".join(parts)
 
 
 @cache
@@ -122,15 +127,6 @@ def _parsed(template: str) -> tuple[tuple[str, str | None, str | None, str | Non
 
 def _blanks(template: str) -> set[str]:
     return {name for _, name, _, _ in _parsed(template) if name}
-
-
-def _filled(language: str, template: str, values: Mapping[str, Any]) -> str:
-    said = []
-    for literal, name, spec, conversion in _parsed(template):
-        said.append(literal)
-        if name is not None:
-            said.append(_value(language, values[name], spec or "", conversion, values))
-    return "".join(said)
 
 
 def _value(language: str, value: Any, spec: str, conversion: str | None, values: Mapping[str, Any]) -> str:

@@ -2,7 +2,8 @@
 
 The sessions are dealt to two halves. One teaches the weights of the features (a logistic regression whose weights
 cannot be negative) and where testing begins; the other, which taught nothing, certifies the threshold
-(``risk_control``). Match and mismatch are fitted apart.
+(``risk_control``). Match and mismatch are fitted apart. To show what such a fit is worth, each session is ruled by one
+to all others (``left_out``); rulings that no feature decides stay as they are.
 """
 
 from __future__ import annotations
@@ -191,3 +192,33 @@ def guarantee_text(trusts: Mapping[str, Trust]) -> str:
     ]
     confidence = 1 - sum(t.guarantee.delta for t in trusts.values())
     return f"On tables like these, with {100 * confidence:.0f} % confidence: {'; '.join(parts)}."
+
+
+# -- ruling each session by what the others taught ------------------------------------------------------
+
+
+def ruled(score: ZoneScore, trusts: Mapping[str, Trust]) -> ZoneScore:
+    """The score as it would be with other trust."""
+    ahead = leaning_ruling(score)
+    if not score.by_margin or not score.features or ahead is None or ahead not in trusts:
+        return score
+    sure = trusts[ahead].confidence(dict(score.features))
+    if sure >= trusts[ahead].least:
+        return dataclasses.replace(score, ruling=ahead, confidence=sure, leaning=None)
+    return dataclasses.replace(score, ruling="undecided", confidence=sure, leaning=ahead)
+
+
+def left_out(
+    scores: Sequence[ZoneScore],
+    risk: Mapping[str, float] = RISK,
+    delta: float = DELTA,
+    lessons: Sequence[Lesson] | None = None,
+) -> dict[str, tuple[Mapping[str, Trust], list[ZoneScore]]]:
+    """By session: the trust that the others taught, by these scores or by ``lessons`` of elsewhere, and its scores
+    ruled by it. Raises ValueError where the others are too few to fit on."""
+    out: dict[str, tuple[Mapping[str, Trust], list[ZoneScore]]] = {}
+    taught = lessons_of(scores) if lessons is None else lessons
+    for session in sorted({session_of(s) for s in scores}):
+        trusts = fitted([lesson for lesson in taught if lesson.session != session], risk, delta)
+        out[session] = (trusts, [ruled(s, trusts) for s in scores if session_of(s) == session])
+    return out

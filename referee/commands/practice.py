@@ -18,7 +18,7 @@ from referee.errors import RefereeError
 from referee.session import heap
 from referee.session.practising import Practising
 from referee.session.session import Equipment, Session
-from referee.simulator.practisers import Practisers
+from referee.simulator.operator import Practisers
 from referee.simulator.rig import SimulatedTable, Staging
 from referee.vision.live.gate import Gate
 from referee.vision.observer import Observer

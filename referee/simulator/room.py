@@ -215,16 +215,8 @@ def sleeves(rng: np.random.Generator, count: int) -> list[tuple[int, int, int]]:
 def _torso(picture: np.ndarray, lens: Lens, seat: MatPlace, color: tuple[int, int, int]) -> None:
     """The player behind the table's far edge, as a shaded upright shape."""
     y = TABLE_BACK_MM + 90
-    outline = [
-        (-190, -250),
-        (190, -250),
-        (205, 60),
-        (150, 230),
-        (60, 290),
-        (-60, 290),
-        (-150, 230),
-        (-205, 60),
-    ]
+    right = [(190, -250), (205, 60), (150, 230), (60, 290)]
+    outline = [*right, *((-u, w) for u, w in reversed(right))]
     for inset, share in ((1.0, 0.75), (0.8, 0.9), (0.55, 1.0)):
         points = np.array([(seat.x * 0.9 + u * inset, y, 60 + w) for u, w in outline])
         pixels, _ = lens.project(points)

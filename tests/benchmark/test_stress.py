@@ -18,7 +18,7 @@ from cards.pieces import Pose, builtin_piece_set
 from referee.benchmark.effects import light
 from referee.benchmark.effects.catalogue import EFFECTS
 from referee.benchmark.effects.scene import piece_corners
-from referee.benchmark.report import aids_lines
+from referee.benchmark.report import aids_lines, calibration_error, stress_lines, trust_lines
 from referee.benchmark.run import Job, Knowledge, run
 from referee.benchmark.stress import (
     StressJob,
@@ -30,7 +30,6 @@ from referee.benchmark.stress import (
     stress_jobs,
     stress_rows,
 )
-from referee.benchmark.stress_report import calibration_error, stress_lines, trust_lines
 from referee.commands.bench import bench
 from referee.errors import BadImage, FewPieces
 from referee.vision.observer import Observer
