@@ -70,6 +70,11 @@ class _Solid:
         return low + self.at[2], high + self.at[2]
 
 
+def overlapping(pieces: PieceSet, placed: Sequence[Piece]) -> list[tuple[int, int]]:
+    """Pairs of pieces that would have to be in one place."""
+    return [(i, j) for i in range(len(placed)) for j in range(i) if overlap(pieces, placed[i], placed[j])]
+
+
 def overlap(pieces: PieceSet, a: Piece, b: Piece) -> bool:
     """Whether the two pieces would have to be in one place."""
     return penetration(pieces, a, b) > OVERLAP_MM

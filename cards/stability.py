@@ -23,7 +23,7 @@ import numpy as np
 import scipy
 
 from cards.build import Piece, bottom, rest_height, shape_of
-from cards.contact import TOUCH_MM, Touch, mass_and_centre, overlap, penetration, touches
+from cards.contact import TOUCH_MM, Touch, mass_and_centre, overlapping, penetration, touches
 from cards.pieces import PieceSet
 from cards.sentences import sentence
 
@@ -69,8 +69,8 @@ def check_stability(
     Without a misplacement (None) it is quick enough to follow a hand.
     """
     found = touches(pieces, placed)
-    pairs = ((a, b) for i, a in enumerate(placed) for b in placed[:i] if overlap(pieces, a, b))
-    faults = [sentence("overlap", piece_a=_named(a), piece_b=_named(b)) for a, b in pairs]
+    pairs = overlapping(pieces, placed)
+    faults = [sentence("overlap", piece_a=_named(placed[i]), piece_b=_named(placed[j])) for i, j in pairs]
     floating = [i for i in range(len(placed)) if not any(t.above == i for t in found)]
     faults += [sentence("floating", piece=_named(placed[i])) for i in floating]
     if faults:
