@@ -73,21 +73,21 @@ class Worded(Protocol):
         """What fills its blanks."""
 
 
-def say(language: str, told: str | Worded | Mapping[str, Any]) -> str:
-    """What was told in ``language``: a sentence, a plain text, or ``text``, ``code`` and ``values``, named or as JSON.
+def say(language: str, message: str | Worded | Mapping[str, Any]) -> str:
+    """The message in ``language``: a sentence, a plain text, or ``text``, ``code`` and ``values``, named or as JSON.
 
     Text alone stays as it is, and so does what an older version wrote without the values that the words need.
     """
-    if isinstance(told, Mapping):
-        told = from_record(told)
-    elif not isinstance(told, str):
-        told = Sentence(told.text, told.code, told.values)
-    if language == WRITTEN or not isinstance(told, Sentence):
-        return str(told)
-    template = table(language).get(told.code)
-    if template is None or not _blanks(template) <= told.values.keys():
-        return str(told)
-    return fill(template, told.values, language)
+    if isinstance(message, Mapping):
+        message = from_record(message)
+    elif not isinstance(message, str):
+        message = Sentence(message.text, message.code, message.values)
+    if language == WRITTEN or not isinstance(message, Sentence):
+        return str(message)
+    template = table(language).get(message.code)
+    if template is None or not _blanks(template) <= message.values.keys():
+        return str(message)
+    return fill(template, message.values, language)
 
 
 def from_record(row: Mapping[str, Any]) -> Sentence:
@@ -95,12 +95,12 @@ def from_record(row: Mapping[str, Any]) -> Sentence:
     return Sentence(str(row["text"]), str(row["code"]), row.get("values"))
 
 
-def sentence_json(told: str) -> dict[str, Any] | None:
+def sentence_json(message: str) -> dict[str, Any] | None:
     """``text``, ``code`` and ``values`` of a sentence, as ``say`` takes them; None of a text without a code."""
-    if not isinstance(told, Sentence) or not told.code:
+    if not isinstance(message, Sentence) or not message.code:
         return None
-    values = {name: sentence_json(v) or str(v) if isinstance(v, str) else v for name, v in told.values.items()}
-    return {"text": str(told), "code": told.code, "values": values}
+    values = {name: sentence_json(v) or str(v) if isinstance(v, str) else v for name, v in message.values.items()}
+    return {"text": str(message), "code": message.code, "values": values}
 
 
 @cache

@@ -68,24 +68,24 @@ def check_stability(
 
     Without a misplacement (None) it is quick enough to follow a hand.
     """
-    found = touches(pieces, placed)
+    contacts = touches(pieces, placed)
     pairs = overlapping(pieces, placed)
     faults = [sentence("overlap", piece_a=_named(placed[i]), piece_b=_named(placed[j])) for i, j in pairs]
-    floating = [i for i in range(len(placed)) if not any(t.above == i for t in found)]
+    floating = [i for i in range(len(placed)) if not any(t.above == i for t in contacts)]
     faults += [sentence("floating", piece=_named(placed[i])) for i in floating]
     if faults:
-        return StabilityReport(tuple(faults), 0.0, tuple(floating), found)
-    tilt = tilt_margin(pieces, placed, found)
+        return StabilityReport(tuple(faults), 0.0, tuple(floating), contacts)
+    tilt = tilt_margin(pieces, placed, contacts)
     if tilt < MIN_TILT_DEG:
         what = sentence("falls") if tilt < 0 else sentence("leans", n=max(tilt, 0.0) + 0.0)
-        return StabilityReport((what,), max(tilt, 0.0), (), found)
+        return StabilityReport((what,), max(tilt, 0.0), (), contacts)
     weak = (
         ()
         if misplacement_mm is None
         else tuple(i for i in range(len(placed)) if topples(pieces, placed, i, misplacement_mm))
     )
     faults += [sentence("misplaced", piece=_named(placed[i]), n=misplacement_mm) for i in weak]
-    return StabilityReport(tuple(faults), tilt, weak, found)
+    return StabilityReport(tuple(faults), tilt, weak, contacts)
 
 
 def _named(piece: Piece) -> dict[str, str | float]:
@@ -95,9 +95,9 @@ def _named(piece: Piece) -> dict[str, str | float]:
 # -- equilibrium -----------------------------------------------------------------------------------
 
 
-def tilt_margin(pieces: PieceSet, placed: Sequence[Piece], found: Sequence[Touch]) -> float:
+def tilt_margin(pieces: PieceSet, placed: Sequence[Piece], contacts: Sequence[Touch]) -> float:
     """Degrees by which gravity may lean towards +-x and +-y, the least of the four; -1 when it falls."""
-    balance, masses = _balance(pieces, placed, found)
+    balance, masses = _balance(pieces, placed, contacts)
     margins = []
     for direction in ((1, 0), (-1, 0), (0, 1), (0, -1)):
         share = _largest_share(balance, masses, direction)
@@ -117,13 +117,13 @@ def stands(pieces: PieceSet, placed: Sequence[Piece], lean_deg: float = 0.0) -> 
 
 
 def _balance(
-    pieces: PieceSet, placed: Sequence[Piece], found: Sequence[Touch]
+    pieces: PieceSet, placed: Sequence[Piece], contacts: Sequence[Touch]
 ) -> tuple[scipy.sparse.coo_array, np.ndarray]:
     """The equilibrium matrix (6n, forces) and the pieces' masses (n,)."""
     solid = [mass_and_centre(shape_of(pieces, p), p.pose) for p in placed]
     centres = np.array([(p.x, p.y, p.z) for p in placed]) + np.array([c for _, c in solid])
     blocks, k = [], 0
-    for touch in found:
+    for touch in contacts:
         force, point = _generators(touch)
         for piece, sign in ((touch.above, 1.0), (touch.below, -1.0)):
             if piece is not None:

@@ -206,10 +206,10 @@ def make_layouts(
     value: int,
     n: int,
     seed: int,
-    known: Sequence[LayoutCard] = (),
+    existing: Sequence[LayoutCard] = (),
     progress: Callable[[int], None] = lambda found: None,
 ) -> tuple[LayoutCard, ...]:
-    """``n`` new stable layouts worth ``value``, distinct from each other and from ``known``.
+    """``n`` new stable layouts worth ``value``, distinct from each other and from ``existing``.
 
     Raises BadCard when they are not found in 400 attempts a card.
     """
@@ -219,7 +219,7 @@ def make_layouts(
         if len(found) == n:
             break
         card = _proposal(pieces, value, f"G{value}{len(found) + 1:02d}", rng)
-        if card and all(distinct(pieces, card, other) for other in (*known, *found)):
+        if card and all(distinct(pieces, card, other) for other in (*existing, *found)):
             found.append(card)
             progress(len(found))
     if len(found) < n:

@@ -29,12 +29,15 @@ def outcome_lines(rows: Sequence[ZoneScore]) -> list[str]:
     kinds = sorted({r.kind for r in rows})
     for kind in [*kinds, "all"]:
         mine = [r for r in rows if kind in (r.kind, "all")]
-        counts = tally(mine)
-        cells = "".join(f"{percent(counts[o], len(mine)):>24}" for o in OUTCOMES)
-        out.append(f"{kind:12} {len(mine):4}  {cells}")
+        out.append(f"{kind:12} {len(mine):4}  {_cells(mine)}")
     decided = [r for r in rows if r.outcome != "undecided"]
     out.append(f"right among decided: {percent(tally(decided)['right'], len(decided))}")
     return out
+
+
+def _cells(rows: Sequence[ZoneScore]) -> str:
+    counts = tally(rows)
+    return "".join(f"{percent(counts[o], len(rows)):>24}" for o in OUTCOMES)
 
 
 def left_out_lines(held_out: Mapping[str, tuple[Mapping[str, Trust], Sequence[ZoneScore]]]) -> list[str]:
@@ -158,14 +161,12 @@ def wrong_card_lines(rows: Sequence[Accepted]) -> list[str]:
     return out + [f"  {r.image} {r.zone} accepted for card {r.card}" for r in accepted]
 
 
-def aids_lines(found: Mapping[tuple[bool, bool, bool], Sequence[ZoneScore]]) -> list[str]:
+def aids_lines(scores: Mapping[tuple[bool, bool, bool], Sequence[ZoneScore]]) -> list[str]:
     """Outcomes by what was given: empty frame, colours, lens."""
     out = [f"{'empty':>7}{'colours':>9}{'lens':>7}{'n':>6}  " + "".join(f"{name:>24}" for name in OUTCOMES)]
-    for given, rows in found.items():
-        counts = tally(rows)
-        said = [("yes" if yes else "no") for yes in given]
-        cells = "".join(f"{percent(counts[o], len(rows)):>24}" for o in OUTCOMES)
-        out.append(f"{said[0]:>7}{said[1]:>9}{said[2]:>7}{len(rows):>6}  {cells}")
+    for given, rows in scores.items():
+        empty, colors, lens = ("yes" if yes else "no" for yes in given)
+        out.append(f"{empty:>7}{colors:>9}{lens:>7}{len(rows):>6}  {_cells(rows)}")
     return out
 
 

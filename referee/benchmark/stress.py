@@ -186,27 +186,27 @@ def run_stress(job: StressJob) -> list[StressScore]:
     return [StressScore(job.effect, job.level, score, crash) for score in scores]
 
 
-def kept_rows(kept: Path | None) -> dict[str, list[StressScore]]:
+def kept_rows(file: Path | None) -> dict[str, list[StressScore]]:
     """By the job's name the scores in a file of them, none where there is no file."""
-    found: dict[str, list[StressScore]] = {}
-    lines = kept.read_text(encoding="utf-8").splitlines() if kept and kept.exists() else []
+    scores: dict[str, list[StressScore]] = {}
+    lines = file.read_text(encoding="utf-8").splitlines() if file and file.exists() else []
     for row in map(json.loads, lines):
-        found.setdefault(row["job"], []).append(SCORE.validate_python(row["row"]))
-    return found
+        scores.setdefault(row["job"], []).append(SCORE.validate_python(row["row"]))
+    return scores
 
 
-def stress_rows(work: Sequence[StressJob], processes: int, kept: Path | None = None) -> Iterator[StressScore]:
-    """Every job's scores as they come. With a file ``kept`` (one JSON object a line) those in it are not judged
+def stress_rows(work: Sequence[StressJob], processes: int, rows_file: Path | None = None) -> Iterator[StressScore]:
+    """Every job's scores as they come. With a file ``rows_file`` (one JSON object a line) those in it are not judged
     again, and new ones are added to it: a long run may be cut short and taken up again. Frames come in an order of no
     meaning, so that what is cut short is still of every kind."""
-    known = kept_rows(kept)
-    yield from (row for job in work for row in known.get(job.name, ()))
-    todo = [job for job in work if job.name not in known]
+    judged = kept_rows(rows_file)
+    yield from (row for job in work for row in judged.get(job.name, ()))
+    todo = [job for job in work if job.name not in judged]
     todo.sort(key=lambda job: zlib.crc32(f"{job.folder.name}/{job.index}".encode()))
     for rows in run_all(todo, processes, run_named):
         for name, row in rows:
-            if kept:
-                with kept.open("a", encoding="utf-8") as file:
+            if rows_file:
+                with rows_file.open("a", encoding="utf-8") as file:
                     file.write(json.dumps({"job": name, "row": asdict(row)}) + "\n")
             yield row
 
