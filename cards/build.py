@@ -10,7 +10,7 @@ Text notation, one piece a word group, pieces separated by ``; ``::
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import cast
@@ -88,20 +88,7 @@ class Build:
     @cached_property
     def structures(self) -> tuple[tuple[int, ...], ...]:
         """The pieces grouped into structures: connected by resting on one another."""
-        parent = list(range(len(self.pieces)))
-
-        def root(i: int) -> int:
-            while parent[i] != i:
-                i = parent[i]
-            return i
-
-        for i, below in enumerate(self.contacts):
-            for j in below:
-                parent[root(i)] = root(j)
-        groups: dict[int, list[int]] = {}
-        for i in range(len(self.pieces)):
-            groups.setdefault(root(i), []).append(i)
-        return tuple(map(tuple, groups.values()))
+        return connected(len(self.pieces), ((i, j) for i, below in enumerate(self.contacts) for j in below))
 
     def slight_contacts(self, i: int) -> frozenset[int]:
         """Pieces that ``i`` meets from above on less than SLIGHT_OVERLAP_MM: it may or may not rest on them."""
@@ -111,6 +98,14 @@ class Build:
             for j, other in enumerate(self.pieces)
             if j != i and other.z < mine.z and 0.0 < overlap_mm(self.piece_set, mine, other) < SLIGHT_OVERLAP_MM
         )
+
+
+def connected(n: int, pairs: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
+    """The numbers 0 to n - 1 in groups that hang together by pairs, each in order, the groups by their first."""
+    group = list(range(n))
+    for i, j in pairs:
+        group = [group[j] if g == group[i] else g for g in group]
+    return tuple(tuple(i for i in range(n) if group[i] == g) for g in dict.fromkeys(group))
 
 
 @lru_cache(maxsize=256)
@@ -125,7 +120,7 @@ def _supports(pieces: PieceSet, placed: tuple[Piece, ...], i: int, tops: Sequenc
     mine, foot = placed[i], bottom(pieces, placed[i])
     for j, other in enumerate(placed):
         below = j != i and other.z < mine.z and foot - tops[j] <= CONTACT_GAP_MM
-        if below and any(abs(g) <= CONTACT_GAP_MM for g in _gaps(pieces, mine, other, CONTACT_GAP_MM)):
+        if below and any(abs(g) <= CONTACT_GAP_MM for g in clearances(pieces, mine, other, CONTACT_GAP_MM)):
             yield j
 
 
@@ -151,10 +146,9 @@ def surfaces(shape: Shape, pose: Pose) -> tuple[np.ndarray, np.ndarray, np.ndarr
     Gives (plan, lower, upper): plan (n, 2) points in mm on a grid of at most PLAN_STEP_MM,
     lower and upper (n,) heights in mm. Points outside the solid's plan are left out.
     """
-    sx, sy, sz = shape.size(pose)
-    xs, ys = (_grid(s) for s in (sx, sy))
+    xs, ys = map(_grid, shape.size(pose)[:2])
     plan = np.stack(np.meshgrid(xs, ys, indexing="ij")).reshape(2, -1).T  # its columns are read one by one
-    lower, upper = _heights(shape, pose, plan, sz)
+    lower, upper = heights_at(shape, pose, plan)
     inside = np.isfinite(lower)
     return plan.T[:, inside].T, lower[inside], upper[inside]
 
@@ -169,11 +163,7 @@ def heights_at(shape: Shape, pose: Pose, plan: np.ndarray) -> tuple[np.ndarray, 
 
     nan where the solid does not reach.
     """
-    return _heights(shape, pose, plan, shape.size(pose)[2])
-
-
-def _heights(shape: Shape, pose: Pose, plan: np.ndarray, sz: float) -> tuple[np.ndarray, np.ndarray]:
-    x, y = plan.T
+    (x, y), sz = plan.T, shape.size(pose)[2]
     if shape.kind == "cylinder":
         axis = shape.axis(pose)
         across = {"x": y, "y": x, "z": None}[axis]
@@ -223,14 +213,14 @@ def _inside(outline: np.ndarray, points: np.ndarray) -> np.ndarray:
     return np.asarray((crosses & (p[..., 0] < at)).sum(1) % 2 == 1)
 
 
-def clearances(pieces: PieceSet, above: Piece, below: Piece, floor_mm: float = -math.inf) -> tuple[float, ...]:
+def clearances(pieces: PieceSet, above: Piece, below: Piece, floor_mm: float = -math.inf) -> Iterator[float]:
     """Vertical gaps in mm between the underside of one piece and the top of another.
 
     What of ``below`` is not higher above the table than ``floor_mm`` counts as table: nothing rests on the
     toe of a roof or an arch.
 
-    Empty when their plans do not overlap by CONTACT_OVERLAP_MM, else two figures, negative
-    where the pieces would interpenetrate:
+    No figure when their plans do not overlap by CONTACT_OVERLAP_MM, else two, each worked out when it is asked
+    for, negative where the pieces would interpenetrate:
 
     * between the two outlines in the elevation, as a card is drawn and read;
     * between the two solids, point by point over the common plan, so that an arch may nest
@@ -239,11 +229,6 @@ def clearances(pieces: PieceSet, above: Piece, below: Piece, floor_mm: float = -
     They differ only where an opening runs across the line of sight; there a piece that spans
     the opening rests by the first and one that fits into it by the second.
     """
-    return tuple(_gaps(pieces, above, below, floor_mm))
-
-
-def _gaps(pieces: PieceSet, above: Piece, below: Piece, floor_mm: float) -> Iterator[float]:
-    """The figures of ``clearances``, each worked out when it is asked for."""
     if _beside(pieces, above, below):
         return
     shape = shape_of(pieces, below)
@@ -272,11 +257,11 @@ def _seen_from(piece: Piece, other: Piece, plan: np.ndarray) -> tuple[np.ndarray
 
 def _beside(pieces: PieceSet, a: Piece, b: Piece) -> bool:
     """Whether the plans of two pieces surely do not meet: their extents in x or y do not."""
-    reach_x, reach_y = map(sum, zip(_extent(pieces, a), _extent(pieces, b), strict=True))
+    reach_x, reach_y = map(sum, zip(half_extent(pieces, a), half_extent(pieces, b), strict=True))
     return abs(a.x - b.x) > reach_x or abs(a.y - b.y) > reach_y
 
 
-def _extent(pieces: PieceSet, piece: Piece) -> tuple[float, float]:
+def half_extent(pieces: PieceSet, piece: Piece) -> tuple[float, float]:
     """Half extents in x and y, mm, of the piece's box."""
     sx, sy, _ = shape_of(pieces, piece).size(piece.pose)
     c, s = abs(math.cos(math.radians(piece.yaw))), abs(math.sin(math.radians(piece.yaw)))
@@ -304,7 +289,7 @@ def overlap_mm(pieces: PieceSet, above: Piece, below: Piece) -> float:
     xs = np.arange(left + OVERLAP_STEP_MM / 2, right, OVERLAP_STEP_MM)
     low, high = _profile(a, above.pose, xs - above.x)[0], _profile(b, below.pose, xs - below.x)[1]
     meets = np.abs(above.z + low - below.z - high) <= CONTACT_GAP_MM
-    in_y = _extent(pieces, above)[1] + _extent(pieces, below)[1] - abs(above.y - below.y)
+    in_y = half_extent(pieces, above)[1] + half_extent(pieces, below)[1] - abs(above.y - below.y)
     return max(0.0, min(float(meets.sum()) * OVERLAP_STEP_MM, in_y))
 
 
@@ -336,8 +321,8 @@ def rest_height(pieces: PieceSet, piece: Piece, others: Sequence[Piece]) -> floa
 def _rise(pieces: PieceSet, above: Piece, below: Piece) -> float | None:
     """How much higher than ``below``'s ``above`` has its centre when it rests on it; None where they do not meet."""
     lifted = above.at(z=1000.0)
-    gaps = clearances(pieces, lifted, below)
-    return lifted.z - gaps[0] if gaps else None
+    gap = next(clearances(pieces, lifted, below), None)
+    return None if gap is None else lifted.z - gap
 
 
 def _turn(points: np.ndarray, degrees: float) -> np.ndarray:

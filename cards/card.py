@@ -22,10 +22,10 @@ from cards.law import TOLERANCES, Reason, Tolerances, because
 from cards.pieces import PieceSet, Pose
 from cards.scene import Patch
 from cards.sentences import sentence
-from cards.stability import Stand
+from cards.stability import StabilityReport
 
 
-class ReadAs:
+class ConvertedFrom:
     """Annotates a field that JSON has in another form: what is read as ``json_type`` is converted."""
 
     def __init__(self, json_type: Any, convert: Callable[[Any], Any]) -> None:
@@ -44,7 +44,7 @@ def _adapter(kind: type[Card]) -> TypeAdapter[Card]:
 Kind = tuple[str, str]
 """Shape and colour of a piece; the colour is empty where a card asks for the shape in any."""
 
-Proofs = dict[tuple[Piece, ...], Stand]
+Proofs = dict[tuple[Piece, ...], StabilityReport]
 """How builds stand that were looked at before."""
 
 
@@ -152,7 +152,7 @@ class Card(ABC):
     @abstractmethod
     def proved_example(
         self, pieces: PieceSet, seed: int = 0, proofs: Proofs | None = None
-    ) -> tuple[tuple[Piece, ...], Stand | None]:
+    ) -> tuple[tuple[Piece, ...], StabilityReport | None]:
         """A right build and the proof that it stands; None where builds of this kind need none.
 
         ``proofs`` remembers proofs: several seeds often try the same builds. Raises BadCard when the set cannot give a

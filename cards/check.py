@@ -12,7 +12,7 @@ from cards.generate import SPAN_MM
 from cards.kinds.structure import MAX_GROUND_CONTACTS
 from cards.pieces import PieceSet
 from cards.sentences import Sentence, sentence
-from cards.stability import MISPLACEMENT_MM, Stand, stand
+from cards.stability import MISPLACEMENT_MM, StabilityReport, check_stability
 
 EXAMPLES, EXAMPLES_OF_FEW, FEW = 3, 8, 5
 """Builds looked at for a card without arrangement, more when it has at most FEW pieces; the easiest
@@ -26,7 +26,7 @@ class CardCheck:
     card: Card
     faults: tuple[str, ...]
     build: tuple[Piece, ...] = ()
-    stand: Stand | None = None
+    stand: StabilityReport | None = None
     difficulty: Difficulty | None = None
 
     @property
@@ -49,10 +49,10 @@ def check_card(card: Card, pieces: PieceSet, misplacement_mm: float = MISPLACEME
     except BadCard as error:
         told = error.said
         return CardCheck(card, (told.values["rest"] if isinstance(told, Sentence) else told,))
-    proofs = {build: proof or stand(pieces, build) for build, proof in tried.items()}
+    proofs = {build: proof or check_stability(pieces, build) for build, proof in tried.items()}
     found = [(difficulty(pieces, build, proof, PLANNING), build) for build, proof in proofs.items()]
     easiest, build = min(found, key=lambda row: row[0].total)
-    as_asked = proofs[build] if misplacement_mm == MISPLACEMENT_MM else stand(pieces, build, misplacement_mm)
+    as_asked = proofs[build] if misplacement_mm == MISPLACEMENT_MM else check_stability(pieces, build, misplacement_mm)
     return CardCheck(card, (), build, as_asked, easiest)
 
 
@@ -65,7 +65,7 @@ def _too_kind(card: Card) -> list[str]:
 
 
 def _check_layout(card: Card, pieces: PieceSet, misplacement_mm: float) -> CardCheck:
-    found = stand(pieces, card.shown, misplacement_mm)
+    found = check_stability(pieces, card.shown, misplacement_mm)
     faults = found.faults + tuple(_room(card, pieces))
     measured = None if found.faults else difficulty(pieces, card.shown, found)
     return CardCheck(card, faults, card.shown, found, measured)

@@ -20,7 +20,7 @@ from typing import Any
 
 from cards.build import Piece, shape_of
 from cards.pieces import PieceSet
-from cards.stability import FRICTION, Stand, stand
+from cards.stability import FRICTION, StabilityReport, check_stability
 
 CONTACT_MM = 10.0
 MAX_NARROW = 2.0
@@ -55,19 +55,19 @@ class Difficulty:
 
 
 def difficulty(
-    pieces: PieceSet, placed: Sequence[Piece], found: Stand | None = None, planning: float = 0.0
+    pieces: PieceSet, placed: Sequence[Piece], report: StabilityReport | None = None, planning: float = 0.0
 ) -> Difficulty:
     """The difficulty of a build that stands; of one that does not, a lower bound."""
-    found = found or stand(pieces, placed)
+    report = report or check_stability(pieces, placed)
     narrow = overhang = erect = 0.0
     for i, piece in enumerate(placed):
         wide, _, high = shape_of(pieces, piece).size(piece.pose)
         erect += 0.5 * (high > ERECT * wide)
-        faces = [t for t in found.touches if t.above == i and t.below is not None]
+        faces = [t for t in report.touches if t.above == i and t.below is not None]
         if faces:
             narrow += min(CONTACT_MM / max(sum(t.width for t in faces), 1.0), MAX_NARROW)
             overhang += 0.5 * _overhang(piece, wide, faces)
-    tilt = TILT_COST * max(FULL_TILT_DEG - found.tilt_deg, 0.0)
+    tilt = TILT_COST * max(FULL_TILT_DEG - report.tilt_deg, 0.0)
     return Difficulty(len(placed), float(narrow), float(overhang), erect, float(tilt), planning)
 
 

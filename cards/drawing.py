@@ -19,8 +19,8 @@ from cards.card import Card
 from cards.deck import Deck
 from cards.elevation import build_patches, elevation
 from cards.kinds.height import HeightCard
+from cards.kinds.shapes import GREY
 from cards.pieces import PieceSet
-from cards.pixels import render
 from cards.scene import (
     BLACK,
     RED,
@@ -56,7 +56,6 @@ ID_AT_MM, ID_CAP_MM, ID_LENGTH = (5.0, 2.6), 2.6, 16
 MAX_SCALE = 0.8
 """Pieces are never drawn larger than this on a card, so that small builds look small."""
 
-GREY = (158, 160, 164)
 BLAME: Rgb = (230, 0, 200)
 INK: Rgb = (38, 38, 42)
 
@@ -162,3 +161,30 @@ def faults_png(
 def build_svg(placed_pieces: Iterable[Piece], pieces: PieceSet) -> str:
     """Any build in elevation as SVG, in mm of the build."""
     return to_svg(_framed(build_patches(placed_pieces, pieces), 4.0))
+
+
+# -- a scene as pixels ---------------------------------------------------------------------------------
+
+OVERSAMPLING = 3
+
+
+def render(scene: Scene, px: int) -> np.ndarray:
+    """The scene ``px`` pixels wide, (h, w, 3) uint8 BGR, anti-aliased by oversampling."""
+    height = max(1, round(scene.height * px / scene.width))
+    scale = px * OVERSAMPLING / scene.width
+    large = np.full((height * OVERSAMPLING, px * OVERSAMPLING, 3), scene.paper[::-1], np.uint8)
+    for p in scene.patches:
+        _paint(large, p, scale, scene.height)
+    return cv2.resize(large, (px, height), interpolation=cv2.INTER_AREA)
+
+
+def _paint(image: np.ndarray, p: Patch, scale: float, height_mm: float) -> None:
+    """Fill and stroke one patch; fixed-point coordinates with 4 fractional bits, pixel centres at n + 0.5."""
+    shift = 4
+    points = [np.array([(x, height_mm - y) for x, y in c]) * scale - 0.5 for c in p.contours]
+    contours = [np.round(xy * 2**shift).astype(np.int32) for xy in points]
+    if p.fill:
+        cv2.fillPoly(image, contours, p.fill[::-1], cv2.LINE_8, shift)
+    if p.line and p.line_mm:
+        thickness = max(1, round(p.line_mm * scale))
+        cv2.polylines(image, contours, True, p.line[::-1], thickness, cv2.LINE_8, shift)

@@ -6,7 +6,7 @@ import itertools
 import random
 from collections.abc import Iterator, Sequence
 
-from cards.build import Piece, bottom, rest_height, shape_of, top
+from cards.build import Piece, bottom, connected, rest_height, shape_of, top
 from cards.contact import overlap, touches
 from cards.pieces import PieceSet, Pose, Shape
 from cards.stability import MIN_TILT_DEG, stands
@@ -100,15 +100,7 @@ def _places(pieces: PieceSet, half: float, placed: Sequence[Piece], rng: random.
     found, centres = set(), [p.x for p in placed]
     for p in placed:
         reach = shape_of(pieces, p).size(p.pose)[0] / 2
-        found |= {
-            p.x,
-            p.x - reach + half,
-            p.x + reach - half,
-            p.x - reach - half,
-            p.x + reach + half,
-            p.x - half,
-            p.x + half,
-        }
+        found |= {p.x, *(at + step for at in (p.x - reach, p.x, p.x + reach) for step in (-half, half))}
         if loose:
             found |= {p.x + rng.choice((-9, -6, 6, 9)), p.x - reach - half - GAP_MM, p.x + reach + half + GAP_MM}
     found |= {(a + b) / 2 for a in centres for b in centres if a < b}
@@ -156,9 +148,5 @@ def _holds(pieces: PieceSet, placed: Sequence[Piece], max_ground: int, *, whole:
 
 def _parts(pieces: PieceSet, placed: Sequence[Piece]) -> int:
     """How many structures there are."""
-    part = list(range(len(placed)))
-    for touch in touches(pieces, placed):
-        if touch.below is not None:
-            old, new = part[touch.above], part[touch.below]
-            part = [new if p == old else p for p in part]
-    return len(set(part))
+    pairs = ((t.above, t.below) for t in touches(pieces, placed) if t.below is not None)
+    return len(connected(len(placed), pairs))

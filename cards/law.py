@@ -75,11 +75,6 @@ class Tolerances:
 TOLERANCES = Tolerances()
 
 
-def lifted(build: Build) -> tuple[int, ...]:
-    """Indices of the pieces that do not touch the table."""
-    return tuple(i for i, touches in enumerate(build.on_table) if not touches)
-
-
 def build_turn(build: Build) -> float:
     """The build's turn about the vertical in degrees: the mean of its pieces' yaws, 0 where none has a turn."""
     yaws = [p.yaw for p in build.pieces if not is_round(build, p)]

@@ -1,7 +1,7 @@
 """Flat pictures as values: polygons in millimetres, painted in order, rendered as SVG or pixels.
 
 x runs to the right and y **up**, as in an elevation. A scene knows no device: ``to_svg`` here,
-``cards.pixels`` and ``calibration.print_sheets`` (PDF) paint the very same polygons, so
+``cards.drawing`` and ``calibration.print_sheets`` (PDF) paint the very same polygons, so
 that the screen, the printed card and the simulated one cannot differ. Digits are polygons
 too (``fonts/digits.json``): no renderer needs a font.
 """
@@ -12,6 +12,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -116,7 +117,7 @@ def to_svg(scene: Scene, title: str = "") -> str:
     w, h = _n(scene.width), _n(scene.height)
     rows = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{w}mm" height="{h}mm" viewBox="0 0 {w} {h}">']
     if title:
-        rows.append(f"<title>{_escaped(title)}</title>")
+        rows.append(f"<title>{escape(title, quote=False)}</title>")
     rows.append(f'<rect width="{w}" height="{h}" fill="{hex_of(scene.paper)}"/>')
     rows += [_svg_path(p, scene.height) for p in scene.patches]
     return "\n".join([*rows, "</svg>"])
@@ -138,7 +139,3 @@ def hex_of(color: Rgb) -> str:
 
 def _n(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".") or "0"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -73,34 +73,34 @@ class Worded(Protocol):
         """What fills its blanks."""
 
 
-def say(language: str, told: str | Worded | Mapping[str, Any]) -> str:
-    """What was told in ``language``: a sentence, a plain text, or ``text``, ``code`` and ``values``, named or as JSON.
+def say(language: str, message: str | Worded | Mapping[str, Any]) -> str:
+    """The message in ``language``: a sentence, a plain text, or ``text``, ``code`` and ``values``, named or as JSON.
 
     Text alone stays as it is, and so does what an older version wrote without the values that the words need.
     """
-    if isinstance(told, Mapping):
-        told = kept(told)
-    elif not isinstance(told, str):
-        told = Sentence(told.text, told.code, told.values)
-    if language == WRITTEN or not isinstance(told, Sentence):
-        return str(told)
-    template = table(language).get(told.code)
-    if template is None or not _blanks(template) <= told.values.keys():
-        return str(told)
-    return _filled(language, template, told.values)
+    if isinstance(message, Mapping):
+        message = from_record(message)
+    elif not isinstance(message, str):
+        message = Sentence(message.text, message.code, message.values)
+    if language == WRITTEN or not isinstance(message, Sentence):
+        return str(message)
+    template = table(language).get(message.code)
+    if template is None or not _blanks(template) <= message.values.keys():
+        return str(message)
+    return fill(template, message.values, language)
 
 
-def kept(row: Mapping[str, Any]) -> Sentence:
+def from_record(row: Mapping[str, Any]) -> Sentence:
     """The sentence that a record keeps as ``text``, ``code`` and ``values``."""
     return Sentence(str(row["text"]), str(row["code"]), row.get("values"))
 
 
-def told_as_json(told: str) -> dict[str, Any] | None:
+def sentence_json(message: str) -> dict[str, Any] | None:
     """``text``, ``code`` and ``values`` of a sentence, as ``say`` takes them; None of a text without a code."""
-    if not isinstance(told, Sentence) or not told.code:
+    if not isinstance(message, Sentence) or not message.code:
         return None
-    values = {name: told_as_json(v) or str(v) if isinstance(v, str) else v for name, v in told.values.items()}
-    return {"text": str(told), "code": told.code, "values": values}
+    values = {name: sentence_json(v) or str(v) if isinstance(v, str) else v for name, v in message.values.items()}
+    return {"text": str(message), "code": message.code, "values": values}
 
 
 @cache
@@ -112,7 +112,12 @@ def table(language: str) -> Mapping[str, str]:
 
 def fill(template: str, values: Mapping[str, Any], language: str = WRITTEN) -> str:
     """The template with its blanks filled as this module's head says. Raises KeyError when a value is not given."""
-    return _filled(language, template, values)
+    parts = []
+    for literal, name, spec, conversion in _parsed(template):
+        parts.append(literal)
+        if name is not None:
+            parts.append(_value(language, values[name], spec or "", conversion, values))
+    return "".join(parts)
 
 
 @cache
@@ -122,15 +127,6 @@ def _parsed(template: str) -> tuple[tuple[str, str | None, str | None, str | Non
 
 def _blanks(template: str) -> set[str]:
     return {name for _, name, _, _ in _parsed(template) if name}
-
-
-def _filled(language: str, template: str, values: Mapping[str, Any]) -> str:
-    said = []
-    for literal, name, spec, conversion in _parsed(template):
-        said.append(literal)
-        if name is not None:
-            said.append(_value(language, values[name], spec or "", conversion, values))
-    return "".join(said)
 
 
 def _value(language: str, value: Any, spec: str, conversion: str | None, values: Mapping[str, Any]) -> str:
@@ -147,10 +143,10 @@ def _value(language: str, value: Any, spec: str, conversion: str | None, values:
     if conversion in NAMES:
         return word(language, NAMES[conversion], value)
     said = format(repr(value) if conversion == "r" else value, spec)
-    return pointed(language, said) if isinstance(value, float) else said
+    return localized_number(language, said) if isinstance(value, float) else said
 
 
-def pointed(language: str, number: str) -> str:
+def localized_number(language: str, number: str) -> str:
     """A number as Python writes it, with the decimal point of the language."""
     return number.replace(".", POINT[language])
 
@@ -161,7 +157,7 @@ def piece_name(language: str, piece: Mapping[str, Any], n: float = 1) -> str:
     parts = {"shape": shape, "color": word(language, "color", piece["color"])} if "color" in piece else {}
     name = table(language)["piece"].format_map(parts) if parts else shape
     return (
-        table(language)["piece.at"].format(piece=name, x=pointed(language, format(piece["x"], "g")))
+        table(language)["piece.at"].format(piece=name, x=localized_number(language, format(piece["x"], "g")))
         if "x" in piece
         else name
     )

@@ -18,17 +18,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy
 
 from cards.build import Piece, bottom, rest_height, shape_of
 from cards.contact import TOUCH_MM, Touch, mass_and_centre, overlapping, penetration, touches
 from cards.pieces import PieceSet
 from cards.sentences import sentence
-
-if TYPE_CHECKING:
-    from scipy.sparse import coo_array  # scipy is loaded where it is used: half a second that no start needs
 
 FRICTION = 0.4
 """Wood on wood, dry: 0.25 to 0.5 (Engineering Toolbox); lacquered toys lie in between."""
@@ -50,7 +47,7 @@ RISE_MM = 0.15
 
 
 @dataclass(frozen=True)
-class Stand:
+class StabilityReport:
     """What was found of a build. ``faults`` are words for a user; empty when it can be built and stands."""
 
     faults: tuple[str, ...]
@@ -64,29 +61,31 @@ class Stand:
         return not self.faults
 
 
-def stand(pieces: PieceSet, placed: Sequence[Piece], misplacement_mm: float | None = MISPLACEMENT_MM) -> Stand:
+def check_stability(
+    pieces: PieceSet, placed: Sequence[Piece], misplacement_mm: float | None = MISPLACEMENT_MM
+) -> StabilityReport:
     """Everything that keeps the build from being built or from standing, with its margins.
 
     Without a misplacement (None) it is quick enough to follow a hand.
     """
-    overlaps = overlapping(pieces, placed)
-    found = touches(pieces, placed)
-    faults = [sentence("overlap", piece_a=_named(placed[i]), piece_b=_named(placed[j])) for i, j in overlaps]
-    floating = [i for i in range(len(placed)) if not any(t.above == i for t in found)]
+    contacts = touches(pieces, placed)
+    pairs = overlapping(pieces, placed)
+    faults = [sentence("overlap", piece_a=_named(placed[i]), piece_b=_named(placed[j])) for i, j in pairs]
+    floating = [i for i in range(len(placed)) if not any(t.above == i for t in contacts)]
     faults += [sentence("floating", piece=_named(placed[i])) for i in floating]
     if faults:
-        return Stand(tuple(faults), 0.0, tuple(floating), found)
-    tilt = tilt_margin(pieces, placed, found)
+        return StabilityReport(tuple(faults), 0.0, tuple(floating), contacts)
+    tilt = tilt_margin(pieces, placed, contacts)
     if tilt < MIN_TILT_DEG:
         what = sentence("falls") if tilt < 0 else sentence("leans", n=max(tilt, 0.0) + 0.0)
-        return Stand((what,), max(tilt, 0.0), (), found)
+        return StabilityReport((what,), max(tilt, 0.0), (), contacts)
     weak = (
         ()
         if misplacement_mm is None
         else tuple(i for i in range(len(placed)) if topples(pieces, placed, i, misplacement_mm))
     )
     faults += [sentence("misplaced", piece=_named(placed[i]), n=misplacement_mm) for i in weak]
-    return Stand(tuple(faults), tilt, weak, found)
+    return StabilityReport(tuple(faults), tilt, weak, contacts)
 
 
 def _named(piece: Piece) -> dict[str, str | float]:
@@ -96,9 +95,9 @@ def _named(piece: Piece) -> dict[str, str | float]:
 # -- equilibrium -----------------------------------------------------------------------------------
 
 
-def tilt_margin(pieces: PieceSet, placed: Sequence[Piece], found: Sequence[Touch]) -> float:
+def tilt_margin(pieces: PieceSet, placed: Sequence[Piece], contacts: Sequence[Touch]) -> float:
     """Degrees by which gravity may lean towards +-x and +-y, the least of the four; -1 when it falls."""
-    balance, masses = _balance(pieces, placed, found)
+    balance, masses = _balance(pieces, placed, contacts)
     margins = []
     for direction in ((1, 0), (-1, 0), (0, 1), (0, -1)):
         share = _largest_share(balance, masses, direction)
@@ -117,14 +116,14 @@ def stands(pieces: PieceSet, placed: Sequence[Piece], lean_deg: float = 0.0) -> 
     return all(share is not None and share >= math.tan(math.radians(lean_deg)) for share in shares)
 
 
-def _balance(pieces: PieceSet, placed: Sequence[Piece], found: Sequence[Touch]) -> tuple[coo_array, np.ndarray]:
+def _balance(
+    pieces: PieceSet, placed: Sequence[Piece], contacts: Sequence[Touch]
+) -> tuple[scipy.sparse.coo_array, np.ndarray]:
     """The equilibrium matrix (6n, forces) and the pieces' masses (n,)."""
-    from scipy.sparse import coo_array
-
     solid = [mass_and_centre(shape_of(pieces, p), p.pose) for p in placed]
     centres = np.array([(p.x, p.y, p.z) for p in placed]) + np.array([c for _, c in solid])
     blocks, k = [], 0
-    for touch in found:
+    for touch in contacts:
         force, point = _generators(touch)
         for piece, sign in ((touch.above, 1.0), (touch.below, -1.0)):
             if piece is not None:
@@ -133,7 +132,7 @@ def _balance(pieces: PieceSet, placed: Sequence[Piece], found: Sequence[Touch]) 
                 blocks.append((wrench.ravel(), row.ravel(), column.ravel()))
         k += len(force)
     values, rows, columns = (np.concatenate(part) for part in zip(*blocks, strict=True))
-    matrix = coo_array((values, (rows, columns)), shape=(6 * len(placed), k))
+    matrix = scipy.sparse.coo_array((values, (rows, columns)), shape=(6 * len(placed), k))
     return matrix, np.array([m for m, _ in solid])
 
 
@@ -150,18 +149,15 @@ def _generators(touch: Touch) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _largest_share(
-    balance: coo_array, masses: np.ndarray, direction: tuple[int, int], most: float = 1.0
+    balance: scipy.sparse.coo_array, masses: np.ndarray, direction: tuple[int, int], most: float = 1.0
 ) -> float | None:
     """The largest sideways share of gravity, up to ``most``, that can still be balanced; None when there is none."""
-    from scipy.optimize import linprog
-    from scipy.sparse import coo_array
-
     n = len(masses)
     weight, push = np.zeros(6 * n), np.zeros(6 * n)
     weight[2::6] = -masses
     push[0::6], push[1::6] = masses * direction[0], masses * direction[1]
     rows, columns = balance.coords
-    matrix = coo_array(
+    matrix = scipy.sparse.coo_array(
         (
             np.concatenate([balance.data, push]),
             (np.concatenate([rows, np.arange(6 * n)]), np.concatenate([columns, np.full(6 * n, balance.shape[1])])),
@@ -171,7 +167,7 @@ def _largest_share(
     cost = np.zeros(balance.shape[1] + 1)
     cost[-1] = -1.0
     limits = [(0, None)] * balance.shape[1] + [(0, most)]
-    result = linprog(cost, A_eq=matrix.tocsc(), b_eq=-weight, bounds=limits, method="highs")
+    result = scipy.optimize.linprog(cost, A_eq=matrix.tocsc(), b_eq=-weight, bounds=limits, method="highs")
     return float(result.x[-1]) if result.status == 0 else None
 
 

@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-from calibration.errors import BadCamera, CannotSee, FewPieces
-from cards.errors import BadCard, BadPieceSet, RefereeError
-
-__all__ = [
-    "AsksFirst",
-    "BadCamera",
-    "BadCard",
-    "BadImage",
-    "BadPieceSet",
-    "CannotSee",
-    "DeviceLost",
-    "FewPieces",
-    "FolderUnusable",
-    "HeldElsewhere",
-    "IllegalCommand",
-    "JournalDamaged",
-    "JournalUnwritable",
-    "RefereeError",
-]
+from calibration.errors import BadCamera as BadCamera
+from calibration.errors import CannotSee as CannotSee
+from calibration.errors import FewPieces as FewPieces
+from cards.errors import BadCard as BadCard
+from cards.errors import BadPieceSet as BadPieceSet
+from cards.errors import RefereeError as RefereeError
 
 
 class BadImage(RefereeError):

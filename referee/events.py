@@ -26,25 +26,10 @@ class Event:
 
     def to_json(self) -> dict[str, Any]:
         """As a dictionary that ``event_from_json`` reads back to an equal event."""
-        return {
-            "kind": self.kind,
-            "data": dict(self.data),
-            "at": self.at,
-            "who": self.who,
-            "simulated": self.simulated,
-            "cites": self.cites,
-            "step": self.step,
-        }
+        return {**vars(self), "data": dict(self.data)}
 
 
 def event_from_json(row: Mapping[str, Any]) -> Event:
     """The inverse of ``Event.to_json``; unknown fields of later versions are ignored."""
-    return Event(
-        row["kind"],
-        row["data"],
-        row["at"],
-        row.get("who", ""),
-        row.get("simulated", False),
-        row.get("cites"),
-        row.get("step", 0),
-    )
+    later = ("who", "simulated", "cites", "step")
+    return Event(row["kind"], row["data"], row["at"], **{name: row[name] for name in later if name in row})

@@ -21,11 +21,11 @@ from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
+import scipy
 from pydantic import BaseModel, ConfigDict, Field
 
-from cards.assignment import cheapest_pairs
 from cards.build import Build, Piece, shape_of
-from cards.card import Card, Kind, Proofs, ReadAs, kinds_of
+from cards.card import Card, ConvertedFrom, Kind, Proofs, kinds_of
 from cards.difficulty import difficulty
 from cards.elevation import build_patches
 from cards.errors import BadCard
@@ -34,7 +34,7 @@ from cards.law import TOLERANCES, Reason, Tolerances, along, because, build_turn
 from cards.pieces import Facing, PieceSet, Pose
 from cards.scene import Patch
 from cards.sentences import sentence
-from cards.stability import stand
+from cards.stability import check_stability
 
 OFFSET_RIGHT_MM, OFFSET_WRONG_MM = 10.0, 18.0
 """CONTRACT.md, layout: pair offsets this near are right, this far off wrong."""
@@ -63,6 +63,9 @@ class _Placed(BaseModel):
     z: float
 
 
+_Rows = Annotated[list[_Placed], Field(min_length=1, max_length=40)]
+
+
 def _pieces(rows: list[_Placed]) -> tuple[Piece, ...]:
     return tuple(Piece(p.shape, p.color, Pose(p.rotation, p.facing), p.x, 0.0, p.z) for p in rows)
 
@@ -71,22 +74,12 @@ def _pieces(rows: list[_Placed]) -> tuple[Piece, ...]:
 class LayoutCard(Card):
     """Exactly these pieces, placed and turned as shown; ``pieces`` stand at y = 0, yaw = 0."""
 
-    pieces: Annotated[tuple[Piece, ...], ReadAs(Annotated[list[_Placed], Field(min_length=1, max_length=40)], _pieces)]
+    pieces: Annotated[tuple[Piece, ...], ConvertedFrom(_Rows, _pieces)]
     kind = "layout"
 
     def to_json(self) -> dict[str, Any]:
         """The contract's form: of each piece its place in x and z."""
-        rows = [
-            {
-                "shape": p.shape,
-                "color": p.color,
-                "rotation": p.pose.rotation,
-                "facing": p.pose.facing,
-                "x": p.x,
-                "z": p.z,
-            }
-            for p in self.pieces
-        ]
+        rows = [{"shape": p.shape, "color": p.color, **vars(p.pose), "x": p.x, "z": p.z} for p in self.pieces]
         return super().to_json() | {"pieces": rows}
 
     @cached_property
@@ -158,7 +151,7 @@ def _assignments(build: Build, card: LayoutCard, turn: float) -> list[np.ndarray
     found: dict[tuple[int, ...], None] = {}
     for x in xs[~other[0]]:  # as if this piece stood where the card's first one is
         cost = np.abs(xs - x - (cx - cx[0])[:, None]) + np.abs(zs - cz[:, None]) + OTHER_PIECE_MM * other
-        found[tuple(cheapest_pairs(cost).tolist())] = None
+        found[tuple(scipy.optimize.linear_sum_assignment(cost)[1].tolist())] = None
     return [np.array(match) for match in found]
 
 
@@ -213,10 +206,10 @@ def make_layouts(
     value: int,
     n: int,
     seed: int,
-    known: Sequence[LayoutCard] = (),
+    existing: Sequence[LayoutCard] = (),
     progress: Callable[[int], None] = lambda found: None,
 ) -> tuple[LayoutCard, ...]:
-    """``n`` new stable layouts worth ``value``, distinct from each other and from ``known``.
+    """``n`` new stable layouts worth ``value``, distinct from each other and from ``existing``.
 
     Raises BadCard when they are not found in 400 attempts a card.
     """
@@ -226,7 +219,7 @@ def make_layouts(
         if len(found) == n:
             break
         card = _proposal(pieces, value, f"G{value}{len(found) + 1:02d}", rng)
-        if card and all(distinct(pieces, card, other) for other in (*known, *found)):
+        if card and all(distinct(pieces, card, other) for other in (*existing, *found)):
             found.append(card)
             progress(len(found))
     if len(found) < n:
@@ -243,7 +236,7 @@ def _proposal(pieces: PieceSet, value: int, card_id: str, rng: random.Random) ->
         return None
     middle = round(sum(p.x for p in built) / len(built))
     built = tuple(p.at(x=p.x - middle) for p in built)
-    result = stand(pieces, built)
+    result = check_stability(pieces, built)
     if not result.stable or difficulty(pieces, built, result).value != value:
         return None
     return LayoutCard(card_id, value, built)

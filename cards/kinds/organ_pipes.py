@@ -19,7 +19,7 @@ from cards.build import Build, Piece, shape_of
 from cards.card import Card, Proofs
 from cards.elevation import round_light, strips
 from cards.generate import CAPS, GAP_MM, all_pieces, steady_poses
-from cards.law import Reason, Tolerances, along, because, build_turn, lifted, worded
+from cards.law import Reason, Tolerances, along, because, build_turn, worded
 from cards.pieces import PieceSet, Pose, Shape
 from cards.scene import Patch, corners, patch, placed
 from cards.sentences import sentence
@@ -52,7 +52,7 @@ class OrganCard(Card):
     def law(self, build: Build, tolerances: Tolerances) -> tuple[Reason, ...]:
         """The number, all on the table side by side, and the order of heights."""
         found = list(self.wrong_count(build))
-        if raised := lifted(build):
+        if raised := tuple(i for i, on_table in enumerate(build.on_table) if not on_table):
             found.append(because("not_side_by_side", raised))
         xs, ys = along(build, build_turn(build)).T
         order = sorted(range(len(build.pieces)), key=lambda i: xs[i])

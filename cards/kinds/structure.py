@@ -18,7 +18,7 @@ from cards.generate import all_pieces, erect, rank
 from cards.law import TOLERANCES, Reason, Tolerances, because
 from cards.pieces import BUILTIN_SETS, PieceSet
 from cards.sentences import sentence
-from cards.stability import Stand, settle, stand
+from cards.stability import StabilityReport, check_stability, settle
 
 MAX_GROUND_CONTACTS = 2
 """Printed rule: "only two can touch", ruled as at most two (RULES.md)."""
@@ -26,7 +26,7 @@ MAX_GROUND_CONTACTS = 2
 TRIES = 60
 """Fresh starts of a search."""
 
-NOT_WHOLE = Stand((sentence("not_whole"),), 0.0, (), ())
+NOT_WHOLE = StabilityReport((sentence("not_whole"),), 0.0, (), ())
 
 
 class StructureCard(Card):
@@ -45,13 +45,13 @@ class StructureCard(Card):
 
     def proved_example(
         self, pieces: PieceSet, seed: int = 0, proofs: Proofs | None = None
-    ) -> tuple[tuple[Piece, ...], Stand | None]:
+    ) -> tuple[tuple[Piece, ...], StabilityReport | None]:
         """A build of the file of builds, or else one that a search finds."""
         proofs = {} if proofs is None else proofs
         for built in itertools.chain(self._known(pieces, seed), self._searched(pieces, random.Random(seed))):
             if built not in proofs:
                 whole = len(Build(pieces, built).structures) == 1
-                proofs[built] = stand(pieces, built) if whole else NOT_WHOLE
+                proofs[built] = check_stability(pieces, built) if whole else NOT_WHOLE
             if proofs[built].stable:
                 return built, proofs[built]
         raise self.bad(sentence("no_structure", n=self.max_ground_contacts))

@@ -2,7 +2,8 @@
 
 The sessions are dealt to two halves. One teaches the weights of the features (a logistic regression whose weights
 cannot be negative) and where testing begins; the other, which taught nothing, certifies the threshold
-(``risk_control``). Match and mismatch are fitted apart.
+(``risk_control``). Match and mismatch are fitted apart. To show what such a fit is worth, each session is ruled by one
+to all others (``left_out``); rulings that no feature decides stay as they are.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ RULINGS = ("match", "mismatch")
 RISK = MappingProxyType({"match": 0.01, "mismatch": 0.035})
 """Of each ruling's verdicts given at most so large a share is wrong, where the lessons can show it. A mismatch's is the
 least by which no more than 3 % of clean pictures, and 8 % by the picture alone, are left to a human; what is said
-of it with a sure voice is more often right (``doubted``)."""
+of it with a sure voice is more often right (``low_confidence_bound``)."""
 DELTA = 0.05
 """With 95 % confidence for both rulings together."""
 SUREST = 0.99
 """No verdict is surer."""
-STIFF = 0.5
+RIDGE_WEIGHT = 0.5
 """Weight of the ridge that keeps weights finite where a half has no wrong verdict."""
 
 
@@ -72,7 +73,7 @@ def session_of(score: ZoneScore) -> str:
     return score.image.split("/")[0]
 
 
-def likelier(score: ZoneScore) -> str | None:
+def leaning_ruling(score: ZoneScore) -> str | None:
     """The ruling that was ahead, given or not."""
     return score.leaning or score.ruling
 
@@ -83,7 +84,7 @@ def lessons_of(scores: Sequence[ZoneScore]) -> list[Lesson]:
     found = {
         Lesson(session_of(s), ahead, ahead == s.expected, s.features)
         for s in scores
-        if s.by_margin and s.features and (ahead := likelier(s)) is not None and ahead in RULINGS
+        if s.by_margin and s.features and (ahead := leaning_ruling(s)) is not None and ahead in RULINGS
     }
     return sorted(found, key=Lesson.to_json)
 
@@ -119,11 +120,11 @@ def _fitted_one(lessons: list[Lesson], taught: set[str], certifying: set[str], r
     limit = certified(_sample(test, trust), start, shown, delta)
     guarantee = Guarantee(round(limit.risk, 5), delta, limit.wrong, limit.given)
     told = Trust(base, trust.weights, limit.threshold, max(most, limit.threshold), guarantee)
-    sure, most_there = doubted(lessons, told)
+    sure, most_there = low_confidence_bound(lessons, told)
     return dataclasses.replace(told, sure=sure, doubted=most_there)
 
 
-def doubted(lessons: Sequence[Lesson], trust: Trust) -> tuple[float, float]:
+def low_confidence_bound(lessons: Sequence[Lesson], trust: Trust) -> tuple[float, float]:
     """Up to what confidence lessons of both halves were wrong, and what may be said there: the share right, of the
     verdicts given up to it, that is exceeded with the guarantee's confidence. The mean would be as likely too much."""
     sample = _sample(lessons, dataclasses.replace(trust, most=1.0))
@@ -141,7 +142,7 @@ def logistic(x: np.ndarray, right: np.ndarray) -> tuple[float, list[float]]:
     def cost(v: np.ndarray) -> tuple[float, np.ndarray]:
         odds = sign * (v[0] + x @ v[1:])
         slope = -sign / (1 + np.exp(np.clip(odds, -500, 500)))
-        ridge = np.r_[0.0, STIFF * v[1:]]
+        ridge = np.r_[0.0, RIDGE_WEIGHT * v[1:]]
         return np.logaddexp(0, -odds).sum() + ridge @ v / 2, np.r_[slope.sum(), x.T @ slope] + ridge
 
     bounds = [(None, 0)] + [(0, None)] * x.shape[1]
@@ -177,12 +178,12 @@ def trust_file(lessons: Sequence[Lesson], command: str) -> str:
         "verdicts": len(lessons),
         "data": digest(lessons),
         "method": "Learn then Test (Angelopoulos et al. 2021, arXiv:2110.01052), fixed sequence, exact binomial tail",
-        "guarantee": said(trusts),
+        "guarantee": guarantee_text(trusts),
     }
     return trust_json(trusts, provenance)
 
 
-def said(trusts: Mapping[str, Trust]) -> str:
+def guarantee_text(trusts: Mapping[str, Trust]) -> str:
     """The guarantee in one sentence."""
     parts = [
         f"of {ruling} verdicts at most {100 * t.guarantee.risk:.1f} % are wrong "
@@ -191,3 +192,33 @@ def said(trusts: Mapping[str, Trust]) -> str:
     ]
     confidence = 1 - sum(t.guarantee.delta for t in trusts.values())
     return f"On tables like these, with {100 * confidence:.0f} % confidence: {'; '.join(parts)}."
+
+
+# -- ruling each session by what the others taught ------------------------------------------------------
+
+
+def ruled(score: ZoneScore, trusts: Mapping[str, Trust]) -> ZoneScore:
+    """The score as it would be with other trust."""
+    ahead = leaning_ruling(score)
+    if not score.by_margin or not score.features or ahead is None or ahead not in trusts:
+        return score
+    sure = trusts[ahead].confidence(dict(score.features))
+    if sure >= trusts[ahead].least:
+        return dataclasses.replace(score, ruling=ahead, confidence=sure, leaning=None)
+    return dataclasses.replace(score, ruling="undecided", confidence=sure, leaning=ahead)
+
+
+def left_out(
+    scores: Sequence[ZoneScore],
+    risk: Mapping[str, float] = RISK,
+    delta: float = DELTA,
+    lessons: Sequence[Lesson] | None = None,
+) -> dict[str, tuple[Mapping[str, Trust], list[ZoneScore]]]:
+    """By session: the trust that the others taught, by these scores or by ``lessons`` of elsewhere, and its scores
+    ruled by it. Raises ValueError where the others are too few to fit on."""
+    out: dict[str, tuple[Mapping[str, Trust], list[ZoneScore]]] = {}
+    taught = lessons_of(scores) if lessons is None else lessons
+    for session in sorted({session_of(s) for s in scores}):
+        trusts = fitted([lesson for lesson in taught if lesson.session != session], risk, delta)
+        out[session] = (trusts, [ruled(s, trusts) for s in scores if session_of(s) == session])
+    return out

@@ -1,17 +1,20 @@
-"""What a bench run says, as tables: outcomes, steps, confusions, reliability, and what was not right."""
+"""What a bench run says, as tables: outcomes, steps, confusions, reliability, and what was not right;
+of a stress run by effect and level, and how far to trust each ruling."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby, pairwise
 
 import numpy as np
 
-from referee.benchmark.fit import likelier
+from referee.benchmark.effects.catalogue import EFFECTS
+from referee.benchmark.fit import leaning_ruling
 from referee.benchmark.run import Accepted
 from referee.benchmark.scoring import NOTHING, ZoneScore, tally
-from referee.benchmark.stress_report import percent
+from referee.benchmark.stress import StressScore
 from referee.vision.verdict.doubts import DOUBTS
 from referee.vision.verdict.trust import Trust
 
@@ -26,12 +29,15 @@ def outcome_lines(rows: Sequence[ZoneScore]) -> list[str]:
     kinds = sorted({r.kind for r in rows})
     for kind in [*kinds, "all"]:
         mine = [r for r in rows if kind in (r.kind, "all")]
-        counts = tally(mine)
-        cells = "".join(f"{percent(counts[o], len(mine)):>24}" for o in OUTCOMES)
-        out.append(f"{kind:12} {len(mine):4}  {cells}")
+        out.append(f"{kind:12} {len(mine):4}  {_cells(mine)}")
     decided = [r for r in rows if r.outcome != "undecided"]
     out.append(f"right among decided: {percent(tally(decided)['right'], len(decided))}")
     return out
+
+
+def _cells(rows: Sequence[ZoneScore]) -> str:
+    counts = tally(rows)
+    return "".join(f"{percent(counts[o], len(rows)):>24}" for o in OUTCOMES)
 
 
 def left_out_lines(held_out: Mapping[str, tuple[Mapping[str, Trust], Sequence[ZoneScore]]]) -> list[str]:
@@ -129,14 +135,16 @@ def doubt_lines(rows: Mapping[str, Sequence[ZoneScore]]) -> list[str]:
     for name in (*(doubt.name for doubt in DOUBTS), ANY):
         cells = (_withheld(some, name, wrong) for some in judged.values() for wrong in (True, False))
         out.append(f"{name:18}" + "".join(f"{cell:>12}" for cell in cells))
-    ahead = (
-        sum((likelier(r) != r.expected) == wrong for r in some) for some in judged.values() for wrong in (True, False)
-    )
+    ahead = (sum(_is_wrong(r) == wrong for r in some) for some in judged.values() for wrong in (True, False))
     return [*out, f"{'of all ahead':18}" + "".join(f"{n:>8}    " for n in ahead)]
 
 
+def _is_wrong(row: ZoneScore) -> bool:
+    return leaning_ruling(row) != row.expected
+
+
 def _withheld(rows: Sequence[ZoneScore], doubt: str, wrong: bool) -> str:
-    mine = [r.doubts for r in rows if r.doubts and doubt in (*r.doubts, ANY) and (likelier(r) != r.expected) == wrong]
+    mine = [r.doubts for r in rows if r.doubts and doubt in (*r.doubts, ANY) and _is_wrong(r) == wrong]
     alone = "" if doubt == ANY else f" ({sum(len(doubts) == 1 for doubts in mine)})"
     return f"{len(mine)}{alone or '    '}" if mine else ".    "
 
@@ -153,14 +161,12 @@ def wrong_card_lines(rows: Sequence[Accepted]) -> list[str]:
     return out + [f"  {r.image} {r.zone} accepted for card {r.card}" for r in accepted]
 
 
-def aids_lines(found: Mapping[tuple[bool, bool, bool], Sequence[ZoneScore]]) -> list[str]:
+def aids_lines(scores: Mapping[tuple[bool, bool, bool], Sequence[ZoneScore]]) -> list[str]:
     """Outcomes by what was given: empty frame, colours, lens."""
     out = [f"{'empty':>7}{'colours':>9}{'lens':>7}{'n':>6}  " + "".join(f"{name:>24}" for name in OUTCOMES)]
-    for given, rows in found.items():
-        counts = tally(rows)
-        said = [("yes" if yes else "no") for yes in given]
-        cells = "".join(f"{percent(counts[o], len(rows)):>24}" for o in OUTCOMES)
-        out.append(f"{said[0]:>7}{said[1]:>9}{said[2]:>7}{len(rows):>6}  {cells}")
+    for given, rows in scores.items():
+        empty, colors, lens = ("yes" if yes else "no" for yes in given)
+        out.append(f"{empty:>7}{colors:>9}{lens:>7}{len(rows):>6}  {_cells(rows)}")
     return out
 
 
@@ -177,3 +183,97 @@ def _medians(name: str, timed: Sequence[dict], key: Callable[[dict], float]) -> 
         seconds = [t["seconds"] for t in group]
         out.append(f"{value:>24} {len(seconds):>7} {np.median(seconds):>9.2f} {max(seconds):>8.2f}")
     return out
+
+
+# -- under stress --------------------------------------------------------------------------------------
+
+
+COLUMNS = ("right", "wrong", "undecided", "crash")
+SURE_VOICE = 0.98
+"""Confidence from which a verdict is spoken with a sure voice: what is said there must be right."""
+Z_95 = 1.959964
+"""Of a normal distribution 95 % lie within so many standard deviations."""
+CALIBRATION_BINS = 10
+"""Of the calibration error: verdicts sorted by confidence into so many bins of equal count."""
+
+
+def percent(k: int, n: int) -> str:
+    """k of n with its 95 % Wilson interval."""
+    if not n:
+        return "-"
+    middle, reach = k + Z_95**2 / 2, Z_95 * math.sqrt(k * (n - k) / n + Z_95**2 / 4)
+    low, high = (100 * max(0.0, end) / (n + Z_95**2) for end in (middle - reach, middle + reach))
+    return f"{100 * k / n:5.1f} % [{low:.1f}, {high:.1f}]"
+
+
+def stress_lines(rows: Sequence[StressScore], levels: bool = True) -> list[str]:
+    """Per effect and level, for right builds and for wrong ones: right, wrong, undecided, crash."""
+    head = f"{'n':>6}" + "".join(f"{name:>10}" for name in COLUMNS)
+    out = [
+        f"{'':27}{'right builds':>46}{'wrong builds':>46}",
+        f"{'effect':17}{'level':>10}{head}{head}{'wrong of all':>16}",
+    ]
+    for effect in dict.fromkeys(row.effect for row in sorted(rows, key=_order)):
+        mine = [row for row in rows if row.effect == effect]
+        for level in dict.fromkeys(row.level for row in sorted(mine, key=_order)) if levels else ():
+            out.append(_line(effect, str(level), [row for row in mine if row.level == level]))
+        if not levels or len({row.level for row in mine}) > 1:
+            out.append(_line(effect, "all", mine))
+    stress = [row for row in rows if row.effect != "clean"]
+    return [*out, _line("all", "", rows), _line("all but clean", "", stress)]
+
+
+def _order(row: StressScore) -> tuple[int, int]:
+    effect = EFFECTS[row.effect]
+    return list(EFFECTS).index(row.effect), effect.levels.index(row.level)
+
+
+def _line(effect: str, level: str, rows: Sequence[StressScore]) -> str:
+    out = f"{effect:17}{level:>10}"
+    for expected in ("match", "mismatch"):
+        mine = [row for row in rows if row.score.expected == expected]
+        counts = Counter(_column(row) for row in mine)
+        out += f"{len(mine):6}" + "".join(f"{counts[c]:>10}" for c in COLUMNS)
+    wrong = sum(_column(row) == "wrong" for row in rows)
+    return out + f"{100 * wrong / max(len(rows), 1):14.1f} %"
+
+
+def _column(row: StressScore) -> str:
+    return row.outcome if row.outcome in COLUMNS else "wrong"
+
+
+def trust_lines(scores: Sequence[ZoneScore]) -> list[str]:
+    """For match and mismatch apart: how many verdicts, how many right, how many of those said with a sure voice, and
+    the expected calibration error."""
+    out = [f"{'ruling':10}{'n':>6}{'right':>28}{f'said >= {SURE_VOICE}':>16}{'of them right':>28}{'ECE':>8}"]
+    for ruling in ("match", "mismatch"):
+        mine = [s for s in scores if s.ruling == ruling]
+        sure = [s for s in mine if s.confidence >= SURE_VOICE]
+        right, sure_right = (sum(s.outcome == "right" for s in some) for some in (mine, sure))
+        error = f"{calibration_error(mine):.3f}" if mine else "-"
+        out.append(
+            f"{ruling:10}{len(mine):6}{percent(right, len(mine)):>28}{len(sure):>16}"
+            f"{percent(sure_right, len(sure)):>28}{error:>8}"
+        )
+    return out
+
+
+def calibration_error(scores: Sequence[ZoneScore]) -> float:
+    """The expected calibration error of decided verdicts: between the mean confidence and the share right, over bins
+    of equal count, each weighed by its count."""
+    rows = sorted(scores, key=lambda s: s.confidence)
+    said = np.array([s.confidence for s in rows])
+    right = np.array([s.outcome == "right" for s in rows], float)
+    parts = np.array_split(np.arange(len(rows)), min(CALIBRATION_BINS, len(rows)))
+    return float(sum(len(p) * abs(said[p].mean() - right[p].mean()) for p in parts) / len(rows))
+
+
+def stress_wrong_lines(rows: Sequence[StressScore]) -> list[str]:
+    """The verdicts that were wrong and the frames that crashed, one line each."""
+    bad = [row for row in sorted(rows, key=_order) if _column(row) in ("wrong", "crash")]
+    return [
+        f"  {r.effect} {r.level} {r.score.image} {r.score.zone} card {r.score.card}: {r.outcome}, truth "
+        f"{r.score.expected}{r.score.why and f' ({r.score.why})'}, confidence {r.score.confidence:.2f}: "
+        f"{r.crash or '; '.join(r.score.reasons) or 'no fault seen'}"
+        for r in bad
+    ]

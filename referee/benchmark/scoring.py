@@ -148,33 +148,33 @@ def _name(piece: Piece | None) -> str:
     return f"{piece.color} {piece.shape}" if piece else NOTHING
 
 
-def matched(there: Sequence[Piece], seen: Sequence[Piece]) -> list[tuple[Piece | None, Piece | None]]:
-    """Pairs (true, seen) nearest to one another; None for a piece missed or made up."""
-    if not there or not seen:
-        return [(p, None) for p in there] + [(None, p) for p in seen]
+def matched(actual: Sequence[Piece], detected: Sequence[Piece]) -> list[tuple[Piece | None, Piece | None]]:
+    """Pairs (true, detected) nearest to one another; None for a piece missed or made up."""
+    if not actual or not detected:
+        return [(p, None) for p in actual] + [(None, p) for p in detected]
     away = np.array(
         [
             [
                 math.hypot(a.x - b.x, a.z - b.z)
                 + 0.3 * abs(a.y - b.y)
                 + 4.0 * ((a.shape, a.color) != (b.shape, b.color))
-                for b in seen
+                for b in detected
             ]
-            for a in there
+            for a in actual
         ]
     )
     rows, columns = linear_sum_assignment(away)
     close = {int(i): int(j) for i, j in zip(rows, columns, strict=True) if away[i, j] < SAME_MM}
-    pairs = [(a, seen[close[i]] if i in close else None) for i, a in enumerate(there)]
-    return pairs + [(None, b) for j, b in enumerate(seen) if j not in close.values()]
+    pairs = [(a, detected[close[i]] if i in close else None) for i, a in enumerate(actual)]
+    return pairs + [(None, b) for j, b in enumerate(detected) if j not in close.values()]
 
 
-def piece_right(piece_set: PieceSet, there: Piece | None, seen: Piece | None) -> bool:
+def piece_right(piece_set: PieceSet, actual: Piece | None, detected: Piece | None) -> bool:
     """Shape, colour and pose right, centre within ``PLACE_MM`` in x and in z."""
-    if there is None or seen is None or (there.shape, there.color) != (seen.shape, seen.color):
+    if actual is None or detected is None or (actual.shape, actual.color) != (detected.shape, detected.color):
         return False
-    near = abs(there.x - seen.x) <= PLACE_MM and abs(there.z - seen.z) <= PLACE_MM
-    return near and piece_set.shapes[there.shape].same_pose(there.pose, seen.pose)
+    near = abs(actual.x - detected.x) <= PLACE_MM and abs(actual.z - detected.z) <= PLACE_MM
+    return near and piece_set.shapes[actual.shape].same_pose(actual.pose, detected.pose)
 
 
 def true_labels(

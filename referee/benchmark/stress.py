@@ -17,6 +17,7 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+from pydantic import TypeAdapter
 
 from calibration.camera import load_camera
 from calibration.errors import CannotSee, FewPieces
@@ -26,7 +27,7 @@ from cards.card import Card
 from cards.deck import load_deck
 from cards.pieces import load_piece_set
 from referee.benchmark.effects.catalogue import EFFECTS, Level
-from referee.benchmark.effects.scene import Scene, Take
+from referee.benchmark.effects.scene import Inputs, Truth
 from referee.benchmark.run import EVERYTHING, Knowledge, run_all, truth_of
 from referee.benchmark.scoring import ZoneScore, score_frame, true_pieces, unjudged
 from referee.errors import RefereeError
@@ -71,6 +72,9 @@ class StressScore:
         return "crash" if self.crash else self.score.outcome
 
 
+SCORE = TypeAdapter(StressScore)
+"""Reads a score from JSON."""
+
 _LATTICE = np.array([0.8191725, 0.6710436, 0.5497005])
 """Steps of session, frame and effect whose sums spread evenly over 0..1 (Roberts' R3 sequence)."""
 
@@ -99,32 +103,33 @@ def stress_jobs(
 
 
 @lru_cache(maxsize=32)
-def given(folder: Path) -> Take:
+def session_inputs(folder: Path) -> Inputs:
     """What a session's folder gives, with its empty frame as the picture to judge."""
     empty = read_picture(folder / "empty.jpg")
     colors = read_picture(folder / "colours.jpg")
-    return Take(
+    return Inputs(
         empty, load_piece_set(folder / "pieces.json"), load_camera(folder / "camera.yaml"), empty=empty, colors=colors
     )
 
 
 @lru_cache(maxsize=4)
-def seen(folder: Path, index: int) -> tuple[Take, Mats]:
+def clean_inputs(folder: Path, index: int) -> tuple[Inputs, Mats]:
     """A frame unspoilt with all that is given beside it, and where its mats are by its markers."""
-    take = dataclasses.replace(given(folder), frame=read_picture(folder / truth_of(folder)["frames"][index]["image"]))
-    known = {} if take.empty is None else find_markers(_gray(take.empty))
-    return take, detect_mats(_gray(take.frame), take.camera, known)
+    image = folder / truth_of(folder)["frames"][index]["image"]
+    inputs = dataclasses.replace(session_inputs(folder), frame=read_picture(image))
+    known = {} if inputs.empty is None else find_markers(_gray(inputs.empty))
+    return inputs, detect_mats(_gray(inputs.frame), inputs.camera, known)
 
 
 def _gray(image: np.ndarray) -> np.ndarray:
     return cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
 
 
-def stressed(job: StressJob) -> tuple[Take, str]:
+def perturbed_inputs(job: StressJob) -> tuple[Inputs, str]:
     """What the observer is given for a job, and the zone that an effect of one field hits. Raises RefereeError where
     a file is spoilt beyond reading, or no mat is in view anyway."""
     truth = truth_of(job.folder)["frames"][job.index]
-    take, mats = seen(job.folder, job.index)
+    inputs, mats = clean_inputs(job.folder, job.index)
     zones = sorted(mats.poses.keys() & truth["zones"].keys())
     if not zones:
         raise CannotSee("no mat is in view before any effect")
@@ -132,30 +137,31 @@ def stressed(job: StressJob) -> tuple[Take, str]:
     rng = np.random.default_rng([job.seed, zlib.crc32(name.encode())])
     zone = zones[int(rng.integers(len(zones)))]
     builds = {z: true_pieces(row, "build") + true_pieces(row, "loose") for z, row in truth["zones"].items()}
-    scene = Scene(mats.camera, mats.poses, builds, take.piece_set, zone, given(job.other) if job.other else None)
-    return EFFECTS[job.effect].draw(take, scene, job.level, rng), zone
+    other = session_inputs(job.other) if job.other else None
+    scene = Truth(mats.camera, mats.poses, builds, inputs.piece_set, zone, other)
+    return EFFECTS[job.effect].draw(inputs, scene, job.level, rng), zone
 
 
 @lru_cache(maxsize=32)  # frames of all sessions come in turn, and learning a rig takes longer than judging a frame
 def _rig_observer(folder: Path, knowledge: Knowledge) -> Observer:
-    return observer_of(given(folder), knowledge)
+    return observer_of(session_inputs(folder), knowledge)
 
 
-def observer_of(take: Take, knowledge: Knowledge = EVERYTHING) -> Observer:
-    """An observer that has learnt what the take gives, as far as its ``knowledge`` goes."""
-    empty = take.empty if knowledge.empty else None
-    observer = Observer(take.piece_set, take.camera if knowledge.camera else None, empty=empty)
-    if knowledge.colors and take.colors is not None:
+def observer_of(inputs: Inputs, knowledge: Knowledge = EVERYTHING) -> Observer:
+    """An observer that has learnt what the inputs give, as far as its ``knowledge`` goes."""
+    empty = inputs.empty if knowledge.empty else None
+    observer = Observer(inputs.piece_set, inputs.camera if knowledge.camera else None, empty=empty)
+    if knowledge.colors and inputs.colors is not None:
         with suppress(FewPieces):  # then it judges without
-            observer.learn_colors(take.colors)
-            observer.learn_sizes(take.colors)
+            observer.learn_colors(inputs.colors)
+            observer.learn_sizes(inputs.colors)
     return observer
 
 
-def _observer(job: StressJob, take: Take) -> Observer:
-    own = given(job.folder)
-    same = all(getattr(take, name) is getattr(own, name) for name in ("piece_set", "camera", "empty", "colors"))
-    return _rig_observer(job.folder, job.knowledge) if same else observer_of(take, job.knowledge)
+def _observer(job: StressJob, inputs: Inputs) -> Observer:
+    own = session_inputs(job.folder)
+    same = all(getattr(inputs, name) is getattr(own, name) for name in ("piece_set", "camera", "empty", "colors"))
+    return _rig_observer(job.folder, job.knowledge) if same else observer_of(inputs, job.knowledge)
 
 
 def run_stress(job: StressJob) -> list[StressScore]:
@@ -165,12 +171,12 @@ def run_stress(job: StressJob) -> list[StressScore]:
     name = f"{job.folder.name}/{truth['image']}"
     effect, zones, crash = EFFECTS[job.effect], truth["zones"], ""
     try:
-        take, hit = stressed(job)
+        inputs, hit = perturbed_inputs(job)
         if effect.one_field:
             zones = {hit: zones[hit]}
-        _keep(job, take, name)
-        observer = _observer(job, take)
-        judgement = observer.judge([take.frame], card, list(zones))
+        _keep(job, inputs, name)
+        observer = _observer(job, inputs)
+        judgement = observer.judge([inputs.frame], card, list(zones))
         scores = score_frame(judgement, name, card, zones, observer.piece_set)
     except RefereeError as fault:
         scores = _refused(name, card, zones, str(fault))
@@ -180,27 +186,27 @@ def run_stress(job: StressJob) -> list[StressScore]:
     return [StressScore(job.effect, job.level, score, crash) for score in scores]
 
 
-def kept_rows(kept: Path | None) -> dict[str, list[StressScore]]:
+def kept_rows(file: Path | None) -> dict[str, list[StressScore]]:
     """By the job's name the scores in a file of them, none where there is no file."""
-    found: dict[str, list[StressScore]] = {}
-    lines = kept.read_text(encoding="utf-8").splitlines() if kept and kept.exists() else []
+    scores: dict[str, list[StressScore]] = {}
+    lines = file.read_text(encoding="utf-8").splitlines() if file and file.exists() else []
     for row in map(json.loads, lines):
-        found.setdefault(row["job"], []).append(row_of(row["row"]))
-    return found
+        scores.setdefault(row["job"], []).append(SCORE.validate_python(row["row"]))
+    return scores
 
 
-def stress_rows(work: Sequence[StressJob], processes: int, kept: Path | None = None) -> Iterator[StressScore]:
-    """Every job's scores as they come. With a file ``kept`` (one JSON object a line) those in it are not judged
+def stress_rows(work: Sequence[StressJob], processes: int, rows_file: Path | None = None) -> Iterator[StressScore]:
+    """Every job's scores as they come. With a file ``rows_file`` (one JSON object a line) those in it are not judged
     again, and new ones are added to it: a long run may be cut short and taken up again. Frames come in an order of no
     meaning, so that what is cut short is still of every kind."""
-    known = kept_rows(kept)
-    yield from (row for job in work for row in known.get(job.name, ()))
-    todo = [job for job in work if job.name not in known]
+    judged = kept_rows(rows_file)
+    yield from (row for job in work for row in judged.get(job.name, ()))
+    todo = [job for job in work if job.name not in judged]
     todo.sort(key=lambda job: zlib.crc32(f"{job.folder.name}/{job.index}".encode()))
     for rows in run_all(todo, processes, run_named):
         for name, row in rows:
-            if kept:
-                with kept.open("a", encoding="utf-8") as file:
+            if rows_file:
+                with rows_file.open("a", encoding="utf-8") as file:
                     file.write(json.dumps({"job": name, "row": asdict(row)}) + "\n")
             yield row
 
@@ -210,24 +216,14 @@ def run_named(job: StressJob) -> list[tuple[str, StressScore]]:
     return [(job.name, row) for row in run_stress(job)]
 
 
-def row_of(row: dict) -> StressScore:
-    """A score as it was before it became JSON."""
-    score = dict(row["score"])
-    score["reasons"] = tuple(score["reasons"])
-    score["confusions"] = tuple(tuple(pair) for pair in score["confusions"])
-    score["doubts"] = tuple(score.get("doubts", ()))
-    score["features"] = tuple((name, value) for name, value in score["features"])
-    return StressScore(row["effect"], row["level"], ZoneScore(**score), row["crash"])
-
-
 def _refused(name: str, card: Card, zones: dict, why: str) -> list[ZoneScore]:
     return [unjudged(name, zone, card, row, why) for zone, row in sorted(zones.items())]
 
 
-def _keep(job: StressJob, take: Take, name: str) -> None:
+def _keep(job: StressJob, inputs: Inputs, name: str) -> None:
     if job.pictures is not None:
         stem = name.replace("/", "_").removesuffix(".jpg")
-        write_picture(job.pictures / f"{job.effect}_{job.level}_{stem}.jpg", take.frame)
+        write_picture(job.pictures / f"{job.effect}_{job.level}_{stem}.jpg", inputs.frame)
 
 
 def effect_names(wanted: str | None) -> list[str]:

@@ -12,13 +12,10 @@ import click
 from tqdm import tqdm
 
 from referee.benchmark import report
-from referee.benchmark.fit import lessons_of, packed, said, session_of, trust_file, unpacked
-from referee.benchmark.leave_one_out import left_out, ruled
+from referee.benchmark.fit import guarantee_text, left_out, lessons_of, packed, ruled, session_of, trust_file, unpacked
 from referee.benchmark.run import Job, Knowledge, jobs, run_all, sessions
 from referee.benchmark.scoring import ZoneScore
 from referee.benchmark.stress import EFFECTS, StressScore, effect_names, kept_rows, stress_jobs, stress_rows
-from referee.benchmark.stress_report import stress_lines, trust_lines
-from referee.benchmark.stress_report import wrong_lines as stress_wrong_lines
 from referee.vision.verdict.trust import FILE as TRUST_FILE
 from referee.vision.verdict.trust import load_trust
 
@@ -137,8 +134,9 @@ def _show_stress(rows: list[StressScore], wanted: Options, found: Sequence[Path]
     rows = sorted(rows, key=lambda r: (r.score.image, r.score.zone))
     if wanted.leave_one_out or wanted.fit:
         rows = _stress_left_out(rows, wanted)
-    told = trust_lines([row.score for row in rows if not row.crash])
-    return click.echo("\n\n".join("\n".join(part) for part in (stress_lines(rows), told, stress_wrong_lines(rows))))
+    told = report.trust_lines([row.score for row in rows if not row.crash])
+    parts = (report.stress_lines(rows), told, report.stress_wrong_lines(rows))
+    return click.echo("\n\n".join("\n".join(part) for part in parts))
 
 
 def _stress_left_out(rows: Sequence[StressScore], wanted: Options) -> list[StressScore]:
@@ -168,7 +166,7 @@ def _fit(rows: list[StressScore], wanted: Options, folders: Sequence[Path]) -> N
     trust.write_text(trust_file(learnt, command), encoding="utf-8")
     if wanted.lessons:
         wanted.lessons.write_bytes(packed(learnt))
-    click.echo(f"\n{said(load_trust(trust))}\nwritten: {trust}")
+    click.echo(f"\n{guarantee_text(load_trust(trust))}\nwritten: {trust}")
 
 
 def _show_aids(folders: Sequence[Path], wanted: Options) -> None:

@@ -18,7 +18,7 @@ from referee.errors import RefereeError
 from referee.session import heap
 from referee.session.practising import Practising
 from referee.session.session import Equipment, Session
-from referee.simulator.practisers import Practisers
+from referee.simulator.operator import Practisers
 from referee.simulator.rig import SimulatedTable, Staging
 from referee.vision.live.gate import Gate
 from referee.vision.observer import Observer
@@ -108,7 +108,7 @@ def _simulated(names: list[str], asked: PracticeOptions) -> None:
         robots.start()
         _begin(room, names, asked)
         while not over.wait(0.1):
-            for line in robots.said():
+            for line in robots.lines():
                 click.echo(line)
             if asked.builds is not None and robots.ended >= asked.builds:
                 break

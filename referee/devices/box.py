@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import glob
 import math
 import termios
 import threading
@@ -13,13 +14,13 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 import serial
+from serial.tools import list_ports
 
 from cards import sentences
 from referee.devices.box_conversation import BoxTalk
 from referee.devices.box_protocol import BAUDS, NEXT, Message
 from referee.devices.clock_sync import RATE_SPAN, ClockTie
 from referee.devices.ports import BoxNotice, Clock, Lamp
-from referee.devices.serial_line import READ_S, candidates, check_url, open_line
 from referee.errors import DeviceLost
 
 HELLO_S = 3.2  # an Uno whose reset line follows DTR sits in its bootloader for 1.6 s after opening
@@ -133,21 +134,16 @@ class SerialBox:
                 "simulated": self.simulated,
                 "port": self.port,
                 "trouble": self.trouble,
-                "version": facts.version,
-                "box_id": facts.box_id,
-                "boot": facts.boot,
-                "buttons": facts.buttons,
+                **{name: getattr(facts, name) for name in ("version", "box_id", "boot", "buttons", "cause", "tested")},
                 "protocol": talk.protocol,
                 "noisy": facts.noisy_lines(),
                 "pads": facts.pads(),
-                "cause": facts.cause,
                 "counts": dict(facts.counts),
                 "latency_s": _finite(talk.latency_s),
                 "offset_s": _finite(at_s - box_us * 1e-6),
                 "offset_error_s": _finite(error_s),
                 "rate_ppm": round(((low + high) / 2 - 1) * 1e6, 1),
                 "rate_error_ppm": round((high - low) / 2 * 1e6, 1),
-                "tested": facts.tested,
                 "garbage": talk.lines.garbage,
                 "overwritten": facts.overwritten,
                 "clock_restarts": talk.tie.restarts,
@@ -267,3 +263,48 @@ class SerialBox:
 
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
+
+
+READ_S = 0.01  # a command waits at most this long for the reader thread to send it
+
+
+def candidates(port: str | None) -> list[str]:
+    """The ports to try: what a pattern matches, the given port itself, or every USB serial port."""
+    if port is None:
+        return [p.device for p in list_ports.comports() if p.vid is not None]
+    return sorted(glob.glob(port)) if glob.has_magic(port) else [port]
+
+
+def check_url(port: str | None) -> None:
+    """Raises DeviceLost for a URL of a kind that is not known."""
+    try:
+        serial.serial_for_url(port or "", do_not_open=True)
+    except ValueError as error:
+        raise DeviceLost(f"{port}: {error}") from None
+
+
+def open_line(path: str) -> serial.SerialBase:
+    """The port, at the speed of present boxes, for this program alone. Raises OSError or termios.error."""
+    line = serial.serial_for_url(path, BAUDS[0], timeout=READ_S, write_timeout=0.5, exclusive=True)
+    _hasten(line)
+    _keep_dtr(line)
+    return line
+
+
+def _hasten(line: serial.SerialBase) -> None:
+    """Ask the driver for 1 ms instead of FTDI's 16 ms, where it has such a thing."""
+    if hasattr(line, "set_low_latency_mode"):
+        try:
+            line.set_low_latency_mode(True)
+        except (ValueError, OSError):
+            return
+
+
+def _keep_dtr(line: serial.SerialBase) -> None:
+    """Leave DTR as it is when the port closes: on an Uno its next rise would reset the box and lose
+    its record.
+    """
+    if isinstance(getattr(line, "fd", None), int):
+        settings = termios.tcgetattr(line.fd)
+        settings[2] &= ~termios.HUPCL
+        termios.tcsetattr(line.fd, termios.TCSANOW, settings)

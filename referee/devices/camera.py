@@ -245,7 +245,7 @@ class VideoCamera(ThreadedCamera):
         self._source, self._size = source, size
         self._times, self._counter = FrameClock(), FrameCounter()
         self._latency_s = NETWORK_S if isinstance(source, str) else WIRE_S
-        self._tie = FrameTie(self._latency_s, kept=STAMPS)
+        self._tie = FrameTie(self._latency_s, window=STAMPS)
         self._error_s = self._latency_s[1]
         self._stamp_us, self._stamps = 0, DriverStamps()
         self._start()

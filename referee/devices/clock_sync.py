@@ -29,7 +29,7 @@ from dataclasses import dataclass
 RATE_SPAN = 0.05  # a ceramic resonator keeps 0.5 % (Murata CSTCE16M, on the Uno), a clone's perhaps 1.2 %
 MOST_SPAN = 0.99
 WANDER = 600e-6  # how much the rate may change unseen: a resonator that warms up, NTP's slew where STEADY is None
-DEFAULT_KEPT = 40  # five seconds of round trips
+SAMPLES = 40  # five seconds of round trips
 LEAST_OF_RATE = 15  # frames on either side by which a camera's rate is told
 SLIP_S, SLIP_SHARE = 0.05, 0.02  # by hand: arrivals of a busy host may move by so much; a crystal keeps 0.1 %
 
@@ -49,11 +49,11 @@ class ClockTie:
     the replies that no other confirmed.
     """
 
-    def __init__(self, rate_span: float = RATE_SPAN, kept: int = DEFAULT_KEPT, wander: float = WANDER) -> None:
+    def __init__(self, rate_span: float = RATE_SPAN, window: int = SAMPLES, wander: float = WANDER) -> None:
         self._first_span = self._span = rate_span
         self._wander = wander
-        self._samples: deque[_Sample] = deque(maxlen=kept)
-        self._rates: deque[tuple[float, float]] = deque(maxlen=kept)
+        self._samples: deque[_Sample] = deque(maxlen=window)
+        self._rates: deque[tuple[float, float]] = deque(maxlen=window)
         self._suspect: _Sample | None = None
         self.restarts = self.outliers = 0
 
@@ -157,9 +157,9 @@ class FrameTie:
     number times the nominal period when there are none.
     """
 
-    def __init__(self, latency_s: tuple[float, float], rate_span: float = 0.001, kept: int = 120) -> None:
+    def __init__(self, latency_s: tuple[float, float], rate_span: float = 0.001, window: int = 120) -> None:
         self._latency, self._span = latency_s, rate_span
-        self._late: deque[tuple[int, float]] = deque(maxlen=kept)
+        self._late: deque[tuple[int, float]] = deque(maxlen=window)
 
     def add(self, frame_us: int, arrived_s: float) -> None:
         """A frame of that time stamp arrived."""

@@ -67,9 +67,6 @@ class Clock(Protocol):
     def utc(self) -> datetime:
         """The time of day, aware, in UTC."""
 
-    def sleep(self, seconds: float) -> None:
-        """Wait."""
-
     def boot_id(self) -> str:
         """Names this run of the machine, in which ``now_s`` never jumps; empty where that cannot be told."""
 
@@ -84,10 +81,6 @@ class SystemClock:
     def utc(self) -> datetime:
         """Now, aware, in UTC."""
         return datetime.now(UTC)
-
-    def sleep(self, seconds: float) -> None:
-        """Wait that long; nothing for a time that is past."""
-        time.sleep(max(0.0, seconds))
 
     def boot_id(self) -> str:
         """What Linux calls its boot; empty on other systems. Times by another clock of that boot bear another name."""

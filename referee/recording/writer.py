@@ -21,7 +21,7 @@ import cv2
 import numpy as np
 
 from calibration.palette import Palette, palette_text
-from cards.sentences import sentence, told_as_json
+from cards.sentences import sentence, sentence_json
 from referee.devices.ports import Frame
 from referee.files import put_in_place, sync, write_whole
 from referee.recording.folder import META, TIMES, VIDEO, hash_files, write_json
@@ -216,7 +216,7 @@ def first_words(meta: Mapping) -> dict[str, Any]:
 
 def cut(why: str | None) -> dict[str, Any]:
     """What ``attempt.json`` says of why a recording is not whole (None: it is): in English, and for every language."""
-    return {"cut_short": why and str(why), "cut_short_said": why and told_as_json(why)}
+    return {"cut_short": why and str(why), "cut_short_said": why and sentence_json(why)}
 
 
 def _stop(marks: Sequence[Mapping]) -> dict | None:

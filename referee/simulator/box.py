@@ -16,7 +16,6 @@ import tempfile
 import threading
 import tty
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from referee.devices.box_protocol import NEXT, PADS, PLAYERS, Message
@@ -49,13 +48,6 @@ class BadFault(RefereeError):
     """A fault command that is not in ``FAULTS``."""
 
 
-@dataclass(order=True)
-class _Due:
-    at_s: float
-    order: int
-    act: Callable[[float], None] = field(compare=False)  # is given ``at_s``
-
-
 class SimulatedBox:
     """A box of its own with ``port``, a path that stays the same when it is unplugged. Marked SIMULATED.
 
@@ -72,7 +64,7 @@ class SimulatedBox:
         self.rate = 1 + self._random.uniform(-0.004, 0.004)  # box microseconds per host microsecond
         self._closed, self._resting = [False] * (PLAYERS + 1), [False] * PADS  # contacts and pads
         self._power_on(box_id, boot=1)
-        self._due: list[_Due] = []
+        self._due: list[tuple[float, int, Callable[[float], None]]] = []  # when, its order, what is done, given when
         self._order = 0
         self._bounce: set[int] = set()
         self._delay_s, self._lose, self._free_s = 0.0, 0, 0.0
@@ -224,7 +216,7 @@ class SimulatedBox:
 
     def _at(self, at_s: float, act: Callable[[float], None]) -> None:
         self._order += 1
-        heapq.heappush(self._due, _Due(at_s, self._order, act))
+        heapq.heappush(self._due, (at_s, self._order, act))
 
     def _plug(self) -> None:
         master, slave = os.openpty()
@@ -246,11 +238,7 @@ class SimulatedBox:
         while not self._stopping.is_set():
             with self._lock:
                 self._turn()
-                master = self._master
-            self._wait(master)
-
-    def _wait(self, master: int | None) -> None:
-        self._stopping.wait(TURN_S)  # POLLHUP of an unopened port would make a select spin
+            self._stopping.wait(TURN_S)  # POLLHUP of an unopened port would make a select spin
 
     def _turn(self) -> None:
         """Everything up to one instant. The real box has a processor of its own and looks every millisecond; this
@@ -259,10 +247,10 @@ class SimulatedBox:
         """
         data = self._read()  # before the clock is read: an answer is no older than its question
         now_s = self._clock.now_s()
-        while self._due and self._due[0].at_s <= now_s:
-            due = heapq.heappop(self._due)
-            self._say(self.firmware.poll(self._us(due.at_s)))
-            due.act(due.at_s)
+        while self._due and self._due[0][0] <= now_s:
+            at_s, _, act = heapq.heappop(self._due)
+            self._say(self.firmware.poll(self._us(at_s)))
+            act(at_s)
         self._say(self.firmware.hear(data, self._us(now_s)))
         self._say(self.firmware.poll(self._us(now_s)))
 

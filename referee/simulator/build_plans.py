@@ -1,7 +1,7 @@
 """What a simulated player sets out to build for a card, and how he gets it wrong.
 
 ``plan`` gives pieces that satisfy the card (checked against the rules), shaken a little as hands do;
-``spoil`` changes such a build so that the rules say it is wrong.
+``with_mistake`` changes such a build so that the rules say it is wrong.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from cards.build import TALLEST_MM, Build, Piece, bottom, rest_height, shape_of, top
+from cards.build import TALLEST_MM, Build, Piece, bottom, half_extent, rest_height, shape_of, top
 from cards.card import Card
 from cards.errors import BadCard
-from cards.pieces import Facing, Kind, PieceSet, Pose
+from cards.pieces import Kind, PieceSet, Pose, Shape
 
 WIDE_MM = 56.0
 """A piece at least this wide carries two others side by side."""
@@ -36,13 +36,23 @@ FLAT = {
 }
 """A pose of each kind with a level upper side and a level underside."""
 
+SAFE: dict[Kind, tuple[Pose, ...]] = {
+    "box": (Pose(), Pose(90), Pose(0, "side")),
+    "cylinder": (Pose(), Pose(90, "side")),
+    "triangle": (Pose(), Pose(0, "side")),
+    "bridge": (Pose(), Pose(90), Pose(0, "side")),
+    "crescent": (Pose(), Pose(0, "side")),
+    "half_disc": (Pose(), Pose(0, "side")),
+}
+"""Poses in which a piece of each kind stands safely."""
+
 
 def plan(card: Card, pieces: PieceSet, rng: np.random.Generator) -> tuple[Piece, ...]:
     """A right build of the card, lowest pieces first. Raises BadCard when none is found."""
     for attempt in range(TRIES):
         calm = 1.0 - attempt / TRIES
         ideal = _ideal(card, pieces, rng)
-        built = shaken(ideal, pieces, rng, calm) if ideal else ()
+        built = jittered(ideal, pieces, rng, calm) if ideal else ()
         if built and in_field(built, pieces) and is_right(built, card, pieces):
             return built
     raise BadCard(f"card {card.id}: the simulated player finds no build for it")
@@ -55,17 +65,13 @@ def is_right(built: Sequence[Piece], card: Card, pieces: PieceSet) -> bool:
 
 def in_field(built: Sequence[Piece], pieces: PieceSet) -> bool:
     """Whether every piece stands well inside the printed field."""
-    for p in built:
-        sx, sy, _ = shape_of(pieces, p).size(p.pose)
-        a = math.radians(p.yaw)
-        across = abs(sx * math.cos(a)) + abs(sy * math.sin(a))
-        along = abs(sx * math.sin(a)) + abs(sy * math.cos(a))
-        if abs(p.x) + across / 2 > FIELD_X_MM or abs(p.y) + along / 2 > FIELD_Y_MM:
-            return False
-    return True
+    reach = ((p, half_extent(pieces, p)) for p in built)
+    return all(abs(p.x) + x <= FIELD_X_MM and abs(p.y) + y <= FIELD_Y_MM for p, (x, y) in reach)
 
 
-def shaken(ideal: Sequence[Piece], pieces: PieceSet, rng: np.random.Generator, calm: float = 1.0) -> tuple[Piece, ...]:
+def jittered(
+    ideal: Sequence[Piece], pieces: PieceSet, rng: np.random.Generator, calm: float = 1.0
+) -> tuple[Piece, ...]:
     """The build as hands put it: every piece a little off, the whole shifted and turned, all at rest."""
     placed: list[Piece] = []
     for p in sorted(ideal, key=lambda p: bottom(pieces, p)):
@@ -100,10 +106,8 @@ def _ideal(card: Card, pieces: PieceSet, rng: np.random.Generator) -> tuple[Piec
 
 
 def _centred(built: Sequence[Piece], pieces: PieceSet) -> tuple[Piece, ...]:
-    edges = [
-        (p.x - shape_of(pieces, p).size(p.pose)[0] / 2, p.x + shape_of(pieces, p).size(p.pose)[0] / 2) for p in built
-    ]
-    middle = (min(e[0] for e in edges) + max(e[1] for e in edges)) / 2
+    halves = [(p.x, shape_of(pieces, p).size(p.pose)[0] / 2) for p in built]
+    middle = (min(x - half for x, half in halves) + max(x + half for x, half in halves)) / 2
     return tuple(p.at(x=p.x - middle) for p in built)
 
 
@@ -161,25 +165,7 @@ def _row(row: Sequence[tuple[str, str]], pieces: PieceSet, last: bool = False) -
     return placed
 
 
-def _standing(pieces: PieceSet) -> list[tuple[float, float, str, str, Pose]]:
-    """(height, width, shape, color, pose) of every pose in which a piece stands safely."""
-    safe: dict[Kind, tuple[tuple[int, Facing], ...]] = {
-        "box": ((0, "front"), (90, "front"), (0, "side")),
-        "cylinder": ((0, "front"), (90, "side")),
-        "triangle": ((0, "front"), (0, "side")),
-        "bridge": ((0, "front"), (90, "front"), (0, "side")),
-        "crescent": ((0, "front"), (0, "side")),
-        "half_disc": ((0, "front"), (0, "side")),
-    }
-    found = []
-    for shape, color in pieces.inventory:
-        for pose in (Pose(*p) for p in safe[pieces.shapes[shape].kind]):
-            sx, _, sz = pieces.shapes[shape].size(pose)
-            found.append((sz, sx, shape, color, pose))
-    return found
-
-
-def spoil(built: Sequence[Piece], card: Card, pieces: PieceSet, rng: np.random.Generator) -> tuple[Piece, ...]:
+def with_mistake(built: Sequence[Piece], card: Card, pieces: PieceSet, rng: np.random.Generator) -> tuple[Piece, ...]:
     """The build with a mistake in it that the rules call wrong."""
     mistakes = [_drop_last, _beside, _other_piece, _exchange, _mirror]
     for i in rng.permutation(len(mistakes)):
@@ -234,21 +220,17 @@ def _mirror(built: tuple[Piece, ...], pieces: PieceSet, rng: np.random.Generator
 def apart(pieces: PieceSet) -> tuple[Piece, ...]:
     """The whole set standing apart in the field in two rows, as for the colour frame."""
     stock = [(shape, color) for shape, color, n in pieces.pieces for _ in range(n)]
-    slim = [(*_slimmest(shape, color, pieces), shape, color) for shape, color in stock]
+    slim = [(*_slimmest(pieces.shapes[shape]), shape, color) for shape, color in stock]
     rows: list[list] = [[], []]
     for one in sorted(slim, key=lambda s: -s[0]):
         min(rows, key=lambda row: sum(s[0] for s in row)).append(one)
     return tuple(p for row, y in zip(rows, (-24.0, 24.0), strict=True) for p in _spread(row, y))
 
 
-def _slimmest(shape: str, color: str, pieces: PieceSet) -> tuple[float, float, Pose]:
+def _slimmest(shape: Shape) -> tuple[float, float, Pose]:
     """(width, height, pose) of the narrowest safe pose that fits into half the field's depth."""
-    options = [
-        (o[1], o[0], o[4])
-        for o in _standing(pieces)
-        if (o[2], o[3]) == (shape, color) and pieces.shapes[shape].size(o[4])[1] <= FIELD_Y_MM - 2
-    ]
-    return min(options, key=lambda o: (o[0], o[1]))
+    sizes = ((*shape.size(pose), pose) for pose in SAFE[shape.kind])
+    return min(((x, z, pose) for x, y, z, pose in sizes if y <= FIELD_Y_MM - 2), key=lambda o: (o[0], o[1]))
 
 
 def _spread(row: Sequence[tuple], y: float) -> list[Piece]:

@@ -12,10 +12,10 @@ import numpy as np
 
 from cards.pieces import PieceSet, Pose
 from referee.games.core import Tower
-from referee.simulator.lens import Lens, looking
-from referee.simulator.meshes import Placed, turn_about_z, turn_of
-from referee.simulator.room import Seat, typical_light
-from referee.simulator.table import Place, TableSim, World
+from referee.simulator.lens import Lens, look_at_rotation
+from referee.simulator.meshes import PosedPiece, turn_about_z, turn_of
+from referee.simulator.room import MatPlace, typical_light
+from referee.simulator.table import RigLayout, TableSim, World
 
 HEIGHT_PX = 720
 SIDES_DEG, UP_DEG, ABOVE_DEG = (20.0, 110.0, 200.0, 290.0), 52.0, 86.0
@@ -24,7 +24,7 @@ OFF_MM, YAW_DEG = 1.5, 4.0
 UPRIGHT = Pose()
 
 
-def placed_stones(stones: PieceSet, towers: Sequence[Tower], site_mm: float, seed: int) -> list[Placed]:
+def placed_stones(stones: PieceSet, towers: Sequence[Tower], site_mm: float, seed: int) -> list[PosedPiece]:
     """The stones of a city's nine ``towers``, (seat, height) from below, on sites so far apart; seats are colours."""
     names, out = list(stones.colors), []
     storey = min(shape.height for shape in stones.shapes.values())
@@ -36,19 +36,19 @@ def placed_stones(stones: PieceSet, towers: Sequence[Tower], site_mm: float, see
         low = 0.0
         for seat, height in tower:
             turn = turn_about_z(float(rng.uniform(-YAW_DEG, YAW_DEG))) @ turn_of(UPRIGHT)
-            out.append(Placed(kinds[height], names[seat], turn, np.array((*middle, low + height * storey / 2))))
+            out.append(PosedPiece(kinds[height], names[seat], turn, np.array((*middle, low + height * storey / 2))))
             low += height * storey
     return out
 
 
-def pictures(stones: PieceSet, zone: str, placed: Sequence[Placed], seed: int) -> list[np.ndarray]:
+def pictures(stones: PieceSet, zone: str, placed: Sequence[PosedPiece], seed: int) -> list[np.ndarray]:
     """(h, w, 3) uint8 BGR of the plan ``zone`` with these stones: from each of four sides, and from above."""
     rng = np.random.default_rng(seed)
     light = typical_light(rng)
     places = [(side, UP_DEG) for side in SIDES_DEG] + [(0.0, ABOVE_DEG)]
     out = []
     for number, (side, up) in enumerate(places):
-        table = TableSim(stones, seed, where=Place(_lens(side, up), light, {zone: Seat(0.0, 0.0, 0.0)}))
+        table = TableSim(stones, seed, where=RigLayout(_lens(side, up), light, {zone: MatPlace(0.0, 0.0, 0.0)}))
         out.append(table.render(World({zone: placed}), number))
     return out
 
@@ -59,4 +59,4 @@ def _lens(side_deg: float, up_deg: float) -> Lens:
     forward = np.array([math.sin(a) * math.cos(b), math.cos(a) * math.cos(b), -math.sin(b)])
     width = HEIGHT_PX * 16 // 9
     at = np.array([0.0, 0.0, AIM_MM]) - forward * AWAY_MM
-    return Lens(width, HEIGHT_PX, width * 0.77, (width / 2, HEIGHT_PX / 2), -0.03, 0.01, looking(forward), at)
+    return Lens(width, HEIGHT_PX, width * 0.77, (width / 2, HEIGHT_PX / 2), -0.03, 0.01, look_at_rotation(forward), at)

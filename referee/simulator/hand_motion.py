@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from referee.simulator.meshes import Placed
+from referee.simulator.meshes import PosedPiece
 from referee.simulator.table import Hand
 
 REST_TIP = (115.0, -245.0, 70.0)
@@ -34,7 +34,7 @@ class Move:
     index: int
     start_s: float
     end_s: float
-    goal: Placed
+    goal: PosedPiece
     by_hand: bool = True
 
 
@@ -42,12 +42,12 @@ class Move:
 class Script:
     """A player's doings in a duel: where the pieces lie first, the moves in order, when Stop is pressed."""
 
-    places: tuple[Placed, ...]
+    places: tuple[PosedPiece, ...]
     moves: tuple[Move, ...] = ()
     press_s: float | None = None
     pace: float = 1.0
 
-    def at(self, t_s: float) -> tuple[list[Placed], Hand | None]:
+    def at(self, t_s: float) -> tuple[list[PosedPiece], Hand | None]:
         """Every piece and the hand (None while it is away) at that time."""
         now, tip, held = list(self.places), np.array(REST_TIP), None
         for move in self.moves:
@@ -78,8 +78,8 @@ class Script:
         return max(hand, default=0.0)
 
     def _during(
-        self, move: Move, start: Placed, tip: np.ndarray, t_s: float
-    ) -> tuple[Placed, np.ndarray, Placed | None]:
+        self, move: Move, start: PosedPiece, tip: np.ndarray, t_s: float
+    ) -> tuple[PosedPiece, np.ndarray, PosedPiece | None]:
         share = (t_s - move.start_s) / (move.end_s - move.start_s)
         if not move.by_hand:
             return _between(start, move.goal, share * share, 0.0), tip, None
@@ -88,7 +88,7 @@ class Script:
         carried = _between(start, move.goal, (share - REACH_SHARE) / (1 - REACH_SHARE), CLEARANCE_MM)
         return carried, grasp(carried), carried
 
-    def _hand(self, t_s: float, tip: np.ndarray, held: Placed | None) -> Hand | None:
+    def _hand(self, t_s: float, tip: np.ndarray, held: PosedPiece | None) -> Hand | None:
         by_hand = [m for m in self.moves if m.by_hand]
         if not by_hand or t_s < by_hand[0].start_s:
             return None
@@ -102,7 +102,7 @@ class Script:
         return Hand((x, y, z), GRIP_MM if held is not None else OPEN_MM)
 
 
-def grasp(piece: Placed) -> np.ndarray:
+def grasp(piece: PosedPiece) -> np.ndarray:
     """Where the tongs hold a piece: a little above its centre, (3,) mm."""
     return piece.centre + np.array((0.0, -2.0, 6.0))
 
@@ -115,7 +115,7 @@ def _reach(start: np.ndarray, goal: np.ndarray, share: float) -> np.ndarray:
     return start + (goal - start) * s + (0.0, 0.0, max(0.0, lift))
 
 
-def _between(start: Placed, goal: Placed, share: float, clearance: float) -> Placed:
+def _between(start: PosedPiece, goal: PosedPiece, share: float, clearance: float) -> PosedPiece:
     """A piece on its way: up, across while it turns, down."""
     across = smooth(min(1.0, max(0.0, (share - 0.2) / 0.55))) if clearance else share
     centre = start.centre + (goal.centre - start.centre) * across
@@ -151,7 +151,7 @@ def _half_turn_axis(delta: np.ndarray) -> np.ndarray:
     return (delta + np.eye(3))[:, column]
 
 
-def clearing(pieces: Sequence[Placed], places: Sequence[Placed], start_s: float, pace: float) -> Script:
+def clearing(pieces: Sequence[PosedPiece], places: Sequence[PosedPiece], start_s: float, pace: float) -> Script:
     """Both break what stands: the pieces go back to their places, two hands' work for two seconds."""
     moves = tuple(
         Move(i, start_s + 0.05 * i / pace, start_s + (0.9 + 0.08 * i) / pace, goal, by_hand=False)

@@ -1,7 +1,7 @@
 """The simulated webcam's optics: where it stands, what its lens does. Shares no code with vision.
 
 Table frame: x to the camera's right, y away from it, z up, origin on the table midway between the mats; mm.
-Lens: pinhole with plumb-bob distortion (k1 k2 p1 p2 k3), as in the ROS ``camera_info`` message.
+Lens: pinhole with plumb-bob distortion (k1 k2 p1 p2 k3).
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+
+from calibration.camera import CameraModel
 
 BLOCK = 16384
 """So many pixels at a time stay in the processor's cache."""
@@ -64,25 +66,15 @@ class Lens:
             found[at : at + BLOCK] = self.position[:2] + rays[:, :2] * reach[:, None]
         return found.reshape(pixels.shape)
 
-    def camera_file(self) -> dict:
-        """The contract's ``camera.yaml`` as a dictionary: what a calibrated user would have."""
-        cx, cy = self.centre
-        f = self.focal_px
-        return {
-            "image_width": self.width,
-            "image_height": self.height,
-            "camera_name": "simulated webcam",
-            "camera_matrix": {"rows": 3, "cols": 3, "data": [f, 0.0, cx, 0.0, f, cy, 0.0, 0.0, 1.0]},
-            "distortion_model": "plumb_bob",
-            "distortion_coefficients": {"rows": 1, "cols": 5, "data": [self.k1, self.k2, 0.0, 0.0, 0.0]},
-        }
-
-    def _stretch(self, flat: np.ndarray) -> np.ndarray:
-        r2 = (flat**2).sum(-1)
-        return 1.0 + self.k1 * r2 + self.k2 * r2 * r2
+    def model(self) -> CameraModel:
+        """What a calibrated user would have."""
+        (cx, cy), f = self.centre, self.focal_px
+        matrix = np.array([[f, 0.0, cx], [0.0, f, cy], [0.0, 0.0, 1.0]])
+        return CameraModel(self.width, self.height, matrix, np.array([self.k1, self.k2, 0.0, 0.0, 0.0]))
 
     def _distorted(self, flat: np.ndarray) -> np.ndarray:
-        return flat * self._stretch(flat)[..., None]
+        r2 = (flat**2).sum(-1)
+        return flat * (1.0 + self.k1 * r2 + self.k2 * r2 * r2)[..., None]
 
 
 def typical_lens(rng: np.random.Generator, height: int = 720) -> Lens:
@@ -94,7 +86,7 @@ def typical_lens(rng: np.random.Generator, height: int = 720) -> Lens:
     yaw = math.radians(rng.uniform(-3, 3))
     aim = np.array([rng.uniform(-10, 10), rng.uniform(-10, 25), 60.0])
     forward = np.array([math.sin(yaw) * math.cos(down), math.cos(yaw) * math.cos(down), -math.sin(down)])
-    turn = _roll(math.radians(rng.uniform(-1.5, 1.5))) @ looking(forward)
+    turn = _roll(math.radians(rng.uniform(-1.5, 1.5))) @ look_at_rotation(forward)
     return Lens(
         width,
         height,
@@ -107,7 +99,7 @@ def typical_lens(rng: np.random.Generator, height: int = 720) -> Lens:
     )
 
 
-def looking(forward: np.ndarray) -> np.ndarray:
+def look_at_rotation(forward: np.ndarray) -> np.ndarray:
     """(3, 3): table directions to those of a camera that is not rolled and looks along the unit vector ``forward``."""
     right = np.array([forward[1], -forward[0], 0.0])
     right /= np.linalg.norm(right)

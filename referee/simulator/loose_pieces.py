@@ -11,7 +11,7 @@ import numpy as np
 
 from cards.build import Piece
 from cards.pieces import Facing, Kind, PieceSet, Pose
-from referee.simulator.meshes import Placed, turn_about_z, turn_of
+from referee.simulator.meshes import PosedPiece, turn_about_z, turn_of
 
 BAND_X_MM, BAND_Y_MM = 160.0, 80.0
 """Where a loose piece might reach into the field of organ pipes."""
@@ -23,7 +23,7 @@ RADIUS_GAP_MM = 6.0
 """Air between two loose pieces' circles."""
 
 
-def loose_pieces(pieces: PieceSet, used: Sequence[Piece], seed: int) -> list[Placed]:
+def loose_pieces(pieces: PieceSet, used: Sequence[Piece], seed: int) -> list[PosedPiece]:
     """The inventory without what is ``used``, each at its own place around the mat, in the mat's frame."""
     spots = loose_places(pieces, seed)
     missing = Counter((p.shape, p.color) for p in used)
@@ -36,7 +36,7 @@ def loose_pieces(pieces: PieceSet, used: Sequence[Piece], seed: int) -> list[Pla
     return rest
 
 
-def loose_places(pieces: PieceSet, seed: int) -> list[Placed]:
+def loose_places(pieces: PieceSet, seed: int) -> list[PosedPiece]:
     """The whole inventory spread around the mat, in the set's order."""
     rng = np.random.default_rng(seed)
     taken: list[tuple[float, float, float]] = []
@@ -47,7 +47,7 @@ def loose_places(pieces: PieceSet, seed: int) -> list[Placed]:
     return placed
 
 
-def out_of_the_band(pieces: PieceSet, places: Sequence[Placed]) -> list[Placed]:
+def out_of_the_band(pieces: PieceSet, places: Sequence[PosedPiece]) -> list[PosedPiece]:
     """The same with nothing beside the field, where organ pipes stand: what lay there lies before the sheet, at the
     nearest free spot. Farther out beside it the neighbour's sheet begins, and his organ pipes."""
     beside = [abs(p.centre[1]) < BAND_Y_MM and abs(p.centre[0]) < BAND_X_MM for p in places]
@@ -70,14 +70,14 @@ def _free_before(reach: float, taken: Sequence[tuple[np.ndarray, float]]) -> lis
     return [s for s in spots if all(math.dist(s, at) > reach + r + RADIUS_GAP_MM for at, r in taken)]
 
 
-def _lie(pieces: PieceSet, shape: str, color: str, rng: np.random.Generator, taken: list) -> Placed:
+def _lie(pieces: PieceSet, shape: str, color: str, rng: np.random.Generator, taken: list) -> PosedPiece:
     pose = _pose(pieces, shape, rng)
     sx, sy, sz = pieces.shapes[shape].size(pose)
     reach = math.hypot(sx, sy) / 2
     x, y = _spot(rng, reach, taken)
     taken.append((x, y, reach))
     turn = turn_about_z(rng.uniform(0, 360)) @ turn_of(pose)
-    return Placed(shape, color, turn, np.array([x, y, sz / 2]))
+    return PosedPiece(shape, color, turn, np.array([x, y, sz / 2]))
 
 
 def _pose(pieces: PieceSet, shape: str, rng: np.random.Generator) -> Pose:

@@ -32,7 +32,7 @@ class Mesh:
 
 
 @dataclass(frozen=True, eq=False)
-class Placed:
+class PosedPiece:
     """A piece anywhere in space: ``turn`` (3, 3) and ``centre`` (3,) mm, in the frame of its player's mat."""
 
     shape: str
@@ -41,10 +41,10 @@ class Placed:
     centre: np.ndarray
 
 
-def place(piece: Piece) -> Placed:
+def place(piece: Piece) -> PosedPiece:
     """The piece of a build as a solid in space."""
     turn = turn_about_z(piece.yaw) @ turn_of(piece.pose)
-    return Placed(piece.shape, piece.color, turn, np.array([piece.x, piece.y, piece.z]))
+    return PosedPiece(piece.shape, piece.color, turn, np.array([piece.x, piece.y, piece.z]))
 
 
 @lru_cache(maxsize=64)
@@ -153,16 +153,15 @@ def rod(
     t = np.linspace(0, 2 * math.pi, sides + 1)
     ring = np.cos(t)[:, None] * e1 + np.sin(t)[:, None] * e2
     low, high = p + radius * ring, q + end_radius * ring
-    return _outward(_joined(_strip(low, high, ring), _fan(low, p, -axis), _fan(high, q, axis)))
+    return _outward(_joined(_strip(low, high, ring, ring), _fan(low, p, -axis), _fan(high, q, axis)))
 
 
-def _strip(low: np.ndarray, high: np.ndarray, normal: np.ndarray) -> Mesh:
-    a, b, c, d = low[:-1], low[1:], high[1:], high[:-1]
-    na, nb = normal[:-1], normal[1:]
-    return Mesh(
-        np.concatenate([np.stack([a, b, c], 1), np.stack([a, c, d], 1)]),
-        np.concatenate([np.stack([na, nb, nb], 1), np.stack([na, nb, na], 1)]),
-    )
+def _strip(low: np.ndarray, high: np.ndarray, low_normal: np.ndarray, high_normal: np.ndarray) -> Mesh:
+    def band(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        a, b, c, d = low[:-1], low[1:], high[1:], high[:-1]
+        return np.concatenate([np.stack([a, b, c], 1), np.stack([a, c, d], 1)])
+
+    return Mesh(band(low, high), band(low_normal, high_normal))
 
 
 def _fan(ring: np.ndarray, centre: np.ndarray, normal: np.ndarray) -> Mesh:
@@ -183,19 +182,13 @@ def ball(centre: Sequence[float], radii: Sequence[float], turn: np.ndarray | Non
         ],
         -1,
     )
-    parts = [_strip_smooth(unit[i], unit[i + 1]) for i in range(rings - 1)]
+    parts = [_strip(unit[i], unit[i + 1], unit[i], unit[i + 1]) for i in range(rings - 1)]
     sphere = _joined(*parts)
     scale = np.asarray(radii, float)
     normals = sphere.normals / scale
     normals /= np.linalg.norm(normals, axis=-1, keepdims=True)
     turned = Mesh(sphere.corners * scale, normals).moved(np.eye(3) if turn is None else turn, np.asarray(centre, float))
     return _outward(turned)
-
-
-def _strip_smooth(low: np.ndarray, high: np.ndarray) -> Mesh:
-    a, b, c, d = low[:-1], low[1:], high[1:], high[:-1]
-    corners = np.concatenate([np.stack([a, b, c], 1), np.stack([a, c, d], 1)])
-    return Mesh(corners, corners.copy())
 
 
 def _joined(*parts: Mesh) -> Mesh:

@@ -11,10 +11,10 @@ import numpy as np
 from cards.build import Piece, shape_of
 from cards.card import Card
 from cards.pieces import PieceSet, Pose
-from referee.simulator.build_plans import is_right, plan, spoil
+from referee.simulator.build_plans import is_right, plan, with_mistake
 from referee.simulator.hand_motion import FALL_S, Move, Script, clearing
 from referee.simulator.loose_pieces import loose_places, out_of_the_band
-from referee.simulator.meshes import Placed, place
+from referee.simulator.meshes import PosedPiece, place
 from referee.simulator.table import World
 
 EARLIEST_PRESS_S = 1.15
@@ -22,7 +22,7 @@ EARLIEST_PRESS_S = 1.15
 
 
 @dataclass(frozen=True)
-class Manners:
+class PlayerProfile:
     """How a player plays. Times in seconds at pace 1; ``errs`` and ``falls`` are probabilities per duel."""
 
     pace: float = 1.0
@@ -34,26 +34,26 @@ class Manners:
     falls: float = 0.04
 
 
-FAST = Manners(pace=12.0, reaction_s=0.15, before_press_s=0.2)
+FAST = PlayerProfile(pace=12.0, reaction_s=0.15, before_press_s=0.2)
 """For tests: hands faster than any human's, but never before the earliest Stop that counts."""
 
 
 class Players:
     """The simulated players at one table: a world that changes with time. Safe in several threads."""
 
-    def __init__(self, piece_set: PieceSet, zones: Sequence[str], seed: int, manners: Manners = Manners()):
-        self.piece_set, self.zones, self.manners = piece_set, tuple(zones), manners
+    def __init__(self, piece_set: PieceSet, zones: Sequence[str], seed: int, profile: PlayerProfile = PlayerProfile()):
+        self.piece_set, self.zones, self.profile = piece_set, tuple(zones), profile
         self._rng = np.random.default_rng(seed)
         self._seed = seed
         self._lock = threading.Lock()
-        self._scripts = {z: Script(self._places(z), pace=manners.pace) for z in self.zones}
+        self._scripts = {z: Script(self._places(z), pace=profile.pace) for z in self.zones}
         self._targets: dict[str, tuple[Piece, ...]] = {}
         self._card_face: np.ndarray | None = None
         self._touched, self._looked_s = True, 0.0
         self._staged: World | None = None
         self._fallen: set[str] = set()
 
-    def _places(self, zone: str) -> tuple[Placed, ...]:
+    def _places(self, zone: str) -> tuple[PosedPiece, ...]:
         return tuple(out_of_the_band(self.piece_set, loose_places(self.piece_set, self._seed * 31 + ord(zone))))
 
     def world(self, t_s: float) -> World:
@@ -106,7 +106,7 @@ class Players:
         with self._lock:
             for zone in self.zones:
                 now, _ = self._scripts[zone].at(t_s)
-                self._scripts[zone] = clearing(now, self._places(zone), t_s, self.manners.pace)
+                self._scripts[zone] = clearing(now, self._places(zone), t_s, self.profile.pace)
             self._touched = True
 
     def still_s(self, zone: str) -> float:
@@ -126,34 +126,34 @@ class Players:
             return bool(target) and zone not in self._fallen and is_right(target, card, self.piece_set)
 
     def _script(self, card: Card, zone: str, go_s: float) -> Script:
-        rng, manners = self._rng, self.manners
+        rng, profile = self._rng, self.profile
         built = plan(card, self.piece_set, rng)
-        if rng.random() < manners.errs:
-            built = spoil(built, card, self.piece_set, rng)
+        if rng.random() < profile.errs:
+            built = with_mistake(built, card, self.piece_set, rng)
         self._targets[zone] = built
         self._fallen.discard(zone)
-        script = build_script(self._places(zone), built, go_s, manners, rng)
-        if rng.random() < manners.falls and script.press_s is not None and len(built) > 1:
+        script = build_script(self._places(zone), built, go_s, profile, rng)
+        if rng.random() < profile.falls and script.press_s is not None and len(built) > 1:
             script = _with_fall(script, script.press_s, self.piece_set, rng)
             self._fallen.add(zone)
         return script
 
 
 def build_script(
-    places: Sequence[Placed], built: Sequence[Piece], go_s: float, manners: Manners, rng: np.random.Generator
+    places: Sequence[PosedPiece], built: Sequence[Piece], go_s: float, profile: PlayerProfile, rng: np.random.Generator
 ) -> Script:
     """Carry the pieces of ``built`` one after the other from ``places``, then press."""
-    free, moves, t = list(range(len(places))), [], go_s + manners.reaction_s * rng.uniform(0.8, 1.4)
+    free, moves, t = list(range(len(places))), [], go_s + profile.reaction_s * rng.uniform(0.8, 1.4)
     speed = rng.normal(1.0, 0.12)
     for piece in built:
         index = next(i for i in free if (places[i].shape, places[i].color) == (piece.shape, piece.color))
         free.remove(index)
-        takes = max(0.6, manners.per_piece_s * speed * rng.normal(1.0, manners.spread)) / manners.pace
+        takes = max(0.6, profile.per_piece_s * speed * rng.normal(1.0, profile.spread)) / profile.pace
         moves.append(Move(index, t, t + takes, place(piece)))
         t += takes
-    press = t + manners.before_press_s * rng.uniform(0.9, 1.5)
+    press = t + profile.before_press_s * rng.uniform(0.9, 1.5)
     earliest = go_s + EARLIEST_PRESS_S + rng.uniform(0, 0.3)
-    return Script(tuple(places), tuple(moves), max(press, earliest), manners.pace)
+    return Script(tuple(places), tuple(moves), max(press, earliest), profile.pace)
 
 
 def _with_fall(script: Script, press_s: float, pieces: PieceSet, rng: np.random.Generator) -> Script:

@@ -63,8 +63,8 @@ class QuickTable:
 
     def create_match(self, players: Sequence[str]) -> tuple[Event, ...]:
         """Begin a match, marked as simulated."""
-        wish = Wish(tuple(players), seed=random.Random(f"{self._seed}/{'/'.join(players)}").getrandbits(31))
-        return self._runner.create(Wish(wish.players, seed=wish.seed, rules=self._rules), simulated=True)
+        seed = random.Random(f"{self._seed}/{'/'.join(players)}").getrandbits(31)
+        return self._runner.create(Wish(tuple(players), seed=seed, rules=self._rules), simulated=True)
 
     def step(self) -> bool:
         """Do what comes next; whether there was anything."""

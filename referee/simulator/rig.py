@@ -10,25 +10,25 @@ from typing import Protocol
 
 import numpy as np
 
-from calibration.camera import CameraModel
 from cards.deck import Deck
 from cards.pieces import PieceSet
 from referee.devices.box import SerialBox
 from referee.devices.ports import Clock
 from referee.errors import DeviceLost
+from referee.session.session import Session
 from referee.simulator.box import SimulatedBox
 from referee.simulator.build_plans import apart
 from referee.simulator.camera import SimulatedCamera
 from referee.simulator.meshes import place
-from referee.simulator.operator import FAST_PAUSES, Operator, Pauses, PlayedSession, Robots
-from referee.simulator.players import FAST, Manners, Players
+from referee.simulator.operator import FAST_PAUSES, Operator, Pauses, Robots
+from referee.simulator.players import FAST, PlayerProfile, Players
 from referee.simulator.table import TableSim, World
 
 WAIT_S = 300.0
 """Longer than any machine takes for its first picture."""
 
 
-class Learner(Protocol):
+class CalibrationTarget(Protocol):
     """Who is shown the rig at its set-up."""
 
     def learn_empty(self, image: np.ndarray) -> None:
@@ -55,12 +55,9 @@ class SimulatedTable:
     def __init__(self, pieces: PieceSet, clock: Clock, staging: Staging, table: TableSim | None = None) -> None:
         self._pieces, self._clock, self._fast = pieces, clock, staging.fast
         self._table = table or TableSim(pieces, staging.seed, seating=staging.seating)
-        self.players = Players(pieces, "AB", staging.seed, FAST if staging.fast else Manners())
+        self.players = Players(pieces, "AB", staging.seed, FAST if staging.fast else PlayerProfile())
         self._fps, self._seed = staging.fps, staging.seed
-        shot = self._table.lens.camera_file()
-        matrix = np.array(shot["camera_matrix"]["data"]).reshape(3, 3)
-        distortion = np.array(shot["distortion_coefficients"]["data"])
-        self.lens = CameraModel(shot["image_width"], shot["image_height"], matrix, distortion)
+        self.lens = self._table.lens.model()
 
     def __enter__(self) -> SimulatedTable:
         self._contacts = SimulatedBox(self._seed, self._clock).start()
@@ -80,7 +77,7 @@ class SimulatedTable:
         """Draw what does not move, so that pictures come at once."""
         self._table.get_ready()
 
-    def set_up(self, observer: Learner) -> None:
+    def set_up(self, observer: CalibrationTarget) -> None:
         """What a user does once per rig: show the empty table and the colour frame."""
         observer.learn_empty(self._photo(World()))
         standing = [place(p) for p in apart(self._pieces)]
@@ -92,7 +89,7 @@ class SimulatedTable:
         return lambda zone, card_id: self.players.right(zone, deck.card(card_id))
 
     @contextmanager
-    def played(self, session: PlayedSession, duels: int | None, manual: bool) -> Iterator[threading.Event]:
+    def played(self, session: Session, duels: int | None, manual: bool) -> Iterator[threading.Event]:
         """Players (and unless ``manual`` an operator) at the table; the event says that they are done."""
         robots = Robots(session, self.players, self._contacts.press)
         robots.start()

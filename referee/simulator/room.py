@@ -30,7 +30,7 @@ SLEEVES = ((70, 40, 88), (44, 92, 52), (120, 84, 40), (52, 52, 58), (150, 150, 1
 
 
 @dataclass(frozen=True)
-class Seat:
+class MatPlace:
     """Where a player's mat lies, table frame, mm; ``angle`` 0 faces like the camera, 180 against it."""
 
     x: float
@@ -126,7 +126,9 @@ def _noise(rng: np.random.Generator, shape: tuple[int, int], knots: tuple[int, i
     return cv2.resize(coarse, shape[::-1], interpolation=cv2.INTER_CUBIC)
 
 
-def still_picture(lens: Lens, seats: dict[str, Seat], light: Light, table: str, rng: np.random.Generator) -> np.ndarray:
+def still_picture(
+    lens: Lens, seats: dict[str, MatPlace], light: Light, table: str, rng: np.random.Generator
+) -> np.ndarray:
     """The empty rig as linear light, (h, w, 3) float32 BGR."""
     albedo = cv2.resize(_albedo(lens, seats, table, rng), (lens.width, lens.height), interpolation=cv2.INTER_AREA)
     points = seen_points(lens)
@@ -161,7 +163,7 @@ def _is_table(points: np.ndarray) -> np.ndarray:
         return (points[..., 1] < TABLE_BACK_MM) & (np.abs(points[..., 0]) < TABLE_SIDE_MM)
 
 
-def _albedo(lens: Lens, seats: dict[str, Seat], table: str, rng: np.random.Generator) -> np.ndarray:
+def _albedo(lens: Lens, seats: dict[str, MatPlace], table: str, rng: np.random.Generator) -> np.ndarray:
     points = lens.table_points(pixel_grid(lens.width, lens.height, 1 / FINE)).astype(np.float32)
     back = _room(lens, seats, rng)
     picture = cv2.resize(back, (points.shape[1], points.shape[0]))
@@ -174,7 +176,7 @@ def _albedo(lens: Lens, seats: dict[str, Seat], table: str, rng: np.random.Gener
     return picture
 
 
-def _lay_sheet(picture: np.ndarray, points: np.ndarray, seat: Seat, paper: np.ndarray) -> None:
+def _lay_sheet(picture: np.ndarray, points: np.ndarray, seat: MatPlace, paper: np.ndarray) -> None:
     local = (points - np.array((seat.x, seat.y), np.float32)) @ turn_about_z(seat.angle)[:2, :2].astype(np.float32)
     x, y = local[..., 0], local[..., 1]
     with np.errstate(invalid="ignore"):
@@ -188,7 +190,7 @@ def _lay_sheet(picture: np.ndarray, points: np.ndarray, seat: Seat, paper: np.nd
         picture[rows[part], cols[part]] = seen[:, 0]
 
 
-def _room(lens: Lens, seats: dict[str, Seat], rng: np.random.Generator) -> np.ndarray:
+def _room(lens: Lens, seats: dict[str, MatPlace], rng: np.random.Generator) -> np.ndarray:
     """Wall, furniture and whoever sits behind the table, out of focus, (h, w, 3) uint8."""
     tall, wide = lens.height, lens.width
     wall = np.array(rng.uniform(70, 150, 3).mean() + rng.uniform(-14, 14, 3), np.float32)
@@ -210,19 +212,11 @@ def sleeves(rng: np.random.Generator, count: int) -> list[tuple[int, int, int]]:
     return [SLEEVES[i] for i in rng.permutation(len(SLEEVES))[:count]]
 
 
-def _torso(picture: np.ndarray, lens: Lens, seat: Seat, color: tuple[int, int, int]) -> None:
+def _torso(picture: np.ndarray, lens: Lens, seat: MatPlace, color: tuple[int, int, int]) -> None:
     """The player behind the table's far edge, as a shaded upright shape."""
     y = TABLE_BACK_MM + 90
-    outline = [
-        (-190, -250),
-        (190, -250),
-        (205, 60),
-        (150, 230),
-        (60, 290),
-        (-60, 290),
-        (-150, 230),
-        (-205, 60),
-    ]
+    right = [(190, -250), (205, 60), (150, 230), (60, 290)]
+    outline = [*right, *((-u, w) for u, w in reversed(right))]
     for inset, share in ((1.0, 0.75), (0.8, 0.9), (0.55, 1.0)):
         points = np.array([(seat.x * 0.9 + u * inset, y, 60 + w) for u, w in outline])
         pixels, _ = lens.project(points)

@@ -20,10 +20,10 @@ from referee.devices.camera import empty_picture
 from referee.kernels import triangles
 from referee.simulator.lens import Lens, typical_lens
 from referee.simulator.loose_pieces import loose_pieces
-from referee.simulator.meshes import Mesh, Placed, ball, place, rod, solid
+from referee.simulator.meshes import Mesh, PosedPiece, ball, place, rod, solid
 from referee.simulator.room import (
     Light,
-    Seat,
+    MatPlace,
     linear,
     seen_points,
     sleeves,
@@ -71,27 +71,27 @@ class World:
     ``more_hands``: (zone, hand) beside those, a second hand say.
     """
 
-    pieces: Mapping[str, Sequence[Placed]] = field(default_factory=dict)
+    pieces: Mapping[str, Sequence[PosedPiece]] = field(default_factory=dict)
     hands: Mapping[str, Hand | None] = field(default_factory=dict)
     card: np.ndarray | None = None
     more_hands: Sequence[tuple[str, Hand]] = ()
 
 
 SEATINGS = {
-    "beside": {"A": Seat(-172, -5, 0), "B": Seat(172, 0, 0)},
-    "across": {"A": Seat(-170, 10, 180), "B": Seat(172, 5, 180)},
-    "facing": {"A": Seat(-172, -20, 0), "B": Seat(172, 30, 180)},
+    "beside": {"A": MatPlace(-172, -5, 0), "B": MatPlace(172, 0, 0)},
+    "across": {"A": MatPlace(-170, 10, 180), "B": MatPlace(172, 5, 180)},
+    "facing": {"A": MatPlace(-172, -20, 0), "B": MatPlace(172, 30, 180)},
 }
 """Both players on the camera's side, both opposite, or facing each other; a seed shifts them a little."""
 
 
 @dataclass(frozen=True)
-class Place:
+class RigLayout:
     """Where the camera is, how it is lit, and where the mats lie, by zone."""
 
     lens: Lens
     light: Light
-    seats: dict[str, Seat]
+    seats: dict[str, MatPlace]
 
 
 class TableSim:
@@ -108,11 +108,11 @@ class TableSim:
         *,
         height: int = 720,
         seating: str | None = None,
-        where: Place | None = None,
+        where: RigLayout | None = None,
     ):
         rng = np.random.default_rng(seed)
         self.piece_set, self.seed = piece_set, seed
-        where = where or Place(typical_lens(rng, height), typical_light(rng), _seats(rng, seating))
+        where = where or RigLayout(typical_lens(rng, height), typical_light(rng), _seats(rng, seating))
         self.lens, self.light, self.seats = where.lens, where.light, where.seats
         self.table = str(rng.choice(["walnut", "cloth", "linen", "oak"]))
         self.skins = [SKINS[i] for i in rng.permutation(len(SKINS))[: len(self.seats)]]
@@ -155,7 +155,7 @@ class TableSim:
     def picture(
         self,
         builds: Mapping[str, Sequence[Piece]] | None = None,
-        loose: Mapping[str, Sequence[Placed]] | None = None,
+        loose: Mapping[str, Sequence[PosedPiece]] | None = None,
         hands: Mapping[str, Hand | None] | None = None,
         card: np.ndarray | None = None,
         number: int = 0,
@@ -337,10 +337,10 @@ def _quartered(image: np.ndarray) -> np.ndarray:
     return cv2.resize(image, None, fx=0.25, fy=0.25, interpolation=cv2.INTER_AREA)
 
 
-def _seats(rng: np.random.Generator, seating: str | None) -> dict[str, Seat]:
+def _seats(rng: np.random.Generator, seating: str | None) -> dict[str, MatPlace]:
     chosen = SEATINGS[seating or str(rng.choice(sorted(SEATINGS)))]
     return {
-        zone: Seat(seat.x + rng.uniform(-6, 6), seat.y + rng.uniform(-10, 10), seat.angle + rng.uniform(-3, 3))
+        zone: MatPlace(seat.x + rng.uniform(-6, 6), seat.y + rng.uniform(-10, 10), seat.angle + rng.uniform(-3, 3))
         for zone, seat in chosen.items()
     }
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cards.card import Card
-from cards.sentences import kept
+from cards.sentences import from_record
 from referee.match.house_rules import FINDINGS
 from referee.match.state import SEEN_PHASES
 from referee.web.ports import WebSession
@@ -135,7 +135,7 @@ def decision(duel: Match) -> Decision | None:
         return None
     last = duel["human"][-1] if duel["human"] and duel["decided_by"] == "human" else {}
     said = duel["cause"]["said"] if duel["cause"]["code"] == "foul" else None
-    why = last.get("why") or (said and kept(said)) or duel.get("why") or ""
+    why = last.get("why") or (said and from_record(said)) or duel.get("why") or ""
     return Decision(duel["award"], duel["points"], why, last.get("who", ""), _overturned(duel))
 
 
@@ -215,7 +215,7 @@ def why(duel: Mapping[str, Any], t: Callable[..., str]) -> str:
     """Why a duel ended as it did, in words; a human's own words as they were said."""
     cause = duel["cause"]
     if cause["code"] == "foul":
-        return t("why.foul", text=kept(cause["said"]))
+        return t("why.foul", text=from_record(cause["said"]))
     if not cause["code"]:
         return str(cause["text"])
     return ", ".join(t(f"why.{word}") for word in (cause["code"], cause["finding"]) if word)

@@ -9,8 +9,7 @@ import pytest
 from click.testing import CliRunner
 from made_scores import drawn
 
-from referee.benchmark.fit import fitted, lessons_of
-from referee.benchmark.leave_one_out import left_out, ruled
+from referee.benchmark.fit import fitted, left_out, lessons_of, ruled
 from referee.benchmark.report import left_out_lines
 from referee.benchmark.scoring import ZoneScore
 from referee.commands.bench import bench

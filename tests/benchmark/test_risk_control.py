@@ -15,13 +15,13 @@ from scipy.stats import binom
 from referee.benchmark.fit import (
     Lesson,
     digest,
-    doubted,
     fitted,
+    guarantee_text,
     halves,
     lessons_of,
     logistic,
+    low_confidence_bound,
     packed,
-    said,
     trust_file,
     unpacked,
 )
@@ -136,7 +136,7 @@ def test_the_fit_calibrates_both_rulings_and_its_file_is_read_back(tmp_path):
     path = tmp_path / "trust.json"
     path.write_text(trust_json(trusts, {"data": digest(lessons)}))
     assert load_trust(path) == trusts
-    assert "at most 2.0 % are wrong" in said(trusts) and "95 % confidence" in said(trusts)
+    assert "at most 2.0 % are wrong" in guarantee_text(trusts) and "95 % confidence" in guarantee_text(trusts)
 
 
 def test_the_digest_knows_the_data_and_not_their_order():
@@ -204,8 +204,8 @@ def test_surer_than_any_lesson_that_was_wrong_and_below_no_surer_than_they_show(
     trust = Trust(0.0, {"margin": 1.0}, 0.6, 0.99, Guarantee(0.3, 0.05, 1, 30))
     odds = [0.1, *np.linspace(0.6, 1.9, 29), 2.0, 3.0]
     lessons = [Lesson("s", "mismatch", each != 2.0, (("margin", each),)) for each in odds]
-    assert doubted(lessons, trust) == (pytest.approx(1 / (1 + np.exp(-2.0)), abs=1e-6), 0.8514)
-    assert doubted(lessons, dataclasses.replace(trust, least=0.87))[1] == 0.87
+    assert low_confidence_bound(lessons, trust) == (pytest.approx(1 / (1 + np.exp(-2.0)), abs=1e-6), 0.8514)
+    assert low_confidence_bound(lessons, dataclasses.replace(trust, least=0.87))[1] == 0.87
 
 
 def test_a_picture_judged_twice_teaches_once():

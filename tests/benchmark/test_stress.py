@@ -18,19 +18,18 @@ from cards.pieces import Pose, builtin_piece_set
 from referee.benchmark.effects import light
 from referee.benchmark.effects.catalogue import EFFECTS
 from referee.benchmark.effects.scene import piece_corners
-from referee.benchmark.report import aids_lines
+from referee.benchmark.report import aids_lines, calibration_error, stress_lines, trust_lines
 from referee.benchmark.run import Job, Knowledge, run
 from referee.benchmark.stress import (
     StressJob,
     StressScore,
     effect_names,
     observer_of,
+    perturbed_inputs,
     run_stress,
     stress_jobs,
     stress_rows,
-    stressed,
 )
-from referee.benchmark.stress_report import calibration_error, stress_lines, trust_lines
 from referee.commands.bench import bench
 from referee.errors import BadImage, FewPieces
 from referee.vision.observer import Observer
@@ -45,10 +44,10 @@ def job(effect: str, level: object = None, **more: object) -> StressJob:
 
 @pytest.mark.parametrize("name", [name for name in EFFECTS if name not in ("clean", "garbled")])
 def test_each_effect_changes_what_the_observer_is_given_and_the_same_seed_the_same(name):
-    plain, _ = stressed(job("clean"))
+    plain, _ = perturbed_inputs(job("clean"))
     other = GOLDEN / "village"
-    one, zone = stressed(job(name, other=other))
-    two, _ = stressed(job(name, other=other))
+    one, zone = perturbed_inputs(job(name, other=other))
+    two, _ = perturbed_inputs(job(name, other=other))
     assert zone in "AB"
     changed = []
     for part in ("frame", "empty", "colors"):
@@ -60,7 +59,7 @@ def test_each_effect_changes_what_the_observer_is_given_and_the_same_seed_the_sa
 
 
 def test_the_observer_under_stress_has_the_aids_that_it_is_given_and_no_others():
-    take, _ = stressed(job("clean"))
+    take, _ = perturbed_inputs(job("clean"))
     alone = observer_of(take, Knowledge(empty=False, colors=False, camera=False))
     assert alone.empty is None and alone.palette is None and alone.camera is None
     whole = observer_of(take)
@@ -72,16 +71,16 @@ def test_a_session_whose_colours_frame_is_one_of_a_duel_is_judged_without_its_co
     folder = shutil.copytree(CHALLENGE, tmp_path / "challenge")
     shutil.copy(folder / "duel_01.jpg", folder / "colours.jpg")
     with pytest.raises(FewPieces):
-        Observer(stressed(job("clean"))[0].piece_set).learn_colors(cv2.imread(str(folder / "colours.jpg")))
+        Observer(perturbed_inputs(job("clean"))[0].piece_set).learn_colors(cv2.imread(str(folder / "colours.jpg")))
     assert run(Job(folder, 0))
 
 
 def test_another_seed_lays_things_elsewhere():
-    assert (stressed(job("hand"))[0].frame != stressed(job("hand", seed=1))[0].frame).any()
+    assert (perturbed_inputs(job("hand"))[0].frame != perturbed_inputs(job("hand", seed=1))[0].frame).any()
 
 
 def test_an_effect_of_one_field_leaves_the_far_corners_alone():
-    plain, shaded = stressed(job("clean"))[0].frame, stressed(job("coin"))[0].frame
+    plain, shaded = perturbed_inputs(job("clean"))[0].frame, perturbed_inputs(job("coin"))[0].frame
     changed = (plain != shaded).any(2)
     assert 20 < changed.sum() < 0.03 * changed.size
 

@@ -11,7 +11,7 @@ from cards.kinds.layout import LayoutCard, distinct, make_layouts
 from cards.kinds.organ_pipes import OrganCard
 from cards.kinds.shapes import ShapesCard
 from cards.pieces import builtin_piece_set
-from cards.stability import stand
+from cards.stability import check_stability
 
 CARDS = [HeightCard("H", 1, 4), HeightCard("H", 1, 5, 1), ShapesCard("S", 1, (("cube", 1), ("triangle", 1)))]
 
@@ -24,7 +24,7 @@ def test_an_example_build_is_right_and_stands(card, seed, name):
     if isinstance(card, ShapesCard) and name == "village":
         card = ShapesCard("S", 1, (("cube", 1), ("gate", 1), ("roof", 1)))
     build = card.example(pieces, seed)
-    assert card.faults(Build(pieces, build)) == () and stand(pieces, build).stable
+    assert card.faults(Build(pieces, build)) == () and check_stability(pieces, build).stable
     assert build == card.example(pieces, seed)
 
 

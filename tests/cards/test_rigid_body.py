@@ -12,7 +12,7 @@ from cards.contact import mass_and_centre
 from cards.deck import builtin_deck
 from cards.kinds.layout import LayoutCard
 from cards.pieces import builtin_piece_set
-from cards.stability import FRICTION, settle, stand
+from cards.stability import FRICTION, check_stability, settle
 
 PIECES = builtin_piece_set()
 LAYOUTS = [card for card in builtin_deck().cards if isinstance(card, LayoutCard)]
@@ -144,7 +144,7 @@ FALLING = [
 @pytest.mark.parametrize("text", FALLING)
 def test_what_the_checker_says_falls_at_once_does_fall(text):
     placed = parse_build(text)
-    found = stand(PIECES, placed)
+    found = check_stability(PIECES, placed)
     assert not found.stable and any(f.startswith("it falls") for f in found.faults)
     moved, angle = farthest(placed, 1.5)
     assert moved > MOVED_MM or angle > TURNED_DEG
@@ -161,7 +161,7 @@ MISPLACED = [
 @pytest.mark.parametrize(("text", "piece", "off"), MISPLACED)
 def test_what_a_misplacement_topples_stands_before_and_falls_after(text, piece, off):
     placed = parse_build(text)
-    assert any(f"{off - 1:g} mm off" in f or "leans" in f for f in stand(PIECES, placed).faults)
+    assert any(f"{off - 1:g} mm off" in f or "leans" in f for f in check_stability(PIECES, placed).faults)
     assert farthest(placed, 1.0)[0] < MOVED_MM
     moved = settle(PIECES, [p.at(x=p.x + off) if n == piece else p for n, p in enumerate(placed)])
     assert farthest(moved, 2.0)[0] > MOVED_MM

@@ -169,7 +169,7 @@ def test_faults_of_devices_and_of_the_record_that_a_page_shows_are_sentences(err
         "referee/commands/",
         "referee/simulator/",
         "referee/devices/firmware/",
-        "referee/devices/serial_line.py",
+        "referee/devices/box.py",
     )
     written = [
         place

@@ -9,13 +9,13 @@ from cards import stability
 from cards.build import parse_build
 from cards.contact import ROLL_MM, Touch, mass_and_centre, overlapping, penetration, touches
 from cards.pieces import Pose, builtin_piece_set
-from cards.stability import FRICTION, _generators, carried, settle, stand, stands, tilt_margin, topples
+from cards.stability import FRICTION, _generators, carried, check_stability, settle, stands, tilt_margin, topples
 
 PIECES = builtin_piece_set()
 
 
 def standing(text, misplaced=2.0):
-    return stand(PIECES, parse_build(text), misplaced)
+    return check_stability(PIECES, parse_build(text), misplaced)
 
 
 @pytest.mark.parametrize(
@@ -179,14 +179,17 @@ def test_without_a_misplacement_only_the_build_itself_is_looked_at():
 
 
 def test_by_default_two_millimetres_off_are_looked_at():
-    assert stand(PIECES, parse_build("blue cube 0 front @ 0 0 15; green rectangle 0 front @ 13.5 0 42.5")).weakest
+    assert check_stability(
+        PIECES, parse_build("blue cube 0 front @ 0 0 15; green rectangle 0 front @ 13.5 0 42.5")
+    ).weakest
 
 
 @pytest.mark.parametrize(("x", "stable"), [(11.5, True), (12.5, False), (-11.5, True), (-12.5, False)])
 def test_the_default_misplacement_is_two_millimetres(x, stable):
     """With a rounded edge of one more the plank's centre, 3 mm off, is just over the cube, or not."""
     assert (
-        stand(PIECES, parse_build(f"blue cube 0 front @ 0 0 15; green rectangle 0 front @ {x} 0 42.5")).stable is stable
+        check_stability(PIECES, parse_build(f"blue cube 0 front @ 0 0 15; green rectangle 0 front @ {x} 0 42.5")).stable
+        is stable
     )
 
 

@@ -2,10 +2,9 @@
 
 import pytest
 
-from referee.devices.box_conversation import SILENT_S, BoxTalk
+from referee.devices.box_conversation import RESEND_S, SILENT_S, TRIES, BoxTalk
 from referee.devices.box_notices import NOISY_S
 from referee.devices.box_protocol import Message
-from referee.devices.command_queue import RESEND_S, TRIES
 
 ZERO_S = 100.0  # host time at which this box was started
 

@@ -14,8 +14,8 @@ from contextlib import closing
 import av
 import numpy as np
 import pytest
-import yaml
 
+from calibration.camera import camera_text
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
 from referee.journal.journal import Journal
@@ -48,7 +48,7 @@ def recording(tmp_path_factory):
     table = TableSim(builtin_piece_set(), 3, seating="across")
     built = plan(builtin_deck().card(CARD), builtin_piece_set(), np.random.default_rng(1))
     film(folder / "table.mp4", [table.picture({"A": built}, number=n) for n in range(FRAMES)])
-    (folder / "camera.yaml").write_text(yaml.safe_dump(table.lens.camera_file()))
+    (folder / "camera.yaml").write_text(camera_text(table.lens.model()))
     return folder / "table.mp4", folder / "camera.yaml"
 
 

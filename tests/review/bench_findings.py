@@ -24,9 +24,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "session"))
 
 import cv2
 import numpy as np
-import yaml
 from staged import DECK, FPS, PRESS_S, SET, Stage, finishing_late, knocked_over, rig, touched_s, untouched
 
+from calibration.camera import camera_text
 from calibration.markers import CORNERS, MARKER_CENTRES
 from referee.recording import load_attempt
 from referee.recording.errors import BadAttempt
@@ -35,7 +35,7 @@ from referee.recording.video import VideoWriter
 from referee.recording.writer import write_file
 from referee.review.import_video import Given, bring_in
 from referee.review.stop_ruling import stop_found
-from referee.simulator.meshes import Placed
+from referee.simulator.meshes import PosedPiece
 from referee.simulator.table import Hand, World
 
 WITHIN_S, GO_S, UNTIL_S = 0.15, 1.0, 6.0
@@ -74,7 +74,7 @@ def falls(stage: Stage, delay_s: float) -> Happens:
         if share >= 1:
             return after
         way = np.asarray(top.centre) + (np.asarray(lies.centre) - np.asarray(top.centre)) * share * share
-        return stage.world([*rest, Placed(top.shape, top.color, top.turn, way)])
+        return stage.world([*rest, PosedPiece(top.shape, top.color, top.turn, way)])
 
     return happens
 
@@ -148,7 +148,7 @@ def filmed(play: Play, folder: Path) -> Path:
     (folder / "frames.csv").write_text("index,seconds\n" + "".join(f"{n},{t:.4f}\n" for n, t in enumerate(times)))
     write_file(folder / "deck.json", DECK.to_json())
     write_file(folder / "pieces.json", SET.to_json())
-    write_file(folder / "camera.yaml", yaml.safe_dump(at.table.lens.camera_file()))
+    write_file(folder / "camera.yaml", camera_text(at.table.lens.model()))
     stop = {"zone": play.caller, "seconds": PRESS_S}
     write_json(folder / "attempt.json", {"card": play.card, "go": GO_S, "stop": stop, "simulated": True})
     return folder

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import yaml
 
+from calibration.camera import camera_text
 from calibration.palette import Palette
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
@@ -21,7 +21,7 @@ from referee.recording.folder import write_json
 from referee.recording.video import VideoWriter
 from referee.recording.writer import write_file
 from referee.simulator.build_plans import apart
-from referee.simulator.players import Manners, Players
+from referee.simulator.players import PlayerProfile, Players
 from referee.simulator.table import TableSim
 from referee.vision.observer import Observer
 
@@ -42,8 +42,8 @@ def record(plot: Plot, folder: Path) -> dict:
     """Render the duel into ``folder``; gives its truth: zone -> pieces placed, and when one began to fall."""
     pieces, deck = builtin_piece_set(), builtin_deck()
     table = TableSim(pieces, plot.seed, seating=plot.seating)
-    manners = Manners(errs=0.0, falls=1.0 if plot.falls else 0.0)
-    players = Players(pieces, sorted(table.seats), plot.seed, manners)
+    profile = PlayerProfile(errs=0.0, falls=1.0 if plot.falls else 0.0)
+    players = Players(pieces, sorted(table.seats), plot.seed, profile)
     players.begin(deck.card(plot.card), GO_S)
     scripts = dict(players._scripts)  # as they are meant; Stop will change them
     zone, stop = min(players.presses().items(), key=lambda press: press[1])
@@ -53,7 +53,7 @@ def record(plot: Plot, folder: Path) -> dict:
         ("palette.json", learnt(table)),
         ("deck.json", deck.to_json()),
         ("pieces.json", pieces.to_json()),
-        ("camera.yaml", yaml.safe_dump(table.lens.camera_file())),
+        ("camera.yaml", camera_text(table.lens.model())),
         ("empty.png", table.empty()),
     ):
         write_file(folder / name, content)

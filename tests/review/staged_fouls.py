@@ -11,14 +11,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from calibration.camera import CameraModel
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
 from referee.devices.ports import Frame
 from referee.simulator.build_plans import apart
 from referee.simulator.hand_motion import Script
-from referee.simulator.meshes import Placed, place
-from referee.simulator.players import Manners, Players
+from referee.simulator.meshes import PosedPiece, place
+from referee.simulator.players import PlayerProfile, Players
 from referee.simulator.room import still_picture
 from referee.simulator.table import Hand, TableSim, World
 from referee.vision.live.fouls import DetectedFoul, FoulWatch
@@ -38,11 +37,7 @@ class Table:
 
     def __init__(self, seed: int, seating: str, height: int = 720) -> None:
         self.sim = TableSim(SET, seed, height=height, seating=seating)
-        shot = self.sim.lens.camera_file()
-        matrix = np.array(shot["camera_matrix"]["data"]).reshape(3, 3)
-        lens = CameraModel(
-            shot["image_width"], shot["image_height"], matrix, np.array(shot["distortion_coefficients"]["data"])
-        )
+        lens = self.sim.lens.model()
         self.observer = Observer(SET, lens)
         self.observer.learn_empty(self.sim.empty())
         standing = [place(p) for p in apart(SET)]
@@ -135,8 +130,8 @@ def staged(table: Table, what: Staged) -> Shown:
 def _played(table: Table, what: Staged) -> tuple[Iterator[Scene], float, float | None, float]:
     """What the duel shows, frame by frame; its Stop, when its foul is over the field, and when that begins."""
     acts = what.foul or what.rests
-    manners = Manners(errs=0.0, falls=0.0) if acts else Manners()
-    players = Players(SET, sorted(table.sim.seats), what.seed * 7 + table.sim.seed, manners)
+    profile = PlayerProfile(errs=0.0, falls=0.0) if acts else PlayerProfile()
+    players = Players(SET, sorted(table.sim.seats), what.seed * 7 + table.sim.seed, profile)
     players.begin(DECK.card(what.card), GO_S)
     stop_s = min(players.presses().values())
     if acts is None:
@@ -269,7 +264,7 @@ def _brought(at: Moment) -> Act:
             return table.sim, world
         rest = [p for p in world.pieces[zone] if not np.allclose(p.centre, loose.centre)]
         lift = np.array([0.0, -110.0, 60.0]) * max(0.0, 1 - since / 0.8)
-        held = Placed(loose.shape, loose.color, loose.turn, goal + lift)
+        held = PosedPiece(loose.shape, loose.color, loose.turn, goal + lift)
         tip = (
             held.centre + [0, 0, 18]
             if since < 0.8
@@ -284,7 +279,7 @@ def _brought(at: Moment) -> Act:
 REST = np.array([115.0, -245.0, 70.0])
 
 
-def _moved(script: Script, piece: Placed, stop_s: float) -> bool:
+def _moved(script: Script, piece: PosedPiece, stop_s: float) -> bool:
     return any(script.places[m.index] is piece for m in script.moves)
 
 

@@ -8,9 +8,8 @@ import sys
 
 import numpy as np
 import pytest
-import yaml
 
-from calibration.camera import load_camera
+from calibration.camera import camera_text, load_camera
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
 from referee.devices.ports import Frame, SystemClock
@@ -28,7 +27,7 @@ PROGRAM = "from referee.cli import main; main()"
 def test_an_exported_duel_is_judged_the_same_on_an_empty_machine(tmp_path):
     pieces, deck, clock = builtin_piece_set(), builtin_deck(), SystemClock()
     table, card = TableSim(pieces, 5, seating="across"), deck.card("L01")
-    camera = yaml.safe_dump(table.lens.camera_file())
+    camera = camera_text(table.lens.model())
     (tmp_path / "camera.yaml").write_text(camera)
     observer = Observer(pieces, load_camera(tmp_path / "camera.yaml"))
     observer.learn_empty(table.empty())

@@ -22,11 +22,11 @@ from referee.journal.journal import Journal
 from referee.match.practice import Practice
 from referee.match.state import MatchState
 from referee.session.practising import Practising
-from referee.simulator.build_plans import is_right, plan, spoil
+from referee.simulator.build_plans import is_right, plan, with_mistake
 from referee.simulator.hand_motion import Move, Script
 from referee.simulator.loose_pieces import loose_places, out_of_the_band
 from referee.simulator.meshes import place
-from referee.simulator.players import Manners, build_script
+from referee.simulator.players import PlayerProfile, build_script
 from referee.simulator.table import World
 from referee.vision.live.gate import Gate
 
@@ -103,7 +103,7 @@ class Doing:
 
 def straight(card: Card, places, rng: np.random.Generator) -> Doing:
     """Piece after piece."""
-    script = build_script(places, plan(card, SET, rng), 0.0, Manners(per_piece_s=1.3), rng)
+    script = build_script(places, plan(card, SET, rng), 0.0, PlayerProfile(per_piece_s=1.3), rng)
     return Doing(script, script.moves[-1].end_s)
 
 
@@ -119,11 +119,11 @@ def pausing(card: Card, places, rng: np.random.Generator) -> Doing:
 def erring(card: Card, places, rng: np.random.Generator) -> Doing:
     """The build is wrong first; some seconds later what is wrong is put right, piece by piece."""
     right = plan(card, SET, rng)
-    wrong = spoil(right, card, SET, rng)
+    wrong = with_mistake(right, card, SET, rng)
     same = sorted((p.shape, p.color) for p in wrong) == sorted((p.shape, p.color) for p in right)
     if not same or is_right(wrong, card, SET):
         return pausing(card, places, rng)
-    script = build_script(places, wrong, 0.0, Manners(per_piece_s=1.3), rng)
+    script = build_script(places, wrong, 0.0, PlayerProfile(per_piece_s=1.3), rng)
     t, moves = script.moves[-1].end_s + float(rng.uniform(1.5, 3.0)), list(script.moves)
     mended = {}
     for move in script.moves:

@@ -33,6 +33,9 @@ SERVED = ("--no-browser", "--port", 0)
 MOST_MB = 600 + PENDING_BYTES // (1 << 20)
 """A quiet machine stays under 600 MB (the figure is printed); on a busy one frames wait for the encoder besides."""
 
+LINE_LIMIT_S = 60.0
+"""A line that is waited for comes sooner, also at a load of 20; but a duel takes its time."""
+
 MATCH_LIMIT_S = 600.0
 """Hangs fail; how long it took is printed, for a noisy machine proves nothing about speed. Bar: 120 s."""
 
@@ -59,14 +62,17 @@ def program(*args, cwd):
         process.wait()
 
 
-def read_until(process, pattern):
-    """(lines so far, the match); fails when the program ends first."""
-    lines = []
+def read_until(process, pattern, within_s=LINE_LIMIT_S):
+    """(lines so far, the match); fails when the program ends first, or is killed because the line does not come."""
+    lines, late = [], threading.Timer(within_s, process.kill)
+    late.start()
     for line in process.stdout:
         lines.append(line)
         if found := re.search(pattern, line):
+            late.cancel()
             return lines, found
-    raise AssertionError("the program ended: " + "".join(lines))
+    late.cancel()
+    raise AssertionError(f"the program ended, or {within_s:.0f} s went by, without {pattern!r}: " + "".join(lines))
 
 
 def heard_to_its_end(process):
@@ -123,7 +129,7 @@ def test_a_program_that_is_killed_again_and_again_loses_nothing_it_said(tmp_path
     # At random instants, and once soon after a duel was decided, however slow the machine.
     for sign in ("SIMULATED", "going on", "going on", r"^duel \d+", "going on"):
         with program(*FAST, "--headless", "--seed", 3, cwd=tmp_path) as process:
-            lines, _ = read_until(process, f"{sign}|duel \\d+: .* to ")
+            lines, _ = read_until(process, f"{sign}|duel \\d+: .* to ", MATCH_LIMIT_S)
             time.sleep(chance.uniform(0.5, 6.0))
             process.send_signal(signal.SIGKILL)
             said += "".join(lines) + process.communicate()[0]
@@ -141,7 +147,7 @@ def test_a_duel_ends_with_the_card_at_the_right_player_in_a_real_browser(browser
         with closing(browser.new_page(viewport=PROJECTOR)) as page:
             page.goto(found[1])
             expect(page.locator("body")).to_contain_text("SIMULATED")
-            _, award = read_until(process, r"^duel \d+: .*: (\d) to (\w+) \(")
+            _, award = read_until(process, r"^duel \d+: .*: (\d) to (\w+) \(", MATCH_LIMIT_S)
             points, player = award.groups()
             row = page.locator("[data-part=table] tr, [data-part=table] li").filter(has_text=player).first
             expect(row).to_contain_text(points, timeout=30_000)

@@ -14,6 +14,7 @@ from pathlib import Path
 import cv2
 import pytest
 
+from calibration.camera import camera_text
 from cards.build import Build, parse_build
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
@@ -133,7 +134,7 @@ def _dev_set(path, table, card):
     cv2.imwrite(str(path / "colours.jpg"), table.render(World({"A": standing, "B": standing})))
     (path / "pieces.json").write_text(json.dumps(PIECES.to_json()))
     (path / "deck.json").write_text(json.dumps(builtin_deck().to_json()))
-    (path / "camera.yaml").write_text(json.dumps(table.lens.camera_file()))
+    (path / "camera.yaml").write_text(camera_text(table.lens.model()))
     zones = {"A": _truth("match", card.pieces), "B": _truth("mismatch", card.pieces[:1])}
     truth = {"frames": [{"image": "duel_00.jpg", "card": card.id, "zones": zones}]}
     (path / "truth.json").write_text(json.dumps(truth))

@@ -11,7 +11,7 @@ from calibration.palette import LINEAR
 from cards.build import parse_build
 from cards.pieces import builtin_piece_set
 from referee.session.rig_monitor import RigMonitor
-from referee.simulator.table import Place, TableSim
+from referee.simulator.table import RigLayout, TableSim
 
 SET = builtin_piece_set()
 TOWER = parse_build("green rectangle 0 front @ 0 0 12.5; blue cube 0 front @ 0 0 40.0")
@@ -43,7 +43,7 @@ def test_a_pushed_camera_is_noticed_but_only_the_second_time(sim):
 def test_a_pushed_mat_is_named(sim):
     other = TableSim(SET, 21, seating="across")
     seats = {**other.seats, "B": replace(other.seats["B"], x=other.seats["B"].x + 15)}
-    moved = TableSim(SET, 21, where=Place(sim.lens, sim.light, seats)).empty()
+    moved = TableSim(SET, 21, where=RigLayout(sim.lens, sim.light, seats)).empty()
     assert alarms(sim.empty(), moved, moved) == {"mat_moved"}
 
 

@@ -13,10 +13,10 @@ from cards.build import Piece
 from cards.deck import builtin_deck
 from cards.kinds.height import HeightCard
 from cards.pieces import builtin_piece_set
-from referee.simulator.build_plans import apart, in_field, is_right, plan, spoil
+from referee.simulator.build_plans import apart, in_field, is_right, plan, with_mistake
 from referee.simulator.hand_motion import clearing
 from referee.simulator.meshes import place, solid
-from referee.simulator.players import EARLIEST_PRESS_S, FAST, Manners, Players, build_script
+from referee.simulator.players import EARLIEST_PRESS_S, FAST, PlayerProfile, Players, build_script
 
 SET, DECK = builtin_piece_set(), builtin_deck()
 
@@ -27,7 +27,7 @@ def test_a_plan_is_right_and_spoiled_it_is_wrong(card, seed):
     rng = np.random.default_rng(seed)
     built = plan(card, SET, rng)
     assert in_field(built, SET) and is_right(built, card, SET)
-    wrong = spoil(built, card, SET, rng)
+    wrong = with_mistake(built, card, SET, rng)
     assert not is_right(wrong, card, SET)
 
 
@@ -50,24 +50,24 @@ def test_the_colour_frame_shows_every_piece_apart_in_the_field(name):
         assert all(b[0] - a[1] > 2 for a, b in pairwise(edges))
 
 
-def script_of(seed: int, manners: Manners = FAST):
-    players = Players(SET, "AB", seed, manners)
+def script_of(seed: int, profile: PlayerProfile = FAST):
+    players = Players(SET, "AB", seed, profile)
     rng = np.random.default_rng(seed)
     card = DECK.cards[seed % len(DECK.cards)]
-    return build_script(players._places("A"), plan(card, SET, rng), 100.0, manners, rng)
+    return build_script(players._places("A"), plan(card, SET, rng), 100.0, profile, rng)
 
 
-@pytest.mark.parametrize("manners", [Manners(), FAST])
-def test_the_hand_has_left_the_field_when_stop_is_pressed(manners):
+@pytest.mark.parametrize("profile", [PlayerProfile(), FAST])
+def test_the_hand_has_left_the_field_when_stop_is_pressed(profile):
     for seed in range(10):
-        script = script_of(seed, manners)
+        script = script_of(seed, profile)
         assert script.press_s >= 100.0 + EARLIEST_PRESS_S
         hand = script.at(script.press_s)[1]
         assert hand is None or hand.tip[1] < -80
 
 
 def test_every_piece_moves_without_a_jump():
-    script = script_of(7, Manners())
+    script = script_of(7, PlayerProfile())
     times = np.arange(100.0, script.press_s, 1 / 60)
     centres = np.array([[p.centre for p in script.at(t)[0]] for t in times])
     assert np.linalg.norm(np.diff(centres, axis=0), axis=2).max() < 40

@@ -15,7 +15,7 @@ import cv2
 import numpy as np
 
 from cards.deck import load_deck
-from referee.benchmark.stress import given, observer_of
+from referee.benchmark.stress import observer_of, session_inputs
 from referee.vision.image.files import read_picture
 from referee.vision.observer import Judgement, ZoneStudy
 from referee.vision.steps import step_pictures
@@ -35,7 +35,7 @@ def judged() -> tuple[np.ndarray, Judgement, list[ZoneStudy]]:
     """The frame (h, w, 3) BGR, what is said of it, and what the zone's verdict was worked out from."""
     frame, studies = read_picture(SESSION / IMAGE), []
     card = load_deck(SESSION / "deck.json").card(CARD)
-    return frame, observer_of(given(SESSION)).judge([frame], card, [ZONE], studied=studies.append), studies
+    return frame, observer_of(session_inputs(SESSION)).judge([frame], card, [ZONE], studied=studies.append), studies
 
 
 def made_from(judgement: Judgement) -> str:

@@ -12,7 +12,7 @@ import yaml
 
 from calibration.camera import save_camera
 from cards.pieces import builtin_piece_set
-from referee.benchmark.stress_report import percent
+from referee.benchmark.report import percent
 from referee.cli import main
 from referee.vision.image.files import LARGEST_PX, read_picture
 from referee.vision.observer import Observer

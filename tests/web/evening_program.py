@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
@@ -40,7 +41,7 @@ class TableCamera:
         self._image = np.full((90, 160, 3), 128, np.uint8)
 
     def latest(self, after: int = -1, timeout_s: float = 1.0) -> Frame:
-        self._clock.sleep(EVERY_S)
+        time.sleep(EVERY_S)
         self._number += 1
         return Frame(self._image, self._number, self._clock.now_s())
 

@@ -13,7 +13,7 @@ from cards.check import check_card
 from cards.kinds.layout import LayoutCard
 from cards.pieces import Pose, builtin_piece_set
 from cards.sentences import say
-from cards.stability import stand
+from cards.stability import check_stability
 from referee.match.duel import PHASES
 from referee.match.house_rules import HouseRules
 from referee.web.actions import ACTIONS, modes
@@ -82,7 +82,7 @@ def test_what_speaks_against_a_layout_is_said_in_german_with_its_pieces():
         [cube, Piece("rectangle", "green", Pose(), 13, 0, 42.5)],
         tower,
     ]
-    faults = {f for build in builds for f in stand(pieces, build).faults}
+    faults = {f for build in builds for f in check_stability(pieces, build).faults}
     faults |= {f for build in builds for f in check_card(LayoutCard("new", 1, tuple(build)), pieces).faults}
     assert len(faults) > 5
     for fault in faults:

@@ -6,23 +6,22 @@ import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 
 from calibration.mat import FIELD
 from referee.benchmark.effects import light, rig, things
-from referee.benchmark.effects.scene import Scene, Take
+from referee.benchmark.effects.scene import Inputs, Truth
 
 Level = float | str
-L = TypeVar("L")
-Draw = Callable[[Take, Scene, Level, np.random.Generator], Take]
+Draw = Callable[[Inputs, Truth, Any, np.random.Generator], Inputs]
 
 
 @dataclass(frozen=True)
 class Effect:
-    """One effect: ``draw`` makes a new take at one of the ``levels``, mildest first; with ``one_field`` it hits the
-    scene's zone only, and only that zone's verdict says something about it."""
+    """One effect: ``draw`` makes new inputs at one of the ``levels``, mildest first; with ``one_field`` it hits the
+    truth's zone only, and only that zone's verdict says something about it."""
 
     name: str
     levels: tuple[Level, ...]
@@ -30,96 +29,90 @@ class Effect:
     one_field: bool = False
 
 
-def _photo(change: Callable[[np.ndarray, float], np.ndarray]) -> Draw:
-    return lambda take, scene, level, rng: dataclasses.replace(take, frame=change(take.frame, float(level)))
+def _photo(change: Callable[[np.ndarray, Any], np.ndarray]) -> Draw:
+    """What a picture shows of it, whatever is in it."""
+    return lambda inputs, truth, level, rng: dataclasses.replace(inputs, frame=change(inputs.frame, level))
 
 
-def _thing(kind: Callable[[Level], L], draw: Callable[[Take, Scene, L, np.random.Generator], np.ndarray]) -> Draw:
-    """What changes the frame only, by a level of that kind: a place, a count."""
-    return lambda take, scene, level, rng: dataclasses.replace(take, frame=draw(take, scene, kind(level), rng))
+def _drawn(draw: Callable[[Inputs, Truth, Any, np.random.Generator], np.ndarray]) -> Draw:
+    """What is drawn into the frame."""
+    return lambda inputs, truth, level, rng: dataclasses.replace(inputs, frame=draw(inputs, truth, level, rng))
 
 
-def _of(kind: Callable[[Level], L], draw: Callable[[Take, Scene, L, np.random.Generator], Take]) -> Draw:
-    """What changes anything of the take, by a level of that kind."""
-    return lambda take, scene, level, rng: draw(take, scene, kind(level), rng)
+def _motion(inputs: Inputs, truth: Truth, px: float, rng: np.random.Generator) -> np.ndarray:
+    return light.motion(inputs.frame, px * inputs.frame.shape[1] / 1280, rng.uniform(0, 180))
 
 
-def _motion(take: Take, scene: Scene, px: Level, rng: np.random.Generator) -> Take:
-    length = float(px) * take.frame.shape[1] / 1280
-    return dataclasses.replace(take, frame=light.motion(take.frame, length, rng.uniform(0, 180)))
+def _noise(inputs: Inputs, truth: Truth, sigma: float, rng: np.random.Generator) -> np.ndarray:
+    return light.noise(inputs.frame, sigma, rng)
 
 
-def _noise(take: Take, scene: Scene, sigma: Level, rng: np.random.Generator) -> Take:
-    return dataclasses.replace(take, frame=light.noise(take.frame, float(sigma), rng))
+def _blur(frame: np.ndarray, px: float) -> np.ndarray:
+    return light.blur(frame, px * frame.shape[1] / 1280)
 
 
-def _blur(take: Take, scene: Scene, px: Level, rng: np.random.Generator) -> Take:
-    return dataclasses.replace(take, frame=light.blur(take.frame, float(px) * take.frame.shape[1] / 1280))
-
-
-def _glare(take: Take, scene: Scene, peak: Level, rng: np.random.Generator, on_build: bool) -> Take:
-    x0, x1, y0, y1, z = scene.extent
+def _glare(inputs: Inputs, truth: Truth, peak: float, rng: np.random.Generator, on_build: bool) -> np.ndarray:
+    x0, x1, y0, y1, z = truth.extent
     if on_build:
         at = np.array([rng.uniform(x0, x1), (y0 + y1) / 2, rng.uniform(0.2, 0.9) * z])
     else:
         at = np.array([rng.uniform(-FIELD[0], FIELD[0]), rng.uniform(-FIELD[1], FIELD[1]), 0.0])
-    middle = scene.pixels(at[None])[0]
-    scale = scene.camera.focal_px / scene.pose.translation[2] * (12.0 if on_build else 26.0)
+    middle = truth.pixels(at[None])[0]
+    scale = truth.camera.focal_px / truth.pose.translation[2] * (12.0 if on_build else 26.0)
     size = (scale * rng.uniform(0.8, 1.6), scale * rng.uniform(0.5, 1.0))
-    frame = light.glare(take.frame, middle, size, rng.uniform(0, 180), float(peak))
-    return dataclasses.replace(take, frame=frame)
+    return light.glare(inputs.frame, middle, size, rng.uniform(0, 180), peak)
 
 
-def _shadow(take: Take, scene: Scene, depth: Level, rng: np.random.Generator, soft_mm: float) -> Take:
-    x0, x1, y0, y1, _ = scene.extent
-    at = scene.pixels(np.array([(rng.uniform(x0, x1), (y0 + y1) / 2, 20.0)]))[0]
-    scale = scene.camera.focal_px / scene.pose.translation[2]
+def _shadow(inputs: Inputs, truth: Truth, depth: float, rng: np.random.Generator, soft_mm: float) -> np.ndarray:
+    x0, x1, y0, y1, _ = truth.extent
+    at = truth.pixels(np.array([(rng.uniform(x0, x1), (y0 + y1) / 2, 20.0)]))[0]
+    scale = truth.camera.focal_px / truth.pose.translation[2]
     where = light.shadow_edge(
-        take.frame.shape[:2], at, rng.uniform(0, 360), soft_mm * scale, scene.over_field(take.frame.shape[:2])
+        inputs.frame.shape[:2], at, rng.uniform(0, 360), soft_mm * scale, truth.over_field(inputs.frame.shape[:2])
     )
-    return dataclasses.replace(take, frame=light.shadow(take.frame, where, float(depth)))
+    return light.shadow(inputs.frame, where, depth)
 
 
-def _whole_field_shadow(take: Take, scene: Scene, depth: Level, rng: np.random.Generator) -> Take:
-    where = scene.over_field(take.frame.shape[:2])
-    return dataclasses.replace(take, frame=light.shadow(take.frame, where, float(depth)))
+def _whole_field_shadow(inputs: Inputs, truth: Truth, depth: float, rng: np.random.Generator) -> np.ndarray:
+    where = truth.over_field(inputs.frame.shape[:2])
+    return light.shadow(inputs.frame, where, depth)
 
 
 _ROWS = (
-    Effect("clean", (0,), lambda take, scene, level, rng: take),
+    Effect("clean", (0,), lambda inputs, truth, level, rng: inputs),
     Effect("overexposed", (0.2, 0.35, 0.7), _photo(light.exposure)),
     Effect("underexposed", (-0.5, -1.0, -1.7), _photo(light.exposure)),
     Effect("veil", (0.08, 0.16, 0.3), _photo(light.veil)),
-    Effect("glare_mat", (0.3, 0.7, 1.5), partial(_glare, on_build=False), True),
-    Effect("glare_build", (0.2, 0.5, 1.2), partial(_glare, on_build=True), True),
-    Effect("shadow_soft", (0.65, 0.45, 0.25), partial(_shadow, soft_mm=14.0), True),
-    Effect("shadow_hard", (0.65, 0.45, 0.25), partial(_shadow, soft_mm=0.8), True),
-    Effect("shadow_field", (0.65, 0.45, 0.25), _whole_field_shadow, True),
-    Effect("noise", (4, 8, 14), _noise),
-    Effect("blur", (1.0, 1.8, 3.0), _blur),
-    Effect("motion", (5, 9, 15), _motion),
-    Effect("jpeg", (40, 22, 10), _photo(lambda f, q: light.jpeg(f, int(q)))),
+    Effect("glare_mat", (0.3, 0.7, 1.5), _drawn(partial(_glare, on_build=False)), True),
+    Effect("glare_build", (0.2, 0.5, 1.2), _drawn(partial(_glare, on_build=True)), True),
+    Effect("shadow_soft", (0.65, 0.45, 0.25), _drawn(partial(_shadow, soft_mm=14.0)), True),
+    Effect("shadow_hard", (0.65, 0.45, 0.25), _drawn(partial(_shadow, soft_mm=0.8)), True),
+    Effect("shadow_field", (0.65, 0.45, 0.25), _drawn(_whole_field_shadow), True),
+    Effect("noise", (4, 8, 14), _drawn(_noise)),
+    Effect("blur", (1.0, 1.8, 3.0), _photo(_blur)),
+    Effect("motion", (5, 9, 15), _drawn(_motion)),
+    Effect("jpeg", (40, 22, 10), _photo(light.jpeg)),
     Effect("white_balance", (0.1, -0.15, 0.25, -0.3), _photo(light.white_balance)),
     Effect("hdr", (0.3, 0.6, 1.0), _photo(light.hdr)),
     Effect("saturation", (0.8, 0.6, 1.4), _photo(light.saturation)),
-    Effect("phone", ("edge", "in", "lit"), _thing(str, things.phone), True),
-    Effect("coin", (1, 3), _thing(int, things.coin), True),
-    Effect("pen", ("beside", "before"), _thing(str, things.pen), True),
-    Effect("hand", things.PLACES, _thing(str, things.hand), True),
-    Effect("finger", things.PLACES, _thing(str, things.finger), True),
-    Effect("tongs", things.PLACES, _thing(str, things.tongs), True),
-    Effect("clutter", ("table", "sheet", "cup"), _thing(str, things.clutter), True),
-    Effect("bump", (2, 6, 20), _of(float, rig.bump)),
-    Effect("slid_mat", (4, 12, 35), _of(float, rig.slid_mat), True),
-    Effect("covered_markers", (1, 2, 3), _thing(int, things.cover_markers), True),
-    Effect("wrong_empty", ("session", "pieces"), _of(str, rig.wrong_empty)),
-    Effect("wrong_colors", ("session", "empty", "duel"), _of(str, rig.wrong_colors)),
-    Effect("wrong_lens", (0.92, 1.08), _of(float, rig.wrong_lens)),
-    Effect("wrong_sizes", (3, -3, 6, -6, 10, -10), _of(float, rig.wrong_sizes)),
+    Effect("phone", ("edge", "in", "lit"), _drawn(things.phone), True),
+    Effect("coin", (1, 3), _drawn(things.coin), True),
+    Effect("pen", ("beside", "before"), _drawn(things.pen), True),
+    Effect("hand", things.PLACES, _drawn(things.hand), True),
+    Effect("finger", things.PLACES, _drawn(things.finger), True),
+    Effect("tongs", things.PLACES, _drawn(things.tongs), True),
+    Effect("clutter", ("table", "sheet", "cup"), _drawn(things.clutter), True),
+    Effect("bump", (2, 6, 20), rig.bump),
+    Effect("slid_mat", (4, 12, 35), rig.slid_mat, True),
+    Effect("covered_markers", (1, 2, 3), _drawn(things.cover_markers), True),
+    Effect("wrong_empty", ("session", "pieces"), rig.wrong_empty),
+    Effect("wrong_colors", ("session", "empty", "duel"), rig.wrong_colors),
+    Effect("wrong_lens", (0.92, 1.08), rig.wrong_lens),
+    Effect("wrong_sizes", (3, -3, 6, -6, 10, -10), rig.wrong_sizes),
     Effect("gray", (0,), _photo(lambda f, _: light.gray(f))),
-    Effect("mirrored", (0,), _of(str, rig.mirrored)),
-    Effect("turned", (180, 90), _of(int, rig.turned)),
-    Effect("garbled", (30, 300), _of(int, rig.garbled)),
+    Effect("mirrored", (0,), rig.mirrored),
+    Effect("turned", (180, 90), rig.turned),
+    Effect("garbled", (30, 300), rig.garbled),
 )
 EFFECTS = {effect.name: effect for effect in _ROWS}
 """Every effect by name."""

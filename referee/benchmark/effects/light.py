@@ -8,12 +8,13 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from referee.benchmark.effects.scene import Scene, Take
+from calibration.palette import LINEAR
+from referee.benchmark.effects.scene import Inputs, Truth
 
 
 def linear(image: np.ndarray) -> np.ndarray:
     """(h, w, 3) float32 light, 1 at full scale, of sRGB bytes."""
-    return _TO_LINEAR[image]
+    return LINEAR[image]
 
 
 def encoded(light: np.ndarray) -> np.ndarray:
@@ -25,16 +26,11 @@ STEPS = 16384
 """Steps of light in the table of bytes: a quarter of the smallest step of sRGB."""
 
 
-def _linear_of(v: np.ndarray) -> np.ndarray:
-    return np.where(v <= 0.04045, v / 12.92, ((v + 0.055) / 1.055) ** 2.4)
-
-
 def _bytes_of(x: np.ndarray) -> np.ndarray:
     v = np.where(x <= 0.0031308, 12.92 * x, 1.055 * np.power(x, 1 / 2.4) - 0.055)
     return (255.0 * v + 0.5).astype(np.uint8)
 
 
-_TO_LINEAR = _linear_of(np.arange(256) / 255.0).astype(np.float32)
 _TO_BYTES = _bytes_of(np.arange(STEPS + 1) / STEPS)
 
 
@@ -141,11 +137,11 @@ def gray(frame: np.ndarray) -> np.ndarray:
     return cv2.cvtColor(cv2.cvtColor(frame, cv2.COLOR_BGR2GRAY), cv2.COLOR_GRAY2BGR)
 
 
-def paper_light(take: Take, scene: Scene) -> np.ndarray:
+def paper_light(inputs: Inputs, truth: Truth) -> np.ndarray:
     """(3,) linear BGR light that white paper sends from the zone's sheet: what a drawn thing is lit by."""
     x, y = np.meshgrid(np.linspace(-80, 80, 9), [-70.0, 70.0])
-    points = scene.pixels(np.stack([x.ravel(), y.ravel(), np.zeros(x.size)], 1)).round().astype(int)
-    h, w = take.frame.shape[:2]
+    points = truth.pixels(np.stack([x.ravel(), y.ravel(), np.zeros(x.size)], 1)).round().astype(int)
+    h, w = inputs.frame.shape[:2]
     inside = [(u, v) for u, v in points if 0 <= u < w and 0 <= v < h]
-    seen = linear(np.array([take.frame[v, u] for u, v in inside] or [(200, 200, 200)], np.uint8))
+    seen = linear(np.array([inputs.frame[v, u] for u, v in inside] or [(200, 200, 200)], np.uint8))
     return np.maximum(np.percentile(seen, 75, axis=0), 0.05)

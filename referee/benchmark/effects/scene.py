@@ -19,7 +19,7 @@ RIM_MM = 20.0
 
 
 @dataclass(frozen=True)
-class Take:
+class Inputs:
     """All that an observer is given for one verdict.
 
     ``frame``, ``empty``, ``colors`` are (h, w, 3) uint8 BGR, the latter two None where they are not given.
@@ -33,16 +33,16 @@ class Take:
 
 
 @dataclass(frozen=True)
-class Scene:
+class Truth:
     """Where things truly are in a frame: the lens, the mats' poses, the pieces by zone, and the ``zone`` that an effect
-    of one field is to hit. ``other`` is the take of another rig, for aids that belong elsewhere."""
+    of one field is to hit. ``other`` are the inputs of another rig, for aids that belong elsewhere."""
 
     camera: CameraModel
     poses: Mapping[str, MatPose]
     builds: Mapping[str, Sequence[Piece]]
     piece_set: PieceSet
     zone: str
-    other: Take | None = None
+    other: Inputs | None = None
 
     @property
     def pose(self) -> MatPose:

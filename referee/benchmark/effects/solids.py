@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 
 from referee.benchmark.effects.light import encoded, linear
-from referee.benchmark.effects.scene import Scene
+from referee.benchmark.effects.scene import Truth
 
 LAMP = np.array([0.35, -0.25, 0.9])
 """Where the drawn things' lamp is, in the mat's frame: a ceiling light, a little aside."""
@@ -95,21 +95,21 @@ class _Drawn:
     albedo: np.ndarray
 
 
-def draw_body(frame: np.ndarray, scene: Scene, body: Body, paper: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def draw_body(frame: np.ndarray, truth: Truth, body: Body, paper: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """The picture with the body in it, its shadow on the table first. ``paper`` (3,) light of the sheet."""
-    frame = _shaded_table(frame, scene, body.centres, body.radii)
-    drawn = _splat(frame, scene, body)
+    frame = _shaded_table(frame, truth, body.centres, body.radii)
+    drawn = _splat(frame, truth, body)
     if drawn is None:
         return frame
-    cover = np.isfinite(drawn.depth) & ~_nearer(scene, drawn)
-    light = _lit(drawn, scene, body, paper, rng)
+    cover = np.isfinite(drawn.depth) & ~_nearer(truth, drawn)
+    light = _lit(drawn, truth, body, paper, rng)
     return drawn.window.pasted(frame, _blended(drawn.window.of(frame), light, cover))
 
 
-def _splat(frame: np.ndarray, scene: Scene, body: Body) -> _Drawn | None:
-    middles = scene.pixels(body.centres)
-    depths = scene.depths(body.centres)
-    reach = scene.camera.focal_px * body.radii / depths
+def _splat(frame: np.ndarray, truth: Truth, body: Body) -> _Drawn | None:
+    middles = truth.pixels(body.centres)
+    depths = truth.depths(body.centres)
+    reach = truth.camera.focal_px * body.radii / depths
     window = _window(frame, np.concatenate([middles - reach[:, None], middles + reach[:, None]]), 3)
     if window is None:
         return None
@@ -136,26 +136,26 @@ def _splat_one(drawn: _Drawn, at: np.ndarray, r_px: float, depth: float, r_mm: f
     drawn.albedo[part][front] = albedo
 
 
-def _nearer(scene: Scene, drawn: _Drawn) -> np.ndarray:
+def _nearer(truth: Truth, drawn: _Drawn) -> np.ndarray:
     """(h, w) where a piece stands before the body."""
     mask = np.zeros(drawn.depth.shape, bool)
-    for hull, depth in scene.hulls:
+    for hull, depth in truth.hulls:
         piece = cv2.erode(drawn.window.filled(hull), np.ones((3, 3), np.uint8))
         mask |= (piece > 0) & (depth < drawn.depth)
     return mask
 
 
-def _lit(drawn: _Drawn, scene: Scene, body: Body, paper: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def _lit(drawn: _Drawn, truth: Truth, body: Body, paper: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """(h, w, 3) linear light of the body's surface: spheres melted into one skin, shaded, with grain and shine."""
     on = np.isfinite(drawn.depth).astype(np.float32)
-    soft = max(1.2, scene.camera.focal_px / 1000 * 2.2)
+    soft = max(1.2, truth.camera.focal_px / 1000 * 2.2)
     weight = cv2.GaussianBlur(on, (0, 0), soft)[..., None] + 1e-4
     normal = cv2.GaussianBlur(drawn.normal.astype(np.float32), (0, 0), soft) / weight
     normal /= np.linalg.norm(normal, axis=2, keepdims=True) + 1e-6
     albedo = cv2.GaussianBlur((drawn.albedo * on[..., None]).astype(np.float32), (0, 0), soft) / weight
-    lamp = scene.pose.rotation @ (LAMP / np.linalg.norm(LAMP))
+    lamp = truth.pose.rotation @ (LAMP / np.linalg.norm(LAMP))
     facing = np.clip(normal @ lamp, -0.2, 1.0)
-    up = normal @ scene.pose.rotation[:, 2]
+    up = normal @ truth.pose.rotation[:, 2]
     halfway = lamp + (0, 0, -1.0)
     shine = body.gloss * np.clip(normal @ (halfway / np.linalg.norm(halfway)), 0, 1) ** 30
     grain = cv2.GaussianBlur(rng.standard_normal(on.shape, np.float32), (0, 0), 1.3)[..., None] * 3 * body.grain
@@ -172,14 +172,14 @@ def _blended(under: np.ndarray, light: np.ndarray, cover: np.ndarray) -> np.ndar
     return encoded(linear(under) * (1 - alpha) + filled * alpha)
 
 
-def _shaded_table(frame: np.ndarray, scene: Scene, centres: np.ndarray, radii: np.ndarray) -> np.ndarray:
+def _shaded_table(frame: np.ndarray, truth: Truth, centres: np.ndarray, radii: np.ndarray) -> np.ndarray:
     """The table darkened where the spheres keep the lamp away, softer the higher they are."""
     fall = (centres - LAMP / LAMP[2] * centres[:, 2:]) * (1, 1, 0)
     height = float(np.clip(centres[:, 2].mean(), 4, 150))
     t = np.linspace(0, 2 * np.pi, 12, endpoint=False)
     ring = np.stack([np.cos(t), np.sin(t), 0 * t], 1)
-    spots = [scene.pixels(at + r * ring) for at, r in zip(fall[::2], radii[::2], strict=True)]
-    scale = scene.camera.focal_px / scene.pose.translation[2]
+    spots = [truth.pixels(at + r * ring) for at, r in zip(fall[::2], radii[::2], strict=True)]
+    scale = truth.camera.focal_px / truth.pose.translation[2]
     sigma = max(1.5, 0.18 * height * scale)
     window = _window(frame, np.concatenate(spots), 3 * sigma)
     if window is None:
@@ -187,7 +187,7 @@ def _shaded_table(frame: np.ndarray, scene: Scene, centres: np.ndarray, radii: n
     dark = np.zeros(window.size[::-1], np.float32)
     for spot in spots:
         window.filled(cv2.convexHull(spot.round().astype(np.int32)), 1.0, dark)
-    dark = _off_pieces(scene, window, _blurred(dark, sigma))
+    dark = _off_pieces(truth, window, _blurred(dark, sigma))
     return window.pasted(frame, encoded(linear(window.of(frame)) * (1 - 0.45 * dark[..., None])))
 
 
@@ -198,32 +198,37 @@ def _blurred(mask: np.ndarray, sigma: float) -> np.ndarray:
     return cv2.resize(cv2.GaussianBlur(small, (0, 0), sigma / 4), mask.shape[::-1], interpolation=cv2.INTER_LINEAR)
 
 
-def _off_pieces(scene: Scene, window: _Window, dark: np.ndarray) -> np.ndarray:
+def _off_pieces(truth: Truth, window: _Window, dark: np.ndarray) -> np.ndarray:
     standing = np.zeros_like(dark)
-    for hull, _ in scene.hulls:
+    for hull, _ in truth.hulls:
         window.filled(hull, 1.0, standing)
     return dark * (1 - 0.7 * cv2.GaussianBlur(standing, (0, 0), 1.0))
 
 
 def lay_flat(
-    frame: np.ndarray, scene: Scene, picture: np.ndarray, corners_mm: np.ndarray, thick_mm: float, paper: np.ndarray
+    frame: np.ndarray,
+    truth: Truth,
+    picture: np.ndarray,
+    corners_mm: np.ndarray,
+    thick_mm: float,
+    paper: np.ndarray,
 ) -> np.ndarray:
     """A flat thing on the table: ``picture`` (h, w, 4) linear BGR albedo and cover, on the quadrilateral (4, 2) mm of
     its top left, top right, bottom right, bottom left corners."""
     low, high = np.c_[corners_mm, np.zeros(4)], np.c_[corners_mm, np.full(4, thick_mm)]
     edge = np.concatenate([low + (high - low) * t for t in np.linspace(0, 1, 4)])
-    frame = _shaded_table(frame, scene, np.concatenate([low, [low.mean(0)]]), np.full(5, 0.3 * thick_mm + 2.0))
+    frame = _shaded_table(frame, truth, np.concatenate([low, [low.mean(0)]]), np.full(5, 0.3 * thick_mm + 2.0))
     for k in range(4):  # its rim, as so many layers of its outline
         frame = _flat_layer(
-            frame, scene, picture[..., 3:] * (0.08, 0.08, 0.08), picture[..., 3], edge[4 * k :][:4], paper
+            frame, truth, picture[..., 3:] * (0.08, 0.08, 0.08), picture[..., 3], edge[4 * k :][:4], paper
         )
-    return _flat_layer(frame, scene, picture[..., :3], picture[..., 3], high, paper)
+    return _flat_layer(frame, truth, picture[..., :3], picture[..., 3], high, paper)
 
 
 def _flat_layer(
-    frame: np.ndarray, scene: Scene, albedo: np.ndarray, cover: np.ndarray, corners: np.ndarray, paper: np.ndarray
+    frame: np.ndarray, truth: Truth, albedo: np.ndarray, cover: np.ndarray, corners: np.ndarray, paper: np.ndarray
 ) -> np.ndarray:
-    pixels = scene.pixels(corners)
+    pixels = truth.pixels(corners)
     window = _window(frame, pixels, 3)
     if window is None:
         return frame
@@ -234,8 +239,8 @@ def _flat_layer(
     alpha = cv2.warpPerspective(cover.astype(np.float32), to_window, size, flags=cv2.INTER_AREA)
     seen = cv2.warpPerspective((albedo * cover[..., None]).astype(np.float32), to_window, size, flags=cv2.INTER_AREA)
     light = seen / np.maximum(alpha, 1e-3)[..., None]
-    depth = float(scene.depths(corners).mean())
-    for hull, nearer in scene.hulls:
+    depth = float(truth.depths(corners).mean())
+    for hull, nearer in truth.hulls:
         if nearer < depth + 25.0:
             window.filled(hull, 0.0, alpha)
     under = linear(window.of(frame))
@@ -254,21 +259,21 @@ class Box:
     albedo: np.ndarray
 
 
-def draw_box(frame: np.ndarray, scene: Scene, box: Box, paper: np.ndarray) -> np.ndarray:
+def draw_box(frame: np.ndarray, truth: Truth, box: Box, paper: np.ndarray) -> np.ndarray:
     """The frame with the box in it, in the light that ``paper`` shows."""
     size, albedo = box.size, box.albedo
     c, s = np.cos(np.radians(box.turn_deg)), np.sin(np.radians(box.turn_deg))
     turn = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1.0]])
     middle = np.array([*box.at, size[2] / 2])
-    frame = _shaded_table(frame, scene, middle[None].repeat(2, 0), np.full(2, float(min(size)) * 0.6))
+    frame = _shaded_table(frame, truth, middle[None].repeat(2, 0), np.full(2, float(min(size)) * 0.6))
     for axis in range(3):
         for sign in (-1.0, 1.0):
             normal = turn[:, axis] * sign
             face = _face(axis, sign, size) @ turn.T + middle
-            if (scene.pose.camera_at - face.mean(0)) @ normal > 0:
+            if (truth.pose.camera_at - face.mean(0)) @ normal > 0:
                 lamp = LAMP / np.linalg.norm(LAMP)
                 light = AMBIENT * (0.6 + 0.4 * normal[2]) + (1.15 - AMBIENT) * max(0.0, float(normal @ lamp))
-                frame = _painted_face(frame, scene, face, albedo * light / PAPER_ALBEDO * paper)
+                frame = _painted_face(frame, truth, face, albedo * light / PAPER_ALBEDO * paper)
     return frame
 
 
@@ -281,16 +286,16 @@ def _face(axis: int, sign: float, size: np.ndarray) -> np.ndarray:
     return out
 
 
-def _painted_face(frame: np.ndarray, scene: Scene, face: np.ndarray, light: np.ndarray) -> np.ndarray:
-    pixels = scene.pixels(face)
+def _painted_face(frame: np.ndarray, truth: Truth, face: np.ndarray, light: np.ndarray) -> np.ndarray:
+    pixels = truth.pixels(face)
     window = _window(frame, pixels, 3)
     if window is None:
         return frame
     cover = np.zeros(window.size[::-1], np.float32)
     points = ((pixels - window.corner) * 16).round().astype(np.int32)
     cv2.fillConvexPoly(cover, points, 1.0, cv2.LINE_8, 4)
-    depth = float(scene.depths(face).mean())
-    for hull, nearer in scene.hulls:
+    depth = float(truth.depths(face).mean())
+    for hull, nearer in truth.hulls:
         if nearer < depth:
             window.filled(hull, 0.0, cover)
     alpha = cv2.GaussianBlur(cover, (0, 0), 0.7)[..., None]

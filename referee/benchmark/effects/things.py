@@ -1,9 +1,11 @@
 """The things that get onto a table: hands, fingers, tongs, phones, coins, pens, clutter, what covers a marker.
 
-Every function takes the picture, the scene, where the thing goes, and a generator, and gives the new picture back.
+Every function takes the picture, the truth, where the thing goes, and a generator, and gives the new picture back.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import cv2
 import numpy as np
@@ -11,7 +13,7 @@ import numpy as np
 from calibration.markers import MARKER_CENTRES
 from calibration.mat import FIELD
 from referee.benchmark.effects.light import linear, paper_light
-from referee.benchmark.effects.scene import Scene, Take
+from referee.benchmark.effects.scene import Inputs, Truth
 from referee.benchmark.effects.solids import Body, Box, capsule, draw_body, draw_box, lay_flat
 
 SKINS = ("#e8bea0", "#d9a383", "#b98060", "#7a4c34")
@@ -24,17 +26,17 @@ def _albedo(code: str) -> np.ndarray:
     return linear(bgr)[0, 0].astype(float)
 
 
-def target(scene: Scene, place: str, gap_mm: float, rng: np.random.Generator) -> np.ndarray:
+def target(truth: Truth, place: str, gap_mm: float, rng: np.random.Generator) -> np.ndarray:
     """(2,) mm beside the build where there is more room, behind it or before it as the camera sees it."""
-    x0, x1, y0, y1, _ = scene.extent
+    x0, x1, y0, y1, _ = truth.extent
     middle = np.array([(x0 + x1) / 2, (y0 + y1) / 2])
     if place == "beside":
         right = FIELD[0] - x1 >= x0 + FIELD[0]
         return np.array([x1 + gap_mm if right else x0 - gap_mm, middle[1] + rng.uniform(-10, 10)])
-    away = gap_mm + abs(scene.toward_camera @ (x1 - x0, y1 - y0)) / 2
+    away = gap_mm + abs(truth.toward_camera @ (x1 - x0, y1 - y0)) / 2
     along = rng.uniform(-0.3, 0.3) * (x1 - x0)
-    side = np.array([-scene.toward_camera[1], scene.toward_camera[0]])
-    return middle + side * along + scene.toward_camera * (away if place == "before" else -away)
+    side = np.array([-truth.toward_camera[1], truth.toward_camera[0]])
+    return middle + side * along + truth.toward_camera * (away if place == "before" else -away)
 
 
 # -- hands ---------------------------------------------------------------------------------------------
@@ -86,40 +88,35 @@ def _thumb(knuckles, wrist, ahead, side, up, skin) -> Body:
     return capsule(root, joint, 14, 11.5, skin) + capsule(joint, end, 11.0, 8.5, skin)
 
 
-def hand(take: Take, scene: Scene, place: str, rng: np.random.Generator) -> np.ndarray:
+def hand(inputs: Inputs, truth: Truth, place: str, rng: np.random.Generator) -> np.ndarray:
     """A hand that reaches into the field from the player's side."""
-    at = target(scene, place, 38.0, rng)
-    tip = np.array([*at, rng.uniform(8, 0.5 * scene.extent[4] + 15)])
+    at = target(truth, place, 38.0, rng)
+    tip = np.array([*at, rng.uniform(8, 0.5 * truth.extent[4] + 15)])
     curls = tuple(rng.uniform(0.1, 0.5) + 0.05 * k for k in range(4))
-    return _drawn(take, scene, hand_body(tip, _from_player(rng), curls, rng), rng)
+    return _drawn(inputs, truth, hand_body(tip, _from_player(rng), curls, rng), rng)
 
 
-def finger(take: Take, scene: Scene, place: str, rng: np.random.Generator) -> np.ndarray:
+def finger(inputs: Inputs, truth: Truth, place: str, rng: np.random.Generator) -> np.ndarray:
     """A hand further out, its pointing finger stretched into the field."""
-    at = target(scene, place, 16.0, rng)
+    at = target(truth, place, 16.0, rng)
     tip = np.array([*at, rng.uniform(8, 30)])
-    return _drawn(take, scene, hand_body(tip, _from_player(rng), (0.08, 0.95, 1.0, 1.0), rng), rng)
+    return _drawn(inputs, truth, hand_body(tip, _from_player(rng), (0.08, 0.95, 1.0, 1.0), rng), rng)
 
 
-def tongs(take: Take, scene: Scene, place: str, rng: np.random.Generator) -> np.ndarray:
+def tongs(inputs: Inputs, truth: Truth, place: str, rng: np.random.Generator) -> np.ndarray:
     """Wooden or steel tongs, two arms that meet outside the field, held by a hand there."""
-    at = target(scene, place, 18.0, rng)
-    tip = np.array([*at, rng.uniform(10, 0.6 * scene.extent[4] + 15)])
+    at = target(truth, place, 18.0, rng)
+    tip = np.array([*at, rng.uniform(10, 0.6 * truth.extent[4] + 15)])
     toward = _from_player(rng)
     steel = rng.random() < 0.4
     albedo = _albedo("#9a9da0" if steel else str(rng.choice(["#c8a26b", "#b98a52", "#d9bd8c"])))
     side = np.array([-toward[1], toward[0], 0])
     back = tip - 205 * np.array([*toward, -0.2])
     arms = [capsule(back + s * 3 * side, tip + s * 14 * side, 4.6, 3.4, albedo) for s in (-1, 1)]
-    body = Body(*_joined(arms), gloss=0.6 if steel else 0.15, grain=0.02 if steel else 0.06)
-    frame = _drawn(take, scene, body, rng)
+    body = replace(arms[0] + arms[1], gloss=0.6 if steel else 0.15, grain=0.02 if steel else 0.06)
+    frame = _drawn(inputs, truth, body, rng)
     grip = hand_body(tip - 120 * np.array([*toward, -0.2]) + (0, 0, 4), toward, (0.8, 0.85, 0.9, 0.95), rng)
-    return draw_body(frame, scene, grip, paper_light(take, scene), rng)
-
-
-def _joined(parts: list[Body]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    whole = sum(parts[1:], parts[0])
-    return whole.centres, whole.radii, whole.albedo
+    return draw_body(frame, truth, grip, paper_light(inputs, truth), rng)
 
 
 def _from_player(rng: np.random.Generator) -> np.ndarray:
@@ -128,8 +125,8 @@ def _from_player(rng: np.random.Generator) -> np.ndarray:
     return np.array([np.cos(angle), np.sin(angle)])
 
 
-def _drawn(take: Take, scene: Scene, body: Body, rng: np.random.Generator) -> np.ndarray:
-    return draw_body(take.frame, scene, body, paper_light(take, scene), rng)
+def _drawn(inputs: Inputs, truth: Truth, body: Body, rng: np.random.Generator) -> np.ndarray:
+    return draw_body(inputs.frame, truth, body, paper_light(inputs, truth), rng)
 
 
 # -- flat things ---------------------------------------------------------------------------------------
@@ -169,22 +166,22 @@ def phone_picture(rng: np.random.Generator, lit: bool) -> np.ndarray:
     return np.dstack([picture + 0.22 * band, _rounded(h, w, 16)]).astype(np.float32)
 
 
-def phone(take: Take, scene: Scene, level: str, rng: np.random.Generator) -> np.ndarray:
+def phone(inputs: Inputs, truth: Truth, level: str, rng: np.random.Generator) -> np.ndarray:
     """A phone on the mat: over the field's edge, or all in the field beside the build, dark or lit."""
-    at = target(scene, "beside", 46.0, rng)
+    at = target(truth, "beside", 46.0, rng)
     if level == "edge":
         at = np.array([np.sign(at[0]) * (FIELD[0] + 12), at[1]])
     corners = _quad(at, 72, 150, rng.uniform(-20, 20))
-    return lay_flat(take.frame, scene, phone_picture(rng, level == "lit"), corners, 8.0, paper_light(take, scene))
+    return lay_flat(inputs.frame, truth, phone_picture(rng, level == "lit"), corners, 8.0, paper_light(inputs, truth))
 
 
-def coin(take: Take, scene: Scene, count: int, rng: np.random.Generator) -> np.ndarray:
+def coin(inputs: Inputs, truth: Truth, count: int, rng: np.random.Generator) -> np.ndarray:
     """So many coins on the mat beside the build."""
-    frame, light = take.frame, paper_light(take, scene)
+    frame, light = inputs.frame, paper_light(inputs, truth)
     for k in range(count):
         face = _coin_picture(rng)
-        at = target(scene, "beside", 22.0 + 27 * k, rng) + rng.uniform(-6, 6, 2) * (0, 3)
-        frame = lay_flat(frame, scene, face, _quad(at, 24, 24, rng.uniform(0, 360)), 2.0, light)
+        at = target(truth, "beside", 22.0 + 27 * k, rng) + rng.uniform(-6, 6, 2) * (0, 3)
+        frame = lay_flat(frame, truth, face, _quad(at, 24, 24, rng.uniform(0, 360)), 2.0, light)
     return frame
 
 
@@ -196,39 +193,39 @@ def _coin_picture(rng: np.random.Generator) -> np.ndarray:
     return np.dstack([metal * (1 + 0.5 * relief + rim)[..., None], cover]).astype(np.float32)
 
 
-def pen(take: Take, scene: Scene, level: str, rng: np.random.Generator) -> np.ndarray:
+def pen(inputs: Inputs, truth: Truth, level: str, rng: np.random.Generator) -> np.ndarray:
     """A pen beside the build, or before it."""
-    at = target(scene, level, 24.0, rng)
+    at = target(truth, level, 24.0, rng)
     angle = np.radians(rng.uniform(65, 115) if level == "beside" else rng.uniform(-15, 15))
     along = np.array([np.cos(angle), np.sin(angle), 0])
     a, b = (np.array([*at, 5.0]) + k * along for k in (-70, 45))
     tip, body = b + 14 * along, _albedo(str(rng.choice(["#1d2f7a", "#111111", "#a01818", "#e8e8e8"])))
     whole = capsule(a, b, 5, 5, body, 0.6) + capsule(b, tip, 4.6, 1.4, _albedo("#8f9296"))
-    return _drawn(take, scene, whole, rng)
+    return _drawn(inputs, truth, whole, rng)
 
 
 # -- clutter -------------------------------------------------------------------------------------------
 
 
-def clutter(take: Take, scene: Scene, level: str, rng: np.random.Generator) -> np.ndarray:
+def clutter(inputs: Inputs, truth: Truth, level: str, rng: np.random.Generator) -> np.ndarray:
     """Things in the pieces' own colours outside the field: boxes and balls on the table, on the sheet's rim, a cup."""
-    frame, light = take.frame, paper_light(take, scene)
-    names = list(scene.piece_set.colors)
+    frame, light = inputs.frame, paper_light(inputs, truth)
+    names = list(truth.piece_set.colors)
     for _ in range({"table": 6, "sheet": 4, "cup": 1}[level]):
-        albedo = _albedo(scene.piece_set.colors[str(rng.choice(names))]) * rng.uniform(0.85, 1.1)
+        albedo = _albedo(truth.piece_set.colors[str(rng.choice(names))]) * rng.uniform(0.85, 1.1)
         if level == "cup":
-            return draw_body(frame, scene, _cup(_beyond(scene, 175, rng), albedo), light, rng)
-        at = _beyond(scene, 190 if level == "table" else 118, rng)
+            return draw_body(frame, truth, _cup(_beyond(truth, 175, rng), albedo), light, rng)
+        at = _beyond(truth, 190 if level == "table" else 118, rng)
         if rng.random() < 0.5:
-            frame = draw_box(frame, scene, Box(at, rng.uniform(18, 48, 3), rng.uniform(0, 90), albedo), light)
+            frame = draw_box(frame, truth, Box(at, rng.uniform(18, 48, 3), rng.uniform(0, 90), albedo), light)
         else:
             r = float(rng.uniform(10, 20))
             ball = Body(np.array([[*at, r]] * 2), np.full(2, r), np.tile(albedo, (2, 1)), 0.5)
-            frame = draw_body(frame, scene, ball, light, rng)
+            frame = draw_body(frame, truth, ball, light, rng)
     return frame
 
 
-def _beyond(scene: Scene, x_mm: float, rng: np.random.Generator) -> np.ndarray:
+def _beyond(truth: Truth, x_mm: float, rng: np.random.Generator) -> np.ndarray:
     """(2,) mm outside the field: aside of it, or beyond its far or near line."""
     if rng.random() < 0.5:
         return np.array([rng.choice([-1, 1]) * rng.uniform(x_mm, x_mm + 25), rng.uniform(-70, 110)])
@@ -245,12 +242,12 @@ def _cup(at: np.ndarray, albedo: np.ndarray) -> Body:
     return Body(centres, np.full(len(centres), 4.5), np.tile(albedo, (len(centres), 1)), 0.5)
 
 
-def cover_markers(take: Take, scene: Scene, count: int, rng: np.random.Generator) -> np.ndarray:
+def cover_markers(inputs: Inputs, truth: Truth, count: int, rng: np.random.Generator) -> np.ndarray:
     """So many of the mat's markers under a playing card, a dark wallet or a sheet of paper."""
-    frame, light = take.frame, paper_light(take, scene)
+    frame, light = inputs.frame, paper_light(inputs, truth)
     for k in rng.permutation(4)[:count]:
         color = _albedo(str(rng.choice(["#f2f0ea", "#2a2420", "#7a2020", "#c8b890"])))
         face = np.dstack([np.tile(color, (90, 63, 1)), _rounded(90, 63, 5)]).astype(np.float32)
         at = MARKER_CENTRES[k] * 1.06 + rng.uniform(-5, 5, 2)
-        frame = lay_flat(frame, scene, face, _quad(at, 58, 62, rng.uniform(-25, 25)), 3.0, light)
+        frame = lay_flat(frame, truth, face, _quad(at, 58, 62, rng.uniform(-25, 25)), 3.0, light)
     return frame

@@ -12,7 +12,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from cards.sentences import LANGUAGES, WRITTEN, fill, pointed, say, table
+from cards.sentences import LANGUAGES, WRITTEN, fill, localized_number, say, table
 from referee.match.duel import stop_time
 
 __all__ = ["FALLBACK", "LANGUAGES", "catalogue", "markup", "number", "tools", "translate"]
@@ -43,7 +43,7 @@ def translate(language: str, key: str, /, **values: object) -> str:
 
 def number(language: str, value: float, digits: int | None = None) -> str:
     """A number as the language writes it, with so many decimals; without ``digits`` as many as it has."""
-    return pointed(language, str(value) if digits is None else f"{value:.{digits}f}")
+    return localized_number(language, str(value) if digits is None else f"{value:.{digits}f}")
 
 
 def tools(language: str) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def tools(language: str) -> dict[str, Any]:
     return {
         "t": partial(translate, language),
         "num": partial(number, language),
-        "stop_time": lambda *time: pointed(language, stop_time(*time)),
+        "stop_time": lambda *time: localized_number(language, stop_time(*time)),
         "say": partial(say, language),
         "lang": language,
     }

@@ -11,7 +11,7 @@ import flask
 from markupsafe import escape
 
 from cards.errors import RefereeError
-from cards.sentences import piece_name, pointed, say, word
+from cards.sentences import localized_number, piece_name, say, word
 from referee.errors import IllegalCommand
 from referee.fields import shown
 from referee.match.commands import Overrule, Ruling
@@ -43,7 +43,7 @@ def story_of(attempt: Attempt, told: Mapping[str, Any], lang: str) -> dict[str, 
 
     A Stop's ``elapsed`` is its official time after the go, as it is shown; video time is good to a frame."""
     presses = [p for p in attempt.meta.get("presses") or () if p.get("callers") and p.get("elapsed_s")]
-    official = {p["zone"]: pointed(lang, stop_time(p["elapsed_s"])) for p in presses}
+    official = {p["zone"]: localized_number(lang, stop_time(p["elapsed_s"])) for p in presses}
     marks = [
         {"name": m["name"], "seconds": m["seconds"], "zone": m.get("zone"), "why": m.get("why")}
         | ({"elapsed": official[m["zone"]]} if m["name"] == "stop" and m.get("zone") in official else {})

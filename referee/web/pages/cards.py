@@ -30,7 +30,7 @@ from cards.kinds.layout import LayoutCard, make_layouts
 from cards.law import worded
 from cards.pieces import PieceSet, Pose, load_piece_set, parse_piece_set
 from cards.sentences import sentence, word
-from cards.stability import MISPLACEMENT_MM, settle, stand
+from cards.stability import MISPLACEMENT_MM, check_stability, settle
 from referee.web.json_body import json_object
 from referee.web.pages.login import fault_text
 from referee.web.pages.pieces_form import form_rows, kind_svg, set_of_form
@@ -115,7 +115,7 @@ def look(pieces: PieceSet, rows: object, *, thorough: bool) -> dict[str, Any]:
     """
     card = _layout(pieces, rows, "new", 1)
     settled = settled_in_order(pieces, card.pieces)
-    found = stand(pieces, settled, MISPLACEMENT_MM if thorough else None)
+    found = check_stability(pieces, settled, MISPLACEMENT_MM if thorough else None)
     measured = difficulty(pieces, settled, found) if found.touches else None
     faults = [*LayoutCard("new", 1, settled).inventory_problems(pieces), *found.faults]
     return {
