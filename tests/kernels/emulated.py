@@ -18,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PLACEMENTS = ROOT / "tests/kernels/placements.py"
-NEEDED = ["numpy", "opencv-python-headless", "pydantic", "pyyaml", "scipy", "scikit-image"]
+NEEDED = ["numpy", "opencv-python", "pydantic", "pyyaml", "scipy", "scikit-image"]
 LIBRARIES = ["libc6", "libgcc-s1", "libstdc++6", "zlib1g", "libexpat1", "libffi8", "libssl3", "libbz2-1.0", "liblzma5"]
 PYTHON = ["python3.11-minimal", "libpython3.11-minimal", "libpython3.11-stdlib", "libuuid1", "libcrypt1"]
 ARM_SUFFIX = ".cpython-311-aarch64-linux-gnu.so"
@@ -32,10 +32,10 @@ def run(*command: str | Path, cwd: Path = ROOT, **more: str) -> str:
 
 
 def lowest() -> list[str]:
-    """The lowest versions of the packages that the placements need."""
+    """The lowest versions of the packages that the placements need; OpenCV without windows, which needs no X11."""
     dependencies = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
     named = {re.split(r"[>\[;]", line)[0].strip().lower(): line for line in dependencies}
-    return [named[name].replace(">=", "==") + ".*" for name in NEEDED if name in named]
+    return [named[name].replace(">=", "==").replace("python=", "python-headless=") + ".*" for name in NEEDED]
 
 
 def install(target: Path, *options: str) -> None:
