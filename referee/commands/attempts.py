@@ -19,14 +19,14 @@ from referee.journal.chain import Entry
 from referee.journal.journal import Journal
 from referee.match.foul import seen_foul
 from referee.recording import Attempt, load_attempt
-from referee.recording.address import Source, at_hand, sources, text_beside
+from referee.recording.address import AttemptSource, at_hand, sources, text_beside
 from referee.recording.errors import BadAttempt
 from referee.recording.retention import LOG as RETENTION
 from referee.recording.retention import told_removals
 from referee.review.batch import Interrupted
 from referee.review.batch import rejudge as judge_all
 from referee.review.import_video import Given, bring_in, broken_words
-from referee.review.options import EYE, Options
+from referee.review.options import EYE, RejudgeOptions
 from referee.review.regression_case import keep_case
 from referee.review.report import write_report
 from referee.review.signing import load_public
@@ -82,10 +82,10 @@ class Rejudging:
     out: Path
 
     @property
-    def options(self) -> Options:
+    def options(self) -> RejudgeOptions:
         """How each attempt is to be judged."""
         look = self.palette is not None or not (self.deck or self.rules) if self.look is None else self.look
-        return Options(look, self.watch, self.deck, self.rules, self.palette, self.eye)
+        return RejudgeOptions(look, self.watch, self.deck, self.rules, self.palette, self.eye)
 
 
 @click.command()
@@ -110,7 +110,7 @@ class Rejudging:
     "--eye",
     default=EYE,
     metavar="MODULE:FUNCTION",
-    help="See with this function instead of the program's own vision; see referee.review.Options.",
+    help="See with this function instead of the program's own vision; see referee.review.options.RejudgeOptions.",
 )
 @click.option(
     "-o",
@@ -144,9 +144,9 @@ def rejudge(asked: Rejudging) -> None:
         raise click.exceptions.Exit(1)
 
 
-def gather(places: tuple[str, ...], temporary: Path) -> list[Source]:
+def gather(places: tuple[str, ...], temporary: Path) -> list[AttemptSource]:
     """The attempts that the arguments name, each once. Raises BadAttempt naming a bad argument."""
-    found: dict[str, Source] = {}
+    found: dict[str, AttemptSource] = {}
     for n, place in enumerate(places):
         found |= {source.address: source for source in sources(place, temporary / str(n))}
     return list(found.values())

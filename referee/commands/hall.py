@@ -48,7 +48,7 @@ def in_hall(session: Session, journal: str, table: str, called: bool) -> Iterato
         # an SQLite file that is written to here is read by a connection of its own as well
         reader = stack.enter_context(closing(Journal(journal, reading="://" in journal)))
         service = TableService(session, table, presence, CalledGames(reader, table) if called else None)
-        service.alarms, service.simulated = session.notifier.alarms.to_json, session.simulated
+        service.alarms, service.simulated = session.notifier.alarms, session.simulated
         stack.enter_context(closing(service))
         service.start()
         yield service

@@ -96,7 +96,7 @@ def sit(seat: Seat) -> None:
         while True:
             if time.monotonic() - last_s >= BEAT_S:
                 beat, last_s = beat + 1, time.monotonic()
-                presence.tell(seat.table, Told(beat, alarms=tuple(table.alarms.to_json()), simulated=True))
+                presence.tell(seat.table, Told(beat, alarms=tuple(table.alarms()), simulated=True))
             if table.step():
                 time.sleep(seat.pace_s)
             elif called := games.called():

@@ -6,9 +6,7 @@ sheet signed at the table is a witness of the record.
 
 from __future__ import annotations
 
-import csv
 import html
-import io
 import json
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,7 +14,7 @@ from typing import Any
 from referee.journal.chain import Entry
 from referee.journal.game_export import game_line, is_game
 from referee.journal.journal import Journal
-from referee.journal.page import SHEET_STYLE, STYLE, inert, page, table
+from referee.journal.page import SHEET_STYLE, STYLE, csv_text, opening, page, signatures, table
 from referee.match.duel import Duel, stop_time
 from referee.match.evolve import fold
 from referee.match.state import MatchState
@@ -80,23 +78,14 @@ def to_csv(entries: Sequence[Entry]) -> str:
 
 
 def csv_of(duels: Sequence[Duel]) -> str:
-    """A head and a row per duel; ``seconds`` is the first counted Stop's time after the go. Cells that a spreadsheet
-    would take for a formula are quoted."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    for duel in duels:
-        writer.writerow({k: inert(v) for k, v in duel_row(duel).items()})
-    return out.getvalue()
+    """A head and a row per duel; ``seconds`` is the first counted Stop's time after the go."""
+    return csv_text(COLUMNS, (duel_row(duel).values() for duel in duels))
 
 
 def to_html(entries: Sequence[Entry]) -> str:
     """One self-contained page: result, standings, every attempt, fouls, the chain's head."""
     state = fold(e.event for e in entries)
-    parts = [f"<h1>Match {html.escape(state.match_id)}</h1>"]
-    if state.simulated:
-        parts.append('<p class="sim">SIMULATED</p>')
-    parts.append(f"<p>{html.escape(result_text(state))}</p>")
+    parts = opening(f"Match {state.match_id}", state.simulated, result_text(state))
     parts.append(
         table(
             ("rank", "player", "points", "duels"),
@@ -141,14 +130,9 @@ SHEET_COLUMNS = ("#", "Zone A", "Zone B", "Card", "Value", "Stop by", "Card to",
 def to_sheet(entries: Sequence[Entry]) -> str:
     """The printable A4 score sheet, an HTML page: duels played, blank rows, lines to sign."""
     state = fold(e.event for e in entries)
-    parts = [f"<h1>Score sheet, match {html.escape(state.match_id)}</h1>"]
-    if state.simulated:
-        parts.append('<p class="sim">SIMULATED</p>')
-    parts.append(f"<p>{html.escape(result_text(state))}</p>")
+    parts = opening(f"Score sheet, match {state.match_id}", state.simulated, result_text(state))
     parts.append(table(SHEET_COLUMNS, [*_played(state), *_to_play(state)]))
-    names = [*(f"{row.player}: {row.score} points" for row in state.standings), "Referee"]
-    signs = "".join(f"<tr><td>{html.escape(name)}</td><td>signed</td></tr>" for name in names)
-    parts.append(f'<table class="sign">{signs}</table>')
+    parts.append(signatures([*(f"{row.player}: {row.score} points" for row in state.standings), "Referee"]))
     parts.append(f"<p><small>{html.escape(_witness(state, entries))}</small></p>")
     return page(f"Score sheet {state.match_id}", SHEET_STYLE, parts)
 

@@ -9,16 +9,14 @@ that was chosen in secret, nor a hash, since a secret can be guessed and tried o
 
 from __future__ import annotations
 
-import csv
 import html
-import io
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from referee.games.match import Match, fold
 from referee.journal.chain import Entry
-from referee.journal.page import SHEET_STYLE, STYLE, inert, page, table
+from referee.journal.page import SHEET_STYLE, STYLE, csv_text, opening, page, signatures, table
 
 Said = Callable[[Mapping[str, Any], Sequence[str]], str]
 BEGUN = "game_begun"
@@ -65,24 +63,12 @@ def _json(match: Match, entries: Sequence[Entry], said: Said) -> str:
 
 
 def _csv(match: Match, entries: Sequence[Entry], said: Said) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([inert(cell) for cell in _columns(match)])
-    writer.writerows([inert(cell) for cell in row] for row in _rows(match, said))
-    return out.getvalue()
+    return csv_text(_columns(match), _rows(match, said))
 
 
 def _result(match: Match) -> str:
     best = " and ".join(row.player for row in match.standings if row.wins)
     return f"{best} won." if match.over else f"Not finished: {len(match.played)} moves, phase {match.state.phase}."
-
-
-def _told(match: Match, title: str) -> list[str]:
-    """Head, result, and whether it was simulated."""
-    parts = [f"<h1>{html.escape(title)}</h1>"]
-    if match.simulated:
-        parts.append('<p class="sim">SIMULATED</p>')
-    return [*parts, f"<p>{html.escape(_result(match))}</p>"]
 
 
 def _witness(match: Match, entries: Sequence[Entry]) -> str:
@@ -102,16 +88,15 @@ def _changes(match: Match, said: Said) -> str:
 
 
 def _html(match: Match, entries: Sequence[Entry], said: Said) -> str:
-    parts = _told(match, f"Game {match.match_id}")
+    parts = opening(f"Game {match.match_id}", match.simulated, _result(match))
     parts.append(table(("rank", "player", "points"), [(r.rank, r.player, r.score) for r in match.standings]))
     parts += [table(_columns(match), _rows(match, said)), _changes(match, said), f"<p>{_witness(match, entries)}</p>"]
     return page(f"Game {match.match_id}", STYLE, parts)
 
 
 def _sheet(match: Match, entries: Sequence[Entry], said: Said) -> str:
-    parts = _told(match, f"Score sheet, {match.match_id}")
+    parts = opening(f"Score sheet, {match.match_id}", match.simulated, _result(match))
     parts += [table(_columns(match), _rows(match, said)), _changes(match, said)]
     names = [*(f"{row.player}: {row.score} points" for row in match.standings), "Referee"]
-    signs = "".join(f"<tr><td>{html.escape(name)}</td><td>signed</td></tr>" for name in names)
-    parts += [f'<table class="sign">{signs}</table>', f"<p><small>{_witness(match, entries)}</small></p>"]
+    parts += [signatures(names), f"<p><small>{_witness(match, entries)}</small></p>"]
     return page(f"Score sheet {match.match_id}", SHEET_STYLE, parts)

@@ -14,11 +14,11 @@ import os
 import re
 import socket
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -27,6 +27,7 @@ from referee.errors import JournalDamaged, JournalUnwritable, RefereeError
 from referee.events import Event
 from referee.journal import database
 from referee.journal.chain import GENESIS, LINE_START, Entry, canonical, check_chain, line_of
+from referee.journal.lines import LineCopy
 
 _META = sa.MetaData()
 EVENTS = sa.Table(
@@ -66,19 +67,6 @@ OLD_ID = re.compile(r"(?:(.*)-)?\d{8}-\d{6}-\d+")
 """A match's id as sessions make it: the table's name, when it began by the clock, how manieth."""
 
 
-class Copy(Protocol):
-    """A second place for lines (``referee.journal.lines``)."""
-
-    def append(self, lines: Sequence[str]) -> None:
-        """Add these lines; may raise OSError."""
-
-    def gone(self) -> bool:
-        """Whether somebody has removed it since it was written to."""
-
-    def catch_up(self, entries: Iterable[tuple[Entry, str]]) -> int:
-        """Add those of these events that are missing; may raise OSError."""
-
-
 class Journal:
     """The store of many matches. Thread-safe; one connection.
 
@@ -86,7 +74,7 @@ class Journal:
     """
 
     def __init__(
-        self, url_or_path: str | Path, hold: str | None = None, copy: Copy | None = None, reading: bool = False
+        self, url_or_path: str | Path, hold: str | None = None, copy: LineCopy | None = None, reading: bool = False
     ) -> None:
         """With ``hold``, that table of a server's store is this program's alone while the journal is open.
 
@@ -171,7 +159,7 @@ class Journal:
                 why = getattr(error, "strerror", None) or error
                 self._missed, self.problem = True, sentence("journal_copy", fault=str(why))
 
-    def _copy_all(self, copy: Copy) -> None:
+    def _copy_all(self, copy: LineCopy) -> None:
         """Give the copy every event that it has not: the store holds them also when its file was removed."""
         for match_id in self.matches():
             copy.catch_up((e, line_of(e.match_id, e.seq, e.event, e.prev)[0]) for e in self.entries(match_id))
@@ -209,41 +197,34 @@ class Journal:
 
     def entries(self, match_id: str) -> list[Entry]:
         """The events with number and hash, the whole chain checked. Raises JournalDamaged."""
-        here = EVENTS.c.match_id == match_id
-        query = sa.select(EVENTS.c.seq, EVENTS.c.line).where(here).order_by(EVENTS.c.seq)
         with self._lock, self._guarded("read"), self._reading() as connection:
-            rows = [tuple(row) for row in connection.execute(query)]
-            head = self._head(connection, match_id)
-        found = list(self._named(check_chain(match_id, rows)))
+            rows, head = _lines(connection, match_id), self._head(connection, match_id)
+        found = self._checked(match_id, rows)
         if head != ((found[-1].seq, found[-1].hash) if found else (0, GENESIS)):
             raise JournalDamaged(
                 f"{self.name}: match {match_id}: event {len(found) + 1} is missing: {head[0]} were recorded"
             )
         return found
 
-    def _named(self, entries: Iterable[Entry]) -> Iterator[Entry]:
+    def _checked(self, match_id: str, rows: list[tuple[int, str]], head: tuple[int, str] = (0, GENESIS)) -> list[Entry]:
         try:
-            yield from entries
+            return list(check_chain(match_id, rows, head))
         except JournalDamaged as error:
             raise JournalDamaged(f"{self.name}: {error}") from None
 
     def since(self, match_id: str, head: tuple[int, str]) -> list[Entry]:
         """The events behind that head (number and hash), proven to follow it. Raises JournalDamaged."""
-        here = (EVENTS.c.match_id == match_id) & (EVENTS.c.seq > head[0])
-        query = sa.select(EVENTS.c.seq, EVENTS.c.line).where(here).order_by(EVENTS.c.seq)
         with self._lock, self._guarded("read"), self._reading() as connection:
-            rows = [tuple(row) for row in connection.execute(query)]
-        return list(self._named(check_chain(match_id, rows, head)))
+            rows = _lines(connection, match_id, EVENTS.c.seq > head[0])
+        return self._checked(match_id, rows, head)
 
     def first(self, match_id: str) -> Event:
         """A match's first event alone: what was begun. Raises JournalDamaged."""
-        query = sa.select(EVENTS.c.seq, EVENTS.c.line).where((EVENTS.c.match_id == match_id) & (EVENTS.c.seq == 1))
         with self._lock, self._guarded("read"), self._reading() as connection:
-            rows = [tuple(row) for row in connection.execute(query)]
-        entry = next(self._named(check_chain(match_id, rows)), None)
-        if entry is None:
+            rows = _lines(connection, match_id, EVENTS.c.seq == 1)
+        if not rows:
             raise JournalDamaged(f"{self.name}: match {match_id}: event 1 is missing")
-        return entry.event
+        return self._checked(match_id, rows)[0].event
 
     def heads(self) -> dict[str, tuple[int, str]]:
         """Number and hash of every match's last event."""
@@ -303,6 +284,12 @@ class Journal:
         """Give the file or the connection back."""
         with self._lock:
             self._engine.dispose()
+
+
+def _lines(connection: sa.Connection, match_id: str, *which: sa.ColumnElement[bool]) -> list[tuple[int, str]]:
+    """Number and line of a match's events, in their order; of ``which`` alone."""
+    query = sa.select(EVENTS.c.seq, EVENTS.c.line).where(EVENTS.c.match_id == match_id, *which).order_by(EVENTS.c.seq)
+    return [(row.seq, row.line) for row in connection.execute(query)]
 
 
 def _missing(store: sa.Engine) -> set[str]:

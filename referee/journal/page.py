@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import html
-from collections.abc import Sequence
+import io
+from collections.abc import Iterable, Sequence
 
 STYLE = """body{font:14px/1.4 sans-serif;margin:2em;color:#111}table{border-collapse:collapse;margin:1em 0}
 td,th{border:1px solid #999;padding:.25em .6em;text-align:left}
@@ -18,6 +20,25 @@ height:5mm;text-align:left}tr{break-inside:avoid}
 def inert(cell: object) -> object:
     """The cell, quoted where a spreadsheet would take it for a formula."""
     return f"'{cell}" if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell
+
+
+def csv_text(head: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
+    """A head and rows; cells that a spreadsheet would take for a formula are quoted."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([inert(cell) for cell in row] for row in (head, *rows))
+    return out.getvalue()
+
+
+def opening(title: str, simulated: bool, result: str) -> list[str]:
+    """How a page begins: its title, whether what it tells was simulated, and the result."""
+    parts = [f"<h1>{html.escape(title)}</h1>", *(['<p class="sim">SIMULATED</p>'] if simulated else [])]
+    return [*parts, f"<p>{html.escape(result)}</p>"]
+
+
+def signatures(names: Iterable[str]) -> str:
+    """A line to sign for each name."""
+    signs = "".join(f"<tr><td>{html.escape(name)}</td><td>signed</td></tr>" for name in names)
+    return f'<table class="sign">{signs}</table>'
 
 
 def page(title: str, style: str, parts: Sequence[str]) -> str:

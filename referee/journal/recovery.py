@@ -11,8 +11,8 @@ import os
 import re
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Iterable
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -61,27 +61,21 @@ def carve(files: Files) -> list[Entry]:
     """Every proven event that the journal's files (``read_files``) still hold, in any order."""
     found = [entry for data in files.values() for entry in _carved(data)]
     known = {entry.hash for entry in found}
-    return found + [entry for entry in _selected(files) if entry.hash not in known]
+    selected = map(_proven, _still_read(files, "SELECT line FROM events"))
+    return found + [entry for entry in selected if entry is not None and entry.hash not in known]
 
 
-def _selected(files: Files) -> list[Entry]:
-    """Proven events that SQLite still reads out of a copy of the files, until it gives up."""
+def _still_read(files: Files, query: str) -> list[bytes]:
+    """The one column of a query that SQLite still reads out of a copy of the files, until it gives up."""
     found = []
-    with _opened(files) as connection, suppress(sqlite3.Error):
-        for (line,) in connection.execute("SELECT line FROM events"):
-            found.append(_proven(line) if isinstance(line, bytes) else None)
-    return [entry for entry in found if entry is not None]
-
-
-@contextmanager
-def _opened(files: Files) -> Iterator[sqlite3.Connection]:
-    """A copy of the files, opened by SQLite; texts come as bytes."""
     with tempfile.TemporaryDirectory(prefix="referee-") as folder:
         for suffix, data in files.items():
             Path(folder, f"copy.db{suffix}").write_bytes(data if suffix else _padded(data))
-        with closing(sqlite3.connect(Path(folder, "copy.db"))) as connection:
+        with closing(sqlite3.connect(Path(folder, "copy.db"))) as connection, suppress(sqlite3.Error):
             connection.text_factory = bytes
-            yield connection
+            for (cell,) in connection.execute(query):
+                found.append(cell)
+    return [cell for cell in found if isinstance(cell, bytes)]
 
 
 def read_files(path: Path) -> Files:
@@ -143,15 +137,14 @@ def salvage(path: str | Path, target: str | Path, fault: str = "", confirm: Conf
     ``confirm`` is asked about events beyond a gap that can follow what is kept before it.
     """
     files = read_files(Path(path))
-    return _write(carve(files) + copy_of(path).entries(), _begun(files), target, fault, confirm)
+    return _write(carve(files) + copy_of(path).entries(), files, target, fault, confirm)
 
 
-def _write(
-    found: list[Entry], begun: list[str], target: str | Path, fault: str, confirm: Confirm | None = None
-) -> Salvage:
-    """``begun``: ids of matches as the damaged file lists them, oldest first, as far as it can be read."""
+def _write(found: list[Entry], files: Files, target: str | Path, fault: str, confirm: Confirm | None = None) -> Salvage:
+    """``files``: the damaged ones, which list their matches in the order of their beginning."""
     if Path(target).exists():
         raise JournalDamaged(f"{target} exists already: salvage writes a new file")
+    begun = [row.decode(errors="replace") for row in _still_read(files, "SELECT match_id FROM matches ORDER BY number")]
     kept, beyond = chains(found)
     recorded = {m: max([len(c), *(entry.seq for entry in beyond[m])]) for m, c in kept.items()}
     journal = Journal(target)
@@ -183,14 +176,6 @@ def _follow(events: list[Event], rest: list[Entry]) -> bool:
     except (RefereeError, KeyError, TypeError, ValueError):
         return False
     return bool(events and rest)
-
-
-def _begun(files: Files) -> list[str]:
-    """Ids of matches in the order of their beginning, as far as SQLite still reads them from a copy of the files."""
-    with _opened(files) as connection, suppress(sqlite3.Error):
-        rows = connection.execute("SELECT match_id FROM matches ORDER BY number")
-        return [row[0].decode(errors="replace") for row in rows if isinstance(row[0], bytes)]
-    return []
 
 
 def check(journal: Journal) -> dict[str, int]:
@@ -276,7 +261,7 @@ def _replaced(path: Path, files: Files, copied: list[Entry], fault: str) -> tupl
         Path(f"{aside}{suffix}").write_bytes(data)
     fresh = path.with_name(f"{path.name}.salvaged-{os.getpid()}")
     kept_as = f" (the damaged file is kept as {aside.name})" if files else ""
-    report = _write(carve(files) + copied, _begun(files), fresh, fault + kept_as)
+    report = _write(carve(files) + copied, files, fresh, fault + kept_as)
     for suffix in ("-wal", "-shm"):
         Path(f"{path}{suffix}").unlink(missing_ok=True)
     fresh.replace(path)

@@ -16,7 +16,7 @@ from referee.core import Command
 from referee.fields import ByProgram, Flag, Name, Number, Text, Zone
 from referee.match.card_facts import CardFacts
 from referee.match.duel import IN_PLAY
-from referee.match.foul import Proposal
+from referee.match.foul import FoulProposal
 from referee.match.house_rules import DEFAULT_RULES, HouseRules
 from referee.match.verdict import ZoneVerdict
 
@@ -189,7 +189,7 @@ class Foul(MatchCommand):
     text: Text
     who: Text
     sanction: Literal["none", "warning", "duel"] | None = None
-    seen: ByProgram[Proposal | None] = None
+    seen: ByProgram[FoulProposal | None] = None
     PHASES = DUEL
     NEEDS = ("text", "who")
 

@@ -4,40 +4,8 @@ The law (RULES.md): a card is drawn unseen, both are ready, the go; whoever pres
 the *caller*. The caller's build is judged: right, and the caller gets the card; wrong, and the
 other player gets it. What cannot be told waits for a human. A void duel takes a fresh card.
 
-The table below is the whole of it: which event may follow in which phase, and where it leads.
-``diagram`` draws it:
-
->>> print(diagram())
-stateDiagram-v2
-    [*] --> idle
-    idle --> card_drawn: card_drawn
-    void --> card_drawn: card_drawn
-    card_drawn --> ready: ready
-    ready --> building: go
-    building --> stopped: stop
-    stopped --> stopped: stop
-    judging --> stopped: stop
-    undecided --> stopped: stop
-    stopped --> judging: judging
-    stopped --> undecided: duel_undecided
-    judging --> undecided: duel_undecided
-    card_drawn --> decided: duel_decided
-    ready --> decided: duel_decided
-    building --> decided: duel_decided
-    stopped --> decided: duel_decided
-    judging --> decided: duel_decided
-    undecided --> decided: duel_decided
-    decided --> decided: duel_decided
-    void --> decided: duel_decided
-    card_drawn --> void: duel_void
-    ready --> void: duel_void
-    building --> void: duel_void
-    stopped --> void: duel_void
-    judging --> void: duel_void
-    undecided --> void: duel_void
-    decided --> void: duel_void
-    void --> void: duel_void
-    decided --> idle: next_duel
+``TABLE`` is the whole of it: which event may follow in which phase, and where it leads. ``diagram`` draws it; the
+folder's README shows the picture.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ def seen_foul(kind: str, zone: str) -> Sentence:
 
 
 @dataclass(frozen=True)
-class Proposal:
+class FoulProposal:
     """What the camera saw: in which field, whose hand (None where that is not known), how long after the go, how
     surely (0..1), and when in the frames' time."""
 
@@ -57,7 +57,7 @@ class FoulNoted:
     at: str
     duel: int
     seq: int
-    seen: Proposal | None = None
+    seen: FoulProposal | None = None
     ruled_by: str = ""
     why: str = ""
 
@@ -87,5 +87,7 @@ def foul_from_event(data: Mapping[str, Any], who: str, at: str, duel: int, seq: 
     """The foul that an event of kind ``foul`` notes. One that an older version wrote has its text alone."""
     said = reason_from_json(data["said"]) if data.get("said") else worded_by(data["text"])
     seen = data.get("seen")
-    proposal = Proposal(**{k: v for k, v in seen.items() if k in Proposal.__dataclass_fields__}) if seen else None
+    proposal = (
+        FoulProposal(**{k: v for k, v in seen.items() if k in FoulProposal.__dataclass_fields__}) if seen else None
+    )
     return FoulNoted(data["player"], said, data["sanction"], who, at, duel, seq, proposal)

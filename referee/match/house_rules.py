@@ -182,7 +182,7 @@ def _toml(value: object) -> str:
 
 
 @dataclass(frozen=True)
-class Ruled:
+class HouseRuling:
     """What the house makes of one zone: match, mismatch, undecided or void, and by which rule."""
 
     ruling: Literal["match", "mismatch", "undecided", "void"]
@@ -195,7 +195,9 @@ FINDINGS = ("hand_at_stop", "fell_after_stop", "bumped", "touched_after_stop", "
 _ANSWERS = {"wrong": "mismatch", "void": "void", "human": "undecided"}
 
 
-def ruled(rules: HouseRules, verdict: ZoneVerdict, findings: Collection[str] = (), card: CardFacts = NO_CARD) -> Ruled:
+def ruled(
+    rules: HouseRules, verdict: ZoneVerdict, findings: Collection[str] = (), card: CardFacts = NO_CARD
+) -> HouseRuling:
     """The ruling on one zone from the camera's verdict and the findings.
 
     Without a ``card`` the rules on ground
@@ -205,16 +207,16 @@ def ruled(rules: HouseRules, verdict: ZoneVerdict, findings: Collection[str] = (
     """
     if "bumped" in findings:
         sure = rules.bumped == "void" and verdict.ruling != "undecided"
-        return Ruled("void" if sure else "undecided", "bumped")
+        return HouseRuling("void" if sure else "undecided", "bumped")
     answers = [(_ANSWERS.get(getattr(rules, f)), f) for f in FINDINGS if f in findings]
     for ruling in ("void", "mismatch", "undecided"):
         for answer, finding in answers:
             if answer == ruling:
-                return Ruled(ruling, finding)
+                return HouseRuling(ruling, finding)
     return _of_build(rules, verdict, card)
 
 
-def _of_build(rules: HouseRules, verdict: ZoneVerdict, card: CardFacts) -> Ruled:
+def _of_build(rules: HouseRules, verdict: ZoneVerdict, card: CardFacts) -> HouseRuling:
     ruling, kind = verdict.ruling, card.kind
     if (
         ruling == "match"
@@ -222,7 +224,7 @@ def _of_build(rules: HouseRules, verdict: ZoneVerdict, card: CardFacts) -> Ruled
         and rules.ground_contacts == "exactly_two"
         and verdict.ground_contacts not in (None, 2)
     ):
-        return Ruled("mismatch", "ground_contacts")
+        return HouseRuling("mismatch", "ground_contacts")
     if (
         ruling == "mismatch"
         and kind == "height"
@@ -230,10 +232,10 @@ def _of_build(rules: HouseRules, verdict: ZoneVerdict, card: CardFacts) -> Ruled
         and verdict.codes == {"wrong_count"}
         and verdict.count > card.count
     ):
-        return Ruled("match", "surplus_on_height")
+        return HouseRuling("match", "surplus_on_height")
     if ruling == "mismatch" and rules.loose_piece == "human" and _only_loose(verdict, card):
-        return Ruled("undecided", "loose_piece")
-    return Ruled(ruling)
+        return HouseRuling("undecided", "loose_piece")
+    return HouseRuling(ruling)
 
 
 def _only_loose(verdict: ZoneVerdict, card: CardFacts) -> bool:

@@ -68,7 +68,7 @@ class PracticeCommand(Command):
     """Base of what may be asked of a practice, and of what it is told."""
 
 
-class Begin(PracticeCommand):
+class BeginPractice(PracticeCommand):
     """A new practice. ``players`` by zone; ``cards`` are (id, value) in the order in which they come, again and again;
     ``level`` is the difficulty they were chosen by, None for all."""
 
@@ -101,7 +101,7 @@ class Viewed(PracticeCommand):
     built_s: float | None = None
 
 
-class Press(PracticeCommand):
+class PracticePress(PracticeCommand):
     """The zone's button, on the clock of the go."""
 
     zone: str
@@ -150,7 +150,7 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Result:
+class PracticeResult:
     """One build that has ended. ``seconds`` since the go where it matches, else None; ``by`` camera, box, or empty."""
 
     player: str
@@ -180,7 +180,7 @@ class Practice(State):
     go_at_s: float | None = None
     shown_s: float = 0.0
     fields: Mapping[str, Field] = field(default_factory=dict)
-    results: tuple[Result, ...] = ()
+    results: tuple[PracticeResult, ...] = ()
 
     @property
     def on(self) -> bool:
@@ -198,7 +198,7 @@ class Practice(State):
         return tuple(zone for zone, row in self.fields.items() if not row.ended)
 
     @property
-    def last(self) -> Mapping[str, Result]:
+    def last(self) -> Mapping[str, PracticeResult]:
         """Zone -> how its build of this card ended."""
         ended = [zone for zone, row in self.fields.items() if row.ended]
         return {r.zone: r for r in self.results[len(self.results) - len(ended) :]} if ended else {}
@@ -228,12 +228,12 @@ def decide(practice: Practice, command: PracticeCommand, at: str = "") -> tuple[
 
 
 def _refusal(practice: Practice, command: PracticeCommand) -> str:
-    if isinstance(command, Begin):
+    if isinstance(command, BeginPractice):
         return sentence("practice_on") if practice.on else ""
     return "" if practice.on else sentence("practice_nobody")
 
 
-def _begin(batch: PracticeBatch, c: Begin) -> None:
+def _begin(batch: PracticeBatch, c: BeginPractice) -> None:
     names = [name.strip() for name in c.players.values()]
     if not 1 <= len(names) <= 2 or not all(names) or len({name.casefold() for name in names}) < len(names):
         raise IllegalCommand(sentence("practice_names"))
@@ -299,7 +299,7 @@ def _building(practice: Practice, zone: str) -> Field:
     return row
 
 
-def _press(batch: PracticeBatch, c: Press) -> None:
+def _press(batch: PracticeBatch, c: PracticePress) -> None:
     row, go_at_s = _building(batch.state, c.zone), batch.state.go_at_s
     if not row.ending and go_at_s is not None and c.at_s > go_at_s:
         batch.add("pressed", zone=c.zone, at_s=c.at_s)
@@ -347,7 +347,7 @@ def _of_a_zone(practice: Practice, event: Event) -> Practice:
     else:
         row, (card_id, value) = replace(row, ended=True), practice.card
         said = (data["ruling"], data["seconds"], data["by"], _reasons(data), event.at)
-        results = (*results, Result(row.player, zone, card_id, value, *said, practice.deck, event.simulated))
+        results = (*results, PracticeResult(row.player, zone, card_id, value, *said, practice.deck, event.simulated))
     return replace(practice, fields={**practice.fields, zone: row}, results=results)
 
 
@@ -356,10 +356,10 @@ def _reasons(data: Mapping[str, Any]) -> tuple[Reason, ...]:
 
 
 _HANDLERS: Mapping[type[PracticeCommand], Callable[[PracticeBatch, Any], None]] = {
-    Begin: _begin,
+    BeginPractice: _begin,
     Watch: _watch,
     Viewed: _viewed,
-    Press: _press,
+    PracticePress: _press,
     GiveUp: _give_up,
     NextCard: lambda b, c: b.add("practice_card"),
     End: lambda b, c: b.add("practice_ended"),
@@ -367,18 +367,18 @@ _HANDLERS: Mapping[type[PracticeCommand], Callable[[PracticeBatch, Any], None]] 
 _DECIDER = Decider(evolve, _refusal, _HANDLERS)
 
 
-def bests(results: Iterable[Result]) -> dict[tuple[str, str, str], Result]:
+def bests(results: Iterable[PracticeResult]) -> dict[tuple[str, str, str], PracticeResult]:
     """The fastest match of each (player, card, by); the earlier of two that are equal."""
     return _fastest(((r.player, r.card_id, r.by), r) for r in results)
 
 
-def level_bests(results: Iterable[Result]) -> dict[tuple[str, int, str], Result]:
+def level_bests(results: Iterable[PracticeResult]) -> dict[tuple[str, int, str], PracticeResult]:
     """The fastest match of each (player, difficulty, by)."""
     return _fastest(((r.player, r.value, r.by), r) for r in results)
 
 
-def _fastest(rows: Iterable[tuple[Any, Result]]) -> dict[Any, Result]:
-    found: dict[Any, Result] = {}
+def _fastest(rows: Iterable[tuple[Any, PracticeResult]]) -> dict[Any, PracticeResult]:
+    found: dict[Any, PracticeResult] = {}
     for key, row in rows:
         if row.seconds is not None and (key not in found or row.seconds < (found[key].seconds or 0.0)):
             found[key] = row

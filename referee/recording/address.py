@@ -31,7 +31,7 @@ Which = Callable[[Path, Sequence[str]], Sequence[str]]
 
 
 @dataclass(frozen=True)
-class Source:
+class AttemptSource:
     """An attempt: the path of its folder, or an address. For an address: ``stamp``, what changes with its files, and
     ``noted``, what changes with what people say of it."""
 
@@ -60,7 +60,7 @@ def is_address(text: object) -> bool:
     return "://" in str(text)
 
 
-def sources(place: str | Path, temporary: Path) -> list[Source]:
+def sources(place: str | Path, temporary: Path) -> list[AttemptSource]:
     """The attempts at a path or an address: a folder, an archive of them, or a bundle, which is unpacked under
     ``temporary``. Raises BadAttempt naming the place."""
     if not is_address(place):
@@ -90,7 +90,7 @@ def text_beside(place: str, name: str) -> str:
 
 
 @contextmanager
-def at_hand(source: Source, which: Which = lambda folder, names: names) -> Iterator[Path]:
+def at_hand(source: AttemptSource, which: Which = lambda folder, names: names) -> Iterator[Path]:
     """The attempt's folder: its own, or one with the files that are needed of it, which goes afterwards. Raises
     BadAttempt when they cannot be fetched."""
     if source.is_folder:
@@ -108,7 +108,7 @@ def at_hand(source: Source, which: Which = lambda folder, names: names) -> Itera
         yield folder
 
 
-def contents(source: Source, which: Which) -> dict[str, bytes]:
+def contents(source: AttemptSource, which: Which) -> dict[str, bytes]:
     """Name -> content of the files that are needed, to be sent elsewhere. Raises BadAttempt."""
     with at_hand(source, which) as folder:
         try:
@@ -129,7 +129,7 @@ class Mirror:
         self.address, self.root = address, root
         fs, path = _opened(address)
         self._top = fs.unstrip_protocol(path)
-        self._known: dict[Path, Source] = {}
+        self._known: dict[Path, AttemptSource] = {}
         root.mkdir(parents=True, exist_ok=True)
 
     def refresh(self, progress: Callable[[int, int], object] = lambda done, total: None) -> None:
@@ -169,12 +169,12 @@ class Mirror:
             append_review(folder, row)
             fs.put_file(os.fspath(folder / REVIEW), f"{path}/{REVIEW}")
 
-    def _path(self, source: Source) -> str:
+    def _path(self, source: AttemptSource) -> str:
         """Where under ``root`` an attempt belongs; empty for one whose name would lead elsewhere."""
         path = source.address.removeprefix(self._top).strip("/")
         return "" if {"", ".", ".."} & set(path.split("/")) else path
 
-    def _bring_records(self, some: Mapping[Path, Source]) -> None:
+    def _bring_records(self, some: Mapping[Path, AttemptSource]) -> None:
         """Bring these records; one that is here already is there at every instant, and its other files go."""
         files: dict[str, Path] = {}
         for folder, source in some.items():
@@ -194,22 +194,22 @@ class Mirror:
         self._known.update(some)
 
 
-def _here(path: Path, temporary: Path) -> list[Source]:
+def _here(path: Path, temporary: Path) -> list[AttemptSource]:
     if path.suffix == ".zip" and path.is_file():
         folders = unpack(path, temporary / path.stem)
     else:
         folders = find_attempts(path)
-    return [Source(str(folder.resolve())) for folder in folders]
+    return [AttemptSource(str(folder.resolve())) for folder in folders]
 
 
-def _there(address: str, fs: Any, path: str) -> list[Source]:
+def _there(address: str, fs: Any, path: str) -> list[AttemptSource]:
     """The attempts below an address, by one listing of all its files; one inside another is not looked at."""
     with _told(address):
         every = fs.find(path, detail=True)
     folders: dict[str, list[str]] = {}
     for file in sorted(every):
         folders.setdefault(os.path.dirname(file), []).append(file)
-    found: list[Source] = []
+    found: list[AttemptSource] = []
     last = ""
     for folder, files in sorted(folders.items()):
         inside = last and folder.startswith(f"{last}/")
@@ -219,7 +219,7 @@ def _there(address: str, fs: Any, path: str) -> list[Source]:
         told = {f: str(sorted(every[f].items(), key=str)) for f in files}
         noted = told.pop(f"{folder}/{REVIEW}", "")
         digest = hashlib.sha256("\n".join(told.values()).encode()).hexdigest()
-        found.append(Source(fs.unstrip_protocol(folder), digest, noted))
+        found.append(AttemptSource(fs.unstrip_protocol(folder), digest, noted))
     return found
 
 

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from av.error import FFmpegError
 
@@ -24,7 +24,7 @@ from referee.recording.folder import META, append_review, write_json
 from referee.recording.index import Index
 from referee.recording.retention import Budget, Removed, Remover, free_bytes, make_room
 from referee.recording.sweep import sweep
-from referee.recording.writer import RESERVE_BYTES, RESERVED, Take, first_words, write_file
+from referee.recording.writer import RESERVE_BYTES, RESERVED, AttemptWriter, first_words, write_file
 
 BEFORE_S = 2.0
 RING_BYTES = 256 << 20
@@ -36,13 +36,6 @@ beyond what a quiet one does; longer it would only fall further behind."""
 
 Rows = Mapping[str, dict]
 """Zone -> the contract's row."""
-
-
-class Judged(Protocol):
-    """A judgement of vision, as far as it is kept here."""
-
-    def to_json(self, image: str, card: str) -> dict:
-        """The contract's object of one image."""
 
 
 class Recorder:
@@ -67,7 +60,7 @@ class Recorder:
         self._backlog = Backlog(pending_bytes)
         self._kept = self._unwritten = 0
         self._folder: Path | None = None
-        self._take: Take | None = None
+        self._take: AttemptWriter | None = None
         self._busy = self._closed = False
         self.root.mkdir(parents=True, exist_ok=True)
         self._index = Index(self.root)
@@ -119,14 +112,12 @@ class Recorder:
                 self._backlog.stop(at_s)
         self._do(lambda take: take.mark(name, at_s, data))
 
-    def judged(self, frame: Frame | Sequence[Frame], judgement: Rows | Judged, extra: Mapping | None = None) -> None:
-        """Keep the judged frame or frames without loss and the judgement's verdicts beside them.
+    def judged(self, frame: Frame | Sequence[Frame], verdicts: Rows, extra: Mapping | None = None) -> None:
+        """Keep the judged frame or frames without loss and the verdicts beside them.
 
-        ``judgement`` is a referee.vision Judgement or a mapping zone -> the contract's row. The frames are on the disk
-        when this returns: a verdict counts by them. Raises OSError when they cannot be.
+        The frames are on the disk when this returns: a verdict counts by them. Raises OSError when they cannot be.
         """
         frames = [frame] if isinstance(frame, Frame) else list(frame)
-        verdicts = judgement if isinstance(judgement, Mapping) else judgement.to_json("stop.png", "")["zones"]
         with self._wake:
             first, self._kept = self._kept, self._kept + len(frames)
         files = [f"stop_{n}.png" if n else "stop.png" for n in range(first, first + len(frames))]
@@ -224,18 +215,18 @@ class Recorder:
             self.problem = sentence("recording_refused", fault=str(error.strerror))
         return folder
 
-    def _do(self, action: Callable[[Take], None]) -> None:
+    def _do(self, action: Callable[[AttemptWriter], None]) -> None:
         with self._wake:
             if self._folder is not None:
                 self._append(lambda: self._act(action))
 
-    def _act(self, action: Callable[[Take], None]) -> None:
+    def _act(self, action: Callable[[AttemptWriter], None]) -> None:
         if self._take is not None:
             action(self._take)
             if self._take.past_stop:
                 self._tell_thin(self._take)
 
-    def _tell_thin(self, take: Take) -> None:
+    def _tell_thin(self, take: AttemptWriter) -> None:
         """Say at once that a Stop's evidence is thin, while people can still be asked; take it back where what came
         later mends it."""
         said = sentence("recording_thin", name=take.folder.name)
@@ -272,7 +263,7 @@ class Recorder:
     def _open(self, folder: Path, meta: Mapping, go_at_s: float) -> None:
         self._take = None
         self._make_room(folder)
-        self._take = Take(folder, meta, go_at_s, self._reserve)
+        self._take = AttemptWriter(folder, meta, go_at_s, self._reserve)
         self._index.put(folder)
         self.problem = None
 

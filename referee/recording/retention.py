@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import json
 import shutil
-import threading
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -46,42 +45,26 @@ class Removed:
 
 
 class Remover:
-    """Deletes what was taken out of an archive, on a thread of its own, which ends when nothing is left to do."""
+    """Deletes what was taken out of an archive, on a thread of its own."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._waiting: deque[Removed] = deque()
-        self._thread: threading.Thread | None = None
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="disk budget")
+        self._waiting: dict[Future[None], int] = {}
 
     @property
     def pending_bytes(self) -> int:
         """Bytes that are not free yet, and will be."""
-        with self._lock:
-            return sum(one.size_bytes for one in self._waiting)
+        self._waiting = {job: size for job, size in self._waiting.items() if not job.done()}
+        return sum(self._waiting.values())
 
     def delete(self, removed: Sequence[Removed]) -> None:
-        """Delete them, by and by."""
-        with self._lock:
-            self._waiting += removed
-            if self._waiting and self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="disk budget", daemon=True)
-                self._thread.start()
+        """Delete them, by and by; what cannot be deleted now is tried at the next start."""
+        for one in removed:
+            self._waiting[self._pool.submit(shutil.rmtree, one.left, ignore_errors=True)] = one.size_bytes
 
     def close(self) -> None:
         """Wait until everything is deleted."""
-        if (thread := self._thread) is not None:
-            thread.join()
-
-    def _run(self) -> None:
-        while True:
-            with self._lock:
-                if not self._waiting:
-                    self._thread = None
-                    return
-                first = self._waiting[0]
-            shutil.rmtree(first.left, ignore_errors=True)  # what cannot be deleted now is tried at the next start
-            with self._lock:
-                self._waiting.popleft()
+        self._pool.shutdown()
 
 
 def removals(root: Path) -> Sequence[dict]:

@@ -42,7 +42,7 @@ SILENCE_S = 1.0
 """No frame for so long before the end means that the camera was gone, not that it was slow."""
 
 
-class Take:
+class AttemptWriter:
     """Writes one attempt. ``t0_s`` is the host time of video time 0, that of the first frame."""
 
     def __init__(self, folder: Path, meta: Mapping, go_at_s: float, reserve_bytes: int = RESERVE_BYTES):

@@ -18,9 +18,9 @@ from pathlib import Path
 
 import cv2
 
-from referee.recording.address import Source
+from referee.recording.address import AttemptSource
 from referee.recording.errors import BadAttempt
-from referee.review.options import Options, task_key
+from referee.review.options import RejudgeOptions, task_key
 from referee.review.parcel import judge_source
 from referee.review.results import Results, Rows
 from referee.workers import end_with_parent
@@ -29,7 +29,7 @@ TRIES = 2
 """How often in a run an attempt is tried that could not be judged."""
 
 Progress = Callable[[int, int], None]
-Todo = dict[str, Source]
+Todo = dict[str, AttemptSource]
 """Key of a result -> the attempt that it is to be made of."""
 
 
@@ -38,8 +38,8 @@ class Interrupted(BadAttempt):
 
 
 def rejudge(
-    attempts: Sequence[Path | Source],
-    options: Options,
+    attempts: Sequence[Path | AttemptSource],
+    options: RejudgeOptions,
     out: Path,
     jobs: int | None = None,
     scheduler: str | None = None,
@@ -53,7 +53,7 @@ def rejudge(
     """
     out.mkdir(parents=True, exist_ok=True)
     fingerprint = options.fingerprint()
-    sources = [each if isinstance(each, Source) else Source(str(each)) for each in attempts]
+    sources = [each if isinstance(each, AttemptSource) else AttemptSource(str(each)) for each in attempts]
     keys = {task_key(source, options, fingerprint): source for source in sources}
     results, problems = Results(out), dict[str, dict]()
     try:
@@ -78,7 +78,7 @@ def rejudge(
     return Rows(out, list(keys), problems)
 
 
-def _work(todo: Todo, options: Options, jobs: int | None, scheduler: str | None) -> Iterator[tuple[str, dict]]:
+def _work(todo: Todo, options: RejudgeOptions, jobs: int | None, scheduler: str | None) -> Iterator[tuple[str, dict]]:
     if scheduler and todo:
         return _on_cluster(todo, options, scheduler)
     jobs = min(jobs or os.cpu_count() or 1, len(todo))
@@ -87,7 +87,7 @@ def _work(todo: Todo, options: Options, jobs: int | None, scheduler: str | None)
     return _in_processes(todo, options, jobs)
 
 
-def _in_this_process(todo: Todo, options: Options) -> Iterator[tuple[str, dict]]:
+def _in_this_process(todo: Todo, options: RejudgeOptions) -> Iterator[tuple[str, dict]]:
     cores = _cores()
     keep_to_core(0)
     try:
@@ -109,7 +109,7 @@ def keep_to_core(number: int) -> None:
         os.sched_setaffinity(0, {cores[number % len(cores)]})
 
 
-def _in_processes(todo: Todo, options: Options, jobs: int) -> Iterator[tuple[str, dict]]:
+def _in_processes(todo: Todo, options: RejudgeOptions, jobs: int) -> Iterator[tuple[str, dict]]:
     context = multiprocessing.get_context("spawn")
     numbers = context.SimpleQueue()
     for number in range(jobs):
@@ -131,7 +131,7 @@ def _be_one_of_many(numbers: SimpleQueue) -> None:
     end_with_parent()
 
 
-def _on_cluster(todo: Todo, options: Options, scheduler: str) -> Iterator[tuple[str, dict]]:
+def _on_cluster(todo: Todo, options: RejudgeOptions, scheduler: str) -> Iterator[tuple[str, dict]]:
     from referee.review.cluster import on_cluster  # only who asks for a cluster needs its library
 
     return on_cluster(todo, options, scheduler)

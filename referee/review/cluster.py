@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from referee.recording.address import Source
+from referee.recording.address import AttemptSource
 from referee.recording.errors import BadAttempt
-from referee.review.options import Options
+from referee.review.options import RejudgeOptions
 from referee.review.parcel import failed, judge_parcel, named_files, parcel
 
 RETRIES = 3
@@ -26,7 +26,7 @@ CONNECT_S = 5
 """A scheduler that has not answered by then is not there."""
 
 
-def on_cluster(todo: dict[str, Source], options: Options, scheduler: str) -> Iterator[tuple[str, dict]]:
+def on_cluster(todo: dict[str, AttemptSource], options: RejudgeOptions, scheduler: str) -> Iterator[tuple[str, dict]]:
     """Key and row of every attempt, as they come. Raises BadAttempt where there is no scheduler."""
     try:
         from distributed import Client, KilledWorker

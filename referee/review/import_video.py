@@ -42,7 +42,7 @@ from referee.recording.video import (
 from referee.recording.writer import pixel_hash, versions, write_file
 from referee.review.film import as_decoded, is_shaken
 from referee.review.observer import observer_of
-from referee.review.options import Options
+from referee.review.options import RejudgeOptions
 from referee.review.rejudge import press_row, see
 from referee.review.stop_ruling import Row, stop_ruled
 from referee.review.stop_watch import StopSeen, watch_stop
@@ -73,7 +73,7 @@ class Given:
 
 
 def bring_in(
-    video: Path, given: Given, out: Path, tick: Callable[[], object] = lambda: None, eye: str = Options.eye
+    video: Path, given: Given, out: Path, tick: Callable[[], object] = lambda: None, eye: str = RejudgeOptions.eye
 ) -> Attempt:
     """Make an attempt folder at ``out`` of the video (or a folder with one), judge it, and give it.
 
@@ -253,7 +253,7 @@ def _judge(out: Path, meta: dict, tick: Callable[[], object], eye: str) -> Attem
         ],
     }
     write_json(out / META, meta)
-    meta |= _ruled(load_attempt(out), seen, Options(eye=eye))
+    meta |= _ruled(load_attempt(out), seen, RejudgeOptions(eye=eye))
     write_json(out / META, meta | {"hashes": hash_files(out)})
     return load_attempt(out)
 
@@ -278,12 +278,12 @@ def broken_words(broken: Iterable[tuple[float, float]]) -> str:
     return "broken " + " and ".join(f"from {begin_s:.2f} s to {end_s:.2f} s" for begin_s, end_s in broken)
 
 
-def _ruled(attempt: Attempt, seen: StopSeen, options: Options) -> dict:
+def _ruled(attempt: Attempt, seen: StopSeen, options: RejudgeOptions) -> dict:
     """Verdicts, findings and the press, as both views say, from the frames that are kept beside the film."""
     settled = see(attempt, attempt.card, options)
 
     def at_press(zone: str) -> Row | None:
-        kept = attempt.at_press[zone]["files"] and options.eye == Options.eye
+        kept = attempt.at_press[zone]["files"] and options.eye == RejudgeOptions.eye
         return press_row(attempt, zone, attempt.card, options, settled.get(zone, {})) if kept else None
 
     said = stop_ruled(attempt, seen, settled, at_press)

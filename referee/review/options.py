@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from referee.recording import Attempt, load_attempt
-from referee.recording.address import Source
+from referee.recording.address import AttemptSource
 from referee.recording.errors import BadAttempt
 from referee.recording.folder import CAMERA, DECK, EMPTY, META, PALETTE, PIECES, STOP
 from referee.recording.writer import versions
@@ -25,7 +25,7 @@ SOURCES = (".py", ".pxd", ".h")
 
 
 @dataclass(frozen=True)
-class Options:
+class RejudgeOptions:
     """What is different this time. Paths are text, so that options travel to other machines.
 
     ``watch`` also reads the videos anew: did the build fall after the press, and by itself?
@@ -80,14 +80,14 @@ def is_unjudged(attempt: Attempt) -> bool:
     return stopped and not attempt.meta.get("judged") and not (attempt.folder / STOP).exists()
 
 
-def files_used(attempt: Attempt, options: Options) -> list[str]:
+def files_used(attempt: Attempt, options: RejudgeOptions) -> list[str]:
     """Names of the attempt's files that a row is made of."""
     seen = [*attempt.judged_names(), CAMERA, PALETTE, EMPTY] if options.look else []
     film = [attempt.film.name] if options.watch or (options.look and is_unjudged(attempt)) else []
     return [DECK, PIECES, *seen, *film]
 
 
-def task_key(source: Source, options: Options, fingerprint: str) -> str:
+def task_key(source: AttemptSource, options: RejudgeOptions, fingerprint: str) -> str:
     """What one result is of: this record of that name, the files it is made of, judged in this way."""
     folder = Path(source.address)
     digest = hashlib.sha256(f"{folder.parent.name}/{folder.name} {fingerprint} {source.stamp}".encode())
@@ -102,7 +102,7 @@ def task_key(source: Source, options: Options, fingerprint: str) -> str:
     return digest.hexdigest()[:KEY_LETTERS]
 
 
-def _record(attempt: Attempt, options: Options) -> Iterator[bytes]:
+def _record(attempt: Attempt, options: RejudgeOptions) -> Iterator[bytes]:
     """The record, which holds its files' hashes, and the files that it holds none of."""
     yield (attempt.folder / META).read_bytes()
     hashed = attempt.meta.get("hashes") or {}

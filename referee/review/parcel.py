@@ -10,9 +10,9 @@ from pathlib import Path
 
 from cards.errors import RefereeError
 from referee.recording import load_attempt
-from referee.recording.address import Source, at_hand, contents
+from referee.recording.address import AttemptSource, at_hand, contents
 from referee.recording.folder import DECK, JOURNAL, PIECES, REVIEW, STOP, VIDEO
-from referee.review.options import Options
+from referee.review.options import RejudgeOptions
 from referee.review.rejudge import judge_again
 from referee.review.timeline import CACHE
 
@@ -24,7 +24,7 @@ BESIDE = (REVIEW, JOURNAL, CACHE)
 class Needs:
     """Which files of an attempt are needed to judge it in this way; callable as ``address.Which``."""
 
-    options: Options
+    options: RejudgeOptions
 
     def __call__(self, folder: Path, names: Sequence[str]) -> Sequence[str]:
         """Their names, given those of all; the film only where it is looked at."""
@@ -42,18 +42,18 @@ class Parcel:
     """An attempt to be judged elsewhere: the content of its files (None: fetched there, by its address), and that of
     the files that the options name."""
 
-    source: Source
-    options: Options
+    source: AttemptSource
+    options: RejudgeOptions
     files: Mapping[str, bytes] | None
     named: Mapping[str, bytes] = field(default_factory=dict)
 
 
-def named_files(options: Options) -> dict[str, bytes]:
+def named_files(options: RejudgeOptions) -> dict[str, bytes]:
     """Option -> content of the file that it names."""
     return {name: Path(path).read_bytes() for name in ("deck", "rules", "palette") if (path := getattr(options, name))}
 
 
-def parcel(source: Source, options: Options, named: Mapping[str, bytes]) -> Parcel:
+def parcel(source: AttemptSource, options: RejudgeOptions, named: Mapping[str, bytes]) -> Parcel:
     """The attempt as it is sent. Raises BadAttempt when its files cannot be read."""
     return Parcel(source, options, None if source.elsewhere else contents(source, Needs(options)), named)
 
@@ -81,7 +81,7 @@ def judge_parcel(sent: Parcel) -> dict:
         return failed(sent.source, f"{sent.source.address}: {error.strerror or error}", time.perf_counter() - begun)
 
 
-def judge_source(source: Source, options: Options) -> dict:
+def judge_source(source: AttemptSource, options: RejudgeOptions) -> dict:
     """The row of ``judge_again`` of an attempt wherever it lies; ``folder`` in it is its address."""
     begun = time.perf_counter()
     try:
@@ -91,20 +91,20 @@ def judge_source(source: Source, options: Options) -> dict:
         return failed(source, str(error), time.perf_counter() - begun)
 
 
-def failed(source: Source, why: str, seconds: float = 0.0) -> dict:
+def failed(source: AttemptSource, why: str, seconds: float = 0.0) -> dict:
     """The row of an attempt that could not be judged."""
     told = {"attempt": source.name, "folder": source.address, "problem": why, "changed": False, "zones": {}}
     return told | {"seconds": round(seconds, 4)}
 
 
-def _judged_in(folder: Path, source: Source, options: Options) -> dict:
+def _judged_in(folder: Path, source: AttemptSource, options: RejudgeOptions) -> dict:
     row = judge_again(str(folder), options) | {"folder": source.address}
     if row["problem"]:
         row["problem"] = row["problem"].replace(str(folder), source.address)
     return row
 
 
-def _renamed(sent: Parcel, place: Path) -> Options:
+def _renamed(sent: Parcel, place: Path) -> RejudgeOptions:
     """The options, naming the files that came with them."""
     deck, rules, palette = (
         str(place / _file_of(name)) if name in sent.named else None for name in ("deck", "rules", "palette")

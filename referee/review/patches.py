@@ -44,7 +44,7 @@ FEW = 10.0
 
 
 @dataclass(frozen=True, eq=False)
-class Patch:
+class ColorPatch:
     """Pixels of one colour that turned together. ``mask`` (h, w) bool; ``hidden``, ``seen`` (h, w) seconds of
     the last sight without the colour and the first with it, valid where ``mask`` is."""
 
@@ -124,7 +124,7 @@ def _opening_state(first: np.ndarray, colors: Iterable[int]) -> np.ndarray:
     return state
 
 
-def candidates(strip: Strip, turned: np.ndarray, before: np.ndarray, k: int, piece_set: PieceSet) -> list[Patch]:
+def candidates(strip: Strip, turned: np.ndarray, before: np.ndarray, k: int, piece_set: PieceSet) -> list[ColorPatch]:
     """What may be pieces of the k-th colour, by their size; ``turned`` and ``before`` as ``turns`` gives them."""
     color = strip.colors[k]
     front = smallest_front(piece_set, color) / strip.mm2
@@ -140,7 +140,7 @@ def candidates(strip: Strip, turned: np.ndarray, before: np.ndarray, k: int, pie
     return [p for p in found if p.mask.sum() >= LEAST_SHARE * front]
 
 
-def _patches(strip: Strip, turned: np.ndarray, before: np.ndarray, k: int, least_px: float) -> Iterator[Patch]:
+def _patches(strip: Strip, turned: np.ndarray, before: np.ndarray, k: int, least_px: float) -> Iterator[ColorPatch]:
     near = np.ones((max(3, round(TOGETHER_S * strip.rate_hz) | 1), 3, 3), bool)
     groups = ski.measure.label(scipy.ndimage.binary_dilation(turned, near))
     for part in ski.measure.regionprops(groups * turned):
@@ -148,7 +148,7 @@ def _patches(strip: Strip, turned: np.ndarray, before: np.ndarray, k: int, least
             yield _patch(strip, k, part.image, before[part.slice], part.slice)
 
 
-def _split(patch: Patch, least_px: float, most_px: float) -> list[Patch]:
+def _split(patch: ColorPatch, least_px: float, most_px: float) -> list[ColorPatch]:
     """One patch, or two where a good part of it was seen without the colour when the first part had it."""
     first = float(np.percentile(patch.seen[patch.mask], FEW))
     slow = TOGETHER_S if patch.mask.sum() <= most_px else AT_ONCE_S
@@ -158,7 +158,7 @@ def _split(patch: Patch, least_px: float, most_px: float) -> list[Patch]:
     return [replace(patch, mask=patch.mask & ~later), *_split(replace(patch, mask=later), least_px, most_px)]
 
 
-def _without_fragments(patches: Sequence[Patch], small_px: float) -> list[Patch]:
+def _without_fragments(patches: Sequence[ColorPatch], small_px: float) -> list[ColorPatch]:
     """The patches with the small ones made part of a larger one beside them that came within a second."""
     large = [p for p in patches if p.mask.sum() >= small_px]
     for piece in (p for p in patches if p.mask.sum() < small_px):
@@ -178,7 +178,7 @@ def _without_fragments(patches: Sequence[Patch], small_px: float) -> list[Patch]
     return large
 
 
-def _joined(piece: Patch, other: Patch, theirs: np.ndarray, seen_s: float) -> Patch:
+def _joined(piece: ColorPatch, other: ColorPatch, theirs: np.ndarray, seen_s: float) -> ColorPatch:
     """The piece with ``theirs``, pixels (h, w) of the other patch, as seen from ``seen_s`` on."""
     theirs = theirs & ~piece.mask
     return replace(
@@ -189,7 +189,7 @@ def _joined(piece: Patch, other: Patch, theirs: np.ndarray, seen_s: float) -> Pa
     )
 
 
-def _patch(strip: Strip, k: int, mine: np.ndarray, before: np.ndarray, box: tuple) -> Patch:
+def _patch(strip: Strip, k: int, mine: np.ndarray, before: np.ndarray, box: tuple) -> ColorPatch:
     mask = np.zeros(strip.field.shape, bool)
     hidden, seen = np.zeros(mask.shape), np.zeros(mask.shape)
     first = mine.argmax(0)
@@ -197,10 +197,10 @@ def _patch(strip: Strip, k: int, mine: np.ndarray, before: np.ndarray, box: tupl
     mask[box[1:]] = mine.any(0)
     seen[box[1:]] = strip.seconds[first + box[0].start]
     hidden[box[1:]] = np.where(last >= 0, strip.seconds[last], 0.0)
-    return Patch(strip.colors[k], mask, hidden, seen)
+    return ColorPatch(strip.colors[k], mask, hidden, seen)
 
 
-def _completed(piece: Patch, later: Sequence[Patch], most_px: float) -> tuple[Patch, list[Patch]]:
+def _completed(piece: ColorPatch, later: Sequence[ColorPatch], most_px: float) -> tuple[ColorPatch, list[ColorPatch]]:
     """The piece with those pixels of later patches beside it that were hidden when it was first seen, unless
     that is more than a piece covers; and what is left of the later ones."""
     left = []

@@ -16,7 +16,7 @@ import cv2
 import numpy as np
 
 from cards.pieces import PieceSet
-from referee.review.patches import LEAST_SIGHTS, RELEASED, STAY_S, Patch, candidates, turns
+from referee.review.patches import LEAST_SIGHTS, RELEASED, STAY_S, ColorPatch, candidates, turns
 from referee.review.tracks import AS_BEFORE, OTHER, SCALE, Strip
 from referee.vision.image.parts import around
 
@@ -51,7 +51,7 @@ simulated ones, half behind others, 0.51."""
 
 
 @dataclass(frozen=True, eq=False)
-class Placed:
+class PlacedPiece:
     """A piece that came to stay. ``mask`` (h, w) bool: the strip's pixels that turned; ``shape`` if known.
 
     ``within_s``: how far the true time may be off because a hand hid the place, 0 when it was in sight.
@@ -75,11 +75,11 @@ class Placed:
         }
 
 
-def placed(strip: Strip, piece_set: PieceSet, from_s: float = 0.0, until_s: float = math.inf) -> list[Placed]:
+def placed(strip: Strip, piece_set: PieceSet, from_s: float = 0.0, until_s: float = math.inf) -> list[PlacedPiece]:
     """The pieces that were placed between those times (go and Stop), in the order of time."""
     turned, before = turns(_uncovered(strip), max(LEAST_SIGHTS + 1, round(STAY_S * strip.rate_hz)))
     patches = [p for k in range(len(strip.colors)) for p in candidates(strip, turned, before, k, piece_set)]
-    standing: list[Placed] = []
+    standing: list[PlacedPiece] = []
     for patch in sorted(patches, key=lambda p: (p.there_s, p.seconds)):
         under = [p for p in standing if _rests_on(patch.mask, p.mask)]
         candidate = _placed(strip, patch, under)
@@ -115,7 +115,7 @@ def _rests_on(mask: np.ndarray, other: np.ndarray) -> bool:
     return bool((np.roll(mask, BELOW_PX, 0) & other).any())
 
 
-def _there_already(piece: Placed, found: Sequence[Placed]) -> bool:
+def _there_already(piece: PlacedPiece, found: Sequence[PlacedPiece]) -> bool:
     """Whether it is one of the found pieces, seen again after something covered it."""
     return any(p.color == piece.color and (p.mask & piece.mask).sum() > 0.5 * piece.mask.sum() for p in found)
 
@@ -133,7 +133,7 @@ def solidity(mask: np.ndarray) -> float:
     return float(mask.sum() / _hull(mask).sum())
 
 
-def _placed(strip: Strip, patch: Patch, under: Sequence[Placed]) -> Placed:
+def _placed(strip: Strip, patch: ColorPatch, under: Sequence[PlacedPiece]) -> PlacedPiece:
     """In sight: when most pixels in sight had turned, and most of its place was not bare any more; what is seen at one
     look came on average half a step before. Behind a hand: between the sights around it, and after what it stands on
     (``under``)."""
@@ -144,10 +144,10 @@ def _placed(strip: Strip, patch: Patch, under: Sequence[Placed]) -> Placed:
         turned_s = float(np.percentile(patch.seen[in_sight if in_sight.any() else patch.mask], RELEASED))
         bare_s = float(np.percentile(patch.hidden[patch.mask], BARE))
         seen_s = max(turned_s, min(bare_s + step_s, patch.seconds))
-        return Placed(seen_s - 0.5 * step_s, patch.color, area, patch.mask)
+        return PlacedPiece(seen_s - 0.5 * step_s, patch.color, area, patch.mask)
     empty = min(there, max([empty, *(p.seconds for p in under)]))
     hidden_s = there - empty
-    return Placed(
+    return PlacedPiece(
         empty + HIDDEN_SHARE * hidden_s, patch.color, area, patch.mask, None, max(HIDDEN_SHARE * hidden_s, 0.01)
     )
 
@@ -161,7 +161,9 @@ def stands(mask: np.ndarray, field: np.ndarray, standing: np.ndarray) -> bool:
     return bool((on_field | np.array(below)).mean() > STANDS_SHARE)
 
 
-def name_shapes(found: Sequence[Placed], strip: Strip, piece_set: PieceSet, known: Sequence[Mapping]) -> list[Placed]:
+def name_shapes(
+    found: Sequence[PlacedPiece], strip: Strip, piece_set: PieceSet, known: Sequence[Mapping]
+) -> list[PlacedPiece]:
     """The same with shapes: that of the nearest piece of the colour in ``known`` (the contract's or
     the card's pieces), else the only shape of the colour; None where neither tells."""
     left = list(known)
@@ -178,7 +180,7 @@ def name_shapes(found: Sequence[Placed], strip: Strip, piece_set: PieceSet, know
     return named
 
 
-def _distance(known: Mapping, piece: Placed, strip: Strip) -> float:
+def _distance(known: Mapping, piece: PlacedPiece, strip: Strip) -> float:
     row, column = strip.pixel(known["x"], known.get("y", 0.0), known["z"])
     rows, columns = np.nonzero(piece.mask)
     return float(np.hypot(rows.mean() - row, columns.mean() - column))

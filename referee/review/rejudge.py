@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from calibration.palette import load_palette
 from cards.build import Build, Piece
 from cards.card import Card
 from cards.deck import Deck, load_deck
@@ -33,13 +32,13 @@ from referee.recording.errors import BadAttempt
 from referee.recording.writer import pixel_hash
 from referee.review.fall import findings
 from referee.review.observer import observer_of
-from referee.review.options import Options, files_used, is_unjudged
+from referee.review.options import RejudgeOptions, files_used, is_unjudged
 from referee.review.stop_ruling import Row, look_twice, name_of, rules_of
 from referee.review.stop_watch import watch_stop
 from referee.review.timeline import timeline
 
 
-def judge_again(folder: str, options: Options) -> dict:
+def judge_again(folder: str, options: RejudgeOptions) -> dict:
     """The attempt's row of the report; one that cannot be judged says so in ``problem``.
 
     Keys: attempt, folder, match, card, value, players, caller, zones (zone -> was, now: the contract's rows),
@@ -54,7 +53,7 @@ def judge_again(folder: str, options: Options) -> dict:
     return row | {"seconds": round(time.perf_counter() - begun, 4)}
 
 
-def _judged(attempt: Attempt, options: Options) -> dict:
+def _judged(attempt: Attempt, options: RejudgeOptions) -> dict:
     for problem in attempt.problems(files_used(attempt, options)):
         raise BadAttempt(f"{attempt.folder}: {problem}")
     card = _card(attempt, options)
@@ -94,10 +93,10 @@ def settled_rows(attempt: Attempt) -> dict[str, dict]:
 
 
 def _now(
-    attempt: Attempt, card: Card, rules: HouseRules, options: Options
+    attempt: Attempt, card: Card, rules: HouseRules, options: RejudgeOptions
 ) -> tuple[dict[str, Row], dict[str, list[str]]]:
     """Rows and findings as they are seen now; from the film, where no frame was ever judged."""
-    if options.look and options.eye == Options.eye and is_unjudged(attempt):
+    if options.look and options.eye == RejudgeOptions.eye and is_unjudged(attempt):
         said = look_twice(attempt, watch_stop(attempt), options.palette, card)
         return dict(said.verdicts), dict(said.findings)
     settled = see(attempt, card, options) if options.look else reconsider(attempt, card, rules)
@@ -127,15 +126,15 @@ def both_views(
     return said, findings
 
 
-def press_row(attempt: Attempt, zone: str, card: Card, options: Options, settled: Row) -> Row:
+def press_row(attempt: Attempt, zone: str, card: Card, options: RejudgeOptions, settled: Row) -> Row:
     """The row of the view at the press as it is seen now, or as it was where nobody looks again; ``settled`` is that of
     the settled view."""
     at_press = attempt.at_press[zone]
     recorded: Row = at_press.get("row", {})
     unseen = zone_verdict(recorded).codes == PRESS_UNSEEN.codes
-    if unseen or not options.look or options.eye != Options.eye or not at_press["files"]:
+    if unseen or not options.look or options.eye != RejudgeOptions.eye or not at_press["files"]:
         return recorded
-    observer = observer_of(attempt, load_palette(options.palette) if options.palette else None)
+    observer = observer_of(attempt, options.palette)
     tolerances = rules_of(attempt, options.rules).tolerances
     seen = observer.judge(attempt.press_frames(zone), card, [zone], tolerances).to_json("press", card.id)["zones"]
     said = zone_verdict(seen[zone]) if zone in seen else UNSEEN
@@ -153,7 +152,7 @@ def _deck(path: str) -> Deck:
     return load_deck(path)
 
 
-def _card(attempt: Attempt, options: Options) -> Card:
+def _card(attempt: Attempt, options: RejudgeOptions) -> Card:
     deck = _deck(options.deck) if options.deck else attempt.deck
     return deck.card(attempt.meta["card"])
 
@@ -162,7 +161,7 @@ Eye = Callable[[Attempt, Card, str | None], Mapping[str, dict]]
 """Who looks: the attempt, its card and the palette's file or None -> zone -> the contract's row."""
 
 
-def see(attempt: Attempt, card: Card, options: Options) -> Mapping[str, dict]:
+def see(attempt: Attempt, card: Card, options: RejudgeOptions) -> Mapping[str, dict]:
     """Zone -> the contract's row, from the recorded frames, by the eye the options name."""
     module, _, function = options.eye.partition(":")
     eye: Eye = getattr(importlib.import_module(module), function)
@@ -171,7 +170,7 @@ def see(attempt: Attempt, card: Card, options: Options) -> Mapping[str, dict]:
 
 def look(attempt: Attempt, card: Card, palette: str | None = None) -> Mapping[str, dict]:
     """Today's vision on the attempt's judged frames: zone -> the contract's row."""
-    observer = observer_of(attempt, load_palette(palette) if palette else None)
+    observer = observer_of(attempt, palette)
     seen = observer.judge(attempt.judged_frames(), card, attempt.judged_zones, rules_of(attempt, None).tolerances)
     zones: Mapping[str, dict] = seen.to_json("stop.png", card.id)["zones"]
     return zones

@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import overload
+from typing import Any
 
 from referee.recording.errors import BadAttempt
 
@@ -75,16 +75,9 @@ class Rows(Sequence[dict]):
     def __len__(self) -> int:
         return len(self._keys)
 
-    @overload
-    def __getitem__(self, at: int) -> dict: ...
-
-    @overload
-    def __getitem__(self, at: slice) -> list[dict]: ...
-
-    def __getitem__(self, at: int | slice) -> dict | list[dict]:
-        if isinstance(at, slice):
-            return [self._row(key) for key in self._keys[at]]
-        return self._row(self._keys[at])
+    def __getitem__(self, at: Any) -> Any:
+        keys = self._keys[at]
+        return self._row(keys) if isinstance(keys, str) else [self._row(key) for key in keys]
 
     def __iter__(self) -> Iterator[dict]:
         return map(self._row, self._keys)

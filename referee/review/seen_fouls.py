@@ -7,17 +7,14 @@ from collections.abc import Callable
 from referee.devices.ports import Frame
 from referee.recording import Attempt
 from referee.review.film import film
+from referee.review.observer import observer_of
 from referee.vision.live.fouls import LOOK_S, DetectedFoul, FoulWatch
 from referee.vision.live.gate import Gate
-from referee.vision.observer import Observer
 
 
 def seen_fouls(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> list[DetectedFoul]:
     """What is proposed between the go and the end of the video, in the order of time; ``tick`` is called per frame."""
-    observer = Observer(attempt.piece_set, attempt.camera, palette=attempt.palette)
-    if attempt.empty is not None:
-        observer.learn_empty(attempt.empty)
-    gate, watch, found = Gate(observer), FoulWatch(), list[DetectedFoul]()
+    gate, watch, found = Gate(observer_of(attempt)), FoulWatch(), list[DetectedFoul]()
     looked_s = float("-inf")
     for number, shown in enumerate(film(attempt)):
         tick()

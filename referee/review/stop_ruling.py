@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from calibration.palette import load_palette
 from cards.card import Card
 from referee.match.house_rules import DEFAULT_RULES, HouseRules, load_rules, parse_rules
 from referee.match.stop_views import PRESS_UNSEEN, UNSEEN, Views, behind_a_hand, ruled
@@ -100,7 +99,7 @@ def look_twice(attempt: Attempt, seen: StopSeen, palette: str | None = None, car
     """Both views of an attempt of which no judged frame is kept, from its film; by another palette (a file) or for
     another card, where they are given."""
     card = card or attempt.card
-    observer = observer_of(attempt, load_palette(palette) if palette else None)
+    observer = observer_of(attempt, palette)
     tolerances = rules_of(attempt, None).tolerances
 
     def judge(frames: Sequence[VideoFrame], zones: Sequence[str]) -> Rows:

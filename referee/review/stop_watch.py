@@ -17,6 +17,7 @@ from referee.recording import Attempt
 from referee.recording.errors import BadAttempt
 from referee.recording.video import VideoFrame
 from referee.review.film import as_decoded, film, is_shaken
+from referee.review.observer import observer_of
 from referee.vision.live.gate import SETTLED, Gate, GateState
 from referee.vision.live.gate_history import BUSY_S, RECENT, Aftermath, GateHistory, StopWatch, is_settled
 from referee.vision.observer import Observer
@@ -150,7 +151,7 @@ def watch_stop(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> S
     caller's field that is not in view.
     """
     stop = math.inf if attempt.stop_s is None else attempt.stop_s
-    observer = Observer(attempt.piece_set, attempt.camera, attempt.palette, attempt.empty)
+    observer = observer_of(attempt)
     gate, watch = Gate(observer), _Watch(attempt, stop, observer, shaken=is_shaken(attempt))
     looked_s, zones, clear = -math.inf, set[str](), False
     for shown in film(attempt):

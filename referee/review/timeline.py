@@ -17,7 +17,7 @@ from referee.recording import Attempt
 from referee.recording.folder import sha256, write_json
 from referee.review.fall import Fall, first_move
 from referee.review.patches import TOGETHER_S
-from referee.review.placements import Placed, name_shapes, placed
+from referee.review.placements import PlacedPiece, name_shapes, placed
 from referee.review.seen_fouls import seen_fouls
 from referee.review.stop_ruling import stop_found
 from referee.review.tracks import SCALE, Strip, watch
@@ -41,7 +41,7 @@ HAND_GAP_S = 0.25
 class Timeline:
     """Zone -> pieces placed until the Stop, and (in, out) seconds of hands; falls after it, by time."""
 
-    placed: Mapping[str, list[Placed]]
+    placed: Mapping[str, list[PlacedPiece]]
     hands: Mapping[str, list[tuple[float, float]]]
     falls: list[Fall]
     go_s: float = 0.0
@@ -58,7 +58,7 @@ class Timeline:
         }
         return {"version": VERSION, "zones": zones, "falls": [f.to_json() for f in self.falls]}
 
-    def _first_touch(self, zone: str, rows: Sequence[Placed]) -> float | None:
+    def _first_touch(self, zone: str, rows: Sequence[PlacedPiece]) -> float | None:
         """When the first hand came over the field after the go: that which carries the first piece."""
         came = [a for a, _ in self.hands[zone] if a > self.go_s]
         first = min([*came, *(p.seconds for p in rows)], default=None)
@@ -77,14 +77,14 @@ def timeline(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> Tim
     return Timeline(found, over, falls, go)
 
 
-def _named(attempt: Attempt, zone: str, strip: Strip, found: list[Placed]) -> list[Placed]:
+def _named(attempt: Attempt, zone: str, strip: Strip, found: list[PlacedPiece]) -> list[PlacedPiece]:
     known = (attempt.verdicts.get(zone) or {}).get("pieces")
     if not known and attempt.card and attempt.card.shown:
         known = attempt.card.to_json()["pieces"]
     return name_shapes(found, strip, attempt.piece_set, known or ())
 
 
-def hands(strip: Strip, found: Sequence[Placed] = ()) -> list[tuple[float, float]]:
+def hands(strip: Strip, found: Sequence[PlacedPiece] = ()) -> list[tuple[float, float]]:
     """(in, out) seconds of hands and tongs over the field, with what they carry."""
     spans: list[list[float]] = []
     for seconds, there in zip(strip.seconds, _hand_there(strip, found), strict=True):
@@ -95,7 +95,7 @@ def hands(strip: Strip, found: Sequence[Placed] = ()) -> list[tuple[float, float
     return [(a, b) for a, b in spans]
 
 
-def _hand_there(strip: Strip, found: Sequence[Placed]) -> Iterable[bool]:
+def _hand_there(strip: Strip, found: Sequence[PlacedPiece]) -> Iterable[bool]:
     """Per frame whether something large that is new and no standing piece is over the field."""
     px_per_mm = strip.view.px_per_mm * SCALE
     tall, small = round(HAND_HEIGHT_MM * px_per_mm), np.ones((3, 3), np.uint8)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping, Sequence
+from itertools import product
 from typing import Any, Protocol
 
 import cv2
@@ -173,31 +174,33 @@ def around_build(
     x = np.array([piece.x for piece in pieces] or [0.0])
     top = max([piece.z for piece in pieces], default=30.0) + AROUND_MM
     low, high = x.min() - 2 * AROUND_MM, x.max() + 2 * AROUND_MM
-    corners = np.array([(i, j, k) for i in (low, high) for j in (-AROUND_MM, AROUND_MM) for k in (0.0, top)])
-    pixels = judgement.mats.camera.project(pose.to_camera(corners))
-    (left, up), (right, down) = pixels.min(0).astype(int), pixels.max(0).astype(int)
-    left, up, right, down = max(0, left), max(0, up), min(size[1], right), min(size[0], down)
-    if right - left < 20 or down - up < 20:
+    box = _pixels_of(judgement.mats, zone, ((low, high), (-AROUND_MM, AROUND_MM), (0.0, top)), size)
+    if box is None:
         return None
+    left, up, right, down = box
     line = judgement.mats.camera.project(pose.to_camera(np.array([(low, 0.0, 0.0), (high, 0.0, 0.0)])))
     mm = float((high - low) / max(1.0, np.linalg.norm(line[1] - line[0])))
-    return (left, up, right, down), (round((right - left) * mm, 1), round((down - up) * mm, 1))
+    return box, (round((right - left) * mm, 1), round((down - up) * mm, 1))
+
+
+Span = tuple[float, float]
 
 
 def _box(mats: Mats, zone: str, size: tuple[int, int]) -> tuple[int, int, int, int] | None:
     """Left, top, right, bottom of the zone's part in a picture of ``size`` (h, w); None when it is not in it."""
+    wide, deep = SHOWN_MM
+    return _pixels_of(mats, zone, ((-wide, wide), (-deep, deep), (0.0, SHOWN_HIGH_MM)), size)
+
+
+def _pixels_of(
+    mats: Mats, zone: str, room: tuple[Span, Span, Span], size: tuple[int, int]
+) -> tuple[int, int, int, int] | None:
+    """Left, top, right, bottom of the part of a picture of ``size`` (h, w) that shows a room (x, y, z in mm) on the
+    zone's mat; None when it is not in the picture."""
     pose = mats.poses.get(zone)
     if pose is None:
         return None
-    corners = np.array(
-        [
-            (x, y, z)
-            for x in (-SHOWN_MM[0], SHOWN_MM[0])
-            for y in (-SHOWN_MM[1], SHOWN_MM[1])
-            for z in (0.0, SHOWN_HIGH_MM)
-        ]
-    )
-    pixels = mats.camera.project(pose.to_camera(corners))
+    pixels = mats.camera.project(pose.to_camera(np.array(list(product(*room)))))
     (left, top), (right, bottom) = pixels.min(0).astype(int), pixels.max(0).astype(int)
     left, top, right, bottom = max(0, left), max(0, top), min(size[1], right), min(size[0], bottom)
     return (left, top, right, bottom) if right - left > 20 and bottom - top > 20 else None

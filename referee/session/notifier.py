@@ -1,21 +1,21 @@
-"""What pages wait for: a version that grows with every change, and the alarms that stand."""
+"""What pages wait for: a version that grows with every change, and the alarms that stand: what is wrong with the rig
+right now, since when, in a sentence for the operator."""
 
 from __future__ import annotations
 
 import threading
 
 from referee.devices.ports import Clock
-from referee.session.alarms import Alarms
 
 
 class Notifier:
     """Counts changes and wakes who waits for one. Safe to use from several threads."""
 
     def __init__(self, clock: Clock) -> None:
-        self.alarms = Alarms()
         self.version = 0
         self._clock = clock
         self._changed = threading.Condition()
+        self._standing: dict[str, dict[str, str]] = {}
         self._closed = False
 
     def touch(self) -> None:
@@ -26,8 +26,21 @@ class Notifier:
 
     def alarm(self, code: str, text: str | None) -> None:
         """Raise an alarm (``text``) or end it (None)."""
-        if self.alarms.tell(code, text, self._clock.utc().isoformat()):
+        with self._changed:
+            old = self._standing.get(code)
+            if text == (old and old["text"]):
+                return
+            if text is None:
+                del self._standing[code]
+            else:
+                since = old["since"] if old else self._clock.utc().isoformat()
+                self._standing[code] = {"code": code, "text": text, "since": since}
             self.touch()
+
+    def alarms(self) -> list[dict[str, str]]:
+        """All that stand, oldest first: ``code`` for programs, ``text`` for people, ``since`` in ISO 8601 UTC."""
+        with self._changed:
+            return sorted(self._standing.values(), key=lambda alarm: alarm["since"])
 
     def wait(self, version: int, timeout_s: float) -> int:
         """Wait until the version is above ``version``; gives the version."""

@@ -25,14 +25,14 @@ from referee.errors import IllegalCommand, RefereeError
 from referee.events import Event
 from referee.match.practice import (
     SAME_S,
-    Begin,
+    BeginPractice,
     End,
     GiveUp,
     NextCard,
     Practice,
     PracticeCommand,
-    Press,
-    Result,
+    PracticePress,
+    PracticeResult,
     Viewed,
     Watch,
     decide,
@@ -135,7 +135,7 @@ class Practising:
         self._listeners: list[Listener] = []
         self.faults: Mapping[str, str] = {}
         kept = [fold(record.events(session_id)) for session_id in record.matches()]
-        self.past: tuple[Result, ...] = tuple(result for practice in kept for result in practice.results)
+        self.past: tuple[PracticeResult, ...] = tuple(result for practice in kept for result in practice.results)
         self.left = kept[-1] if kept and kept[-1].on else None
         self.now = Practice()
 
@@ -153,7 +153,7 @@ class Practising:
             order = [card_id for card_id in session.deck.shuffled(chosen) if level in (None, value[card_id])]
             session_id = f"practice-{now:%Y%m%d-%H%M%S}-{len(self._record.matches()) + 1}"
             cards = tuple((card_id, value[card_id]) for card_id in order)
-            wish = Begin(session_id, players, cards, level, session.deck.name, session.simulated)
+            wish = BeginPractice(session_id, players, cards, level, session.deck.name, session.simulated)
             decide(self.now if self.now.on else Practice(), wish)  # refused before anything changes
             self.past, self.now, self.left = (*self.past, *self.now.results), Practice(), None
             self._watched, self._pictures = {}, {}
@@ -179,7 +179,7 @@ class Practising:
             if not self.now.on:
                 return False
             try:
-                self.command(Press(zone, at_s))
+                self.command(PracticePress(zone, at_s))
             except RefereeError:
                 return self.now.on  # nobody builds there: then it is no Stop of a match either
             return True
@@ -205,7 +205,7 @@ class Practising:
         self._listeners.append(listener)
 
     @property
-    def results(self) -> tuple[Result, ...]:
+    def results(self) -> tuple[PracticeResult, ...]:
         """Every build that ended, of all practices on record, with this deck and as real or simulated as this one."""
         deck, simulated = self._session.deck.name, self._session.simulated
         return tuple(r for r in (*self.past, *self.now.results) if (r.deck, r.simulated) == (deck, simulated))

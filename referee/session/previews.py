@@ -22,7 +22,7 @@ from referee.errors import DeviceLost
 from referee.match.state import SEEN_PHASES, MatchState
 from referee.session.field_previews import FieldPreviews, Shown, around, around_build
 from referee.session.ports import Touching, WithCamera
-from referee.session.verdict_pictures import Drawn, VerdictPictures
+from referee.session.verdict_pictures import VerdictPicture, VerdictPictures
 from referee.vision.observer import Judgement
 
 EVERY_S = 0.1
@@ -96,7 +96,7 @@ class Previews:
         """Have the verdict's picture drawn: ``overlay/<number>`` and ``overlay``. It belongs to the duel of this
         moment, whatever is played by the time it is drawn."""
         state = self._session.state
-        self._jobs.put((state.match_id, Drawn(number, state.duel.number), frame, judgement, card))
+        self._jobs.put((state.match_id, VerdictPicture(number, state.duel.number), frame, judgement, card))
 
     def _run(self) -> None:
         while True:
@@ -109,7 +109,9 @@ class Previews:
                 return
             self._draw_verdict(*job)
 
-    def _draw_verdict(self, match_id: str, to: Drawn, frame: np.ndarray, judgement: Judgement, card: Card) -> None:
+    def _draw_verdict(
+        self, match_id: str, to: VerdictPicture, frame: np.ndarray, judgement: Judgement, card: Card
+    ) -> None:
         self._fields.judged(judgement, to.duel)
         drawn = self._session.draw(frame, judgement, card)
         left, top, right, bottom = around(judgement, drawn.shape[:2])

@@ -199,7 +199,7 @@ class Session:
                 "go_at": state.duel.go_at,
                 "elapsed_s": self._elapsed_s(state),
             },
-            "alarms": self.notifier.alarms.to_json(),
+            "alarms": self.notifier.alarms(),
             "verdict": self._verdict(state),
             "pictures": {duel: row["overlay"] for duel, row in self.previews.shown(state).items()},
             "card": card.to_json() if card else None,

@@ -15,7 +15,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Drawn:
+class VerdictPicture:
     """The pictures of one judging. ``builds``: zone -> width and height in mm of the part that its picture shows."""
 
     number: int
@@ -39,9 +39,9 @@ class VerdictPictures:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._known: dict[str, dict[int, Drawn]] = {}
+        self._known: dict[str, dict[int, VerdictPicture]] = {}
 
-    def of(self, match_id: str) -> dict[int, Drawn]:
+    def of(self, match_id: str) -> dict[int, VerdictPicture]:
         """Number of the duel -> its latest pictures."""
         if match_id not in self._known:
             found = [drawn for path in self._place(match_id).glob("*.json") if (drawn := _read(path))]
@@ -52,7 +52,7 @@ class VerdictPictures:
         """The highest number given in the match; 0 before the first."""
         return max((drawn.number for drawn in self.of(match_id).values()), default=0)
 
-    def keep(self, match_id: str, drawn: Drawn, pictures: Mapping[str, bytes]) -> None:
+    def keep(self, match_id: str, drawn: VerdictPicture, pictures: Mapping[str, bytes]) -> None:
         """Write the pictures (JPEG by zone, '' for the whole), then the row that names them."""
         self.of(match_id)[drawn.duel] = drawn
         place = self._place(match_id)
@@ -78,10 +78,10 @@ def _name(number: int, zone: str) -> str:
     return f"{number}-{zone}" if zone else str(number)
 
 
-def _read(path: Path) -> Drawn | None:
+def _read(path: Path) -> VerdictPicture | None:
     try:
         row = json.loads(path.read_text(encoding="utf-8"))
         builds = {zone: (float(size[0]), float(size[1])) for zone, size in row["builds"].items()}
-        return Drawn(int(row["number"]), int(row["duel"]), builds)
+        return VerdictPicture(int(row["number"]), int(row["duel"]), builds)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError):
         return None  # cut short when the program was killed: as good as none

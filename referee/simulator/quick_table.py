@@ -17,7 +17,6 @@ from referee.match.commands import BeginJudging, CameraVerdict, DrawCard, Go, Hu
 from referee.match.house_rules import HouseRules
 from referee.match.state import MatchState
 from referee.match.verdict import zone_verdict
-from referee.session.alarms import Alarms
 from referee.session.match_runner import MatchRunner, Wish
 from referee.session.notifier import Notifier
 from referee.session.ports import Record
@@ -48,10 +47,9 @@ class QuickTable:
         """The match as it stands."""
         return self._runner.state
 
-    @property
-    def alarms(self) -> Alarms:
+    def alarms(self) -> list[dict[str, str]]:
         """What is wrong here."""
-        return self._notifier.alarms
+        return self._notifier.alarms()
 
     def listen(self, listener: Callable[[MatchState, Sequence[Event]], None]) -> None:
         """Call back after every command."""

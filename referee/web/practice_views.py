@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from referee.match.practice import AGAIN, Practice, Result, bests, level_bests
+from referee.match.practice import AGAIN, Practice, PracticeResult, bests, level_bests
 
 Say = Callable[..., str]
 
@@ -25,12 +25,12 @@ class Row:
     zone: str
     player: str
     state: str
-    result: Result | None
-    best: Result | None
+    result: PracticeResult | None
+    best: PracticeResult | None
     record: bool
 
 
-def rows(practice: Practice, results: Iterable[Result]) -> list[Row]:
+def rows(practice: Practice, results: Iterable[PracticeResult]) -> list[Row]:
     """A row for each player."""
     known, ended = list(results), practice.last
     fresh = list(ended.values())
@@ -38,7 +38,9 @@ def rows(practice: Practice, results: Iterable[Result]) -> list[Row]:
     return [_row(practice, zone, ended.get(zone), earlier) for zone in practice.players]
 
 
-def _row(practice: Practice, zone: str, result: Result | None, earlier: Mapping[tuple[str, str, str], Result]) -> Row:
+def _row(
+    practice: Practice, zone: str, result: PracticeResult | None, earlier: Mapping[tuple[str, str, str], PracticeResult]
+) -> Row:
     field, by = practice.fields[zone], result.by if result and result.by else "camera"
     best = earlier.get((field.player, practice.card[0], by))
     beats = result is not None and result.seconds is not None and (not best or result.seconds < (best.seconds or 0.0))
@@ -54,10 +56,10 @@ class Best:
     player: str
     what: str
     value: int
-    times: Mapping[str, Result]
+    times: Mapping[str, PracticeResult]
 
 
-def best_rows(results: Iterable[Result], players: Iterable[str]) -> tuple[list[Best], list[Best]]:
+def best_rows(results: Iterable[PracticeResult], players: Iterable[str]) -> tuple[list[Best], list[Best]]:
     """The players' bests by difficulty and by card, each in order."""
     known, names = list(results), list(players)
     levels = _table(level_bests(known), names, lambda r: (str(r.value), r.value))
@@ -65,8 +67,10 @@ def best_rows(results: Iterable[Result], players: Iterable[str]) -> tuple[list[B
     return levels, cards
 
 
-def _table(found: Mapping[Any, Result], players: list[str], named: Callable[[Result], tuple[str, int]]) -> list[Best]:
-    lines: dict[tuple[str, str, int], dict[str, Result]] = {}
+def _table(
+    found: Mapping[Any, PracticeResult], players: list[str], named: Callable[[PracticeResult], tuple[str, int]]
+) -> list[Best]:
+    lines: dict[tuple[str, str, int], dict[str, PracticeResult]] = {}
     for best in found.values():
         if best.player in players:
             lines.setdefault((best.player, *named(best)), {})[best.by] = best

@@ -27,7 +27,7 @@ from referee.match.commands import (
     VoidDuel,
     WaiveFields,
 )
-from referee.match.foul import Proposal, seen_foul
+from referee.match.foul import FoulProposal, seen_foul
 from referee.match.verdict import zone_verdict
 
 RIGHT, WRONG, UNSURE = (zone_verdict({"verdict": ruling}) for ruling in ("match", "mismatch", "undecided"))
@@ -478,7 +478,7 @@ def test_a_foul_waits_for_its_ruling_and_takes_one(table):
     assert said[1] == decided(t, "B", "foul", "foul: a hand")
 
 
-SEEN = Proposal("shaken", "B", 2.5, 0.8, None, 4.0)
+SEEN = FoulProposal("shaken", "B", 2.5, 0.8, None, 4.0)
 
 
 @pytest.mark.parametrize("house", ["human", "warning", "duel"])
@@ -548,7 +548,10 @@ def test_the_duel_goes_to_the_opponent_only_while_it_is_this_one(table):
     assert events(t, FoulRuling(0, "none", "Ref"))[0][1]["sanction"] == "none"
 
 
-HAND, SHAKEN = Proposal("neighbours_hand", "A", 2.5, 0.8, "B", 4.0), Proposal("shaken", "A", 2.5, 0.8, None, 4.0)
+HAND, SHAKEN = (
+    FoulProposal("neighbours_hand", "A", 2.5, 0.8, "B", 4.0),
+    FoulProposal("shaken", "A", 2.5, 0.8, None, 4.0),
+)
 HELD = ("duel_undecided", {"reason": "open_finding"})
 
 

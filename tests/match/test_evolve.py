@@ -11,7 +11,7 @@ from referee.errors import IllegalCommand
 from referee.events import Event
 from referee.match.card_facts import CardFacts
 from referee.match.evolve import evolve, fold
-from referee.match.foul import FoulNoted, Proposal
+from referee.match.foul import FoulNoted, FoulProposal
 from referee.match.house_rules import DEFAULT_RULES, BadRules
 from referee.match.schedule import Round
 from referee.match.state import MatchState
@@ -425,7 +425,7 @@ def test_a_foul_keeps_what_the_device_said_and_the_camera_saw():
     said = {"code": "seen_shaken", "text": "mat B was moved", "values": {"zone": "B"}}
     log.add("foul", player="Ben", text="mat B was moved", sanction=None, seen=seen | {"newer": 1}, said=said)
     noted = log.state.fouls[0]
-    assert noted.seen == Proposal("shaken", "B", 2.5, 0.8, None, 4.0)
+    assert noted.seen == FoulProposal("shaken", "B", 2.5, 0.8, None, 4.0)
     assert noted.to_json()["seen"] == seen and noted.to_json()["said"] == said
 
 

@@ -10,12 +10,12 @@ from referee.errors import IllegalCommand
 from referee.events import event_from_json
 from referee.match.practice import (
     TABLE,
-    Begin,
+    BeginPractice,
     End,
     GiveUp,
     NextCard,
     Practice,
-    Press,
+    PracticePress,
     Viewed,
     Watch,
     bests,
@@ -36,7 +36,7 @@ class Run:
 
     def __init__(self, **players):
         self.now, self.events = Practice(), []
-        self.do(Begin("p1", players or {"A": "Ann"}, CARDS, None, "starter"))
+        self.do(BeginPractice("p1", players or {"A": "Ann"}, CARDS, None, "starter"))
 
     def do(self, *commands):
         for command in commands:
@@ -111,24 +111,24 @@ def test_a_field_that_has_not_moved_since_the_go_is_not_looked_at():
 
 
 def test_a_press_is_the_time_by_box_and_the_view_after_it_rules():
-    run = Run().gone().do(Press("A", 15.5))
+    run = Run().gone().do(PracticePress("A", 15.5))
     assert run.now.phase == "building"
     run.do(Viewed("A", 15.2, MATCH, 16.0), Viewed("A", 15.2, MATCH, 16.3))
     assert (run.now.last["A"].seconds, run.now.last["A"].by) == (5.5, "box")
-    wrong = Run().gone().do(Press("A", 15.5), Viewed("A", 15.2, WRONG, 16.0)).now.last["A"]
+    wrong = Run().gone().do(PracticePress("A", 15.5), Viewed("A", 15.2, WRONG, 16.0)).now.last["A"]
     assert (wrong.ruling, wrong.seconds, wrong.by) == ("mismatch", None, "") and wrong.reasons == (WRONG.reasons)
 
 
 def test_who_builds_on_after_the_press_has_no_time():
-    run = Run().gone().do(Press("A", 15.5), Viewed("A", 17.0, MATCH, 17.5), Viewed("A", 17.0, MATCH, 17.8))
+    run = Run().gone().do(PracticePress("A", 15.5), Viewed("A", 17.0, MATCH, 17.5), Viewed("A", 17.0, MATCH, 17.8))
     result = run.now.last["A"]
     assert (result.ruling, result.seconds, result.reasons[0].code) == ("undecided", None, "practice_touched")
 
 
 def test_a_press_before_the_go_or_a_second_one_changes_nothing():
-    run = Run().gone().do(Press("A", 9.0))
+    run = Run().gone().do(PracticePress("A", 9.0))
     assert "pressed" not in run.kinds
-    run.do(Press("A", 15.0), Press("A", 16.0))
+    run.do(PracticePress("A", 15.0), PracticePress("A", 16.0))
     assert run.now.fields["A"].press_s == 15.0
 
 
@@ -176,7 +176,7 @@ def test_bests_are_by_player_card_and_how_it_was_timed():
         go = 100.0
         run.gone(go)
         if press:
-            run.do(Press("A", go + seconds))
+            run.do(PracticePress("A", go + seconds))
         view = Viewed("A", go + seconds, MATCH, go + seconds + 0.5)
         run.do(view, view, NextCard(), NextCard())
     best = {key: row.seconds for key, row in bests(run.now.results).items()}
@@ -188,21 +188,25 @@ def test_bests_are_by_player_card_and_how_it_was_timed():
 
 
 def test_what_is_on_record_gives_the_same_practice_again():
-    run = Run(A="Ann", B="Ben").gone().do(Viewed("A", 14.0, WRONG, 14.4), Press("A", 15.0), GiveUp("B", 16.0))
+    run = Run(A="Ann", B="Ben").gone().do(Viewed("A", 14.0, WRONG, 14.4), PracticePress("A", 15.0), GiveUp("B", 16.0))
     kept = [event_from_json(json.loads(json.dumps(e.to_json()))) for e in run.events]
     assert fold(kept) == run.now
 
 
 def test_what_cannot_be_is_refused_and_changes_nothing():
     run = Run()
-    for command in (Begin("p2", {"A": "Ann"}, CARDS), Press("A", 1.0), GiveUp("B", 1.0)):
+    for command in (BeginPractice("p2", {"A": "Ann"}, CARDS), PracticePress("A", 1.0), GiveUp("B", 1.0)):
         with pytest.raises(IllegalCommand):
             decide(run.now, command)
-    for begin in (Begin("p", {}, CARDS), Begin("p", {"A": "Ann", "B": "ann"}, CARDS), Begin("p", {"A": " "}, CARDS)):
+    for begin in (
+        BeginPractice("p", {}, CARDS),
+        BeginPractice("p", {"A": "Ann", "B": "ann"}, CARDS),
+        BeginPractice("p", {"A": " "}, CARDS),
+    ):
         with pytest.raises(IllegalCommand, match="one or two"):
             decide(Practice(), begin)
     with pytest.raises(IllegalCommand, match="no card"):
-        decide(Practice(), Begin("p", {"A": "Ann"}, ()))
+        decide(Practice(), BeginPractice("p", {"A": "Ann"}, ()))
     with pytest.raises(IllegalCommand, match="nobody practises"):
         decide(run.do(End()).now, Watch(1.0))
     for kind, (froms, to) in TABLE.items():

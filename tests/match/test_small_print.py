@@ -26,7 +26,7 @@ from referee.match.commands import (
     TakeUpMatch,
     VoidDuel,
 )
-from referee.match.foul import Proposal, seen_foul
+from referee.match.foul import FoulProposal, seen_foul
 from referee.match.verdict import zone_verdict
 from referee.web.views import rounds
 
@@ -219,7 +219,7 @@ def test_a_match_that_is_played_on_is_not_left(table):
 
 # --- What a camera thinks is a foul -----------------------------------------------------------------
 
-SEEN = Proposal("second_hand", "A", 3.2, 0.9, "A", 7.5)
+SEEN = FoulProposal("second_hand", "A", 3.2, 0.9, "A", 7.5)
 
 
 @pytest.mark.parametrize("rule", ["human", "warning", "duel"])

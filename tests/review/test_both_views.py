@@ -8,7 +8,7 @@ import pytest
 
 from referee.match.stop_views import PRESS_UNSEEN
 from referee.recording import load_attempt
-from referee.review.options import Options
+from referee.review.options import RejudgeOptions
 from referee.review.rejudge import both_views, judge_again, press_row
 
 ROWS = {"match": {"verdict": "match", "reasons": []}, "mismatch": {"verdict": "mismatch", "reasons": []}}
@@ -26,7 +26,7 @@ ROWS = {"match": {"verdict": "match", "reasons": []}, "mismatch": {"verdict": "m
 def test_the_award_follows_both_views(kit, tmp_path, press, after, culprit, settled, award, findings):
     seen = {"files": [], "row": ROWS[press], "after": after, "culprit": culprit, "covered": False}
     folder = kit.make_attempt(tmp_path / "M1-001", verdicts={"A": ROWS[settled]}, at_press={"A": seen}, award=award)
-    row = judge_again(str(folder), Options(look=False))
+    row = judge_again(str(folder), RejudgeOptions(look=False))
     assert row["problem"] is None and (row["award_was"], row["award_now"]) == (award, award)
     assert row["findings"].get("A", []) == findings and not row["changed"]
 
@@ -38,7 +38,7 @@ def test_a_press_that_nobody_saw_stays_unseen_whoever_looks_again(kit, tmp_path,
     attempt = load_attempt(
         kit.make_attempt(tmp_path / "M1-001", verdicts={"A": ROWS[settled]}, at_press={"A": seen}, award=None)
     )
-    row = press_row(attempt, "A", attempt.card, Options(look=look), ROWS[settled])
+    row = press_row(attempt, "A", attempt.card, RejudgeOptions(look=look), ROWS[settled])
     rows, found = both_views(attempt, attempt.verdicts, {}, lambda zone: row)
     assert (rows["A"]["verdict"], rows["A"]["reasons"][0]["code"], found) == ("undecided", "press_unseen", {"A": []})
 

@@ -20,7 +20,7 @@ from referee.recording import load_attempt
 from referee.recording.folder import read_times, write_json
 from referee.recording.video import VideoWriter, read_video, remux
 from referee.review.import_video import Given, bring_in, copy_video
-from referee.review.options import Options
+from referee.review.options import RejudgeOptions
 from referee.review.rejudge import judge_again
 from referee.review.tracks import find_mats
 
@@ -157,7 +157,7 @@ def test_a_piece_placed_after_the_stop_never_wins(tmp_path):
     attempt = bring_in(SHARED / "right_500", given, tmp_path / "made")
     assert attempt.verdicts["A"]["verdict"] == "mismatch"
     assert attempt.meta["findings"] == {"A": ["touched_after_stop"]}
-    row = judge_again(str(tmp_path / "made"), Options(look=False))
+    row = judge_again(str(tmp_path / "made"), RejudgeOptions(look=False))
     assert (row["award_was"], row["award_now"], row["changed"]) == ("Ben", "Ben", False)
     assert row["findings"] == {"A": ["touched_after_stop"]}
 
@@ -219,7 +219,7 @@ def test_watching_again_finds_the_fall_that_nobody_recorded(tmp_path, monkeypatc
     meta = json.loads((folder / "attempt.json").read_text())
     row = {"verdict": "match", "confidence": 0.97, "reasons": []}
     write_json(folder / "attempt.json", meta | {"players": {"A": "Ann", "B": "Ben"}, "verdicts": {"A": row}})
-    found = judge_again(str(folder), Options(look=False, watch=True))
+    found = judge_again(str(folder), RejudgeOptions(look=False, watch=True))
     assert found["findings"] == {"A": ["fell_after_stop"]}
     assert (found["award_was"], found["award_now"], found["changed"]) == ("Ann", "Ben", True)
 

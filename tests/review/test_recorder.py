@@ -20,7 +20,7 @@ from referee.recording import Budget, Recorder, find_attempts, load_attempt
 from referee.recording.folder import bytes_of
 from referee.recording.retention import make_room, removals
 from referee.recording.video import VideoWriter, frame_seconds, read_frame, read_video, remux
-from referee.recording.writer import Take, write_file
+from referee.recording.writer import AttemptWriter, write_file
 
 
 def record(kit, recorder, clock, before=20, during=30, **final):
@@ -140,7 +140,7 @@ def test_frames_the_encoder_could_not_take_are_written_down_but_not_those_at_the
 
 def test_a_long_queue_is_encoded_for_less_but_not_what_is_near_the_stop(kit, tmp_path, clock, monkeypatch):
     told = []
-    monkeypatch.setattr(Take, "frame", lambda take, frame, hurried: told.append((frame.at_s, hurried)))
+    monkeypatch.setattr(AttemptWriter, "frame", lambda take, frame, hurried: told.append((frame.at_s, hurried)))
     recorder = Recorder(tmp_path, clock, pending_bytes=400 * kit.picture(0).nbytes, budget=Budget(free_bytes=0))
     with recorder._wake:  # the encoder cannot start
         recorder.begin({"match_id": "M", "card": "X"})

@@ -16,10 +16,10 @@ from click.testing import CliRunner
 
 from referee.cli import cli
 from referee.recording import load_attempt
-from referee.recording.address import Source
+from referee.recording.address import AttemptSource
 from referee.recording.folder import append_review, hash_files, pack
 from referee.review.batch import rejudge
-from referee.review.options import Options, code_fingerprint, task_key
+from referee.review.options import RejudgeOptions, code_fingerprint, task_key
 from referee.review.rejudge import judge_again
 from referee.review.report import write_report
 from referee.review.results import RESULTS, Results
@@ -52,7 +52,7 @@ def run(*words):
 def test_a_seeded_change_is_found_and_nothing_else(kit, tmp_path, eye):
     folders = archive(kit, tmp_path / "archive", 25)
     before = {f: hash_files(f) for f in folders}
-    rows = rejudge(folders, Options(eye=EYE), tmp_path / "out", jobs=2)
+    rows = rejudge(folders, RejudgeOptions(eye=EYE), tmp_path / "out", jobs=2)
     found = write_report(rows, tmp_path / "out")
     assert [r["attempt"] for r in found["changes"]] == ["M1-003", "M1-013", "M1-023"]
     assert found["awards_moved"] == 3
@@ -66,8 +66,8 @@ def test_a_seeded_change_is_found_and_nothing_else(kit, tmp_path, eye):
 
 def test_one_process_and_two_agree(kit, tmp_path, eye):
     folders = archive(kit, tmp_path / "archive", 12)
-    one = rejudge(folders, Options(eye=EYE), tmp_path / "one", jobs=1)
-    two = rejudge(folders, Options(eye=EYE), tmp_path / "two", jobs=2)
+    one = rejudge(folders, RejudgeOptions(eye=EYE), tmp_path / "one", jobs=1)
+    two = rejudge(folders, RejudgeOptions(eye=EYE), tmp_path / "two", jobs=2)
     assert [{**r, "seconds": 0} for r in one] == [{**r, "seconds": 0} for r in two]
     assert len(eye.read_text().splitlines()) == 24
     assert str(os.getpid()) not in {line.split()[1] for line in eye.read_text().splitlines()[12:]}
@@ -75,8 +75,8 @@ def test_one_process_and_two_agree(kit, tmp_path, eye):
 
 def test_what_is_done_is_not_done_again(kit, tmp_path, eye):
     folders = archive(kit, tmp_path / "archive", 10)
-    rejudge(folders[:6], Options(eye=EYE), tmp_path / "out", jobs=1)
-    rows = rejudge(folders, Options(eye=EYE), tmp_path / "out", jobs=1)
+    rejudge(folders[:6], RejudgeOptions(eye=EYE), tmp_path / "out", jobs=1)
+    rows = rejudge(folders, RejudgeOptions(eye=EYE), tmp_path / "out", jobs=1)
     assert [r["attempt"] for r in rows] == [f.name for f in folders]
     assert len(eye.read_text().splitlines()) == 10
 
@@ -101,8 +101,8 @@ def test_results_are_stale_once_anything_that_made_them_has_changed(kit, tmp_pat
         (tmp_path / changed).write_text("# one\n")
 
     def key():
-        chosen = Options(**options)
-        return task_key(Source(str(folder)), chosen, chosen.fingerprint())
+        chosen = RejudgeOptions(**options)
+        return task_key(AttemptSource(str(folder)), chosen, chosen.fingerprint())
 
     before = key()
     assert key() == before
@@ -133,7 +133,7 @@ def test_a_change_of_the_judging_code_makes_results_stale(place, monkeypatch):
 
 def test_a_picture_that_is_not_the_recorded_one_is_not_judged(kit, tmp_path, eye):
     folder = kit.make_attempt(tmp_path / "M1-001", 1, hashes={"stop.png": "0" * 64})
-    row = judge_again(str(folder), Options(eye=EYE))
+    row = judge_again(str(folder), RejudgeOptions(eye=EYE))
     assert row["problem"] == f"{folder}: stop.png is not the file that was recorded"
     assert eye.exists() is False
 
@@ -142,7 +142,7 @@ def test_a_picture_that_is_not_the_recorded_one_is_not_judged(kit, tmp_path, eye
 def test_a_job_is_one_core_whatever_vision_starts(kit, tmp_path, eye, jobs):
     folders = archive(kit, tmp_path / "archive", 8)
     before = os.sched_getaffinity(0)
-    rejudge(folders, Options(eye="fake_eye:look_at_cores"), tmp_path / "out", jobs=jobs)
+    rejudge(folders, RejudgeOptions(eye="fake_eye:look_at_cores"), tmp_path / "out", jobs=jobs)
     cores = {line.split()[1]: line.split()[2:] for line in eye.read_text().splitlines()}
     assert all(len(its) == 1 for its in cores.values())
     assert len(cores) <= jobs and len({its[0] for its in cores.values()}) == len(cores)
@@ -256,7 +256,7 @@ def test_a_humans_ruling_stands(kit, tmp_path, eye):
     folder = kit.make_attempt(
         tmp_path / "M1-003", 3, award="Ann", human=[{"zone": "A", "ruling": "match", "who": "Eve", "why": "I saw it"}]
     )
-    row = judge_again(str(folder), Options(eye=EYE))
+    row = judge_again(str(folder), RejudgeOptions(eye=EYE))
     assert row["zones"]["A"]["now"]["verdict"] == "mismatch"
     assert row["human"] and row["award_now"] == row["award_was"] == "Ann"
 
@@ -266,7 +266,7 @@ def test_what_cannot_be_judged_is_listed_and_stops_nothing(kit, tmp_path, eye):
     (folders[1] / "stop.png").write_bytes(b"not a picture")
     result = run(tmp_path / "archive", "-j", 1, "-o", tmp_path / "out", "--stored")
     assert "3 attempts, 0 changed" in result.output
-    rows = rejudge(folders, Options(eye=EYE), tmp_path / "out", jobs=1)
+    rows = rejudge(folders, RejudgeOptions(eye=EYE), tmp_path / "out", jobs=1)
     assert [bool(r["problem"]) for r in rows] == [False, True, False]
     assert "stop.png" in rows[1]["problem"]
 
@@ -274,11 +274,11 @@ def test_what_cannot_be_judged_is_listed_and_stops_nothing(kit, tmp_path, eye):
 def test_a_bundle_is_judged_elsewhere_with_the_same_pixels(kit, tmp_path, eye):
     folder = kit.make_attempt(tmp_path / "here" / "M1-007", 7)
     pack(load_attempt(folder), tmp_path / "M1-007.zip")
-    here = judge_again(str(folder), Options(eye=EYE))
+    here = judge_again(str(folder), RejudgeOptions(eye=EYE))
     result = run(tmp_path / "M1-007.zip", "--stored", "-o", tmp_path / "out")
     assert "1 attempts, 0 changed" in result.output
     shutil.unpack_archive(tmp_path / "M1-007.zip", tmp_path / "there")
-    there = judge_again(str(tmp_path / "there" / "M1-007"), Options(eye=EYE))
+    there = judge_again(str(tmp_path / "there" / "M1-007"), RejudgeOptions(eye=EYE))
     assert there["pixels"] == here["pixels"] and there["zones"] == here["zones"]
 
 

@@ -19,7 +19,7 @@ from bench_rejudge import count_in
 
 from referee.recording.address import sources
 from referee.review.batch import rejudge as judge_all
-from referee.review.options import Options
+from referee.review.options import RejudgeOptions
 from referee.review.report import write_report
 
 HERE = Path(__file__).parent
@@ -117,7 +117,7 @@ def test_workers_that_share_no_disk_give_what_one_process_gives(kit, tmp_path, c
         memory.pipe(f"/club/{path.relative_to(tmp_path / 'archive')}", path.read_bytes())
     shutil.rmtree(tmp_path / "archive")
     (tmp_path / "deck.json").write_text(json.dumps(kit.DECK))
-    asked = Options(eye="fake_eye:look", deck=str(tmp_path / "deck.json"))
+    asked = RejudgeOptions(eye="fake_eye:look", deck=str(tmp_path / "deck.json"))
     every, killed = sources("memory://club", tmp_path), []
 
     def kill_one(done, total):

@@ -55,7 +55,7 @@ def test_an_exported_duel_is_judged_the_same_on_an_empty_machine(tmp_path):
         recorder.frame(shot)
     recorder.mark("stop", 11.5, zone="A")
     judgement = observer.judge([s.image for s in shots[-3:]], card, ["A"])  # the caller's, as in play
-    recorder.judged(shots[-3:], judgement)
+    recorder.judged(shots[-3:], judgement.to_json("stop.png", "")["zones"])
     folder = recorder.finish({"award": "Ann", "callers": ["A"]})
     recorder.close()
     pack(load_attempt(folder), tmp_path / "bundle.zip")

@@ -259,7 +259,7 @@ def test_a_tables_program_begins_what_is_called_and_says_that_it_lives(tmp_path)
     table, games, journal = hall.tables["T1"]
     with closing(Presence(hall.store)) as presence:
         service = TableService(table, "T1", presence, games)
-        service.alarms, service.patience_s = table.alarms.to_json, 0.0
+        service.alarms, service.patience_s = table.alarms, 0.0
         service.begin_called()
         assert table.state.phase == "new"
         hall.begin(2)

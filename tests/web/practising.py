@@ -5,7 +5,7 @@ from __future__ import annotations
 from fake_session import FakeSession
 
 from referee.journal.journal import Journal
-from referee.match.practice import GiveUp, Press, Viewed, Watch
+from referee.match.practice import GiveUp, PracticePress, Viewed, Watch
 from referee.match.verdict import zone_verdict
 from referee.session.practising import Practising
 
@@ -62,7 +62,7 @@ class Practice:
         self.built(zone, seconds, WRONG)
 
     def pressed(self, zone: str, seconds: float) -> None:
-        self.room.command(Press(zone, self.room.now.go_at_s + seconds))
+        self.room.command(PracticePress(zone, self.room.now.go_at_s + seconds))
 
     def next(self) -> None:
         self.room.next_card()

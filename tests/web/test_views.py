@@ -22,7 +22,7 @@ from referee.match.commands import (
     Ready,
     Undo,
 )
-from referee.match.foul import Proposal, seen_foul
+from referee.match.foul import FoulProposal, seen_foul
 from referee.match.house_rules import HouseRules
 from referee.match.verdict import zone_verdict
 from referee.web import views
@@ -221,7 +221,7 @@ def test_reasons_of_every_kind_have_words(reason, said):
 @pytest.mark.parametrize("sanction", ["void", "duel"])
 def test_what_a_device_said_of_a_foul_is_said_in_the_readers_language(app, session, sanction):
     building(session)
-    seen = Proposal("second_hand", "A", 3.2, 0.9, "A")
+    seen = FoulProposal("second_hand", "A", 3.2, 0.9, "A")
     session.command(Foul(session.state.seats["A"], seen_foul("second_hand", "A"), "camera", seen=seen))
 
     def page(path: str, lang: str) -> str:

@@ -22,7 +22,7 @@ from itertools import groupby
 
 from cards.sentences import Sentence
 from referee.devices.ports import Frame
-from referee.match.foul import Proposal, seen_foul
+from referee.match.foul import FoulProposal, seen_foul
 from referee.vision.hands.dwell import DwellDetector
 from referee.vision.hands.field_hands import FieldHands, LoosePieces, StandingPieces, field_masks, hands_over
 from referee.vision.hands.fists import ReducedFrame, detect_fists
@@ -60,9 +60,9 @@ class DetectedFoul:
         """What it is, in any language."""
         return seen_foul(self.kind, self.zone)
 
-    def proposal(self, after_go_s: float) -> Proposal:
+    def proposal(self, after_go_s: float) -> FoulProposal:
         """What is recorded of it; the frames' time in ms."""
-        return Proposal(self.kind, self.zone, after_go_s, round(self.sure, 2), self.culprit, round(self.from_s, 3))
+        return FoulProposal(self.kind, self.zone, after_go_s, round(self.sure, 2), self.culprit, round(self.from_s, 3))
 
     def to_json(self) -> dict[str, object]:
         """By field name, times in ms."""

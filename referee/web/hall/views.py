@@ -73,7 +73,7 @@ def head(director: Director) -> dict[str, Any]:
         "players": len(state.present),
         "minutes": minutes(rest_s(state, director.passed_s())),
         "simulated": state.simulated,
-        "alarms": director.notifier.alarms.to_json(),
+        "alarms": director.notifier.alarms(),
     }
 
 
