@@ -16,7 +16,7 @@ from referee.recording import find_attempts, load_attempt
 from referee.recording.address import Mirror, is_address
 from referee.recording.errors import BadAttempt
 from referee.recording.folder import SIGNATURE
-from referee.recording.index import Index, Wanted
+from referee.recording.index import ArchiveFilter, Index
 from referee.review.signing import load_private, new_key, sign
 from referee.review.verify import changed_files
 
@@ -59,7 +59,7 @@ def _bring_up_to_date(known: Index) -> None:
 
 def _said(known: Index) -> str:
     unread = len(known.unread())
-    said = f"{known.count(Wanted())} attempts, {known.total_bytes() / 1e9:.1f} GB"
+    said = f"{known.count(ArchiveFilter())} attempts, {known.total_bytes() / 1e9:.1f} GB"
     return f"{said}; {unread} that cannot be read" if unread else said
 
 

@@ -19,13 +19,13 @@ from referee.journal.chain import Entry
 from referee.journal.journal import Journal
 from referee.match.foul import seen_foul
 from referee.recording import Attempt, load_attempt
-from referee.recording.address import AttemptSource, at_hand, sources, text_beside
+from referee.recording.address import AttemptSource, fetched_attempt, sources, text_beside
 from referee.recording.errors import BadAttempt
 from referee.recording.retention import LOG as RETENTION
 from referee.recording.retention import told_removals
 from referee.review.batch import Interrupted
 from referee.review.batch import rejudge as judge_all
-from referee.review.import_video import Given, bring_in, broken_words
+from referee.review.import_video import ImportOptions, broken_words, import_video
 from referee.review.options import EYE, RejudgeOptions
 from referee.review.regression_case import keep_case
 from referee.review.report import write_report
@@ -213,7 +213,7 @@ class Import:
     out: Path | None
 
     @property
-    def given(self) -> Given:
+    def given(self) -> ImportOptions:
         """What is said of the video."""
         files = {
             "deck.json": self.deck,
@@ -223,7 +223,7 @@ class Import:
             "empty.png": self.empty,
         }
         players = dict(map(_player, self.players))
-        return Given(self.card, self.stop, self.go, self.zone, players, files, self.colors, self.no_empty)
+        return ImportOptions(self.card, self.stop, self.go, self.zone, players, files, self.colors, self.no_empty)
 
 
 def _player(text: str) -> tuple[str, str]:
@@ -261,7 +261,7 @@ def import_(asked: Import) -> None:
     """
     default = Path("attempts") / (asked.video.name if asked.video.is_dir() else asked.video.stem)
     with Bar(unit="frame", leave=False) as bar:
-        attempt = bring_in(asked.video, asked.given, asked.out or default, lambda: bar.update())
+        attempt = import_video(asked.video, asked.given, asked.out or default, lambda: bar.update())
     if late_s := attempt.meta["imported"]["starts_late_s"]:
         said = f"the first picture comes {late_s:.2f} s into the file; --stop and all times count from that picture"
         click.echo(f"referee: {said}", err=True)
@@ -285,7 +285,7 @@ def timeline(attempts, as_json) -> None:
     told: list[tuple[Attempt, dict]] = []
     with tempfile.TemporaryDirectory(prefix="referee-") as temporary, Bar(unit="frame", leave=False) as bar:
         for source in gather(attempts, Path(temporary)):
-            with at_hand(source) as folder:
+            with fetched_attempt(source) as folder:
                 attempt = load_attempt(folder)
                 told.append((attempt, stored_timeline(attempt, lambda: bar.update())))
     for attempt, story in told:
@@ -353,7 +353,7 @@ def verify(attempts: tuple[str, ...], journal_at: str | None, key: str | None) -
     with tempfile.TemporaryDirectory(prefix="referee-") as temporary, ExitStack() as opened:
         journal = opened.enter_context(closing(Journal(journal_at, reading=True))) if journal_at else None
         for source in gather(attempts, Path(temporary)):
-            with at_hand(source) as folder:
+            with fetched_attempt(source) as folder:
                 checked = check(folder, journal.entries if journal else None, signer)
             found.setdefault(source.name, []).append(checked)
             click.echo(f"{source.name}  {_checked(checked)}")

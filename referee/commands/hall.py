@@ -10,9 +10,9 @@ import click
 
 from referee.commands.match import BadRequest
 from referee.devices.ports import SystemClock
-from referee.journal.aside import PeopleStore, Presence
-from referee.journal.holding import usable_folder
+from referee.journal.file_lock import usable_folder
 from referee.journal.journal import Journal
+from referee.journal.side_tables import PeopleStore, Presence
 from referee.session.called_games import CalledGames, TableService
 from referee.session.director import Director
 from referee.session.people import People

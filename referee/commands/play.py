@@ -240,7 +240,7 @@ def demo(asked: DemoOptions) -> None:
         _demo_tables(asked, asked.tables)
         return
     names = simulated_players(asked.players) if asked.players else None
-    heap.keep_small()
+    heap.limit_heap()
     clock, pieces, deck = SystemClock(), builtin_piece_set(), builtin_deck()
     rules = load_rules(asked.rules_file) if asked.rules_file else DEFAULT_RULES
     with ExitStack() as stack, interrupted() as over:

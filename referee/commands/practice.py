@@ -16,7 +16,7 @@ from referee.devices.box_keyboard import KeysBox
 from referee.devices.ports import SystemClock
 from referee.errors import RefereeError
 from referee.session import heap
-from referee.session.practising import Practising
+from referee.session.practising import PracticeRunner
 from referee.session.session import Equipment, Session
 from referee.simulator.operator import Practisers
 from referee.simulator.rig import SimulatedTable, Staging
@@ -60,13 +60,13 @@ def practice(asked: PracticeOptions) -> None:
     at_table(RunOptions(**given), lambda session: _begin(_room(session), names, asked), (), PAGE)
 
 
-def _room(session: Session) -> Practising:
+def _room(session: Session) -> PracticeRunner:
     if session.practice is None:
         raise RefereeError("this table has no record of practice")
     return session.practice
 
 
-def _begin(room: Practising, names: list[str], asked: PracticeOptions) -> None:
+def _begin(room: PracticeRunner, names: list[str], asked: PracticeOptions) -> None:
     """Begin with these names, else with those of a practice that was broken off."""
     players = dict(zip("AB", names, strict=False)) or (dict(room.left.players) if room.left else {})
     if players:
@@ -76,7 +76,7 @@ def _begin(room: Practising, names: list[str], asked: PracticeOptions) -> None:
 
 def _simulated(names: list[str], asked: PracticeOptions) -> None:
     """The same at the simulated table: players who carry pieces, and nothing else."""
-    heap.keep_small()
+    heap.limit_heap()
     clock, pieces, deck = SystemClock(), builtin_piece_set(), builtin_deck()
     with ExitStack() as stack, interrupted() as over:
         click.echo("SIMULATED: table, players and camera are not real")

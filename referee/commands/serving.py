@@ -20,7 +20,7 @@ from flask import Flask
 
 from referee.commands.options import PORT, Words, same_players
 from referee.errors import DeviceLost
-from referee.journal.holding import LOCK, held, usable_folder
+from referee.journal.file_lock import LOCK, lock_file, usable_folder
 from referee.journal.journal import Journal
 from referee.journal.recovery import open_server, open_sound
 from referee.journal.spool import SpooledJournal
@@ -110,7 +110,7 @@ def taken(data_dir: Path) -> Iterator[Path]:
     Raises FolderUnusable, or HeldElsewhere saying which program works with it.
     """
     folder = usable_folder(data_dir)
-    with held(folder / LOCK, f"the data folder {folder}"):
+    with lock_file(folder / LOCK, f"the data folder {folder}"):
         yield folder
 
 
@@ -128,7 +128,7 @@ def opened(where: str | Path, data_dir: Path, table: str) -> Iterator[Journal | 
         return
     path = Path(where).resolve()
     usable_folder(path.parent)
-    with held(Path(f"{path}.{quote(table, safe='')}.{LOCK}"), f"table {table!r} of {path}"):
+    with lock_file(Path(f"{path}.{quote(table, safe='')}.{LOCK}"), f"table {table!r} of {path}"):
         kept_there, salvaged = open_sound(path)
         if salvaged:
             click.echo(f"the record was damaged: {salvaged.text()}", err=True)

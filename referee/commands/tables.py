@@ -22,9 +22,9 @@ from referee.commands.tournament_shown import game_text, table_text
 from referee.devices.ports import SystemClock
 from referee.errors import JournalUnwritable
 from referee.events import Event
-from referee.journal.aside import Presence, Told
-from referee.journal.holding import LOCK, held
+from referee.journal.file_lock import LOCK, lock_file
 from referee.journal.journal import Journal
+from referee.journal.side_tables import Presence, TableHeartbeat
 from referee.match.house_rules import DEFAULT_RULES
 from referee.session.called_games import CalledGames
 from referee.session.director import EVERY_S, Director
@@ -87,7 +87,7 @@ def sit(seat: Seat) -> None:
         server = "://" in seat.journal
         if not server:
             lock = Path(f"{Path(seat.journal).absolute()}.{quote(seat.table, safe='')}.{LOCK}")
-            stack.enter_context(held(lock, f"table {seat.table!r}"))
+            stack.enter_context(lock_file(lock, f"table {seat.table!r}"))
         record = stack.enter_context(closing(Journal(seat.journal, hold=seat.table if server else None)))
         presence = stack.enter_context(closing(Presence(seat.journal)))
         table = QuickTable(record, builtin_deck(), SystemClock(), seat.table, seat.seed, DEFAULT_RULES)
@@ -96,7 +96,7 @@ def sit(seat: Seat) -> None:
         while True:
             if time.monotonic() - last_s >= BEAT_S:
                 beat, last_s = beat + 1, time.monotonic()
-                presence.tell(seat.table, Told(beat, alarms=tuple(table.alarms()), simulated=True))
+                presence.tell(seat.table, TableHeartbeat(beat, alarms=tuple(table.alarms()), simulated=True))
             if table.step():
                 time.sleep(seat.pace_s)
             elif called := games.called():

@@ -15,7 +15,7 @@ from referee.commands.options import PORT, Commands, Words, as_one
 from referee.commands.serving import PATH, interrupted, pin_for
 from referee.commands.tournament_shown import export, list_, plan, show
 from referee.errors import DeviceLost
-from referee.journal.holding import usable_folder
+from referee.journal.file_lock import usable_folder
 from referee.session.director import Director
 from referee.session.people import People
 from referee.session.seeds import new_seed

@@ -19,7 +19,7 @@ from sqlalchemy.pool import StaticPool
 from cards.sentences import sentence
 from referee.errors import HeldElsewhere, JournalDamaged, JournalUnwritable
 from referee.files import sync
-from referee.journal.holding import holder
+from referee.journal.file_lock import lock_owner
 
 PAGE_BYTES = 16384
 """SQLite page: one event's line fits into one, so that it stays in one piece in the file."""
@@ -116,7 +116,9 @@ def _careful_server(hold: str | None, name: str, connection: Any, record: Any) -
             cursor.execute("SELECT pg_try_advisory_lock(hashtext('referee table'), hashtext(%s))", (hold,))
             if not cursor.fetchone()[0]:
                 raise HeldElsewhere(f"table {hold!r} of {name} is in use: {_holder(cursor, hold)}")
-            cursor.execute("SELECT set_config('application_name', %s, false)", (f"referee {hold}: {holder()}"[:63],))
+            cursor.execute(
+                "SELECT set_config('application_name', %s, false)", (f"referee {hold}: {lock_owner()}"[:63],)
+            )
     connection.commit()
 
 

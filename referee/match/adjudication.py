@@ -12,7 +12,7 @@ from cards.law import Reason
 from cards.sentences import sentence
 from referee.errors import IllegalCommand
 from referee.match import progress
-from referee.match.cause import BETWEEN
+from referee.match.cause import CODE_SEPARATOR
 from referee.match.commands import (
     RULINGS,
     CameraVerdict,
@@ -26,7 +26,7 @@ from referee.match.commands import (
 from referee.match.duel import BEFORE_GO, IN_PLAY, OTHER_ZONE, Duel, house_ruling, outcome
 from referee.match.house_rules import FINDINGS
 from referee.match.state import MatchBatch, MatchState
-from referee.match.verdict import worded_by
+from referee.match.verdict import parse_wording
 
 
 def verdict(batch: MatchBatch, c: CameraVerdict) -> None:
@@ -193,7 +193,7 @@ def foul(batch: MatchBatch, c: Foul) -> None:
     default = {"human": None, "warning": "warning", "duel": "duel"}[batch.state.rules.foul]
     hidden = batch.state.phase in BEFORE_GO
     sanction = c.sanction or ("warning" if default == "duel" and hidden else default)
-    said = worded_by(c.text)
+    said = parse_wording(c.text)
     if c.seen is not None:  # a camera proposes, a human decides
         batch.add("foul", player=c.player, text=said.text, sanction=None, seen=c.seen.to_json(), **_beside(said))
         return
@@ -232,4 +232,4 @@ def _duel_to_opponent(batch: MatchBatch, player: str, said: Reason) -> None:
         raise IllegalCommand(sentence("card_hidden"))
     if duel.phase not in (*IN_PLAY, "decided"):
         raise IllegalCommand(sentence("none_in_play", phase=duel.phase))
-    _award(batch, duel.at_zone(OTHER_ZONE[zone]), "foul", f"foul{BETWEEN}{said.text}", **_beside(said))
+    _award(batch, duel.at_zone(OTHER_ZONE[zone]), "foul", f"foul{CODE_SEPARATOR}{said.text}", **_beside(said))

@@ -12,7 +12,7 @@ from typing import Any
 
 from cards.law import Reason
 from referee.match.house_rules import FINDINGS
-from referee.match.verdict import reason_from_json, worded_by
+from referee.match.verdict import parse_wording, reason_from_json
 
 CODES = (
     "right",
@@ -31,7 +31,7 @@ CODES = (
     "overruled",
     "foul",
 )
-BETWEEN = ": "
+CODE_SEPARATOR = ": "
 """What stands in the record's text between the code and the rest."""
 
 
@@ -53,13 +53,13 @@ class Cause:
 
 def cause_of(text: str, said: Mapping[str, Any] | None = None, why: str = "") -> Cause:
     """The cause in a record: its text, what a device said (a reason's JSON), and what a human added."""
-    code, _, rest = text.partition(BETWEEN)
+    code, _, rest = text.partition(CODE_SEPARATOR)
     told = reason_from_json(said) if said else None
     if code == "foul":
-        return Cause(text, code, said=told or worded_by(rest or why))
+        return Cause(text, code, said=told or parse_wording(rest or why))
     if code in CODES and (not rest or rest in FINDINGS):
         return Cause(text, code, rest, told)
-    return Cause(text, said=worded_by(text) if text else None)
+    return Cause(text, said=parse_wording(text) if text else None)
 
 
 OPEN = Cause()

@@ -27,7 +27,7 @@ MODES: Mapping[str, tuple[int, ...]] = dict(
 
 Ruling = Literal["match", "mismatch", "void", "award_A", "award_B"]
 RULINGS = ("match", "mismatch", "void", "award_A", "award_B")
-BETWEEN = ("idle", "decided", "void")
+BETWEEN_DUELS = ("idle", "decided", "void")
 DUEL = (*IN_PLAY, "idle", "decided", "void")
 
 
@@ -260,7 +260,7 @@ class PlayerLate(MatchCommand):
 
     player: Text
     who: Text
-    PHASES = BETWEEN
+    PHASES = BETWEEN_DUELS
     NEEDS = ("who",)
 
 
@@ -280,7 +280,7 @@ class ReplayRound(MatchCommand):
     round_index: Number
     who: Text
     why: Text
-    PHASES = (*BETWEEN, "finished")
+    PHASES = (*BETWEEN_DUELS, "finished")
     NEEDS = ("who", "why")
 
 
@@ -290,7 +290,7 @@ class ReplayDuel(MatchCommand):
     number: Number
     who: Text
     why: Text
-    PHASES = (*BETWEEN, "finished")
+    PHASES = (*BETWEEN_DUELS, "finished")
     NEEDS = ("who", "why")
 
 
@@ -299,7 +299,7 @@ class LeaveMatch(MatchCommand):
 
     for_match: str
     who: Text = ""
-    PHASES = (*BETWEEN, "finished")
+    PHASES = (*BETWEEN_DUELS, "finished")
     NEEDS = ("for_match",)
 
 
@@ -325,7 +325,7 @@ class SignSetup(MatchCommand):
     names: tuple[str, ...]
     who: Text = ""
     record: Mapping[str, Any] = field(default_factory=dict)
-    PHASES = BETWEEN
+    PHASES = BETWEEN_DUELS
 
 
 class OpenSetup(MatchCommand):
@@ -333,7 +333,7 @@ class OpenSetup(MatchCommand):
 
     who: Text
     why: Text = ""
-    PHASES = BETWEEN
+    PHASES = BETWEEN_DUELS
     NEEDS = ("who",)
 
 
@@ -341,7 +341,7 @@ class GoUnsigned(MatchCommand):
     """Play without signatures under the set-up, once and for this match."""
 
     who: Text
-    PHASES = BETWEEN
+    PHASES = BETWEEN_DUELS
     NEEDS = ("who",)
 
 
@@ -350,7 +350,7 @@ class ChangeLens(MatchCommand):
 
     lens: Mapping[str, Any] = field(default_factory=dict)
     who: Text = ""
-    PHASES = BETWEEN
+    PHASES = BETWEEN_DUELS
 
 
 class SealRecording(MatchCommand):

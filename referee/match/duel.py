@@ -19,7 +19,7 @@ from referee.core import Change, Data, PhaseTable, next_phase
 from referee.errors import IllegalCommand
 from referee.events import Event
 from referee.match.card_facts import CardFacts
-from referee.match.cause import BETWEEN, OPEN, Cause, cause_of
+from referee.match.cause import CODE_SEPARATOR, OPEN, Cause, cause_of
 from referee.match.house_rules import FINDINGS, HouseRules, ruled
 from referee.match.verdict import ZoneVerdict, zone_verdict
 
@@ -266,7 +266,7 @@ def _single(duel: Duel, caller: str, ruling: str) -> Outcome:
     said = duel.verdicts.get(caller)
     found = [] if duel.human else [f for f in FINDINGS if f in duel.findings.get(caller, ())]
     seen = [f for f in found if said is None or said.ruling != "mismatch" or f in SAID_ANYWAY]
-    return Outcome("decided", OTHER_ZONE[caller], BETWEEN.join(["false_stop", *seen[:1]]))
+    return Outcome("decided", OTHER_ZONE[caller], CODE_SEPARATOR.join(["false_stop", *seen[:1]]))
 
 
 def _dead_heat(callers: tuple[str, ...], rulings: list[Any], rules: HouseRules) -> Outcome:

@@ -8,7 +8,7 @@ from typing import Any
 
 from cards.law import Reason
 from cards.sentences import Sentence, sentence
-from referee.match.verdict import reason_from_json, worded_by
+from referee.match.verdict import parse_wording, reason_from_json
 
 KINDS: Mapping[str, str] = {
     "bare_hand": "seen_bare_hand",
@@ -85,7 +85,7 @@ class FoulNoted:
 
 def foul_from_event(data: Mapping[str, Any], who: str, at: str, duel: int, seq: int) -> FoulNoted:
     """The foul that an event of kind ``foul`` notes. One that an older version wrote has its text alone."""
-    said = reason_from_json(data["said"]) if data.get("said") else worded_by(data["text"])
+    said = reason_from_json(data["said"]) if data.get("said") else parse_wording(data["text"])
     seen = data.get("seen")
     proposal = (
         FoulProposal(**{k: v for k, v in seen.items() if k in FoulProposal.__dataclass_fields__}) if seen else None

@@ -2,7 +2,7 @@
 
 *At the press*: the field in the last frames before the press in which it is at rest, or the last ones there are.
 *Settled*: the first view after it in which nothing has moved for ``SETTLED_S`` and nobody is in the way. ``after``
-says what happened in the field in between. Live judging, imported videos and judging again all ask ``together``.
+says what happened in the field in between. Live judging, imported videos and judging again all ask ``combine_rulings``.
 
 ``LAW`` is the truth table; its rows are read from the top, and the first that fits holds. *still*: nothing moved and
 no hand came; *nobody*: it moved and no hand was near; *own*, *neighbour*: it moved with that player's hand there;
@@ -11,7 +11,7 @@ caller's was near. A view at the press that is covered by a hand is what each pi
 (``behind_a_hand``): the pieces of a right build stood then, or one came after. Where no time line tells it is
 undecided, unless what is left to be seen of it is right all the same. The view at the press is *unseen* where nobody
 looked at the field just before the press, or for a while after it (``PRESS_UNSEEN``). Where the ruling is undecided,
-``Together.why`` says why, and it never gives the card to whom the hand may have belonged.
+``CombinedRuling.why`` says why, and it never gives the card to whom the hand may have belonged.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Views:
 
 
 @dataclass(frozen=True)
-class Together:
+class CombinedRuling:
     """What both views say: the ruling, what was seen around the Stop (``house_rules.FINDINGS``, empty: nothing),
     the view whose build counts, and the reason's code where it is undecided because of the two."""
 
@@ -101,7 +101,7 @@ class Together:
     why: str = ""
 
 
-def together(press: AtPress, after: After, settled: Ruling) -> Together:
+def combine_rulings(press: AtPress, after: After, settled: Ruling) -> CombinedRuling:
     """The first row of the table that fits."""
     for row in table():
         if all(said in ("*", seen) for said, seen in zip(row[:3], (press, after, settled), strict=True)):
@@ -117,12 +117,12 @@ def table() -> tuple[tuple[str, str, str, str, str], ...]:
     return tuple((press, after, settled, ruling, finding) for press, after, settled, ruling, finding in rows)
 
 
-def _outcome(row: tuple[str, str, str, str, str]) -> Together:
+def _outcome(row: tuple[str, str, str, str, str]) -> CombinedRuling:
     press, after, settled, ruling, finding = row
     finding = "" if finding == "-" else finding
     at_press = ruling != settled and press in ("match", "mismatch")
     why = _why_open(press, after, settled, finding) if ruling == "undecided" else ""
-    return Together(cast(Ruling, ruling), finding, "press" if at_press else "settled", why)
+    return CombinedRuling(cast(Ruling, ruling), finding, "press" if at_press else "settled", why)
 
 
 def _why_open(press: str, after: str, settled: str, finding: str) -> str:
@@ -148,14 +148,16 @@ def behind_a_hand(said: ZoneVerdict, settled: ZoneVerdict, came: Placed) -> Zone
     return said if said.ruling == "mismatch" else said.wrong(because("came_after_stop"))
 
 
-def combined(press: ZoneVerdict, after: After, settled: ZoneVerdict, culprit: str = "") -> tuple[ZoneVerdict, str]:
+def combine_verdicts(
+    press: ZoneVerdict, after: After, settled: ZoneVerdict, culprit: str = ""
+) -> tuple[ZoneVerdict, str]:
     """The verdict that both views make together, and the finding (empty: none).
 
     It is that on the view whose build counts; where it is open because of the two, its reason says so.
     ``culprit`` is the player whose hand came from the other side, empty where that is not known.
     """
     seen = "unseen" if "press_unseen" in press.codes else press.ruling
-    both = together(seen, after, settled.ruling)
+    both = combine_rulings(seen, after, settled.ruling)
     said = press if both.counts == "press" else settled
     if both.why:
         leaning = "void" if both.finding == "bumped" else settled.ruling
@@ -168,7 +170,7 @@ def ruled(views: Views, hand_rule: str = "wrong") -> tuple[ZoneVerdict, tuple[st
     ``hand_at_stop``. Live judging and imported videos both ask here."""
     said, finding = views.settled, ""
     if views.press is not None:
-        said, finding = combined(views.press, views.after, views.settled, views.culprit)
+        said, finding = combine_verdicts(views.press, views.after, views.settled, views.culprit)
     elif said.ruling == "mismatch" and views.after == "nobody":
         finding = "fell_after_stop"
     findings = (finding,) if finding else ()

@@ -12,7 +12,7 @@ from cards.law import Reason
 Ruling = Literal["match", "mismatch", "undecided"]
 
 
-def worded_by(text: str) -> Reason:
+def parse_wording(text: str) -> Reason:
     """Words that somebody wrote or a program said: a sentence keeps its code and values, other text is itself."""
     return Reason(getattr(text, "code", ""), str(text), (), getattr(text, "values", {}))
 

@@ -90,7 +90,7 @@ def text_beside(place: str, name: str) -> str:
 
 
 @contextmanager
-def at_hand(source: AttemptSource, which: Which = lambda folder, names: names) -> Iterator[Path]:
+def fetched_attempt(source: AttemptSource, which: Which = lambda folder, names: names) -> Iterator[Path]:
     """The attempt's folder: its own, or one with the files that are needed of it, which goes afterwards. Raises
     BadAttempt when they cannot be fetched."""
     if source.is_folder:
@@ -110,7 +110,7 @@ def at_hand(source: AttemptSource, which: Which = lambda folder, names: names) -
 
 def contents(source: AttemptSource, which: Which) -> dict[str, bytes]:
     """Name -> content of the files that are needed, to be sent elsewhere. Raises BadAttempt."""
-    with at_hand(source, which) as folder:
+    with fetched_attempt(source, which) as folder:
         try:
             names = sorted(child.name for child in folder.iterdir() if child.is_file())
             return {name: (folder / name).read_bytes() for name in {META, *which(folder, names)}}

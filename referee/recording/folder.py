@@ -54,7 +54,7 @@ MAX_BUNDLE_BYTES = 4 << 30
 MAX_BUNDLE_FILES, MAX_BUNDLE_RATIO = 20_000, 100
 """Nor to more files, nor to more than this many times its own size: video and pictures hardly pack."""
 
-DEEPEST = 12
+MAX_FOLDER_DEPTH = 12
 """Attempts are looked for in folders within folders, but no deeper."""
 
 
@@ -249,7 +249,7 @@ def load_attempt(folder: str | Path) -> Attempt:
     return Attempt(path, meta)
 
 
-def find_attempts(root: str | Path, deepest: int = DEEPEST) -> list[Path]:
+def find_attempts(root: str | Path, deepest: int = MAX_FOLDER_DEPTH) -> list[Path]:
     """The attempt folders at ``root`` or below it, by path; a folder inside an attempt is not looked at."""
     root = Path(root)
     if (root / META).exists():
@@ -287,7 +287,7 @@ def bytes_of(place: Path) -> int:
 
 
 @dataclass(frozen=True)
-class Quarrel:
+class ContestReason:
     """Why an attempt is contested. ``kind``: undecided, close, human, foul, kept or review; ``whom``: the zone
     or the person it is about, where there is one."""
 
@@ -295,24 +295,24 @@ class Quarrel:
     whom: str = ""
 
 
-def contested(meta: Mapping, reviews: Iterable[Mapping] = ()) -> list[Quarrel]:
+def contested(meta: Mapping, reviews: Iterable[Mapping] = ()) -> list[ContestReason]:
     """Why this attempt is kept when space runs out; empty when nobody has a quarrel with it."""
     rows = (meta.get("verdicts") or {}).items()
-    why = [Quarrel("undecided", z) for z, v in rows if v.get("verdict") == "undecided"]
+    why = [ContestReason("undecided", z) for z, v in rows if v.get("verdict") == "undecided"]
     why += [
-        Quarrel("close", z)
+        ContestReason("close", z)
         for z, v in rows
         if v.get("verdict") != "undecided" and v.get("confidence", 1.0) < LOW_MARGIN
     ]
     if meta.get("human"):
-        why.append(Quarrel("human"))
+        why.append(ContestReason("human"))
     reviews = list(reviews)
     fouls = [*(meta.get("fouls") or ()), *(r for r in reviews if r.get("kind") == "foul")]
     if any(foul.get("duel") in (None, meta.get("duel")) for foul in fouls):
-        why.append(Quarrel("foul"))
+        why.append(ContestReason("foul"))
     if meta.get("keep"):
-        why.append(Quarrel("kept"))
-    return why + [Quarrel("review", r.get("who", "?")) for r in reviews if r.get("kind") == "ruling"]
+        why.append(ContestReason("kept"))
+    return why + [ContestReason("review", r.get("who", "?")) for r in reviews if r.get("kind") == "ruling"]
 
 
 def write_json(path: Path, data: object) -> None:
@@ -401,7 +401,7 @@ def _refuse_bomb(source: Path, files: Sequence[zipfile.ZipInfo]) -> None:
         raise BadAttempt(f"{source}: unpacks to more than {MAX_BUNDLE_RATIO} times its size")
     if len(files) > MAX_BUNDLE_FILES:
         raise BadAttempt(f"{source}: holds more than {MAX_BUNDLE_FILES} files")
-    if any(f.filename.count("/") > DEEPEST for f in files):
-        raise BadAttempt(f"{source}: holds folders more than {DEEPEST} deep")
+    if any(f.filename.count("/") > MAX_FOLDER_DEPTH for f in files):
+        raise BadAttempt(f"{source}: holds folders more than {MAX_FOLDER_DEPTH} deep")
     if any(f.flag_bits & 1 for f in files):
         raise BadAttempt(f"{source}: is encrypted")

@@ -20,7 +20,16 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from referee.recording.errors import BadAttempt
-from referee.recording.folder import DEEPEST, GONE, META, Quarrel, bytes_of, contested, load_attempt, stamp_of
+from referee.recording.folder import (
+    GONE,
+    MAX_FOLDER_DEPTH,
+    META,
+    ContestReason,
+    bytes_of,
+    contested,
+    load_attempt,
+    stamp_of,
+)
 from referee.recording.writer import NO_RECORD, UNFINISHED
 
 INDEX = ".index.sqlite"
@@ -82,7 +91,7 @@ class AttemptSummary:
     award: str | None
     verdicts: tuple[tuple[str, str, float], ...]
     margin: float
-    why: tuple[Quarrel, ...]
+    why: tuple[ContestReason, ...]
     may_go: bool
     reviewed_by: tuple[str, ...]
     overruled: bool
@@ -99,7 +108,7 @@ UNREADABLE = AttemptSummary("", (), None, (), 0.0, (), False, (), False, None, N
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ArchiveFilter:
     """What is to be shown: a player's, a card's, with a verdict, of ``SHOWN``; empty: all.
 
     ``ruled``: duels of the match ``match`` on which people have ruled since they were recorded; ``began_s``: when this
@@ -247,14 +256,14 @@ class Index:
 
     # --- what pages ask
 
-    def page(self, wanted: Wanted, first: int = 0, most: int = -1) -> list[bytes]:
+    def page(self, wanted: ArchiveFilter, first: int = 0, most: int = -1) -> list[bytes]:
         """Paths of ``most`` attempts (-1: of all) that fit, in their order, from the ``first`` on."""
         where, values = wanted.condition()
         return self._paths(
             f"{where} ORDER BY {RANK} LIMIT :most OFFSET :first", values | {"most": most, "first": first}
         )
 
-    def count(self, wanted: Wanted) -> int:
+    def count(self, wanted: ArchiveFilter) -> int:
         """How many attempts fit."""
         where, values = wanted.condition()
         return int(self.rows(f"SELECT count(*) FROM attempts WHERE {where}", values)[0][0])
@@ -267,7 +276,7 @@ class Index:
 
     def neighbours(self, path: bytes) -> tuple[str | None, str | None]:
         """Addresses of the attempts before and after that one, among all in their order."""
-        paths = [None, *self.page(Wanted()), None]
+        paths = [None, *self.page(ArchiveFilter()), None]
         if path not in paths:
             return None, None
         at = paths.index(path)
@@ -287,7 +296,7 @@ class Index:
         """The paths of the attempts of one match."""
         return self._paths("listed = 1 AND match = ? ORDER BY path", (match_id,))
 
-    def matches(self, wanted: Wanted, most: int) -> tuple[dict[str, RecordedMatch], int]:
+    def matches(self, wanted: ArchiveFilter, most: int) -> tuple[dict[str, RecordedMatch], int]:
         """The latest matches with an attempt that fits, and how many older ones there are."""
         where, values = wanted.condition()
         fitting = f"SELECT match FROM attempts WHERE {where} AND match <> '' GROUP BY match"
@@ -338,7 +347,7 @@ class Index:
                 n for n in new if n.startswith(b".") and not n.startswith(GONE.encode())
             ]  # nothing in one is listed
             self._other_bytes += sum(bytes_of(self.folder(os.path.join(path, name))) for name in (*files, *drafts))
-            names[:] = [n for n in new if not n.startswith(b".") and path.count(os.fsencode(os.sep)) < DEEPEST]
+            names[:] = [n for n in new if not n.startswith(b".") and path.count(os.fsencode(os.sep)) < MAX_FOLDER_DEPTH]
         return here
 
     def _read(self, paths: Collection[bytes]) -> bool:

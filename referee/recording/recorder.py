@@ -24,7 +24,7 @@ from referee.recording.folder import META, append_review, write_json
 from referee.recording.index import Index
 from referee.recording.retention import Budget, Removed, Remover, free_bytes, make_room
 from referee.recording.sweep import sweep
-from referee.recording.writer import RESERVE_BYTES, RESERVED, AttemptWriter, first_words, write_file
+from referee.recording.writer import RESERVE_BYTES, RESERVED, AttemptWriter, opening_record, write_file
 
 BEFORE_S = 2.0
 RING_BYTES = 256 << 20
@@ -209,7 +209,7 @@ class Recorder:
         draft = folder.with_name(f".{folder.name}")
         try:
             draft.mkdir(exist_ok=True)
-            write_json(draft / META, first_words(meta))
+            write_json(draft / META, opening_record(meta))
             draft.rename(folder)
         except OSError as error:
             self.problem = sentence("recording_refused", fault=str(error.strerror))

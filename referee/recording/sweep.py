@@ -10,7 +10,7 @@ from referee.recording.errors import BadAttempt
 from referee.recording.folder import GONE, META, VIDEO, find_attempts, load_attempt, write_json
 from referee.recording.index import Index
 from referee.recording.video import cut_to_whole
-from referee.recording.writer import NO_RECORD, UNFINISHED, cut
+from referee.recording.writer import NO_RECORD, UNFINISHED, truncation_record
 
 HEAD_BYTES = 1 << 16
 """The first fragment begins within so much: before it stands a header of about a kilobyte."""
@@ -54,7 +54,7 @@ def _ordered(folder: Path) -> bool:
     if (folder / META).exists() or any(child.is_dir() for child in folder.iterdir()):
         return False
     if (folder / VIDEO).exists():
-        write_json(folder / META, {"card": None} | cut(NO_RECORD))
+        write_json(folder / META, {"card": None} | truncation_record(NO_RECORD))
         return True
     if not all(child.suffix in OURS for child in folder.iterdir()):
         return False
@@ -77,7 +77,7 @@ def _finished(folder: Path) -> bool:
     if video.exists():
         cut_to_whole(video)
     if not _has_pictures(video):
-        write_json(folder / META, {**attempt.meta, **cut(LOST)})
+        write_json(folder / META, {**attempt.meta, **truncation_record(LOST)})
     return True
 
 

@@ -56,7 +56,7 @@ class AttemptWriter:
         self._judged: list[dict] = []
         self._written: list[float] = []
         self._writer: VideoWriter | None = None
-        self.meta: dict[str, Any] = first_words(meta) | {"versions": versions()}
+        self.meta: dict[str, Any] = opening_record(meta) | {"versions": versions()}
         self.save()
         self._times = open(folder / TIMES, "w", encoding="ascii")  # noqa: SIM115 - closed by _let_go()
         self._times.write("index,seconds\n")
@@ -126,7 +126,7 @@ class AttemptWriter:
             sync(path)
         self.meta["thin"] = self.thin()
         self.meta["hashes"] = hash_files(self.folder)
-        self.meta |= cut(cut_short)
+        self.meta |= truncation_record(cut_short)
         self.save()
 
     @property
@@ -158,7 +158,7 @@ class AttemptWriter:
         if self._writer is not None:
             self._writer.abandon()
             self._writer = None
-        self.meta |= cut(self.broken)
+        self.meta |= truncation_record(self.broken)
         with suppress(OSError):
             self.save()
 
@@ -208,13 +208,13 @@ class AttemptWriter:
             self._times.close()
 
 
-def first_words(meta: Mapping) -> dict[str, Any]:
+def opening_record(meta: Mapping) -> dict[str, Any]:
     """What ``attempt.json`` says of a recording that has begun and not ended."""
     said = {k: v for k, v in meta.items() if k not in ("files", "go_at_s")}
-    return {"card": None} | said | cut(UNFINISHED)
+    return {"card": None} | said | truncation_record(UNFINISHED)
 
 
-def cut(why: str | None) -> dict[str, Any]:
+def truncation_record(why: str | None) -> dict[str, Any]:
     """What ``attempt.json`` says of why a recording is not whole (None: it is): in English, and for every language."""
     return {"cut_short": why and str(why), "cut_short_said": why and sentence_json(why)}
 

@@ -16,7 +16,7 @@ import skimage as ski
 
 from referee.recording import Attempt
 from referee.review.film import film
-from referee.review.tracks import OTHER, SCALE, Strip
+from referee.review.tracks import OTHER, SCALE, ZoneTrack
 from referee.vision.image.parts import around
 
 BEFORE_S, AFTER_S = 0.3, 10.0
@@ -74,7 +74,7 @@ class _Shot:
     differs: np.ndarray  # against the picture at the press
 
 
-def first_move(attempt: Attempt, strips: dict[str, Strip], standing: dict[str, np.ndarray]) -> list[Fall]:
+def first_move(attempt: Attempt, strips: dict[str, ZoneTrack], standing: dict[str, np.ndarray]) -> list[Fall]:
     """The falls of all zones by time; ``standing`` zone -> (h, w) bool, the strip's pixels of the pieces that
     stood at the press. Empty when nothing fell, or nobody pressed."""
     stop = attempt.stop_s
@@ -98,7 +98,7 @@ def findings(falls: list[Fall]) -> dict[str, list[str]]:
     return {f.zone: ["fell_after_stop"] for f in falls if not f.touching}
 
 
-def _in_zone(strip: Strip, standing: np.ndarray, stop: float, frames: list) -> Fall | None:
+def _in_zone(strip: ZoneTrack, standing: np.ndarray, stop: float, frames: list) -> Fall | None:
     reference = _at_press(frames, stop)
     shots = list(_compare(frames, reference))
     build = _full_size(standing, strip)
@@ -130,7 +130,7 @@ def _in_zone(strip: Strip, standing: np.ndarray, stop: float, frames: list) -> F
     )
 
 
-def _stays(strip: Strip, shots: list[_Shot], moved: np.ndarray) -> bool:
+def _stays(strip: ZoneTrack, shots: list[_Shot], moved: np.ndarray) -> bool:
     """Whether most of the ``moved`` pixels (h, w) still differ at their last sight without a hand; also where the film
     ends before there is one."""
     later = [s for s in shots if s.seconds >= shots[0].seconds + STAYS_S]
@@ -183,13 +183,13 @@ def _stirred(shots: list[_Shot], first: _Shot, build: np.ndarray) -> np.ndarray:
     return np.any(before, axis=0) & ~grown if before else np.zeros(build.shape, bool)
 
 
-def _hand_pixels(strip: Strip, seconds: float) -> np.ndarray:
+def _hand_pixels(strip: ZoneTrack, seconds: float) -> np.ndarray:
     """(h, w) bool in the full view: what is neither a piece's colour nor as before, at the frame before."""
     n = max(0, int(np.searchsorted(strip.seconds, seconds)) - 1)
     return _full_size(strip.labels[n] == OTHER, strip)
 
 
-def _full_size(mask: np.ndarray, strip: Strip) -> np.ndarray:
+def _full_size(mask: np.ndarray, strip: ZoneTrack) -> np.ndarray:
     height, width = strip.view.image.shape[:2]
     return cv2.resize(mask.astype(np.uint8), (width, height), interpolation=cv2.INTER_NEAREST) > 0
 

@@ -2,7 +2,7 @@
 
 A film whose markers stay where they are is given as it was decoded. In another one every picture is turned back to how
 the first pictures lie, by the homography between the markers' corners: exact for the table, and for everything where
-the camera only turns. Judged are pictures as decoded all the same (``Steady.raw``).
+the camera only turns. Judged are pictures as decoded all the same (``StabilizedFrame.raw``).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LEAST_MARKERS = 2
 
 
 @dataclass(frozen=True, eq=False)
-class Steady(VideoFrame):
+class StabilizedFrame(VideoFrame):
     """A picture held still: ``back`` (3, 3) takes its pixels to where they lie in the first pictures."""
 
     back: np.ndarray = field(kw_only=True)
@@ -53,12 +53,16 @@ def film(attempt: Attempt) -> Iterator[VideoFrame]:
     ways = _ways_back(attempt.film)
     for shown in read_video(attempt.film):
         if not shown.broken:
-            yield shown if ways is None else Steady(shown.index, shown.seconds, shown.decoded, back=ways[shown.index])
+            yield (
+                shown
+                if ways is None
+                else StabilizedFrame(shown.index, shown.seconds, shown.decoded, back=ways[shown.index])
+            )
 
 
 def as_decoded(shown: VideoFrame) -> np.ndarray:
     """The picture (h, w, 3) as the decoder gave it."""
-    return shown.raw if isinstance(shown, Steady) else shown.image
+    return shown.raw if isinstance(shown, StabilizedFrame) else shown.image
 
 
 def is_shaken(attempt: Attempt) -> bool:

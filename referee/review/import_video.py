@@ -43,7 +43,7 @@ from referee.recording.writer import pixel_hash, versions, write_file
 from referee.review.film import as_decoded, is_shaken
 from referee.review.observer import observer_of
 from referee.review.options import RejudgeOptions
-from referee.review.rejudge import press_row, see
+from referee.review.rejudge import judge_attempt, press_row
 from referee.review.stop_ruling import Row, stop_ruled
 from referee.review.stop_watch import StopSeen, watch_stop
 from referee.review.tracks import find_mats, is_mirrored
@@ -58,7 +58,7 @@ BROWSER_PIXELS = ("yuv420p", "yuvj420p")
 
 
 @dataclass(frozen=True)
-class Given:
+class ImportOptions:
     """What the user says of a video. ``files``: name in the attempt folder -> path or None (then the one beside the
     video); ``colors``: a picture with every piece standing apart; ``no_empty``: none beside the video is taken."""
 
@@ -72,8 +72,12 @@ class Given:
     no_empty: bool = False
 
 
-def bring_in(
-    video: Path, given: Given, out: Path, tick: Callable[[], object] = lambda: None, eye: str = RejudgeOptions.eye
+def import_video(
+    video: Path,
+    given: ImportOptions,
+    out: Path,
+    tick: Callable[[], object] = lambda: None,
+    eye: str = RejudgeOptions.eye,
 ) -> Attempt:
     """Make an attempt folder at ``out`` of the video (or a folder with one), judge it, and give it.
 
@@ -102,7 +106,7 @@ def bring_in(
         raise
 
 
-def _said(source: Path, given: Given) -> dict[str, Any]:
+def _said(source: Path, given: ImportOptions) -> dict[str, Any]:
     """The record so far: what is given, else what an ``attempt.json`` beside the video says."""
     beside = source.with_name(META)
     known = json.loads(beside.read_text(encoding="utf-8")) if beside.exists() else {}
@@ -126,7 +130,7 @@ def _said(source: Path, given: Given) -> dict[str, Any]:
     }
 
 
-def _copy_files(source: Path, given: Given, out: Path, meta: Mapping) -> None:
+def _copy_files(source: Path, given: ImportOptions, out: Path, meta: Mapping) -> None:
     for name in given.files:
         if name == EMPTY and given.no_empty:
             continue
@@ -140,7 +144,7 @@ def _copy_files(source: Path, given: Given, out: Path, meta: Mapping) -> None:
     load_deck(out / DECK, load_piece_set(out / PIECES)).card(meta["card"])
 
 
-def _check_empty(source: Path, given: Given, out: Path) -> None:
+def _check_empty(source: Path, given: ImportOptions, out: Path) -> None:
     """Raises BadAttempt, naming the given file, for an empty picture that is none or not of the film's size."""
     if not (out / EMPTY).exists():
         return
@@ -161,14 +165,14 @@ def _learn_colors(picture: str, out: Path) -> None:
     write_file(out / PALETTE, palette)
 
 
-class Copied(NamedTuple):
+class CopiedVideo(NamedTuple):
     """The film's ``name`` in the attempt's folder; from when to when (seconds) it is ``broken``."""
 
     name: str
     broken: list[tuple[float, float]]
 
 
-def copy_video(source: Path, out: Path) -> Copied:
+def copy_video(source: Path, out: Path) -> CopiedVideo:
     """The film as it is, and its frame times as the decoder delivers them. Where browsers could not step through it,
     ``video.mp4`` is a copy for them, encoded anew."""
     seconds, broken = _times(source)
@@ -178,7 +182,7 @@ def copy_video(source: Path, out: Path) -> Copied:
         _encode(source, out / VIDEO)
     rows = (f"{n},{at_s:.4f}" for n, at_s in enumerate(seconds))
     (out / TIMES).write_text("\n".join(["index,seconds", *rows]) + "\n", encoding="ascii")
-    return Copied(name, [(round(begin_s, 3), round(end_s, 3)) for begin_s, end_s in broken])
+    return CopiedVideo(name, [(round(begin_s, 3), round(end_s, 3)) for begin_s, end_s in broken])
 
 
 def _times(source: Path) -> Times:
@@ -280,7 +284,7 @@ def broken_words(broken: Iterable[tuple[float, float]]) -> str:
 
 def _ruled(attempt: Attempt, seen: StopSeen, options: RejudgeOptions) -> dict:
     """Verdicts, findings and the press, as both views say, from the frames that are kept beside the film."""
-    settled = see(attempt, attempt.card, options)
+    settled = judge_attempt(attempt, attempt.card, options)
 
     def at_press(zone: str) -> Row | None:
         kept = attempt.at_press[zone]["files"] and options.eye == RejudgeOptions.eye

@@ -15,7 +15,7 @@ from referee.recording.errors import BadAttempt
 from referee.recording.folder import CAMERA, DECK, EMPTY, META, PALETTE, PIECES, STOP
 from referee.recording.writer import versions
 
-EYE = "referee.review.rejudge:look"
+EYE = "referee.review.rejudge:judge_frames"
 KEY_LETTERS = 24
 
 JUDGING = ("cards", "calibration", *(f"referee/{p}" for p in ("kernels", "match", "recording", "review", "vision")))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from cards.errors import RefereeError
 from referee.recording import load_attempt
-from referee.recording.address import AttemptSource, at_hand, contents
+from referee.recording.address import AttemptSource, contents, fetched_attempt
 from referee.recording.folder import DECK, JOURNAL, PIECES, REVIEW, STOP, VIDEO
 from referee.review.options import RejudgeOptions
 from referee.review.rejudge import judge_again
@@ -85,7 +85,7 @@ def judge_source(source: AttemptSource, options: RejudgeOptions) -> dict:
     """The row of ``judge_again`` of an attempt wherever it lies; ``folder`` in it is its address."""
     begun = time.perf_counter()
     try:
-        with at_hand(source, Needs(options)) as folder:
+        with fetched_attempt(source, Needs(options)) as folder:
             return _judged_in(folder, source, options)
     except RefereeError as error:
         return failed(source, str(error), time.perf_counter() - begun)

@@ -16,7 +16,7 @@ import scipy
 import skimage as ski
 
 from cards.pieces import PieceSet
-from referee.review.tracks import AS_BEFORE, OBLIQUE, OTHER, Strip
+from referee.review.tracks import AS_BEFORE, OBLIQUE, OTHER, ZoneTrack
 from referee.vision.image.parts import around
 
 STAY_S, STAY_SHARE, LEAST_SIGHTS = 0.8, 0.8, 3
@@ -124,7 +124,9 @@ def _opening_state(first: np.ndarray, colors: Iterable[int]) -> np.ndarray:
     return state
 
 
-def candidates(strip: Strip, turned: np.ndarray, before: np.ndarray, k: int, piece_set: PieceSet) -> list[ColorPatch]:
+def candidates(
+    strip: ZoneTrack, turned: np.ndarray, before: np.ndarray, k: int, piece_set: PieceSet
+) -> list[ColorPatch]:
     """What may be pieces of the k-th colour, by their size; ``turned`` and ``before`` as ``turns`` gives them."""
     color = strip.colors[k]
     front = smallest_front(piece_set, color) / strip.mm2
@@ -140,7 +142,7 @@ def candidates(strip: Strip, turned: np.ndarray, before: np.ndarray, k: int, pie
     return [p for p in found if p.mask.sum() >= LEAST_SHARE * front]
 
 
-def _patches(strip: Strip, turned: np.ndarray, before: np.ndarray, k: int, least_px: float) -> Iterator[ColorPatch]:
+def _patches(strip: ZoneTrack, turned: np.ndarray, before: np.ndarray, k: int, least_px: float) -> Iterator[ColorPatch]:
     near = np.ones((max(3, round(TOGETHER_S * strip.rate_hz) | 1), 3, 3), bool)
     groups = ski.measure.label(scipy.ndimage.binary_dilation(turned, near))
     for part in ski.measure.regionprops(groups * turned):
@@ -189,7 +191,7 @@ def _joined(piece: ColorPatch, other: ColorPatch, theirs: np.ndarray, seen_s: fl
     )
 
 
-def _patch(strip: Strip, k: int, mine: np.ndarray, before: np.ndarray, box: tuple) -> ColorPatch:
+def _patch(strip: ZoneTrack, k: int, mine: np.ndarray, before: np.ndarray, box: tuple) -> ColorPatch:
     mask = np.zeros(strip.field.shape, bool)
     hidden, seen = np.zeros(mask.shape), np.zeros(mask.shape)
     first = mine.argmax(0)

@@ -17,7 +17,7 @@ import numpy as np
 
 from cards.pieces import PieceSet
 from referee.review.patches import LEAST_SIGHTS, RELEASED, STAY_S, ColorPatch, candidates, turns
-from referee.review.tracks import AS_BEFORE, OTHER, SCALE, Strip
+from referee.review.tracks import AS_BEFORE, OTHER, SCALE, ZoneTrack
 from referee.vision.image.parts import around
 
 QUICKEST_S = 0.3
@@ -75,7 +75,7 @@ class PlacedPiece:
         }
 
 
-def placed(strip: Strip, piece_set: PieceSet, from_s: float = 0.0, until_s: float = math.inf) -> list[PlacedPiece]:
+def placed(strip: ZoneTrack, piece_set: PieceSet, from_s: float = 0.0, until_s: float = math.inf) -> list[PlacedPiece]:
     """The pieces that were placed between those times (go and Stop), in the order of time."""
     turned, before = turns(_uncovered(strip), max(LEAST_SIGHTS + 1, round(STAY_S * strip.rate_hz)))
     patches = [p for k in range(len(strip.colors)) for p in candidates(strip, turned, before, k, piece_set)]
@@ -95,7 +95,7 @@ def placed(strip: Strip, piece_set: PieceSet, from_s: float = 0.0, until_s: floa
     return sorted(released, key=lambda p: p.seconds)
 
 
-def _uncovered(strip: Strip) -> np.ndarray:
+def _uncovered(strip: ZoneTrack) -> np.ndarray:
     """The strip's labels (t, h, w) without sights of bare paper in the midst of a hand, pale sleeves and tongs, and
     without what is as grey as paper beside one: a sleeve, or the hand's shadow."""
     reach = round(HAND_GAP_MM * strip.view.px_per_mm * SCALE)
@@ -133,7 +133,7 @@ def solidity(mask: np.ndarray) -> float:
     return float(mask.sum() / _hull(mask).sum())
 
 
-def _placed(strip: Strip, patch: ColorPatch, under: Sequence[PlacedPiece]) -> PlacedPiece:
+def _placed(strip: ZoneTrack, patch: ColorPatch, under: Sequence[PlacedPiece]) -> PlacedPiece:
     """In sight: when most pixels in sight had turned, and most of its place was not bare any more; what is seen at one
     look came on average half a step before. Behind a hand: between the sights around it, and after what it stands on
     (``under``)."""
@@ -162,7 +162,7 @@ def stands(mask: np.ndarray, field: np.ndarray, standing: np.ndarray) -> bool:
 
 
 def name_shapes(
-    found: Sequence[PlacedPiece], strip: Strip, piece_set: PieceSet, known: Sequence[Mapping]
+    found: Sequence[PlacedPiece], strip: ZoneTrack, piece_set: PieceSet, known: Sequence[Mapping]
 ) -> list[PlacedPiece]:
     """The same with shapes: that of the nearest piece of the colour in ``known`` (the contract's or
     the card's pieces), else the only shape of the colour; None where neither tells."""
@@ -180,7 +180,7 @@ def name_shapes(
     return named
 
 
-def _distance(known: Mapping, piece: PlacedPiece, strip: Strip) -> float:
+def _distance(known: Mapping, piece: PlacedPiece, strip: ZoneTrack) -> float:
     row, column = strip.pixel(known["x"], known.get("y", 0.0), known["z"])
     rows, columns = np.nonzero(piece.mask)
     return float(np.hypot(rows.mean() - row, columns.mean() - column))

@@ -10,7 +10,7 @@ from cards.sentences import sentence
 from referee.recording import Attempt
 from referee.recording.errors import BadAttempt
 from referee.recording.folder import CAMERA, DECK, EMPTY, META, PALETTE, PIECES, STOP, write_json
-from referee.recording.writer import cut
+from referee.recording.writer import truncation_record
 
 TRUTH = "truth.json"
 
@@ -44,7 +44,7 @@ def keep_case(attempt: Attempt, golden: Path, said: Mapping[str, str]) -> Path:
     kept = ("card", "zones", "judged", "verdicts", "stop", "rules", "findings", "simulated", "versions")
     write_json(
         target / META,
-        {k: attempt.meta[k] for k in kept if k in attempt.meta} | cut(sentence("cut_kept")),
+        {k: attempt.meta[k] for k in kept if k in attempt.meta} | truncation_record(sentence("cut_kept")),
     )
     write_json(target / TRUTH, {"card": attempt.meta["card"], "expected": right})
     return target

@@ -25,7 +25,7 @@ from cards.pieces import PieceSet, Pose
 from referee.match.card_facts import facts_of
 from referee.match.duel import Duel, house_ruling, outcome
 from referee.match.house_rules import HouseRules
-from referee.match.stop_views import OF_TWO, PRESS_UNSEEN, UNSEEN, behind_a_hand, combined
+from referee.match.stop_views import OF_TWO, PRESS_UNSEEN, UNSEEN, behind_a_hand, combine_verdicts
 from referee.match.verdict import zone_verdict
 from referee.recording import Attempt, load_attempt
 from referee.recording.errors import BadAttempt
@@ -33,7 +33,7 @@ from referee.recording.writer import pixel_hash
 from referee.review.fall import findings
 from referee.review.observer import observer_of
 from referee.review.options import RejudgeOptions, files_used, is_unjudged
-from referee.review.stop_ruling import Row, look_twice, name_of, rules_of
+from referee.review.stop_ruling import Row, judge_both_views, name_of, rules_of
 from referee.review.stop_watch import watch_stop
 from referee.review.timeline import timeline
 
@@ -97,9 +97,9 @@ def _now(
 ) -> tuple[dict[str, Row], dict[str, list[str]]]:
     """Rows and findings as they are seen now; from the film, where no frame was ever judged."""
     if options.look and options.eye == RejudgeOptions.eye and is_unjudged(attempt):
-        said = look_twice(attempt, watch_stop(attempt), options.palette, card)
+        said = judge_both_views(attempt, watch_stop(attempt), options.palette, card)
         return dict(said.verdicts), dict(said.findings)
-    settled = see(attempt, card, options) if options.look else reconsider(attempt, card, rules)
+    settled = judge_attempt(attempt, card, options) if options.look else reconsider(attempt, card, rules)
     found = _watched(attempt) if options.watch else attempt.meta.get("findings") or {}
     return both_views(attempt, settled, found, lambda zone: press_row(attempt, zone, card, options, settled[zone]))
 
@@ -120,7 +120,7 @@ def both_views(
         if zone in rows:
             culprit = name_of(attempt, seen.get("culprit"))
             views = zone_verdict(press_row(zone)), seen["after"], zone_verdict(rows[zone])
-            both, finding = combined(*views, culprit)
+            both, finding = combine_verdicts(*views, culprit)
             said[zone] = both.to_json()
             findings.setdefault(zone, []).extend([finding] if finding else [])
     return said, findings
@@ -157,18 +157,18 @@ def _card(attempt: Attempt, options: RejudgeOptions) -> Card:
     return deck.card(attempt.meta["card"])
 
 
-Eye = Callable[[Attempt, Card, str | None], Mapping[str, dict]]
+AttemptJudge = Callable[[Attempt, Card, str | None], Mapping[str, dict]]
 """Who looks: the attempt, its card and the palette's file or None -> zone -> the contract's row."""
 
 
-def see(attempt: Attempt, card: Card, options: RejudgeOptions) -> Mapping[str, dict]:
+def judge_attempt(attempt: Attempt, card: Card, options: RejudgeOptions) -> Mapping[str, dict]:
     """Zone -> the contract's row, from the recorded frames, by the eye the options name."""
     module, _, function = options.eye.partition(":")
-    eye: Eye = getattr(importlib.import_module(module), function)
+    eye: AttemptJudge = getattr(importlib.import_module(module), function)
     return eye(attempt, card, options.palette)
 
 
-def look(attempt: Attempt, card: Card, palette: str | None = None) -> Mapping[str, dict]:
+def judge_frames(attempt: Attempt, card: Card, palette: str | None = None) -> Mapping[str, dict]:
     """Today's vision on the attempt's judged frames: zone -> the contract's row."""
     observer = observer_of(attempt, palette)
     seen = observer.judge(attempt.judged_frames(), card, attempt.judged_zones, rules_of(attempt, None).tolerances)

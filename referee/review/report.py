@@ -17,7 +17,7 @@ from calibration.mat import detect_mats
 from cards.errors import RefereeError
 from cards.pieces import PieceSet
 from referee.recording import Attempt, load_attempt
-from referee.recording.address import AttemptSource, at_hand
+from referee.recording.address import AttemptSource, fetched_attempt
 from referee.review.options import RejudgeOptions
 from referee.review.parcel import Needs
 from referee.review.rejudge import stored_build
@@ -85,7 +85,7 @@ def _names(attempts: Sequence[str]) -> list[str]:
 
 def _picture(row: Mapping, out: Path, stem: str) -> str | None:
     try:
-        with at_hand(AttemptSource(row["folder"]), Needs(RejudgeOptions())) as folder:
+        with fetched_attempt(AttemptSource(row["folder"]), Needs(RejudgeOptions())) as folder:
             image = side_by_side(load_attempt(folder), row["zones"])
     except RefereeError:
         return None

@@ -1,6 +1,6 @@
 """The two views of a recorded Stop judged: the same law, fed with the same facts, as live.
 
-``stop_ruled`` makes the rows and the findings of what ``referee.review.stop_watch`` saw; ``stop_found`` gives the
+``stop_ruled`` makes the rows and the findings of what ``referee.review.stop_watch`` saw; ``stop_findings`` gives the
 findings their times for the time line.
 """
 
@@ -80,13 +80,13 @@ def _said(row: Row | None) -> ZoneVerdict:
     return zone_verdict(row) if row else UNSEEN
 
 
-def stop_found(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> list[dict]:
+def stop_findings(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> list[dict]:
     """What an attempt's record, or today's eyes where it says nothing yet, found around the Stop: ``zone``, ``finding``
     and ``seconds`` of video time, by time. Empty for an attempt without a Stop."""
     if attempt.stop_s is None:
         return []
     seen = watch_stop(attempt, tick)
-    found = attempt.meta.get("findings") if attempt.verdicts else look_twice(attempt, seen).findings
+    found = attempt.meta.get("findings") if attempt.verdicts else judge_both_views(attempt, seen).findings
     told = [
         {"zone": zone, "finding": name, "seconds": round(finding_s(attempt, seen, zone, name), 3)}
         for zone, names in (found or {}).items()
@@ -95,7 +95,9 @@ def stop_found(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> l
     return sorted(told, key=lambda row: row["seconds"])
 
 
-def look_twice(attempt: Attempt, seen: StopSeen, palette: str | None = None, card: Card | None = None) -> StopRuled:
+def judge_both_views(
+    attempt: Attempt, seen: StopSeen, palette: str | None = None, card: Card | None = None
+) -> StopRuled:
     """Both views of an attempt of which no judged frame is kept, from its film; by another palette (a file) or for
     another card, where they are given."""
     card = card or attempt.card

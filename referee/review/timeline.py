@@ -19,8 +19,8 @@ from referee.review.fall import Fall, first_move
 from referee.review.patches import TOGETHER_S
 from referee.review.placements import PlacedPiece, name_shapes, placed
 from referee.review.seen_fouls import seen_fouls
-from referee.review.stop_ruling import stop_found
-from referee.review.tracks import SCALE, Strip, watch
+from referee.review.stop_ruling import stop_findings
+from referee.review.tracks import SCALE, ZoneTrack, watch
 
 CACHE = ".timeline.json"
 VERSION = 9
@@ -77,14 +77,14 @@ def timeline(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> Tim
     return Timeline(found, over, falls, go)
 
 
-def _named(attempt: Attempt, zone: str, strip: Strip, found: list[PlacedPiece]) -> list[PlacedPiece]:
+def _named(attempt: Attempt, zone: str, strip: ZoneTrack, found: list[PlacedPiece]) -> list[PlacedPiece]:
     known = (attempt.verdicts.get(zone) or {}).get("pieces")
     if not known and attempt.card and attempt.card.shown:
         known = attempt.card.to_json()["pieces"]
     return name_shapes(found, strip, attempt.piece_set, known or ())
 
 
-def hands(strip: Strip, found: Sequence[PlacedPiece] = ()) -> list[tuple[float, float]]:
+def hands(strip: ZoneTrack, found: Sequence[PlacedPiece] = ()) -> list[tuple[float, float]]:
     """(in, out) seconds of hands and tongs over the field, with what they carry."""
     spans: list[list[float]] = []
     for seconds, there in zip(strip.seconds, _hand_there(strip, found), strict=True):
@@ -95,7 +95,7 @@ def hands(strip: Strip, found: Sequence[PlacedPiece] = ()) -> list[tuple[float, 
     return [(a, b) for a, b in spans]
 
 
-def _hand_there(strip: Strip, found: Sequence[PlacedPiece]) -> Iterable[bool]:
+def _hand_there(strip: ZoneTrack, found: Sequence[PlacedPiece]) -> Iterable[bool]:
     """Per frame whether something large that is new and no standing piece is over the field."""
     px_per_mm = strip.view.px_per_mm * SCALE
     tall, small = round(HAND_HEIGHT_MM * px_per_mm), np.ones((3, 3), np.uint8)
@@ -119,7 +119,7 @@ def stored_timeline(attempt: Attempt, tick: Callable[[], object] = lambda: None)
         return kept
     fouls = [seen.to_json() for seen in seen_fouls(attempt, tick)]
     story = timeline(attempt, tick).to_json()
-    found = story | {"fouls": fouls, "findings": stop_found(attempt, tick), "key": _key(attempt)}
+    found = story | {"fouls": fouls, "findings": stop_findings(attempt, tick), "key": _key(attempt)}
     with suppress(OSError):
         write_json(attempt.folder / CACHE, found)
     return found

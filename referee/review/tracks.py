@@ -59,7 +59,7 @@ ALL_MARKERS = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Strip:
+class ZoneTrack:
     """One zone over time. ``seconds`` (t,) rising; ``labels`` (t, h, w) int8: a colour's index, AS_BEFORE
     or OTHER; ``field`` (h, w) bool: the pixel's ray meets the table inside the printed field; ``mm2``: area
     of a pixel on the plane through the mat's centre that faces the camera; ``same`` (t, h, w) bool: the pixel
@@ -87,7 +87,7 @@ class Strip:
         return round(row), round(column)
 
 
-def watch(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> dict[str, Strip]:
+def watch(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> dict[str, ZoneTrack]:
     """Follow every zone whose mat is in view. Raises BadAttempt for a video without frames or mats."""
     mats = find_mats(attempt)
     seconds, crops, views = _crops(attempt, mats, tick)
@@ -154,7 +154,7 @@ def _crops(
     return np.array(seconds), crops, views
 
 
-def _strip(attempt: Attempt, view: ZoneView, seconds: np.ndarray, crops: Sequence[np.ndarray]) -> Strip:
+def _strip(attempt: Attempt, view: ZoneView, seconds: np.ndarray, crops: Sequence[np.ndarray]) -> ZoneTrack:
     height, width = crops[0].shape[:2]
     ground = cv2.resize(view.ground, (width, height), interpolation=cv2.INTER_NEAREST)
     paper, marker, _ = regions(ground)
@@ -169,7 +169,7 @@ def _strip(attempt: Attempt, view: ZoneView, seconds: np.ndarray, crops: Sequenc
     same = _same(seen, sheet, before)
     labels = np.stack([_labels(f, s, palette, paper, largest) for f, s in zip(seen, same, strict=True)])
     field = np.all(np.abs(ground) < np.array(FIELD) + FIELD_MARGIN_MM, axis=-1)
-    return Strip(view, palette.names, seconds, labels, field, mm2, same, _dim(seen, sheet))
+    return ZoneTrack(view, palette.names, seconds, labels, field, mm2, same, _dim(seen, sheet))
 
 
 def _opening(attempt: Attempt, seconds: np.ndarray) -> np.ndarray:

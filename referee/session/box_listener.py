@@ -17,7 +17,7 @@ from referee.match.commands import DrawCard, Foul, Go, MatchCommand, NextDuel, P
 from referee.match.decide import fields_refusal
 from referee.match.state import MatchState
 from referee.session.box_lamps import ZONES, lamps
-from referee.session.ports import Alarming, Attempting, Commanded, OnClock
+from referee.session.ports import AlarmBoard, BackgroundCommands, CommandRunner, MatchClock
 
 GO_WAIT_S = 0.7
 """How long the box may take to say when it sounded the go; then the host's own time counts."""
@@ -40,7 +40,7 @@ NEXT_STEP: Mapping[str, type[MatchCommand]] = {
 """What the inactive player's Start/Next button means in each phase; when ready it is the go."""
 
 
-class BoxMatch(OnClock, Commanded, Alarming, Attempting, Protocol):
+class BoxMatch(MatchClock, CommandRunner, AlarmBoard, BackgroundCommands, Protocol):
     """What the box needs of the session."""
 
     @property

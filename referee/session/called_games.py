@@ -13,8 +13,8 @@ from typing import Protocol
 from cards.sentences import sentence
 from referee.errors import IllegalCommand, RefereeError
 from referee.events import Event
-from referee.journal.aside import Presence, Told
 from referee.journal.journal import Journal
+from referee.journal.side_tables import Presence, TableHeartbeat
 from referee.match.schedule import folded
 from referee.match.state import MatchState
 from referee.tournament.evolve import evolve
@@ -104,7 +104,7 @@ class TableService:
         """Say that the table lives."""
         self._beat += 1
         owner = f"{socket.gethostname()}:{os.getpid()}"
-        told = Told(self._beat, self.address, tuple(self.alarms()), owner, self.simulated)
+        told = TableHeartbeat(self._beat, self.address, tuple(self.alarms()), owner, self.simulated)
         self._presence.tell(self._table, told)
 
     def begin_called(self) -> None:

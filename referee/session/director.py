@@ -16,9 +16,9 @@ from cards.sentences import sentence
 from referee.devices.ports import Clock
 from referee.errors import IllegalCommand, JournalUnwritable, RefereeError
 from referee.events import Event
-from referee.journal.aside import Presence, Told
 from referee.journal.follow import Follower
 from referee.journal.journal import Journal
+from referee.journal.side_tables import Presence, TableHeartbeat
 from referee.match.evolve import evolve as evolve_match
 from referee.match.evolve import fold as fold_match
 from referee.match.schedule import folded
@@ -56,7 +56,7 @@ class TableNow:
 
     name: str
     match: MatchState = field(default_factory=MatchState)
-    told: Told | None = None
+    told: TableHeartbeat | None = None
     heard_s: float = 0.0
     silent: bool = False
 
@@ -234,8 +234,8 @@ class Director:
             if said is None or table.told is None or said.beat != table.told.beat:
                 table.heard_s = now_s
             silent = said is not None and now_s - table.heard_s > SILENT_S
-            changed |= silent != table.silent or replace(said or Told(0), beat=0) != replace(
-                table.told or Told(0), beat=0
+            changed |= silent != table.silent or replace(said or TableHeartbeat(0), beat=0) != replace(
+                table.told or TableHeartbeat(0), beat=0
             )
             table.told, table.silent = said, silent
         return changed

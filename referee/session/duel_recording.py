@@ -19,7 +19,7 @@ from referee.match.state import MatchState
 from referee.recording import Recorder
 from referee.recording.folder import JOURNAL, META, sha256
 from referee.recording.writer import write_file
-from referee.session.ports import Attempting, Keep, OnClock, Touching, WithCamera
+from referee.session.ports import BackgroundCommands, Keep, MatchClock, PagePublisher, WithCamera
 
 AFTER_S = 2.5
 """A recording goes on so long after the verdict, unless the next card is drawn before."""
@@ -35,7 +35,7 @@ Sign = Callable[[Path], None]
 """Puts an operator's signature beside a closed and sealed record. May raise OSError."""
 
 
-class Recorded(OnClock, WithCamera, Touching, Attempting, Protocol):
+class Recorded(MatchClock, WithCamera, PagePublisher, BackgroundCommands, Protocol):
     """What the recording of duels needs of the session."""
 
     deck: Deck

@@ -28,7 +28,7 @@ ANEW = 0.005
 """A closer look holds as long as that share stays so near to what it was."""
 
 
-def asked(state: MatchState) -> bool:
+def fields_must_be_empty(state: MatchState) -> bool:
     """Whether both fields have to be empty now. Before the first duel the rig may still be set up with pieces."""
     return state.phase in CHECKED or (state.phase in BROKEN and bool(state.history))
 

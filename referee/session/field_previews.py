@@ -17,7 +17,7 @@ import numpy as np
 from calibration.mat import Mats, detect_mats
 from cards.build import TALLEST_MM
 from referee.errors import RefereeError
-from referee.session.ports import OfMatch
+from referee.session.ports import MatchSource
 from referee.vision.image.color_lut import label_frame
 from referee.vision.live.gate import Gate
 from referee.vision.observer import Judgement, Observer, ZoneSight
@@ -54,7 +54,7 @@ class HasGates(Protocol):
         """Per zone what the gate saw last."""
 
 
-class Shown(OfMatch, Protocol):
+class Shown(MatchSource, Protocol):
     """What the pictures of the fields need of the session."""
 
     observer: Observer

@@ -15,7 +15,7 @@ from referee.match.commands import CallTimeout
 from referee.session import heap
 from referee.session.duel_recording import DuelRecording
 from referee.session.live_judging import LiveJudging
-from referee.session.ports import Alarming, Attempting, OnClock, Record, WithBox, WithCamera
+from referee.session.ports import AlarmBoard, BackgroundCommands, MatchClock, Record, WithBox, WithCamera
 
 EVERY_S = 1.0
 """The rig is looked over this often."""
@@ -36,7 +36,7 @@ IDLE_S = 60.0
 """A duel in which both builds are settled for longer than this is not being played."""
 
 
-class MonitoredSession(OnClock, WithCamera, WithBox, Attempting, Alarming, Protocol):
+class MonitoredSession(MatchClock, WithCamera, WithBox, BackgroundCommands, AlarmBoard, Protocol):
     """What the monitor needs of the session."""
 
     data_dir: Path
@@ -78,7 +78,7 @@ class HealthMonitor:
             for code, text in self._found().items():
                 self._session.alarm(code, text)
             if turn % HEAP_EVERY == 0:
-                heap.give_back()
+                heap.trim_heap()
 
     def _call_time(self) -> None:
         state = self._session.state

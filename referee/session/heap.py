@@ -27,12 +27,12 @@ def _of_glibc(name: str) -> Callable[..., object]:
 _trim, _option = _of_glibc("malloc_trim"), _of_glibc("mallopt")
 
 
-def give_back() -> None:
+def trim_heap() -> None:
     """Give freed memory back, in some milliseconds; nothing where the system's library cannot."""
     _trim(0)
 
 
-def keep_small() -> None:
+def limit_heap() -> None:
     """For a program that draws, too: very large arrays go back at once when they are freed, and threads share heaps."""
     _option(M_MMAP_THRESHOLD, LARGE_BYTES)
     _option(M_ARENA_MAX, 2)

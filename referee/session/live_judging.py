@@ -14,8 +14,8 @@ from referee.errors import DeviceLost
 from referee.match.commands import Foul, NameCard
 from referee.match.state import MatchState
 from referee.session.card_reader import CardReader
-from referee.session.field_check import FieldCheck, asked
-from referee.session.practising import Practising
+from referee.session.field_check import FieldCheck, fields_must_be_empty
+from referee.session.practising import PracticeRunner
 from referee.session.rig_monitor import RigMonitor
 from referee.session.stop_judging import JudgingSession, StopJudging, fault_named
 from referee.vision.live.fouls import FoulWatch
@@ -38,7 +38,7 @@ RIG_EVERY_S = 2.0
 class SeeingSession(JudgingSession, Protocol):
     """What the session's eyes need of it."""
 
-    practice: Practising | None
+    practice: PracticeRunner | None
 
 
 class LiveJudging:
@@ -137,7 +137,7 @@ class LiveJudging:
 
     def _look_at_fields(self, frame: Frame, look: GateState, state: MatchState) -> None:
         """Before the go: both are empty, and hands are out of them."""
-        if asked(state):
+        if fields_must_be_empty(state):
             card = self._session.deck.by_id.get(state.card_id or "", self._session.deck.cards[0])
             self._fields.look(frame, look, self._session.observer, card)
         else:

@@ -35,7 +35,7 @@ REBOOTED_S = 5.0
 
 
 @dataclass(frozen=True)
-class Wish:
+class MatchRequest:
     """What somebody asks of a new match; None is the session's own choice."""
 
     players: tuple[str, ...]
@@ -91,7 +91,7 @@ class MatchRunner:
         except RefereeError as error:
             self._notifier.alarm("journal", error.said)
 
-    def create(self, wish: Wish, simulated: bool, who: str = "") -> tuple[Event, ...]:
+    def create(self, wish: MatchRequest, simulated: bool, who: str = "") -> tuple[Event, ...]:
         """Begin a match; one that is still open is left as it stands in the journal."""
         now = self._clock.utc()
         prefix = f"{self._table}-" if self._table else ""

@@ -14,7 +14,7 @@ from cards.sentences import sentence
 from referee.devices.ports import Clock
 from referee.errors import IllegalCommand
 from referee.events import Event
-from referee.journal.aside import PeopleStore
+from referee.journal.side_tables import PeopleStore
 from referee.tournament import people as records
 from referee.tournament.people import Person, Register
 

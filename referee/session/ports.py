@@ -15,7 +15,7 @@ Keep = Mapping[str, Any]
 """What to put beside a video: file name -> its content, or a function that makes it at the go."""
 
 
-class OfMatch(Protocol):
+class MatchSource(Protocol):
     """Who knows the match."""
 
     @property
@@ -23,7 +23,7 @@ class OfMatch(Protocol):
         """The match as it stands."""
 
 
-class OnClock(OfMatch, Protocol):
+class MatchClock(MatchSource, Protocol):
     """Who knows the match and its time."""
 
     @property
@@ -51,28 +51,28 @@ class WithBox(Protocol):
         """The button box in use."""
 
 
-class Commanded(Protocol):
+class CommandRunner(Protocol):
     """Who carries out commands."""
 
     def command(self, command: MatchCommand, who: str = "") -> tuple[Event, ...]:
         """Decide, keep, apply, tell."""
 
 
-class Attempting(Protocol):
+class BackgroundCommands(Protocol):
     """Who carries out what nobody waits for."""
 
     def attempt(self, command: MatchCommand) -> None:
         """A command that nobody waits for: what is illegal now is none, what cannot be kept is an alarm."""
 
 
-class Alarming(Protocol):
+class AlarmBoard(Protocol):
     """Who shows what is wrong."""
 
     def alarm(self, code: str, text: str | None) -> None:
         """Raise or end an alarm."""
 
 
-class Touching(Protocol):
+class PagePublisher(Protocol):
     """Who keeps the pages up to date."""
 
     def touch(self) -> None:

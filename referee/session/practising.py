@@ -44,7 +44,7 @@ from referee.match.stop_views import SETTLED_FRAMES, SETTLED_S
 from referee.match.verdict import zone_verdict
 from referee.session.field_check import FieldCheck
 from referee.session.field_previews import around_build
-from referee.session.ports import Alarming, Record, Touching
+from referee.session.ports import AlarmBoard, PagePublisher, Record
 from referee.session.seeds import new_seed
 from referee.vision.live.field_snapshot import FieldSnapshot
 from referee.vision.live.gate import GateState
@@ -66,7 +66,7 @@ QUALITY = [cv2.IMWRITE_JPEG_QUALITY, 85]
 Listener = Callable[[Practice, Sequence[Event]], None]
 
 
-class Practised(Alarming, Touching, Protocol):
+class PracticeSession(AlarmBoard, PagePublisher, Protocol):
     """What practice needs of the session."""
 
     deck: Deck
@@ -81,7 +81,7 @@ class Practised(Alarming, Touching, Protocol):
 
 
 @dataclass(frozen=True)
-class Seen:
+class SettledView:
     """What came of one settled view: the row of the zone, and its picture (JPEG), if there is one."""
 
     row: Mapping[str, object]
@@ -95,7 +95,7 @@ class FieldWatch:
 
     rested_s: float = 0.0
     calm: list[Frame] = field(default_factory=list)
-    pending: tuple[float, Future[Seen]] | None = None
+    pending: tuple[float, Future[SettledView]] | None = None
     lately: deque[tuple[float, FieldSnapshot]] = field(default_factory=deque)
 
     def remember(self, at_s: float, now: FieldSnapshot | None) -> None:
@@ -118,14 +118,14 @@ class FieldWatch:
         return None
 
 
-class Practising:
+class PracticeRunner:
     """Practice on one table and one record. Commands from any thread; ``look`` from the one that sees.
 
     What was practised before is read from the record: ``past``; ``left`` is the practice that was on when the program
     ended, for who wants to go on with its players.
     """
 
-    def __init__(self, session: Practised, record: Record) -> None:
+    def __init__(self, session: PracticeSession, record: Record) -> None:
         self._session, self._record = session, record
         self._lock = threading.RLock()
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="session practice")
@@ -287,16 +287,16 @@ class Practising:
         said, now_s = zone_verdict(seen.row), self._session.clock.now_s()
         self.command(Viewed(zone, watched.rested_s, said, now_s, watched.built_s()))
 
-    def _judge(self, zone: str, card: Card, images: Sequence[np.ndarray]) -> Seen:
+    def _judge(self, zone: str, card: Card, images: Sequence[np.ndarray]) -> SettledView:
         """A settled view judged; one that cannot be judged is one that cannot be told."""
         session = self._session
         try:
             judged = session.observer.judge(images, card, [zone], session.state.rules.tolerances)
         except RefereeError:
-            return Seen(_untold(because("not_judged")))
+            return SettledView(_untold(because("not_judged")))
         if zone not in judged.zones:
-            return Seen(_untold(because("mat_not_seen", zone=zone)))
-        return Seen(judged.zones[zone].to_json(), _picture(session.draw(images[-1], judged, card), judged, zone))
+            return SettledView(_untold(because("mat_not_seen", zone=zone)))
+        return SettledView(judged.zones[zone].to_json(), _picture(session.draw(images[-1], judged, card), judged, zone))
 
 
 def _untold(why: Reason) -> dict[str, object]:

@@ -21,7 +21,7 @@ from referee.devices.ports import Frame
 from referee.errors import DeviceLost
 from referee.match.state import SEEN_PHASES, MatchState
 from referee.session.field_previews import FieldPreviews, Shown, around, around_build
-from referee.session.ports import Touching, WithCamera
+from referee.session.ports import PagePublisher, WithCamera
 from referee.session.verdict_pictures import VerdictPicture, VerdictPictures
 from referee.vision.observer import Judgement
 
@@ -36,7 +36,7 @@ OVERLAYS = 24
 QUALITY = [cv2.IMWRITE_JPEG_QUALITY, 82]
 
 
-class Previewed(Shown, WithCamera, Touching, Protocol):
+class Previewed(Shown, WithCamera, PagePublisher, Protocol):
     """What the pictures need of the session."""
 
     deck: Deck

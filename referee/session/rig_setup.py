@@ -25,7 +25,7 @@ from referee.match.commands import ChangeLens, OpenSetup, SignSetup
 from referee.match.decide import decide
 from referee.match.duel import IN_PLAY
 from referee.match.state import FROZEN, MatchState
-from referee.session.ports import Commanded, OfMatch, Touching, WithBox, WithCamera
+from referee.session.ports import CommandRunner, MatchSource, PagePublisher, WithBox, WithCamera
 from referee.vision.observer import Observer
 
 LENS, PALETTE, EMPTY = "camera.yaml", "palette.json", "empty.png"
@@ -33,7 +33,7 @@ OPEN_PHASES = ("new", "finished")
 """Phases in which no match is under way that could record anything."""
 
 
-class RigSession(OfMatch, WithCamera, WithBox, Commanded, Touching, Protocol):
+class RigSession(MatchSource, WithCamera, WithBox, CommandRunner, PagePublisher, Protocol):
     """What the set-up needs of the session."""
 
     piece_set: PieceSet

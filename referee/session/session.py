@@ -31,10 +31,10 @@ from referee.session.box_listener import BoxListener
 from referee.session.duel_recording import DuelRecording, Sign
 from referee.session.health_monitor import HealthMonitor
 from referee.session.live_judging import LiveJudging
-from referee.session.match_runner import Listener, MatchRunner, Wish
+from referee.session.match_runner import Listener, MatchRequest, MatchRunner
 from referee.session.notifier import Notifier
 from referee.session.ports import Keep, Record
-from referee.session.practising import FREE, Practising
+from referee.session.practising import FREE, PracticeRunner
 from referee.session.previews import Previews
 from referee.session.rig_setup import RigSetup
 from referee.vision.live.gate import Gate
@@ -44,7 +44,7 @@ Draw = Callable[[np.ndarray, Judgement, Card], np.ndarray]
 """Draws a verdict into a copy of the judged frame (h, w, 3)."""
 
 
-def undrawn(frame: np.ndarray, judgement: Judgement, card: Card) -> np.ndarray:
+def no_overlay(frame: np.ndarray, judgement: Judgement, card: Card) -> np.ndarray:
     """The frame as it is."""
     return frame
 
@@ -69,7 +69,7 @@ class Equipment:
     rules: HouseRules = DEFAULT_RULES
     recorder: Recorder | None = None
     keep: Keep = field(default_factory=dict)
-    draw: Draw = undrawn
+    draw: Draw = no_overlay
     table: str = ""
     sign: Sign | None = None
     practice: Record | None = None
@@ -90,7 +90,7 @@ class Session:
         self.buttons = BoxListener(self, use.box)
         self.setup = RigSetup(self)
         self.previews = Previews(self)
-        self.practice = Practising(self, use.practice) if use.practice else None
+        self.practice = PracticeRunner(self, use.practice) if use.practice else None
         if self.practice:
             self.buttons.practised = self.practice.press
         self.judging = LiveJudging(self)
@@ -143,7 +143,7 @@ class Session:
         """Begin a match; one that is still open is left as it stands in the journal."""
         self._seal_recordings()
         with self.match.lock:
-            wish = Wish(tuple(players), mode, seed, rules or self.rules)
+            wish = MatchRequest(tuple(players), mode, seed, rules or self.rules)
             events = self.match.create(wish, self.simulated, who)
             self.setup.match_created()
             return events

@@ -22,7 +22,7 @@ from referee.match.state import MatchState
 from referee.match.stop_views import PRESS_UNSEEN, UNSEEN, Views, behind_a_hand, ruled
 from referee.match.verdict import ZoneVerdict, zone_verdict
 from referee.session.duel_recording import DuelRecording
-from referee.session.ports import Alarming, Attempting, Commanded, OnClock, Touching, WithCamera
+from referee.session.ports import AlarmBoard, BackgroundCommands, CommandRunner, MatchClock, PagePublisher, WithCamera
 from referee.session.previews import Previews
 from referee.vision.live.gate import Gate, GateState
 from referee.vision.live.gate_history import GateHistory, StopWatch, is_clear
@@ -35,7 +35,7 @@ TRIES = 3
 """After so many failures to judge a build in a row it is left to a human."""
 
 
-class JudgingSession(OnClock, WithCamera, Commanded, Alarming, Touching, Attempting, Protocol):
+class JudgingSession(MatchClock, WithCamera, CommandRunner, AlarmBoard, PagePublisher, BackgroundCommands, Protocol):
     """What live judging needs of the session."""
 
     deck: Deck

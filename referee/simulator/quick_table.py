@@ -17,7 +17,7 @@ from referee.match.commands import BeginJudging, CameraVerdict, DrawCard, Go, Hu
 from referee.match.house_rules import HouseRules
 from referee.match.state import MatchState
 from referee.match.verdict import zone_verdict
-from referee.session.match_runner import MatchRunner, Wish
+from referee.session.match_runner import MatchRequest, MatchRunner
 from referee.session.notifier import Notifier
 from referee.session.ports import Record
 
@@ -62,7 +62,7 @@ class QuickTable:
     def create_match(self, players: Sequence[str]) -> tuple[Event, ...]:
         """Begin a match, marked as simulated."""
         seed = random.Random(f"{self._seed}/{'/'.join(players)}").getrandbits(31)
-        return self._runner.create(Wish(tuple(players), seed=seed, rules=self._rules), simulated=True)
+        return self._runner.create(MatchRequest(tuple(players), seed=seed, rules=self._rules), simulated=True)
 
     def step(self) -> bool:
         """Do what comes next; whether there was anything."""

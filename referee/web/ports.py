@@ -10,20 +10,20 @@ from cards.deck import Deck
 from cards.pieces import PieceSet
 from referee.events import Event
 from referee.match.house_rules import HouseRules
-from referee.session.ports import Commanded, OnClock, Touching, WithCamera
-from referee.session.practising import Practising
+from referee.session.ports import CommandRunner, MatchClock, PagePublisher, WithCamera
+from referee.session.practising import PracticeRunner
 from referee.session.rig_setup import RigSetup
 from referee.vision.observer import Observer
 
 
-class PageSession(Touching, Protocol):
+class PageSession(PagePublisher, Protocol):
     """What login and every page need of a session, also of one without devices."""
 
     simulated: bool
     piece_set: PieceSet
 
 
-class Reviewing(OnClock, Commanded, Protocol):
+class Reviewing(MatchClock, CommandRunner, Protocol):
     """What the pages of recorded duels need of a session."""
 
     data_dir: Path
@@ -36,7 +36,7 @@ class RigWatch(Protocol):
         """The rig is as it should be from now on."""
 
 
-class WebSession(OnClock, WithCamera, Commanded, Touching, Protocol):
+class WebSession(MatchClock, WithCamera, CommandRunner, PagePublisher, Protocol):
     """A session as pages and the API use it."""
 
     deck: Deck
@@ -48,7 +48,7 @@ class WebSession(OnClock, WithCamera, Commanded, Touching, Protocol):
     setup: RigSetup
 
     @property
-    def practice(self) -> Practising | None:
+    def practice(self) -> PracticeRunner | None:
         """Practice at this table, if it has any."""
 
     @property

@@ -20,7 +20,7 @@ from referee.commands.serving import opened
 from referee.devices.ports import SystemClock
 from referee.errors import FolderUnusable, HeldElsewhere, JournalDamaged, RefereeError
 from referee.events import Event
-from referee.journal.holding import LOCK, held, usable_folder
+from referee.journal.file_lock import LOCK, lock_file, usable_folder
 from referee.journal.journal import Journal
 from referee.match.commands import DrawCard, Ready
 from referee.match.house_rules import HouseRules
@@ -80,9 +80,9 @@ def test_a_relative_data_folder_is_resolved_once_at_the_start(tmp_path, monkeypa
 
 def test_a_second_program_on_a_data_folder_is_told_who_holds_it(tmp_path):
     told = pytest.raises(HeldElsewhere, match=f"the data folder is in use: process {os.getpid()} on")
-    with held(tmp_path / LOCK, "the data folder"), told, held(tmp_path / LOCK, "the data folder"):
+    with lock_file(tmp_path / LOCK, "the data folder"), told, lock_file(tmp_path / LOCK, "the data folder"):
         pass
-    with held(tmp_path / LOCK, "the data folder"):
+    with lock_file(tmp_path / LOCK, "the data folder"):
         pass
 
 

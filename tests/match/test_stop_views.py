@@ -9,7 +9,7 @@ import pytest
 
 from referee.match.house_rules import DEFAULT_RULES
 from referee.match.house_rules import ruled as house_ruled
-from referee.match.stop_views import PRESS_UNSEEN, Views, behind_a_hand, ruled, table, together
+from referee.match.stop_views import PRESS_UNSEEN, Views, behind_a_hand, combine_rulings, ruled, table
 from referee.match.verdict import zone_verdict
 
 GOLDEN = Path(__file__).with_name("stop_views.txt")
@@ -19,7 +19,7 @@ RULINGS, AFTER = ("match", "mismatch", "undecided"), ("still", "nobody", "own", 
 
 @pytest.mark.parametrize(("press", "after", "settled", "ruling", "finding"), ROWS, ids=lambda word: word)
 def test_a_row_of_the_truth_table(press, after, settled, ruling, finding):
-    both = together(press, after, settled)
+    both = combine_rulings(press, after, settled)
     assert (both.ruling, both.finding or "-") == (ruling, finding)
 
 
@@ -34,31 +34,31 @@ def test_every_row_of_the_law_holds_somewhere():
 
 def test_no_build_that_was_not_right_at_the_press_is_awarded_once_it_was_touched():
     for press, after in product(("mismatch", "undecided", "unseen"), AFTER[1:]):
-        assert together(press, after, "match").ruling != "match"
+        assert combine_rulings(press, after, "match").ruling != "match"
 
 
 def test_whose_hand_may_have_knocked_it_over_never_gets_the_card():
     for press, after in product(("match", "undecided"), ("neighbour", "somebody")):
-        both = together(press, after, "mismatch")
+        both = combine_rulings(press, after, "mismatch")
         assert (both.ruling, both.finding, both.why) == ("undecided", "bumped", "bumped")
 
 
 def test_the_view_whose_build_counts():
-    assert together("mismatch", "own", "match").counts == "press"
-    assert together("match", "neighbour", "mismatch").counts == "press"
-    assert together("match", "nobody", "mismatch").counts == "settled"
-    assert together("undecided", "own", "match").why == "press_hidden"
+    assert combine_rulings("mismatch", "own", "match").counts == "press"
+    assert combine_rulings("match", "neighbour", "mismatch").counts == "press"
+    assert combine_rulings("match", "nobody", "mismatch").counts == "settled"
+    assert combine_rulings("undecided", "own", "match").why == "press_hidden"
 
 
 def test_a_press_that_nobody_saw_is_left_to_a_human_whatever_stands_there_now():
     for after, settled in product(AFTER, RULINGS):
-        both = together("unseen", after, settled)
+        both = combine_rulings("unseen", after, settled)
         assert (both.ruling, both.finding, both.why) == ("undecided", "", "press_unseen")
 
 
 def test_a_right_build_that_fell_as_the_mat_moved_is_left_to_a_human():
     for press in ("match", "undecided"):
-        both = together(press, "mat", "mismatch")
+        both = combine_rulings(press, "mat", "mismatch")
         assert (both.ruling, both.finding, both.why) == ("undecided", "bumped", "mat_shaken")
 
 
@@ -99,7 +99,7 @@ SAID = {ruling: zone_verdict({"verdict": ruling, "reasons": []}) for ruling in R
 )
 def test_a_press_view_behind_the_own_hand_is_what_the_time_line_says(seen, settled, placed, press, ruling):
     said = behind_a_hand(SAID[seen], SAID[settled], placed)
-    assert (said.ruling, together(said.ruling, "own", settled).ruling) == (press, ruling)
+    assert (said.ruling, combine_rulings(said.ruling, "own", settled).ruling) == (press, ruling)
 
 
 def test_a_piece_that_came_after_the_press_is_the_reason_where_no_other_was_seen():

@@ -33,8 +33,8 @@ from referee.recording.errors import BadAttempt
 from referee.recording.folder import write_json
 from referee.recording.video import VideoWriter
 from referee.recording.writer import write_file
-from referee.review.import_video import Given, bring_in
-from referee.review.stop_ruling import stop_found
+from referee.review.import_video import ImportOptions, import_video
+from referee.review.stop_ruling import stop_findings
 from referee.simulator.meshes import PosedPiece
 from referee.simulator.table import Hand, World
 
@@ -171,8 +171,8 @@ def markers_whole(play: Play) -> int:
 
 def told(folder: Path, out: Path) -> tuple[str, list[dict]]:
     """The caller's verdict and the findings with their times, of the imported film."""
-    attempt = bring_in(folder, Given(files=FILES), out)
-    return attempt.verdicts[attempt.caller or "A"]["verdict"], stop_found(load_attempt(out))
+    attempt = import_video(folder, ImportOptions(files=FILES), out)
+    return attempt.verdicts[attempt.caller or "A"]["verdict"], stop_findings(load_attempt(out))
 
 
 def row(name: str, wanted: tuple[str, float] | None, said: tuple[str, list[dict]]) -> bool:

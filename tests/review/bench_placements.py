@@ -25,7 +25,7 @@ from sim_recording import Plot, record
 from cards.deck import builtin_deck
 from cards.errors import RefereeError
 from referee.recording import load_attempt
-from referee.review.stop_ruling import stop_found
+from referee.review.stop_ruling import stop_findings
 from referee.review.timeline import timeline
 
 MIDDLE_S, LATE_S = 0.1, 0.2
@@ -63,7 +63,7 @@ def read(folder: Path, truth: dict) -> tuple[list[float], int, int, list[str]]:
             errors.append(nearest.seconds - row["seconds"])
         unfinished = len(rows) - len(true)
         invented += max(0, len(found) - unfinished)
-    told = [row["finding"] for row in stop_found(attempt) if row["finding"] in TOUCHES]
+    told = [row["finding"] for row in stop_findings(attempt) if row["finding"] in TOUCHES]
     return errors, missed, invented, told + ["touched in a fall" for fall in story.falls if fall.touching]
 
 

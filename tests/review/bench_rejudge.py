@@ -27,7 +27,7 @@ import cv2
 from referee.recording import load_attempt
 from referee.recording.folder import write_json
 from referee.recording.video import read_video
-from referee.review.rejudge import look
+from referee.review.rejudge import judge_frames
 from referee.review.results import RESULTS, Results
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "attempt_collapse"
@@ -82,7 +82,7 @@ def pictures(pool: Path) -> list[dict]:
         cv2.imwrite(str(pool / f"{n}.png"), frame)
         shutil.copyfile(pool / f"{n}.png", pool / "stop.png")
         attempt = load_attempt(pool)
-        rows.append(look(attempt, attempt.card)["A"])
+        rows.append(judge_frames(attempt, attempt.card)["A"])
     return rows
 
 

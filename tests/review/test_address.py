@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from referee.cli import cli
 from referee.recording import load_attempt
-from referee.recording.address import AttemptSource, at_hand, sources
+from referee.recording.address import AttemptSource, fetched_attempt, sources
 from referee.recording.folder import hash_files, pack
 from referee.review.batch import rejudge
 from referee.review.options import RejudgeOptions
@@ -72,7 +72,7 @@ def test_no_more_is_fetched_than_is_looked_at(archive, tmp_path):
         (RejudgeOptions(look=False), {"attempt.json", "deck.json", "pieces.json"}),
         (RejudgeOptions(watch=True), {"attempt.json", "deck.json", "pieces.json", "stop.png", "video.mp4"}),
     ):
-        with at_hand(source, Needs(options)) as folder:
+        with fetched_attempt(source, Needs(options)) as folder:
             assert {p.name for p in folder.iterdir()} == names
         assert not folder.exists()
 

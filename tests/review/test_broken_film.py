@@ -17,7 +17,7 @@ from referee.recording import Attempt
 from referee.recording.errors import BadAttempt
 from referee.recording.video import read_video
 from referee.review.film import film
-from referee.review.import_video import Given, bring_in, copy_video
+from referee.review.import_video import ImportOptions, copy_video, import_video
 
 EVERY = 10
 """Frames from one key frame to the next."""
@@ -63,11 +63,11 @@ def test_what_is_broken_is_told_and_left_out(kit, tmp_path, kind):
 def test_a_stop_where_the_film_is_broken_is_refused_with_the_cause(kit, tmp_path):
     source = made(kit, tmp_path / "film.mp4", CODINGS["H.264"])
     with pytest.raises(BadAttempt, match=r"broken from 0\.52 s to 0\.80 s, and the Stop at 0\.60 s") as refused:
-        bring_in(source, Given("L01", stop_s=0.6, zone="A"), tmp_path / "out")
+        import_video(source, ImportOptions("L01", stop_s=0.6, zone="A"), tmp_path / "out")
     assert "\n" not in str(refused.value)
 
 
 def test_what_cannot_be_found_in_a_broken_film_is_said_with_the_cause(kit, tmp_path):
     source = made(kit, tmp_path / "film.mp4", CODINGS["H.264"])
     with pytest.raises(BadAttempt, match=r"shows no mat.*broken from 0\.52 s to 0\.80 s"):
-        bring_in(source, Given("L01", stop_s=1.2, zone="A"), tmp_path / "out")
+        import_video(source, ImportOptions("L01", stop_s=1.2, zone="A"), tmp_path / "out")

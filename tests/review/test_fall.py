@@ -10,7 +10,7 @@ import pytest
 
 from referee.recording.video import VideoWriter
 from referee.review.fall import findings, first_move
-from referee.review.tracks import AS_BEFORE, OTHER, Strip
+from referee.review.tracks import AS_BEFORE, OTHER, ZoneTrack
 
 WIDTH, HEIGHT, RATE = 240, 200, 10
 PIECE, HAND = (40, 130, 240), (120, 150, 200)
@@ -39,7 +39,7 @@ def recording(folder, places):
         labels[n, : hand_y // 2, 55:70] = OTHER
     standing = np.zeros((HEIGHT // 2, WIDTH // 2), bool)
     standing[60:80, 45:75] = True
-    strip = Strip(
+    strip = ZoneTrack(
         view, ("orange",), np.arange(len(places)) / RATE, labels, standing, 4.0, labels == AS_BEFORE, labels > 99
     )
     return SimpleNamespace(folder=folder, film=folder / "video.mp4", stop_s=1.0), {"A": strip}, {"A": standing}

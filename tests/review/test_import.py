@@ -19,7 +19,7 @@ from referee.cli import cli
 from referee.recording import load_attempt
 from referee.recording.folder import read_times, write_json
 from referee.recording.video import VideoWriter, read_video, remux
-from referee.review.import_video import Given, bring_in, copy_video
+from referee.review.import_video import ImportOptions, copy_video, import_video
 from referee.review.options import RejudgeOptions
 from referee.review.rejudge import judge_again
 from referee.review.tracks import find_mats
@@ -34,9 +34,9 @@ def test_the_collapse_is_judged_after_it_fell_and_says_so(tmp_path, monkeypatch)
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
     monkeypatch.setenv("FAKE_EYE_LOG", str(tmp_path / "looks.txt"))
     ticks = []
-    attempt = bring_in(
+    attempt = import_video(
         GOLDEN,
-        Given(files=FILES, players={"A": "Ann", "B": "Ben"}),
+        ImportOptions(files=FILES, players={"A": "Ann", "B": "Ben"}),
         tmp_path / "made",
         lambda: ticks.append(1),
         eye="fake_eye:look_fallen",
@@ -92,7 +92,7 @@ def test_a_film_that_ends_without_the_mats_is_judged_by_the_last_picture_that_sh
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
     monkeypatch.setenv("FAKE_EYE_LOG", str(tmp_path / "looks.txt"))
     film = filmed(tmp_path / "film", tail)
-    attempt = bring_in(film, Given(files=FILES), tmp_path / "made", eye="fake_eye:look_fallen")
+    attempt = import_video(film, ImportOptions(files=FILES), tmp_path / "made", eye="fake_eye:look_fallen")
     assert (attempt.meta["findings"], attempt.meta["zones"]) == ({"A": ["fell_after_stop"]}, ["A", "B"])
     stood, found = find_mats(load_attempt(GOLDEN)).poses, find_mats(attempt).poses
     for zone in "AB":
@@ -153,8 +153,8 @@ def test_a_mirrored_film_is_told_from_one_without_mats(tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(not (SHARED / "right_500").is_dir(), reason="the shared recordings are not here")
 def test_a_piece_placed_after_the_stop_never_wins(tmp_path):
-    given = Given(files=FILES, stop_s=10.897, players={"A": "Ann", "B": "Ben"})
-    attempt = bring_in(SHARED / "right_500", given, tmp_path / "made")
+    given = ImportOptions(files=FILES, stop_s=10.897, players={"A": "Ann", "B": "Ben"})
+    attempt = import_video(SHARED / "right_500", given, tmp_path / "made")
     assert attempt.verdicts["A"]["verdict"] == "mismatch"
     assert attempt.meta["findings"] == {"A": ["touched_after_stop"]}
     row = judge_again(str(tmp_path / "made"), RejudgeOptions(look=False))

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from referee.cli import cli
 from referee.recording import Budget, find_attempts, load_attempt
 from referee.recording.folder import append_review, bytes_of, stamp_of, write_json
-from referee.recording.index import INDEX, AttemptSummary, Index, Wanted, read_summary
+from referee.recording.index import INDEX, ArchiveFilter, AttemptSummary, Index, read_summary
 from referee.recording.retention import make_room
 from referee.recording.writer import UNFINISHED
 
@@ -53,7 +53,7 @@ def said(folder: Path, entry: AttemptSummary) -> tuple[object, ...]:
 
 
 def count(index: Index) -> int:
-    return index.count(Wanted())
+    return index.count(ArchiveFilter())
 
 
 def size(root: Path) -> int:
@@ -303,7 +303,7 @@ def counted(index: Index) -> list[object]:
 
 def answered(index: Index) -> list[object]:
     """The same as pages are answered."""
-    matches = index.matches(Wanted(), 100)[0]
+    matches = index.matches(ArchiveFilter(), 100)[0]
     return [
         sorted((m, datetime.fromisoformat(one.at).timestamp()) for m, one in matches.items()),
         index.players(),
@@ -322,11 +322,11 @@ def test_matches_are_kept_up_with_their_attempts(root, kit):
         index.refresh()
         assert answered(index) == counted(index)
     for gone in ("M7-001", "M7-000", "M7-002"):
-        assert next(iter(index.matches(Wanted(), 1)[0])) == "M7"
+        assert next(iter(index.matches(ArchiveFilter(), 1)[0])) == "M7"
         shutil.rmtree(root / gone)
         index.refresh()
         assert answered(index) == counted(index)
-    latest, older = index.matches(Wanted(), 1)
+    latest, older = index.matches(ArchiveFilter(), 1)
     assert list(latest) == ["M1"] and older == 0
 
 
@@ -335,7 +335,7 @@ def test_every_page_follows_the_one_before(root, kit):
         kit.make_attempt(root / f"M8-00{n}", n)
     index = Index(root)
     index.refresh()
-    whole = index.page(Wanted(), 0, 100)
+    whole = index.page(ArchiveFilter(), 0, 100)
     assert len(whole) == count(index) == 9
-    for wanted in (Wanted(), Wanted(verdict="match")):
+    for wanted in (ArchiveFilter(), ArchiveFilter(verdict="match")):
         assert [path for first in (0, 4, 8) for path in index.page(wanted, first, 4)] == whole

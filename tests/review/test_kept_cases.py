@@ -12,7 +12,7 @@ import pytest
 
 from referee.recording import load_attempt
 from referee.review.regression_case import TRUTH
-from referee.review.rejudge import look
+from referee.review.rejudge import judge_frames
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 CASES = sorted(p.parent for p in GOLDEN.glob(f"*/{TRUTH}") if (p.parent / "stop.png").exists())
@@ -22,6 +22,6 @@ CASES = sorted(p.parent for p in GOLDEN.glob(f"*/{TRUTH}") if (p.parent / "stop.
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_kept_case_is_not_judged_wrong(case):
     attempt = load_attempt(case)
-    seen = look(attempt, attempt.card)
+    seen = judge_frames(attempt, attempt.card)
     for zone, right in json.loads((case / TRUTH).read_text(encoding="utf-8"))["expected"].items():
         assert seen[zone]["verdict"] in (right, "undecided"), seen[zone]["reasons"]

@@ -22,11 +22,11 @@ from fake_session import FakeSession
 
 from cards.sentences import sentence
 from referee.match.foul import seen_foul
-from referee.match.verdict import worded_by
+from referee.match.verdict import parse_wording
 from referee.recording import Budget, load_attempt
 from referee.recording.folder import append_review, write_json
 from referee.recording.retention import make_room
-from referee.recording.writer import UNFINISHED, cut
+from referee.recording.writer import UNFINISHED, truncation_record
 from referee.web import create_app, serve
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "attempt_collapse"
@@ -242,7 +242,7 @@ def test_a_ruling_needs_who_and_why_and_alters_nothing_recorded(client, session)
 
 
 def test_what_a_device_said_of_a_foul_is_said_in_the_readers_language(client, session):
-    said = worded_by(seen_foul("shaken", "B"))
+    said = parse_wording(seen_foul("shaken", "B"))
     row = {"kind": "foul", "who": "camera", "at": "2026-01-01T00:00:00+00:00", "player": "Ann", "why": said.text}
     append_review(session.data_dir / "attempts" / "M1-002", row | {"said": said.to_json()})
     append_review(session.data_dir / "attempts" / "M1-002", row | {"who": "Eve", "why": "she pushed"})
@@ -493,7 +493,7 @@ def test_a_page_shows_what_the_folders_say_now(client, session, kit, monkeypatch
 @pytest.mark.parametrize(("lang", "said"), [("en", "no frame after 3.5 s"), ("de", "nach 3,5 s kein Bild mehr")])
 def test_why_a_recording_is_not_whole_is_said_in_the_readers_language(client, session, kit, lang, said):
     root = session.data_dir / "attempts"
-    kit.make_attempt(root / "M8-001", match_id="M8", **cut(sentence("cut_silence", at=3.5)))
+    kit.make_attempt(root / "M8-001", match_id="M8", **truncation_record(sentence("cut_silence", at=3.5)))
     kit.make_attempt(root / "M8-002", match_id="M8", cut_short="as an older version wrote")
     for address in ("/attempts", "/attempts/M8-001"):
         assert said in client.get(f"{address}?lang={lang}").text

@@ -21,7 +21,7 @@ from referee.devices.ports import Frame
 from referee.journal.journal import Journal
 from referee.match.practice import Practice
 from referee.match.state import MatchState
-from referee.session.practising import Practising
+from referee.session.practising import PracticeRunner
 from referee.simulator.build_plans import is_right, plan, with_mistake
 from referee.simulator.hand_motion import Move, Script
 from referee.simulator.loose_pieces import loose_places, out_of_the_band
@@ -173,7 +173,7 @@ def practise(rig: Rig, zone: str, card: Card, way: str, seed: int, folder: Path)
     clock, gate = TableClock(), Gate(rig.observer)
     deck = replace(DECK, cards=(card,))
     journal = Journal(folder / f"practice-{seed}.db")
-    practising = Practising(PractisedSession(rig.observer, gate, clock, SimpleNamespace(**_of(deck))), journal)
+    practising = PracticeRunner(PractisedSession(rig.observer, gate, clock, SimpleNamespace(**_of(deck))), journal)
     practising.stop()
     judge = practising._pool = LateJudge(clock)
     practising.begin({zone: "Ann"}, seed=seed)

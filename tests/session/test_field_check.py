@@ -17,7 +17,7 @@ from referee.match.commands import CameraVerdict, CreateMatch, DrawCard, Go, Nex
 from referee.match.decide import decide
 from referee.match.evolve import evolve, fold
 from referee.match.verdict import zone_verdict
-from referee.session.field_check import FieldCheck, asked
+from referee.session.field_check import FieldCheck, fields_must_be_empty
 from referee.simulator.table import Hand
 from referee.vision.live.gate import Gate
 
@@ -73,4 +73,4 @@ def test_fields_are_looked_at_before_the_go_and_when_builds_are_broken_after_a_d
         for event in decide(state, command, "2026-01-01T00:00:00+00:00"):
             state = evolve(state, event)
     assert state.phase == phase.split()[-1]
-    assert asked(state) == is_asked
+    assert fields_must_be_empty(state) == is_asked

@@ -16,9 +16,9 @@ from referee.journal.journal import Journal
 from referee.match.evolve import fold
 from referee.match.state import MatchState
 from referee.session.called_games import TableService
-from referee.session.match_runner import MatchRunner, Wish
+from referee.session.match_runner import MatchRequest, MatchRunner
 from referee.session.notifier import Notifier
-from referee.session.practising import Practising
+from referee.session.practising import PracticeRunner
 
 DECK = builtin_deck()
 TRIES, FEW_BITS = 16, 100
@@ -60,7 +60,7 @@ def long_and_different(seeds: list[int]) -> bool:
 def test_a_matchs_seed_does_not_follow_from_the_time_at_which_it_began(runner, journal):
     seeds = []
     for _ in range(TRIES):
-        runner.create(Wish(("Ann", "Ben")), simulated=False)
+        runner.create(MatchRequest(("Ann", "Ben")), simulated=False)
         assert fold(journal.events(runner.state.match_id)) == runner.state
         seeds.append(runner.state.seed)
     assert long_and_different(seeds)
@@ -68,7 +68,7 @@ def test_a_matchs_seed_does_not_follow_from_the_time_at_which_it_began(runner, j
 
 def test_who_knows_when_a_match_began_cannot_foretell_its_cards(runner):
     """The attack: seeds of the milliseconds before ``created_at``, which is public."""
-    runner.create(Wish(("Ann", "Ben")), simulated=False)
+    runner.create(MatchRequest(("Ann", "Ben")), simulated=False)
     at_ms = int(datetime.fromisoformat(runner.state.created_at).timestamp() * 1000)
     guesses = []
     for ms in range(at_ms - 400, at_ms + 2):
@@ -82,7 +82,7 @@ def test_a_match_that_is_called_to_a_table_gets_a_seed_of_its_own(runner, journa
     seeds = []
 
     def create_match(players):
-        seeds.append(fold(runner.create(Wish(tuple(players)), simulated=False)).seed)
+        seeds.append(fold(runner.create(MatchRequest(tuple(players)), simulated=False)).seed)
 
     seats = SimpleNamespace(state=MatchState(), create_match=create_match, alarm=lambda code, text: None)
     games = SimpleNamespace(called=lambda: ("Ann", "Ben"))
@@ -96,7 +96,7 @@ def test_the_order_of_practice_does_not_follow_from_the_clock(journal):
     session = SimpleNamespace(state=MatchState(), deck=DECK, clock=CLOCK, simulated=False, touch=lambda: None)
     orders = set()
     for _ in range(2):
-        room = Practising(session, journal)
+        room = PracticeRunner(session, journal)
         room.begin({"A": "Ann"})
         orders.add(room.now.cards)
     assert len(orders) == 2

@@ -20,8 +20,8 @@ from referee.cli import cli
 from referee.commands.hall import in_hall
 from referee.commands.tables import names
 from referee.errors import RefereeError
-from referee.journal.aside import Presence
 from referee.journal.journal import Journal
+from referee.journal.side_tables import Presence
 from referee.session.called_games import CalledGames, TableService
 
 PEOPLE = "Ann,Ben,Cem,Dia,Eli"

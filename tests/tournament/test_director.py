@@ -17,10 +17,10 @@ from tournament_recount import misplaced, swiss_table
 from cards.deck import builtin_deck
 from referee.devices.ports import SystemClock
 from referee.errors import IllegalCommand
-from referee.journal.aside import Presence, Told
 from referee.journal.export import listing
 from referee.journal.journal import Journal
 from referee.journal.recovery import check
+from referee.journal.side_tables import Presence, TableHeartbeat
 from referee.match.commands import Overrule, PlayerLeaves, Undo
 from referee.match.house_rules import DEFAULT_RULES
 from referee.session.called_games import CalledGames, TableService
@@ -240,13 +240,15 @@ def test_a_table_that_falls_silent_is_told_of(store):
     clock = Steps()
     with closing(Journal(store)) as journal, closing(Presence(store)) as presence:
         director = Director(journal, clock, presence=presence)
-        presence.tell("T1", Told(1, "http://t1/", ({"code": "box_lost", "text": "gone", "since": ""},), "host:1"))
+        presence.tell(
+            "T1", TableHeartbeat(1, "http://t1/", ({"code": "box_lost", "text": "gone", "since": ""},), "host:1")
+        )
         director.step()
         assert director.table("T1").told.alarms[0]["code"] == "box_lost" and not director.table("T1").silent
         clock.ahead_s = SILENT_S + 1
         director.step()
         assert director.table("T1").silent
-        presence.tell("T1", Told(2))
+        presence.tell("T1", TableHeartbeat(2))
         director.step()
         assert not director.table("T1").silent and director.table("T1").told.alarms == ()
         presence.leave("T1")

@@ -18,7 +18,7 @@ from organised import NAMES
 from test_director import Hall
 from test_people import jpeg
 
-from referee.journal.aside import PeopleStore, Presence, Told
+from referee.journal.side_tables import PeopleStore, Presence, TableHeartbeat
 from referee.match.commands import OpenReview
 from referee.session.people import People
 from referee.tournament.standings import standings
@@ -100,7 +100,7 @@ def test_when_all_is_over_the_hall_says_who_has_won_and_calls_nobody(shown):
 
 def test_tables_show_phase_players_score_and_alarms(shown):
     alarm = {"code": "camera_lost", "text": "camera desk: gone", "since": ""}
-    shown.presence.tell("T2", Told(1, "http://t2/", (alarm,)))
+    shown.presence.tell("T2", TableHeartbeat(1, "http://t2/", (alarm,)))
     shown.hall.director.step()
     text = shown.get("/tables").get_data(as_text=True)
     match = shown.hall.director.table("T1").match

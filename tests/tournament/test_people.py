@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from referee.devices.ports import SystemClock
 from referee.errors import IllegalCommand, JournalUnwritable
-from referee.journal.aside import PeopleStore, Presence, Told
+from referee.journal.side_tables import PeopleStore, Presence, TableHeartbeat
 from referee.session.people import PICTURE_PX, People
 from referee.tournament.people import Register, careers
 from referee.tournament.ratings import ratings
@@ -137,7 +137,7 @@ def test_many_threads_read_and_write_one_store_at_once(tmp_path):
         def work(n):
             try:
                 for beat in range(12):
-                    presence.tell(f"T{n}", Told(beat))
+                    presence.tell(f"T{n}", TableHeartbeat(beat))
                     assert presence.now()[f"T{n}"].beat == beat
                     assert people.picture("none") is None and people.person("Ann")
             except Exception as fault:

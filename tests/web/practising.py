@@ -7,7 +7,7 @@ from fake_session import FakeSession
 from referee.journal.journal import Journal
 from referee.match.practice import GiveUp, PracticePress, Viewed, Watch
 from referee.match.verdict import zone_verdict
-from referee.session.practising import Practising
+from referee.session.practising import PracticeRunner
 
 MATCH = {"verdict": "match", "reasons": []}
 WRONG = {
@@ -30,7 +30,7 @@ class Practice:
         session.draw = lambda frame, judgement, card: frame
         session.alarm = lambda code, text: None
         self.session, self.journal = session, Journal(session.data_dir / "practice.db")
-        self.room = session.practice = Practising(session, self.journal)
+        self.room = session.practice = PracticeRunner(session, self.journal)
 
     def begin(self, *names: str, level: int | None = None) -> None:
         """Somebody practises; the same cards every time."""

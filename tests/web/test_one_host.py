@@ -14,8 +14,8 @@ from fake_session import FakeSession
 
 from referee.devices.ports import SystemClock
 from referee.games.catalogue import GAMES
-from referee.journal.aside import PeopleStore
 from referee.journal.journal import Journal
+from referee.journal.side_tables import PeopleStore
 from referee.session.director import Director
 from referee.session.game_table import GameTable
 from referee.session.people import People

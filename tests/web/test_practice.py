@@ -12,7 +12,7 @@ from practising import Practice
 
 from referee.journal.journal import Journal
 from referee.match.commands import DrawCard, Ready
-from referee.session.practising import Practising
+from referee.session.practising import PracticeRunner
 
 
 @pytest.fixture
@@ -115,7 +115,7 @@ def test_bests_outlive_the_program_and_who_was_broken_off_is_filled_in(app, prac
     practice.next()
     practice.journal.close()
     again = Journal(session.data_dir / "practice.db")
-    session.practice = Practising(session, again)
+    session.practice = PracticeRunner(session, again)
     assert [r.seconds for r in session.practice.results] == [7.5]
     assert 'value="Ann"' in app.test_client().get("/practice").get_data(as_text=True)
     session.practice.begin({"A": "Ann"}, None, 1)

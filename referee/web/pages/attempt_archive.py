@@ -25,7 +25,7 @@ from referee.recording import Attempt, load_attempt
 from referee.recording.address import Mirror
 from referee.recording.errors import BadAttempt
 from referee.recording.folder import DECK, META, PIECES, REVIEW, STOP, VIDEO, append_review, read_image
-from referee.recording.index import AttemptSummary, Index, RecordedMatch, Wanted, address_of, read_summary
+from referee.recording.index import ArchiveFilter, AttemptSummary, Index, RecordedMatch, address_of, read_summary
 from referee.recording.video import read_frame
 from referee.recording.writer import UNFINISHED
 from referee.review.observer import observer_of
@@ -69,7 +69,7 @@ class Row:
     running: bool = False
 
 
-def row_of(path: bytes, entry: AttemptSummary, wanted: Wanted) -> Row:
+def row_of(path: bytes, entry: AttemptSummary, wanted: ArchiveFilter) -> Row:
     """What the grid shows of an attempt."""
     running = entry.cut_short == UNFINISHED and entry.recorded_s >= wanted.began_s
     cut = None if running else entry.cut_said or entry.cut_short
@@ -126,7 +126,7 @@ class Archive:
                 self._made = Index(self.root)
             return self._made
 
-    def page(self, wanted: Wanted, number: int) -> Page:
+    def page(self, wanted: ArchiveFilter, number: int) -> Page:
         """The page of that number, or the last there is. Whatever it shows is what the folders say now."""
         for _ in range(TRIES):
             unread, mended = self._refresh(), self.index.mended
@@ -138,9 +138,9 @@ class Archive:
                 break
         shown = [row for path in paths if (row := self.row(path, wanted))]
         latest, older = self.index.matches(wanted, MATCHES)
-        return Page(shown, number, last, fitting, self.index.count(Wanted()), unread, latest, older)
+        return Page(shown, number, last, fitting, self.index.count(ArchiveFilter()), unread, latest, older)
 
-    def row(self, path: bytes, wanted: Wanted) -> Row | None:
+    def row(self, path: bytes, wanted: ArchiveFilter) -> Row | None:
         """What the attempt's folder says now; None where it has gone this instant."""
         with suppress(OSError):
             entry = read_summary(self.index.folder(path))
@@ -200,7 +200,7 @@ class Archive:
 
         Changes that other programs make inside of folders are looked for at once where there are few, else beside.
         """
-        small = self.index.count(Wanted()) <= FEW
+        small = self.index.count(ArchiveFilter()) <= FEW
         end_s = time.monotonic() + READ_AT_ONCE_S
         unread = self.index.refresh(thorough=small, enough=lambda: time.monotonic() > end_s)
         far = self._mirror is not None

@@ -18,7 +18,7 @@ from referee.match.commands import Overrule, Ruling
 from referee.match.duel import stop_time
 from referee.recording import Attempt
 from referee.recording.folder import META, TIMES, VIDEO, pack
-from referee.recording.index import SHOWN, Wanted
+from referee.recording.index import SHOWN, ArchiveFilter
 from referee.recording.retention import removals
 from referee.review.timeline import pace
 from referee.review.verify import changed_files
@@ -136,11 +136,11 @@ def blueprint(session: Reviewing, archive: Archive | None = None) -> flask.Bluep
 
         return found
 
-    def asked(**words: str) -> Wanted:
+    def asked(**words: str) -> ArchiveFilter:
         """What is to be shown, beside what the running match knows of it."""
         state = session.state
         ruled = [duel.number for duel in state.history if duel.human]
-        return Wanted(**words, match=state.match_id or "", ruled=ruled, began_s=began.timestamp())
+        return ArchiveFilter(**words, match=state.match_id or "", ruled=ruled, began_s=began.timestamp())
 
     _grid(pages, archive, asked)
     _one(pages, session, archive, named, asked)
@@ -150,7 +150,7 @@ def blueprint(session: Reviewing, archive: Archive | None = None) -> flask.Bluep
     return pages
 
 
-def _grid(pages: flask.Blueprint, archive: Archive, asked: Callable[..., Wanted]) -> None:
+def _grid(pages: flask.Blueprint, archive: Archive, asked: Callable[..., ArchiveFilter]) -> None:
     @pages.get("")
     def grid() -> str:
         words = {k: flask.request.args.get(k, "") for k in ("player", "card", "verdict", "show")}
@@ -188,7 +188,7 @@ def _grid(pages: flask.Blueprint, archive: Archive, asked: Callable[..., Wanted]
 
 
 def _one(
-    pages: flask.Blueprint, session: Reviewing, archive: Archive, named: Callable, asked: Callable[..., Wanted]
+    pages: flask.Blueprint, session: Reviewing, archive: Archive, named: Callable, asked: Callable[..., ArchiveFilter]
 ) -> None:
     @pages.get("/<name>")
     @named

@@ -7,7 +7,7 @@ from typing import Any
 import flask
 
 from referee.fields import shown
-from referee.session.practising import Practising
+from referee.session.practising import PracticeRunner
 from referee.web import practice_views, views
 from referee.web.i18n.texts import translate
 from referee.web.ports import WebSession
@@ -52,7 +52,7 @@ def _values(session: WebSession, lang: str) -> dict[str, Any]:
     }
 
 
-def room_of(session: WebSession) -> Practising:
+def room_of(session: WebSession) -> PracticeRunner:
     """Practice at this table. 404 where it has none."""
     if session.practice is None:
         flask.abort(404, "there is no practice at this table")

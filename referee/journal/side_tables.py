@@ -75,7 +75,7 @@ class _Aside:
 
 
 @dataclass(frozen=True)
-class Told:
+class TableHeartbeat:
     """What a table's program says of itself: ``beat`` grows as long as it lives."""
 
     beat: int
@@ -91,7 +91,7 @@ class Presence(_Aside):
     def __init__(self, journal: str | Path) -> None:
         super().__init__(journal, "tables.db", _PRESENCE)
 
-    def tell(self, table: str, told: Told) -> None:
+    def tell(self, table: str, told: TableHeartbeat) -> None:
         """This table's program lives, and says so. Raises JournalUnwritable."""
         row = {"address": told.address, "alarms": list(told.alarms), "owner": told.owner, "simulated": told.simulated}
         values = {"beat": told.beat, "told": canonical(row)}
@@ -105,15 +105,15 @@ class Presence(_Aside):
         with database.faults(self.name, "written"), self._writing() as connection:
             connection.execute(sa.delete(TABLES).where(TABLES.c.name == table))
 
-    def now(self) -> dict[str, Told]:
+    def now(self) -> dict[str, TableHeartbeat]:
         """Table -> what its program said last; who died still stands there, and beats no more."""
         with database.faults(self.name, "read"), self._reading() as connection:
             rows = list(connection.execute(sa.select(TABLES).order_by(TABLES.c.name)))
         return {row.name: _told(row.beat, json.loads(row.told)) for row in rows}
 
 
-def _told(beat: int, row: Mapping[str, Any]) -> Told:
-    return Told(beat, row["address"], tuple(row["alarms"]), row["owner"], row["simulated"])
+def _told(beat: int, row: Mapping[str, Any]) -> TableHeartbeat:
+    return TableHeartbeat(beat, row["address"], tuple(row["alarms"]), row["owner"], row["simulated"])
 
 
 class PeopleStore(_Aside):

@@ -23,7 +23,7 @@ except ImportError:  # Windows: msvcrt has no lock that a second program may loo
 LOCK = "in-use"
 
 
-def holder() -> str:
+def lock_owner() -> str:
     """This program, as others are told of it: process, host, since when."""
     return f"process {os.getpid()} on {socket.gethostname()} since {datetime.now(UTC):%m-%d %H:%M} UTC"
 
@@ -42,7 +42,7 @@ def usable_folder(path: Path) -> Path:
 
 
 @contextmanager
-def held(path: Path, what: str) -> Iterator[None]:
+def lock_file(path: Path, what: str) -> Iterator[None]:
     """Hold the lock ``path`` while the context lasts. Raises HeldElsewhere saying who holds ``what``."""
     try:
         file = open(path, "a+", encoding="utf-8")  # noqa: SIM115 - closed below, which lets the lock go
@@ -56,6 +56,6 @@ def held(path: Path, what: str) -> Iterator[None]:
             file.seek(0)
             raise HeldElsewhere(f"{what} is in use: {file.read().strip() or 'by another program'}") from None
         file.truncate(0)
-        file.write(holder() + "\n")
+        file.write(lock_owner() + "\n")
         file.flush()
         yield
