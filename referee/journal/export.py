@@ -6,7 +6,6 @@ sheet signed at the table is a witness of the record.
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 from referee.journal.chain import Entry
 from referee.journal.game_export import game_line, is_game
 from referee.journal.journal import Journal
-from referee.journal.page import SHEET_STYLE, STYLE, csv_text, opening, page, signatures, table
+from referee.journal.page import Table, csv_text, page
 from referee.match.duel import Duel, stop_time
 from referee.match.evolve import fold
 from referee.match.state import MatchState
@@ -85,23 +84,15 @@ def csv_of(duels: Sequence[Duel]) -> str:
 def to_html(entries: Sequence[Entry]) -> str:
     """One self-contained page: result, standings, every attempt, fouls, the chain's head."""
     state = fold(e.event for e in entries)
-    parts = opening(f"Match {state.match_id}", state.simulated, result_text(state))
-    parts.append(
-        table(
-            ("rank", "player", "points", "duels"),
-            [(row.rank or "left", row.player, row.score, row.duels) for row in state.standings],
-        )
-    )
-    parts.append(table(COLUMNS, [tuple(duel_row(d).values()) for d in state.history]))
-    if state.fouls:
-        parts.append(
-            table(
-                ("player", "foul", "duel", "sanction", "reported by"),
-                [(f.player, f.said.text, f.duel, f.sanction or "open", f.who) for f in state.fouls],
-            )
-        )
-    parts.append(f"<p>{html.escape(_witness(state, entries))}</p>")
-    return page(f"Match {state.match_id}", STYLE, parts)
+    standings = [(row.rank or "left", row.player, row.score, row.duels) for row in state.standings]
+    fouls = [(f.player, f.said.text, f.duel, f.sanction or "open", f.who) for f in state.fouls]
+    tables: list[Table] = [
+        (("rank", "player", "points", "duels"), standings),
+        (COLUMNS, [tuple(duel_row(d).values()) for d in state.history]),
+    ]
+    tables += [(("player", "foul", "duel", "sanction", "reported by"), fouls)] if fouls else []
+    title, last = f"Match {state.match_id}", _witness(state, entries)
+    return page(title, result_text(state), tables, last, simulated=state.simulated)
 
 
 def result_text(state: MatchState) -> str:
@@ -130,11 +121,11 @@ SHEET_COLUMNS = ("#", "Zone A", "Zone B", "Card", "Value", "Stop by", "Card to",
 def to_sheet(entries: Sequence[Entry]) -> str:
     """The printable A4 score sheet, an HTML page: duels played, blank rows, lines to sign."""
     state = fold(e.event for e in entries)
-    parts = opening(f"Score sheet, match {state.match_id}", state.simulated, result_text(state))
-    parts.append(table(SHEET_COLUMNS, [*_played(state), *_to_play(state)]))
-    parts.append(signatures([*(f"{row.player}: {row.score} points" for row in state.standings), "Referee"]))
-    parts.append(f"<p><small>{html.escape(_witness(state, entries))}</small></p>")
-    return page(f"Score sheet {state.match_id}", SHEET_STYLE, parts)
+    tables: list[Table] = [(SHEET_COLUMNS, [*_played(state), *_to_play(state)])]
+    names = [*(f"{row.player}: {row.score} points" for row in state.standings), "Referee"]
+    heading, more = f"Score sheet, match {state.match_id}", {"names": names, "simulated": state.simulated}
+    last = _witness(state, entries)
+    return page(f"Score sheet {state.match_id}", result_text(state), tables, last, heading=heading, **more)
 
 
 def _played(state: MatchState) -> list[tuple[Any, ...]]:

@@ -9,14 +9,13 @@ that was chosen in secret, nor a hash, since a secret can be guessed and tried o
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from referee.games.match import Match, fold
 from referee.journal.chain import Entry
-from referee.journal.page import SHEET_STYLE, STYLE, csv_text, opening, page, signatures, table
+from referee.journal.page import Table, csv_text, page
 
 Said = Callable[[Mapping[str, Any], Sequence[str]], str]
 BEGUN = "game_begun"
@@ -73,30 +72,30 @@ def _result(match: Match) -> str:
 
 def _witness(match: Match, entries: Sequence[Entry]) -> str:
     if not match.over:
-        return html.escape(f"{match.game.name}, {match.setup.mode}. {len(entries)} events")
+        return f"{match.game.name}, {match.setup.mode}. {len(entries)} events"
     last = f"{len(entries)} events, last hash {entries[-1].hash}"
-    return html.escape(f"{match.game.name}, {match.setup.mode}, seed {match.setup.seed}. {last}")
+    return f"{match.game.name}, {match.setup.mode}, seed {match.setup.seed}. {last}"
 
 
-def _changes(match: Match, said: Said) -> str:
-    """Every undo and correction: what it was, who said so and why."""
-    rows = [
+def _tables(match: Match, said: Said) -> list[Table]:
+    """Every command that stands, and every undo and correction: what it was, who said so and why."""
+    changes = [
         (c["kind"], c["number"], said(c["was"], match.state.players), c["who"], c["why"])
         for c in match.view(None)["changes"]
     ]
-    return table(("change", "number", "it was", "who", "why"), rows) if rows else ""
+    head = ("change", "number", "it was", "who", "why")
+    return [(_columns(match), _rows(match, said)), *([(head, changes)] if changes else [])]
 
 
 def _html(match: Match, entries: Sequence[Entry], said: Said) -> str:
-    parts = opening(f"Game {match.match_id}", match.simulated, _result(match))
-    parts.append(table(("rank", "player", "points"), [(r.rank, r.player, r.score) for r in match.standings]))
-    parts += [table(_columns(match), _rows(match, said)), _changes(match, said), f"<p>{_witness(match, entries)}</p>"]
-    return page(f"Game {match.match_id}", STYLE, parts)
+    standings = [(r.rank, r.player, r.score) for r in match.standings]
+    tables = [(("rank", "player", "points"), standings), *_tables(match, said)]
+    title, last = f"Game {match.match_id}", _witness(match, entries)
+    return page(title, _result(match), tables, last, simulated=match.simulated)
 
 
 def _sheet(match: Match, entries: Sequence[Entry], said: Said) -> str:
-    parts = opening(f"Score sheet, {match.match_id}", match.simulated, _result(match))
-    parts += [table(_columns(match), _rows(match, said)), _changes(match, said)]
     names = [*(f"{row.player}: {row.score} points" for row in match.standings), "Referee"]
-    parts += [signatures(names), f"<p><small>{_witness(match, entries)}</small></p>"]
-    return page(f"Score sheet {match.match_id}", SHEET_STYLE, parts)
+    heading, more = f"Score sheet, {match.match_id}", {"names": names, "simulated": match.simulated}
+    last = _witness(match, entries)
+    return page(f"Score sheet {match.match_id}", _result(match), _tables(match, said), last, heading=heading, **more)

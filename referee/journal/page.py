@@ -6,15 +6,12 @@ import csv
 import html
 import io
 from collections.abc import Iterable, Sequence
+from importlib.resources import files
 
-STYLE = """body{font:14px/1.4 sans-serif;margin:2em;color:#111}table{border-collapse:collapse;margin:1em 0}
-td,th{border:1px solid #999;padding:.25em .6em;text-align:left}
-.sim{background:#b00;color:#fff;padding:.3em .6em}"""
-SHEET_STYLE = """@page{size:A4;margin:12mm}body{font:10pt sans-serif;color:#000;margin:0 auto;max-width:186mm}
-table{border-collapse:collapse;width:100%;margin:4mm 0}td,th{border:.3mm solid #555;padding:1mm 2mm;
-height:5mm;text-align:left}tr{break-inside:avoid}
-.sign td{border:0;border-bottom:.2mm dotted #555;padding-top:5mm}
-.sim{border:1mm solid #b00;color:#b00;padding:1mm;font-weight:bold}small{overflow-wrap:anywhere}"""
+from jinja2 import Environment
+
+Table = tuple[Sequence[str], Sequence[Sequence[object]]]
+"""A head and rows."""
 
 
 def inert(cell: object) -> object:
@@ -29,28 +26,13 @@ def csv_text(head: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
     return out.getvalue()
 
 
-def opening(title: str, simulated: bool, result: str) -> list[str]:
-    """How a page begins: its title, whether what it tells was simulated, and the result."""
-    parts = [f"<h1>{html.escape(title)}</h1>", *(['<p class="sim">SIMULATED</p>'] if simulated else [])]
-    return [*parts, f"<p>{html.escape(result)}</p>"]
+def page(title: str, result: str, tables: Iterable[Table], last: str, **more: object) -> str:
+    """One HTML page: its ``title``, the ``result``, the tables, and the ``last`` words.
 
-
-def signatures(names: Iterable[str]) -> str:
-    """A line to sign for each name."""
-    signs = "".join(f"<tr><td>{html.escape(name)}</td><td>signed</td></tr>" for name in names)
-    return f'<table class="sign">{signs}</table>'
-
-
-def page(title: str, style: str, parts: Sequence[str]) -> str:
-    """One HTML page of these parts."""
-    return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>'
-        f"<style>{style}</style></head><body>{''.join(parts)}</body></html>\n"
+    ``more``: the ``heading`` where it is not the title; whether it was ``simulated``; the ``names`` of who are to sign
+    it: then it is a sheet to print.
+    """
+    template = Environment(finalize=lambda value: html.escape(str(value))).from_string(
+        files("referee.journal").joinpath("page.html").read_text(encoding="utf-8")
     )
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """An HTML table."""
-    cells = "".join(f"<th>{html.escape(str(c).replace('_', ' '))}</th>" for c in head)
-    body = "".join("<tr>" + "".join(f"<td>{html.escape(str(c))}</td>" for c in row) + "</tr>" for row in rows)
-    return f"<table><tr>{cells}</tr>{body}</table>"
+    return template.render(title=title, result=result, tables=list(tables), last=last, **more) + "\n"
