@@ -54,7 +54,7 @@ def index(archive: Path, anew: bool) -> None:
 
 def _bring_up_to_date(known: Index) -> None:
     with Bar(unit="attempt") as bar:
-        known.refresh(thorough=True, progress=bar.told)
+        known.refresh(thorough=True, enough=bar.told)
 
 
 def _said(known: Index) -> str:

@@ -12,6 +12,7 @@ import math
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -41,6 +42,9 @@ BATCH = 100
 
 BUSY_S = 5.0
 """Another process writes for milliseconds; one that holds on longer is hung, and is not waited for."""
+
+RACY_NS = 2_000_000_000
+"""A folder that changed so shortly before it was listed is listed again the next time: FAT counts in steps of 2 s."""
 
 COLUMNS = """path, stamp, bytes, loose, name, listed, may_go, recorded_s, calm, margin, card, players, match, duel, at,
   rulings, close, overruled, reviewed, cut_short"""
@@ -154,7 +158,7 @@ class Index:
         self.root, self.mended = Path(root), 0
         self.file = self.root / INDEX if kept and self.root.is_dir() else None
         self._known: set[bytes] | None = None  # paths of all attempts, where all of them have been read
-        self._above: list[bytes] = []  # those above attempts
+        self._above: dict[bytes, int] = {}  # the folders above attempts, with their times
         self._other_bytes = 0
         self._lock = threading.RLock()
         self._db: sqlite3.Connection | None = None
@@ -165,25 +169,18 @@ class Index:
             if self._db is not None:
                 self._db.close()
 
-    def refresh(
-        self,
-        thorough: bool = False,
-        enough: Callable[[], bool] = lambda: False,
-        progress: Callable[[int, int], object] = lambda done, total: None,
-    ) -> int:
+    def refresh(self, thorough: bool = False, enough: Callable[[int, int], object] = lambda done, total: False) -> int:
         """Take in what has changed, where ``thorough`` also inside of attempts whose folders say nothing of it; gives
         how many attempts have still to be read.
 
-        Reads until it is ``enough``, and goes on at the next call. ``progress`` is told (read, to be read).
+        Reads until it is ``enough``, which is told (read, to be read), and goes on at the next call.
         """
         while True:
             mended, here, todo, whole, done = self.mended, *self._look(thorough), True, 0
-            progress(0, len(todo))
-            while done < len(todo) and not enough():
+            while not enough(done, len(todo)) and done < len(todo):
                 some = todo[done : done + BATCH]
                 whole &= self._read(some)
                 done += len(some)
-                progress(done, len(todo))
             if mended == self.mended:
                 self._known = here if whole and done == len(todo) else None
                 return len(todo) - done
@@ -319,8 +316,9 @@ class Index:
         """Paths of the attempts that are there, and of those to be read; those that have gone are forgotten."""
         known = None if thorough else self._known
         rows = self.rows("SELECT path, stamp, loose FROM attempts" + ("" if known is None else " WHERE loose"))
+        is_old = known is not None and all(t and t == _time_of(self.folder(p)) for p, t in self._above.items())
         known = {path for path, _, _ in rows} if known is None else known
-        here = self._listed(known)
+        here = known if is_old else self._listed(known)
         asked = {path: stamp for path, stamp, loose in rows if (thorough or loose) and path in here}
         top = os.fspath(self.root)
         stale = {path for path, stamp in asked.items() if stamp != stamp_of(os.path.join(top, os.fsdecode(path)))}
@@ -331,23 +329,25 @@ class Index:
     def _listed(self, known: set[bytes]) -> set[bytes]:
         """Paths of all attempts that are there. One that is ``known`` is not asked again: without its record it is
         found by its stamp."""
-        here, self._above, self._other_bytes = set[bytes](), [], 0
-        top = os.fsencode(self.root)
-        for place, names, files in os.walk(top, followlinks=True):
-            path = b"" if place == top else os.path.relpath(place, top)
-            if path and META.encode() in files:
+        here, self._above, self._other_bytes = set[bytes](), {}, 0
+        todo = [(b"", 0)]
+        while todo:
+            path, depth = todo.pop()
+            time_ns, names = _time_of(self.folder(path)), list[bytes]()
+            with suppress(OSError):  # none, or one that nobody may look into
+                names = os.listdir(os.fsencode(self.folder(path)))
+            if depth and META.encode() in names:
                 here.add(path)
-                names.clear()
                 continue
-            self._above.append(path)
-            below = {os.path.join(path, name): name for name in names}
-            here |= below.keys() & known
-            new = [name for child, name in below.items() if child not in known]
-            drafts = [
-                n for n in new if n.startswith(b".") and not n.startswith(GONE.encode())
-            ]  # nothing in one is listed
-            self._other_bytes += sum(bytes_of(self.folder(os.path.join(path, name))) for name in (*files, *drafts))
-            names[:] = [n for n in new if not n.startswith(b".") and path.count(os.fsencode(os.sep)) < MAX_FOLDER_DEPTH]
+            self._above[path] = time_ns
+            below = {os.path.join(path, name) for name in names} if path else set(names)
+            here |= below & known
+            for child in below - known:
+                name, place = os.path.basename(child), self.folder(child)
+                if place.is_dir() and not name.startswith(b"."):
+                    todo += [(child, depth + 1)] if depth <= MAX_FOLDER_DEPTH else []
+                elif not name.startswith(GONE.encode()):  # a file, or a draft: nothing in it is listed
+                    self._other_bytes += bytes_of(place)
         return here
 
     def _read(self, paths: Collection[bytes]) -> bool:
@@ -414,6 +414,15 @@ def _connected(where: str) -> sqlite3.Connection:
         db.close()
         raise
     return db
+
+
+def _time_of(folder: Path) -> int:
+    """When the folder's list of files changed last; 0 while it may change again without getting another time."""
+    try:
+        time_ns = folder.stat().st_mtime_ns
+    except OSError:
+        return 0
+    return 0 if time.time_ns() - time_ns < RACY_NS else time_ns
 
 
 def _row(path: bytes, folder: Path) -> Row | None:

@@ -202,7 +202,7 @@ class Archive:
         """
         small = self.index.count(ArchiveFilter()) <= FEW
         end_s = time.monotonic() + READ_AT_ONCE_S
-        unread = self.index.refresh(thorough=small, enough=lambda: time.monotonic() > end_s)
+        unread = self.index.refresh(thorough=small, enough=lambda *_: time.monotonic() > end_s)
         far = self._mirror is not None
         if unread or ((far or not small) and time.monotonic() - self._looked_s > LOOK_EVERY_S):
             self._look_beside()

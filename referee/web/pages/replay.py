@@ -74,7 +74,7 @@ def _recordings(root: Path, match_id: str, number: int) -> list[Path]:
         end_s = time.monotonic() + READ_AT_ONCE_S
         known = index.of_duel(match_id, number)
         if not known or not all(folder.exists() for folder in known):  # the recorder puts in what it records
-            index.refresh(enough=lambda: time.monotonic() > end_s)
+            index.refresh(enough=lambda *_: time.monotonic() > end_s)
         return index.of_duel(match_id, number)
 
 
