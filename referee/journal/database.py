@@ -18,7 +18,6 @@ from sqlalchemy.pool import StaticPool
 
 from cards.sentences import sentence
 from referee.errors import HeldElsewhere, JournalDamaged, JournalUnwritable
-from referee.files import sync
 from referee.journal.file_lock import lock_owner
 
 PAGE_BYTES = 16384
@@ -138,12 +137,6 @@ def one_at_a_time(connection: sa.Connection) -> None:
     """Let other programs wait with what they do under this until the transaction ends; SQLite's writers do anyway."""
     if connection.dialect.name != "sqlite":
         connection.execute(sa.text("SELECT pg_advisory_xact_lock(hashtext('referee schema'))"))
-
-
-def sync_folder(url: sa.URL) -> None:
-    """The name of a new file reaches the disk too."""
-    if url.drivername == "sqlite":
-        sync(Path(url.database or "").absolute().parent)
 
 
 def _engine_options(url: sa.URL) -> dict[str, Any]:

@@ -25,6 +25,7 @@ import sqlalchemy as sa
 from cards.sentences import sentence
 from referee.errors import JournalDamaged, JournalUnwritable, RefereeError
 from referee.events import Event
+from referee.files import sync
 from referee.journal import database
 from referee.journal.chain import GENESIS, LINE_START, Entry, canonical, check_chain, line_of
 from referee.journal.lines import LineCopy
@@ -98,8 +99,9 @@ class Journal:
 
     def _prepare(self) -> None:
         """Make the tables of a new store. A file that holds events but no tables is not a new one."""
-        missing = _missing(self._engine)
-        if missing & NEEDED and self.url.drivername == "sqlite" and LINE_START in _bytes_of(self.url.database or ""):
+        missing, file = _missing(self._engine), Path(self.url.database or "")
+        is_file = self.url.drivername == "sqlite"
+        if missing & NEEDED and is_file and file.is_file() and LINE_START in file.read_bytes():
             raise JournalDamaged(f"{self.name}: the table {min(missing & NEEDED)} is gone though there are events")
         if self._reads:
             if missing & NEEDED:
@@ -114,8 +116,8 @@ class Journal:
             database.one_at_a_time(connection)  # other tables may start at this moment: look again
             _META.create_all(connection)
             _adopt(connection)
-        if missing:
-            database.sync_folder(self.url)
+        if missing and is_file:
+            sync(file.absolute().parent)  # the name of a new file reaches the disk too
 
     def append(
         self, match_id: str, events: Sequence[Event], after: int | None = None, table: str = "", late: bool = False
@@ -334,11 +336,6 @@ def _when(match_id: str) -> str:
     """What an id says of when its match began, for the order of those that came without one."""
     said = OLD_ID.fullmatch(match_id)
     return match_id.removeprefix(f"{said[1]}-") if said and said[1] else match_id
-
-
-def _bytes_of(path: str) -> bytes:
-    file = Path(path)
-    return file.read_bytes() if file.is_file() else b""
 
 
 Row = dict[str, Any]

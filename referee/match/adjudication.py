@@ -6,30 +6,21 @@ the camera's verdict, the house's ruling and every human ruling stand in the rec
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from cards.law import Reason
 from cards.sentences import sentence
 from referee.errors import IllegalCommand
-from referee.match import progress
+from referee.match import commands, progress
 from referee.match.cause import CODE_SEPARATOR
-from referee.match.commands import (
-    RULINGS,
-    CameraVerdict,
-    CloseReview,
-    Foul,
-    FoulRuling,
-    HumanRuling,
-    OpenReview,
-    Overrule,
-)
 from referee.match.duel import BEFORE_GO, IN_PLAY, OTHER_ZONE, Duel, house_ruling, outcome
 from referee.match.house_rules import FINDINGS
 from referee.match.state import MatchBatch, MatchState
 from referee.match.verdict import parse_wording
 
 
-def verdict(batch: MatchBatch, c: CameraVerdict) -> None:
+def verdict(batch: MatchBatch, c: commands.CameraVerdict) -> None:
     zones = {**c.others, c.zone: c.verdict}
     counts = batch.state.phase in ("stopped", "judging")
     for zone, verdict in zones.items():
@@ -104,7 +95,7 @@ def _award(batch: MatchBatch, player: str, by: str, reason: str, **beside: Any) 
     batch.add("duel_decided", award=player, value=duel.value, by=by, reason=reason, **beside)
 
 
-def human(batch: MatchBatch, c: HumanRuling) -> None:
+def human(batch: MatchBatch, c: commands.HumanRuling) -> None:
     _known_ruling(c.ruling)
     duel = batch.state.duel
     if c.ruling in ("match", "mismatch"):
@@ -119,8 +110,8 @@ def human(batch: MatchBatch, c: HumanRuling) -> None:
 
 
 def _known_ruling(ruling: str) -> None:
-    if ruling not in RULINGS:
-        raise IllegalCommand(sentence("ruling", name=ruling, known=list(RULINGS)))
+    if ruling not in commands.RULINGS:
+        raise IllegalCommand(sentence("ruling", name=ruling, known=list(commands.RULINGS)))
 
 
 def _open_zone(duel: Duel, zone: str | None) -> str:
@@ -133,7 +124,7 @@ def _open_zone(duel: Duel, zone: str | None) -> str:
     return zone or (open_zones or list(duel.callers))[0]
 
 
-def overrule(batch: MatchBatch, c: Overrule) -> None:
+def overrule(batch: MatchBatch, c: commands.Overrule) -> None:
     _known_ruling(c.ruling)
     duel = _ended_duel(batch.state, c.number)
     award = _award_of(duel, c.ruling)
@@ -179,15 +170,15 @@ def _award_of(duel: Duel, ruling: str) -> str | None:
     return duel.at_zone(caller if ruling == "match" else OTHER_ZONE[caller])
 
 
-def open_review(batch: MatchBatch, c: OpenReview) -> None:
+def open_review(batch: MatchBatch, c: commands.OpenReview) -> None:
     batch.add("review_opened", why=c.why)
 
 
-def close_review(batch: MatchBatch, c: CloseReview) -> None:
+def close_review(batch: MatchBatch, c: commands.CloseReview) -> None:
     batch.add("review_closed")
 
 
-def foul(batch: MatchBatch, c: Foul) -> None:
+def foul(batch: MatchBatch, c: commands.Foul) -> None:
     if c.player not in batch.state.active:
         raise IllegalCommand(sentence("plays_not", player=c.player))
     default = {"human": None, "warning": "warning", "duel": "duel"}[batch.state.rules.foul]
@@ -195,7 +186,7 @@ def foul(batch: MatchBatch, c: Foul) -> None:
     sanction = c.sanction or ("warning" if default == "duel" and hidden else default)
     said = parse_wording(c.text)
     if c.seen is not None:  # a camera proposes, a human decides
-        batch.add("foul", player=c.player, text=said.text, sanction=None, seen=c.seen.to_json(), **_beside(said))
+        batch.add("foul", player=c.player, text=said.text, sanction=None, seen=asdict(c.seen), **_beside(said))
         return
     batch.add("foul", player=c.player, text=said.text, sanction=sanction, **_beside(said))
     if sanction == "duel":
@@ -207,7 +198,7 @@ def _beside(said: Reason) -> dict[str, Any]:
     return {"said": said.to_json()} if said.code else {}
 
 
-def foul_ruling(batch: MatchBatch, c: FoulRuling) -> None:
+def foul_ruling(batch: MatchBatch, c: commands.FoulRuling) -> None:
     fouls = batch.state.fouls
     if not 0 <= c.index < len(fouls) or not fouls[c.index].open:
         raise IllegalCommand(sentence("no_foul", number=c.index))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from cards.law import Reason
@@ -41,10 +41,6 @@ class FoulProposal:
     culprit: str | None = None
     seconds: float = 0.0
 
-    def to_json(self) -> dict[str, Any]:
-        """By field name."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
-
 
 @dataclass(frozen=True)
 class FoulNoted:
@@ -79,7 +75,7 @@ class FoulNoted:
         """By field name, with the English ``text``; what is empty is left out."""
         row: dict[str, Any] = {name: getattr(self, name) for name in ("player", "sanction", "who", "at", "duel", "seq")}
         row |= {"text": self.said.text, "said": self.said.to_json()}
-        row |= {"seen": self.seen.to_json()} if self.seen else {}
+        row |= {"seen": asdict(self.seen)} if self.seen else {}
         return row | {name: given for name in ("ruled_by", "why") if (given := getattr(self, name))}
 
 

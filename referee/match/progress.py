@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from cards.sentences import sentence
@@ -45,7 +45,7 @@ def conclude(batch: MatchBatch) -> None:
         shared=top if len(top) > 1 else [],
         deciding_duel=deciding_duel(state, winner),
         extra=extra,
-        standings=[row.to_json() for row in state.standings],
+        standings=[asdict(row) for row in state.standings],
     )
 
 

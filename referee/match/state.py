@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from cards.sentences import sentence
@@ -32,10 +32,6 @@ class Standing:
     score: int
     duels: int
     rank: int | None
-
-    def to_json(self) -> dict[str, Any]:
-        """By field name."""
-        return {"player": self.player, "score": self.score, "duels": self.duels, "rank": self.rank}
 
 
 @dataclass(frozen=True)
@@ -270,7 +266,7 @@ class MatchState(State):
             "scores": scores,
             "public_scores": self.public_scores,
             "under_review": self.under_review,
-            "standings": [row.to_json() for row in self.standings],
+            "standings": [asdict(row) for row in self.standings],
             "winner": self.winner,
             "result": dict(self.finished) if self.finished else None,
             "fouls": [f.to_json() for f in self.fouls],

@@ -452,42 +452,36 @@ def read_summary(folder: Path) -> AttemptSummary | None:
     """What the folder says, None where it cannot be read; may raise OSError where it has gone."""
     file_s = os.stat(folder / META).st_mtime
     with suppress(BadAttempt, TypeError, ValueError, AttributeError, KeyError):  # a record that only looks like one
-        attempt = load_attempt(folder)
+        attempt, readable = load_attempt(folder), True
         try:
-            reviews, readable = attempt.reviews(), True
+            rows = [row for row in attempt.reviews() if isinstance(row, dict)]
         except (BadAttempt, OSError):
-            reviews, readable = [], False
-        rows = [_showable(row) for row in reviews if isinstance(row, dict)]
-        return _summary(_showable(attempt.meta), rows, readable, file_s)
+            rows, readable = [], False
+        # '?' for halves of letters, which neither a page nor a database takes
+        meta, reviews = json.loads(json.dumps([attempt.meta, rows], ensure_ascii=False).encode("utf-8", "replace"))
+        verdicts = tuple((z, v["verdict"], _sure(v)) for z, v in sorted((meta.get("verdicts") or {}).items()))
+        why, duel = tuple(contested(meta, reviews)), meta.get("duel")
+        return AttemptSummary(
+            card=str(meta["card"] or "?"),
+            players=tuple((meta.get("players") or {}).values()),
+            award=meta.get("award"),
+            verdicts=verdicts,
+            margin=min((sure for _, _, sure in verdicts), default=0.0),
+            why=why,
+            may_go=readable and not why,
+            reviewed_by=tuple(
+                dict.fromkeys(str(r.get("who", "?")) for r in reviews if r.get("kind") in ("reviewed", "ruling"))
+            ),
+            overruled=bool(meta.get("human")) or any(r.get("kind") == "ruling" for r in reviews),
+            cut_short=meta.get("cut_short"),
+            cut_said=meta.get("cut_short_said"),
+            simulated=bool(meta.get("simulated")),
+            at=str(meta.get("recorded_at", "")),
+            recorded_s=_seconds(meta, file_s),
+            match=str(meta.get("match_id") or ""),
+            duel=duel if isinstance(duel, int) and abs(duel) < 1 << 31 else None,
+        )
     return None
-
-
-def _showable(row: Any) -> Any:
-    """The same with '?' for halves of letters, which neither a page nor a database takes."""
-    return json.loads(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace"))
-
-
-def _summary(meta: Mapping[str, Any], reviews: list[dict], readable: bool, file_s: float) -> AttemptSummary:
-    verdicts = tuple((z, v["verdict"], _sure(v)) for z, v in sorted((meta.get("verdicts") or {}).items()))
-    why, duel = tuple(contested(meta, reviews)), meta.get("duel")
-    return AttemptSummary(
-        str(meta["card"] or "?"),
-        tuple((meta.get("players") or {}).values()),
-        meta.get("award"),
-        verdicts,
-        min((sure for _, _, sure in verdicts), default=0.0),
-        why,
-        readable and not why,
-        tuple(dict.fromkeys(str(r.get("who", "?")) for r in reviews if r.get("kind") in ("reviewed", "ruling"))),
-        bool(meta.get("human")) or any(r.get("kind") == "ruling" for r in reviews),
-        meta.get("cut_short"),
-        meta.get("cut_short_said"),
-        bool(meta.get("simulated")),
-        str(meta.get("recorded_at", "")),
-        _seconds(meta, file_s),
-        str(meta.get("match_id") or ""),
-        duel if isinstance(duel, int) and abs(duel) < 1 << 31 else None,
-    )
 
 
 def _sure(row: Mapping[str, Any]) -> float:

@@ -6,6 +6,7 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from cards.errors import RefereeError
@@ -20,21 +21,16 @@ BESIDE = (REVIEW, JOURNAL, CACHE)
 """What nobody judges by."""
 
 
-@dataclass(frozen=True)
-class Needs:
-    """Which files of an attempt are needed to judge it in this way; callable as ``address.Which``."""
-
-    options: RejudgeOptions
-
-    def __call__(self, folder: Path, names: Sequence[str]) -> Sequence[str]:
-        """Their names, given those of all; the film only where it is looked at."""
-        if not (self.options.look or self.options.watch):
-            return [name for name in (DECK, PIECES) if name in names]
-        attempt = load_attempt(folder)
-        film = attempt.film.name
-        unjudged = self.options.look and not attempt.meta.get("judged") and STOP not in names
-        films = {VIDEO, film} - ({film} if self.options.watch or unjudged else set())
-        return [name for name in names if name not in (*films, *BESIDE)]
+def needed(options: RejudgeOptions, folder: Path, names: Sequence[str]) -> Sequence[str]:
+    """Which files of an attempt are needed to judge it in this way, given the names of all; the film only where it is
+    looked at. With the options it is an ``address.Which``."""
+    if not (options.look or options.watch):
+        return [name for name in (DECK, PIECES) if name in names]
+    attempt = load_attempt(folder)
+    film = attempt.film.name
+    unjudged = options.look and not attempt.meta.get("judged") and STOP not in names
+    films = {VIDEO, film} - ({film} if options.watch or unjudged else set())
+    return [name for name in names if name not in (*films, *BESIDE)]
 
 
 @dataclass(frozen=True)
@@ -55,7 +51,7 @@ def named_files(options: RejudgeOptions) -> dict[str, bytes]:
 
 def parcel(source: AttemptSource, options: RejudgeOptions, named: Mapping[str, bytes]) -> Parcel:
     """The attempt as it is sent. Raises BadAttempt when its files cannot be read."""
-    return Parcel(source, options, None if source.elsewhere else contents(source, Needs(options)), named)
+    return Parcel(source, options, None if source.elsewhere else contents(source, partial(needed, options)), named)
 
 
 def judge_parcel(sent: Parcel) -> dict:
@@ -85,7 +81,7 @@ def judge_source(source: AttemptSource, options: RejudgeOptions) -> dict:
     """The row of ``judge_again`` of an attempt wherever it lies; ``folder`` in it is its address."""
     begun = time.perf_counter()
     try:
-        with fetched_attempt(source, Needs(options)) as folder:
+        with fetched_attempt(source, partial(needed, options)) as folder:
             return _judged_in(folder, source, options)
     except RefereeError as error:
         return failed(source, str(error), time.perf_counter() - begun)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from cards.pieces import PieceSet
 from referee.recording import Attempt, load_attempt
 from referee.recording.address import AttemptSource, fetched_attempt
 from referee.review.options import RejudgeOptions
-from referee.review.parcel import Needs
+from referee.review.parcel import needed
 from referee.review.rejudge import stored_build
 from referee.vision.image.view import ZoneView, zone_view
 from referee.vision.overlay import COLOURS, outlines
@@ -85,7 +86,7 @@ def _names(attempts: Sequence[str]) -> list[str]:
 
 def _picture(row: Mapping, out: Path, stem: str) -> str | None:
     try:
-        with fetched_attempt(AttemptSource(row["folder"]), Needs(RejudgeOptions())) as folder:
+        with fetched_attempt(AttemptSource(row["folder"]), partial(needed, RejudgeOptions())) as folder:
             image = side_by_side(load_attempt(folder), row["zones"])
     except RefereeError:
         return None

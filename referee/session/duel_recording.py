@@ -11,15 +11,16 @@ from typing import Any, Protocol
 from cards.deck import Deck
 from cards.pieces import PieceSet
 from cards.sentences import sentence
-from referee.devices.ports import Camera, Frame
+from referee.devices.ports import Camera
 from referee.events import Event
+from referee.journal.chain import lines_of
 from referee.match.commands import SealRecording
 from referee.match.duel import IN_PLAY, StopPress, press_from_json
 from referee.match.state import MatchState
 from referee.recording import Recorder
 from referee.recording.folder import JOURNAL, META, sha256
 from referee.recording.writer import write_file
-from referee.session.ports import BackgroundCommands, Keep, MatchClock, PagePublisher, WithCamera
+from referee.session.ports import BackgroundCommands, Keep, MatchClock, PagePublisher, Record, WithCamera
 
 AFTER_S = 2.5
 """A recording goes on so long after the verdict, unless the next card is drawn before."""
@@ -42,24 +43,20 @@ class Recorded(MatchClock, WithCamera, PagePublisher, BackgroundCommands, Protoc
     piece_set: PieceSet
     simulated: bool
 
+    @property
+    def journal(self) -> Record:
+        """The record."""
+
     def listen(self, listener: Callable[[MatchState, Sequence[Event]], None]) -> None:
         """Call back after every command."""
 
 
 class DuelRecording:
-    """One attempt folder per go. ``keep`` is what to put beside the video: name -> content or its maker."""
+    """One attempt folder per go, by its ``recorder``. ``keep``: what to put beside the video, name -> content or its
+    maker; ``sign`` puts a signature under a sealed folder."""
 
-    def __init__(
-        self,
-        session: Recorded,
-        recorder: Recorder,
-        keep: Keep,
-        excerpt: Callable[[str], Sequence[str]] = lambda _: (),
-        sign: Sign | None = None,
-    ) -> None:
-        """``excerpt`` gives the lines of a match's record so far; ``sign`` puts a signature under a sealed folder."""
-        self._session, self._recorder, self._keep = session, recorder, dict(keep)
-        self._excerpt, self._sign = excerpt, sign
+    def __init__(self, session: Recorded, recorder: Recorder, keep: Keep, sign: Sign | None = None) -> None:
+        self._session, self.recorder, self._keep, self._sign = session, recorder, dict(keep), sign
         self._closed: list[tuple[str, Path]] = []
         self._ending = threading.Lock()  # of tick and stop; never of _heard, which the commanding thread waits for
         self._running = self._writing = False
@@ -70,19 +67,7 @@ class DuelRecording:
 
     def follow(self, camera: Camera) -> None:
         """Record this camera's frames; the one before is closed by whoever opened it."""
-        camera.listen(self._recorder.frame)
-
-    def status(self) -> dict:
-        """The recorder's figures."""
-        return self._recorder.status()
-
-    def judged(self, frames: Sequence[Frame], rows: Mapping[str, dict]) -> None:
-        """Keep the judged frames without loss."""
-        self._recorder.judged(frames, rows)
-
-    def at_press(self, zone: str, frames: Sequence[Frame], said: Mapping[str, Any]) -> None:
-        """Keep the frames at the press without loss, and what was said of them."""
-        self._recorder.at_press(zone, frames, said)
+        camera.listen(self.recorder.frame)
 
     def tick(self, now_s: float) -> None:
         """End a recording whose verdict is long enough ago; tell the pages when it can be replayed. Nothing while
@@ -92,7 +77,7 @@ class DuelRecording:
         try:
             if self._end_s is not None and now_s > self._end_s:
                 self._finish(self._session.state)
-            elif self._writing and self._recorder.settle(0.0):
+            elif self._writing and self.recorder.settle(0.0):
                 self._writing = False
                 self._seal()
                 self._session.touch()
@@ -107,9 +92,13 @@ class DuelRecording:
             if match_id == self._session.state.match_id and (folder / META).exists():
                 self._session.attempt(SealRecording(folder.name, sha256(folder / META)))
                 with suppress(OSError):  # a full disk: the digest is on record all the same
-                    write_file(folder / JOURNAL, "".join(f"{line}\n" for line in self._excerpt(match_id)))
+                    write_file(folder / JOURNAL, "".join(f"{line}\n" for line in self._lines(match_id)))
                     if self._sign is not None:
                         self._sign(folder)
+
+    def _lines(self, match_id: str) -> list[str]:
+        """The lines of a match's record so far."""
+        return lines_of(match_id, self._session.journal.events(match_id))
 
     def stop(self) -> None:
         """End what is being recorded, and seal it; what ``tick`` is sealing is sealed when this returns. Not for who
@@ -117,7 +106,7 @@ class DuelRecording:
         with self._ending:
             if self._running:
                 self._finish(self._session.state)
-            if self._closed and self._recorder.settle():
+            if self._closed and self.recorder.settle():
                 self._seal()
 
     def resume(self) -> None:
@@ -144,7 +133,7 @@ class DuelRecording:
         session, duel = self._session, state.duel
         go_s = session.clock.now_s() if duel.go_at_s is None else duel.go_at_s - session.shift_s
         self._running, self._end_s, self._cut_short = True, None, None
-        self._recorder.begin(
+        self.recorder.begin(
             {
                 "card": state.card_id,
                 "match_id": state.match_id,
@@ -169,16 +158,16 @@ class DuelRecording:
         if event.kind in ("stop", "press_noted"):
             self._press(press_from_json(event.data))
         elif event.kind == "judging":
-            self._recorder.mark("settled", (event.data["at_s"] or now_s) - session.shift_s)
+            self.recorder.mark("settled", (event.data["at_s"] or now_s) - session.shift_s)
         elif event.kind == "verdict":
-            self._recorder.mark("verdict", now_s, zone=event.data["zone"], ruling=event.data["ruling"])
+            self.recorder.mark("verdict", now_s, zone=event.data["zone"], ruling=event.data["ruling"])
         elif event.kind in ENDS:
             self._end_s = now_s + AFTER_S
 
     def _press(self, press: StopPress) -> None:
         """Mark a press that counted as ``stop``, any other as ``press`` with why it did not count."""
         told = {} if press.counts else {"why": press.why}
-        self._recorder.mark(
+        self.recorder.mark(
             "stop" if press.counts else "press",
             press.at_s - self._session.shift_s,
             zone=press.zone,
@@ -198,7 +187,7 @@ class DuelRecording:
             "why": said.get("why") or said.get("text") or "",
         }
         row |= {k: said[k] for k in ("ruling", "zone", "player", "said") if said.get(k)}
-        self._recorder.note(state.match_id, said.get("number", state.duel.number), row)
+        self.recorder.note(state.match_id, said.get("number", state.duel.number), row)
 
     def _finish(self, state: MatchState) -> None:
         self._running, self._end_s, self._writing = False, None, True
@@ -227,6 +216,6 @@ class DuelRecording:
         )
 
     def _close(self, state: MatchState, final: Mapping[str, Any]) -> None:
-        folder = self._recorder.finish(final)
+        folder = self.recorder.finish(final)
         if folder is not None:
             self._closed.append((state.match_id, folder))

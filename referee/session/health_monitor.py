@@ -97,7 +97,7 @@ class HealthMonitor:
             "blind": None if self._session.judging.alive else sentence("blind"),
             "frames_dropped": self._dropping(figures),
             "disk_low": sentence("disk", n=free >> 20) if free < DISK_LOW_BYTES else None,
-            "recording": recording.status().get("problem") if recording else None,
+            "recording": recording.recorder.status().get("problem") if recording else None,
             "record": self._session.journal.problem,
             "clock_set": self._clock_set(),
             "duel_idle": self._idle(),

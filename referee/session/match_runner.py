@@ -48,20 +48,21 @@ class MatchRunner:
     """Runs one match after another on one journal. Raises JournalDamaged when the record cannot be trusted.
 
     ``table`` names this table's matches in a store that many tables share; the one begun last goes on. ``shift_s`` is
-    what to add to the host's clock in this match: 0, unless the machine was started again in the middle of it.
+    what to add to the host's clock in this match: 0, unless the machine was started again in the middle of it. Who
+    holds the ``lock`` sees no change.
     """
 
     def __init__(self, journal: Record, deck: Deck, clock: Clock, notifier: Notifier, table: str = "") -> None:
         self.journal, self.deck = journal, deck
         self._clock, self._notifier = clock, notifier
         self._table = table
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
         self._listeners: list[Listener] = []
         self.state, self.shift_s = self._recovered()
 
     def command(self, command: MatchCommand, who: str = "") -> tuple[Event, ...]:
         """Decide, keep, apply, tell. Raises IllegalCommand, JournalUnwritable; then nothing has changed."""
-        with self._lock:
+        with self.lock:
             events = decide(self.state, command, self._clock.utc().isoformat(), who)
             state = self.state
             for event in events:
@@ -99,7 +100,7 @@ class MatchRunner:
         seed = new_seed() if wish.seed is None else wish.seed
         rules, cards = wish.rules or DEFAULT_RULES, cards_of(self.deck)
         create = CreateMatch(wish.players, wish.mode, seed, self.deck.name, rules, cards, match_id, simulated)
-        with self._lock:
+        with self.lock:
             before, self.state = self.state, MatchState()
             try:
                 return self.command(create, who)
@@ -112,7 +113,7 @@ class MatchRunner:
 
         Raises IllegalCommand in the middle of a duel, for an unknown match, and for one with cards that the deck lacks.
         """
-        with self._lock:
+        with self.lock:
             events = self.journal.events(match_id) if match_id in self.journal.matches(self._table) else []
             if not events:
                 raise IllegalCommand(sentence("takeup_unknown", match=match_id))
@@ -138,7 +139,7 @@ class MatchRunner:
 
     def set_aside(self) -> None:
         """Leave the match as it stands in the record, and wait for a new one."""
-        with self._lock:
+        with self.lock:
             self.state, self.shift_s = MatchState(), 0.0
 
     def _leave(self, left: MatchState, command: LeaveMatch) -> None:
@@ -155,11 +156,6 @@ class MatchRunner:
     def listen(self, listener: Listener) -> None:
         """Call back with (new state, events) after every command, on the commanding thread: be quick."""
         self._listeners.append(listener)
-
-    @property
-    def lock(self) -> threading.RLock:
-        """Held while a command is decided and told: who holds it sees no change."""
-        return self._lock
 
     def _recovered(self) -> tuple[MatchState, float]:
         """The match begun last, or the one that was taken up instead, unless it is finished; and what to add to the

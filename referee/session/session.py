@@ -21,7 +21,6 @@ from cards.deck import Deck
 from cards.pieces import PieceSet
 from referee.devices.ports import ButtonBox, Camera, Clock
 from referee.events import Event
-from referee.journal.chain import lines_of
 from referee.match.commands import MatchCommand
 from referee.match.duel import IN_PLAY
 from referee.match.house_rules import DEFAULT_RULES, HouseRules
@@ -96,12 +95,8 @@ class Session:
         self.judging = LiveJudging(self)
         self.match.listen(self._follow)
         self.match.listen(self.buttons.follow)
-        self.recording = DuelRecording(self, use.recorder, use.keep, self._excerpt, use.sign) if use.recorder else None
+        self.recording = DuelRecording(self, use.recorder, use.keep, use.sign) if use.recorder else None
         self.health = HealthMonitor(self, self.recording.tick if self.recording else lambda now_s: None)
-
-    def _excerpt(self, match_id: str) -> list[str]:
-        """The lines of a match's record so far."""
-        return lines_of(match_id, self.journal.events(match_id))
 
     # --- the match
 
@@ -195,7 +190,7 @@ class Session:
                 "gates": self.judging.gates(),
                 "fields": dict(self.judging.fields()),
                 "card_read": self.judging.card_read,
-                "recorder": self.recording.status() if self.recording else None,
+                "recorder": self.recording.recorder.status() if self.recording else None,
                 "go_at": state.duel.go_at,
                 "elapsed_s": self._elapsed_s(state),
             },

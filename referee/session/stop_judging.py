@@ -159,7 +159,7 @@ class StopJudging:
         if self._session.recording:
             said = {"row": seen.to_json(), "after": after.after, "culprit": after.culprit}
             row = said | {"covered": covering, "placed": came}
-            self._evidence(partial(self._session.recording.at_press, zone, frames, row))
+            self._evidence(partial(self._session.recording.recorder.at_press, zone, frames, row))
         return Views(settled, seen, after.after, culprit, hand)
 
     def _tell(self, number: int, zone: str, views: Views, evidence: Mapping[str, Any]) -> None:
@@ -180,7 +180,7 @@ class StopJudging:
         self._judged[state.match_id, state.duel.number] = self._count
         self._session.previews.verdict(self._count, frames[-1].image, judgement, card)
         if self._session.recording:
-            self._evidence(partial(self._session.recording.judged, frames, rows))
+            self._evidence(partial(self._session.recording.recorder.judged, frames, rows))
 
     def _evidence(self, write: Callable[[], None]) -> None:
         """Have frames written that the verdict rests on; without them it is no camera's verdict."""

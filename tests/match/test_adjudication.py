@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import pytest
 
 from cards.sentences import sentence
@@ -487,7 +489,7 @@ def test_what_a_camera_proposes_waits_for_a_human_whatever_the_house_says(table,
     t.build()
     player, said = t.state.seats["B"], seen_foul("shaken", "B")
     kept = {"code": "seen_shaken", "text": str(said), "values": {"zone": "B"}}
-    row = {"player": player, "text": str(said), "sanction": None, "seen": SEEN.to_json(), "said": kept}
+    row = {"player": player, "text": str(said), "sanction": None, "seen": asdict(SEEN), "said": kept}
     assert events(t, Foul(player, said, "camera", seen=SEEN)) == [("foul", row)]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import fsspec
@@ -17,7 +18,7 @@ from referee.recording.address import AttemptSource, fetched_attempt, sources
 from referee.recording.folder import hash_files, pack
 from referee.review.batch import rejudge
 from referee.review.options import RejudgeOptions
-from referee.review.parcel import Needs, judge_parcel, named_files, parcel
+from referee.review.parcel import judge_parcel, named_files, needed, parcel
 
 EYE = "fake_eye:look"
 
@@ -72,7 +73,7 @@ def test_no_more_is_fetched_than_is_looked_at(archive, tmp_path):
         (RejudgeOptions(look=False), {"attempt.json", "deck.json", "pieces.json"}),
         (RejudgeOptions(watch=True), {"attempt.json", "deck.json", "pieces.json", "stop.png", "video.mp4"}),
     ):
-        with fetched_attempt(source, Needs(options)) as folder:
+        with fetched_attempt(source, partial(needed, options)) as folder:
             assert {p.name for p in folder.iterdir()} == names
         assert not folder.exists()
 

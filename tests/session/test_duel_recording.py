@@ -68,7 +68,7 @@ def test_what_is_said_when_the_recording_is_closed_makes_it_contested(at_table, 
         session.press("A")
         until(lambda: session.state.phase == "decided")
         session.recording.stop()
-        assert session.recording._recorder.settle(20)
+        assert session.recording.recorder.settle(20)
         (attempt,) = attempts(tmp_path)
         before = (attempt.folder / "attempt.json").read_bytes()
         assert not {q.kind for q in contested(attempt.meta, attempt.reviews())} & kinds
@@ -158,7 +158,7 @@ def test_thin_evidence_is_an_alarm_on_the_console_before_the_recording_is_closed
         session.press("A")
         until(lambda: session.state.phase == "decided")
         until(lambda: any("thin evidence" in str(alarm) for alarm in session.snapshot()["alarms"]))
-        assert session.recording.status()["recording"]
+        assert session.recording.recorder.status()["recording"]
 
 
 class SlowToSeal:
@@ -168,12 +168,15 @@ class SlowToSeal:
     history, duel, fouls = (), SimpleNamespace(go_at_s=None, ended=False), ()
 
     def __init__(self, root):
-        self.state, self.root, self.sealed = self, root, []
+        self.state, self.journal, self.root, self.sealed = self, self, root, []
         self.begun, self.let = threading.Event(), threading.Event()
         self.names = iter(("M1-001", "M1-002"))
 
     def listen(self, listener):
         self.heard = listener
+
+    def events(self, match_id):
+        return []
 
     def attempt(self, command):
         self.begun.set()
