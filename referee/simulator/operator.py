@@ -25,9 +25,9 @@ from referee.devices.ports import Clock
 from referee.errors import IllegalCommand, RefereeError
 from referee.events import Event
 from referee.match.commands import DrawCard, HumanRuling, NextDuel, Ready, VoidDuel
-from referee.match.practice import Practice, Result
+from referee.match.practice import Practice, PracticeResult
 from referee.match.state import MatchState
-from referee.session.practising import Practising
+from referee.session.practising import PracticeRunner
 from referee.session.session import Session
 from referee.simulator.players import Players
 
@@ -212,7 +212,7 @@ RIGHT_S = 20.0
 class Practisers:
     """Plays the part of everybody who practises. ``ended`` counts the builds that have ended."""
 
-    def __init__(self, room: Practising, players: Players, deck: Deck, pieces: PieceSet, clock: Clock) -> None:
+    def __init__(self, room: PracticeRunner, players: Players, deck: Deck, pieces: PieceSet, clock: Clock) -> None:
         self._room, self._players, self._deck, self._pieces, self._clock = room, players, deck, pieces, clock
         self._jobs: queue.Queue[tuple[str, Practice] | None] = queue.Queue()
         self._enough: dict[str, float] = {}
@@ -273,7 +273,7 @@ class Practisers:
                 self._room.give_up(zone)
 
 
-def line_of(result: Result) -> str:
+def line_of(result: PracticeResult) -> str:
     """How one build ended, for a terminal."""
     time = f"{result.seconds:6.2f} s by {result.by}" if result.seconds is not None else "  no time"
     why = "; ".join(reason.text for reason in result.reasons)
