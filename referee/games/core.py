@@ -118,12 +118,14 @@ class Setup:
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """What every game's state has. ``turn`` is the seat whose turn it is; ``shuffles`` how often chance was asked."""
+    """What every game's state has. ``hands`` are by seat, ``turn`` is the seat whose turn it is; ``shuffles`` how often
+    chance was asked."""
 
     players: tuple[str, ...]
     seed: int
     mode: Mode
     phase: str
+    hands: tuple[Pile, ...]
     turn: int = 0
     shuffles: int = 0
 
@@ -143,6 +145,14 @@ class Table:
     def name(self, seat: int) -> str:
         """The player's name."""
         return self.players[seat]
+
+    def hands_with(self, seat: int, *cards: str) -> tuple[Pile, ...]:
+        """All hands, that seat's with these cards more."""
+        return put(self.hands, seat, (*self.hands[seat], *cards))
+
+    def hands_without(self, seat: int, cards: Iterable[str]) -> tuple[Pile, ...]:
+        """All hands, that seat's without these cards. Raises IllegalCommand for what it cannot hold."""
+        return put(self.hands, seat, without(self.hands[seat], cards, self.name(seat)))
 
 
 def dealt(setup: Setup, deal: Mapping[str, Any]) -> dict[str, Any]:

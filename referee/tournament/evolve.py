@@ -9,7 +9,14 @@ from typing import Any
 from referee import core
 from referee.core import Data
 from referee.events import Event
-from referee.tournament.state import Entrant, Fixture, Tournament, TournamentOptions, game_from_json, result_from_json
+from referee.tournament.state import (
+    Entrant,
+    Fixture,
+    Tournament,
+    TournamentOptions,
+    fixture_from_json,
+    result_from_json,
+)
 
 
 def fold(events: Iterable[Event]) -> Tournament:
@@ -39,7 +46,7 @@ def _entrant(state: Tournament, number: int, **changed: Any) -> Tournament:
 
 
 def _paired(state: Tournament, data: Data, event: Event) -> Tournament:
-    games = tuple(game_from_json(row) for row in data["games"])
+    games = tuple(fixture_from_json(row) for row in data["games"])
     return replace(state, games=(*state.games, *games), round=data["round"], rounds=data["rounds"])
 
 

@@ -38,7 +38,7 @@ OFF = -1
 """The node of the matching that stands for a round off."""
 
 
-def met(state: Tournament) -> Counter[frozenset[int]]:
+def meeting_counts(state: Tournament) -> Counter[frozenset[int]]:
     """How often two have met, over all games of two that were played or are to be."""
     return Counter(frozenset(g.players) for g in state.games if len(g.players) == 2)
 
@@ -53,7 +53,7 @@ def swiss(order: Sequence[int], points: Mapping[int, int], state: Tournament) ->
 
     ``order`` are the players present, best first; ``points`` their match points. Two or more.
     """
-    before, place = met(state), {p: n for n, p in enumerate(order)}
+    before, place = meeting_counts(state), {p: n for n, p in enumerate(order)}
     apart = _apart(order, points, before, rounds_off(state))
     resting = next((a for a, b in apart if b == OFF), None)
     floating = {player for pair in apart for player in pair}

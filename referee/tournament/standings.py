@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -43,10 +43,6 @@ class StandingsRow:
     group_place: int | None
     per_duel: float
     reached: int
-
-    def to_json(self) -> dict[str, Any]:
-        """By field name."""
-        return asdict(self)
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,10 @@ two players, or a group of up to twelve who play the printed round-robin there. 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pydantic import TypeAdapter
 
 from referee.core import State
 from referee.match.schedule import FEWEST, MOST
@@ -187,18 +189,9 @@ class Tournament(State):
         """The players' names."""
         return tuple(self.entrants[n].name for n in game.players)
 
-    def to_json(self) -> dict[str, Any]:
-        """Every field by name, JSON-able, with the phase."""
-        return asdict(self) | {"phase": self.phase}
 
+fixture_from_json = TypeAdapter(Fixture).validate_python
+"""The inverse of ``asdict`` for a game."""
 
-def game_from_json(row: Mapping[str, Any]) -> Fixture:
-    """The inverse of ``asdict`` for a game."""
-    more = {name: tuple(row.get(name, ())) for name in ("players", "seated", "void")}
-    result = row.get("result")
-    return Fixture(**{**row, **more, "result": result and result_from_json(result)})
-
-
-def result_from_json(row: Mapping[str, Any]) -> GameResult:
-    """The inverse of ``asdict`` for a result."""
-    return GameResult(**{**row, "rows": tuple(ResultRow(**r) for r in row["rows"])})
+result_from_json = TypeAdapter(GameResult).validate_python
+"""The inverse of ``asdict`` for a result."""

@@ -29,7 +29,7 @@ from referee.tournament.commands import (
     RuleGame,
 )
 from referee.tournament.evolve import fold
-from referee.tournament.pairing import met, rounds_off, swiss
+from referee.tournament.pairing import meeting_counts, rounds_off, swiss
 from referee.tournament.plan import next_calls, time_plan
 from referee.tournament.standings import goes_on, match_points, order, points, standings
 from referee.tournament.state import FORMATS, WIN
@@ -154,7 +154,7 @@ def test_nobody_meets_twice_and_nobody_rests_twice_while_that_can_be_avoided(pla
         for leaver in leavers[number : number + 1]:
             if leaver < players and cup.state.entrants[leaver].present and len(cup.state.present) > 2:
                 cup.do(Leave(leaver, "home"))
-        before, off, here = met(cup.state), rounds_off(cup.state), list(cup.state.present)
+        before, off, here = meeting_counts(cup.state), rounds_off(cup.state), list(cup.state.present)
         cup.do(PairRound())
         games = cup.state.of_round(cup.state.round)
         resting = [g.players[0] for g in games if g.bye]

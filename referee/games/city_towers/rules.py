@@ -65,7 +65,6 @@ class City(Table):
     rules: CityRules
     stock: tuple[tuple[int, ...], ...]
     picked: tuple[tuple[int, ...], ...]
-    hands: tuple[Pile, ...]
     deck: Pile
     discard: Pile = ()
     towers: tuple[Tower, ...] = ((),) * 54
@@ -117,7 +116,7 @@ class PlayStone(GameCommand):
             raise IllegalCommand(sentence("game.no_stone", player=state.name(self.seat), height=self.stone))
         if self.city not in CITIES or self.site not in SITES:
             raise IllegalCommand(sentence("game.no_site", site=self.site, city=self.city))
-        core.without(state.hands[self.seat], (str(self.site),), state.name(self.seat))
+        state.hands_without(self.seat, (str(self.site),))
         if refusal := refusal_to_place(state, self.seat, self.stone, self.site, self.city):
             raise IllegalCommand(refusal)
         batch.add("stone_placed", seat=self.seat, stone=self.stone, site=self.site, city=self.city)
@@ -260,7 +259,7 @@ def _placed(state: City, data: Data) -> City:
     return replace(
         state,
         picked=_used(state, seat, stone),
-        hands=put(state.hands, seat, core.without(state.hands[seat], (card,), state.name(seat))),
+        hands=state.hands_without(seat, (card,)),
         discard=(*state.discard, card),
         towers=put(state.towers, at, (*state.towers[at], (seat, stone))),
     )
@@ -278,8 +277,7 @@ def _given_up(state: City, data: Data) -> City:
 
 
 def _drawn(state: City, data: Data) -> City:
-    hand = (*state.hands[data["seat"]], data["card"])
-    return replace(state, hands=put(state.hands, data["seat"], hand), deck=state.deck[1:])
+    return replace(state, hands=state.hands_with(data["seat"], data["card"]), deck=state.deck[1:])
 
 
 def _round_begun(state: City, data: Data) -> City:

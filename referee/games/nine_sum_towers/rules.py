@@ -29,7 +29,6 @@ from referee.games.core import (
     new_pile,
     put,
     shuffled,
-    without,
 )
 
 NUMBERS = tuple(str(n) for n in range(1, 9))
@@ -84,7 +83,6 @@ class Nine(Table):
     """
 
     rules: NineRules
-    hands: tuple[Pile, ...]
     draw: Pile
     discard: Pile = ()
     towers: tuple[tuple[Storey, ...], ...]
@@ -260,8 +258,7 @@ def create(setup: Setup, deal: Mapping[str, Any]) -> Nine:
 
 def _spent(state: Nine, seat: int, *cards: str) -> Nine:
     """These cards of the hand played."""
-    hands = put(state.hands, seat, without(state.hands[seat], cards, state.name(seat)))
-    return replace(state, hands=hands, acted=True)
+    return replace(state, hands=state.hands_without(seat, cards), acted=True)
 
 
 def _discarded(state: Nine, *cards: str) -> Nine:
@@ -315,8 +312,7 @@ def _drunk(state: Nine, data: Data) -> Nine:
 
 
 def _drawn(state: Nine, data: Data) -> Nine:
-    hand = (*state.hands[data["seat"]], data["card"])
-    return replace(state, hands=put(state.hands, data["seat"], hand), draw=state.draw[1:], acted=True)
+    return replace(state, hands=state.hands_with(data["seat"], data["card"]), draw=state.draw[1:], acted=True)
 
 
 def _turn_begun(state: Nine, data: Data) -> Nine:
@@ -386,7 +382,7 @@ def pair_values(first: str, second: str) -> tuple[int, int]:
 
 
 def _has(state: Nine, seat: int, *cards: str) -> None:
-    without(state.hands[seat], cards, state.name(seat))
+    state.hands_without(seat, cards)
 
 
 def _other(state: Nine, seat: int, victim: int) -> None:

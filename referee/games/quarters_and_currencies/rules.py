@@ -108,7 +108,6 @@ class Quarters(Table):
     """
 
     rules: QuarterRules
-    hands: tuple[Pile, ...]
     yard: Pile
     market: Pile
     money: Pile
@@ -158,7 +157,7 @@ class Buy(GameCommand):
             raise IllegalCommand(sentence("game.no_building", place=self.place))
         if self.give and state.passive is None:
             raise IllegalCommand(sentence("game.no_passive"))
-        without(state.hands[self.seat], self.pay, state.name(self.seat))
+        state.hands_without(self.seat, self.pay)
         currency, price = CURRENCIES[self.place - 1], price_of(state.yard[self.place - 1])
         if wrong := [card for card in self.pay if card[0] != currency]:
             raise IllegalCommand(sentence("game.wrong_currency", place=self.place, currency=currency, card=wrong[0]))
@@ -238,7 +237,7 @@ def create(setup: Setup, deal: Mapping[str, Any]) -> Quarters:
 
 def _taken(state: Quarters, data: Data) -> Quarters:
     seat, cards = data["seat"], tuple(data["cards"])
-    hands = put(state.hands, seat, (*state.hands[seat], *cards))
+    hands = state.hands_with(seat, *cards)
     return replace(state, hands=hands, market=without(state.market, cards, "the market"), actions=state.actions + 1)
 
 
@@ -246,7 +245,7 @@ def _bought(state: Quarters, data: Data) -> Quarters:
     seat, place, owner, pay = data["seat"], data["place"] - 1, data["owner"], tuple(data["pay"])
     return replace(
         state,
-        hands=put(state.hands, seat, without(state.hands[seat], pay, state.name(seat))),
+        hands=state.hands_without(seat, pay),
         spent=(*state.spent, *pay),
         owned=put(state.owned, owner, (*state.owned[owner], state.yard[place])),
         yard=put(state.yard, place, ""),

@@ -58,7 +58,6 @@ class Bets(Table):
     """
 
     rules: BetRules
-    hands: tuple[Pile, ...]
     piles: tuple[Pile, ...]
     out: Pile
     played: Pile = ()
@@ -87,7 +86,7 @@ class PlayCard(GameCommand):
         _known(self.style)
         if self.storeys not in STOREYS:
             raise IllegalCommand(sentence("game.storeys", n=self.storeys))
-        core.without(batch.state.hands[self.seat], (self.style,), batch.state.name(self.seat))
+        batch.state.hands_without(self.seat, (self.style,))
         batch.add("built", seat=self.seat, style=self.style, storeys=self.storeys)
 
 
@@ -203,7 +202,7 @@ def _built(state: Bets, data: Data) -> Bets:
     return replace(
         state,
         phase="betting",
-        hands=put(state.hands, seat, core.without(state.hands[seat], (style,), state.name(seat))),
+        hands=state.hands_without(seat, (style,)),
         played=(*state.played, style),
         heights=put(state.heights, tower, state.heights[tower] + data["storeys"]),
         built=style,
@@ -225,7 +224,7 @@ def _betted(state: Bets, data: Data) -> Bets:
 
 def _drawn(state: Bets, data: Data) -> Bets:
     seat, at = data["seat"], data["pile"] - 1
-    hands = put(state.hands, seat, (*state.hands[seat], data["card"]))
+    hands = state.hands_with(seat, data["card"])
     return replace(state, hands=hands, piles=put(state.piles, at, state.piles[at][1:]))
 
 

@@ -13,13 +13,11 @@ from typing import Any
 import flask
 from flask.typing import ResponseReturnValue
 
-from cards.pieces import PieceSet, builtin_piece_set
-from referee.devices.ports import Clock
 from referee.session.director import Director
 from referee.session.people import People
 from referee.tournament.standings import RULES
 from referee.web import security
-from referee.web.app import base_app
+from referee.web.app import StillSession, base_app
 from referee.web.hall import views
 from referee.web.hall.console import console_pages
 from referee.web.hall.export import to_json
@@ -45,20 +43,12 @@ ONE = "table/"
 """How the feeds of single tables' boards begin."""
 
 
-class HallSession:
+class HallSession(StillSession):
     """What login, errors, streams and server need of a session, for a hall without devices."""
 
-    shift_s = 0.0
-
     def __init__(self, director: Director, data_dir: Path) -> None:
-        self.data_dir, self._director = data_dir, director
-        self.piece_set: PieceSet = builtin_piece_set()
-        self.simulated = director.state.simulated
-
-    @property
-    def clock(self) -> Clock:
-        """The host's clock."""
-        return self._director.clock
+        super().__init__(data_dir, director.clock, director.state.simulated)
+        self._director = director
 
     def touch(self) -> None:
         """Something a page shows has changed."""
@@ -67,10 +57,6 @@ class HallSession:
     def wait(self, version: int, timeout_s: float) -> int:
         """Wait until something has changed since that version; gives the version."""
         return self._director.notifier.wait(version, timeout_s)
-
-    def picture(self, name: str) -> bytes | None:
-        """There is no camera."""
-        return None
 
 
 def create_hall_app(

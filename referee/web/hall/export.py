@@ -57,7 +57,7 @@ def _room(n: int, table: str) -> dict[str, Any]:
 
 
 def _games(state: Tournament) -> dict[str, Any]:
-    ranked = [row.to_json() | {"registrantId": row.player + 1} for row in standings(state)]
+    ranked = [asdict(row) | {"registrantId": row.player + 1} for row in standings(state)]
     for row in ranked:
         del row["player"]
     return {
