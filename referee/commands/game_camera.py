@@ -84,12 +84,12 @@ def _city(sight: CitySight) -> list[str]:
 def cards(name: str, picture: Path, lang: str, as_json: bool) -> None:
     """Say which cards of the tower game NAME lie open in PICTURE, row by row: printed ones, by their markers."""
     kinds = [kind for kind, _ in game_named(name).printed()]
-    found = open_cards(cv2.cvtColor(read_picture(picture), cv2.COLOR_BGR2GRAY), len(kinds))
+    lying = open_cards(cv2.cvtColor(read_picture(picture), cv2.COLOR_BGR2GRAY), len(kinds))
     if as_json:
-        rows = [{"card": kinds[c.marker], "x": round(c.middle[0]), "y": round(c.middle[1])} for c in found]
+        rows = [{"card": kinds[c.marker], "x": round(c.middle[0]), "y": round(c.middle[1])} for c in lying]
         click.echo(json.dumps({"cards": rows}))
         return
-    for open_card in found:
+    for open_card in lying:
         x, y = open_card.middle
         click.echo(f"{card(lang, kinds[open_card.marker])}  at {x:.0f}, {y:.0f} px, turned by {open_card.turn:.0f}°")
-    click.echo(f"{len(found)} cards of {name} lie open" if len(found) != 1 else f"1 card of {name} lies open")
+    click.echo(f"{len(lying)} cards of {name} lie open" if len(lying) != 1 else f"1 card of {name} lies open")

@@ -104,8 +104,8 @@ def _matched(costs: Mapping[Pair, int]) -> list[Pair]:
     """The perfect matching of least cost; in each pair the order of ``costs``."""
     graph = nx.Graph()
     graph.add_weighted_edges_from((*pair, -cost) for pair, cost in costs.items())
-    found = nx.max_weight_matching(graph, maxcardinality=True)
-    return [(a, b) if (a, b) in costs else (b, a) for a, b in found]
+    pairs = nx.max_weight_matching(graph, maxcardinality=True)
+    return [(a, b) if (a, b) in costs else (b, a) for a, b in pairs]
 
 
 def groups(order: Sequence[int], size: int) -> tuple[tuple[int, ...], ...]:

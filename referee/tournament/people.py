@@ -51,11 +51,11 @@ class Register:
 
     def person(self, id_or_name: str) -> Person:
         """By id, also of a record taken in, or by name. Raises IllegalCommand."""
-        found = next((p for p in self.people.values() if id_or_name in (p.id, *p.merged)), None)
-        found = found or self.named(id_or_name)
-        if found is None:
+        person = next((p for p in self.people.values() if id_or_name in (p.id, *p.merged)), None)
+        person = person or self.named(id_or_name)
+        if person is None:
             raise IllegalCommand(sentence("people.unknown", name=id_or_name[:MOST_NAME]))
-        return found
+        return person
 
 
 def fold(rows: Iterable[tuple[str, Event]]) -> Register:
@@ -86,8 +86,8 @@ def evolve(register: Register, person: str, event: Event) -> Register:
 
 def _changed(people: Mapping[str, Person], was: Person, event: Event) -> Person:
     data = event.data
-    told = {"kind": event.kind, "at": event.at, "who": event.who, **data}
-    person = replace(was, history=(*was.history, told))
+    entry = {"kind": event.kind, "at": event.at, "who": event.who, **data}
+    person = replace(was, history=(*was.history, entry))
     if event.kind == "person_renamed":
         names = tuple(n for n in was.names if folded(n) != folded(data["name"]))
         return replace(person, name=data["name"], names=(*names, data["name"]))
@@ -192,14 +192,14 @@ class Career:
 
 def careers(register: Register, matches: Iterable[FinishedMatch]) -> dict[str, Career]:
     """Id -> career of everybody in the register, over these matches, oldest first."""
-    found = {person_id: Career() for person_id in register.people}
+    by_id = {person_id: Career() for person_id in register.people}
     for match in sorted(matches, key=_when):
         ids = [p.id if (p := register.named(seat.name)) else seat.name for seat in match.seats]
         for own, seat in zip(ids, match.seats, strict=True):
-            if own in found:
+            if own in by_id:
                 against = tuple(other for other in ids if other != own)
-                found[own] = _with(found[own], Meeting(match.match_id, match.at, against, seat))
-    return found
+                by_id[own] = _with(by_id[own], Meeting(match.match_id, match.at, against, seat))
+    return by_id
 
 
 def _when(match: FinishedMatch) -> datetime:

@@ -46,12 +46,12 @@ def next_calls(state: Tournament) -> tuple[tuple[Fixture, str], ...]:
 
 def duel_s(state: Tournament) -> float:
     """Seconds a duel takes: the median over the games played here, or a guess before the first of them."""
-    seen = [
+    durations = [
         g.result.seconds / duels
         for g in state.games
         if g.result and g.result.seconds > 0 and (duels := sum(r.won for r in g.result.rows))
     ]
-    return median(seen) if seen else DUEL_S
+    return median(durations) if durations else DUEL_S
 
 
 def game_s(state: Tournament, game: Fixture) -> float:

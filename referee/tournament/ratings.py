@@ -37,13 +37,13 @@ def ratings(register: Register, matches: Iterable[FinishedMatch]) -> dict[str, R
     """Id -> rating of everybody in the register. Matches count in the order of their ends; who left before the end
     of one, or has no record, is not in it."""
     model = PlackettLuce()
-    known = {person_id: model.rating() for person_id in register.people}
-    counted = dict.fromkeys(known, 0)
+    rated = {person_id: model.rating() for person_id in register.people}
+    counted = dict.fromkeys(rated, 0)
     for match in sorted(matches, key=lambda m: m.at):
         rows = [(p.id, seat.place) for seat in match.seats if (p := register.named(seat.name)) and seat.place]
         if len({person for person, _ in rows}) < 2 or len({person for person, _ in rows}) != len(rows):
             continue
-        after = model.rate([[known[p]] for p, _ in rows], ranks=[float(place) for _, place in rows])
+        after = model.rate([[rated[p]] for p, _ in rows], ranks=[float(place) for _, place in rows])
         for (person, _), team in zip(rows, after, strict=True):
-            known[person], counted[person] = team[0], counted[person] + 1
-    return {p: Rating(r.mu, SURE * r.sigma, counted[p]) for p, r in known.items()}
+            rated[person], counted[person] = team[0], counted[person] + 1
+    return {p: Rating(r.mu, SURE * r.sigma, counted[p]) for p, r in rated.items()}

@@ -36,7 +36,7 @@ def read_table(folder: Path, most: int, verbose: bool = False) -> Counter[tuple[
             told = "undecided" if sight is None or not sight.sure else "right" if right else "wrong"
             count["tower" if there else "empty", told] += 1
             if told != "right" or verbose:
-                said = sight and f"{sight.margin:.0f}/{sight.told:.0f} nats, {[r.text for r in sight.reasons]}"
+                said = sight and f"{sight.margin:.0f}/{sight.color_margin:.0f} nats, {[r.text for r in sight.reasons]}"
                 seen = f" seen {' '.join(sight.colors)}" if sight and not right else ""
                 print(f"{folder.name} city {city} site {site}: {told}; {' '.join(there) or 'empty'}{seen}; {said}")
     return count

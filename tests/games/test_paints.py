@@ -28,7 +28,7 @@ LIT, DIM, DARK = 0.9, 0.4, 0.12
 def told_apart(sides: Sides, named: np.ndarray, first: np.ndarray) -> np.ndarray:
     """(s, k) nats of each storey for each colour; ``named`` (k, 3) are the colours' features as the set names them,
     ``first`` (s, k) nats from which it starts."""
-    return _Fit(sides, named).told(_shares(first))[:, :-1]
+    return _Fit(sides, named).color_nats(_shares(first))[:, :-1]
 
 
 def seen(colors, lights=(LIT, DIM, DARK), shadow=None, seed=0):
@@ -126,7 +126,7 @@ def test_paper_in_the_shade_between_towers_is_told_from_every_paint():
     paper = np.stack([light + taken, np.full(len(mine), 0.15), np.full(len(mine), -0.4)], 1)
     sky = np.stack([taken, np.zeros(len(mine)), np.zeros(len(mine))], 1)
     sides = replace(sides, features=np.where(mine[:, None], paper, sides.features), sky=sky)
-    nats = _Fit(sides, NAMED).told(_shares(as_pixels_say(sides, [*COLORS, LIME])))
+    nats = _Fit(sides, NAMED).color_nats(_shares(as_pixels_say(sides, [*COLORS, LIME])))
     assert nats[n, -1] > nats[n, :-1].max() + 5
     assert (nats[:n, -1] < nats[:n, :-1].max(1)).all()
     assert nats[:n, :-1].argmax(1).tolist() == COLORS
@@ -157,7 +157,7 @@ def test_a_site_is_free_where_all_that_is_seen_on_it_is_paper(storeys, free):
 
 
 def test_what_is_rather_paper_is_no_storey_to_be_sure_of():
-    trial = SimpleNamespace(told=np.array([[900.0, 100.0]]), seen=np.array([700]))
+    trial = SimpleNamespace(color_nats=np.array([[900.0, 100.0]]), visible_px=np.array([700]))
     assert _painted(trial, 0, paint(-5.0), OTHERS[:2, :2]) == (0, 21.0, True)
     assert _painted(trial, 0, paint(3.0), OTHERS[:2, :2]) == (0, 21.0, False)
     assert paint(3.0).bare == pytest.approx(3.0) and Paint(np.array([-1.0]), 40).bare == -np.inf
@@ -181,7 +181,7 @@ def trial(color, apart=600.0):
     """A storey of 300 pixels that speak for a colour."""
     nats = np.full((1, 4), -apart)
     nats[0, color] = 0.0
-    return SimpleNamespace(told=nats, seen=np.array([300]))
+    return SimpleNamespace(color_nats=nats, visible_px=np.array([300]))
 
 
 @pytest.mark.parametrize(
@@ -222,13 +222,13 @@ def test_sides_with_their_rims_are_told_in_the_lights_that_the_others_found():
     """What is seen of a storey that shows rims alone; a side in a light that nothing else is seen in says nothing."""
     sides, n = seen(COLORS), len(COLORS)
     fit = _Fit(replace(sides, lights=((1, 0, 0), (1, 0, 1), (1, 0, 2))), NAMED)
-    fit.told(_shares(as_pixels_say(sides, COLORS)))
+    fit.color_nats(_shares(as_pixels_say(sides, COLORS)))
     two = log_light(LINEAR[np.array([CODES[ORANGE]] * 2)] * np.array([[DARK], [0.5]]))
     flat, one, none = np.zeros(2, int), np.ones(2), np.zeros((2, 3))
 
     def nats(*lights):
         rough = Sides(((1, n, 0),), flat, np.arange(2), np.arange(2), one == 0, 400 * one, two, none, lights)
-        return fit.told_loosely(rough)[0]
+        return fit.loose_color_nats(rough)[0]
 
     told = nats((1, 0, 2), (1, 9, 1))
     assert told.argmax() == ORANGE and told[ORANGE] - told[BROWN] > 1

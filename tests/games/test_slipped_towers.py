@@ -59,7 +59,7 @@ def test_storeys_lie_where_they_slipped_to(reading):
 def test_each_storey_s_pixels_speak_for_its_colour(reading):
     n = len(COLORS)
     slipped, straight = (
-        reading.trials(SITE, place, range(n, n + 1), reading.others(SITE))[0].told
+        reading.trials(SITE, place, range(n, n + 1), reading.others(SITE))[0].color_nats
         for place in (reading.towers[SITE].place, STRAIGHT)
     )
     apart = [
@@ -82,7 +82,7 @@ def test_a_slip_costs_as_much_as_it_is_unusual():
         reading.trials(SITE, place, range(1, 3)) for place in (TowerPose(), TowerPose(slips=((1.0, 0.0),)))
     )
     assert straight[0].score == slid[0].score
-    told = [trial.told.max(1).sum() for trial in (straight[1], slid[1])]
+    told = [trial.color_nats.max(1).sum() for trial in (straight[1], slid[1])]
     assert (straight[1].score - told[0]) - (slid[1].score - told[1]) == pytest.approx(3.0)
 
 

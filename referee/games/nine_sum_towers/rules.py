@@ -485,35 +485,35 @@ def _nine(a: str, b: str) -> bool:
 
 def _attacks(state: Nine, seat: int) -> list[GameCommand]:
     """What goes against a tower of another, and one's own dogs."""
-    hand, found = set(state.hands[seat]), list[GameCommand]()
+    hand, attacks = set(state.hands[seat]), list[GameCommand]()
     for victim in state.in_order(seat)[1:]:
         if not state.towers[victim]:
             continue
         top = state.towers[victim][-1]
         if not top.dog:
             pairs = zip(top.cards, top.values, strict=True)
-            found += [StealStorey(seat, str(SUM - v), victim, card) for card, v in pairs if str(SUM - v) in hand]
-        found += [Destroy(seat, victim, tool) for tool in TOOLS if tool in hand and (tool == "ball" or not top.dog)]
+            attacks += [StealStorey(seat, str(SUM - v), victim, card) for card, v in pairs if str(SUM - v) in hand]
+        attacks += [Destroy(seat, victim, tool) for tool in TOOLS if tool in hand and (tool == "ball" or not top.dog)]
     for owner, tower in enumerate(state.towers):
         for number, storey in enumerate(tower, 1):
             if storey.dog and "bone" in hand and owner != seat:
-                found.append(LureDog(seat, owner, number))
+                attacks.append(LureDog(seat, owner, number))
             if not storey.dog and "dog" in hand and owner == seat:
-                found.append(SetDog(seat, number))
-    return found
+                attacks.append(SetDog(seat, number))
+    return attacks
 
 
 def _tricks(state: Nine, seat: int) -> list[GameCommand]:
     hand, others = set(state.hands[seat]), state.in_order(seat)[1:]
-    found: list[GameCommand] = [ParkTruck(seat)] if "truck" in hand else []
+    tricks: list[GameCommand] = [ParkTruck(seat)] if "truck" in hand else []
     if "superthief" in hand and any(state.hands[other] for other in others):
-        found.append(PlaySuperThief(seat))
+        tricks.append(PlaySuperThief(seat))
     for other in others:
         if "thief" in hand and state.hands[other]:
-            found.append(PlayThief(seat, other))
+            tricks.append(PlayThief(seat, other))
         if "milkshake" in hand and not state.milkshakes[other]:
-            found.append(ServeMilkshake(seat, other))
-    return found
+            tricks.append(ServeMilkshake(seat, other))
+    return tricks
 
 
 def view(state: Nine, seat: int | None) -> dict[str, Any]:

@@ -25,12 +25,12 @@ SPREAD = 1.5
 LEAST_SD = (0.25, 0.12, 0.12)
 
 
-def seen_palette(named: Palette, readings: Sequence[CityReading]) -> Palette:
+def learnt_palette(named: Palette, readings: Sequence[CityReading]) -> Palette:
     """The palette of the sure storeys' pixels, with the colours as ``named`` as its prior."""
     pixels: dict[int, list[np.ndarray]] = {k: [] for k in range(len(named.names))}
     for reading in readings:
-        for color, seen in _taught(reading):
-            pixels[color].append(seen)
+        for color, features in _sure_pixels(reading):
+            pixels[color].append(features)
     means, covariances = named.means.copy(), named.covariances.copy()
     counts = np.zeros(len(means))
     for color, parts in pixels.items():
@@ -45,7 +45,7 @@ def seen_palette(named: Palette, readings: Sequence[CityReading]) -> Palette:
     return dataclasses.replace(named, means=means, covariances=covariances, learnt=counts)
 
 
-def _taught(reading: CityReading) -> list[tuple[int, np.ndarray]]:
+def _sure_pixels(reading: CityReading) -> list[tuple[int, np.ndarray]]:
     """(colour, features (n, 3)) of what is seen well inside of each storey whose colour is sure."""
     out = []
     for site, tower in reading.towers.items():
@@ -54,8 +54,8 @@ def _taught(reading: CityReading) -> list[tuple[int, np.ndarray]]:
             continue
         behind = reading.others(site)
         trial = reading.trials(site, tower.place, range(n, n + 1), behind)[0]
-        best = np.sort(trial.told, 1)
-        sure = best[:, -1] - best[:, -2] >= SURE_A_PX * np.maximum(trial.seen, 1)
+        best = np.sort(trial.color_nats, 1)
+        sure = best[:, -1] - best[:, -2] >= SURE_A_PX * np.maximum(trial.visible_px, 1)
         for look, (depth, _) in zip(reading.looks, behind, strict=True):
             one = drawn(look, reading.storey, site, tower.place, range(n, n + 1))
             tags = np.where(one.depth[0] > depth[one.box], one.tags[0], -1)

@@ -39,8 +39,8 @@ class TowerPose:
         """(count, 2) mm: how far the lowest storeys lie off the site's middle."""
         steps = np.zeros((count, 2))
         steps[0] = self.x, self.y
-        known = self.slips[: count - 1]
-        steps[1 : 1 + len(known)] = np.array(known).reshape(-1, 2)
+        given = self.slips[: count - 1]
+        steps[1 : 1 + len(given)] = np.array(given).reshape(-1, 2)
         return np.cumsum(steps, 0)
 
     def slipped(self, storey: int, x: float, y: float) -> TowerPose:

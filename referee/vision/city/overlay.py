@@ -37,8 +37,8 @@ def _one(look: CityPicture, sight: CitySight) -> np.ndarray:
         mask = cv2.resize((owner == tag).astype(np.uint8), None, fx=SCALE, fy=SCALE, interpolation=cv2.INTER_NEAREST)
         contours, _ = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
         cv2.drawContours(out, contours, -1, color, 1, cv2.LINE_AA)
-    for site, seen in sight.sites.items():
-        _label(out, look, sight, site, len(seen.colors))
+    for number, stack in sight.sites.items():
+        _label(out, look, sight, number, len(stack.colors))
     boxes = [column_box(look, sight.reading.storey, site, SHOWN_STOREYS) for site in sight.sites]
     low = [min(box[k].start for box in boxes) * SCALE for k in (0, 1)]
     high = [max(box[k].stop for box in boxes) * SCALE for k in (0, 1)]
@@ -49,9 +49,9 @@ def _label(out: np.ndarray, look: CityPicture, sight: CitySight, site: int, stor
     """How many storeys, on top of the tower; a question mark where it is not sure."""
     if not storeys and sight.sites[site].sure:
         return
-    told = f"{storeys}" if sight.sites[site].sure else f"{storeys}?"
+    text = f"{storeys}" if sight.sites[site].sure else f"{storeys}?"
     at = look.view.project(sight.reading.top_of(site)[None])[0] * SCALE
-    (w, h), _ = cv2.getTextSize(told, cv2.FONT_HERSHEY_SIMPLEX, LETTERS, 2)
+    (w, h), _ = cv2.getTextSize(text, cv2.FONT_HERSHEY_SIMPLEX, LETTERS, 2)
     place = (round(at[0] - w / 2), round(at[1] + h / 2))
     for color, thick in ((BLACK, 4), (WHITE, 2)):
-        cv2.putText(out, told, place, cv2.FONT_HERSHEY_SIMPLEX, LETTERS, color, thick, cv2.LINE_AA)
+        cv2.putText(out, text, place, cv2.FONT_HERSHEY_SIMPLEX, LETTERS, color, thick, cv2.LINE_AA)

@@ -109,10 +109,10 @@ def sides_of(
     """The sides of every storey of these cities that their pictures show, with or without their ``rims``; ``shares``
     as ``sky.side_lights`` tells them."""
     rows = [
-        (city, k, *seen)
+        (city, k, *face)
         for city, reading in cities.items()
         for k, look in enumerate(reading.looks)
-        for seen in _seen_in(look, reading, rims)
+        for face in _faces_in(look, reading, rims)
     ]
     table = np.array(rows, float).reshape(len(rows), ROW)
     city, look, site, storey, face = table[:, :5].astype(int).T
@@ -130,7 +130,7 @@ def sides_of(
     return Sides(named, *flat, top, table[:, 5], log_light(table[:, 6:]), sky, light)
 
 
-def _seen_in(look: CityPicture, reading: CityReading, rims: bool) -> list[tuple[float, ...]]:
+def _faces_in(look: CityPicture, reading: CityReading, rims: bool) -> list[tuple[float, ...]]:
     """(site, storey, face, pixels, r, g, b) of each face in one picture: medians of what is well inside of it, or of
     all of it.
 
@@ -207,11 +207,11 @@ def paints(stones: PieceSet, cities: Mapping[int, CityReading]) -> dict[int, dic
     sides, rough = sides_of(cities, share), sides_of(cities, share, rims=True)
     if sides.keys:
         fit = _Fit(sides, log_light(albedo + USUAL_HAZE))
-        nats = dict(zip(sides.keys, fit.told(_shares(_by_pixels(sides.keys, cities))), strict=True))
+        nats = dict(zip(sides.keys, fit.color_nats(_shares(_by_pixels(sides.keys, cities))), strict=True))
         pixels = dict(zip(sides.keys, np.bincount(sides.storey, sides.pixels), strict=True))
-        for key, loose in zip(rough.keys, fit.told_loosely(rough), strict=True):
-            told = nats.get(key, np.append(loose, -np.inf))
-            out[key[0]][key[1:]] = Paint(told[:-1], int(pixels.get(key, 0)), float(told[-1]), loose)
+        for key, loose in zip(rough.keys, fit.loose_color_nats(rough), strict=True):
+            firm = nats.get(key, np.append(loose, -np.inf))
+            out[key[0]][key[1:]] = Paint(firm[:-1], int(pixels.get(key, 0)), float(firm[-1]), loose)
     return out
 
 
@@ -229,7 +229,7 @@ def _by_pixels(keys: Sequence[Key], cities: Mapping[int, CityReading]) -> np.nda
     for city, site in {key[:2] for key in keys}:
         tower = cities[city].towers[site]
         n = len(tower.colors)
-        trials[city, site] = cities[city].trials(site, tower.place, range(n, n + 1))[0].told
+        trials[city, site] = cities[city].trials(site, tower.place, range(n, n + 1))[0].color_nats
     return np.array([trials[city, site][storey] for city, site, storey in keys])
 
 
@@ -252,7 +252,7 @@ class _Fit:
         self.light = self.usual.copy()
         self.sd = np.sqrt((np.square(LEFT_SD) + _stray(sides.features)) * (1 + SIDE_PX / sides.pixels)[:, None])
 
-    def told(self, shares: np.ndarray) -> np.ndarray:
+    def color_nats(self, shares: np.ndarray) -> np.ndarray:
         """(s, k + 1) nats of each storey for each colour, and for paper; ``shares`` (s, k) is the first guess."""
         for _ in range(ROUNDS):
             for _ in range(STEPS):
@@ -295,11 +295,11 @@ class _Fit:
         off = (self.features - light)[:, None] - np.vstack([self.paint, PAPER])
         return _by_storey(self.sides, off, np.square(self.sd) + unsure)
 
-    def told_loosely(self, rough: Sides) -> np.ndarray:
+    def loose_color_nats(self, rough: Sides) -> np.ndarray:
         """(s, k) nats of each storey for each colour by sides with their rims, in the lights that were found; of sides
         whose light is not known none."""
-        known = {light: k for k, light in enumerate(self.sides.lights)}
-        of = np.array([known.get(light, -1) for light in rough.lights], int)[rough.light]
+        numbers = {light: k for k, light in enumerate(self.sides.lights)}
+        of = np.array([numbers.get(light, -1) for light in rough.lights], int)[rough.light]
         off = (rough.features - rough.sky - self.light[of])[:, None] - self.paint
         off[of < 0] = 0.0
         spread = (np.square(LOOSE_SD) + _stray(rough.features)) * (1 + SIDE_PX / rough.pixels)[:, None]

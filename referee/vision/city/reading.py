@@ -43,13 +43,13 @@ class Tower:
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """A site with ``tower`` instead of what stood there gains ``score`` nats over the empty site; ``told`` (n, k) nats
-    of each storey for each colour, ``seen`` (n,) its visible pixels."""
+    """A site with ``tower`` instead of what stood there gains ``score`` nats over the empty site. ``color_nats`` (n, k)
+    of each storey for each colour, ``visible_px`` (n,) of each storey."""
 
     tower: Tower
     score: float
-    told: np.ndarray
-    seen: np.ndarray
+    color_nats: np.ndarray
+    visible_px: np.ndarray
 
 
 @dataclass(eq=False)
@@ -75,7 +75,7 @@ class CityReading:
             return best
         m = len(colors)
         other = self.placed(site, self.trials(site, now.place, range(m, m + 1), behind)[0], behind)
-        lost = other.told.max(1) - other.told[np.arange(m), list(colors)]
+        lost = other.color_nats.max(1) - other.color_nats[np.arange(m), list(colors)]
         return best - (other.score - float(lost.sum()))
 
     def others(self, site: int) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -103,8 +103,8 @@ class CityReading:
         """The site with each of these counts of storeys at that place, in the colours that fit best."""
         behind = self.others(site) if behind is None else behind
         kinds = len(self.looks[0].gains)
-        told = [np.zeros((n, kinds)) for n in counts]
-        seen, lost = [np.zeros(n) for n in counts], np.zeros(len(counts))
+        color_nats = [np.zeros((n, kinds)) for n in counts]
+        visible_px, lost = [np.zeros(n) for n in counts], np.zeros(len(counts))
         for look, (depth, gained) in zip(self.looks, behind, strict=True):
             one = drawn(look, self.storey, site, place, counts)
             for i, n in enumerate(counts):
@@ -112,15 +112,15 @@ class CityReading:
                 tags = one.tags[i][at]
                 where = (at[0] + one.box[0].start, at[1] + one.box[1].start)
                 lost[i] += float(gained[where].sum())
-                seen[i] += np.bincount(tags, minlength=n)
+                visible_px[i] += np.bincount(tags, minlength=n)
                 for k in range(kinds):
-                    told[i][:, k] += np.bincount(tags, look.gains[k][where], minlength=n)
+                    color_nats[i][:, k] += np.bincount(tags, look.gains[k][where], minlength=n)
         return [
             Trial(
-                Tower(tuple(int(k) for k in told[i].argmax(1)), place),
-                float(told[i].max(1).sum() - lost[i] - STOREY_COST * n - _place_cost(place, n)),
-                told[i],
-                seen[i],
+                Tower(tuple(int(k) for k in color_nats[i].argmax(1)), place),
+                float(color_nats[i].max(1).sum() - lost[i] - STOREY_COST * n - _place_cost(place, n)),
+                color_nats[i],
+                visible_px[i],
             )
             for i, n in enumerate(counts)
         ]
@@ -146,12 +146,12 @@ class CityReading:
         """The tower that the site gains most by, None where it gains by none."""
         behind = self.others(site)
         place = self.towers.get(site, Tower()).place
-        found = max(self.trials(site, place, range(1, MOST_STOREYS + 1), behind), key=lambda trial: trial.score)
+        best = max(self.trials(site, place, range(1, MOST_STOREYS + 1), behind), key=lambda trial: trial.score)
         if fitted:
-            found = self.placed(site, found, behind)
-            again = self.trials(site, found.tower.place, range(1, MOST_STOREYS + 1), behind)
-            found = max([found, *again], key=lambda trial: trial.score)
-        return found if found.score > 0 else None
+            best = self.placed(site, best, behind)
+            again = self.trials(site, best.tower.place, range(1, MOST_STOREYS + 1), behind)
+            best = max([best, *again], key=lambda trial: trial.score)
+        return best if best.score > 0 else None
 
     def settled(self) -> CityReading:
         """Let each storey of each tower slip on the one below it as far as the pictures tell; the numbers of storeys
@@ -178,11 +178,11 @@ class CityReading:
         """Fill the sites, the surest first, and try each again until nothing changes."""
         open_sites = set(SITES)
         while open_sites:
-            found = {site: trial for site in open_sites if (trial := self.best(site, fitted=False)) is not None}
-            if not found:
+            gains = {site: trial for site in open_sites if (trial := self.best(site, fitted=False)) is not None}
+            if not gains:
                 break
-            site = max(found, key=lambda s: found[s].score)
-            self.towers[site] = found[site].tower
+            site = max(gains, key=lambda s: gains[s].score)
+            self.towers[site] = gains[site].tower
             open_sites.discard(site)
         tried: dict[int, dict[int, Tower]] = {}
         for _ in range(SWEEPS):

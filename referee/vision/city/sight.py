@@ -24,7 +24,7 @@ from calibration.game_sheets import CITIES
 from calibration.palette import Palette, nominal
 from cards.law import Reason, because
 from cards.pieces import PieceSet
-from referee.vision.city.colors import seen_palette
+from referee.vision.city.colors import learnt_palette
 from referee.vision.city.drawn import MOST_STOREYS, CityPicture, storey_of
 from referee.vision.city.paints import Paint, paints, same_hue
 from referee.vision.city.reading import SITES, CityReading, Tower, Trial
@@ -90,12 +90,13 @@ SPARE_STOREYS = 2
 @dataclass(frozen=True)
 class SiteSight:
     """What stands on a site: ``colors`` of its storeys from below as far as they were made out; ``reasons`` why that
-    is not known, none where it is. ``margin`` nats to the next number of storeys, ``told`` to the next colour."""
+    is not known, none where it is. ``margin`` nats to the next number of storeys, ``color_margin`` nats to the next
+    colour."""
 
     colors: tuple[str, ...]
     reasons: tuple[Reason, ...] = ()
     margin: float = 0.0
-    told: float = 0.0
+    color_margin: float = 0.0
 
     @property
     def sure(self) -> bool:
@@ -126,9 +127,9 @@ class CitySight:
         """Whether the pictures may show storeys of these colours (by index, from below) on the site."""
         if not colors and not self.sites[site].colors and self.sites[site].sure:
             return True
-        told = [self.paints.get((site, k)) for k in range(len(colors))]
-        if len(colors) == len(self.sites[site].colors) and colors and all(one is not None for one in told):
-            return all(one.behind(color) < PAINT_NATS for one, color in zip(told, colors, strict=True) if one)
+        storeys = [self.paints.get((site, k)) for k in range(len(colors))]
+        if len(colors) == len(self.sites[site].colors) and colors and all(one is not None for one in storeys):
+            return all(one.behind(color) < PAINT_NATS for one, color in zip(storeys, colors, strict=True) if one)
         return self.reading.behind_best(site, colors) < ALLOWED_NATS
 
 
@@ -159,15 +160,15 @@ class CityEye:
         for _ in range(TINTED_READINGS):
             paper = tints(flat)
             rough = [self._filled(looks, paper, named) for looks in first.values()]
-            palette = seen_palette(named, rough)
+            palette = learnt_palette(named, rough)
             looks, notes = self._gathered(pictures, palette)
-            readings = {city: self._filled(seen, paper, palette).settled() for city, seen in looks.items()}
+            readings = {city: self._filled(of_city, paper, palette).settled() for city, of_city in looks.items()}
             more = tinted_paper(readings.values())
             flat = np.concatenate([flat, more])
             if not len(more):
                 break
-        told = paints(self.stones, readings)
-        cities = {city: self._city(city, one, told[city], looks[city]) for city, one in readings.items()}
+        painted = paints(self.stones, readings)
+        cities = {city: self._city(city, one, painted[city], looks[city]) for city, one in readings.items()}
         return Sighting(cities, notes)
 
     def _filled(self, looks: Sequence[CityPicture], paper: Palette | None, palette: Palette) -> CityReading:
@@ -181,19 +182,19 @@ class CityEye:
         looks: dict[str, list[CityPicture]] = {}
         notes: list[str] = []
         for number, picture in enumerate(pictures, 1):
-            _, said, seen = Observer(self.stones, self.camera, palette).gather(picture)
-            notes += [f"picture {number}: {note}" for note in said]
-            for zone, (view, evidence) in seen.items():
+            _, remarks, zones = Observer(self.stones, self.camera, palette).gather(picture)
+            notes += [f"picture {number}: {note}" for note in remarks]
+            for zone, (view, evidence) in zones.items():
                 looks.setdefault(zone, []).append(CityPicture(view, evidence))
         return {k: looks[zone] for k, zone in enumerate(ZONES[:CITIES], 1) if zone in looks}, tuple(notes)
 
     def _city(
-        self, city: int, reading: CityReading, told: Mapping[tuple[int, int], Paint], looks: Sequence[CityPicture]
+        self, city: int, reading: CityReading, paint: Mapping[tuple[int, int], Paint], looks: Sequence[CityPicture]
     ) -> CitySight:
         """``looks`` are those of the reading, without tinted paper."""
         odd = unexplained_masks(reading, looks)
-        sites = {site: self._site(reading, site, odd, told) for site in SITES}
-        return CitySight(city, sites, reading, tuple(self.stones.colors), told)
+        sites = {site: self._site(reading, site, odd, paint) for site in SITES}
+        return CitySight(city, sites, reading, tuple(self.stones.colors), paint)
 
     def _site(
         self, reading: CityReading, site: int, strangers: list[np.ndarray], paint: Mapping[tuple[int, int], Paint]
@@ -212,25 +213,27 @@ class CityEye:
         free = _bare([paint.get((site, k)) for k in range(n)], face_px)
         if odd_things or (n and not free and _contradicted(reading, site)):
             reasons.append(because("city_strange"))
-        told, colors = np.inf, tower.colors
+        color_margin, colors = np.inf, tower.colors
         if free:
-            told, colors = paint[site, n - 1].bare, ()
+            color_margin, colors = paint[site, n - 1].bare, ()
         elif n:
             trial = trials[n - 1]
             each = [_painted(trial, k, paint.get((site, k)), self.alike) for k in range(n)]
-            colors, told = tuple(color for color, _, _ in each), min(apart for _, apart, _ in each)
+            colors, color_margin = tuple(color for color, _, _ in each), min(apart for _, apart, _ in each)
             beside = _sought_beside(tower, each[0][1], paint.get((site, 0)))
             doubted = np.array([k for k, (_, _, sure) in enumerate(each) if not sure or (k == 0 and beside)], int)
-            if trial.seen[-1] < TOP_SHARE * face_px:
+            if trial.visible_px[-1] < TOP_SHARE * face_px:
                 reasons.append(because("city_site_hidden"))
-            elif len(doubted) or margin < HEIGHT_NATS or not _stacked(tower, trial.seen):
-                reasons.append(self._doubt(reading, site, tower, trial.seen, doubted))
+            elif len(doubted) or margin < HEIGHT_NATS or not _stacked(tower, trial.visible_px):
+                reasons.append(self._doubt(reading, site, tower, trial.visible_px, doubted))
         elif margin < HEIGHT_NATS:
             reasons.append(because("city_site_hidden"))
-        return SiteSight(tuple(names[k] for k in colors), tuple(reasons), margin, told)
+        return SiteSight(tuple(names[k] for k in colors), tuple(reasons), margin, color_margin)
 
-    def _doubt(self, reading: CityReading, site: int, tower: Tower, seen: np.ndarray, doubted: np.ndarray) -> Reason:
-        hidden = [int(k) + 1 for k in doubted if seen[k] < SEEN_PX]
+    def _doubt(
+        self, reading: CityReading, site: int, tower: Tower, visible_px: np.ndarray, doubted: np.ndarray
+    ) -> Reason:
+        hidden = [int(k) + 1 for k in doubted if visible_px[k] < SEEN_PX]
         if hidden:
             return because("city_hidden", storeys=[str(k) for k in hidden])
         if _blank_share(reading, site, tower) > GLARE_SHARE:
@@ -245,14 +248,14 @@ def _painted(trial: Trial, storey: int, paint: Paint | None, alike: np.ndarray) 
     shows too little of its sides the pixels tell alone. But which of the paints ``alike`` (k, k) in hue it has, only
     the light tells, by all of its sides that is seen, rims and all.
     """
-    nats = trial.told[storey]
+    nats = trial.color_nats[storey]
     color, best = int(nats.argmax()), np.sort(nats)
     apart = float(best[-1] - best[-2]) if len(best) > 1 else float(best[-1])
     if paint is None or paint.pixels < PAINT_PX:
         lit = not alike[color].any() or (
             paint is not None and paint.loose[color] - paint.loose[alike[color]].max() >= PAINT_AGREED_NATS
         )
-        return color, apart, bool(apart >= max(COLOR_NATS, COLOR_A_PX * trial.seen[storey]) and lit)
+        return color, apart, bool(apart >= max(COLOR_NATS, COLOR_A_PX * trial.visible_px[storey]) and lit)
     ahead = max(paint.ahead, paint.loosely_ahead) if paint.color == color else paint.ahead
     agreed = paint.color == color or (alike[color, paint.color] and paint.loosely_ahead >= PAINT_AGREED_NATS)
     least = PAINT_AGREED_NATS if agreed else PAINT_NATS
@@ -261,9 +264,9 @@ def _painted(trial: Trial, storey: int, paint: Paint | None, alike: np.ndarray) 
 
 def _bare(storeys: Sequence[Paint | None], face_px: float) -> bool:
     """Whether all that was read as a site's storeys is paper, and much of the highest one's top is seen."""
-    seen = [one for one in storeys if one is not None and one.pixels >= PAINT_PX]
-    whole = bool(seen) and storeys[-1] is seen[-1] and seen[-1].pixels >= TOP_SHARE * face_px
-    return whole and min(one.bare for one in seen) >= BARE_SURE_NATS
+    shown = [one for one in storeys if one is not None and one.pixels >= PAINT_PX]
+    whole = bool(shown) and storeys[-1] is shown[-1] and shown[-1].pixels >= TOP_SHARE * face_px
+    return whole and min(one.bare for one in shown) >= BARE_SURE_NATS
 
 
 def _sought_beside(tower: Tower, ahead: float, paint: Paint | None) -> bool:
@@ -274,12 +277,12 @@ def _sought_beside(tower: Tower, ahead: float, paint: Paint | None) -> bool:
     return paint is None or paint.pixels < PAINT_PX or ahead < FIRST_SLIP_NATS
 
 
-def _stacked(tower: Tower, seen: np.ndarray) -> bool:
+def _stacked(tower: Tower, visible_px: np.ndarray) -> bool:
     """Whether the tower stands on its site and each storey on the one below, as people stack stones; of the storeys
-    ``seen`` (n,) pixels."""
+    ``visible_px`` (n,) pixels."""
     n = len(tower.colors)
     slips = [math.hypot(x, y) for x, y in tower.place.slips[: n - 1]]
-    middle = math.hypot(*np.average(tower.place.storeys(n), axis=0, weights=np.maximum(seen, 1)))
+    middle = math.hypot(*np.average(tower.place.storeys(n), axis=0, weights=np.maximum(visible_px, 1)))
     on_site = math.hypot(tower.place.x, tower.place.y) <= EDGE_MM or middle <= MIDDLE_MM
     return on_site and max(slips, default=0.0) <= SLIP_MM
 
@@ -303,8 +306,8 @@ def _contradicted(reading: CityReading, site: int) -> bool:
     for look in reading.looks:
         alone = CityReading([look], reading.storey, reading.towers)
         trial = alone.trials(site, tower.place, range(n, n + 1))[0]
-        told = float(trial.told[np.arange(n), list(tower.colors)].sum())
-        if trial.seen.sum() >= LOOK_SHARE * face_px and told < LOOK_NATS * trial.seen.sum():
+        nats = float(trial.color_nats[np.arange(n), list(tower.colors)].sum())
+        if trial.visible_px.sum() >= LOOK_SHARE * face_px and nats < LOOK_NATS * trial.visible_px.sum():
             return True
     return False
 

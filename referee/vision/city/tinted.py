@@ -47,21 +47,21 @@ def _tinted(reading: CityReading) -> np.ndarray:
     """(n, 3) features of what of this city's towers lies flat, of towers of which much does.
 
     Only what other pictures see beside all towers tells it: of a low stone they show the stone at the same spot."""
-    looks, clear, seen = reading.looks, clear_paper(reading), spot_means(reading)
+    looks, clear, means = reading.looks, clear_paper(reading), spot_means(reading)
     out = [np.zeros((0, 3), np.float32)]
     for site, tower in reading.towers.items():
         n = len(tower.colors)
         if not n:
             continue
-        flat, told = [], 0
+        flat, judged_px = [], 0
         for k, (look, (depth, _)) in enumerate(zip(looks, reading.others(site), strict=True)):
             one = drawn(look, reading.storey, site, tower.place, range(n, n + 1))
             mine = np.zeros(look.view.valid.shape, bool)
             mine[one.box] = one.depth[0] > depth[one.box]
-            lying, judged = lies_flat(k, mine, looks, clear, seen)
+            lying, judged = lies_flat(k, mine, looks, clear, means)
             flat.append(look.evidence.features[lying])
-            told += int(judged.sum())
-        if told >= LYING_PX and sum(map(len, flat)) >= LYING_SHARE * told:
+            judged_px += int(judged.sum())
+        if judged_px >= LYING_PX and sum(map(len, flat)) >= LYING_SHARE * judged_px:
             out += flat
     return np.concatenate(out)
 
@@ -89,10 +89,10 @@ def with_tinted_paper(look: CityPicture, paper: Palette | None, palette: Palette
     """The picture with tinted ``paper`` as one more thing that may be behind the stones, of the colours ``palette``."""
     if paper is None:
         return look
-    seen = look.evidence
+    evidence = look.evidence
     share = TINTED_SHARE * paper.learnt / paper.learnt.sum()
-    behind = np.tensordot(share, np.exp(paper.log_density(seen.features)), 1)
-    stone = np.exp(palette.log_density(seen.features)) + math.exp(_OTHER)
-    gains = np.clip(-np.log(np.exp(-seen.gains) + behind / stone), -CLIP, CLIP).astype(np.float32)
-    gains[:, (seen.gains == 0).all(0)] = 0.0  # what is not seen says nothing
-    return CityPicture(look.view, replace(seen, gains=gains))
+    behind = np.tensordot(share, np.exp(paper.log_density(evidence.features)), 1)
+    stone = np.exp(palette.log_density(evidence.features)) + math.exp(_OTHER)
+    gains = np.clip(-np.log(np.exp(-evidence.gains) + behind / stone), -CLIP, CLIP).astype(np.float32)
+    gains[:, (evidence.gains == 0).all(0)] = 0.0  # what is not seen says nothing
+    return CityPicture(look.view, replace(evidence, gains=gains))

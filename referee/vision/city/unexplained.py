@@ -44,10 +44,10 @@ def unexplained_masks(reading: CityReading, plain: Sequence[CityPicture] = ()) -
         ((look.gains.max(0) > LABELLED) & look.view.valid | look.evidence.unknown) & ~rim
         for look, rim in zip(plain, near, strict=True)
     ]
-    clear, seen = clear_paper(reading), spot_means(reading)
+    clear, means = clear_paper(reading), spot_means(reading)
     out = []
     for k, (look, mask) in enumerate(zip(reading.looks, odd, strict=True)):
-        flat, judged = lies_flat(k, mask, reading.looks, clear, seen)
+        flat, judged = lies_flat(k, mask, reading.looks, clear, means)
         stone = judged | (look.gains.max(0) > LABELLED)
         left = mask & (look.evidence.unknown | (stone & ~flat))
         out.append(cv2.morphologyEx(left.astype(np.uint8), cv2.MORPH_OPEN, np.ones((5, 5), np.uint8)) > 0)
@@ -83,22 +83,22 @@ def _grown(mask: np.ndarray, px: int) -> np.ndarray:
 
 
 def lies_flat(
-    k: int, where: np.ndarray, looks: Sequence[CityPicture], clear: list[np.ndarray], seen: list[np.ndarray]
+    k: int, where: np.ndarray, looks: Sequence[CityPicture], clear: list[np.ndarray], means: list[np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
     """(h, w) bool twice: the pixels of picture k, of those ``where`` it is asked, whose spot on the plan all others
     that see it show alike, and one does; and those whose spot another one sees at all. ``clear`` (h, w) bool where
-    nothing stands, ``seen`` (h, w, 3) features, by picture."""
+    nothing stands, ``means`` (h, w, 3) features of the spots, by picture."""
     rows, columns = np.nonzero(where)
     spots = np.c_[looks[k].view.to_ground(np.c_[columns, rows]), np.zeros(len(rows))]
-    here, alike, unlike = seen[k][rows, columns], np.zeros(len(rows), bool), np.zeros(len(rows), bool)
+    here, alike, unlike = means[k][rows, columns], np.zeros(len(rows), bool), np.zeros(len(rows), bool)
     for j in _from_elsewhere(looks, k):
         there = looks[j].view.project(spots).round().astype(int)
         high, wide = clear[j].shape
         in_view = np.all((there >= 0) & (there < (wide, high)), axis=1)
         x, y = np.transpose(np.where(in_view[:, None], there, 0))
-        told = in_view & clear[j][y, x]
-        same = np.all(np.abs(seen[j][y, x] - here) < SPOT_ALIKE, axis=1)
-        alike, unlike = alike | (told & same), unlike | (told & ~same)
+        open_there = in_view & clear[j][y, x]
+        same = np.all(np.abs(means[j][y, x] - here) < SPOT_ALIKE, axis=1)
+        alike, unlike = alike | (open_there & same), unlike | (open_there & ~same)
     flat, judged = np.zeros(where.shape, bool), np.zeros(where.shape, bool)
     flat[rows, columns], judged[rows, columns] = alike & ~unlike, alike | unlike
     return flat, judged
