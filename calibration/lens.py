@@ -21,6 +21,13 @@ COLUMNS, ROWS = 7, 5
 SQUARE_MM, MARKER_MM = 36.0, 27.0
 DICTIONARY = cv2.aruco.DICT_5X5_100
 
+LEAST_CORNERS = 10
+"""Corners a view needs: fewer leave its pose loose. The board has 24."""
+
+LEAST_VIEWS = 8
+CELLS = (8, 6)
+"""Columns and rows into which the picture is cut to say how much of it was covered."""
+
 
 def charuco_board() -> cv2.aruco.CharucoBoard:
     """The board as OpenCV knows it; its object points are millimetres, origin at its upper left."""
@@ -38,14 +45,6 @@ def board_markers() -> list[tuple[int, float, float]]:
     board = charuco_board()
     middles = np.mean(np.array(board.getObjPoints()), 1)[:, :2].tolist()
     return [(marker, x, y) for marker, (x, y) in zip(np.ravel(board.getIds()).tolist(), middles, strict=True)]
-
-
-LEAST_CORNERS = 10
-"""Corners a view needs: fewer leave its pose loose. The board has 24."""
-
-LEAST_VIEWS = 8
-CELLS = (8, 6)
-"""Columns and rows into which the picture is cut to say how much of it was covered."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -42,6 +42,11 @@ FLAT_PX = 48
 CORNERS = np.array([(-1, 1), (1, 1), (1, -1), (-1, -1)]) * MARKER_MM / 2
 """(4, 2) mm: a marker's corners about its centre, in ArUco's order."""
 
+Corners = dict[int, np.ndarray]
+
+STILL_PX = 3.0
+"""A marker whose corners are seen this near to where they are known to be has not moved."""
+
 
 def marker_id(zone: str, k: int) -> int:
     """ArUco id of marker ``k`` (0..3, the contract's order) of a zone's mat."""
@@ -51,9 +56,6 @@ def marker_id(zone: str, k: int) -> int:
 def marker_corners(k: int) -> np.ndarray:
     """(4, 2) mm: the corners of marker ``k`` in the mat's frame, in ArUco's order."""
     return np.asarray(MARKER_CENTRES[k] + CORNERS)
-
-
-Corners = dict[int, np.ndarray]
 
 
 def on_sheet_and_seen(markers: Corners, ids: Iterable[int]) -> tuple[np.ndarray, np.ndarray]:
@@ -122,10 +124,6 @@ def _detect_at(gray: np.ndarray, places: Corners) -> Corners:
             seen = _grown_twice(gray[least[1] : most[1], least[0] : most[0]])
             markers |= {m: at + least for m, at in seen.items() if m == marker}
     return markers
-
-
-STILL_PX = 3.0
-"""A marker whose corners are seen this near to where they are known to be has not moved."""
 
 
 def _lies_as_earlier(detected: Corners, earlier: Corners, least: int = 2) -> bool:

@@ -54,6 +54,47 @@ _CODE = np.arange(256) / 255.0
 LINEAR = np.where(_CODE <= 0.04045, _CODE / 12.92, ((_CODE + 0.055) / 1.055) ** 2.4).astype(np.float32)
 """sRGB code (0..255) -> linear light, IEC 61966-2-1."""
 
+_TO_FEATURES = np.array([(1 / 3, 1 / 3, 1 / 3), (0, -1, 1), (1, -1 / 2, -1 / 2)], np.float32)
+"""(3, 3): l, a and b of the logarithms of B, G and R."""
+
+_PAIRS = tuple((i, j) for i in range(3) for j in range(i, 3))
+CHUNK = 8192
+"""Pixels taken at once: they stay in the cache, and no thread is woken for so few."""
+
+PAPER_LIGHT, PAPER_TINT = -0.8, (0.2, 0.3)
+"""A colour at least this light and with no more tint than this, as ``features``, looks like the mat's paper."""
+
+SHADOW_LIGHT = -2.0
+"""A colour without tint and no darker than this looks like paper in some shadow."""
+
+DRIFT_SD, DRIFT_PIXELS = np.array([0.2, 0.08, 0.08, 0.15]), 400
+"""How far saturation (a factor about 1), tint (a, b) and light usually drift since the colours were learnt; and how
+many pixels' worth the pixels of a frame are: neighbours err together."""
+
+DRIFT_SAMPLE = 3000
+"""Pixels that are looked at."""
+
+_UNIFORM = np.log(1 / 250.0)
+"""Log density of "none of the colours" over the feature box of about 4 x 8 x 8."""
+
+WOOD_REACH = np.array([0.5, 0.35, 0.6])
+"""A learnt wood's mean is within this of the usual one: beyond, it is another thing."""
+LEAST_WEAR, WOOD_APART = 0.03, 1.5
+"""Share of worn pixels from which wear is believed (sound paint shows up to 0.014 by its highlights), and how many
+spreads the wood is from every paint: where a piece is of bare wood itself, wear has that piece's colour."""
+
+LEAST_INNER = 1000
+"""Pixels that wear is learnt from, at least."""
+
+MIXED = 0.1
+"""Weight of "none of the colours" among worn pieces. At 0.5 and more the colours are narrower and worn builds no longer
+explained (devset2: 98 % of worn pieces right become 90 %)."""
+
+WOOD_CORE = np.array([0.25, 0.15, 0.2])
+"""Reach of the mean shift."""
+WOOD_PRIOR = 50.0
+"""How many pixels the usual wood counts as."""
+
 
 def features(bgr: np.ndarray, white: np.ndarray) -> np.ndarray:
     """(…, 3) float32 (l, a, b) of uint8 BGR pixels; ``white`` (3,) linear R, G, B of the paper."""
@@ -61,10 +102,6 @@ def features(bgr: np.ndarray, white: np.ndarray) -> np.ndarray:
         return np.zeros(bgr.shape, np.float32)
     logs = np.stack([np.log(LINEAR / max(float(w), 1e-3) + FLOOR) for w in white[::-1]], -1).astype(np.float32)
     return cv2.transform(cv2.LUT(bgr.reshape(-1, 1, 3), logs[None]), _TO_FEATURES).reshape(bgr.shape)
-
-
-_TO_FEATURES = np.array([(1 / 3, 1 / 3, 1 / 3), (0, -1, 1), (1, -1 / 2, -1 / 2)], np.float32)
-"""(3, 3): l, a and b of the logarithms of B, G and R."""
 
 
 @dataclass(frozen=True)
@@ -135,11 +172,6 @@ def _quadratics(means: np.ndarray, covariances: np.ndarray) -> np.ndarray:
     return np.column_stack([constant, linear, *squares]).astype(np.float32)
 
 
-_PAIRS = tuple((i, j) for i in range(3) for j in range(i, 3))
-CHUNK = 8192
-"""Pixels taken at once: they stay in the cache, and no thread is woken for so few."""
-
-
 def nominal(piece_set: PieceSet, haze: float = USUAL_HAZE) -> Palette:
     """The set's nominal colours in neutral light with an amount of haze (share of the paper's light)."""
     names = tuple(piece_set.colors)
@@ -152,14 +184,6 @@ def nominal(piece_set: PieceSet, haze: float = USUAL_HAZE) -> Palette:
 def _of_logs(log: np.ndarray) -> np.ndarray:
     """l, a and b (k, 3) of the logarithms of R, G and B (k, 3)."""
     return np.stack([log.mean(1), log[:, 0] - log[:, 1], log[:, 2] - (log[:, 0] + log[:, 1]) / 2], 1)
-
-
-PAPER_LIGHT, PAPER_TINT = -0.8, (0.2, 0.3)
-"""A colour at least this light and with no more tint than this, as ``features``, looks like the mat's paper."""
-
-
-SHADOW_LIGHT = -2.0
-"""A colour without tint and no darker than this looks like paper in some shadow."""
 
 
 def _like_shadow(palette: Palette) -> np.ndarray:
@@ -197,11 +221,6 @@ def learn(piece_set: PieceSet, pixels: np.ndarray, rounds: int = ROUNDS) -> Pale
     return palette
 
 
-DRIFT_SD, DRIFT_PIXELS = np.array([0.2, 0.08, 0.08, 0.15]), 400
-"""How far saturation (a factor about 1), tint (a, b) and light usually drift since the colours were learnt; and how
-many pixels' worth the pixels of a frame are: neighbours err together."""
-
-
 def drifted(palette: Palette, pixels: np.ndarray, rounds: int = DRIFT_ROUNDS) -> Palette:
     """The palette moved to the light of a frame whose foreground has the features ``pixels`` (n, 3).
 
@@ -216,10 +235,6 @@ def drifted(palette: Palette, pixels: np.ndarray, rounds: int = DRIFT_ROUNDS) ->
         shares, _ = _responsibilities(moved, pixels)
         moved = _moved(palette, _drift(palette, pixels, shares * scale))
     return moved
-
-
-DRIFT_SAMPLE = 3000
-"""Pixels that are looked at."""
 
 
 def _drift(palette: Palette, pixels: np.ndarray, shares: np.ndarray) -> np.ndarray:
@@ -241,10 +256,6 @@ def _moved(palette: Palette, drift: np.ndarray) -> Palette:
     factor, step = np.array([1.0, 1.0 + drift[0], 1.0 + drift[0]]), drift[[3, 1, 2]]
     wear = palette.wear and dataclasses.replace(palette.wear, mean=palette.wear.mean * factor + step)
     return dataclasses.replace(palette, means=palette.means * factor + step, wear=wear)
-
-
-_UNIFORM = np.log(1 / 250.0)
-"""Log density of "none of the colours" over the feature box of about 4 x 8 x 8."""
 
 
 def _responsibilities(palette: Palette, pixels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -275,11 +286,6 @@ def _maximise(prior: Palette, pixels: np.ndarray, shares: np.ndarray) -> Palette
 
 WOOD = Wear(np.array([-0.85, 0.45, -1.0]), np.diag(np.square([0.4, 0.22, 0.32])), 0.03)
 """Bare beech, maple and pine in neutral light, where nothing is learnt."""
-WOOD_REACH = np.array([0.5, 0.35, 0.6])
-"""A learnt wood's mean is within this of the usual one: beyond, it is another thing."""
-LEAST_WEAR, WOOD_APART = 0.03, 1.5
-"""Share of worn pixels from which wear is believed (sound paint shows up to 0.014 by its highlights), and how many
-spreads the wood is from every paint: where a piece is of bare wood itself, wear has that piece's colour."""
 
 
 def learn_wear(palette: Palette, piece_set: PieceSet, pixels: np.ndarray, rounds: int = WEAR_ROUNDS) -> Palette:
@@ -302,10 +308,6 @@ def learn_wear(palette: Palette, piece_set: PieceSet, pixels: np.ndarray, rounds
     return learnt if wear.share >= LEAST_WEAR and apart >= WOOD_APART else palette
 
 
-LEAST_INNER = 1000
-"""Pixels that wear is learnt from, at least."""
-
-
 def _worn_shares(palette: Palette, wear: Wear, pixels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(k + 1, n) how much each pixel belongs to each colour, and to the wood; (n,) its log density."""
     logs = np.concatenate([palette.log_density(pixels), wear.log_density(pixels)[None]])
@@ -316,11 +318,6 @@ def _worn_shares(palette: Palette, wear: Wear, pixels: np.ndarray) -> tuple[np.n
     return parts / total, np.log(total)
 
 
-MIXED = 0.1
-"""Weight of "none of the colours" among worn pieces. At 0.5 and more the colours are narrower and worn builds no longer
-explained (devset2: 98 % of worn pieces right become 90 %)."""
-
-
 def _moved_wood(wear: Wear, pixels: np.ndarray, own: np.ndarray) -> Wear:
     """The wood moved to where its pixels (n, 3), by their shares ``own`` (n,), are densest (mean shift): patches are
     small, and most of their pixels are mixtures with one paint or another."""
@@ -328,12 +325,6 @@ def _moved_wood(wear: Wear, pixels: np.ndarray, own: np.ndarray) -> Wear:
     mean = (dense @ pixels + WOOD_PRIOR * WOOD.mean) / (dense.sum() + WOOD_PRIOR)
     mean = np.clip(mean, WOOD.mean - WOOD_REACH, WOOD.mean + WOOD_REACH)
     return Wear(mean, WOOD.covariance, float(own.mean()))
-
-
-WOOD_CORE = np.array([0.25, 0.15, 0.2])
-"""Reach of the mean shift."""
-WOOD_PRIOR = 50.0
-"""How many pixels the usual wood counts as."""
 
 
 def shaded(palette: Palette, light_share: float) -> Palette:

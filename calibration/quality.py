@@ -22,6 +22,28 @@ MM_PER_CM = 10.0
 CLIPPED_CODE = 252
 """An 8-bit channel from here on is clipped: its colour is lost, its light is at least this much."""
 
+ANGLE_DEG, DISTANCE_CM = (18.0, 44.0), (45.0, 95.0)
+"""Where the camera may stand: CONTRACT.md's sessions have 18 to 44 degrees, its typical rig 60 to 80 cm; by hand some
+more of the latter either way."""
+
+SPOTS_MM = ((-105.0, 0.0), (105.0, 0.0), (0.0, -80.0), (0.0, 80.0))
+"""Places on the mat outside field and markers where only paper is."""
+
+WHITE_PERCENTILE = 75
+"""Of the sheet's pixels three in four are no lighter than its paper in the light."""
+
+LEAST_PX, LEAST_CONTRAST = 100, 8
+"""Pixels of a part, and levels of 255 between its dark and light, without which nothing is said of its sharpness."""
+
+LIGHTEST, STEEPEST, STEEPEST_OF_ALL = 98, 99, 99.8
+"""Percentiles: what is light in a picture, what is steep on the sheet, and what is in a whole picture, of which the
+sheets are a part."""
+
+BLACK, WHITE, ONE_GREY, BLURRED = 20, 240, 12, 0.05
+"""Levels of 255: a picture whose light parts are darker is black, whose dark parts are lighter white, and one grey with
+less between the two; and the share of that contrast that a pixel's step must reach, or it is blurred. By hand:
+help is worth giving there, judging ends later."""
+
 
 def clipped(image: np.ndarray) -> np.ndarray:
     """(h, w) bool: where a picture (h, w, 3) is clipped in every channel."""
@@ -75,10 +97,6 @@ class Figure:
         return f"{mark}  {self.name} {self.value:.3g} {self.unit}{advice}".replace("  %", " %")
 
 
-ANGLE_DEG, DISTANCE_CM = (18.0, 44.0), (45.0, 95.0)
-"""Where the camera may stand: CONTRACT.md's sessions have 18 to 44 degrees, its typical rig 60 to 80 cm; by hand some
-more of the latter either way."""
-
 LIMITS: Mapping[str, FigureLimits] = {
     "markers": FigureLimits(3, None, "of 4", "uncover the mat's markers", "", 0),
     "field in view": FigureLimits(98.0, None, "%", "turn the camera or move the mat: the field is cut off", "", 0),
@@ -104,24 +122,6 @@ LIMITS: Mapping[str, FigureLimits] = {
     "evenness": FigureLimits(0.6, None, "", "spread the light: one side is in shadow", "", 2),
 }
 """Said once: ``referee calibrate rig`` and the set-up page both hold a rig against these."""
-
-SPOTS_MM = ((-105.0, 0.0), (105.0, 0.0), (0.0, -80.0), (0.0, 80.0))
-"""Places on the mat outside field and markers where only paper is."""
-
-WHITE_PERCENTILE = 75
-"""Of the sheet's pixels three in four are no lighter than its paper in the light."""
-
-LEAST_PX, LEAST_CONTRAST = 100, 8
-"""Pixels of a part, and levels of 255 between its dark and light, without which nothing is said of its sharpness."""
-
-LIGHTEST, STEEPEST, STEEPEST_OF_ALL = 98, 99, 99.8
-"""Percentiles: what is light in a picture, what is steep on the sheet, and what is in a whole picture, of which the
-sheets are a part."""
-
-BLACK, WHITE, ONE_GREY, BLURRED = 20, 240, 12, 0.05
-"""Levels of 255: a picture whose light parts are darker is black, whose dark parts are lighter white, and one grey with
-less between the two; and the share of that contrast that a pixel's step must reach, or it is blurred. By hand:
-help is worth giving there, judging ends later."""
 
 
 def figure(name: str, value: float) -> Figure:

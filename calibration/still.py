@@ -18,6 +18,18 @@ so that the shake of one does not matter. By hand."""
 ECC_STEPS = (30, 0.01)
 """Of the search for a patch's shift: steps at most, and the gain in correlation that ends it."""
 
+MOVED_SHARE = 0.75
+"""Of the patches found again, how many are elsewhere where a sheet has moved: on devset and devset2 79 % and more of a
+sheet that slid by 4 or 12 mm (by 35 mm hardly one is found), 26 % or less of one that lay still, 69 % or less where
+three markers are covered."""
+
+SPOTS, SPOT = 20, 0.22
+"""Patches along each edge of a sheet that are looked at, and half the side of one, and of one of the nine about each
+marker, as a share of a marker's. By hand."""
+
+LEAST_CONTRAST = 8.0
+"""Grey levels (standard deviation) that a patch must have to say where it is. By hand: more than noise."""
+
 
 def still_markers(gray: np.ndarray, then: np.ndarray, earlier: Corners) -> Corners:
     """Those of the ``earlier`` markers (their corners in ``then``) that a picture shows where they were, if blurred.
@@ -33,16 +45,6 @@ def still_markers(gray: np.ndarray, then: np.ndarray, earlier: Corners) -> Corne
         if shift is not None and np.hypot(*shift) <= MOST_SHIFT_PX:
             markers[marker] = quad + shift
     return markers
-
-
-MOVED_SHARE = 0.75
-"""Of the patches found again, how many are elsewhere where a sheet has moved: on devset and devset2 79 % and more of a
-sheet that slid by 4 or 12 mm (by 35 mm hardly one is found), 26 % or less of one that lay still, 69 % or less where
-three markers are covered."""
-
-SPOTS, SPOT = 20, 0.22
-"""Patches along each edge of a sheet that are looked at, and half the side of one, and of one of the nine about each
-marker, as a share of a marker's. By hand."""
 
 
 def sheet_moved(gray: np.ndarray, then: np.ndarray, earlier: Corners) -> bool:
@@ -67,10 +69,6 @@ def _spots() -> np.ndarray:
     edges = [a + steps * (b - a) for a, b in zip(corners, np.roll(corners, -1, 0), strict=True)]
     nine = np.array([(x, y) for x in (-1, 0, 1) for y in (-1, 0, 1)]) * MARKER_MM / 2
     return np.concatenate([*edges, *(centre + nine for centre in MARKER_CENTRES)])
-
-
-LEAST_CONTRAST = 8.0
-"""Grey levels (standard deviation) that a patch must have to say where it is. By hand: more than noise."""
 
 
 def _shift(

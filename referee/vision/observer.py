@@ -54,6 +54,9 @@ INNER_PX = measured(
     2, "px of the view (mm)", "by hand: so far inside of what stands on the sheet no pixel is a mixture"
 )
 
+MapFunction = Callable
+"""``map``, or that of a pool of threads: zones are looked at one beside the other."""
+
 
 @dataclass(frozen=True, eq=False)
 class Empty:
@@ -63,10 +66,6 @@ class Empty:
     features: np.ndarray
     white: np.ndarray
     clipped: np.ndarray
-
-
-MapFunction = Callable
-"""``map``, or that of a pool of threads: zones are looked at one beside the other."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -73,6 +73,15 @@ RULED = {
 }
 UNKNOWN = sentence("picture_unknown")
 
+SMALLEST_SHARE = measured(0.004, "of the field", "by hand: what is smaller is noise or a marker's corner")
+HAND_SHARE = measured(0.02, "of the field", "by hand: parts of a hand that are smaller are its shadow's rim")
+SMOOTH_PX = 1.2
+"""Outlines are drawn as polygons that follow them so closely."""
+
+CARDS_WIDE_PX, CARD_NAME_PX, CARD_NAME_RIGHT_PX = 900, 20, 8
+"""Width, at most, of a picture of open cards; size of the letters of a card's kind, and how far right of its marker's
+middle they begin."""
+
 
 @dataclass(frozen=True)
 class Outline:
@@ -293,12 +302,6 @@ class _Panel:
         return max(LETTER_LEAST_PX, round(size * self._scale))
 
 
-SMALLEST_SHARE = measured(0.004, "of the field", "by hand: what is smaller is noise or a marker's corner")
-HAND_SHARE = measured(0.02, "of the field", "by hand: parts of a hand that are smaller are its shadow's rim")
-SMOOTH_PX = 1.2
-"""Outlines are drawn as polygons that follow them so closely."""
-
-
 class FieldDrawing:
     """Draws what live vision makes of a field into ``picture`` (h, w, 3), a part of the camera's that begins at
     ``offset`` (x, y) px of it and is scaled. No words: everybody sees this picture, whatever the language."""
@@ -342,11 +345,6 @@ class FieldDrawing:
         for contour in cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)[0]:
             if cv2.contourArea(contour) >= share * max(cv2.contourArea(self._field), 1.0):
                 _contour(self._picture, cv2.approxPolyDP(contour, SMOOTH_PX, True)[:, 0], colour, 2)
-
-
-CARDS_WIDE_PX, CARD_NAME_PX, CARD_NAME_RIGHT_PX = 900, 20, 8
-"""Width, at most, of a picture of open cards; size of the letters of a card's kind, and how far right of its marker's
-middle they begin."""
 
 
 def named_cards(picture: np.ndarray, cards: Sequence[OpenCard], kinds: Sequence[str]) -> np.ndarray:

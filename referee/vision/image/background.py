@@ -52,6 +52,13 @@ TINT_LIGHT = measured((-1.3, -0.3), "log light", "by hand: so deep shadows tell 
 TINT_MIDDLE = measured((25, 75), "per cent of the pixels in shadow", "by hand: the middle half of them")
 BELOW_WEIGHT = measured(0.5, "of a pixel's weight", "by hand: what lies below the light fitted may be in shadow")
 RELIT = measured(Gauss(0.3, NEUTRAL, (0.14, 0.10, 0.12)), PART, "by hand: by a shadow over the sheet alone")
+LEAST_RELIT = measured(
+    0.4,
+    "step of a feature",
+    "of the sheet's white against the empty frame's, below which the room is taken to change with it: sessions without "
+    "a shadow over the sheet have at most 0.36 (a camera that exposes anew), a lost third of light 0.4",
+)
+LIGHT_SAMPLE = measured(4000, "px", "for time: the paper's light is fitted to so many")
 
 
 def normal(f: np.ndarray, mean: Sequence[float] | np.ndarray, sd: Sequence[float] | np.ndarray) -> np.ndarray:
@@ -102,14 +109,6 @@ def log_empty(
     off = d - np.clip(d @ u / (u @ u), 0.0, 1.0)[..., None] * u
     steps = max(1.0, float(np.abs(u).max()) / RELIT_STEP)
     return log_sum(known, normal(off, RELIT.mean, RELIT.sd) + math.log(RELIT.share / steps))
-
-
-LEAST_RELIT = measured(
-    0.4,
-    "step of a feature",
-    "of the sheet's white against the empty frame's, below which the room is taken to change with it: sessions without "
-    "a shadow over the sheet have at most 0.36 (a camera that exposes anew), a lost third of light 0.4",
-)
 
 
 def room_tint(view: ZoneView, d: np.ndarray, painted: np.ndarray) -> np.ndarray:
@@ -164,9 +163,6 @@ def paper_light(f: np.ndarray, ground: np.ndarray, plain: np.ndarray) -> np.ndar
     a, there = terms.reshape(-1, 6)[seen].astype(float), f.reshape(-1, 3)[seen]
     fitted = [_robust(a, there[:, k], shadows=k == 0) for k in range(3)]
     return np.where(plain[..., None], terms @ np.stack(fitted, 1), 0.0).astype(np.float32)
-
-
-LIGHT_SAMPLE = measured(4000, "px", "for time: the paper's light is fitted to so many")
 
 
 def _robust(a: np.ndarray, b: np.ndarray, shadows: bool) -> np.ndarray:

@@ -13,6 +13,9 @@ from referee.vision.measured import measured
 SMALLEST_PX = measured(64, "px", "by hand: a picture of less a side shows no mat")
 LARGEST_PX = measured(3840, "px", "longer pictures are reduced: markers are looked for at a camera's sizes")
 
+JPEG = b"\xff\xd8"
+"""What a JPEG file begins with."""
+
 
 def read_picture(path: str | Path) -> np.ndarray:
     """A picture file as (h, w, 3) uint8 BGR. Raises BadImage naming file and fault.
@@ -59,10 +62,6 @@ def write_picture(path: str | Path, image: np.ndarray) -> None:
         Path(path).write_bytes(data.tobytes())
     except OSError as error:
         raise BadImage(f"{path}: {error.strerror or error}") from None
-
-
-JPEG = b"\xff\xd8"
-"""What a JPEG file begins with."""
 
 
 def _garbled(data: bytes) -> bool:

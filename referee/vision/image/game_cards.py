@@ -24,6 +24,20 @@ SAME_SHARE = measured(
     0.5, "of a marker's side", "finds whose middles are closer are one card: two cards' markers cannot overlap so far"
 )
 
+ASIDE_MM = measured(16.0, "mm", "by hand: a card of a column lies no farther beside its line, near the base card")
+ASIDE_SHARE = measured(0.06, "of the distance", "by hand: and so much more the farther away it lies")
+TURNED_RAD = measured(0.45, "radians", "by hand: a card turned further against the base card is not of its column")
+OFF_MARK = measured(0.32, "storeys", "off a mark a column's end is read as neither: cards laid by hand lie within 3 mm")
+FARTHEST_WEIGHT = measured(
+    0.05, "of the middle's", "no card lies twenty times as far as the middle of all: keeps the fit from the horizon"
+)
+LAID_BADLY = measured(
+    0.03, "of a marker's side", "by hand: misses from here on count less and less, of a card bent or half covered"
+)
+NO_TURN = measured(1e-9, "of a square", "guards a division: shorter sums of turns tell no turn")
+SQUARE_MM = np.array([(-1, 1), (1, 1), (1, -1), (-1, -1)]) * MARKER_MM / 2
+"""A marker's corners as they are found: upper left first, clockwise, y up."""
+
 
 @dataclass(frozen=True, eq=False)
 class OpenCard:
@@ -79,21 +93,6 @@ def _by_rows(cards: Sequence[OpenCard]) -> list[OpenCard]:
         out += sorted(row, key=lambda card: card.middle[0])
         left = [card for card in left if card not in row]
     return out
-
-
-ASIDE_MM = measured(16.0, "mm", "by hand: a card of a column lies no farther beside its line, near the base card")
-ASIDE_SHARE = measured(0.06, "of the distance", "by hand: and so much more the farther away it lies")
-TURNED_RAD = measured(0.45, "radians", "by hand: a card turned further against the base card is not of its column")
-OFF_MARK = measured(0.32, "storeys", "off a mark a column's end is read as neither: cards laid by hand lie within 3 mm")
-FARTHEST_WEIGHT = measured(
-    0.05, "of the middle's", "no card lies twenty times as far as the middle of all: keeps the fit from the horizon"
-)
-LAID_BADLY = measured(
-    0.03, "of a marker's side", "by hand: misses from here on count less and less, of a card bent or half covered"
-)
-NO_TURN = measured(1e-9, "of a square", "guards a division: shorter sums of turns tell no turn")
-SQUARE_MM = np.array([(-1, 1), (1, 1), (1, -1), (-1, -1)]) * MARKER_MM / 2
-"""A marker's corners as they are found: upper left first, clockwise, y up."""
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,14 @@ RED_SD = measured(0.14, "log R - log G", "by hand: spread of a shadow's tint abo
 BLUE_SD = measured(0.18, "log B against yellow", "as RED_SD")
 GLOSS = measured(-0.35, "log light, relative to paper", "by hand: from here a pixel without tint may be gloss")
 
+_PEAK = -math.log(2 * math.pi * RED_SD * BLUE_SD * (BRIGHTER - DEEPEST))
+
+SHADES = measured((0.25, 0.45, 0.7), "of the light", "by hand: what a colour is looked for in beside its own light")
+
+TINTED = measured(
+    0.25, "tint a unit of depth", "by hand: from here shaded paint is looked for; a colour's own spread has less"
+)
+
 
 @dataclass(frozen=True, eq=False)
 class UnknownThing:
@@ -72,21 +80,10 @@ def log_shadow(d: np.ndarray, tint: np.ndarray) -> np.ndarray:
     return _PEAK - 0.5 * (beyond * beyond + off)
 
 
-_PEAK = -math.log(2 * math.pi * RED_SD * BLUE_SD * (BRIGHTER - DEEPEST))
-
-
 def log_gloss(f: np.ndarray) -> np.ndarray:
     """Log density (h, w) of gloss, for features (h, w, 3)."""
     below = np.maximum(GLOSS - f[..., 0], 0) / EDGE
     return _PEAK - 0.5 * (below * below + (f[..., 1] / RED_SD) ** 2 + (f[..., 2] / BLUE_SD) ** 2)
-
-
-SHADES = measured((0.25, 0.45, 0.7), "of the light", "by hand: what a colour is looked for in beside its own light")
-
-
-TINTED = measured(
-    0.25, "tint a unit of depth", "by hand: from here shaded paint is looked for; a colour's own spread has less"
-)
 
 
 def log_shaded(f: np.ndarray, palette: Palette, tint: np.ndarray) -> np.ndarray:

@@ -25,6 +25,9 @@ PLAIN_CORNERS, ARC_STEP = 8, 1.5
 FACES = 64
 """More than any drawn solid has faces, and any of its faces corners."""
 
+FILLED: dict[Kind, Kind] = {"bridge": "box", "crescent": "half_disc"}
+"""Kinds with an arch, and what they are without it."""
+
 
 class Solid(NamedTuple):
     """Faces of a posed shape about its centre, before yaw.
@@ -110,10 +113,6 @@ def piece_tags(view: ZoneView, piece_set: PieceSet, pieces: Sequence[Piece]) -> 
 def face_tags(view: ZoneView, piece_set: PieceSet, pieces: Sequence[Piece]) -> np.ndarray:
     """(h, w) int32: ``FACES`` times the index of the piece plus that of its face (``solid``), -1 for none."""
     return _tags(view, [shape_of(piece_set, p) for p in pieces], pieces, FACES)
-
-
-FILLED: dict[Kind, Kind] = {"bridge": "box", "crescent": "half_disc"}
-"""Kinds with an arch, and what they are without it."""
 
 
 def arch_tags(view: ZoneView, piece_set: PieceSet, pieces: Sequence[Piece]) -> np.ndarray:

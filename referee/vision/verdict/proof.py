@@ -25,20 +25,6 @@ from referee.vision.image.view import ZoneView
 from referee.vision.measured import measured
 from referee.vision.render.solids import piece_tags
 
-
-@dataclass(frozen=True)
-class Proof:
-    """``shown`` 0..1, how far the pixels themselves show a build; ``unexplained_area``, the largest thing touching it
-    that is neither shown by it nor bare table, relative to the set's smallest front; ``shown_beyond_slivers``: as
-    ``shown``, but where only a sliver of pixels tells it from its rival that says nothing; ``multicoloured``, the first
-    piece of it within which patches of several other colours lie."""
-
-    shown: float
-    unexplained_area: float
-    shown_beyond_slivers: float = 1.0
-    multicoloured: Piece | None = None
-
-
 RIM_PX = measured(1, "px of the view (mm)", "about an outline pixels are mixtures, and a pose is right to so much")
 THIN_PX = measured(
     17,
@@ -56,6 +42,19 @@ COLOUR_PATCH = measured(
     "by hand: a patch of another colour within it, an icon of a screen or a letter of a print, not grain",
     "referee bench devset devset2 --stress --effects phone --seed 97",
 )
+
+
+@dataclass(frozen=True)
+class Proof:
+    """``shown`` 0..1, how far the pixels themselves show a build; ``unexplained_area``, the largest thing touching it
+    that is neither shown by it nor bare table, relative to the set's smallest front; ``shown_beyond_slivers``: as
+    ``shown``, but where only a sliver of pixels tells it from its rival that says nothing; ``multicoloured``, the first
+    piece of it within which patches of several other colours lie."""
+
+    shown: float
+    unexplained_area: float
+    shown_beyond_slivers: float = 1.0
+    multicoloured: Piece | None = None
 
 
 def proof_of(view: ZoneView, evidence: Evidence, piece_set: PieceSet, build: Build, rival: Build | None) -> Proof:
