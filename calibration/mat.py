@@ -142,7 +142,11 @@ def detect_mats(
     turns the one into the other.
     """
     height, width = gray.shape[:2]
-    markers = merge_markers(find_markers(gray, earlier) if detected is None else detected, earlier or {})
+    markers = find_markers(gray, earlier) if detected is None else detected
+    earlier = {m: quad for m, quad in (earlier or {}).items() if m < 4 * len(ZONES)}
+    shared = [np.abs(markers[m] - earlier[m]).max() for m in markers.keys() & earlier.keys()]
+    if shared and np.median(shared) <= FAR_PX:
+        markers = {**earlier, **markers}
     mats = solve_mats(markers, (width, height), camera)
     for _ in range(2):
         more = _look_where_expected(gray, mats, markers)
@@ -152,14 +156,6 @@ def detect_mats(
         mats = solve_mats(markers, (width, height), camera)
     alone = sum(len(pose.markers) for pose in mats.poses.values()) < 2
     return Mats(mats.camera, {}, 0.0, mats.other_ids, mats.doubtful) if alone else mats
-
-
-def merge_markers(detected: Corners, earlier: Corners) -> Corners:
-    """``detected`` completed by ``earlier`` where the two agree on the markers they share."""
-    shared = [np.abs(detected[m] - earlier[m]).max() for m in detected.keys() & earlier.keys() if m < 4 * len(ZONES)]
-    if not shared or np.median(shared) > FAR_PX:
-        return dict(detected)
-    return {**{m: c for m, c in earlier.items() if m < 4 * len(ZONES)}, **detected}
 
 
 def solve_mats(markers: Corners, size: tuple[int, int], camera: CameraModel | None = None) -> Mats:

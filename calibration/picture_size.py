@@ -1,5 +1,7 @@
 """How large a picture says it is, from its header: a file of kilobytes may unfold to gigabytes."""
 
+import simplejpeg
+
 MOST_PIXELS = 64_000_000
 """Larger pictures are refused: four times a 4K frame, 200 MB unfolded."""
 
@@ -12,7 +14,11 @@ def announced_size(data: bytes) -> tuple[int, int] | None:
     if data.startswith(b"\x89PNG\r\n\x1a\n") and len(data) >= 24:
         return int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big")
     if data.startswith(b"\xff\xd8"):
-        return _jpeg(data)
+        try:
+            height, width, *_ = simplejpeg.decode_jpeg_header(data)
+        except ValueError:
+            return None
+        return width, height
     if data.startswith(b"BM") and len(data) >= 26:
         width, height = (int.from_bytes(data[at : at + 4], "little", signed=True) for at in (18, 22))
         return abs(width), abs(height)
@@ -25,16 +31,6 @@ def too_large(data: bytes) -> str | None:
     """Why the picture is not to be unfolded, as ``20000 x 20000 pixels``; None when it may be."""
     size = announced_size(data)
     return f"{size[0]} x {size[1]} pixels" if size and size[0] * size[1] > MOST_PIXELS else None
-
-
-def _jpeg(data: bytes) -> tuple[int, int] | None:
-    at = 2
-    while at + 9 < len(data) and data[at] == 0xFF:
-        marker, length = data[at + 1], int.from_bytes(data[at + 2 : at + 4], "big")
-        if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
-            return int.from_bytes(data[at + 7 : at + 9], "big"), int.from_bytes(data[at + 5 : at + 7], "big")
-        at += 2 + length
-    return None
 
 
 def _webp(data: bytes) -> tuple[int, int]:

@@ -191,16 +191,14 @@ def sharpness(gray: np.ndarray, where: np.ndarray) -> float:
 def picture_faults(gray: np.ndarray) -> tuple[str, ...]:
     """What makes an 8-bit picture unusable as such, whatever it shows: black, white, blurred."""
     dark, light = np.percentile(gray, (2, LIGHTEST))
-    if light < BLACK:
-        return ("the picture is black",)
-    if dark > WHITE:
-        return ("the picture is white",)
-    if light - dark < ONE_GREY:
-        return ("the picture shows nothing but one grey",)
     steps = np.abs(np.diff(gray.astype(np.int16), axis=1))
-    if np.percentile(steps, STEEPEST_OF_ALL) < BLURRED * (light - dark):
-        return ("the picture is blurred",)
-    return ()
+    rules = (
+        (light < BLACK, "is black"),
+        (dark > WHITE, "is white"),
+        (light - dark < ONE_GREY, "shows nothing but one grey"),
+        (np.percentile(steps, STEEPEST_OF_ALL) < BLURRED * (light - dark), "is blurred"),
+    )
+    return tuple(f"the picture {fault}" for broken, fault in rules if broken)[:1]
 
 
 def _outline(mats: Mats, pose: MatPose, half: tuple[float, float]) -> np.ndarray:

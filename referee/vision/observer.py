@@ -26,7 +26,7 @@ from cards.law import TOLERANCES, Tolerances
 from cards.pieces import PieceSet
 from cards.sentences import sentence
 from referee.match.verdict import Verdict
-from referee.vision.image.aids import believed_mats, light_alarms, moved, occupied, shown_apart
+from referee.vision.image.aids import believed_mats, gray_of, light_alarms, moved, occupied, shown_apart
 from referee.vision.image.evidence import Evidence, foreground, gather_evidence, paper_white
 from referee.vision.image.view import ZoneView, zone_view
 from referee.vision.measured import measured
@@ -173,7 +173,7 @@ class Observer:
     def learn_empty(self, image: np.ndarray) -> None:
         """Take a frame (h, w, 3) of the rig with nothing on the mats."""
         self.empty, self.empty_mats = image, None
-        self.markers = {**self.markers, **find_markers(_gray(image))}
+        self.markers = {**self.markers, **find_markers(gray_of(image))}
 
     def learn_colors(self, image: np.ndarray) -> Palette:
         """Learn the palette from a frame where every piece stands apart. Raises CannotSee without a mat, and FewPieces
@@ -217,7 +217,7 @@ class Observer:
         mats = self.look(frame)
         zones = self.zones(frame, mats)
         palette = self._palette_now(zones)
-        return mats, (*self._notes(mats), *_light(zones)), {z.view.zone: (z.view, z.evidence(palette)) for z in zones}
+        return mats, self._notes(mats, zones), {z.view.zone: (z.view, z.evidence(palette)) for z in zones}
 
     def judge(
         self,
@@ -242,7 +242,7 @@ class Observer:
             pixels = self.zones(frame, mats, field_of(card), pool.map)
             timings = {"mats": time.perf_counter() - start}
             palette = self._palette_now(pixels, pool.map)
-            notes = (*self._notes(mats), *self._left_out(pixels), *_light(pixels))
+            notes = self._notes(mats, pixels)
             cat = catalogued.result()
 
             def judged(zone: ZonePixels) -> tuple[Verdict, ZoneSight]:
@@ -256,7 +256,8 @@ class Observer:
         timings["zones"] = seconds - timings["mats"]
         return Judgement(verdicts, seconds, mats, notes, views, timings)
 
-    def _notes(self, mats: Mats) -> tuple[str, ...]:
+    def _notes(self, mats: Mats, zones: Sequence[ZonePixels]) -> tuple[str, ...]:
+        """What is to be said of a frame's mats, of the aids and of the light."""
         notes = [*self.left_out]
         if mats.doubtful:
             notes.append(f"the markers of mat {' and '.join(mats.doubtful)} fit no sheet: are two of them in view?")
@@ -268,7 +269,11 @@ class Observer:
             notes.append("the lens file does not fit the markers; left out")
         elif self.camera is None and mats.poses:
             notes.append(f"no camera file: focal length estimated from the mats, {mats.camera.focal_px:.0f} px")
-        return tuple(notes)
+        lacking = sorted(zone.view.zone for zone in zones if zone.empty is None)
+        if self.empty is not None and lacking:
+            fault = "it was taken elsewhere, the mat has moved, or there are pieces on it; left out"
+            notes.append(f"the empty frame does not fit mat {' and '.join(lacking)}: {fault}")
+        return (*notes, *light_alarms([(z.view, z.white, z.empty.white if z.empty else None) for z in zones]))
 
     def zones(
         self, frame: np.ndarray, mats: Mats, field: tuple[float, float] = FIELD, each: MapFunction = map
@@ -293,15 +298,6 @@ class Observer:
         white = sheet_white(view, there)
         f = features(there, white)
         return None if occupied(view, f) else Empty(f, white, clipped(there))
-
-    def _left_out(self, zones: Sequence[ZonePixels]) -> tuple[str, ...]:
-        lacking = sorted(zone.view.zone for zone in zones if zone.empty is None)
-        if self.empty is None or not lacking:
-            return ()
-        return (
-            f"the empty frame does not fit mat {' and '.join(lacking)}: it was taken elsewhere, the mat has moved, "
-            "or there are pieces on it; left out",
-        )
 
     def _palette_of(self, zones: Sequence[ZonePixels], shadows: bool = True) -> Palette:
         return learn(self.piece_set, np.concatenate([zone.foreground(0, shadows) for zone in zones]))
@@ -344,21 +340,10 @@ class Observer:
         )
 
 
-def _light(zones: Sequence[ZonePixels]) -> tuple[str, ...]:
-    return light_alarms(
-        {zone.view.zone: (zone.view, zone.white) for zone in zones},
-        {zone.view.zone: zone.empty.white for zone in zones if zone.empty},
-    )
-
-
 def sheet_white(view: ZoneView, image: np.ndarray) -> np.ndarray:
     """The white (3,) of the paper in an image (h, w, 3) of that view."""
     paper, marker, _ = view.regions
     return paper_white(image, paper & ~marker & view.valid)
-
-
-def _gray(image: np.ndarray) -> np.ndarray:
-    return image if image.ndim == 2 else cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
 
 
 def _mean(frames: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:

@@ -51,7 +51,7 @@ def believed_mats(
 
     Raises BadCamera for a lens file of another format, but not for that of a camera which was turned on its side.
     """
-    gray = picture if picture.ndim == 2 else cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)
+    gray = gray_of(picture)
     markers = find_markers(gray, earlier, None if picture.ndim == 2 else picture)
     if then is not None and then.shape[:2] == gray.shape:
         markers, earlier = _held_against(gray, then, markers, earlier)
@@ -64,6 +64,11 @@ def believed_mats(
     more, less = _kept(free) - _kept(mats), _kept(free) < _kept(mats)
     better = mats.error_px > LENS_WORSE * free.error_px
     return free if not less and (more > 1 or better) and _kept(free) > LENS_MARKERS else mats
+
+
+def gray_of(picture: np.ndarray) -> np.ndarray:
+    """An 8-bit picture, grey (h, w) or BGR (h, w, 3), in grey."""
+    return picture if picture.ndim == 2 else cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)
 
 
 def _lenses(camera: CameraModel | None, gray: np.ndarray) -> Sequence[CameraModel | None]:
@@ -81,8 +86,7 @@ def _held_against(gray: np.ndarray, then: np.ndarray, markers: Corners, earlier:
     ``earlier`` without the mats that have moved, by what is left of them."""
     seen, kept = by_zone(markers), dict(earlier)
     lacking = {zone: ids for zone, ids in by_zone(earlier).items() if len(seen.get(zone, ())) < 2}
-    if lacking and then.ndim == 3:
-        then = cv2.cvtColor(then, cv2.COLOR_BGR2GRAY)
+    then = gray_of(then) if lacking else then
     for zone, ids in lacking.items():
         known = {m: earlier[m] for m in ids if confirmed(then, earlier[m], m) is not None}  # of a frame before it?
         if not known:
@@ -128,20 +132,18 @@ def shown_apart(foreground: np.ndarray, view: ZoneView, piece_set: PieceSet) -> 
     return float(len(foreground) / view.px_per_mm**2 / least)
 
 
-def light_alarms(views: Mapping[str, tuple[ZoneView, np.ndarray]], usual: Mapping[str, np.ndarray]) -> tuple[str, ...]:
+def light_alarms(zones: Sequence[tuple[ZoneView, np.ndarray, np.ndarray | None]]) -> tuple[str, ...]:
     """What is wrong with the light, in words: overexposed, other than in the empty frame, one field in shadow, warm.
 
-    ``views``: each zone's view with its paper's white (3,) linear R, G, B; ``usual``: that white in the empty frame,
-    of the zones where it is known.
+    Of each zone its view, its paper's white (3,) linear R, G, B, and that in the empty frame where it is known.
     """
+    shares = {view.zone: clipped_share(view) for view, _, _ in zones}
     found = [
         f"mat {zone} is overexposed: {100 * share:.0f} % of its paper is clipped; less light or a shorter exposure"
-        for zone, (view, _) in sorted(views.items())
-        if (share := clipped_share(view)) > OVEREXPOSED_SHARE
+        for zone, share in sorted(shares.items())
+        if share > OVEREXPOSED_SHARE
     ]
-    change = {
-        zone: white / np.maximum(usual[zone], 1e-3) for zone, (_, white) in sorted(views.items()) if zone in usual
-    }
+    change = {view.zone: white / np.maximum(usual, 1e-3) for view, white, usual in zones if usual is not None}
     if change:
         found += _changes({zone: float(c.mean()) for zone, c in change.items()})
         warm = float(np.median([c[0] / max(c[2], 1e-3) for c in change.values()]))
