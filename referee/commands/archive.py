@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import tempfile
 import webbrowser
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
 
-from referee.commands.attempts import Bar
 from referee.commands.options import PORT, Commands
-from referee.errors import DeviceLost
+from referee.commands.progress import Bar
 from referee.recording import find_attempts, load_attempt
 from referee.recording.address import Mirror, is_address
 from referee.recording.errors import BadAttempt
@@ -54,7 +53,7 @@ def index(archive: Path, anew: bool) -> None:
 
 def _bring_up_to_date(known: Index) -> None:
     with Bar(unit="attempt") as bar:
-        known.refresh(thorough=True, enough=bar.told)
+        known.refresh(thorough=True, enough=bar.show)
 
 
 def _said(known: Index) -> str:
@@ -100,7 +99,7 @@ def show(archive: str, host: str, port: int | None, pin: str | None, no_browser:
 
     Of an archive at an address the records are brought here, and of what is looked at the rest; notes go back.
     """
-    from referee.commands.serving import interrupted, pin_for, served  # here: signing needs no dashboard
+    from referee.commands.serving import interrupted, page_server, pin_for  # here: signing needs no dashboard
     from referee.web.archive_app import create_archive_app
 
     with ExitStack() as stack:
@@ -108,10 +107,7 @@ def show(archive: str, host: str, port: int | None, pin: str | None, no_browser:
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="referee-")))
         place, mirror = _brought(archive, scratch / "attempts")
         app = create_archive_app(place, scratch, pin_for(host, pin, "referee's"), host, mirror)
-        try:
-            server = stack.enter_context(closing(served(app, host, port, None)))
-        except OSError as error:
-            raise DeviceLost(f"port {port} of {host} cannot be used ({error.strerror})") from None
+        server = stack.enter_context(page_server(app, host, port))
         click.echo(f"attempts: {server.url}attempts")
         if not no_browser:
             webbrowser.open(f"{server.url}attempts")
@@ -124,7 +120,7 @@ def _brought(archive: str, root: Path) -> tuple[Path, Mirror | None]:
     if is_address(archive):
         mirror = Mirror(archive, root)
         with Bar(unit="attempt") as bar:
-            mirror.refresh(bar.told)
+            mirror.refresh(bar.show)
         return root, mirror
     if not Path(archive).is_dir():
         raise BadAttempt(f"{archive}: no such folder")

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import sys
 import tempfile
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import click
-import tqdm
 
-from referee.commands.options import as_one
+from referee.commands.options import argument, as_one, option
+from referee.commands.progress import Bar
 from referee.journal.chain import Entry
 from referee.journal.journal import Journal
 from referee.match.foul import seen_foul
@@ -52,34 +50,40 @@ UNVOUCHED = 3
 FILE = click.Path(exists=True, dir_okay=False, resolve_path=True)
 
 
-class Bar(tqdm.tqdm):
-    """A progress bar on a terminal, nothing in a pipe; without a thread of its own."""
-
-    monitor_interval = 0
-
-    def __init__(self, *args: Any, **how: Any) -> None:
-        super().__init__(*args, **{"file": sys.stderr, "disable": not sys.stderr.isatty(), **how})
-
-    def told(self, done: int, total: int) -> None:
-        """Show that so much of so much is done."""
-        self.total = total
-        self.update(done - self.n)
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Rejudging:
-    """What ``rejudge`` may be asked for; each is explained there."""
+    """What ``rejudge`` may be asked for."""
 
-    attempts: tuple[str, ...]
-    deck: str | None
-    rules: str | None
-    palette: str | None
-    look: bool | None
-    watch: bool
-    jobs: int | None
-    scheduler: str | None
-    eye: str
-    out: Path
+    attempts: tuple[str, ...] = argument(nargs=-1, required=True)
+    deck: str | None = option(type=FILE, help="Judge against this deck's cards of the same ids.")
+    rules: str | None = option(type=FILE, help="Award by these house rules (house_rules.toml).")
+    palette: str | None = option(type=FILE, help="See colours by this palette instead of the recorded one.")
+    look: bool | None = option(
+        "--look/--stored",
+        default=None,
+        help="Look at the pixels again, or apply the rules to the builds as understood then. "
+        "Default: look, unless only --deck or --rules differ.",
+    )
+    watch: bool = option(is_flag=True, help="Read the videos anew too: did it fall after Stop, by itself?")
+    jobs: int | None = option("-j", "--jobs", type=click.IntRange(1), help="Processes (default: one a core).")
+    scheduler: str | None = option(
+        metavar="ADDRESS",
+        help="A Dask scheduler, tcp://host:port, instead of this machine's cores; its workers need share no disk with "
+        "it.",
+    )
+    eye: str = option(
+        default=EYE,
+        show_default=False,
+        metavar="MODULE:FUNCTION",
+        help="See with this function instead of the program's own vision; see referee.review.options.RejudgeOptions.",
+    )
+    out: Path = option(
+        "-o",
+        "--out",
+        type=click.Path(path_type=Path),
+        default=Path("rejudged"),
+        help="Folder for the report and for going on after an interruption.",
+    )
 
     @property
     def options(self) -> RejudgeOptions:
@@ -89,37 +93,6 @@ class Rejudging:
 
 
 @click.command()
-@ATTEMPTS
-@click.option("--deck", type=FILE, help="Judge against this deck's cards of the same ids.")
-@click.option("--rules", type=FILE, help="Award by these house rules (house_rules.toml).")
-@click.option("--palette", type=FILE, help="See colours by this palette instead of the recorded one.")
-@click.option(
-    "--look/--stored",
-    default=None,
-    help="Look at the pixels again, or apply the rules to the builds as understood then. "
-    "Default: look, unless only --deck or --rules differ.",
-)
-@click.option("--watch", is_flag=True, help="Read the videos anew too: did it fall after Stop, by itself?")
-@click.option("-j", "--jobs", type=click.IntRange(1), help="Processes (default: one a core).")
-@click.option(
-    "--scheduler",
-    metavar="ADDRESS",
-    help="A Dask scheduler, tcp://host:port, instead of this machine's cores; its workers need share no disk with it.",
-)
-@click.option(
-    "--eye",
-    default=EYE,
-    metavar="MODULE:FUNCTION",
-    help="See with this function instead of the program's own vision; see referee.review.options.RejudgeOptions.",
-)
-@click.option(
-    "-o",
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path("rejudged"),
-    show_default=True,
-    help="Folder for the report and for going on after an interruption.",
-)
 @as_one(Rejudging)
 def rejudge(asked: Rejudging) -> None:
     """Judge ATTEMPTS again: attempt folders, zip bundles, archives of them. Nothing recorded is altered.
@@ -193,24 +166,38 @@ def _pair(text: str) -> tuple[str, str]:
     return zone, ruling
 
 
-@dataclass(frozen=True)
-class Import:
-    """What ``import`` may be asked for; each is explained there."""
+def _player(text: str) -> tuple[str, str]:
+    zone, _, name = text.partition("=")
+    if not zone or not name:
+        raise BadAttempt(f"--player {text}: write ZONE=NAME, A=Ann say")
+    return zone, name
 
-    video: Path
-    card: str | None
-    stop: float | None
-    go: float | None
-    zone: str | None
-    players: tuple[str, ...]
-    deck: str | None
-    pieces: str | None
-    camera: str | None
-    palette: str | None
-    empty: str | None
-    no_empty: bool
-    colors: str | None
-    out: Path | None
+
+@dataclass(frozen=True, kw_only=True)
+class Importing:
+    """What ``import`` may be asked for."""
+
+    video: Path = argument(type=click.Path(exists=True, path_type=Path))
+    card: str | None = option(help="Id of the card that was built.")
+    stop: float | None = option(type=float, metavar="SECONDS", help="Video time of the Stop.")
+    go: float | None = option(type=float, metavar="SECONDS", help="Video time of the go (default 0).")
+    zone: str | None = option(help="Zone whose player called Stop.")
+    players: tuple[str, ...] = option("--player", multiple=True, metavar="ZONE=NAME")
+    deck: str | None = option(type=FILE)
+    pieces: str | None = option(type=FILE)
+    camera: str | None = option(type=FILE)
+    palette: str | None = option(type=FILE)
+    empty: str | None = option(type=FILE, help="A picture of the rig with nothing on the mats.")
+    no_empty: bool = option(is_flag=True, help="Take no such picture from beside the video either.")
+    colors: str | None = option(
+        type=FILE, help="A picture of the rig with every piece standing apart: colours are learnt."
+    )
+    out: Path | None = option(
+        "-o",
+        "--out",
+        type=click.Path(path_type=Path),
+        help="Attempt folder to make (default: attempts/ and the video's name).",
+    )
 
     @property
     def given(self) -> ImportOptions:
@@ -226,35 +213,9 @@ class Import:
         return ImportOptions(self.card, self.stop, self.go, self.zone, players, files, self.colors, self.no_empty)
 
 
-def _player(text: str) -> tuple[str, str]:
-    zone, _, name = text.partition("=")
-    if not zone or not name:
-        raise BadAttempt(f"--player {text}: write ZONE=NAME, A=Ann say")
-    return zone, name
-
-
 @click.command("import")
-@click.argument("video", type=click.Path(exists=True, path_type=Path))
-@click.option("--card", help="Id of the card that was built.")
-@click.option("--stop", type=float, metavar="SECONDS", help="Video time of the Stop.")
-@click.option("--go", type=float, metavar="SECONDS", help="Video time of the go (default 0).")
-@click.option("--zone", help="Zone whose player called Stop.")
-@click.option("--player", "players", multiple=True, metavar="ZONE=NAME")
-@click.option("--deck", type=FILE)
-@click.option("--pieces", type=FILE)
-@click.option("--camera", type=FILE)
-@click.option("--palette", type=FILE)
-@click.option("--empty", type=FILE, help="A picture of the rig with nothing on the mats.")
-@click.option("--no-empty", is_flag=True, help="Take no such picture from beside the video either.")
-@click.option("--colors", type=FILE, help="A picture of the rig with every piece standing apart: colours are learnt.")
-@click.option(
-    "-o",
-    "--out",
-    type=click.Path(path_type=Path),
-    help="Attempt folder to make (default: attempts/ and the video's name).",
-)
-@as_one(Import)
-def import_(asked: Import) -> None:
+@as_one(Importing)
+def import_(asked: Importing) -> None:
     """Make an attempt of VIDEO (or of a folder that holds video.mp4), so that it can be judged.
 
     What is not given is taken from the files beside the video, as an attempt folder names them.

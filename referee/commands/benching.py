@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import click
-from tqdm import tqdm
 
 from referee.benchmark import report
 from referee.benchmark.fit import guarantee_text, left_out, lessons_of, packed, ruled, session_of, trust_file, unpacked
 from referee.benchmark.run import Job, Knowledge, jobs, run_all, sessions
 from referee.benchmark.scoring import ZoneScore
 from referee.benchmark.stress import EFFECTS, StressScore, effect_names, kept_rows, stress_jobs, stress_rows
+from referee.commands.bench_options import BenchOptions
+from referee.commands.progress import Bar
 from referee.vision.verdict.trust import FILE as TRUST_FILE
 from referee.vision.verdict.trust import load_trust
 
@@ -23,64 +23,31 @@ SCALES = (1.0, 1.25, 1.5)
 """Sides of 720p pictures for --scaling: 0.9, 1.4 and 2.1 megapixels."""
 
 
-class _Bar(tqdm):
-    """A progress bar without tqdm's watching thread: it would outlive the command."""
-
-    monitor_interval = 0
-
-
-@dataclass(frozen=True)
-class Options:
-    """What was asked for on the command line; each is explained there."""
-
-    no_empty: bool
-    no_colors: bool
-    no_camera: bool
-    wrong_cards: bool
-    steps: bool
-    doubts: bool
-    leave_one_out: bool
-    scaling: bool
-    stress: bool
-    effects: str | None
-    seed: tuple[int, ...]
-    pictures: Path | None
-    rows: Path | None
-    fit: bool
-    trust: Path | None
-    lessons: Path | None
-    no_more: bool
-    aids: bool
-    every: int
-    processes: int
-    as_json: bool
-
-    @property
-    def knowledge(self) -> Knowledge:
-        """What the observer is given of a rig."""
-        return Knowledge(not self.no_empty, not self.no_colors, not self.no_camera)
-
-
-def bench(folders: Sequence[Path], wanted: Options) -> None:
+def bench(wanted: BenchOptions) -> None:
     """Judge the sessions' frames as asked for, and print how that compares with their truth."""
-    found = sessions(folders)
+    found = sessions(wanted.folders)
     if (wanted.leave_one_out or wanted.fit) and len(found) < 3:
         raise click.UsageError("at least three sessions are needed: one to rule, two halves of others to learn from")
     if wanted.fit:
-        _fit(_stressed(found, wanted), wanted, folders)
+        _fit(_stressed(found, wanted), wanted)
     elif wanted.stress:
         _show_stress(_stressed(found, wanted), wanted, found)
     elif wanted.aids:
         _show_aids(found, wanted)
     elif wanted.scaling:
-        _show_scaling(jobs(found, wanted.knowledge, every=wanted.every), wanted)
+        _show_scaling(jobs(found, knowledge(wanted), every=wanted.every), wanted)
     else:
         _show_verdicts(found, wanted)
 
 
-def _show_verdicts(found: Sequence[Path], wanted: Options) -> None:
+def knowledge(wanted: BenchOptions) -> Knowledge:
+    """What the observer is given of a rig."""
+    return Knowledge(not wanted.no_empty, not wanted.no_colors, not wanted.no_camera)
+
+
+def _show_verdicts(found: Sequence[Path], wanted: BenchOptions) -> None:
     """The verdicts on the frames as they are."""
-    work = jobs(found, wanted.knowledge, wanted.wrong_cards, wanted.every)
+    work = jobs(found, knowledge(wanted), wanted.wrong_cards, wanted.every)
     rows = [row for seen in _watched(run_all(work, wanted.processes), len(work)) for row in seen]
     if wanted.as_json:
         extra = [{} if wanted.wrong_cards else {"outcome": row.outcome} for row in rows]
@@ -105,12 +72,12 @@ def _by_set(scores: Sequence[ZoneScore], found: Sequence[Path]) -> dict[str, lis
     return {name: [s for s in scores if sets[session_of(s)] == name] for name in dict.fromkeys(sets.values())}
 
 
-def _stressed(found: Sequence[Path], wanted: Options) -> list[StressScore]:
+def _stressed(found: Sequence[Path], wanted: BenchOptions) -> list[StressScore]:
     effects = _effects(wanted.effects)
     work = [
         job
         for seed in wanted.seed
-        for job in stress_jobs(found, effects, wanted.every, seed, wanted.pictures, wanted.knowledge)
+        for job in stress_jobs(found, effects, wanted.every, seed, wanted.pictures, knowledge(wanted))
     ]
     if wanted.no_more:
         there = kept_rows(wanted.rows)
@@ -125,7 +92,7 @@ def _effects(wanted: str | None) -> list[str]:
         raise click.UsageError(f"--effects: {name} is none of {', '.join(EFFECTS)}") from None
 
 
-def _show_stress(rows: list[StressScore], wanted: Options, found: Sequence[Path]) -> None:
+def _show_stress(rows: list[StressScore], wanted: BenchOptions, found: Sequence[Path]) -> None:
     """Table by effect and level, reliability, and what went wrong."""
     if wanted.as_json:
         return click.echo(json.dumps([asdict(row) | {"outcome": row.outcome} for row in rows]))
@@ -139,7 +106,7 @@ def _show_stress(rows: list[StressScore], wanted: Options, found: Sequence[Path]
     return click.echo("\n\n".join("\n".join(part) for part in parts))
 
 
-def _stress_left_out(rows: Sequence[StressScore], wanted: Options) -> list[StressScore]:
+def _stress_left_out(rows: Sequence[StressScore], wanted: BenchOptions) -> list[StressScore]:
     """The rows, each session ruled by what the others teach."""
     held_out = _left_out([row.score for row in rows], wanted)
     click.echo("\n".join(report.left_out_lines(held_out)) + "\n")
@@ -147,7 +114,7 @@ def _stress_left_out(rows: Sequence[StressScore], wanted: Options) -> list[Stres
     return [replace(row, score=ruled(row.score, trusts[session_of(row.score)])) for row in rows]
 
 
-def _left_out(scores: Sequence[ZoneScore], wanted: Options) -> dict:
+def _left_out(scores: Sequence[ZoneScore], wanted: BenchOptions) -> dict:
     try:
         lessons = unpacked(wanted.lessons) if wanted.lessons and not wanted.fit else None
         return left_out(scores, lessons=lessons)
@@ -155,11 +122,11 @@ def _left_out(scores: Sequence[ZoneScore], wanted: Options) -> dict:
         raise click.UsageError(str(fault)) from None
 
 
-def _fit(rows: list[StressScore], wanted: Options, folders: Sequence[Path]) -> None:
+def _fit(rows: list[StressScore], wanted: BenchOptions) -> None:
     """Say how a fit to the rows does on sessions left out, and write the fit and what it was made of."""
-    _show_stress(rows, wanted, sessions(folders))
+    _show_stress(rows, wanted, sessions(wanted.folders))
     learnt = lessons_of([row.score for row in rows])
-    names = " ".join(folder.name for folder in folders)
+    names = " ".join(folder.name for folder in wanted.folders)
     seeds = " ".join(f"--seed {seed}" for seed in wanted.seed)
     command = f"referee bench {names} --fit --every {wanted.every} {seeds}"
     trust = wanted.trust or TRUST_FILE
@@ -169,7 +136,7 @@ def _fit(rows: list[StressScore], wanted: Options, folders: Sequence[Path]) -> N
     click.echo(f"\n{guarantee_text(load_trust(trust))}\nwritten: {trust}")
 
 
-def _show_aids(folders: Sequence[Path], wanted: Options) -> None:
+def _show_aids(folders: Sequence[Path], wanted: BenchOptions) -> None:
     """Every combination of what may be given beside the picture, one line each."""
     found: dict[tuple[bool, bool, bool], list[ZoneScore]] = {}
     sides = (True, False)
@@ -181,11 +148,11 @@ def _show_aids(folders: Sequence[Path], wanted: Options) -> None:
     return click.echo("\n".join(report.aids_lines(found)))
 
 
-def _watched(found: Iterable, count: int) -> tqdm:
-    return _Bar(found, total=count, unit="image", file=sys.stderr, disable=not sys.stderr.isatty(), leave=False)
+def _watched(found: Iterable, count: int) -> Bar:
+    return Bar(found, total=count, unit="image", leave=False)
 
 
-def _show_scaling(work: Sequence[Job], wanted: Options) -> None:
+def _show_scaling(work: Sequence[Job], wanted: BenchOptions) -> None:
     """Cost at the pictures' own size and larger."""
     timed = []
     for scale in SCALES:

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import click
 import cv2
-from tqdm import tqdm
 
 from cards.check import CardCheck, check_card
 from cards.deck import Deck
@@ -23,6 +22,7 @@ from cards.pieces import PieceSet
 from cards.stability import MISPLACEMENT_MM
 from referee.commands.named_files import named_deck, named_piece_set
 from referee.commands.options import Commands, Words
+from referee.commands.progress import Bar
 from referee.workers import end_with_parent
 
 _pieces = click.option(
@@ -31,12 +31,6 @@ _pieces = click.option(
     show_default=True,
     help="A piece set: a pieces.json, or the name of one that ships with the program.",
 )
-
-
-class _Bar(tqdm):
-    """A progress bar without tqdm's watching thread: it would outlive the command."""
-
-    monitor_interval = 0
 
 
 @click.group(cls=Commands)
@@ -83,9 +77,7 @@ SOME_CARDS = 8
 def _checked(deck: Deck, piece_set: PieceSet, misplaced: float) -> list[CardCheck]:
     """Every card's check in the deck's order, on all cores, with a progress bar."""
     check_one = partial(check_card, pieces=piece_set, misplacement_mm=misplaced)
-    bar = partial(
-        _Bar, total=len(deck.cards), unit="card", file=sys.stderr, disable=not sys.stderr.isatty(), leave=False
-    )
+    bar = partial(Bar, total=len(deck.cards), unit="card", leave=False)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if cores == 1 or len(deck.cards) < SOME_CARDS:
         return list(bar(map(check_one, deck.cards)))
@@ -147,7 +139,7 @@ def make(value: int, count: int, seed: int, known: str, pieces: str, output: Pat
         for card in named_deck(known).cards
         if isinstance(card, LayoutCard) and all(p.shape in piece_set.shapes for p in card.pieces)
     ]
-    with _Bar(total=count, unit="card", file=sys.stderr, disable=not sys.stderr.isatty(), leave=False) as bar:
+    with Bar(total=count, unit="card", leave=False) as bar:
         made = make_layouts(piece_set, value, count, seed, old, lambda found: bar.update())
     text = json.dumps(Deck(f"made-{value}-{seed}", made).to_json(), indent=1)
     if output is None:

@@ -9,10 +9,11 @@ import click
 
 from calibration import ZONES
 from calibration.game_sheets import SITE_MM
+from referee.commands.demo_options import DemoOptions
 from referee.commands.games import GameLines, pages_of, record_in, resume_game
 from referee.commands.named_files import named_piece_set
 from referee.commands.options import simulated_players
-from referee.commands.serving import DemoOptions, interrupted
+from referee.commands.serving import interrupted
 from referee.devices.ports import SystemClock
 from referee.games.catalogue import game_named
 from referee.games.core import GameCommand, Table

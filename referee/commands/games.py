@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -14,10 +14,10 @@ import click
 
 from referee.commands.game_camera import cards, look
 from referee.commands.named_files import named_piece_set
-from referee.commands.options import PORT, Commands, Words, as_one, names_in, same_players
-from referee.commands.serving import interrupted, opened, pin_for, served, taken
+from referee.commands.options import PORT, Commands, Words, argument, as_one, names_in, option, same_players
+from referee.commands.serving import interrupted, locked_data_folder, open_record, page_server, pin_for
 from referee.devices.ports import Clock, SystemClock
-from referee.errors import DeviceLost, RefereeError
+from referee.errors import RefereeError
 from referee.events import Event
 from referee.games.catalogue import GAMES, game_named
 from referee.games.core import BadGame, Mode
@@ -32,22 +32,6 @@ from referee.web.i18n.texts import translate
 
 PATH = click.Path(path_type=Path)
 LANG = "en"
-
-
-@dataclass(frozen=True, kw_only=True)
-class PlayOptions:
-    """What ``game play`` may be asked for; each is explained there."""
-
-    name: str
-    players: str
-    scorer: bool
-    rules_file: Path | None
-    seed: int | None
-    stones: str
-    host: str
-    port: int
-    pin: str | None
-    data_dir: Path
 
 
 class GameLines:
@@ -85,7 +69,7 @@ def result(match: Match) -> str:
 @contextmanager
 def record_in(data_dir: Path) -> Iterator[Record]:
     """The games' record under the folder, this program's alone while the context lasts."""
-    with taken(data_dir) as folder, opened(folder / "journal.db", folder, "") as record:
+    with locked_data_folder(data_dir) as folder, open_record(folder / "journal.db", folder, "") as record:
         yield record
 
 
@@ -198,27 +182,31 @@ def pages_of(
     host, port, pin = where
     clock = SystemClock()
     app = create_game_app(table, folder, clock, pin_for(host, pin, "referee's"), host, camera)
-    try:
-        server = served(app, host, port, None)
-    except OSError as error:
-        raise DeviceLost(f"port {port} of {host} cannot be used ({error.strerror})") from None
-    with closing(server):
+    with page_server(app, host, port) as server:
         yield server.url
 
 
+@dataclass(frozen=True, kw_only=True)
+class PlayOptions:
+    """What ``game play`` may be asked for."""
+
+    name: str = argument(type=Words(list(GAMES)))
+    players: str = option(required=True, help="Names with commas, youngest first.")
+    scorer: bool = option(
+        is_flag=True, help="Real cards and stones: people enter what was done. Else the program deals."
+    )
+    rules_file: Path | None = option("--rules", type=PATH, help="House rules, as `referee game rules` prints them.")
+    seed: int | None = option(type=int, help="Seed of the deal.")
+    stones: str = option(
+        default="city_stones", show_default=False, help="The stones of city_towers, for the camera: a pieces.json."
+    )
+    host: str = option(default="127.0.0.1", help="Address of the pages.")
+    port: int = option(type=PORT, default=8000, help="Their port; 0 takes a free one.")
+    pin: str | None = option(help="The referee's PIN; made up and printed when --host is not this machine.")
+    data_dir: Path = option(type=PATH, default=Path("referee-data"))
+
+
 @game.command("play")
-@click.argument("name", type=Words(list(GAMES)))
-@click.option("--players", required=True, help="Names with commas, youngest first.")
-@click.option(
-    "--scorer", is_flag=True, help="Real cards and stones: people enter what was done. Else the program deals."
-)
-@click.option("--rules", "rules_file", type=PATH, help="House rules, as `referee game rules` prints them.")
-@click.option("--seed", type=int, help="Seed of the deal.")
-@click.option("--stones", default="city_stones", help="The stones of city_towers, for the camera: a pieces.json.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address of the pages.")
-@click.option("--port", type=PORT, default=8000, show_default=True, help="Their port; 0 takes a free one.")
-@click.option("--pin", help="The referee's PIN; made up and printed when --host is not this machine.")
-@click.option("--data-dir", type=PATH, default=Path("referee-data"), show_default=True)
 @as_one(PlayOptions)
 def play(asked: PlayOptions) -> None:
     """Play a game on board, console and phones; one of these players that has not ended goes on."""

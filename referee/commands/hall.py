@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from referee.commands.match import BadRequest
+from referee.commands.match import BadArgument
 from referee.devices.ports import SystemClock
 from referee.journal.file_lock import usable_folder
 from referee.journal.journal import Journal
@@ -26,11 +26,11 @@ WHO = click.option("--who", default="organiser", show_default=True, help="Your n
 def directing(journal: str, tournament: str = "", new: bool = False) -> Iterator[tuple[Director, People]]:
     """A director on this journal, and everybody's records, while the context lasts; a ``new`` one may be made.
 
-    Raises BadRequest when there is none, FolderUnusable.
+    Raises BadArgument when there is none, FolderUnusable.
     """
     if "://" not in journal:
         if not new and not Path(journal).is_file():
-            raise BadRequest(f"{journal}: no such journal; `referee tournament begin` makes one")
+            raise BadArgument(f"{journal}: no such journal; `referee tournament begin` makes one")
         usable_folder(Path(journal).absolute().parent)
     with ExitStack() as stack:
         clock = SystemClock()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -20,6 +19,7 @@ from calibration.quality import picture_faults, rig_quality
 from cards.card import Card
 from cards.errors import BadCard
 from cards.pieces import PieceSet
+from referee.commands.judge_options import JudgeOptions
 from referee.commands.named_files import named_deck, named_piece_set
 from referee.errors import BadCamera, BadImage, CannotSee, FewPieces, RefereeError
 from referee.vision.image.files import read_picture, write_picture
@@ -32,25 +32,7 @@ GOOD_LENS_PX, BAD_VIEW_PX, LEAST_COVERED = 0.8, 1.5, 0.5
 """RMS error of a good fit and of a view that spoils one; share of the picture's cells with corners."""
 
 
-@dataclass(frozen=True)
-class Judging:
-    """What ``judge`` may be asked for; each is explained there."""
-
-    images: tuple[Path, ...]
-    card_id: str
-    deck: str
-    zones: tuple[str, ...]
-    as_json: bool
-    overlay: Path | None
-    pieces: str
-    camera_file: Path | None
-    empty: Path | None
-    colors: Path | None
-    palette: Path | None
-    steps: Path | None
-
-
-def judge(asked: Judging) -> None:
+def judge(asked: JudgeOptions) -> None:
     """Print the verdicts on the pictures, and draw them where that is asked for."""
     piece_set = named_piece_set(asked.pieces)
     card = _card(asked, piece_set)
@@ -62,7 +44,7 @@ def judge(asked: Judging) -> None:
         if asked.as_json:
             click.echo(json.dumps(judgement.to_json(str(path), card.id)))
         else:
-            click.echo(told(judgement, str(path), card))
+            click.echo(judgement_text(judgement, str(path), card))
         if asked.overlay:
             from referee.vision.overlay import draw  # here: letters take a while to load, and few ask for them
 
@@ -75,14 +57,14 @@ def judge(asked: Judging) -> None:
                 write_picture(_made(asked.steps, "the steps") / f"{prefix}{name}.jpg", picture)
 
 
-def _card(asked: Judging, piece_set: PieceSet) -> Card:
+def _card(asked: JudgeOptions, piece_set: PieceSet) -> Card:
     card = named_deck(asked.deck).card(asked.card_id)
     for problem in card.inventory_problems(piece_set):
         raise BadCard(f"{asked.deck}: card {asked.card_id} does not fit the piece set {asked.pieces}: {problem}")
     return card
 
 
-def _observer(piece_set: PieceSet, frames: list[np.ndarray], asked: Judging) -> Observer:
+def _observer(piece_set: PieceSet, frames: list[np.ndarray], asked: JudgeOptions) -> Observer:
     empty = asked.empty
     camera = load_camera(asked.camera_file) if asked.camera_file else None
     known = load_palette(asked.palette, piece_set) if asked.palette else None
@@ -114,7 +96,7 @@ def learn(observer: Observer, colors: Path) -> Palette:
 
 
 def _judged(
-    observer: Observer, frame: np.ndarray, card: Card, asked: Judging, studied: Callable[[ZoneStudy], None]
+    observer: Observer, frame: np.ndarray, card: Card, asked: JudgeOptions, studied: Callable[[ZoneStudy], None]
 ) -> Judgement:
     try:
         judgement = observer.judge([frame], card, asked.zones or None, studied=studied)
@@ -140,7 +122,7 @@ def _made(folder: Path, what: str) -> Path:
     return folder
 
 
-def told(judgement: Judgement, image: str, card: Card) -> str:
+def judgement_text(judgement: Judgement, image: str, card: Card) -> str:
     """A judgement in words, a line a fact."""
     lines = [f"{image}: card {card.id}, {judgement.seconds:.2f} s"]
     for zone, verdict in sorted(judgement.zones.items()):

@@ -29,14 +29,14 @@ JOURNAL = click.option(
 )
 
 
-class BadRequest(RefereeError):
+class BadArgument(RefereeError):
     """A command line that asks for what is not there."""
 
 
 def open_journal(where: str) -> Journal:
-    """The existing record, to be read and left as it is. Raises BadRequest when there is no such file."""
+    """The existing record, to be read and left as it is. Raises BadArgument when there is no such file."""
     if "://" not in where and not Path(where).is_file():
-        raise BadRequest(f"{where}: no such journal")
+        raise BadArgument(f"{where}: no such journal")
     return Journal(where, reading=True)
 
 
@@ -48,7 +48,7 @@ def schedule(number: int, players: str | None, rules: str | None) -> None:
     """Print who meets whom in a match of NUMBER players."""
     names = names_in(players) if players else [letter(i) for i in range(number)]
     if len(names) != number:
-        raise BadRequest(f"{number} players, but {len(names)} names")
+        raise BadArgument(f"{number} players, but {len(names)} names")
     duels = load_rules(rules).duels_per_round if rules else 3
     click.echo(schedule_text(names, duels))
 
@@ -79,7 +79,7 @@ def export(match_id: str | None, form: str, journal: str, out: Path | None) -> N
     finally:
         store.close()
     if not entries:
-        raise BadRequest(f"{journal}: no match {match_id!r}")
+        raise BadArgument(f"{journal}: no match {match_id!r}")
     if is_game(entries):
         give(exported(form, entries, partial(command_sentence, "en")), out)
     else:
@@ -87,14 +87,14 @@ def export(match_id: str | None, form: str, journal: str, out: Path | None) -> N
 
 
 def give(content: str, out: Path | None) -> None:
-    """Write to the file or the screen. Raises BadRequest when the file cannot be written."""
+    """Write to the file or the screen. Raises BadArgument when the file cannot be written."""
     if out is None:
         click.echo(content, nl=False)
         return
     try:
         out.write_text(content, encoding="utf-8")
     except OSError as error:
-        raise BadRequest(f"{out}: {error.strerror or error}") from None
+        raise BadArgument(f"{out}: {error.strerror or error}") from None
 
 
 @click.group(cls=Commands)

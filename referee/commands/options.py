@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import field, fields
 from difflib import get_close_matches
-from functools import wraps
+from functools import partial, wraps
+from inspect import get_annotations
 from typing import Any, TypeVar
 
 import click
@@ -78,14 +80,37 @@ class Words(click.Choice[str]):
             raise click.BadParameter(f"{error.message}{asked}", ctx, param) from None
 
 
-def as_one(kind: Callable[..., T]) -> Callable[[Callable[[T], None]], Callable[..., None]]:
-    """Have a command take all its arguments and options as one ``kind``, whose fields bear their names."""
+def option(*names: str, **how: Any) -> Any:
+    """A field of a class of options (``as_one``), for ``click.option``: named as the field where no name is given.
+
+    A default that is not empty is shown.
+    """
+    shown = {"show_default": bool(how.get("default"))}
+    return field(metadata={"click": partial(click.option, *names, **shown | how), "named": bool(names)})
+
+
+def argument(**how: Any) -> Any:
+    """A field of a class of options (``as_one``), for ``click.argument``."""
+    return field(metadata={"click": partial(click.argument, **how), "named": True})
+
+
+def as_one(kind: type[T]) -> Callable[[Callable[[T], None]], Callable[..., None]]:
+    """Have a command take the options that the dataclass ``kind`` declares as one value of it.
+
+    Its own come first in the help text, then those of the classes that it extends.
+    """
+    declared = {f.name: f for f in fields(kind)}  # type: ignore[arg-type]
+    names = dict.fromkeys(name for one in kind.__mro__ for name in get_annotations(one) if name in declared)
 
     def taking(command: Callable[[T], None]) -> Callable[..., None]:
         @wraps(command)
         def called(**given: Any) -> None:
             command(kind(**given))
 
+        for name in reversed(names):
+            if how := declared[name].metadata:
+                usual = () if how["named"] else (f"--{name.replace('_', '-')}",)
+                called = how["click"](*usual, name)(called)
         return called
 
     return taking

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from referee.commands.hall import WHO, directing
-from referee.commands.match import JOURNAL, BadRequest
+from referee.commands.match import JOURNAL, BadArgument
 from referee.commands.options import Commands
 from referee.match.duel import stop_time
 from referee.tournament.people import careers
@@ -108,6 +108,6 @@ def delete(person: str, yes: bool, who: str, journal: str) -> None:
     with directing(journal) as (_, known):
         found = known.person(person)
         if not yes and not click.confirm(f"delete {found.id} {found.name} for good?"):
-            raise BadRequest("nothing was deleted")
+            raise BadArgument("nothing was deleted")
         known.delete(found.id, who)
         click.echo(f"{found.id} is deleted; what matches on record say of a name stays there")

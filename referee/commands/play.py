@@ -16,20 +16,17 @@ from cards.card import Card
 from cards.deck import Deck, builtin_deck, load_deck
 from cards.pieces import PieceSet, builtin_piece_set, load_piece_set
 from cards.sentences import sentence
-from referee.commands.options import Words, as_one, names_in, simulated_players
+from referee.commands.demo_options import DemoOptions
+from referee.commands.options import as_one, names_in, option, simulated_players
 from referee.commands.scoreline import ScoreLines
 from referee.commands.serving import (
     PATH,
-    USUAL_PORT,
-    WEB_OPTIONS,
-    DemoOptions,
-    Options,
+    DashboardOptions,
     dashboard,
     interrupted,
-    opened,
-    running,
-    taken,
-    web_options,
+    locked_data_folder,
+    open_record,
+    running_session,
 )
 from referee.devices.camera import open_camera
 from referee.devices.ports import Camera, Clock, SystemClock
@@ -42,8 +39,7 @@ from referee.session.device_choice import FIRST_PICTURE_S, DeviceChoices, open_b
 from referee.session.duel_recording import Sign
 from referee.session.session import Equipment, Session
 from referee.simulator.rig import SimulatedTable, Staging
-from referee.simulator.table import SEATINGS
-from referee.tournament.state import FORMATS, MOST_ENTRANTS, MOST_ROUNDS, RECORD
+from referee.tournament.state import MOST_ENTRANTS, RECORD
 from referee.vision.live.gate import Gate
 from referee.vision.observer import Judgement, Observer
 from referee.vision.overlay import marked
@@ -59,51 +55,34 @@ AT_A_TABLE = DEFAULT_RULES.model_copy(update={"sign_off": "asked"})
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunOptions(Options):
+class TableOptions(DashboardOptions):
+    """What every command with real devices may be asked for."""
+
+    match_id: str | None = None
+    tournament: bool = False
+    source: str = option("--camera", default="0", help="Webcam index, URL or file.")
+    box_port: str = option("--box", default="none", help="Serial port, auto, or none.")
+    box_id: str | None = option("--id", help="Insist on the button box of this name.")
+    deck_file: Path | None = option("--deck", type=PATH, help="deck.json; default: the built-in deck.")
+    pieces_file: Path | None = option("--pieces", type=PATH, help="pieces.json; default: the challenge set.")
+    camera_file: Path | None = option(type=PATH, help="camera.yaml of a calibrated lens.")
+    palette_file: Path | None = option("--palette", type=PATH, help="palette.json of the pieces' colours.")
+    journal: str | None = option(help="Where the record goes: a file or a database URL.")
+    table: str = option(default="", help="This table's name, where many tables share one journal.")
+    sign_with: Path | None = option(type=PATH, help="Sign every recording with this key (referee attempts key).")
+    data_dir: Path = option(type=PATH, default=Path("referee-data"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(TableOptions):
     """What ``run`` may be asked for."""
 
-    source: str
-    box_port: str
-    box_id: str | None
-    deck_file: Path | None
-    pieces_file: Path | None
-    camera_file: Path | None
-    palette_file: Path | None
-    players: str | None
-    match_id: str | None
-    journal: str | None
-    table: str
-    sign_with: Path | None
-    tournament: bool = False
-
-
-TABLE_OPTIONS = (
-    click.option("--camera", "source", default="0", show_default=True, help="Webcam index, URL or file."),
-    click.option("--box", "box_port", default="none", show_default=True, help="Serial port, auto, or none."),
-    click.option("--id", "box_id", help="Insist on the button box of this name."),
-    click.option("--deck", "deck_file", type=PATH, help="deck.json; default: the built-in deck."),
-    click.option("--pieces", "pieces_file", type=PATH, help="pieces.json; default: the challenge set."),
-    click.option("--camera-file", type=PATH, help="camera.yaml of a calibrated lens."),
-    click.option("--palette", "palette_file", type=PATH, help="palette.json of the pieces' colours."),
-    click.option("--journal", help="Where the record goes: a file or a database URL."),
-    click.option("--table", default="", help="This table's name, where many tables share one journal."),
-    click.option("--sign-with", type=PATH, help="Sign every recording with this key (referee attempts key)."),
-    click.option("--data-dir", type=PATH, default=Path("referee-data"), show_default=True),
-)
-
-
-def table_options(command: Callable) -> Callable:
-    """The options of every command with real devices."""
-    for option in reversed((*TABLE_OPTIONS, *WEB_OPTIONS)):
-        command = option(command)
-    return command
+    players: str | None = option(help="Names, youngest first, with commas: begins a match at once.")
+    match_id: str | None = option("--match", help="Take up this older match of the record (referee export lists them).")
+    tournament: bool = option(is_flag=True, help="Begin the matches that the hall calls to this table.")
 
 
 @click.command()
-@click.option("--players", help="Names, youngest first, with commas: begins a match at once.")
-@click.option("--match", "match_id", help="Take up this older match of the record (referee export lists them).")
-@click.option("--tournament", is_flag=True, help="Begin the matches that the hall calls to this table.")
-@table_options
 @as_one(RunOptions)
 def run(asked: RunOptions) -> None:
     """Referee real duels with a camera and a button box, or keys."""
@@ -125,10 +104,10 @@ def run(asked: RunOptions) -> None:
 
 
 def at_table(
-    asked: RunOptions, begin: Callable[[Session], None], players: Sequence[str] | None = None, first: str = ""
+    asked: TableOptions, begin: Callable[[Session], None], players: Sequence[str] | None = None, first: str = ""
 ) -> None:
     """A session with real devices until it is interrupted; ``begin`` is called once all runs, ``players`` is as for
-    ``running``, ``first`` the page that a browser opens."""
+    ``running_session``, ``first`` the page that a browser opens."""
     pieces = load_piece_set(asked.pieces_file) if asked.pieces_file else builtin_piece_set()
     deck = load_deck(asked.deck_file, pieces) if asked.deck_file else builtin_deck()
     lens = load_camera(asked.camera_file) if asked.camera_file else None
@@ -136,14 +115,14 @@ def at_table(
     rules, clock = load_rules(asked.rules_file) if asked.rules_file else AT_A_TABLE, SystemClock()
     signing = signing_with(asked.sign_with)
     with ExitStack() as stack, interrupted() as over:
-        data_dir = stack.enter_context(taken(asked.data_dir))
+        data_dir = stack.enter_context(locked_data_folder(asked.data_dir))
         camera = stack.enter_context(closing(open_camera(asked.source, clock)))
         box = stack.enter_context(closing(open_box(asked.box_port, clock, asked.box_id)))
         observer = Observer(pieces, lens, palette)
-        record = stack.enter_context(opened(asked.journal or data_dir / "journal.db", data_dir, asked.table))
+        record = stack.enter_context(open_record(asked.journal or data_dir / "journal.db", data_dir, asked.table))
         use = Equipment(
             journal=record,
-            practice=stack.enter_context(opened(data_dir / PRACTICE, data_dir, "")),
+            practice=stack.enter_context(open_record(data_dir / PRACTICE, data_dir, "")),
             recorder=stack.enter_context(closing(recorder_of(data_dir, clock, asked))),
             data_dir=data_dir,
             keep=kept(deck, pieces, observer),
@@ -160,7 +139,7 @@ def at_table(
             table=asked.table,
             sign=signing,
         )
-        session = stack.enter_context(running(use, players))
+        session = stack.enter_context(running_session(use, players))
         session.listen(ScoreLines(click.echo))
         if asked.match_id and asked.match_id != session.state.match_id:
             session.take_up(asked.match_id)
@@ -215,19 +194,6 @@ def kept(deck: Deck, pieces: PieceSet, observer: Observer) -> dict:
 
 
 @click.command()
-@click.option("--game", help="Play one of the tower games on the terminal instead, e.g. city_towers.")
-@click.option("--fast", is_flag=True, help="Hands faster than any human's; ends with the match.")
-@click.option("--players", show_default="4", help="How many play, or names, youngest first.")
-@click.option("--duels", type=click.IntRange(min=1), help="End after so many decided duels.")
-@click.option("--seating", type=Words(sorted(SEATINGS)), default="across", show_default=True)
-@click.option("--manual", is_flag=True, help="You run the match on the console; the players build.")
-@click.option("--fps", type=click.FloatRange(2, 60), help="Of the simulated camera; default 15, fast 8.")
-@click.option("--tables", type=click.IntRange(1, 64), help="A whole tournament on so many tables, without cameras.")
-@click.option("--format", "form", type=Words(list(FORMATS)), default="swiss", show_default=True, help="Of --tables.")
-@click.option("--rounds", type=click.IntRange(0, MOST_ROUNDS), default=0, help="Of --tables: of a Swiss; 0: as needed.")
-@click.option("--journal", help="Of --tables: where the record goes, a file or a database URL.")
-@click.option("--data-dir", type=PATH, default=Path("referee-data/simulated"), show_default=True)
-@web_options
 @as_one(DemoOptions)
 def demo(asked: DemoOptions) -> None:
     """Referee simulated duels: no hardware needed, everything marked SIMULATED."""
@@ -245,12 +211,12 @@ def demo(asked: DemoOptions) -> None:
     rules = load_rules(asked.rules_file) if asked.rules_file else DEFAULT_RULES
     with ExitStack() as stack, interrupted() as over:
         click.echo("SIMULATED: table, players, camera and button box are not real")
-        data_dir = stack.enter_context(taken(asked.data_dir))
+        data_dir = stack.enter_context(locked_data_folder(asked.data_dir))
         staging = Staging(asked.seed or 0, asked.seating, asked.fast, asked.fps or (8.0 if asked.fast else 15.0))
         table = stack.enter_context(SimulatedTable(pieces, clock, staging))
         observer = Observer(pieces, table.lens)
         use = Equipment(
-            journal=stack.enter_context(opened(data_dir / "journal.db", data_dir, "")),
+            journal=stack.enter_context(open_record(data_dir / "journal.db", data_dir, "")),
             recorder=stack.enter_context(closing(recorder_of(data_dir, clock, asked, simulated=True))),
             data_dir=data_dir,
             keep=kept(deck, pieces, observer),
@@ -265,7 +231,7 @@ def demo(asked: DemoOptions) -> None:
             rules=rules,
             simulated=True,
         )
-        session = stack.enter_context(running(use, names))
+        session = stack.enter_context(running_session(use, names))
         lines = ScoreLines(click.echo, table.truth(deck))
         session.listen(lines)
         stack.enter_context(dashboard(session, asked))
@@ -286,34 +252,17 @@ def demo(asked: DemoOptions) -> None:
 
 def _demo_tables(asked: DemoOptions, tables: int) -> None:
     """A tournament on so many tables: each has about three players, unless it is said how many there are."""
-    from referee.commands.tables import HallDemo, demo_tables
+    from referee.commands.tables import demo_tables
 
     if asked.players and not asked.players.isdigit():
         raise click.BadParameter("with --tables say how many play", param_hint="--players")
     players = int(asked.players) if asked.players else max(2, 3 * tables)
     if not 2 <= players <= MOST_ENTRANTS:
         raise click.BadParameter(f"from 2 to {MOST_ENTRANTS} can play", param_hint="--players")
-    folder = asked.data_dir / "tables"
-    demo_tables(
-        HallDemo(
-            tables=tables,
-            players=players,
-            form=asked.form,
-            rounds=asked.rounds,
-            fast=asked.fast,
-            seed=asked.seed or 0,
-            journal=asked.journal or str(folder / "journal.db"),
-            host=asked.host,
-            port=USUAL_PORT if asked.port is None else asked.port,
-            pin=asked.pin,
-            browser=not asked.no_browser,
-            data_dir=folder,
-            headless=asked.headless,
-        )
-    )
+    demo_tables(asked, tables, players)
 
 
-def recorder_of(data_dir: Path, clock: Clock, asked: Options, simulated: bool = False) -> Recorder:
+def recorder_of(data_dir: Path, clock: Clock, asked: DashboardOptions, simulated: bool = False) -> Recorder:
     budget, where = Budget(round(asked.recordings_gb * (1 << 30))), data_dir / "attempts"
     if simulated:
         return Recorder(where, clock, SIMULATED_BEFORE_S, budget, SIMULATED_WAITING_BYTES)

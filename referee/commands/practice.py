@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import click
 
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
-from referee.commands.options import as_one, names_in
-from referee.commands.play import PRACTICE, RunOptions, at_table, drawn, table_options
-from referee.commands.serving import dashboard, interrupted, opened, running, taken
+from referee.commands.options import as_one, names_in, option
+from referee.commands.play import PRACTICE, TableOptions, at_table, drawn
+from referee.commands.serving import dashboard, interrupted, locked_data_folder, open_record, running_session
 from referee.devices.box_keyboard import KeysBox
 from referee.devices.ports import SystemClock
 from referee.errors import RefereeError
@@ -28,23 +28,20 @@ FPS, FAST_FPS = 15.0, 8.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class PracticeOptions(RunOptions):
+class PracticeOptions(TableOptions):
     """What ``practice`` may be asked for."""
 
-    level: int | None
-    simulated: bool
-    fast: bool
-    builds: int | None
+    players: str | None = option(help="One name or two with a comma: begins at once. Else the page asks.")
+    level: int | None = option(
+        type=click.IntRange(1, 4), help="Only cards of this difficulty: the points that they bring."
+    )
+    simulated: bool = option(is_flag=True, help="At a simulated table; everything is marked SIMULATED.")
+    fast: bool = option(is_flag=True, help="Simulated hands faster than any human's.")
+    builds: int | None = option(type=click.IntRange(min=1), help="End after so many simulated builds.")
 
 
 @click.command()
-@click.option("--players", help="One name or two with a comma: begins at once. Else the page asks.")
-@click.option("--level", type=click.IntRange(1, 4), help="Only cards of this difficulty: the points that they bring.")
-@click.option("--simulated", is_flag=True, help="At a simulated table; everything is marked SIMULATED.")
-@click.option("--fast", is_flag=True, help="Simulated hands faster than any human's.")
-@click.option("--builds", type=click.IntRange(min=1), help="End after so many simulated builds.")
-@table_options
-@as_one(lambda **given: PracticeOptions(match_id=None, **given))
+@as_one(PracticeOptions)
 def practice(asked: PracticeOptions) -> None:
     """Build against the clock, alone or in twos: no button box, no referee.
 
@@ -56,8 +53,7 @@ def practice(asked: PracticeOptions) -> None:
     if asked.simulated:
         _simulated(names or ["Ann"], asked)
         return
-    given = {field.name: getattr(asked, field.name) for field in fields(RunOptions)}
-    at_table(RunOptions(**given), lambda session: _begin(_room(session), names, asked), (), PAGE)
+    at_table(asked, lambda session: _begin(_room(session), names, asked), (), PAGE)
 
 
 def _room(session: Session) -> PracticeRunner:
@@ -80,13 +76,13 @@ def _simulated(names: list[str], asked: PracticeOptions) -> None:
     clock, pieces, deck = SystemClock(), builtin_piece_set(), builtin_deck()
     with ExitStack() as stack, interrupted() as over:
         click.echo("SIMULATED: table, players and camera are not real")
-        data_dir = stack.enter_context(taken(asked.data_dir / "simulated"))
+        data_dir = stack.enter_context(locked_data_folder(asked.data_dir / "simulated"))
         staging = Staging(asked.seed or 0, "across", asked.fast, FAST_FPS if asked.fast else FPS)
         table = stack.enter_context(SimulatedTable(pieces, clock, staging))
         observer = Observer(pieces, table.lens)
         use = Equipment(
-            journal=stack.enter_context(opened(data_dir / "journal.db", data_dir, "")),
-            practice=stack.enter_context(opened(data_dir / PRACTICE, data_dir, "")),
+            journal=stack.enter_context(open_record(data_dir / "journal.db", data_dir, "")),
+            practice=stack.enter_context(open_record(data_dir / PRACTICE, data_dir, "")),
             data_dir=data_dir,
             draw=drawn,
             deck=deck,
@@ -98,7 +94,7 @@ def _simulated(names: list[str], asked: PracticeOptions) -> None:
             clock=clock,
             simulated=True,
         )
-        session = stack.enter_context(running(use, ()))
+        session = stack.enter_context(running_session(use, ()))
         stack.enter_context(dashboard(session, asked, None, PAGE))
         table.set_up(observer)
         session.start()

@@ -9,7 +9,7 @@ import socket
 import ssl
 import threading
 import webbrowser
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +18,7 @@ from urllib.parse import quote, urlsplit
 import click
 from flask import Flask
 
-from referee.commands.options import PORT, Words, same_players
+from referee.commands.options import PORT, Words, option, same_players
 from referee.errors import DeviceLost
 from referee.journal.file_lock import LOCK, lock_file, usable_folder
 from referee.journal.journal import Journal
@@ -33,78 +33,39 @@ from referee.web.server import Server
 
 USUAL_PORT = 8000
 PATH = click.Path(path_type=Path)
-EVERY = ("0.0.0.0", "::")
-AWAKE_EVERY_S = 0.5
-ELSEWHERE = ("192.0.2.1", 9)
+ALL_ADDRESSES = ("0.0.0.0", "::")
+SIGNAL_CHECK_S = 0.5
+UNUSED_ADDRESS = ("192.0.2.1", 9)
 """An address of nobody's (RFC 5737)."""
 
-WEB_OPTIONS = (
-    click.option("--host", default="127.0.0.1", show_default=True, help="Address of the dashboard."),
-    click.option(
-        "--port",
-        type=PORT,
-        help=f"Its port; 0 takes a free one, and so does {USUAL_PORT}, the default, when it is taken.",
-    ),
-    click.option("--pin", help="The referee's PIN; made up and printed when --host is not this machine."),
-    click.option("--tls", nargs=2, type=PATH, metavar="CERT KEY", help="Serve https with these PEM files."),
-    click.option("--no-browser", is_flag=True, help="Do not open the dashboard in a browser."),
-    click.option("--headless", is_flag=True, help="No dashboard at all."),
-    click.option("--rules", "rules_file", type=PATH, help="house_rules.toml; default: the printed rules."),
-    click.option(
-        "--recordings-gb",
+
+@dataclass(frozen=True, kw_only=True)
+class DashboardOptions:
+    """What every command with a dashboard may be asked for."""
+
+    data_dir: Path
+    host: str = option(default="127.0.0.1", help="Address of the dashboard.")
+    port: int | None = option(
+        type=PORT, help=f"Its port; 0 takes a free one, and so does {USUAL_PORT}, the default, when it is taken."
+    )
+    pin: str | None = option(help="The referee's PIN; made up and printed when --host is not this machine.")
+    tls: tuple[Path, Path] | None = option(
+        nargs=2, type=PATH, metavar="CERT KEY", help="Serve https with these PEM files."
+    )
+    no_browser: bool = option(is_flag=True, help="Do not open the dashboard in a browser.")
+    headless: bool = option(is_flag=True, help="No dashboard at all.")
+    rules_file: Path | None = option("--rules", type=PATH, help="house_rules.toml; default: the printed rules.")
+    recordings_gb: float = option(
         type=click.FloatRange(min=0),
         default=40,
-        show_default=True,
         help="Disk budget of recordings: beyond it the oldest uncontested ones go, and it is said.",
-    ),
-    click.option("--mode", type=Words(tuple(MODES)), default="all", show_default=True, help="Which cards are played."),
-    click.option("--seed", type=int, help="Seed of the draws, and of everything simulated."),
-)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    """What ``run`` and ``demo`` may both be asked for; each is explained there."""
-
-    host: str
-    port: int | None
-    pin: str | None
-    tls: tuple[Path, Path] | None
-    no_browser: bool
-    headless: bool
-    rules_file: Path | None
-    recordings_gb: float
-    mode: str
-    seed: int | None
-    data_dir: Path
-
-
-@dataclass(frozen=True, kw_only=True)
-class DemoOptions(Options):
-    """What ``demo`` may be asked for."""
-
-    game: str | None
-    fast: bool
-    players: str | None
-    duels: int | None
-    seating: str
-    manual: bool
-    fps: float | None
-    tables: int | None
-    form: str
-    rounds: int
-    journal: str | None
-
-
-def web_options(command: Callable) -> Callable:
-    """The options that both commands share."""
-    for option in reversed(WEB_OPTIONS):
-        command = option(command)
-    return command
+    )
+    mode: str = option(type=Words(tuple(MODES)), default="all", help="Which cards are played.")
+    seed: int | None = option(type=int, help="Seed of the draws, and of everything simulated.")
 
 
 @contextmanager
-def taken(data_dir: Path) -> Iterator[Path]:
+def locked_data_folder(data_dir: Path) -> Iterator[Path]:
     """The data folder as an absolute path, this program's alone while the context lasts.
 
     Raises FolderUnusable, or HeldElsewhere saying which program works with it.
@@ -115,7 +76,7 @@ def taken(data_dir: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def opened(where: str | Path, data_dir: Path, table: str) -> Iterator[Journal | SpooledJournal]:
+def open_record(where: str | Path, data_dir: Path, table: str) -> Iterator[Journal | SpooledJournal]:
     """The record, checked, and this table's in it for this program alone while the context lasts.
 
     Raises HeldElsewhere saying which program has the table, JournalDamaged, JournalUnwritable.
@@ -137,7 +98,7 @@ def opened(where: str | Path, data_dir: Path, table: str) -> Iterator[Journal | 
 
 
 @contextmanager
-def running(use: Equipment, players: Sequence[str] | None = None) -> Iterator[Session]:
+def running_session(use: Equipment, players: Sequence[str] | None = None) -> Iterator[Session]:
     """A session with this equipment, not started yet; it is stopped in the end.
 
     The record's open match goes on where ``players`` are None or those who play it; for other players, and for nobody,
@@ -159,7 +120,7 @@ def running(use: Equipment, players: Sequence[str] | None = None) -> Iterator[Se
         session.stop()
 
 
-def served(app: Flask, host: str, port: int | None, tls: tuple[Path, Path] | None) -> Server:
+def start_server(app: Flask, host: str, port: int | None, tls: tuple[Path, Path] | None) -> Server:
     """The pages on a port; where none was asked for on the usual one or, when that is taken, on a free one."""
     if port is not None:
         return serve(app, host, port, tls)
@@ -170,6 +131,17 @@ def served(app: Flask, host: str, port: int | None, tls: tuple[Path, Path] | Non
             raise
         click.echo(f"port {USUAL_PORT} is taken, so the board has another address")
         return serve(app, host, 0, tls)
+
+
+@contextmanager
+def page_server(app: Flask, host: str, port: int | None) -> Iterator[Server]:
+    """The pages as ``start_server``, while the context lasts. Raises DeviceLost when the port is taken."""
+    try:
+        server = start_server(app, host, port, None)
+    except OSError as error:
+        raise DeviceLost(f"port {port} of {host} cannot be used ({error.strerror})") from None
+    with closing(server):
+        yield server
 
 
 def pin_for(host: str, pin: str | None, whose: str) -> str | None:
@@ -187,11 +159,11 @@ def reachable(url: str, host: str) -> str | None:
     """
     if host in LOOPBACK:
         return None
-    if host not in EVERY:
+    if host not in ALL_ADDRESSES:
         return url
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
         try:
-            line.connect(ELSEWHERE)
+            line.connect(UNUSED_ADDRESS)
             own = line.getsockname()[0]
         except OSError:  # no network at all
             return None
@@ -200,7 +172,9 @@ def reachable(url: str, host: str) -> str | None:
 
 
 @contextmanager
-def dashboard(session: Session, asked: Options, choices: DeviceChoices | None = None, first: str = "") -> Iterator[str]:
+def dashboard(
+    session: Session, asked: DashboardOptions, choices: DeviceChoices | None = None, first: str = ""
+) -> Iterator[str]:
     """The web pages, served while the context lasts; a browser opens at the page ``first``. Gives the address that
     other machines find them at, '' for none. Raises DeviceLost when the port is taken."""
     if asked.headless:
@@ -209,7 +183,7 @@ def dashboard(session: Session, asked: Options, choices: DeviceChoices | None = 
     host, tls, pin = asked.host, asked.tls, pin_for(asked.host, asked.pin, "referee's")
     app = create_app(session, pin, host, choices=choices, tls=bool(tls))
     try:
-        server = served(app, host, asked.port, tls)
+        server = start_server(app, host, asked.port, tls)
     except ssl.SSLError as error:
         raise DeviceLost(f"dashboard: --tls: not a certificate and its key ({error.reason})") from None
     except OSError as error:
@@ -235,7 +209,7 @@ class Ending(threading.Event):
         """Whether it is set, once it is or after ``timeout`` seconds."""
         if timeout is not None:
             return super().wait(timeout)
-        while not super().wait(AWAKE_EVERY_S):
+        while not super().wait(SIGNAL_CHECK_S):
             pass
         return True
 

@@ -7,7 +7,6 @@ import time
 import webbrowser
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from urllib.parse import quote
@@ -15,8 +14,9 @@ from urllib.parse import quote
 import click
 
 from cards.deck import builtin_deck
+from referee.commands.demo_options import DemoOptions
 from referee.commands.hall import directing
-from referee.commands.serving import interrupted, taken
+from referee.commands.serving import USUAL_PORT, interrupted, locked_data_folder
 from referee.commands.tournament import hall_pages, strengths_of
 from referee.commands.tournament_shown import game_text, table_text
 from referee.devices.ports import SystemClock
@@ -28,6 +28,7 @@ from referee.journal.side_tables import Presence, TableHeartbeat
 from referee.match.house_rules import DEFAULT_RULES
 from referee.session.called_games import CalledGames
 from referee.session.director import EVERY_S, Director
+from referee.session.people import People
 from referee.simulator.quick_table import QuickTable
 from referee.tournament.commands import CreateTournament
 from referee.tournament.state import FORMATS, Tournament, TournamentOptions
@@ -46,84 +47,56 @@ FIRST = ("Ann", "Ben", "Cem", "Dia", "Eli", "Fay", "Gus", "Hal", "Ida", "Jon", "
 LAST = ("Abel", "Berg", "Cruz", "Dorn", "Egli", "Falk", "Gora", "Holm", "Ivic", "Jung", "Kaya", "Lind", "Moor", "Noll")
 
 
-@dataclass(frozen=True, kw_only=True)
-class HallDemo:
-    """What the demo of many tables may be asked for."""
-
-    tables: int
-    players: int
-    form: str
-    fast: bool
-    seed: int
-    journal: str
-    host: str
-    port: int
-    pin: str | None
-    browser: bool
-    data_dir: Path
-    headless: bool = False
-    rounds: int = 0
-
-
 def names(count: int) -> list[str]:
     """So many different names."""
     return [f"{FIRST[n % len(FIRST)]} {LAST[(n + n // len(FIRST)) % len(LAST)]}" for n in range(count)]
 
 
-@dataclass(frozen=True)
-class Seat:
-    """Which simulated table a process is."""
-
-    journal: str
-    table: str
-    seed: int
-    pace_s: float
-
-
-def sit(seat: Seat) -> None:
-    """A table's process: plays what is called to it until the tournament is over."""
+def run_table(journal: str, name: str, seed: int, pace_s: float) -> None:
+    """The process of the simulated table ``name``: plays what is called to it until the tournament is over, and waits
+    ``pace_s`` seconds after each step."""
     end_with_parent()
     with ExitStack() as stack:
-        server = "://" in seat.journal
+        server = "://" in journal
         if not server:
-            lock = Path(f"{Path(seat.journal).absolute()}.{quote(seat.table, safe='')}.{LOCK}")
-            stack.enter_context(lock_file(lock, f"table {seat.table!r}"))
-        record = stack.enter_context(closing(Journal(seat.journal, hold=seat.table if server else None)))
-        presence = stack.enter_context(closing(Presence(seat.journal)))
-        table = QuickTable(record, builtin_deck(), SystemClock(), seat.table, seat.seed, DEFAULT_RULES)
-        games = CalledGames(record, seat.table)
+            lock = Path(f"{Path(journal).absolute()}.{quote(name, safe='')}.{LOCK}")
+            stack.enter_context(lock_file(lock, f"table {name!r}"))
+        record = stack.enter_context(closing(Journal(journal, hold=name if server else None)))
+        presence = stack.enter_context(closing(Presence(journal)))
+        table = QuickTable(record, builtin_deck(), SystemClock(), name, seed, DEFAULT_RULES)
+        games = CalledGames(record, name)
         beat, last_s = 0, -BEAT_S
         while True:
             if time.monotonic() - last_s >= BEAT_S:
                 beat, last_s = beat + 1, time.monotonic()
-                presence.tell(seat.table, TableHeartbeat(beat, alarms=tuple(table.alarms()), simulated=True))
+                presence.tell(name, TableHeartbeat(beat, alarms=tuple(table.alarms()), simulated=True))
             if table.step():
-                time.sleep(seat.pace_s)
+                time.sleep(pace_s)
             elif called := games.called():
                 table.create_match(called)
             elif games.over():
                 break
             else:
                 time.sleep(IDLE_S)
-        presence.leave(seat.table)
+        presence.leave(name)
 
 
-def seated(asked: HallDemo, n: int) -> BaseProcess:
+def start_table_process(journal: str, asked: DemoOptions, n: int) -> BaseProcess:
     """The process of the table of that number, begun. It ends with this program."""
     name = f"T{n + 1}"
-    seat = Seat(asked.journal, name, asked.seed, FAST_S if asked.fast else PACE_S)
+    args = (journal, name, asked.seed or 0, FAST_S if asked.fast else PACE_S)
     context = multiprocessing.get_context("spawn")
-    process = context.Process(target=sit, args=(seat,), name=f"SIMULATED table {name}", daemon=True)
+    process = context.Process(target=run_table, args=args, name=f"SIMULATED table {name}", daemon=True)
     process.start()
     return process
 
 
-def _kept_going(processes: list[BaseProcess], asked: HallDemo) -> None:
+def _kept_going(processes: list[BaseProcess], journal: str, asked: DemoOptions) -> None:
     """A table whose program was killed gets a new one, which goes on with its match."""
     for n, process in enumerate(processes):
         if not process.is_alive():
             click.echo(f"table T{n + 1}: its program has ended and is started again")
-            processes[n] = seated(asked, n)
+            processes[n] = start_table_process(journal, asked, n)
 
 
 def _end(processes: Sequence[BaseProcess]) -> None:
@@ -132,55 +105,54 @@ def _end(processes: Sequence[BaseProcess]) -> None:
         process.join()
 
 
-def begun(director: Director, strengths: Sequence[float], asked: HallDemo) -> Tournament:
+def current_tournament(
+    director: Director, people: People, players: list[str], tables: int, asked: DemoOptions
+) -> Tournament:
     """The tournament that goes on, or a new one."""
     if director.state.phase not in ("new", "finished"):
         click.echo(f"going on with {director.id}, round {director.state.round}, {len(director.state.present)} players")
         return director.state
     form = next(f for f in FORMATS if f == asked.form)
-    tables = tuple(f"T{n + 1}" for n in range(asked.tables))
-    options = TournamentOptions(form, rounds=asked.rounds, seed=asked.seed)
-    players = tuple(names(asked.players))
-    create = CreateTournament("", "Demo Cup", options, players, tables, tuple(strengths), simulated=True)
-    return director.create(create)
+    options = TournamentOptions(form, rounds=asked.rounds, seed=asked.seed or 0)
+    called, strengths = tuple(f"T{n + 1}" for n in range(tables)), strengths_of(director, people, players)
+    return director.create(CreateTournament("", "Demo Cup", options, tuple(players), called, strengths, simulated=True))
 
 
-class Lines:
-    """Says on the terminal what happens in the hall."""
-
-    def __call__(self, state: Tournament, events: Sequence[Event]) -> None:
-        """Hear of new events."""
-        for event in events:
-            game = state.game(event.data.get("game", 0))
-            if event.kind == "round_paired":
-                click.echo(f"round {state.round} of {state.rounds}: {len(event.data['games'])} games")
-            elif event.kind == "game_called" and game:
-                click.echo(f"next at table {game.table}: {' - '.join(state.named(game))}")
-            elif event.kind == "game_ended" and game:
-                click.echo(f"game {game_text(state, game).strip()}")
-            elif event.kind == "tournament_finished":
-                click.echo(table_text(state))
+def print_events(state: Tournament, events: Sequence[Event]) -> None:
+    """Say on the terminal what happens in the hall."""
+    for event in events:
+        game = state.game(event.data.get("game", 0))
+        if event.kind == "round_paired":
+            click.echo(f"round {state.round} of {state.rounds}: {len(event.data['games'])} games")
+        elif event.kind == "game_called" and game:
+            click.echo(f"next at table {game.table}: {' - '.join(state.named(game))}")
+        elif event.kind == "game_ended" and game:
+            click.echo(f"game {game_text(state, game).strip()}")
+        elif event.kind == "tournament_finished":
+            click.echo(table_text(state))
 
 
-def demo_tables(asked: HallDemo) -> None:
-    """Play the tournament; one that was broken off goes on."""
+def demo_tables(asked: DemoOptions, tables: int, players: int) -> None:
+    """Play the tournament of so many players at so many tables; one that was broken off goes on."""
     with interrupted() as over, ExitStack() as stack:
         click.echo("SIMULATED: tables, players and verdicts are not real; nothing is seen, verdicts are drawn by lot")
-        folder = stack.enter_context(taken(asked.data_dir))
-        director, people = stack.enter_context(directing(asked.journal, new=True))
-        everybody = names(asked.players)
-        director.listen(Lines())
-        begun(director, strengths_of(director, people, everybody), asked)
+        folder = stack.enter_context(locked_data_folder(asked.data_dir / "tables"))
+        journal = asked.journal or str(folder / "journal.db")
+        director, people = stack.enter_context(directing(journal, new=True))
+        everybody = names(players)
+        director.listen(print_events)
+        current_tournament(director, people, everybody, tables, asked)
         people.meet(everybody)
         director.auto = True
         if not asked.headless:
-            url = stack.enter_context(hall_pages(director, people, asked.host, asked.port, asked.pin, folder))
-            if asked.browser:
+            port = USUAL_PORT if asked.port is None else asked.port
+            url = stack.enter_context(hall_pages(director, people, asked.host, port, asked.pin, folder))
+            if not asked.no_browser:
                 webbrowser.open(url)
-        processes = [seated(asked, n) for n in range(asked.tables)]
+        processes = [start_table_process(journal, asked, n) for n in range(tables)]
         stack.callback(_end, processes)
         while not over.wait(FAST_EVERY_S if asked.fast else EVERY_S) and director.state.phase != "finished":
-            _kept_going(processes, asked)
+            _kept_going(processes, journal, asked)
             try:
                 director.step()
             except JournalUnwritable as error:

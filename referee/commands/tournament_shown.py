@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from referee.commands.hall import WHICH, directing
-from referee.commands.match import JOURNAL, BadRequest, give
+from referee.commands.match import JOURNAL, BadArgument, give
 from referee.session.director import Director, tournaments
 from referee.tournament.evolve import fold
 from referee.tournament.plan import rest_s, time_plan
@@ -21,7 +21,7 @@ LANG = "en"
 
 def _begun(director: Director, journal: str) -> Tournament:
     if not director.id:
-        raise BadRequest(f"{journal}: no tournament has been begun")
+        raise BadArgument(f"{journal}: no tournament has been begun")
     return director.state
 
 

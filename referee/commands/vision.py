@@ -2,62 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import click
 
-from calibration import ZONES
-from referee.commands.options import Commands, Words
+from referee.commands.judge_options import FILE, PIECES, JudgeOptions
+from referee.commands.options import Commands, as_one
 
-FILE = click.Path(path_type=Path)
-_pieces = click.option(
-    "--pieces",
-    default="challenge",
-    show_default=True,
-    help="The piece set: a pieces.json, or the name of one that ships with the program.",
-)
+_pieces = click.option("--pieces", show_default=True, **PIECES)
 _camera = click.option("--camera", "camera_file", type=FILE, help="camera.yaml of the calibrated lens.")
 
 
-def _rig_options(command: Callable) -> Callable:
-    """The options that say what is known of the rig."""
-    for option in reversed(
-        (
-            _pieces,
-            _camera,
-            click.option("--empty", type=FILE, help="The same rig with nothing on the mats."),
-            click.option("--colors", type=FILE, help="The same rig with every piece standing apart."),
-            click.option("--palette", type=FILE, help="What calibrate colors made of such a picture."),
-        )
-    ):
-        command = option(command)
-    return command
-
-
 @click.command()
-@click.argument("images", nargs=-1, required=True, type=FILE)
-@click.option("--card", "card_id", required=True, help="Id of the card that was asked for.")
-@click.option(
-    "--deck",
-    default="challenge80",
-    show_default=True,
-    help="The deck: a deck.json, or the name of one that ships with the program.",
-)
-@_rig_options
-@click.option("--zone", "zones", multiple=True, type=Words(list(ZONES)), help="Only this zone.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per image and line.")
-@click.option("--overlay", type=FILE, help="Draw the verdict: a picture, or a folder for several.")
-@click.option("--steps", type=FILE, help="A folder for a picture of every stage, from the mats to the verdict.")
-def judge(**asked: Any) -> None:
+@as_one(JudgeOptions)
+def judge(asked: JudgeOptions) -> None:
     """Judge the builds in IMAGES against a card.
 
     Exit status: 0 judged (undecided is a verdict too), 2 unusable input.
     """
     from referee.commands import judging  # here, as below: what a help text needs not to load
 
-    judging.judge(judging.Judging(**asked))
+    judging.judge(asked)
 
 
 @click.group(cls=Commands)

@@ -20,7 +20,7 @@ from referee.fields import Flag, Text, Zone, body_of
 from referee.match import commands
 from referee.match.house_rules import HouseRules, parse_rules
 from referee.session.seeds import SEED_BITS
-from referee.web.ports import WebSession
+from referee.session.session import Session
 
 Events = tuple[Event, ...]
 
@@ -68,7 +68,7 @@ class Action:
     """A name in the API: the body it takes and what it does with a session."""
 
     model: type[BaseModel]
-    run: Callable[[WebSession, Any, str], Events]
+    run: Callable[[Session, Any, str], Events]
 
 
 CREATE = body_of(
@@ -88,7 +88,7 @@ TAKE_UP = body_of(
 )
 
 
-def _create(session: WebSession, body: Any, who: str) -> Events:
+def _create(session: Session, body: Any, who: str) -> Events:
     state = session.state
     if state.phase not in ("new", "finished") and not body.leave_open:
         raise AsksFirst(sentence("asks_open", match=state.match_id, names=list(state.players)), "leave_open")
@@ -97,7 +97,7 @@ def _create(session: WebSession, body: Any, who: str) -> Events:
 
 
 def _plain(command: type[commands.MatchCommand]) -> Action:
-    def run(session: WebSession, body: BaseModel, who: str) -> Events:
+    def run(session: Session, body: BaseModel, who: str) -> Events:
         values = body.model_dump()
         who = values.get("who") or who
         return session.command(command(**values | ({"who": who} if "who" in values else {})), who)
@@ -118,7 +118,7 @@ ACTIONS: Mapping[str, Action] = {
 } | {command.__name__: _plain(command) for command in PLAIN}
 
 
-def perform(session: WebSession, name: str, data: object, who: str) -> Events:
+def perform(session: Session, name: str, data: object, who: str) -> Events:
     """Do the action ``name``. Raises BadRequest for a body that does not fit, or IllegalCommand."""
     action = ACTIONS[name]
     try:
@@ -126,11 +126,6 @@ def perform(session: WebSession, name: str, data: object, who: str) -> Events:
     except ValidationError as error:
         raise BadRequest(f"{name}: {first_fault(error)}") from None
     return action.run(session, body, who)
-
-
-def modes() -> tuple[str, ...]:
-    """Names of the ways to play."""
-    return tuple(commands.MODES)
 
 
 def rule_choices() -> dict[str, dict]:

@@ -7,6 +7,7 @@ import functools
 import flask
 
 from referee.errors import AsksFirst
+from referee.session.session import Session
 from referee.web import security, views
 from referee.web.actions import ACTIONS, BadRequest, perform
 from referee.web.answers import (
@@ -24,7 +25,6 @@ from referee.web.answers import (
 from referee.web.json_body import json_object
 from referee.web.openapi import answers, as_yaml
 from referee.web.pages.login import fault_text
-from referee.web.ports import WebSession
 from referee.web.security import public
 
 MAX_COMMAND_BYTES = 64 * 1024
@@ -32,7 +32,7 @@ WRONG_PIN = {401: "the PIN is not right", 429: "too many wrong PINs, wait"}
 NOT_NOW = {409: "Not possible in this phase, or for what it says; nothing has changed"}
 
 
-def blueprint(session: WebSession) -> flask.Blueprint:
+def blueprint(session: Session) -> flask.Blueprint:
     """All of ``/api``: who I am, what stands, what may be asked, and asking it."""
     api = flask.Blueprint("api", __name__, url_prefix="/api")
     api.register_error_handler(BadRequest, lambda error: (flask.jsonify(error=str(error)), 422))
@@ -43,7 +43,7 @@ def blueprint(session: WebSession) -> flask.Blueprint:
     return api
 
 
-def _session_routes(api: flask.Blueprint, session: WebSession) -> None:
+def _session_routes(api: flask.Blueprint, session: Session) -> None:
     @api.get("/session")
     @public
     @answers(SessionAnswer)
@@ -91,7 +91,7 @@ def _session_routes(api: flask.Blueprint, session: WebSession) -> None:
         return as_yaml(flask.current_app)
 
 
-def _reading_routes(api: flask.Blueprint, session: WebSession) -> None:
+def _reading_routes(api: flask.Blueprint, session: Session) -> None:
     @api.get("/state")
     @public
     @answers(StateAnswer)
@@ -153,12 +153,12 @@ def public_state(snapshot: dict) -> dict:
     return {"version": snapshot["version"], "simulated": snapshot["simulated"], "match": known}
 
 
-def _match(session: WebSession) -> dict | None:
+def _match(session: Session) -> dict | None:
     match: dict | None = public_state(session.snapshot())["match"]
     return match
 
 
-def _command_routes(api: flask.Blueprint, session: WebSession) -> None:
+def _command_routes(api: flask.Blueprint, session: Session) -> None:
     @api.get("/commands")
     @answers(CommandsAnswer)
     def commands() -> dict:

@@ -17,15 +17,15 @@ from referee.match.commands import MatchCommand
 from referee.match.state import MatchState
 from referee.recording.address import Mirror
 from referee.web import security
-from referee.web.app import StillSession, base_app
+from referee.web.base_app import TablelessSession, base_app
 from referee.web.pages import attempts, login
 from referee.web.pages.attempt_archive import Archive
 
 PAGES = (("/attempts", "nav.attempts"),)
 
 
-class ArchiveSession(StillSession):
-    """What pages, login and server need of a session, for an archive without a table."""
+class ArchiveSession(TablelessSession):
+    """What the pages of recorded duels need of a session."""
 
     state = MatchState()
 
@@ -41,12 +41,10 @@ def create_archive_app(
 
     ``data_dir`` keeps logins. ``pin`` is the referee's; without one, ``host`` must be loopback, else ValueError.
     """
-    if pin is None and host not in security.LOOPBACK:
-        raise ValueError("pages on the network need a PIN for the referee")
     session = ArchiveSession(data_dir, SystemClock())
-    app = base_app(session, pin, lambda: {"nav_pages": PAGES})
+    app = base_app(session, pin, host)
+    app.context_processor(lambda: {"nav_pages": PAGES})
     for part in (login.blueprint(session), attempts.blueprint(session, Archive(place, mirror))):
         app.register_blueprint(part)
     app.add_url_rule("/", "front", security.public(lambda: flask.redirect("/attempts")))
-    login.handle_errors(app)
     return app

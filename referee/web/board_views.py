@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from referee.web.views import Decision, press_s
+from referee.web.views import HumanDecision, press_s
 
 Match = Mapping[str, Any]
 Say = Callable[..., str]
@@ -82,7 +82,7 @@ def played(match: Match, pictures: Mapping[int, str]) -> list[dict[str, Any]]:
     return rows
 
 
-def told(match: Match, decision: Decision | None, t: Say) -> dict[str, str]:
+def announcement(match: Match, decision: HumanDecision | None, t: Say) -> dict[str, str]:
     """What is heard when this state comes in: ``key`` is another whenever something new is to be heard, ``sound`` a
     file's name or '', ``say`` the words for a voice. After a correction only what it changed is said."""
     duel, phase = match["duel"], match["phase"]
@@ -90,7 +90,7 @@ def told(match: Match, decision: Decision | None, t: Say) -> dict[str, str]:
     return {"key": key, "phase": phase, "sound": _sound(match, decision), "say": _words(match, decision, t)}
 
 
-def _sound(match: Match, decision: Decision | None) -> str:
+def _sound(match: Match, decision: HumanDecision | None) -> str:
     duel = match["duel"]
     if match["under_review"]:
         return ""
@@ -101,7 +101,7 @@ def _sound(match: Match, decision: Decision | None) -> str:
     return "right" if duel["award"] == duel["seats"][duel["callers"][0]] else "wrong"
 
 
-def _words(match: Match, decision: Decision | None, t: Say) -> str:
+def _words(match: Match, decision: HumanDecision | None, t: Say) -> str:
     duel, phase = match["duel"], match["phase"]
     if match["under_review"]:
         return ""
@@ -115,7 +115,7 @@ def _words(match: Match, decision: Decision | None, t: Say) -> str:
         return t("board.winner", name=match["winner"]) if match["winner"] else ""
     if phase != "decided":
         return ""
-    to = t("say.card_to", name=duel["award"], points=counted(t, "points", duel["points"]))
+    to = t("say.card_to", name=duel["award"], points=plural_text(t, "points", duel["points"]))
     if decision:
         return f"{t('decision.title')}: {to}"
     if len(duel["callers"]) != 1:
@@ -124,6 +124,6 @@ def _words(match: Match, decision: Decision | None, t: Say) -> str:
     return f"{t('ruling.match' if right else 'ruling.mismatch')}. {to}"
 
 
-def counted(t: Say, what: str, n: int) -> str:
+def plural_text(t: Say, what: str, n: int) -> str:
     """So many of a thing in words: the catalogue has one form for one and one for any other number."""
     return t(f"count.{what}.one" if n == 1 else f"count.{what}", n=n)

@@ -24,7 +24,7 @@ FILES_KEPT = 200
 
 
 @dataclass(frozen=True)
-class Limits:
+class ConnectionLimits:
     """Connections in all, those of them kept for known addresses, and for one address that is not known.
 
     A hall behind one address is served with fewer connections than viewers: ``crowded`` has them hand each one on.
@@ -37,29 +37,25 @@ class Limits:
 
 
 class Connections:
-    """The connections that are open. ``known`` tells the addresses from which a referee has logged in."""
+    """The connections that are open. ``knows`` tells the addresses from which a referee has logged in."""
 
-    def __init__(self, limits: Limits, known: Callable[[str], bool]) -> None:
-        self._limits, self._known = limits, known
+    def __init__(self, limits: ConnectionLimits, known: Callable[[str], bool]) -> None:
+        self._limits, self.knows = limits, known
         self._open: Counter[str] = Counter()
         self._lock = threading.Lock()
 
     def enter(self, address: str) -> bool:
         """Whether one more connection of that address is taken; then ``leave`` gives it back."""
-        known = self._known(address)
+        known = self.knows(address)
         with self._lock:
             if not self._has_room(address, known):
                 return False
             self._open[address] += 1
             return True
 
-    def knows(self, address: str) -> bool:
-        """Whether a referee has logged in from that address."""
-        return self._known(address)
-
     def admits(self, address: str) -> bool:
         """Whether ``enter`` would take one more of that address now."""
-        known = self._known(address)
+        known = self.knows(address)
         with self._lock:
             return self._has_room(address, known)
 
@@ -81,7 +77,7 @@ class Connections:
         return self._open.total()
 
 
-class Door(socket.socket):
+class GuardedSocket(socket.socket):
     """A listening socket that turns away who is not admitted before a connection is made of it.
 
     An event loop takes in all who wait at a time; one who knocks a thousand times a second would keep it busy with
@@ -105,7 +101,7 @@ class Door(socket.socket):
         raise BlockingIOError
 
 
-def affordable(limits: Limits) -> Limits:
+def affordable(limits: ConnectionLimits) -> ConnectionLimits:
     """The limits, lowered where the system gives this process fewer files; asks it for enough first."""
     if resource is None:
         return limits

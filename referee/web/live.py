@@ -7,9 +7,9 @@ from collections.abc import Callable
 import flask
 from werkzeug.wrappers import Response
 
+from referee.session.session import Session
 from referee.web import security
 from referee.web.pages import board, console, practice, results, setup
-from referee.web.ports import WebSession
 from referee.web.security import public
 from referee.web.streaming.streams import Parts, Stream, Streams, Visitor
 
@@ -19,17 +19,11 @@ PICTURES = frozenset({"live", "zone_A", "zone_B", "overlay", "card"})
 PUBLIC_PICTURES = frozenset({"overlay", "card"})
 """What the board shows. The cameras' own pictures are for the referee."""
 
-PAGES = {
-    "board": board.parts,
-    "console": console.parts,
-    "setup": setup.parts,
-    "overlay": results.parts,
-    "practice": practice.parts,
-}
+PAGES = {page.name: page for page in (board.PAGE, console.PAGE, setup.PAGE, results.PAGE, practice.PAGE)}
 PUBLIC_PAGES = frozenset({"board", "overlay", "practice"})
 
 
-def blueprint(session: WebSession) -> flask.Blueprint:
+def blueprint(session: Session) -> flask.Blueprint:
     """Event streams, picture streams, stills, the verdict's pictures and the cards' drawings."""
     pages = flask.Blueprint("live", __name__)
     add_feeds(pages, lambda: _asked(session))
@@ -73,14 +67,14 @@ def add_feeds(pages: flask.Blueprint, asked: Callable[[], tuple[str, Callable[[]
         return answer.make_conditional(flask.request)
 
 
-def _asked(session: WebSession) -> tuple[str, Callable[[], Parts]]:
+def _asked(session: Session) -> tuple[str, Callable[[], Parts]]:
     """The feed that is asked for, if this visitor may see it: its name and what renders it."""
     page, lang, environment = flask.request.args.get("page", "board"), flask.g.lang, flask.current_app.jinja_env
     if page not in PAGES:
         flask.abort(404, "no such page")
     if page not in PUBLIC_PAGES and not security.is_referee():
         flask.abort(401, "log in with the referee's PIN")
-    return f"{page}.{lang}", lambda: PAGES[page](session, environment, lang)
+    return f"{page}.{lang}", lambda: PAGES[page].render(session, environment, lang)
 
 
 def _visitor() -> Visitor:

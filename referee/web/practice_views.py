@@ -17,7 +17,7 @@ BY = ("camera", "box")
 
 
 @dataclass(frozen=True)
-class Row:
+class PracticeRow:
     """One player at his card. ``state``: building, looking (pressed or given up, not judged yet), untold (the camera
     cannot tell what stands there) or ended. ``best`` is his fastest time for this card before, by the same means as
     the present one; ``record`` that the present one beats it, or is the first."""
@@ -30,7 +30,7 @@ class Row:
     record: bool
 
 
-def rows(practice: Practice, results: Iterable[PracticeResult]) -> list[Row]:
+def rows(practice: Practice, results: Iterable[PracticeResult]) -> list[PracticeRow]:
     """A row for each player."""
     known, ended = list(results), practice.last
     fresh = list(ended.values())
@@ -40,13 +40,13 @@ def rows(practice: Practice, results: Iterable[PracticeResult]) -> list[Row]:
 
 def _row(
     practice: Practice, zone: str, result: PracticeResult | None, earlier: Mapping[tuple[str, str, str], PracticeResult]
-) -> Row:
+) -> PracticeRow:
     field, by = practice.fields[zone], result.by if result and result.by else "camera"
     best = earlier.get((field.player, practice.card[0], by))
     beats = result is not None and result.seconds is not None and (not best or result.seconds < (best.seconds or 0.0))
     untold = field.view is not None and field.view.ruling == "undecided" and field.view.times >= AGAIN
     state = "ended" if field.ended else "looking" if field.ending else "untold" if untold else "building"
-    return Row(zone, field.player, state, result, best, beats)
+    return PracticeRow(zone, field.player, state, result, best, beats)
 
 
 @dataclass(frozen=True)
@@ -78,9 +78,9 @@ def _table(
     return sorted(rows, key=lambda row: (row.value, row.what, row.player))
 
 
-def told(practice: Practice, t: Say, shift_s: float = 0.0) -> dict[str, Any]:
-    """What is heard when this state comes in, in the form of the board's (``board_views.told``), and the go that is
-    counted down to."""
+def announcement(practice: Practice, t: Say, shift_s: float = 0.0) -> dict[str, Any]:
+    """What is heard when this state comes in, in the form of ``board_views.announcement``, and the go that is counted
+    down to."""
     ended = practice.last
     key = ".".join([practice.session_id, str(practice.turn), practice.phase, *sorted(ended)])
     heard = {"key": key, "phase": PHASES.get(practice.phase, practice.phase), "sound": "", "say": "", "go_at": None}

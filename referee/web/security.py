@@ -75,8 +75,8 @@ def public(view: View) -> View:
 
 
 @dataclass
-class Door:
-    """The referee's PIN, hashed, and the wrong tries of late. ``pin`` None leaves the door open.
+class Access:
+    """The referee's PIN, hashed, and the wrong tries of late. ``pin`` None leaves it open to all.
 
     ``who`` in its methods is the visitor whose tries are counted together: ``visitor_of`` an address, or the mark
     of a browser that has logged in before.
@@ -149,7 +149,7 @@ def csrf_token() -> str:
 
 def is_referee() -> bool:
     """Whether this visitor may change things."""
-    return not _door().locked or _login() is not None
+    return not _access().locked or _login() is not None
 
 
 def _login() -> Login | None:
@@ -185,7 +185,7 @@ def logins() -> Logins:
 
 @dataclass(frozen=True)
 class Refused:
-    """Why a PIN did not open the door: a text's key, the HTTP status, headers."""
+    """Why a PIN was refused: a text's key, the HTTP status, headers."""
 
     key: str
     status: int
@@ -194,12 +194,12 @@ class Refused:
 
 def try_pin(pin: str, name: str) -> Refused | None:
     """Log this visitor in, or say why not. The console is told of either."""
-    door, mark = _door(), _known_mark()
+    access, mark = _access(), _known_mark()
     who = f"known {mark}" if mark else visitor_of(flask.request.remote_addr or "")
-    wait_s = door.wait_s(who)
+    wait_s = access.wait_s(who)
     if wait_s > 0:
         return Refused("login.wait", 429, {"Retry-After": str(math.ceil(wait_s))})
-    right = len(pin) <= 200 and door.opens(pin, who)
+    right = len(pin) <= 200 and access.opens(pin, who)
     if right:
         log_in(shown(name, 40))
     flask.current_app.extensions["referee.session.session"].touch()
@@ -224,7 +224,7 @@ def _cookie_name(app: flask.Flask, begin: str) -> str:
     """This program's own cookie name: browsers send a host's cookies to all its ports, and programs on one machine
     must not take one another's away. Follows from the secret key, so it stays after a restart."""
     key = app.secret_key
-    assert key, "the key is set before the door"
+    assert key, "the key is set before the guard"
     digest = hmac.digest(key.encode() if isinstance(key, str) else key, b"cookie name", "sha256")
     return f"{begin}-{digest[:4].hex()}"
 
@@ -238,9 +238,9 @@ def _remember_browser(response: flask.Response) -> flask.Response:
     return response
 
 
-def _door() -> Door:
-    door: Door = flask.current_app.extensions["referee.door"]
-    return door
+def _access() -> Access:
+    access: Access = flask.current_app.extensions["referee.access"]
+    return access
 
 
 def _same_origin() -> bool:
@@ -257,7 +257,7 @@ def _token_fits() -> bool:
 
 
 def _host_is_ours() -> bool:
-    return _door().locked or (urlsplit("//" + flask.request.host).hostname or "") in LOOPBACK
+    return _access().locked or (urlsplit("//" + flask.request.host).hostname or "") in LOOPBACK
 
 
 def _guard() -> flask.Response | None:
@@ -286,10 +286,10 @@ def _headers(response: flask.Response) -> flask.Response:
     return response
 
 
-def secure(app: flask.Flask, door: Door, kept: Logins, tls: bool) -> None:
+def secure(app: flask.Flask, access: Access, kept: Logins, tls: bool) -> None:
     """Put the guard before and the headers behind every view of the app; ``tls``: cookies travel encrypted only."""
-    app.extensions["referee.door"], app.extensions["referee.logins"] = door, kept
-    app.jinja_env.globals.update(door=door, logins=kept)
+    app.extensions["referee.access"], app.extensions["referee.logins"] = access, kept
+    app.jinja_env.globals.update(access=access, logins=kept)
     app.config.update(
         MAX_CONTENT_LENGTH=MAX_BODY_BYTES,
         MAX_FORM_MEMORY_SIZE=512 * 1024,
@@ -306,4 +306,4 @@ def secure(app: flask.Flask, door: Door, kept: Logins, tls: bool) -> None:
 
 def needs_pin() -> bool:
     """Whether this dashboard has a PIN at all."""
-    return _door().locked
+    return _access().locked

@@ -28,10 +28,10 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from werkzeug.wsgi import FileWrapper
 
-from referee.web.connections import AT_ONCE, Connections, Door, Limits, affordable
+from referee.web.connections import AT_ONCE, ConnectionLimits, Connections, GuardedSocket, affordable
 from referee.web.logins import Logins
 from referee.web.security import visitor_of
-from referee.web.streaming.crowd import Crowd
+from referee.web.streaming.crowd import Broadcaster
 from referee.web.streaming.streams import EventStream, PictureStream, Stream
 
 THREADS = 12
@@ -135,7 +135,7 @@ class Bridge:
     ) -> None:
         self._app, self._guard, self._pool, self._own_pool = app, guard, pool, own_pool
         self._most_bytes = app.config["MAX_CONTENT_LENGTH"]
-        self.crowd = Crowd()
+        self.crowd = Broadcaster()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         body = await self._body(scope, receive)
@@ -287,7 +287,9 @@ async def _refuse(send: Send) -> None:
 class Server:
     """A running dashboard; ``port`` is the real one when 0 was asked for. Close it when done."""
 
-    def __init__(self, app: flask.Flask, host: str, port: int, tls: tuple[Path, Path] | None, limits: Limits) -> None:
+    def __init__(
+        self, app: flask.Flask, host: str, port: int, tls: tuple[Path, Path] | None, limits: ConnectionLimits
+    ) -> None:
         self.host = "127.0.0.1" if host == "localhost" else host
         self._scheme = "https" if tls else "http"
         self._socket = _listening(self.host, port)
@@ -342,7 +344,7 @@ class Server:
 
     async def _serve(self) -> None:
         loop = asyncio.get_running_loop()
-        self._streams.listen(lambda topic: _on_loop(loop, self._bridge.crowd.ring, topic))
+        self._streams.listen(lambda topic: _on_loop(loop, self._bridge.crowd.publish, topic))
         await self._server.serve(sockets=[self._socket])
         for connection in list(self._server.server_state.connections):  # a reader who took nothing in the time of grace
             connection.transport.abort()
@@ -363,11 +365,11 @@ def _on_loop(loop: asyncio.AbstractEventLoop, call: Callable[[str | None], None]
         loop.call_soon_threadsafe(call, topic)
 
 
-def _listening(host: str, port: int) -> Door:
+def _listening(host: str, port: int) -> GuardedSocket:
     """A socket at that address. Raises OSError when it is taken."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     family, kind, proto, _, address = found[0]
-    made = Door(family, kind, proto)
+    made = GuardedSocket(family, kind, proto)
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind(address)
@@ -379,10 +381,10 @@ def _listening(host: str, port: int) -> Door:
 
 
 def serve(
-    app: flask.Flask, host: str, port: int, tls: tuple[Path, Path] | None = None, limits: Limits | None = None
+    app: flask.Flask, host: str, port: int, tls: tuple[Path, Path] | None = None, limits: ConnectionLimits | None = None
 ) -> Server:
     """Start serving in a thread and come back at once. ``tls``: the certificate's file and its key's.
 
     Raises OSError when the port is taken or the certificate cannot be read.
     """
-    return Server(app, host, port, tls, limits or Limits())
+    return Server(app, host, port, tls, limits or ConnectionLimits())

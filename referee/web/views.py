@@ -15,13 +15,13 @@ from cards.card import Card
 from cards.sentences import from_record
 from referee.match.house_rules import FINDINGS
 from referee.match.state import SEEN_PHASES
-from referee.web.ports import WebSession
+from referee.session.session import Session
 
 Match = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Seat:
+class SeatView:
     """One side of the table. ``press_s`` is the time of his Stop after the go, in seconds."""
 
     zone: str
@@ -57,7 +57,7 @@ class RoundRow:
 
 
 @dataclass(frozen=True)
-class Clock:
+class DuelClock:
     """The duel's clock: running since ``go_s`` on the session's scale, or stopped at ``elapsed_s``."""
 
     running: bool = False
@@ -89,15 +89,15 @@ def _ranked(match: Match, scores: Mapping[str, int]) -> list[dict[str, Any]]:
     return sorted(ranked, key=lambda row: (row["rank"] is None, row["rank"] or 0))
 
 
-def seats(match: Match) -> tuple[Seat, ...]:
+def seats(match: Match) -> tuple[SeatView, ...]:
     """Both sides of the present duel, A first; empty before a match."""
     duel, people = match["duel"], {p["name"]: p for p in match["players"]}
     return tuple(_seat(match, duel, zone, people[name]) for zone, name in sorted(match["seats"].items()))
 
 
-def _seat(match: Match, duel: Match, zone: str, person: Match) -> Seat:
+def _seat(match: Match, duel: Match, zone: str, person: Match) -> SeatView:
     called = zone in duel["callers"]
-    return Seat(
+    return SeatView(
         zone,
         person["name"],
         person["letter"],
@@ -118,7 +118,7 @@ def press_s(duel: Match, zone: str) -> float | None:
 
 
 @dataclass(frozen=True)
-class Decision:
+class HumanDecision:
     """How a human ended a duel: who gets the card (None: nobody) and how much, in the human's own words or, after a
     foul that a device has told, as a sentence; and which of the camera's rulings, zone -> ruling, hold no longer."""
 
@@ -129,14 +129,14 @@ class Decision:
     overturned: dict[str, str]
 
 
-def decision(duel: Match) -> Decision | None:
+def decision(duel: Match) -> HumanDecision | None:
     """A human's last word on an ended duel; None where the camera's stands, and while nobody has spoken."""
     if duel["phase"] not in ("decided", "void") or duel["decided_by"] not in ("human", "foul"):
         return None
     last = duel["human"][-1] if duel["human"] and duel["decided_by"] == "human" else {}
     said = duel["cause"]["said"] if duel["cause"]["code"] == "foul" else None
     why = last.get("why") or (said and from_record(said)) or duel.get("why") or ""
-    return Decision(duel["award"], duel["points"], why, last.get("who", ""), _overturned(duel))
+    return HumanDecision(duel["award"], duel["points"], why, last.get("who", ""), _overturned(duel))
 
 
 def _overturned(duel: Match) -> dict[str, str]:
@@ -150,13 +150,13 @@ def _overturned(duel: Match) -> dict[str, str]:
     }
 
 
-def clock(match: Match) -> Clock:
+def clock(match: Match) -> DuelClock:
     """The present duel's clock."""
     duel = match["duel"]
     if duel["phase"] == "building" and duel["go_at_s"] is not None:
-        return Clock(True, duel["go_at_s"])
+        return DuelClock(True, duel["go_at_s"])
     times = [t for zone in duel["callers"] if (t := press_s(duel, zone)) is not None]
-    return Clock(elapsed_s=min(times)) if times else Clock()
+    return DuelClock(elapsed_s=min(times)) if times else DuelClock()
 
 
 def rounds(match: Match) -> tuple[RoundRow, ...]:
@@ -240,7 +240,7 @@ def card(face: Card) -> dict[str, Any]:
     }
 
 
-def overlay(session: WebSession, snapshot: Mapping[str, Any]) -> str | None:
+def overlay(session: Session, snapshot: Mapping[str, Any]) -> str | None:
     """The address of the verdict's picture, once it is drawn; it is drawn a moment after the verdict."""
     address = (snapshot.get("verdict") or {}).get("overlay")
     name = (address or "").removeprefix("/media/").removesuffix(".jpg")

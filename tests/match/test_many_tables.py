@@ -16,7 +16,7 @@ import pytest
 
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
-from referee.commands.serving import opened
+from referee.commands.serving import open_record
 from referee.devices.ports import SystemClock
 from referee.errors import FolderUnusable, HeldElsewhere, JournalDamaged, RefereeError
 from referee.events import Event
@@ -221,5 +221,5 @@ def test_a_match_that_changed_tables_in_the_file_is_noticed(tmp_path):
 
 
 def test_a_server_needs_a_tables_name(tmp_path):
-    with pytest.raises(click.UsageError, match="--table"), opened("postgresql://nowhere/x", tmp_path, ""):
+    with pytest.raises(click.UsageError, match="--table"), open_record("postgresql://nowhere/x", tmp_path, ""):
         pass

@@ -9,7 +9,7 @@ from contextlib import ExitStack, closing
 
 import pytest
 
-from referee.commands.serving import taken
+from referee.commands.serving import locked_data_folder
 from referee.errors import HeldElsewhere
 from referee.events import Event
 from referee.journal.recovery import copy_of, open_sound
@@ -72,7 +72,7 @@ def begin(folder, at_s: float, said) -> None:
     with ExitStack() as stack:
         time.sleep(max(0.0, at_s - time.monotonic()))
         try:
-            stack.enter_context(taken(folder))
+            stack.enter_context(locked_data_folder(folder))
             said.send("")
         except HeldElsewhere as error:
             said.send(str(error))

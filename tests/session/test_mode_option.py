@@ -46,7 +46,7 @@ def table(monkeypatch):
     session = Table()
 
     @contextmanager
-    def running(use, players):
+    def running_session(use, players):
         yield session
 
     monkeypatch.setattr(play, "at_table", lambda asked, begin, *_: begin(session))
@@ -55,7 +55,7 @@ def table(monkeypatch):
         stand_in.return_value.__exit__.return_value = False
         monkeypatch.setattr(play, name, stand_in)
     monkeypatch.setattr(play, "dashboard", lambda *_: nullcontext())
-    monkeypatch.setattr(play, "running", running)
+    monkeypatch.setattr(play, "running_session", running_session)
     return session
 
 

@@ -16,7 +16,7 @@ from test_many_tables import equipment, program
 
 from referee.cli import cli
 from referee.commands.games import resume_game
-from referee.commands.serving import running
+from referee.commands.serving import running_session
 from referee.devices.ports import SystemClock
 from referee.games.catalogue import game_named
 from referee.journal.journal import Journal
@@ -59,7 +59,7 @@ def journal(tmp_path):
 
 def started(journal, tmp_path, players, capsys):
     """The state in which the program begins when it is given these names, and what it says."""
-    with running(equipment(journal, tmp_path), players) as session:
+    with running_session(equipment(journal, tmp_path), players) as session:
         return session.state, capsys.readouterr().out
 
 
@@ -109,7 +109,7 @@ def test_a_player_who_was_renamed_may_still_be_given_by_either_name(journal, tmp
 
 def test_the_new_match_goes_on_after_a_restart_and_the_console_offers_the_old_one(journal, tmp_path):
     (old,) = journal.matches()
-    with running(equipment(journal, tmp_path), ["Kim", "Leo"]) as session:
+    with running_session(equipment(journal, tmp_path), ["Kim", "Leo"]) as session:
         session.create_match(["Kim", "Leo"], seed=1)
     again = program(journal, tmp_path, "")
     assert again.state.players == ("Kim", "Leo") and [row["id"] for row in again.older()] == [old]

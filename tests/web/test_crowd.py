@@ -8,9 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from referee.web.connections import Door
+from referee.web.connections import GuardedSocket
 from referee.web.streaming import crowd as module
-from referee.web.streaming.crowd import Crowd
+from referee.web.streaming.crowd import Broadcaster
 
 
 @dataclass
@@ -50,7 +50,7 @@ class Feed:
         return Stream(topic="board", wait_s=wait_s, take=take, beat=lambda: b"beat")
 
 
-async def seated(crowd: Crowd, feed: Feed, lines: list[Line], chunked: bool = False, wait_s: float = 60.0):
+async def seated(crowd: Broadcaster, feed: Feed, lines: list[Line], chunked: bool = False, wait_s: float = 60.0):
     """Every line with a viewer of the feed before it."""
     gone = asyncio.get_running_loop().create_future()
     tasks = [asyncio.ensure_future(crowd.watch(feed.stream(wait_s), line, chunked, gone)) for line in lines]
@@ -65,13 +65,13 @@ async def turns(count: int = 50) -> None:
 
 def test_everybody_hears_every_state_and_those_who_were_slow_only_the_last():
     async def play():
-        crowd, feed = Crowd(), Feed()
+        crowd, feed = Broadcaster(), Feed()
         lines = [Line() for _ in range(3 * module.GROUP)]
         _, tasks = await seated(crowd, feed, lines)
         lines[5].slow = True
         for state in (2, 3, 4):
             feed.state = state
-            crowd.ring("board")
+            crowd.publish("board")
             await turns()
         assert lines[5].sent == [b"state 1"]
         lines[5].slow = False
@@ -79,7 +79,7 @@ def test_everybody_hears_every_state_and_those_who_were_slow_only_the_last():
         assert lines[5].sent == [b"state 1", b"state 4"]
         assert all(line.sent == [b"state %d" % n for n in (1, 2, 3, 4)] for line in lines if line is not lines[5])
         feed.closed = True
-        crowd.ring(None)
+        crowd.publish(None)
         await asyncio.gather(*tasks)
         assert crowd.count() == 0 and all(line.on_room is None for line in lines)
 
@@ -88,13 +88,13 @@ def test_everybody_hears_every_state_and_those_who_were_slow_only_the_last():
 
 def test_what_comes_while_it_is_told_is_told_in_one_more_pass():
     async def play():
-        crowd, feed = Crowd(), Feed()
+        crowd, feed = Broadcaster(), Feed()
         lines = [Line() for _ in range(4 * module.GROUP)]
         await seated(crowd, feed, lines)
         feed.asked = 0
         for state in range(2, 12):
             feed.state = state
-            crowd.ring("board")
+            crowd.publish("board")
         await turns()
         assert all(line.sent[-1] == b"state 11" for line in lines)
         assert feed.asked == 2 * len(lines)
@@ -106,7 +106,7 @@ def test_a_message_is_a_chunk_and_silence_is_broken_by_a_beat(monkeypatch):
     monkeypatch.setattr(module, "TICK_S", 0.01)
 
     async def play():
-        crowd, feed, line = Crowd(), Feed(), Line()
+        crowd, feed, line = Broadcaster(), Feed(), Line()
         gone, tasks = await seated(crowd, feed, [line], chunked=True, wait_s=0.02)
         while len(line.sent) < 2:
             await asyncio.sleep(0.01)
@@ -119,7 +119,7 @@ def test_a_message_is_a_chunk_and_silence_is_broken_by_a_beat(monkeypatch):
 
 
 def test_who_is_not_admitted_is_turned_away_and_keeps_nobody_else_waiting():
-    with Door() as door:
+    with GuardedSocket() as door:
         door.bind(("127.0.0.1", 0))
         door.listen()
         door.setblocking(False)
@@ -140,8 +140,8 @@ def test_who_is_not_admitted_is_turned_away_and_keeps_nobody_else_waiting():
             door.accept()
 
 
-def knock(door: Door, address: str):
-    line = Door(door.family, door.type)
+def knock(door: GuardedSocket, address: str):
+    line = GuardedSocket(door.family, door.type)
     line.bind((address, 0))
     line.connect(door.getsockname())
     return line

@@ -178,12 +178,12 @@ def test_under_review_the_rounds_score_does_not_move(session):
 def test_what_is_heard_comes_once_and_after_a_correction_only_what_it_changed(session):
     wrong(session)
     match = session.state.to_json()
-    first = board_views.told(match, views.decision(match["duel"]), english)
+    first = board_views.announcement(match, views.decision(match["duel"]), english)
     assert (first["sound"], first["say"]) == ("wrong", "Wrong. Card to Cem, 3 points.")
-    assert board_views.told(match, None, english)["key"] == first["key"]
+    assert board_views.announcement(match, None, english)["key"] == first["key"]
     overruled(session)
     match = session.state.to_json()
-    then = board_views.told(match, views.decision(match["duel"]), english)
+    then = board_views.announcement(match, views.decision(match["duel"]), english)
     assert then["key"] != first["key"] and then["say"] == "Referee's decision: Card to Ben, 3 points."
 
 
@@ -205,7 +205,7 @@ def test_the_end_shows_podium_best_times_and_every_duel(app, session):
 
 @pytest.mark.parametrize("n, words", [(1, "1 point"), (0, "0 points"), (2, "2 points")])
 def test_one_point_is_no_points(n, words):
-    assert board_views.counted(english, "points", n) == words
+    assert board_views.plural_text(english, "points", n) == words
 
 
 # --- Sides, sound, pause ------------------------------------------------------------------------------

@@ -142,7 +142,7 @@ def resident_bytes() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-class Crowd:
+class Broadcaster:
     """The viewers' process and what they have told: viewer -> serial, time of arrival, serial, …"""
 
     def __init__(self, url: str) -> None:
@@ -181,7 +181,7 @@ class Crowd:
         self._process.stdout.close()
 
 
-def play(session: Session, crowd: Crowd, feed, seconds: float) -> list[float]:
+def play(session: Session, crowd: Broadcaster, feed, seconds: float) -> list[float]:
     """A card drawn and taken back for that long; every viewer's delay of every state, in seconds."""
     idle = session.state
     drawn = functools.reduce(evolve, decide(idle, DrawCard(), ""), idle)
@@ -217,7 +217,7 @@ def test_a_hundred_viewers_have_every_state_while_vision_goes_on(session, app, s
     while not session.judging.gates():
         time.sleep(0.05)
     alone = vision.rate(5)
-    crowd, console = Crowd(server.url), console_open(server.url)
+    crowd, console = Broadcaster(server.url), console_open(server.url)
     try:
         feed = all_watching(app.extensions["referee.streams"])
         play(session, crowd, feed, 5)

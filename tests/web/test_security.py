@@ -10,7 +10,7 @@ from referee.match.commands import DrawCard
 from referee.web import create_app
 from referee.web.actions import ACTIONS
 from referee.web.logins import LASTS_S, Logins
-from referee.web.security import PIN_LIMITS, Door, visitor_of
+from referee.web.security import PIN_LIMITS, Access, visitor_of
 
 PIN_TRIES, PIN_WINDOW_S = PIN_LIMITS[0]
 
@@ -136,7 +136,7 @@ def door(monkeypatch):
     """A door whose PIN is "right", and its clock in seconds."""
     monkeypatch.setattr("referee.web.security.check_password_hash", lambda known, pin: pin == "right")
     now = [0.0]
-    return Door("right", lambda: now[0]), now
+    return Access("right", lambda: now[0]), now
 
 
 def test_the_door_opens_again_after_the_window(door):
@@ -256,13 +256,13 @@ def test_under_tls_cookies_travel_encrypted_only(session):
 
 
 def test_the_pin_itself_is_not_kept():
-    door = Door("secret pin", lambda: 0.0)
+    door = Access("secret pin", lambda: 0.0)
     assert "secret pin" not in repr(vars(door))
     assert vars(door)["_hash"].startswith("scrypt:")
 
 
 def test_a_network_address_needs_a_pin(session):
-    with pytest.raises(ValueError, match="needs a PIN"):
+    with pytest.raises(ValueError, match="need a PIN"):
         create_app(session, host="0.0.0.0")
 
 

@@ -15,7 +15,7 @@ from fake_session import FakeSession
 
 from referee.match.commands import DrawCard, Go, Ready
 from referee.web import create_app, serve
-from referee.web.connections import Connections, Limits
+from referee.web.connections import ConnectionLimits, Connections
 from referee.web.streaming import streams as module
 from referee.web.streaming.streams import PLACES, Feed, Places, Streams, Visitor
 
@@ -257,7 +257,7 @@ def test_a_snapshot_is_rendered_once_for_all_who_ask(session):
 
 
 def test_one_address_cannot_take_every_connection_nor_all_together_the_referees():
-    connections = Connections(Limits(most=10, kept=2, per_address=4), lambda address: address == "referee")
+    connections = Connections(ConnectionLimits(most=10, kept=2, per_address=4), lambda address: address == "referee")
     assert [connections.enter("a") for _ in range(6)] == [True] * 4 + [False] * 2
     assert [connections.enter("b") for _ in range(4)] == [True] * 4
     assert not connections.enter("c")
@@ -271,7 +271,7 @@ def test_one_address_cannot_take_every_connection_nor_all_together_the_referees(
 def strict_server(app, monkeypatch):
     """A server with few places and short deadlines."""
     monkeypatch.setattr("referee.web.server.HEAD_S", 0.5)
-    running = serve(app, "127.0.0.1", 0, limits=Limits(most=40, kept=5, per_address=8, crowded=4))
+    running = serve(app, "127.0.0.1", 0, limits=ConnectionLimits(most=40, kept=5, per_address=8, crowded=4))
     yield running
     running.close()
 

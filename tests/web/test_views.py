@@ -33,7 +33,7 @@ from referee.web.views import opposite, why
 
 def shown(page, session, app, lang: str = "en") -> str:
     """All parts of the page as one text."""
-    return "\n".join(page.parts(session, app.jinja_env, lang).values())
+    return "\n".join(page.PAGE.render(session, app.jinja_env, lang).values())
 
 
 def test_before_a_match_the_board_welcomes(app, session):

@@ -20,8 +20,7 @@ from referee.games.match import Correct, UndoMove
 from referee.session.game_camera import TableCamera, TableReading
 from referee.session.game_table import GameTable
 from referee.vision.image.files import picture_of
-from referee.web import security
-from referee.web.app import SECRET_FILE, StillSession, base_app, kept_secret
+from referee.web.base_app import SECRET_FILE, TablelessSession, base_app, kept_secret
 from referee.web.games.forms import form_of, read_form, shown_look
 from referee.web.i18n.games import card, command_sentence
 from referee.web.i18n.texts import translate
@@ -53,14 +52,13 @@ def create_game_app(
 
     Raises ValueError for a network address without a PIN.
     """
-    if pin is None and host not in security.LOOPBACK:
-        raise ValueError("pages on the network need a PIN for the referee")
-    session, key = StillSession(Path(data_dir), clock, table.match.simulated), kept_secret(Path(data_dir) / SECRET_FILE)
-    app = base_app(session, pin, lambda: {"nav_pages": PAGES, "marks": MARKS} | _words(), key)
+    session = TablelessSession(Path(data_dir), clock, table.match.simulated)
+    app = base_app(session, pin, host)
+    app.context_processor(lambda: {"nav_pages": PAGES, "marks": MARKS} | _words())
+    key = kept_secret(session.data_dir / SECRET_FILE)
     links = [seat_link(key, table.match.match_id, seat) for seat in table.match.state.seats]
     for part in (login.blueprint(session), _board(table), _console(table, links, camera), _seats(table, links)):
         app.register_blueprint(part)
-    login.handle_errors(app)
     return app
 
 

@@ -17,15 +17,16 @@ from referee.session.director import Director
 from referee.session.people import People
 from referee.tournament.standings import RULES
 from referee.web import security
-from referee.web.app import StillSession, base_app
+from referee.web.base_app import TablelessSession, base_app
 from referee.web.hall import views
 from referee.web.hall.console import console_pages
 from referee.web.hall.export import to_json
 from referee.web.hall.people import people_pages
-from referee.web.i18n.texts import catalogue, tools, translate
+from referee.web.i18n.texts import catalogue, translate
 from referee.web.live import add_feeds
 from referee.web.pages import login
 from referee.web.security import public
+from referee.web.streaming.fragments import rendered
 from referee.web.streaming.streams import Parts
 
 PAGES = (
@@ -39,24 +40,24 @@ FEEDS: Mapping[str, tuple[str, ...]] = {"hall": ("head", "calls", "lines"), "tab
 """Page -> its parts, each a template ``parts/hall_<part>.html``."""
 
 PUBLIC_FEEDS = frozenset({"hall"})
-ONE = "table/"
+TABLE_FEED = "table/"
 """How the feeds of single tables' boards begin."""
 
 
-class HallSession(StillSession):
-    """What login, errors, streams and server need of a session, for a hall without devices."""
+class HallSession(TablelessSession):
+    """What log-in, errors, streams and server need of a session, for a hall without devices."""
 
     def __init__(self, director: Director, data_dir: Path) -> None:
         super().__init__(data_dir, director.clock, director.state.simulated)
-        self._director = director
+        self._notifier = director.notifier
 
     def touch(self) -> None:
         """Something a page shows has changed."""
-        self._director.notifier.touch()
+        self._notifier.touch()
 
     def wait(self, version: int, timeout_s: float) -> int:
         """Wait until something has changed since that version; gives the version."""
-        return self._director.notifier.wait(version, timeout_s)
+        return self._notifier.wait(version, timeout_s)
 
 
 def create_hall_app(
@@ -66,37 +67,29 @@ def create_hall_app(
 
     Raises ValueError for a network address without a PIN.
     """
-    if pin is None and host not in security.LOOPBACK:
-        raise ValueError("pages on the network need a PIN for the organisers")
     session = HallSession(director, Path(data_dir))
-    app = base_app(session, pin, lambda: {"nav_pages": PAGES, "rules": RULES})
+    app = base_app(session, pin, host, role="organisers")
+    app.context_processor(lambda: {"nav_pages": PAGES, "rules": RULES})
     app.jinja_env.globals["known"] = lambda lang, name: name in catalogue(lang)
     for part in (login.blueprint(session), _board(director), console_pages(director, people)):
         app.register_blueprint(part)
     app.register_blueprint(people_pages(director, people))
-    login.handle_errors(app)
     return app
-
-
-def rendered(lang: str, names: tuple[str, ...], values: Mapping[str, Any]) -> Parts:
-    """The parts of these names in that language, outside of any request too."""
-    environment, own = values["environment"], tools(lang)
-    return {name: environment.get_template(f"parts/hall_{name}.html").render(values, **own).strip() for name in names}
 
 
 def parts_of(director: Director, environment: Any, page: str, lang: str) -> Parts:
     """The parts of a page as they are now; of a table's board for ``table/NAME``."""
     with director.lock:
-        values: dict[str, Any] = {"environment": environment, "head": views.head(director)}
-        if page.startswith(ONE):
-            table = director.table(page.removeprefix(ONE))
+        values: dict[str, Any] = {"head": views.head(director)}
+        if page.startswith(TABLE_FEED):
+            table = director.table(page.removeprefix(TABLE_FEED))
             shown = views.one_table(director, table) if table else None
-            return rendered(lang, ("one",), values | {"table": shown})
+            return rendered(environment, lang, "hall", ("one",), values | {"table": shown})
         if page == "tables":
             values["tables"] = [views.table_row(director, table) for table in director.tables()]
         else:
             values |= {"calls": views.calls(director), "lines": views.lines(director, views.HALL_LINES)}
-        return rendered(lang, FEEDS[page], values)
+        return rendered(environment, lang, "hall", FEEDS[page], values)
 
 
 def _board(director: Director) -> flask.Blueprint:
@@ -107,7 +100,7 @@ def _board(director: Director) -> flask.Blueprint:
 
     def asked() -> tuple[str, Callable[[], Parts]]:
         page, lang, environment = flask.request.args.get("page", "hall"), flask.g.lang, flask.current_app.jinja_env
-        one = page.startswith(ONE) and director.table(page.removeprefix(ONE)) is not None
+        one = page.startswith(TABLE_FEED) and director.table(page.removeprefix(TABLE_FEED)) is not None
         if page not in FEEDS and not one:
             flask.abort(404, "no such page")
         if page in FEEDS and page not in PUBLIC_FEEDS and not security.is_referee():
@@ -131,7 +124,9 @@ def _board(director: Director) -> flask.Blueprint:
     def one(name: str) -> str:
         if director.table(name) is None:
             flask.abort(404, translate(flask.g.lang, "hall.no_table", table=name[:60]))
-        return flask.render_template("hall_one.html", parts=parts(ONE + name), name=name, head=views.head(director))
+        return flask.render_template(
+            "hall_one.html", parts=parts(TABLE_FEED + name), name=name, head=views.head(director)
+        )
 
     @pages.get("/standings")
     @public

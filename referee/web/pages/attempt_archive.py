@@ -59,7 +59,7 @@ as it was a moment ago."""
 
 
 @dataclass(frozen=True)
-class Row:
+class AttemptRow:
     """One attempt in the grid: its ``address`` in URLs, what its folder says, and what is known beside that."""
 
     address: str
@@ -69,12 +69,12 @@ class Row:
     running: bool = False
 
 
-def row_of(path: bytes, entry: AttemptSummary, wanted: ArchiveFilter) -> Row:
+def row_of(path: bytes, entry: AttemptSummary, wanted: ArchiveFilter) -> AttemptRow:
     """What the grid shows of an attempt."""
     running = entry.cut_short == UNFINISHED and entry.recorded_s >= wanted.began_s
     cut = None if running else entry.cut_said or entry.cut_short
     ruled = bool(entry.match) and entry.match == wanted.match and entry.duel in wanted.ruled
-    return Row(address_of(path), entry, entry.overruled or ruled, cut, running)
+    return AttemptRow(address_of(path), entry, entry.overruled or ruled, cut, running)
 
 
 def match_words(match: RecordedMatch, language: str) -> str:
@@ -92,7 +92,7 @@ class Page:
     """One page of the grid: its rows, its number and that of the last, how many fit, how many there are, how many have
     still to be read into the index; the latest matches and how many older ones there are."""
 
-    rows: list[Row]
+    rows: list[AttemptRow]
     number: int
     last: int
     fitting: int
@@ -140,7 +140,7 @@ class Archive:
         latest, older = self.index.matches(wanted, MATCHES)
         return Page(shown, number, last, fitting, self.index.count(ArchiveFilter()), unread, latest, older)
 
-    def row(self, path: bytes, wanted: ArchiveFilter) -> Row | None:
+    def row(self, path: bytes, wanted: ArchiveFilter) -> AttemptRow | None:
         """What the attempt's folder says now; None where it has gone this instant."""
         with suppress(OSError):
             entry = read_summary(self.index.folder(path))

@@ -8,10 +8,10 @@ from referee.match.cause import cause_of
 from referee.match.duel import OTHER_ZONE
 from referee.match.state import MatchState
 from referee.recording import Attempt
-from referee.web.views import Decision, decision
+from referee.web.views import HumanDecision, decision
 
 
-def decided(attempt: Attempt, state: MatchState) -> Decision | None:
+def human_decision(attempt: Attempt, state: MatchState) -> HumanDecision | None:
     """A human's last word on the attempt; None where the camera's stands.
 
     The match that is on says it best: names mended, rulings of today. Of any other match the record beside the video

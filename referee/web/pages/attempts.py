@@ -25,7 +25,7 @@ from referee.review.verify import changed_files
 from referee.web import views
 from referee.web.i18n.texts import translate
 from referee.web.pages.attempt_archive import Archive, match_words
-from referee.web.pages.attempt_rulings import decided
+from referee.web.pages.attempt_rulings import human_decision
 from referee.web.ports import Reviewing
 from referee.web.security import is_referee
 from referee.web.streaming.media import SVG_HEADERS, named_svg
@@ -204,7 +204,7 @@ def _one(
             name=row.address,
             row=row,
             say=partial(say, flask.g.lang),
-            decision=decided(attempt, session.state),
+            decision=human_decision(attempt, session.state),
             verdicts=_verdicts(attempt, flask.g.lang),
             face=_face(attempt),
             problems=changed_files(attempt),

@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import flask
-from jinja2 import Environment
 
 from cards.scene import bounds
+from referee.session.session import Session
 from referee.web import board_views, views
-from referee.web.i18n.texts import translate
+from referee.web.board_views import Say
 from referee.web.pages import replay
 from referee.web.pages.evening import spectators_address
-from referee.web.ports import WebSession
 from referee.web.security import public
-from referee.web.streaming.fragments import rendered
+from referee.web.streaming.fragments import LivePage
 from referee.web.streaming.media import MARGIN_MM
-from referee.web.streaming.streams import Parts
-
-PARTS = ("duel", "stage", "table", "schedule", "evening")
 
 
-def parts(session: WebSession, environment: Environment, lang: str) -> Parts:
-    """The board's parts as they are now."""
-
-    def t(key: str, /, **filled: object) -> str:
-        return translate(lang, key, **filled)
-
-    return rendered(session, environment, lang, "board", PARTS, _values(session, t))
-
-
-def _values(session: WebSession, t: Callable[..., str]) -> dict[str, Any]:
+def _values(session: Session, t: Say) -> dict[str, Any]:
     """What the board's templates use; ``match`` is None before the first match."""
     snapshot = session.snapshot()
     if not snapshot.get("match") or snapshot["match"]["phase"] == "new":
@@ -41,7 +28,7 @@ def _values(session: WebSession, t: Callable[..., str]) -> dict[str, Any]:
     seen = {**snapshot, "match": match}
     decision = views.decision(match["duel"])
     return {
-        "told": board_views.told(match, decision, t),
+        "told": board_views.announcement(match, decision, t),
         "round_scores": board_views.round_scores(match),
         "up_next": board_views.up_next(match),
         "podium": board_views.podium(match),
@@ -61,14 +48,14 @@ def _values(session: WebSession, t: Callable[..., str]) -> dict[str, Any]:
     }
 
 
-def _card(session: WebSession, match: Mapping[str, Any]) -> dict[str, Any] | None:
+def _card(session: Session, match: Mapping[str, Any]) -> dict[str, Any] | None:
     """The card on the table for the public, with a row of words per piece colour; None while hidden."""
     if not match["card_id"] or match["card_id"] not in session.deck.by_id:
         return None
     return views.card(session.deck.by_id[match["card_id"]])
 
 
-def faces(session: WebSession, snapshot: Mapping[str, Any], match: Mapping[str, Any]) -> list[dict[str, Any]]:
+def faces(session: Session, snapshot: Mapping[str, Any], match: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The builds that were judged beside their card at one scale: lengths in mm, pictures by address.
 
     Empty where no picture of a build alone is there, and for cards that show no build.
@@ -86,14 +73,17 @@ def faces(session: WebSession, snapshot: Mapping[str, Any], match: Mapping[str, 
     ]
 
 
-def blueprint(session: WebSession) -> flask.Blueprint:
+PAGE = LivePage("board", ("duel", "stage", "table", "schedule", "evening"), _values)
+
+
+def blueprint(session: Session) -> flask.Blueprint:
     """The page."""
     pages = flask.Blueprint("board", __name__)
 
     @pages.get("/")
     @public
     def board() -> str:
-        live = parts(session, flask.current_app.jinja_env, flask.g.lang)
+        live = PAGE.for_visitor(session)
         kiosk = "kiosk" in flask.request.args
         return flask.render_template("board.html", parts=live, kiosk=kiosk, address=spectators_address())
 

@@ -31,10 +31,10 @@ from cards.law import worded
 from cards.pieces import PieceSet, Pose, load_piece_set, parse_piece_set
 from cards.sentences import sentence, word
 from cards.stability import MISPLACEMENT_MM, check_stability, settle
+from referee.session.session import Session
 from referee.web.json_body import json_object
 from referee.web.pages.login import fault_text
 from referee.web.pages.pieces_form import form_rows, kind_svg, set_of_form
-from referee.web.ports import WebSession
 from referee.web.streaming.media import SVG_HEADERS
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
@@ -45,7 +45,7 @@ MOST_PIECES = 20
 class Shelf:
     """Decks and piece sets as files of the data folder; names are checked, never joined unseen."""
 
-    def __init__(self, session: WebSession) -> None:
+    def __init__(self, session: Session) -> None:
         self.session = session
         self.decks, self.sets = (Path(session.data_dir) / kind for kind in ("decks", "piece_sets"))
 
@@ -205,7 +205,7 @@ def _asked() -> Mapping[str, Any]:
     return data
 
 
-def blueprint(session: WebSession) -> flask.Blueprint:
+def blueprint(session: Session) -> flask.Blueprint:
     """All pages under ``/cards``; every one is for the referee."""
     pages = flask.Blueprint("cards", __name__, url_prefix="/cards")
     shelf = Shelf(session)
@@ -216,7 +216,7 @@ def blueprint(session: WebSession) -> flask.Blueprint:
     return pages
 
 
-def _editor(pages: flask.Blueprint, session: WebSession, shelf: Shelf) -> None:
+def _editor(pages: flask.Blueprint, session: Session, shelf: Shelf) -> None:
     @pages.get("")
     def editor() -> str:
         return flask.render_template(
@@ -249,23 +249,10 @@ def _editor(pages: flask.Blueprint, session: WebSession, shelf: Shelf) -> None:
         value, seed = asked.get("value"), asked.get("seed")
         if value not in (1, 2, 3, 4) or not isinstance(seed, int):
             raise BadCard(sentence("value_seed"))
-        card = make_layouts(session.piece_set, value, 1, seed)[0]
-        return flask.jsonify(
-            pieces=[
-                {
-                    "shape": p.shape,
-                    "color": p.color,
-                    "rotation": p.pose.rotation,
-                    "facing": p.pose.facing,
-                    "x": p.x,
-                    "z": p.z,
-                }
-                for p in card.pieces
-            ]
-        )
+        return flask.jsonify(pieces=make_layouts(session.piece_set, value, 1, seed)[0].to_json()["pieces"])
 
 
-def _saving(pages: flask.Blueprint, session: WebSession, shelf: Shelf) -> None:
+def _saving(pages: flask.Blueprint, session: Session, shelf: Shelf) -> None:
     @pages.post("/save")
     @_answered
     def save() -> Any:
@@ -284,7 +271,7 @@ def _saving(pages: flask.Blueprint, session: WebSession, shelf: Shelf) -> None:
         return flask.jsonify(deck=name, cards=[c.id for c in deck.cards])
 
 
-def _decks(pages: flask.Blueprint, session: WebSession, shelf: Shelf) -> None:
+def _decks(pages: flask.Blueprint, session: Session, shelf: Shelf) -> None:
     @pages.get("/deck/<name>.json")
     @_answered
     def deck(name: str) -> flask.Response:
@@ -329,7 +316,7 @@ def _decks(pages: flask.Blueprint, session: WebSession, shelf: Shelf) -> None:
         return flask.jsonify(deck=chosen.name, cards=len(chosen.cards))
 
 
-def _sets(pages: flask.Blueprint, session: WebSession, shelf: Shelf) -> None:
+def _sets(pages: flask.Blueprint, session: Session, shelf: Shelf) -> None:
     def page(pieces: PieceSet, said: str = "", fault: str = "") -> str:
         return flask.render_template(
             "cards_pieces.html", rows=form_rows(pieces), name=pieces.name, said=said, fault=fault

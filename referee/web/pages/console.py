@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 import flask
-from jinja2 import Environment
 
+from referee.match.commands import MODES
 from referee.match.house_rules import HouseRules
 from referee.match.progress import played_again
 from referee.match.state import SEEN_PHASES, MatchState
+from referee.session.session import Session
 from referee.web import actions, console_views, views
-from referee.web.board_views import counted
-from referee.web.i18n.texts import translate
+from referee.web.board_views import Say, plural_text
 from referee.web.pages import replay
-from referee.web.ports import WebSession
-from referee.web.streaming.fragments import rendered
-from referee.web.streaming.streams import Parts
-
-PARTS = ("alarms", "act", "fields", "log", "table", "status", "logins", "more")
+from referee.web.streaming.fragments import LivePage
 
 CONTESTED = ("undecided", "decided")
 PEOPLE = ("PlayerLeaves", "PlayerLate", "PlayerJoins")
@@ -29,16 +25,7 @@ PRIMARY = {"idle": "DrawCard", "void": "DrawCard", "card_drawn": "Ready", "ready
 """What Space does in each phase: the one next step of an undisturbed duel."""
 
 
-def parts(session: WebSession, environment: Environment, lang: str) -> Parts:
-    """The console's parts as they are now."""
-
-    def t(key: str, /, **filled: object) -> str:
-        return translate(lang, key, **filled)
-
-    return rendered(session, environment, lang, "console", PARTS, _values(session, t))
-
-
-def _values(session: WebSession, t: Callable[..., str]) -> dict[str, Any]:
+def _values(session: Session, t: Say) -> dict[str, Any]:
     """What the console's templates use; ``match`` is None before the first match."""
     snapshot = session.snapshot()
     match = snapshot.get("match")
@@ -75,7 +62,7 @@ def _values(session: WebSession, t: Callable[..., str]) -> dict[str, Any]:
     )
 
 
-def _more(match: Mapping[str, Any], t: Callable[..., str]) -> dict[str, Any]:
+def _more(match: Mapping[str, Any], t: Say) -> dict[str, Any]:
     """What stands under 'More': what an undo takes back, who may come and go, and how far the match is."""
     left = sum(row["duels"] for row in match["rounds"][match["round_index"] :]) - match["duel_index"]
     return {
@@ -84,11 +71,11 @@ def _more(match: Mapping[str, Any], t: Callable[..., str]) -> dict[str, Any]:
         "active": [p["name"] for p in match["players"] if p["active"]],
         "people_commands": [(c, t(f"do.{c}")) for c in PEOPLE if c in match["allowed"]],
         "played_rounds": [d for d in match["history"] if not d["annulled"]],
-        "open_match": "" if match["phase"] == "finished" else counted(t, "duels", left),
+        "open_match": "" if match["phase"] == "finished" else plural_text(t, "duels", left),
     }
 
 
-def _chips(session: WebSession) -> list[str]:
+def _chips(session: Session) -> list[str]:
     """Steps of the set-up that the eyes go without: each makes verdicts more doubtful."""
     eyes = session.observer
     known = {
@@ -120,25 +107,28 @@ def _against(match: Mapping[str, Any], foul: Mapping[str, Any]) -> list[str]:
     return [name for name in seated if name != foul["player"]]
 
 
-def _clips(session: WebSession) -> frozenset[int]:
+def _clips(session: Session) -> frozenset[int]:
     """Which of the open fouls can be looked at."""
     fouls = enumerate(session.state.fouls)
     return frozenset(i for i, foul in fouls if foul.open and replay.of_foul(session, foul) is not None)
 
 
-def blueprint(session: WebSession) -> flask.Blueprint:
+PAGE = LivePage("console", ("alarms", "act", "fields", "log", "table", "status", "logins", "more"), _values)
+
+
+def blueprint(session: Session) -> flask.Blueprint:
     """The page."""
     pages = flask.Blueprint("console", __name__)
 
     @pages.get("/referee")
     def console() -> str:
-        live = parts(session, flask.current_app.jinja_env, flask.g.lang)
+        live = PAGE.for_visitor(session)
         match = session.snapshot().get("match") or {}
         return flask.render_template(
             "console.html",
             parts=live,
             name=flask.session.get("name", ""),
-            modes=actions.modes(),
+            modes=tuple(MODES),
             rules=_rule_rows(session.rules),
             cards=[card.id for card in session.deck.cards],
             older=session.older(),

@@ -8,9 +8,9 @@ import flask
 
 from referee.errors import IllegalCommand
 from referee.match.commands import Go
+from referee.session.session import Session
 from referee.web.evening import EveningStore
 from referee.web.json_body import json_object
-from referee.web.ports import WebSession
 from referee.web.security import LOOPBACK, public
 
 QUIET = 4
@@ -23,7 +23,7 @@ def store() -> EveningStore:
     return kept
 
 
-def blueprint(session: WebSession) -> flask.Blueprint:
+def blueprint(session: Session) -> flask.Blueprint:
     """Changing what the board does; the spectators' address as a QR code."""
     pages = flask.Blueprint("evening", __name__)
 

@@ -8,27 +8,17 @@ import flask
 
 from referee.fields import shown
 from referee.session.practising import PracticeRunner
+from referee.session.session import Session
 from referee.web import practice_views, views
-from referee.web.i18n.texts import translate
-from referee.web.ports import WebSession
+from referee.web.board_views import Say
 from referee.web.security import public
-from referee.web.streaming.fragments import rendered
-from referee.web.streaming.streams import Parts
+from referee.web.streaming.fragments import LivePage
 
-PARTS = ("players", "stage", "bests", "evening")
 ZONES = ("A", "B")
 LONGEST_NAME = 40
 
 
-def parts(session: WebSession, environment: Any, lang: str) -> Parts:
-    """The page's parts as they are now."""
-    return rendered(session, environment, lang, "practice", PARTS, _values(session, lang))
-
-
-def _values(session: WebSession, lang: str) -> dict[str, Any]:
-    def t(key: str, /, **filled: object) -> str:
-        return translate(lang, key, **filled)
-
+def _values(session: Session, t: Say) -> dict[str, Any]:
     room = session.practice
     if room is None or not room.now.on:
         quiet = {"key": "", "phase": "new", "sound": "", "say": "", "go_at": None}
@@ -40,7 +30,7 @@ def _values(session: WebSession, lang: str) -> dict[str, Any]:
     return {
         "practice": now,
         "rows": practice_views.rows(now, results),
-        "told": practice_views.told(now, t, session.shift_s),
+        "told": practice_views.announcement(now, t, session.shift_s),
         "go_s": go_s,
         "faults": dict(room.faults),
         "card": views.card(face) if face and now.phase in ("building", "shown") else None,
@@ -52,29 +42,32 @@ def _values(session: WebSession, lang: str) -> dict[str, Any]:
     }
 
 
-def room_of(session: WebSession) -> PracticeRunner:
+PAGE = LivePage("practice", ("players", "stage", "bests", "evening"), _values)
+
+
+def require_practice(session: Session) -> PracticeRunner:
     """Practice at this table. 404 where it has none."""
     if session.practice is None:
         flask.abort(404, "there is no practice at this table")
     return session.practice
 
 
-def blueprint(session: WebSession) -> flask.Blueprint:
+def blueprint(session: Session) -> flask.Blueprint:
     """The page, its pictures, and what the players ask for."""
     pages = flask.Blueprint("practice", __name__, url_prefix="/practice")
 
     @pages.get("")
     @public
     def page() -> str:
-        room = room_of(session)
-        live = parts(session, flask.current_app.jinja_env, flask.g.lang)
+        room = require_practice(session)
+        live = PAGE.for_visitor(session)
         last = room.now if room.now.players else room.left
         values = {"levels": sorted({card.value for card in session.deck.cards}), "last": last, "zones": ZONES}
         return flask.render_template("practice.html", parts=live, on=room.now.on, **values)
 
     @pages.post("/begin")
     def begin() -> flask.typing.ResponseReturnValue:
-        form, room = flask.request.form, room_of(session)
+        form, room = flask.request.form, require_practice(session)
         names = {zone: shown(form.get(zone, ""), LONGEST_NAME) for zone in ZONES}
         level = form.get("level", "")
         room.end()
@@ -83,19 +76,19 @@ def blueprint(session: WebSession) -> flask.Blueprint:
 
     @pages.post("/<any(next, end):what>")
     def run(what: str) -> flask.typing.ResponseReturnValue:
-        room = room_of(session)
+        room = require_practice(session)
         (room.next_card if what == "next" else room.end)()
         return flask.jsonify(ok=True)
 
     @pages.post("/give-up/<any(A, B):zone>")
     def give_up(zone: str) -> flask.typing.ResponseReturnValue:
-        room_of(session).give_up(zone)
+        require_practice(session).give_up(zone)
         return flask.jsonify(ok=True)
 
     @pages.get("/build/<any(A, B):zone>.jpg")
     @public
     def build(zone: str) -> flask.Response:
-        jpeg = room_of(session).picture(zone)
+        jpeg = require_practice(session).picture(zone)
         if jpeg is None:
             flask.abort(404, "there is no such picture")
         return flask.Response(jpeg, mimetype="image/jpeg", headers={"Cache-Control": "no-store"})

@@ -21,8 +21,8 @@ from referee.recording.errors import BadAttempt
 from referee.recording.folder import VIDEO, load_attempt
 from referee.recording.index import Index
 from referee.recording.video import Clip, cut_clip
+from referee.session.session import Session
 from referee.web.pages.attempt_archive import READ_AT_ONCE_S
-from referee.web.ports import WebSession
 from referee.web.security import public
 
 BEFORE_S, AFTER_S = 2.5, 0.8
@@ -78,7 +78,7 @@ def _recordings(root: Path, match_id: str, number: int) -> list[Path]:
         return index.of_duel(match_id, number)
 
 
-def of_foul(session: WebSession, foul: FoulNoted) -> Replay | None:
+def of_foul(session: Session, foul: FoulNoted) -> Replay | None:
     """The two seconds around a foul that the camera has proposed; None without one, or while the duel is recorded."""
     found = find(session.data_dir, session.state.match_id, foul.duel) if foul.seen else None
     if found is None or not foul.seen:
@@ -87,7 +87,7 @@ def of_foul(session: WebSession, foul: FoulNoted) -> Replay | None:
     return Replay(found.path, max(0.0, at_s - FOUL_S / 2), at_s + FOUL_S / 2)
 
 
-def address(session: WebSession, duel: Mapping[str, Any]) -> dict[str, Any] | None:
+def address(session: Session, duel: Mapping[str, Any]) -> dict[str, Any] | None:
     """For the board: the replay's address and seconds; None while there is none; without ``src`` when it is broken."""
     if duel["phase"] not in ("decided", "void") or not duel["callers"]:
         return None
@@ -106,32 +106,29 @@ def address(session: WebSession, duel: Mapping[str, Any]) -> dict[str, Any] | No
     }
 
 
-def blueprint(session: WebSession) -> flask.Blueprint:
+def blueprint(session: Session) -> flask.Blueprint:
     """The seconds around the press of a duel of the present match, by its number; ranges are served."""
     pages = flask.Blueprint("replay", __name__, url_prefix="/media/replay")
 
     @pages.get(f"/<int(max={MOST_DUELS}):number>.mp4")
     @public
     def video(number: int) -> flask.Response:
-        found = find(session.data_dir, session.state.match_id, number)
-        if found is None:
-            flask.abort(404, "there is no such replay")
-        try:
-            clip = found.clip().data
-        except BadAttempt:
-            flask.abort(404, "there is no such replay")
-        return flask.send_file(io.BytesIO(clip), mimetype="video/mp4", conditional=True)
+        return _sent(find(session.data_dir, session.state.match_id, number), "there is no such replay")
 
     @pages.get("/foul/<int:index>.mp4")
     def foul(index: int) -> flask.Response:
         fouls = session.state.fouls
-        found = of_foul(session, fouls[index]) if index < len(fouls) else None
-        if found is None:
-            flask.abort(404, "there is no such clip")
-        try:
-            clip = found.clip().data
-        except BadAttempt:
-            flask.abort(404, "there is no such clip")
-        return flask.send_file(io.BytesIO(clip), mimetype="video/mp4", conditional=True)
+        return _sent(of_foul(session, fouls[index]) if index < len(fouls) else None, "there is no such clip")
 
     return pages
+
+
+def _sent(replay: Replay | None, refusal: str) -> flask.Response:
+    """The clip, or 404."""
+    try:
+        clip = replay.clip().data if replay else None
+    except BadAttempt:
+        clip = None
+    if clip is None:
+        flask.abort(404, refusal)
+    return flask.send_file(io.BytesIO(clip), mimetype="video/mp4", conditional=True)

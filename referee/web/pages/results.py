@@ -6,28 +6,26 @@ from collections.abc import Mapping
 from typing import Any
 
 import flask
-from jinja2 import Environment
 
 from referee.journal.export import csv_of
+from referee.session.session import Session
 from referee.web import board_views, views
+from referee.web.board_views import Say
 from referee.web.pages.evening import store
-from referee.web.ports import WebSession
 from referee.web.security import public
-from referee.web.streaming.fragments import rendered
-from referee.web.streaming.streams import Parts
+from referee.web.streaming.fragments import LivePage
 
-PARTS = ("bar",)
 COLUMNS = ("duel", "mat_a", "mat_b", "card", "value", "seconds", "award", "points", "decided_by", "reason", "annulled")
 
 
-def parts(session: WebSession, environment: Environment, lang: str) -> Parts:
-    """The streaming picture as it is now."""
+def _values(session: Session, t: Say) -> dict[str, Any]:
+    """What the streaming picture's template uses; ``match`` is None before the first match."""
     snapshot = session.snapshot()
     match = snapshot.get("match")
     if not match or match["phase"] == "new":
-        return rendered(session, environment, lang, "overlay", PARTS, {"match": None})
+        return {"match": None}
     match = views.public_match(match)
-    values = {
+    return {
         "match": match,
         "seats": views.seats(match),
         "clock": views.clock(match),
@@ -35,7 +33,9 @@ def parts(session: WebSession, environment: Environment, lang: str) -> Parts:
         "decision": views.decision(match["duel"]),
         "verdicts": views.callers_verdicts({**snapshot, "match": match}),
     }
-    return rendered(session, environment, lang, "overlay", PARTS, values)
+
+
+PAGE = LivePage("overlay", ("bar",), _values)
 
 
 def rows(match: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -61,7 +61,7 @@ def rows(match: Mapping[str, Any]) -> list[dict[str, Any]]:
     return found
 
 
-def blueprint(session: WebSession) -> flask.Blueprint:
+def blueprint(session: Session) -> flask.Blueprint:
     """The pages; everybody may see them."""
     pages = flask.Blueprint("results", __name__)
 
@@ -89,7 +89,7 @@ def blueprint(session: WebSession) -> flask.Blueprint:
     @pages.get("/overlay")
     @public
     def overlay() -> str:
-        live = parts(session, flask.current_app.jinja_env, flask.g.lang)
+        live = PAGE.for_visitor(session)
         return flask.render_template("overlay.html", parts=live, swapped=store().now.swapped)
 
     return pages

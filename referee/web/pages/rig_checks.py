@@ -6,8 +6,8 @@ calibrate rig``; here are the lens, the board, the colours and the pieces.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 
 import cv2
 import numpy as np
@@ -59,15 +59,7 @@ class Number(Figure):
 
     def to_json(self) -> dict:
         """By field name, and whether it passed."""
-        return {
-            "name": self.name,
-            "value": self.value,
-            "low": self.low,
-            "high": self.high,
-            "unit": self.unit,
-            "zone": self.zone,
-            "passed": self.passed,
-        }
+        return asdict(self) | {"passed": self.passed}
 
 
 def mats_numbers(image: np.ndarray, camera: CameraModel | None) -> list[Number]:
@@ -138,7 +130,7 @@ def _distance(palette: Palette, i: int, j: int) -> float:
     return float(np.sqrt(d @ np.linalg.solve((palette.covariances[i] + palette.covariances[j]) / 2, d)))
 
 
-def draw_mats(image: np.ndarray, camera: CameraModel | None, name: Callable[[str], str] = str) -> np.ndarray:
+def draw_mats(image: np.ndarray, camera: CameraModel | None) -> np.ndarray:
     """A copy of the frame with the fields found, the line that builds stand on, and each zone's letter."""
     mats = detect_mats(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), camera)
     drawn = image.copy()
@@ -148,14 +140,6 @@ def draw_mats(image: np.ndarray, camera: CameraModel | None, name: Callable[[str
         line = _pixels(mats, pose, [(-w, 0), (w, 0)])
         cv2.polylines(drawn, [corners], True, color, 3, cv2.LINE_AA)
         cv2.polylines(drawn, [line], False, color, 2, cv2.LINE_AA)
-        cv2.putText(
-            drawn,
-            name(zone),
-            tuple(int(v) for v in corners[0] + (6, -8)),
-            cv2.FONT_HERSHEY_SIMPLEX,
-            1.0,
-            color,
-            3,
-            cv2.LINE_AA,
-        )
+        at = tuple(int(v) for v in corners[0] + (6, -8))
+        cv2.putText(drawn, zone, at, cv2.FONT_HERSHEY_SIMPLEX, 1.0, color, 3, cv2.LINE_AA)
     return drawn

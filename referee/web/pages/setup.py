@@ -6,12 +6,11 @@ import json
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import cv2
 import flask
 import numpy as np
-from jinja2 import Environment
 
 from calibration.camera import CameraModel, save_camera
 from calibration.lens import LEAST_VIEWS, BoardView, find_board, fit_lens
@@ -19,15 +18,14 @@ from calibration.print_sheets import charuco_pdf
 from cards.sentences import sentence
 from referee.errors import DeviceLost, IllegalCommand, RefereeError
 from referee.fields import shown
+from referee.session.session import Session
+from referee.web.board_views import Say
 from referee.web.pages import rig_checks
 from referee.web.pages.login import fault_text, our_fault, wants_json
 from referee.web.pages.rig_checks import Number
-from referee.web.ports import WebSession
-from referee.web.streaming.fragments import rendered
-from referee.web.streaming.streams import Parts
+from referee.web.streaming.fragments import LivePage
 
 STEPS = ("mats", "lens", "empty", "colors")
-PARTS = ("devices",)
 FRAME_WAIT_S = 10.0
 """A webcam takes seconds to its first picture, and so does a simulated table on a slow machine."""
 SHOWN_PX = 1280
@@ -72,22 +70,23 @@ class Setting:
         self.views.clear()
 
 
-def parts(session: WebSession, environment: Environment, lang: str) -> Parts:
-    """The part of the page that runs on: what the devices say."""
+def _values(session: Session, t: Say) -> dict[str, Any]:
+    """What the devices say."""
     snapshot = session.snapshot()
-    return rendered(
-        session, environment, lang, "setup", PARTS, {"live": snapshot["live"], "alarms": snapshot["alarms"]}
-    )
+    return {"live": snapshot["live"], "alarms": snapshot["alarms"]}
 
 
-def blueprint(session: WebSession) -> flask.Blueprint:
+PAGE = LivePage("setup", ("devices",), _values)
+
+
+def blueprint(session: Session) -> flask.Blueprint:
     """The page, its measurements and its signatures."""
     pages = flask.Blueprint("setup", __name__, url_prefix="/setup")
     setting = Setting()
 
     @pages.get("")
     def setup() -> str:
-        live = parts(session, flask.current_app.jinja_env, flask.g.lang)
+        live = PAGE.for_visitor(session)
         match = session.snapshot().get("match") or {}
         return flask.render_template(
             "setup.html",
@@ -145,7 +144,7 @@ def _fault(error: RefereeError) -> flask.typing.ResponseReturnValue:
     return flask.redirect(flask.url_for("setup.setup", _anchor="fault"), 303)
 
 
-def _prints(pages: flask.Blueprint, session: WebSession) -> None:
+def _prints(pages: flask.Blueprint, session: Session) -> None:
     """The pages' pictures: the sheet for the lens step, and how the mats lie in the camera's picture."""
 
     @pages.get("/charuco.pdf")
@@ -184,7 +183,7 @@ def _change_over(choices: Choices | None, form: Mapping[str, str], setting: Sett
         choices.use_box(form["box"])
 
 
-def _sign(session: WebSession, setting: Setting, form: Mapping[str, str]) -> None:
+def _sign(session: Session, setting: Setting, form: Mapping[str, str]) -> None:
     """Both names, both different; steps that failed only when the players say that they saw it.
 
     Raises IllegalCommand. The numbers go into the match's record, and beside it as ``setup.json``.
@@ -200,7 +199,7 @@ def _sign(session: WebSession, setting: Setting, form: Mapping[str, str]) -> Non
     (session.data_dir / "setup.json").write_text(json.dumps(kept, ensure_ascii=False, indent=1), "utf-8")
 
 
-def _frame(session: WebSession) -> np.ndarray:
+def _frame(session: Session) -> np.ndarray:
     """The newest picture. Raises DeviceLost when none comes."""
     frame = session.camera.latest(-1, FRAME_WAIT_S)
     if frame is None:
@@ -208,11 +207,11 @@ def _frame(session: WebSession) -> np.ndarray:
     return frame.image
 
 
-def _camera(session: WebSession) -> CameraModel | None:
+def _camera(session: Session) -> CameraModel | None:
     return session.observer.camera
 
 
-def _measured(session: WebSession, setting: Setting, step: str) -> list[Number]:
+def _measured(session: Session, setting: Setting, step: str) -> list[Number]:
     image = _frame(session)
     if step == "mats":
         session.judging.set_up_anew()
@@ -227,7 +226,7 @@ def _measured(session: WebSession, setting: Setting, step: str) -> list[Number]:
     return [*rig_checks.color_numbers(palette, int(palette.learnt.sum())), rig_checks.sizes_number(factor)]
 
 
-def _lens(session: WebSession, setting: Setting, image: np.ndarray) -> list[Number]:
+def _lens(session: Session, setting: Setting, image: np.ndarray) -> list[Number]:
     """With the lens board in view: one more view of it, and the fit once there are enough. Else a check.
 
     The fitted lens is used from now on when its numbers pass (and is kept as ``camera.yaml`` in the data
@@ -247,7 +246,7 @@ def _lens(session: WebSession, setting: Setting, image: np.ndarray) -> list[Numb
     return [*numbers, rig_checks.Number("used", int(_camera(session) is fit.camera), 1, None)]
 
 
-def _empty_numbers(session: WebSession) -> list[Number]:
+def _empty_numbers(session: Session) -> list[Number]:
     """How full the gate sees each field: an empty table shows next to nothing of pieces, and no hand."""
     gates = session.snapshot()["live"]["gates"]
     fills = (Number("fill", round(100 * g["fill"], 1), None, 2.0, "%", zone) for zone, g in sorted(gates.items()))

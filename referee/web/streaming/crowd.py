@@ -20,7 +20,7 @@ TICK_S = 0.25
 """How often it is looked who has heard nothing for long, and who is to be let go."""
 
 
-class Line(Protocol):
+class ViewerConnection(Protocol):
     """A viewer's connection."""
 
     on_room: Callable[[], None] | None
@@ -35,18 +35,18 @@ class Line(Protocol):
 class Viewer:
     """One viewer. ``over`` is done when he is to be let go. ``chunked``: how HTTP/1.1 frames an endless answer."""
 
-    def __init__(self, stream: EventStream, line: Line, chunked: bool) -> None:
+    def __init__(self, stream: EventStream, line: ViewerConnection, chunked: bool) -> None:
         self._loop = asyncio.get_running_loop()
         self.over: asyncio.Future[None] = self._loop.create_future()
         self.stream, self._line, self._chunked = stream, line, chunked
         self._heard_s = self._loop.time()
-        line.on_room = self.tell
+        line.on_room = self.send
 
     def due(self) -> bool:
         """Whether he is to hear something though there is no news, or to be let go."""
         return self.stream.ended or self._loop.time() - self._heard_s >= self.stream.wait_s
 
-    def tell(self) -> None:
+    def send(self) -> None:
         """Send what is new, or a sign of life when it is due. Who is behind skips states and hears when he has room."""
         if self.stream.ended or self.over.done():
             self.leave()
@@ -63,7 +63,7 @@ class Viewer:
             self.over.set_result(None)
 
 
-class Crowd:
+class Broadcaster:
     """All viewers, by the feed that they watch. To be used on the server's loop."""
 
     def __init__(self) -> None:
@@ -76,19 +76,21 @@ class Crowd:
         """How many there are."""
         return sum(map(len, self._viewers.values()))
 
-    async def watch(self, stream: EventStream, line: Line, chunked: bool, gone: asyncio.Future[None]) -> None:
+    async def watch(
+        self, stream: EventStream, line: ViewerConnection, chunked: bool, gone: asyncio.Future[None]
+    ) -> None:
         """Send the stream's news until it ends or ``gone`` is done."""
         viewer = Viewer(stream, line, chunked)
         self._viewers.setdefault(stream.topic, {})[viewer] = None
         try:
-            viewer.tell()
+            viewer.send()
             self._tick_on()
             await asyncio.wait({viewer.over, gone}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             viewer.leave()
             del self._viewers[stream.topic][viewer]
 
-    def ring(self, topic: str | None) -> None:
+    def publish(self, topic: str | None) -> None:
         """That feed (None: every one) has news. What comes while it is being told is told in one more pass."""
         for name in [topic] if topic else list(self._viewers):
             if name in self._passing:
@@ -99,14 +101,14 @@ class Crowd:
 
     def _pass(self, name: str, viewers: list[Viewer]) -> None:
         """Tell one group after another: between them the loop looks at its sockets, and serves a command."""
-        _told(viewers[:GROUP])
+        _send_to_all(viewers[:GROUP])
         if viewers[GROUP:]:
             asyncio.get_running_loop().call_soon(self._pass, name, viewers[GROUP:])
             return
         self._passing.discard(name)
         if name in self._again:
             self._again.discard(name)
-            asyncio.get_running_loop().call_soon(self.ring, name)
+            asyncio.get_running_loop().call_soon(self.publish, name)
 
     def _tick_on(self) -> None:
         if not self._ticking:
@@ -118,11 +120,11 @@ class Crowd:
         self._ticking = False
         due = [viewer for viewers in self._viewers.values() for viewer in viewers if viewer.due()]
         for at in range(0, len(due), GROUP):
-            asyncio.get_running_loop().call_soon(_told, due[at : at + GROUP])
+            asyncio.get_running_loop().call_soon(_send_to_all, due[at : at + GROUP])
         if self.count():
             self._tick_on()
 
 
-def _told(viewers: Iterable[Viewer]) -> None:
+def _send_to_all(viewers: Iterable[Viewer]) -> None:
     for viewer in viewers:
-        viewer.tell()
+        viewer.send()

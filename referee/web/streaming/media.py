@@ -15,8 +15,8 @@ from cards.drawing import build_svg, target_svg
 from cards.pieces import PieceSet, Pose
 from cards.scene import bounds
 from cards.sentences import word
+from referee.session.session import Session
 from referee.web.i18n.texts import LANGUAGES
-from referee.web.ports import WebSession
 from referee.web.security import public
 
 MARGIN_MM = 4.0
@@ -25,7 +25,7 @@ MARGIN_MM = 4.0
 SVG_HEADERS = {"Cache-Control": "no-cache", "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'"}
 
 
-def blueprint(session: WebSession) -> flask.Blueprint:
+def blueprint(session: Session) -> flask.Blueprint:
     """``/media/…``. Names from URLs are looked up, never joined to a path."""
     pages = flask.Blueprint("media", __name__, url_prefix="/media")
 

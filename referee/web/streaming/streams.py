@@ -52,7 +52,7 @@ ASKED_S = 5.0
 Parts = dict[str, str]
 
 
-class Source(Protocol):
+class StreamSource(Protocol):
     """What the streams need of a session."""
 
     @property
@@ -114,12 +114,26 @@ class Visitor:
     referee: bool = False
 
 
-class EventStream:
+class _Stream:
+    """One viewer's place. ``leave`` gives it back."""
+
+    def __init__(self, streams: Streams, leave: Callable[[], None]) -> None:
+        self._streams, self._leave = streams, leave
+
+    def close(self) -> None:
+        """Give the place back; also when the stream was never begun, and more than once."""
+        leave, self._leave = self._leave, lambda: None
+        leave()
+
+
+class EventStream(_Stream):
     """The events of one viewer's page. ``topic`` names the feed whose news it waits for."""
 
+    wait_s = BEAT_S
+
     def __init__(self, streams: Streams, topic: str, feed: Feed, leave: Callable[[], None]) -> None:
-        self.topic, self.wait_s = topic, BEAT_S
-        self._streams, self._feed, self._leave = streams, feed, leave
+        super().__init__(streams, leave)
+        self.topic, self._feed = topic, feed
         self._seen, self._run_number = 0, streams.run_number
 
     @property
@@ -140,18 +154,15 @@ class EventStream:
         """A sign of life with the session's time."""
         return event("beat", {"now": self._streams.now_s()})
 
-    def close(self) -> None:
-        """Give the place back; also when the stream was never begun, and more than once."""
-        leave, self._leave = self._leave, lambda: None
-        leave()
 
-
-class PictureStream:
+class PictureStream(_Stream):
     """A film as a row of JPEGs, ``multipart/x-mixed-replace``. ``take`` may wait for a picture."""
 
+    wait_s = PICTURE_EVERY_S
+
     def __init__(self, streams: Streams, picture: Callable[[], bytes | None], leave: Callable[[], None]) -> None:
-        self.wait_s = PICTURE_EVERY_S
-        self._streams, self._picture, self._leave = streams, picture, leave
+        super().__init__(streams, leave)
+        self._picture = picture
         self._last: bytes | None = None
 
     @property
@@ -171,15 +182,6 @@ class PictureStream:
         self._last = jpeg
         return b"--frame\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\n\r\n" % len(jpeg) + jpeg + b"\r\n"
 
-    def beat(self) -> bytes:
-        """A film needs none."""
-        return b""
-
-    def close(self) -> None:
-        """Give the place back; also when the stream was never begun, and more than once."""
-        leave, self._leave = self._leave, lambda: None
-        leave()
-
 
 Stream = EventStream | PictureStream
 
@@ -196,7 +198,7 @@ class Snapshot:
 class Streams:
     """All feeds of an app, their one rendering thread, and who has which place."""
 
-    def __init__(self, session: Source) -> None:
+    def __init__(self, session: StreamSource) -> None:
         self._session = session
         self._feeds: dict[str, Feed] = {}
         self._changed = threading.Condition()

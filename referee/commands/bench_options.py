@@ -1,0 +1,51 @@
+"""What ``referee bench`` may be asked for."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from referee.commands.options import argument, option
+
+FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchOptions:
+    """What ``bench`` may be asked for."""
+
+    folders: tuple[Path, ...] = argument(nargs=-1, required=True, metavar="DIR…", type=FOLDER)
+    no_empty: bool = option(is_flag=True, help="Without the empty frame.")
+    no_colors: bool = option(is_flag=True, help="Without the colours frame.")
+    no_camera: bool = option(is_flag=True, help="Without the lens file.")
+    wrong_cards: bool = option(is_flag=True, help="Judge every build against the deck's other cards instead.")
+    steps: bool = option(is_flag=True, help="Score each step of seeing on its own too.")
+    doubts: bool = option(is_flag=True, help="What each doubt is worth, instead: wrong and right rulings it withholds.")
+    leave_one_out: bool = option(is_flag=True, help="Rule each session by the trust that the others teach.")
+    scaling: bool = option(is_flag=True, help="Cost against pieces and pixels instead (one process).")
+    stress: bool = option(is_flag=True, help="Draw the effects of cameras and careless people upon every frame.")
+    effects: str | None = option(metavar="A,B…", help="Of the stress, only these effects.")
+    seed: tuple[int, ...] = option(
+        multiple=True,
+        default=(0,),
+        help="Of the stress: where things lie and how they look; each one given once more.",
+    )
+    pictures: Path | None = option(type=FOLDER, help="Of the stress: keep the pictures judged here.")
+    rows: Path | None = option(
+        type=FILE, help="Of the stress: keep the scores here as they come, and do not judge again what is here."
+    )
+    fit: bool = option(is_flag=True, help="Of the stress: fit how far to trust match and mismatch, and write it.")
+    trust: Path | None = option(type=FILE, help="Of --fit: the file written; the one that ships when left out.")
+    lessons: Path | None = option(
+        type=FILE,
+        help="Of --fit: keep here what it was made of; of --leave-one-out: what was kept teaches, not what is judged.",
+    )
+    no_more: bool = option(is_flag=True, help="Of --rows: judge nothing that is not there.")
+    aids: bool = option(is_flag=True, help="With each of the eight combinations of empty frame, colours and lens.")
+    every: int = option(type=click.IntRange(min=1), default=1, show_default=False, help="Only every so manieth frame.")
+    processes: int = option(type=click.IntRange(min=1), default=os.cpu_count() or 1)
+    as_json: bool = option("--json", is_flag=True, help="All scores as one JSON object.")
