@@ -84,6 +84,7 @@ def test_the_two_best_of_a_bracket_meet_in_the_final_only():
         ("5 1 2 0", "1:1 2:2", "5-0 1-2"),
         ("2 1 3 0", "1:1 3:3", "2-0 1-3"),
         ("0 1 3 2", "1:1 3:3", "0-2 1-3"),
+        ("2 1 0 3", "0:0 1:1 2:2", "2-3 1-0"),
     ],
 )
 def test_two_of_one_group_do_not_meet_at_once_in_the_knock_out(order, group_of, wanted):
