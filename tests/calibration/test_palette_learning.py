@@ -116,6 +116,28 @@ def test_colours_that_are_not_shown_follow_the_light_by_half():
     assert moved[2:] == pytest.approx(np.array([(-0.2, 0.0, 0.0)] * 2), abs=0.03)
 
 
+def test_few_pixels_of_one_colour_move_no_other():
+    darker = NOMINAL.means[:2] - (0.4, 0.1, 0.0)
+    assert learn(PIECES, clouds(darker, 0.05, 400)).means[2:] == pytest.approx(NOMINAL.means[2:], abs=1e-3)
+
+
+def test_a_colour_between_its_nominal_place_and_its_pixels_is_as_wide_as_both():
+    """Half way between them, each 0.2 from the mean: that adds 0.04 to the mean of their variances."""
+    learnt = learn(PIECES, clouds(NOMINAL.means - (0.4, 0.0, 0.0), 0.02, 150))
+    want = (0.02**2 + 0.45**2) / 2 + 0.04 + 0.18**2 / 2
+    assert learnt.covariances[:, 0, 0] == pytest.approx(np.full(4, want), rel=0.05)
+
+
+def test_a_pixel_that_no_colour_explains_better_than_chance_counts_less_than_half():
+    """Chance: one of 250 over all features, 0.3 of each colour's weight, here four."""
+    start = nominal(PIECES, haze=0.0)
+    top = -0.5 * np.log(np.linalg.det(2 * np.pi * start.covariances[0]))
+    off = np.sqrt(2 * start.covariances[0, 0, 0] * (top + np.log(250)))
+    pixels = np.tile(start.means[0] - (off, 0.0, 0.0), (600, 1))
+    assert learn(PIECES, pixels, rounds=0).means == pytest.approx(start.means)
+    assert learn(PIECES, pixels, rounds=1).learnt[0] == pytest.approx(600 / (1 + 4 * 0.3), rel=0.02)
+
+
 def test_hands_teach_no_colour():
     """What fits none counts for none."""
     pixels = clouds(NOMINAL.means, 0.15)
