@@ -92,7 +92,7 @@ def film(recorder: Recorder, vision: Vision, seconds: float) -> tuple[Path, list
     while (now_s := clock.now_s()) < begun_s + seconds:
         number = int((now_s - begun_s) * FPS)  # what a late thread finds is the newest frame
         if number == n:
-            clock.sleep(max(0.0, begun_s + (n + 1) / FPS - now_s))
+            time.sleep(max(0.0, begun_s + (n + 1) / FPS - now_s))
             continue
         n = number
         frame = Frame(frames[n % len(frames)], n, now_s)

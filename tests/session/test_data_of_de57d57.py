@@ -9,6 +9,7 @@ pictures were left out. The rule file is that revision's ``referee rules`` with 
 from __future__ import annotations
 
 import shutil
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -94,7 +95,7 @@ def test_the_match_is_played_on(data, at_table, until):
         session.command(Ready())
         until(lambda: not session.fields())
         session.go()
-        session.clock.sleep(1.1)
+        time.sleep(1.1)
         session.press("A")
         session.command(HumanRuling("match", "Eva", "as it stands"))
         assert (session.state.duel.number, session.state.scores["Ann"]) == (4, 4)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -26,7 +27,7 @@ def begin_duel(session):
     session.command(DrawCard("L01"))
     session.command(Ready())
     session.go()
-    session.clock.sleep(1.1)  # earlier presses count for nothing
+    time.sleep(1.1)  # earlier presses count for nothing
 
 
 def attempts(tmp_path):
@@ -38,7 +39,7 @@ def test_each_press_is_on_the_record_also_those_that_did_not_count(at_table, unt
         begin_duel(session)
         began_s = session.clock.now_s()
         session.press("B")
-        session.clock.sleep(0.25)
+        time.sleep(0.25)
         session.press("A")
         took_s = session.clock.now_s() - began_s  # longer than asked for on a busy machine
         until(lambda: session.state.phase == "decided")
@@ -85,7 +86,7 @@ def test_a_duel_that_outlives_the_program_is_recorded_on(at_table, until, tmp_pa
         begin_duel(session)
     with at_table(record=True) as (session, _):
         assert session.state.phase == "building"
-        session.clock.sleep(1.0)  # the recording has begun: its first picture is its zero
+        time.sleep(1.0)  # the recording has begun: its first picture is its zero
         session.press("A")
         until(lambda: session.state.phase == "decided")
         session.command(NextDuel())
@@ -101,7 +102,7 @@ def test_a_closed_recording_is_sealed_in_the_record_and_its_excerpt_lies_beside_
         begin_duel(session)
         session.press("A")
         until(lambda: session.state.phase == "decided")
-        session.clock.sleep(4.0)
+        time.sleep(4.0)
         until(lambda: any(e.kind == "recording_sealed" for e in session.journal.events(session.state.match_id)))
         (attempt,) = attempts(tmp_path)
         until(lambda: (attempt.folder / "journal.jsonl").exists())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from pathlib import Path
 
 import cv2
@@ -76,7 +77,7 @@ def test_builds_left_standing_after_a_duel_are_told_until_they_are_broken_and_ho
         begin_duel(session)
         left = [place(p) for p in session.deck.card("L01").pieces]
         rig.players.stage(World({"A": left, "B": left}))
-        session.clock.sleep(1.1)
+        time.sleep(1.1)
         session.press("A")
         until(lambda: session.state.phase == "decided")
         assert not field_alarms()  # it is looked at until the next one
@@ -100,7 +101,7 @@ def test_a_press_too_early_is_noted_and_the_same_button_counts_later(at_table, u
         rig._contacts.press(1)
         until(lambda: session.state.presses)
         assert session.state.phase == "building" and session.state.presses[0].why == "too_early"
-        session.clock.sleep(1.2)
+        time.sleep(1.2)
         rig._contacts.press(1)
         until(lambda: session.state.phase == "decided")
         assert session.state.duel.callers == ("B",)
@@ -110,7 +111,7 @@ def test_what_the_camera_cannot_tell_waits_for_a_human(at_table, until):
     with at_table() as (session, _):
         session.observer.says["A"] = "undecided"
         begin_duel(session)
-        session.clock.sleep(1.1)
+        time.sleep(1.1)
         session.press("A")
         until(lambda: session.state.phase == "undecided")
         session.command(HumanRuling("match", "Eve", "I looked"))
@@ -122,7 +123,7 @@ def test_nothing_is_judged_while_the_view_is_blocked_and_the_operator_is_told(at
     with at_table() as (session, _):
         session.gate.blind = True
         begin_duel(session)
-        session.clock.sleep(1.1)
+        time.sleep(1.1)
         session.press("B")
         until(lambda: any(a["code"] == "blocked" for a in session.snapshot()["alarms"]))
         assert session.state.phase == "stopped"
@@ -137,7 +138,7 @@ def test_a_killed_program_goes_on_in_the_same_phase_of_the_same_duel(at_table, u
         before = session.state
     with at_table() as (session, _):
         assert session.state == before and session.state.phase == "building"
-        session.press("A") if session.clock.now_s() - before.duel.go_at_s > 1.1 else session.clock.sleep(1.2)
+        session.press("A") if session.clock.now_s() - before.duel.go_at_s > 1.1 else time.sleep(1.2)
         until(lambda: session.state.phase == "decided" or not session.state.presses)
 
 
@@ -170,7 +171,7 @@ def test_pictures_are_made_for_who_looks(at_table, until):
         assert zone.shape[1] < 400
         assert session.picture("no such picture") is None
         begin_duel(session)
-        session.clock.sleep(1.1)
+        time.sleep(1.1)
         session.press("A")
         until(lambda: session.picture("overlay"))
         until(lambda: session.snapshot()["verdict"].get("overlay") == "/media/overlay/1.jpg")
@@ -181,7 +182,7 @@ def test_a_verdict_s_picture_is_there_after_a_restart_and_never_another_match_s(
     """One that was cut short while it was written is as good as none."""
     with at_table() as (session, _):
         begin_duel(session)
-        session.clock.sleep(1.1)
+        time.sleep(1.1)
         session.press("A")
         until(lambda: session.snapshot()["verdict"].get("builds") is not None and session.state.phase == "decided")
         before, kept, match = session.snapshot(), session.picture("overlay/1"), session.state.match_id
@@ -205,7 +206,7 @@ def test_a_verdict_s_picture_is_there_after_a_restart_and_never_another_match_s(
 def test_every_duel_leaves_an_attempt_that_says_simulated(at_table, until, tmp_path):
     with at_table(record=True) as (session, _):
         begin_duel(session)
-        session.clock.sleep(1.2)
+        time.sleep(1.2)
         session.press("A")
         until(lambda: session.state.phase == "decided")
         session.command(NextDuel())
@@ -229,7 +230,7 @@ def test_a_frame_that_breaks_the_seeing_is_an_alarm_and_the_next_are_seen(at_tab
         assert session.judging.alive
         until(lambda: "seeing" not in codes(session))
         begin_duel(session)
-        session.clock.sleep(1.1)
+        time.sleep(1.1)
         session.press("A")
         until(lambda: session.state.phase == "decided")
 
@@ -240,7 +241,7 @@ def test_a_build_that_one_look_cannot_judge_is_judged_by_the_next_or_left_to_a_h
         judge, faults = session.observer.judge, [IndexError("no paper")] * times
         session.observer.judge = lambda *given: (_ for _ in ()).throw(faults.pop()) if faults else judge(*given)
         begin_duel(session)
-        session.clock.sleep(1.1)
+        time.sleep(1.1)
         session.press("A")
         until(lambda: session.state.phase == phase)
         assert session.judging.alive
@@ -263,7 +264,7 @@ def test_a_verdict_counts_only_when_its_picture_is_on_the_disk(at_table, until, 
     monkeypatch.setattr("referee.recording.writer.os.replace", full)
     with at_table(record=True) as (session, _):
         begin_duel(session)
-        session.clock.sleep(1.2)
+        time.sleep(1.2)
         session.press("A")
         until(lambda: session.state.verdicts)
         said = session.state.verdicts["A"]
