@@ -1,7 +1,5 @@
 """Is a card fair? Everything that speaks against it with a given piece set, with a build as proof."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from cards.build import TALLEST_MM, Piece

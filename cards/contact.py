@@ -5,8 +5,6 @@ for every kind in the poses that stand). A pair's contact depends on its relativ
 is remembered.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

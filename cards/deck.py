@@ -1,7 +1,5 @@
 """A deck: cards in order, read from the contract's ``deck.json``, shuffled with a seed."""
 
-from __future__ import annotations
-
 import json
 import random
 from dataclasses import dataclass

@@ -11,8 +11,6 @@ would bear. A card that shows no arrangement costs one more for finding one; it 
 the build that ``Card.example`` finds.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

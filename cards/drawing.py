@@ -6,8 +6,6 @@ piece set's own colours. This module (for the marker and the pixels) needs cv2; 
 needed to rule.
 """
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterable, Sequence
 

@@ -1,7 +1,5 @@
 """How pieces look in the elevation that the player sees: their silhouettes, shaded."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The typed faults of what may be asked: bad pieces, bad cards, bad decks."""
 
-from __future__ import annotations
-
 from pydantic import ValidationError
 
 from cards.sentences import Sentence

@@ -1,7 +1,5 @@
 """What a printed card of a game shows. Pure."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 Rgb = tuple[int, int, int]

@@ -1,7 +1,5 @@
 """Builds set up piece by piece: a seeded random search over stable placements (``erect``)."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections.abc import Iterator, Sequence

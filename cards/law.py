@@ -5,8 +5,6 @@ way between what CONTRACT.md calls right and what it calls wrong. What has no tu
 counts for nobody's turn.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -6,8 +6,6 @@ that the screen, the printed card and the simulated one cannot differ. Digits ar
 too (``fonts/digits.json``): no renderer needs a font.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -13,8 +13,6 @@ and falls back: no harm. When anything sinks, or no equilibrium exists, the buil
 All builds here are a card's: yaw 0, so that plans are aligned with x and y.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The composition root: `referee …`. Subcommands load when called, so that `--help` is quick."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 

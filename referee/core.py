@@ -9,8 +9,6 @@ handler works out everything that its command leads to and says it in events, so
 on today's code for choosing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, dataclass, field, replace
 from typing import Any, ClassVar, Generic, TypeVar, dataclass_transform

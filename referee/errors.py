@@ -1,7 +1,5 @@
 """Typed faults of seeing and running. A ruling is never an exception; see ``cards.law``."""
 
-from __future__ import annotations
-
 from calibration.errors import BadCamera as BadCamera
 from calibration.errors import CannotSee as CannotSee
 from calibration.errors import FewPieces as FewPieces

@@ -1,7 +1,5 @@
 """One recorded fact of a match, whatever is played: what the journal stores and every state is folded from. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

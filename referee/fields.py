@@ -8,8 +8,6 @@ shown are control characters (Cc), formatting ones such as bidirectional overrid
 paragraph separators (Zl, Zp), lone surrogates (Cs) and fillers that draw nothing.
 """
 
-from __future__ import annotations
-
 import inspect
 import unicodedata
 from dataclasses import MISSING, fields

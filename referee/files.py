@@ -1,7 +1,5 @@
 """Files that a power cut or a full disk leaves whole: the old content or the new, never a part of it."""
 
-from __future__ import annotations
-
 import os
 from contextlib import suppress
 from pathlib import Path

@@ -4,8 +4,6 @@ A pool's workers wait for work on a pipe that they hold open themselves, so the 
 them: without this they stay, and take the cores of whatever is started next.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import threading

@@ -3,8 +3,6 @@
 Every module of this folder is imported: a kind is there as soon as its file is.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from pkgutil import iter_modules
 

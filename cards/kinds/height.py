@@ -3,8 +3,6 @@
 The law: exactly ``count`` pieces, one structure, at most ``max_ground_contacts`` on the table.
 """
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass
 from typing import Annotated

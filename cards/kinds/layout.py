@@ -11,8 +11,6 @@ Pieces of the same shape and colour are interchangeable: the assignment with the
 judged.
 """
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence

@@ -5,8 +5,6 @@ neighbours overlap in x by at most 3 mm and are within 40 mm in y (``Tolerances`
 the markers.
 """
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass
 from itertools import pairwise

@@ -3,8 +3,6 @@
 The law: exactly these shapes, one structure, at most ``max_ground_contacts`` on the table.
 """
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Iterable

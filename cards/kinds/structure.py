@@ -3,8 +3,6 @@
 The law: all pieces hang together, and at most ``max_ground_contacts`` of them are on the table.
 """
 
-from __future__ import annotations
-
 import itertools
 import random
 from abc import abstractmethod

@@ -6,8 +6,6 @@ cannot be negative) and where testing begins; the other, which taught nothing, c
 to all others (``left_out``); rulings that no feature decides stay as they are.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import gzip
 import hashlib

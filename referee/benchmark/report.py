@@ -1,8 +1,6 @@
 """What a bench run says, as tables: outcomes, steps, confusions, reliability, and what was not right;
 of a stress run by effect and level, and how far to trust each ruling."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

@@ -9,8 +9,6 @@ Graubard 1998, with Kish's design effect), and the larger of the two p-values ho
 approximation for few sessions, the first is exact for verdicts drawn alike.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

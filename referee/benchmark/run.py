@@ -1,7 +1,5 @@
 """Runs the observer over folders like the dev set: one job a frame, on as many processes as wanted."""
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 from collections.abc import Callable, Iterator, Sequence

@@ -4,8 +4,6 @@ One ``ZoneScore`` per zone and frame; everything a table needs is a number in it
 matched by place, so that a wrong colour shows as a confusion and not as one missing and one extra.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 A frame that crashes is a row like any other; one that is refused with a typed fault counts as undecided.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import zlib

@@ -1,7 +1,5 @@
 """``referee attempts``: the archive of recorded duels as a whole."""
 
-from __future__ import annotations
-
 import tempfile
 import webbrowser
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """``referee rejudge``, ``keep``, ``import`` and ``timeline``: recorded attempts from the command line."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 from collections.abc import Collection, Iterable, Mapping, Sequence

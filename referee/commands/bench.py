@@ -1,7 +1,5 @@
 """``referee bench``: the observer held against sessions with truth; what was right, wrong, undecided."""
 
-from __future__ import annotations
-
 import click
 
 from referee.commands.bench_options import BenchOptions

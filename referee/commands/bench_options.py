@@ -1,7 +1,5 @@
 """What ``referee bench`` may be asked for."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 from pathlib import Path

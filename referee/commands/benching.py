@@ -1,7 +1,5 @@
 """What ``referee bench`` does: loads vision, which its help does without."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace

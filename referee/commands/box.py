@@ -1,7 +1,5 @@
 """``referee box``: try the button box, or play one."""
 
-from __future__ import annotations
-
 import sys
 import time
 from contextlib import suppress

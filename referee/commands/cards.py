@@ -1,7 +1,5 @@
 """``referee cards``: check a deck, make new layouts, draw faces."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """What ``referee demo`` may be asked for, whichever demo it is."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

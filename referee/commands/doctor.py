@@ -1,7 +1,5 @@
 """``referee doctor``: what this machine lacks to referee, and the command that mends it."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket

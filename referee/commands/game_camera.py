@@ -1,7 +1,5 @@
 """``referee game look`` and ``game cards``: pictures in; out what stands on city plans, which cards lie open."""
 
-from __future__ import annotations
-
 import json
 from itertools import groupby
 from pathlib import Path

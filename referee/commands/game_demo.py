@@ -1,7 +1,5 @@
 """``referee demo --game``: a whole simulated game on the terminal and on the board. Everything is SIMULATED."""
 
-from __future__ import annotations
-
 import webbrowser
 from contextlib import ExitStack
 

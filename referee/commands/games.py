@@ -1,7 +1,5 @@
 """``referee game``: the four tower games at a table and on the terminal."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """What the commands about a tournament share: the director on a journal, and options."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What ``referee judge`` may be asked for."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

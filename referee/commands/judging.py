@@ -1,7 +1,5 @@
 """What ``referee judge`` and ``referee calibrate`` do: loads vision, which their help does without."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from collections.abc import Callable

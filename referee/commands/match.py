@@ -1,7 +1,5 @@
 """``referee schedule``, ``referee export`` and ``referee journal``: matches on paper and in files."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 

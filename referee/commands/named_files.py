@@ -1,7 +1,5 @@
 """Decks and piece sets that a command is given by file or, those that ship with the program, by name."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from cards.deck import BUILTIN_DECKS, Deck, load_deck

@@ -1,7 +1,5 @@
 """Options of a command line as one value, a dataclass with a field for each; what a mistyped word may have meant."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import field, fields
 from difflib import get_close_matches

@@ -1,7 +1,5 @@
 """``referee people``: everybody's record over evenings."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """``referee run`` and ``referee demo``: the composition roots that choose real or simulated devices."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass

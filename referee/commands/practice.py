@@ -1,7 +1,5 @@
 """``referee practice``: one or two players alone with the camera, at a real table or a SIMULATED one."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """``referee print``: mats, cards, colour sheet and lens board as PDF sheets at true size."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path

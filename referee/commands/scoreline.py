@@ -1,7 +1,5 @@
 """One line per duel on the terminal, and a tally at the end."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 

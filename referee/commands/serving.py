@@ -1,7 +1,5 @@
 """What every command with a dashboard shares: its options, its data folder and record, the pages, its end."""
 
-from __future__ import annotations
-
 import errno
 import secrets
 import signal

@@ -1,7 +1,5 @@
 """``referee demo --tables N``: a whole tournament of SIMULATED tables on one machine, each a process of its own."""
 
-from __future__ import annotations
-
 import multiprocessing
 import time
 import webbrowser

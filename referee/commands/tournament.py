@@ -1,7 +1,5 @@
 """``referee tournament``: begin one, run the hall, enter people, read the standings. And ``referee people``."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """``referee tournament show | plan | list | export``: what stands in the record, to read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

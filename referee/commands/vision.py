@@ -1,7 +1,5 @@
 """``referee judge`` and ``referee calibrate``: pictures in, verdicts or calibration files out."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -3,8 +3,6 @@
 ``BoxTalk`` does the thinking; here are the port, the thread and the listeners.
 """
 
-from __future__ import annotations
-
 import glob
 import math
 import termios

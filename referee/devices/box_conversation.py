@@ -12,8 +12,6 @@ in protocol 2, and from its answer on nothing is believed that is not in protoco
 Commands are said again until they are answered, and none overtakes the one before.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from dataclasses import dataclass, field, replace
 

@@ -3,8 +3,6 @@
 Their times are the host's at the call, so a browser's delay is in them; records carry the name ``keys``.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 

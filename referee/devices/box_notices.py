@@ -1,7 +1,5 @@
 """What a box's sentences mean to the referee: events become notices, answers become facts. Pure."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from cards.sentences import sentence

@@ -10,8 +10,6 @@ player. The CRC has Hamming distance 4 up to 32,751 bits (Koopman and Chakravart
 pass, also when one of them stands in the digits of the checksum, where it may change two bits of it.
 """
 
-from __future__ import annotations
-
 import binascii
 import functools
 import operator

@@ -4,8 +4,6 @@ Each owns one reader thread. It opens the source, hands every frame to the liste
 in ``latest``, and opens the source again when it fails; until then ``latest`` raises DeviceLost.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import mmap

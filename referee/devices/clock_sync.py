@@ -18,8 +18,6 @@ and Owicki 1983, with one faulty clock). A reply that contradicts all others is 
 one says who is right.
 """
 
-from __future__ import annotations
-
 import heapq
 import math
 from collections import deque

@@ -6,8 +6,6 @@ machine's own oscillator. NTP slews the usual monotonic clock (the kernel by 0.0
 word, and no bound on a press's time could hold across the moment when that begins.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -9,8 +9,6 @@ file. The chain finds accidents and edits; who can rewrite a whole file can rewr
 too, which is why score sheets print the last hash.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable, Iterator

@@ -4,8 +4,6 @@ SQLite runs with WAL and synchronous=FULL, a writer keeps others out from its st
 ends after ``STATEMENT_MS``, and a table is held by a lock that ends with the connection.
 """
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager

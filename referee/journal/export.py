@@ -4,8 +4,6 @@ Everything is folded from the entries of the chain; the last hash is printed on 
 sheet signed at the table is a witness of the record.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from typing import Any

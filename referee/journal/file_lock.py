@@ -4,8 +4,6 @@ A lock is the operating system's (flock): it ends with the program that holds it
 beside it says who holds it, for whom it keeps out.
 """
 
-from __future__ import annotations
-
 import os
 import socket
 from collections.abc import Iterator

@@ -1,8 +1,6 @@
 """Following what other programs write into a store of many tables: each look brings what is new, proven to follow what
 was seen before."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from referee.events import Event

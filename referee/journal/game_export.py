@@ -7,8 +7,6 @@ While a game is not over, an export tells what the board tells and no more: no e
 that was chosen in secret, nor a hash, since a secret can be guessed and tried on it.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

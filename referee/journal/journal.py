@@ -7,8 +7,6 @@ is how a missing tail is noticed.
 Lines and chain are made in ``referee.journal.chain``, the databases set up in ``referee.journal.database``.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

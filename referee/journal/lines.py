@@ -5,8 +5,6 @@ index and no database to be read; what is damaged in it costs that line alone. B
 store. Beside a server's it comes first (``referee.journal.spool``).
 """
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Iterable, Iterator, Sequence

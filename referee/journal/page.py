@@ -1,7 +1,5 @@
 """Pages and cells of what is exported: self-contained HTML, and text that no spreadsheet takes for a formula."""
 
-from __future__ import annotations
-
 import csv
 import html
 import io

@@ -5,8 +5,6 @@ bytes of the file and its WAL, and through SQLite as far as it gets (lines longe
 kept of a match is the unbroken chain from its first event; the original is never written to.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import sqlite3

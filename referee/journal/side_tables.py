@@ -4,8 +4,6 @@ On a server these are tables of the journal's own database; beside an SQLite jou
 that what is deleted is gone from the disk and no heartbeat waits for the record.
 """
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Iterator, Mapping

@@ -5,8 +5,6 @@ A thread hands the events on to the server, in order, as soon as it takes them; 
 when they came (``late``), and each says itself when it happened. What a run before could not hand on comes first.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections import deque

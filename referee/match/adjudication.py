@@ -4,8 +4,6 @@ Each function works one command out into its events. A correction never replaces
 the camera's verdict, the house's ruling and every human ruling stand in the record side by side.
 """
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Any
 

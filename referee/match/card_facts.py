@@ -1,7 +1,5 @@
 """What a match knows of a card: no rule of the house asks for more, and the match's first event records it. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ The record keeps it as one text (``false_stop: hand_at_stop``, ``foul: …``, a 
 said beside it as a reason of its own; it is read from there once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

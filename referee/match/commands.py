@@ -4,8 +4,6 @@
 button box's own. ``who`` names the human who asks; corrections need it, and a reason ``why``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import field
 from typing import Annotated, Any, Literal

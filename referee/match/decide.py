@@ -9,8 +9,6 @@ the next duel, a tie-break, the final result) and says it in events, so that rea
 never depends on today's code for choosing. Randomness is the match's seed, recorded in the log.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any

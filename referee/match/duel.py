@@ -8,8 +8,6 @@ other player gets it. What cannot be told waits for a human. A void duel takes a
 folder's README shows the picture.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any

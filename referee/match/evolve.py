@@ -4,8 +4,6 @@ Every prefix of a log folds to a valid state. Nothing here chooses: what a comma
 worked out once by ``referee.match.decide`` and stands in the events.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any

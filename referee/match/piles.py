@@ -1,7 +1,5 @@
 """Piles and draws: seeded shuffles, by mode, reshuffled from the returned cards when they run out."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any

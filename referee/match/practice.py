@@ -19,8 +19,6 @@ The table below says which event may follow in which phase, and where it leads; 
 folds them. What was not finished when the program ended has no result, and the practice goes on with a fresh card.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any

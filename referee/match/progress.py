@@ -1,7 +1,5 @@
 """What follows a duel: the next one, a tie-break, the result; and changes to the schedule."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from typing import Any

@@ -6,8 +6,6 @@ Sides: nobody sits more than once more often on one side than on the other, and 
 twice swap sides.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -14,8 +14,6 @@ looked at the field just before the press, or for a while after it (``PRESS_UNSE
 ``CombinedRuling.why`` says why, and it never gives the card to whom the hand may have belonged.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal, cast

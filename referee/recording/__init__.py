@@ -4,8 +4,6 @@
 a crash leaves them playable, ``recorder`` runs beside a duel, ``retention`` keeps the disk from filling.
 """
 
-from __future__ import annotations
-
 from referee.recording.folder import Attempt, find_attempts, load_attempt
 from referee.recording.recorder import Recorder
 from referee.recording.retention import Budget

@@ -4,8 +4,6 @@ What is asked of an attempt at an address is brought to a folder of this machine
 more of it than that: the film mostly stays where it is.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

@@ -5,8 +5,6 @@ a Stop go last, and before them the newest ones, since they may turn out to be n
 whose absence leaves the smallest gap, so that what is left is as even as it can be.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass

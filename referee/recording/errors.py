@@ -1,7 +1,5 @@
 """Typed faults of recorded attempts."""
 
-from __future__ import annotations
-
 from cards.errors import RefereeError
 
 

@@ -9,8 +9,6 @@ not whole, or null, with ``cut_short_said`` for other languages. All seconds are
 Recorded facts are never edited: what people say later stands in ``review.jsonl`` beside them, one line each, appended.
 """
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import json

@@ -5,8 +5,6 @@ version. What the program writes itself it tells the index at once (``put``, ``f
 come or gone otherwise.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -4,8 +4,6 @@
 that is lost is written down.
 """
 
-from __future__ import annotations
-
 import re
 import threading
 from collections import deque

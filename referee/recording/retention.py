@@ -4,8 +4,6 @@ An attempt goes in two steps: it is taken out of the archive by a new name of it
 files are deleted later, beside. What a kill leaves between the two is no attempt any more, and goes at the next start.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """What a program that was killed has left in an archive: put in order when the next one starts."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -6,8 +6,6 @@ finished the packets are copied, not encoded again, into an ordinary MP4 with it
 browsers can step through by single frames.
 """
 
-from __future__ import annotations
-
 import io
 import os
 from collections.abc import Iterator

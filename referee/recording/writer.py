@@ -5,8 +5,6 @@ recording was cut short; only ``finish`` takes that back. Some space is set asid
 fills up there is room to write down that it did.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -5,8 +5,6 @@ same command goes on after them and does none of them again. What could not be j
 worker that died) is no result: it is tried again at the end of the run, and by the same command.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

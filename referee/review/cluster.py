@@ -4,8 +4,6 @@ Frames, deck, rules and palette travel as content, unless the workers can fetch 
 is under way than the workers have hands for: an archive of a terabyte passes through a few hundred megabytes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import islice
 

@@ -4,8 +4,6 @@ Compared are single frames of the zone's view with the picture at the press. The
 the encoding is measured on the same pixels, so the thresholds follow the camera.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from itertools import pairwise

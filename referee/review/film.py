@@ -5,8 +5,6 @@ the first pictures lie, by the homography between the markers' corners: exact fo
 the camera only turns. Judged are pictures as decoded all the same (``StabilizedFrame.raw``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache

@@ -1,7 +1,5 @@
 """From outside: an attempt of any video of a rig with mats, so that it can be judged like one of ours."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Today's vision set up for a recorded attempt."""
 
-from __future__ import annotations
-
 from calibration.palette import load_palette
 from referee.recording import Attempt
 from referee.vision.observer import Observer

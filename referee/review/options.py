@@ -1,7 +1,5 @@
 """How an archive is judged again, and the key of one result: the same key means that nothing can have changed."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What judging one attempt again needs, as content: it travels to machines that share no disk with this one."""
 
-from __future__ import annotations
-
 import tempfile
 import time
 from collections.abc import Mapping, Sequence

@@ -6,8 +6,6 @@ together are one patch, with those beside them that were hidden then; a fragment
 after goes with it, and one that is more than a piece can cover is parted by time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 

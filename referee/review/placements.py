@@ -6,8 +6,6 @@ sleeve or a pair of tongs of a piece's colour. A player on the camera's side hid
 then the piece was placed between the last sight of its empty place and the first sight of it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

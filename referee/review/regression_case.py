@@ -1,7 +1,5 @@
 """A disputed call becomes a regression test: its judged frames and what is right, small enough to commit."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Mapping
 from pathlib import Path

@@ -5,8 +5,6 @@ takes the builds as they were understood then and applies the rules to them: eno
 other house rules, and a hundred times quicker. A human's ruling on a duel stands in both.
 """
 
-from __future__ import annotations
-
 import importlib
 import time
 from collections.abc import Callable, Mapping, Sequence

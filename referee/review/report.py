@@ -1,7 +1,5 @@
 """What judging again would change: JSON for programs, a page with pictures side by side for people."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """The results of judging an archive again, on the disk one by one: SQLite, so that a million are not read at once."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence

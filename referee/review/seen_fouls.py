@@ -1,7 +1,5 @@
 """The fouls that a recorded duel's video shows: the same watch as live, over the recorded frames."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from referee.devices.ports import Frame

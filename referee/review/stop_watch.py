@@ -4,8 +4,6 @@ Nothing is judged here: found are the frames of the settled view and of the view
 field in between and when, and whose hand was there. ``referee.review.stop_ruling`` judges the two views.
 """
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from collections.abc import Callable, Collection, Mapping

@@ -1,7 +1,5 @@
 """The time line of an attempt, kept beside it so that it is worked out once, and the pace of players."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -4,8 +4,6 @@ Works on the zone's view (undistorted, a fixed number of pixels to the millimetr
 most ten frames a second: a piece is 15 pixels wide then, and a placing takes several frames.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice

@@ -7,8 +7,6 @@ changes anything has to forge the whole chain, whose end score sheets print. Wha
 is vouched for by the journal, or by the operator's signature (``signing``) where that key is asked for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the players' lamps show of a match. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from referee.devices.ports import Lamp

@@ -1,7 +1,5 @@
 """The button box of a session: what it says becomes commands, and each phase arms, disarms and lights it."""
 
-from __future__ import annotations
-
 import queue
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence

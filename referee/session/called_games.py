@@ -1,7 +1,5 @@
 """A table of a tournament: the game that is called there is begun by itself, and the hall hears how the table is."""
 
-from __future__ import annotations
-
 import os
 import socket
 import threading

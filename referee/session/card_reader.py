@@ -1,7 +1,5 @@
 """The card in the holder, as the camera reads it by its marker: to name the card, and to notice a wrong one."""
 
-from __future__ import annotations
-
 import cv2
 
 from cards.deck import Deck

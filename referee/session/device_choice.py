@@ -4,8 +4,6 @@ The set-up page offers these; what it sends back must be one of them, an address
 file in the data folder: no name from a page reaches any other file.
 """
 
-from __future__ import annotations
-
 import sys
 import threading
 from collections.abc import Callable

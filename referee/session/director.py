@@ -5,8 +5,6 @@ program was first. What is called, has begun and is over is read from the tables
 record, so that a director who is killed, or a second one, goes on where the record stands.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Has every duel recorded: turns the match's events into what the recorder wants to know."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Before the go, and when builds are broken after a duel: are both fields empty, and hands out of them?"""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from cards.card import Card

@@ -4,8 +4,6 @@ Made on the picture thread from the newest frame and from what the vision thread
 and the build of the last verdict for as long as it stands untouched.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Collection, Mapping, Sequence
 from itertools import product

@@ -4,8 +4,6 @@ of cards.
 A proposal is never carried out here: a human confirms it, as the command that it is.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass

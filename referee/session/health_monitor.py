@@ -1,7 +1,5 @@
 """Once a second: is the clock over, do the devices answer, is there room on the disk?"""
 
-from __future__ import annotations
-
 import itertools
 import shutil
 import threading

@@ -4,8 +4,6 @@ glibc keeps what threads have freed, in a heap of its own for each; pictures of 
 hundreds of them full of holes. Asked for now and then, it gives the holes back.
 """
 
-from __future__ import annotations
-
 import ctypes
 import sys
 from collections.abc import Callable

@@ -1,8 +1,6 @@
 """Seeing during play, on one thread: the gate looks at every frame it can, rig and card are looked at now and then;
 after a Stop builds are judged (``referee.session.stop_judging``)."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Mapping
 from typing import Protocol

@@ -3,8 +3,6 @@
 The state is what the journal says, so a program that is killed goes on in the same phase of the same duel.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 """What pages wait for: a version that grows with every change, and the alarms that stand: what is wrong with the rig
 right now, since when, in a sentence for the operator."""
 
-from __future__ import annotations
-
 import threading
 
 from referee.devices.ports import Clock

@@ -1,7 +1,5 @@
 """People's records as a program works with them: decide (pure), keep, read again; and their careers and ratings."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import threading

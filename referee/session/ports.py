@@ -1,8 +1,6 @@
 """What a session needs of its record, and what its parts need of the session: each names the few that it uses. Real
 ones and stand-ins of tests fit alike."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 

@@ -4,8 +4,6 @@ On the thread that looks at every frame (``referee.session.live_judging``); buil
 that no motion is missed meanwhile: the moment of the last one is the time of a build.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence

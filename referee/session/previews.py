@@ -1,7 +1,5 @@
 """The pictures of a session as JPEG, made on one thread and only while somebody looks at them."""
 
-from __future__ import annotations
-
 import queue
 import threading
 import time

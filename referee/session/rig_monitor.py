@@ -5,8 +5,6 @@ view in which every marker of two mats is seen is the measure for all later ones
 paper needs no measure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import cv2

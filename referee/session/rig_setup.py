@@ -4,8 +4,6 @@ Signatures and lenses are facts of a match's record (``SignSetup``, ``OpenSetup`
 agreed before there is a match is kept here and becomes the next match's first fact.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress

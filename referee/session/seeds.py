@@ -1,7 +1,5 @@
 """Where chance enters: the seed of a match, a practice, a game or a tournament, which the pure core is given."""
 
-from __future__ import annotations
-
 import secrets
 
 SEED_BITS = 128

@@ -8,8 +8,6 @@ Threads, besides those of the devices: ``events`` (box notices), ``health`` (ala
 (vision) and ``previews`` (JPEG). None of them waits for a viewer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

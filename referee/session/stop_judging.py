@@ -5,8 +5,6 @@ field was touched after it: else the settled view is the better picture of the s
 verdict counts only when the pictures that it rests on are on the disk; else it is left to a human, who has seen them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Protocol

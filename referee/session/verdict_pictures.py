@@ -4,8 +4,6 @@
 the picture of all that was judged, ``<number>-A.jpg`` mat A's build alone.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from contextlib import suppress

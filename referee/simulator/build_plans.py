@@ -4,8 +4,6 @@
 ``with_mistake`` changes such a build so that the rules say it is wrong.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """The simulated table as a camera: a webcam's twin whose reader thread renders. Marked SIMULATED."""
 
-from __future__ import annotations
-
 import threading
 
 import numpy as np

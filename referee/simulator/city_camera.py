@@ -3,8 +3,6 @@
 The stones stand as people put them: a little off their site's middle and turned. Nothing here is known to vision.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """SIMULATED players of the tower games: they choose among the legal commands, so that they can make no others."""
 
-from __future__ import annotations
-
 import random
 
 from referee.games.core import GameCommand

@@ -4,8 +4,6 @@ Table frame: x to the camera's right, y away from it, z up, origin on the table 
 Lens: pinhole with plumb-bob distortion (k1 k2 p1 p2 k3).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

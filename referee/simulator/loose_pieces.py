@@ -1,7 +1,5 @@
 """Where the pieces lie that nobody has built with: around the mat, outside the field."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Sequence

@@ -6,8 +6,6 @@ camera cannot tell, by looking at the table, as a human referee would. ``Practis
 give up where it is wrong, and clear the field.
 """
 
-from __future__ import annotations
-
 import queue
 import threading
 from collections import deque

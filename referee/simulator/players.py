@@ -1,7 +1,5 @@
 """Simulated players: they see a card at the go, build it piece by piece, err now and then, and press Stop."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

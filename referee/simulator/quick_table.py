@@ -5,8 +5,6 @@ tables on one machine. What it does follows from the seed, the match and the due
 middle goes on with the duel as if it had not been.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 

@@ -4,8 +4,6 @@ Drawn once per camera place. The mats are drawn from the numbers of the contract
 test reads them with code of its own.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache

@@ -5,8 +5,6 @@ pixels, with SIMULATED burned into the top margin. ``TableSim.picture`` is a pur
 given: the same seed, world and frame number give the same picture.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

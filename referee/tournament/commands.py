@@ -8,8 +8,6 @@ are numbers as in ``referee.tournament.state``; tables are their names. Pairings
 that an old record never depends on today's way to choose.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, field, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Events to state: ``evolve`` one event, ``fold`` them all. Pure; the events carry what was decided."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any

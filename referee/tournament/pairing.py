@@ -22,8 +22,6 @@ only where there is no other way.
 the final only, as the brackets of tennis are seeded.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations

@@ -5,8 +5,6 @@ know people by the name that they played under: every name that a person has had
 leads to two.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Who is called where next, and when everything will be over, from the durations seen so far. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import median

@@ -5,8 +5,6 @@ ranking", JMLR 12 (2011) 267-300, from the package openskill: it takes matches o
 round-robins are, and ties. A rating is a mean and a standard deviation; who has not played has 25 and 25/3.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What a finished match was, for its players' careers and in a tournament. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -10,8 +10,6 @@ tables they are compared by the place in their own group first, then by card poi
 A *knock-out* ranks by how far one came; within that, as the groups did.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

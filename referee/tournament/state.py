@@ -4,8 +4,6 @@ Entrants are numbers, in the order in which they came; their names may change. A
 two players, or a group of up to twelve who play the printed round-robin there. A *round* is what is paired at once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal

@@ -4,8 +4,6 @@ A command's fields and their limits stand in ``referee.match.commands``; what on
 is not asked for. ``who`` defaults to the name the referee logged in with.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any

@@ -1,8 +1,6 @@
 """What the API answers, as far as other programs may rely on it: the description is made of it, and tests hold answers
 against it. Fields beside these may come."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, WithJsonSchema

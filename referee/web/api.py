@@ -1,7 +1,5 @@
 """The JSON API ``/api/…`` for other programs; ``referee.web.openapi`` makes its description of what stands here."""
 
-from __future__ import annotations
-
 import functools
 
 import flask

@@ -1,7 +1,5 @@
 """``create_app(session)``: the dashboard's pages put together. Takes the session as it is; owns no device."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import flask

@@ -3,8 +3,6 @@
 There is no table and no match: a ruling is noted beside the attempt, as for any duel of an older match.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import flask

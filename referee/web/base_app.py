@@ -1,7 +1,5 @@
 """What the app of a duel's table, of an archive, of a hall and of a tower game have in common."""
 
-from __future__ import annotations
-
 import secrets
 import time
 from pathlib import Path

@@ -3,8 +3,6 @@
 Pure: a match's JSON (``MatchState.to_json()``) in, values out. Times are seconds from the go, the box's where it told.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Who may hold how many connections, so that no single address takes them all and the referee always gets in."""
 
-from __future__ import annotations
-
 import socket
 import threading
 from collections import Counter

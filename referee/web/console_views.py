@@ -1,7 +1,5 @@
 """What the console makes of a match: what an undo takes back, and the keys that settle a contested build. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -3,8 +3,6 @@
 Nothing here touches the match: it is the referee's hand on the board, and holds for every screen that shows it.
 """
 
-from __future__ import annotations
-
 import threading
 from contextlib import suppress
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The JSON that a request carries."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import flask

@@ -1,7 +1,5 @@
 """What runs on by itself: ``/events`` (parts of pages), ``/live/<name>.mjpg``, and single pictures."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import flask

@@ -5,8 +5,6 @@ PIN and time take it off, also for a copy of the cookie, and a restart brings no
 data folder, so that who was logged in still is after a restart.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import json

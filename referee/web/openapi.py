@@ -4,8 +4,6 @@ A route says what it answers by ``@answers``; its docstring is the summary, ``@p
 needs. Nothing is written down twice, so the description cannot grow old.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping

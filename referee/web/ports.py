@@ -1,7 +1,5 @@
 """What the pages need of a session that also an archive, a hall or a tower game without devices can give."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """What the practice page shows of a practice: each player's state and time, new bests, what is heard. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -10,8 +10,6 @@ logged in before by the cookie it got then, any other by its address. Nobody can
 try is shown on the console.
 """
 
-from __future__ import annotations
-
 import hmac
 import ipaddress
 import math

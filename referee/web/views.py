@@ -5,8 +5,6 @@ A snapshot is ``Session.snapshot()``: ``match`` (``MatchState.to_json()``, the r
 score under review) is left out here, once, for the board and for the API alike.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The effects by name: what each does, at which levels, and whether it hits one field or the whole picture."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Light adds up and is scaled in linear light; a picture comes and goes as (h, w, 3) uint8 BGR in sRGB.
 """
 
-from __future__ import annotations
-
 import cv2
 import numpy as np
 

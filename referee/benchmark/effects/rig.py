@@ -1,7 +1,5 @@
 """What happens to a rig between calibrating and judging: it is bumped, a mat slides, aids belong to another table."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import tempfile

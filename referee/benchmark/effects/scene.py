@@ -1,7 +1,5 @@
 """What an effect is given: the picture with all that the observer is told, and where things truly are in it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

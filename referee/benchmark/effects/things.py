@@ -3,8 +3,6 @@
 Every function takes the picture, the truth, where the thing goes, and a generator, and gives the new picture back.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import cv2

@@ -3,8 +3,6 @@
 The ``.hex`` files beside this module are what `firmware/build.py` makes of the sources; a test builds them again.
 """
 
-from __future__ import annotations
-
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@ The first reading takes the colours as the set names them. Most storeys are righ
 paint looks in this light and in the shade between towers, and by that the towers are read again.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 

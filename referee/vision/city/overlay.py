@@ -1,7 +1,5 @@
 """A city's pictures with its towers as they were read: outlined, numbered by their storeys, doubts in amber."""
 
-from __future__ import annotations
-
 import cv2
 import numpy as np
 

@@ -7,8 +7,6 @@ of it and add to it (``sky``) + what is left, and expectation maximisation finds
 paint. What is left has heavy tails: shadows of single lamps, a lamp's mirror image.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 

@@ -8,8 +8,6 @@ The numbers of this folder are tuned on tables 100 to 103, 200 to 208, 309, 315,
 ``tests/witness/make_cities.py``; what they do on other rooms is what ``tests/games/bench_cities.py`` prints.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

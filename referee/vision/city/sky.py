@@ -6,8 +6,6 @@ room that it sees itself; or a side of a storey, which sends of the light that i
 A tower is one column, however its storeys slip: of a millimetre beside, a side sees no other part of the room.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

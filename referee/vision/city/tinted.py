@@ -6,8 +6,6 @@ pictures see the plan behind what would stand there, they show the same. What pa
 the table is read again with that as one more thing that may be behind, and lessons for the palette are taken anew.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import replace

@@ -5,8 +5,6 @@ on the paper: from wherever one looks, the same spot of the plan looks the same.
 picture alone, does not: behind it the others see something else.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 

@@ -7,8 +7,6 @@ what the covered pixels would give to their own best colours (a right beginning 
 still to come).
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import numpy as np

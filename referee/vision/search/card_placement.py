@@ -1,7 +1,5 @@
 """What a layout card shows, placed where the evidence likes it best: starts of the search, and rivals of its finds."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from cards.card import Card

@@ -4,8 +4,6 @@ A convex part hides exactly what lies behind the furthest of its planes that fac
 covers one run of pixels in each row. That makes drawing cheap enough to draw every reading.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache

@@ -5,8 +5,6 @@ loose pieces around it. Readings are searched for (``beam_search``), started fro
 stand, improved by edits, and fitted at full resolution; all compete on the same evidence.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice

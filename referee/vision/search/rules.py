@@ -1,7 +1,5 @@
 """What the search's compiled loops judge by: contacts, support and depth of pieces."""
 
-from __future__ import annotations
-
 from referee.kernels import scene
 from referee.vision.measured import measured
 

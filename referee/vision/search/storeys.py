@@ -1,7 +1,5 @@
 """A tower a storey higher or lower that fills the same picture: what single edits of a reading do not reach."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

@@ -2,8 +2,6 @@
 the console to the referee (``referee.web.security``). The console shows what the board shows: a seat's secrets stand on
 its own page alone, also for the referee, who has the links."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Commands as forms: the fields of each, what was filled in, and what a camera's reading proposes to confirm."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import fields

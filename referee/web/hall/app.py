@@ -4,8 +4,6 @@ The hall's board, the standings and every table's board are open to all; the lis
 organisers' page and people's records are for who has the PIN (``referee.web.security``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any

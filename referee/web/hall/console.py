@@ -1,7 +1,5 @@
 """``/referee`` of the hall: the organisers' page. Every command is a form, and every refusal one clear line."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 import flask

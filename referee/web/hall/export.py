@@ -7,8 +7,6 @@ place there, and stand in an extension, which is what WCIF has ``extensions`` fo
 tournament is over, as digits in a string: JSON readers round larger numbers.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 from typing import Any

@@ -1,7 +1,5 @@
 """``/people``: everybody's record, a page each; rename, merge, colour, picture, deletion."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 import flask

@@ -1,7 +1,5 @@
 """From the director to what the hall's pages show: values, nothing drawn."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What happens in a game, in words: one line for each command, the same on the terminal and on the pages."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 Faults and reasons are sentences of their own (``cards.sentences``); the names of colours and shapes come from there.
 """
 
-from __future__ import annotations
-
 import json
 from functools import cache, partial
 from importlib.resources import files

@@ -3,8 +3,6 @@
 A name from a URL is only ever looked up among the folders that are there; it never becomes a path.
 """
 
-from __future__ import annotations
-
 import math
 import queue
 import threading

@@ -1,7 +1,5 @@
 """What became of a recorded duel: the camera's award, or what people have said of it since."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from referee.match.cause import cause_of

@@ -1,7 +1,5 @@
 """``/attempts``: recorded duels to look at again, frame by frame, with why they were decided as they were."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Mapping
 from functools import partial, wraps

@@ -1,7 +1,5 @@
 """The public board ``/``: what everybody in the room looks at, on a projector and on phones."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

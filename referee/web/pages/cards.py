@@ -4,8 +4,6 @@ The page's script only moves pieces about; where they come to rest, whether they
 card is worth is answered here, by the same functions that ``referee cards check`` uses.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping

@@ -1,7 +1,5 @@
 """The referee's console ``/referee``: all that play needs, with one hand and from the keyboard."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """``/evening``: the referee's hand on the board. Sides, sound, pause, the countdown before a go."""
 
-from __future__ import annotations
-
 import io
 
 import flask

@@ -1,7 +1,5 @@
 """Logging in with the referee's PIN, logging out, and what a refused or failed request looks like."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import flask

@@ -1,7 +1,5 @@
 """The piece-set form: rows for the page, pictures of which length is which, and the way back to JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, get_args
 

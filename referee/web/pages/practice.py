@@ -1,7 +1,5 @@
 """``/practice``: one or two players alone with the camera. Everybody may look; who may run the table may begin."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import flask

@@ -3,8 +3,6 @@
 The public gets those seconds and never the recording.
 """
 
-from __future__ import annotations
-
 import io
 import time
 from collections.abc import Mapping

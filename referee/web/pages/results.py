@@ -1,7 +1,5 @@
 """``/results``: the match on a page, on paper and as a table; ``/overlay``: the transparent picture for streaming."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

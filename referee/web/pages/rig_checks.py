@@ -4,8 +4,6 @@ What one frame says of each mat is measured and held against its limits in ``cal
 calibrate rig``; here are the lens, the board, the colours and the pieces.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 

@@ -1,7 +1,5 @@
 """Setting up ``/setup``: mats, lens, empty table, colours; measured, signed by both players, frozen."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ have to be woken: each message is written as one more chunk (RFC 9112, 7.1) of t
 and h11 a message took ten times as long, and with a thousand viewers a referee's command waited behind it.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterable
 from typing import Protocol

@@ -1,7 +1,5 @@
 """Parts of pages that are rendered once for everybody who watches, outside of any request."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any

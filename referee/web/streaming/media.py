@@ -1,7 +1,5 @@
 """Pictures that stay: cards as drawings, the verdict's picture, the replay around the press."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
