@@ -24,8 +24,8 @@ from cards.scene import (
     RED,
     WHITE,
     Patch,
+    PatchDrawing,
     Rgb,
-    Scene,
     bounds,
     box,
     patch,
@@ -61,7 +61,7 @@ INK: Rgb = (38, 38, 42)
 # -- card faces ------------------------------------------------------------------------------------
 
 
-def card_scene(card: Card, deck: Deck, pieces: PieceSet) -> Scene:
+def card_scene(card: Card, deck: Deck, pieces: PieceSet) -> PatchDrawing:
     """The card's face, CARD_MM: marker in the top margin, value in both upper corners, id at the foot, picture."""
     width, height = CARD_MM
     made = list(_marker(deck.marker(card.id), width / 2, height - MARKER_TOP_MM))
@@ -69,7 +69,7 @@ def card_scene(card: Card, deck: Deck, pieces: PieceSet) -> Scene:
         made += words(str(card.value), x, height - 15.0, 8.0, RED)
     made += _id_mark(card.id)
     made += _fitted(card.picture(pieces), bool(card.shown))
-    return Scene(width, height, tuple(made))
+    return PatchDrawing(width, height, tuple(made))
 
 
 def _id_mark(card_id: str) -> tuple[Patch, ...]:
@@ -104,10 +104,10 @@ def _fitted(patches: tuple[Patch, ...], ground: bool) -> tuple[Patch, ...]:
     return placed(patches, scale, CARD_MM[0] / 2 - (x0 + x1) / 2 * scale, dy)
 
 
-def _framed(patches: tuple[Patch, ...], margin_mm: float) -> Scene:
+def _framed(patches: tuple[Patch, ...], margin_mm: float) -> PatchDrawing:
     x0, y0, x1, y1 = bounds(patches)
     moved = placed(patches, 1.0, margin_mm - x0, margin_mm - y0)
-    return Scene(x1 - x0 + 2 * margin_mm, y1 - y0 + 2 * margin_mm, moved)
+    return PatchDrawing(x1 - x0 + 2 * margin_mm, y1 - y0 + 2 * margin_mm, moved)
 
 
 def card_svg(card: Card, deck: Deck, pieces: PieceSet) -> str:
@@ -120,7 +120,7 @@ def card_png(card: Card, deck: Deck, pieces: PieceSet, px: int = 704) -> np.ndar
     return render(card_scene(card, deck, pieces), px)
 
 
-def target_scene(card: Card, pieces: PieceSet, margin_mm: float = 4.0) -> Scene:
+def target_scene(card: Card, pieces: PieceSet, margin_mm: float = 4.0) -> PatchDrawing:
     """The picture alone, in mm of the build."""
     return _framed(card.picture(pieces), margin_mm)
 
@@ -166,7 +166,7 @@ def build_svg(placed_pieces: Iterable[Piece], pieces: PieceSet) -> str:
 OVERSAMPLING = 3
 
 
-def render(scene: Scene, px: int) -> np.ndarray:
+def render(scene: PatchDrawing, px: int) -> np.ndarray:
     """The scene ``px`` pixels wide, (h, w, 3) uint8 BGR, anti-aliased by oversampling."""
     height = max(1, round(scene.height * px / scene.width))
     scale = px * OVERSAMPLING / scene.width

@@ -34,7 +34,7 @@ class Patch:
 
 
 @dataclass(frozen=True)
-class Scene:
+class PatchDrawing:
     """A picture of ``width`` x ``height`` mm, origin at its lower left corner."""
 
     width: float
@@ -110,7 +110,7 @@ def _contour(points: Iterable[Sequence[float]]) -> Contour:
     return tuple((float(p[0]), float(p[1])) for p in points)
 
 
-def to_svg(scene: Scene, title: str = "") -> str:
+def to_svg(scene: PatchDrawing, title: str = "") -> str:
     """The scene as a stand-alone SVG document, millimetres as its units, with a viewBox."""
     w, h = _n(scene.width), _n(scene.height)
     rows = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{w}mm" height="{h}mm" viewBox="0 0 {w} {h}">']

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from public_names import TWICE_ALIKE, classes_twice  # tests/public_names.py
 
 ROOT = Path(__file__).resolve().parent.parent
 MODULES = sorted(path for package in ("cards", "calibration", "referee") for path in (ROOT / package).rglob("*.py"))
@@ -183,6 +188,13 @@ def test_no_import_goes_in_a_circle():
 def faulty(paths: list[Path], faults: Callable[[Path], list[str]]) -> dict[str, list[str]]:
     """The files with faults, named from the root."""
     return {str(path.relative_to(ROOT)): found for path in paths if (found := faults(path))}
+
+
+def test_no_class_name_stands_in_two_modules():
+    """One word, one thing: ``TWICE_ALIKE`` names those that mean the same in both."""
+    twice = classes_twice()
+    assert {name: paths for name, paths in twice.items() if name not in TWICE_ALIKE} == {}
+    assert set(TWICE_ALIKE) <= twice.keys(), "allowed, and stands in one module alone"
 
 
 def test_no_module_reaches_into_another():

@@ -14,9 +14,10 @@ from cards.kinds.layout import LayoutCard
 from cards.pieces import Pose, builtin_piece_set
 from cards.sentences import say
 from cards.stability import check_stability
+from referee.match.commands import MODES
 from referee.match.duel import PHASES
 from referee.match.house_rules import HouseRules
-from referee.web.actions import ACTIONS, modes
+from referee.web.actions import ACTIONS
 from referee.web.i18n.texts import LANGUAGES, catalogue, translate
 
 NAMED = re.compile(r"""\bt\('([\w.]+)'[,)]""")
@@ -49,7 +50,7 @@ def test_every_text_that_a_template_names_exists(language):
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_phase_mode_rule_and_command_has_a_text(language):
     texts = catalogue(language)
-    wanted = [f"phase.{p}" for p in (*PHASES, "new", "finished")] + [f"mode.{m}" for m in modes()]
+    wanted = [f"phase.{p}" for p in (*PHASES, "new", "finished")] + [f"mode.{m}" for m in MODES]
     wanted += [f"rule.{r}" for r in HouseRules.model_fields] + [f"do.{c}" for c in ACTIONS]
     assert [key for key in wanted if key not in texts] == []
 

@@ -5,7 +5,7 @@ from typing import Any, get_args
 
 from cards.elevation import piece_patches
 from cards.pieces import Kind, PieceSet, Pose, Shape
-from cards.scene import Patch, Rgb, Scene, patch, placed, to_svg
+from cards.scene import Patch, PatchDrawing, Rgb, patch, placed, to_svg
 from referee.web.i18n.texts import translate
 
 KINDS: tuple[str, ...] = get_args(Kind)
@@ -41,7 +41,7 @@ def kind_svg(kind: str, lang: str) -> str | None:
         patches += _line(left, y0 + 2, left + opening, y0 + 2)
         labels.append(("opening", x0 + wide / 2, y0 + 4, "middle"))
     size = (x0 + wide + 16, y0 + high + 10)
-    svg = to_svg(Scene(*size, patches), kind)
+    svg = to_svg(PatchDrawing(*size, patches), kind)
     words = [
         _label(translate(lang, f"cards.sets.{key}").lower(), x, size[1] - y, anchor) for key, x, y, anchor in labels
     ]
