@@ -25,7 +25,7 @@ STAGES = {
     "learning": ("learn_empty", "learn_colors", "learn_sizes"),
     "mats": ("look",),
     "view": ("zones",),
-    "light": ("_palette_now", "_light"),
+    "light": ("_palette_now", "light_alarms"),
     "evidence": ("gather_evidence",),
     "catalogue": ("_catalogue",),
     "search": ("canvas_of", "readings", "fit_of"),

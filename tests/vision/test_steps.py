@@ -57,4 +57,4 @@ def test_the_readme_shows_every_stage_and_is_light():
 
 def test_the_stages_that_are_timed_are_functions_of_the_observer():
     for name in (name for names in bench_stages.STAGES.values() for name in names):
-        assert callable(getattr(Observer, name, None) or getattr(seeing, name))
+        assert callable(getattr(Observer, name, None) or getattr(seeing, name, None)), name
