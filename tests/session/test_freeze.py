@@ -144,6 +144,7 @@ class Keeper:
 
     def __init__(self):
         self.at = {}
+        self.recorder = self
 
     def judged(self, frames, rows):
         pass

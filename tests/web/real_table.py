@@ -65,7 +65,7 @@ class RealTable:
 
     def manners(self, manners) -> None:
         """How the players build from the next go on."""
-        self.rig.players.manners = manners
+        self.rig.players.profile = manners
 
     def stage_empty(self) -> None:
         """Nothing lies on the table, and the camera has seen that."""
@@ -89,7 +89,7 @@ def real_table(folder: Path, seed: int = 3, rules=AT_A_TABLE) -> Iterator[RealTa
     with ExitStack() as stack:
         stack.enter_context(patch.object(GateHistory, "_unseen", lambda *_: False))
         rig = stack.enter_context(SimulatedTable(pieces, clock, Staging(seed, "across", True, 8.0)))
-        rig.players.manners = STEADY
+        rig.players.profile = STEADY
         observer = Observer(pieces, rig.lens)
         eyes = Eyes(observer)
         journal = stack.enter_context(closing(Journal(folder / "journal.sqlite")))
