@@ -59,10 +59,10 @@ def arm_python(folder: Path) -> Path:
 
 def arm_kernels(folder: Path) -> None:
     """The program for aarch64, its modules compiled by Zig."""
-    zig = f"{folder}/zig/ziglang/zig cc -target aarch64-linux-gnu.2.28"
-    build = {"CC": zig, "LDSHARED": f"{zig} -shared", "SETUPTOOLS_EXT_SUFFIX": ARM_SUFFIX}
+    c, cxx = (f"{folder}/zig/ziglang/zig {which} -target aarch64-linux-gnu.2.28" for which in ("cc", "c++"))
+    build = {"CC": c, "LDSHARED": f"{c} -shared", "CXX": cxx, "LDCXXSHARED": f"{cxx} -shared"}
     wheel = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--wheel-dir", folder, ROOT]
-    run(*wheel, **build, _PYTHON_HOST_PLATFORM="linux-aarch64")
+    run(*wheel, **build, SETUPTOOLS_EXT_SUFFIX=ARM_SUFFIX, _PYTHON_HOST_PLATFORM="linux-aarch64")
     (built,) = folder.glob("referee-*.whl")
     run(sys.executable, "-m", "zipfile", "-e", built, folder / "arm")
 
