@@ -1,4 +1,4 @@
-"""The button box's firmware itself, compiled for this machine: what the simulated box thinks with.
+"""The button box's firmware itself, compiled for this machine: what the simulated box runs.
 
 ``firmware/button_box`` is made for a board with a clock, pins and a serial line; here all three are the caller's. Times
 are microseconds since the box's start, as the 32-bit counter of a real box shows them: ask at least once an hour.

@@ -84,9 +84,12 @@ def told_removals(text: str) -> tuple[dict, ...]:
     """``removals`` as this text of a log tells them."""
     gone: list[dict] = []
     for line in text.splitlines():
-        with suppress(ValueError):  # a line torn by a full disk or a kill
+        with suppress(ValueError, TypeError, KeyError):  # a line torn by a full disk or a kill
             row = json.loads(line)
-            gone.append(row) if "kept" not in row else gone.pop()
+            if "removed" in row:
+                gone.append(row)
+            elif gone and gone[-1]["removed"] == row["kept"]:
+                gone.pop()
     return tuple(gone)
 
 

@@ -165,6 +165,9 @@ def test_what_went_since_is_told_too(three):
         ("", []),
         ('{"removed": "a"}\n{"removed": "b"}\n', ["a", "b"]),
         ('{"removed": "a"}\n{"removed": "b"}\n{"kept": "b"}\n{"removed": "c"}\n', ["a", "c"]),
+        ('{"kept": "a"}\n{"removed": "b"}\n', ["b"]),
+        ('{"removed": "a"}\n{"removed": "b\n{"kept": "b"}\n', ["a"]),
+        ('{"removed": "a"}\n1\n', ["a"]),
         ('{"removed": "a"}\n{"remo', ["a"]),  # torn by a kill
         ('{"remo\n{"removed": "b"}\n', ["b"]),
     ],
