@@ -1,6 +1,6 @@
 """SIMULATED button box: speaks the real protocol on a pseudo-terminal, so that the real driver talks to it.
 
-It thinks with the firmware of the real one (``referee.kernels.button_box``); here are its pins (with bounce), its
+It runs the firmware of the real one (``referee.kernels.button_box``); here are its pins (with bounce), its
 crooked clock, its line with faults, and plain-text fault commands in the manner of OctoPrint's virtual printer. Nothing
 in production asks whether it is there.
 """
