@@ -45,7 +45,7 @@ def check_card(card: Card, pieces: PieceSet, misplacement_mm: float = MISPLACEME
         known: Proofs = {}
         tried = dict(card.proved_example(pieces, seed, known) for seed in range(tries))
     except BadCard as error:
-        told = error.said
+        told = error.wording
         return CardCheck(card, (told.values["rest"] if isinstance(told, Sentence) else told,))
     proofs = {build: proof or check_stability(pieces, build) for build, proof in tried.items()}
     found = [(difficulty(pieces, build, proof, PLANNING), build) for build, proof in proofs.items()]

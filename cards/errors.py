@@ -9,10 +9,10 @@ class RefereeError(Exception):
     """Base of every error this project raises on purpose; its text is one line for a user."""
 
     @property
-    def said(self) -> str:
+    def wording(self) -> str:
         """The text, as a ``Sentence`` where it is one, so that it can be said in any language."""
-        told = self.args[0] if self.args else ""
-        return told if isinstance(told, Sentence) else str(self)
+        first = self.args[0] if self.args else ""
+        return first if isinstance(first, Sentence) else str(self)
 
 
 class BadPieceSet(RefereeError):

@@ -109,7 +109,7 @@ def test_what_began_simulated_stays_so(simulated):
 def test_an_illegal_command_is_refused_with_the_reason(state, command, code):
     with pytest.raises(IllegalCommand) as refused:
         decide(COUNTER, state, command, "at")
-    assert getattr(refused.value.said, "code", "") == code
+    assert getattr(refused.value.wording, "code", "") == code
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_an_illegal_command_is_refused_with_the_reason(state, command, code):
 def test_an_event_that_cannot_follow_is_refused(state, kind, code):
     with pytest.raises(IllegalCommand) as refused:
         evolve(state, Event(kind, {"n": 1}))
-    assert refused.value.said.code == code
+    assert refused.value.wording.code == code
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_an_event_that_cannot_follow_is_refused(state, kind, code):
 def test_a_refused_event_is_told_by_its_number(state, kind, n):
     with pytest.raises(IllegalCommand, match=f"event {n} ") as refused:
         evolve(state, Event(kind, {"n": 1}))
-    assert refused.value.said.values == {"kind": kind, "n": n}
+    assert refused.value.wording.values == {"kind": kind, "n": n}
 
 
 def test_the_first_event_alone_is_the_first():
@@ -146,7 +146,7 @@ def test_a_phase_follows_from_the_table():
 def test_what_the_table_does_not_allow_is_refused(kind, phase):
     with pytest.raises(IllegalCommand) as refused:
         next_phase(TABLE, kind, phase)
-    assert refused.value.said.code == "cannot_follow"
+    assert refused.value.wording.code == "cannot_follow"
 
 
 def test_the_number_of_events_is_counted_from_the_state_before():

@@ -154,7 +154,7 @@ def demo_tables(asked: DemoOptions, tables: int, players: int) -> None:
             try:
                 director.step()
             except JournalUnwritable as error:
-                director.notifier.alarm("journal", error.said)
+                director.notifier.alarm("journal", error.wording)
         if director.state.phase == "finished" and not (asked.fast or asked.headless):
             click.echo("The tournament is over. The pages stay until Ctrl-C.")
             over.wait()

@@ -267,7 +267,7 @@ class Game(Generic[S]):
         try:
             self.decide(state, proposal.command)
         except IllegalCommand as error:
-            return replace(proposal, refusal=error.said)
+            return replace(proposal, refusal=error.wording)
         return proposal
 
     def evolve(self, state: S, event: Event) -> S:

@@ -207,7 +207,7 @@ def _correct(batch: EventBatch[Match], c: Correct) -> None:
         try:
             _asked(batch, game.command(row.command))
         except IllegalCommand as error:
-            later_one = {"number": number, "command": row.command["command"], "fault": error.said}
+            later_one = {"number": number, "command": row.command["command"], "fault": error.wording}
             raise IllegalCommand(sentence("game.later_illegal", **later_one)) from None
 
 

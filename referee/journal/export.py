@@ -83,7 +83,7 @@ def to_html(entries: Sequence[Entry]) -> str:
     """One self-contained page: result, standings, every attempt, fouls, the chain's head."""
     state = fold(e.event for e in entries)
     standings = [(row.rank or "left", row.player, row.score, row.duels) for row in state.standings]
-    fouls = [(f.player, f.said.text, f.duel, f.sanction or "open", f.who) for f in state.fouls]
+    fouls = [(f.player, f.wording.text, f.duel, f.sanction or "open", f.who) for f in state.fouls]
     tables: list[Table] = [
         (("rank", "player", "points", "duels"), standings),
         (COLUMNS, [tuple(duel_row(d).values()) for d in state.history]),

@@ -179,6 +179,6 @@ class SpooledJournal:
 
 def _without_loss(name: str, error: RefereeError) -> str:
     """Why a server does not take events: what the store's fault says of their loss is not so, they wait here."""
-    said = error.said
+    said = error.wording
     fault = said.values.get("fault") if isinstance(said, Sentence) else None
     return sentence("journal_unreached", name=name, fault=fault) if fault else str(error).removesuffix(LOSS)

@@ -207,9 +207,9 @@ def foul_ruling(batch: MatchBatch, c: commands.FoulRuling) -> None:
     if c.sanction == "void":
         if batch.state.duel.phase not in (*IN_PLAY, "decided"):
             raise IllegalCommand(sentence("foul_void", phase=batch.state.duel.phase))
-        batch.add("duel_void", by="human", reason="foul", why=ruled.said.text, **_beside(ruled.said))
+        batch.add("duel_void", by="human", reason="foul", why=ruled.wording.text, **_beside(ruled.wording))
     if c.sanction == "duel":
-        _duel_to_opponent(batch, ruled.player, ruled.said)
+        _duel_to_opponent(batch, ruled.player, ruled.wording)
     elif batch.state.phase == "undecided" and batch.state.duel.reason == "open_finding":
         settle(batch)
 

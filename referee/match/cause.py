@@ -36,16 +36,16 @@ CODE_SEPARATOR = ": "
 @dataclass(frozen=True)
 class Cause:
     """``text`` is the record's. ``code`` is one of ``CODES``, or empty where a human ended it in words of his own;
-    ``finding`` the one that made the Stop a false one; ``said`` the foul, or those words."""
+    ``finding`` the one that made the Stop a false one; ``wording`` the foul, or those words."""
 
     text: str = ""
     code: str = ""
     finding: str = ""
-    said: Reason | None = None
+    wording: Reason | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """By field name; ``said`` as a reason."""
-        said = self.said.to_json() if self.said else None
+        """By field name; ``said`` is the wording as a reason."""
+        said = self.wording.to_json() if self.wording else None
         return {"text": self.text, "code": self.code, "finding": self.finding, "said": said}
 
 
@@ -54,10 +54,10 @@ def cause_of(text: str, said: Mapping[str, Any] | None = None, why: str = "") ->
     code, _, rest = text.partition(CODE_SEPARATOR)
     told = reason_from_json(said) if said else None
     if code == "foul":
-        return Cause(text, code, said=told or parse_wording(rest or why))
+        return Cause(text, code, wording=told or parse_wording(rest or why))
     if code in CODES and (not rest or rest in FINDINGS):
         return Cause(text, code, rest, told)
-    return Cause(text, said=parse_wording(text) if text else None)
+    return Cause(text, wording=parse_wording(text) if text else None)
 
 
 OPEN = Cause()

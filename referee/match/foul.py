@@ -44,10 +44,10 @@ class FoulProposal:
 
 @dataclass(frozen=True)
 class FoulNoted:
-    """``said`` is what it was; ``sanction`` None until somebody has ruled, ``seq`` the event that noted it."""
+    """``wording`` is what it was; ``sanction`` None until somebody has ruled, ``seq`` the event that noted it."""
 
     player: str
-    said: Reason
+    wording: Reason
     sanction: str | None
     who: str
     at: str
@@ -74,7 +74,7 @@ class FoulNoted:
     def to_json(self) -> dict[str, Any]:
         """By field name, with the English ``text``; what is empty is left out."""
         row: dict[str, Any] = {name: getattr(self, name) for name in ("player", "sanction", "who", "at", "duel", "seq")}
-        row |= {"text": self.said.text, "said": self.said.to_json()}
+        row |= {"text": self.wording.text, "said": self.wording.to_json()}
         row |= {"seen": asdict(self.seen)} if self.seen else {}
         return row | {name: given for name in ("ruled_by", "why") if (given := getattr(self, name))}
 

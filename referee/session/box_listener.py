@@ -181,7 +181,7 @@ class BoxListener:
                     self.box.lamp(player, lamp)
                     self._shown[player] = lamp
         except DeviceLost as error:
-            self._match.alarm("box_unplugged", error.said)
+            self._match.alarm("box_unplugged", error.wording)
 
     def _arm(self, state: MatchState, kinds: set[str] | None) -> None:
         if state.phase == "ready" and (kinds is None or "ready" in kinds):
@@ -277,4 +277,4 @@ class BoxListener:
             elif phase in NEXT_STEP:
                 self._match.command(NEXT_STEP[phase](), "next button")
         except RefereeError as error:
-            self._match.alarm("refused", error.said)
+            self._match.alarm("refused", error.wording)

@@ -132,7 +132,7 @@ class TableService:
                     self.begin_called()
                 self._seats.alarm("hall", None)
             except RefereeError as error:
-                self._seats.alarm("hall", sentence("hall_lost", fault=error.said))
+                self._seats.alarm("hall", sentence("hall_lost", fault=error.wording))
             looks += 1
             self._over.wait(EVERY_S)
         try:

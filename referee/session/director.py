@@ -271,7 +271,7 @@ class Director:
                 self.step()
                 self.notifier.alarm("journal", None)
             except RefereeError as error:
-                self.notifier.alarm("journal", error.said)
+                self.notifier.alarm("journal", error.wording)
 
 
 def _void(events: Sequence[Event]) -> set[str]:

@@ -103,7 +103,7 @@ class LiveJudging:
         try:
             self._see(frame)
         except BadCamera as error:
-            self._session.alarm("lens", error.said)
+            self._session.alarm("lens", error.wording)
             self._closing.wait(0.3)
         except Exception as error:  # who watches a match must not go blind by a fault nobody thought of
             self._failed_s = frame.at_s

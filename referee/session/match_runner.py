@@ -88,7 +88,7 @@ class MatchRunner:
         except IllegalCommand:
             return
         except RefereeError as error:
-            self._notifier.alarm("journal", error.said)
+            self._notifier.alarm("journal", error.wording)
 
     def create(self, wish: MatchRequest, simulated: bool, who: str = "") -> tuple[Event, ...]:
         """Begin a match; one that is still open is left as it stands in the journal."""

@@ -233,7 +233,7 @@ class PracticeRunner:
                 self.command(Watch(self._session.clock.now_s(), self._clear_s(frame, look)))
             self._session.alarm(ALARM, None)
         except RefereeError as error:
-            self._session.alarm(ALARM, error.said)
+            self._session.alarm(ALARM, error.wording)
 
     def _clear_s(self, frame: Frame, look: GateState) -> float | None:
         """For how long every practised field has been in view, empty, and free of hands; None when one is not."""

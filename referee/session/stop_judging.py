@@ -123,7 +123,7 @@ class StopJudging:
             return
         except Exception as error:  # the next calm frames are tried; after some tries a human is asked
             self._failed += 1
-            session.alarm("judging", error.said if isinstance(error, RefereeError) else fault_named(error))
+            session.alarm("judging", error.wording if isinstance(error, RefereeError) else fault_named(error))
             if self._failed == TRIES:
                 self._give_up(session.state)
             return

@@ -177,7 +177,7 @@ class Operator:
             elif state.phase in ("undecided", "stopped", "judging"):
                 self._rule(state)
         except RefereeError as error:
-            session.alarm("refused", error.said)
+            session.alarm("refused", error.wording)
 
     def _go(self) -> None:
         """Call the start as soon as the table is ready for it."""

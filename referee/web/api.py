@@ -34,7 +34,9 @@ def blueprint(session: Session) -> flask.Blueprint:
     """All of ``/api``: who I am, what stands, what may be asked, and asking it."""
     api = flask.Blueprint("api", __name__, url_prefix="/api")
     api.register_error_handler(BadRequest, lambda error: (flask.jsonify(error=str(error)), 422))
-    api.register_error_handler(AsksFirst, lambda e: (flask.jsonify(error=fault_text(e.said), confirm=e.confirm), 409))
+    api.register_error_handler(
+        AsksFirst, lambda e: (flask.jsonify(error=fault_text(e.wording), confirm=e.confirm), 409)
+    )
     _session_routes(api, session)
     _reading_routes(api, session)
     _command_routes(api, session)

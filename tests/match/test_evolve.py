@@ -400,11 +400,11 @@ def test_fouls_are_kept_in_order_each_with_its_ruling():
     two = FoulNoted("Ben", Reason("", "two"), None, "Eva", "2026-01-01T10:01:00+00:00", 1, 4)
     assert log.state.fouls[1] == two and two.open
     state = log.add("foul_ruled", index=1, sanction="warning", why="seen", who="Jury")
-    assert [f.said.text for f in state.fouls] == ["one", "two", "three"]
+    assert [f.wording.text for f in state.fouls] == ["one", "two", "three"]
     assert [f.sanction for f in state.fouls] == [None, "warning", None]
     assert state.fouls[1] == replace(two, sanction="warning", ruled_by="Jury", why="seen") and not state.fouls[1].open
     ruled = log.add("foul_ruled", index=0, sanction="none", why="").fouls
-    assert [f.said.text for f in ruled] == ["one", "two", "three"]
+    assert [f.wording.text for f in ruled] == ["one", "two", "three"]
     assert ruled[1].to_json() == {
         "player": "Ben",
         "text": "two",

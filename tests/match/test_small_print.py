@@ -247,9 +247,9 @@ def test_what_a_device_said_of_a_foul_is_recorded_with_its_code_and_values(table
     t = table()
     t.build()
     t.do(Foul(t.state.seats["A"], seen_foul("second_hand", "A"), "camera", seen=SEEN), FoulRuling(0, sanction, "Ref"))
-    said = t.state.fouls[0].said
+    said = t.state.fouls[0].wording
     assert (said.code, dict(said.values), said.text) == ("seen_second_hand", {"zone": "A"}, "a second hand in field A")
-    assert (t.state.duel.cause.code, t.state.duel.cause.said) == ("foul", said)
+    assert (t.state.duel.cause.code, t.state.duel.cause.wording) == ("foul", said)
     assert t.state == t.replayed()
 
 
@@ -258,7 +258,7 @@ def test_what_a_human_said_of_a_foul_is_recorded_as_text_alone(table):
     t.build()
     t.do(Foul(t.state.seats["A"], "a hand", "Eva", "duel"))
     assert not any("said" in event.data for event in t.log)
-    assert t.state.duel.cause.said == t.state.fouls[0].said and t.state.fouls[0].said.text == "a hand"
+    assert t.state.duel.cause.wording == t.state.fouls[0].wording and t.state.fouls[0].wording.text == "a hand"
 
 
 def test_a_duel_that_is_over_is_overruled_instead(table):

@@ -190,7 +190,7 @@ def test_one_attempt_says_why(client, told):
     assert client.get("/attempts/M3-001/card.svg").mimetype == "image/svg+xml"
     assert client.get("/attempts/M3-001/picture.jpg").data[:2] == b"\xff\xd8"
     story = client.get("/attempts/M3-001/story.json").get_json()
-    assert len(story["seconds"]) == 120 and story["told"]["falls"][0]["frame"] == 100
+    assert len(story["seconds"]) == 120 and story["timeline"]["falls"][0]["frame"] == 100
     assert [m["name"] for m in story["marks"]] == ["go", "stop", "press", "settled", "verdict"]
 
 

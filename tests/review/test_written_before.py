@@ -43,7 +43,7 @@ def test_an_old_journal_folds_to_the_state_it_stood_for(events):
     state = fold(events)
     assert state.scores == {"Ann": 2, "Ben": 0} and state.phase == "decided"
     assert [(d.number, d.award, d.reason) for d in state.history] == [(1, "Ann", "right"), (2, "Ann", "overruled")]
-    assert [f.said.text for f in state.fouls] == ["shook the table"]
+    assert [f.wording.text for f in state.fouls] == ["shook the table"]
     assert json.loads(json.dumps(state.to_json()))["scores"] == state.scores
 
 

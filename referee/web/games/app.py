@@ -96,7 +96,7 @@ def _tried(table: GameTable, command: GameCommand | UndoMove | Correct, who: str
     try:
         table.command(command, who)
     except IllegalCommand as error:
-        return say(flask.g.lang, error.said)
+        return say(flask.g.lang, error.wording)
     return ""
 
 
@@ -127,7 +127,7 @@ def _console(table: GameTable, links: list[str], camera: TableCamera | None) -> 
         try:
             command = read_form(table.match.game, form)
         except IllegalCommand as error:
-            return page(say(flask.g.lang, error.said))
+            return page(say(flask.g.lang, error.wording))
         number, who, why = form.get("number", ""), form.get("who", ""), form.get("why", "")
         if number.isdecimal():
             return after(_tried(table, Correct(int(number), command, who, why), who))
@@ -146,7 +146,7 @@ def _console(table: GameTable, links: list[str], camera: TableCamera | None) -> 
         try:
             return page(look=camera.look(table.match, picture_of(sent.read() if sent else b"", "picture")))
         except RefereeError as error:
-            return page(say(flask.g.lang, error.said))
+            return page(say(flask.g.lang, error.wording))
 
     @pages.post("/referee/look/again")
     def again() -> ResponseReturnValue:

@@ -84,7 +84,7 @@ def console_pages(director: Director, people: People) -> flask.Blueprint:
             if isinstance(command, Enter):
                 people.meet([director.state.entrants[-1].name], who)
         except RefereeError as error:
-            return page(say(flask.g.lang, error.said))
+            return page(say(flask.g.lang, error.wording))
         return flask.redirect("/referee", 303)
 
     @pages.post("/referee/auto")

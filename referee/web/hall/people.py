@@ -73,7 +73,7 @@ def _changing(pages: flask.Blueprint, people: People, listed: Listed, page: Page
         try:
             found = people.add(flask.request.form.get("name", ""), _who())
         except RefereeError as error:
-            return listed(say(flask.g.lang, error.said))
+            return listed(say(flask.g.lang, error.wording))
         return flask.redirect(f"/people/{found.id}", 303)
 
     @pages.post("/people/<person>")
@@ -94,7 +94,7 @@ def _changing(pages: flask.Blueprint, people: People, listed: Listed, page: Page
         try:
             doings[what]()
         except RefereeError as error:
-            return page(person, say(flask.g.lang, error.said))
+            return page(person, say(flask.g.lang, error.wording))
         return flask.redirect("/people" if what == "delete" else f"/people/{person}", 303)
 
 

@@ -36,7 +36,7 @@ NO_PICTURE = (
 )
 
 
-def story_of(attempt: Attempt, told: Mapping[str, Any], lang: str) -> dict[str, Any]:
+def story_of(attempt: Attempt, timeline: Mapping[str, Any], lang: str) -> dict[str, Any]:
     """What the page's script needs: frame times, marks in video time, the time line as far as it is known.
 
     A Stop's ``elapsed`` is its official time after the go, as it is shown; video time is good to a frame."""
@@ -56,19 +56,21 @@ def story_of(attempt: Attempt, told: Mapping[str, Any], lang: str) -> dict[str, 
         "seconds": attempt.seconds if (attempt.folder / TIMES).exists() else [],
         "go": attempt.go_s,
         "marks": sorted(marks, key=lambda m: m["seconds"]),
-        "told": _named(attempt, told, lang),
+        "timeline": _named(attempt, timeline, lang),
     }
 
 
-def _named(attempt: Attempt, told: Mapping[str, Any], lang: str) -> dict[str, Any]:
+def _named(attempt: Attempt, timeline: Mapping[str, Any], lang: str) -> dict[str, Any]:
     """The time line with each piece's ``name`` in the visitor's language and its colour as ``#rrggbb``."""
 
     def piece(row: Mapping[str, Any]) -> dict[str, Any]:
         name = piece_name(lang, row) if row["shape"] else word(lang, "color", row["color"])
         return {**row, "name": name, "paint": attempt.piece_set.colors[row["color"]]}
 
-    zones = {zone: {**row, "placed": [piece(p) for p in row["placed"]]} for zone, row in told.get("zones", {}).items()}
-    return {**told, "zones": zones}
+    zones = {
+        zone: {**row, "placed": [piece(p) for p in row["placed"]]} for zone, row in timeline.get("zones", {}).items()
+    }
+    return {**timeline, "zones": zones}
 
 
 def _verdicts(attempt: Attempt, lang: str) -> list[dict[str, Any]]:
@@ -177,9 +179,9 @@ def _grid(pages: flask.Blueprint, archive: Archive, asked: Callable[..., Archive
         if not mine:
             flask.abort(404, "no attempt of such a match")
         words = match_words(archive.index.match(match_id), flask.g.lang)
-        told = [(archive.attempt(one), archive.story(one)) for one in mine]
-        ready = [(a.players, a.go_s, a.stop_s, story) for a, story in told if a and "zones" in story]
-        waiting = sum("pending" in story for _, story in told)
+        stories = [(archive.attempt(one), archive.story(one)) for one in mine]
+        ready = [(a.players, a.go_s, a.stop_s, story) for a, story in stories if a and "zones" in story]
+        waiting = sum("pending" in story for _, story in stories)
         return flask.render_template(
             "attempts_pace.html", match=words, table=pace(ready), waiting=waiting, count=len(mine)
         )

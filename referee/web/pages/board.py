@@ -20,13 +20,18 @@ def _values(session: Session, t: Say) -> dict[str, Any]:
     """What the board's templates use; ``match`` is None before the first match."""
     snapshot = session.snapshot()
     if not snapshot.get("match") or snapshot["match"]["phase"] == "new":
-        told = {"key": "", "phase": "new", "sound": "", "say": ""}
-        return {"match": None, "live": snapshot["live"], "told": told, "practice": session.practice is not None}
+        quiet = {"key": "", "phase": "new", "sound": "", "say": ""}
+        return {
+            "match": None,
+            "live": snapshot["live"],
+            "announcement": quiet,
+            "practice": session.practice is not None,
+        }
     match = views.public_match(snapshot["match"])
     seen = {**snapshot, "match": match}
     decision = views.decision(match["duel"])
     return {
-        "told": board_views.announcement(match, decision, t),
+        "announcement": board_views.announcement(match, decision, t),
         "round_scores": board_views.round_scores(match),
         "up_next": board_views.up_next(match),
         "podium": board_views.podium(match),

@@ -187,7 +187,7 @@ def _answered(view: Callable) -> Callable:
         try:
             return view(*args, **named)
         except RefereeError as error:
-            return flask.jsonify(error=fault_text(error.said)), 400
+            return flask.jsonify(error=fault_text(error.wording)), 400
 
     return answer
 
@@ -341,5 +341,5 @@ def _sets(pages: flask.Blueprint, session: Session, shelf: Shelf) -> None:
             made = parse_piece_set(set_of_form(flask.request.form), "the form")
             shelf.keep_set(made)
         except RefereeError as error:
-            return page(session.piece_set, fault=fault_text(error.said)), 400
+            return page(session.piece_set, fault=fault_text(error.wording)), 400
         return page(made, said=made.name)

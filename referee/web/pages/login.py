@@ -86,7 +86,7 @@ def _http_fault(error: HTTPException) -> flask.typing.ResponseReturnValue:
 
 def our_fault(error: RefereeError) -> flask.typing.ResponseReturnValue:
     """A command that the state does not allow, or input that is no good: the text is for the user."""
-    return _fault(409, fault_text(error.said), ())
+    return _fault(409, fault_text(error.wording), ())
 
 
 def fault_text(text: str) -> str:

@@ -20,7 +20,7 @@ def _values(session: Session, t: Say) -> dict[str, Any]:
     room = session.practice
     if room is None or not room.now.on:
         quiet = {"key": "", "phase": "new", "sound": "", "say": "", "go_at": None}
-        return {"practice": None, "told": quiet, "levels": [], "cards": [], "mark": session.simulated}
+        return {"practice": None, "announcement": quiet, "levels": [], "cards": [], "mark": session.simulated}
     now, results = room.now, room.results
     face = session.deck.by_id.get(now.card[0])
     levels, cards = practice_views.best_rows(results, now.players.values())
@@ -28,7 +28,7 @@ def _values(session: Session, t: Say) -> dict[str, Any]:
     return {
         "practice": now,
         "rows": practice_views.rows(now, results),
-        "told": practice_views.announcement(now, t, session.shift_s),
+        "announcement": practice_views.announcement(now, t, session.shift_s),
         "go_s": go_s,
         "faults": dict(room.faults),
         "card": views.card(face) if face and now.phase in ("building", "shown") else None,

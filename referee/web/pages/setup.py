@@ -138,7 +138,7 @@ def _fault(error: RefereeError) -> flask.typing.ResponseReturnValue:
     """What could not be done is said on the page itself, where another camera can be chosen."""
     if wants_json():
         return our_fault(error)
-    flask.flash(fault_text(error.said))
+    flask.flash(fault_text(error.wording))
     return flask.redirect(flask.url_for("setup.setup", _anchor="fault"), 303)
 
 

@@ -8,7 +8,7 @@ const words = document.getElementById("words").dataset;
 const place = document.getElementById("place");
 const SPEEDS = [1, 0.5, 0.25, 0.1];
 const WIDTH = 1000;
-let story = { seconds: [], marks: [], told: {} };
+let story = { seconds: [], marks: [], timeline: {} };
 let speed = 0;
 let wanted = -1;  // the frame that was asked for last; the video follows
 
@@ -163,7 +163,7 @@ function wordOf(mark) {
 
 function rows() {
   const found = story.marks.map((mark) => ({ at: mark.seconds, zone: mark.zone || "", text: wordOf(mark), elapsed: mark.elapsed }));
-  for (const [zone, told] of Object.entries(story.told.zones || {})) {
+  for (const [zone, told] of Object.entries(story.timeline.zones || {})) {
     for (const piece of told.placed) {
       const unsure = piece.within_s ? ` (± ${number(piece.within_s, 1)} s)` : "";  // a hand hid the place
       found.push({ at: piece.seconds, zone, text: `${words.placed}: ${piece.name}${unsure}` });
@@ -172,15 +172,15 @@ function rows() {
       found.push({ at: from, zone, text: words.handIn }, { at: to, zone, text: words.handOut });
     }
   }
-  for (const fall of story.told.falls || []) {
+  for (const fall of story.timeline.falls || []) {
     const touch = fall.touching ? words.touching : words.untouched;
     found.push({ at: fall.seconds, zone: fall.zone, text: `${words.fall} (+${number(fall.after_press_s, 2)} s): ${number(fall.moved_mm, 1)} mm, ${touch}` });
   }
-  for (const foul of story.told.fouls || []) {
+  for (const foul of story.timeline.fouls || []) {
     const who = foul.culprit && foul.culprit !== foul.zone ? ` (${foul.culprit})` : "";
     found.push({ at: foul.seconds, zone: foul.zone, text: `⚑ ${wordOf({ name: foul.kind })}${who}, ${Math.round(100 * foul.sure)} %`, clip: true });
   }
-  for (const row of story.told.findings || []) {
+  for (const row of story.timeline.findings || []) {
     found.push({ at: row.seconds, zone: row.zone, text: `⚑ ${wordOf({ name: row.finding })}`, clip: true });
   }
   return found.sort((a, b) => a.at - b.at);
@@ -192,11 +192,11 @@ function times() {
 
 function drawLine() {
   line.replaceChildren();
-  const zones = Object.keys(story.told.zones || {});
+  const zones = Object.keys(story.timeline.zones || {});
   const squeezed = WIDTH / (line.getBoundingClientRect().width || WIDTH);  // the drawing fills the page's width
   zones.forEach((zone, n) => {
     const top = 12 + n * 62;
-    const told = story.told.zones[zone];
+    const told = story.timeline.zones[zone];
     for (const [from, to] of told.hands) {
       draw("rect", { class: "hand", x: x(from), y: top, width: Math.max(2, x(to) - x(from)), height: 44 }, `${zone} ${words.hands}`);
     }
@@ -208,18 +208,18 @@ function drawLine() {
   for (const mark of story.marks) {
     draw("line", { class: `mark mark-${mark.name}`, x1: x(mark.seconds), x2: x(mark.seconds), y1: 0, y2: 140 }, wordOf(mark));
   }
-  for (const fall of story.told.falls || []) {
+  for (const fall of story.timeline.falls || []) {
     const at = Number(x(fall.seconds));
     draw("path", { class: "fall", d: `M ${at - 9} 4 L ${at + 9} 4 L ${at} 22 Z` }, words.fall);
   }
-  for (const foul of story.told.fouls || []) {
+  for (const foul of story.timeline.fouls || []) {
     const at = Number(x(foul.seconds));
     const top = 12 + Math.max(0, zones.indexOf(foul.zone)) * 62;
     const [pole, tip] = [1.5 * squeezed, 18 * squeezed];  // a flag in the lane of its field, as in the table
     draw("path", { class: "fall", d: `M ${at - pole} ${top} L ${at + tip} ${top + 10} L ${at + pole} ${top + 20} V ${top + 44} H ${at - pole} Z` },
       `${foul.zone} ${sinceGo(foul.seconds)} ${wordOf({ name: foul.kind })}`);
   }
-  for (const row of story.told.findings || []) {
+  for (const row of story.timeline.findings || []) {
     const at = Number(x(row.seconds));
     draw("path", { class: "fall", d: `M ${at - 9} 4 L ${at + 9} 4 L ${at} 22 Z` }, wordOf({ name: row.finding }));
   }
@@ -271,10 +271,10 @@ async function load() {
   fillTable();
   show();
   const at = document.getElementById("timeline-note");
-  const lanes = Object.keys(story.told.zones || {}).map((zone, n) => `${"▀▄"[n] || "·"} ${zone}`).join("   ");
-  at.textContent = story.told.pending ? at.dataset.pending : story.told.problem || lanes;
-  document.body.dataset.story = story.told.pending ? "pending" : "there";
-  if (story.told.pending) setTimeout(load, 1500);
+  const lanes = Object.keys(story.timeline.zones || {}).map((zone, n) => `${"▀▄"[n] || "·"} ${zone}`).join("   ");
+  at.textContent = story.timeline.pending ? at.dataset.pending : story.timeline.problem || lanes;
+  document.body.dataset.story = story.timeline.pending ? "pending" : "there";
+  if (story.timeline.pending) setTimeout(load, 1500);
 }
 
 load();
