@@ -80,7 +80,7 @@ def _extensions(scratch):
         return modules
     KERNELS.joinpath("avx2").mkdir(exist_ok=True)
     build["extra_compile_args"] = [*GCC_FLAGS, "-mavx2"]
-    again = [m for m in modules if m.name.endswith(sources["TWICE"])]
+    again = [m for m in modules if m.name.endswith(sources["AVX2_MODULES"])]
     named = [m.name.replace("kernels", "kernels.avx2") for m in again]
     return modules + [setuptools.Extension(name, m.sources, **build) for name, m in zip(named, again, strict=True)]
 

@@ -14,7 +14,7 @@ DICTIONARY = cv2.aruco.DICT_4X4_250
 MARKER_MM = 44.0
 MARKER_CENTRES = np.array([(-121.0, -77.5), (121.0, -77.5), (121.0, 77.5), (-121.0, 77.5)])
 
-ALIKE = 0.75
+MARKER_CORRELATION = 0.75
 """Correlation with the printed bits from which an expected marker counts as seen. On the dev
 set markers in full view have 0.85 and more, half covered ones less than 0.6."""
 
@@ -32,7 +32,7 @@ px; in so many steps at most, until a step is this small, px. By hand."""
 NEARBY = 1.0
 """Of a marker's side: how far about its place it is looked for, by two or more others of its sheet. By hand."""
 
-EDGE_PX, SMALL_PX, STRAYED = 5, 10, 0.12
+EDGE_PX, SMALL_PX, MAX_CORNER_SHIFT = 5, 10, 0.12
 """An expected marker is looked for where it is this far from the picture's edge and its sides are no smaller, px; its
 corners are refined by no more than this share of a side. By hand."""
 
@@ -172,11 +172,11 @@ def confirmed(gray: np.ndarray, quad: np.ndarray, marker: int) -> np.ndarray | N
     if side.min() < SMALL_PX:
         return None
     refined = _refine(gray, quad)
-    if np.abs(refined - quad).max() > STRAYED * side.max():
+    if np.abs(refined - quad).max() > MAX_CORNER_SHIFT * side.max():
         return None
     bits = cv2.aruco.generateImageMarker(cv2.aruco.getPredefinedDictionary(DICTIONARY), marker, FLAT_PX)
     square = np.array([(0, 0), (FLAT_PX, 0), (FLAT_PX, FLAT_PX), (0, FLAT_PX)], np.float32) - 0.5
     to_flat = cv2.getPerspectiveTransform(refined.astype(np.float32), square)
     flat = cv2.warpPerspective(gray, to_flat, (FLAT_PX, FLAT_PX))
     alike = np.corrcoef(bits.ravel().astype(float), flat.ravel().astype(float))[0, 1]
-    return refined if alike > ALIKE else None
+    return refined if alike > MARKER_CORRELATION else None

@@ -78,7 +78,7 @@ FOCAL_RANGE, FOCAL_DOUBT_PX = (0.6, 1.8, 13), 0.05
 """Least and greatest factor of the usual focal length that are tried, how many; and px that a factor of e counts as:
 where one mat alone tells little of the lens, the usual one is taken. By hand."""
 
-ALONG = 1e-6
+LEAST_DESCENT = 1e-6
 """A ray that sinks less a unit of length runs along the table and meets it nowhere."""
 
 GROWTH_PRIOR_MM = 1.0
@@ -344,7 +344,7 @@ def _on_plane(first: np.ndarray, other: np.ndarray) -> tuple[float, float, float
     # Along the other's ray to the plane, so that a poor distance does not matter.
     ray = r1.T @ other[3:6]
     origin = -r1.T @ first[3:6]
-    at = origin + ray * (-origin[2] / ray[2]) if abs(ray[2]) > ALONG else origin
+    at = origin + ray * (-origin[2] / ray[2]) if abs(ray[2]) > LEAST_DESCENT else origin
     axis = r1.T @ r2[:, 0]
     return float(at[0]), float(at[1]), math.atan2(axis[1], axis[0])
 

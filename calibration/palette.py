@@ -37,7 +37,7 @@ HAZES = (0.0, 0.015, 0.03, 0.06, 0.1, 0.15)
 USUAL_HAZE, PAINT_LIGHT = 0.03, 0.8
 """Share of the paper's light that is haze where nothing is learnt; and of a piece's nominal light what its
 sides send. By hand."""
-ROUNDS, DRIFT_ROUNDS, WEAR_ROUNDS = 6, 5, 8
+COLOUR_ROUNDS, DRIFT_ROUNDS, WEAR_ROUNDS = 6, 5, 8
 """Rounds of expectation maximisation: of colours, of their drift, of wear. By hand."""
 LEAST_PIXELS = 30
 """Fewer pixels teach nothing; by hand."""
@@ -203,7 +203,7 @@ def paper_coloured(piece_set: PieceSet) -> frozenset[str]:
     )
 
 
-def learn(piece_set: PieceSet, pixels: np.ndarray, rounds: int = ROUNDS) -> Palette:
+def learn(piece_set: PieceSet, pixels: np.ndarray, rounds: int = COLOUR_ROUNDS) -> Palette:
     """The palette that explains foreground pixels, features (n, 3), starting from the nominal colours.
 
     Pixels that fit no colour (hands, tongs, shadow) are left to a uniform class. Colours without

@@ -25,7 +25,7 @@ PAPERS: dict[str, tuple[float, float]] = {"a4": (210.0, 297.0), "letter": (215.9
 
 RULER_MM = 100
 GREY: Rgb = (150, 150, 150)
-DARK: Rgb = (70, 70, 70)
+DARK_GREY: Rgb = (70, 70, 70)
 
 
 Item = TypeVar("Item")
@@ -104,7 +104,7 @@ class Sheets:
         self.canvas.rect(x, y, width, height)
 
     def text(
-        self, x: float, y: float, words: str, size_mm: float = 3.0, color: Rgb = DARK, *, centred: bool = False
+        self, x: float, y: float, words: str, size_mm: float = 3.0, color: Rgb = DARK_GREY, *, centred: bool = False
     ) -> None:
         """Words with their baseline at y."""
         self.canvas.setFillColorRGB(*(v / 255 for v in color))
@@ -313,7 +313,7 @@ def charuco_pdf(paper: str = "a4") -> bytes:
 
 # -- cards -----------------------------------------------------------------------------------------
 
-GRID = (2, 2)
+CARDS_PER_PAGE = (2, 2)
 """Columns and rows of cards on a page."""
 
 
@@ -323,11 +323,11 @@ def cards_pdf(deck: Deck, pieces: PieceSet, paper: str = "a4") -> bytes:
     Both faces of a card are alike, so a page of backs is its fronts with the columns exchanged.
     """
     sheets = Sheets(f"cards of {deck.name}", paper)
-    per_page = GRID[0] * GRID[1]
+    per_page = CARDS_PER_PAGE[0] * CARDS_PER_PAGE[1]
     for first, back in sheets.each(product(range(0, len(deck.cards), per_page), (False, True))):
         for n, card in enumerate(deck.cards[first : first + per_page]):
-            slot = n - 2 * (n % GRID[0]) + GRID[0] - 1 if back else n
-            sheets.paint(card_scene(card, deck, pieces).patches, *sheets.slot(slot, GRID, CARD_MM))
+            slot = n - 2 * (n % CARDS_PER_PAGE[0]) + CARDS_PER_PAGE[0] - 1 if back else n
+            sheets.paint(card_scene(card, deck, pieces).patches, *sheets.slot(slot, CARDS_PER_PAGE, CARD_MM))
         _cut_marks(sheets)
         sheets.ruler(sheets.width / 2 - 50, FOOT_MM, "measure: 100 mm. Print double-sided, flip on the long edge")
     return sheets.pdf()
@@ -335,11 +335,11 @@ def cards_pdf(deck: Deck, pieces: PieceSet, paper: str = "a4") -> bytes:
 
 def _cut_marks(sheets: Sheets) -> None:
     """Short lines outside the block of cards, at each cut."""
-    x0, y0 = sheets.slot(GRID[0] * (GRID[1] - 1), GRID, CARD_MM)
-    x1, y1 = x0 + GRID[0] * CARD_MM[0], y0 + GRID[1] * CARD_MM[1]
-    for x in (x0 + k * CARD_MM[0] for k in range(GRID[0] + 1)):
+    x0, y0 = sheets.slot(CARDS_PER_PAGE[0] * (CARDS_PER_PAGE[1] - 1), CARDS_PER_PAGE, CARD_MM)
+    x1, y1 = x0 + CARDS_PER_PAGE[0] * CARD_MM[0], y0 + CARDS_PER_PAGE[1] * CARD_MM[1]
+    for x in (x0 + k * CARD_MM[0] for k in range(CARDS_PER_PAGE[0] + 1)):
         sheets.line(x, y0 - 2, x, y0 - 5, 0.2)
         sheets.line(x, y1 + 2, x, y1 + 5, 0.2)
-    for y in (y0 + k * CARD_MM[1] for k in range(GRID[1] + 1)):
+    for y in (y0 + k * CARD_MM[1] for k in range(CARDS_PER_PAGE[1] + 1)):
         sheets.line(x0 - 2, y, x0 - 7, y, 0.2)
         sheets.line(x1 + 2, y, x1 + 7, y, 0.2)

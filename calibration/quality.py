@@ -39,7 +39,7 @@ LIGHTEST, STEEPEST, STEEPEST_OF_ALL = 98, 99, 99.8
 """Percentiles: what is light in a picture, what is steep on the sheet, and what is in a whole picture, of which the
 sheets are a part."""
 
-BLACK, WHITE, ONE_GREY, BLURRED = 20, 240, 12, 0.05
+BLACK_LEVEL, WHITE_LEVEL, LEAST_LEVEL_RANGE, BLURRED_SHARE = 20, 240, 12, 0.05
 """Levels of 255: a picture whose light parts are darker is black, whose dark parts are lighter white, and one grey with
 less between the two; and the share of that contrast that a pixel's step must reach, or it is blurred. By hand:
 help is worth giving there, judging ends later."""
@@ -193,10 +193,10 @@ def picture_faults(gray: np.ndarray) -> tuple[str, ...]:
     dark, light = np.percentile(gray, (2, LIGHTEST))
     steps = np.abs(np.diff(gray.astype(np.int16), axis=1))
     rules = (
-        (light < BLACK, "is black"),
-        (dark > WHITE, "is white"),
-        (light - dark < ONE_GREY, "shows nothing but one grey"),
-        (np.percentile(steps, STEEPEST_OF_ALL) < BLURRED * (light - dark), "is blurred"),
+        (light < BLACK_LEVEL, "is black"),
+        (dark > WHITE_LEVEL, "is white"),
+        (light - dark < LEAST_LEVEL_RANGE, "shows nothing but one grey"),
+        (np.percentile(steps, STEEPEST_OF_ALL) < BLURRED_SHARE * (light - dark), "is blurred"),
     )
     return tuple(f"the picture {fault}" for broken, fault in rules if broken)[:1]
 

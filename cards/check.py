@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from cards.build import TALLEST_MM, Piece
 from cards.card import Card, Proofs
-from cards.difficulty import PLANNING, Difficulty, difficulty
+from cards.difficulty import PLANNING_COST, Difficulty, difficulty
 from cards.errors import BadCard
 from cards.generate import SPAN_MM
 from cards.kinds.structure import MAX_GROUND_CONTACTS
@@ -12,7 +12,7 @@ from cards.pieces import PieceSet
 from cards.sentences import Sentence, sentence
 from cards.stability import MISPLACEMENT_MM, StabilityReport, check_stability
 
-EXAMPLES, EXAMPLES_OF_FEW, FEW = 3, 8, 5
+EXAMPLES, EXAMPLES_OF_FEW, FEW_PIECES = 3, 8, 5
 """Builds looked at for a card without arrangement, more when it has at most FEW pieces; the easiest
 gives its difficulty."""
 
@@ -41,14 +41,14 @@ def check_card(card: Card, pieces: PieceSet, misplacement_mm: float = MISPLACEME
     if card.shown:
         return _check_layout(card, pieces, misplacement_mm)
     try:
-        tries = EXAMPLES_OF_FEW if card.piece_count <= FEW else EXAMPLES
+        tries = EXAMPLES_OF_FEW if card.piece_count <= FEW_PIECES else EXAMPLES
         known: Proofs = {}
         tried = dict(card.proved_example(pieces, seed, known) for seed in range(tries))
     except BadCard as error:
         told = error.wording
         return CardCheck(card, (told.values["rest"] if isinstance(told, Sentence) else told,))
     proofs = {build: proof or check_stability(pieces, build) for build, proof in tried.items()}
-    found = [(difficulty(pieces, build, proof, PLANNING), build) for build, proof in proofs.items()]
+    found = [(difficulty(pieces, build, proof, PLANNING_COST), build) for build, proof in proofs.items()]
     easiest, build = min(found, key=lambda row: row[0].total)
     as_asked = proofs[build] if misplacement_mm == MISPLACEMENT_MM else check_stability(pieces, build, misplacement_mm)
     return CardCheck(card, (), build, as_asked, easiest)

@@ -22,9 +22,9 @@ from cards.stability import FRICTION, StabilityReport, check_stability
 
 CONTACT_MM = 10.0
 MAX_NARROW = 2.0
-ERECT = 1.4
+ERECT_COST = 1.4
 TILT_COST = 0.15
-PLANNING = 1.0
+PLANNING_COST = 1.0
 FULL_TILT_DEG = math.degrees(math.atan(FRICTION / math.sqrt(2)))
 VALUE_FROM = (0.0, 4.9, 6.8, 8.8)
 """Difficulty from which a card is worth 1, 2, 3, 4; set so that each value has its share of the deck."""
@@ -60,7 +60,7 @@ def difficulty(
     narrow = overhang = erect = 0.0
     for i, piece in enumerate(placed):
         wide, _, high = shape_of(pieces, piece).size(piece.pose)
-        erect += 0.5 * (high > ERECT * wide)
+        erect += 0.5 * (high > ERECT_COST * wide)
         faces = [t for t in report.touches if t.above == i and t.below is not None]
         if faces:
             narrow += min(CONTACT_MM / max(sum(t.width for t in faces), 1.0), MAX_NARROW)

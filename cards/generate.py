@@ -12,14 +12,14 @@ from cards.stability import MIN_TILT_DEG, stands
 SPAN_MM = 80.0
 """A build stays within this of x = 0: the field is 95 wide to either side, and may be missed a little."""
 
-STEPS, OPTIONS, BRANCHES = 14, 12, 2
+SEARCH_PLACEMENTS, PLACES_PER_PIECE, PLACES_FOLLOWED = 14, 12, 2
 """Placements in one search; places looked at for a piece; how many of them are followed up."""
 
-FREE, LOW = 0.6, 0.02
+HEIGHT_COST, LOW = 0.6, 0.02
 """How much a millimetre of height counts against a place: low builds leave more tops."""
 
 GAP_MM = 8.0
-CAPS = ("triangle", "crescent", "half_disc")
+CAP_KINDS = ("triangle", "crescent", "half_disc")
 """Kinds on whose top nothing rests."""
 
 
@@ -32,7 +32,7 @@ def all_pieces(pieces: PieceSet) -> list[tuple[str, str]]:
 
 def rank(shape: Shape) -> float:
     """Order of placing: what is wide and flat first, caps last."""
-    if shape.kind in CAPS:
+    if shape.kind in CAP_KINDS:
         return 5.0
     return {"box": 1.0, "bridge": 1.5, "cylinder": 2.0}[shape.kind] - (shape.width > 1.6 * shape.height) * 0.6
 
@@ -57,7 +57,7 @@ def erect(
     None when STEPS placements were not enough. With ``loose`` pieces may stand apart on the table
     and off centre, as in a layout.
     """
-    steps = iter(range(STEPS))
+    steps = iter(range(SEARCH_PLACEMENTS))
 
     def extend(placed: tuple[Piece, ...]) -> tuple[Piece, ...] | None:
         if len(placed) == len(chosen):
@@ -68,8 +68,8 @@ def erect(
         )
         options = [p for p in options if _may_stand_there(pieces, p, placed, max_ground, loose=loose)]
         whole = not loose and (len(placed) >= 2 or len(placed) + 1 == len(chosen))
-        holding = (p for p in options[:OPTIONS] if _holds(pieces, (*placed, p), max_ground, whole=whole))
-        for place in itertools.islice(holding, BRANCHES):
+        holding = (p for p in options[:PLACES_PER_PIECE] if _holds(pieces, (*placed, p), max_ground, whole=whole))
+        for place in itertools.islice(holding, PLACES_FOLLOWED):
             if next(steps, None) is None:
                 return None
             if (built := extend((*placed, place))) is not None:
@@ -113,9 +113,9 @@ def _merit(pieces: PieceSet, piece: Piece, placed: Sequence[Piece], rng: random.
     ]
     shared = [(p, min((wide + w) / 2 - abs(p.x - piece.x), wide, w)) for p, w in under]
     carried = sum(max(s, 0.0) for _, s in shared) / wide if shared else 1.0
-    capped = any(shape_of(pieces, p).kind in CAPS for p, s in shared if s > 0)
+    capped = any(shape_of(pieces, p).kind in CAP_KINDS for p, s in shared if s > 0)
     score = -LOW * piece.z - 0.01 * abs(piece.x) + 0.3 * min(wide / high, 2.0) - 5.0 * capped
-    score += FREE * _free_tops(pieces, (*placed, piece))
+    score += HEIGHT_COST * _free_tops(pieces, (*placed, piece))
     return score + carried + 0.3 * len(shared) + rng.random() * (3.0 if loose else 1.0)
 
 
@@ -123,7 +123,7 @@ def _free_tops(pieces: PieceSet, placed: Sequence[Piece]) -> int:
     """How many flat tops have nothing on them; a wide one counts twice."""
     covered = {t.below for t in touches(pieces, placed)}
     free = [shape_of(pieces, p) for k, p in enumerate(placed) if k not in covered]
-    return sum(1 + (s.width > 2.4 * s.depth_mm) for s in free if s.kind not in CAPS)
+    return sum(1 + (s.width > 2.4 * s.depth_mm) for s in free if s.kind not in CAP_KINDS)
 
 
 def _may_stand_there(pieces: PieceSet, piece: Piece, placed: Sequence[Piece], max_ground: int, *, loose: bool) -> bool:
@@ -134,7 +134,7 @@ def _may_stand_there(pieces: PieceSet, piece: Piece, placed: Sequence[Piece], ma
     below = [
         placed[t.below] for t in touches(pieces, (*placed, piece)) if t.above == len(placed) and t.below is not None
     ]
-    return bool(below) and not any(shape_of(pieces, p).kind in CAPS for p in below)
+    return bool(below) and not any(shape_of(pieces, p).kind in CAP_KINDS for p in below)
 
 
 def _holds(pieces: PieceSet, placed: Sequence[Piece], max_ground: int, *, whole: bool) -> bool:

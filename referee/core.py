@@ -51,14 +51,14 @@ Change = Callable[[S, Data, Event], S]
 """What an event, and its data, makes of a state."""
 
 
-UNSTAMPED = Event("")
+UNSTAMPED_EVENT = Event("")
 """Of events that are stamped later."""
 
 
 class EventBatch(Generic[S]):
     """The events of one command so far. ``state`` is always what they lead to."""
 
-    def __init__(self, state: S, evolve: Callable[[S, Event], S], stamp: Event = UNSTAMPED) -> None:
+    def __init__(self, state: S, evolve: Callable[[S, Event], S], stamp: Event = UNSTAMPED_EVENT) -> None:
         """``stamp`` has the time, the person, the step and the simulated mark of every event to come."""
         self.state = state
         self.events: list[Event] = []

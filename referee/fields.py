@@ -18,15 +18,15 @@ from pydantic_core import core_schema
 
 from referee.core import Command
 
-HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-FILLERS = "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0"
-MARK = "\N{REPLACEMENT CHARACTER}"
+INVISIBLE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+INVISIBLE_FILLERS = "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0"
+REPLACEMENT_CHARACTER = "\N{REPLACEMENT CHARACTER}"
 PRINTABLE = "^[^\\x00-\\x1f\\x7f]*$"
 
 
 def is_hidden(letter: str) -> bool:
     """Whether nobody would see that this letter is there."""
-    return unicodedata.category(letter) in HIDDEN or letter in FILLERS
+    return unicodedata.category(letter) in INVISIBLE_CATEGORIES or letter in INVISIBLE_FILLERS
 
 
 def plain(text: str) -> str:
@@ -39,7 +39,7 @@ def plain(text: str) -> str:
 
 def shown(text: str, most: int) -> str:
     """The text of at most so many letters, each that cannot be seen replaced by one that can."""
-    return "".join(MARK if is_hidden(letter) else letter for letter in text.strip())[:most]
+    return "".join(REPLACEMENT_CHARACTER if is_hidden(letter) else letter for letter in text.strip())[:most]
 
 
 Text = Annotated[str, Field(max_length=300, pattern=PRINTABLE), AfterValidator(plain)]

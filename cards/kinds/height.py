@@ -11,7 +11,7 @@ from pydantic import Field
 
 from cards.build import Build
 from cards.card import Kind
-from cards.generate import CAPS
+from cards.generate import CAP_KINDS
 from cards.kinds.structure import MAX_GROUND_CONTACTS, StructureCard, shuffled
 from cards.law import Reason, Tolerances
 from cards.pieces import PieceSet
@@ -38,7 +38,7 @@ class HeightCard(StructureCard):
 
     def chosen(self, pieces: PieceSet, rng: random.Random) -> list[Kind]:
         """Pieces on which others can stand before those on which nothing can."""
-        chosen = self.picked(sorted(shuffled(pieces, rng), key=lambda kind: pieces.shapes[kind[0]].kind in CAPS))
+        chosen = self.picked(sorted(shuffled(pieces, rng), key=lambda kind: pieces.shapes[kind[0]].kind in CAP_KINDS))
         if len(chosen) < self.count:
             raise self.bad(sentence("asks_count", n=self.count, m=len(chosen)))
         return chosen

@@ -16,7 +16,7 @@ from pydantic import Field
 from cards.build import Build, Piece, shape_of
 from cards.card import Card, Proofs
 from cards.elevation import round_light, strips
-from cards.generate import CAPS, GAP_MM, all_pieces, steady_poses
+from cards.generate import CAP_KINDS, GAP_MM, all_pieces, steady_poses
 from cards.law import Reason, Tolerances, along, because, build_turn, worded
 from cards.pieces import PieceSet, Pose, Shape
 from cards.scene import Patch, corners, patch, placed
@@ -120,7 +120,7 @@ def falling_heights(pieces: PieceSet, count: int, rng: random.Random) -> list[tu
         for n, (s, _) in enumerate(each)
         for pose in steady_poses(pieces.shapes[s])
     ]
-    ways.sort(key=lambda w: (-w[0], pieces.shapes[each[w[1]][0]].kind in CAPS, w[1]))
+    ways.sort(key=lambda w: (-w[0], pieces.shapes[each[w[1]][0]].kind in CAP_KINDS, w[1]))
 
     def extend(start: int, used: frozenset[Any], below: float, left: int) -> list[Any] | None:
         if left == 0:

@@ -11,13 +11,13 @@ import numpy as np
 from referee.benchmark.effects.catalogue import EFFECTS
 from referee.benchmark.fit import leaning_ruling
 from referee.benchmark.run import Accepted
-from referee.benchmark.scoring import NOTHING, ZoneScore, tally
+from referee.benchmark.scoring import NO_PIECE_LABEL, ZoneScore, tally
 from referee.benchmark.stress import StressScore
 from referee.vision.verdict.doubts import DOUBTS
 from referee.vision.verdict.trust import Trust
 
 OUTCOMES = ("right", "false accept", "false reject", "undecided")
-ANY = "any of them"
+ANY_LABEL = "any of them"
 BINS = (0.5, 0.8, 0.85, 0.9, 0.95, 0.98, 1.0)
 
 
@@ -85,8 +85,8 @@ def step_lines(rows: Sequence[ZoneScore]) -> list[str]:
 def confusion_lines(rows: Sequence[ZoneScore]) -> list[str]:
     """Which pieces were taken for which."""
     pairs = Counter(pair for r in rows for pair in r.confusions)
-    true = [*sorted({a for a, _ in pairs} - {NOTHING}), NOTHING]
-    seen = [*sorted({b for _, b in pairs} - {NOTHING}), NOTHING]
+    true = [*sorted({a for a, _ in pairs} - {NO_PIECE_LABEL}), NO_PIECE_LABEL]
+    seen = [*sorted({b for _, b in pairs} - {NO_PIECE_LABEL}), NO_PIECE_LABEL]
     wide = max(map(len, true))
     out = [
         "pieces: truth down, seen across " + ", ".join(f"{k + 1} {name}" for k, name in enumerate(seen)),
@@ -130,7 +130,7 @@ def doubt_lines(rows: Mapping[str, Sequence[ZoneScore]]) -> list[str]:
     out = [f"{'rulings withheld':18}" + "".join(f"{name:>24}" for name in rows)]
     out.append(f"{'(by no other)':18}" + f"{'wrong':>12}{'right':>12}" * len(rows))
     judged = {name: [r for r in some if r.ruling is not None] for name, some in rows.items()}
-    for name in (*(doubt.name for doubt in DOUBTS), ANY):
+    for name in (*(doubt.name for doubt in DOUBTS), ANY_LABEL):
         cells = (_withheld(some, name, wrong) for some in judged.values() for wrong in (True, False))
         out.append(f"{name:18}" + "".join(f"{cell:>12}" for cell in cells))
     ahead = (sum(_is_wrong(r) == wrong for r in some) for some in judged.values() for wrong in (True, False))
@@ -142,8 +142,8 @@ def _is_wrong(row: ZoneScore) -> bool:
 
 
 def _withheld(rows: Sequence[ZoneScore], doubt: str, wrong: bool) -> str:
-    mine = [r.doubts for r in rows if r.doubts and doubt in (*r.doubts, ANY) and _is_wrong(r) == wrong]
-    alone = "" if doubt == ANY else f" ({sum(len(doubts) == 1 for doubts in mine)})"
+    mine = [r.doubts for r in rows if r.doubts and doubt in (*r.doubts, ANY_LABEL) and _is_wrong(r) == wrong]
+    alone = "" if doubt == ANY_LABEL else f" ({sum(len(doubts) == 1 for doubts in mine)})"
     return f"{len(mine)}{alone or '    '}" if mine else ".    "
 
 

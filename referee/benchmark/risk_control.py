@@ -14,14 +14,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import betaincinv
 
-GRID = np.round(np.concatenate([np.arange(0.8, 0.9, 0.02), np.arange(0.9, 0.999, 0.005)]), 3)[::-1]
+CONFIDENCE_THRESHOLDS = np.round(np.concatenate([np.arange(0.8, 0.9, 0.02), np.arange(0.9, 0.999, 0.005)]), 3)[::-1]
 """Thresholds of confidence, strict to loose, fixed before any data: what is less sure than four to one is no verdict,
 however few of them were wrong."""
 
 
 RISKS = (0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2, 0.3)
 """What can be asked for where data are few."""
-SPARE = 2.0
+VARIANCE_RESERVE = 2.0
 """Other data of as many rows show rather less."""
 
 
@@ -76,11 +76,11 @@ def start_of(learnt: Sample, risk: float, delta: float) -> tuple[int, float]:
     """Where in the grid to begin testing, and at which risk, by the data that taught: at the threshold whose bound is
     lowest there, and at the risk wanted or, where so little data cannot show that, the least of ``RISKS`` that it shows
     with room to spare."""
-    bounds = [_bound_from(learnt, t, delta) for t in GRID]
+    bounds = [_bound_from(learnt, t, delta) for t in CONFIDENCE_THRESHOLDS]
     start = int(np.argmin(bounds))
     if bounds[start] <= risk:
         return start, risk
-    return start, next((r for r in RISKS if r >= max(risk, SPARE * bounds[start])), 1.0)
+    return start, next((r for r in RISKS if r >= max(risk, VARIANCE_RESERVE * bounds[start])), 1.0)
 
 
 def _bound_from(sample: Sample, threshold: float, delta: float) -> float:
@@ -91,14 +91,14 @@ def _bound_from(sample: Sample, threshold: float, delta: float) -> float:
 def certified(sample: Sample, start: int, risk: float, delta: float) -> Limit:
     """The loosest threshold that fixed-sequence testing from ``start`` certifies at ``risk``. Where not even the first
     is, that one with the risk that does hold of it."""
-    best = _limit(sample, start, max(risk, _bound_from(sample, GRID[start], delta)))
-    for k in range(start, len(GRID)):
-        if _bound_from(sample, GRID[k], delta) > risk:
+    best = _limit(sample, start, max(risk, _bound_from(sample, CONFIDENCE_THRESHOLDS[start], delta)))
+    for k in range(start, len(CONFIDENCE_THRESHOLDS)):
+        if _bound_from(sample, CONFIDENCE_THRESHOLDS[k], delta) > risk:
             break
         best = _limit(sample, k, risk)
     return best
 
 
 def _limit(sample: Sample, k: int, risk: float) -> Limit:
-    kept = sample.confidence >= GRID[k]
-    return Limit(float(GRID[k]), risk, int((~sample.right[kept]).sum()), int(kept.sum()))
+    kept = sample.confidence >= CONFIDENCE_THRESHOLDS[k]
+    return Limit(float(CONFIDENCE_THRESHOLDS[k]), risk, int((~sample.right[kept]).sum()), int(kept.sum()))

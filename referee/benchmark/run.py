@@ -32,7 +32,7 @@ class Knowledge:
     camera: bool = True
 
 
-EVERYTHING = Knowledge()
+ALL_KNOWLEDGE = Knowledge()
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Job:
 
     folder: Path
     index: int
-    knowledge: Knowledge = EVERYTHING
+    knowledge: Knowledge = ALL_KNOWLEDGE
     other_card: str | None = None
     scale: float = 1.0
 

@@ -23,10 +23,10 @@ from referee.vision.render.solids import piece_tags
 PLACE_MM = 6.0
 """Issue: a piece is right when its centre is within this in x and z, shape, colour and pose too."""
 
-SAME_MM = 30.0
+SAME_PIECE_MM = 30.0
 """Further apart than this a piece seen is another one than the piece that is there."""
 
-NOTHING = "(nothing)"
+NO_PIECE_LABEL = "(nothing)"
 
 BY_FEATURES = frozenset({"two_readings", "unexplained", "unproven"})
 """Reasons of an undecided verdict that more confidence would take away; for any other it stays undecided whatever its
@@ -143,7 +143,7 @@ def by_features(verdict: Verdict) -> bool:
 
 
 def _name(piece: Piece | None) -> str:
-    return f"{piece.color} {piece.shape}" if piece else NOTHING
+    return f"{piece.color} {piece.shape}" if piece else NO_PIECE_LABEL
 
 
 def matched(actual: Sequence[Piece], detected: Sequence[Piece]) -> list[tuple[Piece | None, Piece | None]]:
@@ -162,7 +162,7 @@ def matched(actual: Sequence[Piece], detected: Sequence[Piece]) -> list[tuple[Pi
         ]
     )
     rows, columns = linear_sum_assignment(away)
-    close = {int(i): int(j) for i, j in zip(rows, columns, strict=True) if away[i, j] < SAME_MM}
+    close = {int(i): int(j) for i, j in zip(rows, columns, strict=True) if away[i, j] < SAME_PIECE_MM}
     pairs = [(a, detected[close[i]] if i in close else None) for i, a in enumerate(actual)]
     return pairs + [(None, b) for j, b in enumerate(detected) if j not in close.values()]
 

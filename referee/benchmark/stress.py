@@ -26,7 +26,7 @@ from cards.deck import load_deck
 from cards.pieces import load_piece_set
 from referee.benchmark.effects.catalogue import EFFECTS, Level
 from referee.benchmark.effects.scene import Inputs, Truth
-from referee.benchmark.run import EVERYTHING, Knowledge, run_all, truth_of
+from referee.benchmark.run import ALL_KNOWLEDGE, Knowledge, run_all, truth_of
 from referee.benchmark.scoring import ZoneScore, score_frame, true_pieces, unjudged
 from referee.errors import RefereeError
 from referee.vision.image.files import read_picture, write_picture
@@ -45,7 +45,7 @@ class StressJob:
     seed: int = 0
     other: Path | None = None
     pictures: Path | None = None
-    knowledge: Knowledge = EVERYTHING
+    knowledge: Knowledge = ALL_KNOWLEDGE
 
     @property
     def name(self) -> str:
@@ -83,7 +83,7 @@ def stress_jobs(
     every: int,
     seed: int,
     pictures: Path | None = None,
-    knowledge: Knowledge = EVERYTHING,
+    knowledge: Knowledge = ALL_KNOWLEDGE,
 ) -> list[StressJob]:
     """Every frame under every effect at one of its levels, in turn; of these one in ``every``, so that all effects,
     levels and sessions keep their share."""
@@ -145,7 +145,7 @@ def _rig_observer(folder: Path, knowledge: Knowledge) -> Observer:
     return observer_of(session_inputs(folder), knowledge)
 
 
-def observer_of(inputs: Inputs, knowledge: Knowledge = EVERYTHING) -> Observer:
+def observer_of(inputs: Inputs, knowledge: Knowledge = ALL_KNOWLEDGE) -> Observer:
     """An observer that has learnt what the inputs give, as far as its ``knowledge`` goes."""
     empty = inputs.empty if knowledge.empty else None
     observer = Observer(inputs.piece_set, inputs.camera if knowledge.camera else None, empty=empty)

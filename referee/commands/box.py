@@ -8,7 +8,7 @@ import click
 
 from referee.commands.options import Commands, Words
 from referee.devices.box import SerialBox
-from referee.devices.box_protocol import NEXT, PADS, PLAYERS
+from referee.devices.box_protocol import NEXT_BUTTON, PADS, PLAYERS
 from referee.devices.firmware import BOARDS, image, send
 from referee.devices.ports import BoxNotice, Lamp, SystemClock
 from referee.errors import DeviceLost
@@ -127,7 +127,7 @@ def bounce(counts: dict[int, tuple[int, int, int]]) -> list[str]:
 
 
 def _line(button: int) -> str:
-    return "Start/Next" if button == NEXT else f"button {button}"
+    return "Start/Next" if button == NEXT_BUTTON else f"button {button}"
 
 
 def figures(status: dict) -> list[str]:
@@ -238,6 +238,6 @@ def _put(simulated: SimulatedBox, words: list[str]) -> None:
 
 
 def _press(simulated: SimulatedBox, words: list[str]) -> None:
-    if not words or not all(w.isdigit() for w in words[:2]) or int(words[0]) > NEXT:
+    if not words or not all(w.isdigit() for w in words[:2]) or int(words[0]) > NEXT_BUTTON:
         raise BadFault("press takes a button from 0 to 4, and milliseconds if you like")
     simulated.press(int(words[0]), after_s=int(words[1]) / 1000 if len(words) > 1 else 0.0)

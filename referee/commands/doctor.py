@@ -29,7 +29,7 @@ PICTURE_S = 8.0
 NEEDED_GB, RECORDINGS_GB = 2.0, 40.0
 """Below the first nothing can be recorded for an evening; the second is what ``run`` may take by default."""
 
-ASK_S = 5.0
+ANSWER_WAIT_S = 5.0
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ def clock() -> Finding:
     """Whether the time of day is kept right by the network. What a duel takes does not depend on it."""
     try:
         asked = ["timedatectl", "show", "--property=NTPSynchronized", "--value"]
-        said = subprocess.run(asked, capture_output=True, text=True, timeout=ASK_S, check=True).stdout.strip()
+        said = subprocess.run(asked, capture_output=True, text=True, timeout=ANSWER_WAIT_S, check=True).stdout.strip()
     except (OSError, subprocess.SubprocessError):
         return Finding(
             "clock", "hint", "whether the time of day is right cannot be asked here", "compare it with a phone"

@@ -25,14 +25,14 @@ from referee.journal.journal import Journal
 from referee.journal.side_tables import Presence, TableHeartbeat
 from referee.match.house_rules import DEFAULT_RULES
 from referee.session.called_games import CalledGames
-from referee.session.director import EVERY_S, Director
+from referee.session.director import POLL_S, Director
 from referee.session.people import People
 from referee.simulator.quick_table import QuickTable
 from referee.tournament.commands import CreateTournament
 from referee.tournament.state import FORMATS, Tournament, TournamentOptions
 from referee.workers import end_with_parent
 
-BEAT_S = 2.0
+HEARTBEAT_S = 2.0
 """How often a table says that it lives."""
 
 PACE_S, FAST_S, IDLE_S = 0.8, 0.0, 0.2
@@ -63,9 +63,9 @@ def run_table(journal: str, name: str, seed: int, pace_s: float) -> None:
         presence = stack.enter_context(closing(Presence(journal)))
         table = QuickTable(record, builtin_deck(), SystemClock(), name, seed, DEFAULT_RULES)
         games = CalledGames(record, name)
-        beat, last_s = 0, -BEAT_S
+        beat, last_s = 0, -HEARTBEAT_S
         while True:
-            if time.monotonic() - last_s >= BEAT_S:
+            if time.monotonic() - last_s >= HEARTBEAT_S:
                 beat, last_s = beat + 1, time.monotonic()
                 presence.tell(name, TableHeartbeat(beat, alarms=tuple(table.alarms()), simulated=True))
             if table.step():
@@ -149,7 +149,7 @@ def demo_tables(asked: DemoOptions, tables: int, players: int) -> None:
                 webbrowser.open(url)
         processes = [start_table_process(journal, asked, n) for n in range(tables)]
         stack.callback(_end, processes)
-        while not over.wait(FAST_EVERY_S if asked.fast else EVERY_S) and director.state.phase != "finished":
+        while not over.wait(FAST_EVERY_S if asked.fast else POLL_S) and director.state.phase != "finished":
             _kept_going(processes, journal, asked)
             try:
                 director.step()

@@ -16,7 +16,7 @@ from serial.tools import list_ports
 
 from cards import sentences
 from referee.devices.box_conversation import BoxTalk
-from referee.devices.box_protocol import BAUDS, NEXT, Message
+from referee.devices.box_protocol import BAUDS, NEXT_BUTTON, Message
 from referee.devices.clock_sync import RATE_SPAN, ClockTie
 from referee.devices.ports import BoxNotice, Clock, Lamp
 from referee.errors import DeviceLost
@@ -109,7 +109,7 @@ class SerialBox:
     def ask_counts(self) -> None:
         """Ask what every line did since it was last asked; ``status()['counts']`` then has the sums."""
         if self._talk.protocol > 1:
-            for button in range(NEXT + 1):
+            for button in range(NEXT_BUTTON + 1):
                 self._command("RFCNT", button)
 
     def self_test(self) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from cards.sentences import sentence
-from referee.devices.box_protocol import NEXT, PADS, Message
+from referee.devices.box_protocol import NEXT_BUTTON, PADS, Message
 from referee.devices.clock_sync import ClockTie
 from referee.devices.ports import BoxNotice, Press
 
@@ -11,7 +11,7 @@ POWER_ON_US = 100_000  # what a box tells of its first tenth of a second happene
 STAMP_S = 40e-6  # an edge waits at most so long for its interrupt: 33.6 us measured in simavr
 NOISY_S = 0.02  # the stamp of a press on a noisy line may be so far off: a mains period; see arbitration.h
 
-TOLD = {  # event -> kind and sentence of its notice
+NOTICES = {  # event -> kind and sentence of its notice
     "BXBOT": ("", ""),  # the hello has told it
     "BXGOO": ("go", "told_go"),
     "BXPRS": ("press", "told_press"),
@@ -48,7 +48,7 @@ class BoxFacts:
 
     def noisy_lines(self) -> list[int]:
         """Buttons whose lines are noisy at present."""
-        return [button for button in range(NEXT + 1) if self.lines >> button & 1]
+        return [button for button in range(NEXT_BUTTON + 1) if self.lines >> button & 1]
 
     def note_noise(self, event: Message) -> None:
         """Events come in their order, also long after; the lines of the last clock reply are those of now."""
@@ -81,7 +81,7 @@ def notice_of(event: Message, tie: ClockTie, facts: BoxFacts) -> BoxNotice | Non
     noisy = event.kind == "BXPRS" and bool((facts.lines | facts.noise) >> int(event.fields[1]) & 1)
     error_s = tied_s + (NOISY_S if noisy else STAMP_S)
     meaning = _meaning(event)
-    kind, code = TOLD[meaning]
+    kind, code = NOTICES[meaning]
     if not kind:
         return None
     press = None
@@ -89,13 +89,13 @@ def notice_of(event: Message, tie: ClockTie, facts: BoxFacts) -> BoxNotice | Non
         held = kind == "held_at_go"
         run = int(event.fields[-1]) if event.kind == "BXPRS" and event.protocol > 1 else None
         press = Press(int(event.fields[1]), event.box_us, at_s, error_s, held, event.number, facts.box_id, run, noisy)
-    line = sentence("told_line_next") if player == NEXT else sentence("told_line", n=player)
+    line = sentence("told_line_next") if player == NEXT_BUTTON else sentence("told_line", n=player)
     text = sentence(code, n=player, line=line)
     return BoxNotice(kind, at_s, player, press, text, event.box_us, error_s, facts.box_id)
 
 
 def _meaning(event: Message) -> str:
-    """The row of ``TOLD``. A contact that is closed when the box starts is held, whatever its firmware calls it."""
+    """The row of ``NOTICES``. A contact that is closed when the box starts is held, whatever its firmware calls it."""
     if event.kind == "BXPRS" and event.fields[2] == 0:
         return "power on" if event.protocol == 1 and event.box_us < POWER_ON_US else "tried"
     if event.kind == "BXHLD" and event.box_us < POWER_ON_US:

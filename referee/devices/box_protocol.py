@@ -20,11 +20,11 @@ from dataclasses import dataclass
 from referee.errors import RefereeError
 
 PROTOCOL = 2  # the newest that is spoken here
-PLAYERS = NEXT = 4  # buttons of players, from 0; after them comes Start/Next
+PLAYERS = NEXT_BUTTON = 4  # buttons of players, from 0; after them comes Start/Next
 PADS = 2  # of the first players
 BAUDS = (250_000, 115_200)  # of a box of firmware 2, whose 16 MHz divide into it, and of one before
 LONGEST = 111  # bytes of a sentence without its line end; the firmware's buffer is one more
-BIGGEST = {"u8": 2**8 - 1, "u16": 2**16 - 1, "u32": 2**32 - 1, "u64": 2**64 - 1}
+MAX_VALUES = {"u8": 2**8 - 1, "u16": 2**16 - 1, "u32": 2**32 - 1, "u64": 2**64 - 1}
 
 # kind -> types of the fields after the number; every sentence of the box has its time in microseconds first
 OLD_FIELDS: dict[str, tuple[str, ...]] = {
@@ -151,7 +151,7 @@ def _check(kind: str, value: int | str) -> None:
     if kind == "word":
         if not isinstance(value, str) or _WORD.fullmatch(value) is None:
             raise BadMessage(f"{value!r} is no word of 1 to 12 letters, digits, dots, dashes")
-    elif not isinstance(value, int) or not 0 <= value <= BIGGEST[kind]:
+    elif not isinstance(value, int) or not 0 <= value <= MAX_VALUES[kind]:
         raise BadMessage(f"{value!r} is no {kind}")
 
 

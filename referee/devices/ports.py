@@ -52,7 +52,7 @@ class Camera(Protocol):
         """Stop the reader thread and let the device go."""
 
 
-STEADY = getattr(time, "CLOCK_MONOTONIC_RAW", None)
+RAW_MONOTONIC_CLOCK = getattr(time, "CLOCK_MONOTONIC_RAW", None)
 """The monotonic clock whose rate nobody sets; None where a system has none."""
 
 
@@ -74,7 +74,7 @@ class SystemClock:
 
     def now_s(self) -> float:
         """Seconds of the machine's oscillator; of ``time.monotonic`` on a system that shows no such clock."""
-        return time.monotonic() if STEADY is None else time.clock_gettime(STEADY)
+        return time.monotonic() if RAW_MONOTONIC_CLOCK is None else time.clock_gettime(RAW_MONOTONIC_CLOCK)
 
     def utc(self) -> datetime:
         """Now, aware, in UTC."""
@@ -86,7 +86,7 @@ class SystemClock:
             boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         except OSError:
             return ""
-        return boot if STEADY is None else f"{boot} by its oscillator"
+        return boot if RAW_MONOTONIC_CLOCK is None else f"{boot} by its oscillator"
 
 
 @dataclass(frozen=True)

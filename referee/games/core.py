@@ -33,7 +33,7 @@ from referee.events import Event
 UNKNOWN = "?"
 """A card that lies hidden where nobody has read it in."""
 
-OVER = "over"
+GAME_OVER = "over"
 """The phase of a game that has ended."""
 
 Mode = Literal["full", "scorer"]
@@ -236,7 +236,7 @@ class Game(Generic[S]):
             return sentence("game.no_command", game=self.name, command=kind.NAME)
         if command.seat not in state.seats:
             return sentence("game.no_seat", seat=command.seat)
-        if state.phase == OVER:
+        if state.phase == GAME_OVER:
             return sentence("game.is_over")
         if kind.IN_TURN and command.seat != state.turn:
             return sentence("game.turn_of", player=state.name(state.turn))
@@ -246,7 +246,7 @@ class Game(Generic[S]):
 
     def shown(self, now: S, before: S, command: Mapping[str, Any], viewer: int | None) -> dict[str, Any]:
         """A command as the viewer may read it in the state ``now``: nothing is secret once the game is over."""
-        secret = "" if now.phase == OVER or command["seat"] == viewer else self.secret(now, before, command)
+        secret = "" if now.phase == GAME_OVER or command["seat"] == viewer else self.secret(now, before, command)
         return dict(command) | ({secret: [UNKNOWN] * len(command[secret])} if secret else {})
 
     def decide(self, state: S, command: GameCommand) -> EventBatch[S]:
@@ -273,7 +273,7 @@ class Game(Generic[S]):
     def evolve(self, state: S, event: Event) -> S:
         """The state after the event. Raises IllegalCommand for one that this version does not know."""
         if event.kind == "game_over":
-            return replace(state, phase=OVER)
+            return replace(state, phase=GAME_OVER)
         if event.kind not in self.changes:
             raise IllegalCommand(sentence("game.no_fact", kind=event.kind, game=self.name))
         return self.changes[event.kind](state, event.data)

@@ -22,7 +22,7 @@ from referee.core import Command, Decider, EventBatch, State
 from referee.errors import IllegalCommand
 from referee.events import Event
 from referee.games.catalogue import GAMES, game_named
-from referee.games.core import OVER, Game, GameCommand, Mode, Setup, Table
+from referee.games.core import GAME_OVER, Game, GameCommand, Mode, Setup, Table
 
 
 class UndoMove(Command):
@@ -82,7 +82,7 @@ class Match(State):
     @property
     def over(self) -> bool:
         """Whether the game has ended."""
-        return self.state.phase == OVER
+        return self.state.phase == GAME_OVER
 
     @property
     def standings(self) -> tuple[GameStanding, ...]:

@@ -16,12 +16,12 @@ from referee.journal.chain import Entry
 from referee.journal.page import Table, csv_text, page
 
 Said = Callable[[Mapping[str, Any], Sequence[str]], str]
-BEGUN = "game_begun"
+GAME_BEGUN = "game_begun"
 
 
 def is_game(entries: Sequence[Entry]) -> bool:
     """Whether these are the entries of a tower game."""
-    return entries[0].event.kind == BEGUN
+    return entries[0].event.kind == GAME_BEGUN
 
 
 def game_line(entries: Sequence[Entry]) -> str:

@@ -52,7 +52,7 @@ MATCHES = sa.Table(
     sa.Column("owner", sa.String(200), nullable=False),
     sa.Column("proof", sa.String(64), nullable=False),
 )
-LATE = sa.Table(
+LATE_EVENTS = sa.Table(
     "late",
     _META,
     sa.Column("match_id", sa.String(100), primary_key=True),
@@ -140,7 +140,7 @@ class Journal:
             if rows and late:
                 now = datetime.now(UTC).isoformat(timespec="seconds")
                 marks = [{"match_id": match_id, "seq": row["seq"], "stored_at": now} for row in rows]
-                connection.execute(sa.insert(LATE), marks)
+                connection.execute(sa.insert(LATE_EVENTS), marks)
         self._copied([row["line"] for row in rows])
         return [row["seq"] for row in rows]
 
@@ -259,9 +259,9 @@ class Journal:
 
     def late(self, match_id: str) -> dict[int, str]:
         """Events that reached the store long after they happened: number -> when they came, UTC."""
-        if LATE.name in self._lacks:
+        if LATE_EVENTS.name in self._lacks:
             return {}
-        query = sa.select(LATE.c.seq, LATE.c.stored_at).where(LATE.c.match_id == match_id)
+        query = sa.select(LATE_EVENTS.c.seq, LATE_EVENTS.c.stored_at).where(LATE_EVENTS.c.match_id == match_id)
         with self._lock, self._guarded("read"), self._reading() as connection:
             return {row.seq: row.stored_at for row in connection.execute(query)}
 

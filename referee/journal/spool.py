@@ -21,16 +21,16 @@ from referee.journal.lines import LineCopy
 LOSS = "; nothing was recorded"
 """How a plain fault of a store ends."""
 
-PATIENCE_S = 0.25
+SERVER_WAIT_S = 0.25
 """How long a command waits for a server that has answered so far; then it goes on without."""
 
 LATE_S = 2.0
 """Events that have waited for longer are told of, and marked."""
 
-AGAIN_S = 1.0
+RETRY_S = 1.0
 """How long the thread waits before it tries again."""
 
-CLOSING_S = 3.0
+CLOSING_WAIT_S = 3.0
 """How long a closing program waits for the server; what is left is handed on by the next run."""
 
 
@@ -98,7 +98,7 @@ class SpooledJournal:
                 raise JournalUnwritable(said) from None
             self._hand_on(match_id, tuple(parse_line(line) for line in lines))
             if not self._fault and not self._waiting[0].old():
-                self._lock.wait_for(lambda: not self._waiting or self._fault, PATIENCE_S)
+                self._lock.wait_for(lambda: not self._waiting or self._fault, SERVER_WAIT_S)
             return list(range(seq + 1, seq + 1 + len(lines)))
 
     def _hand_on(self, match_id: str, entries: tuple[Entry, ...], late: bool = False) -> None:
@@ -123,10 +123,10 @@ class SpooledJournal:
     def close(self) -> None:
         """Give the server what it takes within CLOSING_S, and let it go."""
         with self._lock:
-            self._lock.wait_for(lambda: not self._waiting or self._fault, CLOSING_S)
+            self._lock.wait_for(lambda: not self._waiting or self._fault, CLOSING_WAIT_S)
             self._closing = True
             self._lock.notify_all()
-        self._thread.join(CLOSING_S)
+        self._thread.join(CLOSING_WAIT_S)
         if not self._thread.is_alive():  # else it hangs in the server, and holds the connection
             self._store.close()
 
@@ -157,7 +157,7 @@ class SpooledJournal:
                     self._waiting.popleft()
                 self._lock.notify_all()
                 if fault is not None:
-                    self._lock.wait_for(lambda: self._closing, AGAIN_S)
+                    self._lock.wait_for(lambda: self._closing, RETRY_S)
 
     def _next(self) -> _Batch | None:
         with self._lock:

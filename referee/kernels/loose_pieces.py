@@ -17,7 +17,7 @@ from cython.cimports.referee.kernels.scene import (
 )
 
 COVERED = cython.declare(cython.int, -2)
-GONE = cython.declare(cython.double, -1e9)
+REMOVED_SCORE = cython.declare(cython.double, -1e9)
 ROUNDS = cython.declare(cython.int, 4)
 
 
@@ -236,7 +236,7 @@ def add_greedily(stances, loose, view, chosen, total):
     while best >= 0:
         total[0] += worth[best] - costs[best]
         draw_piece(stances, loose.pieces + best, view)
-        chosen[n], worth[best], kind = best, GONE, stances.kind[stance_of(loose.pieces + best)]
+        chosen[n], worth[best], kind = best, REMOVED_SCORE, stances.kind[stance_of(loose.pieces + best)]
         n += 1
         left[kind] -= 1
         for i in range(loose.count):

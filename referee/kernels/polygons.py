@@ -6,9 +6,9 @@ from cython.cimports.libc.math import ceil, cos, floor, sin
 
 CORNERS = cython.declare(cython.int, 64)
 """No face has more corners that are drawn."""
-EVERYTHING = cython.declare(cython.double, 1e9)
+BEYOND_PICTURE_PX = cython.declare(cython.double, 1e9)
 """Beyond any picture, px."""
-NOTHING = cython.declare(cython.double, 1e-9)
+EDGE_ON_MM2 = cython.declare(cython.double, 1e-9)
 """A face turned no further towards the camera than this, mm2, shows its edge at most."""
 
 
@@ -50,8 +50,8 @@ def fill(
     1/depth is linear in pixels: ``plane`` (3,) . (x, y, 1) is the inverse depth.
     """
     crossings: cython.double[64]
-    low: cython.double = EVERYTHING
-    high: cython.double = -EVERYTHING
+    low: cython.double = BEYOND_PICTURE_PX
+    high: cython.double = -BEYOND_PICTURE_PX
     for i in range(count):
         low, high = min(low, points[i, 1]), max(high, points[i, 1])
     top: cython.int = max(0, cython.cast(cython.int, ceil(low)))
@@ -91,7 +91,7 @@ def draw_solid(solid, place, camera, matrix, buffer, tag: cython.int, faces_apar
         for f in range(normals.shape[0]):
             a, gx, gy, gz = faces[f], normals[f, 0], normals[f, 1], normals[f, 2]
             away = gx * cam[a, 0] + gy * cam[a, 1] + gz * cam[a, 2]
-            if away >= -NOTHING:
+            if away >= -EDGE_ON_MM2:
                 continue
             count: cython.int = min(faces[f + 1] - a, CORNERS)
             for i in range(count):

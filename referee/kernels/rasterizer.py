@@ -16,7 +16,7 @@ from cython.cimports.referee.kernels.scene import Maps, Scene, StanceTable, piec
 BUILT_FROM = REFEREE_SOURCES
 """As in ``scene``: this module may have been built apart from it."""
 
-IN_FRONT = cython.declare(cython.float, 1.00001)
+NEARER_RATIO = cython.declare(cython.float, 1.00001)
 """So much nearer, as a ratio, is in front: 0.007 mm at 0.7 m, a hundred times what rounding can make of one plane."""
 
 
@@ -55,7 +55,7 @@ def take_surface(planes, count, row, low, high, out):
 def wins(depth, near, column, high):
     """In which of a block of columns, up to the one at ``high``, a surface is in front of what is drawn. Of faces in
     one plane the one drawn first stays: which is nearer by the last bit of a number decides nothing."""
-    return both(above(depth, times(load(near + column), alike(IN_FRONT))), up_to(high, column))
+    return both(above(depth, times(load(near + column), alike(NEARER_RATIO))), up_to(high, column))
 
 
 def weigh_part(gain, sums, view):

@@ -8,10 +8,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 PACKAGE = "referee.kernels"
-AGAIN = "run: pip install -e ."
+REMEDY = "run: pip install -e ."
 """What mends it."""
 
-TWICE = ("outlines", "rasterizer")
+AVX2_MODULES = ("outlines", "rasterizer")
 """The hottest modules: on Linux on x86-64 they are built once more, into ``avx2``, for processors that have AVX2."""
 
 
@@ -30,9 +30,9 @@ def digest(folder: Path) -> int:
 def check(folder: Path, built_from: int | None) -> None:
     """Raise ImportError, in one line, unless the kernels are built (None: not) and of the sources in the folder."""
     if built_from is None:
-        raise ImportError(f"the compiled loops in {folder} are not built here; {AGAIN}", name=PACKAGE)
+        raise ImportError(f"the compiled loops in {folder} are not built here; {REMEDY}", name=PACKAGE)
     if digest(folder) != built_from:
-        raise ImportError(f"the compiled loops in {folder} have changed since they were built; {AGAIN}", name=PACKAGE)
+        raise ImportError(f"the compiled loops in {folder} have changed since they were built; {REMEDY}", name=PACKAGE)
 
 
 def built_from() -> int | None:
@@ -40,5 +40,5 @@ def built_from() -> int | None:
     spec = find_spec(f"{PACKAGE}.scene")
     if spec is None or spec.origin is None or spec.origin.endswith(".py"):
         return None
-    built = {int(import_module(f"{PACKAGE}.{name}").BUILT_FROM) for name in ("scene", *TWICE)}
+    built = {int(import_module(f"{PACKAGE}.{name}").BUILT_FROM) for name in ("scene", *AVX2_MODULES)}
     return built.pop() if len(built) == 1 else 0

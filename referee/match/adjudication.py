@@ -12,7 +12,7 @@ from cards.sentences import sentence
 from referee.errors import IllegalCommand
 from referee.match import commands, progress
 from referee.match.cause import CODE_SEPARATOR
-from referee.match.duel import BEFORE_GO, IN_PLAY, OTHER_ZONE, Duel, house_ruling, outcome
+from referee.match.duel import BEFORE_GO, OTHER_ZONE, PHASES_IN_PLAY, Duel, house_ruling, outcome
 from referee.match.house_rules import FINDINGS
 from referee.match.state import MatchBatch, MatchState
 from referee.match.verdict import parse_wording
@@ -205,7 +205,7 @@ def foul_ruling(batch: MatchBatch, c: commands.FoulRuling) -> None:
     if c.sanction in ("duel", "void") and ruled.duel != batch.state.duel.number:
         raise IllegalCommand(sentence("duel_over"))
     if c.sanction == "void":
-        if batch.state.duel.phase not in (*IN_PLAY, "decided"):
+        if batch.state.duel.phase not in (*PHASES_IN_PLAY, "decided"):
             raise IllegalCommand(sentence("foul_void", phase=batch.state.duel.phase))
         batch.add("duel_void", by="human", reason="foul", why=ruled.wording.text, **_beside(ruled.wording))
     if c.sanction == "duel":
@@ -219,6 +219,6 @@ def _duel_to_opponent(batch: MatchBatch, player: str, said: Reason) -> None:
     zone = duel.zone_of(player)
     if duel.phase in BEFORE_GO:
         raise IllegalCommand(sentence("card_hidden"))
-    if duel.phase not in (*IN_PLAY, "decided"):
+    if duel.phase not in (*PHASES_IN_PLAY, "decided"):
         raise IllegalCommand(sentence("none_in_play", phase=duel.phase))
     _award(batch, duel.at_zone(OTHER_ZONE[zone]), "foul", f"foul{CODE_SEPARATOR}{said.text}", **_beside(said))

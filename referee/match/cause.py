@@ -60,5 +60,5 @@ def cause_of(text: str, said: Mapping[str, Any] | None = None, why: str = "") ->
     return Cause(text, wording=parse_wording(text) if text else None)
 
 
-OPEN = Cause()
+OPEN_CAUSE = Cause()
 """Of a duel that has not ended."""

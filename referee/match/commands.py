@@ -13,7 +13,7 @@ from pydantic import Field
 from referee.core import Command
 from referee.fields import ByProgram, Flag, Name, Number, Text, Zone
 from referee.match.card_facts import CardFacts
-from referee.match.duel import IN_PLAY
+from referee.match.duel import PHASES_IN_PLAY
 from referee.match.foul import FoulProposal
 from referee.match.house_rules import DEFAULT_RULES, HouseRules
 from referee.match.verdict import ZoneVerdict
@@ -26,7 +26,7 @@ MODES: Mapping[str, tuple[int, ...]] = dict(
 Ruling = Literal["match", "mismatch", "void", "award_A", "award_B"]
 RULINGS = ("match", "mismatch", "void", "award_A", "award_B")
 BETWEEN_DUELS = ("idle", "decided", "void")
-DUEL = (*IN_PLAY, "idle", "decided", "void")
+DUEL = (*PHASES_IN_PLAY, "idle", "decided", "void")
 
 
 class MatchCommand(Command):
@@ -67,7 +67,7 @@ class NameCard(MatchCommand):
     card_id: Text
     source: Literal["marker", "typed"] = "typed"
     again: Flag = False
-    PHASES = IN_PLAY
+    PHASES = PHASES_IN_PLAY
 
 
 class Ready(MatchCommand):
@@ -209,7 +209,7 @@ class VoidDuel(MatchCommand):
     who: Text
     why: Text
     reason: Text = "human"
-    PHASES = IN_PLAY
+    PHASES = PHASES_IN_PLAY
     NEEDS = ("who", "why")
 
 

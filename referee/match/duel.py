@@ -17,12 +17,12 @@ from referee.core import Change, Data, PhaseTable, next_phase
 from referee.errors import IllegalCommand
 from referee.events import Event
 from referee.match.card_facts import CardFacts
-from referee.match.cause import CODE_SEPARATOR, OPEN, Cause, cause_of
+from referee.match.cause import CODE_SEPARATOR, OPEN_CAUSE, Cause, cause_of
 from referee.match.house_rules import FINDINGS, HouseRules, ruled
 from referee.match.verdict import ZoneVerdict, zone_verdict
 
 PHASES = ("idle", "card_drawn", "ready", "building", "stopped", "judging", "undecided", "decided", "void")
-IN_PLAY = ("card_drawn", "ready", "building", "stopped", "judging", "undecided")
+PHASES_IN_PLAY = ("card_drawn", "ready", "building", "stopped", "judging", "undecided")
 """Phases in which a card is on the table and nobody has it yet."""
 
 BEFORE_GO = ("card_drawn", "ready")
@@ -35,8 +35,8 @@ TABLE: PhaseTable = {
     "stop": (("building", "stopped", "judging", "undecided"), "stopped"),
     "judging": (("stopped",), "judging"),
     "duel_undecided": (("stopped", "judging"), "undecided"),
-    "duel_decided": ((*IN_PLAY, "decided", "void"), "decided"),
-    "duel_void": ((*IN_PLAY, "decided", "void"), "void"),
+    "duel_decided": ((*PHASES_IN_PLAY, "decided", "void"), "decided"),
+    "duel_void": ((*PHASES_IN_PLAY, "decided", "void"), "void"),
     "next_duel": (("decided",), "idle"),
 }
 """Other kinds of event leave the phase alone."""
@@ -128,7 +128,7 @@ class Duel:
     human: tuple[Mapping[str, Any], ...] = ()
     award: str | None = None
     decided_by: str = ""
-    cause: Cause = OPEN
+    cause: Cause = OPEN_CAUSE
     why: str = ""
     annulled: str = ""
     ended_seq: int | None = None
@@ -241,7 +241,7 @@ class Outcome:
     reason: str = ""
 
 
-WAIT = Outcome("wait")
+WAIT_OUTCOME = Outcome("wait")
 
 
 def outcome(duel: Duel, rules: HouseRules) -> Outcome:
@@ -250,7 +250,7 @@ def outcome(duel: Duel, rules: HouseRules) -> Outcome:
     if "void" in rulings:
         return Outcome("void", reason="bumped" if "bumped" in sum(duel.findings.values(), ()) else "human")
     if not rulings or None in rulings:
-        return WAIT
+        return WAIT_OUTCOME
     if "undecided" in rulings:
         return Outcome("undecided", reason="cannot_tell")
     if len(rulings) == 1:

@@ -20,7 +20,7 @@ from referee.match.house_rules import parse_rules
 from referee.match.schedule import Round
 from referee.match.state import MatchState
 
-NOTES = (
+NOTE_EVENTS = (
     "fields_waived",
     "press_noted",
     "verdict_noted",
@@ -43,7 +43,7 @@ def fold(events: Iterable[Event]) -> MatchState:
 
 def evolve(state: MatchState, event: Event) -> MatchState:
     """The state after one more event. Raises IllegalCommand for one that cannot follow."""
-    opens = event.kind not in NOTES and event.step != state.undo_step
+    opens = event.kind not in NOTE_EVENTS and event.step != state.undo_step
     after = core.apply_event(state, event, KINDS, "match_created")
     if event.kind == "undone" or not opens:
         return after

@@ -5,11 +5,11 @@ The law:
 1. *The go comes by itself.* Once all practised fields have been empty, and hands out of them, for ``EMPTY_S``, a
    countdown of ``COUNTDOWN_S`` runs; a hand or a piece in a field before its end breaks it off. Its end is the go.
 2. *A settled view* of a field is one in which nothing has moved for ``stop_views.SETTLED_S`` and no hand is near.
-   A build is finished once ``AGREE`` settled views of it, each of frames of its own and with no motion between them,
+   A build is finished once ``AGREEING`` settled views of it, each of frames of its own and with no motion between them,
    say that it matches the card. Its time is when the last piece came to rest, as far as the pictures show it, and at
    the latest the last motion in the field before these views: **by camera**.
 3. A view that does not match ends nothing, and one that cannot be told neither: the player goes on building. It is
-   looked at again, ``AGAIN`` times in all: one poor picture must not leave a finished build unseen.
+   looked at again, ``MAX_REPEATED_VIEWS`` times in all: one poor picture must not leave a finished build unseen.
 4. *A press* is optional. It ends the build and is its time, **by box**; the settled views after it say whether it was
    right. Where the field moved later than ``AFTER_PRESS_S`` after the press, that cannot be told.
 5. *Giving up* ends a build too: the next settled view says what was wrong. Giving up again ends it unseen.
@@ -32,11 +32,11 @@ from referee.events import Event
 from referee.match.verdict import ZoneVerdict, reason_from_json
 
 EMPTY_S, COUNTDOWN_S = 1.0, 3.0
-SHOWN_S = 4.0
+RESULT_SHOWN_S = 4.0
 """A result stays at least so long before the next card comes."""
 
-AGREE = 2
-AGAIN = 3
+AGREEING = 2
+MAX_REPEATED_VIEWS = 3
 """A view that does not match, or cannot be told, is looked at so often; then something has to move first."""
 
 AFTER_PRESS_S = 1.0
@@ -59,7 +59,7 @@ TABLE: PhaseTable = {
     "practice_ended": (("waiting", "counting", "building", "shown"), "ended"),
 }
 
-UNSEEN, TOUCHED = because("practice_unseen"), because("practice_touched")
+UNSEEN_REASON, TOUCHED_REASON = because("practice_unseen"), because("practice_touched")
 
 
 class PracticeCommand(Command):
@@ -209,7 +209,7 @@ class Practice(State):
         view = row.view
         if row.ending or view is None or abs(view.rested_s - rested_s) > SAME_S:
             return True
-        return view.ruling == "match" or view.times < AGAIN
+        return view.ruling == "match" or view.times < MAX_REPEATED_VIEWS
 
 
 PracticeBatch = EventBatch[Practice]
@@ -249,7 +249,7 @@ def _watch(batch: PracticeBatch, c: Watch) -> None:
         batch.add("countdown_broken")
     elif practice.phase == "counting" and practice.go_at_s is not None and c.at_s >= practice.go_at_s:
         batch.add("practice_go", at_s=c.at_s)
-    elif practice.phase == "shown" and clear and c.at_s >= practice.shown_s + SHOWN_S:
+    elif practice.phase == "shown" and clear and c.at_s >= practice.shown_s + RESULT_SHOWN_S:
         batch.add("practice_card")
 
 
@@ -261,8 +261,8 @@ def _viewed(batch: PracticeBatch, c: Viewed) -> None:
     same = view is not None and abs(view.rested_s - c.rested_s) <= SAME_S and view.ruling == ruling
     times = view.times + 1 if same and view is not None else 1
     batch.add("view", zone=c.zone, rested_s=c.rested_s, ruling=ruling, times=times, reasons=_rows(c.said.reasons))
-    sure = ruling != "match" or times >= AGREE
-    if sure and (ruling == "match" or (row.ending and (ruling == "mismatch" or times >= AGAIN))):
+    sure = ruling != "match" or times >= AGREEING
+    if sure and (ruling == "match" or (row.ending and (ruling == "mismatch" or times >= MAX_REPEATED_VIEWS))):
         _judged(batch, c, ruling)
 
 
@@ -274,7 +274,7 @@ def _judged(batch: PracticeBatch, c: Viewed, ruling: str) -> None:
     if row.press_s is not None:
         by, seconds = "box", row.press_s - go_s
         if c.rested_s > row.press_s + AFTER_PRESS_S:
-            ruling, reasons = "undecided", (TOUCHED,)
+            ruling, reasons = "undecided", (TOUCHED_REASON,)
     counts = ruling == "match"
     timed = {"seconds": round(seconds, 3) if counts else None, "by": by if counts else ""}
     _end(batch, c, ruling=ruling, **timed, reasons=_rows(reasons))
@@ -305,7 +305,7 @@ def _press(batch: PracticeBatch, c: PracticePress) -> None:
 
 def _give_up(batch: PracticeBatch, c: GiveUp) -> None:
     if _building(batch.state, c.zone).gave_up:
-        _end(batch, c, ruling="undecided", seconds=None, by="", reasons=_rows((UNSEEN,)))
+        _end(batch, c, ruling="undecided", seconds=None, by="", reasons=_rows((UNSEEN_REASON,)))
     else:
         batch.add("giving_up", zone=c.zone)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from cards.sentences import sentence
 from referee.errors import IllegalCommand
-from referee.match.duel import IN_PLAY, Duel
+from referee.match.duel import PHASES_IN_PLAY, Duel
 from referee.match.schedule import MOST, Round, folded, round_robin
 from referee.match.state import MatchBatch, MatchState
 
@@ -53,7 +53,7 @@ def _survivor(state: MatchState) -> str | None:
     return state.history[-1].award if sudden and state.history else None
 
 
-LAPS = 2
+EXTRA_ROUNDS = 2
 """So many rounds of extra duels are played by three or more who stay level; then sudden death decides."""
 
 
@@ -63,7 +63,7 @@ def _sudden_death(batch: MatchBatch, top: Sequence[str]) -> bool:
     level = [p for p in state.active if any(r.kind == "extra" and p in r.players for r in state.rounds)]
     sudden = [r for r in state.rounds if r.kind == "sudden"]
     laps = sum(r.kind == "extra" for r in state.rounds) // max(1, len(level) * (len(level) - 1) // 2)
-    if not sudden and not (len(top) > 2 and laps >= LAPS):
+    if not sudden and not (len(top) > 2 and laps >= EXTRA_ROUNDS):
         return False
     waiting = [p for p in level if not any(p in r.players for r in sudden)] if sudden else list(top)
     first = state.history[-1].award if sudden else waiting.pop(0)
@@ -124,7 +124,7 @@ def leave(batch: MatchBatch, player: str, why: str) -> None:
     state = batch.state
     _present(state, player)
     here = player in state.duel.seats.values()
-    if here and state.phase in IN_PLAY:
+    if here and state.phase in PHASES_IN_PLAY:
         batch.add("duel_void", by="human", reason="player_left", why=why)
     annul = [d.number for d in state.history if player in d.seats.values()]
     if state.rules.leaver_points == "kept":

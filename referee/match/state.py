@@ -11,7 +11,7 @@ from referee.core import EventBatch, State
 from referee.match import commands
 from referee.match.card_facts import NO_CARD, CardFacts
 from referee.match.commands import COMMANDS, MatchCommand
-from referee.match.duel import IN_PLAY, Duel, StopPress
+from referee.match.duel import PHASES_IN_PLAY, Duel, StopPress
 from referee.match.foul import FoulNoted
 from referee.match.house_rules import DEFAULT_RULES, HouseRules
 from referee.match.schedule import Round, letter
@@ -241,7 +241,7 @@ class MatchState(State):
             "award": {"player": award, "value": value},
             "drawer": self.drawer,
             "inactive": list(self.inactive),
-            "in_play": self.phase in IN_PLAY,
+            "in_play": self.phase in PHASES_IN_PLAY,
             "piles": {name: len(cards) for name, cards in self.piles.items()},
             "allowed": list(self.allowed()),
             "undo": self.undo_kind if self.can(commands.Undo) else "",
@@ -276,17 +276,17 @@ class MatchState(State):
 MatchBatch = EventBatch[MatchState]
 """The events of one command of a match."""
 
-UNSIGNED = sentence("unsigned")
-FROZEN = sentence("frozen")
+UNSIGNED_REFUSAL = sentence("unsigned")
+FROZEN_REFUSAL = sentence("frozen")
 
 GUARDS: Mapping[type[MatchCommand], Callable[[MatchState], str]] = {
     commands.Undo: lambda s: "" if s.earlier and s.earlier[-1].phase != "new" else sentence("nothing_to_undo"),
-    commands.DrawCard: lambda s: UNSIGNED if s.unsigned else "",
-    commands.DrawByHand: lambda s: UNSIGNED if s.unsigned else "",
+    commands.DrawCard: lambda s: UNSIGNED_REFUSAL if s.unsigned else "",
+    commands.DrawByHand: lambda s: UNSIGNED_REFUSAL if s.unsigned else "",
     commands.GoUnsigned: lambda s: "" if s.unsigned else sentence("nothing_waits"),
     commands.SignSetup: lambda s: sentence("signed_already", names=list(s.signed)) if s.setup == "signed" else "",
     commands.OpenSetup: lambda s: "" if s.setup == "signed" else sentence("open_already"),
-    commands.ChangeLens: lambda s: FROZEN if s.setup == "signed" else "",
+    commands.ChangeLens: lambda s: FROZEN_REFUSAL if s.setup == "signed" else "",
     commands.CloseReview: lambda s: "" if s.under_review else sentence("no_review"),
     commands.OpenReview: lambda s: sentence("review_open") if s.under_review else "",
     commands.FoulRuling: lambda s: "" if any(f.open for f in s.fouls) else sentence("no_open_foul"),

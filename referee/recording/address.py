@@ -17,11 +17,11 @@ from typing import Any
 from referee.recording.errors import BadAttempt
 from referee.recording.folder import META, REVIEW, append_review, find_attempts, unpack
 
-HERE = "file"
-AT_ONCE = 100
+LOCAL_PROTOCOL = "file"
+REQUESTS_AT_ONCE = 100
 """So many records are asked for at once."""
 
-IN_PROCESS = ("memory", HERE)
+IN_PROCESS_PROTOCOLS = ("memory", LOCAL_PROTOCOL)
 """What another machine cannot read by the same address."""
 
 Which = Callable[[Path, Sequence[str]], Sequence[str]]
@@ -50,7 +50,7 @@ class AttemptSource:
     @property
     def elsewhere(self) -> bool:
         """Whether other machines can read it by the same address."""
-        return not self.is_folder and self.address.partition("://")[0] not in IN_PROCESS
+        return not self.is_folder and self.address.partition("://")[0] not in IN_PROCESS_PROTOCOLS
 
 
 def is_address(text: object) -> bool:
@@ -65,7 +65,7 @@ def sources(place: str | Path, temporary: Path) -> list[AttemptSource]:
         found = _here(Path(place), temporary)
     else:
         fs, path = _opened(str(place))
-        if HERE in _protocols(fs):
+        if LOCAL_PROTOCOL in _protocols(fs):
             found = _here(Path(path), temporary)
         elif path.endswith(".zip"):
             bundle = temporary / os.path.basename(path)
@@ -139,9 +139,9 @@ class Mirror:
             shutil.rmtree(folder, ignore_errors=True)
             del self._known[folder]
         todo = [(folder, source) for folder, source in there.items() if self._known.get(folder) != source]
-        for n in range(0, len(todo), AT_ONCE):
+        for n in range(0, len(todo), REQUESTS_AT_ONCE):
             progress(n, len(todo))
-            self._bring_records(dict(todo[n : n + AT_ONCE]))
+            self._bring_records(dict(todo[n : n + REQUESTS_AT_ONCE]))
         progress(len(todo), len(todo))
 
     def bring(self, folder: Path, wanted: Collection[str] | None = None) -> None:

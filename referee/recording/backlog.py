@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from referee.devices.ports import Frame
 
-NEAR_STOP_S, TOLD_S = 1.0, 0.5
+NEAR_STOP_S, EVIDENCE_READY_S = 1.0, 0.5
 """Frames this near a Stop are the evidence; so long after the press it may be told."""
 
-HURRY_SHARE = 0.25
+HURRIED_FROM_SHARE = 0.25
 """With so much of the room for waiting frames taken the encoder had better hurry: a stall of half a second is none."""
 
 Job = Callable[[], None]
@@ -75,7 +75,7 @@ class Backlog:
 
     def is_hurried(self, frame: Frame) -> bool:
         """Whether this frame, which was just taken, should cost little: much waits, and it is not near a Stop."""
-        return self._bytes > HURRY_SHARE * self.most_bytes and not self._is_near(frame.at_s)
+        return self._bytes > HURRIED_FROM_SHARE * self.most_bytes and not self._is_near(frame.at_s)
 
     def _is_near(self, at_s: float) -> bool:
         return any(abs(at_s - stop) <= self.near_s for stop in self._stops)
@@ -90,7 +90,7 @@ class Backlog:
         return min(zip(frames, gaps_s, strict=False), key=lambda row: (self._worth(row[0], now_s), row[1]))[0]
 
     def _worth(self, frame: Frame, now_s: float) -> int:
-        return 2 if self._is_near(frame.at_s) else int(now_s - frame.at_s <= self.near_s + TOLD_S)
+        return 2 if self._is_near(frame.at_s) else int(now_s - frame.at_s <= self.near_s + EVIDENCE_READY_S)
 
     def _give_up(self, frame: Frame) -> None:
         place = next(n for n, item in enumerate(self._items) if item is frame)

@@ -38,7 +38,7 @@ from referee.recording.errors import BadAttempt
 META, VIDEO, TIMES, STOP, REVIEW = "attempt.json", "video.mp4", "frames.csv", "stop.png", "review.jsonl"
 CAMERA, PALETTE, PIECES, DECK, EMPTY = "camera.yaml", "palette.json", "pieces.json", "deck.json", "empty.png"
 JOURNAL, SIGNATURE = "journal.jsonl", "signature.json"
-GONE = ".gone-"
+DELETED_PREFIX = ".gone-"
 """How the name of a folder begins that has been taken out of its archive and is still to be deleted."""
 
 UNHASHED = (META, REVIEW, JOURNAL, SIGNATURE)

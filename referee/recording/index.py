@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 from referee.recording.errors import BadAttempt
 from referee.recording.folder import (
-    GONE,
+    DELETED_PREFIX,
     MAX_FOLDER_DEPTH,
     META,
     ContestReason,
@@ -38,10 +38,10 @@ VERSION = 7
 BATCH = 100
 """Attempts read between two writes: a tenth of a second of work is what a kill may cost."""
 
-BUSY_S = 5.0
+LOCK_WAIT_S = 5.0
 """Another process writes for milliseconds; one that holds on longer is hung, and is not waited for."""
 
-RACY_NS = 2_000_000_000
+RECENT_CHANGE_NS = 2_000_000_000
 """A folder that changed so shortly before it was listed is listed again the next time: FAT counts in steps of 2 s."""
 
 COLUMNS = """path, stamp, bytes, loose, name, listed, may_go, recorded_s, calm, margin, card, players, match, duel, at,
@@ -65,7 +65,7 @@ WRITE = f"REPLACE INTO attempts VALUES ({', '.join(f':{name.strip()}' for name i
 RANK = "calm, margin, name DESC, path"
 """Contested first, the hardest of them first, of equals the newest."""
 
-SHOWN: Mapping[str, str] = {
+FILTERS: Mapping[str, str] = {
     "undecided": "instr(rulings, ' undecided ') > 0",
     "overruled": "(overruled OR match = :match AND duel IN (SELECT value FROM json_each(:ruled)))",
     "close": "close",
@@ -74,7 +74,7 @@ SHOWN: Mapping[str, str] = {
 }
 """What lists can be narrowed down to, besides player, card and verdict."""
 
-NARROWED = {"player": "instr(players, :player) > 0", "card": "card = :card", "verdict": "instr(rulings, :verdict) > 0"}
+SEARCHES = {"player": "instr(players, :player) > 0", "card": "card = :card", "verdict": "instr(rulings, :verdict) > 0"}
 
 Row = dict[str, Any]
 Values = Sequence[object] | Mapping[str, object]
@@ -111,7 +111,7 @@ UNREADABLE = AttemptSummary("", (), None, (), 0.0, (), False, (), False, None, N
 
 @dataclass(frozen=True)
 class ArchiveFilter:
-    """What is to be shown: a player's, a card's, with a verdict, of ``SHOWN``; empty: all.
+    """What is to be shown: a player's, a card's, with a verdict, of ``FILTERS``; empty: all.
 
     ``ruled``: duels of the match ``match`` on which people have ruled since they were recorded; ``began_s``: when this
     program began, seconds since 1970: what is unfinished and began later is being recorded now, and not cut short.
@@ -127,7 +127,7 @@ class ArchiveFilter:
 
     def condition(self) -> tuple[str, dict[str, Any]]:
         """In SQL, and the values in it."""
-        parts = [sql for name, sql in NARROWED.items() if getattr(self, name)] + [SHOWN.get(self.show, "listed")]
+        parts = [sql for name, sql in SEARCHES.items() if getattr(self, name)] + [FILTERS.get(self.show, "listed")]
         words = {"player": json.dumps(self.player, ensure_ascii=False), "verdict": f" {self.verdict} "}
         values = vars(self) | words | {"ruled": json.dumps(list(self.ruled)), "unfinished": UNFINISHED}
         return " AND ".join(["listed = 1", *parts]), values
@@ -344,7 +344,7 @@ class Index:
                 name, place = os.path.basename(child), self.folder(child)
                 if place.is_dir() and not name.startswith(b"."):
                     todo += [(child, depth + 1)] if depth <= MAX_FOLDER_DEPTH else []
-                elif not name.startswith(GONE.encode()):  # a file, or a draft: nothing in it is listed
+                elif not name.startswith(DELETED_PREFIX.encode()):  # a file, or a draft: nothing in it is listed
                     self._other_bytes += bytes_of(place)
         return here
 
@@ -396,7 +396,7 @@ class Index:
 def _connected(where: str) -> sqlite3.Connection:
     """The database with its table. Raises DatabaseError where it is damaged, of another version, or cannot be
     written."""
-    db = sqlite3.connect(where, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
+    db = sqlite3.connect(where, timeout=LOCK_WAIT_S, isolation_level=None, check_same_thread=False)
     try:
         for setting in ("cache_size = -65536", "journal_mode = WAL", "synchronous = NORMAL"):
             db.execute(f"PRAGMA {setting}")  # a power cut costs the last changes and no consistency
@@ -420,7 +420,7 @@ def _time_of(folder: Path) -> int:
         time_ns = folder.stat().st_mtime_ns
     except OSError:
         return 0
-    return 0 if time.time_ns() - time_ns < RACY_NS else time_ns
+    return 0 if time.time_ns() - time_ns < RECENT_CHANGE_NS else time_ns
 
 
 def _row(path: bytes, folder: Path) -> Row | None:

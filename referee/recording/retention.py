@@ -16,12 +16,12 @@ from pathlib import Path
 
 from cards.sentences import sentence
 from referee.recording.errors import BadAttempt
-from referee.recording.folder import GONE, contested, load_attempt
+from referee.recording.folder import DELETED_PREFIX, contested, load_attempt
 from referee.recording.index import Index
 
 LOG = "retention.jsonl"
 
-EVENING = timedelta(hours=12)
+CURRENT_EVENING = timedelta(hours=12)
 """What was recorded so lately belongs to the evening in progress."""
 
 
@@ -119,7 +119,7 @@ def make_room(
                 break
             if folder == busy or not _may_go(folder, now):
                 continue
-            one = Removed(folder.name, size, folder.with_name(f"{GONE}{folder.name}"))
+            one = Removed(folder.name, size, folder.with_name(f"{DELETED_PREFIX}{folder.name}"))
             if _taken_out(root, folder, one, now):
                 gone.append(folder)
                 removed.append(one)
@@ -162,7 +162,7 @@ def _of_tonight(recorded_at: object, now: datetime) -> bool:
     if recorded_at is None:
         return False
     said = datetime.fromisoformat(str(recorded_at))
-    return timedelta(0) <= now - (said if said.tzinfo else said.replace(tzinfo=UTC)) < EVENING
+    return timedelta(0) <= now - (said if said.tzinfo else said.replace(tzinfo=UTC)) < CURRENT_EVENING
 
 
 def _taken_out(root: Path, folder: Path, one: Removed, now: datetime) -> bool:

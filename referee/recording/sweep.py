@@ -5,7 +5,7 @@ from pathlib import Path
 
 from cards.sentences import sentence
 from referee.recording.errors import BadAttempt
-from referee.recording.folder import GONE, META, VIDEO, find_attempts, load_attempt, write_json
+from referee.recording.folder import DELETED_PREFIX, META, VIDEO, find_attempts, load_attempt, write_json
 from referee.recording.index import Index
 from referee.recording.video import cut_to_whole
 from referee.recording.writer import NO_RECORD, UNFINISHED, truncation_record
@@ -13,10 +13,10 @@ from referee.recording.writer import NO_RECORD, UNFINISHED, truncation_record
 HEAD_BYTES = 1 << 16
 """The first fragment begins within so much: before it stands a header of about a kilobyte."""
 
-OURS = (".csv", ".png", ".json", ".yaml", ".jsonl", ".tmp")
+RECORDING_SUFFIXES = (".csv", ".png", ".json", ".yaml", ".jsonl", ".tmp")
 """What a recording consists of beside its video; a folder with anything else in it is not ours to remove."""
 
-LOST = sentence("cut_lost")
+CUT_LOST = sentence("cut_lost")
 
 
 def sweep(root: Path, index: Index | None = None) -> list[str]:
@@ -38,7 +38,7 @@ def sweep(root: Path, index: Index | None = None) -> list[str]:
 
 def _gone(folder: Path) -> list[Path]:
     """What had been taken out to make room and was not deleted yet; deleted now."""
-    left = sorted(folder.glob(f"{GONE}*"))
+    left = sorted(folder.glob(f"{DELETED_PREFIX}*"))
     for one in left:
         shutil.rmtree(one, ignore_errors=True)
     return left
@@ -54,7 +54,7 @@ def _ordered(folder: Path) -> bool:
     if (folder / VIDEO).exists():
         write_json(folder / META, {"card": None} | truncation_record(NO_RECORD))
         return True
-    if not all(child.suffix in OURS for child in folder.iterdir()):
+    if not all(child.suffix in RECORDING_SUFFIXES for child in folder.iterdir()):
         return False
     shutil.rmtree(folder)
     return True
@@ -75,7 +75,7 @@ def _finished(folder: Path) -> bool:
     if video.exists():
         cut_to_whole(video)
     if not _has_pictures(video):
-        write_json(folder / META, {**attempt.meta, **truncation_record(LOST)})
+        write_json(folder / META, {**attempt.meta, **truncation_record(CUT_LOST)})
     return True
 
 

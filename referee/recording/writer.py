@@ -30,10 +30,10 @@ RESERVED = "reserve.tmp"
 RESERVE_BYTES = 8 << 20
 """Room set aside for the record's last words: a lossless 1080p frame takes up to 5 MB."""
 
-NEAREST_S, MOST_DROPPED = 0.1, 0.1
+MAX_STOP_GAP_S, MAX_DROPPED_SHARE = 0.1, 0.1
 """A record is thin with no picture so near to the Stop, or with more than this share of all pictures dropped."""
 
-SHOWN_S = 0.5
+CAMERA_DELAY_S = 0.5
 """A picture has come out of the camera so long after what it shows."""
 
 SILENCE_S = 1.0
@@ -132,7 +132,7 @@ class AttemptWriter:
         """Whether something was marked so long after the Stop that the pictures around it should be here."""
         rows = [self._in_video_time(mark) for mark in self._marks]
         stop = _stop(rows)
-        return stop is not None and max(row["seconds"] for row in rows) > stop["seconds"] + SHOWN_S
+        return stop is not None and max(row["seconds"] for row in rows) > stop["seconds"] + CAMERA_DELAY_S
 
     def thin(self) -> dict[str, float] | None:
         """What makes the record of the Stop thin: ``nearest_s``, how far its nearest picture is from it (-1: there is
@@ -143,7 +143,7 @@ class AttemptWriter:
         nearest = min((abs(s - stop["seconds"]) for s in self._written), default=-1.0)
         lost = sum(row["frames"] for row in self._dropped)
         dropped = lost / max(1, lost + len(self._written))
-        thin = not 0 <= nearest <= NEAREST_S or dropped > MOST_DROPPED
+        thin = not 0 <= nearest <= MAX_STOP_GAP_S or dropped > MAX_DROPPED_SHARE
         return {"nearest_s": round(nearest, 3), "dropped": round(dropped, 3)} if thin else None
 
     def fail(self, why: str) -> None:

@@ -15,7 +15,7 @@ from referee.review.parcel import failed, judge_parcel, named_files, parcel
 RETRIES = 3
 """How often a task whose worker died is given to another."""
 
-AHEAD = 3
+TASKS_PER_THREAD = 3
 """Attempts under way for each thread of a worker: one is judged, one waits there, one travels."""
 
 LEAST_AHEAD = 4
@@ -53,7 +53,7 @@ def on_cluster(todo: dict[str, AttemptSource], options: RejudgeOptions, schedule
                 coming.add(future)
 
         while True:
-            hands = max(LEAST_AHEAD, AHEAD * sum(client.nthreads().values()))
+            hands = max(LEAST_AHEAD, TASKS_PER_THREAD * sum(client.nthreads().values()))
             before = len(under_way)
             unread = list(send(max(0, hands - before)))
             yield from unread

@@ -14,7 +14,7 @@ import skimage as ski
 
 from referee.recording import Attempt
 from referee.review.film import film
-from referee.review.tracks import OTHER, SCALE, ZoneTrack
+from referee.review.tracks import OTHER_LABEL, SCALE, ZoneTrack
 from referee.vision.image.parts import around
 
 BEFORE_S, AFTER_S = 0.3, 10.0
@@ -184,7 +184,7 @@ def _stirred(shots: list[_Shot], first: _Shot, build: np.ndarray) -> np.ndarray:
 def _hand_pixels(strip: ZoneTrack, seconds: float) -> np.ndarray:
     """(h, w) bool in the full view: what is neither a piece's colour nor as before, at the frame before."""
     n = max(0, int(np.searchsorted(strip.seconds, seconds)) - 1)
-    return _full_size(strip.labels[n] == OTHER, strip)
+    return _full_size(strip.labels[n] == OTHER_LABEL, strip)
 
 
 def _full_size(mask: np.ndarray, strip: ZoneTrack) -> np.ndarray:

@@ -15,7 +15,7 @@ from referee.review.options import RejudgeOptions
 from referee.review.rejudge import judge_again
 from referee.review.timeline import CACHE
 
-BESIDE = (REVIEW, JOURNAL, CACHE)
+FILES_NOT_JUDGED = (REVIEW, JOURNAL, CACHE)
 """What nobody judges by."""
 
 
@@ -28,7 +28,7 @@ def needed(options: RejudgeOptions, folder: Path, names: Sequence[str]) -> Seque
     film = attempt.film.name
     unjudged = options.look and not attempt.meta.get("judged") and STOP not in names
     films = {VIDEO, film} - ({film} if options.watch or unjudged else set())
-    return [name for name in names if name not in (*films, *BESIDE)]
+    return [name for name in names if name not in (*films, *FILES_NOT_JUDGED)]
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import scipy
 import skimage as ski
 
 from cards.pieces import PieceSet
-from referee.review.tracks import AS_BEFORE, OBLIQUE, OTHER, ZoneTrack
+from referee.review.tracks import OTHER_LABEL, TOP_FACTOR, UNCHANGED_LABEL, ZoneTrack
 from referee.vision.image.parts import around
 
 STAY_S, STAY_SHARE, LEAST_SIGHTS = 0.8, 0.8, 3
@@ -34,10 +34,10 @@ FRAGMENT_SHARE = 0.25
 SMALL_SHARE, FRAGMENT_S = 0.7, 1.0
 """What covers less than this of a front, beside a larger patch that came within this time, is part of it."""
 
-RELEASED = 80.0
+RELEASE_PERCENTILE = 80.0
 """Percentile of a piece's pixels: most have turned when the tongs let go, the rest when they are gone."""
 
-FEW = 10.0
+OUTLIER_PERCENTILE = 10.0
 """Percentile of a piece's pixels that may be misread without harm."""
 
 
@@ -54,17 +54,17 @@ class ColorPatch:
     @property
     def seconds(self) -> float:
         """When it was there, hidden pixels and all."""
-        return float(np.percentile(self.seen[self.mask], RELEASED))
+        return float(np.percentile(self.seen[self.mask], RELEASE_PERCENTILE))
 
     @property
     def empty_s(self) -> float:
         """The last sight of the place without it."""
-        return float(np.percentile(self.hidden[self.mask], 100 - FEW))
+        return float(np.percentile(self.hidden[self.mask], 100 - OUTLIER_PERCENTILE))
 
     @property
     def there_s(self) -> float:
         """The first sight of it."""
-        return float(np.percentile(self.seen[self.mask], FEW))
+        return float(np.percentile(self.seen[self.mask], OUTLIER_PERCENTILE))
 
 
 def turns(labels: np.ndarray, stay: int) -> tuple[np.ndarray, np.ndarray]:
@@ -75,14 +75,14 @@ def turns(labels: np.ndarray, stay: int) -> tuple[np.ndarray, np.ndarray]:
     """
     lasting = _lasting(labels, stay)
     state = _opening_state(labels[:stay], range(int(labels.max(initial=0)) + 1))
-    out, before = np.full(labels.shape, AS_BEFORE, np.int8), np.full(labels.shape, -1, np.int16)
+    out, before = np.full(labels.shape, UNCHANGED_LABEL, np.int8), np.full(labels.shape, -1, np.int16)
     without = {k: np.full(state.shape, -1, np.int16) for k in range(int(labels.max(initial=0)) + 1)}
     for t, now in enumerate(labels):
         for k, last in without.items():
             new = (lasting[t] == k) & (state != k)
             out[t][new], before[t][new] = k, last[new]
-            last[(now != k) & (now != OTHER)] = t
-        changed = lasting[t] != OTHER
+            last[(now != k) & (now != OTHER_LABEL)] = t
+        changed = lasting[t] != OTHER_LABEL
         state[changed] = lasting[t][changed]
     return out, before
 
@@ -92,13 +92,13 @@ def _lasting(labels: np.ndarray, stay: int) -> np.ndarray:
     OTHER where it does not, or is covered. A colour that is covered again at once was carried past, and the piece
     that is there when the hand has gone came later."""
     soon = _sights_soon(labels, stay)
-    coming = np.full((stay, *labels.shape[1:]), OTHER, np.int8)  # the next sights of each pixel
-    out = np.full(labels.shape, OTHER, np.int8)
+    coming = np.full((stay, *labels.shape[1:]), OTHER_LABEL, np.int8)  # the next sights of each pixel
+    out = np.full(labels.shape, OTHER_LABEL, np.int8)
     for t in range(len(labels) - 1, -1, -1):
-        now, sight = labels[t], labels[t] != OTHER
+        now, sight = labels[t], labels[t] != OTHER_LABEL
         coming[1:, sight] = coming[:-1, sight]
         coming[0, sight] = now[sight]
-        sights = (coming != OTHER).sum(0)
+        sights = (coming != OTHER_LABEL).sum(0)
         stays = (coming == now).sum(0) >= np.maximum(STAY_SHARE * sights, LEAST_SIGHTS)
         if t + stay <= len(labels):
             stays &= (now < 0) | (soon[t] >= min(LEAST_SIGHTS, stay // 2))
@@ -109,14 +109,14 @@ def _lasting(labels: np.ndarray, stay: int) -> np.ndarray:
 def _sights_soon(labels: np.ndarray, stay: int) -> np.ndarray:
     """(t, h, w) int16: how often the pixel is seen in the ``stay`` frames from that one on."""
     so_far = np.zeros((len(labels) + 1, *labels.shape[1:]), np.int16)
-    np.cumsum(labels != OTHER, axis=0, out=so_far[1:])
+    np.cumsum(labels != OTHER_LABEL, axis=0, out=so_far[1:])
     ends = np.minimum(np.arange(len(labels)) + stay, len(labels))
     return so_far[ends] - so_far[:-1]
 
 
 def _opening_state(first: np.ndarray, colors: Iterable[int]) -> np.ndarray:
     """(h, w) int8: the colour that a pixel mostly shows at first, AS_BEFORE where it shows none."""
-    state = np.full(first.shape[1:], AS_BEFORE, np.int8)
+    state = np.full(first.shape[1:], UNCHANGED_LABEL, np.int8)
     for k in colors:
         state[(first == k).mean(0) > 0.5] = k
     return state
@@ -150,7 +150,7 @@ def _patches(strip: ZoneTrack, turned: np.ndarray, before: np.ndarray, k: int, l
 
 def _split(patch: ColorPatch, least_px: float, most_px: float) -> list[ColorPatch]:
     """One patch, or two where a good part of it was seen without the colour when the first part had it."""
-    first = float(np.percentile(patch.seen[patch.mask], FEW))
+    first = float(np.percentile(patch.seen[patch.mask], OUTLIER_PERCENTILE))
     slow = TOGETHER_S if patch.mask.sum() <= most_px else AT_ONCE_S
     later = patch.mask & (patch.hidden > first + slow)
     if min(later.sum(), patch.mask.sum() - later.sum()) < least_px:
@@ -218,7 +218,7 @@ def _completed(piece: ColorPatch, later: Sequence[ColorPatch], most_px: float) -
 def largest_sight(piece_set: PieceSet, color: str) -> float:
     """The most that one piece of that colour can cover, seen from obliquely above, mm²."""
     shapes = [piece_set.shapes[shape] for shape, its_color, _ in piece_set.pieces if its_color == color]
-    return OBLIQUE * max(x * z for shape in shapes for x, _, z in map(shape.size, shape.poses()))
+    return TOP_FACTOR * max(x * z for shape in shapes for x, _, z in map(shape.size, shape.poses()))
 
 
 def smallest_front(piece_set: PieceSet, color: str) -> float:

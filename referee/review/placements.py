@@ -14,8 +14,8 @@ import cv2
 import numpy as np
 
 from cards.pieces import PieceSet
-from referee.review.patches import LEAST_SIGHTS, RELEASED, STAY_S, ColorPatch, candidates, turns
-from referee.review.tracks import AS_BEFORE, OTHER, SCALE, ZoneTrack
+from referee.review.patches import LEAST_SIGHTS, RELEASE_PERCENTILE, STAY_S, ColorPatch, candidates, turns
+from referee.review.tracks import OTHER_LABEL, SCALE, UNCHANGED_LABEL, ZoneTrack
 from referee.vision.image.parts import around
 
 QUICKEST_S = 0.3
@@ -32,7 +32,7 @@ HAND_GAP_MM = 16.0
 """Between parts of a hand that are no farther apart than twice this nothing is seen of the place behind it. Measured on
 the two shared recordings and seven simulated ones: half of it changed less."""
 
-BARE = 75.0
+BARE_PERCENTILE = 75.0
 """Percentile of the last sights of a place without its piece: the piece comes after most of them, whatever part of a
 hand had its colour before."""
 
@@ -100,11 +100,11 @@ def _uncovered(strip: ZoneTrack) -> np.ndarray:
     small, large = np.ones((3, 3), np.uint8), cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * reach + 1,) * 2)
     out = strip.labels.copy()
     for labels, dim in zip(out, strip.dim, strict=True):
-        hand = cv2.morphologyEx((labels == OTHER).astype(np.uint8), cv2.MORPH_OPEN, small)
+        hand = cv2.morphologyEx((labels == OTHER_LABEL).astype(np.uint8), cv2.MORPH_OPEN, small)
         inside = cv2.morphologyEx(hand, cv2.MORPH_CLOSE, large) > 0
         grey = cv2.morphologyEx(dim.astype(np.uint8), cv2.MORPH_OPEN, small)
         arm = around(hand > 0, (grey > 0) | (hand > 0))
-        labels[(inside | arm) & (labels == AS_BEFORE)] = OTHER
+        labels[(inside | arm) & (labels == UNCHANGED_LABEL)] = OTHER_LABEL
     return out
 
 
@@ -139,8 +139,8 @@ def _placed(strip: ZoneTrack, patch: ColorPatch, under: Sequence[PlacedPiece]) -
     in_sight = patch.mask & (patch.seen - patch.hidden <= IN_SIGHT_S)
     if there - empty <= IN_SIGHT_S or in_sight.sum() >= IN_SIGHT_SHARE * patch.mask.sum():
         step_s = 1.0 / strip.rate_hz
-        turned_s = float(np.percentile(patch.seen[in_sight if in_sight.any() else patch.mask], RELEASED))
-        bare_s = float(np.percentile(patch.hidden[patch.mask], BARE))
+        turned_s = float(np.percentile(patch.seen[in_sight if in_sight.any() else patch.mask], RELEASE_PERCENTILE))
+        bare_s = float(np.percentile(patch.hidden[patch.mask], BARE_PERCENTILE))
         seen_s = max(turned_s, min(bare_s + step_s, patch.seconds))
         return PlacedPiece(seen_s - 0.5 * step_s, patch.color, area, patch.mask)
     empty = min(there, max([empty, *(p.seconds for p in under)]))

@@ -17,10 +17,10 @@ from referee.recording.folder import JOURNAL, META, SIGNATURE, sha256, write_jso
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-PURPOSE = "referee attempt 1"
+SIGNED_PREFIX = "referee attempt 1"
 """Begins what is signed, so that no signature for anything else fits."""
 
-NONE = "-"
+NO_VALUE = "-"
 PRIVATE_MODE = 0o600
 """Only its owner may read a private key."""
 
@@ -99,8 +99,8 @@ def signed_by(folder: Path) -> str | None:
 
 def _signed(folder: Path) -> bytes:
     """What is signed of a folder."""
-    journal = sha256(folder / JOURNAL) if (folder / JOURNAL).exists() else NONE
-    return f"{PURPOSE}\n{META} {sha256(folder / META)}\n{JOURNAL} {journal}\n".encode()
+    journal = sha256(folder / JOURNAL) if (folder / JOURNAL).exists() else NO_VALUE
+    return f"{SIGNED_PREFIX}\n{META} {sha256(folder / META)}\n{JOURNAL} {journal}\n".encode()
 
 
 def _text(key: Ed25519PublicKey) -> str:

@@ -16,8 +16,8 @@ from referee.recording.errors import BadAttempt
 from referee.recording.video import VideoFrame
 from referee.review.film import as_decoded, film, is_shaken
 from referee.review.observer import observer_of
-from referee.vision.live.gate import SETTLED, Gate, GateState
-from referee.vision.live.gate_history import BUSY_S, RECENT, Aftermath, GateHistory, StopWatch, is_settled
+from referee.vision.live.gate import STILL_SHARE, Gate, GateState
+from referee.vision.live.gate_history import BUSY_S, RECENT_FRAMES, Aftermath, GateHistory, StopWatch, is_settled
 from referee.vision.observer import Observer
 
 QUICKEST_S = 1 / 31
@@ -63,7 +63,7 @@ class _Watch:
     judged: list[str] = field(default_factory=list)
     history: GateHistory = field(init=False, default_factory=GateHistory)
     watch: StopWatch = field(init=False)
-    before: deque[VideoFrame] = field(default_factory=lambda: deque(maxlen=RECENT))
+    before: deque[VideoFrame] = field(default_factory=lambda: deque(maxlen=RECENT_FRAMES))
     still: list[VideoFrame] = field(default_factory=list)
     recent: deque[VideoFrame] = field(default_factory=lambda: deque(maxlen=SETTLED_FRAMES))
     blocked: list[VideoFrame] = field(default_factory=list)
@@ -88,7 +88,7 @@ class _Watch:
             return False
         if not self.shaken:
             self.history.watch_mats(frame, self.observer.look)
-        moved = any(look.zones[z].moving > SETTLED for z in self.judged if z in look.zones)
+        moved = any(look.zones[z].moving > STILL_SHARE for z in self.judged if z in look.zones)
         self.still = [*([] if moved else self.still), shown][-SETTLED_FRAMES:]
         self.recent.append(shown)
         if shown.seconds > self.stop_s + SETTLED_S and all(is_settled(look, z) for z in self.judged):

@@ -23,13 +23,13 @@ from referee.vision.image.background import log_paper
 from referee.vision.image.evidence import paper_white
 from referee.vision.image.view import ZoneView, regions, zone_view
 
-AS_BEFORE, OTHER = -1, -2
+UNCHANGED_LABEL, OTHER_LABEL = -1, -2
 """Labels below the colours: paper or what the pixel showed before anybody built; and neither, a hand say."""
 
-STRANGE = float(np.log(1 / 150.0))
+UNKNOWN_LOG_DENSITY = float(np.log(1 / 150.0))
 """Log density below which a pixel is nothing known: that of "anything" in ``vision.labels``."""
 
-SAME = (0.25, 0.12, 0.15)
+UNCHANGED_FEATURES = (0.25, 0.12, 0.15)
 """How near the features (l, a, b) of an unchanged pixel stay: three times a webcam's noise at half scale."""
 
 DIM_SHARE, DIM_LOOKS = 0.25, 40
@@ -43,10 +43,10 @@ RATE_HZ, LONG_S, LONG_RATE_HZ = 10.0, 90.0, 5.0
 """Frames a second that are looked at, and for videos longer than LONG_S."""
 
 FIELD_MARGIN_MM = 5.0
-OBLIQUE = 1.4
+TOP_FACTOR = 1.4
 """A box seen from 30 degrees above shows its front and as much again of its top by half."""
 
-NEARER = 1.4
+NEARNESS = 1.4
 """What stands 100 mm above the mat, 650 mm from the camera, looks so much larger than on the mat."""
 
 LOOK_EVERY_S, LOOK_OFTEN_S, LOOK_LATER_S = 0.5, 5.0, 2.0
@@ -163,7 +163,7 @@ def _strip(attempt: Attempt, view: ZoneView, seconds: np.ndarray, crops: Sequenc
     before = np.median(np.stack([seen[i] for i in opening]), 0)
     mm2 = (1 / (view.px_per_mm * SCALE)) ** 2
     largest = np.array([all_pieces_mm2(attempt.piece_set, c) for c in palette.names]) / mm2
-    sheet = np.stack([paper & (log_paper(f) > STRANGE) for f in seen])
+    sheet = np.stack([paper & (log_paper(f) > UNKNOWN_LOG_DENSITY) for f in seen])
     same = _same(seen, sheet, before)
     labels = np.stack([_labels(f, s, palette, paper, largest) for f, s in zip(seen, same, strict=True)])
     field = np.all(np.abs(ground) < np.array(FIELD) + FIELD_MARGIN_MM, axis=-1)
@@ -186,7 +186,7 @@ def _palette(learnt: Palette | None, piece_set: PieceSet, seen: Sequence[np.ndar
     if learnt is not None and set(learnt.names) == set(piece_set.colors):
         return learnt
     some = seen[:: max(1, len(seen) // 15)]
-    pixels = np.concatenate([f[(log_paper(f) < STRANGE - 2.0) & sheet] for f in some])
+    pixels = np.concatenate([f[(log_paper(f) < UNKNOWN_LOG_DENSITY - 2.0) & sheet] for f in some])
     return learn(piece_set, pixels[:: max(1, len(pixels) // 20_000)])
 
 
@@ -194,7 +194,7 @@ def _same(seen: Sequence[np.ndarray], sheet: np.ndarray, before: np.ndarray) -> 
     """(t, h, w) bool: where it looks like paper (``sheet``), or as ``before`` where it hardly ever does: what was
     before bare paper while nobody had built was a hand."""
     bare = sheet.mean(0) >= BARE_SHARE
-    return sheet | np.stack([(np.abs(f - before) < SAME).all(-1) & ~bare for f in seen])
+    return sheet | np.stack([(np.abs(f - before) < UNCHANGED_FEATURES).all(-1) & ~bare for f in seen])
 
 
 def _dim(seen: Sequence[np.ndarray], sheet: np.ndarray) -> np.ndarray:
@@ -204,14 +204,14 @@ def _dim(seen: Sequence[np.ndarray], sheet: np.ndarray) -> np.ndarray:
     rising = np.sort(np.where(sheet[some], light[some], -np.inf), axis=0)
     at = len(rising) - 1 - (DIM_SHARE * sheet[some].sum(0)).astype(int)
     plain = np.take_along_axis(rising, at.clip(0)[None], 0)
-    return sheet & (light < plain - SAME[0])
+    return sheet & (light < plain - UNCHANGED_FEATURES[0])
 
 
 def _labels(f: np.ndarray, same: np.ndarray, palette: Palette, paper: np.ndarray, largest_px: np.ndarray) -> np.ndarray:
     density = palette.log_density(f)
     best, plain = density.max(0), log_paper(f)
-    coloured = (best > STRANGE) & ((best > plain) | ~paper)
-    plainly = np.where(same, AS_BEFORE, OTHER).astype(np.int8)
+    coloured = (best > UNKNOWN_LOG_DENSITY) & ((best > plain) | ~paper)
+    plainly = np.where(same, UNCHANGED_LABEL, OTHER_LABEL).astype(np.int8)
     return without_sleeves(np.where(coloured, density.argmax(0), plainly).astype(np.int8), plainly, largest_px)
 
 
@@ -228,4 +228,6 @@ def without_sleeves(labels: np.ndarray, plainly: np.ndarray, largest_px: np.ndar
 def all_pieces_mm2(piece_set: PieceSet, color: str) -> float:
     """The most that all pieces of a colour can cover side by side on others, seen from obliquely above, mm²."""
     shapes = [(piece_set.shapes[s], n) for s, c, n in piece_set.pieces if c == color]
-    return NEARER * sum(n * OBLIQUE * max(x * z for x, _, z in map(shape.size, shape.poses())) for shape, n in shapes)
+    return NEARNESS * sum(
+        n * TOP_FACTOR * max(x * z for x, _, z in map(shape.size, shape.poses())) for shape, n in shapes
+    )

@@ -18,10 +18,10 @@ from referee.match.state import MatchState
 from referee.tournament.evolve import evolve
 from referee.tournament.state import RECORD, Tournament
 
-EVERY_S = 1.0
+POLL_S = 1.0
 """How often a table asks what is called to it."""
 
-PATIENCE_S = 45.0
+FINISHED_SHOWN_S = 45.0
 """A match that is over stays on its board for so long, and can be corrected, before the next one begins by itself."""
 
 BEAT_EVERY = 2
@@ -85,7 +85,7 @@ class TableService:
         self.address = ""
         self.alarms: Callable[[], Sequence[dict]] = tuple
         self.simulated = False
-        self.patience_s = PATIENCE_S
+        self.patience_s = FINISHED_SHOWN_S
         self._thread = threading.Thread(target=self._run, name="hall", daemon=True)
 
     def start(self) -> None:
@@ -134,7 +134,7 @@ class TableService:
             except RefereeError as error:
                 self._seats.alarm("hall", sentence("hall_lost", fault=error.wording))
             looks += 1
-            self._over.wait(EVERY_S)
+            self._over.wait(POLL_S)
         try:
             self._presence.leave(self._table)
         except RefereeError:

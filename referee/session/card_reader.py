@@ -12,14 +12,14 @@ from referee.vision.image.card_marker import read_card_markers
 LOOK_S = 0.5
 """Time between looks at the holder while a card is on the table: a look takes some 15 ms."""
 
-KEPT_S = 4.0
+MARKER_MEMORY_S = 4.0
 """A card that was read so lately counts as still there: hands and tongs cover the marker."""
 
-SURE = 2
+AGREEING_LOOKS = 2
 """So many looks one after the other must show the same foreign marker."""
 
-PLACED = ("card_drawn", "ready", "building")
-AT_GO = ("ready", "building")
+CARD_PHASES = ("card_drawn", "ready", "building")
+RIGHT_CARD_PHASES = ("ready", "building")
 """Phases in which the card must be the right one; before them the last duel's may still be there."""
 
 
@@ -33,7 +33,7 @@ class CardReader:
 
     def look(self, frame: Frame, state: MatchState, deck: Deck) -> str | None:
         """The card read in this frame; None when it was not looked at or shows none."""
-        wanted = state.phase in PLACED or (state.card_id is None and state.can(NameCard))
+        wanted = state.phase in CARD_PHASES or (state.card_id is None and state.can(NameCard))
         if not wanted or frame.at_s - self._looked_s < LOOK_S:
             self.seen = self.seen if wanted else None
             self._foreign = self._foreign if wanted else {}
@@ -42,7 +42,7 @@ class CardReader:
         markers = read_card_markers(cv2.cvtColor(frame.image, cv2.COLOR_BGR2GRAY), deck)
         read = markers.card
         self._foreign = {m: self._foreign.get(m, 0) + 1 for m in markers.foreign}
-        if read is not None or frame.at_s - self._read_s > KEPT_S:
+        if read is not None or frame.at_s - self._read_s > MARKER_MEMORY_S:
             self.seen = read
         if read is not None:
             self._read_s = frame.at_s
@@ -50,13 +50,13 @@ class CardReader:
 
     def wrong(self, state: MatchState) -> str | None:
         """What is wrong with the card that stands there; None when nothing is known to be."""
-        if state.phase not in AT_GO or None in (self.seen, state.card_id) or self.seen == state.card_id:
+        if state.phase not in RIGHT_CARD_PHASES or None in (self.seen, state.card_id) or self.seen == state.card_id:
             return None
         return sentence("wrong_card", a=self.seen, b=state.card_id)
 
     def other_deck(self, deck: Deck) -> str | None:
         """What is wrong with a card that this deck does not have; a marker read once may be misread."""
-        sure = [str(m) for m, times in self._foreign.items() if times >= SURE]
+        sure = [str(m) for m, times in self._foreign.items() if times >= AGREEING_LOOKS]
         if not sure:
             return None
         last = deck.first_marker + len(deck.cards) - 1

@@ -28,14 +28,14 @@ Opener = Callable[[str, Clock], Camera]
 ADDRESSES = ("http://", "https://", "rtsp://")
 
 
-TRIED = 4
+GUESSED_WEBCAMS = 4
 """So many webcams are offered where the system does not list them."""
 
 
 def webcams() -> list[str]:
     """The webcams of this machine by index: those that Linux lists; the first few to try on other systems."""
     if sys.platform != "linux":
-        return [str(n) for n in range(TRIED)]
+        return [str(n) for n in range(GUESSED_WEBCAMS)]
     return [str(n) for n in sorted(int(p.name[5:]) for p in Path("/dev").glob("video*") if p.name[5:].isdigit())]
 
 

@@ -42,7 +42,7 @@ TRIES = 8
 SILENT_S = 8.0
 """A table that has said nothing for so long is told of: its program says something every two seconds."""
 
-EVERY_S = 0.5
+POLL_S = 0.5
 """How often the director looks at the tables."""
 
 Listener = Callable[[Tournament, Sequence[Event]], None]
@@ -266,7 +266,7 @@ class Director:
 
     def run(self, over: threading.Event) -> None:
         """Look at the tables until it is over; a store that fails is an alarm, and tried again."""
-        while not over.wait(EVERY_S):
+        while not over.wait(POLL_S):
             try:
                 self.step()
                 self.notifier.alarm("journal", None)

@@ -13,7 +13,7 @@ from referee.devices.ports import Camera
 from referee.events import Event
 from referee.journal.chain import lines_of
 from referee.match.commands import SealRecording
-from referee.match.duel import IN_PLAY, StopPress, press_from_json
+from referee.match.duel import PHASES_IN_PLAY, StopPress, press_from_json
 from referee.match.state import MatchState
 from referee.recording import Recorder
 from referee.recording.folder import JOURNAL, META, sha256
@@ -23,11 +23,11 @@ from referee.session.ports import BackgroundCommands, Keep, MatchClock, PagePubl
 AFTER_S = 2.5
 """A recording goes on so long after the verdict, unless the next card is drawn before."""
 
-ENDS = {"duel_decided", "duel_void"}
-LATER = {"duel_overruled": "ruling", "ruling": "ruling", "foul": "foul"}
+ENDING_EVENTS = {"duel_decided", "duel_void"}
+LATE_EVENTS = {"duel_overruled": "ruling", "ruling": "ruling", "foul": "foul"}
 """What people say of a duel when its recording is closed: event -> kind of line beside the record."""
 
-GOES_ON = sentence("cut_goes_on")
+CUT_GOES_ON = sentence("cut_goes_on")
 
 
 Sign = Callable[[Path], None]
@@ -110,9 +110,9 @@ class DuelRecording:
     def resume(self) -> None:
         """Record on when the program was started again in the middle of a duel."""
         state = self._session.state
-        if state.phase in IN_PLAY and state.duel.go_at_s is not None:
+        if state.phase in PHASES_IN_PLAY and state.duel.go_at_s is not None:
             self._begin(state)
-            self._cut_short = GOES_ON
+            self._cut_short = CUT_GOES_ON
             for press in state.presses:
                 self._press(press)
 
@@ -124,7 +124,7 @@ class DuelRecording:
                 self._begin(state)
             elif self._running:
                 self._mark(event)
-            if event.kind in LATER and not self._running:
+            if event.kind in LATE_EVENTS and not self._running:
                 self._note(state, event)
 
     def _begin(self, state: MatchState) -> None:
@@ -159,7 +159,7 @@ class DuelRecording:
             self.recorder.mark("settled", (event.data["at_s"] or now_s) - session.shift_s)
         elif event.kind == "verdict":
             self.recorder.mark("verdict", now_s, zone=event.data["zone"], ruling=event.data["ruling"])
-        elif event.kind in ENDS:
+        elif event.kind in ENDING_EVENTS:
             self._end_s = now_s + AFTER_S
 
     def _press(self, press: StopPress) -> None:
@@ -179,7 +179,7 @@ class DuelRecording:
         """Write beside the recordings of a duel what was said of it after they were closed."""
         said = event.data
         row = {
-            "kind": LATER[event.kind],
+            "kind": LATE_EVENTS[event.kind],
             "who": event.who,
             "at": event.at,
             "why": said.get("why") or said.get("text") or "",

@@ -19,10 +19,10 @@ EMPTY = 0.01
 """Share of a field that may have the colour of a piece without a closer look: the smallest piece covers four times
 that, and so may a loose one that stands before the field."""
 
-AT_REST_S = 0.3
+REST_BEFORE_CHECK_S = 0.3
 """A closer look waits until nothing moves."""
 
-ANEW = 0.005
+RECHECK_SHARE = 0.005
 """A closer look holds as long as that share stays so near to what it was."""
 
 
@@ -60,7 +60,7 @@ class FieldCheck:
     def _stands(self, zone: str, gate: ZoneGate, frame: Frame, observer: Observer, card: Card) -> bool:
         """Whether a piece stands in the field; while it moves, what was found last, else that it may be."""
         fill, stands = self._looked.get(zone, (-1.0, True))
-        if abs(gate.fill - fill) > ANEW and gate.settled_s >= AT_REST_S:
+        if abs(gate.fill - fill) > RECHECK_SHARE and gate.settled_s >= REST_BEFORE_CHECK_S:
             stands = observer.judge([frame.image], card, [zone], TOLERANCES).has_piece(zone)
             self._looked[zone] = (gate.fill, stands)
         return stands

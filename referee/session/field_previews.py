@@ -25,10 +25,10 @@ MATS_EVERY_S = 5.0
 SHOWN_PX = 640
 """Width of a field's picture at most: a console shows two of them side by side."""
 
-TOUCHED = 0.02
+TOUCHING = 0.02
 """Share of a field's pixels that move when a build is broken; then its reading holds no longer."""
 
-WIDE = 16 / 9
+PICTURE_ASPECT = 16 / 9
 """Shape of the verdict's picture: the place that pages have for it."""
 
 HEADLINE = 0.12
@@ -114,7 +114,7 @@ class FieldPreviews:
         state = self._session.state
         if state.duel.number != self._read_of or state.phase not in READ_PHASES:
             self._read = {}
-        elif gate["hand"] or gate["moving"] > TOUCHED:
+        elif gate["hand"] or gate["moving"] > TOUCHING:
             self._read.pop(zone, None)
         return self._read.get(zone)
 
@@ -150,8 +150,8 @@ def around(judgement: Judgement, size: tuple[int, int]) -> tuple[int, int, int, 
         return 0, 0, size[1], size[0]
     (left, top), (right, bottom) = known[:, :2].min(0), known[:, 2:].max(0)
     bottom += round(HEADLINE * (bottom - top))
-    width = min(size[1], max(right - left, round((bottom - top) * WIDE)))
-    height = min(size[0], max(bottom - top, round(width / WIDE)))
+    width = min(size[1], max(right - left, round((bottom - top) * PICTURE_ASPECT)))
+    height = min(size[0], max(bottom - top, round(width / PICTURE_ASPECT)))
     x = int(np.clip((left + right - width) // 2, 0, size[1] - width))
     y = int(np.clip((top + bottom - height) // 2, 0, size[0] - height))
     return x, y, int(x + width), int(y + height)

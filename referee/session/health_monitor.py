@@ -15,7 +15,7 @@ from referee.session.duel_recording import DuelRecording
 from referee.session.live_judging import LiveJudging
 from referee.session.ports import AlarmBoard, BackgroundCommands, MatchClock, Record, WithBox, WithCamera
 
-EVERY_S = 1.0
+CHECK_EVERY_S = 1.0
 """The rig is looked over this often."""
 
 HEAP_EVERY = 5
@@ -25,7 +25,7 @@ DISK_LOW_BYTES = 2 << 30
 DROPPED_SHARE = 0.1
 """More frames lost than this, over the last rounds, raise an alarm."""
 
-ROUNDS = 6
+CLOCK_READINGS = 6
 
 JUMP_S, JUMP_SHOWN_S = 0.5, 600.0
 """The time of day jumps when it gains or loses more than this in a round (slewing is 0.5 ms); shown for so long."""
@@ -51,7 +51,7 @@ class HealthMonitor:
 
     def __init__(self, session: MonitoredSession, tick: Callable[[float], None]) -> None:
         self._session, self._tick = session, tick
-        self._counts: deque[tuple[int, int]] = deque([(0, 0)], maxlen=ROUNDS)
+        self._counts: deque[tuple[int, int]] = deque([(0, 0)], maxlen=CLOCK_READINGS)
         self._ahead_s: float | None = None
         self._jump = (0.0, 0.0)
         self._closing = threading.Event()
@@ -69,7 +69,7 @@ class HealthMonitor:
 
     def _run(self) -> None:
         for turn in itertools.count(1):
-            if self._closing.wait(EVERY_S):
+            if self._closing.wait(CHECK_EVERY_S):
                 return
             self._tick(self._session.clock.now_s())
             self._call_time()

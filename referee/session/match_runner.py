@@ -25,7 +25,7 @@ from referee.session.seeds import new_seed
 
 Listener = Callable[[MatchState, Sequence[Event]], None]
 
-OFFERED = 12
+MATCHES_OFFERED = 12
 """So many older matches are offered to be taken up."""
 
 REBOOTED_S = 5.0
@@ -146,8 +146,8 @@ class MatchRunner:
         self.journal.append(left.match_id, events, after=left.seq, table=self._table)
 
     def older(self) -> list[dict]:
-        """This table's other matches, the latest ``OFFERED`` first: ``id``, ``at``, ``players``, ``phase``."""
-        ids = [m for m in reversed(self.journal.matches(self._table)) if m != self.state.match_id][:OFFERED]
+        """This table's other matches, the latest ``MATCHES_OFFERED`` first: ``id``, ``at``, ``players``, ``phase``."""
+        ids = [m for m in reversed(self.journal.matches(self._table)) if m != self.state.match_id][:MATCHES_OFFERED]
         states = [fold(self.journal.events(m)) for m in ids]
         return [{"id": s.match_id, "at": s.created_at, "players": list(s.players), "phase": s.phase} for s in states]
 

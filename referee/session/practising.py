@@ -48,13 +48,13 @@ from referee.vision.live.field_snapshot import FieldSnapshot
 from referee.vision.live.gate import GateState
 from referee.vision.observer import Judgement, Observer
 
-FREE = ("new", "idle", "finished")
+FREE_PHASES = ("new", "idle", "finished")
 """Phases of a match in which the table is free for practice."""
 
-LATELY_S = 6.0
+RECENT_HAND_S = 6.0
 """A hand that stays at the build for longer than this is part of the time."""
 
-ELSEWHERE = 0.008
+MOVED_PIECE_SHARE = 0.008
 """Share of the field's pixels by which a piece that was not yet in its place shows: the smallest one covers five times
 that (``field_check.EMPTY``), and one that was pushed by a third of its width this much."""
 
@@ -100,7 +100,7 @@ class FieldWatch:
         """One more look."""
         if now is not None:
             self.lately.append((at_s, now))
-        while self.lately and at_s - self.lately[0][0] > LATELY_S:
+        while self.lately and at_s - self.lately[0][0] > RECENT_HAND_S:
             self.lately.popleft()
 
     def built_s(self) -> float | None:
@@ -110,7 +110,7 @@ class FieldWatch:
             return None
         after, now = self.lately[-1]
         for at_s, then in reversed(self.lately):
-            if now.unlike(then) > ELSEWHERE:
+            if now.unlike(then) > MOVED_PIECE_SHARE:
                 return after
             after = at_s
         return None
@@ -143,7 +143,7 @@ class PracticeRunner:
         """Begin to practise with the session's deck. Raises IllegalCommand while a duel is in play."""
         session = self._session
         with self._lock:
-            if session.state.phase not in FREE:
+            if session.state.phase not in FREE_PHASES:
                 raise IllegalCommand(sentence("practice_duel"))
             now = session.clock.utc()
             chosen = new_seed() if seed is None else seed

@@ -23,7 +23,7 @@ from referee.session.ports import PagePublisher, WithCamera
 from referee.session.verdict_pictures import VerdictPicture, VerdictPictures
 from referee.vision.observer import Judgement
 
-EVERY_S = 0.1
+PREVIEW_EVERY_S = 0.1
 WANTED_S = 3.0
 """A picture that nobody asked for during this time is not made any more."""
 
@@ -99,7 +99,7 @@ class Previews:
     def _run(self) -> None:
         while True:
             try:
-                job = self._jobs.get(timeout=EVERY_S)
+                job = self._jobs.get(timeout=PREVIEW_EVERY_S)
             except queue.Empty:
                 self._make_wanted()
                 continue

@@ -15,7 +15,7 @@ from calibration.markers import find_markers
 from calibration.palette import LINEAR
 from calibration.quality import CLIPPED_CODE
 from cards.sentences import sentence
-from referee.vision.image.aids import LIGHT_CHANGED, SHADOWED_LIGHT, WARMER
+from referee.vision.image.aids import LIGHT_CHANGED, SHADOWED_LIGHT, WARMER_RATIO
 
 MOVED_SHARE = 0.006
 """Of the picture's width: 8 px at 720p, 5 mm on the mat; sub-pixel corners wander by a tenth of that."""
@@ -26,7 +26,7 @@ MOST_CLIPPED = 0.5
 LEAST_LIGHT = 1e-3
 """Of full scale: black is not divided by."""
 
-IN_A_ROW = 2
+AGREEING_LOOKS = 2
 """So many looks in a row must say the same: somebody may just be leaning on the table."""
 
 View = Mapping[int, tuple[np.ndarray, np.ndarray]]
@@ -67,7 +67,7 @@ class RigMonitor:
         said = compare(self._measure, view, image.shape[1]) | overexposed(view)
         for code in self.CODES:
             self._in_a_row[code] = self._in_a_row[code] + 1 if said.get(code) else 0
-        return {code: said.get(code) if self._in_a_row[code] >= IN_A_ROW else None for code in self.CODES}
+        return {code: said.get(code) if self._in_a_row[code] >= AGREEING_LOOKS else None for code in self.CODES}
 
 
 def overexposed(view: View) -> dict[str, str]:
@@ -100,7 +100,7 @@ def _relit(change: Mapping[int, np.ndarray]) -> dict[str, str]:
     if not 1 / LIGHT_CHANGED < light < LIGHT_CHANGED:
         return {"light_changed": sentence("darker" if light < 1 else "brighter", n=light)}
     warm = float(np.median([c[2] / max(c[0], 1e-3) for c in change.values()]))
-    if not 1 / WARMER < warm < WARMER:
+    if not 1 / WARMER_RATIO < warm < WARMER_RATIO:
         return {"light_changed": sentence("warmer" if warm > 1 else "cooler")}
     return {}
 

@@ -21,8 +21,8 @@ from cards.sentences import sentence
 from referee.errors import IllegalCommand
 from referee.match.commands import ChangeLens, OpenSetup, SignSetup
 from referee.match.decide import decide
-from referee.match.duel import IN_PLAY
-from referee.match.state import FROZEN, MatchState
+from referee.match.duel import PHASES_IN_PLAY
+from referee.match.state import FROZEN_REFUSAL, MatchState
 from referee.session.ports import CommandRunner, MatchSource, PagePublisher, WithBox, WithCamera
 from referee.vision.observer import Observer
 
@@ -56,8 +56,8 @@ class RigSetup:
     def may_change(self) -> None:
         """Raises IllegalCommand while the set-up is frozen or a duel is under way."""
         if self.signed:
-            raise IllegalCommand(FROZEN)
-        if self._session.state.phase in IN_PLAY:
+            raise IllegalCommand(FROZEN_REFUSAL)
+        if self._session.state.phase in PHASES_IN_PLAY:
             raise IllegalCommand(sentence("in_play", phase=self._session.state.phase))
 
     def sign(self, names: Sequence[str], record: Mapping[str, Any], who: str = "") -> None:

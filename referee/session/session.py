@@ -20,7 +20,7 @@ from cards.pieces import PieceSet
 from referee.devices.ports import ButtonBox, Camera, Clock
 from referee.events import Event
 from referee.match.commands import MatchCommand
-from referee.match.duel import IN_PLAY
+from referee.match.duel import PHASES_IN_PLAY
 from referee.match.house_rules import DEFAULT_RULES, HouseRules
 from referee.match.state import SEEN_PHASES, MatchState
 from referee.recording import Recorder
@@ -31,7 +31,7 @@ from referee.session.live_judging import LiveJudging
 from referee.session.match_runner import Listener, MatchRequest, MatchRunner
 from referee.session.notifier import Notifier
 from referee.session.ports import Keep, Record
-from referee.session.practising import FREE, PracticeRunner
+from referee.session.practising import FREE_PHASES, PracticeRunner
 from referee.session.previews import Previews
 from referee.session.rig_setup import RigSetup
 from referee.vision.live.gate import Gate
@@ -153,7 +153,7 @@ class Session:
     def _seal_recordings(self) -> None:
         """What was recorded of a match is closed and sealed in its record before another one is gone on with; a duel
         that is played just now goes on being recorded, for the change may yet be refused."""
-        if self.recording and self.state.phase not in IN_PLAY:
+        if self.recording and self.state.phase not in PHASES_IN_PLAY:
             self.recording.stop()
 
     def older(self) -> list[dict]:
@@ -285,7 +285,7 @@ class Session:
     def _follow(self, state: MatchState, events: Sequence[Event]) -> None:
         if any(e.kind == "match_created" for e in events):
             self.judging.set_up_anew()
-        if self.practice and (state.phase not in FREE or any(e.kind == "match_created" for e in events)):
+        if self.practice and (state.phase not in FREE_PHASES or any(e.kind == "match_created" for e in events)):
             self.practice.end()
 
     def _elapsed_s(self, state: MatchState) -> float | None:

@@ -18,7 +18,7 @@ import tty
 from collections.abc import Callable
 from pathlib import Path
 
-from referee.devices.box_protocol import NEXT, PADS, PLAYERS, Message
+from referee.devices.box_protocol import NEXT_BUTTON, PADS, PLAYERS, Message
 from referee.devices.ports import Clock
 from referee.errors import RefereeError
 from referee.kernels.button_box import Firmware
@@ -87,7 +87,7 @@ class SimulatedBox:
         self._folder.cleanup()
 
     def press(self, player: int, hold_s: float = HOLD_S, after_s: float = 0.0) -> None:
-        """Press and release a player's button (``NEXT`` for Start/Next), from any thread."""
+        """Press and release a player's button (``NEXT_BUTTON`` for Start/Next), from any thread."""
         with self._lock:
             down_s = self._clock.now_s() + after_s
             for edge_s in self._edges(player):
@@ -96,7 +96,7 @@ class SimulatedBox:
 
     def next(self) -> None:
         """Press the Start/Next button."""
-        self.press(NEXT)
+        self.press(NEXT_BUTTON)
 
     def rest(self, player: int, after_s: float = 0.0) -> None:
         """The player's tongs are laid behind the mark."""

@@ -24,7 +24,7 @@ SIMULATED_MM = TALLEST_MM - 15.0
 TRIES = 300
 FIELD_X_MM, FIELD_Y_MM = 94.0, 48.0
 
-FLAT = {
+FLAT_POSES = {
     "box": Pose(),
     "cylinder": Pose(),
     "bridge": Pose(),
@@ -34,7 +34,7 @@ FLAT = {
 }
 """A pose of each kind with a level upper side and a level underside."""
 
-SAFE: dict[Kind, tuple[Pose, ...]] = {
+SAFE_POSES: dict[Kind, tuple[Pose, ...]] = {
     "box": (Pose(), Pose(90), Pose(0, "side")),
     "cylinder": (Pose(), Pose(90, "side")),
     "triangle": (Pose(), Pose(0, "side")),
@@ -125,7 +125,7 @@ def _tower(chosen: Sequence[tuple[str, str]], pieces: PieceSet, rng: np.random.G
 
 def _layers(chosen: Sequence[tuple[str, str]], pieces: PieceSet, rng: np.random.Generator) -> list[list[Piece]]:
     def width(c: tuple[str, str]) -> float:
-        return pieces.shapes[c[0]].size(FLAT[pieces.shapes[c[0]].kind])[0]
+        return pieces.shapes[c[0]].size(FLAT_POSES[pieces.shapes[c[0]].kind])[0]
 
     wide = [c for c in chosen if width(c) >= WIDE_MM and pieces.shapes[c[0]].kind != "triangle"]
     slim = [c for c in chosen if c not in wide]
@@ -157,7 +157,7 @@ def _row(row: Sequence[tuple[str, str]], pieces: PieceSet, last: bool = False) -
     placed = []
     for i, (shape, color) in enumerate(row):
         kind = pieces.shapes[shape].kind
-        pose = Pose() if last and kind in ("triangle", "crescent", "half_disc") else FLAT[kind]
+        pose = Pose() if last and kind in ("triangle", "crescent", "half_disc") else FLAT_POSES[kind]
         apart = pieces.shapes[shape].size(pose)[0] / 2 + 1.5
         placed.append(Piece(shape, color, pose, (2 * i - len(row) + 1) * apart, 0.0, 0.0))
     return placed
@@ -193,7 +193,7 @@ def _other_piece(built: tuple[Piece, ...], pieces: PieceSet, rng: np.random.Gene
     if not others:
         return ()
     shape, color = others[rng.integers(len(others))]
-    changed = Piece(shape, color, FLAT[pieces.shapes[shape].kind], built[-1].x, built[-1].y, 0.0, built[-1].yaw)
+    changed = Piece(shape, color, FLAT_POSES[pieces.shapes[shape].kind], built[-1].x, built[-1].y, 0.0, built[-1].yaw)
     return (*built[:-1], changed.at(z=rest_height(pieces, changed, built[:-1])))
 
 
@@ -227,7 +227,7 @@ def apart(pieces: PieceSet) -> tuple[Piece, ...]:
 
 def _slimmest(shape: Shape) -> tuple[float, float, Pose]:
     """(width, height, pose) of the narrowest safe pose that fits into half the field's depth."""
-    sizes = ((*shape.size(pose), pose) for pose in SAFE[shape.kind])
+    sizes = ((*shape.size(pose), pose) for pose in SAFE_POSES[shape.kind])
     return min(((x, z, pose) for x, y, z, pose in sizes if y <= FIELD_Y_MM - 2), key=lambda o: (o[0], o[1]))
 
 

@@ -5,7 +5,7 @@ import random
 from referee.games.core import GameCommand
 from referee.games.match import Match
 
-WASTEFUL = ("EndTurn", "Draw", "GiveUpStone", "PassTurn")
+TURN_ENDING_COMMANDS = ("EndTurn", "Draw", "GiveUpStone", "PassTurn")
 """What ends a turn is done when nothing else is liked: one choice in so many goes to it."""
 
 
@@ -20,7 +20,7 @@ def choice(match: Match, seat: int) -> GameCommand | None:
     if not legal:
         return None
     rng = random.Random(f"{match.setup.seed}/{len(match.played)}/{len(match.changes)}/{seat}")
-    liked = [command for command in legal if command.NAME not in WASTEFUL]
+    liked = [command for command in legal if command.NAME not in TURN_ENDING_COMMANDS]
     return rng.choice(liked if liked and rng.random() < 0.8 else legal)
 
 

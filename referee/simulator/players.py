@@ -32,7 +32,7 @@ class PlayerProfile:
     falls: float = 0.04
 
 
-FAST = PlayerProfile(pace=12.0, reaction_s=0.15, before_press_s=0.2)
+FAST_PLAYER = PlayerProfile(pace=12.0, reaction_s=0.15, before_press_s=0.2)
 """For tests: hands faster than any human's, but never before the earliest Stop that counts."""
 
 

@@ -25,7 +25,7 @@ MEAN_S, SKILL_S, SPREAD_S, LEAST_S = 22.0, 6.0, 5.0, 4.0
 """A build's time in seconds: everybody's mean, how far people differ, how far one differs from duel to duel, and what
 nobody is faster than."""
 
-WRONG, UNSURE, TROUBLE = 0.08, 0.04, 0.03
+WRONG_SHARE, UNSURE_SHARE, TROUBLE_SHARE = 0.08, 0.04, 0.03
 """Shares of Stops with a wrong build, of verdicts left to a human, and of duels in which something is amiss."""
 
 BUILT = "simulated"
@@ -81,7 +81,7 @@ class QuickTable:
         self._runner.command(Ready())
 
     def _ready(self, state: MatchState, chance: random.Random) -> None:
-        amiss = chance.random() < TROUBLE
+        amiss = chance.random() < TROUBLE_SHARE
         self.alarm("box_lost", "SIMULATED: the button box does not answer" if amiss else None)
         self._runner.command(Go(self._clock.now_s()))
 
@@ -100,7 +100,7 @@ class QuickTable:
     def _judging(self, state: MatchState, chance: random.Random) -> None:
         zone = next(z for z in state.duel.callers if z not in state.duel.rulings)
         said = chance.random()
-        ruling = "undecided" if said < UNSURE else "mismatch" if said < UNSURE + WRONG else "match"
+        ruling = "undecided" if said < UNSURE_SHARE else "mismatch" if said < UNSURE_SHARE + WRONG_SHARE else "match"
         reason = {"code": BUILT, "text": "SIMULATED: drawn by lot, no picture"}
         row = {"verdict": ruling, "confidence": 1.0, "reasons": [] if ruling == "match" else [reason]}
         self._runner.command(CameraVerdict(zone, zone_verdict(row)))

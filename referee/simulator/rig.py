@@ -21,7 +21,7 @@ from referee.simulator.build_plans import apart
 from referee.simulator.camera import SimulatedCamera
 from referee.simulator.meshes import place
 from referee.simulator.operator import FAST_PAUSES, Operator, Pauses, Robots
-from referee.simulator.players import FAST, PlayerProfile, Players
+from referee.simulator.players import FAST_PLAYER, PlayerProfile, Players
 from referee.simulator.table import TableSim, World
 
 WAIT_S = 300.0
@@ -55,7 +55,7 @@ class SimulatedTable:
     def __init__(self, pieces: PieceSet, clock: Clock, staging: Staging, table: TableSim | None = None) -> None:
         self._pieces, self._clock, self._fast = pieces, clock, staging.fast
         self._table = table or TableSim(pieces, staging.seed, seating=staging.seating)
-        self.players = Players(pieces, "AB", staging.seed, FAST if staging.fast else PlayerProfile())
+        self.players = Players(pieces, "AB", staging.seed, FAST_PLAYER if staging.fast else PlayerProfile())
         self._fps, self._seed = staging.fps, staging.seed
         self.lens = self._table.lens.model()
 

@@ -20,7 +20,7 @@ from referee.events import Event
 from referee.match.schedule import folded
 from referee.tournament import pairing
 from referee.tournament.evolve import evolve
-from referee.tournament.standings import ENTERING, goes_on, order, points
+from referee.tournament.standings import ENTRY_ORDER, goes_on, order, points
 from referee.tournament.state import (
     FORMATS,
     GROUP_SIZES,
@@ -37,7 +37,7 @@ from referee.tournament.state import (
     TournamentOptions,
 )
 
-OPEN = ("entering", "round", "between")
+OPEN_STAGES = ("entering", "round", "between")
 TournamentBatch = EventBatch[Tournament]
 MOST_NAME = 60
 """Characters of a name: what fits on a board."""
@@ -95,7 +95,7 @@ class Enter(TournamentCommand):
     player: str
     strength: float = 0.0
     who: str = ""
-    PHASES = OPEN
+    PHASES = OPEN_STAGES
     NEEDS = ("player",)
 
     def carry_out(self, batch: TournamentBatch) -> None:
@@ -112,7 +112,7 @@ class Leave(TournamentCommand):
     player: int
     why: str
     who: str = ""
-    PHASES = OPEN
+    PHASES = OPEN_STAGES
     NEEDS = ("why",)
 
     def carry_out(self, batch: TournamentBatch) -> None:
@@ -131,7 +131,7 @@ class Return(TournamentCommand):
 
     player: int
     who: str = ""
-    PHASES = OPEN
+    PHASES = OPEN_STAGES
 
     def carry_out(self, batch: TournamentBatch) -> None:
         entrant = _entrant(batch.state, self.player)
@@ -145,7 +145,7 @@ class Rename(TournamentCommand):
     player: int
     name: str
     who: str = ""
-    PHASES = (*OPEN, "finished")
+    PHASES = (*OPEN_STAGES, "finished")
     NEEDS = ("name",)
 
     def carry_out(self, batch: TournamentBatch) -> None:
@@ -161,7 +161,7 @@ class OpenTable(TournamentCommand):
 
     table: str
     who: str = ""
-    PHASES = OPEN
+    PHASES = OPEN_STAGES
     NEEDS = ("table",)
 
     def carry_out(self, batch: TournamentBatch) -> None:
@@ -174,7 +174,7 @@ class CloseTable(TournamentCommand):
     table: str
     why: str
     who: str = ""
-    PHASES = OPEN
+    PHASES = OPEN_STAGES
     NEEDS = ("why",)
 
     def carry_out(self, batch: TournamentBatch) -> None:
@@ -365,7 +365,7 @@ def _new(stage: Stage, players: Sequence[int], label: str = "") -> Fixture:
 
 def _first(state: Tournament) -> tuple[list[Fixture], int]:
     """The games of the first round, and how many rounds there will be."""
-    ranked, options = order(state, ENTERING), state.options
+    ranked, options = order(state, ENTRY_ORDER), state.options
     if STAGE_OF[options.format] == "swiss":
         return _swiss(state, ranked), options.rounds or pairing.swiss_rounds(len(ranked))
     dealt = pairing.groups(ranked, options.group_size)

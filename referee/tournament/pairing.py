@@ -32,7 +32,7 @@ from referee.tournament.state import Tournament
 
 Pair = tuple[int, int]
 
-OFF = -1
+BYE_NODE = -1
 """The node of the matching that stands for a round off."""
 
 
@@ -53,9 +53,9 @@ def swiss(order: Sequence[int], points: Mapping[int, int], state: Tournament) ->
     """
     before, place = meeting_counts(state), {p: n for n, p in enumerate(order)}
     apart = _apart(order, points, before, rounds_off(state))
-    resting = next((a for a, b in apart if b == OFF), None)
+    resting = next((a for a, b in apart if b == BYE_NODE), None)
     floating = {player for pair in apart for player in pair}
-    pairs = [pair for pair in apart if OFF not in pair]
+    pairs = [pair for pair in apart if BYE_NODE not in pair]
     for score in {points[p] for p in order}:
         pairs += _folded([p for p in order if points[p] == score and p not in floating], before)
     return tuple(sorted(pairs, key=lambda pair: place[pair[0]])), resting
@@ -64,7 +64,7 @@ def swiss(order: Sequence[int], points: Mapping[int, int], state: Tournament) ->
 def _apart(
     order: Sequence[int], points: Mapping[int, int], before: Counter[frozenset[int]], off: Counter[int]
 ) -> list[Pair]:
-    """The pairs that no score group has among its own: who floats down with whom, and who rests with ``OFF``."""
+    """The pairs that no score group has among its own: who floats down with whom, and who rests with ``BYE_NODE``."""
     size, least = len(order), min(points.values())
     made = [points[p] for p in order]
     score, ahead = Counter(made), {p: n - made.index(points[p]) for n, p in enumerate(order)}
@@ -79,8 +79,8 @@ def _apart(
             small = abs(ahead[b] - ahead[a] - score[points[a]] // 2)
         costs[a, b] = before[frozenset((a, b))] * again + (points[a] - points[b]) ** 2 * step + small
     for n, p in enumerate(order if size % 2 else ()):
-        costs[p, OFF] = off[p] * second_off + (points[p] - least) ** 2 * step + (size - n) * size * size * place
-    return [(a, b) for a, b in _matched(costs) if b == OFF or points[a] != points[b]]
+        costs[p, BYE_NODE] = off[p] * second_off + (points[p] - least) ** 2 * step + (size - n) * size * size * place
+    return [(a, b) for a, b in _matched(costs) if b == BYE_NODE or points[a] != points[b]]
 
 
 def _folded(group: Sequence[int], before: Counter[frozenset[int]]) -> list[Pair]:

@@ -13,7 +13,7 @@ from openskill.models import PlackettLuce
 from referee.tournament.people import Register
 from referee.tournament.results import FinishedMatch
 
-SURE = 2.0
+CONFIDENCE_SD = 2.0
 """Standard deviations on either side that hold 95 % of a normal distribution."""
 
 
@@ -44,4 +44,4 @@ def ratings(register: Register, matches: Iterable[FinishedMatch]) -> dict[str, R
         after = model.rate([[rated[p]] for p, _ in rows], ranks=[float(place) for _, place in rows])
         for (person, _), team in zip(rows, after, strict=True):
             rated[person], counted[person] = team[0], counted[person] + 1
-    return {p: Rating(r.mu, SURE * r.sigma, counted[p]) for p, r in rated.items()}
+    return {p: Rating(r.mu, CONFIDENCE_SD * r.sigma, counted[p]) for p, r in rated.items()}

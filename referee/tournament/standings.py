@@ -18,7 +18,7 @@ from typing import Any
 
 from referee.tournament.state import SHARED, WIN, Fixture, ResultRow, Stage, Tournament
 
-LAST = 1 << 20
+NO_PLACE = 1 << 20
 """The place in a group of who has none."""
 
 
@@ -134,7 +134,7 @@ def _share(part: int, of: int) -> Fraction:
 
 
 def _group_place(p: _Player) -> int:
-    return -(p.group.place if p.group and p.group.place else LAST)
+    return -(p.group.place if p.group and p.group.place else NO_PLACE)
 
 
 Rule = Callable[[_Player], Any]
@@ -160,7 +160,7 @@ RULES: Mapping[str, tuple[str, ...]] = {
 """Format -> the rules in their order; each breaks the ties that those before it leave. The lot is drawn by the
 tournament's seed when it is created, and so is the same for ever."""
 
-ENTERING = ("strength", "lot")
+ENTRY_ORDER = ("strength", "lot")
 """The order before anything was played."""
 
 
@@ -194,7 +194,7 @@ def order(state: Tournament, rules: Sequence[str] = ()) -> list[int]:
 
 def standings(state: Tournament) -> tuple[StandingsRow, ...]:
     """The table, best first, who has left last. No two share a place: the lot is the last rule."""
-    players, ranked = _players(state), order(state, () if state.games else ENTERING)
+    players, ranked = _players(state), order(state, () if state.games else ENTRY_ORDER)
     gone = [n for n in range(len(state.entrants)) if n not in ranked]
     return tuple(
         _line(state, n, players[n], place if n not in gone else None) for place, n in enumerate([*ranked, *gone], 1)

@@ -66,12 +66,12 @@ ZONE_GAP, NOTE_GAP, TARGET_GAP = 8, 4, 8
 TARGET_SHARE, TARGET_PX_PER_MM = 0.32, 3.0
 """Height of the card's target, at most, of the panel's; and the scale it is drawn at."""
 DIM = (110, 110, 110)
-RULED = {
+RULING_TEXT = {
     "match": sentence("picture_match"),
     "mismatch": sentence("picture_mismatch"),
     "undecided": sentence("picture_undecided"),
 }
-UNKNOWN = sentence("picture_unknown")
+UNNAMED = sentence("picture_unknown")
 
 SMALLEST_SHARE = measured(0.004, "of the field", "by hand: what is smaller is noise or a marker's corner")
 HAND_SHARE = measured(0.02, "of the field", "by hand: parts of a hand that are smaller are its shadow's rim")
@@ -168,7 +168,7 @@ def _draw_unknown(
         contour = _to_picture(sight.view, camera, patch.outline.astype(float))
         _contour(picture, contour, PURPLE, thick + 2)
         if k == 0:
-            name, letters = say(language, UNKNOWN) if language else "?", Letters(NAME_PX * thick, PURPLE, True, BLACK)
+            name, letters = say(language, UNNAMED) if language else "?", Letters(NAME_PX * thick, PURPLE, True, BLACK)
             left = int(contour[:, 0].mean()) - width_px(name, letters) // 2
             write(picture, name, (left, int(contour[:, 1].max()) + NAME_DOWN * thick), letters)
 
@@ -224,7 +224,7 @@ def _mark(picture: np.ndarray, outline: Outline, number: int, blamed: bool, thic
 
 def verdict_words(language: str, zone: str, verdict: Verdict) -> str:
     """Zone and ruling, as a picture says them."""
-    return f"{zone}: {say(language, RULED[verdict.ruling])}"
+    return f"{zone}: {say(language, RULING_TEXT[verdict.ruling])}"
 
 
 def _headline(picture: np.ndarray, camera: CameraModel, view: ZoneView, text: str, colour: Colour) -> None:
@@ -268,7 +268,7 @@ class _Panel:
             seen = (len(sight.build.pieces), round(sight.margin), round(100 * sight.explained))
             self._wrapped(f"{seen[0]} understood; margin {seen[1]} nats, {seen[2]} % explained", BODY, DIM)
         if verdict.leaning:
-            told = sentence("picture_leaning", ruling=RULED[verdict.leaning], n=round(100 * verdict.confidence))
+            told = sentence("picture_leaning", ruling=RULING_TEXT[verdict.leaning], n=round(100 * verdict.confidence))
             self._wrapped(say(self._language, told), BODY, BLACK)
         for reason in verdict.reasons:
             numbers = ", ".join(str(i + 1) for i in reason.pieces)

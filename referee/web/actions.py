@@ -22,7 +22,7 @@ from referee.session.session import Session
 
 Events = tuple[Event, ...]
 
-PLAIN = (
+PLAIN_COMMANDS = (
     commands.DrawCard,
     commands.DrawByHand,
     commands.NameCard,
@@ -113,7 +113,7 @@ ACTIONS: Mapping[str, Action] = {
         body_of(commands.CallTimeout),
         lambda session, body, who: session.command(commands.CallTimeout(session.clock.now_s() + session.shift_s), who),
     ),
-} | {command.__name__: _plain(command) for command in PLAIN}
+} | {command.__name__: _plain(command) for command in PLAIN_COMMANDS}
 
 
 def perform(session: Session, name: str, data: object, who: str) -> Events:

@@ -27,7 +27,7 @@ from referee.web.security import public
 
 MAX_COMMAND_BYTES = 64 * 1024
 WRONG_PIN = {401: "the PIN is not right", 429: "too many wrong PINs, wait"}
-NOT_NOW = {409: "Not possible in this phase, or for what it says; nothing has changed"}
+NOT_NOW_ANSWER = {409: "Not possible in this phase, or for what it says; nothing has changed"}
 
 
 def blueprint(session: Session) -> flask.Blueprint:
@@ -173,7 +173,7 @@ def _command_routes(api: flask.Blueprint, session: Session) -> None:
         }
 
     @api.post("/commands/<name>")
-    @answers(DoneAnswer, NOT_NOW, {name: action.model for name, action in ACTIONS.items()})
+    @answers(DoneAnswer, NOT_NOW_ANSWER, {name: action.model for name, action in ACTIONS.items()})
     def command(name: str) -> flask.typing.ResponseReturnValue:
         """Do it."""
         if name not in ACTIONS:

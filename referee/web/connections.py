@@ -14,7 +14,7 @@ except ImportError:  # Windows, where sockets are no files
 QUEUE = 1024
 """Connections that the system keeps until they are taken in: a hall's that all come at once."""
 
-AT_ONCE = 16
+CONNECTIONS_AT_ONCE = 16
 """So many connections are taken in, or turned away, at a time."""
 
 FILES_KEPT = 200
@@ -79,7 +79,7 @@ class GuardedSocket(socket.socket):
     """A listening socket that turns away who is not admitted before a connection is made of it.
 
     An event loop takes in all who wait at a time; one who knocks a thousand times a second would keep it busy with
-    taking in and throwing out. Here at most ``AT_ONCE`` are turned away before others get their turn, and
+    taking in and throwing out. Here at most ``CONNECTIONS_AT_ONCE`` are turned away before others get their turn, and
     ``QUEUE`` may wait, however few the loop asks for.
     """
 
@@ -91,7 +91,7 @@ class GuardedSocket(socket.socket):
 
     def accept(self) -> tuple[socket.socket, tuple]:
         """The next connection that is admitted. Raises BlockingIOError when there is none now."""
-        for _ in range(AT_ONCE):
+        for _ in range(CONNECTIONS_AT_ONCE):
             line, peer = super().accept()
             if self.admits(peer[0]):
                 return line, peer

@@ -14,7 +14,7 @@ from cards.errors import first_fault
 from referee.errors import IllegalCommand
 from referee.fields import plain
 
-KEPT = "evening.json"
+EVENING_FILE = "evening.json"
 
 
 class Evening(BaseModel):
@@ -37,7 +37,7 @@ class EveningStore:
     """The present ``Evening`` of a data folder; ``go_at_s`` is when a countdown on the session's clock ends."""
 
     def __init__(self, folder: Path) -> None:
-        self._path, self._lock = folder / KEPT, threading.Lock()
+        self._path, self._lock = folder / EVENING_FILE, threading.Lock()
         self.go_at_s: float | None = None
         self.now = self._read()
 

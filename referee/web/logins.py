@@ -18,7 +18,7 @@ from pathlib import Path
 
 from referee.files import write_whole
 
-LASTS_S = 12 * 3600.0
+LOGIN_LIFETIME_S = 12 * 3600.0
 """A login ends by itself after this long: a day of play."""
 
 MOST = 50
@@ -92,7 +92,7 @@ class Logins:
 
     def _holding(self) -> list[Login]:
         now_s = self._now_s()
-        return [login for login in self._logins if 0 <= now_s - login.since_s < LASTS_S]
+        return [login for login in self._logins if 0 <= now_s - login.since_s < LOGIN_LIFETIME_S]
 
     def _read(self) -> tuple[int, list[Login]]:
         """The list of a run before, nothing of it when the PIN was another one or the file cannot be read."""

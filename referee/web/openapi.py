@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from referee.web.answers import ErrorAnswer
-from referee.web.security import READING
+from referee.web.security import READING_METHODS
 
 View = TypeVar("View", bound=Callable[..., Any])
 Mode = Literal["validation", "serialization"]
@@ -123,7 +123,7 @@ class Operation:
         refusals: dict[int, str] = {}
         if not getattr(self.view, "is_public", False):
             row["security"], refusals = [{"referee": []}], NOT_REFEREE
-        if self.method not in READING:
+        if self.method not in READING_METHODS:
             refusals = refusals | NO_TOKEN
         if self.body:
             row["requestBody"], refusals = {"required": True, "content": _json(self.body)}, refusals | BAD_BODY
@@ -139,7 +139,7 @@ class Operation:
     def _parameters(self) -> list[dict[str, Any]]:
         blank = {"in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
         blanks = [{"name": name, **blank} for name in re.findall(r"{(\w+)}", self.path)]
-        return blanks if self.method in READING else [*blanks, CSRF]
+        return blanks if self.method in READING_METHODS else [*blanks, CSRF]
 
 
 def operations(app: flask.Flask) -> Iterator[Operation]:

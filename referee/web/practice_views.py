@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from referee.match.practice import AGAIN, Practice, PracticeResult, bests, level_bests
+from referee.match.practice import MAX_REPEATED_VIEWS, Practice, PracticeResult, bests, level_bests
 
 Say = Callable[..., str]
 
@@ -42,7 +42,7 @@ def _row(
     field, by = practice.fields[zone], result.by if result and result.by else "camera"
     best = earlier.get((field.player, practice.card[0], by))
     beats = result is not None and result.seconds is not None and (not best or result.seconds < (best.seconds or 0.0))
-    untold = field.view is not None and field.view.ruling == "undecided" and field.view.times >= AGAIN
+    untold = field.view is not None and field.view.ruling == "undecided" and field.view.times >= MAX_REPEATED_VIEWS
     state = "ended" if field.ended else "looking" if field.ending else "untold" if untold else "building"
     return PracticeRow(zone, field.player, state, result, best, beats)
 

@@ -29,7 +29,7 @@ from referee.fields import shown
 from referee.web.logins import Login, Logins
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
-READING = frozenset({"GET", "HEAD", "OPTIONS"})
+READING_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 MAX_BODY_BYTES = 8 * 1024 * 1024
 """Largest request body: a deck or a piece set is kilobytes, a picture of a rig some megabytes."""
 
@@ -42,7 +42,7 @@ REMEMBERED_S = 3600.0
 MOST_REMEMBERED = 20_000
 """Wrong PINs kept at most; the oldest are forgotten first."""
 
-SESSION, KNOWN = "referee", "known"
+SESSION_COOKIE, KNOWN = "referee", "known"
 """How the names of the cookies begin: of the session, and of a browser that has logged in before (``_cookie_name``)."""
 
 KNOWN_S = 90 * 86_400
@@ -271,7 +271,7 @@ def _guard() -> flask.Response | None:
         if request.method == "GET" and request.accept_mimetypes.best == "text/html":
             return flask.redirect(flask.url_for("door.login", next=request.path))  # type: ignore[return-value]
         flask.abort(401, "log in with the referee's PIN")
-    if request.method not in READING and not (_same_origin() and _token_fits()):
+    if request.method not in READING_METHODS and not (_same_origin() and _token_fits()):
         flask.abort(403, "the request carries no valid CSRF token or comes from another site")
     return None
 
@@ -295,7 +295,7 @@ def secure(app: flask.Flask, access: Access, kept: Logins, tls: bool) -> None:
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Strict",
         SESSION_COOKIE_SECURE=tls,
-        SESSION_COOKIE_NAME=_cookie_name(app, SESSION),
+        SESSION_COOKIE_NAME=_cookie_name(app, SESSION_COOKIE),
     )
     app.before_request(_guard)
     app.after_request(_headers)

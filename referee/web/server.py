@@ -28,7 +28,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from werkzeug.wsgi import FileWrapper
 
-from referee.web.connections import AT_ONCE, ConnectionLimits, Connections, GuardedSocket, affordable
+from referee.web.connections import CONNECTIONS_AT_ONCE, ConnectionLimits, Connections, GuardedSocket, affordable
 from referee.web.logins import Logins
 from referee.web.security import visitor_of
 from referee.web.streaming.crowd import Broadcaster
@@ -317,7 +317,7 @@ class Server:
                 access_log=False,
                 proxy_headers=False,
                 server_header=False,
-                backlog=AT_ONCE,
+                backlog=CONNECTIONS_AT_ONCE,
                 timeout_keep_alive=IDLE_S,
                 timeout_graceful_shutdown=3,
                 h11_max_incomplete_event_size=HEAD_BYTES,

@@ -25,7 +25,7 @@ from referee.benchmark.fit import (
     trust_file,
     unpacked,
 )
-from referee.benchmark.risk_control import GRID, Sample, certified, design_effect, risk_bound, start_of
+from referee.benchmark.risk_control import CONFIDENCE_THRESHOLDS, Sample, certified, design_effect, risk_bound, start_of
 from referee.vision.verdict.trust import FILE, Guarantee, Trust, load_trust, trust_json
 
 RISK, DELTA = 0.05, 0.1
@@ -59,7 +59,11 @@ def test_a_threshold_chosen_by_the_data_it_is_tested_on_would_break_it():
     broken = 0
     for seed in range(300):
         data = world(np.random.default_rng(seed), 1500)
-        good = [t for t in GRID if (kept := data.confidence >= t).any() and (~data.right[kept]).mean() <= RISK]
+        good = [
+            t
+            for t in CONFIDENCE_THRESHOLDS
+            if (kept := data.confidence >= t).any() and (~data.right[kept]).mean() <= RISK
+        ]
         broken += bool(good) and true_risk(min(good)) > RISK
     assert binom.sf(broken - 1, 300, DELTA) < 0.01
 
@@ -100,7 +104,7 @@ def test_sessions_of_their_own_luck_do_not_break_it():
 def test_where_not_even_the_strictest_is_certain_what_holds_is_said():
     few = world(np.random.default_rng(2), 30)
     limit = certified(few, 3, 0.001, DELTA)
-    assert limit.threshold == GRID[3] and limit.risk > 0.001
+    assert limit.threshold == CONFIDENCE_THRESHOLDS[3] and limit.risk > 0.001
 
 
 def test_little_data_asks_for_little():

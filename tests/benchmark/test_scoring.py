@@ -19,7 +19,7 @@ from referee.benchmark.report import (
     wrong_lines,
 )
 from referee.benchmark.run import Knowledge, jobs, sessions
-from referee.benchmark.scoring import NOTHING, matched, piece_right
+from referee.benchmark.scoring import NO_PIECE_LABEL, matched, piece_right
 from referee.errors import BadImage
 
 PIECES = builtin_piece_set()
@@ -85,7 +85,7 @@ def test_the_tables_count_by_kind_and_in_all():
             colors_right=0,
             pose_px=math.nan,
             pieces_right=0,
-            confusions=(("blue cube", NOTHING),),
+            confusions=(("blue cube", NO_PIECE_LABEL),),
             contacts_right=False,
         ),
     ]

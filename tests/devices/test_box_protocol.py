@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from referee.devices.box_conversation import BoxTalk
-from referee.devices.box_protocol import BIGGEST, FIELDS, LONGEST, BadMessage, Message, MessageReader, parse
+from referee.devices.box_protocol import FIELDS, LONGEST, MAX_VALUES, BadMessage, Message, MessageReader, parse
 
 WORD = st.text("abcXYZ0189._-", min_size=1, max_size=12)
 
@@ -16,8 +16,8 @@ WORD = st.text("abcXYZ0189._-", min_size=1, max_size=12)
 def sentences(draw):
     protocol = draw(st.sampled_from(sorted(FIELDS)))
     kind = draw(st.sampled_from(sorted(FIELDS[protocol])))
-    fields = [draw(WORD if t == "word" else st.integers(0, BIGGEST[t])) for t in FIELDS[protocol][kind]]
-    return Message(kind, draw(st.integers(0, BIGGEST["u32"])), tuple(fields), protocol)
+    fields = [draw(WORD if t == "word" else st.integers(0, MAX_VALUES[t])) for t in FIELDS[protocol][kind]]
+    return Message(kind, draw(st.integers(0, MAX_VALUES["u32"])), tuple(fields), protocol)
 
 
 @given(sentence=sentences())

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.devices.box_notices import NOISY_S
-from referee.devices.box_protocol import NEXT, PADS, PLAYERS, Message, parse
+from referee.devices.box_protocol import NEXT_BUTTON, PADS, PLAYERS, Message, parse
 from referee.kernels.button_box import Firmware
 
 SKETCH = Path(__file__).parents[2] / "firmware" / "button_box"
@@ -130,7 +130,7 @@ TIMELINES = [
         ["BXSTK", "BXFRE"],
         [("BXSTK", 1000 + STUCK_US, (3,)), ("BXFRE", 7_000_000 + RELEASE_US, (3,))],
     ),
-    ("Start/Next", [edge(5000, NEXT, 1), edge(90000, NEXT, 0)], ["BXNXT"], [("BXNXT", 5000, ())]),
+    ("Start/Next", [edge(5000, NEXT_BUTTON, 1), edge(90000, NEXT_BUTTON, 0)], ["BXNXT"], [("BXNXT", 5000, ())]),
     (
         "after disarm presses are only tried",
         [*duel(1000), (9000, hear(9000, "RFDIS", 3)), edge(20000, 1, 1)],
@@ -336,8 +336,8 @@ steps = st.lists(
         waits,
         st.one_of(
             st.just(("turn",)),
-            st.tuples(st.just("edge"), st.integers(0, NEXT), st.booleans()),
-            st.tuples(st.just("burst"), st.integers(0, NEXT), st.integers(1, 16_000), st.integers(1, 11_000)),
+            st.tuples(st.just("edge"), st.integers(0, NEXT_BUTTON), st.booleans()),
+            st.tuples(st.just("burst"), st.integers(0, NEXT_BUTTON), st.integers(1, 16_000), st.integers(1, 11_000)),
             st.tuples(st.just("pad"), st.integers(0, PADS - 1), st.booleans()),
             commands,
         ),

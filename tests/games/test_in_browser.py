@@ -16,7 +16,7 @@ from referee.errors import IllegalCommand
 from referee.games.catalogue import GAMES
 from referee.games.match import Correct, Match, decide, fold
 from referee.journal.journal import Journal
-from referee.simulator.game_players import WASTEFUL, options
+from referee.simulator.game_players import TURN_ENDING_COMMANDS, options
 from referee.web.games.forms import form_of
 from referee.web.i18n.games import command_sentence
 
@@ -94,7 +94,7 @@ def move(program, phones, rng, clicked) -> bool:
     if not able:
         return False
     seat, legal = able[0]
-    liked = [n for n, command in enumerate(legal) if command.NAME not in WASTEFUL]
+    liked = [n for n, command in enumerate(legal) if command.NAME not in TURN_ENDING_COMMANDS]
     fresh = [n for n in liked if not clicked[legal[n].NAME]]
     choice = rng.choice(fresh or liked or range(len(legal)))
     page, kind = phones[seat], legal[choice].NAME

@@ -19,7 +19,7 @@ import pytest
 
 from referee import cli, kernels
 from referee.kernels.scene import BUILT_FROM
-from referee.kernels.sources import TWICE, built_from, check, compiled, digest
+from referee.kernels.sources import AVX2_MODULES, built_from, check, compiled, digest
 
 ROOT = Path(__file__).parents[2]
 FOLDER = Path(kernels.__file__).parent
@@ -45,7 +45,7 @@ def test_both_builds_of_the_hottest_modules_give_the_same_bits():
     assert plain["bits"] == here["bits"]
 
 
-@pytest.mark.parametrize("stale", ["scene", *TWICE])
+@pytest.mark.parametrize("stale", ["scene", *AVX2_MODULES])
 def test_every_module_that_may_be_built_apart_is_held_against_the_sources(monkeypatch, stale):
     monkeypatch.setattr(importlib.import_module(f"referee.kernels.{stale}"), "BUILT_FROM", 1)
     with pytest.raises(ImportError, match="have changed since they were built"):
@@ -57,7 +57,7 @@ def test_only_x86_has_modules_built_twice(backend, tmp_path, monkeypatch, machin
     monkeypatch.setattr(backend["sysconfig"], "get_platform", lambda: f"linux-{machine}")
     monkeypatch.setitem(sys.modules, "Cython.Build", SimpleNamespace(cythonize=lambda modules, **_: modules))
     names = [m.name for m in backend["_extensions"](str(tmp_path)) if "-mavx2" in m.extra_compile_args]
-    assert names == ([f"referee.kernels.avx2.{name}" for name in TWICE] if machine == "x86_64" else [])
+    assert names == ([f"referee.kernels.avx2.{name}" for name in AVX2_MODULES] if machine == "x86_64" else [])
 
 
 @pytest.mark.parametrize("changed", ["rasterizer.py", "scene.pxd", "columns.h"])

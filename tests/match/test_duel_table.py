@@ -10,7 +10,7 @@ import pytest
 import referee.match
 from referee.errors import IllegalCommand
 from referee.events import Event
-from referee.match.duel import IN_PLAY, PHASES, TABLE, Duel, diagram, step
+from referee.match.duel import PHASES, PHASES_IN_PLAY, TABLE, Duel, diagram, step
 
 DATA = {
     "card_id": "C01",
@@ -34,7 +34,7 @@ def test_every_phase_is_in_the_diagram_and_no_other():
     words = set(diagram().replace("-->", " ").replace(":", " ").split())
     assert words >= set(PHASES)
     assert {p for froms, to in TABLE.values() for p in (*froms, to)} == set(PHASES)
-    assert set(IN_PLAY) < set(PHASES)
+    assert set(PHASES_IN_PLAY) < set(PHASES)
 
 
 @pytest.mark.parametrize("phase, kind", [p for p in product(PHASES, TABLE) if p[0] in TABLE[p[1]][0]])

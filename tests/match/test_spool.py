@@ -37,7 +37,7 @@ class Gone(Journal):
 @pytest.fixture
 def parts(tmp_path, monkeypatch):
     """A store that stands for the server's, and this machine's copy."""
-    monkeypatch.setattr("referee.journal.spool.AGAIN_S", 0.02)
+    monkeypatch.setattr("referee.journal.spool.RETRY_S", 0.02)
     return Gone(tmp_path / "server.db"), LineCopy(tmp_path / "journal.lines")
 
 
@@ -161,7 +161,7 @@ def test_a_table_on_a_server_is_one_programs_and_the_second_is_told_whose(postgr
 
 
 def test_a_stopped_server_loses_nothing(postgres, tmp_path, monkeypatch):
-    monkeypatch.setattr("referee.journal.spool.AGAIN_S", 0.05)
+    monkeypatch.setattr("referee.journal.spool.RETRY_S", 0.05)
     url = postgres.fresh_url()
     with closing(open_server(url, "A", tmp_path / "a.lines")) as record:
         record.append("m", [note(1)])

@@ -10,7 +10,7 @@ import pytest
 
 from referee.recording.video import VideoWriter
 from referee.review.fall import findings, first_move
-from referee.review.tracks import AS_BEFORE, OTHER, ZoneTrack
+from referee.review.tracks import OTHER_LABEL, UNCHANGED_LABEL, ZoneTrack
 
 WIDTH, HEIGHT, RATE = 240, 200, 10
 PIECE, HAND = (40, 130, 240), (120, 150, 200)
@@ -34,13 +34,13 @@ def recording(folder, places):
         writer.write(np.clip(noisy, 0, 255).astype(np.uint8), n / RATE)
     writer.close()
     view = SimpleNamespace(zone="A", px_per_mm=1.0, image=picture(90, 0), crop=lambda image: image)
-    labels = np.full((len(places), HEIGHT // 2, WIDTH // 2), AS_BEFORE, np.int8)
+    labels = np.full((len(places), HEIGHT // 2, WIDTH // 2), UNCHANGED_LABEL, np.int8)
     for n, (_, hand_y) in enumerate(places):
-        labels[n, : hand_y // 2, 55:70] = OTHER
+        labels[n, : hand_y // 2, 55:70] = OTHER_LABEL
     standing = np.zeros((HEIGHT // 2, WIDTH // 2), bool)
     standing[60:80, 45:75] = True
     strip = ZoneTrack(
-        view, ("orange",), np.arange(len(places)) / RATE, labels, standing, 4.0, labels == AS_BEFORE, labels > 99
+        view, ("orange",), np.arange(len(places)) / RATE, labels, standing, 4.0, labels == UNCHANGED_LABEL, labels > 99
     )
     return SimpleNamespace(folder=folder, film=folder / "video.mp4", stop_s=1.0), {"A": strip}, {"A": standing}
 

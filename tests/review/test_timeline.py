@@ -27,7 +27,7 @@ from referee.recording.video import VideoWriter
 from referee.review.patches import turns
 from referee.review.placements import _uncovered, solidity, stands
 from referee.review.timeline import is_stored, pace, stored_timeline, timeline
-from referee.review.tracks import AS_BEFORE, OTHER, _dim, _same
+from referee.review.tracks import OTHER_LABEL, UNCHANGED_LABEL, _dim, _same
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 SHARED = Path(__file__).parents[3] / "shared" / "attempts"
@@ -258,25 +258,25 @@ def test_the_command_tells_proposed_fouls_and_whose_hand_it_was(tmp_path, monkey
 
 
 def test_bare_paper_in_the_midst_of_a_hand_is_no_sight_of_the_place_behind_it():
-    labels = np.full((1, 60, 60), AS_BEFORE, np.int8)
-    labels[0, 10:30, 10:30] = OTHER
-    labels[0, 17:23, 17:23] = AS_BEFORE  # a pale cuff
-    labels[0, 45, 45] = OTHER  # noise
+    labels = np.full((1, 60, 60), UNCHANGED_LABEL, np.int8)
+    labels[0, 10:30, 10:30] = OTHER_LABEL
+    labels[0, 17:23, 17:23] = UNCHANGED_LABEL  # a pale cuff
+    labels[0, 45, 45] = OTHER_LABEL  # noise
     strip = SimpleNamespace(labels=labels, view=SimpleNamespace(px_per_mm=1.0), dim=np.zeros(labels.shape, bool))
-    seen = _uncovered(strip)[0] == AS_BEFORE
+    seen = _uncovered(strip)[0] == UNCHANGED_LABEL
     assert not seen[10:30, 10:30].any() and seen[:8].all() and seen[32:, 32:44].all()
-    assert (labels[0, 17:23, 17:23] == AS_BEFORE).all()  # the strip itself stays
+    assert (labels[0, 17:23, 17:23] == UNCHANGED_LABEL).all()  # the strip itself stays
 
 
 def test_a_sleeve_as_grey_as_paper_is_no_sight_of_the_place_behind_it():
     """A grey sleeve passed for bare paper until it had gone: pieces behind it were told when it went, 0.4 s late."""
-    labels = np.full((1, 60, 60), AS_BEFORE, np.int8)
-    labels[0, 5:15, 20:40] = OTHER  # the hand
+    labels = np.full((1, 60, 60), UNCHANGED_LABEL, np.int8)
+    labels[0, 5:15, 20:40] = OTHER_LABEL  # the hand
     dim = np.zeros(labels.shape, bool)
     dim[0, 15:60, 20:40] = True  # its sleeve
     dim[0, 30:40, 50:58] = True  # a standing piece's shadow
     strip = SimpleNamespace(labels=labels, view=SimpleNamespace(px_per_mm=1.0), dim=dim)
-    seen = _uncovered(strip)[0] == AS_BEFORE
+    seen = _uncovered(strip)[0] == UNCHANGED_LABEL
     assert not seen[5:60, 20:40].any() and seen[:, 45:].all()
 
 

@@ -476,7 +476,7 @@ def test_two_evenings_with_recordings_of_the_same_name_are_both_shown(client, se
 
 @pytest.mark.parametrize("few", [2, 2_000], ids=["a large archive", "a small one"])
 def test_a_page_shows_what_the_folders_say_now(client, session, kit, monkeypatch, few):
-    monkeypatch.setattr("referee.web.pages.attempt_archive.FEW", few)
+    monkeypatch.setattr("referee.web.pages.attempt_archive.SMALL_ARCHIVE", few)
     monkeypatch.setattr("referee.web.pages.attempt_archive.LOOK_EVERY_S", 1e9)
     root = session.data_dir / "attempts"
     assert "4 of 4 recorded duels" in client.get("/attempts").text

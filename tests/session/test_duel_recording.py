@@ -152,7 +152,7 @@ def test_what_is_no_key_is_refused_before_anything_is_recorded(tmp_path):
 
 
 def test_thin_evidence_is_an_alarm_on_the_console_before_the_recording_is_closed(at_table, until, monkeypatch):
-    monkeypatch.setattr("referee.recording.writer.NEAREST_S", -1.0)  # no picture is near enough
+    monkeypatch.setattr("referee.recording.writer.MAX_STOP_GAP_S", -1.0)  # no picture is near enough
     monkeypatch.setattr("referee.session.duel_recording.AFTER_S", 1e6)
     with at_table(record=True) as (session, _):
         begin_duel(session)

@@ -16,7 +16,7 @@ from cards.pieces import builtin_piece_set
 from referee.simulator.build_plans import apart, in_field, is_right, plan, with_mistake
 from referee.simulator.hand_motion import clearing
 from referee.simulator.meshes import place, solid
-from referee.simulator.players import EARLIEST_PRESS_S, FAST, PlayerProfile, Players, build_script
+from referee.simulator.players import EARLIEST_PRESS_S, FAST_PLAYER, PlayerProfile, Players, build_script
 
 SET, DECK = builtin_piece_set(), builtin_deck()
 
@@ -50,14 +50,14 @@ def test_the_colour_frame_shows_every_piece_apart_in_the_field(name):
         assert all(b[0] - a[1] > 2 for a, b in pairwise(edges))
 
 
-def script_of(seed: int, profile: PlayerProfile = FAST):
+def script_of(seed: int, profile: PlayerProfile = FAST_PLAYER):
     players = Players(SET, "AB", seed, profile)
     rng = np.random.default_rng(seed)
     card = DECK.cards[seed % len(DECK.cards)]
     return build_script(players._places("A"), plan(card, SET, rng), 100.0, profile, rng)
 
 
-@pytest.mark.parametrize("profile", [PlayerProfile(), FAST])
+@pytest.mark.parametrize("profile", [PlayerProfile(), FAST_PLAYER])
 def test_the_hand_has_left_the_field_when_stop_is_pressed(profile):
     for seed in range(10):
         script = script_of(seed, profile)

@@ -89,7 +89,7 @@ def main(folders: list[str]) -> None:
         for name in names:
             owner = seeing.Observer if hasattr(seeing.Observer, name) else seeing
             setattr(owner, name, watched(stage, getattr(owner, name)))
-    work = run.jobs(run.sessions([Path(folder) for folder in folders]), run.EVERYTHING)
+    work = run.jobs(run.sessions([Path(folder) for folder in folders]), run.ALL_KNOWLEDGE)
     for job in work:
         run.run(job)
     turn()

@@ -7,7 +7,7 @@ import pytest
 
 from calibration.palette import LINEAR, features, nominal
 from cards.pieces import builtin_piece_set
-from referee.vision.image.color_lut import DARK, GROUND, WARM, label_frame, label_table
+from referee.vision.image.color_lut import DARK, GROUND, SKIN, label_frame, label_table
 
 PIECES = builtin_piece_set()
 PALETTE = nominal(PIECES)
@@ -21,7 +21,7 @@ WHITE = LINEAR[np.array([235, 235, 235])]
         ((235, 235, 235), GROUND),  # lit paper
         ((150, 150, 150), GROUND),  # paper in shadow
         ((16, 16, 16), DARK),  # a marker's black
-        ((120, 150, 205), WARM),  # skin
+        ((120, 150, 205), SKIN),  # skin
     ],
 )
 def test_the_mat_and_hands_are_told_from_pieces(bgr, label, bits):

@@ -17,7 +17,7 @@ from cards.kinds.shapes import ShapesCard
 from referee.vision.image.unknown import UnknownThing
 from referee.vision.search.canvas import Fit
 from referee.vision.verdict.case import Case
-from referee.vision.verdict.doubts import DOUBTS, OTHERS_TOLD
+from referee.vision.verdict.doubts import DOUBTS, READINGS_OFFERED
 from referee.vision.verdict.proof import Proof
 from referee.vision.verdict.rulings import Rulings
 from referee.vision.verdict.visibility import Visibility
@@ -309,7 +309,7 @@ def test_the_readings_behind_are_offered_with_their_rulings():
         ("match", -2000.0, 0.0, 2, []),
         ("mismatch", -3000.0, 0.0, 3, ["wrong_count"]),
     ]
-    assert len(offered) == OTHERS_TOLD
+    assert len(offered) == READINGS_OFFERED
 
 
 def test_a_ruling_says_its_faults_and_its_margin():

@@ -14,7 +14,7 @@ from calibration.camera import load_camera
 from cards.pieces import load_piece_set
 from referee.devices.ports import Frame
 from referee.vision.live.gate import Gate
-from referee.vision.live.gate_history import TOUCHED, GateHistory
+from referee.vision.live.gate_history import TOUCHING, GateHistory
 from referee.vision.observer import Observer
 
 ATTEMPT = Path(__file__).parents[1] / "golden" / "attempt_collapse"
@@ -50,7 +50,7 @@ def test_the_fall_after_stop_moves_with_no_hand_near(looks):
         if at_s <= stop["seconds"] + 1.5:
             history.add(Frame(None, 0, at_s), state, "stopped")
     assert history.after(stop["zone"], stop["seconds"]).after == "nobody"
-    assert max(s.zones[stop["zone"]].moving for t, s in looks if t > stop["seconds"] + 0.1) > TOUCHED
+    assert max(s.zones[stop["zone"]].moving for t, s in looks if t > stop["seconds"] + 0.1) > TOUCHING
     assert looks[-1][1].zones[stop["zone"]].settled_s > 1.0
 
 

@@ -19,7 +19,7 @@ from referee.vision.render.solids import arch_tags, piece_tags
 from referee.vision.search.canvas import Reading
 from referee.vision.search.stances import catalogue
 from referee.vision.verdict.rulings import Rulings
-from referee.vision.verdict.shading import GLOW, THROUGH, glow_of, light_of, rescored_by_shading
+from referee.vision.verdict.shading import GLOW, THROUGH_ARCH_FACE, glow_of, light_of, rescored_by_shading
 
 SIZE = (40, 40)
 LEFT = np.tile(np.arange(SIZE[1]) < SIZE[1] // 2, (SIZE[0], 1))
@@ -142,7 +142,7 @@ def test_what_is_seen_dark_through_an_arch_may_be_its_glow(opening, glows):
     bridge = Build(builtin_piece_set(), (Piece("bridge", "orange", Pose(), 0.0, 0.0, 15.0),))
     seen = picture(np.where(LEFT, -1.0, opening))
     seen = dataclasses.replace(seen, names=("orange",), gains=np.full((1, *SIZE), 2.0, np.float32))
-    faces = np.where(LEFT, 0, THROUGH).astype(np.int32)
+    faces = np.where(LEFT, 0, THROUGH_ARCH_FACE).astype(np.int32)
     possible = 2.0 * (~LEFT).sum()
     assert glow_of(seen, bridge, faces) == (pytest.approx(GLOW * possible) if glows else 0.0)
 

@@ -17,7 +17,7 @@ from referee.journal.journal import Journal
 from referee.session.session import Equipment, Session
 from referee.simulator.build_plans import apart
 from referee.simulator.meshes import place
-from referee.simulator.players import FAST
+from referee.simulator.players import FAST_PLAYER
 from referee.simulator.rig import SimulatedTable, Staging
 from referee.simulator.table import World
 from referee.vision.live.gate import Gate
@@ -25,7 +25,7 @@ from referee.vision.live.gate_history import GateHistory
 from referee.vision.observer import Observer
 from referee.vision.overlay import marked
 
-STEADY, CLUMSY = replace(FAST, errs=0.0, falls=0.0), replace(FAST, errs=1.0, falls=0.0)
+STEADY, CLUMSY = replace(FAST_PLAYER, errs=0.0, falls=0.0), replace(FAST_PLAYER, errs=1.0, falls=0.0)
 """Players who build what the card shows, and players who err every time."""
 
 

@@ -16,7 +16,7 @@ from referee.match.foul import FoulProposal, seen_foul
 from referee.recording import load_attempt
 from referee.recording.folder import write_json
 from referee.review.timeline import CACHE, _key
-from referee.vision.verdict.case import AS_CARD
+from referee.vision.verdict.case import AS_CARD_REASON
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "attempt_collapse"
 STORY = {
@@ -157,7 +157,7 @@ def contested(session: FakeSession) -> None:
         | {"x": p.x, "y": 0.0, "z": p.z, "yaw": 0.0}
         for p in face.pieces
     ]
-    right = {"verdict": "match", "confidence": 0.45, "reasons": [AS_CARD.to_json()], "pieces": placed}
+    right = {"verdict": "match", "confidence": 0.45, "reasons": [AS_CARD_REASON.to_json()], "pieces": placed}
     fault = dict(zip(("code", "text", "values"), MISSING, strict=True))
     less = {"verdict": "mismatch", "confidence": 0.4, "reasons": [fault], "pieces": placed[:-1]}
     session.see("A", "undecided", 0.55, [MISSING], leaning="mismatch", margin=2.5, alternatives=[right, less])
@@ -233,7 +233,10 @@ def dead_heat(session: FakeSession) -> None:
                 (
                     "two_readings",
                     "two readings explain the picture about equally well: the card is built; or: 1 blue cube missing",
-                    {"ahead": AS_CARD.to_json(), "behind": dict(zip(("code", "text", "values"), MISSING, strict=True))},
+                    {
+                        "ahead": AS_CARD_REASON.to_json(),
+                        "behind": dict(zip(("code", "text", "values"), MISSING, strict=True)),
+                    },
                 )
             ],
         )

@@ -96,9 +96,9 @@ def test_an_undo_names_what_it_takes_back(session):
 
 
 def test_there_is_a_word_for_every_command_that_can_be_undone(session):
-    from referee.match.evolve import KINDS, NOTES
+    from referee.match.evolve import KINDS, NOTE_EVENTS
 
-    kinds = set(KINDS) - set(NOTES) - {"match_created", "undone", "verdict_noted"}
+    kinds = set(KINDS) - set(NOTE_EVENTS) - {"match_created", "undone", "verdict_noted"}
     assert {k for k in kinds if english(f"undo.{k}") == f"undo.{k}"} == set()
 
 

@@ -9,7 +9,7 @@ from fake_session import FakeSession
 from referee.match.commands import DrawCard
 from referee.web import create_app
 from referee.web.actions import ACTIONS
-from referee.web.logins import LASTS_S, Logins
+from referee.web.logins import LOGIN_LIFETIME_S, Logins
 from referee.web.security import PIN_LIMITS, Access, visitor_of
 
 PIN_TRIES, PIN_WINDOW_S = PIN_LIMITS[0]
@@ -236,7 +236,7 @@ def test_a_login_ends_by_itself(tmp_path):
     now = [1e9]
     logins = Logins(tmp_path / "logins.json", "pin", lambda: now[0])
     login = logins.begin("Eva", "10.0.0.1")
-    now[0] += LASTS_S - 1
+    now[0] += LOGIN_LIFETIME_S - 1
     assert logins.holds(login.key) == login
     now[0] += 2
     assert logins.holds(login.key) is None and logins.rows() == []

@@ -19,7 +19,7 @@ from cards.build import Build, Piece, bottom, rest_height, shape_of, top
 from cards.card import Card
 from cards.contact import overlapping
 from cards.errors import BadCard
-from cards.generate import CAPS, all_pieces, erect
+from cards.generate import CAP_KINDS, all_pieces, erect
 from cards.kinds.height import HeightCard
 from cards.kinds.layout import LayoutCard
 from cards.kinds.organ_pipes import OrganCard
@@ -169,7 +169,7 @@ def _missing_pipe(card, pieces, built, rng) -> Iterator[Pieces | None]:
 
 def _extra(card, pieces, built, rng) -> Iterator[Pieces | None]:
     """One piece more, on top of the build."""
-    over = [k for k in _free(pieces, built) if shape_of(pieces, built[k]).kind not in CAPS]
+    over = [k for k in _free(pieces, built) if shape_of(pieces, built[k]).kind not in CAP_KINDS]
     for shape, color in rng.sample(spares(pieces, built), len(spares(pieces, built))):
         for k in over:
             more = Piece(shape, color, Pose(0), built[k].x, 0.0, 0.0)

@@ -17,10 +17,10 @@ def linear(image: np.ndarray) -> np.ndarray:
 
 def encoded(light: np.ndarray) -> np.ndarray:
     """sRGB bytes of light; what is beyond full scale is clipped."""
-    return _TO_BYTES[(np.clip(light, 0.0, 1.0) * np.float32(STEPS) + np.float32(0.5)).astype(np.uint16)]
+    return _TO_BYTES[(np.clip(light, 0.0, 1.0) * np.float32(SRGB_TABLE_STEPS) + np.float32(0.5)).astype(np.uint16)]
 
 
-STEPS = 16384
+SRGB_TABLE_STEPS = 16384
 """Steps of light in the table of bytes: a quarter of the smallest step of sRGB."""
 
 
@@ -29,7 +29,7 @@ def _bytes_of(x: np.ndarray) -> np.ndarray:
     return (255.0 * v + 0.5).astype(np.uint8)
 
 
-_TO_BYTES = _bytes_of(np.arange(STEPS + 1) / STEPS)
+_TO_BYTES = _bytes_of(np.arange(SRGB_TABLE_STEPS + 1) / SRGB_TABLE_STEPS)
 
 
 def exposure(frame: np.ndarray, stops: float) -> np.ndarray:

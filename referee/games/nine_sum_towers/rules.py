@@ -33,7 +33,7 @@ from referee.games.core import (
 
 NUMBERS = tuple(str(n) for n in range(1, 9))
 SUM = 9
-DEALT, FULL_HAND, LEAST_HAND = 5, 8, 3
+DEALT_CARDS, FULL_HAND, LEAST_HAND = 5, 8, 3
 CARDS: Mapping[str, int] = {number: 4 for number in NUMBERS} | {
     "joker": 4,
     "dog": 4,
@@ -358,10 +358,10 @@ def begin(setup: Setup) -> dict[str, Any]:
     cards = [card for card, count in CARDS.items() for _ in range(count)]
     cards = [UNKNOWN] * len(cards) if setup.mode == "scorer" else shuffled(cards, setup.seed, 0)
     count = len(setup.players)
-    hands = [cards[n * DEALT : (n + 1) * DEALT] for n in range(count)]
+    hands = [cards[n * DEALT_CARDS : (n + 1) * DEALT_CARDS] for n in range(count)]
     return {
-        "hands": [hands[0] + cards[count * DEALT : count * DEALT + 1], *hands[1:]],
-        "draw": cards[count * DEALT + 1 :],
+        "hands": [hands[0] + cards[count * DEALT_CARDS : count * DEALT_CARDS + 1], *hands[1:]],
+        "draw": cards[count * DEALT_CARDS + 1 :],
     }
 
 

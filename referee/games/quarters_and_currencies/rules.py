@@ -41,7 +41,7 @@ PRICES = {1: (2, 8), 2: (3, 9), 3: (4, 10), 4: (5, 11), 5: (6, 12), 6: (7, 13)}
 
 COUNTS = {1: 7, 2: 7, 3: 9, 4: 9, 5: 11, 6: 11}
 PLACES = 4
-GIFTS = 6
+GIFT_BUILDINGS = 6
 """Buildings that the passive owner of a game of two gets at the start, and after scoring A."""
 
 START_SUM = 20
@@ -202,7 +202,7 @@ class ReadHand(GameCommand):
             raise IllegalCommand(sentence("game.deal_sum", least=START_SUM, total=total, n=len(self.cards)))
         batch.add("hand_read", seat=self.seat, cards=list(self.cards))
         if all(batch.state.hands):
-            gifts = GIFTS if state.passive is not None else 0
+            gifts = GIFT_BUILDINGS if state.passive is not None else 0
             batch.add("first_known", seat=first_seat(batch.state.hands), gifts=gifts)
             _refill(batch)
 
@@ -351,7 +351,7 @@ def begin(setup: Setup) -> dict[str, Any]:
             hand.append(money.pop(0))
         hands.append(hand)
     market, money = money[:PLACES], money[PLACES:]
-    yard, gifts = buildings[:PLACES], buildings[PLACES : PLACES + GIFTS * two]
+    yard, gifts = buildings[:PLACES], buildings[PLACES : PLACES + GIFT_BUILDINGS * two]
     return {
         "hands": hands,
         "market": market,
@@ -423,7 +423,7 @@ def _lay(batch: EventBatch[Quarters], what: str, card: str) -> None:
 def _score(batch: EventBatch[Quarters], scoring: str) -> None:
     state, left, gifts = batch.state, len(batch.state.buildings), 0
     if state.passive is not None:
-        gifts = {"A": min(GIFTS, left), "B": left // 3, "C": 0}[scoring]
+        gifts = {"A": min(GIFT_BUILDINGS, left), "B": left // 3, "C": 0}[scoring]
     batch.add("scored", scoring=scoring, points=points(scoring, state.owned), gifts=gifts)
 
 

@@ -20,7 +20,7 @@ from cards.sentences import sentence
 from referee.core import Data, EventBatch
 from referee.errors import IllegalCommand
 from referee.games import core
-from referee.games.core import OVER, UNKNOWN, GameCommand, Pile, Rules, Setup, Table, hidden, put
+from referee.games.core import GAME_OVER, UNKNOWN, GameCommand, Pile, Rules, Setup, Table, hidden, put
 
 STYLES = ("A", "B", "C", "D", "E")
 CHIPS = (1, 2, 3)
@@ -255,7 +255,7 @@ CHANGES: Mapping[str, Callable[[Bets, Data], Bets]] = {
 
 def legal(state: Bets, seat: int) -> tuple[GameCommand, ...]:
     """What that seat may ask for now."""
-    if state.phase == OVER or seat != state.turn:
+    if state.phase == GAME_OVER or seat != state.turn:
         return ()
     if state.phase == "building":
         return tuple(PlayCard(seat, style, n) for style in sorted(set(state.hands[seat]) - {UNKNOWN}) for n in STOREYS)

@@ -25,7 +25,7 @@ from referee.vision.render.solids import FACES, solid, z_buffer
 Key = tuple[int, int, int]
 """City, site, and storey from 0."""
 
-DARK = 0.006
+DARK_NOISE_LIGHT = 0.006
 """Added to the relative light before the logarithm: the noise of an 8-bit picture's dark, averaged over a side."""
 LEAST_PX = 6
 """Fewer pixels well inside of a storey's side are rim."""
@@ -84,7 +84,7 @@ class Sides:
 
 def log_light(relative: np.ndarray) -> np.ndarray:
     """(…, 3) features (l, a, b) of linear R, G, B relative to the paper's."""
-    return _features(np.log(np.maximum(relative, 0.0) + DARK))
+    return _features(np.log(np.maximum(relative, 0.0) + DARK_NOISE_LIGHT))
 
 
 def _features(logs: np.ndarray) -> np.ndarray:

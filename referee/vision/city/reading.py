@@ -23,7 +23,7 @@ PLACE_SD_MM, PLACE_SD_RAD = 2.5, math.radians(8)
 PLACE_NATS = 3.0
 """What a place one deviation off costs, nats: pixels are many and err together."""
 MOST_OFF_MM, MOST_YAW = 7.0, math.radians(25)
-STEPS = ((2.0, math.radians(6)), (1.0, math.radians(3)))
+CLIMB_STEPS = ((2.0, math.radians(6)), (1.0, math.radians(3)))
 SWEEPS = 6
 SLIP_SD_MM = 1.0
 """How far a storey usually lies off the one below it: where a stone begins, people put it down so exactly."""
@@ -128,7 +128,7 @@ class CityReading:
     def placed(self, site: int, first: Trial, behind: list) -> Trial:
         """The trial with its place fitted, its number of storeys kept."""
         best, n = first, len(first.tower.colors)
-        for mm, rad in STEPS:
+        for mm, rad in CLIMB_STEPS:
             for _ in range(4):
                 here, p = best, best.tower.place
                 moves = [replace(p, x=p.x + a * mm, y=p.y + b * mm) for a, b in ((1, 0), (-1, 0), (0, 1), (0, -1))]

@@ -16,14 +16,14 @@ import numpy as np
 from referee.vision.hands.field_hands import SoleHand
 from referee.vision.measured import measured
 
-LASTS_S = measured(0.7, "s", "by hand: a bare hand that is told by its leaving has worked for so long")
-STILL_S = measured(0.6, "s", "by hand: and stayed for so long at one place, which what carries a piece does not")
+DWELL_S = measured(0.7, "s", "by hand: a bare hand that is told by its leaving has worked for so long")
+STILL_HAND_S = measured(0.6, "s", "by hand: and stayed for so long at one place, which what carries a piece does not")
 STILL_MM = measured(15.0, "mm", "by hand: at one place: so near to where it was for most of the time")
-LEFT_MM = measured(40.0, "mm", "by hand: it has left that place when it is so far off, a fist's breadth")
+LEFT_DISTANCE_MM = measured(40.0, "mm", "by hand: it has left that place when it is so far off, a fist's breadth")
 GAP_S = measured(0.45, "s", "by hand: what has not been at work for longer is another visit")
-LEAVES_MM = measured(48.0, "mm of TONGS", "by hand: so much of them shows beyond a fist, which is half as broad")
+LEAVING_TONGS_MM = measured(48.0, "mm of TONGS", "by hand: so much of them shows beyond a fist, which is half as broad")
 LEAVES_LOOKS = measured(2, "looks", "by hand: so often a leaving hand must be seen without them")
-SHOWED = measured(
+TONGS_SEEN_SHARE = measured(
     0.5, "of a player's looks", "by hand: whose tongs were seen more seldom where they would show holds them unseen"
 )
 SHOWED_LOOKS = measured(3, "looks", "by hand: so many before this leaving tell whether a player's tongs are seen")
@@ -44,7 +44,7 @@ class DwellDetector:
         over = bool(self._works) and at_s - self._works[-1][0] > GAP_S
         if (hand is not None and hand.tongs) or over:
             self._works, self._looks, self._left = [], 0, 0
-        if hand is not None and not hand.works and hand.shown_mm >= LEAVES_MM:
+        if hand is not None and not hand.works and hand.shown_mm >= LEAVING_TONGS_MM:
             self._shown_by_approach[-1].append(bool(hand.tongs))
         if hand is None or hand.tongs:
             self._looks += bool(self._works)
@@ -55,7 +55,7 @@ class DwellDetector:
             self._works.append((at_s, hand.centre_mm))
             self._looks, self._left = self._looks + 1, 0
             return None
-        self._left += hand.shown_mm >= LEAVES_MM
+        self._left += hand.shown_mm >= LEAVING_TONGS_MM
         if self._left < LEAVES_LOOKS or not self._has_dwelt():
             return None
         found = (self._works[0][0], min(1.0, len(self._works) / max(1, self._looks)))
@@ -68,19 +68,19 @@ class DwellDetector:
     def _shows_tongs(self) -> bool:
         """Whether this player's tongs are seen where they would show; so, too, where that is not known."""
         known = [seen for way in self._shown_by_approach[:-2] for seen in way]
-        return len(known) < SHOWED_LOOKS or sum(known) >= SHOWED * len(known)
+        return len(known) < SHOWED_LOOKS or sum(known) >= TONGS_SEEN_SHARE * len(known)
 
     def _has_left_place(self, hand: SoleHand) -> bool:
         """Whether it is on its way from where it has stayed: past other pieces, too, which it does not work at."""
         if not self._has_dwelt():
             return False
         place = np.median([at for _, at in self._works], 0)
-        return float(np.linalg.norm(hand.centre_mm - place)) > LEFT_MM
+        return float(np.linalg.norm(hand.centre_mm - place)) > LEFT_DISTANCE_MM
 
     def _has_dwelt(self) -> bool:
         """Whether it has worked for long, and for most of that at one place: what is carried goes on."""
         times, places = [t for t, _ in self._works], np.array([at for _, at in self._works])
-        if not times or times[-1] - times[0] < LASTS_S:
+        if not times or times[-1] - times[0] < DWELL_S:
             return False
         still = [t for t, at in self._works if np.linalg.norm(at - np.median(places, 0)) < STILL_MM]
-        return bool(still) and still[-1] - still[0] >= STILL_S
+        return bool(still) and still[-1] - still[0] >= STILL_HAND_S

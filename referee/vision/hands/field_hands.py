@@ -13,7 +13,7 @@ import numpy as np
 from calibration.mat import FIELD, MatPose
 from referee.vision.hands.fists import Fist, ReducedFrame
 from referee.vision.hands.geometry import TONGS, HandGeometry, tongs_shown_mm, tongs_visible
-from referee.vision.hands.tracker import APART_MM, separate_hands
+from referee.vision.hands.tracker import SEPARATE_FISTS_MM, separate_hands
 from referee.vision.image.color_lut import GROUND
 from referee.vision.image.parts import around
 from referee.vision.measured import measured
@@ -125,7 +125,7 @@ def hands_over(fists: Sequence[Fist], masks: FieldMasks, geometry: HandGeometry,
     here = [f for f in fists if _is_here(f, masks, pose, END_MM2 * px_per_mm**2)]
     owners = tuple(f.owner for f in here)
     unseen = frozenset(others - {f.owner for f in fists if not f.hidden})
-    left = [f for f in here if _is_left_over(f, fists, others, APART_MM * px_per_mm)]
+    left = [f for f in here if _is_left_over(f, fists, others, SEPARATE_FISTS_MM * px_per_mm)]
     own, own_here = ([*(f for f in of if f.may_be_of(pose.zone) and not f.hidden), *left] for of in (fists, here))
     hides = HIDES_MM2 * px_per_mm**2
     sole, bare, two = None, None, False

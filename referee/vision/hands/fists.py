@@ -40,7 +40,7 @@ FINGER_MM = measured(14.0, "mm", "by hand: tongs are thinner, what shows of a ha
 TONGS_MM = measured(15.0, "mm", "by hand: so far the tongs show beyond the fist that holds them")
 TONGS_MM2 = measured(150.0, "mm2", "by hand: and so much of them there")
 TONGS_LONG_MM = measured(150.0, "mm", "by hand: no tongs show further from the middle of the fist")
-AHEAD = measured(0.5, "cosine", "by hand: tongs point away from the sleeve, by 60 degrees at most")
+AHEAD_COSINE = measured(0.5, "cosine", "by hand: tongs point away from the sleeve, by 60 degrees at most")
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,7 +221,7 @@ def _sector(centre: np.ndarray, way: np.ndarray, where: np.ndarray, far_px: floa
     rows, columns = np.indices(where.shape)
     x, y = columns - centre[0], rows - centre[1]
     away = np.hypot(x, y)
-    return np.asarray(where & (away <= far_px) & (x * way[0] + y * way[1] >= AHEAD * away))
+    return np.asarray(where & (away <= far_px) & (x * way[0] + y * way[1] >= AHEAD_COSINE * away))
 
 
 def _fist(mask: np.ndarray, way: np.ndarray, skin: np.ndarray, coloured: np.ndarray, geometry: HandGeometry) -> Fist:

@@ -14,7 +14,7 @@ from functools import cached_property
 import cv2
 import numpy as np
 
-from calibration.mat import ALONG, MatPose, Mats
+from calibration.mat import LEAST_DESCENT, MatPose, Mats
 from referee.vision.measured import measured
 
 SCALE_MM = measured(50.0, "mm", "half the length at the field's centre by which the picture's scale is taken")
@@ -60,7 +60,7 @@ STRANGERS_MM = np.array(
 )
 APART_DEG = measured(10.0, "degrees", "by hand: so much nearer to one player's way than to any other's it must be")
 MOST_DEG = measured(60.0, "degrees", "by hand: further off a player's way it is nobody's known arm")
-UP_THE_ARM = measured(3, "parts of the way", "the way is taken one part up: a shoulder may be behind the camera")
+ARM_PARTS = measured(3, "parts of the way", "the way is taken one part up: a shoulder may be behind the camera")
 
 STRANGER = ""
 """The zone of a player whose mat is not known."""
@@ -117,12 +117,12 @@ class HandGeometry:
     def on_plane(self, at: np.ndarray, pose: MatPose, height_mm: float) -> np.ndarray:
         """The point (3,) of the mat's frame, so high over the table, that a pixel (2,) shows."""
         eye, ray = pose.camera_at, self._ray(at, pose)
-        return np.asarray(eye + ray * ((height_mm - eye[2]) / min(ray[2], -ALONG)))
+        return np.asarray(eye + ray * ((height_mm - eye[2]) / min(ray[2], -LEAST_DESCENT)))
 
     def height_over(self, at: np.ndarray, pose: MatPose, y_mm: float) -> float:
         """How high over the table (mm) is what a pixel (2,) shows, if it is over that line of the mat's frame."""
         eye, ray = pose.camera_at, self._ray(at, pose)
-        along = ray[1] if abs(ray[1]) > ALONG else ALONG
+        along = ray[1] if abs(ray[1]) > LEAST_DESCENT else LEAST_DESCENT
         return float((eye + ray * ((y_mm - eye[1]) / along))[2])
 
     def tongs_end(self, fist: np.ndarray, pose: MatPose) -> np.ndarray:
@@ -154,9 +154,9 @@ class HandGeometry:
 
     def to_shoulders(self, hand: np.ndarray, pose: MatPose, shoulders_mm: np.ndarray = SHOULDERS_MM) -> np.ndarray:
         """Ways (k, 2) in the picture from a hand to these shoulders (k, 3) of a mat's frame, part of the way up the arm
-        (``UP_THE_ARM``): a shoulder may be behind the camera."""
+        (``ARM_PARTS``): a shoulder may be behind the camera."""
         start = self.on_plane(hand, pose, FIST_OVER_MM)
-        seen = self.pixels(pose, np.vstack([start, start + (shoulders_mm - start) / UP_THE_ARM]))
+        seen = self.pixels(pose, np.vstack([start, start + (shoulders_mm - start) / ARM_PARTS]))
         return np.asarray(seen[1:] - seen[0])
 
     def _ray(self, at: np.ndarray, pose: MatPose) -> np.ndarray:

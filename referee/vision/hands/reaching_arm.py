@@ -25,7 +25,7 @@ from referee.vision.hands.geometry import (
 from referee.vision.image.shadow import is_shadow
 from referee.vision.measured import measured
 
-DIFFERS = measured(24, "levels of 255", "by hand: a channel differs so from the empty table's where something is")
+UNLIKE_LEVELS = measured(24, "levels of 255", "by hand: a channel differs so from the empty table's where something is")
 OVER_MM = measured(
     TALLEST_MM - 20.0, "mm", "by hand: hands reach into a box so high over the field, the last piece's tongs with them"
 )
@@ -52,7 +52,7 @@ def reaching_arm(image: np.ndarray, clear: np.ndarray, zone: str, mats: Mats) ->
         return ReachingArm()
     geometry = HandGeometry(mats, reduction(image))
     now, before = reduced(image, geometry.factor), reduced(clear, geometry.factor)
-    new = cv2.absdiff(now, before).max(2) > DIFFERS
+    new = cv2.absdiff(now, before).max(2) > UNLIKE_LEVELS
     for mask in (new & ~is_shadow(now, before), new):  # a grey sleeve on paper looks like a shadow
         arm = _arm_over(mask, geometry.outline(pose, FIELD, (0.0, OVER_MM)))
         way = None if arm is None else _way(arm, geometry, pose)

@@ -14,12 +14,12 @@ from referee.vision.hands.fists import TWO_FISTS_MM2, Fist, at_edge, with_owner
 from referee.vision.hands.geometry import HandGeometry
 from referee.vision.measured import measured
 
-SAME_MM = measured(30.0, "mm", "by hand: a fist so near to where one was a look ago is the same one")
-STAYS_MM = measured(15.0, "mm", "by hand: as SAME_MM, of one whose arm seems to be another player's")
-RESTS_MM = measured(40.0, "mm", "by hand: as SAME_MM, of one that a second one joins, which moves its middle")
-APART_MM = measured(75.0, "mm", "by hand: two hands are so far apart; a tower may part one into two patches")
+SAME_FIST_MM = measured(30.0, "mm", "by hand: a fist so near to where one was a look ago is the same one")
+OTHER_ARM_MM = measured(15.0, "mm", "by hand: as SAME_MM, of one whose arm seems to be another player's")
+JOINED_FIST_MM = measured(40.0, "mm", "by hand: as SAME_MM, of one that a second one joins, which moves its middle")
+SEPARATE_FISTS_MM = measured(75.0, "mm", "by hand: two hands are so far apart; a tower may part one into two patches")
 HIDDEN_MM = measured(130.0, "mm", "by hand: so far a hand goes between two looks, and is then behind another")
-BEHIND_MM = measured(60.0, "mm", "by hand: so near to another's fist one is gone from sight at once")
+HIDDEN_BEHIND_MM = measured(60.0, "mm", "by hand: so near to another's fist one is gone from sight at once")
 
 HIDDEN_LOOKS = measured(25, "looks", "by hand: a hand that was not seen for longer has gone")
 
@@ -61,15 +61,15 @@ class HandTracker:
 
     def _with_last_owner(self, fist: Fist, fists: Sequence[Fist], geometry: HandGeometry) -> Fist:
         """The fist as that player's whose fist was at its place, unless its arm is another's who has no other fist."""
-        near = {f.owner for f in self._near(fist, self._last, SAME_MM if fist.owner is None else STAYS_MM)}
+        near = {f.owner for f in self._near(fist, self._last, SAME_FIST_MM if fist.owner is None else OTHER_ARM_MM)}
         if len(near) != 1 or not near <= geometry.mats.poses.keys() or fist.owner in near:
             return fist
-        elsewhere = any(self._mm(f, fist) > STAYS_MM for f in _of(fist.owner, fists))
+        elsewhere = any(self._mm(f, fist) > OTHER_ARM_MM for f in _of(fist.owner, fists))
         return with_owner(fist, near.pop(), geometry) if fist.owner is None or elsewhere else fist
 
     def _at_rest(self, fist: Fist) -> Fist:
         """The same player's fist where it was when it came here, with the least that its sleeves have spread since."""
-        rest = next(iter(self._near(fist, _of(fist.owner, self._resting), RESTS_MM)), fist)
+        rest = next(iter(self._near(fist, _of(fist.owner, self._resting), JOINED_FIST_MM)), fist)
         return replace(rest, spread_deg=min(rest.spread_deg, fist.spread_deg))
 
     def _hidden_of(self, owner: str, owned: Sequence[Fist], tracked: Sequence[Fist]) -> list[tuple[Fist, int]]:
@@ -92,7 +92,7 @@ class HandTracker:
 
     def _is_sure(self, fist: Fist) -> bool:
         """Whether it was seen twice in a row, whole, and surely its player's: what shows once may be anything."""
-        owners = {f.owner for f in self._near(fist, self._last, SAME_MM)}
+        owners = {f.owner for f in self._near(fist, self._last, SAME_FIST_MM)}
         again = self._near(fist, _of(fist.owner, self._earlier), HIDDEN_MM)
         return bool(again) and owners == {fist.owner} and not at_edge(fist.mask)
 
@@ -107,11 +107,11 @@ class HandTracker:
         host = min(owned, key=lambda other: min(self._mm(fist, other), self._mm(ahead, other)), default=None)
         if host is None or looks >= HIDDEN_LOOKS or min(self._mm(fist, host), self._mm(ahead, host)) > HIDDEN_MM:
             return None
-        others = [f for f in self._last if self._mm(f, fist) > APART_MM]  # where the host was itself
+        others = [f for f in self._last if self._mm(f, fist) > SEPARATE_FISTS_MM]  # where the host was itself
         if not looks and all(self._mm(f, host) > HIDDEN_MM for f in others):
             return None
         both = host.mask.sum() >= TWO_FISTS_MM2 * self._px_per_mm**2
-        if not looks and host.owner != fist.owner and not both and self._mm(ahead, host) > BEHIND_MM:
+        if not looks and host.owner != fist.owner and not both and self._mm(ahead, host) > HIDDEN_BEHIND_MM:
             return None
         return replace(host, owner=fist.owner, tongs=None, hidden=True, spread_deg=0.0, growth_deg=0.0), looks + 1
 
@@ -120,7 +120,7 @@ def separate_hands(fists: Sequence[Fist], px_per_mm: float) -> list[Fist]:
     """One fist for each hand: no two are nearer than one is long; a tower may part one into two patches."""
     hands: list[Fist] = []
     for fist in fists:
-        if all(np.linalg.norm(fist.centre - other.centre) > APART_MM * px_per_mm for other in hands):
+        if all(np.linalg.norm(fist.centre - other.centre) > SEPARATE_FISTS_MM * px_per_mm for other in hands):
             hands.append(fist)
     return hands
 

@@ -26,7 +26,7 @@ OCCUPIED_SHARE = measured(0.01, "of the sheet", "by hand: with more coloured pix
 LIGHT_CHANGED = measured(1.2, "times the empty frame's", "0.26 stops; a build's own shadow takes up to 10 %")
 CLIPPED_STEP = measured(7, "px", "for time: every so manieth pixel of the paper is looked at")
 OVEREXPOSED_SHARE = measured(0.5, "of the paper's pixels", "by hand: beyond it the paper's white is a guess")
-WARMER = measured(
+WARMER_RATIO = measured(
     1.12, "red over blue, times the empty frame's", "white balance drifts by up to 7 % from frame to frame"
 )
 LENS_OFF_SHARE = measured(
@@ -147,7 +147,7 @@ def light_alarms(zones: Sequence[tuple[ZoneView, np.ndarray, np.ndarray | None]]
     if change:
         found += _changes({zone: float(c.mean()) for zone, c in change.items()})
         warm = float(np.median([c[0] / max(c[2], 1e-3) for c in change.values()]))
-        if not 1 / WARMER < warm < WARMER:
+        if not 1 / WARMER_RATIO < warm < WARMER_RATIO:
             tint = "warmer" if warm > 1 else "cooler"
             found.append(f"the light is {tint} than in the empty frame: learn colours again")
     return tuple(found)

@@ -24,7 +24,7 @@ class Gauss(NamedTuple):
 
 
 NEUTRAL = (0.0, 0.0, 0.0)
-PART = "share; mean and standard deviation of the features"
+COMPONENT_UNIT = "share; mean and standard deviation of the features"
 LIGHT_SCALES = measured(
     (0.3, 0.15, 0.08, 0.08, 0.08), "log light", "by hand: off by this a pixel counts a quarter, step by step"
 )
@@ -34,24 +34,24 @@ DEEPEST = measured(-1.9, "log light", "by hand: of a shadow at its deepest, rela
 LIT_TINTS = measured((0.25, 0.3), "log R - log G, log B against yellow", "by hand: paper's tint stays below these")
 LIT_LEAST = measured(-0.6, "log light", "by hand: paper in deeper shadow tells nothing of the light")
 LIGHT_STIFF = measured(0.01, "of a pixel's weight", "by hand: holds what no pixel tells")
-INK = measured(Gauss(1.0, (-1.2, 0.0, 0.0), (1.2, 0.2, 0.25)), PART, "by hand: inside a marker, any grey")
-UNCHANGED = measured(Gauss(0.8, NEUTRAL, (0.10, 0.08, 0.09)), PART, "by hand: as in the empty frame")
-SHADED = measured(Gauss(0.2, (-0.4, 0.0, 0.0), (0.35, 0.14, 0.18)), PART, "by hand: in a shadow of a piece")
+INK = measured(Gauss(1.0, (-1.2, 0.0, 0.0), (1.2, 0.2, 0.25)), COMPONENT_UNIT, "by hand: inside a marker, any grey")
+UNCHANGED = measured(Gauss(0.8, NEUTRAL, (0.10, 0.08, 0.09)), COMPONENT_UNIT, "by hand: as in the empty frame")
+SHADED = measured(Gauss(0.2, (-0.4, 0.0, 0.0), (0.35, 0.14, 0.18)), COMPONENT_UNIT, "by hand: in a shadow of a piece")
 RELIT_STEP = measured(0.25, "log light", "by hand: a soft end of a shadow passes in steps of this")
 LIGHT_LEAST_SHARE = measured(0.05, "of LIGHT_SAMPLE", "by hand: with less paper in sight its light is taken for even")
 LIGHT_BEGIN = measured((50, 70), "per cent of the pixels", "by hand: where the fit begins, without and with shadows")
-PAPER_LIT = measured(Gauss(0.75, NEUTRAL, (0.10, 0.06, 0.07)), PART, "by hand: paper in the light")
-PAPER_SHADED = measured(Gauss(0.17, (-0.3, 0.0, 0.0), (0.25, 0.09, 0.12)), PART, "by hand: in a soft shadow")
+PAPER_LIT = measured(Gauss(0.75, NEUTRAL, (0.10, 0.06, 0.07)), COMPONENT_UNIT, "by hand: paper in the light")
+PAPER_SHADED = measured(Gauss(0.17, (-0.3, 0.0, 0.0), (0.25, 0.09, 0.12)), COMPONENT_UNIT, "by hand: in a soft shadow")
 PAPER_DARK = measured(
-    Gauss(0.07, (-0.9, 0.0, 0.1), (0.45, 0.15, 0.25)), PART, "by hand: in a deep one, which may be tinted"
+    Gauss(0.07, (-0.9, 0.0, 0.1), (0.45, 0.15, 0.25)), COMPONENT_UNIT, "by hand: in a deep one, which may be tinted"
 )
 UNKNOWN_DENSITY = measured(
     -6.0, "log density of (l, a, b)", "about 3.8 spreads off a usual colour; -4 calls worn rims unknown, -8 loses skin"
 )
 TINT_LIGHT = measured((-1.3, -0.3), "log light", "by hand: so deep shadows tell the room's tint")
 TINT_MIDDLE = measured((25, 75), "per cent of the pixels in shadow", "by hand: the middle half of them")
-BELOW_WEIGHT = measured(0.5, "of a pixel's weight", "by hand: what lies below the light fitted may be in shadow")
-RELIT = measured(Gauss(0.3, NEUTRAL, (0.14, 0.10, 0.12)), PART, "by hand: by a shadow over the sheet alone")
+SHADOWED_WEIGHT = measured(0.5, "of a pixel's weight", "by hand: what lies below the light fitted may be in shadow")
+RELIT = measured(Gauss(0.3, NEUTRAL, (0.14, 0.10, 0.12)), COMPONENT_UNIT, "by hand: by a shadow over the sheet alone")
 LEAST_RELIT = measured(
     0.4,
     "step of a feature",
@@ -173,6 +173,6 @@ def _robust(a: np.ndarray, b: np.ndarray, shadows: bool) -> np.ndarray:
     stiff = LIGHT_STIFF * np.diag(np.arange(a.shape[1]) > 0)
     for scale in LIGHT_SCALES:
         off = b - a @ x
-        weight = 1 / np.square(1 + np.square(off / scale)) * np.where(shadows & (off < 0), BELOW_WEIGHT, 1.0)
+        weight = 1 / np.square(1 + np.square(off / scale)) * np.where(shadows & (off < 0), SHADOWED_WEIGHT, 1.0)
         x = np.linalg.solve((a * weight[:, None]).T @ a + stiff, (a * weight[:, None]).T @ b)
     return x

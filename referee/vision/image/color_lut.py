@@ -16,7 +16,7 @@ ANYTHING = measured(1 / 150.0, "density", "one over the volume of the features' 
 INK_SHARE = measured(0.124, "of the sheet", "its markers' area: any grey there, elsewhere rather a piece's dark side")
 
 BITS = measured(5, "bits a channel", "32 KB stay in the nearest cache; codes in a cell differ less than noise does")
-GROUND, STRANGE, WARM, DARK = -1, -2, -3, -4
+GROUND, UNKNOWN, SKIN, DARK = -1, -2, -3, -4
 """Labels beside the palette's indices: mat (paper in light or shadow, ink), no known thing, no known thing but of the
 hue of skin and wood (hands and tongs), and dark as ink: a marker, and where none is printed a phone."""
 
@@ -27,14 +27,14 @@ WARM_LIGHT = measured(-2.2, "log light", "as WARM_RED: the least")
 SKIN_LIGHT = measured(-3.4, "log light", "as WARM_LIGHT, of dark skin in its own shade")
 LOG_ANYTHING = float(np.log(ANYTHING))
 LOG_INK = float(np.log(INK_SHARE))
-SURER = measured(0.5, "nats", "by hand: a piece's colour must beat anything by so much")
-SURER_WARM = measured(
+PIECE_MARGIN_NATS = measured(0.5, "nats", "by hand: a piece's colour must beat anything by so much")
+WARM_MARGIN_NATS = measured(
     1.0, "nats", "the same where it has the hue of skin; at 2 a falling orange piece, blurred, is a hand"
 )
 
 
 def label_table(palette: Palette, white: np.ndarray, bits: int = BITS) -> np.ndarray:
-    """(2**bits,) * 3 int8, index [b, g, r]: palette index, ``GROUND``, ``STRANGE``, ``WARM`` or ``DARK``.
+    """(2**bits,) * 3 int8, index [b, g, r]: palette index, ``GROUND``, ``UNKNOWN``, ``SKIN`` or ``DARK``.
 
     ``white`` (3,) linear R, G, B of the mat's paper in the frames that will be labelled.
     """
@@ -44,8 +44,8 @@ def label_table(palette: Palette, white: np.ndarray, bits: int = BITS) -> np.nda
     best = colours.max(0)
     warm = _warm(f)
     ground = np.where((f[..., 0] < DEEPEST) & (ink > paper), DARK, GROUND)
-    rest = np.where(np.maximum(paper, ink) > LOG_ANYTHING, ground, np.where(warm, WARM, STRANGE))
-    piece = best > LOG_ANYTHING + np.where(warm, SURER_WARM, SURER)
+    rest = np.where(np.maximum(paper, ink) > LOG_ANYTHING, ground, np.where(warm, SKIN, UNKNOWN))
+    piece = best > LOG_ANYTHING + np.where(warm, WARM_MARGIN_NATS, PIECE_MARGIN_NATS)
     piece &= best > np.maximum(paper, ink + LOG_INK)
     return np.where(piece, colours.argmax(0), rest).astype(np.int8)
 

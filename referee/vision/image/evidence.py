@@ -54,7 +54,7 @@ PAPER_OTHER_LIGHT = measured(
     0.1, "of the paper's pixels", "by hand: a second lamp's edge, a crease: not the smooth light fitted"
 )
 PAPER_STRANGE = measured(0.05, "of the paper's pixels", "by hand: so often they are anything at all")
-TOLD_NATS = measured(2.5, "nats", "by hand: a colour less likely than anything by this is not told")
+COLOUR_TOLD_NATS = measured(2.5, "nats", "by hand: a colour less likely than anything by this is not told")
 OUTSIDE_SAMPLE = measured(3000, "px", "by hand, for time")
 EMPTY_STRANGE = measured(0.02, "of the pixels", "by hand: so often they are anything at all")
 OUTSIDE_KNOWN = measured(0.7, "of the pixels off the mats", "the rest: of the frame's own frequent colours")
@@ -115,7 +115,7 @@ def paper_white(image: np.ndarray, paper: np.ndarray) -> np.ndarray:
     return np.array([np.median(channel[plain & near]) for channel in (three, two, one)], float)
 
 
-ALIKE = measured(1.5, "nats", "1.7 spreads: nearer to its best a piece's colour is the background's own; by hand")
+ALIKE_NATS = measured(1.5, "nats", "1.7 spreads: nearer to its best a piece's colour is the background's own; by hand")
 LARGE_SHARE = measured(0.10, "of what is off the mats", "by hand: a shirt or a table covers more, loose pieces do not")
 
 
@@ -148,7 +148,7 @@ def log_elsewhere(f: np.ndarray, outside: np.ndarray, palette: Palette) -> tuple
         alike = told > _UNKNOWN + 1.0
         if share > (LARGE_SHARE if alike.any() else OUTSIDE_SHARE):
             out = log_sum(out, normal(f, mean, sd) + math.log(OUTSIDE_KNOWN * share))
-            shared |= alike & (told > _peaks(palette) - ALIKE)
+            shared |= alike & (told > _peaks(palette) - ALIKE_NATS)
     return out, shared
 
 
@@ -223,7 +223,7 @@ def gather_evidence(
     unknown = unknown_mask(view, f, table, most, palette)
     lit_anew = relit is not None and np.abs(relit).max() >= LEAST_RELIT  # then more light is no sheen, but the room's
     shining = of_piece if lit_anew else sheened(of_piece, f, palette, plain)
-    likely = shining + math.exp(_UNKNOWN - TOLD_NATS)
+    likely = shining + math.exp(_UNKNOWN - COLOUR_TOLD_NATS)
     gains = _gains(view, likely, plain)
     blank, foot = bleached(view, f, bare, white, relit)
     if blank.any():
@@ -289,12 +289,12 @@ def bleached(
     tell: it speaks for nothing, and against nothing. A room that is ``relit`` (see ``log_empty``), for the sheet alone
     lies in shadow, is as bright as it was.
     """
-    ahead, not_bare = 0.0, NOT_BARE
+    ahead, not_bare = 0.0, MIRROR_LOG_DENSITY
     if relit is not None:
         ahead = max(float(relit[0]), 0.0)
-        not_bare = min(not_bare, float(log_empty(relit + np.array([OUTSHINES, 0.0, 0.0]), np.zeros(3), relit)))
+        not_bare = min(not_bare, float(log_empty(relit + np.array([MIRROR_LOG_LIGHT, 0.0, 0.0]), np.zeros(3), relit)))
     blown = clipped(view.image) & bool((white < CLIPPED_LIGHT).all())
-    core = ((f[..., 0] > OUTSHINES + ahead) | blown) & (bare < not_bare) & view.valid
+    core = ((f[..., 0] > MIRROR_LOG_LIGHT + ahead) | blown) & (bare < not_bare) & view.valid
     blank, foot = np.zeros(core.shape, bool), np.zeros(core.shape, bool)
     if np.count_nonzero(core) < BLEACHED_MM2 * view.px_per_mm**2:
         return blank, foot
@@ -308,12 +308,12 @@ def bleached(
     return blank, foot
 
 
-OUTSHINES = measured(0.25, "log light, relative to paper", "by hand: only a mirror image sends as much")
+MIRROR_LOG_LIGHT = measured(0.25, "log light, relative to paper", "by hand: only a mirror image sends as much")
 CLIPPED_LIGHT = measured(0.85, "linear light of the paper", "by hand: up to here what is clipped shines brighter")
 BLEACHED_MM2 = measured(12.0, "mm2", "by hand: a core that large is no highlight of an edge")
 FOOT_RADII = measured(3.0, "radii of the core", "by hand: so far its foot reaches")
 
-NOT_BARE = float(log_empty(np.array([OUTSHINES, 0.0, 0.0]), np.zeros(3)))
+MIRROR_LOG_DENSITY = float(log_empty(np.array([MIRROR_LOG_LIGHT, 0.0, 0.0]), np.zeros(3)))
 """Log density of the bare table that outshines itself by as much as a mirror image does paper."""
 
 WORN_REACH_PX = measured(9, "px of the view (mm)", "by hand: so far around worn wood its piece's paint is looked for")

@@ -16,7 +16,7 @@ from cards.build import TALLEST_MM
 from referee.vision.measured import measured
 
 ABOVE_MM = measured(15.0, "mm", "half a piece: so much higher than builds get a view is")
-SHRUNK = measured(0.7, "of the picture's scale", "by hand: shrinking further by linear interpolation alone would alias")
+MIN_SCALE = measured(0.7, "of the picture's scale", "by hand: shrinking further by linear interpolation would alias")
 HORIZON = measured(-1e-4, "mm a mm", "rounding: rays that sink less meet no table")
 FAR_MM = measured(1e6, "mm", "a kilometre: where such rays are taken to end")
 MARKER_RIM_MM = measured(2, "mm", "by hand: so far around a marker its black bleeds into the paper")
@@ -129,7 +129,7 @@ def zone_view(frame: np.ndarray, camera: CameraModel, pose: MatPose, field: tupl
 
 
 def _remap(frame: np.ndarray, maps: tuple[np.ndarray, np.ndarray], scale: float) -> np.ndarray:
-    if scale < SHRUNK:  # shrinking by linear interpolation alone would alias
+    if scale < MIN_SCALE:  # shrinking by linear interpolation alone would alias
         sigma = SHRUNK_BLUR_PX / scale
         rim = math.ceil(4 * sigma) + 2  # further than the blur reaches
         ends = [(m.min() - rim, m.max() + rim) for m in maps]

@@ -18,7 +18,7 @@ from referee.match.stop_views import Placed
 from referee.vision.image.shadow import CHANGED
 from referee.vision.measured import measured
 
-PIECE = measured(0.012, "of the field", "half of what the smallest piece covers, but for its rim")
+SMALLEST_PIECE_SHARE = measured(0.012, "of the field", "half of what the smallest piece covers, but for its rim")
 
 WINDOW_PX = measured(2, "reduced px", "a mat that lies still is located so far off at most; by hand")
 BESIDE_PX = (
@@ -185,7 +185,7 @@ def _like(one: FieldSnapshot, other: FieldSnapshot) -> np.ndarray:
 def _is_piece(mask: np.ndarray, field: int) -> bool:
     """Whether some connected part of the mask (h, w), without what is thin, is as large as a piece."""
     parts = ski.measure.regionprops(ski.measure.label(_opened(mask), connectivity=1))
-    return any(part.area >= PIECE * field for part in parts)
+    return any(part.area >= SMALLEST_PIECE_SHARE * field for part in parts)
 
 
 def _opened(mask: np.ndarray) -> np.ndarray:

@@ -23,7 +23,7 @@ from referee.kernels.pictures import compare
 from referee.vision.hands.fists import ReducedFrame
 from referee.vision.hands.geometry import HandGeometry, reduced, reduction
 from referee.vision.hands.reaching_arm import OVER_MM
-from referee.vision.image.color_lut import BITS, DARK, GROUND, STRANGE, WARM, label_table, skin_table
+from referee.vision.image.color_lut import BITS, DARK, GROUND, SKIN, UNKNOWN, label_table, skin_table
 from referee.vision.image.evidence import paper_white
 from referee.vision.image.shadow import CHANGED, SHADE_FLOOR, SHADOW, TINTED, ShadowModel, is_shadow
 from referee.vision.live.field_snapshot import FieldSnapshot
@@ -34,7 +34,7 @@ AROUND_PX = measured(6, "reduced px", "by hand: so much around a zone's box is l
 SHEET_INSET_MM = measured(3, "mm", "by hand: so far within its edge the sheet is surely paper")
 REACHES_PX = measured(3, "reduced px", "by hand: a thing reaches out of the box by more than these, not by its rim")
 AWAKE_SHARE = measured(0.3, "of HAND_MOVING", "by hand: so much of a moving thing must have moved of late")
-SETTLED = measured(0.004, "of the field's pixels", "less is noise: about five reduced pixels")
+STILL_SHARE = measured(0.004, "of the field's pixels", "less is noise: about five reduced pixels")
 REST_S = measured(
     1.2, "s", "by hand: what has not changed for so long off the sheet is background, unless it looks like a piece"
 )
@@ -53,7 +53,7 @@ FIELD_COVERED = measured(
     "that lie in the field cover 0.15 to 0.3",
 )
 CHECK_S = measured(2.0, "s", "by hand, for time: between looks for mats that are known")
-SEEK_S = measured(0.5, "s", "by hand, for time: between looks for mats while none is known")
+MAT_SEARCH_S = measured(0.5, "s", "by hand, for time: between looks for mats while none is known")
 MISSED_CHECKS = measured(3, "looks", "by hand: a mat missed so often is gone")
 
 
@@ -127,7 +127,7 @@ class Gate:
         self._geometry: HandGeometry | None = None
         self._palette: Palette | None = None
         self._white = np.zeros(3)
-        self._table = np.full((32, 32, 32), STRANGE, np.int8)
+        self._table = np.full((32, 32, 32), UNKNOWN, np.int8)
         self._skin = np.zeros(self._table.shape, bool)
 
     @property
@@ -142,7 +142,7 @@ class Gate:
             return None
         now = self._memory
         around_piece = cv2.dilate((now.labels >= 0).astype(np.uint8), np.ones((5, 5), np.uint8)) > 0
-        rests = ~around_piece & (now.labels != WARM) & (now.still_s > ARM_REST_S)
+        rests = ~around_piece & (now.labels != SKIN) & (now.still_s > ARM_REST_S)
         self._bare[rests] = now.before[rests]
         for zone in self._zones.values():
             if zone.strange is None:
@@ -169,7 +169,7 @@ class Gate:
             self._locate(frame, small, factor)
         step_s = float(np.clip(frame.at_s - self._previous_s, 0.0, AWAKE_S))
         self._previous_s = frame.at_s
-        compare(small, self._memory, self._table, CHANGED, step_s, (REST_S, WARM_REST_S), WARM)
+        compare(small, self._memory, self._table, CHANGED, step_s, (REST_S, WARM_REST_S), SKIN)
         self._memory = self._memory._replace(before=small)
         zones = sorted(self._zones.items())
         gates = {name: self._gate(zone, frame.at_s) for name, zone in zones}
@@ -202,7 +202,7 @@ class Gate:
                 zone.moved_s = self._zones[name].moved_s if name in self._zones else frame.at_s
                 self._zones[name] = zone
         self._know_colours(small)
-        self._check_s = frame.at_s + (CHECK_S if self._zones else SEEK_S)
+        self._check_s = frame.at_s + (CHECK_S if self._zones else MAT_SEARCH_S)
 
     def _know_colours(self, small: np.ndarray) -> None:
         sheets = [small[z.at][z.sheet] for z in self._zones.values()]
@@ -222,11 +222,11 @@ class Gate:
         stirred = changed & (zone.field | (zone.box & of_piece))
         pixels = max(1, int(zone.field.sum()))
         moving = min(1.0, float(stirred.sum()) / pixels)
-        if moving > SETTLED:
+        if moving > STILL_SHARE:
             zone.moved_s = at_s
-        unlike_sheet = (labels <= STRANGE) & (zone.field | (labels != DARK))  # dark beside the field are the markers
+        unlike_sheet = (labels <= UNKNOWN) & (zone.field | (labels != DARK))  # dark beside the field are the markers
         strange = np.where(zone.sheet, unlike_sheet, self._memory.unusual[zone.at] & ~of_piece)
-        hand = _reaches_in(strange, zone, self._memory.still_s[zone.at] < AWAKE_S, labels == WARM)
+        hand = _reaches_in(strange, zone, self._memory.still_s[zone.at] < AWAKE_S, labels == SKIN)
         zone.strange = strange if hand else None
         fill = float((of_piece & zone.field).sum()) / pixels
         return ZoneGate(zone.missed == 0, moving, hand, at_s - zone.moved_s, fill)

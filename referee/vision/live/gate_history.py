@@ -26,11 +26,11 @@ HISTORY_S = measured(4.0, "s", "by hand: so long looks are remembered while play
 STOPPED = ("stopped", "judging")
 """Phases between a Stop and its verdict."""
 
-ALONE_S = measured(0.5, "s", "by hand: a hand so shortly before or after a motion may have made it")
+NEARBY_S = measured(0.5, "s", "by hand: a hand so shortly before or after a motion may have made it")
 
 BUSY_S = measured(0.3, "s", "by hand: a field in which something moved so lately is being worked in")
-OWN_S = measured(0.5, "s", "by hand: a hand there for so long before the press, and alone, is the caller's own")
-RECENT = measured(6, "frames", "kept for the view at the press: a fifth of a second")
+OWN_HAND_S = measured(0.5, "s", "by hand: a hand there for so long before the press, and alone, is the caller's own")
+RECENT_FRAMES = measured(6, "frames", "kept for the view at the press: a fifth of a second")
 AT_PRESS = measured(3, "frames", "by hand: so many of the last before the press are its view")
 FRAME_LATE_S = measured(0.02, "s", "by hand: a frame so little after the press shows what was there then")
 FRESH_S = measured(0.35, "s", "by hand: between frames further apart some were lost, or vision was busy")
@@ -40,7 +40,7 @@ HOLE_S = measured(
 SHOOK_S = measured(
     1.0, "s", "by hand: a mat that moved so shortly before or after a motion in its field may have made it"
 )
-TOUCHED = measured(0.01, "of the field's pixels", "change when anything in it is touched; noise is half of that")
+TOUCHING = measured(0.01, "of the field's pixels", "change when anything in it is touched; noise is half of that")
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class GateHistory:
 
     def __init__(self) -> None:
         self._looks: deque[GateLook] = deque()
-        self._frames: deque[Frame] = deque(maxlen=RECENT)
+        self._frames: deque[Frame] = deque(maxlen=RECENT_FRAMES)
         self._clear: dict[str, Frame] = {}
         self._snapshots: deque[tuple[float, Mapping[str, FieldSnapshot]]] = deque(maxlen=SIGHTS)
         self._shake: tuple[MatMotion, Mats] | None = None
@@ -127,7 +127,7 @@ class GateHistory:
         before = [f for f in self._frames if -FRAME_LATE_S <= press_s - f.at_s <= 2 * FRESH_S][-AT_PRESS:]
         if not before or press_s - before[-1].at_s > FRESH_S:
             return []
-        moved = [t for t, g in self._gates(zone) if t <= press_s + FRAME_LATE_S and g.moving > TOUCHED] if zone else []
+        moved = [t for t, g in self._gates(zone) if t <= press_s + FRAME_LATE_S and g.moving > TOUCHING] if zone else []
         return [f for f in before if f.at_s > max(moved, default=0.0)] or before[-1:]
 
     def covered(self, zone: str, frames: Sequence[Frame]) -> bool:
@@ -154,7 +154,7 @@ class GateHistory:
         """The looks in which something moved in the field since the press."""
         looks = [k for k in self._looks if zone in k.gate.zones]
         fresh = [k for before, k in pairwise(looks) if k.at_s > press_s and before.at_s >= press_s - FRESH_S]
-        return [k for k in fresh if k.gate.zones[zone].moving > TOUCHED]
+        return [k for k in fresh if k.gate.zones[zone].moving > TOUCHING]
 
     def _touched(self, zone: str, press_s: float, moved: Sequence[GateLook]) -> Aftermath:
         """By whom the field was touched, of the looks in which something moved there."""
@@ -162,7 +162,7 @@ class GateHistory:
             return Aftermath("still")
         stirred = [k.at_s for k in moved]
         since_s = _touched_s(zone, moved)
-        near = [k for k in self._hands(zone) if k.at_s > press_s and min(abs(k.at_s - t) for t in stirred) <= ALONE_S]
+        near = [k for k in self._hands(zone) if k.at_s > press_s and min(abs(k.at_s - t) for t in stirred) <= NEARBY_S]
         if not near:
             return Aftermath("nobody", None, since_s)
         owners = [k.owners.get(zone) for k in near]
@@ -211,7 +211,7 @@ class GateHistory:
 
     def is_callers_own(self, zone: str, press_s: float) -> bool:
         """Whether the hand at the press can only be the caller's own: long there, and none at any other mat."""
-        around = [k.gate for k in self._looks if -OWN_S <= k.at_s - press_s <= OWN_S / 2]
+        around = [k.gate for k in self._looks if -OWN_HAND_S <= k.at_s - press_s <= OWN_HAND_S / 2]
         mine = [(g := look.zones.get(zone)) is not None and g.hand for look in around]
         others = [g.hand for look in around for z, g in look.zones.items() if z != zone]
         return len(mine) > OWN_LOOKS and all(mine) and not any(others)

@@ -24,7 +24,7 @@ BESIDE_MM = measured((60, 150), "mm in x and y", "by hand: so near a sheet's edg
 
 MOVED_MM = measured(1.2, "mm between two looks", "by hand: what leaning on the table does is less")
 LEAST_CORNERS = measured(6, "corners", "by hand: so many of a mat must be seen again")
-AGREE = measured(0.7, "of the corners", "by hand: so many must go the same way")
+AGREEING_CORNERS = measured(0.7, "of the corners", "by hand: so many must go the same way")
 AGREE_PX = measured(0.8, "px", "by hand: within so much they go the same way")
 PERSPECTIVE = measured(0.35, "of the way", "by which a sheet's near edge moves further in the picture than its middle")
 STILL_PX = measured(0.4, "px", "by hand: what moves less stands still")
@@ -90,7 +90,7 @@ def _shift(before: np.ndarray, gray: np.ndarray, points: np.ndarray, least: int)
     gone = (now - then)[sure, 0]
     middle = np.median(gone, 0)
     agree = np.linalg.norm(gone - middle, axis=1) < AGREE_PX + PERSPECTIVE * np.linalg.norm(middle)
-    return middle if agree.mean() >= AGREE else None
+    return middle if agree.mean() >= AGREEING_CORNERS else None
 
 
 def _px_per_mm(corners: np.ndarray) -> float:

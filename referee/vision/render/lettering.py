@@ -10,7 +10,7 @@ from PIL import Image, ImageDraw, ImageFont
 Colour = tuple[int, int, int]
 """Blue, green, red, 0..255 each."""
 
-PLAIN, BOLD = "Vera.ttf", "VeraBd.ttf"
+PLAIN_FONT, BOLD_FONT = "Vera.ttf", "VeraBd.ttf"
 """Bitstream Vera, as reportlab brings it along."""
 
 LEAST_PX, RIM_SHARE = 8, 6
@@ -29,7 +29,7 @@ class Letters:
     @property
     def font(self) -> ImageFont.FreeTypeFont:
         """The letters themselves."""
-        return _font(max(LEAST_PX, self.size_px), BOLD if self.bold else PLAIN)
+        return _font(max(LEAST_PX, self.size_px), BOLD_FONT if self.bold else PLAIN_FONT)
 
     @property
     def rim_px(self) -> int:

@@ -14,7 +14,7 @@ from cards.pieces import Pose, Shape
 from referee.vision.measured import measured
 
 ROUND = measured(8, "straight pieces of a half circle", "for judging: 0.3 mm from round for a 60 mm arch")
-ROUGH = measured(4, "straight pieces of a half circle", "for searching: 1.2 mm from round for a 60 mm arch")
+ROUGH_ARC_STEPS = measured(4, "straight pieces of a half circle", "for searching: 1.2 mm from round for a 60 mm arch")
 
 
 @dataclass(frozen=True)

@@ -94,11 +94,11 @@ UNEXPLAINED_NATS = measured(
 )
 GAPS_MM, ALONG_MM, NEARER_MM = CLOSE_BY_MM
 
-UNMOVED = np.zeros((0, 2))
+NO_STEPS = np.zeros((0, 2))
 """No steps of a climb: pieces are weighed where they stand."""
 
 
-COVERED = -2
+COVERED_LABEL = -2
 """Label of a pixel that shows something nearer: a piece behind may be of any colour there."""
 
 
@@ -184,7 +184,7 @@ def _best_of_each_type(canvas, reading, rows: np.ndarray) -> np.ndarray:
     canvas.draw(reading)
     for row in reading.loose:
         rasterizer.place(canvas.arrays, row, canvas.scene(), True)
-    won = kernels.climb(canvas.arrays, np.c_[rows, np.zeros((len(rows), 2))], np.zeros(2), UNMOVED, canvas.scene())
+    won = kernels.climb(canvas.arrays, np.c_[rows, np.zeros((len(rows), 2))], np.zeros(2), NO_STEPS, canvas.scene())
     best = rows[np.argsort(-won[:, 5], kind="stable")][: int((won[:, 5] > 0).sum())]
     _, first = np.unique(canvas.cat.kind[best[:, 0].astype(int)], return_index=True)
     return best[first]
@@ -211,10 +211,10 @@ def _beside(canvas, reading) -> np.ndarray:
 
 
 def _unexplained(canvas) -> np.ndarray:
-    """(h, w) int8: the likeliest colour of what the maps leave to explain; ``COVERED`` or -1 elsewhere."""
+    """(h, w) int8: the likeliest colour of what the maps leave to explain; ``COVERED_LABEL`` or -1 elsewhere."""
     maps = canvas.maps
     more = canvas.strongest - np.maximum(maps.gained, 0.0) > UNEXPLAINED_NATS * canvas.factor**2
-    others = np.where(maps.near > 0, COVERED, -1)
+    others = np.where(maps.near > 0, COVERED_LABEL, -1)
     return np.where((canvas.labels >= 0) & more, canvas.labels, others).astype(np.int8)
 
 

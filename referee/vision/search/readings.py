@@ -32,20 +32,20 @@ from referee.vision.search.canvas import (
     states_of,
 )
 from referee.vision.search.stances import Catalogue
-from referee.vision.search.storeys import LEANING, STOREYS, crooked, storeys
+from referee.vision.search.storeys import LEANING_READINGS, STOREYS, crooked, storeys
 
 IMPROVED = measured((3, 6), "readings", "by hand: of what a search of WIDE and of WIDEST finds, so many improve")
-BORROWED = measured((0, 1), "pieces", "by hand: so many may be borrowed on the way of either search")
+PIECES_BORROWED = measured((0, 1), "pieces", "by hand: so many may be borrowed on the way of either search")
 
-SEARCHED = measured(60, "readings", "by hand, for time: of the beam, completed by loose pieces")
+READINGS_SEARCHED = measured(60, "readings", "by hand, for time: of the beam, completed by loose pieces")
 EDITS = measured(6, "edits", "by hand, for time: of a reading the best that are followed")
 EDIT_ROUNDS = measured(6, "rounds", "by hand, for time: so often a reading is improved")
-SEARCHES = tuple(zip((WIDE, WIDEST), IMPROVED, BORROWED, strict=True))
-COMPLETED = measured(15, "readings", "by hand: weighed again where a further single piece has been found")
-SHOWN = measured(2, "placements", "by hand: of what a layout card shows, improved before anything is searched")
+SEARCHES = tuple(zip((WIDE, WIDEST), IMPROVED, PIECES_BORROWED, strict=True))
+READINGS_COMPLETED = measured(15, "readings", "by hand: weighed again where a further single piece has been found")
+CARD_PLACES = measured(2, "placements", "by hand: of what a layout card shows, improved before anything is searched")
 VARIANTS = measured(8, "edits", "by hand: of what a layout card shows, fitted whatever the card's own fit is")
 OF_A_RULING = measured(2, "readings", "by hand: looked for where none satisfies the card, or all do")
-LOOKED_THROUGH = measured(20, "readings", "by hand, for time: among so many tried ones those are looked for")
+COMPARED_READINGS = measured(20, "readings", "by hand, for time: among so many tried ones those are looked for")
 APART_RIVALS = measured(4, "readings", "by hand: with a piece apart in the field, weighed without it too")
 ALL_EDITS = measured(10_000, "edits", "more than there are: if none is among those tried, all come into question")
 NEIGHBOURS = measured(6, "edits", "by hand: so many of the best of them are fitted")
@@ -57,7 +57,7 @@ RIGHT_PRIOR = measured(
     "builds of the dev sets have a wrong reading up to 370 nats ahead, wrong ones no right one less than 2300 behind",
 )
 FAR_BEHIND = measured(800.0, "nats", "by hand: further behind the best a reading cannot win by a finer fit")
-KEPT = measured(8, "readings", "by hand: so many distinct ones are handed on")
+READINGS = measured(8, "readings", "by hand: so many distinct ones are handed on")
 
 
 @dataclass
@@ -69,7 +69,7 @@ class History:
 
 
 def readings(
-    canvas: Canvas, card: Card | None = None, is_right: Callable[[Reading], bool] | None = None, keep: int = KEPT
+    canvas: Canvas, card: Card | None = None, is_right: Callable[[Reading], bool] | None = None, keep: int = READINGS
 ) -> list[Reading]:
     """Readings of the evidence, fitted, best first. Always includes the empty field.
 
@@ -119,13 +119,13 @@ def _explored(
     found = with_loose(small, [empty, *card_placement.from_card(small, card)], loose)
     if len(found) > 1:
         loose, found = _completed(small, loose, found[1:])
-    shown = _distinct_readings(sorted((r for r in found if r.count), key=lambda r: -r.score), SHOWN)
+    shown = _distinct_readings(sorted((r for r in found if r.count), key=lambda r: -r.score), CARD_PLACES)
     rigid = with_loose(small, card_placement.rigid(small, card, shown), loose)
     near = [v for r in rigid for v in _edited(small, r, 0, VARIANTS)]
     variants = with_loose(small, fits(small, near, FINE), loose)
     history.fitted += variants
     shown += sorted(variants, key=lambda r: -r.score)[:1]
-    better = [improve(beam, r, loose, history) for r in _distinct_readings(shown, SHOWN + 1)]
+    better = [improve(beam, r, loose, history) for r in _distinct_readings(shown, CARD_PLACES + 1)]
     if not _good(small, better):
         for widths, improved, borrow in SEARCHES:
             found += _searched(beam, loose, card, widths)
@@ -135,7 +135,7 @@ def _explored(
             if _good(small, better + found):
                 break
     if better and (not _good(small, better) or crooked(small, max(better, key=lambda r: r.score))):
-        lean = _distinct_readings(sorted(better, key=lambda r: -r.score), LEANING)
+        lean = _distinct_readings(sorted(better, key=lambda r: -r.score), LEANING_READINGS)
         raised = with_loose(small, [r for base in lean for r in storeys(small, base)], loose)
         better += [improve(beam, r, loose, history) for r in sorted(raised, key=lambda r: -r.score)[:STOREYS]]
     tried = _of_the_box(small.cat, history.fitted)
@@ -151,7 +151,7 @@ def _completed(
     more = loose_pieces.behind_and_apart(canvas, found[0], loose)
     if more is loose:
         return loose, found
-    kept = [r for i, r in enumerate(found) if i < COMPLETED or r.origin == "card"]
+    kept = [r for i, r in enumerate(found) if i < READINGS_COMPLETED or r.origin == "card"]
     return more, with_loose(canvas, _alone(kept), more)
 
 
@@ -210,7 +210,7 @@ def _missing(
     canvas, met = beam.canvas, [r for r in pool if is_right(r) == wanted]
     best_first = sorted(tried, key=lambda r: -r.score)
     others = (r for r in best_first if not wanted or _may_satisfy(canvas.cat, r, card, _apart(canvas, r)))
-    more = [r for r in islice(others, LOOKED_THROUGH) if is_right(r) == wanted][:OF_A_RULING] if not met else []
+    more = [r for r in islice(others, COMPARED_READINGS) if is_right(r) == wanted][:OF_A_RULING] if not met else []
     if more and (not wanted or more[0].score > best.score - FAR_BEHIND):
         return more
     near = _neighbours(beam, best, loose, card, is_right if wanted else None)
@@ -240,7 +240,7 @@ def _neighbours(
     trials.sort(key=lambda r: -r.score)
     chosen = trials[:NEIGHBOURS]
     if is_right is not None:
-        chosen += islice(filter(is_right, trials[NEIGHBOURS : NEIGHBOURS + LOOKED_THROUGH]), OF_A_RULING)
+        chosen += islice(filter(is_right, trials[NEIGHBOURS : NEIGHBOURS + COMPARED_READINGS]), OF_A_RULING)
     return sorted(with_loose(beam.canvas, fits(beam.canvas, chosen), loose), key=lambda r: -r.score)
 
 
@@ -267,9 +267,9 @@ def _starts(canvas: Canvas, found: list[Reading], card: Card | None, most: int) 
 
 def _searched(beam: BeamSearch, loose: loose_pieces.Candidates, card: Card | None, widths: np.ndarray) -> list[Reading]:
     """Readings found from the table upwards, of any pieces and, with a shapes card, of those it asks for."""
-    found = beam.search(widths, SEARCHED)
+    found = beam.search(widths, READINGS_SEARCHED)
     if card and card.shapes_alone:
-        found += beam.search(widths, SEARCHED, {shape: n for (shape, _), n in card.asked.items()})
+        found += beam.search(widths, READINGS_SEARCHED, {shape: n for (shape, _), n in card.asked.items()})
     return with_loose(beam.canvas, found, loose)
 
 

@@ -17,7 +17,7 @@ from cards.build import surfaces
 from cards.pieces import PieceSet, Pose, Shape
 from referee.kernels import scene
 from referee.vision.measured import measured
-from referee.vision.search.convex import ROUGH, Part, parts
+from referee.vision.search.convex import ROUGH_ARC_STEPS, Part, parts
 from referee.vision.search.rules import RULES
 
 FLAT_MM = measured(0.01, "mm", "rounding: an elevation that varies by less is flat")
@@ -199,7 +199,7 @@ def _catalogue(piece_set: PieceSet, colors: tuple[str, ...]) -> Catalogue:
         np.array([p[1] for p in profiles]),
         np.array([is_rare(shape, pose) for _, shape, pose, _ in rows]),
         _solids([parts(shape, pose) for _, shape, pose, _ in rows]),
-        _solids([parts(shape, pose, ROUGH) for _, shape, pose, _ in rows]),
+        _solids([parts(shape, pose, ROUGH_ARC_STEPS) for _, shape, pose, _ in rows]),
     )
 
 

@@ -9,11 +9,11 @@ from referee.vision.search.canvas import Canvas, Reading, crookedness, fits
 from referee.vision.search.rules import MAX_PIECES
 from referee.vision.search.stances import Catalogue
 
-LEANING = measured(3, "readings", "by hand: of so many those of another height are tried")
+LEANING_READINGS = measured(3, "readings", "by hand: of so many those of another height are tried")
 STOREYS = measured(2, "readings", "by hand: so many of them are improved")
 
-AS_IT_IS = measured(((1.0,), (1.0,), 0), "(steps in mm, steps in degrees, rounds)", "a hill climb without a step")
-CROOKED = measured(
+NO_CLIMB = measured(((1.0,), (1.0,), 0), "(steps in mm, steps in degrees, rounds)", "a hill climb without a step")
+CROOKED_NATS = measured(
     100.0, "nats", "prior cost from which a build is crooked enough to look for another of the same picture; by hand"
 )
 
@@ -42,7 +42,7 @@ def storeys(canvas: Canvas, best: Reading) -> list[Reading]:
     if len(pieces) > 1 and feet[1] > 1.0:
         trials.append(_lifted(pieces[1:], feet[1:] > 0, 0, -cat.size[int(pieces[0, 0]), 2], eye))
     raised = [Reading(best.turn, rows, 0.0, "storey") for rows in trials]
-    tried = fits(canvas, raised, AS_IT_IS, [r.count for r in raised])
+    tried = fits(canvas, raised, NO_CLIMB, [r.count for r in raised])
     near = sorted(tried, key=lambda r: -r.score)[: 3 * STOREYS]
     return sorted(fits(canvas, near), key=lambda r: -r.score)[:STOREYS]
 
@@ -78,4 +78,4 @@ def _lifted(pieces: np.ndarray, which: np.ndarray, i: int, by_mm: float, eye: np
 
 def crooked(canvas: Canvas, reading: Reading) -> bool:
     """Whether a reading's build is out of line or would topple."""
-    return crookedness(canvas, reading) > CROOKED
+    return crookedness(canvas, reading) > CROOKED_NATS

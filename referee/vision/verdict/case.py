@@ -30,14 +30,14 @@ MATCH_UNSEEN = measured(
     "the most of a match where a piece of the paper's colour is seen nowhere: it may stand in the build as one too "
     "many. Of 14 such matches in witness sessions 13 were right",
 )
-LACKING = frozenset(
+MISSING_PIECE_FAULTS = frozenset(
     {"missing_piece", "wrong_count", "empty_field", "not_one_structure", "wrong_support", "not_side_by_side"}
 )
 """Faults that a further piece, unseen, may be the cause of."""
-MORE = frozenset({"extra_piece", "wrong_count"})
-SPARE = MORE | {"not_one_structure", "too_many_on_table"}
+EXTRA_PIECE_FAULTS = frozenset({"extra_piece", "wrong_count"})
+SPARE_PIECE_FAULTS = EXTRA_PIECE_FAULTS | {"not_one_structure", "too_many_on_table"}
 """Faults that say that there is a piece too many, and those that it may bring with it."""
-AS_CARD = because("as_card")
+AS_CARD_REASON = because("as_card")
 """What a reading without a fault says, beside one that has some."""
 
 
@@ -102,14 +102,14 @@ class Case:
         """Whether there are faults, and further pieces, unseen, could take them all away."""
         codes = {r.code for r in self.best.faults}
         too_many = self.card.number_alone and len(self.best.build.pieces) >= self.card.piece_count
-        return bool(codes) and codes <= LACKING and not too_many
+        return bool(codes) and codes <= MISSING_PIECE_FAULTS and not too_many
 
     @cached_property
     def one_too_many(self) -> bool:
         """Whether its build would be right if something of it were no piece."""
         card, build, faults = self.card, self.best.build, self.best.faults
         codes = {r.code for r in faults}
-        if not (card.shown or card.one_structure) or not codes & MORE or not codes <= SPARE:
+        if not (card.shown or card.one_structure) or not codes & EXTRA_PIECE_FAULTS or not codes <= SPARE_PIECE_FAULTS:
             return False
         if card.shown:  # of which no more is told than what is too many, not how the others stand
             spare = itertools.product(*(itertools.combinations(r.pieces, r.values["n"]) for r in faults))
@@ -131,4 +131,4 @@ class Case:
 
 def first_of(ruled: Ruled | None) -> Reason:
     """The first fault of a reading, or that it has none."""
-    return ruled.faults[0] if ruled and ruled.faults else AS_CARD
+    return ruled.faults[0] if ruled and ruled.faults else AS_CARD_REASON

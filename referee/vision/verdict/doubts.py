@@ -115,12 +115,12 @@ EXPLAINED_HIGH = measured(0.75, "of the evidence near the build", "by hand: less
 
 MATCH: frozenset[Ruling] = frozenset({"match"})
 MISMATCH: frozenset[Ruling] = frozenset({"mismatch"})
-BOTH = MATCH | MISMATCH
+BOTH_RULINGS = MATCH | MISMATCH
 
 LEANING_MOST = measured(
     0.65, "confidence", "the most where a doubt applies: of 62 rulings withheld under stress (seed 100) 40 were right"
 )
-OTHERS_TOLD = measured(3, "readings", "by hand: so many others are offered to a human")
+READINGS_OFFERED = measured(3, "readings", "by hand: so many others are offered to a human")
 
 
 @dataclass(frozen=True)
@@ -272,24 +272,24 @@ def _doubted(case: Case, code: str, **values: Any) -> Reason:
 
 
 DOUBTS = (
-    Doubt("out_of_view", BOTH, _out_of_view, FIELD_SEEN, "test_field_and_build_cut_off_are_named_apart"),
-    Doubt("build_cut", BOTH, _build_cut, BUILD_CUT_MM, "test_field_and_build_cut_off_are_named_apart"),
-    Doubt("no_colour", BOTH, _no_colour, LEAST_COLOUR, "test_a_gray_picture_has_no_colour"),
-    Doubt("unknown_object", BOTH, _unknown_object, 0.0, "test_a_phone_withholds_a_verdict_and_is_marked"),
+    Doubt("out_of_view", BOTH_RULINGS, _out_of_view, FIELD_SEEN, "test_field_and_build_cut_off_are_named_apart"),
+    Doubt("build_cut", BOTH_RULINGS, _build_cut, BUILD_CUT_MM, "test_field_and_build_cut_off_are_named_apart"),
+    Doubt("no_colour", BOTH_RULINGS, _no_colour, LEAST_COLOUR, "test_a_gray_picture_has_no_colour"),
+    Doubt("unknown_object", BOTH_RULINGS, _unknown_object, 0.0, "test_a_phone_withholds_a_verdict_and_is_marked"),
     Doubt("unseen_colour", MISMATCH, _unseen_colour, 0.0, "test_a_white_piece_may_stand_unseen_on_the_paper"),
     Doubt("lacking_covered", MISMATCH, _lacking_covered, UNKNOWN_PIECES, "test_what_lacks_may_be_covered"),
     Doubt("covered", MISMATCH, _covered, COVERING, "test_what_lacks_may_be_covered"),
     Doubt("hardly_shown", MISMATCH, _hardly_shown, LEAST_SHOWN, "test_what_pixels_do_not_show_is_not_ruled"),
     Doubt("multicoloured", MISMATCH, _multicoloured, 0.0, "test_a_piece_with_colours_within_it_is_perhaps_none"),
-    Doubt("beyond_set", BOTH, _beyond_set, 0.0, "test_more_pieces_than_the_set_has_are_not_all_pieces"),
+    Doubt("beyond_set", BOTH_RULINGS, _beyond_set, 0.0, "test_more_pieces_than_the_set_has_are_not_all_pieces"),
     Doubt("unstable", MISMATCH, _unstable, INSTABILITY_LIMIT, "test_a_piece_too_many_that_hardly_stands"),
-    Doubt("on_the_line", BOTH, _on_the_line, ON_LINE_MM, "test_a_piece_on_the_fields_line_decides_nothing"),
+    Doubt("on_the_line", BOTH_RULINGS, _on_the_line, ON_LINE_MM, "test_a_piece_on_the_fields_line_decides_nothing"),
     Doubt("unproven", MATCH, _unproven, MATCH_SHOWN, "test_no_card_for_what_pixels_do_not_show_at_all"),
     Doubt("unexplained", MISMATCH, _unexplained, MISMATCH_EXPLAINED, "test_half_explained_is_no_mismatch"),
     Doubt("unexplained_shapes", MISMATCH, _unexplained_shapes, SHAPES_EXPLAINED, "test_shapes_ask_for_more"),
     Doubt("close_match", MATCH, _close, MATCH_AHEAD, "test_no_match_that_is_hardly_ahead"),
     Doubt("close_mismatch", MISMATCH, _close, MISMATCH_AHEAD, "test_no_mismatch_that_is_hardly_ahead"),
-    Doubt("unsure", BOTH, _unsure, 0.0, "test_what_past_sessions_make_too_little_of_is_not_ruled"),
+    Doubt("unsure", BOTH_RULINGS, _unsure, 0.0, "test_what_past_sessions_make_too_little_of_is_not_ruled"),
     Doubt("wrong_sizes", MISMATCH, _wrong_sizes, SIZES_DOUBTED, "test_a_piece_file_that_is_far_off"),
     Doubt("wrong_heights", MATCH, _wrong_heights, SIZES_DOUBTED, "test_heights_by_wrong_sizes"),
     Doubt("clipped", MISMATCH, _bleached("clipped"), PIECES_CLIPPED, "test_clipped_pieces_rob_nobody"),
@@ -321,7 +321,7 @@ def decide(case: Case, readings: Sequence[Reading]) -> Decision:
         reasons,
         compared.best.build,
         compared.ruling if doubts else None,
-        _alternatives(case, readings[1 : 1 + OTHERS_TOLD]),
+        _alternatives(case, readings[1 : 1 + READINGS_OFFERED]),
         compared.margin,
     )
     return Decision(verdict, case, tuple(doubts))

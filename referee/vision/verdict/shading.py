@@ -39,7 +39,7 @@ FACE_SD_B = measured(0.07, "log B against yellow", "as FACE_SD_LIGHT")
 SAME_CURVE_DEG = measured(40.0, "degrees", "by hand: facets whose normals are nearer are one rounded face")
 
 FACE_SD = (FACE_SD_LIGHT, FACE_SD_A, FACE_SD_B)
-WIDER = measured(3.0, "spreads of a face", "by hand: grain, highlights and soft shadows")
+FACE_SPREAD_FACTOR = measured(3.0, "spreads of a face", "by hand: grain, highlights and soft shadows")
 WIDER_SHARE = measured(0.17, "of a face's pixels", "by hand: so often they are that wide")
 STRANGE_SHARE = measured(0.03, "of a face's pixels", "by hand: so often they are anything at all")
 _BEST = float(-np.log(np.prod(FACE_SD)) - 1.5 * np.log(2 * np.pi))
@@ -48,8 +48,8 @@ DENSITY = {
     "a": FACE_SD[1] ** 2,
     "b": FACE_SD[2] ** 2,
     "near": float(np.log(1 - WIDER_SHARE - STRANGE_SHARE)),
-    "wide": float(np.log(WIDER_SHARE) - 3 * np.log(WIDER)),
-    "wider": WIDER * WIDER,
+    "wide": float(np.log(WIDER_SHARE) - 3 * np.log(FACE_SPREAD_FACTOR)),
+    "wider": FACE_SPREAD_FACTOR * FACE_SPREAD_FACTOR,
     "strange": float(STRANGE_SHARE * ANYTHING / np.exp(_BEST)),
 }
 """Of a pixel of a face about its neighbourhood's mean, relative to its best; see ``referee.kernels.faces.Density``."""
@@ -61,8 +61,8 @@ WEIGHT = measured(
 )
 NEAR_PX = measured(5, "px of the view (mm)", "by hand: so much background around compared builds counts too")
 RIVALS = measured(3, "readings of each ruling", "by hand: how many are compared")
-CLEAR = measured(4000.0, "nats", "from this margin on light has never changed a ruling for the better")
-THROUGH = FACES - 1
+CLEAR_MARGIN = measured(4000.0, "nats", "from this margin on light has never changed a ruling for the better")
+THROUGH_ARCH_FACE = FACES - 1
 """What is seen through an arch, as if it were a face of it: it is lit in its own way."""
 GLOW = measured(0.8, "of the evidence for an arch's colour", "by hand: what reflected light may give an opening")
 GLOW_DARKER = measured(0.25, "log light", "by hand: an opening is this much darker than its face")
@@ -81,7 +81,7 @@ def rescored_by_shading(
     is_right = [rulings.is_right(r) for r in readings]
     right = [row for row, ok in zip(rows, is_right, strict=True) if ok][:RIVALS]
     wrong = [row for row, ok in zip(rows, is_right, strict=True) if not ok][:RIVALS]
-    if not right or not wrong or abs(right[0][0].score - wrong[0][0].score) > CLEAR:
+    if not right or not wrong or abs(right[0][0].score - wrong[0][0].score) > CLEAR_MARGIN:
         return list(readings)
     compared = right + wrong
     drawn = [_faces(view, cat.piece_set, build) for _, build in compared]
@@ -112,8 +112,8 @@ def glow_of(evidence: Evidence, build: Build, faces: np.ndarray) -> float:
     for i, piece in enumerate(build.pieces):
         if not shape_of(build.piece_set, piece).opening:
             continue
-        through = faces == i * FACES + THROUGH
-        own = faces[(faces >= i * FACES) & (faces < i * FACES + THROUGH)]
+        through = faces == i * FACES + THROUGH_ARCH_FACE
+        own = faces[(faces >= i * FACES) & (faces < i * FACES + THROUGH_ARCH_FACE)]
         if not through.any() or not len(own):
             continue
         face = np.bincount(own - i * FACES).argmax() + i * FACES
@@ -140,7 +140,7 @@ def _faces(view: ZoneView, piece_set: PieceSet, build: Build) -> np.ndarray:
     faces = whole.astype(np.int32)[tags]
     arches = arch_tags(view, piece_set, pieces)
     through = (faces < 0) & (arches >= 0)
-    faces[through] = arches[through] * FACES + THROUGH
+    faces[through] = arches[through] * FACES + THROUGH_ARCH_FACE
     return faces
 
 

@@ -33,7 +33,7 @@ from referee.vision.overlay import draw
 THUMB_WIDTH = 480
 OVERLAYS_KEPT = 64
 
-LIGHT = (META, REVIEW, STOP, DECK, PIECES)
+SMALL_FILES = (META, REVIEW, STOP, DECK, PIECES)
 """What lists, pictures and notes need of an attempt."""
 
 PAGE = 24
@@ -42,7 +42,7 @@ PAGE = 24
 MATCHES = 40
 """So many matches are offered by name, the latest: more is a list that nobody reads."""
 
-FEW = 2_000
+SMALL_ARCHIVE = 2_000
 """Attempts whose folders are all asked whenever a page is shown: a stamp takes about 10 microseconds."""
 
 READ_AT_ONCE_S = 0.1
@@ -165,7 +165,7 @@ class Archive:
         try:
             with self._bringing if self._mirror is not None else nullcontext():
                 if self._mirror is not None:
-                    self._mirror.bring(folder, None if whole else LIGHT)
+                    self._mirror.bring(folder, None if whole else SMALL_FILES)
                 return load_attempt(folder)
         except BadAttempt:  # removed this instant
             return None
@@ -198,7 +198,7 @@ class Archive:
 
         Changes that other programs make inside of folders are looked for at once where there are few, else beside.
         """
-        small = self.index.count(ArchiveFilter()) <= FEW
+        small = self.index.count(ArchiveFilter()) <= SMALL_ARCHIVE
         end_s = time.monotonic() + READ_AT_ONCE_S
         unread = self.index.refresh(thorough=small, enough=lambda *_: time.monotonic() > end_s)
         far = self._mirror is not None

@@ -16,7 +16,7 @@ from referee.match.commands import Overrule, Ruling
 from referee.match.duel import stop_time
 from referee.recording import Attempt
 from referee.recording.folder import META, TIMES, VIDEO, pack
-from referee.recording.index import SHOWN, ArchiveFilter
+from referee.recording.index import FILTERS, ArchiveFilter
 from referee.recording.retention import removals
 from referee.review.timeline import pace
 from referee.review.verify import changed_files
@@ -159,7 +159,7 @@ def _grid(pages: flask.Blueprint, archive: Archive, asked: Callable[..., Archive
             "player": archive.index.players(),
             "card": archive.index.cards(),
             "verdict": ["match", "mismatch", "undecided"],
-            "show": list(SHOWN),
+            "show": list(FILTERS),
         }
         matches = {m: match_words(played, flask.g.lang) for m, played in page.matches.items()}
         gone = removals(archive.root)

@@ -11,7 +11,7 @@ from referee.web.evening import EveningStore
 from referee.web.json_body import json_object
 from referee.web.security import LOOPBACK, public
 
-QUIET = 4
+QUIET_ZONE_MODULES = 4
 """White modules around a QR code: less, and phones do not find it (ISO/IEC 18004)."""
 
 
@@ -75,8 +75,8 @@ def qr_svg(text: str) -> str:
     for y in range(n):
         for x in range(n):
             if code.isDark(y, x):
-                path.write(f"M{x + QUIET} {y + QUIET}h1v1h-1z")
-    size = n + 2 * QUIET
+                path.write(f"M{x + QUIET_ZONE_MODULES} {y + QUIET_ZONE_MODULES}h1v1h-1z")
+    size = n + 2 * QUIET_ZONE_MODULES
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size} {size}" shape-rendering="crispEdges">'
         f'<path fill="#fff" d="M0 0h{size}v{size}H0z"/><path d="{path.getvalue()}"/></svg>'

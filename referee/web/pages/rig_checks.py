@@ -17,7 +17,7 @@ from calibration.palette import Palette
 from calibration.quality import ANGLE_DEG, DISTANCE_CM, Figure, zone_quality
 from referee.vision.observer import SIZES_TOLD
 
-PLAYED = ("A", "B")
+PLAYED_ZONES = ("A", "B")
 LIMITS = {
     "least": round(ANGLE_DEG[0]),
     "most": round(ANGLE_DEG[1]),
@@ -26,7 +26,7 @@ LIMITS = {
 }
 """Where the camera may stand, as the page's instruction says it: what is asked for is what passes."""
 
-SHOWN_AS = {
+FIGURE_TEXTS = {
     "markers": "markers",
     "field in view": "whole",
     "flatness": "flat",
@@ -64,15 +64,15 @@ def mats_numbers(image: np.ndarray, camera: CameraModel | None) -> list[Number]:
     """Of one frame (h, w, 3) BGR: are both mats seen, flat, from the right place, in good light?"""
     gray = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
     mats = detect_mats(gray, camera)
-    seen = [zone for zone in PLAYED if zone in mats.poses]
-    rows = [Number("mats", len(seen), len(PLAYED), None)]
+    seen = [zone for zone in PLAYED_ZONES if zone in mats.poses]
+    rows = [Number("mats", len(seen), len(PLAYED_ZONES), None)]
     for zone in seen:
         rows += [_number(one, zone) for one in zone_quality(gray, mats, mats.poses[zone])]
     return rows
 
 
 def _number(one: Figure, zone: str) -> Number:
-    return Number(SHOWN_AS[one.name], one.value, one.low, one.high, UNITS.get(one.unit, one.unit), zone=zone)
+    return Number(FIGURE_TEXTS[one.name], one.value, one.low, one.high, UNITS.get(one.unit, one.unit), zone=zone)
 
 
 def _pixels(mats: Mats, pose: MatPose, points: Sequence[tuple[float, float]]) -> np.ndarray:

@@ -186,7 +186,7 @@ def _sign(session: Session, setting: Setting, form: Mapping[str, str]) -> None:
 
     Raises IllegalCommand. The numbers go into the match's record, and beside it as ``setup.json``.
     """
-    names = tuple(shown(form.get(f"name_{zone}", ""), 40) for zone in rig_checks.PLAYED)
+    names = tuple(shown(form.get(f"name_{zone}", ""), 40) for zone in rig_checks.PLAYED_ZONES)
     if "mats" not in setting.results:
         raise IllegalCommand(sentence("measure_first"))
     if setting.failed and form.get("anyway") != "yes":

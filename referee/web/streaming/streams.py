@@ -38,7 +38,7 @@ PLACES = {"events": Places(1240, 1200, 24), "pictures": Places(16, 4, 2)}
 REFEREE = "referee"
 """Under this name the streams of those who are logged in are counted, wherever they sit."""
 
-BEAT_S = 5.0
+HEARTBEAT_S = 5.0
 """A viewer hears something at least this often, so that silence means a broken line."""
 
 RENDER_EVERY_S = 0.08
@@ -129,7 +129,7 @@ class _Stream:
 class EventStream(_Stream):
     """The events of one viewer's page. ``topic`` names the feed whose news it waits for."""
 
-    wait_s = BEAT_S
+    wait_s = HEARTBEAT_S
 
     def __init__(self, streams: Streams, topic: str, feed: Feed, leave: Callable[[], None]) -> None:
         super().__init__(streams, leave)
