@@ -6,8 +6,8 @@ Python's lock; those that Python calls come last in each module, take arrays, an
 game and all thresholds are given, none is compiled in. The innermost loops go by eight columns (``columns.h``).
 
 The bits are the same on every processor: nothing is fused, no sum is taken in another order. The hottest modules are
-built a second time where that pays (``sources.TWICE``); which of the two runs is decided here, once. ``why_cython.md``
-says why it is Cython; ``.build/backend.py`` builds it.
+built a second time where that pays (``sources.AVX2_MODULES``); which of the two runs is decided here, once.
+``why_cython.md`` says why it is Cython; ``.build/backend.py`` builds it.
 """
 
 from pathlib import Path

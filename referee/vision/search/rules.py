@@ -39,7 +39,7 @@ ON_TOP_STEP = measured(5.0, "mm", "by hand: where a further piece is tried on ot
 BESIDE_STEP = measured(7.0, "mm", "by hand: where a further piece is tried on the table")
 REACH_ON_TOP = measured(30.0, "mm", "by hand: beyond the build's ends in x")
 REACH_BESIDE = measured(80.0, "mm", "by hand: beyond the build's ends in x")
-HIDDEN_NATS = measured(
+HIDDEN = measured(
     2.0, "nats a pixel", "a new piece may lose as much and still be tried: one behind others may win nothing; by hand"
 )
 PROP_GAP_MM = measured(4.0, "mm", "by hand: a prop's top is this near to the underside of what it is to carry")
