@@ -6,12 +6,13 @@ from pathlib import Path
 import click
 
 from referee.commands.options import Commands, Words, names_in
-from referee.errors import RefereeError
+from referee.errors import JournalDamaged, RefereeError
 from referee.journal import export as exports
 from referee.journal.chain import Entry
 from referee.journal.game_export import exported, is_game
 from referee.journal.journal import Journal
 from referee.journal.recovery import check, salvage
+from referee.journal.seeds import check_seed
 from referee.match.house_rules import load_rules, rules_toml
 from referee.match.schedule import letter, schedule_text
 from referee.web.i18n.games import command_sentence
@@ -66,7 +67,7 @@ def schedule(number: int, players: str | None, rules: str | None) -> None:
 def export(match_id: str | None, form: str, journal: str, out: Path | None) -> None:
     """Write a MATCH out of the record; without MATCH, list what the record holds.
 
-    Of a tower game that is not over only what its board shows is written.
+    Of what is not over only what its board shows is written.
     """
     store = open_journal(journal)
     try:
@@ -103,11 +104,15 @@ def journal() -> None:
 @journal.command()
 @JOURNAL
 def verify(journal: str) -> None:
-    """Check every event against the chain; name the first that is damaged."""
+    """Check every event against the chain, and every shuffle against the seed; name the first that is wrong."""
     store = open_journal(journal)
     try:
         for match_id, count in check(store).items():
-            click.echo(f"{match_id}: {count} events, sound, last hash {store.head(match_id)[1][:16]}")
+            try:
+                seed = ", shuffled by the seed that was promised" if check_seed(store.events(match_id)) else ""
+            except JournalDamaged as error:
+                raise JournalDamaged(f"{journal}: match {match_id}: {error}") from None
+            click.echo(f"{match_id}: {count} events, sound{seed}, last hash {store.head(match_id)[1][:16]}")
     finally:
         store.close()
 

@@ -76,6 +76,7 @@ class Match(State):
     game: Game[Any]
     setup: Setup
     state: Table
+    seed_hash: str = ""
     played: tuple[PlayedCommand, ...] = ()
     changes: tuple[Mapping[str, Any], ...] = ()
 
@@ -106,6 +107,8 @@ class Match(State):
             "game": self.game.name,
             "players": list(self.state.players),
             "mode": self.state.mode,
+            "seed_hash": self.seed_hash,
+            "seed": str(self.setup.seed) if self.over else None,
             "phase": self.state.phase,
             "turn": None if self.over else self.state.turn,
             "standings": table,
@@ -119,7 +122,7 @@ class Match(State):
 def begin(match_id: str, game: Game[Any], setup: Setup, at: str, simulated: bool = False) -> tuple[Event, ...]:
     """The events of a new game; ``setup`` as ``Game.setup`` checks it."""
     head = {"match_id": match_id, "game": game.name, "players": list(setup.players), "seed": setup.seed}
-    head |= {"mode": setup.mode, "rules": setup.rules.model_dump(mode="json")}
+    head |= {"seed_hash": core.seed_hash(setup.seed), "mode": setup.mode, "rules": setup.rules.model_dump(mode="json")}
     return (Event("game_begun", head | {"deal": game.begin(setup)}, at, simulated=simulated, step=1),)
 
 
@@ -156,7 +159,8 @@ def _created(event: Event) -> Match:
     game, mode = game_named(data["game"]), data["mode"]
     setup = Setup(tuple(data["players"]), game.rules.model_validate(data["rules"]), data["seed"], _mode(mode))
     state = game.create(setup, data["deal"])
-    return Match(data["match_id"], game, setup, state, seq=1, step=event.step, simulated=event.simulated)
+    hashed = data.get("seed_hash", "")
+    return Match(data["match_id"], game, setup, state, hashed, seq=1, step=event.step, simulated=event.simulated)
 
 
 def _mode(text: str) -> Mode:

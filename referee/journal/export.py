@@ -4,17 +4,16 @@ Everything is folded from the entries of the chain; the last hash is printed on 
 sheet signed at the table is a witness of the record.
 """
 
-import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from referee.journal.chain import Entry
-from referee.journal.game_export import game_line, is_game
+from referee.journal.game_export import game_line, is_game, json_text, seed_line
 from referee.journal.journal import Journal
 from referee.journal.page import Table, csv_text, page
 from referee.match.duel import Duel, stop_time
 from referee.match.evolve import fold
-from referee.match.state import MatchState
+from referee.match.state import SEEN_PHASES, MatchState, public_match
 
 
 def listing(journal: Journal) -> list[str]:
@@ -61,12 +60,10 @@ def duel_row(duel: Duel) -> dict[str, Any]:
 
 
 def to_json(entries: Sequence[Entry]) -> str:
-    """State, every event with its hash, and the chain's head."""
+    """State, every event with its hash, and the chain's head; before the end what ``json_text`` leaves of them."""
     state = fold(e.event for e in entries)
-    events = [{"seq": e.seq, "hash": e.hash, **e.event.to_json()} for e in entries]
-    head = {"seq": entries[-1].seq, "hash": entries[-1].hash}
-    whole = {"match": state.to_json(), "head": head, "events": events}
-    return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
+    over = bool(state.finished)
+    return json_text(state.to_json() if over else public_match(state.to_json()), entries, over)
 
 
 def to_csv(entries: Sequence[Entry]) -> str:
@@ -106,11 +103,10 @@ def result_text(state: MatchState) -> str:
 
 
 def _witness(state: MatchState, entries: Sequence[Entry]) -> str:
-    seed = f", seed {state.seed}" if state.finished else ""  # before, it foretells the cards
-    return (
-        f"Begun {state.created_at}, deck {state.deck_name}, mode {state.mode}{seed}. "
-        f"{len(entries)} events, last hash {entries[-1].hash}"
-    )
+    """The last lines of a sheet. No hash while a card is hidden: who has the one before could try all cards on it."""
+    head = f"Begun {state.created_at}, deck {state.deck_name}, mode {state.mode}. {seed_line(state.to_json())}"
+    hidden = state.card_id and state.phase not in SEEN_PHASES
+    return f"{head}{len(entries)} events" + ("" if hidden else f", last hash {entries[-1].hash}")
 
 
 SHEET_COLUMNS = ("#", "Zone A", "Zone B", "Card", "Value", "Stop by", "Card to", "Ruled by")

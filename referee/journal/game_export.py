@@ -3,8 +3,8 @@
 A game's row is a command that stands; what was undone or corrected is told with who and why. Commands are told in
 words by ``said(command, players)``, which the caller gives.
 
-While a game is not over, an export tells what the board tells and no more: no events, since these hold the deal and all
-that was chosen in secret, nor a hash, since a secret can be guessed and tried on it.
+While a game or a match is not over, an export tells what the board tells and no more: no events, since these hold seed,
+deal and all that was chosen in secret, nor a hash, since a secret can be guessed and tried on it.
 """
 
 import json
@@ -34,7 +34,9 @@ def game_line(entries: Sequence[Entry]) -> str:
 def exported(form: str, entries: Sequence[Entry], said: Said) -> str:
     """The game as json, csv, html or sheet."""
     match = fold(e.event for e in entries)
-    return {"json": _json, "csv": _csv, "html": _html, "sheet": _sheet}[form](match, entries, said)
+    if form == "json":
+        return json_text(match.view(None), entries, match.over)
+    return {"csv": _csv, "html": _html, "sheet": _sheet}[form](match, entries, said)
 
 
 def _columns(match: Match) -> tuple[str, ...]:
@@ -50,13 +52,19 @@ def _rows(match: Match, said: Said) -> list[tuple[object, ...]]:
     ]
 
 
-def _json(match: Match, entries: Sequence[Entry], said: Said) -> str:
+def json_text(shown: Mapping[str, Any], entries: Sequence[Entry], over: bool) -> str:
+    """What is ``shown`` of the state, the events and the chain's head, of what is not over without events and hash."""
     events = [{"seq": e.seq, "hash": e.hash, **e.event.to_json()} for e in entries]
-    head = {"seq": entries[-1].seq, "hash": entries[-1].hash}
-    whole: dict[str, Any] = {"match": match.view(None), "head": head, "events": events}
-    if not match.over:
+    whole = {"match": shown, "head": {"seq": entries[-1].seq, "hash": entries[-1].hash}, "events": events}
+    if not over:
         whole |= {"head": {"seq": entries[-1].seq}, "events": []}
     return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
+
+
+def seed_line(shown: Mapping[str, Any]) -> str:
+    """The seed once all is over, its hash from the beginning; nothing where none was recorded."""
+    seed = f"Seed {shown['seed']}. " if shown["seed"] else ""
+    return seed + (f"SHA-256 of the seed {shown['seed_hash']}. " if shown["seed_hash"] else "")
 
 
 def _csv(match: Match, entries: Sequence[Entry], said: Said) -> str:
@@ -69,10 +77,8 @@ def _result(match: Match) -> str:
 
 
 def _witness(match: Match, entries: Sequence[Entry]) -> str:
-    if not match.over:
-        return f"{match.game.name}, {match.setup.mode}. {len(entries)} events"
-    last = f"{len(entries)} events, last hash {entries[-1].hash}"
-    return f"{match.game.name}, {match.setup.mode}, seed {match.setup.seed}. {last}"
+    last = f", last hash {entries[-1].hash}" if match.over else ""
+    return f"{match.game.name}, {match.setup.mode}. {seed_line(match.view(None))}{len(entries)} events{last}"
 
 
 def _tables(match: Match, said: Said) -> list[Table]:

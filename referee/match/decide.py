@@ -46,6 +46,7 @@ def _create(batch: MatchBatch, c: commands.CreateMatch) -> None:
         players=list(names),
         mode=c.mode,
         seed=c.seed,
+        seed_hash=core.seed_hash(c.seed),
         deck_name=c.deck_name,
         cards={card_id: facts.to_json() for card_id, facts in c.cards.items()},
         rules=c.rules.model_dump(),

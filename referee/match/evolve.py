@@ -62,6 +62,7 @@ def _created(state: MatchState, data: Data, event: Event) -> MatchState:
         players=tuple(data["players"]),
         mode=data["mode"],
         seed=data["seed"],
+        seed_hash=data.get("seed_hash", ""),
         deck_name=data["deck_name"],
         rules=rules,
         cards={card_id: facts_of(row) for card_id, row in data["cards"].items()},

@@ -50,6 +50,7 @@ class MatchState(State):
     gone: Mapping[str, str] = field(default_factory=dict)
     mode: str = "all"
     seed: int = 0
+    seed_hash: str = ""
     deck_name: str = ""
     rules: HouseRules = DEFAULT_RULES
     cards: Mapping[str, CardFacts] = field(default_factory=dict)
@@ -212,7 +213,7 @@ class MatchState(State):
         return tuple(c.__name__ for c in COMMANDS if self.can(c))
 
     def to_json(self) -> dict[str, Any]:
-        """JSON-able, the referee's view; ``referee.web.views.public_match`` leaves out what the public may not know."""
+        """JSON-able, the referee's view; ``public_match`` leaves out what the public may not know."""
         return self._where() | self._table() | {"history": [d.to_json() for d in self.history]}
 
     def _where(self) -> dict[str, Any]:
@@ -225,6 +226,8 @@ class MatchState(State):
             "deck": self.deck_name,
             "simulated": self.simulated,
             "created_at": self.created_at,
+            "seed_hash": self.seed_hash,
+            "seed": str(self.seed) if self.finished else None,
             "seq": self.seq,
             "rules": self.rules.model_dump(),
             "rounds": [r.to_json() for r in self.rounds],
@@ -271,6 +274,31 @@ class MatchState(State):
             "result": dict(self.finished) if self.finished else None,
             "fouls": [f.to_json() for f in self.fouls],
         }
+
+
+def public_match(match: Mapping[str, Any]) -> dict[str, Any]:
+    """``MatchState.to_json()`` as anybody may know it: no card before the go, no score and no seed under review."""
+    row = dict(match)
+    if match["phase"] not in SEEN_PHASES:
+        row |= {"card_id": None, "value": 0, "duel": dict(match["duel"]) | {"card_id": None, "value": 0, "pile": None}}
+    if match["under_review"]:
+        scores = match["public_scores"]
+        row |= {
+            "scores": scores,
+            "winner": None,
+            "result": None,
+            "seed": None,
+            "players": [dict(p) | {"score": scores.get(p["name"], 0)} for p in match["players"]],
+            "standings": _ranked(match, scores),
+        }
+    return row
+
+
+def _ranked(match: Mapping[str, Any], scores: Mapping[str, int]) -> list[dict[str, Any]]:
+    rows = [dict(row) | {"score": scores.get(row["player"], 0)} for row in match["standings"]]
+    present = [row["score"] for row in rows if row["rank"] is not None]
+    ranked = [row | {"rank": row["rank"] and 1 + sum(s > row["score"] for s in present)} for row in rows]
+    return sorted(ranked, key=lambda row: (row["rank"] is None, row["rank"] or 0))
 
 
 MatchBatch = EventBatch[MatchState]

@@ -84,6 +84,7 @@ class CreateTournament(TournamentCommand):
             id=self.id,
             name=self.name.strip(),
             options=asdict(options),
+            seed_hash=core.seed_hash(options.seed),
             entrants=[asdict(Entrant(name, strength=s)) for name, s in zip(names, strengths, strict=False)],
             tables=tables,
         )

@@ -35,6 +35,7 @@ def _created(state: Tournament, data: Data, event: Event) -> Tournament:
         entrants=tuple(Entrant(**row) for row in data["entrants"]),
         tables=tuple(data["tables"]),
         created_at=event.at,
+        seed_hash=data.get("seed_hash", ""),
     )
 
 

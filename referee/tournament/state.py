@@ -141,6 +141,7 @@ class Tournament(State):
     rounds: int = 0
     finished_at: str = ""
     created_at: str = ""
+    seed_hash: str = ""
 
     @property
     def phase(self) -> str:

@@ -53,6 +53,8 @@ class MatchAnswer(BaseModel):
     scores: dict[str, int]
     under_review: bool
     winner: str | None
+    seed_hash: str = Field(description="SHA-256 of the seed's decimal digits; empty in records of older versions")
+    seed: str | None = Field(description="What the cards were shuffled by, once the match is over")
     players: list[Row]
     rounds: list[Row]
     standings: list[Standing]

@@ -5,6 +5,7 @@ import functools
 import flask
 
 from referee.errors import AsksFirst
+from referee.match.state import public_match
 from referee.session.session import Session
 from referee.web import security, views
 from referee.web.actions import ACTIONS, BadRequest, perform
@@ -149,7 +150,7 @@ def _round_json(row: views.RoundRow) -> dict:
 def public_state(snapshot: dict) -> dict:
     """What anybody may know: version, the match without what is hidden, the simulated mark."""
     match = snapshot.get("match")
-    known = views.public_match(match) if match and match["phase"] != "new" else None
+    known = public_match(match) if match and match["phase"] != "new" else None
     return {"version": snapshot["version"], "simulated": snapshot["simulated"], "match": known}
 
 

@@ -1,8 +1,7 @@
 """From a session's snapshot to what the pages show. Pure: dictionaries in, values out, nothing drawn.
 
 A snapshot is ``Session.snapshot()``: ``match`` (``MatchState.to_json()``, the referee's view),
-``live``, ``alarms``, ``verdict``. What the public may not know yet (the card before the go, a
-score under review) is left out here, once, for the board and for the API alike.
+``live``, ``alarms``, ``verdict``.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,7 +11,6 @@ from typing import Any
 from cards.card import Card
 from cards.sentences import from_record
 from referee.match.house_rules import FINDINGS
-from referee.match.state import SEEN_PHASES
 from referee.session.session import Session
 
 Match = Mapping[str, Any]
@@ -61,30 +59,6 @@ class DuelClock:
     running: bool = False
     go_s: float = 0.0
     elapsed_s: float | None = None
-
-
-def public_match(match: Match) -> dict[str, Any]:
-    """The match as anybody may know it: no card before the go, no score under review."""
-    row = dict(match)
-    if match["phase"] not in SEEN_PHASES:
-        row |= {"card_id": None, "value": 0, "duel": dict(match["duel"]) | {"card_id": None, "value": 0, "pile": None}}
-    if match["under_review"]:
-        scores = match["public_scores"]
-        row |= {
-            "scores": scores,
-            "winner": None,
-            "result": None,
-            "players": [dict(p) | {"score": scores.get(p["name"], 0)} for p in match["players"]],
-            "standings": _ranked(match, scores),
-        }
-    return row
-
-
-def _ranked(match: Match, scores: Mapping[str, int]) -> list[dict[str, Any]]:
-    rows = [dict(row) | {"score": scores.get(row["player"], 0)} for row in match["standings"]]
-    present = [row["score"] for row in rows if row["rank"] is not None]
-    ranked = [row | {"rank": row["rank"] and 1 + sum(s > row["score"] for s in present)} for row in rows]
-    return sorted(ranked, key=lambda row: (row["rank"] is None, row["rank"] or 0))
 
 
 def seats(match: Match) -> tuple[SeatView, ...]:

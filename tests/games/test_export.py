@@ -61,9 +61,9 @@ def test_a_game_is_exported_in_every_format(game, tmp_path):
 def test_the_seed_is_told_when_the_game_is_over(form, tmp_path):
     (tmp_path / "half").mkdir()
     whole, match = played(tmp_path, "tower_bets")
-    assert ", seed 5." in export(whole, match.match_id, "--format", form)
+    assert "Seed 5. SHA-256 of the seed" in export(whole, match.match_id, "--format", form)
     half, match = played(tmp_path / "half", "tower_bets", 9)
-    assert "seed" not in export(half, match.match_id, "--format", form)
+    assert "Seed" not in export(half, match.match_id, "--format", form)
 
 
 def test_the_record_lists_its_games(tmp_path):
@@ -86,7 +86,7 @@ def test_an_open_game_is_exported_without_deal_seed_picks_and_hash(tmp_path):
     assert [row["command"]["stones"] for row in whole["match"]["log"]] == [["?"] * 6] * 2
     for form in ("csv", "html", "sheet"):
         text = export(path, match.match_id, "--format", form)
-        assert text.count("picks stones ? ? ? ? ? ?") == 2 and "hash" not in text and "seed" not in text
+        assert text.count("picks stones ? ? ? ? ? ?") == 2 and "hash" not in text and "Seed" not in text
 
 
 def test_what_a_damaged_record_still_proves_of_a_game_is_salvaged_and_replays(tmp_path):

@@ -6,8 +6,8 @@ import pytest
 
 from referee.errors import IllegalCommand
 from referee.match.commands import CameraVerdict, DrawCard, Go, NextDuel, PressStop, Ready, Undo, WaiveFields
+from referee.match.state import public_match
 from referee.match.verdict import zone_verdict
-from referee.web.views import public_match
 
 RIGHT = zone_verdict({"verdict": "match"})
 

@@ -28,8 +28,8 @@ from referee.match.commands import (
     Undo,
     VoidDuel,
 )
+from referee.match.state import public_match
 from referee.match.verdict import zone_verdict
-from referee.web.views import public_match
 
 # --- Overrule and review ----------------------------------------------------------------------------
 

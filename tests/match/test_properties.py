@@ -15,8 +15,8 @@ from referee.match import commands
 from referee.match.evolve import KINDS, evolve, fold
 from referee.match.house_rules import HouseRules
 from referee.match.schedule import schedule
+from referee.match.state import public_match
 from referee.match.verdict import zone_verdict
-from referee.web.views import public_match
 
 NAMES = ("Ann", "Ben", "Cem", "Dia", "Eva", "Fin", "Gus", "Hal", "Ida", "Jan", "Kim", "Leo")
 zones, why = st.sampled_from("AB"), st.sampled_from(["seen", "photo", ""])

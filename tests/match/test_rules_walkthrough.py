@@ -27,8 +27,8 @@ from referee.match.commands import (
     VoidDuel,
 )
 from referee.match.house_rules import DEFAULT_RULES
+from referee.match.state import public_match
 from referee.match.verdict import zone_verdict
-from referee.web.views import public_match
 
 
 def the_card(state):

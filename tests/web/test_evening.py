@@ -9,6 +9,7 @@ import pytest
 from fake_session import FakeSession
 from scenes import PLAYERS, building, contested, fell, finished, overruled, right, started, voided, wrong
 
+from referee.core import seed_hash
 from referee.match.commands import DrawCard, NextDuel, OpenReview, Ready, RenamePlayer, Undo
 from referee.web import board_views, console_views, create_app, views
 from referee.web.evening import EveningStore
@@ -266,6 +267,19 @@ def test_the_results_have_every_duel_with_its_time(app, session):
     assert page.count(" s</td>") == 6 and "★ Ben wins!" in page
     lines = table.text.splitlines()
     assert lines[0].endswith(",seconds") and len(lines) == 7 and "attachment" in table.headers["Content-Disposition"]
+
+
+def test_the_results_promise_the_seed_by_its_hash_and_tell_it_when_all_is_over(app, session):
+    client = app.test_client()
+    session.create_match(["Ann", "Ben"], seed=2**127 + 1)
+    promise, seed = seed_hash(2**127 + 1), str(2**127 + 1)
+    paths = ("/results", "/api/state", "/results.csv", "/")
+    before = [client.get(path).text for path in paths]
+    assert promise in before[0] and promise in before[1] and not any(seed in text for text in before)
+    finished(session)
+    promise, seed = seed_hash(session.state.seed), str(session.state.seed)
+    for path in paths[:2]:
+        assert promise in client.get(path).text and seed in client.get(path).text
 
 
 def test_before_a_match_there_are_no_results(app):

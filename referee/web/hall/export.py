@@ -61,6 +61,7 @@ def _games(state: Tournament) -> dict[str, Any]:
     return {
         "simulated": state.simulated,
         "phase": state.phase,
+        "seedHash": state.seed_hash,
         "options": asdict(state.options) | {"seed": str(state.options.seed) if state.phase == "finished" else None},
         "rounds": state.rounds,
         "createdAt": state.created_at,

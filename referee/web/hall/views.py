@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from referee.match.state import public_match
 from referee.session.director import Director, TableNow
 from referee.tournament.plan import rest_s, time_plan
 from referee.tournament.standings import StandingsRow, standings
@@ -69,6 +70,8 @@ def head(director: Director) -> dict[str, Any]:
         "over": over,
         "games": len(state.of_round(state.round)),
         "players": len(state.present),
+        "seed_hash": state.seed_hash,
+        "seed": str(state.options.seed) if state.phase == "finished" else None,
         "minutes": minutes(rest_s(state, director.passed_s())),
         "simulated": state.simulated,
         "alarms": director.notifier.alarms(),
@@ -79,7 +82,7 @@ def table_row(director: Director, table: TableNow) -> dict[str, Any]:
     """A table as the list of tables and its own board show it; no card before the go, no score under review."""
     state, game = director.state, director.state.at_table(table.name)
     match = table.match
-    public = views.public_match(match.to_json()) if match.match_id else None
+    public = public_match(match.to_json()) if match.match_id else None
     return {
         "name": table.name,
         "used": table.name in state.tables,
@@ -105,7 +108,7 @@ def one_table(director: Director, table: TableNow) -> dict[str, Any]:
     row = table_row(director, table)
     if not table.match.match_id:
         return row | {"match": None}
-    match = views.public_match(table.match.to_json())
+    match = public_match(table.match.to_json())
     latest = [d for d in match["history"] if not match["under_review"] or d["number"] != match["duel"]["number"]]
     playing = match["phase"] != "finished"
     return row | {

@@ -6,6 +6,7 @@ from typing import Any
 import flask
 
 from cards.scene import bounds
+from referee.match.state import public_match
 from referee.session.session import Session
 from referee.web import board_views, views
 from referee.web.board_views import Say
@@ -27,7 +28,7 @@ def _values(session: Session, t: Say) -> dict[str, Any]:
             "announcement": quiet,
             "practice": session.practice is not None,
         }
-    match = views.public_match(snapshot["match"])
+    match = public_match(snapshot["match"])
     seen = {**snapshot, "match": match}
     decision = views.decision(match["duel"])
     return {

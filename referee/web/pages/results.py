@@ -6,6 +6,7 @@ from typing import Any
 import flask
 
 from referee.journal.export import csv_of
+from referee.match.state import public_match
 from referee.session.session import Session
 from referee.web import board_views, views
 from referee.web.board_views import Say
@@ -22,7 +23,7 @@ def _values(session: Session, t: Say) -> dict[str, Any]:
     match = snapshot.get("match")
     if not match or match["phase"] == "new":
         return {"match": None}
-    match = views.public_match(match)
+    match = public_match(match)
     return {
         "match": match,
         "seats": views.seats(match),
@@ -65,7 +66,7 @@ def blueprint(session: Session) -> flask.Blueprint:
 
     def known() -> dict[str, Any] | None:
         match = session.snapshot().get("match")
-        return views.public_match(match) if match and match["phase"] != "new" else None
+        return public_match(match) if match and match["phase"] != "new" else None
 
     @pages.get("/results")
     @public
