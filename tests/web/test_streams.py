@@ -54,14 +54,14 @@ def test_a_viewer_gets_all_parts_first_and_then_only_what_has_changed(server, se
 
 
 def test_a_quiet_line_carries_beats(server, session, monkeypatch):
-    monkeypatch.setattr(module, "BEAT_S", 0.2)
+    monkeypatch.setattr(module, "HEARTBEAT_S", 0.2)
     with urllib.request.urlopen(f"{server.url}events", timeout=10) as answer:
         kinds = [kind for kind, _ in events(answer, 3)]
     assert kinds == ["parts", "beat", "beat"]
 
 
 def test_beats_of_a_quiet_line_leave_nothing_behind(server, monkeypatch):
-    monkeypatch.setattr(module, "BEAT_S", 0.05)
+    monkeypatch.setattr(module, "HEARTBEAT_S", 0.05)
     with urllib.request.urlopen(f"{server.url}events", timeout=10) as answer:
         events(answer, 40)
         assert server._bridge.crowd.count() == 1
@@ -96,7 +96,7 @@ def test_a_film_is_a_row_of_pictures(pictures, server):
 
 
 def test_viewers_who_hang_up_give_their_place_back(pictures, server, app, monkeypatch):
-    monkeypatch.setattr(module, "BEAT_S", 0.2)
+    monkeypatch.setattr(module, "HEARTBEAT_S", 0.2)
     open_now = app.extensions["referee.streams"].open_now
     paths = ("events", "live/live.mjpg")
     lines = [urllib.request.urlopen(f"{server.url}{path}", timeout=10) for path in paths]
