@@ -19,6 +19,8 @@ from setuptools.build_meta import *  # noqa: F403
 
 KERNELS = Path("referee", "kernels")
 FIRMWARE = Path("firmware", "button_box")
+MEMORYVIEWS = "referee.kernels.memoryviews"
+"""A module of Cython's own code for typed arrays, which each module that takes some would hold again."""
 ZIG = "ziglang>=0.13"
 ADVICE = "install a C and C++ compiler (gcc and g++, clang, or Visual Studio's Build Tools) and try again"
 GCC_FLAGS = [
@@ -53,7 +55,7 @@ def _choose_compilers():
     own, zig = _own_compilers(), f"{shlex.quote(sys.executable)} -m ziglang"
     if own is None:
         c, cxx = (f"{zig} {which} -mcpu=baseline" for which in ("cc", "c++"))
-        os.environ.update(CC=c, LDSHARED=f"{c} -shared", CXX=cxx, LDCXXSHARED=f"{cxx} -shared")
+        os.environ.update(CC=c, CXX=cxx, LDSHARED=f"{c} -shared -fno-sanitize=undefined")  # its library takes 3 s
     elif os.name != "nt":
         for variable, compiler in own.items():
             os.environ.setdefault(variable, compiler)
@@ -75,7 +77,12 @@ def _extensions(scratch):
     (box,) = [module for module in modules if module.name.endswith("button_box")]
     box.language, box.include_dirs = "c++", [*box.include_dirs, str(FIRMWARE)]
     directives = {**DIRECTIVES, "cdivision": True, "infer_types": True, "language_level": 3}
-    modules = cythonize(modules, build_dir=scratch, compiler_directives=directives)
+    modules.append(setuptools.Extension(MEMORYVIEWS, [], **build))
+    modules = cythonize(
+        modules, build_dir=scratch, compiler_directives=directives, shared_utility_qualified_name=MEMORYVIEWS
+    )
+    for module in modules:
+        module.language = "c"  # for the linker: the firmware needs no library of C++, which Zig would build first
     if sysconfig.get_platform() != "linux-x86_64":
         return modules
     KERNELS.joinpath("avx2").mkdir(exist_ok=True)

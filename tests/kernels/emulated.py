@@ -60,7 +60,7 @@ def arm_python(folder: Path) -> Path:
 def arm_kernels(folder: Path) -> None:
     """The program for aarch64, its modules compiled by Zig."""
     c, cxx = (f"{folder}/zig/ziglang/zig {which} -target aarch64-linux-gnu.2.28" for which in ("cc", "c++"))
-    build = {"CC": c, "LDSHARED": f"{c} -shared", "CXX": cxx, "LDCXXSHARED": f"{cxx} -shared"}
+    build = {"CC": c, "LDSHARED": f"{c} -shared", "CXX": cxx}
     wheel = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--wheel-dir", folder, ROOT]
     run(*wheel, **build, SETUPTOOLS_EXT_SUFFIX=ARM_SUFFIX, _PYTHON_HOST_PLATFORM="linux-aarch64")
     (built,) = folder.glob("referee-*.whl")

@@ -60,6 +60,20 @@ def test_only_x86_has_modules_built_twice(backend, tmp_path, monkeypatch, machin
     assert names == ([f"referee.kernels.avx2.{name}" for name in AVX2_MODULES] if machine == "x86_64" else [])
 
 
+def test_the_firmware_is_translated_to_cpp_and_linked_like_c(backend, tmp_path, monkeypatch):
+    """By the driver for C++ Zig would build that language's library first: 44 processor seconds."""
+    translated = {}
+
+    def cythonize(modules, **_):
+        translated.update((m.name, m.language) for m in modules)
+        return modules
+
+    monkeypatch.setitem(sys.modules, "Cython.Build", SimpleNamespace(cythonize=cythonize))
+    linked = {m.name: m.language for m in backend["_extensions"](str(tmp_path))}
+    assert [name for name, language in translated.items() if language == "c++"] == ["referee.kernels.button_box"]
+    assert linked["referee.kernels.button_box"] == "c"
+
+
 @pytest.mark.parametrize("changed", ["rasterizer.py", "scene.pxd", "columns.h"])
 def test_loops_that_changed_since_they_were_built_are_refused_in_one_line(tmp_path, changed):
     copy = Path(shutil.copytree(FOLDER, tmp_path / "kernels"))
@@ -124,9 +138,8 @@ def test_a_machine_that_lacks_a_compiler_fetches_both_and_builds_with_them(backe
     assert [need.partition(">=")[0] for need in backend["get_requires_for_build_wheel"]()] == ["ziglang"]
     backend["_choose_compilers"]()
     environment = backend["os"].environ
-    for compiler, linker, language in (("CC", "LDSHARED", "cc"), ("CXX", "LDCXXSHARED", "c++")):
-        assert environment[compiler].startswith(sys.executable) and f"ziglang {language}" in environment[compiler]
-        assert environment[linker].endswith("-shared")
+    for variable, language in (("CC", "cc"), ("CXX", "c++"), ("LDSHARED", "cc")):
+        assert environment[variable].startswith(f"{sys.executable} -m ziglang {language} ")
 
 
 def test_a_build_that_fails_says_in_one_line_what_to_install(backend, tmp_path, monkeypatch):
