@@ -6,6 +6,7 @@ import ast
 import json
 import pickle
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from string import Formatter
 
@@ -19,13 +20,17 @@ SOURCES = sorted(p for top in ("cards", "calibration", "referee") for p in (ROOT
 WORDS = ("color.", "shape.", "piece", "game.card.")
 
 
+@cache
+def _all_calls() -> list[tuple[str, str, ast.Call]]:
+    """The name of what is called, where, and the call: every one in the program."""
+    trees = [(path.relative_to(ROOT), ast.parse(path.read_text(encoding="utf-8"))) for path in SOURCES]
+    calls = [(path, node) for path, tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return [(getattr(n.func, "attr", getattr(n.func, "id", "")), f"{path}:{n.lineno}", n) for path, n in calls]
+
+
 def _calls(names: tuple[str, ...]) -> Iterator[tuple[str, ast.Call]]:
     """Every call of a function of these names, with where it stands."""
-    for path in SOURCES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            name = getattr(node.func, "attr", getattr(node.func, "id", "")) if isinstance(node, ast.Call) else ""
-            if name in names:
-                yield f"{path.relative_to(ROOT)}:{node.lineno}", node
+    return ((place, call) for name, place, call in _all_calls() if name in names)
 
 
 def _codes(call: ast.Call) -> list[str]:

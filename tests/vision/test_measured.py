@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -44,8 +45,8 @@ def test_each_number_is_used():
     text = "\n".join(p.read_text() for p in (*SEEING, *KERNELS))
     rows = [n for p in SEEING for n in ast.parse(p.read_text()).body if isinstance(n, ast.Assign)]
     names = [row.targets[0].id for row in rows if any(map(is_measured, ast.walk(row.value)))]
-    used = {name: len(re.findall(rf"\b{name}\b|\brules\.{name.lower()}\b", text)) for name in names}
-    assert [name for name, times in used.items() if times < 2] == []
+    words, rules = Counter(re.findall(r"\w+", text)), Counter(re.findall(r"\brules\.(\w+)", text))
+    assert [name for name in names if words[name] + rules[name.lower()] < 2] == []
 
 
 def test_the_commands_that_fit_are_commands():
