@@ -9,6 +9,8 @@ import time
 
 import pytest
 from browser import chromium
+from flask import Flask
+from jinja2 import FileSystemBytecodeCache
 
 GRACE_S = 2.0
 """Threads that were told to end get this long."""
@@ -34,13 +36,16 @@ def no_thread_is_leaked():
 
 @pytest.fixture(autouse=True, scope="session")
 def temporary_files_go(tmp_path_factory):
-    """What tests, and programs that they kill, leave among temporary files goes when the run ends."""
+    """What tests, and programs that they kill, leave among temporary files goes when the run ends. The many apps of a
+    run compile each template once.
+    """
     tmp_path_factory.getbasetemp()  # which stays where it always is
     with tempfile.TemporaryDirectory(prefix="referee-tests-", ignore_cleanup_errors=True) as folder:
         os.chmod(folder, 0o755)  # some programs run as another user
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("TMPDIR", folder)
             patch.setattr(tempfile, "tempdir", folder)
+            patch.setattr(Flask, "jinja_options", {"bytecode_cache": FileSystemBytecodeCache(folder)})
             yield
 
 
