@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import tempfile
 import threading
@@ -17,6 +18,35 @@ GRACE_S = 2.0
 
 LASTING = ("asyncio_", "ThreadPoolExecutor-loop", "pytest_timeout")
 """Names of threads that test libraries keep for the whole run."""
+
+LONGEST = (
+    "test_whole_evening.py",
+    "test_match_at_table.py",
+    "test_match_in_browser.py",
+    "test_readme.py",
+    "test_demo.py",
+    "test_sixteen_tables.py",
+    "test_journal_damage.py",
+)
+"""Files with tests that take a minute or so each, most of it waiting."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    """Each of several processes begins with some of the longest tests, so that none of them is left for the end.
+
+    ``--dist worksteal`` first gives every process an equal part of the list.
+    """
+    processes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    if processes == 1:
+        return
+    longest = [item for item in items if item.path.name in LONGEST]
+    others = iter([item for item in items if item.path.name not in LONGEST])
+    dealt: list[pytest.Item] = []
+    for n in range(processes):
+        first, size = longest[n::processes], (len(items) - len(dealt)) // (processes - n)
+        dealt += [*first, *itertools.islice(others, max(0, size - len(first)))]
+    items[:] = dealt
 
 
 def _foreign(before: set[threading.Thread]) -> list[threading.Thread]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from staged import Stage, rig
 
+from calibration.mat import Mats
 from cards.deck import builtin_deck
 from referee.simulator.table import Hand
 from referee.vision.hands.geometry import STRANGER
@@ -21,13 +23,19 @@ from referee.vision.hands.reaching_arm import ReachingArm, reaching_arm
 CARD = builtin_deck().card("L09")
 
 
+@cache
+def at_rest(seating: str, zone: str) -> tuple[Stage, np.ndarray, Mats]:
+    """A build in that zone's field, its picture, and the mats."""
+    stage = Stage(rig(8, seating), CARD, zone)
+    before = stage.rig.picture(stage.world(stage.full), 1)
+    return stage, before, stage.rig.observer.look(before)
+
+
 def reaching_in(seating: str, zone: str, who: str, tip: tuple[float, float, float]):
     """That zone's field without an arm and with that player's, and the mats."""
-    at = rig(8, seating)
-    stage = Stage(at, CARD, zone)
-    before = at.picture(stage.world(stage.full), 1)
-    hand = Hand(tip if who == zone else at.seen_from(who, tip))
-    return before, at.picture(stage.world(stage.full, {who: hand}), 2), at.observer.look(before)
+    stage, before, mats = at_rest(seating, zone)
+    hand = Hand(tip if who == zone else stage.rig.seen_from(who, tip))
+    return before, stage.rig.picture(stage.world(stage.full, {who: hand}), 2), mats
 
 
 @pytest.mark.parametrize("tip", [(0.0, 0.0, 60.0), (-60.0, 10.0, 90.0)], ids=["middle", "left and high"])
@@ -40,11 +48,8 @@ def test_an_arm_is_its_owners_wherever_it_reaches(seating, zone, who, tip):
 
 
 def test_nobody_is_named_where_nothing_reaches_in():
-    at = rig(8, "across")
-    stage = Stage(at, CARD)
-    before = at.picture(stage.world(stage.full), 1)
-    mats = at.observer.look(before)
-    assert reaching_arm(at.picture(stage.world(stage.fallen), 2), before, "A", mats).owner is None
+    stage, before, mats = at_rest("across", "A")
+    assert reaching_arm(stage.rig.picture(stage.world(stage.fallen), 2), before, "A", mats).owner is None
     assert reaching_arm(before, np.zeros((2, 2, 3), np.uint8), "A", mats).owner is None
 
 
@@ -61,12 +66,9 @@ def test_while_only_one_mat_is_known_an_arm_is_its_players_or_a_strangers(seatin
 
 @pytest.mark.parametrize("seating", ["across", "beside"])
 def test_an_arm_that_comes_is_short_of_the_field_until_its_tongs_are_over_it(seating):
-    at = rig(8, seating)
-    stage = Stage(at, CARD)
-    before = at.picture(stage.world(stage.full), 1)
-    mats = at.observer.look(before)
+    stage, before, mats = at_rest(seating, "A")
     for y, short in ((-120.0, True), (-100.0, True), (0.0, False)):
-        image = at.picture(stage.world(stage.full, {"A": Hand((30.0, y, 55.0))}), 2)
+        image = stage.rig.picture(stage.world(stage.full, {"A": Hand((30.0, y, 55.0))}), 2)
         assert reaching_arm(image, before, "A", mats) == ReachingArm("A", short)
 
 
