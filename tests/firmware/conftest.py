@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import importlib.util
 import itertools
+import os
 import re
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -43,37 +46,62 @@ build = load_script("build")
 
 
 @pytest.fixture(scope="session")
-def elf(tmp_path_factory) -> Path:
+def made_once(tmp_path_factory):
+    """``made_once(name, make)``: the file of that name, made by ``make(path)`` in the first of several processes."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+
+    def file(name: str, make: Callable[[Path], object]) -> Path:
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
+        with open(path.with_suffix(".lock"), "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not path.exists():
+                make(path)
+        return path
+
+    return file
+
+
+@pytest.fixture(scope="session")
+def elf(made_once) -> Path:
     """The sketch for the Uno, without a warning in our own code."""
-    return build.build(build.BOARDS["uno"], tmp_path_factory.mktemp("uno"))
+    return made_once("uno/box.elf", lambda path: build.build(build.BOARDS["uno"], path.parent))
 
 
 @pytest.fixture(scope="session")
-def mega_elf(tmp_path_factory) -> Path:
+def mega_elf(made_once) -> Path:
     """The sketch for the Mega."""
-    return build.build(build.BOARDS["mega"], tmp_path_factory.mktemp("mega"))
+    return made_once("mega/box.elf", lambda path: build.build(build.BOARDS["mega"], path.parent))
+
+
+def harness(path: Path, *options: str) -> None:
+    """Compile the program of that name against simavr."""
+    source = HERE / f"{path.name}.c"
+    run("gcc", "-O2", "-Wall", "-Wextra", "-o", path, source, "-I/usr/include/simavr", "-lsimavr", *options)
 
 
 @pytest.fixture(scope="session")
-def simulator(tmp_path_factory) -> Path:
+def simulator(made_once) -> Path:
     """The simavr harness."""
-    out = tmp_path_factory.mktemp("simavr") / "simavr_box"
-    run("gcc", "-O2", "-Wall", "-o", out, HERE / "simavr_box.c", "-I/usr/include/simavr", "-lsimavr", "-lutil")
-    return out
+    return made_once("simavr/simavr_box", lambda path: harness(path, "-lutil"))
 
 
 @pytest.fixture(scope="session")
-def timeline_program(tmp_path_factory) -> Path:
+def timeline_program(made_once) -> Path:
     """The simavr harness that runs timelines at exact cycles."""
-    out = tmp_path_factory.mktemp("simavr") / "simavr_timeline"
-    run("gcc", "-O2", "-Wall", "-Wextra", "-o", out, HERE / "simavr_timeline.c", "-I/usr/include/simavr", "-lsimavr")
-    return out
+    return made_once("simavr/simavr_timeline", harness)
 
 
 @pytest.fixture(scope="session")
-def box_host(tmp_path_factory) -> Path:
+def box_host(made_once) -> Path:
     """The headers in a program for this PC; any sanitizer's complaint ends it with an error."""
-    out = tmp_path_factory.mktemp("host") / "box_host"
+    return made_once("host/box_host", sanitized)
+
+
+def sanitized(path: Path) -> None:
+    """Compile the headers for this PC, with every check."""
     run(
         "g++",
         "-std=c++11",
@@ -88,10 +116,9 @@ def box_host(tmp_path_factory) -> Path:
         "-fno-sanitize-recover=all",
         f"-I{SKETCH}",
         "-o",
-        out,
+        path,
         HERE / "box_host.cpp",
     )
-    return out
 
 
 class Headers:

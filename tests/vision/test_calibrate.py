@@ -39,16 +39,26 @@ def run(monkeypatch, capsys):
     return call
 
 
+PLACES = [
+    *((x, y, 470) for y in (-70, 70) for x in (-170, -60, 60, 170)),
+    *((0, 0, 380), (30, -20, 560), (-90, 0, 430), (90, 10, 430), (0, 40, 420)),
+]
+
+
+def photograph(folder: Path, places: list[tuple[float, float, float]]) -> np.ndarray:
+    """A picture of the board at each place, as files of the folder; gives the last one."""
+    rng = np.random.default_rng(5)
+    for k, place in enumerate(places):
+        picture = LENS_PICTURES.photographed(rng.uniform(-28, 28, 3), place, rng)
+        cv2.imwrite(str(folder / f"view_{k:02}.png"), picture)
+    return picture
+
+
 @pytest.fixture(scope="module")
 def boards(tmp_path_factory) -> Path:
     """13 views of the board, one picture without it, and one in which the printed board is bent."""
     folder = tmp_path_factory.mktemp("boards")
-    rng = np.random.default_rng(5)
-    places = [(x, y, 470) for y in (-70, 70) for x in (-170, -60, 60, 170)]
-    places += [(0, 0, 380), (30, -20, 560), (-90, 0, 430), (90, 10, 430), (0, 40, 420)]
-    for k, place in enumerate(places):
-        picture = LENS_PICTURES.photographed(rng.uniform(-28, 28, 3), place, rng)
-        cv2.imwrite(str(folder / f"view_{k:02}.png"), picture)
+    picture = photograph(folder, PLACES)
     grid = np.stack(np.meshgrid(np.arange(1280), np.arange(720)), -1).astype(np.float32)
     grid[..., 1] += 14 * np.sin(grid[..., 0] / 110)
     cv2.imwrite(str(folder / "bent.png"), cv2.remap(picture, grid, None, cv2.INTER_LINEAR))
@@ -74,8 +84,9 @@ def test_a_bent_board_is_named_and_fails(run, boards, tmp_path):
     assert bad.startswith(str(boards / "bent.png"))
 
 
-def test_eleven_views_are_too_few(run, boards, tmp_path):
-    views = sorted(boards.glob("view_*.png"))[:2]
+def test_eleven_views_are_too_few(run, tmp_path):
+    photograph(tmp_path, PLACES[:2])
+    views = sorted(tmp_path.glob("view_*.png"))
     status, out, err = run("calibrate", "lens", *views, "-o", tmp_path / "camera.yaml")
     assert (status, err) == (2, "referee: a lens file needs 12 views of the board, 2 of 2 pictures show it\n")
     assert not (tmp_path / "camera.yaml").exists() and out == ""
