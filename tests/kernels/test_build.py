@@ -61,7 +61,7 @@ def test_only_x86_has_modules_built_twice(backend, tmp_path, monkeypatch, machin
 
 
 def test_the_firmware_is_translated_to_cpp_and_linked_like_c(backend, tmp_path, monkeypatch):
-    """By the driver for C++ Zig would build that language's library first: 44 processor seconds."""
+    """By the driver for C++ Zig would build that language's library first: 50 processor seconds."""
     translated = {}
 
     def cythonize(modules, **_):
