@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pytest
 from browser import PROJECTOR
 from fake_session import FakeSession
@@ -53,11 +56,11 @@ ONE_OF_A_KIND = [
 
 
 @pytest.fixture(scope="module")
-def context(browser):
-    """One window for all scenes, for somebody who wants less motion."""
-    opened = browser.new_context(viewport=PROJECTOR, reduced_motion="reduce", locale="en-GB")
-    yield opened
-    opened.close()
+def page(browser):
+    """One page for all scenes, for somebody who wants less motion."""
+    context = browser.new_context(viewport=PROJECTOR, reduced_motion="reduce", locale="en-GB")
+    yield context.new_page()
+    context.close()
 
 
 @pytest.fixture
@@ -70,10 +73,25 @@ def served(request):
     server.close()
 
 
-def opened(context, scene: Scene, url: str, asked: list[str]):
-    """The scene in a page of its own; ``asked`` takes every address that it asks for."""
-    page = context.new_page()
-    page.on("request", lambda request: asked.append(request.url))
+@contextmanager
+def opened(page, scene: Scene, url: str) -> Iterator[list[str]]:
+    """The scene in the page; gives every address that it asks for."""
+    asked: list[str] = []
+
+    def note(request):
+        asked.append(request.url)
+
+    page.on("request", note)
+    try:
+        show(page, scene, url)
+        yield asked
+    finally:
+        page.remove_listener("request", note)
+        page.goto("about:blank")
+
+
+def show(page, scene: Scene, url: str) -> None:
+    """Bring the page to the scene, and wait until it stands."""
     page.goto(url + scene.path)
     if scene.click:
         pressed = page.locator(scene.click).first
@@ -86,30 +104,24 @@ def opened(context, scene: Scene, url: str, asked: list[str]):
     if page.evaluate("document.body.dataset.feed"):  # its first event may draw parts of it again
         page.locator("body[data-serial]").wait_for(state="attached")
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
-    return page
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("served", SCENES, ids=lambda scene: scene.name, indirect=True)
-def test_a_page_asks_nobody_else_and_keeps_still(served, context):
+def test_a_page_asks_nobody_else_and_keeps_still(served, page):
     scene, url = served
-    asked: list[str] = []
-    page = opened(context, scene, url, asked)
-    try:
+    with opened(page, scene, url) as asked:
         foreign = [address for address in asked if not address.startswith((url, "data:", "blob:"))]
         assert asked and foreign == []
         assert page.evaluate(MOVING) == []
-    finally:
-        page.close()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "served", [s for s in SCENES if s.name in ONE_OF_A_KIND], ids=lambda scene: scene.name, indirect=True
 )
-def test_all_that_can_be_pressed_is_reached_by_the_tab_key_and_seen_to_be(served, context):
-    page = opened(context, *served, [])
-    try:
+def test_all_that_can_be_pressed_is_reached_by_the_tab_key_and_seen_to_be(served, page):
+    with opened(page, *served):
         count = page.evaluate(REACHABLE)
         reached, unseen = set(), set()
         for _ in range(2 * count + 4):
@@ -125,8 +137,6 @@ def test_all_that_can_be_pressed_is_reached_by_the_tab_key_and_seen_to_be(served
             sorted(reached),
         )
         assert count and missed == [] and unseen == set()
-    finally:
-        page.close()
 
 
 def test_every_scene_that_is_walked_through_is_there():
