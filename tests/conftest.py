@@ -26,6 +26,7 @@ LONGEST = (
     "test_readme.py",
     "test_demo.py",
     "test_sixteen_tables.py",
+    "test_in_browser.py",
     "test_journal_damage.py",
 )
 """Files with tests that take a minute or so each, most of it waiting."""
