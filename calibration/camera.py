@@ -10,7 +10,7 @@ import yaml
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from calibration.errors import BadCamera
-from cards.errors import first_fault
+from cards.errors import first_fault, parsed_file
 from cards.sentences import sentence
 
 SAME_ASPECT = 0.01
@@ -104,12 +104,7 @@ class _CameraFile(BaseModel):
 
 def load_camera(path: str | Path) -> CameraModel:
     """Read a ``camera.yaml``. Raises BadCamera with one line that names file and fault."""
-    try:
-        data = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadCamera(f"{path}: {error.strerror or error}") from None
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise BadCamera(f"{path}: not YAML ({str(error).splitlines()[0]})") from None
+    data = parsed_file(path, yaml.safe_load, "YAML", BadCamera, (yaml.YAMLError, ValueError, RecursionError))
     try:
         file = _CameraFile.model_validate(data)
     except ValidationError as error:

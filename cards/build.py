@@ -7,13 +7,11 @@ Text notation, one piece a word group, pieces separated by ``; ``::
 ``parse_build`` reads it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import cast
+from typing import Self, cast
 
 import numpy as np
 
@@ -57,7 +55,7 @@ class Piece:
     z: float
     yaw: float = 0.0
 
-    def at(self, **changes: float) -> Piece:
+    def at(self, **changes: float) -> Self:
         """A copy with some coordinates replaced."""
         return replace(self, **changes)  # type: ignore[arg-type]  # coordinates alone are given
 

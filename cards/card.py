@@ -4,8 +4,6 @@ A kind says what its card asks for, how it is drawn, how a right build of it is 
 the law, from RULES.md and CONTRACT.md. Pure; sees no pixels, reads no clock.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -37,7 +35,7 @@ class ConvertedFrom:
 
 
 @cache
-def _adapter(kind: type[Card]) -> TypeAdapter[Card]:
+def _adapter(kind: "type[Card]") -> "TypeAdapter[Card]":
     return TypeAdapter(kind)
 
 
@@ -70,7 +68,7 @@ class Card(ABC):
     shapes_alone: ClassVar[bool] = False
     """Whether the card names shapes, in any colour."""
 
-    kinds: ClassVar[dict[str, type[Card]]] = {}
+    kinds: ClassVar[dict[str, "type[Card]"]] = {}
     """Every kind by its name."""
 
     def __init_subclass__(cls) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cards.card import Card
-from cards.errors import BadCard
+from cards.errors import BadCard, parsed_file
 from cards.kinds import parse_card
 from cards.pieces import PieceSet
 
@@ -91,13 +91,7 @@ def load_deck(path: str | Path, pieces: PieceSet | None = None) -> Deck:
 
     Raises BadCard with one line that names the file and the fault.
     """
-    try:
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadCard(f"{path}: {error.strerror or error}") from None
-    except (ValueError, RecursionError) as error:
-        raise BadCard(f"{path}: not JSON ({error})") from None
-    deck = parse_deck(data, str(path))
+    deck = parse_deck(parsed_file(path, json.loads, "JSON", BadCard), str(path))
     for card in deck.cards if pieces is not None else ():
         for problem in card.inventory_problems(pieces) if pieces is not None else ():
             raise BadCard(f"{path}: card {card.id}: {problem}")

@@ -1,5 +1,9 @@
 """The typed faults of what may be asked: bad pieces, bad cards, bad decks."""
 
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
 from pydantic import ValidationError
 
 from cards.sentences import Sentence
@@ -21,6 +25,23 @@ class BadPieceSet(RefereeError):
 
 class BadCard(RefereeError):
     """A card or deck that cannot be read, or asks for what the piece set cannot give."""
+
+
+def parsed_file(
+    path: str | Path,
+    parse: Callable[[str], Any],
+    language: str,
+    fault: type[RefereeError],
+    refused: tuple[type[Exception], ...] = (ValueError, RecursionError),
+) -> Any:
+    """What stands in a text file that ``parse`` reads, or refuses by one of these exceptions. Raises ``fault`` with one
+    line that names the file."""
+    try:
+        return parse(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise fault(f"{path}: {error.strerror or error}") from None
+    except refused as error:
+        raise fault(f"{path}: not {language} ({str(error).splitlines()[0]})") from None
 
 
 def first_fault(error: ValidationError) -> str:

@@ -14,20 +14,18 @@ Frames and conventions (shared by every module of the project):
 * ``yaw`` turns the posed piece about the vertical, degrees counter-clockwise seen from above.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from cards.errors import BadPieceSet, first_fault
+from cards.errors import BadPieceSet, first_fault, parsed_file
 
 ARC_STEPS = 24
 """Straight segments in a half circle. 24 keep a 50 mm arc within 0.06 mm of its circle."""
@@ -181,7 +179,7 @@ class _ShapeModel(BaseModel):
     opening: float = Field(default=0.0, ge=0, le=400)
 
     @model_validator(mode="after")
-    def _fits(self) -> _ShapeModel:
+    def _fits(self) -> Self:
         if self.kind in ("bridge", "crescent"):
             if not 0 < self.opening < self.width:
                 raise ValueError(f"a {self.kind} needs an opening between 0 and its width")
@@ -206,7 +204,7 @@ class _SetModel(BaseModel):
         return colors
 
     @model_validator(mode="after")
-    def _known(self) -> _SetModel:
+    def _known(self) -> Self:
         for shape, color, count in self.pieces:
             if shape not in self.shapes:
                 raise ValueError(f"pieces names the shape {shape!r}, which shapes does not define")
@@ -279,13 +277,7 @@ def parse_piece_set(data: object, source: str = "piece set") -> PieceSet:
 
 def load_piece_set(path: str | Path) -> PieceSet:
     """Read a ``pieces.json``. Raises BadPieceSet with one line that names file and fault."""
-    try:
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadPieceSet(f"{path}: {error.strerror or error}") from None
-    except (ValueError, RecursionError) as error:
-        raise BadPieceSet(f"{path}: not JSON ({error})") from None
-    return parse_piece_set(data, str(path))
+    return parse_piece_set(parsed_file(path, json.loads, "JSON", BadPieceSet), str(path))
 
 
 BUILTIN_SETS = Path(__file__).parent / "piece_sets"

@@ -15,14 +15,12 @@ The tables are ``texts/sentences.<language>.json``, code -> template. A blank of
 and a value that is itself a sentence is said in the same language.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from string import Formatter
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 LANGUAGES = ("en", "de")
 WRITTEN = "en"
@@ -46,7 +44,7 @@ class Sentence(str):
     code: str
     values: Mapping[str, Any]
 
-    def __new__(cls, text: str, code: str = "", values: Mapping[str, Any] | None = None) -> Sentence:
+    def __new__(cls, text: str, code: str = "", values: Mapping[str, Any] | None = None) -> Self:
         made = super().__new__(cls, text)
         made.code, made.values = code, dict(values or {})
         return made

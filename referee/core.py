@@ -12,11 +12,15 @@ on today's code for choosing.
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, dataclass, field, replace
-from typing import Any, ClassVar, Generic, TypeVar, dataclass_transform
+from typing import Annotated, Any, ClassVar, Generic, TypeVar, dataclass_transform
 
 from cards.sentences import sentence
 from referee.errors import IllegalCommand
 from referee.events import Event
+
+NEEDED = "needed"
+Needed = Annotated[str, NEEDED]
+"""Text of a command that must not be blank."""
 
 Data = Mapping[str, Any]
 PhaseTable = Mapping[str, tuple[tuple[str, ...], str]]
@@ -25,8 +29,8 @@ PhaseTable = Mapping[str, tuple[tuple[str, ...], str]]
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 class Command:
-    """Base of all commands: a class that names it is a frozen dataclass. ``PHASES``: where it is legal; ``NEEDS``:
-    fields that must not be blank."""
+    """Base of all commands: a class that names it is a frozen dataclass. ``PHASES``: where it is legal; ``NEEDS``: its
+    fields that are ``NEEDED``."""
 
     PHASES: ClassVar[tuple[str, ...]] = ()
     NEEDS: ClassVar[tuple[str, ...]] = ()
@@ -34,6 +38,8 @@ class Command:
 
     def __init_subclass__(cls) -> None:
         dataclass(frozen=True)(cls)
+        declared = cls.__annotations__.items()
+        cls.NEEDS = tuple(name for name, kind in declared if NEEDED in getattr(kind, "__metadata__", ()))
 
 
 @dataclass(frozen=True, kw_only=True)

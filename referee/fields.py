@@ -16,7 +16,7 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetPydanticSchema, create_model
 from pydantic_core import core_schema
 
-from referee.core import Command
+from referee.core import NEEDED, Command
 
 INVISIBLE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 INVISIBLE_FILLERS = "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0"
@@ -43,6 +43,7 @@ def shown(text: str, most: int) -> str:
 
 
 Text = Annotated[str, Field(max_length=300, pattern=PRINTABLE), AfterValidator(plain)]
+NeededText = Annotated[Text, NEEDED]
 Name = Annotated[str, Field(min_length=1, max_length=40, pattern=PRINTABLE), AfterValidator(plain)]
 Number = Annotated[int, Field(ge=0, le=10**6, strict=True)]
 Flag = Annotated[bool, Field(strict=True)]

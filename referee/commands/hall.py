@@ -47,6 +47,6 @@ def in_hall(session: Session, journal: str, table: str, called: bool) -> Iterato
         reader = stack.enter_context(closing(Journal(journal, reading="://" in journal)))
         service = TableService(session, table, presence, CalledGames(reader, table) if called else None)
         service.alarms, service.simulated = session.notifier.alarms, session.simulated
-        stack.enter_context(closing(service))
+        stack.callback(service.stop)
         service.start()
         yield service

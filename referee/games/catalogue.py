@@ -1,7 +1,5 @@
 """The games that can be refereed, by name."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from referee.games.city_towers import door as city_towers

@@ -13,8 +13,6 @@ seed and knows every card. A *scorer's* game is played with real cards: its hand
 player who plays one names it. ``check_pieces`` then sees that no card is named more often than the deck has it.
 """
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -10,8 +10,6 @@ and decides all later ones anew; it is refused, with the reason, when one of tho
 is edited: the events before it stay, and it cites the one it replaces.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any

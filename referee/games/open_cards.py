@@ -3,8 +3,6 @@
 Where several moves lead there (a joker stands for more than one number) all are offered, and a human chooses.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from referee.core import Command
-from referee.fields import ByProgram, Flag, Name, Number, Text, Zone
+from referee.core import Command, Needed
+from referee.fields import ByProgram, Flag, Name, NeededText, Number, Text, Zone
 from referee.match.card_facts import CardFacts
 from referee.match.duel import PHASES_IN_PLAY
 from referee.match.foul import FoulProposal
@@ -101,10 +101,9 @@ FIELD_FAULTS: Mapping[str, str] = {"not_empty": "field_not_empty", "hand": "fiel
 class WaiveFields(MatchCommand):
     """Go although a field is not empty, or a hand is in it: for this duel, on record."""
 
-    who: Text
-    why: Text
+    who: NeededText
+    why: NeededText
     PHASES = ("card_drawn", "ready")
-    NEEDS = ("who", "why")
 
 
 class PressStop(MatchCommand):
@@ -142,39 +141,35 @@ class HumanRuling(MatchCommand):
     """A human rules on an open duel. ``zone`` only in a dead heat; default: the one that is open."""
 
     ruling: Ruling
-    who: Text
-    why: Text
+    who: NeededText
+    why: NeededText
     zone: Text | None = None
     PHASES = ("stopped", "judging", "undecided")
-    NEEDS = ("who", "why")
 
 
 class Overrule(MatchCommand):
     """A human overrules an ended duel: the latest, or the one of that ``number``."""
 
     ruling: Ruling
-    who: Text
-    why: Text
+    who: NeededText
+    why: NeededText
     number: Number | None = None
     PHASES = (*DUEL, "finished")
-    NEEDS = ("who", "why")
 
 
 class OpenReview(MatchCommand):
     """Put the last result under review: the public score stays as it is until it is closed."""
 
-    who: Text
-    why: Text
+    who: NeededText
+    why: NeededText
     PHASES = ("decided", "void", "finished")
-    NEEDS = ("who", "why")
 
 
 class CloseReview(MatchCommand):
     """The review upholds the result. (``Overrule`` closes it too.)"""
 
-    who: Text
+    who: NeededText
     PHASES = (*DUEL, "finished")
-    NEEDS = ("who",)
 
 
 class Foul(MatchCommand):
@@ -184,12 +179,11 @@ class Foul(MatchCommand):
     """
 
     player: Text
-    text: Text
-    who: Text
+    text: NeededText
+    who: NeededText
     sanction: Literal["none", "warning", "duel"] | None = None
     seen: ByProgram[FoulProposal | None] = None
     PHASES = DUEL
-    NEEDS = ("text", "who")
 
 
 class FoulRuling(MatchCommand):
@@ -197,20 +191,18 @@ class FoulRuling(MatchCommand):
 
     index: Number
     sanction: Literal["none", "warning", "void", "duel"]
-    who: Text
+    who: NeededText
     why: Text = ""
     PHASES = DUEL
-    NEEDS = ("who",)
 
 
 class VoidDuel(MatchCommand):
     """No card for anyone, fresh card. ``reason``: 'human', 'bumped', 'device' …"""
 
-    who: Text
-    why: Text
+    who: NeededText
+    why: NeededText
     reason: Text = "human"
-    PHASES = PHASES_IN_PLAY
-    NEEDS = ("who", "why")
+    PHASES = IN_PLAY
 
 
 class CallTimeout(MatchCommand):
@@ -229,76 +221,68 @@ class NextDuel(MatchCommand):
 class Undo(MatchCommand):
     """Take the last command back. What was recorded stays; the state goes back."""
 
-    who: Text
+    who: NeededText
     PHASES = (*DUEL, "finished")
-    NEEDS = ("who",)
 
 
 class PlayerLeaves(MatchCommand):
     """A player goes home: a duel in play is void, the rounds still to come are dropped."""
 
     player: Text
-    who: Text
-    why: Text
+    who: NeededText
+    why: NeededText
     PHASES = DUEL
-    NEEDS = ("who", "why")
 
 
 class PlayerJoins(MatchCommand):
     """A player comes late: one round against everyone present is added at the end."""
 
-    player: Text
-    who: Text
+    player: NeededText
+    who: NeededText
     PHASES = DUEL
-    NEEDS = ("player", "who")
 
 
 class PlayerLate(MatchCommand):
     """A listed player is not there yet: the rounds with this player move to the end."""
 
     player: Text
-    who: Text
+    who: NeededText
     PHASES = BETWEEN_DUELS
-    NEEDS = ("who",)
 
 
 class RenamePlayer(MatchCommand):
     """A name was entered wrongly: from now on ``player`` is called ``name``, in what was played too."""
 
     player: Text
-    name: Text
-    who: Text
+    name: NeededText
+    who: NeededText
     PHASES = (*DUEL, "finished")
-    NEEDS = ("name", "who")
 
 
 class ReplayRound(MatchCommand):
     """A round's duels count no longer and it is played again. ``round_index`` counts from 0."""
 
     round_index: Number
-    who: Text
-    why: Text
+    who: NeededText
+    why: NeededText
     PHASES = (*BETWEEN_DUELS, "finished")
-    NEEDS = ("who", "why")
 
 
 class ReplayDuel(MatchCommand):
     """An earlier duel that a human declared void is played once more, as soon as no other duel is in play."""
 
     number: Number
-    who: Text
-    why: Text
+    who: NeededText
+    why: NeededText
     PHASES = (*BETWEEN_DUELS, "finished")
-    NEEDS = ("who", "why")
 
 
 class LeaveMatch(MatchCommand):
     """This match waits as it stands: ``for_match``, an older one of this table, is gone on with."""
 
-    for_match: str
+    for_match: Needed
     who: Text = ""
     PHASES = (*BETWEEN_DUELS, "finished")
-    NEEDS = ("for_match",)
 
 
 class TakeUpMatch(MatchCommand):
@@ -312,9 +296,8 @@ class ChangeMode(MatchCommand):
     """Young players add value 3, later all: the next card comes from the new piles."""
 
     mode: Text
-    who: Text
+    who: NeededText
     PHASES = ("idle",)
-    NEEDS = ("who",)
 
 
 class SignSetup(MatchCommand):
@@ -329,18 +312,16 @@ class SignSetup(MatchCommand):
 class OpenSetup(MatchCommand):
     """The set-up is to be changed: the signatures hold no longer."""
 
-    who: Text
+    who: NeededText
     why: Text = ""
     PHASES = BETWEEN_DUELS
-    NEEDS = ("who",)
 
 
 class GoUnsigned(MatchCommand):
     """Play without signatures under the set-up, once and for this match."""
 
-    who: Text
+    who: NeededText
     PHASES = BETWEEN_DUELS
-    NEEDS = ("who",)
 
 
 class ChangeLens(MatchCommand):

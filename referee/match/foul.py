@@ -1,10 +1,8 @@
 """A foul as it stands in the record: whose, what, what the camera saw of it, and what a human made of it. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 from cards.law import Reason
 from cards.sentences import Sentence, sentence
@@ -67,7 +65,7 @@ class FoulNoted:
         """Whether the camera saw what was done, but not who did it: ``player`` is whose field it was."""
         return self.seen is not None and self.seen.kind in ANYBODYS and not self.seen.culprit
 
-    def ruled(self, sanction: str, by: str, why: str) -> FoulNoted:
+    def ruled(self, sanction: str, by: str, why: str) -> Self:
         """The same foul with what a human made of it."""
         return replace(self, sanction=sanction, ruled_by=by, why=why)
 

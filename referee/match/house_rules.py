@@ -5,19 +5,17 @@ the match's first event records it, so that an old match is always read by the r
 played by. ``ruled`` turns what the camera says of one build into what the house makes of it.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, Self, get_args
 
 from annotated_types import Ge, Le
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.fields import FieldInfo
 
-from cards.errors import first_fault
+from cards.errors import first_fault, parsed_file
 from cards.law import Tolerances
 from referee.errors import RefereeError
 from referee.match.card_facts import NO_CARD, CardFacts
@@ -124,7 +122,7 @@ class HouseRules(BaseModel):
     )
 
     @model_validator(mode="after")
-    def _in_order(self) -> HouseRules:
+    def _in_order(self) -> Self:
         if self.depth_wrong_mm < self.depth_right_mm:
             raise ValueError("depth_wrong_mm is less than depth_right_mm")
         return self
@@ -148,13 +146,7 @@ def parse_rules(data: object, source: str = "house rules") -> HouseRules:
 
 def load_rules(path: str | Path) -> HouseRules:
     """Read ``house_rules.toml``. Raises BadRules with one line that names the file and the fault."""
-    try:
-        data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadRules(f"{path}: {error.strerror or error}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadRules(f"{path}: not TOML ({error})") from None
-    return parse_rules(data, str(path))
+    return parse_rules(parsed_file(path, tomllib.loads, "TOML", BadRules), str(path))
 
 
 def rules_toml(rules: HouseRules = DEFAULT_RULES) -> str:

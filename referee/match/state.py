@@ -1,7 +1,5 @@
 """A match as it stands: one frozen value, folded from events (``referee.match.evolve``)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -73,14 +71,14 @@ class MatchState(State):
     setup: str = "open"
     signed: tuple[str, ...] = ()
     left_for: str = ""
-    earlier: tuple[MatchState, ...] = field(default=(), repr=False, compare=False)
+    earlier: tuple["MatchState", ...] = field(default=(), repr=False, compare=False)
 
     @property
-    def before(self) -> MatchState | None:
+    def before(self) -> "MatchState | None":
         """The state before the last command, with what an undo of it needs; None when there is none."""
         return replace(self.earlier[-1], earlier=self.earlier[:-1]) if self.earlier else None
 
-    def after(self, state: MatchState) -> MatchState:
+    def after(self, state: "MatchState") -> "MatchState":
         """This state as the one that a command of ``state`` led to."""
         return replace(self, earlier=(*state.earlier, replace(state, earlier=()))[-MOST_UNDONE:])
 

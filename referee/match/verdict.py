@@ -1,7 +1,5 @@
 """What is said of a build: the verdict, its reasons, and their JSON (CONTRACT.md, ``referee judge``). Pure values."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
@@ -33,7 +31,7 @@ class Verdict:
     reasons: tuple[Reason, ...] = ()
     build: Build | None = None
     leaning: Ruling | None = None
-    alternatives: tuple[Verdict, ...] = field(default=())
+    alternatives: tuple["Verdict", ...] = field(default=())
     margin: float | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -74,18 +72,18 @@ class ZoneVerdict:
         return frozenset(r.code for r in self.reasons)
 
     @property
-    def alternatives(self) -> tuple[ZoneVerdict, ...]:
+    def alternatives(self) -> tuple["ZoneVerdict", ...]:
         """The other readings that a human is offered, likeliest first."""
         return tuple(map(zone_verdict, self.row.get("alternatives") or ()))
 
-    def undecided(self, leaning: str, because_of: Reason | None = None) -> ZoneVerdict:
+    def undecided(self, leaning: str, because_of: Reason | None = None) -> "ZoneVerdict":
         """The same build, left open; with a reason in place of its own, where one is given."""
         changed: dict[str, Any] = {"verdict": "undecided"} | ({"leaning": leaning} if leaning else {})
         if because_of:
             changed["reasons"] = [because_of.to_json()]
         return zone_verdict({**self.row, **changed})
 
-    def wrong(self, because_of: Reason) -> ZoneVerdict:
+    def wrong(self, because_of: Reason) -> "ZoneVerdict":
         """The same build, wrong for that reason."""
         return zone_verdict({**self.row, "verdict": "mismatch", "reasons": [because_of.to_json()]})
 

@@ -16,6 +16,7 @@ from referee.match.decide import fields_refusal
 from referee.match.state import MatchState
 from referee.session.box_lamps import ZONES, lamps
 from referee.session.ports import AlarmBoard, BackgroundCommands, CommandRunner, MatchClock
+from referee.workers import JobQueue
 
 GO_WAIT_S = 0.7
 """How long the box may take to say when it sounded the go; then the host's own time counts."""
@@ -49,13 +50,13 @@ class BoxMatch(MatchClock, CommandRunner, AlarmBoard, BackgroundCommands, Protoc
         """Zone -> what is wrong with its field before a go."""
 
 
-class BoxListener:
+class BoxListener(JobQueue[BoxNotice]):
     """Hears one box at a time, on a thread of its own. A lost box is an alarm, never an error."""
 
     def __init__(self, match: BoxMatch, box: ButtonBox) -> None:
+        super().__init__("session events")
         self.box = box
         self._match = match
-        self._notices: queue.Queue[BoxNotice | None] = queue.Queue()
         self._gone_at: queue.Queue[BoxNotice] = queue.Queue()
         self._going = threading.Lock()
         self._early: list[PressStop] | None = None
@@ -64,25 +65,18 @@ class BoxListener:
         self._noisy: dict[int, str] = {}
         self._shown: dict[int, Lamp] = {}
         self.practised: Callable[[str, float], bool] = lambda zone, at_s: False
-        self._thread = threading.Thread(target=self._run, name="session events", daemon=True)
 
     def start(self) -> None:
         """Begin to listen."""
-        self.box.listen(self._notices.put)
+        self.box.listen(self._jobs.put)
         self._insist()
-        self._thread.start()
+        super().start()
         self._set(self._match.state)
-
-    def stop(self) -> None:
-        """End the thread."""
-        self._notices.put(None)
-        if self._thread.ident:
-            self._thread.join()
 
     def use(self, box: ButtonBox) -> ButtonBox:
         """Listen to another box from now on; gives back the old one."""
         old, self.box = self.box, box
-        box.listen(self._notices.put)
+        box.listen(self._jobs.put)
         return old
 
     def status(self) -> dict:
@@ -194,11 +188,7 @@ class BoxListener:
             self.box.arm()
             self.box.resume()  # the duel goes on: a second go would confuse both
 
-    def _run(self) -> None:
-        while (notice := self._notices.get()) is not None:
-            self._hear(notice)
-
-    def _hear(self, notice: BoxNotice) -> None:
+    def _do(self, notice: BoxNotice) -> None:
         if self._signed and notice.box_id and notice.box_id != self._signed:
             self._match.alarm("box_foreign", sentence("box_foreign", seen=notice.box_id, ours=self._signed))
         elif notice.kind == "go":

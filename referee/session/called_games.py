@@ -2,7 +2,6 @@
 
 import os
 import socket
-import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -17,6 +16,7 @@ from referee.match.schedule import folded
 from referee.match.state import MatchState
 from referee.tournament.evolve import evolve
 from referee.tournament.state import RECORD, Tournament
+from referee.workers import Background
 
 POLL_S = 1.0
 """How often a table asks what is called to it."""
@@ -75,28 +75,18 @@ class CalledGames:
                 self._state = evolve(self._state, event)
 
 
-class TableService:
+class TableService(Background):
     """What a table's program does for the hall, on a thread of its own: says that it lives, begins what is called."""
 
     def __init__(self, seats: Seats, table: str, presence: Presence, games: CalledGames | None) -> None:
+        super().__init__("hall")
         self._seats, self._table, self._presence, self._games = seats, table, presence, games
-        self._over, self._beat = threading.Event(), 0
+        self._beat = 0
         self._over_since_s: float | None = None
         self.address = ""
         self.alarms: Callable[[], Sequence[dict]] = tuple
         self.simulated = False
-        self.patience_s = FINISHED_SHOWN_S
-        self._thread = threading.Thread(target=self._run, name="hall", daemon=True)
-
-    def start(self) -> None:
-        """Begin."""
-        self._thread.start()
-
-    def close(self) -> None:
-        """End, and say so."""
-        self._over.set()
-        if self._thread.is_alive():
-            self._thread.join()
+        self.patience_s = PATIENCE_S
 
     def tell(self) -> None:
         """Say that the table lives."""
@@ -124,7 +114,7 @@ class TableService:
 
     def _run(self) -> None:
         looks = 0
-        while not self._over.is_set():
+        while not self._closing.is_set():
             try:
                 if looks % BEAT_EVERY == 0:
                     self.tell()
@@ -134,7 +124,7 @@ class TableService:
             except RefereeError as error:
                 self._seats.alarm("hall", sentence("hall_lost", fault=error.wording))
             looks += 1
-            self._over.wait(POLL_S)
+            self._closing.wait(EVERY_S)
         try:
             self._presence.leave(self._table)
         except RefereeError:

@@ -3,14 +3,11 @@
 The state is what the journal says, so a program that is killed goes on behind the last command that was kept.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Sequence
+from typing import Self
 
-from cards.sentences import sentence
 from referee.devices.ports import Clock
-from referee.errors import IllegalCommand
 from referee.events import Event
 from referee.games.catalogue import game_named
 from referee.games.core import GameCommand, Setup
@@ -36,20 +33,12 @@ class GameTable:
         self.match = match
 
     @classmethod
-    def begun(cls, journal: Record, clock: Clock, game: str, setup: Setup, simulated: bool = False) -> GameTable:
+    def begun(cls, journal: Record, clock: Clock, game: str, setup: Setup, simulated: bool = False) -> Self:
         """A new game, its deal on record."""
         now = clock.utc()
         match_id = f"{game}-{now:%Y%m%d-%H%M%S}-{len(journal.matches('')) + 1}"
         events = begin(match_id, game_named(game), setup, now.isoformat(), simulated)
         journal.append(match_id, events, after=0)
-        return cls(journal, clock, fold(events))
-
-    @classmethod
-    def taken_up(cls, journal: Record, clock: Clock, match_id: str) -> GameTable:
-        """A game of the record as it stands. Raises IllegalCommand when there is no such game."""
-        events = journal.events(match_id)
-        if not events:
-            raise IllegalCommand(sentence("no_game", match=match_id))
         return cls(journal, clock, fold(events))
 
     @property

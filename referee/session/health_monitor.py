@@ -2,7 +2,6 @@
 
 import itertools
 import shutil
-import threading
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +13,7 @@ from referee.session import heap
 from referee.session.duel_recording import DuelRecording
 from referee.session.live_judging import LiveJudging
 from referee.session.ports import AlarmBoard, BackgroundCommands, MatchClock, Record, WithBox, WithCamera
+from referee.workers import Background
 
 CHECK_EVERY_S = 1.0
 """The rig is looked over this often."""
@@ -46,26 +46,15 @@ class MonitoredSession(MatchClock, WithCamera, WithBox, BackgroundCommands, Alar
         """The record."""
 
 
-class HealthMonitor:
+class HealthMonitor(Background):
     """Looks the rig over on a thread of its own; ``tick`` is called each time as well."""
 
     def __init__(self, session: MonitoredSession, tick: Callable[[float], None]) -> None:
+        super().__init__("session health")
         self._session, self._tick = session, tick
         self._counts: deque[tuple[int, int]] = deque([(0, 0)], maxlen=CLOCK_READINGS)
         self._ahead_s: float | None = None
         self._jump = (0.0, 0.0)
-        self._closing = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="session health", daemon=True)
-
-    def start(self) -> None:
-        """Begin to look."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """End the thread."""
-        self._closing.set()
-        if self._thread.ident:
-            self._thread.join()
 
     def _run(self) -> None:
         for turn in itertools.count(1):

@@ -1,7 +1,6 @@
 """Seeing during play, on one thread: the gate looks at every frame it can, rig and card are looked at now and then;
 after a Stop builds are judged (``referee.session.stop_judging``)."""
 
-import threading
 from collections.abc import Mapping
 from typing import Protocol
 
@@ -19,6 +18,7 @@ from referee.session.stop_judging import JudgingSession, StopJudging, fault_name
 from referee.vision.live.fouls import FoulWatch
 from referee.vision.live.gate import GateState
 from referee.vision.live.gate_history import STOPPED, GateHistory
+from referee.workers import Background
 
 TOUCH_S = 0.2
 """Pages hear of the gates this often at most."""
@@ -39,12 +39,12 @@ class SeeingSession(JudgingSession, Protocol):
     practice: PracticeRunner | None
 
 
-class LiveJudging:
+class LiveJudging(Background):
     """The session's eyes. ``gates`` and ``shown`` may be asked from any thread."""
 
     def __init__(self, session: SeeingSession) -> None:
+        super().__init__("session judging")
         self._session = session
-        self._closing = threading.Event()
         self._history = GateHistory()
         self._gates: dict[str, dict] = {}
         self._touched_s = self._rig_looked_s = 0.0
@@ -54,22 +54,6 @@ class LiveJudging:
         self._fouls, self._watched = FoulWatch(), -1
         self._rig_monitor = RigMonitor()
         self._stop = StopJudging(session, self._history)
-        self._thread = threading.Thread(target=self._run, name="session judging", daemon=True)
-
-    def start(self) -> None:
-        """Begin to watch."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """End the thread."""
-        self._closing.set()
-        if self._thread.ident:
-            self._thread.join()
-
-    @property
-    def alive(self) -> bool:
-        """Whether the thread runs."""
-        return self._thread.is_alive()
 
     def gates(self) -> dict[str, dict]:
         """Per zone what the gate saw last."""

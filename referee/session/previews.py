@@ -1,6 +1,5 @@
 """The pictures of a session as JPEG, made on one thread and only while somebody looks at them."""
 
-import queue
 import threading
 import time
 from collections.abc import Callable
@@ -22,6 +21,7 @@ from referee.session.field_previews import FieldPreviews, Shown, around, around_
 from referee.session.ports import PagePublisher, WithCamera
 from referee.session.verdict_pictures import VerdictPicture, VerdictPictures
 from referee.vision.observer import Judgement
+from referee.workers import JobQueue
 
 PREVIEW_EVERY_S = 0.1
 WANTED_S = 3.0
@@ -43,34 +43,23 @@ class Previewed(Shown, WithCamera, PagePublisher, Protocol):
     draw: Callable[[np.ndarray, Judgement, Card], np.ndarray]
 
 
-class Previews:
+class Previews(JobQueue[tuple]):
     """JPEG by name: live, zone_A, zone_B, card, overlay, overlay/N, build/N/A."""
 
     def __init__(self, session: Previewed) -> None:
+        super().__init__("session previews")
         self._session = session
-        self._jobs: queue.Queue[tuple | None] = queue.Queue()
         self._wanted: dict[str, float] = {}
         self._made: dict[str, tuple[object, bytes]] = {}
         self._ready = threading.Condition()
         self._fields = FieldPreviews(session)
         self._kept = VerdictPictures(session.data_dir / "verdicts")
-        self._thread = threading.Thread(target=self._run, name="session previews", daemon=True)
-
-    def start(self) -> None:
-        """Begin to make pictures."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """End the thread."""
-        self._jobs.put(None)
-        if self._thread.ident:
-            self._thread.join()
 
     def get(self, name: str) -> bytes | None:
         """The latest picture; the first one is waited for, half a second at most."""
         with self._ready:
             self._wanted[name] = time.monotonic()
-            if name in ("live", "zone_A", "zone_B", "card") and self._thread.is_alive():
+            if name in ("live", "zone_A", "zone_B", "card") and self.alive:
                 self._ready.wait_for(lambda: name in self._made, 0.5)
             made = self._made.get(name)
         return made[1] if made else self._from_disk(name)
@@ -96,16 +85,11 @@ class Previews:
         state = self._session.state
         self._jobs.put((state.match_id, VerdictPicture(number, state.duel.number), frame, judgement, card))
 
-    def _run(self) -> None:
-        while True:
-            try:
-                job = self._jobs.get(timeout=PREVIEW_EVERY_S)
-            except queue.Empty:
-                self._make_wanted()
-                continue
-            if job is None:
-                return
-            self._draw_verdict(*job)
+    def _idle_s(self) -> float:
+        return EVERY_S
+
+    def _do(self, job: tuple) -> None:
+        self._draw_verdict(*job)
 
     def _draw_verdict(
         self, match_id: str, to: VerdictPicture, frame: np.ndarray, judgement: Judgement, card: Card
@@ -129,7 +113,7 @@ class Previews:
             self._made[name] = (key, jpeg)
             self._ready.notify_all()
 
-    def _make_wanted(self) -> None:
+    def _idle(self) -> None:
         now = time.monotonic()
         with self._ready:
             names = [n for n, at in self._wanted.items() if now - at < WANTED_S]

@@ -5,8 +5,6 @@ crooked clock, its line with faults, and plain-text fault commands in the manner
 in production asks whether it is there.
 """
 
-from __future__ import annotations
-
 import heapq
 import os
 import random
@@ -17,6 +15,7 @@ import threading
 import tty
 from collections.abc import Callable
 from pathlib import Path
+from typing import Self
 
 from referee.devices.box_protocol import NEXT_BUTTON, PADS, PLAYERS, Message
 from referee.devices.ports import Clock
@@ -73,7 +72,7 @@ class SimulatedBox:
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="SIMULATED box", daemon=True)
 
-    def start(self) -> SimulatedBox:
+    def start(self) -> Self:
         """Power on and plug in."""
         self._plug()
         self._thread.start()

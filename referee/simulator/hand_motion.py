@@ -4,11 +4,10 @@ A ``Script`` is a value: ``at(t_s)`` is a pure function of time, so any instant 
 Times are seconds of the table's clock; coordinates are millimetres in the player's mat frame.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -58,7 +57,7 @@ class Script:
                 now[move.index], tip, held = self._during(move, now[move.index], tip, t_s)
         return now, self._hand(t_s, tip, held)
 
-    def stopped(self, t_s: float) -> Script:
+    def stopped(self, t_s: float) -> Self:
         """The script when Stop sounds at that time: nobody acts any more; a piece in the air is put back."""
         done = tuple(m for m in self.moves if m.end_s <= t_s or not m.by_hand)
         current = next((m for m in self.moves if m.by_hand and m.start_s < t_s < m.end_s), None)

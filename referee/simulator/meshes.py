@@ -1,7 +1,5 @@
 """Solids of the simulated table as triangle meshes: pieces from their outlines, arms, hands and tongs."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +24,7 @@ class Mesh:
     corners: np.ndarray
     normals: np.ndarray
 
-    def moved(self, turn: np.ndarray, centre: np.ndarray) -> Mesh:
+    def moved(self, turn: np.ndarray, centre: np.ndarray) -> "Mesh":
         """The mesh turned by (3, 3) and then shifted by (3,)."""
         return Mesh(self.corners @ turn.T + centre, self.normals @ turn.T)
 

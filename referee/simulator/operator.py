@@ -6,7 +6,6 @@ camera cannot tell, by looking at the table, as a human referee would. ``Practis
 give up where it is wrong, and clear the field.
 """
 
-import queue
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -28,18 +27,18 @@ from referee.match.state import MatchState
 from referee.session.practising import PracticeRunner
 from referee.session.session import Session
 from referee.simulator.players import Players
+from referee.workers import Background, JobQueue
 
 REFEREE = "simulated referee"
 
 
-class Robots:
+class Robots(JobQueue[tuple[str, MatchState]]):
     """Turns a session's events into what the players do; ``press(player)`` closes a button's contact."""
 
     def __init__(self, session: Session, players: Players, press: Callable[[int], None]) -> None:
+        super().__init__("SIMULATED players")
         self._session, self._players, self._press = session, players, press
-        self._jobs: queue.Queue[tuple[str, MatchState] | None] = queue.Queue()
         self._due: dict[str, float] = {}
-        self._thread = threading.Thread(target=self._run, name="SIMULATED players", daemon=True)
         session.listen(self._heard)
 
     def start(self) -> None:
@@ -47,35 +46,25 @@ class Robots:
         state = self._session.state
         if state.phase == "building":
             self._jobs.put(("go", state))
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Get up."""
-        self._jobs.put(None)
-        self._thread.join()
+        super().start()
 
     def _heard(self, state: MatchState, events: Sequence[Event]) -> None:
         for event in events:
             self._jobs.put((event.kind, state))
 
-    def _run(self) -> None:
-        clock = self._session.clock
-        while True:
-            soonest = min(self._due.values(), default=clock.now_s() + 1.0)
-            try:
-                job = self._jobs.get(timeout=max(0.001, soonest - clock.now_s()))
-            except queue.Empty:
-                self._press_due(clock.now_s())
-                continue
-            if job is None:
-                return
-            try:
-                self._react(*job)
-            except RefereeError as error:
-                self._session.attempt(VoidDuel(REFEREE, str(error)))
+    def _idle_s(self) -> float:
+        now_s = self._session.clock.now_s()
+        return max(0.001, min(self._due.values(), default=now_s + 1.0) - now_s)
 
-    def _press_due(self, now_s: float) -> None:
+    def _do(self, job: tuple[str, MatchState]) -> None:
+        try:
+            self._react(*job)
+        except RefereeError as error:
+            self._session.attempt(VoidDuel(REFEREE, str(error)))
+
+    def _idle(self) -> None:
         """The first who is due presses; who would have been later hears the Stop and does not."""
+        now_s = self._session.clock.now_s()
         first = min(self._due, key=lambda zone: self._due[zone], default=None)
         if first is not None and self._due[first] <= now_s:
             self._due = {}
@@ -115,23 +104,13 @@ class Pauses:
 FAST_PAUSES = Pauses(0.05, 0.1, 0.05, 0.1, 0.1, 12.0)
 
 
-class Operator:
+class Operator(Background):
     """The inactive player, who keeps the match going until it is over or ``duels`` have been decided."""
 
     def __init__(self, session: Session, players: Players, pauses: Pauses, duels: int | None = None) -> None:
+        super().__init__("SIMULATED operator")
         self._session, self._players, self._pauses, self._duels = session, players, pauses, duels
-        self._closing, self.done = threading.Event(), threading.Event()
-        self._thread = threading.Thread(target=self._run, name="SIMULATED operator", daemon=True)
-
-    def start(self) -> None:
-        """Begin to run the match."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Leave."""
-        self._closing.set()
-        self._session.touch()
-        self._thread.join()
+        self.done = threading.Event()
 
     def _run(self) -> None:
         version, since, where = -1, 0.0, None
@@ -207,26 +186,16 @@ RIGHT_S = 20.0
 """So long he waits for the camera to see a right one."""
 
 
-class Practisers:
+class Practisers(JobQueue[tuple[str, Practice]]):
     """Plays the part of everybody who practises. ``ended`` counts the builds that have ended."""
 
     def __init__(self, room: PracticeRunner, players: Players, deck: Deck, pieces: PieceSet, clock: Clock) -> None:
+        super().__init__("SIMULATED practisers")
         self._room, self._players, self._deck, self._pieces, self._clock = room, players, deck, pieces, clock
-        self._jobs: queue.Queue[tuple[str, Practice] | None] = queue.Queue()
         self._enough: dict[str, float] = {}
         self._lines: deque[str] = deque()
         self.ended = 0
-        self._thread = threading.Thread(target=self._run, name="SIMULATED practisers", daemon=True)
         room.listen(self._heard)
-
-    def start(self) -> None:
-        """Sit down."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Get up."""
-        self._jobs.put(None)
-        self._thread.join()
 
     def lines(self) -> Iterator[str]:
         """A line for each build that has ended since it was asked last."""
@@ -240,18 +209,11 @@ class Practisers:
                 self._lines.append(line_of(practice.results[-1]))
                 self.ended += 1
 
-    def _run(self) -> None:
-        while True:
-            try:
-                job = self._jobs.get(timeout=0.2)
-            except queue.Empty:
-                self._give_up(self._clock.now_s())
-                continue
-            if job is None:
-                return
-            self._react(*job)
+    def _idle_s(self) -> float:
+        return 0.2
 
-    def _react(self, kind: str, practice: Practice) -> None:
+    def _do(self, job: tuple[str, Practice]) -> None:
+        kind, practice = job
         now_s, zones = self._clock.now_s(), tuple(practice.players)
         if kind == "practice_go":
             card = self._deck.card(practice.card[0])
@@ -264,7 +226,8 @@ class Practisers:
             self._players.show(None)
             self._players.clear(now_s)
 
-    def _give_up(self, now_s: float) -> None:
+    def _idle(self) -> None:
+        now_s = self._clock.now_s()
         for zone in [zone for zone, at_s in self._enough.items() if at_s < now_s]:
             self._enough[zone] = now_s + RIGHT_S
             with suppress(RefereeError):  # it has ended meanwhile

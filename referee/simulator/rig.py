@@ -1,12 +1,10 @@
 """The simulated rig put together: table, players, camera, box, and who runs the match."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 
@@ -59,7 +57,7 @@ class SimulatedTable:
         self._fps, self._seed = staging.fps, staging.seed
         self.lens = self._table.lens.model()
 
-    def __enter__(self) -> SimulatedTable:
+    def __enter__(self) -> Self:
         self._contacts = SimulatedBox(self._seed, self._clock).start()
         self.box = SerialBox(self._contacts.port, self._clock)
         self.camera = SimulatedCamera(self._table, self.players, self._clock, self._fps)

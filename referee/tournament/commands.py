@@ -14,7 +14,7 @@ from typing import Any
 
 from cards.sentences import sentence
 from referee import core
-from referee.core import Command, Decider, EventBatch
+from referee.core import Command, Decider, EventBatch, Needed
 from referee.errors import IllegalCommand
 from referee.events import Event
 from referee.match.schedule import folded
@@ -54,15 +54,14 @@ class TournamentCommand(Command):
 class CreateTournament(TournamentCommand):
     """Begin a tournament. ``strengths`` go with ``players``, or are left out."""
 
-    id: str
-    name: str
+    id: Needed
+    name: Needed
     options: TournamentOptions = field(default_factory=TournamentOptions)
     players: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
     strengths: tuple[float, ...] = ()
     simulated: bool = False
     PHASES = ("new",)
-    NEEDS = ("id", "name")
 
     def carry_out(self, batch: TournamentBatch) -> None:
         options = self.options
@@ -93,11 +92,10 @@ class CreateTournament(TournamentCommand):
 class Enter(TournamentCommand):
     """Somebody takes part; who comes late plays from the next round on that is paired."""
 
-    player: str
+    player: Needed
     strength: float = 0.0
     who: str = ""
-    PHASES = OPEN_STAGES
-    NEEDS = ("player",)
+    PHASES = OPEN
 
     def carry_out(self, batch: TournamentBatch) -> None:
         state = batch.state
@@ -111,10 +109,9 @@ class Leave(TournamentCommand):
     """Somebody goes home: a game of two that is not over goes to the other one."""
 
     player: int
-    why: str
+    why: Needed
     who: str = ""
-    PHASES = OPEN_STAGES
-    NEEDS = ("why",)
+    PHASES = OPEN
 
     def carry_out(self, batch: TournamentBatch) -> None:
         entrant = _entrant(batch.state, self.player)
@@ -144,10 +141,9 @@ class Rename(TournamentCommand):
     """A name was entered wrongly."""
 
     player: int
-    name: str
+    name: Needed
     who: str = ""
-    PHASES = (*OPEN_STAGES, "finished")
-    NEEDS = ("name",)
+    PHASES = (*OPEN, "finished")
 
     def carry_out(self, batch: TournamentBatch) -> None:
         entrant, state = _entrant(batch.state, self.player), batch.state
@@ -160,10 +156,9 @@ class Rename(TournamentCommand):
 class OpenTable(TournamentCommand):
     """One more table."""
 
-    table: str
+    table: Needed
     who: str = ""
-    PHASES = OPEN_STAGES
-    NEEDS = ("table",)
+    PHASES = OPEN
 
     def carry_out(self, batch: TournamentBatch) -> None:
         batch.add("table_opened", table=_free_table(batch.state.tables, self.table))
@@ -173,10 +168,9 @@ class CloseTable(TournamentCommand):
     """A table is given up: what is called to it or played there waits again, and the match begun counts no longer."""
 
     table: str
-    why: str
+    why: Needed
     who: str = ""
-    PHASES = OPEN_STAGES
-    NEEDS = ("why",)
+    PHASES = OPEN
 
     def carry_out(self, batch: TournamentBatch) -> None:
         _limits(self.table in batch.state.tables, "tour.no_table", table=self.table)
@@ -229,10 +223,9 @@ class GameBegins(TournamentCommand):
     """The table has begun that match between these players, in the match's order."""
 
     game: int
-    match_id: str
+    match_id: Needed
     seated: tuple[int, ...]
     PHASES = ("round",)
-    NEEDS = ("match_id",)
 
     def carry_out(self, batch: TournamentBatch) -> None:
         game = _game(batch.state, self.game)
@@ -248,10 +241,9 @@ class GameEnds(TournamentCommand):
     """The match is over; once more when its result was changed at the table, as long as no pairing was built on it."""
 
     game: int
-    match_id: str
+    match_id: Needed
     result: GameResult
     PHASES = ("round", "between")
-    NEEDS = ("match_id",)
 
     def carry_out(self, batch: TournamentBatch) -> None:
         game = _game(batch.state, self.game)
@@ -267,10 +259,9 @@ class RuleGame(TournamentCommand):
 
     game: int
     winner: int | None
-    why: str
-    who: str
+    why: Needed
+    who: Needed
     PHASES = ("round", "between")
-    NEEDS = ("why", "who")
 
     def carry_out(self, batch: TournamentBatch) -> None:
         game = _game(batch.state, self.game)
@@ -285,10 +276,9 @@ class Rerun(TournamentCommand):
     """A game is played once more: what was played counts no longer. Not once a pairing was built on it."""
 
     game: int
-    why: str
-    who: str
+    why: Needed
+    who: Needed
     PHASES = ("round", "between")
-    NEEDS = ("why", "who")
 
     def carry_out(self, batch: TournamentBatch) -> None:
         state, game = batch.state, _game(batch.state, self.game)

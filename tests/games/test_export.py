@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from referee.cli import cli
 from referee.devices.ports import SystemClock
 from referee.games.catalogue import GAMES
-from referee.games.match import UndoMove
+from referee.games.match import UndoMove, fold
 from referee.journal.journal import Journal
 from referee.session.game_table import GameTable
 from referee.simulator.game_players import next_choice
@@ -107,7 +107,7 @@ def test_what_a_damaged_record_still_proves_of_a_game_is_salvaged_and_replays(tm
 def run_on(path, match_id):
     """The game of a record played to its end by computer players."""
     journal = Journal(path)
-    table = GameTable.taken_up(journal, SystemClock(), match_id)
+    table = GameTable(journal, SystemClock(), fold(journal.events(match_id)))
     while (command := next_choice(table.match)) is not None:
         table.command(command)
     journal.close()

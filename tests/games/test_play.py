@@ -135,7 +135,7 @@ def test_a_refused_command_leaves_record_and_match_alone(journal):
 
 def test_a_command_that_cannot_be_kept_changes_nothing(journal):
     table, other = begun(journal), None
-    other = GameTable.taken_up(journal, SystemClock(), table.match.match_id)
+    other = GameTable(journal, SystemClock(), table.match)
     other.command(next_choice(other.match))
     before = table.match
     with pytest.raises(JournalUnwritable, match="another program writes to it"):
@@ -148,11 +148,6 @@ def test_listeners_hear_the_match_and_the_events(journal):
     table.listen(lambda match, events: heard.append((match.seq, [event.kind for event in events])))
     table.command(next_choice(table.match))
     assert heard == [(table.version, ["asked", "stones_picked"])]
-
-
-def test_a_game_that_is_not_on_record_cannot_be_taken_up(journal):
-    with pytest.raises(IllegalCommand, match="no game 'm1'"):
-        GameTable.taken_up(journal, SystemClock(), "m1")
 
 
 def test_computer_players_choose_the_same_in_the_same_match_and_only_what_is_legal(journal):

@@ -4,9 +4,8 @@ Coordinates are mm of the zone's mat. What stands nearer to the camera than the 
 table. Colours are linear BGR albedo and are lit by what the sheet's paper sends back.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
+from typing import Self
 
 import cv2
 import numpy as np
@@ -32,9 +31,9 @@ class Body:
     gloss: float = 0.1
     grain: float = 0.03
 
-    def __add__(self, other: Body) -> Body:
+    def __add__(self, other: Self) -> Self:
         """Both as one; the first one's surface."""
-        return Body(
+        return type(self)(
             np.concatenate([self.centres, other.centres]),
             np.concatenate([self.radii, other.radii]),
             np.concatenate([self.albedo, other.albedo]),

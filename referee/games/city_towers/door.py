@@ -1,7 +1,5 @@
 """The door of ``city_towers``: which stone was played, from what a camera saw on the plans; its printed cards. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from typing import Any
 

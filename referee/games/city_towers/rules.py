@@ -6,13 +6,11 @@ stone must be at least as high as the leader's storeys less one's own. After eac
 majority of the towers in a city 2, the highest tower of all 3.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -44,7 +42,7 @@ class CityRules(Rules):
     starter: Literal["passes_on", "stays"] = Field("passes_on", description="Who begins the next round.")
 
     @model_validator(mode="after")
-    def _add_up(self) -> CityRules:
+    def _add_up(self) -> Self:
         if sum(self.stone_mix) != 24 or min(self.stone_mix) < 0:
             raise ValueError("stone_mix: the stones must be 24")
         return self

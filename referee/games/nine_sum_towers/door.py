@@ -1,7 +1,5 @@
 """The door of ``nine_sum_towers``: which move the cards that lie open tell of; its printed cards. Pure."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations, product

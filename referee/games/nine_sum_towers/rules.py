@@ -4,8 +4,6 @@ A number card is its number, ``1`` to ``8``; the others have names. A storey lie
 what makes nine.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ A money card is its currency's letter and its value, ``b7``; a building its kind
 ``B`` are the scoring cards in the money deck.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

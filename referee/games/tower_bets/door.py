@@ -1,7 +1,5 @@
 """The door of ``tower_bets``: which card was built, of how high the columns are; its printed cards. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Any
 

@@ -7,8 +7,6 @@ number. When a pile is used up the four highest towers get flags of two values, 
 Towers stand in a row, ``A`` to ``E``, ``A`` nearest to the piles.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

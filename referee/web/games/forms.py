@@ -16,8 +16,8 @@ from referee.web.i18n.games import command_sentence
 
 def form_of(kind: type[GameCommand]) -> list[dict[str, str]]:
     """The command's fields but the seat: ``name`` and ``kind``: number, yes, words or word."""
-    kinds = {"int": "number", "bool": "yes", "str": "word"}
-    return [{"name": f.name, "kind": kinds.get(str(f.type), "words")} for f in fields(kind) if f.name != "seat"]
+    kinds: dict[Any, str] = {int: "number", bool: "yes", str: "word"}
+    return [{"name": f.name, "kind": kinds.get(f.type, "words")} for f in fields(kind) if f.name != "seat"]
 
 
 def read_form(game: Game[Any], form: Mapping[str, str]) -> GameCommand:
