@@ -2,7 +2,7 @@
 
 import tempfile
 import webbrowser
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import click
@@ -34,28 +34,22 @@ def index(archive: Path, anew: bool) -> None:
     """
     if not archive.is_dir():
         raise BadAttempt(f"{archive}: no such folder")
-    known = Index(archive)
-    try:
-        if anew:
-            known.empty()
-        _bring_up_to_date(known)
-        if known.file is None:
-            click.echo(f"referee: {archive}: takes no index; every program will read the attempts again", err=True)
-        click.echo(_said(known))
-    except KeyboardInterrupt:
-        click.echo("referee: interrupted; the same command goes on", err=True)
-        raise click.exceptions.Exit(130) from None
-    finally:
-        known.close()
-
-
-def _bring_up_to_date(known: Index) -> None:
-    with Bar(unit="attempt") as bar:
-        known.refresh(thorough=True, enough=bar.show)
+    with closing(Index(archive)) as known:
+        try:
+            if anew:
+                known.rows("DELETE FROM attempts")
+            with Bar(unit="attempt") as bar:
+                known.refresh(thorough=True, enough=bar.show)
+            if known.file is None:
+                click.echo(f"referee: {archive}: takes no index; every program will read the attempts again", err=True)
+            click.echo(_said(known))
+        except KeyboardInterrupt:
+            click.echo("referee: interrupted; the same command goes on", err=True)
+            raise click.exceptions.Exit(130) from None
 
 
 def _said(known: Index) -> str:
-    unread = len(known.unread())
+    unread = known.rows("SELECT count(*) FROM attempts WHERE listed = 0")[0][0]
     said = f"{known.count(ArchiveFilter())} attempts, {known.total_bytes() / 1e9:.1f} GB"
     return f"{said}; {unread} that cannot be read" if unread else said
 

@@ -17,6 +17,7 @@ import zipfile
 import zlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -311,6 +312,15 @@ def contested(meta: Mapping, reviews: Iterable[Mapping] = ()) -> list[ContestRea
     if meta.get("keep"):
         why.append(ContestReason("kept"))
     return why + [ContestReason("review", r.get("who", "?")) for r in reviews if r.get("kind") == "ruling"]
+
+
+def recorded_at(meta: Mapping) -> datetime | None:
+    """When it was recorded, as its record says: a copied file's time is the copy's. None where no time is said."""
+    try:
+        said = datetime.fromisoformat(str(meta.get("recorded_at")))
+        return (said if said.tzinfo else said.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
 
 
 def write_json(path: Path, data: object) -> None:

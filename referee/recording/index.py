@@ -14,21 +14,12 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
+from referee.recording import folder as folders
 from referee.recording.errors import BadAttempt
-from referee.recording.folder import (
-    DELETED_PREFIX,
-    MAX_FOLDER_DEPTH,
-    META,
-    ContestReason,
-    bytes_of,
-    contested,
-    load_attempt,
-    stamp_of,
-)
+from referee.recording.folder import META, ContestReason, bytes_of, stamp_of
 from referee.recording.writer import NO_RECORD, UNFINISHED
 
 INDEX = ".index.sqlite"
@@ -62,10 +53,7 @@ asked; ``players``: a JSON list; ``rulings``: each between spaces; the others as
 
 WRITE = f"REPLACE INTO attempts VALUES ({', '.join(f':{name.strip()}' for name in COLUMNS.split(','))})"
 
-RANK = "calm, margin, name DESC, path"
-"""Contested first, the hardest of them first, of equals the newest."""
-
-FILTERS: Mapping[str, str] = {
+SHOWN: Mapping[str, str] = {
     "undecided": "instr(rulings, ' undecided ') > 0",
     "overruled": "(overruled OR match = :match AND duel IN (SELECT value FROM json_each(:ruled)))",
     "close": "close",
@@ -76,7 +64,6 @@ FILTERS: Mapping[str, str] = {
 
 SEARCHES = {"player": "instr(players, :player) > 0", "card": "card = :card", "verdict": "instr(rulings, :verdict) > 0"}
 
-Row = dict[str, Any]
 Values = Sequence[object] | Mapping[str, object]
 T = TypeVar("T")
 
@@ -88,25 +75,22 @@ class AttemptSummary:
     the sentence of ``cut_short``, if it is one; ``at``: ISO time of the recording, ``recorded_s`` the same in seconds
     since 1970, without a record of it its file's time; ``players`` in the order of zones."""
 
-    card: str
-    players: tuple[str, ...]
-    award: str | None
-    verdicts: tuple[tuple[str, str, float], ...]
-    margin: float
-    why: tuple[ContestReason, ...]
-    may_go: bool
-    reviewed_by: tuple[str, ...]
-    overruled: bool
-    cut_short: str | None
-    cut_said: Mapping[str, Any] | None
-    simulated: bool
-    at: str
-    recorded_s: float
-    match: str
-    duel: int | None
-
-
-UNREADABLE = AttemptSummary("", (), None, (), 0.0, (), False, (), False, None, None, False, "", 0.0, "", None)
+    card: str = ""
+    players: tuple[str, ...] = ()
+    award: str | None = None
+    verdicts: tuple[tuple[str, str, float], ...] = ()
+    margin: float = 0.0
+    why: tuple[ContestReason, ...] = ()
+    may_go: bool = False
+    reviewed_by: tuple[str, ...] = ()
+    overruled: bool = False
+    cut_short: str | None = None
+    cut_said: Mapping[str, Any] | None = None
+    simulated: bool = False
+    at: str = ""
+    recorded_s: float = 0.0
+    match: str = ""
+    duel: int | None = None
 
 
 @dataclass(frozen=True)
@@ -176,9 +160,8 @@ class Index:
         while True:
             mended, here, todo, whole, done = self.mended, *self._look(thorough), True, 0
             while not enough(done, len(todo)) and done < len(todo):
-                some = todo[done : done + BATCH]
-                whole &= self._read(some)
-                done += len(some)
+                whole &= self._read(todo[done : done + BATCH])
+                done = min(done + BATCH, len(todo))
             if mended == self.mended:
                 self._known = here if whole and done == len(todo) else None
                 return len(todo) - done
@@ -191,11 +174,6 @@ class Index:
     def forget(self, *folders: Path) -> None:
         """The folders have gone."""
         self._write((), [self._path(folder) for folder in folders])
-
-    def empty(self) -> None:
-        """Forget everything."""
-        self.rows("DELETE FROM attempts")
-        self._known = None
 
     def rows(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
         """What a query gives."""
@@ -215,11 +193,9 @@ class Index:
 
     def may_go(self) -> Iterator[tuple[Path, float, int]]:
         """Uncontested attempts, the oldest first: folder, when it was recorded (seconds since 1970), bytes."""
-        asked = (
-            "SELECT path, recorded_s, bytes FROM attempts WHERE may_go = 1 ORDER BY recorded_s, name LIMIT ? OFFSET ?"
-        )
+        asked = "SELECT path, recorded_s, bytes FROM attempts WHERE may_go = 1 ORDER BY recorded_s, name LIMIT ?, ?"
         first = 0
-        while rows := self.rows(asked, (BATCH, first)):
+        while rows := self.rows(asked, (first, BATCH)):
             yield from ((self.folder(path), recorded_s, size) for path, recorded_s, size in rows)
             first += len(rows)
 
@@ -227,10 +203,6 @@ class Index:
         """The recordings of one duel, oldest first; more than one where it was begun anew."""
         asked = "listed = 1 AND match = ? AND duel = ? ORDER BY recorded_s, name"
         return [self.folder(path) for path in self._paths(asked, (match_id, duel))]
-
-    def unread(self) -> list[Path]:
-        """Attempts whose record cannot be read."""
-        return [self.folder(path) for path in self._paths("listed = 0")]
 
     def loose(self) -> list[Path]:
         """Attempts that are not finished, cannot be read or hold a draft."""
@@ -249,14 +221,12 @@ class Index:
         paths = self._paths("path > ? AND path < ?", (least, f"{stem}.".encode()))
         return max((int(tail) for path in paths if (tail := path[len(least) :]).isdigit()), default=0)
 
-    # --- what pages ask
-
     def page(self, wanted: ArchiveFilter, first: int = 0, most: int = -1) -> list[bytes]:
-        """Paths of ``most`` attempts (-1: of all) that fit, in their order, from the ``first`` on."""
+        """Paths of ``most`` attempts (-1: of all) that fit, from the ``first`` on: contested ones first, the hardest of
+        them first, of equals the newest."""
         where, values = wanted.condition()
-        return self._paths(
-            f"{where} ORDER BY {RANK} LIMIT :most OFFSET :first", values | {"most": most, "first": first}
-        )
+        asked = f"{where} ORDER BY calm, margin, name DESC, path LIMIT :most OFFSET :first"
+        return self._paths(asked, values | {"most": most, "first": first})
 
     def count(self, wanted: ArchiveFilter) -> int:
         """How many attempts fit."""
@@ -305,8 +275,6 @@ class Index:
         names = dict.fromkeys(name for players, _ in rows for name in json.loads(players))
         return RecordedMatch(tuple(names), rows[0][1] if rows else "")
 
-    # --- what is in the folders
-
     def _path(self, folder: Path) -> bytes:
         return os.fsencode(os.path.relpath(folder, self.root))
 
@@ -318,8 +286,7 @@ class Index:
         known = {path for path, _, _ in rows} if known is None else known
         here = known if is_old else self._listed(known)
         asked = {path: stamp for path, stamp, loose in rows if (thorough or loose) and path in here}
-        top = os.fspath(self.root)
-        stale = {path for path, stamp in asked.items() if stamp != stamp_of(os.path.join(top, os.fsdecode(path)))}
+        stale = {p for p, stamp in asked.items() if stamp != stamp_of(os.path.join(self.root, os.fsdecode(p)))}
         if gone := known - here:
             self._write((), gone)
         return here, sorted(stale | here - known)
@@ -327,25 +294,24 @@ class Index:
     def _listed(self, known: set[bytes]) -> set[bytes]:
         """Paths of all attempts that are there. One that is ``known`` is not asked again: without its record it is
         found by its stamp."""
-        here, self._above, self._other_bytes = set[bytes](), {}, 0
-        todo = [(b"", 0)]
-        while todo:
-            path, depth = todo.pop()
-            time_ns, names = _time_of(self.folder(path)), list[bytes]()
-            with suppress(OSError):  # none, or one that nobody may look into
-                names = os.listdir(os.fsencode(self.folder(path)))
-            if depth and META.encode() in names:
+        here, self._other_bytes, top = set[bytes](), 0, os.fsencode(self.root)
+        self._above = {b"": _time_of(self.root)}  # before it is listed, as with all others
+        for folder, inner, files in os.walk(top, followlinks=True):
+            path = folder[len(top) + 1 :]
+            if path and META.encode() in files:
                 here.add(path)
+                del self._above[path]
+                inner.clear()
                 continue
-            self._above[path] = time_ns
-            below = {os.path.join(path, name) for name in names} if path else set(names)
-            here |= below & known
-            for child in below - known:
-                name, place = os.path.basename(child), self.folder(child)
-                if place.is_dir() and not name.startswith(b"."):
-                    todo += [(child, depth + 1)] if depth <= MAX_FOLDER_DEPTH else []
-                elif not name.startswith(DELETED_PREFIX.encode()):  # a file, or a draft: nothing in it is listed
-                    self._other_bytes += bytes_of(place)
+            at = path and path + b"/"
+            here |= known.intersection(at + name for name in inner)
+            fresh = [name for name in inner if at + name not in known]
+            drafts = [name for name in fresh if name.startswith(b".")]
+            deep = path.count(b"/") + bool(path) > folders.MAX_FOLDER_DEPTH
+            inner[:] = [] if deep else [name for name in fresh if name not in drafts]
+            self._above |= {at + name: _time_of(self.folder(at + name)) for name in inner}
+            others = [at + name for name in (*files, *drafts) if not name.startswith(folders.GONE.encode())]
+            self._other_bytes += sum(bytes_of(self.folder(child)) for child in others)
         return here
 
     def _read(self, paths: Collection[bytes]) -> bool:
@@ -354,7 +320,7 @@ class Index:
         self._write(rows, {*paths} - {row["path"] for row in rows})
         return len(rows) == len(paths)
 
-    def _write(self, rows: Collection[Row], gone: Collection[bytes]) -> None:
+    def _write(self, rows: Collection[dict[str, Any]], gone: Collection[bytes]) -> None:
         """Make all changes, or none where the process ends meanwhile."""
 
         def write(db: sqlite3.Connection) -> None:
@@ -366,31 +332,27 @@ class Index:
         self._do(write)
 
     def _do(self, action: Callable[[sqlite3.Connection], T]) -> T:
-        """Do it; a damaged file, or one of another version, is made anew, one that takes nothing is left for memory."""
+        """Do it. A file is made anew where SQLite speaks of what is in it, and left for memory where it speaks of the
+        disk or of another program."""
         with self._lock:
             while True:
                 try:
                     self._db = self._db or _connected(":memory:" if self.file is None else str(self.file))
                     return action(self._db)
                 except sqlite3.DatabaseError as error:
-                    if self.file is None:
+                    if (file := self.file) is None:
                         raise
-                    self._give_up(error, self.file)
-
-    def _give_up(self, error: sqlite3.DatabaseError, file: Path) -> None:
-        """Remove the file where SQLite speaks of what is in it, else (the disk, another program) go on without one."""
-        if self._db is not None:
-            with suppress(sqlite3.Error):
-                self._db.close()
-            self.mended += 1
-        self._db = self._known = self.file = None
-        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR or not isinstance(
-            error, sqlite3.OperationalError
-        ):
-            with suppress(OSError):
-                for end in ("-wal", "-shm", ""):
-                    Path(f"{file}{end}").unlink(missing_ok=True)
-                self.file = file
+                    if self._db is not None:
+                        with suppress(sqlite3.Error):
+                            self._db.close()
+                        self.mended += 1
+                    self._db = self._known = self.file = None
+                    of_content = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR
+                    if of_content or not isinstance(error, sqlite3.OperationalError):
+                        with suppress(OSError):
+                            for end in ("-wal", "-shm", ""):
+                                Path(f"{file}{end}").unlink(missing_ok=True)
+                            self.file = file
 
 
 def _connected(where: str) -> sqlite3.Connection:
@@ -416,21 +378,20 @@ def _connected(where: str) -> sqlite3.Connection:
 
 def _time_of(folder: Path) -> int:
     """When the folder's list of files changed last; 0 while it may change again without getting another time."""
-    try:
+    with suppress(OSError):
         time_ns = folder.stat().st_mtime_ns
-    except OSError:
-        return 0
-    return 0 if time.time_ns() - time_ns < RECENT_CHANGE_NS else time_ns
+        return 0 if time.time_ns() - time_ns < RACY_NS else time_ns
+    return 0
 
 
-def _row(path: bytes, folder: Path) -> Row | None:
+def _row(path: bytes, folder: Path) -> dict[str, Any] | None:
     """The table's row of an attempt as its folder is now; None where there is no record (any more)."""
     try:
         stamp, summary, size = stamp_of(folder), read_summary(folder), bytes_of(folder)
         loose = summary is None or any(child.suffix == ".tmp" for child in folder.iterdir())
     except OSError:
         return None
-    s = summary or UNREADABLE
+    s = summary or AttemptSummary()
     return vars(s) | {
         "path": path,
         "stamp": stamp,
@@ -450,7 +411,7 @@ def read_summary(folder: Path) -> AttemptSummary | None:
     """What the folder says, None where it cannot be read; may raise OSError where it has gone."""
     file_s = os.stat(folder / META).st_mtime
     with suppress(BadAttempt, TypeError, ValueError, AttributeError, KeyError):  # a record that only looks like one
-        attempt, readable = load_attempt(folder), True
+        attempt, readable = folders.load_attempt(folder), True
         try:
             rows = [row for row in attempt.reviews() if isinstance(row, dict)]
         except (BadAttempt, OSError):
@@ -458,7 +419,7 @@ def read_summary(folder: Path) -> AttemptSummary | None:
         # '?' for halves of letters, which neither a page nor a database takes
         meta, reviews = json.loads(json.dumps([attempt.meta, rows], ensure_ascii=False).encode("utf-8", "replace"))
         verdicts = tuple((z, v["verdict"], _sure(v)) for z, v in sorted((meta.get("verdicts") or {}).items()))
-        why, duel = tuple(contested(meta, reviews)), meta.get("duel")
+        why, duel = tuple(folders.contested(meta, reviews)), meta.get("duel")
         return AttemptSummary(
             card=str(meta["card"] or "?"),
             players=tuple((meta.get("players") or {}).values()),
@@ -475,7 +436,7 @@ def read_summary(folder: Path) -> AttemptSummary | None:
             cut_said=meta.get("cut_short_said"),
             simulated=bool(meta.get("simulated")),
             at=str(meta.get("recorded_at", "")),
-            recorded_s=_seconds(meta, file_s),
+            recorded_s=said.timestamp() if (said := folders.recorded_at(meta)) else file_s,
             match=str(meta.get("match_id") or ""),
             duel=duel if isinstance(duel, int) and abs(duel) < 1 << 31 else None,
         )
@@ -483,14 +444,4 @@ def read_summary(folder: Path) -> AttemptSummary | None:
 
 
 def _sure(row: Mapping[str, Any]) -> float:
-    sure = float(row.get("confidence", 0))
-    return sure if math.isfinite(sure) else 0.0
-
-
-def _seconds(meta: Mapping[str, Any], file_s: float) -> float:
-    """When it was recorded, as its record says: a copied file's time is the copy's."""
-    try:
-        said = datetime.fromisoformat(str(meta.get("recorded_at")))
-        return (said if said.tzinfo else said.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, OverflowError):
-        return file_s
+    return sure if math.isfinite(sure := float(row.get("confidence", 0))) else 0.0

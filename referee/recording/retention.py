@@ -8,7 +8,7 @@ import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -141,12 +141,9 @@ def _index_of(root: Path, index: Index | None) -> Iterator[Index]:
     if index is not None:
         yield index
         return
-    made = Index(root, kept=False)
-    try:
+    with closing(Index(root, kept=False)) as made:
         made.refresh()
         yield made
-    finally:
-        made.close()
 
 
 def _may_go(folder: Path, now: datetime) -> bool:
