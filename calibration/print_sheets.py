@@ -246,35 +246,37 @@ def colors_pdf(pieces: PieceSet, paper: str = "a4") -> bytes:
     return sheets.pdf()
 
 
-def apart(pieces: PieceSet) -> list[tuple[Shape, str, Pose, float, float]]:
-    """(shape, colour, pose, x, y): every piece once, standing in two rows of the field, with gaps.
+def apart(pieces: PieceSet, field: tuple[float, float] = mat.FIELD) -> list[tuple[Shape, str, Pose, float, float]]:
+    """(shape, colour, pose, x, y): every piece once, standing in two rows of the ``field`` (its half extents), with gaps.
 
     The widest are dealt first, each to the row with more room left.
     """
     rows: list[list[Standing]] = [[], []]
     each = [(pieces.shapes[s], c) for (s, c), n in sorted(pieces.inventory.items()) for _ in range(n)]
-    stood = [(shape, color, _slim(shape)) for shape, color in each]
+    stood = [(shape, color, _slim(shape, field[1])) for shape, color in each]
     for row in sorted(stood, key=lambda r: -r[0].size(r[2])[0]):
         min(rows, key=_width).append(row)
-    return [place for row, side in zip(rows, (-1, 1), strict=True) for place in _spread(row, side * mat.FIELD[1] / 2)]
+    return [
+        place for row, side in zip(rows, (-1, 1), strict=True) for place in _spread(row, side * field[1] / 2, field[0])
+    ]
 
 
 def _width(row: list[Standing]) -> float:
     return sum(shape.size(pose)[0] for shape, _, pose in row)
 
 
-def _slim(shape: Shape) -> Pose:
+def _slim(shape: Shape, depth: float) -> Pose:
     """The narrowest safe pose for the player that leaves the other row its room."""
     safe = [Pose(0)] if shape.kind in ("cylinder", "half_disc") else [Pose(0), Pose(0, "side")]
     if shape.kind in ("box", "bridge") and shape.width > shape.height:
         safe.append(Pose(90))
-    return min(safe, key=lambda pose: (shape.size(pose)[1] > mat.FIELD[1], shape.size(pose)[:2]))
+    return min(safe, key=lambda pose: (shape.size(pose)[1] > depth, shape.size(pose)[:2]))
 
 
-def _spread(row: list[Standing], y: float) -> list[tuple[Shape, str, Pose, float, float]]:
+def _spread(row: list[Standing], y: float, half: float) -> list[tuple[Shape, str, Pose, float, float]]:
     widths = [shape.size(pose)[0] for shape, _, pose in row]
-    gap = (2 * mat.FIELD[0] - sum(widths)) / (len(row) + 1)
-    lefts = accumulate((gap + width for width in widths), initial=gap - mat.FIELD[0])
+    gap = (2 * half - sum(widths)) / (len(row) + 1)
+    lefts = accumulate((gap + width for width in widths), initial=gap - half)
     return [(*piece, left + width / 2, y) for piece, left, width in zip(row, lefts, widths, strict=False)]
 
 

@@ -177,7 +177,7 @@ def heights_at(shape: Shape, pose: Pose, plan: np.ndarray) -> tuple[np.ndarray, 
 
 
 @lru_cache(maxsize=1024)
-def _envelope(shape: Shape, rotation: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def envelope(shape: Shape, rotation: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Where the turned outline's corners lie in u, twice each but the ends, and its lowest and highest w (n,) there, on
     the left and on the right of an upright edge."""
     a = shape.turned_outline(rotation)
@@ -197,7 +197,7 @@ def _envelope(shape: Shape, rotation: float) -> tuple[np.ndarray, np.ndarray, np
 
 def _spans(shape: Shape, rotation: float, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Lowest and highest w of the turned outline at each u, (n,) each."""
-    at, low, high = _envelope(shape, rotation)
+    at, low, high = envelope(shape, rotation)
     return np.interp(u, at, low, math.nan, math.nan), np.interp(u, at, high, math.nan, math.nan)
 
 

@@ -1,13 +1,11 @@
 """The event frame on a counter: what is legal, what is stamped, and what may follow."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import pytest
 
 from referee import core
-from referee.core import Command, Decider, State, apply_event, decide, fold, next_phase
+from referee.core import Command, Decider, Needed, State, apply_event, decide, fold, next_phase
 from referee.errors import IllegalCommand
 from referee.events import Event
 
@@ -19,8 +17,7 @@ class Begin(Command):
 class Add(Command):
     n: int
     who: str = ""
-    why: str = "because"
-    NEEDS = ("why",)
+    why: Needed = "because"
 
 
 class Raise(Command):

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from referee.simulator.meshes import PosedPiece
 from referee.simulator.table import Hand
@@ -132,22 +133,8 @@ def smooth(share: float) -> float:
 
 def _turned(start: np.ndarray, goal: np.ndarray, share: float) -> np.ndarray:
     """(3, 3) part of the way along the shortest turn."""
-    delta = start.T @ goal
-    angle = math.acos(min(1.0, max(-1.0, (np.trace(delta) - 1) / 2)))
-    if angle < 1e-4:
-        return goal
-    axis = np.array([delta[2, 1] - delta[1, 2], delta[0, 2] - delta[2, 0], delta[1, 0] - delta[0, 1]])
-    if np.linalg.norm(axis) < 1e-6:
-        axis = _half_turn_axis(delta)
-    k = axis / np.linalg.norm(axis)
-    cross = np.array([[0, -k[2], k[1]], [k[2], 0, -k[0]], [-k[1], k[0], 0]])
-    part = angle * share
-    return start @ (np.eye(3) + math.sin(part) * cross + (1 - math.cos(part)) * cross @ cross)
-
-
-def _half_turn_axis(delta: np.ndarray) -> np.ndarray:
-    column = int(np.argmax(np.diag(delta)))
-    return (delta + np.eye(3))[:, column]
+    part = share * Rotation.from_matrix(start.T @ goal).as_rotvec()
+    return start @ Rotation.from_rotvec(part).as_matrix()
 
 
 def clearing(pieces: Sequence[PosedPiece], places: Sequence[PosedPiece], start_s: float, pace: float) -> Script:

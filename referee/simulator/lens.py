@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibration.camera import CameraModel
+from referee.simulator.meshes import turn_about_z
 
 BLOCK = 16384
 """So many pixels at a time stay in the processor's cache."""
@@ -84,7 +85,7 @@ def typical_lens(rng: np.random.Generator, height: int = 720) -> Lens:
     yaw = math.radians(rng.uniform(-3, 3))
     aim = np.array([rng.uniform(-10, 10), rng.uniform(-10, 25), 60.0])
     forward = np.array([math.sin(yaw) * math.cos(down), math.cos(yaw) * math.cos(down), -math.sin(down)])
-    turn = _roll(math.radians(rng.uniform(-1.5, 1.5))) @ look_at_rotation(forward)
+    turn = turn_about_z(rng.uniform(-1.5, 1.5)) @ look_at_rotation(forward)
     return Lens(
         width,
         height,
@@ -102,8 +103,3 @@ def look_at_rotation(forward: np.ndarray) -> np.ndarray:
     right = np.array([forward[1], -forward[0], 0.0])
     right /= np.linalg.norm(right)
     return np.stack([right, np.cross(forward, right), forward])
-
-
-def _roll(angle: float) -> np.ndarray:
-    c, s = math.cos(angle), math.sin(angle)
-    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from cards.build import Piece
+from cards.build import Piece, envelope
 from cards.pieces import Pose, Shape
 
 ROUND = 28
@@ -70,14 +70,18 @@ def solid(shape: Shape) -> Mesh:
     """The shape's mesh about its box's centre, outline towards -y (the player)."""
     if shape.kind == "cylinder":
         return rod((0, 0, -shape.height / 2), (0, 0, shape.height / 2), shape.width / 2, shape.width / 2)
-    return _extruded(shape.outline, shape.depth)
+    return _extruded(shape)
 
 
-def _extruded(outline: np.ndarray, depth: float) -> Mesh:
+def _extruded(shape: Shape) -> Mesh:
+    outline, depth = shape.outline, shape.depth
+
     def at(uv: np.ndarray, e: float) -> np.ndarray:
         return np.stack([uv[..., 0], np.full(uv.shape[:-1], e), uv[..., 1]], -1)
 
-    caps = outline[triangulate(outline)]
+    u, low, high = (v.reshape(-1, 2).T for v in envelope(shape, 0))
+    foot, top = np.stack([u, low], -1), np.stack([u, high], -1)  # (2, n, 2): the left and right ends of upright strips
+    caps = np.concatenate([np.stack([foot[0], foot[1], top[1]], 1), np.stack([foot[0], top[1], top[0]], 1)])
     front, back = at(caps, -depth / 2), at(caps[:, ::-1], depth / 2)
     flat = np.zeros_like(front)
     flat[..., 1] = -1.0
@@ -108,30 +112,6 @@ def _blend(mine: np.ndarray, other: np.ndarray) -> np.ndarray:
     smooth = (mine * other).sum(1) > math.cos(math.radians(SMOOTH_DEG))
     mixed = np.where(smooth[:, None], mine + other, mine)
     return mixed / np.linalg.norm(mixed, axis=1, keepdims=True)
-
-
-def triangulate(outline: np.ndarray) -> np.ndarray:
-    """Ear clipping of a simple counter-clockwise polygon (n, 2) -> (n - 2, 3) indices."""
-    left, found = list(range(len(outline))), []
-    while len(left) > 3:
-        n = len(left)
-        ear = next((i for i in range(n) if _is_ear(outline, left, i)), 0)
-        found.append((left[ear - 1], left[ear], left[(ear + 1) % n]))
-        del left[ear]
-    return np.array([*found, tuple(left)])
-
-
-def _is_ear(outline: np.ndarray, left: Sequence[int], i: int) -> bool:
-    a, b, c = (outline[left[(i + k) % len(left)]] for k in (-1, 0, 1))
-    if _cross(b - a, c - b) <= 1e-9:
-        return False
-    rest = outline[[j for k, j in enumerate(left) if k not in (i, (i - 1) % len(left), (i + 1) % len(left))]]
-    inside = (_cross(b - a, rest - a) > 1e-9) & (_cross(c - b, rest - b) > 1e-9) & (_cross(a - c, rest - c) > 1e-9)
-    return not inside.any()
-
-
-def _cross(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    return p[..., 0] * q[..., 1] - p[..., 1] * q[..., 0]
 
 
 def rod(

@@ -7,6 +7,7 @@ import json
 import random
 from collections.abc import Sequence
 from functools import partial
+from typing import Any, get_args
 
 import pytest
 
@@ -112,13 +113,12 @@ def bent(command: GameCommand, match: Match, rng: random.Random) -> GameCommand:
     return dataclasses.replace(command, **{field.name: some_value(field.type, match, rng)})
 
 
-def some_value(kind: str, match: Match, rng: random.Random) -> object:
+def some_value(kind: Any, match: Match, rng: random.Random) -> object:
     """A value of the annotated type."""
-    if kind == "bool":
+    if kind is bool:
         return rng.random() < 0.5
-    if kind == "int":
+    if kind is int:
         return rng.randint(-1, 10)
-    if kind == "str":
+    if kind is str:
         return rng.choice((*WORDS, *match.game.deck(match.state)))
-    element = kind.removeprefix("tuple[").removesuffix(", ...]")
-    return tuple(some_value(element, match, rng) for _ in range(rng.randint(0, 6)))
+    return tuple(some_value(get_args(kind)[0], match, rng) for _ in range(rng.randint(0, 6)))
