@@ -247,18 +247,18 @@ def colors_pdf(pieces: PieceSet, paper: str = "a4") -> bytes:
 
 
 def apart(pieces: PieceSet, field: tuple[float, float] = mat.FIELD) -> list[tuple[Shape, str, Pose, float, float]]:
-    """(shape, colour, pose, x, y): every piece once, standing in two rows of the ``field`` (its half extents), with gaps.
+    """(shape, colour, pose, x, y): every piece once, standing in two rows of the ``field`` (half extents), with gaps.
 
     The widest are dealt first, each to the row with more room left.
     """
     rows: list[list[Standing]] = [[], []]
+    half_x, half_y = field
     each = [(pieces.shapes[s], c) for (s, c), n in sorted(pieces.inventory.items()) for _ in range(n)]
-    stood = [(shape, color, _slim(shape, field[1])) for shape, color in each]
+    stood = [(shape, color, _slim(shape, half_y)) for shape, color in each]
     for row in sorted(stood, key=lambda r: -r[0].size(r[2])[0]):
         min(rows, key=_width).append(row)
-    return [
-        place for row, side in zip(rows, (-1, 1), strict=True) for place in _spread(row, side * field[1] / 2, field[0])
-    ]
+    ends = zip(rows, (-half_y / 2, half_y / 2), strict=True)
+    return [place for row, y in ends for place in _spread(row, y, half_x)]
 
 
 def _width(row: list[Standing]) -> float:

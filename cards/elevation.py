@@ -39,15 +39,11 @@ def _shaded(shape: Shape, pose: Pose, outline: np.ndarray, color: Rgb) -> tuple[
     sx, _, sz = shape.size(pose)
     if shape.kind == "cylinder":
         if shape.axis(pose) == "y":
-            return _disc(outline, color)
+            return patch(outline, color), patch(outline * 0.72, mixed(color, WHITE, 0.14))
         return strips(sx, sz, color, round_light, upright=shape.axis(pose) == "z")
     if pose.facing == "side" and shape.kind in ("triangle", "crescent", "half_disc"):
         return strips(sx, sz, color, _slope_light(shape, pose), upright=False)
     return (patch(outline, color),)
-
-
-def _disc(outline: np.ndarray, color: Rgb) -> tuple[Patch, ...]:
-    return patch(outline, color), patch(outline * 0.72, mixed(color, WHITE, 0.14))
 
 
 def strips(sx: float, sz: float, color: Rgb, light: Callable[[float], float], *, upright: bool) -> tuple[Patch, ...]:

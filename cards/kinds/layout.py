@@ -153,10 +153,6 @@ def _assignments(build: Build, card: LayoutCard, turn: float) -> list[np.ndarray
     return [np.array(match) for match in found]
 
 
-def _same_pose(build: Build, wanted: Piece, piece: Piece) -> bool:
-    return shape_of(build.piece_set, piece).same_pose(wanted.pose, piece.pose)
-
-
 def _against(build: Build, card: LayoutCard, match: np.ndarray, turn: float) -> tuple[Reason, ...]:
     return _poses(build, card, match, turn) + _supports(build, card, match) + _offsets(build, card, match, turn)
 
@@ -166,7 +162,7 @@ def _poses(build: Build, card: LayoutCard, match: np.ndarray, turn: float) -> tu
     for i, j in enumerate(match):
         wanted, piece = card.pieces[i], build.pieces[j]
         askew = not is_round(build, piece) and abs(piece.yaw - turn) > MAX_TURN_DEG + TURN_SLACK_DEG
-        if askew or not _same_pose(build, wanted, piece):
+        if askew or not shape_of(build.piece_set, piece).same_pose(wanted.pose, piece.pose):
             found.append(of_piece("wrong_pose", build, j))
     return tuple(found)
 

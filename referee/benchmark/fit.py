@@ -96,13 +96,8 @@ def halves(sessions: Sequence[str]) -> tuple[set[str], set[str]]:
 def fitted(lessons: Sequence[Lesson], risk: Mapping[str, float] = RISK, delta: float = DELTA) -> dict[str, Trust]:
     """Trust in each ruling. Raises ValueError where a half of the sessions holds none of a ruling."""
     taught, certifying = halves([lesson.session for lesson in lessons])
-    return {
-        ruling: _fitted_one(_about(lessons, ruling), taught, certifying, risk[ruling], delta / 2) for ruling in RULINGS
-    }
-
-
-def _about(lessons: Sequence[Lesson], ruling: str) -> list[Lesson]:
-    return [lesson for lesson in lessons if lesson.ruling == ruling]
+    of = {ruling: [lesson for lesson in lessons if lesson.ruling == ruling] for ruling in RULINGS}
+    return {ruling: _fitted_one(of[ruling], taught, certifying, risk[ruling], delta / 2) for ruling in RULINGS}
 
 
 def _fitted_one(lessons: list[Lesson], taught: set[str], certifying: set[str], risk: float, delta: float) -> Trust:

@@ -14,18 +14,11 @@ from cards.card import Card
 from cards.deck import Deck, builtin_deck, load_deck
 from cards.pieces import PieceSet, builtin_piece_set, load_piece_set
 from cards.sentences import sentence
+from referee.commands import serving
 from referee.commands.demo_options import DemoOptions
 from referee.commands.options import as_one, names_in, option, simulated_players
 from referee.commands.scoreline import ScoreLines
-from referee.commands.serving import (
-    PATH,
-    DashboardOptions,
-    dashboard,
-    interrupted,
-    locked_data_folder,
-    open_record,
-    running_session,
-)
+from referee.commands.serving import PATH, DashboardOptions
 from referee.devices.camera import open_camera
 from referee.devices.ports import Camera, Clock, SystemClock
 from referee.errors import DeviceLost
@@ -112,15 +105,16 @@ def at_table(
     palette = load_palette(asked.palette_file, pieces) if asked.palette_file else None
     rules, clock = load_rules(asked.rules_file) if asked.rules_file else AT_A_TABLE, SystemClock()
     signing = signing_with(asked.sign_with)
-    with ExitStack() as stack, interrupted() as over:
-        data_dir = stack.enter_context(locked_data_folder(asked.data_dir))
+    with ExitStack() as stack, serving.interrupted() as over:
+        data_dir = stack.enter_context(serving.locked_data_folder(asked.data_dir))
         camera = stack.enter_context(closing(open_camera(asked.source, clock)))
         box = stack.enter_context(closing(open_box(asked.box_port, clock, asked.box_id)))
         observer = Observer(pieces, lens, palette)
-        record = stack.enter_context(open_record(asked.journal or data_dir / "journal.db", data_dir, asked.table))
+        where = asked.journal or str(data_dir / "journal.db")
+        record = stack.enter_context(serving.open_record(where, data_dir, asked.table))
         use = Equipment(
             journal=record,
-            practice=stack.enter_context(open_record(data_dir / PRACTICE, data_dir, "")),
+            practice=stack.enter_context(serving.open_record(data_dir / PRACTICE, data_dir, "")),
             recorder=stack.enter_context(closing(recorder_of(data_dir, clock, asked))),
             data_dir=data_dir,
             keep=kept(deck, pieces, observer),
@@ -137,27 +131,24 @@ def at_table(
             table=asked.table,
             sign=signing,
         )
-        session = stack.enter_context(running_session(use, players))
+        session = stack.enter_context(serving.running_session(use, players))
         session.listen(ScoreLines(click.echo))
         if asked.match_id and asked.match_id != session.state.match_id:
             session.take_up(asked.match_id)
             click.echo(f"taken up: match {asked.match_id}, phase {session.state.phase}")
         session.start()
         choices = stack.enter_context(closing(DeviceChoices(session, asked.source, asked.box_port, clock)))
-        choices.changed = _camera_changed
-        address = stack.enter_context(dashboard(session, asked, choices, first))
+        choices.changed = lambda camera: click.echo(
+            f"camera {camera} is used now; the next time start with --camera {camera}"
+        )
+        address = stack.enter_context(serving.dashboard(session, asked, choices, first))
         if asked.table:
             from referee.commands.hall import in_hall  # here: who plays alone need not wait for what pairs many
 
-            where = asked.journal or str(data_dir / "journal.db")
             stack.enter_context(in_hall(session, where, asked.table, asked.tournament)).address = address
         begin(session)
         _say_if_blind(camera, asked.headless)
         over.wait()
-
-
-def _camera_changed(source: str) -> None:
-    click.echo(f"camera {source} is used now; the next time start with --camera {source}")
 
 
 def _say_if_blind(camera: Camera, headless: bool) -> None:
@@ -207,14 +198,14 @@ def demo(asked: DemoOptions) -> None:
     heap.limit_heap()
     clock, pieces, deck = SystemClock(), builtin_piece_set(), builtin_deck()
     rules = load_rules(asked.rules_file) if asked.rules_file else DEFAULT_RULES
-    with ExitStack() as stack, interrupted() as over:
+    with ExitStack() as stack, serving.interrupted() as over:
         click.echo("SIMULATED: table, players, camera and button box are not real")
-        data_dir = stack.enter_context(locked_data_folder(asked.data_dir))
+        data_dir = stack.enter_context(serving.locked_data_folder(asked.data_dir))
         staging = Staging(asked.seed or 0, asked.seating, asked.fast, asked.fps or (8.0 if asked.fast else 15.0))
         table = stack.enter_context(SimulatedTable(pieces, clock, staging))
         observer = Observer(pieces, table.lens)
         use = Equipment(
-            journal=stack.enter_context(open_record(data_dir / "journal.db", data_dir, "")),
+            journal=stack.enter_context(serving.open_record(data_dir / "journal.db", data_dir, "")),
             recorder=stack.enter_context(closing(recorder_of(data_dir, clock, asked, simulated=True))),
             data_dir=data_dir,
             keep=kept(deck, pieces, observer),
@@ -229,10 +220,10 @@ def demo(asked: DemoOptions) -> None:
             rules=rules,
             simulated=True,
         )
-        session = stack.enter_context(running_session(use, names))
+        session = stack.enter_context(serving.running_session(use, names))
         lines = ScoreLines(click.echo, table.truth(deck))
         session.listen(lines)
-        stack.enter_context(dashboard(session, asked))
+        stack.enter_context(serving.dashboard(session, asked))
         table.set_up(observer)
         session.start()
         if session.state.phase == "new":

@@ -18,19 +18,8 @@ from referee.journal.file_lock import usable_folder
 from referee.session.director import Director
 from referee.session.people import People
 from referee.session.seeds import new_seed
-from referee.tournament.commands import (
-    CloseTable,
-    CreateTournament,
-    Enter,
-    Leave,
-    OpenTable,
-    PairRound,
-    Rename,
-    Rerun,
-    Return,
-    RuleGame,
-    TournamentCommand,
-)
+from referee.tournament import commands
+from referee.tournament.commands import TournamentCommand
 from referee.tournament.ratings import ratings
 from referee.tournament.state import FORMATS, Tournament, TournamentOptions
 from referee.web.hall.app import create_hall_app
@@ -76,7 +65,8 @@ def begin(asked: BeginOptions) -> None:
         form = next(f for f in FORMATS if f == asked.form)
         options = TournamentOptions(form, asked.rounds, asked.group_size, asked.advance, seed)
         strengths = strengths_of(director, people, names)
-        create = CreateTournament("", asked.name, options, tuple(names), tuple(_listed(asked.tables)), strengths)
+        tables = tuple(_listed(asked.tables))
+        create = commands.CreateTournament("", asked.name, options, tuple(names), tables, strengths)
         state = director.create(create)
         people.meet(names)
         click.echo(f"{state.id}: {state.name}, {len(names)} players, tables {', '.join(state.tables)}")
@@ -142,7 +132,7 @@ def changing(name: str, *parameters: Callable) -> Callable:
                     raise BadArgument(f"{journal}: no tournament has been begun")
                 command = make(director.state, **given)
                 director.command(command)
-                if isinstance(command, Enter):
+                if isinstance(command, commands.Enter):
                     people.meet([director.state.entrants[-1].name], command.who)
                 click.echo(_where(director.state))
 
@@ -170,55 +160,55 @@ def _player(state: Tournament, name: str) -> int:
 @changing("enter", NAME, WHO)
 def enter(state: Tournament, name: str, who: str) -> TournamentCommand:
     """NAME takes part, from the next pairing on."""
-    return Enter(name, who=who)
+    return commands.Enter(name, who=who)
 
 
 @changing("leave", NAME, WHY, WHO)
 def leave(state: Tournament, name: str, why: str, who: str) -> TournamentCommand:
     """NAME goes home, and WHY."""
-    return Leave(_player(state, name), why, who)
+    return commands.Leave(_player(state, name), why, who)
 
 
 @changing("return", NAME, WHO)
 def return_(state: Tournament, name: str, who: str) -> TournamentCommand:
     """NAME, who had left, is back."""
-    return Return(_player(state, name), who)
+    return commands.Return(_player(state, name), who)
 
 
 @changing("rename", NAME, click.argument("new"), WHO)
 def rename(state: Tournament, name: str, new: str, who: str) -> TournamentCommand:
     """NAME was entered wrongly and is NEW."""
-    return Rename(_player(state, name), new, who)
+    return commands.Rename(_player(state, name), new, who)
 
 
 @changing("open-table", TABLE, WHO)
 def open_table(state: Tournament, table: str, who: str) -> TournamentCommand:
     """One more TABLE."""
-    return OpenTable(table, who)
+    return commands.OpenTable(table, who)
 
 
 @changing("close-table", TABLE, WHY, WHO)
 def close_table(state: Tournament, table: str, why: str, who: str) -> TournamentCommand:
     """Give a TABLE up, and WHY; its game goes to another."""
-    return CloseTable(table, why, who)
+    return commands.CloseTable(table, why, who)
 
 
 @changing("pair")
 def pair(state: Tournament) -> TournamentCommand:
     """Pair the next round; after the last one, end the tournament."""
-    return PairRound()
+    return commands.PairRound()
 
 
 @changing("rerun", GAME, WHY, WHO)
 def rerun(state: Tournament, game: int, why: str, who: str) -> TournamentCommand:
     """Play GAME again, and WHY; what was played counts no longer."""
-    return Rerun(game, why, who)
+    return commands.Rerun(game, why, who)
 
 
 @changing("rule", GAME, click.argument("winner"), WHY, WHO)
 def rule(state: Tournament, game: int, winner: str, why: str, who: str) -> TournamentCommand:
     """GAME goes to WINNER (or `shared`), and WHY."""
-    return RuleGame(game, None if winner == "shared" else _player(state, winner), why, who)
+    return commands.RuleGame(game, None if winner == "shared" else _player(state, winner), why, who)
 
 
 for command in (show, plan, list_, export):

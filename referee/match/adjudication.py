@@ -168,14 +168,6 @@ def _award_of(duel: Duel, ruling: str) -> str | None:
     return duel.at_zone(caller if ruling == "match" else OTHER_ZONE[caller])
 
 
-def open_review(batch: MatchBatch, c: commands.OpenReview) -> None:
-    batch.add("review_opened", why=c.why)
-
-
-def close_review(batch: MatchBatch, c: commands.CloseReview) -> None:
-    batch.add("review_closed")
-
-
 def foul(batch: MatchBatch, c: commands.Foul) -> None:
     if c.player not in batch.state.active:
         raise IllegalCommand(sentence("plays_not", player=c.player))

@@ -65,7 +65,7 @@ def sources(place: str | Path, temporary: Path) -> list[AttemptSource]:
         found = _here(Path(place), temporary)
     else:
         fs, path = _opened(str(place))
-        if LOCAL_PROTOCOL in _protocols(fs):
+        if HERE in ((fs.protocol,) if isinstance(fs.protocol, str) else fs.protocol):
             found = _here(Path(path), temporary)
         elif path.endswith(".zip"):
             bundle = temporary / os.path.basename(path)
@@ -230,10 +230,6 @@ def _opened(address: str) -> tuple[Any, str]:
     with _told(address):
         fs, path = url_to_fs(address, use_listings_cache=False)
         return fs, path.rstrip("/")
-
-
-def _protocols(fs: Any) -> tuple[str, ...]:
-    return (fs.protocol,) if isinstance(fs.protocol, str) else tuple(fs.protocol)
 
 
 @contextmanager

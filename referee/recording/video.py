@@ -75,7 +75,8 @@ class VideoWriter:
         if image.shape[1::-1] != self._size:
             raise BadAttempt(f"the camera changed its picture from {self._size} to {image.shape[1::-1]}")
         even = image[: self._stream.height, : self._stream.width]
-        frame = _cheaply_converted(even) if hurried else _converted(even)
+        usual = av.VideoFrame.from_ndarray
+        frame = _cheaply_converted(even) if hurried else usual(even, format="bgr24").reformat(format="yuv420p")
         self._last = frame.pts = max(self._last + 1, round(seconds / TIME_BASE))
         frame.time_base = TIME_BASE
         self._container.mux(self._encoded(frame, hurried))
@@ -121,10 +122,6 @@ class VideoWriter:
         with suppress(OSError, ValueError):  # its file is closed on purpose: no more may be written
             self._container.close()
         cut_to_whole(path)
-
-
-def _converted(image: np.ndarray) -> av.VideoFrame:
-    return av.VideoFrame.from_ndarray(image, format="bgr24").reformat(format="yuv420p")
 
 
 def _cheaply_converted(image: np.ndarray) -> av.VideoFrame:

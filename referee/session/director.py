@@ -22,15 +22,8 @@ from referee.match.evolve import fold as fold_match
 from referee.match.schedule import folded
 from referee.match.state import MatchState
 from referee.session.notifier import Notifier
-from referee.tournament.commands import (
-    CallGame,
-    CreateTournament,
-    GameBegins,
-    GameEnds,
-    PairRound,
-    TournamentCommand,
-    decide,
-)
+from referee.tournament import commands
+from referee.tournament.commands import TournamentCommand, decide
 from referee.tournament.evolve import evolve, fold
 from referee.tournament.plan import next_calls
 from referee.tournament.results import FinishedMatch, finished_match, result_of
@@ -96,7 +89,7 @@ class Director:
         """Call back with (new state, events) whenever the tournament has changed: be quick."""
         self._listeners.append(listener)
 
-    def create(self, command: CreateTournament) -> Tournament:
+    def create(self, command: commands.CreateTournament) -> Tournament:
         """Begin a tournament; its id is made here."""
         now = self.clock.utc()
         with self.lock:
@@ -148,9 +141,9 @@ class Director:
 
     def _go_on(self) -> None:
         if self.auto and self.state.phase in ("entering", "between"):
-            self._attempt(PairRound())
+            self._attempt(commands.PairRound())
         for game, table in next_calls(self.state):
-            self._attempt(CallGame(game.number, table, len(self._follower.matches(table))))
+            self._attempt(commands.CallGame(game.number, table, len(self._follower.matches(table))))
 
     def _attempt(self, command: TournamentCommand) -> None:
         """What may have been overtaken by another program, and then is none."""
@@ -164,11 +157,11 @@ class Director:
         if game.phase == "called":
             if match_id := self._begun(game):
                 seated = self._seated(game, self._follower.events(match_id)[0])
-                self._attempt(GameBegins(game.number, match_id, seated))
+                self._attempt(commands.GameBegins(game.number, match_id, seated))
         elif over := self._over.get(game.match_id):
             rows = tuple(replace(row, player=game.seated[row.player]) for row in over.result.rows)
             if game.result is None or (game.result.by == "match" and game.result.rows != rows):
-                self._attempt(GameEnds(game.number, game.match_id, replace(over.result, rows=rows)))
+                self._attempt(commands.GameEnds(game.number, game.match_id, replace(over.result, rows=rows)))
 
     def _begun(self, game: Fixture) -> str:
         """The match that the game's players have begun at its table since they were called there."""
@@ -254,7 +247,12 @@ class Director:
         simulated tournament, and nothing else does there: what is real and what is not never make one rating."""
         with self.lock:
             self._look_once()
-            void = {m for t in self._follower.matches(RECORD) for m in _void(self._follower.events(t))}
+            void = {
+                m
+                for t in self._follower.matches(RECORD)
+                for game in fold(self._follower.events(t)).games
+                for m in game.void
+            }
             counted = [over.played for m, over in self._over.items() if m not in void]
             return [match for match in counted if match.simulated == self.state.simulated]
 
@@ -272,7 +270,3 @@ class Director:
                 self.notifier.alarm("journal", None)
             except RefereeError as error:
                 self.notifier.alarm("journal", error.wording)
-
-
-def _void(events: Sequence[Event]) -> set[str]:
-    return {m for game in fold(events).games for m in game.void}

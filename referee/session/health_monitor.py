@@ -77,9 +77,10 @@ class HealthMonitor(Background):
         """Alarm code -> what is wrong, None for what is well."""
         camera, box, recording = self._session.camera, self._session.box, self._session.recording
         figures = camera.status()
+        lost = figures.get("lost")
         free = shutil.disk_usage(self._session.data_dir).free
         return {
-            "camera_lost": _camera_lost(camera.name, figures.get("lost")),
+            "camera_lost": sentence("camera_lost", name=camera.name, fault=lost) if lost else None,
             "box_unplugged": None if box.connected else sentence("box_silent", name=box.name),
             "blind": None if self._session.judging.alive else sentence("blind"),
             "frames_dropped": self._dropping(figures),
@@ -116,7 +117,3 @@ class HealthMonitor(Background):
         if lost <= DROPPED_SHARE * (new + lost):
             return None
         return sentence("lost", n=lost, m=new + lost)
-
-
-def _camera_lost(name: str, why: str | None) -> str | None:
-    return sentence("camera_lost", name=name, fault=why) if why else None

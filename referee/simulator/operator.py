@@ -12,9 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-import numpy as np
-
-from cards.card import Card
 from cards.deck import Deck
 from cards.drawing import card_png
 from cards.pieces import PieceSet
@@ -74,7 +71,7 @@ class Robots(JobQueue[tuple[str, MatchState]]):
         now_s = self._session.clock.now_s()
         if kind == "go" and state.card_id is not None:
             card = self._session.deck.card(state.card_id)
-            self._players.show(self._face(card))
+            self._players.show(card_png(card, self._session.deck, self._session.piece_set, 440))
             self._players.begin(card, now_s)
             self._due = dict(self._players.presses())
         elif kind == "stop":
@@ -84,9 +81,6 @@ class Robots(JobQueue[tuple[str, MatchState]]):
             self._due = {}
             self._players.show(None)
             self._players.clear(now_s)
-
-    def _face(self, card: Card) -> np.ndarray:
-        return card_png(card, self._session.deck, self._session.piece_set, 440)
 
 
 @dataclass(frozen=True)

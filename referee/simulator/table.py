@@ -16,20 +16,11 @@ from cards.build import Piece
 from cards.pieces import PieceSet
 from referee.devices.camera import empty_picture
 from referee.kernels import triangles
+from referee.simulator import room
 from referee.simulator.lens import Lens, typical_lens
 from referee.simulator.loose_pieces import loose_pieces
 from referee.simulator.meshes import Mesh, PosedPiece, ball, place, rod, solid
-from referee.simulator.room import (
-    Light,
-    MatPlace,
-    linear,
-    seen_points,
-    sleeves,
-    still_picture,
-    tone_curve,
-    typical_light,
-    vignette,
-)
+from referee.simulator.room import Light, MatPlace, linear
 
 CELL_MM = 1.5
 """Cell of the shadow grid on the table."""
@@ -110,12 +101,12 @@ class TableSim:
     ):
         rng = np.random.default_rng(seed)
         self.piece_set, self.seed = piece_set, seed
-        where = where or RigLayout(typical_lens(rng, height), typical_light(rng), _seats(rng, seating))
+        where = where or RigLayout(typical_lens(rng, height), room.typical_light(rng), _seats(rng, seating))
         self.lens, self.light, self.seats = where.lens, where.light, where.seats
         self.table = str(rng.choice(["walnut", "cloth", "linen", "oak"]))
         self.skins = [SKINS[i] for i in rng.permutation(len(SKINS))[: len(self.seats)]]
-        self.tone = tone_curve()
-        self.sleeves = sleeves(np.random.default_rng(seed + 2), len(self.seats))
+        self.tone = room.tone_curve()
+        self.sleeves = room.sleeves(np.random.default_rng(seed + 2), len(self.seats))
         self._paint = {name: _paint(piece_set.rgb(name), rng) for name in piece_set.colors}
         self._rng, self._ready, self._getting_ready = rng, False, threading.Lock()
 
@@ -124,7 +115,7 @@ class TableSim:
         with self._getting_ready:
             if not self._ready:
                 rng = np.random.default_rng(self.seed + 1)
-                self._still = self._developed(still_picture(self.lens, self.seats, self.light, self.table, rng))
+                self._still = self._developed(room.still_picture(self.lens, self.seats, self.light, self.table, rng))
                 self._prepare(self._rng)
                 self._ready = True
 
@@ -132,11 +123,11 @@ class TableSim:
         tall, wide = self.lens.height, self.lens.width
         self._near = np.zeros((tall * 2, wide * 2), np.float32)
         self._color = np.zeros((tall * 2, wide * 2, 3), np.uint8)
-        points = np.nan_to_num(seen_points(self.lens), nan=1e6).astype(np.float32)
+        points = np.nan_to_num(room.seen_points(self.lens), nan=1e6).astype(np.float32)
         cells = (points - np.array(SHADOW_ORIGIN, np.float32)) / CELL_MM
         self._cells = cv2.convertMaps(cells[..., 0], cells[..., 1], cv2.CV_16SC2)
         self._horizon = int(np.argmax((points[..., 1] < 1e5).any(1)))
-        self._vignette = vignette(self.lens)
+        self._vignette = room.vignette(self.lens)
         self._noise = [_grain(rng, tall, wide) for _ in range(NOISES)]
         self._fade = self._fade_table()
         self._slack_mm = 3.0

@@ -8,7 +8,6 @@ leads to two.
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from typing import Any
 
 from cards.sentences import sentence
@@ -191,17 +190,13 @@ class Career:
 def careers(register: Register, matches: Iterable[FinishedMatch]) -> dict[str, Career]:
     """Id -> career of everybody in the register, over these matches, oldest first."""
     by_id = {person_id: Career() for person_id in register.people}
-    for match in sorted(matches, key=_when):
+    for match in sorted(matches, key=lambda match: datetime.fromisoformat(match.at)):
         ids = [p.id if (p := register.named(seat.name)) else seat.name for seat in match.seats]
         for own, seat in zip(ids, match.seats, strict=True):
             if own in by_id:
                 against = tuple(other for other in ids if other != own)
                 by_id[own] = _with(by_id[own], Meeting(match.match_id, match.at, against, seat))
     return by_id
-
-
-def _when(match: FinishedMatch) -> datetime:
-    return datetime.fromisoformat(match.at)
 
 
 def _with(career: Career, meeting: Meeting) -> Career:

@@ -133,14 +133,10 @@ def _share(part: int, of: int) -> Fraction:
     return Fraction(part, of) if of else Fraction(0)
 
 
-def _group_place(p: _Player) -> int:
-    return -(p.group.place if p.group and p.group.place else NO_PLACE)
-
-
 Rule = Callable[[_Player], Any]
 RULE: Mapping[str, Rule] = {
     "reached": lambda p: p.reached,
-    "group_place": _group_place,
+    "group_place": lambda p: -(p.group.place if p.group and p.group.place else LAST),
     "match_points": lambda p: p.sums.points,
     "buchholz": lambda p: p.buchholz,
     "cards": lambda p: p.sums.cards,

@@ -7,20 +7,9 @@ import flask
 from referee.errors import AsksFirst
 from referee.match.state import public_match
 from referee.session.session import Session
+from referee.web import answers as models
 from referee.web import security, views
 from referee.web.actions import ACTIONS, BadRequest, perform
-from referee.web.answers import (
-    CardAnswer,
-    CommandsAnswer,
-    DeckAnswer,
-    DoneAnswer,
-    LogInBody,
-    ScheduleAnswer,
-    SessionAnswer,
-    SnapshotAnswer,
-    StandingsAnswer,
-    StateAnswer,
-)
 from referee.web.json_body import json_object
 from referee.web.openapi import answers, as_yaml
 from referee.web.pages.login import fault_text
@@ -47,7 +36,7 @@ def blueprint(session: Session) -> flask.Blueprint:
 def _session_routes(api: flask.Blueprint, session: Session) -> None:
     @api.get("/session")
     @public
-    @answers(SessionAnswer)
+    @answers(models.SessionAnswer)
     def who_am_i() -> dict:
         """Who this client is, and its CSRF token."""
         return {
@@ -60,7 +49,7 @@ def _session_routes(api: flask.Blueprint, session: Session) -> None:
 
     @api.post("/session")
     @public
-    @answers(SessionAnswer, WRONG_PIN | {422: "Not a PIN and a name"}, LogInBody)
+    @answers(models.SessionAnswer, WRONG_PIN | {422: "Not a PIN and a name"}, models.LogInBody)
     def log_in() -> flask.typing.ResponseReturnValue:
         """Log in with the referee's PIN; the answer carries a fresh CSRF token."""
         body = _body()
@@ -74,7 +63,7 @@ def _session_routes(api: flask.Blueprint, session: Session) -> None:
 
     @api.delete("/session")
     @public
-    @answers(SessionAnswer)
+    @answers(models.SessionAnswer)
     def log_out() -> dict:
         """Log out."""
         security.log_out()
@@ -95,20 +84,20 @@ def _session_routes(api: flask.Blueprint, session: Session) -> None:
 def _reading_routes(api: flask.Blueprint, session: Session) -> None:
     @api.get("/state")
     @public
-    @answers(StateAnswer)
+    @answers(models.StateAnswer)
     def state() -> dict:
         """The match as the public may know it."""
         return public_state(session.snapshot())
 
     @api.get("/snapshot")
-    @answers(SnapshotAnswer)
+    @answers(models.SnapshotAnswer)
     def snapshot() -> dict:
         """Everything the referee's console shows."""
         return session.snapshot()
 
     @api.get("/schedule")
     @public
-    @answers(ScheduleAnswer)
+    @answers(models.ScheduleAnswer)
     def schedule() -> dict:
         """Rounds, pairings and what was won in them."""
         match = _match(session)
@@ -116,7 +105,7 @@ def _reading_routes(api: flask.Blueprint, session: Session) -> None:
 
     @api.get("/standings")
     @public
-    @answers(StandingsAnswer)
+    @answers(models.StandingsAnswer)
     def standings() -> dict:
         """The table, and the winner of a finished match."""
         match = _match(session)
@@ -126,14 +115,14 @@ def _reading_routes(api: flask.Blueprint, session: Session) -> None:
 
     @api.get("/cards")
     @public
-    @answers(DeckAnswer)
+    @answers(models.DeckAnswer)
     def cards() -> dict:
         """The deck."""
         return session.deck.to_json()
 
     @api.get("/cards/<card_id>")
     @public
-    @answers(CardAnswer, {404: "No such card"})
+    @answers(models.CardAnswer, {404: "No such card"})
     def card(card_id: str) -> dict:
         """One card of the deck."""
         face = session.deck.by_id.get(card_id)
@@ -161,7 +150,7 @@ def _match(session: Session) -> dict | None:
 
 def _command_routes(api: flask.Blueprint, session: Session) -> None:
     @api.get("/commands")
-    @answers(CommandsAnswer)
+    @answers(models.CommandsAnswer)
     def commands() -> dict:
         """What may be asked now."""
         match = session.snapshot().get("match")
@@ -174,7 +163,7 @@ def _command_routes(api: flask.Blueprint, session: Session) -> None:
         }
 
     @api.post("/commands/<name>")
-    @answers(DoneAnswer, NOT_NOW_ANSWER, {name: action.model for name, action in ACTIONS.items()})
+    @answers(models.DoneAnswer, NOT_NOW, {name: action.model for name, action in ACTIONS.items()})
     def command(name: str) -> flask.typing.ResponseReturnValue:
         """Do it."""
         if name not in ACTIONS:

@@ -274,10 +274,6 @@ def _given_up(state: City, data: Data) -> City:
     )
 
 
-def _drawn(state: City, data: Data) -> City:
-    return replace(state, hands=state.hands_with(data["seat"], data["card"]), deck=state.deck[1:])
-
-
 def _round_begun(state: City, data: Data) -> City:
     return replace(state, phase="picking", round=data["round"], starter=data["starter"], turn=data["starter"])
 
@@ -286,7 +282,7 @@ CHANGES: Mapping[str, Callable[[City, Data], City]] = {
     "stones_picked": _picked,
     "stone_placed": _placed,
     "stone_given_up": _given_up,
-    "card_drawn": _drawn,
+    "card_drawn": lambda s, d: replace(s, hands=s.hands_with(d["seat"], d["card"]), deck=s.deck[1:]),
     "reshuffled": lambda s, d: replace(s, deck=tuple(d["deck"]), discard=(), shuffles=s.shuffles + 1),
     "turn_passed": lambda s, d: replace(s, turn=d["seat"]),
     "round_scored": lambda s, d: replace(s, rounds=(*s.rounds, tuple(d["points"]))),

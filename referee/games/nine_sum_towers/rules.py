@@ -15,19 +15,8 @@ from pydantic import Field
 from cards.sentences import sentence
 from referee.core import Data, EventBatch
 from referee.errors import IllegalCommand
-from referee.games.core import (
-    UNKNOWN,
-    GameCommand,
-    Pile,
-    Rules,
-    Setup,
-    Table,
-    dealt,
-    hidden,
-    new_pile,
-    put,
-    shuffled,
-)
+from referee.games import core
+from referee.games.core import UNKNOWN, GameCommand, Pile, Rules, Setup, Table, put
 
 NUMBERS = tuple(str(n) for n in range(1, 9))
 SUM = 9
@@ -250,7 +239,7 @@ class DiscardMilkshake(GameCommand):
 def create(setup: Setup, deal: Mapping[str, Any]) -> Nine:
     """The table after the deal, the youngest's first card drawn."""
     count = len(setup.players)
-    given = dealt(setup, deal)
+    given = core.dealt(setup, deal)
     return Nine(**given, phase="playing", towers=((),) * count, milkshakes=(False,) * count, acted=True)
 
 
@@ -282,15 +271,6 @@ def _dog(state: Nine, data: Mapping[str, Any], there: bool) -> Nine:
     return replace(state, towers=put(state.towers, owner, put(tower, at, replace(tower[at], dog=there))))
 
 
-def _dog_lured(state: Nine, data: Data) -> Nine:
-    return _discarded(_dog(_spent(state, data["seat"], "bone"), data, False), "bone", "dog")
-
-
-def _used(state: Nine, data: Data) -> Nine:
-    """A card that goes to the discard pile at once."""
-    return _discarded(_spent(state, data["seat"], data["card"]), data["card"])
-
-
 def _stolen(state: Nine, data: Data) -> Nine:
     seat, victim, card = data["seat"], data["victim"], data["card"]
     rest = list(state.hands[victim])
@@ -318,21 +298,17 @@ def _turn_begun(state: Nine, data: Data) -> Nine:
     return replace(state, turn=data["seat"], phase=data["phase"], idle=idle, acted=False)
 
 
-def _truck_left(state: Nine, data: Data) -> Nine:
-    return _discarded(replace(state, again=False), "truck")
-
-
 CHANGES: Mapping[str, Callable[[Nine, Data], Nine]] = {
     "storey_built": _built,
     "top_gone": _top_gone,
     "dog_set": lambda s, d: _dog(_spent(s, d["owner"], "dog"), d, True),
-    "dog_lured": _dog_lured,
-    "used": _used,
+    "dog_lured": lambda s, d: _discarded(_dog(_spent(s, d["seat"], "bone"), d, False), "bone", "dog"),
+    "used": lambda s, d: _discarded(_spent(s, d["seat"], d["card"]), d["card"]),
     "stolen": _stolen,
     "milkshake_served": _served,
     "milkshake_drunk": _drunk,
     "truck_parked": lambda s, d: replace(_spent(s, d["seat"], "truck"), again=True),
-    "truck_left": _truck_left,
+    "truck_left": lambda s, d: _discarded(replace(s, again=False), "truck"),
     "card_drawn": _drawn,
     "reshuffled": lambda s, d: replace(s, draw=tuple(d["draw"]), discard=(), shuffles=s.shuffles + 1),
     "turn_begun": _turn_begun,
@@ -354,7 +330,7 @@ TOOLS = ("hammer", "ball")
 def begin(setup: Setup) -> dict[str, Any]:
     """The deal: five cards each, and the youngest's first draw."""
     cards = [card for card, count in CARDS.items() for _ in range(count)]
-    cards = [UNKNOWN] * len(cards) if setup.mode == "scorer" else shuffled(cards, setup.seed, 0)
+    cards = [UNKNOWN] * len(cards) if setup.mode == "scorer" else core.shuffled(cards, setup.seed, 0)
     count = len(setup.players)
     hands = [cards[n * DEALT_CARDS : (n + 1) * DEALT_CARDS] for n in range(count)]
     return {
@@ -414,7 +390,7 @@ def _raise(batch: EventBatch[Nine], seat: int, cards: list[str], values: tuple[i
 def _rob(batch: EventBatch[Nine], seat: int, victim: int) -> None:
     """One card that the thief cannot see: the seed picks it."""
     hand = batch.state.hands[victim]
-    at = int(shuffled([f"{n:02d}" for n in range(len(hand))], batch.state.seed, batch.state.shuffles)[0])
+    at = int(core.shuffled([f"{n:02d}" for n in range(len(hand))], batch.state.seed, batch.state.shuffles)[0])
     batch.add("stolen", seat=seat, victim=victim, card=hand[at])
 
 
@@ -426,7 +402,7 @@ def _refill(batch: EventBatch[Nine], seat: int) -> None:
 def _draw(batch: EventBatch[Nine], seat: int) -> bool:
     """One card, the discard pile shuffled first when there is no other; False when both are empty."""
     if not batch.state.draw and batch.state.discard:
-        batch.add("reshuffled", draw=new_pile(batch.state, batch.state.discard))
+        batch.add("reshuffled", draw=core.new_pile(batch.state, batch.state.discard))
     if not batch.state.draw:
         return False
     batch.add("card_drawn", seat=seat, card=batch.state.draw[0])
@@ -519,7 +495,7 @@ def view(state: Nine, seat: int | None) -> dict[str, Any]:
     return {
         "towers": [[storey.to_json() for storey in tower] for tower in state.towers],
         "storeys": state.rules.storeys,
-        "hands": [hidden(hand, n, seat) for n, hand in enumerate(state.hands)],
+        "hands": [core.hidden(hand, n, seat) for n, hand in enumerate(state.hands)],
         "milkshakes": list(state.milkshakes),
         "truck": state.again,
         "draw": len(state.draw),

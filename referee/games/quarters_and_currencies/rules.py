@@ -15,20 +15,8 @@ from pydantic import Field
 from cards.sentences import sentence
 from referee.core import Data, EventBatch
 from referee.errors import IllegalCommand
-from referee.games.core import (
-    UNKNOWN,
-    GameCommand,
-    Pile,
-    Rules,
-    Setup,
-    Table,
-    dealt,
-    hidden,
-    new_pile,
-    put,
-    shuffled,
-    without,
-)
+from referee.games import core
+from referee.games.core import UNKNOWN, GameCommand, Pile, Rules, Setup, Table, put
 
 CURRENCIES = ("a", "b", "c", "d")
 VALUES = range(1, 10)
@@ -133,7 +121,7 @@ class TakeMoney(GameCommand):
     def carry_out(self, batch: EventBatch[Quarters]) -> None:
         if not self.cards:
             raise IllegalCommand(sentence("game.take_one"))
-        without(batch.state.market, self.cards, sentence("game.the_market"))
+        core.without(batch.state.market, self.cards, sentence("game.the_market"))
         total = sum(map(value, self.cards))
         if len(self.cards) > 1 and total > MOST_AT_ONCE:
             raise IllegalCommand(sentence("game.too_much", most=MOST_AT_ONCE, total=total))
@@ -227,7 +215,7 @@ class ReadIn(GameCommand):
 def create(setup: Setup, deal: Mapping[str, Any]) -> Quarters:
     """The table after the deal."""
     owners = len(setup.players) + (len(setup.players) == 2)
-    given, scorer = dealt(setup, deal), setup.mode == "scorer"
+    given, scorer = core.dealt(setup, deal), setup.mode == "scorer"
     owned = (((),) * len(setup.players) + (given.pop("passive"),))[:owners]
     start = {"turn": given.pop("first"), "phase": "reading_hands" if scorer else "acting", "opening": scorer}
     return Quarters(**given, **start, owned=owned, points=(0,) * owners)
@@ -235,8 +223,8 @@ def create(setup: Setup, deal: Mapping[str, Any]) -> Quarters:
 
 def _taken(state: Quarters, data: Data) -> Quarters:
     seat, cards = data["seat"], tuple(data["cards"])
-    hands = state.hands_with(seat, *cards)
-    return replace(state, hands=hands, market=without(state.market, cards, "the market"), actions=state.actions + 1)
+    hands, market = state.hands_with(seat, *cards), core.without(state.market, cards, "the market")
+    return replace(state, hands=hands, market=market, actions=state.actions + 1)
 
 
 def _bought(state: Quarters, data: Data) -> Quarters:
@@ -262,10 +250,6 @@ def _gift_laid(state: Quarters, data: Data) -> Quarters:
     return replace(state, owned=owned, buildings=state.buildings[1:], gifts=state.gifts - 1, phase="acting")
 
 
-def _money_laid(state: Quarters, data: Data) -> Quarters:
-    return replace(state, market=(*state.market, data["card"]), money=state.money[1:], phase="acting")
-
-
 def _scored(state: Quarters, data: Data) -> Quarters:
     total = tuple(a + b for a, b in zip(state.points, data["points"], strict=True))
     money = state.money[1:] if data["scoring"] in SCORINGS else state.money
@@ -284,18 +268,14 @@ def _hand_read(state: Quarters, data: Data) -> Quarters:
     return replace(state, hands=hands, money=state.money[len(data["cards"]) :])
 
 
-def _reshuffled(state: Quarters, data: Data) -> Quarters:
-    return replace(state, money=tuple(data["money"]), spent=(), shuffles=state.shuffles + 1)
-
-
 CHANGES: Mapping[str, Callable[[Quarters, Data], Quarters]] = {
     "money_taken": _taken,
     "bought": _bought,
     "nothing_possible": lambda s, d: s,
     "building_laid": _building_laid,
     "gift_laid": _gift_laid,
-    "money_laid": _money_laid,
-    "reshuffled": _reshuffled,
+    "money_laid": lambda s, d: replace(s, market=(*s.market, d["card"]), money=s.money[1:], phase="acting"),
+    "reshuffled": lambda s, d: replace(s, money=tuple(d["money"]), spent=(), shuffles=s.shuffles + 1),
     "scored": _scored,
     "turn_passed": lambda s, d: replace(s, turn=d["seat"], actions=0, opening=False),
     "left_over": _left_over,
@@ -341,7 +321,7 @@ def begin(setup: Setup) -> dict[str, Any]:
         piles = {"money": [UNKNOWN] * (len(money) + len(SCORINGS)), "buildings": [UNKNOWN] * len(buildings)}
         rest = {"hands": [[]] * players, "yard": [""] * PLACES, "market": [], "passive": [], "first": 0}
         return piles | rest | {"shuffles": 0}
-    money, buildings = shuffled(money, setup.seed, 0), shuffled(buildings, setup.seed, 1)
+    money, buildings = core.shuffled(money, setup.seed, 0), core.shuffled(buildings, setup.seed, 1)
     hands: list[list[str]] = []
     for _ in range(players):
         hand: list[str] = []
@@ -368,7 +348,7 @@ def with_scorings(money: Sequence[str], seed: int) -> list[str]:
     ends = [n * size + min(n, more) for n in range(6)]
     piles = [list(money[a:b]) for a, b in pairwise(ends)]
     for number, (fifth, scoring) in enumerate(((1, "A"), (3, "B")), 2):
-        at = int(shuffled([f"{n:03d}" for n in range(len(piles[fifth]) + 1)], seed, number)[0])
+        at = int(core.shuffled([f"{n:03d}" for n in range(len(piles[fifth]) + 1)], seed, number)[0])
         piles[fifth].insert(at, scoring)
     return [card for pile in piles for card in pile]
 
@@ -393,7 +373,7 @@ def _refill(batch: EventBatch[Quarters], named: str = "") -> None:
             _end(batch)
             return
         if what == "money" and not pile and state.spent:
-            batch.add("reshuffled", money=new_pile(batch.state, state.spent))
+            batch.add("reshuffled", money=core.new_pile(batch.state, state.spent))
             continue
         if what == "money" and (len(state.market) >= PLACES or not pile):
             batch.add("turn_passed", seat=state.turn if state.opening else state.after(state.turn))
@@ -480,7 +460,7 @@ def view(state: Quarters, seat: int | None) -> dict[str, Any]:
         "market": list(state.market),
         "money": len(state.money),
         "buildings": len(state.buildings),
-        "hands": [hidden(hand, n, seat) for n, hand in enumerate(state.hands)],
+        "hands": [core.hidden(hand, n, seat) for n, hand in enumerate(state.hands)],
         "owned": [list(row) for row in state.owned],
         "points": list(state.points),
         "scored": [dict(row) for row in state.scored],

@@ -226,10 +226,6 @@ def _drawn(state: Bets, data: Data) -> Bets:
     return replace(state, hands=hands, piles=put(state.piles, at, state.piles[at][1:]))
 
 
-def _passed(state: Bets, data: Data) -> Bets:
-    return replace(state, turn=data["seat"], phase=_next_phase(state.piles), built="", added=0)
-
-
 def _read(state: Bets, data: Data) -> Bets:
     at = data["pile"] - 1
     piles = put(state.piles, at, (data["card"], *state.piles[at][1:]))
@@ -247,7 +243,7 @@ CHANGES: Mapping[str, Callable[[Bets, Data], Bets]] = {
     "bet": _betted,
     "card_drawn": _drawn,
     "card_read": _read,
-    "turn_passed": _passed,
+    "turn_passed": lambda s, d: replace(s, turn=d["seat"], phase=_next_phase(s.piles), built="", added=0),
 }
 
 

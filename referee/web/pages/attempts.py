@@ -90,11 +90,6 @@ def _verdicts(attempt: Attempt, lang: str) -> list[dict[str, Any]]:
     ]
 
 
-def _face(attempt: Attempt) -> dict[str, Any] | None:
-    """The card in words; None while nobody has named the card that was drawn by hand."""
-    return views.card(attempt.card) if attempt.meta["card"] else None
-
-
 def _text(name: str) -> str:
     text = shown(flask.request.form.get(name, ""), MOST_TEXT + 1)
     if not text or len(text) > MOST_TEXT:
@@ -206,7 +201,7 @@ def _one(
             say=partial(say, flask.g.lang),
             decision=human_decision(attempt, session.state),
             verdicts=_verdicts(attempt, flask.g.lang),
-            face=_face(attempt),
+            face=views.card(attempt.card) if attempt.meta["card"] else None,
             problems=changed_files(attempt),
             reviews=attempt.reviews(),
             before=before,

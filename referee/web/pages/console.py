@@ -7,7 +7,6 @@ from typing import Any
 import flask
 
 from referee.match.commands import MODES
-from referee.match.house_rules import HouseRules
 from referee.match.progress import played_again
 from referee.match.state import SEEN_PHASES, MatchState
 from referee.session.session import Session
@@ -50,9 +49,9 @@ def _values(session: Session, t: Say) -> dict[str, Any]:
             "reasons_said": console_views.REASONS,
             "open_zones": views.open_zones(match),
             "card": views.card(face) if face else None,
-            "history": _history(match),
+            "history": list(reversed(match["history"])),  # the latest first
             "replayable": _replayable(session.state) if "ReplayDuel" in match["allowed"] else frozenset(),
-            "open_fouls": _open_fouls(match),
+            "open_fouls": [(i, foul) for i, foul in enumerate(match["fouls"]) if foul["sanction"] is None],
             "against": partial(_against, match),
             "clips": _clips(session),
         }
@@ -84,19 +83,10 @@ def _chips(session: Session) -> list[str]:
     return [step for step, there in known.items() if not there]
 
 
-def _history(match: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Ended duels, the latest first."""
-    return list(reversed(match["history"]))
-
-
 def _replayable(state: MatchState) -> frozenset[int]:
     """Numbers of the void duels that have no other attempt yet."""
     void = (d for d in state.history if d.phase == "void" and not d.annulled)
     return frozenset(d.number for d in void if not played_again(state, d))
-
-
-def _open_fouls(match: Mapping[str, Any]) -> list[tuple[int, Mapping[str, Any]]]:
-    return [(i, foul) for i, foul in enumerate(match["fouls"]) if foul["sanction"] is None]
 
 
 def _against(match: Mapping[str, Any], foul: Mapping[str, Any]) -> list[str]:
@@ -127,15 +117,10 @@ def blueprint(session: Session) -> flask.Blueprint:
             parts=live,
             name=flask.session.get("name", ""),
             modes=tuple(MODES),
-            rules=_rule_rows(session.rules),
+            rules=[{"name": n, "value": getattr(session.rules, n), **row} for n, row in actions.rule_choices().items()],
             cards=[card.id for card in session.deck.cards],
             older=session.older(),
             people=[p["name"] for p in match.get("players", ())],
         )
 
     return pages
-
-
-def _rule_rows(rules: HouseRules) -> list[dict[str, Any]]:
-    """The house rules as form fields: name, what it answers, value now, choices where there are few."""
-    return [{"name": name, "value": getattr(rules, name), **row} for name, row in actions.rule_choices().items()]

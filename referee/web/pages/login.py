@@ -98,9 +98,5 @@ def _fault(code: int, text: str, headers: Any) -> flask.typing.ResponseReturnVal
     kept = {k: v for k, v in headers if k in ("Allow", "Retry-After", "Location", "Content-Range")}
     if wants_json():
         return flask.jsonify(error=text), code, kept
-    return flask.render_template("error.html", code=code, text=text, ours=_is_ours(text)), code, kept
-
-
-def _is_ours(text: str) -> bool:
-    """Whether the text says what is the matter here, rather than what the status code means anyway."""
-    return text not in {error.description for error in default_exceptions.values()}
+    ours = text not in {error.description for error in default_exceptions.values()}  # not what the code means anyway
+    return flask.render_template("error.html", code=code, text=text, ours=ours), code, kept
