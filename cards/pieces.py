@@ -72,6 +72,15 @@ class Shape:
         turned = self.outline @ np.array([[c, s], [-s, c]])
         return np.asarray(turned - (turned.min(0) + turned.max(0)) / 2)
 
+    def corners(self, pose: Pose) -> np.ndarray:
+        """(n, 3) mm about its centre: the corners of the posed piece before yaw; of a cylinder those of its box."""
+        u, w = self.turned_outline(pose.rotation).T
+        ends = []
+        for d in (-self.depth_mm / 2, self.depth_mm / 2):
+            e = np.full_like(u, d)
+            ends.append(np.stack({"front": (u, e, w), "side": (-e, u, w), "top": (u, w, e)}[pose.facing], 1))
+        return np.concatenate(ends)
+
     def size(self, pose: Pose) -> tuple[float, float, float]:
         """Extent (x, y, z) in mm of the posed piece's box, before yaw."""
         if pose not in self._sizes:  # a dictionary of its own: to hash a shape takes longer than to look up
@@ -146,15 +155,7 @@ def _solid_key(shape: Shape, pose: Pose) -> frozenset[Any]:
     """A value equal for poses whose solids coincide (``top``: up to a mirror in y)."""
     if shape.kind == "cylinder":
         return frozenset({shape.axis(pose)})
-    turned = np.round(shape.turned_outline(pose.rotation), 3)
-    d = shape.depth_mm / 2
-    u, w = turned.T
-    corners = set()
-    for s in (-d, d):
-        e = np.full_like(u, s)
-        xyz = {"front": (u, e, w), "side": (-e, u, w), "top": (u, w, e)}[pose.facing]
-        corners |= set(map(tuple, np.round(np.stack(xyz, 1), 2) + 0.0))
-    key = frozenset(corners)
+    key = frozenset(map(tuple, np.round(np.round(shape.corners(pose), 3), 2) + 0.0))
     if pose.facing == "top":
         mirrored = frozenset((x, -y + 0.0, z) for x, y, z in key)
         return key if mirrored == key else frozenset({key, mirrored})

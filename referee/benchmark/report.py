@@ -1,12 +1,12 @@
 """What a bench run says, as tables: outcomes, steps, confusions, reliability, and what was not right;
 of a stress run by effect and level, and how far to trust each ruling."""
 
-import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby, pairwise
 
 import numpy as np
+from scipy.stats import binomtest
 
 from referee.benchmark.effects.catalogue import EFFECTS
 from referee.benchmark.fit import leaning_ruling
@@ -189,8 +189,6 @@ def _medians(name: str, timed: Sequence[dict], key: Callable[[dict], float]) -> 
 COLUMNS = ("right", "wrong", "undecided", "crash")
 SURE_VOICE = 0.98
 """Confidence from which a verdict is spoken with a sure voice: what is said there must be right."""
-Z_95 = 1.959964
-"""Of a normal distribution 95 % lie within so many standard deviations."""
 CALIBRATION_BINS = 10
 """Of the calibration error: verdicts sorted by confidence into so many bins of equal count."""
 
@@ -199,9 +197,8 @@ def percent(k: int, n: int) -> str:
     """k of n with its 95 % Wilson interval."""
     if not n:
         return "-"
-    middle, reach = k + Z_95**2 / 2, Z_95 * math.sqrt(k * (n - k) / n + Z_95**2 / 4)
-    low, high = (100 * max(0.0, end) / (n + Z_95**2) for end in (middle - reach, middle + reach))
-    return f"{100 * k / n:5.1f} % [{low:.1f}, {high:.1f}]"
+    low, high = binomtest(k, n).proportion_ci(method="wilson")
+    return f"{100 * k / n:5.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
 
 
 def stress_lines(rows: Sequence[StressScore], levels: bool = True) -> list[str]:

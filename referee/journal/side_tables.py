@@ -8,7 +8,7 @@ import json
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -91,8 +91,8 @@ class Presence(_Aside):
 
     def tell(self, table: str, told: TableHeartbeat) -> None:
         """This table's program lives, and says so. Raises JournalUnwritable."""
-        row = {"address": told.address, "alarms": list(told.alarms), "owner": told.owner, "simulated": told.simulated}
-        values = {"beat": told.beat, "told": canonical(row)}
+        row = asdict(told)
+        values = {"beat": row.pop("beat"), "told": canonical(row)}
         with database.faults(self.name, "written"), self._writing() as connection:
             done = connection.execute(sa.update(TABLES).where(TABLES.c.name == table).values(**values))
             if not done.rowcount:
@@ -107,11 +107,8 @@ class Presence(_Aside):
         """Table -> what its program said last; who died still stands there, and beats no more."""
         with database.faults(self.name, "read"), self._reading() as connection:
             rows = list(connection.execute(sa.select(TABLES).order_by(TABLES.c.name)))
-        return {row.name: _told(row.beat, json.loads(row.told)) for row in rows}
-
-
-def _told(beat: int, row: Mapping[str, Any]) -> TableHeartbeat:
-    return TableHeartbeat(beat, row["address"], tuple(row["alarms"]), row["owner"], row["simulated"])
+        told = ((row.name, row.beat, json.loads(row.told)) for row in rows)
+        return {name: TableHeartbeat(beat, **said | {"alarms": tuple(said["alarms"])}) for name, beat, said in told}
 
 
 class PeopleStore(_Aside):

@@ -79,13 +79,15 @@ class People:
             found, jpeg = self.person(person), _small(data) if data else b""
             name = hashlib.sha256(found.id.encode() + jpeg).hexdigest()[:24] if jpeg else ""  # each person's own
             self._store.keep_picture(found.id, name, jpeg)
-            return self._keep(*records.picture_person(found, name, self._now(), who))
+            return self._keep(found.id, Event("person_pictured", {"picture": name}, self._now(), who))
 
     def delete(self, person: str, who: str = "") -> None:
-        """Everything of this record goes: names, colour, picture, history. What matches say of a name stays theirs."""
+        """Everything of this record goes: names, colour, picture, history. What matches say of a name stays theirs. The
+        event that stays names nobody, and keeps ids from being given again."""
         with self._lock:
-            found = self.person(person)
-            self._store.delete(*records.delete_person(self.register, found, self._now(), who))
+            register, found = self.register, self.person(person)
+            gone = Event("person_deleted", {"number": register.number}, self._now(), who)
+            self._store.delete((found.id, *found.merged), gone)
 
     def _keep(self, person: str, event: Event) -> Person:
         self._store.add(person, event, self._last)

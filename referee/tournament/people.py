@@ -8,6 +8,7 @@ leads to two.
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 from cards.sentences import sentence
@@ -124,21 +125,11 @@ def color_person(person: Person, color: str, at: str, who: str) -> tuple[str, Ev
     return person.id, Event("person_colored", {"color": color}, at, who)
 
 
-def picture_person(person: Person, picture: str, at: str, who: str) -> tuple[str, Event]:
-    """Another picture, by the hash of its bytes; '' for none."""
-    return person.id, Event("person_pictured", {"picture": picture}, at, who)
-
-
 def merge_people(person: Person, other: Person, at: str, who: str) -> tuple[str, Event]:
     """Both are one: the other's names and results are this one's from now on."""
     if person.id == other.id:
         raise IllegalCommand(sentence("people.same", name=person.name))
     return person.id, Event("person_merged", {"other": other.id}, at, who)
-
-
-def delete_person(register: Register, person: Person, at: str, who: str) -> tuple[tuple[str, ...], Event]:
-    """All ids whose events go, and the event that stays: it names nobody, and keeps ids from being given again."""
-    return (person.id, *person.merged), Event("person_deleted", {"number": register.number}, at, who)
 
 
 def _free(register: Register, name: str, own: Person | None = None) -> str:

@@ -41,14 +41,6 @@ def _motion(inputs: Inputs, truth: Truth, px: float, rng: np.random.Generator) -
     return light.motion(inputs.frame, px * inputs.frame.shape[1] / 1280, rng.uniform(0, 180))
 
 
-def _noise(inputs: Inputs, truth: Truth, sigma: float, rng: np.random.Generator) -> np.ndarray:
-    return light.noise(inputs.frame, sigma, rng)
-
-
-def _blur(frame: np.ndarray, px: float) -> np.ndarray:
-    return light.blur(frame, px * frame.shape[1] / 1280)
-
-
 def _glare(inputs: Inputs, truth: Truth, peak: float, rng: np.random.Generator, on_build: bool) -> np.ndarray:
     x0, x1, y0, y1, z = truth.extent
     if on_build:
@@ -71,9 +63,8 @@ def _shadow(inputs: Inputs, truth: Truth, depth: float, rng: np.random.Generator
     return light.shadow(inputs.frame, where, depth)
 
 
-def _whole_field_shadow(inputs: Inputs, truth: Truth, depth: float, rng: np.random.Generator) -> np.ndarray:
-    where = truth.over_field(inputs.frame.shape[:2])
-    return light.shadow(inputs.frame, where, depth)
+def _field_shadow(inputs: Inputs, truth: Truth, depth: float, rng: np.random.Generator) -> np.ndarray:
+    return light.shadow(inputs.frame, truth.over_field(inputs.frame.shape[:2]), depth)
 
 
 _ROWS = (
@@ -85,9 +76,9 @@ _ROWS = (
     Effect("glare_build", (0.2, 0.5, 1.2), _drawn(partial(_glare, on_build=True)), True),
     Effect("shadow_soft", (0.65, 0.45, 0.25), _drawn(partial(_shadow, soft_mm=14.0)), True),
     Effect("shadow_hard", (0.65, 0.45, 0.25), _drawn(partial(_shadow, soft_mm=0.8)), True),
-    Effect("shadow_field", (0.65, 0.45, 0.25), _drawn(_whole_field_shadow), True),
-    Effect("noise", (4, 8, 14), _drawn(_noise)),
-    Effect("blur", (1.0, 1.8, 3.0), _photo(_blur)),
+    Effect("shadow_field", (0.65, 0.45, 0.25), _drawn(_field_shadow), True),
+    Effect("noise", (4, 8, 14), _drawn(lambda inputs, truth, sigma, rng: light.noise(inputs.frame, sigma, rng))),
+    Effect("blur", (1.0, 1.8, 3.0), _photo(lambda frame, px: light.blur(frame, px * frame.shape[1] / 1280))),
     Effect("motion", (5, 9, 15), _drawn(_motion)),
     Effect("jpeg", (40, 22, 10), _photo(light.jpeg)),
     Effect("white_balance", (0.1, -0.15, 0.25, -0.3), _photo(light.white_balance)),

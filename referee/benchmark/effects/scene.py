@@ -100,20 +100,11 @@ def _in_field(piece: Piece) -> bool:
 def piece_corners(piece_set: PieceSet, piece: Piece) -> np.ndarray:
     """(n, 3) mm: points whose convex hull is that of the piece where it stands."""
     shape = shape_of(piece_set, piece)
-    local = _round_corners(shape, piece.pose) if shape.kind == "cylinder" else _extruded_corners(shape, piece.pose)
+    local = _round_corners(shape, piece.pose) if shape.kind == "cylinder" else shape.corners(piece.pose)
     angle = np.radians(piece.yaw)
     c, s = np.cos(angle), np.sin(angle)
     turned = local @ np.array([[c, s, 0], [-s, c, 0], [0, 0, 1.0]])
     return turned + (piece.x, piece.y, piece.z)
-
-
-def _extruded_corners(shape: Shape, pose: Pose) -> np.ndarray:
-    u, w = shape.turned_outline(pose.rotation).T
-    out = []
-    for d in (-shape.depth_mm / 2, shape.depth_mm / 2):
-        e = np.full_like(u, d)
-        out.append(np.stack({"front": (u, e, w), "side": (-e, u, w), "top": (u, w, e)}[pose.facing], 1))
-    return np.concatenate(out)
 
 
 def _round_corners(shape: Shape, pose: Pose) -> np.ndarray:

@@ -10,7 +10,7 @@ import cv2
 import flask
 import numpy as np
 
-from calibration.camera import CameraModel, save_camera
+from calibration.camera import save_camera
 from calibration.lens import LEAST_VIEWS, BoardView, find_board, fit_lens
 from calibration.print_sheets import charuco_pdf
 from cards.sentences import sentence
@@ -151,7 +151,7 @@ def _prints(pages: flask.Blueprint, session: Session) -> None:
 
     @pages.get("/mats.jpg")
     def mats() -> flask.Response:
-        drawn = rig_checks.draw_mats(_frame(session), _camera(session))
+        drawn = rig_checks.draw_mats(_frame(session), session.observer.camera)
         scale = min(1.0, SHOWN_PX / drawn.shape[1])
         small = cv2.resize(drawn, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
         jpeg = cv2.imencode(".jpg", small, [cv2.IMWRITE_JPEG_QUALITY, 80])[1].tobytes()
@@ -205,15 +205,11 @@ def _frame(session: Session) -> np.ndarray:
     return frame.image
 
 
-def _camera(session: Session) -> CameraModel | None:
-    return session.observer.camera
-
-
 def _measured(session: Session, setting: Setting, step: str) -> list[Number]:
     image = _frame(session)
     if step == "mats":
         session.judging.set_up_anew()
-        return rig_checks.mats_numbers(image, _camera(session))
+        return rig_checks.mats_numbers(image, session.observer.camera)
     if step == "lens":
         return _lens(session, setting, image)
     if step == "empty":
@@ -232,7 +228,7 @@ def _lens(session: Session, setting: Setting, image: np.ndarray) -> list[Number]
     """
     view = find_board(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY))
     if view is None:
-        return rig_checks.lens_numbers(_camera(session), image)
+        return rig_checks.lens_numbers(session.observer.camera, image)
     setting.views = [v for v in setting.views if v.size == view.size] + [view]
     if len(setting.views) < LEAST_VIEWS:
         return rig_checks.board_numbers(setting.views, None)
@@ -241,7 +237,7 @@ def _lens(session: Session, setting: Setting, image: np.ndarray) -> list[Number]
     if all(number.passed for number in numbers):
         session.setup.use_lens(fit.camera, _name())
         save_camera(fit.camera, session.data_dir / "camera.yaml", session.camera.name)
-    return [*numbers, rig_checks.Number("used", int(_camera(session) is fit.camera), 1, None)]
+    return [*numbers, rig_checks.Number("used", int(session.observer.camera is fit.camera), 1, None)]
 
 
 def _empty_numbers(session: Session) -> list[Number]:

@@ -38,10 +38,7 @@ def blueprint(session: Session) -> flask.Blueprint:
     @pages.get("/overlay/<int:number>.jpg")
     @public
     def overlay(number: int) -> Response:
-        jpeg = session.picture(f"overlay/{number}")
-        if jpeg is None:
-            flask.abort(404, "there is no such picture")
-        return _cached(jpeg, "image/jpeg", {"Cache-Control": "no-cache"})
+        return _picture(session, f"overlay/{number}")
 
     @pages.get("/reading/<any(A, B):zone>/<int:index>.svg")
     def reading(zone: str, index: int) -> Response:
@@ -54,12 +51,17 @@ def blueprint(session: Session) -> flask.Blueprint:
     @pages.get("/build/<int:number>/<any(A, B):zone>.jpg")
     @public
     def build(number: int, zone: str) -> Response:
-        jpeg = session.picture(f"build/{number}/{zone}")
-        if jpeg is None:
-            flask.abort(404, "there is no such picture")
-        return _cached(jpeg, "image/jpeg", {"Cache-Control": "no-cache"})
+        return _picture(session, f"build/{number}/{zone}")
 
     return pages
+
+
+def _picture(session: Session, name: str) -> Response:
+    """One of the session's pictures, or 404."""
+    jpeg = session.picture(name)
+    if jpeg is None:
+        flask.abort(404, "there is no such picture")
+    return _cached(jpeg, "image/jpeg", {"Cache-Control": "no-cache"})
 
 
 def pieces_of(verdict: Mapping[str, Any]) -> list[Piece]:
