@@ -202,16 +202,13 @@ def ruled(score: ZoneScore, trusts: Mapping[str, Trust]) -> ZoneScore:
 
 
 def left_out(
-    scores: Sequence[ZoneScore],
-    risk: Mapping[str, float] = RISK,
-    delta: float = DELTA,
-    lessons: Sequence[Lesson] | None = None,
+    scores: Sequence[ZoneScore], lessons: Sequence[Lesson] | None = None
 ) -> dict[str, tuple[Mapping[str, Trust], list[ZoneScore]]]:
     """By session: the trust that the others taught, by these scores or by ``lessons`` of elsewhere, and its scores
     ruled by it. Raises ValueError where the others are too few to fit on."""
     out: dict[str, tuple[Mapping[str, Trust], list[ZoneScore]]] = {}
     taught = lessons_of(scores) if lessons is None else lessons
     for session in sorted({session_of(s) for s in scores}):
-        trusts = fitted([lesson for lesson in taught if lesson.session != session], risk, delta)
+        trusts = fitted([lesson for lesson in taught if lesson.session != session])
         out[session] = (trusts, [ruled(s, trusts) for s in scores if session_of(s) == session])
     return out

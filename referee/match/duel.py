@@ -4,8 +4,8 @@ The law (RULES.md): a card is drawn unseen, both are ready, the go; whoever pres
 the *caller*. The caller's build is judged: right, and the caller gets the card; wrong, and the
 other player gets it. What cannot be told waits for a human. A void duel takes a fresh card.
 
-``TABLE`` is the whole of it: which event may follow in which phase, and where it leads. ``diagram`` draws it; the
-folder's README shows the picture.
+``TABLE`` is the whole of it: which event may follow in which phase, and where it leads. The folder's README shows
+it as a diagram.
 """
 
 from collections.abc import Mapping
@@ -45,12 +45,6 @@ OTHER_ZONE = {"A": "B", "B": "A"}
 
 SAID_ANYWAY = ("touched_after_stop",)
 """Findings that are named as the reason of a false stop also where the build was wrong."""
-
-
-def diagram() -> str:
-    """The table as a Mermaid state diagram."""
-    lines = [f"    {phase} --> {to}: {kind}" for kind, (froms, to) in TABLE.items() for phase in froms]
-    return "\n".join(["stateDiagram-v2", "    [*] --> idle", *lines])
 
 
 @dataclass(frozen=True)

@@ -90,13 +90,10 @@ class DuelRecording:
             if match_id == self._session.state.match_id and (folder / META).exists():
                 self._session.attempt(SealRecording(folder.name, sha256(folder / META)))
                 with suppress(OSError):  # a full disk: the digest is on record all the same
-                    write_file(folder / JOURNAL, "".join(f"{line}\n" for line in self._lines(match_id)))
+                    lines = lines_of(match_id, self._session.journal.events(match_id))
+                    write_file(folder / JOURNAL, "".join(f"{line}\n" for line in lines))
                     if self._sign is not None:
                         self._sign(folder)
-
-    def _lines(self, match_id: str) -> list[str]:
-        """The lines of a match's record so far."""
-        return lines_of(match_id, self._session.journal.events(match_id))
 
     def stop(self) -> None:
         """End what is being recorded, and seal it; what ``tick`` is sealing is sealed when this returns. Not for who

@@ -4,12 +4,13 @@
 the picture of all that was judged, ``<number>-A.jpg`` mat A's build alone.
 """
 
-import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,9 @@ class VerdictPicture:
                 for zone, (width, height) in self.builds.items()
             },
         }
+
+
+_ADAPTER = TypeAdapter(VerdictPicture)
 
 
 class VerdictPictures:
@@ -58,8 +62,7 @@ class VerdictPictures:
             place.mkdir(parents=True, exist_ok=True)
             for zone, jpeg in pictures.items():
                 (place / f"{_name(drawn.number, zone)}.jpg").write_bytes(jpeg)
-            row = {"number": drawn.number, "duel": drawn.duel, "builds": dict(drawn.builds)}
-            (place / f"{drawn.number}.json").write_text(json.dumps(row), encoding="utf-8")
+            (place / f"{drawn.number}.json").write_bytes(_ADAPTER.dump_json(drawn))
 
     def picture(self, match_id: str, number: int, zone: str = "") -> bytes | None:
         """The JPEG kept under that number: of everything, or of one zone's build."""
@@ -78,8 +81,6 @@ def _name(number: int, zone: str) -> str:
 
 def _read(path: Path) -> VerdictPicture | None:
     try:
-        row = json.loads(path.read_text(encoding="utf-8"))
-        builds = {zone: (float(size[0]), float(size[1])) for zone, size in row["builds"].items()}
-        return VerdictPicture(int(row["number"]), int(row["duel"]), builds)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError):
+        return _ADAPTER.validate_json(path.read_bytes())
+    except (OSError, ValidationError):
         return None  # cut short when the program was killed: as good as none

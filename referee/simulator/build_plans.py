@@ -14,7 +14,7 @@ from calibration import print_sheets
 from cards.build import TALLEST_MM, Build, Piece, bottom, half_extent, rest_height, shape_of, top
 from cards.card import Card
 from cards.errors import BadCard
-from cards.pieces import PieceSet, Pose
+from cards.pieces import Kind, PieceSet, Pose, Shape
 
 WIDE_MM = 56.0
 """A piece at least this wide carries two others side by side."""
@@ -34,6 +34,17 @@ FLAT_POSES = {
     "half_disc": Pose(0, "top"),
 }
 """A pose of each kind with a level upper side and a level underside."""
+
+
+SAFE: dict[Kind, tuple[Pose, ...]] = {
+    "box": (Pose(), Pose(90), Pose(0, "side")),
+    "cylinder": (Pose(), Pose(90, "side")),
+    "triangle": (Pose(), Pose(0, "side")),
+    "bridge": (Pose(), Pose(90), Pose(0, "side")),
+    "crescent": (Pose(), Pose(0, "side")),
+    "half_disc": (Pose(), Pose(0, "side")),
+}
+"""Poses in which a piece of each kind stands safely."""
 
 
 def plan(card: Card, pieces: PieceSet, rng: np.random.Generator) -> tuple[Piece, ...]:
@@ -207,8 +218,14 @@ def _mirror(built: tuple[Piece, ...], pieces: PieceSet, rng: np.random.Generator
 
 
 def apart(pieces: PieceSet) -> tuple[Piece, ...]:
-    """The whole set standing apart in the field, as the printed sheet asks for the colour frame."""
+    """The whole set standing apart in the field in two rows, as for the colour frame."""
     return tuple(
         Piece(shape.name, color, pose, x, y, shape.size(pose)[2] / 2)
-        for shape, color, pose, x, y in print_sheets.apart(pieces, (FIELD_X_MM, FIELD_Y_MM))
+        for shape, color, pose, x, y in print_sheets.apart(pieces, (FIELD_X_MM, FIELD_Y_MM), _slimmest)
     )
+
+
+def _slimmest(shape: Shape) -> Pose:
+    """The narrowest safe pose that fits into half the field's depth; of two the lower."""
+    fitting = [pose for pose in SAFE[shape.kind] if shape.size(pose)[1] <= FIELD_Y_MM - 2]
+    return min(fitting, key=lambda pose: shape.size(pose)[::2])
